@@ -1,0 +1,314 @@
+//! The rows of the six tables and their enumerations.
+//!
+//! Each struct is one table and each field one column, declared by [`table!`]: the Arrow schema (with the field's
+//! documentation as its metadata), the writer and the reader all come from that one declaration.
+//! Times are integer milliseconds (since the epoch or the trace's zero, see `Manifest::time_zero`), sizes integer bytes.
+//! Unknown is null, never 0 or −1.
+
+use crate::store::columns::{enumeration, table};
+
+enumeration! {
+    /// How a job, task or attempt ended.
+    Outcome {
+        /// It did its work (`SUCCESS`, `SUCCEEDED`, `Terminated`, `FINISH`).
+        Success = "SUCCESS",
+        /// It failed by itself.
+        Failed = "FAILED",
+        /// Somebody or the scheduler ended it.
+        Killed = "KILLED",
+        /// The log ends before it does.
+        Incomplete = "INCOMPLETE",
+        /// Its node was lost.
+        Lost = "LOST",
+        /// It had to make room for another.
+        Evicted = "EVICTED",
+        /// The source does not say.
+        #[default]
+        Unknown = "UNKNOWN",
+    }
+}
+
+enumeration! {
+    /// What a task does.
+    TaskKind {
+        /// A map task.
+        Map = "map",
+        /// A reduce task.
+        Reduce = "reduce",
+        /// A job's set-up task (Hadoop 0.20 and 1.x).
+        Setup = "setup",
+        /// A job's clean-up task (Hadoop 0.20 and 1.x).
+        Cleanup = "cleanup",
+        /// Anything else; `stage` says more where the source does.
+        #[default]
+        Other = "other",
+    }
+}
+
+enumeration! {
+    /// A job's priority, in Hadoop's five steps.
+    Priority {
+        /// Served first.
+        VeryHigh = "VERY_HIGH",
+        /// Before normal.
+        High = "HIGH",
+        /// The default.
+        #[default]
+        Normal = "NORMAL",
+        /// After normal.
+        Low = "LOW",
+        /// Served last.
+        VeryLow = "VERY_LOW",
+    }
+}
+
+enumeration! {
+    /// How near a map ran to its input.
+    Locality {
+        /// On a node that holds it.
+        Node = "node",
+        /// In a rack of such a node.
+        Rack = "rack",
+        /// Elsewhere.
+        #[default]
+        Off = "off",
+    }
+}
+
+enumeration! {
+    /// What happened to a machine.
+    NodeChange {
+        /// It joined.
+        #[default]
+        Add = "add",
+        /// It left.
+        Remove = "remove",
+        /// Its capacity changed.
+        Update = "update",
+    }
+}
+
+enumeration! {
+    /// What a counter counts for.
+    CounterScope {
+        /// A whole job.
+        #[default]
+        Job = "job",
+        /// The maps of a job.
+        Map = "map",
+        /// The reduces of a job.
+        Reduce = "reduce",
+        /// One task.
+        Task = "task",
+        /// One attempt; its id is `<task_id>/<attempt>`.
+        Attempt = "attempt",
+    }
+}
+
+table! {
+    /// A job.
+    JobRow in "jobs" {
+        /// The job's id, unique in the trace.
+        job_id: String,
+        /// The name its user gave it.
+        name: Option<String>,
+        /// Who submitted it.
+        user: Option<String>,
+        /// The queue or pool it was submitted to.
+        queue: Option<String>,
+        /// Its priority.
+        priority: Option<Priority>,
+        /// What ran it: `mapreduce`, `spark`, …
+        framework: Option<String>,
+        /// When it was submitted, ms.
+        submit: Option<i64>,
+        /// When the master launched it (in a run: when its first task started), ms.
+        launch: Option<i64>,
+        /// When it ended, ms.
+        finish: Option<i64>,
+        /// How it ended.
+        outcome: Outcome,
+        /// Maps that it announced (the tasks table has those that were seen).
+        declared_maps: Option<i64>,
+        /// Reduces that it announced.
+        declared_reduces: Option<i64>,
+        /// Bytes its maps read from the file system.
+        input_bytes: Option<i64>,
+        /// Bytes its reduces fetched from its maps.
+        shuffle_bytes: Option<i64>,
+        /// Bytes it wrote to the file system.
+        output_bytes: Option<i64>,
+        /// Containers, processors or instances that it asked for.
+        requested_containers: Option<i64>,
+        /// Processor time it asked for per container, in thousandths of a core.
+        requested_cpu: Option<i64>,
+        /// Memory it asked for per container, bytes.
+        requested_memory: Option<i64>,
+        /// Ids of the jobs that must end before it starts.
+        depends_on: Vec<String>,
+    }
+}
+
+table! {
+    /// A task of a job. The rows of a job stand together, jobs in the order of the jobs table.
+    TaskRow in "tasks" {
+        /// The job it belongs to.
+        job_id: String,
+        /// The task's id, unique in the trace.
+        task_id: String,
+        /// What it does.
+        kind: TaskKind,
+        /// The stage it belongs to, where a job has others than map and reduce.
+        stage: Option<String>,
+        /// The stages that must end before it starts.
+        depends_on: Vec<String>,
+        /// When it started, by the master's clock, ms.
+        start: Option<i64>,
+        /// When it ended, by the master's clock, ms.
+        finish: Option<i64>,
+        /// How it ended.
+        outcome: Outcome,
+        /// Bytes of its input.
+        input_bytes: Option<i64>,
+        /// Records of its input.
+        input_records: Option<i64>,
+        /// Bytes of its output.
+        output_bytes: Option<i64>,
+        /// Records of its output.
+        output_records: Option<i64>,
+        /// Processor it asked for, in thousandths of a core.
+        cpu_request: Option<i64>,
+        /// Memory it asked for, bytes.
+        memory_request: Option<i64>,
+    }
+}
+
+table! {
+    /// One try at a task. The rows of a task stand together, tasks in the order of the tasks table.
+    AttemptRow in "attempts" {
+        /// The job it belongs to.
+        job_id: String,
+        /// The task it is a try at.
+        task_id: String,
+        /// What the task does (as in the tasks table, so that attempts can be counted without a join).
+        kind: TaskKind,
+        /// Its number among the tries at this task, from 0.
+        attempt: i64,
+        /// When it started, by its node's clock, ms.
+        start: Option<i64>,
+        /// When a reduce had all its input, ms.
+        shuffle_finish: Option<i64>,
+        /// When a reduce had sorted its input, ms.
+        sort_finish: Option<i64>,
+        /// When it ended, by its node's clock, ms.
+        finish: Option<i64>,
+        /// How it ended.
+        outcome: Outcome,
+        /// Where it ran.
+        host: Option<String>,
+        /// The rack of that host.
+        rack: Option<String>,
+        /// How near its input it ran (maps with known places of input only).
+        locality: Option<Locality>,
+        /// Whether it was a backup of another running attempt.
+        speculative: Option<bool>,
+        /// What it said when it failed.
+        error: Option<String>,
+        /// Bytes read from HDFS.
+        hdfs_bytes_read: Option<i64>,
+        /// Bytes written to HDFS.
+        hdfs_bytes_written: Option<i64>,
+        /// Bytes read from local disks.
+        file_bytes_read: Option<i64>,
+        /// Bytes written to local disks.
+        file_bytes_written: Option<i64>,
+        /// Bytes a map took in, after decompression.
+        map_input_bytes: Option<i64>,
+        /// Bytes a map handed to the shuffle.
+        map_output_bytes: Option<i64>,
+        /// Bytes a reduce fetched.
+        reduce_shuffle_bytes: Option<i64>,
+        /// Records written to disk in sorting.
+        spilled_records: Option<i64>,
+        /// Processor time, ms.
+        cpu_ms: Option<i64>,
+        /// Resident memory, bytes.
+        physical_memory: Option<i64>,
+    }
+}
+
+table! {
+    /// A preferred place of a task's input. Grouped by task, in the order of the tasks table.
+    SplitRow in "splits" {
+        /// The task.
+        task_id: String,
+        /// The place's number among those of the task, from 0.
+        ordinal: i64,
+        /// The host that holds a replica.
+        host: Option<String>,
+        /// The rack of that host.
+        rack: Option<String>,
+        /// Bytes of the input held there.
+        bytes: Option<i64>,
+    }
+}
+
+table! {
+    /// Something that happened to a machine.
+    NodeRow in "nodes" {
+        /// The machine.
+        host: String,
+        /// Its rack.
+        rack: Option<String>,
+        /// When it happened, ms; null: it was there from the start.
+        time: Option<i64>,
+        /// What happened.
+        event: NodeChange,
+        /// Maps it runs at once.
+        map_slots: Option<i64>,
+        /// Reduces it runs at once.
+        reduce_slots: Option<i64>,
+        /// Processor it offers, in thousandths of a core.
+        cpu: Option<i64>,
+        /// Memory it offers, bytes.
+        memory: Option<i64>,
+    }
+}
+
+table! {
+    /// A counter that is no column elsewhere; written on request only.
+    CounterRow in "counters" {
+        /// What it counts for.
+        scope: CounterScope,
+        /// The id of that job, task or attempt.
+        id: String,
+        /// The counter's group.
+        group: String,
+        /// The counter's name.
+        name: String,
+        /// Its value.
+        value: i64,
+    }
+}
+
+/// A job with all that belongs to it: what a reader hands over.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct JobRecord {
+    /// The row of the jobs table.
+    pub job: JobRow,
+    /// Its tasks, in the order of the source.
+    pub tasks: Vec<TaskRecord>,
+    /// Its counters, where they were asked for.
+    pub counters: Vec<CounterRow>,
+}
+
+/// A task with its places of input and its attempts.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TaskRecord {
+    /// The row of the tasks table.
+    pub task: TaskRow,
+    /// Rows of the splits table.
+    pub splits: Vec<SplitRow>,
+    /// Rows of the attempts table.
+    pub attempts: Vec<AttemptRow>,
+}

@@ -1,0 +1,302 @@
+//! From rows to Arrow columns and back: [`Cell`] knows one column, [`Row`] a table.
+//!
+//! The [`table!`] and [`enumeration!`] macros declare a table or an enumeration once and derive the schema, the writer
+//! and the reader from it.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow::array::{
+    Array, ArrayRef, BooleanArray, BooleanBuilder, Int64Array, Int64Builder, ListArray, ListBuilder, StringArray,
+    StringBuilder,
+};
+use arrow::datatypes::{DataType, Field, SchemaRef};
+use arrow::record_batch::RecordBatch;
+
+/// A value of one column.
+pub trait Cell: Sized {
+    /// Whether null is allowed.
+    const NULLABLE: bool = false;
+    /// Collects values into an Arrow array.
+    type Builder: Default;
+    /// The Arrow array of the column.
+    type Array: Array + Clone + 'static;
+    /// The Arrow type of the column.
+    fn data_type() -> DataType;
+    /// Adds this value to a column under construction.
+    fn append(&self, builder: &mut Self::Builder);
+    /// Ends a column and empties the builder.
+    fn finish(builder: &mut Self::Builder) -> ArrayRef;
+    /// The value in row `row`; `None` if it is not one that the column may hold.
+    fn get(array: &Self::Array, row: usize) -> Option<Self>;
+}
+
+/// A table's row: built and read column by column.
+pub trait Row: Sized {
+    /// The table's name, and its file's without `.parquet`.
+    const TABLE: &'static str;
+    /// The columns under construction.
+    type Builders: Default;
+    /// The columns of a batch, downcast once.
+    type Columns;
+    /// The Arrow schema; each field carries its description under the key `description`.
+    fn schema() -> SchemaRef;
+    /// Adds this row to the columns.
+    fn append(&self, builders: &mut Self::Builders);
+    /// Ends the columns and empties the builders.
+    fn finish(builders: &mut Self::Builders) -> Vec<ArrayRef>;
+    /// Downcasts a batch that has this table's schema; `Err` names the column that differs.
+    fn columns(batch: &RecordBatch) -> Result<Self::Columns, String>;
+    /// Row `row`; `Err` names the column whose value is none of its enumeration.
+    fn get(columns: &Self::Columns, row: usize) -> Result<Self, &'static str>;
+}
+
+/// One field of a schema, with its description.
+pub(crate) fn field<C: Cell>(name: &str, description: &[&str]) -> Field {
+    let text: Vec<&str> = description.iter().map(|line| line.trim()).collect();
+    let metadata = HashMap::from([("description".to_owned(), text.join(" "))]);
+    Field::new(name, C::data_type(), C::NULLABLE).with_metadata(metadata)
+}
+
+/// The column `name` of `batch` as the array that `C` reads.
+pub(crate) fn column<C: Cell>(batch: &RecordBatch, name: &str) -> Result<C::Array, String> {
+    let array = batch.column_by_name(name).ok_or_else(|| format!("column `{name}` is missing"))?;
+    if !C::NULLABLE && array.null_count() > 0 {
+        return Err(format!("column `{name}` holds nulls"));
+    }
+    array
+        .as_any()
+        .downcast_ref::<C::Array>()
+        .cloned()
+        .ok_or_else(|| format!("column `{name}` is {}, expected {}", array.data_type(), C::data_type()))
+}
+
+impl Cell for String {
+    type Builder = StringBuilder;
+    type Array = StringArray;
+    fn data_type() -> DataType {
+        DataType::Utf8
+    }
+    fn append(&self, builder: &mut StringBuilder) {
+        builder.append_value(self);
+    }
+    fn finish(builder: &mut StringBuilder) -> ArrayRef {
+        Arc::new(builder.finish())
+    }
+    fn get(array: &StringArray, row: usize) -> Option<String> {
+        Some(array.value(row).to_owned())
+    }
+}
+
+impl Cell for Option<String> {
+    const NULLABLE: bool = true;
+    type Builder = StringBuilder;
+    type Array = StringArray;
+    fn data_type() -> DataType {
+        DataType::Utf8
+    }
+    fn append(&self, builder: &mut StringBuilder) {
+        builder.append_option(self.as_deref());
+    }
+    fn finish(builder: &mut StringBuilder) -> ArrayRef {
+        Arc::new(builder.finish())
+    }
+    fn get(array: &StringArray, row: usize) -> Option<Option<String>> {
+        Some(array.is_valid(row).then(|| array.value(row).to_owned()))
+    }
+}
+
+impl Cell for i64 {
+    type Builder = Int64Builder;
+    type Array = Int64Array;
+    fn data_type() -> DataType {
+        DataType::Int64
+    }
+    fn append(&self, builder: &mut Int64Builder) {
+        builder.append_value(*self);
+    }
+    fn finish(builder: &mut Int64Builder) -> ArrayRef {
+        Arc::new(builder.finish())
+    }
+    fn get(array: &Int64Array, row: usize) -> Option<i64> {
+        Some(array.value(row))
+    }
+}
+
+impl Cell for Option<i64> {
+    const NULLABLE: bool = true;
+    type Builder = Int64Builder;
+    type Array = Int64Array;
+    fn data_type() -> DataType {
+        DataType::Int64
+    }
+    fn append(&self, builder: &mut Int64Builder) {
+        builder.append_option(*self);
+    }
+    fn finish(builder: &mut Int64Builder) -> ArrayRef {
+        Arc::new(builder.finish())
+    }
+    fn get(array: &Int64Array, row: usize) -> Option<Option<i64>> {
+        Some(array.is_valid(row).then(|| array.value(row)))
+    }
+}
+
+impl Cell for Option<bool> {
+    const NULLABLE: bool = true;
+    type Builder = BooleanBuilder;
+    type Array = BooleanArray;
+    fn data_type() -> DataType {
+        DataType::Boolean
+    }
+    fn append(&self, builder: &mut BooleanBuilder) {
+        builder.append_option(*self);
+    }
+    fn finish(builder: &mut BooleanBuilder) -> ArrayRef {
+        Arc::new(builder.finish())
+    }
+    fn get(array: &BooleanArray, row: usize) -> Option<Option<bool>> {
+        Some(array.is_valid(row).then(|| array.value(row)))
+    }
+}
+
+impl Cell for Vec<String> {
+    type Builder = StringListBuilder;
+    type Array = ListArray;
+    fn data_type() -> DataType {
+        DataType::List(Arc::new(Field::new("item", DataType::Utf8, true)))
+    }
+    fn append(&self, builder: &mut StringListBuilder) {
+        for value in self {
+            builder.0.values().append_value(value);
+        }
+        builder.0.append(true);
+    }
+    fn finish(builder: &mut StringListBuilder) -> ArrayRef {
+        Arc::new(builder.0.finish())
+    }
+    fn get(array: &ListArray, row: usize) -> Option<Vec<String>> {
+        let values = array.value(row);
+        let values = values.as_any().downcast_ref::<StringArray>()?;
+        Some(values.iter().flatten().map(str::to_owned).collect())
+    }
+}
+
+/// A list builder that can be made empty by `Default`.
+pub struct StringListBuilder(ListBuilder<StringBuilder>);
+
+impl Default for StringListBuilder {
+    fn default() -> Self {
+        Self(ListBuilder::new(StringBuilder::new()))
+    }
+}
+
+/// Declares an enumeration whose values are stored by name.
+macro_rules! enumeration {
+    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal,)+ }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+        pub enum $name { $($(#[$vdoc])* $variant,)+ }
+
+        impl $name {
+            /// All values, in order.
+            pub const ALL: &'static [$name] = &[$($name::$variant,)+];
+
+            /// The name under which tables hold the value.
+            pub fn as_str(self) -> &'static str {
+                match self { $($name::$variant => $text,)+ }
+            }
+
+            /// The value of that name.
+            pub fn from_name(name: &str) -> Option<$name> {
+                match name { $($text => Some($name::$variant),)+ _ => None }
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl $crate::store::columns::Cell for $name {
+            type Builder = arrow::array::StringBuilder;
+            type Array = arrow::array::StringArray;
+            fn data_type() -> arrow::datatypes::DataType {
+                arrow::datatypes::DataType::Utf8
+            }
+            fn append(&self, builder: &mut Self::Builder) {
+                builder.append_value(self.as_str());
+            }
+            fn finish(builder: &mut Self::Builder) -> arrow::array::ArrayRef {
+                std::sync::Arc::new(builder.finish())
+            }
+            fn get(array: &Self::Array, row: usize) -> Option<Self> {
+                $name::from_name(array.value(row))
+            }
+        }
+
+        impl $crate::store::columns::Cell for Option<$name> {
+            const NULLABLE: bool = true;
+            type Builder = arrow::array::StringBuilder;
+            type Array = arrow::array::StringArray;
+            fn data_type() -> arrow::datatypes::DataType {
+                arrow::datatypes::DataType::Utf8
+            }
+            fn append(&self, builder: &mut Self::Builder) {
+                builder.append_option(self.map(|value| value.as_str()));
+            }
+            fn finish(builder: &mut Self::Builder) -> arrow::array::ArrayRef {
+                std::sync::Arc::new(builder.finish())
+            }
+            fn get(array: &Self::Array, row: usize) -> Option<Self> {
+                use arrow::array::Array;
+                if array.is_null(row) { return Some(None); }
+                $name::from_name(array.value(row)).map(Some)
+            }
+        }
+    };
+}
+pub(crate) use enumeration;
+
+/// Declares a table: its row type, schema, writer and reader.
+macro_rules! table {
+    ($(#[$doc:meta])* $name:ident in $table:literal { $($(#[doc = $fdoc:expr])+ $field:ident : $type:ty,)+ }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, PartialEq, Eq, Default)]
+        pub struct $name { $($(#[doc = $fdoc])+ pub $field: $type,)+ }
+
+        const _: () = {
+            use $crate::store::columns::{Cell, Row, column, field};
+
+            /// The columns under construction.
+            #[derive(Default)]
+            pub struct Builders { $($field: <$type as Cell>::Builder,)+ }
+            /// The columns of a batch.
+            pub struct Columns { $($field: <$type as Cell>::Array,)+ }
+
+            impl Row for $name {
+                const TABLE: &'static str = $table;
+                type Builders = Builders;
+                type Columns = Columns;
+                fn schema() -> arrow::datatypes::SchemaRef {
+                    std::sync::Arc::new(arrow::datatypes::Schema::new(vec![
+                        $(field::<$type>(stringify!($field), &[$($fdoc,)+]),)+
+                    ]))
+                }
+                fn append(&self, builders: &mut Builders) {
+                    $(Cell::append(&self.$field, &mut builders.$field);)+
+                }
+                fn finish(builders: &mut Builders) -> Vec<arrow::array::ArrayRef> {
+                    vec![$(<$type as Cell>::finish(&mut builders.$field),)+]
+                }
+                fn columns(batch: &arrow::record_batch::RecordBatch) -> Result<Columns, String> {
+                    Ok(Columns { $($field: column::<$type>(batch, stringify!($field))?,)+ })
+                }
+                fn get(columns: &Columns, row: usize) -> Result<Self, &'static str> {
+                    Ok($name { $($field: <$type as Cell>::get(&columns.$field, row).ok_or(stringify!($field))?,)+ })
+                }
+            }
+        };
+    };
+}
+pub(crate) use table;

@@ -1,0 +1,53 @@
+//! `trace.json`: where a trace comes from and what it holds.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// The version of the layout that this build writes and reads.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// What a trace's times count from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum TimeZero {
+    /// Milliseconds since 1970-01-01T00:00:00Z.
+    #[default]
+    Epoch,
+    /// Milliseconds since an instant of the trace's own.
+    Relative,
+}
+
+/// A file that the trace was made from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Source {
+    /// The path as it was given.
+    pub path: String,
+    /// Its size as stored, bytes.
+    pub bytes: u64,
+    /// SHA-256 of the stored bytes, hexadecimal.
+    pub sha256: String,
+    /// The format that was recognised.
+    pub format: String,
+}
+
+/// The manifest of a trace.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Manifest {
+    /// [`FORMAT_VERSION`] of the writer.
+    pub format_version: u32,
+    /// The version of resched that wrote it.
+    pub written_by: String,
+    /// What times count from.
+    pub time_zero: TimeZero,
+    /// The source files, in the order in which they were read.
+    pub sources: Vec<Source>,
+    /// Rows of each table.
+    pub rows: BTreeMap<String, u64>,
+    /// What was left out or mended, by cause.
+    pub skipped: BTreeMap<String, u64>,
+    /// Columns that a rule filled, not the source: `table.column` to the name of the rule. All others are observed.
+    pub made: BTreeMap<String, String>,
+    /// The parameters of those rules.
+    pub parameters: BTreeMap<String, serde_json::Value>,
+}

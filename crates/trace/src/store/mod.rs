@@ -1,0 +1,14 @@
+//! The trace store: a folder with `trace.json` and one Parquet file per table.
+
+mod atomic;
+pub mod columns;
+mod manifest;
+mod reader;
+mod table;
+mod writer;
+
+pub use atomic::{StagedDir, write_file};
+pub use manifest::{FORMAT_VERSION, Manifest, Source, TimeZero};
+pub use reader::{Rows, Trace};
+pub use table::{TableWriter, read_table};
+pub use writer::{TraceParts, TraceWriter};

@@ -1,0 +1,130 @@
+//! Reading a trace back.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use arrow::record_batch::RecordBatch;
+
+use super::columns::Row;
+use super::manifest::{FORMAT_VERSION, Manifest};
+use super::table::{failed, read_table};
+use super::writer::MANIFEST;
+use crate::Error;
+
+/// A trace on disk.
+#[derive(Debug, Clone)]
+pub struct Trace {
+    dir: PathBuf,
+    manifest: Manifest,
+}
+
+impl Trace {
+    /// Opens the trace in `dir`.
+    ///
+    /// # Errors
+    /// [`Error::Trace`] if there is none, or it is damaged or of another version; [`Error::Io`] if it cannot be read.
+    pub fn open(dir: &Path) -> Result<Self, Error> {
+        let path = dir.join(MANIFEST);
+        if !path.is_file() {
+            let problem = if dir.exists() { "is not a trace: it holds no trace.json" } else { "no such trace" };
+            return Err(trace_error(dir, problem, "make one with `resched ingest <PATH>… --out <TRACE>`"));
+        }
+        let bytes = fs::read(&path).map_err(Error::io(&path, "read"))?;
+        let again = "ingest the sources again";
+        let value: serde_json::Value = serde_json::from_slice(&bytes)
+            .map_err(|error| trace_error(&path, &format!("the manifest is damaged ({error})"), again))?;
+        let version = value.get("format_version").and_then(serde_json::Value::as_u64);
+        if version != Some(u64::from(FORMAT_VERSION)) {
+            let found = version.map_or_else(|| "no version".to_owned(), |version| format!("version {version}"));
+            let problem = format!("expected a trace of version {FORMAT_VERSION}, found {found}");
+            return Err(trace_error(&path, &problem, again));
+        }
+        let manifest = serde_json::from_value(value)
+            .map_err(|error| trace_error(&path, &format!("the manifest is damaged ({error})"), again))?;
+        Ok(Self { dir: dir.to_path_buf(), manifest })
+    }
+
+    /// Its manifest.
+    pub fn manifest(&self) -> &Manifest {
+        &self.manifest
+    }
+
+    /// Its folder.
+    pub fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// A table as Arrow batches, with the schema of `R`.
+    ///
+    /// # Errors
+    /// [`Error::Trace`] if the file has other rows than the manifest says; [`Error::Io`] and [`Error::Table`] as for
+    /// [`read_table`]. The iterator ends with the first error.
+    pub fn batches<R: Row>(&self) -> Result<impl Iterator<Item = Result<RecordBatch, Error>>, Error> {
+        let table = read_table::<R>(&self.dir)?;
+        let expected = self.manifest.rows.get(R::TABLE).copied().unwrap_or(0);
+        if table.rows() != expected {
+            let problem = format!("expected {expected} rows as trace.json says, found {}", table.rows());
+            return Err(trace_error(table.path(), &problem, "ingest the sources again"));
+        }
+        Ok(table.batches())
+    }
+
+    /// The rows of a table, in order.
+    ///
+    /// # Errors
+    /// As [`Trace::batches`].
+    pub fn rows<R: Row>(&self) -> Result<Rows<R, impl Iterator<Item = Result<RecordBatch, Error>>>, Error> {
+        Ok(Rows::new(self.dir.join(format!("{}.parquet", R::TABLE)), self.batches::<R>()?))
+    }
+}
+
+fn trace_error(path: &Path, problem: &str, remedy: &str) -> Error {
+    Error::Trace { path: path.to_path_buf(), problem: problem.to_owned(), remedy: remedy.to_owned() }
+}
+
+/// Reads a table row by row. After an error it ends.
+pub struct Rows<R: Row, B> {
+    path: PathBuf,
+    batches: B,
+    columns: Option<R::Columns>,
+    row: usize,
+    length: usize,
+}
+
+impl<R: Row, B: Iterator<Item = Result<RecordBatch, Error>>> Rows<R, B> {
+    /// The rows of these batches, which come from the file at `path`.
+    pub fn new(path: PathBuf, batches: B) -> Self {
+        Self { path, batches, columns: None, row: 0, length: 0 }
+    }
+
+    fn advance(&mut self) -> Option<Result<(), Error>> {
+        while self.row == self.length {
+            let batch = match self.batches.next()? {
+                Ok(batch) => batch,
+                Err(error) => return Some(Err(error)),
+            };
+            match R::columns(&batch) {
+                Ok(columns) => self.columns = Some(columns),
+                Err(problem) => return Some(Err(failed(&self.path, "read")(problem))),
+            }
+            (self.row, self.length) = (0, batch.num_rows());
+        }
+        Some(Ok(()))
+    }
+}
+
+impl<R: Row, B: Iterator<Item = Result<RecordBatch, Error>>> Iterator for Rows<R, B> {
+    type Item = Result<R, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Err(error) = self.advance()? {
+            return Some(Err(error));
+        }
+        let row = self.row;
+        self.row += 1;
+        let value = R::get(self.columns.as_ref()?, row);
+        Some(value.map_err(|column| {
+            failed(&self.path, "read")(format!("row {row} of a batch: column `{column}` holds an unknown value"))
+        }))
+    }
+}

@@ -1,0 +1,133 @@
+//! One table in one Parquet file.
+
+use std::fs::File;
+use std::marker::PhantomData;
+use std::path::{Path, PathBuf};
+
+use arrow::record_batch::RecordBatch;
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::properties::WriterProperties;
+
+use super::columns::Row;
+use crate::Error;
+
+/// Rows of a batch handed to the encoder: small, so that half-filled builders cost little memory.
+const BATCH_ROWS: usize = 8_192;
+/// Rows of a row group: it is written out when it is full, so memory does not grow with the table.
+const ROW_GROUP_ROWS: usize = 131_072;
+
+/// Writes a table row by row; the file is whole after [`TableWriter::finish`].
+pub struct TableWriter<R: Row> {
+    path: PathBuf,
+    writer: ArrowWriter<File>,
+    builders: R::Builders,
+    pending: usize,
+    rows: u64,
+}
+
+impl<R: Row> TableWriter<R> {
+    /// Starts `<dir>/<table>.parquet`.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if the file cannot be made.
+    pub fn create(dir: &Path) -> Result<Self, Error> {
+        let path = dir.join(format!("{}.parquet", R::TABLE));
+        let file = File::create(&path).map_err(Error::io(&path, "create the file"))?;
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::ZSTD(ZstdLevel::try_new(1).map_err(failed(&path, "written"))?))
+            .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
+            .set_created_by(format!("resched {}", env!("CARGO_PKG_VERSION")))
+            .build();
+        let writer = ArrowWriter::try_new(file, R::schema(), Some(properties)).map_err(failed(&path, "written"))?;
+        Ok(Self { path, writer, builders: R::Builders::default(), pending: 0, rows: 0 })
+    }
+
+    /// Adds a row.
+    ///
+    /// # Errors
+    /// [`Error::Table`] if a full row group cannot be written.
+    pub fn append(&mut self, row: &R) -> Result<(), Error> {
+        row.append(&mut self.builders);
+        self.pending += 1;
+        self.rows += 1;
+        if self.pending == BATCH_ROWS { self.flush() } else { Ok(()) }
+    }
+
+    /// How many rows were added.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    fn flush(&mut self) -> Result<(), Error> {
+        let columns = R::finish(&mut self.builders);
+        let batch = RecordBatch::try_new(R::schema(), columns).map_err(failed(&self.path, "written"))?;
+        self.writer.write(&batch).map_err(failed(&self.path, "written"))?;
+        self.pending = 0;
+        Ok(())
+    }
+
+    /// Writes what is left, ends the file and makes it durable. Returns the number of rows.
+    ///
+    /// # Errors
+    /// [`Error::Table`] or [`Error::Io`].
+    pub fn finish(mut self) -> Result<u64, Error> {
+        if self.pending > 0 {
+            self.flush()?;
+        }
+        let file = self.writer.into_inner().map_err(failed(&self.path, "written"))?;
+        file.sync_all().map_err(Error::io(&self.path, "make durable"))?;
+        Ok(self.rows)
+    }
+}
+
+/// The rows of `<dir>/<table>.parquet`, a batch at a time.
+///
+/// # Errors
+/// [`Error::Io`] if the file is missing; [`Error::Table`] if it is damaged or has other columns. Errors further in come
+/// from the iterator.
+pub fn read_table<R: Row>(dir: &Path) -> Result<TableReader<R>, Error> {
+    let path = dir.join(format!("{}.parquet", R::TABLE));
+    let file = File::open(&path).map_err(Error::io(&path, "open"))?;
+    let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(failed(&path, "read"))?;
+    let rows = u64::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or(0);
+    let reader = builder.with_batch_size(BATCH_ROWS).build().map_err(failed(&path, "read"))?;
+    Ok(TableReader { path, reader, rows, row: PhantomData })
+}
+
+/// Reads a table batch by batch.
+pub struct TableReader<R> {
+    path: PathBuf,
+    reader: parquet::arrow::arrow_reader::ParquetRecordBatchReader,
+    rows: u64,
+    row: PhantomData<R>,
+}
+
+impl<R: Row> TableReader<R> {
+    /// How many rows the table has.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The table as Arrow batches.
+    pub fn batches(self) -> impl Iterator<Item = Result<RecordBatch, Error>> {
+        let Self { path, reader, .. } = self;
+        reader.map(move |batch| {
+            let batch = batch.map_err(failed(&path, "read"))?;
+            R::columns(&batch).map_err(|problem| failed(&path, "read")(problem))?;
+            Ok(batch)
+        })
+    }
+}
+
+/// Turns a library's error about the table at `path` into ours.
+pub(super) fn failed<E: ToString>(path: &Path, action: &'static str) -> impl FnOnce(E) -> Error {
+    let path = path.to_path_buf();
+    move |error| Error::Table { path, action, message: error.to_string() }
+}

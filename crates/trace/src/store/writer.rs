@@ -1,0 +1,110 @@
+//! Writing a trace, job by job.
+
+use std::path::Path;
+
+use super::atomic::{StagedDir, write_file};
+use super::manifest::{FORMAT_VERSION, Manifest};
+use super::table::TableWriter;
+use crate::Error;
+use crate::model::{AttemptRow, CounterRow, JobRecord, JobRow, NodeRow, SplitRow, TaskRow};
+
+/// The file that makes a folder a trace.
+pub(super) const MANIFEST: &str = "trace.json";
+
+/// The parts of a manifest that the writer cannot know by itself; `rows`, the version and the writer are filled in.
+pub type TraceParts = Manifest;
+
+/// Writes a trace; it appears under its name on [`TraceWriter::finish`], and not at all if dropped before.
+pub struct TraceWriter {
+    dir: StagedDir,
+    jobs: TableWriter<JobRow>,
+    tasks: TableWriter<TaskRow>,
+    attempts: TableWriter<AttemptRow>,
+    splits: TableWriter<SplitRow>,
+    nodes: TableWriter<NodeRow>,
+    counters: TableWriter<CounterRow>,
+}
+
+impl TraceWriter {
+    /// Starts the trace `target`.
+    ///
+    /// # Errors
+    /// [`Error::Request`] if something other than a trace is there; [`Error::Io`].
+    pub fn create(target: &Path) -> Result<Self, Error> {
+        let dir = StagedDir::create(target, MANIFEST)?;
+        let at = dir.path();
+        Ok(Self {
+            jobs: TableWriter::create(at)?,
+            tasks: TableWriter::create(at)?,
+            attempts: TableWriter::create(at)?,
+            splits: TableWriter::create(at)?,
+            nodes: TableWriter::create(at)?,
+            counters: TableWriter::create(at)?,
+            dir,
+        })
+    }
+
+    /// Adds a job with its tasks, attempts, splits and counters.
+    ///
+    /// # Errors
+    /// [`Error::Table`] if a row group cannot be written.
+    pub fn job(&mut self, record: &JobRecord) -> Result<(), Error> {
+        self.jobs.append(&record.job)?;
+        for task in &record.tasks {
+            self.tasks.append(&task.task)?;
+            for attempt in &task.attempts {
+                self.attempts.append(attempt)?;
+            }
+            for split in &task.splits {
+                self.splits.append(split)?;
+            }
+        }
+        for counter in &record.counters {
+            self.counters.append(counter)?;
+        }
+        Ok(())
+    }
+
+    /// Adds a machine event.
+    ///
+    /// # Errors
+    /// [`Error::Table`] if a row group cannot be written.
+    pub fn node(&mut self, node: &NodeRow) -> Result<(), Error> {
+        self.nodes.append(node)
+    }
+
+    /// How many jobs were added.
+    pub fn jobs(&self) -> u64 {
+        self.jobs.rows()
+    }
+
+    /// Ends the trace and gives it its name. Returns the manifest as written.
+    ///
+    /// # Errors
+    /// [`Error::Table`] or [`Error::Io`]; nothing is left behind then.
+    pub fn finish(self, parts: TraceParts) -> Result<Manifest, Error> {
+        let mut manifest = parts;
+        manifest.format_version = FORMAT_VERSION;
+        manifest.written_by = concat!("resched ", env!("CARGO_PKG_VERSION")).to_owned();
+        manifest.rows = [
+            ("jobs", self.jobs.finish()?),
+            ("tasks", self.tasks.finish()?),
+            ("attempts", self.attempts.finish()?),
+            ("splits", self.splits.finish()?),
+            ("nodes", self.nodes.finish()?),
+            ("counters", self.counters.finish()?),
+        ]
+        .map(|(table, rows)| (table.to_owned(), rows))
+        .into();
+        let path = self.dir.path().join(MANIFEST);
+        let mut json = serde_json::to_vec_pretty(&manifest).map_err(|error| Error::Table {
+            path: path.clone(),
+            action: "written",
+            message: error.to_string(),
+        })?;
+        json.push(b'\n');
+        write_file(&path, &json)?;
+        self.dir.commit()?;
+        Ok(manifest)
+    }
+}
