@@ -1,1 +1,43 @@
-//! x
+//! The replay engine of resched: clock, events, cluster, jobs and cost models; it knows no policy by name.
+//!
+//! ```text
+//! Trace ──load──▶ Workload ─┐
+//! cluster file ──▶ Cluster ─┼─replay──▶ Observer (tables of a run, a test)
+//! Policy ───────────────────┘
+//!            heartbeat ──▶ reports ──▶ policy.heartbeat(offer) ──▶ launches
+//! ```
+//!
+//! Time is whole milliseconds; one seed gives one schedule. A policy sees a [`View`] that hides run times, outcomes and jobs
+//! to come, and launches through an [`Offer`] that checks every launch.
+
+mod beats;
+mod cluster;
+mod cost;
+mod engine;
+mod error;
+mod ids;
+mod index;
+mod load;
+mod observer;
+mod offer;
+mod policy;
+mod resources;
+mod view;
+mod workload;
+mod world;
+
+pub use cluster::{
+    Cluster, ClusterConfig, Cost, Era, Heartbeat, Interval, Jobs, Node, Nodes, Phase, ReduceModel, Splits,
+};
+pub use cost::{Fluid, Script, slowstart_threshold};
+pub use engine::{Options, Tally, replay};
+pub use error::Error;
+pub use ids::{JobId, Kind, Level, Ms, NodeId, RackId, TaskId};
+pub use index::Reach;
+pub use load::{Skipped, load};
+pub use observer::{Ended, JobEnded, Launched, Observer};
+pub use offer::{Offer, Violation};
+pub use policy::{Orders, Policy};
+pub use resources::Resources;
+pub use view::{JobView, RunId, RunView, View};
+pub use workload::{Job, LONGEST, LoggedMap, LoggedReduce, TaskSpec, Workload, usual_task_name};

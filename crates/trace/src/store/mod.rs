@@ -10,5 +10,5 @@ mod writer;
 pub use atomic::{StagedDir, write_file};
 pub use manifest::{FORMAT_VERSION, Manifest, Source, TimeZero};
 pub use reader::{Rows, Trace};
-pub use table::{TableWriter, read_table};
+pub use table::{TableReader, TableWriter, read_columns, read_table};
 pub use writer::{TraceParts, TraceWriter};

@@ -7,7 +7,7 @@ use arrow::record_batch::RecordBatch;
 
 use super::columns::Row;
 use super::manifest::{FORMAT_VERSION, Manifest};
-use super::table::{failed, read_table};
+use super::table::{TableReader, failed, read_columns, read_table};
 use super::writer::MANIFEST;
 use crate::Error;
 
@@ -59,8 +59,25 @@ impl Trace {
     /// # Errors
     /// [`Error::Trace`] if the file has other rows than the manifest says; [`Error::Io`] and [`Error::Table`] as for
     /// [`read_table`]. The iterator ends with the first error.
-    pub fn batches<R: Row>(&self) -> Result<impl Iterator<Item = Result<RecordBatch, Error>>, Error> {
-        let table = read_table::<R>(&self.dir)?;
+    pub fn batches<R: Row>(&self) -> Result<impl Iterator<Item = Result<RecordBatch, Error>> + use<R>, Error> {
+        self.checked(read_table::<R>(&self.dir)?)
+    }
+
+    /// As [`Trace::batches`], with only the columns of these names decoded.
+    ///
+    /// # Errors
+    /// As [`Trace::batches`].
+    pub fn columns<R: Row>(
+        &self,
+        names: &[&str],
+    ) -> Result<impl Iterator<Item = Result<RecordBatch, Error>> + use<R>, Error> {
+        self.checked(read_columns::<R>(&self.dir, names)?)
+    }
+
+    fn checked<R: Row>(
+        &self,
+        table: TableReader<R>,
+    ) -> Result<impl Iterator<Item = Result<RecordBatch, Error>> + use<R>, Error> {
         let expected = self.manifest.rows.get(R::TABLE).copied().unwrap_or(0);
         if table.rows() != expected {
             let problem = format!("expected {expected} rows as trace.json says, found {}", table.rows());
@@ -73,7 +90,7 @@ impl Trace {
     ///
     /// # Errors
     /// As [`Trace::batches`].
-    pub fn rows<R: Row>(&self) -> Result<Rows<R, impl Iterator<Item = Result<RecordBatch, Error>>>, Error> {
+    pub fn rows<R: Row>(&self) -> Result<Rows<R, impl Iterator<Item = Result<RecordBatch, Error>> + use<R>>, Error> {
         Ok(Rows::new(self.dir.join(format!("{}.parquet", R::TABLE)), self.batches::<R>()?))
     }
 }

@@ -4,9 +4,10 @@ use std::fs::File;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
+use arrow::datatypes::Schema;
 use arrow::record_batch::RecordBatch;
-use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::arrow::{ArrowWriter, ProjectionMask};
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 
@@ -88,12 +89,50 @@ impl<R: Row> TableWriter<R> {
 /// [`Error::Io`] if the file is missing; [`Error::Table`] if it is damaged or has other columns. Errors further in come
 /// from the iterator.
 pub fn read_table<R: Row>(dir: &Path) -> Result<TableReader<R>, Error> {
+    read(dir, None)
+}
+
+/// As [`read_table`], with only the columns of these names decoded.
+///
+/// # Errors
+/// As [`read_table`]; a name that the table lacks is an error too.
+pub fn read_columns<R: Row>(dir: &Path, names: &[&str]) -> Result<TableReader<R>, Error> {
+    read(dir, Some(names))
+}
+
+fn read<R: Row>(dir: &Path, names: Option<&[&str]>) -> Result<TableReader<R>, Error> {
     let path = dir.join(format!("{}.parquet", R::TABLE));
     let file = File::open(&path).map_err(Error::io(&path, "open"))?;
     let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(failed(&path, "read"))?;
     let rows = u64::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or(0);
+    check_schema::<R>(builder.schema(), names).map_err(failed(&path, "read"))?;
+    let builder = match names {
+        Some(names) => {
+            let mask = ProjectionMask::columns(builder.parquet_schema(), names.iter().copied());
+            builder.with_projection(mask)
+        }
+        None => builder,
+    };
     let reader = builder.with_batch_size(BATCH_ROWS).build().map_err(failed(&path, "read"))?;
     Ok(TableReader { path, reader, rows, row: PhantomData })
+}
+
+/// Whether the file has the columns of `R` that are asked for, with their types.
+fn check_schema<R: Row>(found: &Schema, names: Option<&[&str]>) -> Result<(), String> {
+    for field in R::schema().fields() {
+        if names.is_some_and(|names| !names.contains(&field.name().as_str())) {
+            continue;
+        }
+        match found.field_with_name(field.name()) {
+            Err(_) => return Err(format!("column `{}` is missing", field.name())),
+            Ok(other) if other.data_type() != field.data_type() => {
+                let (name, expected, found) = (field.name(), field.data_type(), other.data_type());
+                return Err(format!("column `{name}`: expected {expected}, found {found}"));
+            }
+            Ok(_) => {}
+        }
+    }
+    Ok(())
 }
 
 /// Reads a table batch by batch.
@@ -118,11 +157,7 @@ impl<R: Row> TableReader<R> {
     /// The table as Arrow batches.
     pub fn batches(self) -> impl Iterator<Item = Result<RecordBatch, Error>> {
         let Self { path, reader, .. } = self;
-        reader.map(move |batch| {
-            let batch = batch.map_err(failed(&path, "read"))?;
-            R::columns(&batch).map_err(|problem| failed(&path, "read")(problem))?;
-            Ok(batch)
-        })
+        reader.map(move |batch| batch.map_err(failed(&path, "read")))
     }
 }
 

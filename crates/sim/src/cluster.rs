@@ -1,0 +1,425 @@
+//! The cluster of a replay: the file that describes it, and its nodes.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use resched_trace::model::{NodeChange, NodeRow};
+use resched_trace::store::Trace;
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+use crate::ids::{Kind, Ms, NodeId, RackId};
+use crate::resources::Resources;
+
+/// More nodes than any cluster has; a larger number in a file is a slip.
+const MOST_NODES: u32 = 1_000_000;
+/// More slots than any node has.
+const MOST_SLOTS: u32 = 100_000;
+
+/// A cluster file (TOML). Every part has defaults, so an empty file is a cluster: the trace's own nodes with two map
+/// and two reduce slots each and the heartbeats of 2009.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ClusterConfig {
+    /// What it describes, for people.
+    pub description: String,
+    /// The machines.
+    pub nodes: Nodes,
+    /// When they call the master.
+    pub heartbeat: Heartbeat,
+    /// How the master treats jobs.
+    pub jobs: Jobs,
+    /// How long tasks take.
+    pub cost: Cost,
+}
+
+/// The machines of a cluster.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Nodes {
+    /// How many; absent: the trace's own.
+    pub count: Option<u32>,
+    /// In how many racks; only with `count`.
+    pub racks: u32,
+    /// Maps that a node runs at once, where the trace does not say.
+    pub map_slots: u32,
+    /// Reduces that a node runs at once, where the trace does not say.
+    pub reduce_slots: u32,
+}
+
+impl Default for Nodes {
+    fn default() -> Self {
+        Self { count: None, racks: 1, map_slots: 2, reduce_slots: 2 }
+    }
+}
+
+/// The heartbeats of a cluster (policies A.1).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Heartbeat {
+    /// Time between two heartbeats of a node.
+    pub interval: Interval,
+    /// When the clock starts: the first heartbeats come from here on, ms.
+    pub first: Ms,
+    /// How the first heartbeats lie within one interval.
+    pub phase: Phase,
+    /// By how much a heartbeat may come early or late, ms; less than half an interval.
+    pub jitter: Ms,
+    /// Whether a node also calls at once when an attempt ends.
+    pub out_of_band: bool,
+}
+
+impl Default for Heartbeat {
+    fn default() -> Self {
+        Self { interval: Interval::Era(Era::Mr1_2009), first: 0, phase: Phase::Spread, jitter: 0, out_of_band: false }
+    }
+}
+
+/// The time between two heartbeats of a node: milliseconds, or Hadoop's rule of an era.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(untagged, expecting = "expected milliseconds, or one of \"mr1-2009\" and \"mr1-2011\"")]
+pub enum Interval {
+    /// Milliseconds.
+    Fixed(Ms),
+    /// A rule that depends on the number of nodes.
+    Era(Era),
+}
+
+/// Hadoop's rules for the heartbeat interval (policies A.1).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub enum Era {
+    /// `max(3000, 1000·ceil(N/100))` ms.
+    #[serde(rename = "mr1-2009")]
+    Mr1_2009,
+    /// `max(300, floor(1000·N/100))` ms.
+    #[serde(rename = "mr1-2011")]
+    Mr1_2011,
+}
+
+impl Interval {
+    /// The interval of a cluster of so many nodes, ms.
+    pub fn of(self, nodes: usize) -> Ms {
+        let nodes = nodes as Ms;
+        match self {
+            Interval::Fixed(ms) => ms,
+            Interval::Era(Era::Mr1_2009) => Ms::max(3000, 1000 * ((nodes + 99) / 100)),
+            Interval::Era(Era::Mr1_2011) => Ms::max(300, 10 * nodes),
+        }
+    }
+}
+
+/// How the nodes' first heartbeats lie within one interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Phase {
+    /// All at once, nodes in name order.
+    Together,
+    /// Uniformly, each node by a draw of its own.
+    Spread,
+}
+
+/// How the master treats jobs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Jobs {
+    /// When the first job is submitted; the others keep their distance to it, ms.
+    pub first_submit: Ms,
+    /// Share of a job's maps that must be finished before its reduces may start (policies A.3).
+    pub slowstart: f64,
+    /// A task that fails so often fails its job (policies A.8).
+    pub max_attempts: u32,
+    /// From the heartbeat that assigns an attempt to its start, ms.
+    pub launch_overhead: Ms,
+    /// Leave out jobs that were killed: how they would have ended is unknown.
+    pub skip_killed: bool,
+    /// Which split a map reads.
+    pub splits: Splits,
+}
+
+impl Default for Jobs {
+    fn default() -> Self {
+        Self {
+            first_submit: 0,
+            slowstart: 0.05,
+            max_attempts: 4,
+            launch_overhead: 0,
+            skip_killed: true,
+            splits: Splits::ByNumber,
+        }
+    }
+}
+
+/// Which split a map reads, where the trace lists the tasks of a job in another order than by number.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Splits {
+    /// Its own.
+    ByNumber,
+    /// Map i reads the split of the i-th task that is listed, as Mumak has it (`oracle/README.md` F8).
+    ByPosition,
+}
+
+/// How long tasks take (policies A.5, A.6).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Cost {
+    /// By how much a map takes longer on a node with its split, in such a rack, elsewhere.
+    pub locality: [f64; 3],
+    /// How a reduce gets its input.
+    pub reduce: ReduceModel,
+    /// Bytes per second that a reduce fetches; only for the fluid model.
+    pub shuffle_rate: f64,
+}
+
+impl Default for Cost {
+    fn default() -> Self {
+        Self { locality: [1.0, 1.5, 3.0], reduce: ReduceModel::R1, shuffle_rate: 10e6 }
+    }
+}
+
+/// How a reduce gets its input (policies A.6).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ReduceModel {
+    /// Mumak's: no shuffle and no sort; the reduce phase starts when the node is told that all maps are done.
+    R0,
+    /// Template: the job's logged shuffle times, one for reduces of the first wave and one for the others.
+    R1,
+    /// Fluid: a reduce fetches at a fixed rate what the finished maps have made.
+    R2,
+}
+
+impl ReduceModel {
+    /// Its name in cluster files.
+    pub fn name(self) -> &'static str {
+        match self {
+            ReduceModel::R0 => "r0",
+            ReduceModel::R1 => "r1",
+            ReduceModel::R2 => "r2",
+        }
+    }
+}
+
+impl ClusterConfig {
+    /// Reads a cluster file.
+    ///
+    /// # Errors
+    /// [`Error::Trace`] if it cannot be read; [`Error::Config`] with line and column if it is not one.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let text = std::fs::read_to_string(path).map_err(resched_trace::Error::io(path, "read the cluster file"))?;
+        let config: Self =
+            toml::from_str(&text).map_err(|error| Error::Config(format!("{}: {error}", path.display())))?;
+        config.check().map_err(|problem| Error::Config(format!("{}: {problem}", path.display())))?;
+        Ok(config)
+    }
+
+    /// What is wrong with the numbers, if anything.
+    fn check(&self) -> Result<(), String> {
+        let inside = |name: &str, value: f64, low: f64, high: f64| {
+            if (low..=high).contains(&value) {
+                Ok(())
+            } else {
+                Err(format!("{name}: expected a number from {low} to {high}, found {value}"))
+            }
+        };
+        let day = 86_400_000.0;
+        if let Some(count) = self.nodes.count {
+            inside("nodes.count", f64::from(count), 1.0, f64::from(MOST_NODES))?;
+            inside("nodes.racks", f64::from(self.nodes.racks), 1.0, f64::from(count))?;
+        }
+        inside("nodes.map_slots", f64::from(self.nodes.map_slots), 0.0, f64::from(MOST_SLOTS))?;
+        inside("nodes.reduce_slots", f64::from(self.nodes.reduce_slots), 0.0, f64::from(MOST_SLOTS))?;
+        if let Interval::Fixed(ms) = self.heartbeat.interval {
+            inside("heartbeat.interval", ms as f64, 1.0, day)?;
+            inside("heartbeat.jitter", self.heartbeat.jitter as f64, 0.0, ((ms - 1) / 2) as f64)?;
+        } else {
+            inside("heartbeat.jitter", self.heartbeat.jitter as f64, 0.0, 149.0)?;
+        }
+        inside("heartbeat.first", self.heartbeat.first as f64, 0.0, day)?;
+        inside("jobs.first_submit", self.jobs.first_submit as f64, 0.0, day)?;
+        inside("jobs.slowstart", self.jobs.slowstart, 0.0, 1.0)?;
+        inside("jobs.max_attempts", f64::from(self.jobs.max_attempts), 1.0, 1000.0)?;
+        inside("jobs.launch_overhead", self.jobs.launch_overhead as f64, 0.0, day)?;
+        for factor in self.cost.locality {
+            inside("cost.locality", factor, 1e-3, 1e3)?;
+        }
+        inside("cost.shuffle_rate", self.cost.shuffle_rate, 1.0, 1e15)
+    }
+}
+
+/// A machine of the cluster.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Node {
+    /// Its host name.
+    pub name: String,
+    /// Its rack.
+    pub rack: RackId,
+    /// What it offers.
+    pub capacity: Resources,
+}
+
+/// The machines of a replay and the rules by which it runs.
+#[derive(Debug, Clone)]
+pub struct Cluster {
+    /// The rules.
+    pub config: ClusterConfig,
+    nodes: Vec<Node>,
+    racks: Vec<String>,
+    total: [u32; 2],
+    interval: Ms,
+}
+
+impl Cluster {
+    /// The cluster that `config` describes, with the trace's own nodes where it names none.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if there is no node or no slot; [`Error::Trace`] if the trace cannot be read.
+    pub fn for_trace(config: ClusterConfig, trace: &Trace) -> Result<Self, Error> {
+        if config.nodes.count.is_some() {
+            return Self::generated(config);
+        }
+        let mut machines = BTreeMap::new();
+        for row in trace.rows::<NodeRow>()? {
+            let row = row?;
+            if row.event == NodeChange::Add {
+                let slots = |own: Option<i64>, default| own.and_then(|own| u32::try_from(own).ok()).unwrap_or(default);
+                let capacity = Resources([
+                    slots(row.map_slots, config.nodes.map_slots),
+                    slots(row.reduce_slots, config.nodes.reduce_slots),
+                ]);
+                let rack = row.rack.unwrap_or_else(|| "/default-rack".to_owned());
+                machines.entry(row.host).or_insert((rack, capacity));
+            }
+        }
+        if machines.is_empty() {
+            return Err(Error::Config(format!(
+                "{}: the trace names no machine; give a cluster with `--cluster C.toml` that holds `[nodes]` and \
+                 `count = <how many>`",
+                trace.dir().display()
+            )));
+        }
+        Self::new(config, machines.into_iter().map(|(name, (rack, capacity))| (name, rack, capacity)))
+    }
+
+    /// A cluster of `nodes.count` nodes with generated names.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if there is no node or no slot.
+    pub fn generated(config: ClusterConfig) -> Result<Self, Error> {
+        let count = config.nodes.count.unwrap_or(0);
+        let racks = config.nodes.racks.clamp(1, count.max(1));
+        let capacity = Resources([config.nodes.map_slots, config.nodes.reduce_slots]);
+        let nodes: Vec<_> = (0..count)
+            .map(|node| {
+                let rack = (u64::from(node) * u64::from(racks) / u64::from(count)) as u32;
+                (host_name(node), rack_name(rack), capacity)
+            })
+            .collect();
+        Self::new(config, nodes)
+    }
+
+    /// A cluster of these machines (name, rack, what it offers).
+    ///
+    /// # Errors
+    /// [`Error::Config`] if there is no node or no slot.
+    pub fn new(
+        config: ClusterConfig,
+        machines: impl IntoIterator<Item = (String, String, Resources)>,
+    ) -> Result<Self, Error> {
+        let mut machines: Vec<_> = machines.into_iter().collect();
+        machines.sort_by(|a, b| a.0.cmp(&b.0));
+        machines.dedup_by(|a, b| a.0 == b.0);
+        let mut racks: Vec<String> = Vec::new();
+        let mut known: BTreeMap<String, RackId> = BTreeMap::new();
+        let mut nodes = Vec::with_capacity(machines.len());
+        for (name, rack, capacity) in machines {
+            let next = RackId::at(racks.len());
+            let rack = *known.entry(rack).or_insert_with_key(|rack| {
+                racks.push(rack.clone());
+                next
+            });
+            nodes.push(Node { name, rack, capacity });
+        }
+        let total = [0, 1].map(|part| nodes.iter().map(|node| node.capacity.0[part]).sum());
+        if total[0] == 0 {
+            return Err(Error::Config(
+                "the cluster has no map slot; expected at least one node with `map_slots` above 0".to_owned(),
+            ));
+        }
+        let interval = config.heartbeat.interval.of(nodes.len());
+        Ok(Self { config, nodes, racks, total, interval })
+    }
+
+    /// Its nodes, by [`NodeId`].
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// The ids of its nodes, in name order.
+    pub fn node_ids(&self) -> impl Iterator<Item = NodeId> + use<> {
+        (0..self.nodes.len() as u32).map(NodeId)
+    }
+
+    /// A node.
+    #[inline]
+    pub fn node(&self, node: NodeId) -> &Node {
+        &self.nodes[node.index()]
+    }
+
+    /// The racks' names, by [`RackId`].
+    pub fn racks(&self) -> &[String] {
+        &self.racks
+    }
+
+    /// The node of that name.
+    pub fn find(&self, host: &str) -> Option<NodeId> {
+        self.nodes.binary_search_by(|node| node.name.as_str().cmp(host)).ok().map(NodeId::at)
+    }
+
+    /// All slots of a kind.
+    #[inline]
+    pub fn slots(&self, kind: Kind) -> u32 {
+        self.total[kind.index()]
+    }
+
+    /// What an attempt takes of a node.
+    #[inline]
+    pub fn demand(&self, kind: Kind) -> Resources {
+        match kind {
+            Kind::Map => Resources([1, 0]),
+            Kind::Reduce => Resources([0, 1]),
+        }
+    }
+
+    /// Time between two heartbeats of a node, ms.
+    #[inline]
+    pub fn interval(&self) -> Ms {
+        self.interval
+    }
+}
+
+fn host_name(i: u32) -> String {
+    format!("node-{i:05}")
+}
+fn rack_name(i: u32) -> String {
+    format!("/rack-{i:03}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a1_heartbeat_interval_of_both_eras() {
+        assert_eq!(Interval::Era(Era::Mr1_2009).of(62), 3_000);
+        assert_eq!(Interval::Era(Era::Mr1_2009).of(1_545), 16_000);
+        assert_eq!(Interval::Era(Era::Mr1_2011).of(62), 620);
+        assert_eq!(Interval::Era(Era::Mr1_2011).of(20), 300);
+    }
+
+    #[test]
+    fn an_unknown_key_is_an_error_with_its_line() {
+        let error = toml::from_str::<ClusterConfig>("[nodes]\nslots = 3\n").err().map(|error| error.to_string());
+        assert!(error.is_some_and(|text| text.contains("line 2") && text.contains("map_slots")));
+    }
+}

@@ -1,0 +1,322 @@
+//! How long an attempt takes where it was put: the `logged` cost model (policies A.5) and the reduce models (A.6).
+
+use std::collections::BTreeMap;
+
+use rand::RngExt;
+use resched_trace::draws::{Purpose, stream};
+use resched_trace::model::Outcome;
+
+use crate::cluster::{Cluster, ReduceModel};
+use crate::ids::{JobId, Kind, Level, Ms, TaskId};
+use crate::workload::Workload;
+
+/// Rumen's run time where it knows none, and for a negative one.
+const UNKNOWN_RUN: Ms = 100;
+
+/// Run times and outcomes given by hand for attempts that the trace does not hold, by task and attempt number. They let
+/// a replay follow another simulator's record, whose made-up values cannot be known otherwise.
+pub type Script = BTreeMap<(TaskId, u32), (Ms, Outcome)>;
+
+/// How one attempt will go; policies never see it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Course {
+    pub(crate) outcome: Outcome,
+    /// A map's whole run; a reduce's reduce phase.
+    pub(crate) run: Ms,
+    /// A reduce's sort.
+    pub(crate) sort: Ms,
+    /// A reduce's shuffle as logged, for a job whose shuffles are not.
+    pub(crate) shuffle: Ms,
+}
+
+/// The cost model of a replay.
+pub(crate) struct CostModel<'w> {
+    workload: &'w Workload,
+    cluster: &'w Cluster,
+    seed: u64,
+    script: &'w Script,
+    observed: Vec<Option<Box<Observed>>>,
+    everywhere: Option<Box<Observed>>,
+}
+
+impl<'w> CostModel<'w> {
+    pub(crate) fn new(workload: &'w Workload, cluster: &'w Cluster, seed: u64, script: &'w Script) -> Self {
+        let observed = workload.jobs().iter().map(|_| None).collect();
+        Self { workload, cluster, seed, script, observed, everywhere: None }
+    }
+
+    /// How try number `attempt` at a task goes if its input is at `level`.
+    pub(crate) fn course(&mut self, task: TaskId, attempt: u32, level: Level) -> Course {
+        match self.workload.job(self.workload.job_of(task)).place(task).0 {
+            Kind::Map => self.map(task, attempt, level),
+            Kind::Reduce => self.reduce(task, attempt),
+        }
+    }
+
+    fn map(&mut self, task: TaskId, attempt: u32, level: Level) -> Course {
+        let course =
+            |outcome, run: Ms| Course { outcome, run: if run < 0 { UNKNOWN_RUN } else { run }, sort: 0, shuffle: 0 };
+        let tries = self.workload.logged_maps(task);
+        let factors = &self.cluster.config.cost.locality;
+        let logged = tries.get(attempt as usize);
+        match logged {
+            Some(own) if own.outcome == Outcome::Success => {
+                return course(Outcome::Success, scaled(own.run, level, own.level, factors));
+            }
+            Some(own) if own.outcome == Outcome::Failed => return course(Outcome::Failed, own.run),
+            _ => {}
+        }
+        if let Some(&(run, outcome)) = self.script.get(&(task, attempt)) {
+            return course(outcome, run);
+        }
+        // A try that the trace lost, or that only our schedule makes: the task's own success says best how long it takes.
+        if let Some(own) = tries.iter().find(|own| own.outcome == Outcome::Success) {
+            return course(Outcome::Success, scaled(own.run, level, own.level, factors));
+        }
+        let (outcome, run) = self.made_up(task, Kind::Map, attempt, level);
+        course(outcome, run)
+    }
+
+    fn reduce(&mut self, task: TaskId, attempt: u32) -> Course {
+        let tries = self.workload.logged_reduces(task);
+        let own = tries.get(attempt as usize);
+        let failed = own.filter(|own| own.outcome == Outcome::Failed);
+        if let Some(own) = own.filter(|own| own.outcome == Outcome::Success).or(failed) {
+            let shuffle = own.shuffle.max(0);
+            let run = if own.reduce < 0 { UNKNOWN_RUN } else { own.reduce };
+            return match failed {
+                // A failed try ends after its logged time, whatever its phases.
+                Some(own) => {
+                    let whole = own.shuffle.saturating_add(own.sort).saturating_add(own.reduce);
+                    let run = if whole < 0 { UNKNOWN_RUN } else { whole };
+                    Course { outcome: Outcome::Failed, run, sort: 0, shuffle }
+                }
+                None => Course { outcome: Outcome::Success, run, sort: own.sort.max(0), shuffle },
+            };
+        }
+        if let Some(&(run, outcome)) = self.script.get(&(task, attempt)) {
+            return Course { outcome, run: run.max(0), sort: 0, shuffle: 0 };
+        }
+        if let Some(own) = tries.iter().find(|own| own.outcome == Outcome::Success) {
+            let run = if own.reduce < 0 { UNKNOWN_RUN } else { own.reduce };
+            return Course { outcome: Outcome::Success, run, sort: own.sort.max(0), shuffle: own.shuffle.max(0) };
+        }
+        let (_, run) = self.made_up(task, Kind::Reduce, attempt, Level::Off);
+        Course { outcome: Outcome::Success, run: run.max(0), sort: 0, shuffle: 0 }
+    }
+
+    /// Outcome and run time drawn from what the job's other attempts did, by Rumen's rules; from all jobs' if it has none.
+    fn made_up(&mut self, task: TaskId, kind: Kind, attempt: u32, level: Level) -> (Outcome, Ms) {
+        let job = self.workload.job_of(task);
+        let workload = self.workload;
+        let own = self.observed[job.index()].get_or_insert_with(|| Box::new(Observed::of(workload, [job])));
+        let mut draws = stream(self.seed, Purpose::MadeUpAttempt, &[u64::from(task.0), u64::from(attempt)]);
+        let (fate, which, rank): (f64, f64, f64) = (draws.random(), draws.random(), draws.random());
+        let succeeds = kind == Kind::Reduce || own.succeeds(attempt, fate);
+        let run = own.draw(kind, level, which, rank).or_else(|| {
+            let all = || Box::new(Observed::of(workload, (0..workload.jobs().len()).map(JobId::at)));
+            self.everywhere.get_or_insert_with(all).draw(kind, level, which, rank)
+        });
+        (if succeeds { Outcome::Success } else { Outcome::Failed }, run.unwrap_or(UNKNOWN_RUN))
+    }
+
+    /// When a reduce of this job ends that started at `start`, once all maps are done since `maps_done` (bytes per
+    /// reduce and the fluid server as of then in `fluid`). `None` in model R0, where its node must be told first.
+    pub(crate) fn reduce_end(
+        &self,
+        job: JobId,
+        start: Ms,
+        maps_done: Ms,
+        course: &Course,
+        fluid: &Fluid,
+    ) -> Option<(Ms, Ms)> {
+        let job = self.workload.job(job);
+        if course.outcome == Outcome::Failed {
+            return (self.cluster.config.cost.reduce != ReduceModel::R0).then_some((start, start + course.run));
+        }
+        let shuffled = match self.cluster.config.cost.reduce {
+            ReduceModel::R0 => return None,
+            ReduceModel::R1 if start < maps_done => maps_done + job.first_shuffle.or(job.typical_shuffle).unwrap_or(0),
+            ReduceModel::R1 => start + job.typical_shuffle.unwrap_or(course.shuffle),
+            ReduceModel::R2 => fluid.end(start).max(maps_done),
+        };
+        Some((shuffled, shuffled + course.sort + course.run))
+    }
+}
+
+/// Rumen's scaling of a run time from one level to another, truncated to whole ms (oracle F3).
+fn scaled(run: Ms, level: Level, logged: Level, factors: &[f64; 3]) -> Ms {
+    if level == logged {
+        return run;
+    }
+    (run as f64 * (factors[level.index()] / factors[logged.index()])) as Ms
+}
+
+/// How many maps must be finished before the reduces of a job of `maps` maps may start (policies A.3).
+pub fn slowstart_threshold(fraction: f64, maps: u32) -> u32 {
+    (fraction * f64::from(maps)).ceil() as u32
+}
+
+/// What the successful attempts of some jobs took.
+#[derive(Debug, Default)]
+struct Observed {
+    maps: [Cdf; 3],
+    reduces: Cdf,
+    /// How many maps succeeded at their first, second, … try.
+    tries: Vec<u32>,
+}
+
+impl Observed {
+    fn of(workload: &Workload, jobs: impl IntoIterator<Item = JobId>) -> Self {
+        let (mut maps, mut reduces) = ([Vec::new(), Vec::new(), Vec::new()], Vec::new());
+        let mut tries: Vec<u32> = Vec::new();
+        for job in jobs {
+            let job = workload.job(job);
+            for task in job.maps.clone().map(TaskId) {
+                let logged = workload.logged_maps(task);
+                let success = logged.iter().find(|own| own.outcome == Outcome::Success);
+                if let Some(own) = success {
+                    maps[own.level.index()].push(own.run);
+                    let failed = logged.iter().filter(|own| own.outcome == Outcome::Failed).count();
+                    tries.resize(tries.len().max(failed + 1), 0);
+                    tries[failed] += 1;
+                }
+            }
+            for task in job.reduces.clone().map(TaskId) {
+                let logged = workload.logged_reduces(task);
+                reduces.extend(logged.iter().find(|own| own.outcome == Outcome::Success).map(|own| own.reduce));
+            }
+        }
+        Self { maps: maps.map(Cdf::of), reduces: Cdf::of(reduces), tries }
+    }
+
+    /// Whether a made-up try succeeds: `tries[k] / Σ_{i≥k} tries[i]`; the last known one always does.
+    fn succeeds(&self, attempt: u32, fate: f64) -> bool {
+        let later = self.tries.get(attempt as usize..).unwrap_or(&[]);
+        let total: u32 = later.iter().sum();
+        later.first().is_none_or(|&first| fate * f64::from(total) < f64::from(first))
+    }
+
+    fn draw(&self, kind: Kind, level: Level, which: f64, rank: f64) -> Option<Ms> {
+        match kind {
+            Kind::Reduce => self.reduces.at(rank),
+            Kind::Map => self.maps[level.index()].at(rank).or_else(|| {
+                let counts = self.maps.each_ref().map(|cdf| cdf.values as f64);
+                let mut left = which * counts.iter().sum::<f64>();
+                let group = counts.iter().position(|&count| {
+                    left -= count;
+                    left < 0.0
+                })?;
+                self.maps[group].at(rank)
+            }),
+        }
+    }
+}
+
+/// Rumen's distribution of run times: the minimum, 19 percentiles (5, 10, … 95 %) and the maximum (policies A.5).
+#[derive(Debug, Default)]
+struct Cdf {
+    values: usize,
+    ranks: Vec<Ms>,
+}
+
+impl Cdf {
+    fn of(mut times: Vec<Ms>) -> Self {
+        times.sort_unstable();
+        let last = times.len().saturating_sub(1);
+        let percentile = |percent: usize| times.get((percent * times.len()).div_ceil(100).saturating_sub(1).min(last));
+        let ranks = (0..=20).filter_map(|step| percentile(5 * step)).copied().collect();
+        Self { values: times.len(), ranks }
+    }
+
+    /// The time at a rank from 0 to 1, linear between the known ones.
+    fn at(&self, rank: f64) -> Option<Ms> {
+        let place = rank * 20.0;
+        let low = *self.ranks.get(place as usize)? as f64;
+        let high = *self.ranks.get(place as usize + 1).or(self.ranks.last())? as f64;
+        Some((low + (high - low) * place.fract()) as Ms)
+    }
+}
+
+/// The fluid shuffle of a job (policies A.6, R2): a work-conserving server with staged arrivals.
+///
+/// With map ends `t_1 ≤ … ≤ t_M`, `b_k` the bytes per reduce made by maps before k, and rate `s`:
+/// `shuffle end = B/s + max(start, G)` with `G = max_k (t_k − b_k/s)`.
+#[derive(Debug, Clone, Default)]
+pub struct Fluid {
+    /// `G` so far, ms.
+    latest: f64,
+    /// Bytes per reduce so far.
+    made: f64,
+    /// Bytes per ms.
+    rate: f64,
+}
+
+impl Fluid {
+    /// A shuffle at so many bytes per second per reduce.
+    pub fn new(bytes_per_second: f64) -> Self {
+        Self { latest: 0.0, made: 0.0, rate: bytes_per_second / 1000.0 }
+    }
+
+    /// A map ended at `at` and made so many bytes for each reduce.
+    pub fn map_ended(&mut self, at: Ms, bytes: f64) {
+        self.latest = self.latest.max(at as f64 - self.made / self.rate);
+        self.made += bytes;
+    }
+
+    /// When a reduce that started at `start` has all that was made, ms.
+    pub fn end(&self, start: Ms) -> Ms {
+        (self.made / self.rate + self.latest.max(start as f64)).ceil() as Ms
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a3_slowstart_threshold() {
+        for (maps, threshold) in [(427, 22), (8, 1), (148, 8), (0, 0)] {
+            assert_eq!(slowstart_threshold(0.05, maps), threshold, "{maps} maps");
+        }
+    }
+
+    #[test]
+    fn a5_run_time_scales_with_locality_and_is_truncated() {
+        let factors = [1.0, 1.5, 3.0];
+        assert_eq!(scaled(6_401, Level::Rack, Level::Node, &factors), 9_601);
+        assert_eq!(scaled(9_001, Level::Node, Level::Off, &factors), 3_000);
+        assert_eq!(scaled(9_001, Level::Rack, Level::Rack, &factors), 9_001);
+    }
+
+    #[test]
+    fn a5_cdf_is_linear_between_minimum_percentiles_and_maximum() {
+        let cdf = Cdf::of((1..=100).collect());
+        assert_eq!(cdf.at(0.0), Some(1));
+        assert_eq!(cdf.at(0.5), Some(50));
+        assert_eq!(cdf.at(0.525), Some(52));
+        assert_eq!(cdf.at(0.999_999), Some(99));
+        assert_eq!(Cdf::of(Vec::new()).at(0.5), None);
+        assert_eq!(Cdf::of(vec![7]).at(0.9), Some(7));
+    }
+
+    #[test]
+    fn a5_a_made_up_try_succeeds_as_often_as_those_that_came_as_far() {
+        let observed = Observed { tries: vec![6, 3, 1], ..Observed::default() };
+        assert!(observed.succeeds(0, 0.59) && !observed.succeeds(0, 0.61));
+        assert!(observed.succeeds(1, 0.74) && !observed.succeeds(1, 0.76));
+        assert!(observed.succeeds(2, 0.99), "the last one always succeeds");
+        assert!(Observed::default().succeeds(0, 0.99), "nothing is known against it");
+    }
+
+    #[test]
+    fn a6_fluid_shuffle() {
+        let mut fluid = Fluid::new(2e6);
+        for end in [10_000, 20_000, 30_000] {
+            fluid.map_ended(end, 10e6);
+        }
+        assert_eq!(fluid.end(12_000), 35_000);
+        assert_eq!(fluid.end(40_000), 55_000);
+        assert_eq!(fluid.end(0), 35_000);
+    }
+}

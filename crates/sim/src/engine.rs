@@ -1,0 +1,601 @@
+//! The clock and the events of a replay.
+//!
+//! Three kinds of event move the clock: submissions (a sorted cursor), ticks of the policy (a counter) and heartbeats (a
+//! heap, one entry a node). The end of an attempt is no event: the master learns of it at the node's next heartbeat, so a
+//! node with nothing else to say sleeps until its first heartbeat after its first end.
+//!
+//! Events of one instant run in the order in which Hadoop's simulator would have put them into its queue: a heartbeat is
+//! put one interval ahead, a tick one period, a submission when the one before it runs. That order follows from the times
+//! alone ([`Classes`]), so it does not matter which heartbeats were left out.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use resched_trace::model::Outcome;
+
+use crate::Error;
+use crate::beats::Beats;
+use crate::cluster::{Cluster, ReduceModel};
+use crate::cost::{CostModel, Script};
+use crate::ids::{JobId, Kind, Level, Ms, NodeId};
+use crate::observer::{Ended, JobEnded, Launched, Observer};
+use crate::offer::{Offer, Violation};
+use crate::policy::{Orders, Policy};
+use crate::view::{RunId, View};
+use crate::workload::Workload;
+use crate::world::{JobPhase, Kill, Run, World};
+
+/// A replay in which nothing starts or ends for so long though tasks wait is given up (30 days).
+const PATIENCE: Ms = 30 * 86_400_000;
+
+/// How to run a replay.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Keys all random draws.
+    pub seed: u64,
+    /// Leave out heartbeats and ticks that change nothing. Off only to check that it makes no difference.
+    pub parking: bool,
+    /// Run times and outcomes given by hand.
+    pub script: Script,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { seed: 1, parking: true, script: Script::new() }
+    }
+}
+
+/// What a replay did, in numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Tally {
+    /// Events that were handled.
+    pub events: u64,
+    /// Attempts that were launched.
+    pub launches: u64,
+    /// Jobs that ended, well or not.
+    pub jobs: u64,
+    /// The last instant, ms.
+    pub end: Ms,
+}
+
+/// Replays a workload on a cluster under a policy, until every job has ended. `name` names the policy in errors; `progress`
+/// is told, now and then, how many jobs have ended.
+///
+/// # Errors
+/// [`Error::PolicyViolation`] and [`Error::Stalled`]; whatever the observer returns.
+pub fn replay<P: Policy, O: Observer>(
+    workload: &Workload,
+    cluster: &Cluster,
+    (name, policy): (&str, &mut P),
+    options: &Options,
+    observer: &mut O,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Tally, Error> {
+    let mut engine = Engine::new(workload, cluster, name, policy, options, observer);
+    engine.start();
+    while engine.tally.jobs < workload.jobs().len() as u64 {
+        engine.step()?;
+        if engine.tally.events.is_multiple_of(1 << 16) {
+            progress(engine.tally.jobs);
+        }
+    }
+    engine.close()?;
+    progress(engine.tally.jobs);
+    Ok(engine.tally)
+}
+
+/// Where an event stands: by time, then class, then number.
+type Position = (Ms, u8, u32);
+
+/// The classes of the events of one instant.
+///
+/// Of heartbeats and ticks, the kind that is put longer ahead comes first. Where a submission stands depends on how
+/// long before it its predecessor came; if that is exactly one interval, both were put at the same instant, and the order
+/// is that of the predecessor.
+struct Classes {
+    heartbeat: u8,
+    tick: u8,
+    submissions: Vec<u8>,
+}
+
+impl Classes {
+    fn new(workload: &Workload, interval: Ms, period: Option<Ms>) -> Self {
+        let period = period.unwrap_or(interval);
+        let (heartbeat, tick) = if interval >= period { (1, 3) } else { (3, 1) };
+        let (longer, shorter) = (interval.max(period), interval.min(period));
+        let (mut before_longer, mut before_shorter) = (true, true);
+        let mut previous: Option<Ms> = None;
+        let submissions = workload.jobs().iter().map(|job| {
+            if let Some(previous) = previous {
+                let gap = job.submit - previous;
+                before_longer = gap > longer || gap == longer && before_longer;
+                before_shorter = gap > shorter || gap == shorter && before_shorter;
+            }
+            previous = Some(job.submit);
+            match (before_longer, before_shorter) {
+                (true, _) => 0,
+                (false, true) => 2,
+                (false, false) => 4,
+            }
+        });
+        Self { submissions: submissions.collect(), heartbeat, tick }
+    }
+}
+
+/// Which nodes with free slots must not sleep.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Needs {
+    maps: bool,
+    reduces: bool,
+    anything: bool,
+}
+
+struct Engine<'a, 'w, P, O> {
+    world: World<'w>,
+    cost: CostModel<'w>,
+    beats: Beats,
+    name: &'a str,
+    policy: &'a mut P,
+    observer: &'a mut O,
+    classes: Classes,
+    parking: bool,
+    /// The next heartbeat of each node that is not asleep; entries that no longer agree with `next_beat` are stale.
+    heap: BinaryHeap<Reverse<(Ms, u32)>>,
+    next_beat: Vec<Ms>,
+    next_job: usize,
+    next_tick: Option<Ms>,
+    needs: Needs,
+    /// `world.version` after the last tick, and whether that tick found and left the world unchanged.
+    ticked: (u64, bool),
+    /// When something last started, ended or arrived.
+    progressed: (u64, Ms),
+    launched: Vec<RunId>,
+    ended: Vec<RunId>,
+    orders: Orders,
+    tally: Tally,
+}
+
+const NEVER: Ms = Ms::MAX;
+
+impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
+    fn new(
+        workload: &'w Workload,
+        cluster: &'w Cluster,
+        name: &'a str,
+        policy: &'a mut P,
+        options: &'w Options,
+        observer: &'a mut O,
+    ) -> Self {
+        let world = World::new(workload, cluster);
+        let period = policy.period();
+        Self {
+            cost: CostModel::new(workload, cluster, options.seed, &options.script),
+            beats: Beats::new(cluster, options.seed),
+            classes: Classes::new(workload, cluster.interval(), period),
+            next_tick: period.map(|period| world.now + period),
+            world,
+            name,
+            policy,
+            observer,
+            parking: options.parking,
+            heap: BinaryHeap::new(),
+            next_beat: vec![NEVER; cluster.nodes().len()],
+            next_job: 0,
+            needs: Needs::default(),
+            ticked: (0, false),
+            progressed: (0, 0),
+            launched: Vec::new(),
+            ended: Vec::new(),
+            orders: Orders::default(),
+            tally: Tally::default(),
+        }
+    }
+
+    fn start(&mut self) {
+        if !self.parking {
+            for node in self.world.cluster.node_ids() {
+                self.schedule(node, self.beats.from(node, self.world.now));
+            }
+        }
+    }
+
+    /// Handles the next event.
+    fn step(&mut self) -> Result<(), Error> {
+        let beat = self.peek_beat();
+        let submission = self.world.workload.jobs().get(self.next_job).map(|job| {
+            let class = self.classes.submissions[self.next_job];
+            (job.submit, class, self.next_job as u32)
+        });
+        let next = match (beat, submission) {
+            (Some(beat), Some(submission)) => Some(beat.min(submission)),
+            (beat, submission) => beat.or(submission),
+        };
+        let tick = self.due_tick(next);
+        let Some(at) = (match (next, tick) {
+            (Some(next), Some(tick)) => Some(next.min(tick)),
+            (next, tick) => next.or(tick),
+        }) else {
+            return Err(self.stalled());
+        };
+        self.world.now = at.0;
+        self.tally.events += 1;
+        self.check_progress()?;
+        if Some(at) == tick {
+            self.tick(at)?;
+        } else if Some(at) == submission {
+            self.submit(JobId::at(self.next_job))?;
+        } else {
+            self.heap.pop();
+            self.next_beat[at.2 as usize] = NEVER;
+            self.heartbeat(NodeId(at.2), at)?;
+        }
+        self.wake_for_needs(at);
+        Ok(())
+    }
+
+    fn peek_beat(&mut self) -> Option<Position> {
+        while let Some(&Reverse((at, node))) = self.heap.peek() {
+            if self.next_beat[node as usize] == at {
+                return Some((at, self.classes.heartbeat, node));
+            }
+            self.heap.pop();
+        }
+        None
+    }
+
+    fn check_progress(&mut self) -> Result<(), Error> {
+        if self.world.version != self.progressed.0 {
+            self.progressed = (self.world.version, self.world.now);
+        }
+        if self.world.active.is_empty() || self.world.now - self.progressed.1 < PATIENCE {
+            return Ok(());
+        }
+        // An attempt may run for longer than our patience; only a world in which none will end stands still.
+        let will_end = self.world.nodes.iter().flat_map(|node| &node.runs).any(|run| {
+            let end = self.world.runs[run.index()].end;
+            end.is_some_and(|end| end > self.world.now)
+        });
+        if will_end { Ok(()) } else { Err(self.stalled()) }
+    }
+
+    fn stalled(&self) -> Error {
+        Error::Stalled {
+            policy: self.name.to_owned(),
+            at: self.world.now,
+            since: self.progressed.1,
+            waiting: self.world.remaining.iter().sum(),
+        }
+    }
+
+    fn violation(&self, violation: Violation) -> Error {
+        Error::PolicyViolation { policy: self.name.to_owned(), at: self.world.now, what: violation.0 }
+    }
+
+    // Submissions.
+
+    fn submit(&mut self, job: JobId) -> Result<(), Error> {
+        self.next_job += 1;
+        self.world.submit(job);
+        self.policy.job_submitted(job, View { world: &self.world });
+        if self.world.is_done(job) { self.end_job(job, Outcome::Success) } else { Ok(()) }
+    }
+
+    fn end_job(&mut self, job: JobId, outcome: Outcome) -> Result<(), Error> {
+        self.world.end_job(job);
+        self.tally.jobs += 1;
+        self.policy.job_finished(job, View { world: &self.world });
+        let launch = self.world.jobs[job.index()].launch;
+        self.observer.job_ended(&JobEnded { job, launch, finish: self.world.now, outcome })
+    }
+
+    // Ticks.
+
+    /// The tick to handle if it comes before `next`: of a row of idle ones only the last.
+    fn due_tick(&mut self, next: Option<Position>) -> Option<Position> {
+        let (period, due) = (self.policy.period()?, self.next_tick?);
+        let idle = self.parking && self.ticked == (self.world.version, true);
+        let mut due = due;
+        if idle && self.policy.skips_idle_ticks(View { world: &self.world }) {
+            let (at, class, _) = next?;
+            let last = if self.classes.tick < class { at } else { at - 1 };
+            due += (last - due).max(0) / period * period;
+            self.next_tick = Some(due);
+        }
+        Some((due, self.classes.tick, 0))
+    }
+
+    fn tick(&mut self, at: Position) -> Result<(), Error> {
+        self.next_tick = self.policy.period().map(|period| at.0 + period);
+        let reported = if self.classes.heartbeat < self.classes.tick { (at.0, u32::MAX) } else { (at.0 - 1, u32::MAX) };
+        self.world.settle_reports(reported.0, NodeId(reported.1));
+        let unchanged = self.ticked.0 == self.world.version;
+        self.policy.tick(View { world: &self.world }, &mut self.orders);
+        let mut orders = std::mem::take(&mut self.orders.kills);
+        for run in orders.drain(..) {
+            self.order_kill(run, at)?;
+        }
+        self.orders.kills = orders;
+        self.ticked = (self.world.version, unchanged && self.ticked.0 == self.world.version);
+        Ok(())
+    }
+
+    fn order_kill(&mut self, id: RunId, at: Position) -> Result<(), Error> {
+        if !self.world.is_on_node(id) {
+            return Err(self.violation(Violation("kills an attempt that is on no node".to_owned())));
+        }
+        let run = &mut self.world.runs[id.index()];
+        if run.kill == Kill::No {
+            run.kill = Kill::Ordered;
+            let node = run.node;
+            self.world.version += 1;
+            self.schedule(node, self.beat_after(node, at.0, at));
+        }
+        Ok(())
+    }
+
+    // Heartbeats.
+
+    /// The first heartbeat of a node at `at` or later that comes after the event at `position`.
+    fn beat_after(&self, node: NodeId, at: Ms, position: Position) -> Ms {
+        let beat = self.beats.from(node, at);
+        if (beat, self.classes.heartbeat, node.0) > position { beat } else { self.beats.from(node, beat + 1) }
+    }
+
+    fn schedule(&mut self, node: NodeId, at: Ms) {
+        if at < self.next_beat[node.index()] {
+            self.next_beat[node.index()] = at;
+            self.heap.push(Reverse((at, node.0)));
+        }
+    }
+
+    fn heartbeat(&mut self, node: NodeId, at: Position) -> Result<(), Error> {
+        self.world.settle_reports(at.0, node);
+        self.take_reports(node, at)?;
+        if self.world.nodes[node.index()].free.0 != [0, 0] {
+            self.consult(node, at)?;
+        }
+        self.carry_out_kills(node)?;
+        self.tell_reduces(node)?;
+        self.plan(node, at);
+        Ok(())
+    }
+
+    /// Applies what the node reports: attempts that ended, in launch order, and those that run.
+    fn take_reports(&mut self, node: NodeId, at: Position) -> Result<(), Error> {
+        let mut ended = std::mem::take(&mut self.ended);
+        let mut running = [0; 2];
+        for place in 0..self.world.nodes[node.index()].runs.len() {
+            let id = self.world.nodes[node.index()].runs[place];
+            let run = &self.world.runs[id.index()];
+            if run.end.is_some_and(|end| end <= at.0) {
+                ended.push(id);
+            } else {
+                running[run.kind.index()] += 1;
+                self.world.mark_reported(id);
+            }
+        }
+        self.world.nodes[node.index()].reported = running;
+        for id in ended.drain(..) {
+            self.attempt_ended(id, at)?;
+        }
+        self.ended = ended;
+        Ok(())
+    }
+
+    fn attempt_ended(&mut self, id: RunId, at: Position) -> Result<(), Error> {
+        let run = self.world.release(id);
+        if run.kill != Kill::Done {
+            self.tell_end(&run, run.course.outcome)?;
+        }
+        if self.world.jobs[run.job.index()].phase != JobPhase::Active {
+            return Ok(());
+        }
+        let outcome = if run.kill == Kill::No { run.course.outcome } else { Outcome::Killed };
+        match outcome {
+            Outcome::Success => {
+                if self.world.task_done(&run) {
+                    self.maps_done(run.job, at);
+                }
+            }
+            Outcome::Failed => {
+                let task = &mut self.world.tasks[run.task.index()];
+                task.failures += 1;
+                if task.failures >= self.world.cluster.config.jobs.max_attempts {
+                    self.policy.task_finished(run.task, outcome, View { world: &self.world });
+                    return self.end_job(run.job, Outcome::Failed);
+                }
+                self.world.task_returned(&run, true);
+            }
+            _ => self.world.task_returned(&run, false),
+        }
+        self.policy.task_finished(run.task, outcome, View { world: &self.world });
+        if self.world.is_done(run.job) { self.end_job(run.job, Outcome::Success) } else { Ok(()) }
+    }
+
+    fn tell_end(&mut self, run: &Run, outcome: Outcome) -> Result<(), Error> {
+        let reduces = run.kind == Kind::Reduce && outcome == Outcome::Success;
+        let shuffle_finish = run.shuffle_finish.filter(|_| reduces);
+        self.observer.ended(&Ended {
+            task: run.task,
+            attempt: run.attempt,
+            node: run.node,
+            level: self.level_of(run),
+            start: run.start,
+            shuffle_finish,
+            sort_finish: shuffle_finish.map(|at| at + run.course.sort),
+            finish: run.end,
+            outcome,
+            discarded: run.kill == Kill::Ordered && outcome == Outcome::Success,
+        })
+    }
+
+    fn level_of(&self, run: &Run) -> Option<Level> {
+        let placed = run.kind == Kind::Map && !self.world.workload.replicas(run.task).is_empty();
+        placed.then_some(run.level)
+    }
+
+    /// The last map of a job is done: its reduces can end now.
+    fn maps_done(&mut self, job: JobId, at: Position) {
+        for place in 0..self.world.jobs[job.index()].runs[Kind::Reduce.index()].len() {
+            let id = self.world.jobs[job.index()].runs[Kind::Reduce.index()][place];
+            let node = self.world.runs[id.index()].node;
+            if self.fix_reduce_end(id) {
+                let end = self.world.runs[id.index()].end.unwrap_or(at.0);
+                self.schedule_end(node, end, at);
+            } else {
+                self.schedule(node, self.beat_after(node, at.0, at));
+            }
+        }
+    }
+
+    /// Fixes when a reduce ends whose job has all maps done. Returns whether that is known now.
+    fn fix_reduce_end(&mut self, id: RunId) -> bool {
+        let run = &self.world.runs[id.index()];
+        let job = &self.world.jobs[run.job.index()];
+        let Some(maps_done) = job.maps_done else { return false };
+        let end = self.cost.reduce_end(run.job, run.start, maps_done, &run.course, &job.fluid);
+        if let (None, Some((shuffled, end))) = (run.end, end) {
+            let run = &mut self.world.runs[id.index()];
+            (run.shuffle_finish, run.end) = (Some(shuffled), Some(end));
+        }
+        self.world.runs[id.index()].end.is_some()
+    }
+
+    /// Sees to it that the node reports an attempt that ends at `end`.
+    fn schedule_end(&mut self, node: NodeId, end: Ms, at: Position) {
+        let out_of_band = self.world.cluster.config.heartbeat.out_of_band;
+        let beat = if out_of_band && (end, self.classes.heartbeat, node.0) > at {
+            end
+        } else {
+            self.beat_after(node, end, at)
+        };
+        self.schedule(node, beat);
+    }
+
+    fn consult(&mut self, node: NodeId, at: Position) -> Result<(), Error> {
+        let next_beat = self.beat_after(node, at.0, at);
+        let mut offer =
+            Offer { world: &mut self.world, cost: &mut self.cost, node, next_beat, launched: &mut self.launched };
+        self.policy.heartbeat(&mut offer).map_err(|violation| self.violation(violation))?;
+        let mut launched = std::mem::take(&mut self.launched);
+        for id in launched.drain(..) {
+            self.fix_reduce_end(id);
+            self.tally.launches += 1;
+            let run = &self.world.runs[id.index()];
+            let (task, attempt, level) = (run.task, run.attempt, self.level_of(run));
+            self.observer.launched(&Launched { at: at.0, task, attempt, node, level })?;
+            self.policy.task_started(task, node, View { world: &self.world });
+        }
+        self.launched = launched;
+        Ok(())
+    }
+
+    /// Kills what was ordered to be killed and still runs; the next heartbeat reports it.
+    fn carry_out_kills(&mut self, node: NodeId) -> Result<(), Error> {
+        for place in 0..self.world.nodes[node.index()].runs.len() {
+            let id = self.world.nodes[node.index()].runs[place];
+            let now = self.world.now;
+            let run = &mut self.world.runs[id.index()];
+            if run.kill == Kill::Ordered {
+                run.end = Some(now);
+                let run = run.clone();
+                self.tell_end(&run, Outcome::Killed)?;
+                self.world.runs[id.index()].kill = Kill::Done;
+            }
+        }
+        Ok(())
+    }
+
+    /// Model R0: the reduces that this heartbeat reported, of jobs whose maps are all done, start their reduce phase.
+    fn tell_reduces(&mut self, node: NodeId) -> Result<(), Error> {
+        if self.world.cluster.config.cost.reduce != ReduceModel::R0 {
+            return Ok(());
+        }
+        for place in 0..self.world.nodes[node.index()].runs.len() {
+            let id = self.world.nodes[node.index()].runs[place];
+            if self.waits_for_word(&self.world.runs[id.index()]) && self.world.runs[id.index()].reported {
+                let now = self.world.now;
+                let run = &mut self.world.runs[id.index()];
+                run.shuffle_finish = Some(now);
+                run.end = Some(now + run.course.run);
+                self.observer.told(now, run.task, run.attempt)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a reduce waits for its node to be told that all maps are done.
+    fn waits_for_word(&self, run: &Run) -> bool {
+        let job = &self.world.jobs[run.job.index()];
+        run.end.is_none() && run.kind == Kind::Reduce && job.phase == JobPhase::Active && job.maps_done.is_some()
+    }
+
+    // Parking.
+
+    /// When this node must call next: at its next heartbeat if it could get a task or has something to say or hear,
+    /// else once an attempt has ended.
+    fn plan(&mut self, node: NodeId, at: Position) {
+        let next = self.beat_after(node, at.0, at);
+        if !self.parking || self.needs_node(self.find_needs(), node) {
+            self.schedule(node, next);
+        }
+        for place in 0..self.world.nodes[node.index()].runs.len() {
+            let run = &self.world.runs[self.world.nodes[node.index()].runs[place].index()];
+            let busy = run.kill != Kill::No || self.waits_for_word(run);
+            match run.end {
+                _ if busy => self.schedule(node, next),
+                Some(end) => self.schedule_end(node, end, at),
+                None => {}
+            }
+        }
+    }
+
+    fn find_needs(&self) -> Needs {
+        Needs {
+            maps: self.world.ready[0] > 0,
+            reduces: self.world.ready[1] > 0,
+            anything: self.policy.restless(View { world: &self.world }),
+        }
+    }
+
+    fn needs_node(&self, needs: Needs, node: NodeId) -> bool {
+        let free = self.world.nodes[node.index()].free;
+        let fits = |kind| free.fits(self.world.cluster.demand(kind)) > 0;
+        needs.maps && fits(Kind::Map) || needs.reduces && fits(Kind::Reduce) || needs.anything && free.0 != [0, 0]
+    }
+
+    /// Wakes the nodes that this event has made needed.
+    fn wake_for_needs(&mut self, at: Position) {
+        let now = self.find_needs();
+        let before = std::mem::replace(&mut self.needs, now);
+        let more = now.maps && !before.maps || now.reduces && !before.reduces || now.anything && !before.anything;
+        if !(self.parking && more) {
+            return;
+        }
+        for node in self.world.cluster.node_ids() {
+            if self.needs_node(now, node) {
+                let beat = self.beat_after(node, at.0, at);
+                self.schedule(node, beat);
+            }
+        }
+    }
+
+    /// Tells of the attempts that are on nodes when the last job has ended.
+    fn close(&mut self) -> Result<(), Error> {
+        self.tally.end = self.world.now;
+        for node in self.world.cluster.node_ids() {
+            for place in 0..self.world.nodes[node.index()].runs.len() {
+                let id = self.world.nodes[node.index()].runs[place];
+                let mut run = self.world.runs[id.index()].clone();
+                if run.kill == Kill::Done {
+                    continue;
+                }
+                let over = run.end.is_some_and(|end| end <= self.world.now);
+                run.end = run.end.filter(|_| over);
+                let outcome = if over { run.course.outcome } else { Outcome::Incomplete };
+                self.tell_end(&run, outcome)?;
+            }
+        }
+        Ok(())
+    }
+}

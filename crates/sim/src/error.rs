@@ -1,0 +1,39 @@
+//! What can stop a replay.
+
+use crate::ids::Ms;
+
+/// Why a replay did not start or did not end.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The trace could not be read.
+    #[error(transparent)]
+    Trace(#[from] resched_trace::Error),
+    /// The cluster or the request is wrong (exit status 2).
+    #[error("{0}")]
+    Config(String),
+    /// A policy asked for what it may not have.
+    #[error("policy `{policy}` at {at} ms: {what}; this is a defect of the policy, not of the trace")]
+    PolicyViolation {
+        /// The policy.
+        policy: String,
+        /// When, on the simulated clock.
+        at: Ms,
+        /// What it asked for, and why that cannot be.
+        what: String,
+    },
+    /// Tasks wait, and nothing will ever start them.
+    #[error(
+        "policy `{policy}` at {at} ms: nothing has started or ended since {since} ms though {waiting} tasks wait; \
+             check that the cluster has slots for every kind of task and that the policy's waits are finite"
+    )]
+    Stalled {
+        /// The policy.
+        policy: String,
+        /// When the replay was given up.
+        at: Ms,
+        /// When something last happened.
+        since: Ms,
+        /// Tasks that wait.
+        waiting: u64,
+    },
+}

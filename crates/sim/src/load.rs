@@ -1,0 +1,421 @@
+//! From the tables of a trace to a [`Workload`].
+//!
+//! Tasks, attempts and splits stand grouped in the same order in their tables, so one pass over each is enough: no index
+//! by name is built, and only the workload itself is held.
+
+use std::collections::BTreeMap;
+
+use arrow::array::{Array, ArrayRef, Int64Array, RecordBatch, StringArray};
+use rand::RngExt;
+use resched_trace::draws::{Purpose, stream};
+use resched_trace::model::{AttemptRow, JobRow, Locality, Outcome, Priority, SplitRow, TaskKind, TaskRow};
+use resched_trace::store::Trace;
+use resched_trace::store::columns::Row;
+
+use crate::Error;
+use crate::cluster::{Cluster, Splits};
+use crate::ids::{Kind, Level, Ms, NodeId};
+use crate::workload::{Job, LONGEST, LoggedMap, LoggedReduce, TaskSpec, Workload, usual_task_name};
+
+/// What was left out or mended while loading, by cause.
+pub type Skipped = BTreeMap<String, u64>;
+
+/// The most tasks a job may declare beyond those that are listed: a larger number is damage.
+const MOST_UNLISTED: i64 = 1_000_000;
+
+/// Loads a trace for a replay on `cluster`. `seed` places the blocks whose hosts a generated cluster does not have.
+///
+/// # Errors
+/// [`Error::Trace`] if the trace cannot be read or its rows are out of order; [`Error::Config`] if no job is left.
+pub fn load(trace: &Trace, cluster: &Cluster, seed: u64) -> Result<(Workload, Skipped), Error> {
+    let mut loader = Loader {
+        trace,
+        cluster,
+        seed,
+        tasks: Cursor::new::<TaskRow>(trace, &["job_id", "task_id", "kind", "outcome"])?,
+        attempts: Cursor::new::<AttemptRow>(
+            trace,
+            &["task_id", "attempt", "start", "shuffle_finish", "sort_finish", "finish", "outcome", "locality"],
+        )?,
+        splits: Cursor::new::<SplitRow>(trace, &["task_id", "host"])?,
+        skipped: Skipped::new(),
+    };
+    let mut workload = Workload::default();
+    for row in trace.rows::<JobRow>()? {
+        if let Some((job, maps, reduces)) = loader.job(row?)? {
+            workload.push(job, &maps, &reduces).ok_or_else(|| {
+                Error::Config(format!("{}: more than 4 billion tasks; cut the trace", trace.dir().display()))
+            })?;
+        }
+    }
+    loader.check_end()?;
+    let skipped = loader.skipped;
+    if workload.jobs().is_empty() {
+        return Err(Error::Config(format!(
+            "{}: no job is left to replay ({skipped:?}); expected jobs with a submission time and tasks",
+            trace.dir().display()
+        )));
+    }
+    workload.arrange(cluster.config.jobs.first_submit);
+    Ok((workload, skipped))
+}
+
+/// A task as listed, before it has its place among the job's.
+struct Listed {
+    name: String,
+    spec: TaskSpec,
+}
+
+/// What is known of the shuffles of a job.
+#[derive(Default)]
+struct Shuffles {
+    last_map: Option<Ms>,
+    reduces: Vec<(Ms, Ms)>,
+}
+
+struct Loader<'a> {
+    trace: &'a Trace,
+    cluster: &'a Cluster,
+    seed: u64,
+    tasks: Cursor,
+    attempts: Cursor,
+    splits: Cursor,
+    skipped: Skipped,
+}
+
+impl Loader<'_> {
+    fn skip(&mut self, cause: &str, n: u64) {
+        if n > 0 {
+            *self.skipped.entry(cause.to_owned()).or_insert(0) += n;
+        }
+    }
+
+    fn job(&mut self, row: JobRow) -> Result<Option<(Job, Vec<TaskSpec>, Vec<TaskSpec>)>, Error> {
+        let mut shuffles = Shuffles::default();
+        let (maps, reduces) = self.listed(&row.job_id, &mut shuffles)?;
+        if row.outcome == Outcome::Killed && self.cluster.config.jobs.skip_killed {
+            self.skip("killed-job", 1);
+            return Ok(None);
+        }
+        let Some(submit) = row.submit else {
+            self.skip("job-without-submit", 1);
+            return Ok(None);
+        };
+        let maps = self.placed(&row, Kind::Map, maps);
+        let reduces = self.placed(&row, Kind::Reduce, reduces);
+        if maps.is_empty() && reduces.is_empty() {
+            self.skip("job-without-tasks", 1);
+            return Ok(None);
+        }
+        let (first_shuffle, typical_shuffle) = shuffles.means();
+        let job = Job {
+            id: row.job_id,
+            name: row.name,
+            user: row.user.unwrap_or_default(),
+            queue: row.queue.unwrap_or_default(),
+            priority: row.priority.unwrap_or(Priority::Normal),
+            submit,
+            shuffle_bytes: row.shuffle_bytes,
+            first_shuffle,
+            typical_shuffle,
+            maps: 0..0,
+            reduces: 0..0,
+        };
+        Ok(Some((job, maps, reduces)))
+    }
+
+    /// The maps and reduces that the trace lists for a job, in its order.
+    fn listed(&mut self, job: &str, shuffles: &mut Shuffles) -> Result<(Vec<Listed>, Vec<Listed>), Error> {
+        let (mut maps, mut reduces) = (Vec::new(), Vec::new());
+        while self.tasks.ready()? && self.tasks.text(0) == Some(job) {
+            let name = self.tasks.text(1).unwrap_or_default().to_owned();
+            let kind = self.tasks.text(2).and_then(TaskKind::from_name);
+            // A task without a status was never seen to end: nothing of its log is taken (oracle F9).
+            let logged = self.tasks.text(3) != Some(Outcome::Incomplete.as_str());
+            let mut spec = TaskSpec { replicas: self.replicas(&name)?, ..TaskSpec::default() };
+            match kind {
+                Some(TaskKind::Map) => spec.map_tries = self.map_tries(&name, logged, shuffles)?,
+                Some(TaskKind::Reduce) => spec.reduce_tries = self.reduce_tries(&name, logged, shuffles)?,
+                _ => {
+                    while self.attempts.ready()? && self.attempts.text(0) == Some(name.as_str()) {
+                        self.attempts.advance();
+                    }
+                }
+            }
+            match kind {
+                Some(TaskKind::Map) => maps.push(Listed { name, spec }),
+                Some(TaskKind::Reduce) => reduces.push(Listed { name, spec }),
+                _ => self.skip("task-neither-map-nor-reduce", 1),
+            }
+            self.tasks.advance();
+        }
+        Ok((maps, reduces))
+    }
+
+    /// The nodes that hold a task's input.
+    fn replicas(&mut self, task: &str) -> Result<Vec<NodeId>, Error> {
+        let mut nodes = Vec::new();
+        let mut outside = 0;
+        while self.splits.ready()? && self.splits.text(0) == Some(task) {
+            match self.splits.text(1).and_then(|host| self.cluster.find(host)) {
+                Some(node) if !nodes.contains(&node) => nodes.push(node),
+                Some(_) => self.skip("split-host-twice", 1),
+                None => outside += 1,
+            }
+            self.splits.advance();
+        }
+        if outside > 0 && self.cluster.config.nodes.count.is_some() {
+            self.skip("split-host-drawn-anew", outside);
+            self.draw_replicas(task, outside, &mut nodes);
+        } else {
+            self.skip("split-host-outside-cluster", outside);
+        }
+        Ok(nodes)
+    }
+
+    /// Places blocks of another cluster on this one: distinct nodes, uniformly.
+    fn draw_replicas(&self, task: &str, count: u64, nodes: &mut Vec<NodeId>) {
+        let entity: Vec<u64> = task.bytes().map(u64::from).collect();
+        let mut draws = stream(self.seed, Purpose::BlockPlacement, &entity);
+        let all = self.cluster.nodes().len();
+        for _ in 0..count {
+            if nodes.len() == all {
+                return;
+            }
+            loop {
+                let node = NodeId::at(draws.random_range(0..all));
+                if !nodes.contains(&node) {
+                    nodes.push(node);
+                    break;
+                }
+            }
+        }
+    }
+
+    fn map_tries(&mut self, task: &str, logged: bool, shuffles: &mut Shuffles) -> Result<Vec<LoggedMap>, Error> {
+        let mut tries = Vec::new();
+        while self.attempts.ready()? && self.attempts.text(0) == Some(task) {
+            let outcome = self.attempt_outcome();
+            let (start, finish) = (self.attempts.int(2), self.attempts.int(5));
+            if outcome == Outcome::Success {
+                shuffles.last_map = shuffles.last_map.max(finish);
+            }
+            if logged {
+                let level = match self.attempts.text(7).and_then(Locality::from_name) {
+                    Some(Locality::Node) => Level::Node,
+                    Some(Locality::Rack) => Level::Rack,
+                    Some(Locality::Off) | None => Level::Off,
+                };
+                let (outcome, run) = match (outcome, length(start, finish)) {
+                    (outcome, Some(run)) => (outcome, run),
+                    (_, None) => {
+                        self.skip("attempt-without-run-time", 1);
+                        (Outcome::Unknown, 0)
+                    }
+                };
+                self.place_try(&mut tries, LoggedMap { outcome, level, run }, LOST_MAP);
+            }
+            self.attempts.advance();
+        }
+        Ok(tries)
+    }
+
+    fn reduce_tries(&mut self, task: &str, logged: bool, shuffles: &mut Shuffles) -> Result<Vec<LoggedReduce>, Error> {
+        let mut tries = Vec::new();
+        while self.attempts.ready()? && self.attempts.text(0) == Some(task) {
+            let outcome = self.attempt_outcome();
+            let (start, finish) = (self.attempts.int(2), self.attempts.int(5));
+            let (shuffled, sorted) = (self.attempts.int(3), self.attempts.int(4));
+            if let (Outcome::Success, Some(start), Some(shuffled)) = (outcome, start, shuffled) {
+                shuffles.reduces.push((start, shuffled));
+            }
+            if logged {
+                let phases = phases(start, shuffled, sorted, finish);
+                if phases.is_none() {
+                    self.skip("attempt-without-run-time", 1);
+                }
+                let logged = match phases {
+                    Some([shuffle, sort, reduce]) => LoggedReduce { outcome, shuffle, sort, reduce },
+                    None => LOST_REDUCE,
+                };
+                self.place_try(&mut tries, logged, LOST_REDUCE);
+            }
+            self.attempts.advance();
+        }
+        Ok(tries)
+    }
+
+    /// Puts the current attempt at its number; tries that the trace lacks before it count as lost.
+    fn place_try<T: Copy>(&mut self, tries: &mut Vec<T>, logged: T, lost: T) {
+        let number = self.attempts.int(1).and_then(|number| usize::try_from(number).ok()).unwrap_or(usize::MAX);
+        if number < tries.len() || number > 10_000 {
+            self.skip("attempt-number-out-of-place", 1);
+            return;
+        }
+        tries.resize(number, lost);
+        tries.push(logged);
+    }
+
+    fn attempt_outcome(&self) -> Outcome {
+        self.attempts.text(6).and_then(Outcome::from_name).unwrap_or(Outcome::Unknown)
+    }
+
+    /// The listed tasks at their numbers, with empty ones for those that were declared only.
+    fn placed(&mut self, row: &JobRow, kind: Kind, mut listed: Vec<Listed>) -> Vec<TaskSpec> {
+        let declared = match kind {
+            Kind::Map => row.declared_maps,
+            Kind::Reduce => row.declared_reduces,
+        };
+        let unlisted = declared.unwrap_or(0).saturating_sub(listed.len() as i64).max(0);
+        let unlisted = if unlisted > MOST_UNLISTED {
+            self.skip("declared-tasks-out-of-range", 1);
+            0
+        } else {
+            unlisted as usize
+        };
+        let count = listed.len() + unlisted;
+        let replicas: Vec<_> = listed.iter_mut().map(|task| std::mem::take(&mut task.spec.replicas)).collect();
+        let mut places: Vec<Option<usize>> = vec![None; count];
+        let numbers: Vec<Option<usize>> = listed.iter().map(|task| task_number(&task.name)).collect();
+        let numbered = numbers.iter().enumerate().all(|(position, number)| {
+            number.and_then(|number| places.get_mut(number)).is_some_and(|place| place.replace(position).is_none())
+        });
+        if !numbered {
+            places = (0..count).map(|position| (position < listed.len()).then_some(position)).collect();
+        }
+        let by_position = self.cluster.config.jobs.splits == Splits::ByPosition;
+        let mut replicas: Vec<Option<Vec<NodeId>>> = replicas.into_iter().map(Some).collect();
+        let mut listed: Vec<Option<Listed>> = listed.into_iter().map(Some).collect();
+        let mut specs = Vec::with_capacity(count);
+        for (number, place) in places.into_iter().enumerate() {
+            let mut spec = TaskSpec::default();
+            if let Some(task) = place.and_then(|place| listed[place].take()) {
+                spec = task.spec;
+                let usual = usual_task_name(&row.job_id, kind, number as u32);
+                spec.odd_name = (task.name != usual).then_some(task.name);
+            }
+            let split = if by_position { Some(number) } else { place };
+            if let Some(own) = split.and_then(|split| replicas.get_mut(split)) {
+                spec.replicas = own.take().unwrap_or_default();
+            }
+            specs.push(spec);
+        }
+        specs
+    }
+
+    /// All rows must have been taken by a job.
+    fn check_end(&mut self) -> Result<(), Error> {
+        for (table, left) in [
+            (TaskRow::TABLE, self.tasks.ready()?),
+            (AttemptRow::TABLE, self.attempts.ready()?),
+            (SplitRow::TABLE, self.splits.ready()?),
+        ] {
+            if left {
+                return Err(Error::Trace(resched_trace::Error::Trace {
+                    path: self.trace.dir().join(format!("{table}.parquet")),
+                    problem: "the rows are not grouped in the order of the jobs and tasks tables".to_owned(),
+                    remedy: "ingest the sources again".to_owned(),
+                }));
+            }
+        }
+        Ok(())
+    }
+}
+
+const LOST_MAP: LoggedMap = LoggedMap { outcome: Outcome::Unknown, level: Level::Off, run: 0 };
+const LOST_REDUCE: LoggedReduce = LoggedReduce { outcome: Outcome::Unknown, shuffle: 0, sort: 0, reduce: 0 };
+
+/// The number at the end of a task's id.
+fn task_number(name: &str) -> Option<usize> {
+    name.rsplit('_').next()?.parse().ok()
+}
+
+/// From start to finish, if both are known and it is a time that can be.
+fn length(start: Option<Ms>, finish: Option<Ms>) -> Option<Ms> {
+    let length = finish?.checked_sub(start?)?;
+    (-LONGEST..=LONGEST).contains(&length).then_some(length)
+}
+
+/// A reduce's shuffle, sort and reduce times, by Rumen's rules for what is missing (policies A.5).
+fn phases(start: Option<Ms>, shuffled: Option<Ms>, sorted: Option<Ms>, finish: Option<Ms>) -> Option<[Ms; 3]> {
+    length(start, finish)?;
+    let start_sort = shuffled.or(start);
+    let start_reduce = sorted.or(finish);
+    Some([length(start, start_sort)?, length(start_sort, start_reduce)?, length(start_reduce, finish)?])
+}
+
+impl Shuffles {
+    /// The mean shuffle tail of the reduces that were running when the last map ended, and the mean shuffle of the others.
+    fn means(&self) -> (Option<Ms>, Option<Ms>) {
+        let mean = |times: Vec<Ms>| {
+            let count = times.len() as Ms;
+            (count > 0).then(|| times.iter().fold(0, |sum: Ms, &time| sum.saturating_add(time)) / count)
+        };
+        let last_map = self.last_map.unwrap_or(Ms::MIN);
+        let (first, later): (Vec<_>, Vec<_>) = self.reduces.iter().partition(|&&(start, _)| start < last_map);
+        let tail = first.iter().filter_map(|&&(_, end)| length(Some(last_map), Some(end))).map(|tail| tail.max(0));
+        let whole = later.iter().filter_map(|&&(start, end)| length(Some(start), Some(end))).map(|time| time.max(0));
+        (mean(tail.collect()), mean(whole.collect()))
+    }
+}
+
+/// Goes through some columns of a table, row by row.
+struct Cursor {
+    batches: Box<dyn Iterator<Item = Result<RecordBatch, resched_trace::Error>>>,
+    names: &'static [&'static str],
+    columns: Vec<Column>,
+    row: usize,
+    length: usize,
+}
+
+/// A column of the current batch.
+enum Column {
+    Text(StringArray),
+    Int(Int64Array),
+}
+
+impl Cursor {
+    fn new<R: Row + 'static>(trace: &Trace, names: &'static [&'static str]) -> Result<Self, Error> {
+        let batches = Box::new(trace.columns::<R>(names)?);
+        Ok(Self { batches, names, columns: Vec::new(), row: 0, length: 0 })
+    }
+
+    /// Whether there is a current row; fetches the next batch when this one is used up.
+    fn ready(&mut self) -> Result<bool, Error> {
+        while self.row == self.length {
+            let Some(batch) = self.batches.next() else { return Ok(false) };
+            let batch = batch?;
+            (self.row, self.length) = (0, batch.num_rows());
+            self.columns = self.names.iter().filter_map(|name| Column::of(batch.column_by_name(name)?)).collect();
+        }
+        Ok(true)
+    }
+
+    fn advance(&mut self) {
+        self.row += 1;
+    }
+
+    /// The text in a column of the current row, by the column's place among those asked for.
+    fn text(&self, column: usize) -> Option<&str> {
+        match self.columns.get(column)? {
+            Column::Text(array) => array.is_valid(self.row).then(|| array.value(self.row)),
+            Column::Int(_) => None,
+        }
+    }
+
+    /// The number in a column of the current row.
+    fn int(&self, column: usize) -> Option<i64> {
+        match self.columns.get(column)? {
+            Column::Int(array) => array.is_valid(self.row).then(|| array.value(self.row)),
+            Column::Text(_) => None,
+        }
+    }
+}
+
+impl Column {
+    fn of(array: &ArrayRef) -> Option<Self> {
+        let array = array.as_any();
+        let text = || array.downcast_ref::<StringArray>().map(|array| Column::Text(array.clone()));
+        text().or_else(|| array.downcast_ref::<Int64Array>().map(|array| Column::Int(array.clone())))
+    }
+}

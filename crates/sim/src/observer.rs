@@ -1,0 +1,97 @@
+//! What a replay tells while it runs.
+
+use resched_trace::model::Outcome;
+
+use crate::Error;
+use crate::ids::{JobId, Level, Ms, NodeId, TaskId};
+
+/// An attempt was assigned to a node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Launched {
+    /// The heartbeat that assigned it, ms.
+    pub at: Ms,
+    /// Its task.
+    pub task: TaskId,
+    /// Its number among the tries at that task.
+    pub attempt: u32,
+    /// Where it runs.
+    pub node: NodeId,
+    /// How near to its input; `None` for reduces, and for maps without known places of input.
+    pub level: Option<Level>,
+}
+
+/// An attempt has ended, or the replay has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ended {
+    /// Its task.
+    pub task: TaskId,
+    /// Its number among the tries at that task.
+    pub attempt: u32,
+    /// Where it ran.
+    pub node: NodeId,
+    /// How near to its input; `None` for reduces, and for maps without known places of input.
+    pub level: Option<Level>,
+    /// When it started, ms.
+    pub start: Ms,
+    /// When a reduce had all its input, ms.
+    pub shuffle_finish: Option<Ms>,
+    /// When a reduce had sorted its input, ms.
+    pub sort_finish: Option<Ms>,
+    /// When it ended on its node, ms; `None` if the replay ended first.
+    pub finish: Option<Ms>,
+    /// How it ended on its node; `Incomplete` if the replay ended first.
+    pub outcome: Outcome,
+    /// Whether it ended well after it had been ordered to be killed: its work is lost (oracle F2).
+    pub discarded: bool,
+}
+
+/// A job has ended, as the master saw it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct JobEnded {
+    /// The job.
+    pub job: JobId,
+    /// When its first task was assigned, ms.
+    pub launch: Option<Ms>,
+    /// The heartbeat that reported its last task, ms.
+    pub finish: Ms,
+    /// `Success` or `Failed`.
+    pub outcome: Outcome,
+}
+
+/// Follows a replay. An error from it ends the replay.
+pub trait Observer {
+    /// An attempt was assigned.
+    ///
+    /// # Errors
+    /// What went wrong in taking it down.
+    fn launched(&mut self, _launched: &Launched) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// A node was told that all maps of the job of this reduce are done (model R0).
+    ///
+    /// # Errors
+    /// What went wrong in taking it down.
+    fn told(&mut self, _at: Ms, _task: TaskId, _attempt: u32) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// An attempt ended.
+    ///
+    /// # Errors
+    /// What went wrong in taking it down.
+    fn ended(&mut self, _ended: &Ended) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// A job ended.
+    ///
+    /// # Errors
+    /// What went wrong in taking it down.
+    fn job_ended(&mut self, _ended: &JobEnded) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+/// Follows nothing.
+impl Observer for () {}

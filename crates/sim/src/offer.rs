@@ -1,0 +1,116 @@
+//! What a node offers at a heartbeat, and the only way to launch a task.
+
+use crate::cost::CostModel;
+use crate::ids::{JobId, Kind, Level, Ms, NodeId, TaskId};
+use crate::index::Reach;
+use crate::view::{RunId, View};
+use crate::world::{JobPhase, TaskPhase, World};
+
+/// A policy asked for what it may not have; carries what and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Violation(pub(crate) String);
+
+/// A node's free slots at its heartbeat. Launches take effect at once, so the view through the offer is always current.
+pub struct Offer<'a, 'w> {
+    pub(crate) world: &'a mut World<'w>,
+    pub(crate) cost: &'a mut CostModel<'w>,
+    pub(crate) node: NodeId,
+    pub(crate) next_beat: Ms,
+    pub(crate) launched: &'a mut Vec<RunId>,
+}
+
+impl Offer<'_, '_> {
+    /// The world as it is now, with all that this heartbeat has launched so far.
+    #[inline]
+    pub fn view(&self) -> View<'_> {
+        View { world: self.world }
+    }
+
+    /// The node that calls.
+    #[inline]
+    pub fn node(&self) -> NodeId {
+        self.node
+    }
+
+    /// How many more tasks of a kind it has room for.
+    #[inline]
+    pub fn free(&self, kind: Kind) -> u32 {
+        self.world.nodes[self.node.index()].free.fits(self.world.cluster.demand(kind))
+    }
+
+    /// How many attempts of a kind the node reported as running in this heartbeat; launches do not change it.
+    #[inline]
+    pub fn reported(&self, kind: Kind) -> u32 {
+        self.world.nodes[self.node.index()].reported[kind.index()]
+    }
+
+    /// The map of a job that this node should run, no farther from its input than `reach` (policies A.2).
+    pub fn find_map(&self, job: JobId, reach: Reach) -> Option<TaskId> {
+        self.world.find_map(job, self.node, reach)
+    }
+
+    /// The reduce of a job that this node should run (policies A.2).
+    pub fn find_reduce(&self, job: JobId) -> Option<TaskId> {
+        self.world.find_reduce(job, self.node)
+    }
+
+    /// How near to its input a map would run here.
+    pub fn level(&self, task: TaskId) -> Level {
+        self.world.level(task, self.node)
+    }
+
+    /// Launches a task on this node.
+    ///
+    /// # Errors
+    /// [`Violation`] if it does not wait, may not start yet, or does not fit.
+    pub fn launch(&mut self, task: TaskId) -> Result<(), Violation> {
+        let job = self.world.workload.job_of(task);
+        let kind = self.world.workload.job(job).place(task).0;
+        self.check(task, job, kind)?;
+        let level = if kind == Kind::Map { self.level(task) } else { Level::Off };
+        let attempt = self.world.tasks[task.index()].tries;
+        let course = self.cost.course(task, attempt, level);
+        let run = self.world.launch(task, self.node, course, self.next_beat);
+        self.launched.push(run);
+        Ok(())
+    }
+
+    /// Finds a map as [`Offer::find_map`] does and launches it. Returns its level, or `None` if there is none.
+    ///
+    /// # Errors
+    /// As [`Offer::launch`].
+    pub fn launch_map(&mut self, job: JobId, reach: Reach) -> Result<Option<Level>, Violation> {
+        let Some(task) = self.find_map(job, reach) else { return Ok(None) };
+        let level = self.level(task);
+        self.launch(task)?;
+        Ok(Some(level))
+    }
+
+    /// Finds a reduce as [`Offer::find_reduce`] does and launches it. Returns whether there was one.
+    ///
+    /// # Errors
+    /// As [`Offer::launch`].
+    pub fn launch_reduce(&mut self, job: JobId) -> Result<bool, Violation> {
+        match self.find_reduce(job) {
+            Some(task) => self.launch(task).map(|()| true),
+            None => Ok(false),
+        }
+    }
+
+    fn check(&self, task: TaskId, job: JobId, kind: Kind) -> Result<(), Violation> {
+        let problem = if self.world.jobs[job.index()].phase != JobPhase::Active {
+            "its job is not active"
+        } else if !matches!(self.world.tasks[task.index()].phase, TaskPhase::Waiting | TaskPhase::Returned) {
+            "it does not wait"
+        } else if kind == Kind::Reduce && !self.world.reduces_may_start(job) {
+            "too few maps of its job are done"
+        } else if self.free(kind) == 0 {
+            "the node has no room for it"
+        } else {
+            return Ok(());
+        };
+        let name = self.world.workload.task_name(task);
+        let host = &self.world.cluster.node(self.node).name;
+        Err(Violation(format!("launches {name} on {host}, but {problem}")))
+    }
+}

@@ -1,0 +1,64 @@
+//! The boundary between the engine and a scheduling policy.
+
+use crate::ids::{JobId, Ms, NodeId, TaskId};
+use crate::offer::{Offer, Violation};
+use crate::view::{RunId, View};
+use resched_trace::model::Outcome;
+
+/// A scheduling policy. The engine owns the world; a policy reads a [`View`] of it that hides the future, and answers a
+/// heartbeat with launches, which the engine checks. Only [`Policy::heartbeat`] must be written.
+///
+/// **Parking.** A heartbeat of a node is left out when no task waits that its free slots could run. A policy whose state
+/// changes at such heartbeats too says so by [`Policy::restless`]; the schedule must be the same with and without parking.
+pub trait Policy {
+    /// A job has arrived.
+    fn job_submitted(&mut self, _job: JobId, _view: View<'_>) {}
+
+    /// A job has ended, well or not; it is no longer among `view.jobs()`.
+    fn job_finished(&mut self, _job: JobId, _view: View<'_>) {}
+
+    /// A task that this policy launched has started.
+    fn task_started(&mut self, _task: TaskId, _node: NodeId, _view: View<'_>) {}
+
+    /// The master has learned how an attempt at a task ended.
+    fn task_finished(&mut self, _task: TaskId, _outcome: Outcome, _view: View<'_>) {}
+
+    /// How often [`Policy::tick`] is called, ms; `None`: never.
+    fn period(&self) -> Option<Ms> {
+        None
+    }
+
+    /// Called every [`Policy::period`] of the simulated clock, first one period after its start.
+    fn tick(&mut self, _view: View<'_>, _orders: &mut Orders) {}
+
+    /// Whether a tick may be left out while nothing happens: nothing changed between the last two, the next one would do
+    /// what they did, and only the last of a row of such ticks leaves anything behind (such as the time it came).
+    fn skips_idle_ticks(&self, _view: View<'_>) -> bool {
+        false
+    }
+
+    /// Whether every heartbeat of a node with a free slot matters now, even if no waiting task fits there.
+    fn restless(&self, _view: View<'_>) -> bool {
+        false
+    }
+
+    /// A node with at least one free slot calls: launch what it should run.
+    ///
+    /// # Errors
+    /// The [`Violation`] that [`Offer::launch`] returned, passed on with `?`; the replay ends with it.
+    fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation>;
+}
+
+/// What a policy may order at a tick.
+#[derive(Debug, Default)]
+pub struct Orders {
+    pub(crate) kills: Vec<RunId>,
+}
+
+impl Orders {
+    /// Kills a running attempt at its node's next heartbeat. Its task waits again after the heartbeat that follows; it
+    /// does not count as failed (policies B.5a, oracle F11).
+    pub fn kill(&mut self, run: RunId) {
+        self.kills.push(run);
+    }
+}
