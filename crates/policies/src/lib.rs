@@ -1,1 +1,28 @@
-//! x
+//! The scheduling policies of resched: one file each, the parts that several share, and the registry.
+//!
+//! ```
+//! use resched_policies::PolicySpec;
+//!
+//! let spec = PolicySpec::parse("delay:D=24").unwrap();
+//! assert_eq!(spec.label(), "delay:D=24");
+//! assert!(PolicySpec::parse("dely").unwrap_err().contains("did you mean `delay`"));
+//! ```
+
+mod any;
+mod delay;
+mod delay_time;
+mod fair;
+mod fifo;
+mod naive_fair;
+pub mod parts;
+mod registry;
+#[cfg(test)]
+mod testing;
+
+pub use any::AnyPolicy;
+pub use delay::Delay;
+pub use delay_time::DelayTime;
+pub use fair::{Allocations, Fair, PoolConfig, PoolMode};
+pub use fifo::Fifo;
+pub use naive_fair::NaiveFair;
+pub use registry::{POLICIES, Parameter, PolicyInfo, PolicySpec, Range};

@@ -133,6 +133,12 @@ impl<'a> View<'a> {
         self.world.remaining[kind.index()]
     }
 
+    /// Attempts of a kind that run now, of the active jobs.
+    #[inline]
+    pub fn running(&self, kind: Kind) -> u64 {
+        self.world.running[kind.index()]
+    }
+
     /// Tasks of a kind, finished or not, of the active jobs that have reduces.
     #[inline]
     pub fn desired_with_reduces(&self, kind: Kind) -> u64 {

@@ -125,6 +125,8 @@ pub(crate) struct World<'w> {
     pub(crate) ready: [u64; 2],
     /// Unfinished maps, unfinished reduces of jobs past slow-start.
     pub(crate) remaining: [u64; 2],
+    /// Running attempts of active jobs.
+    pub(crate) running: [u64; 2],
     /// Tasks of active jobs that have reduces.
     pub(crate) desired_with_reduces: [u64; 2],
     /// Attempts in the latest heartbeat of every node.
@@ -177,6 +179,7 @@ impl<'w> World<'w> {
             active: Vec::new(),
             ready: [0; 2],
             remaining: [0; 2],
+            running: [0; 2],
             desired_with_reduces: [0; 2],
             reported: [0; 2],
             version: 0,
@@ -234,6 +237,9 @@ impl<'w> World<'w> {
         if reduces_ready {
             self.ready[1] -= u64::from(state.waiting[1]);
             self.remaining[1] -= left(1);
+        }
+        for kind in 0..2 {
+            self.running[kind] -= u64::from(state.running[kind]);
         }
         if counts[1] > 0 {
             self.desired_with_reduces[0] -= u64::from(counts[0]);
@@ -320,6 +326,7 @@ impl<'w> World<'w> {
         let k = kind.index();
         state.waiting[k] -= 1;
         state.running[k] += 1;
+        self.running[k] += 1;
         state.launch = state.launch.or(Some(self.now));
         self.launches += 1;
         let run = Run {
@@ -371,6 +378,7 @@ impl<'w> World<'w> {
         on.runs.retain(|&other| other != id);
         let state = &mut self.jobs[run.job.index()];
         state.running[k] -= 1;
+        self.running[k] -= u64::from(state.phase == JobPhase::Active);
         state.runs[k].swap_remove(run.place as usize);
         if let Some(&moved) = state.runs[k].get(run.place as usize) {
             self.runs[moved.index()].place = run.place;
@@ -391,7 +399,7 @@ impl<'w> World<'w> {
         let state = &mut self.jobs[run.job.index()];
         state.finished[run.kind.index()] += 1;
         if run.kind == Kind::Reduce {
-            self.remaining[1] -= 1;
+            self.remaining[1] -= u64::from(was_ready);
             return false;
         }
         self.remaining[0] -= 1;

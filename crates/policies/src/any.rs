@@ -1,0 +1,57 @@
+//! Any of the policies, so that one replay loop serves all without a virtual call in it.
+
+use resched_sim::{JobId, Ms, NodeId, Offer, Orders, Policy, TaskId, Violation, View};
+use resched_trace::model::Outcome;
+
+use crate::delay::Delay;
+use crate::delay_time::DelayTime;
+use crate::fair::Fair;
+use crate::fifo::Fifo;
+use crate::naive_fair::NaiveFair;
+
+macro_rules! any_policy {
+    ($($variant:ident),+ $(,)?) => {
+        /// One of the policies of the registry.
+        #[derive(Debug)]
+        #[allow(missing_docs, reason = "each variant is named like the policy it holds")]
+        pub enum AnyPolicy { $($variant($variant)),+ }
+
+        $(impl From<$variant> for AnyPolicy {
+            fn from(policy: $variant) -> Self {
+                AnyPolicy::$variant(policy)
+            }
+        })+
+
+        impl Policy for AnyPolicy {
+            fn job_submitted(&mut self, job: JobId, view: View<'_>) {
+                match self { $(Self::$variant(policy) => policy.job_submitted(job, view)),+ }
+            }
+            fn job_finished(&mut self, job: JobId, view: View<'_>) {
+                match self { $(Self::$variant(policy) => policy.job_finished(job, view)),+ }
+            }
+            fn task_started(&mut self, task: TaskId, node: NodeId, view: View<'_>) {
+                match self { $(Self::$variant(policy) => policy.task_started(task, node, view)),+ }
+            }
+            fn task_finished(&mut self, task: TaskId, outcome: Outcome, view: View<'_>) {
+                match self { $(Self::$variant(policy) => policy.task_finished(task, outcome, view)),+ }
+            }
+            fn period(&self) -> Option<Ms> {
+                match self { $(Self::$variant(policy) => policy.period()),+ }
+            }
+            fn tick(&mut self, view: View<'_>, orders: &mut Orders) {
+                match self { $(Self::$variant(policy) => policy.tick(view, orders)),+ }
+            }
+            fn skips_idle_ticks(&self, view: View<'_>) -> bool {
+                match self { $(Self::$variant(policy) => policy.skips_idle_ticks(view)),+ }
+            }
+            fn restless(&self, view: View<'_>) -> bool {
+                match self { $(Self::$variant(policy) => policy.restless(view)),+ }
+            }
+            fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+                match self { $(Self::$variant(policy) => policy.heartbeat(offer)),+ }
+            }
+        }
+    };
+}
+
+any_policy!(Fifo, NaiveFair, Delay, DelayTime, Fair);

@@ -1,0 +1,149 @@
+//! Fair sharing with delay scheduling, by skip count: Algorithm 2 of the delay scheduling paper (policies B.3).
+//!
+//! **What it does.** As naive fair sharing, but a job without local data on the node is skipped; only when it has been skipped at D
+//! heartbeats does it launch elsewhere, as often as it likes until it launches a local map again.
+//!
+//! **Source.** Delay scheduling (EuroSys 2010), Algorithm 2. Decisions of spec B.3: a launch away from data does not reset
+//! the count; a job counts at most one skip per heartbeat; only heartbeats of nodes with a free map slot count; a job with maps
+//! whose place is unknown never waits.
+
+use resched_sim::{JobId, Kind, Level, Offer, Policy, Reach, Violation, View};
+
+use crate::parts::delay_formulas::skips_for;
+use crate::parts::equal_order::{equal_order, launch_reduces};
+use crate::registry::{Parameter, PolicyInfo, Values};
+
+/// Its entry in the registry.
+pub(crate) const INFO: PolicyInfo = PolicyInfo {
+    name: "delay",
+    title: "Fair sharing with delay scheduling, by skip count",
+    source: "Delay Scheduling, Algorithm 2; spec B.3",
+    parameters: &[
+        Parameter::integer("D", "24", 0, 1_000_000_000, "heartbeats", "skips after which a job may launch elsewhere; 0: naive fair sharing"),
+        Parameter::number("lambda", "0", 0.0, 0.9999, "", "share of local maps from which each job's D is computed; 0: use D"),
+        Parameter::integer("replication", "3", 1, 100, "", "replicas of a block, for lambda"),
+    ],
+    build: |values| Ok(Delay::new(values).into()),
+};
+
+/// The policy.
+#[derive(Debug)]
+pub struct Delay {
+    skips_allowed: u32,
+    lambda: f64,
+    replication: u32,
+    jobs: Vec<Skips>,
+    heartbeats: u64,
+    order: Vec<JobId>,
+}
+
+/// How often a job was skipped.
+#[derive(Debug, Clone, Copy, Default)]
+struct Skips {
+    count: u32,
+    allowed: u32,
+    /// The heartbeat that counted last.
+    counted_at: u64,
+}
+
+impl Delay {
+    fn new(values: &Values) -> Self {
+        Self {
+            skips_allowed: values.integer("D") as u32,
+            lambda: values.number("lambda"),
+            replication: values.integer("replication") as u32,
+            jobs: Vec::new(),
+            heartbeats: 0,
+            order: Vec::new(),
+        }
+    }
+
+    /// The first job that has a map for this node gives one; those before it are skipped. Returns whether there was one.
+    fn launch_map(&mut self, offer: &mut Offer<'_, '_>) -> Result<bool, Violation> {
+        equal_order(offer.view(), Kind::Map, &mut self.order);
+        for &job in &self.order {
+            let skips = &mut self.jobs[job.index()];
+            let anywhere = skips.count >= skips.allowed || offer.view().job(job).has_unplaced_maps();
+            let level = offer.launch_map(job, if anywhere { Reach::Any } else { Reach::Node })?;
+            match level {
+                Some(Level::Node) => skips.count = 0,
+                Some(_) => {}
+                None if skips.counted_at < self.heartbeats => {
+                    skips.count = skips.count.saturating_add(1);
+                    skips.counted_at = self.heartbeats;
+                }
+                None => {}
+            }
+            if level.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+impl Policy for Delay {
+    fn job_submitted(&mut self, job: JobId, view: View<'_>) {
+        let maps = view.job(job).desired(Kind::Map);
+        let allowed = if self.lambda > 0.0 {
+            skips_for(self.lambda, maps.max(1), view.node_count(), self.replication)
+        } else {
+            self.skips_allowed
+        };
+        self.jobs.resize(self.jobs.len().max(job.index() + 1), Skips::default());
+        self.jobs[job.index()].allowed = allowed;
+    }
+
+    fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        self.heartbeats += 1;
+        while offer.free(Kind::Map) > 0 && offer.view().ready(Kind::Map) > 0 {
+            if !self.launch_map(offer)? {
+                break;
+            }
+        }
+        launch_reduces(offer, &mut self.order)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{Scenario, job, map};
+    use resched_sim::Level;
+
+    #[test]
+    fn b3_a_job_waits_for_d_heartbeats_and_then_launches_elsewhere_without_limit() {
+        // One job with two maps on node 3, which is busy with another job. Nodes 0, 1 and 2 offer a slot every 1,000 ms.
+        let world = |policy: &str| {
+            Scenario::nodes(4, 1, 0)
+                .heartbeat(1_000)
+                .job(job("job_1_0001").maps(1, map(60_000).on(&[3])))
+                .job(job("job_1_0002").at(500).maps(2, map(60_000).on(&[3])))
+                .launches(policy)
+        };
+        let second = |policy: &str| -> Vec<(i64, usize, Option<Level>)> {
+            let launches = world(policy);
+            let of_second = launches.iter().filter(|launch| launch.job == "job_1_0002");
+            of_second.map(|launch| (launch.at, launch.node, launch.level)).collect()
+        };
+        // D=4: skipped by nodes 0, 1, 2 at 1,000 and by node 0 at 2,000; launched on nodes 1 and 2 then.
+        assert_eq!(second("delay:D=4"), [(2_000, 1, Some(Level::Rack)), (2_000, 2, Some(Level::Rack))]);
+        assert_eq!(second("delay:D=0"), [(1_000, 0, Some(Level::Rack)), (1_000, 1, Some(Level::Rack))]);
+    }
+
+    #[test]
+    fn d_0_is_naive_fair_sharing_and_a_large_d_keeps_every_map_local() {
+        let world = || {
+            let mut world = Scenario::nodes(6, 2, 1).racks(2).heartbeat(700);
+            for number in 1..6 {
+                let id = format!("job_1_{number:04}");
+                let maps = (0..9).map(|task| map(2_000 + 170 * task as i64).on(&[(task * number) % 6])).collect();
+                world = world.job(job(&id).at(300 * number as i64).each_map(maps).reduces(2, 900));
+            }
+            world
+        };
+        assert_eq!(world().launches("delay:D=0"), world().launches("naive-fair"));
+        let patient = world().launches("delay:D=1000000");
+        assert!(patient.iter().all(|launch| launch.level.is_none_or(|level| level == Level::Node)));
+        assert_ne!(patient, world().launches("naive-fair"), "the world must tell the two apart");
+    }
+}

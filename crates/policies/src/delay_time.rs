@@ -1,0 +1,104 @@
+//! Fair sharing with delay scheduling, by waiting time and with rack level (policies B.4).
+//!
+//! **What it does.** As naive fair sharing, but a job launches in a node's rack only after it has waited T1 for a node with its
+//! data, and elsewhere only after T2 more. A launch opens the level at which it ran for the next one.
+//!
+//! **Source.** Delay scheduling (EuroSys 2010), Algorithm 3; the rules are those of Hadoop's Fair Scheduler of 2011 without its
+//! pools. Time counts from one heartbeat of a node with a free map slot to the next, for jobs that were skipped at the first.
+
+use resched_sim::{JobId, Kind, Offer, Policy, Reach, Violation, View};
+
+use crate::parts::equal_order::{equal_order, launch_reduces};
+use crate::parts::locality_wait::{LocalityWaits, Waits};
+use crate::registry::{Parameter, PolicyInfo, Values};
+
+/// Its entry in the registry.
+pub(crate) const INFO: PolicyInfo = PolicyInfo {
+    name: "delay-time",
+    title: "Fair sharing with delay scheduling, by waiting time",
+    source: "Delay Scheduling, Algorithm 3; Hadoop's Fair Scheduler of 2011; spec B.4",
+    parameters: &[
+        Parameter::integer("T1", "-1", -1, 86_400_000, "ms", "wait for a node with the data; -1: 1.5 heartbeats, 15 s at most"),
+        Parameter::integer("T2", "-1", -1, 86_400_000, "ms", "further wait for a rack with the data; -1: likewise"),
+    ],
+    build: |values| Ok(DelayTime::new(values).into()),
+};
+
+/// The policy.
+#[derive(Debug)]
+pub struct DelayTime {
+    t1: i64,
+    t2: i64,
+    jobs: LocalityWaits,
+    order: Vec<JobId>,
+}
+
+impl DelayTime {
+    fn new(values: &Values) -> Self {
+        Self {
+            t1: values.integer("T1"),
+            t2: values.integer("T2"),
+            jobs: LocalityWaits::default(),
+            order: Vec::new(),
+        }
+    }
+
+    /// The first job that may launch here does. Returns whether there was one.
+    fn launch_map(&mut self, offer: &mut Offer<'_, '_>, waits: Waits) -> Result<bool, Violation> {
+        equal_order(offer.view(), Kind::Map, &mut self.order);
+        for &job in &self.order {
+            self.jobs.visit(job);
+            let unplaced = offer.view().job(job).has_unplaced_maps();
+            let reach = if unplaced { Reach::Any } else { self.jobs.reach(job, waits) };
+            if let Some(level) = offer.launch_map(job, reach)? {
+                self.jobs.launch(job, level);
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+}
+
+impl Policy for DelayTime {
+    fn job_submitted(&mut self, job: JobId, _view: View<'_>) {
+        self.jobs.add(job);
+    }
+
+    fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        if offer.free(Kind::Map) > 0 {
+            let view = offer.view();
+            let waits = Waits::resolve(self.t1, self.t2, view.heartbeat_interval());
+            self.jobs.begin(view.now());
+            while offer.free(Kind::Map) > 0 && offer.view().ready(Kind::Map) > 0 {
+                if !self.launch_map(offer, waits)? {
+                    break;
+                }
+            }
+            self.jobs.end();
+        }
+        launch_reduces(offer, &mut self.order)
+    }
+
+    fn restless(&self, _view: View<'_>) -> bool {
+        self.jobs.any_skipped()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{Scenario, job, map};
+    use resched_sim::Level;
+
+    #[test]
+    fn b4_w3_with_a_single_rack_the_first_launch_elsewhere_comes_after_t1_alone() {
+        let launches = Scenario::nodes(4, 1, 0)
+            .heartbeat(1_000)
+            .job(job("job_1_0001").maps(1, map(600_000).on(&[3])))
+            .job(job("job_1_0002").at(500).maps(2, map(60_000).on(&[3])))
+            .launches("delay-time:T1=15000,T2=15000");
+        let second: Vec<_> = launches.iter().filter(|launch| launch.job == "job_1_0002").collect();
+        // First asked in vain at 1,000; 15 s later the rack is open, and stays open.
+        assert_eq!(second.iter().map(|launch| launch.at).collect::<Vec<_>>(), [16_000, 16_000]);
+        assert!(second.iter().all(|launch| launch.level == Some(Level::Rack)));
+    }
+}

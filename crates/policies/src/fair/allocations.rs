@@ -1,0 +1,108 @@
+//! The allocation file of the Fair Scheduler, as TOML.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+/// What the pools may claim. A pool that is not named has the defaults.
+///
+/// ```toml
+/// fair_share_timeout = 30000      # ms below half its fair share before a pool preempts; absent: never
+/// [pools.etl]
+/// min_maps = 20
+/// weight = 2.0
+/// ```
+#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Allocations {
+    /// How long a pool stays below half its fair share before it preempts, ms.
+    pub fair_share_timeout: Option<i64>,
+    /// How long a pool stays below its guarantee before it preempts, ms; for pools that set none.
+    pub min_share_timeout: Option<i64>,
+    /// How many jobs of one user run at once.
+    pub user_max_jobs: Option<u32>,
+    /// The pools that differ from the defaults, by name.
+    pub pools: BTreeMap<String, PoolConfig>,
+}
+
+/// What one pool may claim.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct PoolConfig {
+    /// Map slots that it is guaranteed.
+    pub min_maps: u32,
+    /// Reduce slots that it is guaranteed.
+    pub min_reduces: u32,
+    /// Map slots that it may use at most.
+    pub max_maps: Option<u32>,
+    /// Reduce slots that it may use at most.
+    pub max_reduces: Option<u32>,
+    /// Its weight against the other pools.
+    pub weight: f64,
+    /// How many of its jobs run at once.
+    pub max_jobs: Option<u32>,
+    /// How its jobs share what it has.
+    pub mode: PoolMode,
+    /// How long it stays below its guarantee before it preempts, ms.
+    pub min_share_timeout: Option<i64>,
+}
+
+impl Default for PoolConfig {
+    fn default() -> Self {
+        Self {
+            min_maps: 0,
+            min_reduces: 0,
+            max_maps: None,
+            max_reduces: None,
+            weight: 1.0,
+            max_jobs: None,
+            mode: PoolMode::Fair,
+            min_share_timeout: None,
+        }
+    }
+}
+
+/// How the jobs of a pool share what it has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PoolMode {
+    /// By fair sharing.
+    Fair,
+    /// By priority and submission.
+    Fifo,
+}
+
+impl Allocations {
+    /// Reads an allocation file.
+    ///
+    /// # Errors
+    /// What is wrong with it, with line and column, in a sentence.
+    pub fn read(path: &str) -> Result<Self, String> {
+        let text = std::fs::read_to_string(path).map_err(|error| format!("{path}: cannot read the allocations: {error}"))?;
+        Self::parse(&text).map_err(|problem| format!("{path}: {problem}"))
+    }
+
+    fn parse(text: &str) -> Result<Self, String> {
+        let allocations: Self = toml::from_str(text).map_err(|error| error.to_string())?;
+        for (name, pool) in &allocations.pools {
+            if !(pool.weight > 0.0 && pool.weight <= 1e9) {
+                return Err(format!("pools.{name}.weight: expected a number above 0, found {}", pool.weight));
+            }
+        }
+        Ok(allocations)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_allocation_file_is_checked() {
+        let read = Allocations::parse("[pools.a]\nmin_maps = 20\nmode = 'fifo'\n").unwrap();
+        assert_eq!((read.pools["a"].min_maps, read.pools["a"].mode), (20, PoolMode::Fifo));
+        assert!(Allocations::parse("[pools.a]\nminmaps = 20\n").unwrap_err().contains("min_maps"));
+        assert!(Allocations::parse("[pools.a]\nweight = 0.0\n").unwrap_err().contains("above 0"));
+    }
+}

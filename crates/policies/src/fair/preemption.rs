@@ -1,0 +1,169 @@
+//! Preemption of the Fair Scheduler of 2011 (policies B.5a; oracle F1, F12, F16).
+
+use std::cmp::Reverse;
+use std::collections::BTreeSet;
+
+use resched_sim::{Kind, Ms, Orders, RunView, TaskId, View};
+
+use super::{Pool, at};
+use crate::parts::fair_share::{Claim, fair_shares};
+
+/// When a pool last had what it may claim, of one kind.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Starvation {
+    /// Its guarantee, or all that it demanded, ms.
+    pub(super) at_min_share: Ms,
+    /// Half its fair share, or all that it demanded, ms.
+    pub(super) at_half_fair_share: Ms,
+}
+
+impl Starvation {
+    pub(super) fn since(now: Ms) -> Self {
+        Self { at_min_share: now, at_half_fair_share: now }
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Preemption {
+    interval: Ms,
+    /// Attempts that come first among those that started at the same time.
+    pub(super) preferred: BTreeSet<(TaskId, u32)>,
+}
+
+/// What a pool lacks of one kind.
+#[derive(Debug, Clone, Copy)]
+struct Lack {
+    min_share: u32,
+    fair_share: f64,
+    demand: u32,
+    running: u32,
+}
+
+impl Lack {
+    fn of(pool: &Pool, kind: Kind, view: View<'_>) -> Self {
+        Self {
+            min_share: pool.min_share(kind),
+            fair_share: pool.fair_share[at(kind)],
+            demand: pool.demand[at(kind)],
+            running: running(pool, kind, view),
+        }
+    }
+
+    fn below_min_share(&self) -> bool {
+        self.running < self.min_share.min(self.demand)
+    }
+
+    fn below_half_fair_share(&self) -> bool {
+        self.running < (self.fair_share / 2.0).min(f64::from(self.demand)) as u32
+    }
+
+    /// How many tasks to preempt for it, if its waits for the guarantee and for the fair share are over.
+    fn tasks(&self, min_share_due: bool, fair_share_due: bool) -> u32 {
+        let min_share = if min_share_due { self.min_share.min(self.demand) } else { 0 };
+        let fair_share = if fair_share_due { self.fair_share.min(f64::from(self.demand)) as u32 } else { 0 };
+        min_share.max(fair_share).saturating_sub(self.running)
+    }
+}
+
+fn running(pool: &Pool, kind: Kind, view: View<'_>) -> u32 {
+    pool.jobs.iter().map(|&job| view.job(job).running(kind)).sum()
+}
+
+impl Preemption {
+    pub(super) fn new(interval: Ms) -> Self {
+        Self { interval, preferred: BTreeSet::new() }
+    }
+
+    /// Computes the shares, and notes which pools have theirs.
+    pub(super) fn update(&self, pools: &mut [Pool], view: View<'_>) {
+        for kind in Kind::BOTH {
+            let claim = |pool: &Pool| Claim {
+                weight: pool.config.weight,
+                min_share: pool.min_share(kind),
+                demand: pool.demand[at(kind)],
+            };
+            let claims: Vec<Claim> = pools.iter().map(claim).collect();
+            let shares = fair_shares(&claims, view.slots(kind));
+            for (pool, share) in pools.iter_mut().zip(shares) {
+                pool.fair_share[at(kind)] = share;
+                let lack = Lack::of(pool, kind, view);
+                let starvation = &mut pool.starvation[at(kind)];
+                if !lack.below_min_share() {
+                    starvation.at_min_share = view.now();
+                }
+                if !lack.below_half_fair_share() {
+                    starvation.at_half_fair_share = view.now();
+                }
+            }
+        }
+    }
+
+    /// Whether a check falls into the update period that ends now.
+    pub(super) fn is_due(&self, view: View<'_>, update_period: Ms) -> bool {
+        let since = view.now() - view.clock_start();
+        since / self.interval > (since - update_period) / self.interval
+    }
+
+    /// Orders the newest attempts of pools above their share to be killed, as many as the starving pools lack.
+    pub(super) fn check(
+        &self,
+        pools: &[Pool],
+        min_share_timeouts: &[Option<Ms>],
+        fair_share_timeout: Option<Ms>,
+        view: View<'_>,
+        orders: &mut Orders,
+    ) {
+        for kind in Kind::BOTH {
+            let due = |since: Ms, timeout: Option<Ms>| timeout.is_some_and(|timeout| view.now() - since > timeout);
+            let lacks = pools.iter().zip(min_share_timeouts).map(|(pool, &timeout)| {
+                let starvation = pool.starvation[at(kind)];
+                let min_share_due = due(starvation.at_min_share, timeout);
+                let fair_share_due = due(starvation.at_half_fair_share, fair_share_timeout);
+                Lack::of(pool, kind, view).tasks(min_share_due, fair_share_due)
+            });
+            let wanted = lacks.sum();
+            if wanted > 0 {
+                self.kill(pools, kind, wanted, view, orders);
+            }
+        }
+    }
+
+    fn kill(&self, pools: &[Pool], kind: Kind, mut wanted: u32, view: View<'_>, orders: &mut Orders) {
+        let mut left: Vec<f64> = pools.iter().map(|pool| f64::from(running(pool, kind, view))).collect();
+        let mut victims: Vec<(usize, RunView)> = Vec::new();
+        for (place, pool) in pools.iter().enumerate() {
+            if left[place] > pool.fair_share[at(kind)] {
+                let runs = pool.jobs.iter().flat_map(|&job| view.runs(job, kind)).filter(|run| run.reported);
+                victims.extend(runs.map(|run| (place, run)));
+            }
+        }
+        victims.sort_by_key(|(_, run)| {
+            let preferred = self.preferred.contains(&(run.task, run.attempt));
+            (Reverse(run.assigned), !preferred, run.task, run.attempt)
+        });
+        for (place, run) in victims {
+            if wanted == 0 {
+                return;
+            }
+            if left[place] > pools[place].fair_share[at(kind)] {
+                orders.kill(run.id);
+                left[place] -= 1.0;
+                wanted -= 1;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn b5a_w6_tasks_to_preempt() {
+        let lack = Lack { min_share: 4, fair_share: 8.0, demand: 10, running: 1 };
+        assert_eq!(lack.tasks(true, true), 7);
+        assert_eq!(lack.tasks(true, false), 3);
+        assert_eq!(lack.tasks(false, false), 0);
+        assert!(lack.below_min_share() && lack.below_half_fair_share());
+    }
+}

@@ -1,0 +1,186 @@
+//! Hadoop's FIFO scheduler, `JobQueueTaskScheduler` of MapReduce 1 (policies B.1).
+//!
+//! **What it does.** Jobs stand in one queue by priority and submission. A heartbeat fills the node's free map slots from
+//! the head of the queue, near data first, with at most one map far from its data, and launches at most one reduce. The load is
+//! spread: a node runs no more than its share of what is left. When the cluster is nearly full, a few slots are kept free
+//! ("padding") for failures of the first job.
+//!
+//! **Source.** Hadoop MapReduce, June 2011; the reported counts as in `oracle/README.md` F4.
+
+use resched_sim::{JobId, Kind, Offer, Policy, Reach, Violation, View};
+
+use crate::parts::job_queue::JobQueue;
+use crate::registry::{Parameter, PolicyInfo, Values};
+
+/// Its entry in the registry.
+pub(crate) const INFO: PolicyInfo = PolicyInfo {
+    name: "fifo",
+    title: "Hadoop FIFO (JobQueueTaskScheduler)",
+    source: "Hadoop MapReduce 1 (June 2011); spec B.1",
+    parameters: &[
+        Parameter::number("pad_fraction", "0.01", 0.0, 1.0, "", "share of the needed slots that is kept free"),
+        Parameter::integer("min_cluster", "3", 0, 1_000_000, "nodes", "no slot is kept free on a cluster of so many or fewer"),
+        Parameter::boolean("many_maps", "true", "fill all free map slots at one heartbeat; false: one task, as before 0.20"),
+    ],
+    build: |values| Ok(Fifo::new(values).into()),
+};
+
+/// The policy.
+#[derive(Debug)]
+pub struct Fifo {
+    pad_fraction: f64,
+    min_cluster: usize,
+    many_maps: bool,
+    queue: JobQueue,
+}
+
+impl Fifo {
+    fn new(values: &Values) -> Self {
+        Self {
+            pad_fraction: values.number("pad_fraction"),
+            min_cluster: values.integer("min_cluster") as usize,
+            many_maps: values.boolean("many_maps"),
+            queue: JobQueue::default(),
+        }
+    }
+
+    /// Whether so many attempts of a kind run that slots must be kept free. Jobs without reduces never ask for it.
+    fn padding_exceeded(&self, kind: Kind, offer: &Offer<'_, '_>) -> bool {
+        let view = offer.view();
+        let padded = view.node_count() > self.min_cluster;
+        let needed = view.desired_with_reduces(kind);
+        let padding = if padded { padding(needed, self.pad_fraction, view.node_slots(offer.node(), kind)) } else { 0 };
+        needed > 0 && view.reported_running(kind) + padding >= u64::from(view.slots(kind))
+    }
+
+    /// How many more tasks of a kind this node may run.
+    fn available(kind: Kind, offer: &Offer<'_, '_>) -> u32 {
+        let view = offer.view();
+        let slots = view.node_slots(offer.node(), kind);
+        tracker_cap(view.remaining(kind), view.slots(kind), slots).saturating_sub(offer.reported(kind))
+    }
+
+    /// Launches maps; returns whether there was one.
+    fn launch_maps(&self, offer: &mut Offer<'_, '_>) -> Result<bool, Violation> {
+        let available = Self::available(Kind::Map, offer);
+        let most = if self.many_maps { available } else { available.min(1) };
+        let exceeded = most > 0 && self.padding_exceeded(Kind::Map, offer);
+        let mut any = false;
+        for _ in 0..most {
+            match self.launch_one_map(offer)? {
+                None => break,
+                // One map far from its data, or one beyond the padding, is all that a heartbeat gets.
+                Some(near) if !near || exceeded => return Ok(true),
+                Some(_) => any = true,
+            }
+        }
+        Ok(any)
+    }
+
+    /// The first job that has a map gives one; returns whether it is in the node's rack.
+    fn launch_one_map(&self, offer: &mut Offer<'_, '_>) -> Result<Option<bool>, Violation> {
+        for job in self.queue.iter() {
+            if offer.view().job(job).waiting(Kind::Map) == 0 {
+                continue;
+            }
+            if offer.launch_map(job, Reach::Rack)?.is_some() {
+                return Ok(Some(true));
+            }
+            if offer.launch_map(job, Reach::OffRack)?.is_some() {
+                return Ok(Some(false));
+            }
+        }
+        Ok(None)
+    }
+
+    fn launch_reduce(&self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        if Self::available(Kind::Reduce, offer) == 0 {
+            return Ok(());
+        }
+        let exceeded = self.padding_exceeded(Kind::Reduce, offer);
+        for job in self.queue.iter() {
+            if offer.view().job(job).desired(Kind::Reduce) == 0 {
+                continue;
+            }
+            // Only the first job may use what is kept free.
+            if offer.launch_reduce(job)? || exceeded {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Policy for Fifo {
+    fn job_submitted(&mut self, job: JobId, view: View<'_>) {
+        self.queue.insert(job, view);
+    }
+
+    fn job_finished(&mut self, job: JobId, _view: View<'_>) {
+        self.queue.remove(job);
+    }
+
+    fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        let maps = offer.free(Kind::Map) > 0 && self.launch_maps(offer)?;
+        if offer.free(Kind::Reduce) > 0 && (self.many_maps || !maps) {
+            self.launch_reduce(offer)?;
+        }
+        Ok(())
+    }
+}
+
+/// How many tasks a node may run so that the load is spread: `min(slots, ceil(remaining / clusterSlots × slots))`.
+fn tracker_cap(remaining: u64, cluster_slots: u32, slots: u32) -> u32 {
+    let load = remaining as f64 / f64::from(cluster_slots.max(1));
+    (load * f64::from(slots)).ceil().min(f64::from(slots)) as u32
+}
+
+/// How many slots are kept free: `min(slots per node, floor(needed × fraction))`.
+fn padding(needed: u64, fraction: f64, slots: u32) -> u64 {
+    ((needed as f64 * fraction) as u64).min(u64::from(slots))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::testing::{Scenario, job, map};
+    use resched_trace::model::Priority;
+
+    #[test]
+    fn b1_w1_the_load_is_spread() {
+        assert_eq!(tracker_cap(100, 248, 4), 2);
+        assert_eq!(tracker_cap(100, 248, 4).saturating_sub(1), 1, "with one map running, one more");
+        assert_eq!(tracker_cap(10_000, 248, 4), 4);
+    }
+
+    #[test]
+    fn b1_w2_padding() {
+        assert_eq!(padding(500, 0.01, 2), 2);
+        let exceeded = |running: u64| running + padding(500, 0.01, 2) >= 20;
+        assert!(!exceeded(16) && exceeded(18));
+    }
+
+    #[test]
+    fn b1_w2_beyond_the_padding_a_heartbeat_gets_one_local_map() {
+        // Ten nodes of two slots, one job with 500 maps and a reduce, all data everywhere. All heartbeats come together:
+        // the first round reports nothing as running, so both slots of each node are filled.
+        let everywhere: Vec<usize> = (0..10).collect();
+        let job = job("job_1_0001").maps(500, map(30_000).on(&everywhere)).reduces(1, 1_000);
+        let starts = Scenario::nodes(10, 2, 2).job(job).launches("fifo");
+        assert_eq!(starts.iter().filter(|launch| launch.at == 0).count(), 20);
+    }
+
+    #[test]
+    fn b1_w3_order_by_priority_then_submission_then_id() {
+        let one = |id: &str, submit, priority| job(id).at(submit).priority(priority).maps(1, map(1_000).on(&[0]));
+        let starts = Scenario::nodes(1, 1, 1)
+            .first_heartbeat(10)
+            .job(one("job_1_0001", 0, Priority::Normal))
+            .job(one("job_1_0002", 5, Priority::High))
+            .job(one("job_1_0003", 0, Priority::Normal))
+            .launches("fifo");
+        let order: Vec<&str> = starts.iter().map(|launch| launch.job.as_str()).collect();
+        assert_eq!(order, ["job_1_0002", "job_1_0001", "job_1_0003"]);
+    }
+}

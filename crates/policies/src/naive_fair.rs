@@ -1,0 +1,100 @@
+//! Naive fair sharing: Algorithm 1 of the delay scheduling paper (policies B.2).
+//!
+//! **What it does.** Each free slot goes to the job that runs the fewest tasks of its kind. The job runs a map with its input
+//! on the node if it has one, else any other, at once: small jobs run away from their data, and a job gets the same slot back
+//! again and again.
+//!
+//! **Source.** Delay scheduling (EuroSys 2010), Algorithm 1. Ties: by submission, then by id. One launch a slot, then the jobs
+//! are ordered anew.
+
+use resched_sim::{JobId, Kind, Offer, Policy, Reach, Violation};
+
+use crate::parts::equal_order::{equal_order, launch_reduces};
+use crate::registry::PolicyInfo;
+
+/// Its entry in the registry.
+pub(crate) const INFO: PolicyInfo = PolicyInfo {
+    name: "naive-fair",
+    title: "Naive fair sharing (no pools, no delay)",
+    source: "Delay Scheduling, Algorithm 1; spec B.2",
+    parameters: &[],
+    build: |_| Ok(NaiveFair::default().into()),
+};
+
+/// The policy.
+#[derive(Debug, Default)]
+pub struct NaiveFair {
+    order: Vec<JobId>,
+}
+
+impl Policy for NaiveFair {
+    fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        while offer.free(Kind::Map) > 0 && offer.view().ready(Kind::Map) > 0 {
+            equal_order(offer.view(), Kind::Map, &mut self.order);
+            let mut any = false;
+            for &job in &self.order {
+                if offer.launch_map(job, Reach::Any)?.is_some() {
+                    any = true;
+                    break;
+                }
+            }
+            if !any {
+                break;
+            }
+        }
+        launch_reduces(offer, &mut self.order)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{Scenario, job, map};
+
+    #[test]
+    fn b2_w1_each_slot_goes_to_the_job_that_runs_the_fewest() {
+        // Three slots run A, one B, one C; two more become free at 3,000. B came before C.
+        let launches = Scenario::nodes(4, 2, 0)
+            .heartbeat(3_000)
+            .job(job("job_1_0001").maps(3, map(60_000).on(&[0])).maps(1, map(60_000).on(&[0])))
+            .job(job("job_1_0002").at(10).maps(3, map(60_000).on(&[0])))
+            .job(job("job_1_0003").at(20).maps(3, map(60_000).on(&[0])))
+            .launches("naive-fair");
+        // At 0 A is alone and takes its four slots; at 3,000 four are left: B, C, B, C.
+        let later: Vec<&str> = launches.iter().filter(|launch| launch.at == 3_000).map(|launch| launch.job.as_str()).collect();
+        assert_eq!(later, ["job_1_0002", "job_1_0003", "job_1_0002", "job_1_0003"]);
+    }
+
+    #[test]
+    fn b2_w2_head_of_line_the_poorer_job_launches_far_from_its_data() {
+        // A has data on node 0 and runs two maps; B has none there, runs none, and gets the slot all the same.
+        let launches = Scenario::nodes(2, 3, 0)
+            .racks(2)
+            .job(job("job_1_0001").maps(2, map(60_000).on(&[0])))
+            .job(job("job_1_0002").at(10).maps(1, map(1_000).on(&[1])))
+            .launches("naive-fair");
+        let b = launches.iter().find(|launch| launch.job == "job_1_0002");
+        assert!(b.is_some_and(|b| b.node == 0 && b.level == Some(resched_sim::Level::Off)), "{launches:?}");
+    }
+
+    #[test]
+    fn b2_w3_sticky_slots() {
+        // Ten jobs share a hundred slots; whoever finishes a map is the only one with nine, and gets that slot back.
+        let mut world = Scenario::nodes(100, 1, 0).heartbeat(100);
+        for number in 0..10 {
+            let id = format!("job_1_{:04}", number + 1);
+            let hosts: Vec<usize> = (0..100).collect();
+            let spread = (0..40).map(|task: usize| map(10_000 + 13 * i64::from(number)).on(&[hosts[(task * 7) % 100]]));
+            world = world.job(job(&id).each_map(spread.collect()));
+        }
+        let launches = world.launches("naive-fair");
+        let mut owner = vec![None; 100];
+        let (mut same, mut all) = (0, 0);
+        for launch in launches.iter().filter(|launch| launch.at < 30_000) {
+            if let Some(before) = owner[launch.node].replace(launch.job.clone()) {
+                all += 1;
+                same += usize::from(before == launch.job);
+            }
+        }
+        assert!(all >= 100 && same * 10 >= all * 9, "{same} of {all} slots went back to the job that had them");
+    }
+}

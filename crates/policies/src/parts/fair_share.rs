@@ -1,0 +1,134 @@
+//! Weighted fair shares with minimum shares, and the order that follows from them (policies B.5a).
+
+use std::cmp::Ordering;
+
+/// What a pool may claim of one kind of slot.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Claim {
+    /// Its weight.
+    pub weight: f64,
+    /// Its guaranteed slots.
+    pub min_share: u32,
+    /// The slots it could use now.
+    pub demand: u32,
+}
+
+impl Claim {
+    /// Its share at `ratio` slots per weight: within its guarantee and its demand.
+    fn share(&self, ratio: f64) -> f64 {
+        (self.weight * ratio).max(f64::from(self.min_share)).min(f64::from(self.demand))
+    }
+}
+
+/// The share of each claim of `slots` slots, as Hadoop computes it: the slots-per-weight ratio is doubled until all
+/// slots are used, then bisected 25 times; the right end is taken.
+pub fn fair_shares(claims: &[Claim], slots: u32) -> Vec<f64> {
+    let used = |ratio: f64| claims.iter().map(|claim| claim.share(ratio)).sum::<f64>();
+    let demand: f64 = claims.iter().map(|claim| f64::from(claim.demand)).sum();
+    let cap = demand.min(f64::from(slots));
+    let mut right = 1.0;
+    while used(right) < cap {
+        right *= 2.0;
+    }
+    let mut left = 0.0;
+    for _ in 0..25 {
+        let middle = (left + right) / 2.0;
+        if used(middle) < cap {
+            left = middle;
+        } else {
+            right = middle;
+        }
+    }
+    claims.iter().map(|claim| claim.share(right)).collect()
+}
+
+/// Where a pool or job stands against its share.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Standing {
+    /// Tasks that it runs.
+    pub running: u32,
+    /// Its guaranteed slots, no more than its demand.
+    pub min_share: u32,
+    /// Its weight.
+    pub weight: f64,
+}
+
+impl Standing {
+    fn is_needy(&self) -> bool {
+        self.running < self.min_share
+    }
+}
+
+/// Who is served first: those below their guarantee, by how far; then by running tasks per weight. Ties are the caller's.
+pub fn fair_order(a: &Standing, b: &Standing) -> Ordering {
+    let min_ratio = |s: &Standing| f64::from(s.running) / f64::from(s.min_share.max(1));
+    let use_ratio = |s: &Standing| f64::from(s.running) / s.weight;
+    match (a.is_needy(), b.is_needy()) {
+        (true, false) => Ordering::Less,
+        (false, true) => Ordering::Greater,
+        (true, true) => min_ratio(a).total_cmp(&min_ratio(b)),
+        (false, false) => use_ratio(a).total_cmp(&use_ratio(b)),
+    }
+}
+
+/// How many tasks a node may run of a kind, so that the load is spread: `ceil(slots × min(1, maxDiff + demand/clusterSlots))`.
+pub fn load_cap(node_slots: u32, max_diff: f64, demand: u64, cluster_slots: u32) -> u32 {
+    let load = max_diff + demand as f64 / f64::from(cluster_slots.max(1));
+    (f64::from(node_slots) * load.min(1.0)).ceil() as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn claim(weight: f64, min_share: u32, demand: u32) -> Claim {
+        Claim { weight, min_share, demand }
+    }
+
+    fn close(shares: &[f64], expected: &[f64]) {
+        assert_eq!(shares.len(), expected.len());
+        for (share, expected) in shares.iter().zip(expected) {
+            assert!((share - expected).abs() < 1e-5, "{shares:?}");
+        }
+    }
+
+    #[test]
+    fn b5a_w1_shares_are_bounded_by_demand() {
+        close(&fair_shares(&[claim(1.0, 0, 20), claim(1.0, 0, 10), claim(1.0, 0, 5)], 24), &[9.5, 9.5, 5.0]);
+    }
+
+    #[test]
+    fn b5a_w2_a_min_share_comes_first() {
+        close(&fair_shares(&[claim(1.0, 12, 20), claim(1.0, 0, 10), claim(1.0, 0, 5)], 24), &[12.0, 7.0, 5.0]);
+    }
+
+    #[test]
+    fn b5a_w3_shares_follow_weights() {
+        close(&fair_shares(&[claim(2.0, 0, 100), claim(1.0, 0, 100)], 30), &[20.0, 10.0]);
+    }
+
+    #[test]
+    fn b5a_w4_min_shares_may_over_commit() {
+        close(&fair_shares(&[claim(1.0, 20, 50), claim(1.0, 20, 50)], 30), &[20.0, 20.0]);
+    }
+
+    #[test]
+    fn b5a_w5_load_is_spread() {
+        assert_eq!(load_cap(4, 0.0, 50, 100), 2);
+    }
+
+    #[test]
+    fn b5a_w7_order_of_the_needy_and_the_others() {
+        let a = Standing { running: 3, min_share: 4, weight: 1.0 };
+        let b = Standing { running: 1, min_share: 2, weight: 1.0 };
+        let c = Standing { running: 0, min_share: 0, weight: 1.0 };
+        assert_eq!(fair_order(&b, &a), Ordering::Less);
+        assert_eq!(fair_order(&a, &c), Ordering::Less);
+        assert_eq!(fair_order(&c, &b), Ordering::Greater);
+    }
+
+    #[test]
+    fn no_claims_have_no_shares() {
+        assert!(fair_shares(&[], 10).is_empty());
+    }
+}

@@ -1,0 +1,190 @@
+//! How long jobs wait for a node, then for a rack, with their data (policies B.4).
+//!
+//! The rules of the delay scheduling paper's Algorithm 3 and of Hadoop's Fair Scheduler of 2011 come to the same: a launch
+//! opens the level at which it ran, and no farther; the wait starts anew with it.
+
+use resched_sim::{JobId, Level, Ms, Reach};
+
+/// The longest automatic wait, ms.
+const LONGEST_AUTO: Ms = 15_000;
+
+/// How long a job waits for a node, and then for a rack, with its data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Waits {
+    /// For a node (T1), ms.
+    pub node: Ms,
+    /// For a rack (T2), ms.
+    pub rack: Ms,
+}
+
+impl Waits {
+    /// With −1 replaced by Hadoop's automatic value: 1.5 heartbeat intervals, 15 s at most.
+    pub fn resolve(node: Ms, rack: Ms, heartbeat_interval: Ms) -> Self {
+        let auto = (heartbeat_interval * 3 / 2).min(LONGEST_AUTO);
+        let of = |wait: Ms| if wait < 0 { auto } else { wait };
+        Self { node: of(node), rack: of(rack) }
+    }
+}
+
+/// The wait of one job.
+#[derive(Debug, Clone, Copy)]
+struct Wait {
+    /// The level of its last launch.
+    last: Level,
+    waited: Ms,
+    visited: bool,
+    launched: bool,
+}
+
+impl Default for Wait {
+    fn default() -> Self {
+        Self { last: Level::Node, waited: 0, visited: false, launched: false }
+    }
+}
+
+/// The waits of all jobs. Between [`LocalityWaits::begin`] and [`LocalityWaits::end`] lies one consultation of a node; a job
+/// that was asked for a map there and launched none waits until the next consultation of any node.
+#[derive(Debug, Default)]
+pub struct LocalityWaits {
+    jobs: Vec<Wait>,
+    visited: Vec<JobId>,
+    skipped: Vec<JobId>,
+    last_consultation: Option<Ms>,
+}
+
+impl LocalityWaits {
+    /// A job has arrived.
+    pub fn add(&mut self, job: JobId) {
+        self.jobs.resize(self.jobs.len().max(job.index() + 1), Wait::default());
+    }
+
+    /// A node is consulted: the jobs that were skipped at the last consultation have waited since.
+    pub fn begin(&mut self, now: Ms) {
+        let since = now - self.last_consultation.replace(now).unwrap_or(now);
+        for job in self.skipped.drain(..) {
+            self.jobs[job.index()].waited += since;
+        }
+    }
+
+    /// How far from its data a job may launch now.
+    pub fn reach(&self, job: JobId, waits: Waits) -> Reach {
+        let Wait { last, waited, .. } = self.jobs[job.index()];
+        match last {
+            Level::Node if waited >= waits.node + waits.rack => Reach::Any,
+            Level::Node if waited >= waits.node => Reach::Rack,
+            Level::Node => Reach::Node,
+            Level::Rack if waited >= waits.rack => Reach::Any,
+            Level::Rack => Reach::Rack,
+            Level::Off => Reach::Any,
+        }
+    }
+
+    /// A job is asked for a map.
+    pub fn visit(&mut self, job: JobId) {
+        let wait = &mut self.jobs[job.index()];
+        if !std::mem::replace(&mut wait.visited, true) {
+            self.visited.push(job);
+        }
+    }
+
+    /// The job that was asked launches a map at this level.
+    pub fn launch(&mut self, job: JobId, level: Level) {
+        let wait = &mut self.jobs[job.index()];
+        (wait.last, wait.waited, wait.launched) = (level, 0, true);
+    }
+
+    /// The consultation is over.
+    pub fn end(&mut self) {
+        for job in self.visited.drain(..) {
+            let wait = &mut self.jobs[job.index()];
+            if !wait.launched {
+                self.skipped.push(job);
+            }
+            (wait.visited, wait.launched) = (false, false);
+        }
+    }
+
+    /// Whether a job waits because of the last consultation: then the next one matters, whatever it finds.
+    pub fn any_skipped(&self) -> bool {
+        !self.skipped.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::some_job;
+
+    const PAPER: Waits = Waits { node: 15_000, rack: 15_000 };
+
+    /// One job, asked in vain once a second for so many seconds.
+    struct Lone {
+        waits: LocalityWaits,
+        job: JobId,
+        now: Ms,
+    }
+
+    impl Lone {
+        fn new() -> Self {
+            let job = some_job();
+            let mut waits = LocalityWaits::default();
+            waits.add(job);
+            Self { waits, job, now: 0 }
+        }
+
+        fn consult(&mut self, launches: Option<Level>) {
+            self.waits.begin(self.now);
+            self.waits.visit(self.job);
+            if let Some(level) = launches {
+                self.waits.launch(self.job, level);
+            }
+            self.waits.end();
+        }
+
+        fn wait(&mut self, seconds: u32) -> Reach {
+            for _ in 0..seconds {
+                self.consult(None);
+                self.now += 1_000;
+            }
+            self.waits.begin(self.now);
+            self.waits.reach(self.job, PAPER)
+        }
+    }
+
+    #[test]
+    fn b4_w1_automatic_waits() {
+        assert_eq!(Waits::resolve(-1, -1, 3_000), Waits { node: 4_500, rack: 4_500 });
+        assert_eq!(Waits::resolve(-1, -1, 620), Waits { node: 930, rack: 930 });
+        assert_eq!(Waits::resolve(-1, 0, 60_000), Waits { node: 15_000, rack: 0 });
+    }
+
+    #[test]
+    fn b4_w2_reach_grows_with_the_time_skipped() {
+        let mut job = Lone::new();
+        assert_eq!(job.wait(14), Reach::Node);
+        assert_eq!(job.wait(1), Reach::Rack);
+        assert_eq!(job.wait(14), Reach::Rack);
+        assert_eq!(job.wait(1), Reach::Any);
+    }
+
+    #[test]
+    fn b4_w2_a_rack_launch_keeps_the_rack_open() {
+        let mut job = Lone::new();
+        assert_eq!(job.wait(16), Reach::Rack);
+        job.consult(Some(Level::Rack));
+        job.now += 1_000;
+        assert_eq!(job.wait(14), Reach::Rack);
+        assert_eq!(job.wait(1), Reach::Any);
+    }
+
+    #[test]
+    fn only_skipped_time_counts() {
+        let mut job = Lone::new();
+        for _ in 0..100 {
+            job.waits.begin(job.now);
+            job.waits.end();
+            job.now += 1_000;
+        }
+        assert_eq!(job.wait(14), Reach::Node);
+    }
+}

@@ -1,0 +1,7 @@
+//! What several policies share: parts that they call, not a base class.
+
+pub mod delay_formulas;
+pub mod equal_order;
+pub mod fair_share;
+pub mod job_queue;
+pub mod locality_wait;

@@ -1,0 +1,224 @@
+//! Small worlds for the tests of policies.
+
+use resched_sim::{
+    Cluster, ClusterConfig, Error, Interval, JobId, Launched, Level, LoggedMap, LoggedReduce, Ms, NodeId, Observer,
+    Options, Phase, ReduceModel, Resources, TaskSpec, Workload, replay,
+};
+use resched_trace::model::{Outcome, Priority};
+
+use crate::registry::PolicySpec;
+
+/// A map that takes so long on a node with its data.
+pub(crate) fn map(run: Ms) -> MapSpec {
+    MapSpec { run, on: Vec::new() }
+}
+
+/// A job that arrives at 0.
+pub(crate) fn job(id: &str) -> JobSpec {
+    JobSpec {
+        id: id.to_owned(),
+        user: "user".to_owned(),
+        submit: 0,
+        priority: Priority::Normal,
+        maps: Vec::new(),
+        reduces: (0, 0),
+    }
+}
+
+/// The id of some job.
+pub(crate) fn some_job() -> JobId {
+    let world = Scenario::nodes(1, 1, 1).job(job("job_1_0001").maps(1, map(1)));
+    let (_, workload) = world.build();
+    workload.find("job_1_0001").into_iter().next().unwrap_or_else(|| unreachable!("the job was just added"))
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct MapSpec {
+    run: Ms,
+    on: Vec<usize>,
+}
+
+impl MapSpec {
+    /// On which nodes its input lies.
+    pub(crate) fn on(mut self, nodes: &[usize]) -> Self {
+        self.on = nodes.to_vec();
+        self
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct JobSpec {
+    id: String,
+    user: String,
+    submit: Ms,
+    priority: Priority,
+    maps: Vec<MapSpec>,
+    reduces: (u32, Ms),
+}
+
+impl JobSpec {
+    pub(crate) fn at(mut self, submit: Ms) -> Self {
+        self.submit = submit;
+        self
+    }
+
+    pub(crate) fn user(mut self, user: &str) -> Self {
+        self.user = user.to_owned();
+        self
+    }
+
+    pub(crate) fn priority(mut self, priority: Priority) -> Self {
+        self.priority = priority;
+        self
+    }
+
+    pub(crate) fn maps(mut self, count: usize, map: MapSpec) -> Self {
+        self.maps = vec![map; count];
+        self
+    }
+
+    pub(crate) fn each_map(mut self, maps: Vec<MapSpec>) -> Self {
+        self.maps = maps;
+        self
+    }
+
+    pub(crate) fn reduces(mut self, count: u32, run: Ms) -> Self {
+        self.reduces = (count, run);
+        self
+    }
+}
+
+/// A launch, in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Launch {
+    pub(crate) at: Ms,
+    pub(crate) job: String,
+    pub(crate) task: String,
+    pub(crate) attempt: u32,
+    pub(crate) node: usize,
+    pub(crate) level: Option<Level>,
+}
+
+/// A cluster and the jobs on it.
+#[derive(Debug, Clone)]
+pub(crate) struct Scenario {
+    nodes: usize,
+    racks: usize,
+    slots: [u32; 2],
+    config: ClusterConfig,
+    jobs: Vec<JobSpec>,
+}
+
+impl Scenario {
+    /// So many nodes in one rack, all with their first heartbeat at 0, then every 3 s.
+    pub(crate) fn nodes(nodes: usize, map_slots: u32, reduce_slots: u32) -> Self {
+        let mut config = ClusterConfig::default();
+        config.heartbeat.interval = Interval::Fixed(3_000);
+        config.heartbeat.phase = Phase::Together;
+        config.cost.reduce = ReduceModel::R0;
+        Self { nodes, racks: 1, slots: [map_slots, reduce_slots], config, jobs: Vec::new() }
+    }
+
+    pub(crate) fn racks(mut self, racks: usize) -> Self {
+        self.racks = racks;
+        self
+    }
+
+    pub(crate) fn heartbeat(mut self, interval: Ms) -> Self {
+        self.config.heartbeat.interval = Interval::Fixed(interval);
+        self
+    }
+
+    pub(crate) fn first_heartbeat(mut self, at: Ms) -> Self {
+        self.config.heartbeat.first = at;
+        self
+    }
+
+    pub(crate) fn job(mut self, job: JobSpec) -> Self {
+        self.jobs.push(job);
+        self
+    }
+
+    fn build(&self) -> (Cluster, Workload) {
+        let machine = |node: usize| {
+            let rack = node * self.racks / self.nodes;
+            (format!("n{node:03}"), format!("/r{rack}"), Resources(self.slots))
+        };
+        let cluster = Cluster::new(self.config.clone(), (0..self.nodes).map(machine))
+            .unwrap_or_else(|error| unreachable!("{error}"));
+        let nodes: Vec<NodeId> = cluster.node_ids().collect();
+        let mut workload = Workload::default();
+        for spec in &self.jobs {
+            let maps: Vec<TaskSpec> = spec.maps.iter().map(|map| map.task(&nodes)).collect();
+            let reduce = LoggedReduce { outcome: Outcome::Success, shuffle: 0, sort: 0, reduce: spec.reduces.1 };
+            let reduces = TaskSpec { reduce_tries: vec![reduce], ..TaskSpec::default() };
+            workload.push(spec.job(), &maps, &vec![reduces; spec.reduces.0 as usize]);
+        }
+        workload.arrange(self.jobs.iter().map(|job| job.submit).min().unwrap_or(0));
+        (cluster, workload)
+    }
+
+    /// Every launch of a replay under a policy, in order; with parking and without, which must agree.
+    pub(crate) fn launches(&self, policy: &str) -> Vec<Launch> {
+        let parked = self.run(policy, true);
+        assert_eq!(parked, self.run(policy, false), "parking changes the schedule of {policy}");
+        parked
+    }
+
+    fn run(&self, policy: &str, parking: bool) -> Vec<Launch> {
+        let (cluster, workload) = self.build();
+        let spec = PolicySpec::parse(policy).unwrap_or_else(|error| unreachable!("{error}"));
+        let mut policy = spec.build().unwrap_or_else(|error| unreachable!("{error}"));
+        let options = Options { parking, ..Options::default() };
+        let mut seen = Seen { workload: &workload, launches: Vec::new() };
+        replay(&workload, &cluster, (&spec.label(), &mut policy), &options, &mut seen, &mut |_| {})
+            .unwrap_or_else(|error| unreachable!("{error}"));
+        seen.launches
+    }
+}
+
+impl MapSpec {
+    fn task(&self, nodes: &[NodeId]) -> TaskSpec {
+        let logged = LoggedMap { outcome: Outcome::Success, level: Level::Node, run: self.run };
+        let replicas = self.on.iter().map(|&node| nodes[node]).collect();
+        TaskSpec { replicas, map_tries: vec![logged], ..TaskSpec::default() }
+    }
+}
+
+impl JobSpec {
+    fn job(&self) -> resched_sim::Job {
+        resched_sim::Job {
+            id: self.id.clone(),
+            name: None,
+            user: self.user.clone(),
+            queue: String::new(),
+            priority: self.priority,
+            submit: self.submit,
+            shuffle_bytes: None,
+            first_shuffle: None,
+            typical_shuffle: None,
+            maps: 0..0,
+            reduces: 0..0,
+        }
+    }
+}
+
+struct Seen<'a> {
+    workload: &'a Workload,
+    launches: Vec<Launch>,
+}
+
+impl Observer for Seen<'_> {
+    fn launched(&mut self, launched: &Launched) -> Result<(), Error> {
+        let job = self.workload.job(self.workload.job_of(launched.task));
+        self.launches.push(Launch {
+            at: launched.at,
+            job: job.id.clone(),
+            task: self.workload.task_name(launched.task),
+            attempt: launched.attempt,
+            node: launched.node.index(),
+            level: launched.level,
+        });
+        Ok(())
+    }
+}
