@@ -103,7 +103,7 @@ impl<'r> Objects<'r> {
             }
             whole = whole && self.text.len() + used <= self.limit;
             if whole {
-                self.text.extend(chunk.iter().take(used));
+                self.text.extend_from_slice(&chunk[..used]);
             }
             self.input.consume(used);
             if end {

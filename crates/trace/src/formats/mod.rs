@@ -10,6 +10,7 @@ use crate::model::{JobRecord, NodeRow};
 
 #[cfg(test)]
 mod golden;
+pub mod jhist;
 mod json;
 pub mod rumen;
 pub mod topology;
