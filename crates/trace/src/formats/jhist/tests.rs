@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
 use super::super::golden::{Collect, check_counts, each_damage, golden_rows, read_shared};
 use super::FORMAT;
 use crate::model::{JobRecord, Locality, Outcome, TaskKind};
@@ -269,4 +271,53 @@ fn other_files_are_not_taken_for_a_history() {
     }
     let error = Collect::read(&FORMAT, b"Meta\n").unwrap_err().to_string();
     assert!(error.contains("Avro-Binary"), "{error}");
+}
+
+/// Puts the definitions of named types where `schema` first refers to them, as a history's schema line has them.
+fn inline(schema: &mut Value, types: &mut BTreeMap<String, Value>) {
+    match schema {
+        Value::String(name) => {
+            if let Some(mut definition) = types.remove(name.as_str()) {
+                inline(&mut definition, types);
+                *schema = definition;
+            }
+        }
+        Value::Array(branches) => branches.iter_mut().for_each(|branch| inline(branch, types)),
+        Value::Object(fields) => {
+            for key in ["fields", "type", "items", "values"] {
+                fields.get_mut(key).into_iter().for_each(|value| inline(value, types));
+            }
+        }
+        _ => {}
+    }
+}
+
+/// The place of `name` in a list of names or of types.
+fn index_of(list: &Value, name: &str) -> u8 {
+    let found = list.as_array().unwrap().iter().position(|entry| entry == name || entry["name"] == name);
+    u8::try_from(found.unwrap_or_else(|| panic!("{name} in {list}"))).unwrap()
+}
+
+#[test]
+fn a_binary_event_is_read_by_its_own_schema() {
+    let mut codes = std::collections::BTreeSet::new();
+    for version in ["2011-06", "2014-08", "2.7-naver", "3.x-hops"] {
+        let Some(bytes) = read_shared(&format!("schemas/Events-{version}.avpr")) else { return };
+        let start = bytes.iter().position(|&byte| byte == b'{').unwrap();
+        let protocol: Value = serde_json::from_slice(&bytes[start..]).unwrap();
+        let types = protocol["types"].as_array().unwrap().iter();
+        let mut types: BTreeMap<_, _> = types.map(|of| (of["name"].as_str().unwrap().to_owned(), of.clone())).collect();
+        let mut schema = types.remove("Event").unwrap();
+        inline(&mut schema, &mut types);
+        // Avro's numbers are zigzag: small ones are doubled.
+        let record = 2 * index_of(&schema["fields"][1]["type"], "JobInfoChange");
+        let kind = 2 * index_of(&schema["fields"][0]["type"]["symbols"], "JOB_INFO_CHANGED");
+        let event = [&[kind, record, 14][..], b"job_1_1", &[10, 14]].concat();
+        let found = with_schema(&schema.to_string(), &event).unwrap();
+        assert!(found.skipped.is_empty(), "{version}: {:?}", found.skipped);
+        let job = &found.jobs[0].job;
+        assert_eq!((job.job_id.as_str(), job.submit, job.launch), ("job_1_1", Some(5), Some(7)), "{version}");
+        codes.insert(kind);
+    }
+    assert!(codes.len() > 1, "the versions number their events differently, or this proves nothing");
 }
