@@ -19,7 +19,7 @@ use crate::model::{
 /// Rumen's job trace.
 pub const FORMAT: Format = Format { name: "rumen", title: "Rumen job trace (JSON)", sniff, read };
 
-/// Most bytes of one job that are read (a job of a million tasks has about as many); a longer one is passed over.
+/// Most bytes of one job that are read, enough for some 500,000 tasks; a longer one is passed over.
 const MAX_JOB_BYTES: usize = 1 << 30;
 
 /// The group under which counters without a column are written: Hadoop's own for tasks.
