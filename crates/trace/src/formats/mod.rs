@@ -8,6 +8,13 @@ use std::io::BufRead;
 use crate::Error;
 use crate::model::{JobRecord, NodeRow};
 
+#[cfg(test)]
+mod golden;
+pub mod jhist;
+mod json;
+pub mod rumen;
+pub mod topology;
+
 /// Where a reader puts what it finds.
 pub trait Sink {
     /// Takes a job that is whole.

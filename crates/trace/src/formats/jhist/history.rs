@@ -1,0 +1,357 @@
+//! From events to a job: what both encodings share.
+//!
+//! Events of one task or attempt are merged by id, as an application master that is restarted tells of recovered tasks
+//! again: the first start counts and the last end. A job without a final event is `INCOMPLETE`, and so are its tasks and
+//! attempts.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::Sink;
+use super::event::{Counters, Event, Family, Fields, Int};
+use crate::formats::topology::{host, place, rack};
+use crate::model::{
+    AttemptRow, CounterRow, CounterScope, JobRecord, JobRow, Locality, Outcome, Priority, SplitRow, TaskKind,
+    TaskRecord, TaskRow,
+};
+
+/// Why an event is left out.
+type Cause = &'static str;
+
+/// A job under construction.
+pub(super) struct History {
+    job: JobRow,
+    tasks: Vec<TaskRecord>,
+    /// Where in `tasks` a task of that id stands.
+    task_places: HashMap<String, usize>,
+    /// Where in its task an attempt stands, by the place of the task and the attempt's number.
+    attempt_places: HashMap<(usize, i64), usize>,
+    /// Counters by scope, id, group and name; `None` if they are not wanted.
+    counters: Option<BTreeMap<(CounterScope, String, String, String), i64>>,
+}
+
+impl History {
+    /// A job of which nothing is known yet.
+    pub(super) fn new(wants_counters: bool) -> Self {
+        Self {
+            job: JobRow { framework: Some("mapreduce".to_owned()), outcome: Outcome::Incomplete, ..JobRow::default() },
+            tasks: Vec::new(),
+            task_places: HashMap::new(),
+            attempt_places: HashMap::new(),
+            counters: wants_counters.then(BTreeMap::new),
+        }
+    }
+
+    /// Adds what an event tells, or counts it as left out.
+    pub(super) fn record(&mut self, event: Event, sink: &mut dyn Sink) {
+        if let Err(cause) = self.tell(event) {
+            sink.skip(cause, 1);
+        }
+    }
+
+    /// The job; `None` if no event named one.
+    pub(super) fn finish(mut self) -> Option<JobRecord> {
+        if self.job.job_id.is_empty() {
+            return None;
+        }
+        for record in &mut self.tasks {
+            for attempt in &mut record.attempts {
+                attempt.kind = record.task.kind;
+                // Reduces are always `OFF_SWITCH`: their input has no place.
+                attempt.locality = attempt.locality.filter(|_| attempt.kind == TaskKind::Map);
+            }
+        }
+        let counters = self.counters.unwrap_or_default().into_iter();
+        let counters = counters.map(|((scope, id, group, name), value)| CounterRow { scope, id, group, name, value });
+        Some(JobRecord { job: self.job, tasks: self.tasks, counters: counters.collect() })
+    }
+
+    fn tell(&mut self, event: Event) -> Result<(), Cause> {
+        let kind = event.kind.0.ok_or("damaged-event")?;
+        let fields = event.record.0;
+        match kind.as_str() {
+            "JOB_SUBMITTED" | "JOB_INITED" | "JOB_INFO_CHANGED" | "JOB_QUEUE_CHANGED" | "JOB_PRIORITY_CHANGED" => {
+                self.describe_job(fields)
+            }
+            "JOB_FINISHED" => self.end_job(fields, Outcome::Success),
+            "JOB_FAILED" | "JOB_ERROR" => self.end_job(fields, Outcome::Failed),
+            "JOB_KILLED" => self.end_job(fields, Outcome::Killed),
+            "TASK_STARTED" => self.start_task(fields),
+            "TASK_UPDATED" => self.end_task(fields, None),
+            "TASK_FINISHED" => self.end_task(fields, Some(Outcome::Success)),
+            "TASK_FAILED" => self.end_task(fields, Some(Outcome::Failed)),
+            // The status before the end says nothing, and the rest is about the application master.
+            "JOB_STATUS_CHANGED" | "AM_STARTED" | "NORMALIZED_RESOURCE" => Ok(()),
+            _ => match kind.split_once("_ATTEMPT_") {
+                Some((task_type, "STARTED")) => self.start_attempt(fields, task_type),
+                Some((task_type, "FINISHED")) => self.end_attempt(fields, task_type, Outcome::Success),
+                Some((task_type, "FAILED")) => self.end_attempt(fields, task_type, Outcome::Failed),
+                Some((task_type, "KILLED")) => self.end_attempt(fields, task_type, Outcome::Killed),
+                _ => Err("unknown-event"),
+            },
+        }
+    }
+
+    fn describe_job(&mut self, fields: Fields) -> Result<(), Cause> {
+        self.own(fields.job_id.0)?;
+        let job = &mut self.job;
+        job.name = fields.job_name.0.or(job.name.take());
+        job.user = fields.user_name.0.or(job.user.take());
+        job.queue = fields.job_queue_name.0.or(job.queue.take());
+        job.priority = fields.priority.0.as_deref().and_then(Priority::from_name).or(job.priority);
+        job.submit = job.submit.or(time(fields.submit_time));
+        job.launch = job.launch.or(time(fields.launch_time));
+        job.declared_maps = fields.total_maps.0.or(job.declared_maps);
+        job.declared_reduces = fields.total_reduces.0.or(job.declared_reduces);
+        Ok(())
+    }
+
+    fn end_job(&mut self, fields: Fields, outcome: Outcome) -> Result<(), Cause> {
+        self.own(fields.job_id.0)?;
+        self.job.finish = time(fields.finish_time).or(self.job.finish);
+        self.job.outcome = outcome_of(fields.job_status.0.as_deref()).unwrap_or(outcome);
+        let id = self.job.job_id.clone();
+        self.count(CounterScope::Job, &id, &fields.total_counters.0);
+        self.count(CounterScope::Map, &id, &fields.map_counters.0);
+        self.count(CounterScope::Reduce, &id, &fields.reduce_counters.0);
+        Ok(())
+    }
+
+    fn start_task(&mut self, fields: Fields) -> Result<(), Cause> {
+        let record = self.task(fields.task_id.0, fields.task_type.0.as_deref())?;
+        record.task.start = record.task.start.or(time(fields.start_time));
+        if let (true, Some(locations)) = (record.splits.is_empty(), fields.split_locations.0) {
+            let hosts = locations.split(',').map(place).filter(|(host, _)| host.is_some());
+            let task_id = &record.task.task_id;
+            record.splits = hosts
+                .zip(0..)
+                .map(|((host, rack), ordinal)| SplitRow { task_id: task_id.clone(), ordinal, host, rack, bytes: None })
+                .collect();
+        }
+        Ok(())
+    }
+
+    /// Takes over a task's end; `outcome` is what the event's type says of it, if it does.
+    fn end_task(&mut self, fields: Fields, outcome: Option<Outcome>) -> Result<(), Cause> {
+        let counters = fields.counters.0;
+        let task = &mut self.task(fields.task_id.0, fields.task_type.0.as_deref())?.task;
+        task.finish = time(fields.finish_time).or(task.finish);
+        task.outcome = outcome_of(fields.status.0.as_deref()).or(outcome).unwrap_or(task.outcome);
+        count_task(task, &counters);
+        let id = task.task_id.clone();
+        self.count(CounterScope::Task, &id, &counters);
+        Ok(())
+    }
+
+    fn start_attempt(&mut self, fields: Fields, task_type: &str) -> Result<(), Cause> {
+        let row = self.attempt(&fields, task_type)?;
+        row.start = row.start.or(time(fields.start_time));
+        row.host = row.host.take().or(fields.tracker_name.0.as_deref().and_then(tracker_host));
+        row.locality = fields.locality.0.as_deref().and_then(locality).or(row.locality);
+        row.speculative = fields.avataar.0.as_deref().and_then(speculative).or(row.speculative);
+        Ok(())
+    }
+
+    fn end_attempt(&mut self, fields: Fields, task_type: &str, outcome: Outcome) -> Result<(), Cause> {
+        let row = self.attempt(&fields, task_type)?;
+        row.shuffle_finish = time(fields.shuffle_finish_time).or(row.shuffle_finish);
+        row.sort_finish = time(fields.sort_finish_time).or(row.sort_finish);
+        row.finish = time(fields.finish_time).or(row.finish);
+        row.outcome = outcome_of(fields.task_status.0.as_deref().or(fields.status.0.as_deref())).unwrap_or(outcome);
+        let (host, rack_of_host) = fields.hostname.0.as_deref().map_or((None, None), place);
+        row.host = host.or(row.host.take());
+        row.rack = fields.rackname.0.as_deref().and_then(rack).or(rack_of_host).or(row.rack.take());
+        row.error = fields.error.0.or(row.error.take());
+        let counters = &fields.counters.0;
+        for (family, name, column) in ATTEMPT_COLUMNS {
+            let column = column(row);
+            *column = counters.get(family, name).or(*column);
+        }
+        let id = format!("{}/{}", row.task_id, row.attempt);
+        self.count(CounterScope::Attempt, &id, counters);
+        Ok(())
+    }
+
+    /// Takes over the job's id, or tells that an event is another job's.
+    fn own(&mut self, job_id: Option<String>) -> Result<(), Cause> {
+        let job_id = job_id.ok_or("damaged-event")?;
+        if self.job.job_id.is_empty() {
+            self.job.job_id = job_id;
+        } else if self.job.job_id != job_id {
+            return Err("foreign-event");
+        }
+        Ok(())
+    }
+
+    /// The task of that id, new if need be.
+    fn task(&mut self, task_id: Option<String>, task_type: Option<&str>) -> Result<&mut TaskRecord, Cause> {
+        let place = self.task_place(task_id, task_type)?;
+        Ok(&mut self.tasks[place])
+    }
+
+    /// Where in `tasks` that task stands. Its kind is what the first event with a type says.
+    fn task_place(&mut self, task_id: Option<String>, task_type: Option<&str>) -> Result<usize, Cause> {
+        let task_id = task_id.ok_or("damaged-event")?;
+        self.own(job_of(&task_id))?;
+        let next = self.tasks.len();
+        let place = *self.task_places.entry(task_id.clone()).or_insert(next);
+        if place == next {
+            let job_id = self.job.job_id.clone();
+            let task = TaskRow { job_id, task_id, outcome: Outcome::Incomplete, ..TaskRow::default() };
+            self.tasks.push(TaskRecord { task, ..TaskRecord::default() });
+        }
+        let task = &mut self.tasks[place].task;
+        let untold = task.kind == TaskKind::Other && task.stage.is_none();
+        if let (true, Some(task_type)) = (untold, task_type) {
+            (task.kind, task.stage) = task_kind(task_type);
+        }
+        Ok(place)
+    }
+
+    /// The attempt that `fields` tell of, new if need be; the event's own type stands in for a task type left out.
+    fn attempt(&mut self, fields: &Fields, task_type: &str) -> Result<&mut AttemptRow, Cause> {
+        let (task_id, number) = fields.attempt_id.0.as_deref().and_then(split_attempt_id).ok_or("damaged-event")?;
+        if fields.task_id.0.as_ref().is_some_and(|other| *other != task_id) {
+            return Err("damaged-event");
+        }
+        let task_type = fields.task_type.0.as_deref().unwrap_or(task_type);
+        let task_place = self.task_place(Some(task_id), Some(task_type))?;
+        let record = &mut self.tasks[task_place];
+        let next = record.attempts.len();
+        let place = *self.attempt_places.entry((task_place, number)).or_insert(next);
+        if place == next {
+            record.attempts.push(AttemptRow {
+                job_id: record.task.job_id.clone(),
+                task_id: record.task.task_id.clone(),
+                attempt: number,
+                outcome: Outcome::Incomplete,
+                ..AttemptRow::default()
+            });
+        }
+        Ok(&mut record.attempts[place])
+    }
+
+    /// Keeps the counters that have no column, if they are wanted.
+    fn count(&mut self, scope: CounterScope, id: &str, counters: &Counters) {
+        let Some(kept) = &mut self.counters else { return };
+        for group in &counters.groups {
+            for counter in &group.counts {
+                if scope == CounterScope::Attempt && has_column(&group.name, &counter.name) {
+                    continue;
+                }
+                let key = (scope, id.to_owned(), group.name.clone(), counter.name.clone());
+                kept.insert(key, counter.value);
+            }
+        }
+    }
+}
+
+/// A counter of attempts with a column of its own.
+type AttemptColumn = (Family, &'static str, fn(&mut AttemptRow) -> &mut Option<i64>);
+
+const ATTEMPT_COLUMNS: [AttemptColumn; 10] = [
+    (Family::FileSystem, "HDFS_BYTES_READ", |row| &mut row.hdfs_bytes_read),
+    (Family::FileSystem, "HDFS_BYTES_WRITTEN", |row| &mut row.hdfs_bytes_written),
+    (Family::FileSystem, "FILE_BYTES_READ", |row| &mut row.file_bytes_read),
+    (Family::FileSystem, "FILE_BYTES_WRITTEN", |row| &mut row.file_bytes_written),
+    (Family::Task, "MAP_INPUT_BYTES", |row| &mut row.map_input_bytes),
+    (Family::Task, "MAP_OUTPUT_BYTES", |row| &mut row.map_output_bytes),
+    (Family::Task, "REDUCE_SHUFFLE_BYTES", |row| &mut row.reduce_shuffle_bytes),
+    (Family::Task, "SPILLED_RECORDS", |row| &mut row.spilled_records),
+    (Family::Task, "CPU_MILLISECONDS", |row| &mut row.cpu_ms),
+    (Family::Task, "PHYSICAL_MEMORY_BYTES", |row| &mut row.physical_memory),
+];
+
+fn has_column(group: &str, name: &str) -> bool {
+    ATTEMPT_COLUMNS.iter().any(|(family, column, _)| *column == name && family.has(group))
+}
+
+/// Fills a task's columns from its counters. A map's output goes to its reduces, in a job without any to the file system.
+fn count_task(task: &mut TaskRow, counters: &Counters) {
+    let (input, input_records, output, output_records) = match task.kind {
+        TaskKind::Map => (
+            counters.get(Family::FileSystem, "HDFS_BYTES_READ"),
+            counters.get(Family::Task, "MAP_INPUT_RECORDS"),
+            counters
+                .get(Family::Task, "MAP_OUTPUT_BYTES")
+                .or_else(|| counters.get(Family::FileSystem, "HDFS_BYTES_WRITTEN")),
+            counters.get(Family::Task, "MAP_OUTPUT_RECORDS"),
+        ),
+        TaskKind::Reduce => (
+            counters.get(Family::Task, "REDUCE_SHUFFLE_BYTES"),
+            counters.get(Family::Task, "REDUCE_INPUT_RECORDS"),
+            counters.get(Family::FileSystem, "HDFS_BYTES_WRITTEN"),
+            counters.get(Family::Task, "REDUCE_OUTPUT_RECORDS"),
+        ),
+        _ => return,
+    };
+    task.input_bytes = input.or(task.input_bytes);
+    task.input_records = input_records.or(task.input_records);
+    task.output_bytes = output.or(task.output_bytes);
+    task.output_records = output_records.or(task.output_records);
+}
+
+/// A time since the epoch; 0 stands for none.
+fn time(ms: Int) -> Option<i64> {
+    ms.0.filter(|&ms| ms > 0)
+}
+
+/// The outcome for a status of a job, task or attempt that ended.
+fn outcome_of(status: Option<&str>) -> Option<Outcome> {
+    match status? {
+        "SUCCEEDED" | "SUCCESS" => Some(Outcome::Success),
+        "FAILED" | "ERROR" => Some(Outcome::Failed),
+        "KILLED" => Some(Outcome::Killed),
+        _ => None,
+    }
+}
+
+/// The kind of a task, and its stage where the kind does not say it all.
+fn task_kind(task_type: &str) -> (TaskKind, Option<String>) {
+    match task_type {
+        "MAP" => (TaskKind::Map, None),
+        "REDUCE" => (TaskKind::Reduce, None),
+        "JOB_SETUP" | "SETUP" => (TaskKind::Setup, None),
+        "JOB_CLEANUP" | "CLEANUP" => (TaskKind::Cleanup, None),
+        other => (TaskKind::Other, Some(other.to_lowercase())),
+    }
+}
+
+fn locality(name: &str) -> Option<Locality> {
+    match name {
+        "NODE_LOCAL" => Some(Locality::Node),
+        "RACK_LOCAL" => Some(Locality::Rack),
+        "OFF_SWITCH" => Some(Locality::Off),
+        _ => None,
+    }
+}
+
+/// Whether an attempt is a backup, by its avatar (Hadoop spells it `avataar`).
+fn speculative(avatar: &str) -> Option<bool> {
+    match avatar {
+        "SPECULATIVE" => Some(true),
+        "VIRGIN" => Some(false),
+        _ => None,
+    }
+}
+
+/// The host in `host` or, before YARN, in `tracker_host:localhost/127.0.0.1:port`.
+fn tracker_host(name: &str) -> Option<String> {
+    match name.strip_prefix("tracker_") {
+        Some(name) => host(name.split(':').next()?),
+        None => place(name).0,
+    }
+}
+
+/// The id of the job in a task's id: `job_1_2` for `task_1_2_m_000003`.
+fn job_of(task_id: &str) -> Option<String> {
+    let mut parts = task_id.strip_prefix("task_")?.split('_');
+    let (cluster, job) = (parts.next()?, parts.next()?);
+    Some(format!("job_{cluster}_{job}"))
+}
+
+/// The task's id and the attempt's number in an attempt's id: `task_1_2_m_000003` and 1 for `attempt_1_2_m_000003_1`.
+fn split_attempt_id(id: &str) -> Option<(String, i64)> {
+    let (task, number) = id.strip_prefix("attempt_")?.rsplit_once('_')?;
+    let number = number.parse().ok().filter(|&number: &i64| number >= 0)?;
+    Some((format!("task_{task}"), number))
+}

@@ -1,0 +1,34 @@
+//! The JSON encoding: an event a line.
+
+use std::io::BufRead;
+use std::path::Path;
+
+use super::event::Event;
+use super::history::History;
+use super::{Line, Sink, read_line};
+use crate::Error;
+
+/// Reads the events up to the end of the input. A line that does not parse costs what stands on it from there on.
+pub(super) fn read(
+    input: &mut dyn BufRead,
+    path: &str,
+    history: &mut History,
+    sink: &mut dyn Sink,
+) -> Result<(), Error> {
+    let mut line = Vec::new();
+    loop {
+        match read_line(input, &mut line).map_err(Error::io(Path::new(path), "read"))? {
+            Line::End => return Ok(()),
+            Line::TooLong => sink.skip("damaged-event", 1),
+            Line::Whole => {
+                for event in serde_json::Deserializer::from_str(&String::from_utf8_lossy(&line)).into_iter::<Event>() {
+                    match event {
+                        Ok(event) => history.record(event, sink),
+                        Err(error) if error.is_eof() && !line.ends_with(b"\n") => sink.skip("cut-event", 1),
+                        Err(_) => sink.skip("damaged-event", 1),
+                    }
+                }
+            }
+        }
+    }
+}

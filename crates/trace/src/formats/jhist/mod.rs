@@ -1,0 +1,123 @@
+//! `.jhist`: the job history of Hadoop 0.21 and later, one job a file, as a stream of Avro events.
+//!
+//! ```text
+//! magic line ─▶ json ───┐
+//!   + schema            ├─▶ event ─▶ history ─▶ JobRecord
+//!              ─▶ binary┘
+//! ```
+//!
+//! Layout and quirks: `spec/formats.md` section 2. The job's outcome is that of its last event; the file's name is not
+//! looked at, as it may tell otherwise.
+
+mod binary;
+mod event;
+mod history;
+mod json;
+
+use std::io::{self, BufRead, Read};
+use std::path::Path;
+
+use super::{Format, Sink};
+use crate::Error;
+use history::History;
+
+/// The Avro job history.
+pub const FORMAT: Format = Format { name: "jhist", title: "Hadoop job history (.jhist, Avro)", sniff, read };
+
+/// Most bytes of one event that are read. The largest are failures with their stack traces, some kilobytes.
+const MAX_EVENT_BYTES: usize = 16 << 20;
+
+/// Most bytes that may stand before the magic line.
+const MAX_PREFIX_BYTES: usize = 64 << 10;
+
+/// How the events are written, as the magic line says.
+#[derive(Clone, Copy)]
+enum Encoding {
+    Json,
+    Binary,
+}
+
+impl Encoding {
+    /// The encoding whose magic word ends `line`, and how many bytes stand before it.
+    fn of(line: &[u8]) -> Option<(Encoding, usize)> {
+        let line = line.trim_ascii_end();
+        [(Encoding::Json, "Avro-Json"), (Encoding::Binary, "Avro-Binary")]
+            .into_iter()
+            .find_map(|(encoding, magic)| Some((encoding, line.strip_suffix(magic.as_bytes())?.len())))
+    }
+}
+
+fn sniff(head: &[u8]) -> bool {
+    let mut lines = head.split(|&byte| byte == b'\n');
+    let found = lines.any(|line| Encoding::of(line).is_some());
+    found && lines.next().is_none_or(|schema| schema.trim_ascii_start().starts_with(b"{"))
+}
+
+fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), Error> {
+    let encoding = read_magic(input, path, sink)?;
+    let mut schema = Vec::new();
+    read_line(input, &mut schema).map_err(Error::io(Path::new(path), "read"))?;
+    let mut history = History::new(sink.wants_counters());
+    match encoding {
+        // JSON names its fields, so its schema is not needed.
+        Encoding::Json => json::read(input, path, &mut history, sink)?,
+        Encoding::Binary => binary::read(input, &schema, path, &mut history, sink)?,
+    }
+    match history.finish() {
+        Some(job) => sink.job(job),
+        None => Ok(()),
+    }
+}
+
+/// Reads up to the end of the magic line and counts what stands before it.
+fn read_magic(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<Encoding, Error> {
+    let mut before = 0;
+    let mut line = Vec::new();
+    while before < MAX_PREFIX_BYTES {
+        if let Line::End = read_line(input, &mut line).map_err(Error::io(Path::new(path), "read"))? {
+            break;
+        }
+        if let Some((encoding, prefix)) = Encoding::of(&line) {
+            let skipped = before + prefix;
+            if skipped > 0 {
+                sink.skip("prefix-bytes", u64::try_from(skipped).unwrap_or(u64::MAX));
+            }
+            return Ok(encoding);
+        }
+        before += line.len();
+    }
+    Err(Error::Source {
+        path: path.to_owned(),
+        place: format!("first {before} bytes, "),
+        expected: "a line `Avro-Json` or `Avro-Binary`".to_owned(),
+        found: "none".to_owned(),
+        remedy: "check that this is a .jhist file, or name its format with --format".to_owned(),
+    })
+}
+
+/// What [`read_line`] found.
+enum Line {
+    /// A line within the limit.
+    Whole,
+    /// A longer line; it was passed over.
+    TooLong,
+    /// The end of the input.
+    End,
+}
+
+/// Reads a line of at most [`MAX_EVENT_BYTES`] with its newline into `line`.
+fn read_line(input: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<Line> {
+    line.clear();
+    let limit = u64::try_from(MAX_EVENT_BYTES).unwrap_or(u64::MAX);
+    if (&mut *input).take(limit).read_until(b'\n', line)? == 0 {
+        return Ok(Line::End);
+    }
+    if line.len() < MAX_EVENT_BYTES || line.ends_with(b"\n") {
+        return Ok(Line::Whole);
+    }
+    input.skip_until(b'\n')?;
+    Ok(Line::TooLong)
+}
+
+#[cfg(test)]
+mod tests;
