@@ -158,3 +158,6 @@ impl Sink for TraceSink {
     /// The counts are in the manifest that the session returns.
     fn skip(&mut self, _: &str, _: u64) {}
 }
+
+#[cfg(test)]
+mod tests;

@@ -83,7 +83,7 @@ impl Read for Stored<'_> {
 
 enum Decoder<'a> {
     Plain(BufReader<Stored<'a>>),
-    Gzip(MultiGzDecoder<BufReader<Stored<'a>>>),
+    Gzip(Box<MultiGzDecoder<BufReader<Stored<'a>>>>),
     Zstd(zstd::Decoder<'static, BufReader<Stored<'a>>>),
 }
 
@@ -91,7 +91,7 @@ impl<'a> Decoder<'a> {
     fn new(mut stored: BufReader<Stored<'a>>) -> io::Result<Self> {
         let magic = stored.fill_buf()?;
         Ok(if magic.starts_with(&[0x1f, 0x8b]) {
-            Decoder::Gzip(MultiGzDecoder::new(stored))
+            Decoder::Gzip(Box::new(MultiGzDecoder::new(stored)))
         } else if magic.starts_with(&[0x28, 0xb5, 0x2f, 0xfd]) {
             Decoder::Zstd(zstd::Decoder::with_buffer(stored)?)
         } else {

@@ -45,11 +45,17 @@ const DISPLAY_NAMES: &[(&str, &str)] = &[
 /// The counters in a `COUNTERS` value (already unescaped once), and whether all of it could be read.
 pub(super) fn parse(text: &str) -> (Vec<Counter>, bool) {
     let mut counters = Vec::new();
-    let whole = if text.starts_with('{') {
-        parse_groups(text, &mut counters).is_some()
-    } else {
-        text.split(',').map(|entry| parse_displayed(entry, &mut counters)).fold(true, |all, one| all && one.is_some())
-    };
+    if text.starts_with('{') {
+        let whole = parse_groups(text, &mut counters).is_some();
+        return (counters, whole);
+    }
+    let mut whole = true;
+    for entry in text.split(',') {
+        match parse_displayed(entry) {
+            Some(counter) => counters.push(counter),
+            None => whole = false,
+        }
+    }
     (counters, whole)
 }
 
@@ -88,13 +94,12 @@ fn token(text: &str) -> Option<(String, &str)> {
 }
 
 /// 0.18: `group.display name:value`.
-fn parse_displayed(entry: &str, counters: &mut Vec<Counter>) -> Option<()> {
+fn parse_displayed(entry: &str) -> Option<Counter> {
     let (name, value) = entry.rsplit_once(':')?;
     let (group, display) = name.split_once('.')?;
     let known = DISPLAY_NAMES.iter().find(|(shown, _)| *shown == display);
     let name = known.map_or(display, |(_, name)| name).to_owned();
-    counters.push(Counter { group: group.to_owned(), name, value: value.trim().parse().ok()? });
-    Some(())
+    Some(Counter { group: group.to_owned(), name, value: value.trim().parse().ok()? })
 }
 
 impl Counter {

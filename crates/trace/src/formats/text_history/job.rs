@@ -13,7 +13,7 @@ use crate::model::{
 /// The job that a record belongs to; a task's id holds that of its job (`task_<job>_m_000000`).
 pub(super) fn job_of(record: &Record) -> Option<String> {
     match record.kind {
-        RecordType::Job => record.get("JOBID").map(str::to_owned),
+        RecordType::Job => record.get("JOBID").filter(|id| id.starts_with("job_")).map(str::to_owned),
         RecordType::Task | RecordType::Attempt => {
             let task = task_of(record)?;
             let (_, numbers) = task.split_once('_')?;
