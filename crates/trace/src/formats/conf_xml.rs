@@ -10,8 +10,8 @@ use quick_xml::events::Event;
 
 /// The most bytes of a conf that are read; a real one has some 50 KB.
 const LONGEST: u64 = 16 << 20;
-/// The longest name or value that is kept (bytes).
-const LONGEST_VALUE: usize = 64 << 10;
+/// The longest name or value that is kept (bytes): those that are wanted are short.
+const LONGEST_VALUE: usize = 4 << 10;
 
 /// What a conf says about its job. `None`: nothing, or that there is no such limit (−1).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -155,11 +155,16 @@ impl<'a> Session<'a> {
     /// Takes a job from the file that is being read; the confs that it needs are added to `confs`.
     fn job(&mut self, mut record: JobRecord, format: &Format, confs: &mut Vec<Source>) -> Result<(), Error> {
         self.yielded += 1;
+        let Some(shortened) = bound_texts(&mut record) else {
+            self.skip("oversized-id", 1);
+            return Ok(());
+        };
         let id = record.job.job_id.clone();
         if !self.claim_id(&mut record, format) {
             self.skip("duplicate-job", 1);
             return Ok(());
         }
+        self.skip("shortened-text", shortened);
         if let Some(maker) = self.options.tasks.as_ref().filter(|_| !format.has_tasks && record.tasks.is_empty()) {
             match (maker.make)(&mut record, self.jobs) {
                 Ok(()) => self.made_tasks = true,
@@ -172,11 +177,6 @@ impl<'a> Session<'a> {
             self.skip("damaged-conf", u64::from(!found.whole));
         }
         complete(&mut record);
-        let Some(shortened) = bound_texts(&mut record) else {
-            self.skip("oversized-id", 1);
-            return Ok(());
-        };
-        self.skip("shortened-text", shortened);
         self.machines.see(&record);
         self.jobs += 1;
         self.sink.job(record)

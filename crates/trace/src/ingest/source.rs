@@ -187,10 +187,11 @@ mod tests {
     #[test]
     fn a_cut_file_gives_what_stands_before_the_cut() {
         let text: Vec<u8> = (0..100_000u32).flat_map(|n| (n ^ (n << 7)).to_le_bytes()).collect();
-        let whole = gzip(&text);
-        let stored = whole.get(..whole.len() / 2).unwrap();
-        let (content, source, cut) = read(stored);
-        assert!(cut && !content.is_empty() && text.starts_with(&content));
-        assert_eq!(source.bytes, stored.len() as u64);
+        for whole in [gzip(&text), zstd::encode_all(&text[..], 1).unwrap()] {
+            let stored = whole.get(..whole.len() / 2).unwrap();
+            let (content, source, cut) = read(stored);
+            assert!(cut && !content.is_empty() && text.starts_with(&content));
+            assert_eq!(source.bytes, stored.len() as u64);
+        }
     }
 }

@@ -10,6 +10,11 @@ pub(super) struct Counter {
     pub(super) value: i64,
 }
 
+/// The most counters of one record that are kept; Hadoop's own limit is some hundred.
+const MOST_COUNTERS: usize = 10_000;
+/// The longest name of a counter or group (bytes): each counter holds a copy of its group's.
+const LONGEST_NAME: usize = 1 << 10;
+
 /// The groups of Hadoop's own counters: a user's group may hold a counter of the same name.
 const SYSTEM_GROUPS: &[&str] = &[
     "FileSystemCounters",
@@ -52,8 +57,8 @@ pub(super) fn parse(text: &str) -> (Vec<Counter>, bool) {
     let mut whole = true;
     for entry in text.split(',') {
         match parse_displayed(entry) {
-            Some(counter) => counters.push(counter),
-            None => whole = false,
+            Some(counter) if counters.len() < MOST_COUNTERS => counters.push(counter),
+            _ => whole = false,
         }
     }
     (counters, whole)
@@ -70,6 +75,9 @@ fn parse_groups(text: &str, counters: &mut Vec<Counter>) -> Option<()> {
             let (name, after) = token(entry)?;
             let (_, after) = token(after)?;
             let (value, after) = token(after)?;
+            if counters.len() == MOST_COUNTERS {
+                return None;
+            }
             counters.push(Counter { group: group.clone(), name, value: value.parse().ok()? });
             rest = after.strip_prefix(']')?;
         }
@@ -78,12 +86,12 @@ fn parse_groups(text: &str, counters: &mut Vec<Counter>) -> Option<()> {
     Some(())
 }
 
-/// A `(…)` in which a backslash guards the next character, and what follows it.
+/// A `(…)` of bounded length in which a backslash guards the next character, and what follows it.
 fn token(text: &str) -> Option<(String, &str)> {
     let text = text.strip_prefix('(')?;
     let mut token = String::new();
     let mut chars = text.char_indices();
-    while let Some((at, c)) = chars.next() {
+    while let Some((at, c)) = chars.next().filter(|_| token.len() <= LONGEST_NAME) {
         match c {
             ')' => return text.get(at + 1..).map(|after| (token, after)),
             '\\' => token.push(chars.next()?.1),
@@ -96,7 +104,7 @@ fn token(text: &str) -> Option<(String, &str)> {
 /// 0.18: `group.display name:value`.
 fn parse_displayed(entry: &str) -> Option<Counter> {
     let (name, value) = entry.rsplit_once(':')?;
-    let (group, display) = name.split_once('.')?;
+    let (group, display) = name.split_once('.').filter(|_| name.len() <= LONGEST_NAME)?;
     let known = DISPLAY_NAMES.iter().find(|(shown, _)| *shown == display);
     let name = known.map_or(display, |(_, name)| name).to_owned();
     Some(Counter { group: group.to_owned(), name, value: value.trim().parse().ok()? })
@@ -177,6 +185,18 @@ mod tests {
         assert!(whole);
         assert_eq!(counters, [counter("File Systems", "HDFS_BYTES_READ", 148_926), counter("User", "a.b: c", 3)]);
         assert!(!parse("File Systems.HDFS bytes read:").1);
+    }
+
+    #[test]
+    fn floods_are_bounded() {
+        let flood = format!("{{(g)(g){}}}", "[(a)(a)(1)]".repeat(MOST_COUNTERS + 1));
+        let (counters, whole) = parse(&flood);
+        assert_eq!((counters.len(), whole), (MOST_COUNTERS, false));
+        let (counters, whole) = parse(&"g.a:1,".repeat(MOST_COUNTERS + 1));
+        assert_eq!((counters.len(), whole), (MOST_COUNTERS, false));
+        let long = "g".repeat(2 * LONGEST_NAME);
+        assert_eq!(parse(&format!("{{({long})(g)[(a)(a)(1)]}}")), (Vec::new(), false));
+        assert_eq!(parse(&format!("{long}.a:1")), (Vec::new(), false));
     }
 
     #[test]

@@ -10,14 +10,20 @@ use crate::model::{
     TaskRecord, TaskRow,
 };
 
+/// The longest id (bytes): every row of a task holds a copy of it.
+const LONGEST_ID: usize = 256;
+/// The longest text that is kept (bytes), such as what a failed attempt said.
+const LONGEST_TEXT: usize = 16 << 10;
+/// The most places of one task's input that are kept.
+const MOST_SPLITS: usize = 10_000;
+
 /// The job that a record belongs to; a task's id holds that of its job (`task_<job>_m_000000`).
 pub(super) fn job_of(record: &Record) -> Option<String> {
     match record.kind {
-        RecordType::Job => record.get("JOBID").filter(|id| id.starts_with("job_")).map(str::to_owned),
+        RecordType::Job => record.get("JOBID").filter(|id| is_id(id, "job_")).map(str::to_owned),
         RecordType::Task | RecordType::Attempt => {
             let task = task_of(record)?;
-            let (_, numbers) = task.split_once('_')?;
-            let (kind, _) = numbers.rsplit_once('_')?;
+            let (kind, _) = task.strip_prefix("task_")?.rsplit_once('_')?;
             let (job, _) = kind.rsplit_once('_')?;
             Some(format!("job_{job}"))
         }
@@ -25,13 +31,20 @@ pub(super) fn job_of(record: &Record) -> Option<String> {
     }
 }
 
+fn is_id(id: &str, prefix: &str) -> bool {
+    id.len() <= LONGEST_ID && id.starts_with(prefix)
+}
+
 /// The task that a record belongs to; an attempt's id holds that of its task (`attempt_<task>_0`).
 fn task_of(record: &Record) -> Option<String> {
-    if let Some(task) = record.get("TASKID") {
-        return Some(task.to_owned());
-    }
-    let (task, _) = record.get("TASK_ATTEMPT_ID")?.strip_prefix("attempt_")?.rsplit_once('_')?;
-    Some(format!("task_{task}"))
+    let id = match record.get("TASKID") {
+        Some(task) => task.to_owned(),
+        None => {
+            let (task, _) = record.get("TASK_ATTEMPT_ID")?.strip_prefix("attempt_")?.rsplit_once('_')?;
+            format!("task_{task}")
+        }
+    };
+    is_id(&id, "task_").then_some(id)
 }
 
 /// A job under construction.
@@ -51,6 +64,8 @@ struct TaskBuilder {
     attempts: BTreeMap<i64, AttemptRow>,
     /// Whether a Task record told of it, not only its attempts.
     told: bool,
+    /// Whether a Task record told its kind: one that is cut may not.
+    kind_told: bool,
 }
 
 impl JobBuilder {
@@ -75,11 +90,10 @@ impl JobBuilder {
     }
 
     fn apply_job(&mut self, record: &Record, faults: &mut Vec<&'static str>) {
-        let text = |key| record.get(key).map(str::to_owned);
         let job = &mut self.job;
-        put(&mut job.name, text("JOBNAME"));
-        put(&mut job.user, text("USER"));
-        put(&mut job.queue, text("JOB_QUEUE"));
+        put(&mut job.name, text(record, "JOBNAME", faults));
+        put(&mut job.user, text(record, "USER", faults));
+        put(&mut job.queue, text(record, "JOB_QUEUE", faults));
         put(&mut job.priority, record.get("JOB_PRIORITY").and_then(Priority::from_name));
         put(&mut job.submit, record.time("SUBMIT_TIME"));
         put(&mut job.launch, record.time("LAUNCH_TIME"));
@@ -115,6 +129,7 @@ impl JobBuilder {
         task.told = true;
         if let Some(kind) = record.get("TASK_TYPE") {
             row.kind = task_kind(kind);
+            task.kind_told = true;
         }
         put(&mut row.start, record.time("START_TIME"));
         put(&mut row.finish, record.time("FINISH_TIME"));
@@ -122,7 +137,7 @@ impl JobBuilder {
             row.outcome = outcome(status);
         }
         if let Some(places) = record.get("SPLITS") {
-            task.splits = split_rows(&id, places);
+            task.splits = split_rows(&id, places, faults);
         }
         let mut counters = parse_counters(record, "COUNTERS", faults);
         counters.retain(|counter| !counter.fill_task(row));
@@ -137,11 +152,11 @@ impl JobBuilder {
             return;
         };
         let task = self.task(&task_id);
-        if let (Some(kind), false) = (record.get("TASK_TYPE"), task.told) {
+        if let (Some(kind), false) = (record.get("TASK_TYPE"), task.kind_told) {
             task.task.kind = task_kind(kind);
         }
         let row = task.attempt(i64::from(number));
-        fill_attempt(row, record);
+        fill_attempt(row, record, faults);
         let mut counters = parse_counters(record, "COUNTERS", faults);
         counters.retain(|counter| !counter.fill_attempt(row));
         self.keep_counters(CounterScope::Attempt, &format!("{task_id}/{number}"), counters);
@@ -162,6 +177,7 @@ impl JobBuilder {
             splits: Vec::new(),
             attempts: BTreeMap::new(),
             told: false,
+            kind_told: false,
         })
     }
 
@@ -213,7 +229,7 @@ impl TaskBuilder {
     }
 }
 
-fn fill_attempt(row: &mut AttemptRow, record: &Record) {
+fn fill_attempt(row: &mut AttemptRow, record: &Record, faults: &mut Vec<&'static str>) {
     put(&mut row.start, record.time("START_TIME"));
     put(&mut row.shuffle_finish, record.time("SHUFFLE_FINISHED"));
     put(&mut row.sort_finish, record.time("SORT_FINISHED"));
@@ -221,16 +237,17 @@ fn fill_attempt(row: &mut AttemptRow, record: &Record) {
     if let Some(status) = record.get("TASK_STATUS") {
         row.outcome = outcome(status);
     }
-    if let Some(name) = record.get("HOSTNAME") {
-        let (rack, host) = split_rack_and_host(name);
+    if let Some(name) = text(record, "HOSTNAME", faults) {
+        let (rack, host) = split_rack_and_host(&name);
         if rack.is_some() || row.host != host {
             row.rack = rack;
         }
         row.host = host;
     } else if row.host.is_none() {
-        row.host = record.get("TRACKER_NAME").and_then(tracker_host).map(str::to_owned);
+        let tracker = text(record, "TRACKER_NAME", faults);
+        row.host = tracker.as_deref().and_then(tracker_host).map(str::to_owned);
     }
-    put(&mut row.error, record.get("ERROR").map(str::to_owned));
+    put(&mut row.error, text(record, "ERROR", faults));
     put(&mut row.locality, record.get("LOCALITY").and_then(locality));
     put(&mut row.speculative, record.get("AVATAAR").map(|avataar| avataar == "SPECULATIVE"));
 }
@@ -240,6 +257,16 @@ fn put<T>(slot: &mut Option<T>, value: Option<T>) {
     if value.is_some() {
         *slot = value;
     }
+}
+
+/// A value of bounded length.
+fn text(record: &Record, key: &str, faults: &mut Vec<&'static str>) -> Option<String> {
+    let value = record.get(key)?;
+    let end = value.floor_char_boundary(LONGEST_TEXT);
+    if end < value.len() {
+        faults.push("shortened-text");
+    }
+    value.get(..end).map(str::to_owned)
 }
 
 fn parse_counters(record: &Record, key: &str, faults: &mut Vec<&'static str>) -> Vec<Counter> {
@@ -287,13 +314,15 @@ fn tracker_host(name: &str) -> Option<&str> {
 }
 
 /// `SPLITS`: places separated by commas, each `/rack/host`.
-fn split_rows(task_id: &str, places: &str) -> Vec<SplitRow> {
-    let places = places.split(',').map(str::trim).filter(|place| !place.is_empty());
-    (0..)
-        .zip(places)
-        .map(|(ordinal, place)| {
-            let (rack, host) = split_rack_and_host(place);
-            SplitRow { task_id: task_id.to_owned(), ordinal, host, rack, bytes: None }
-        })
-        .collect()
+fn split_rows(task_id: &str, places: &str, faults: &mut Vec<&'static str>) -> Vec<SplitRow> {
+    let mut rows = Vec::new();
+    for (ordinal, place) in (0..).zip(places.split(',').map(str::trim).filter(|place| !place.is_empty())) {
+        if rows.len() == MOST_SPLITS || place.len() > LONGEST_TEXT {
+            faults.push("surplus-splits");
+            break;
+        }
+        let (rack, host) = split_rack_and_host(place);
+        rows.push(SplitRow { task_id: task_id.to_owned(), ordinal, host, rack, bytes: None });
+    }
+    rows
 }

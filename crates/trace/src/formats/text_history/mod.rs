@@ -6,8 +6,8 @@
 //!
 //! Causes that are counted: `damaged-record` (part of it could not be read; the rest is kept), `unterminated-record`
 //! (likewise), `oversized-record`, `unknown-record` (of a type that no Hadoop writes), `orphan-record` (of another job
-//! than the history's), `reopened-task`, `task-record-missing` (the task's row is made from its attempts) and
-//! `damaged-counters`.
+//! than the history's), `reopened-task`, `task-record-missing` (the task's row is made from its attempts),
+//! `damaged-counters`, `surplus-splits` and `shortened-text`.
 
 mod counters;
 mod job;
@@ -69,7 +69,9 @@ pub fn read_confs(input: &mut dyn BufRead) -> io::Result<(BTreeMap<String, JobCo
     let mut end = |conf: Option<(String, String)>| {
         if let Some((id, text)) = conf {
             let (conf, whole) = conf_xml::parse(&mut text.as_bytes());
-            found.0.entry(id).or_insert(conf);
+            if conf != JobConf::default() {
+                found.0.entry(id).or_insert(conf);
+            }
             found.1 += u64::from(!whole);
         }
     };

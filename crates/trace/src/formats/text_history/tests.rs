@@ -227,6 +227,23 @@ fn a_record_without_end_is_bounded() {
 }
 
 #[test]
+fn floods_within_a_record_are_bounded() {
+    let found = collect(&format!(
+        "Meta VERSION=\"1\" .\nJob JOBID=\"job_1_1\" SUBMIT_TIME=\"5\" .\n\
+         Job JOBID=\"job_{}\" SUBMIT_TIME=\"5\" .\n\
+         Task TASKID=\"task_1_1_m_000000\" TASK_TYPE=\"MAP\" SPLITS=\"{}\" .\n\
+         MapAttempt TASKID=\"task_1_1_m_000000\" TASK_ATTEMPT_ID=\"attempt_1_1_m_000000_0\" ERROR=\"{}\" .\n",
+        "9".repeat(1 << 20),
+        "/r/h,".repeat(1 << 20),
+        "é".repeat(1 << 20),
+    ));
+    assert_eq!(skipped(&found), [("damaged-record", 1), ("shortened-text", 1), ("surplus-splits", 1)]);
+    let task = found.jobs.first().unwrap().tasks.first().unwrap();
+    assert_eq!(task.splits.len(), 10_000);
+    assert_eq!(task.attempts.first().unwrap().error.as_ref().unwrap().len(), 16 << 10);
+}
+
+#[test]
 fn other_content_is_not_taken_for_a_history() {
     for text in [
         "",
