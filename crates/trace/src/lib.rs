@@ -14,6 +14,7 @@
 pub mod draws;
 mod error;
 pub mod formats;
+pub mod ingest;
 pub mod model;
 pub mod store;
 

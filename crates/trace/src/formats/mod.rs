@@ -3,10 +3,19 @@
 //! A format is a pair of functions: `sniff` looks at the first bytes (after decompression) and `read` turns a stream of
 //! bytes into jobs and machines. No reader panics: a damaged record is skipped and counted by cause.
 
+pub mod conf_xml;
+mod names;
+pub mod text_history;
+
 use std::io::BufRead;
 
+pub use self::names::{MAPREDUCE, job_id_in_name, split_rack_and_host};
 use crate::Error;
 use crate::model::{JobRecord, NodeRow};
+use crate::store::TimeZero;
+
+/// Every format, in the order in which they are tried: a new format is one module and one line here.
+pub const FORMATS: &[Format] = &[text_history::FORMAT];
 
 #[cfg(test)]
 mod golden;
@@ -41,6 +50,13 @@ pub struct Format {
     pub name: &'static str,
     /// What it is, in a few words.
     pub title: &'static str,
+    /// What its times count from; `None` if it has none (a topology).
+    pub time_zero: Option<TimeZero>,
+    /// Whether its jobs come with their tasks; otherwise the tasks are made up on ingest.
+    pub has_tasks: bool,
+    /// Whether a job id that comes again in the same file is another job (a folded trace, `spec/formats.md` 4), not the
+    /// same history twice.
+    pub folded: bool,
     /// Whether a file that starts with these bytes is one (up to 64 KiB, decompressed).
     pub sniff: fn(head: &[u8]) -> bool,
     /// Reads a file; `path` is its name for error messages.

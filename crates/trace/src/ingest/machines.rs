@@ -1,0 +1,95 @@
+//! The machines of a trace: those that a topology tells of, and those that are seen in histories.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::model::{JobRecord, NodeChange, NodeRow};
+
+#[derive(Default)]
+pub(super) struct Machines {
+    told: Vec<NodeRow>,
+    told_events: BTreeSet<(String, Option<i64>, NodeChange)>,
+    /// The racks that each host was seen in.
+    seen: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl Machines {
+    /// Takes a row that a source tells; the first telling of an event counts.
+    pub(super) fn tell(&mut self, node: NodeRow) {
+        if self.told_events.insert((node.host.clone(), node.time, node.event)) {
+            self.told.push(node);
+        }
+    }
+
+    /// Notes the hosts of a job, whose racks are resolved.
+    pub(super) fn see(&mut self, record: &JobRecord) {
+        for task in &record.tasks {
+            for split in &task.splits {
+                self.see_host(&split.host, &split.rack);
+            }
+            for attempt in &task.attempts {
+                self.see_host(&attempt.host, &attempt.rack);
+            }
+        }
+    }
+
+    fn see_host(&mut self, host: &Option<String>, rack: &Option<String>) {
+        let Some(host) = host else { return };
+        if !self.seen.contains_key(host) {
+            self.seen.insert(host.clone(), BTreeSet::new());
+        }
+        if let (Some(racks), Some(rack)) = (self.seen.get_mut(host), rack)
+            && !racks.contains(rack)
+        {
+            racks.insert(rack.clone());
+        }
+    }
+
+    /// The rows of the nodes table: what was told, in the order of telling; then the other hosts by rack and name, those
+    /// without a rack first. Observed machines were there from the start.
+    pub(super) fn into_rows(self) -> Vec<NodeRow> {
+        let told: BTreeSet<&str> = self.told.iter().map(|node| node.host.as_str()).collect();
+        let mut seen = BTreeSet::new();
+        for (host, racks) in self.seen.into_iter().filter(|(host, _)| !told.contains(host.as_str())) {
+            if racks.is_empty() {
+                seen.insert((None, host));
+            } else {
+                seen.extend(racks.into_iter().map(|rack| (Some(rack), host.clone())));
+            }
+        }
+        let mut rows = self.told;
+        rows.extend(seen.into_iter().map(|(rack, host)| NodeRow { host, rack, ..NodeRow::default() }));
+        rows
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{AttemptRow, TaskRecord};
+
+    fn attempt(host: &str, rack: Option<&str>) -> AttemptRow {
+        AttemptRow { host: Some(host.to_owned()), rack: rack.map(str::to_owned), ..AttemptRow::default() }
+    }
+
+    #[test]
+    fn told_machines_come_first_and_the_others_by_rack_and_host() {
+        let mut machines = Machines::default();
+        let attempts = vec![
+            attempt("b", None),
+            attempt("c", Some("/r1")),
+            attempt("lone", None),
+            attempt("b", Some("/r2")),
+            attempt("t2", Some("/r9")),
+        ];
+        let task = TaskRecord { attempts, ..TaskRecord::default() };
+        machines.see(&JobRecord { tasks: vec![task], ..JobRecord::default() });
+        for host in ["t2", "t1", "t2"] {
+            machines.tell(NodeRow { host: host.to_owned(), ..NodeRow::default() });
+        }
+        let rows: Vec<_> = machines.into_rows().into_iter().map(|row| (row.rack, row.host)).collect();
+        let row = |rack: Option<&str>, host: &str| (rack.map(str::to_owned), host.to_owned());
+        let expected =
+            [row(None, "t2"), row(None, "t1"), row(None, "lone"), row(Some("/r1"), "c"), row(Some("/r2"), "b")];
+        assert_eq!(rows, expected);
+    }
+}

@@ -1,0 +1,163 @@
+//! From source files to a trace.
+//!
+//! ```text
+//! paths ──▶ files ──▶ source ──▶ formats::* ──▶ session ──▶ complete ──▶ TraceWriter (or any Sink)
+//!           (walk)    (unpack,   (one a file)   (same job    (racks, locality,
+//!                      hash)                     once, conf)  totals, queue)
+//! ```
+//!
+//! Everything streams: what is held is one job, the ids of the jobs so far, the machines, and the list of files.
+//! Files are read in the order given, those of a folder sorted by path, so the same input gives the same trace.
+
+mod complete;
+mod confs;
+mod files;
+mod machines;
+mod session;
+mod source;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use self::session::Session;
+use crate::Error;
+use crate::formats::{FORMATS, Format, Sink};
+use crate::model::{JobRecord, NodeRow};
+use crate::store::{Manifest, TraceWriter};
+
+/// What to do with the sources.
+#[derive(Default)]
+pub struct Options {
+    /// The format of all files, by name; without it each file's content decides.
+    pub format: Option<String>,
+    /// Whether to keep the counters that are no columns.
+    pub counters: bool,
+    /// Makes up the tasks of jobs whose format has none; without it they stay without.
+    pub tasks: Option<TaskMaker>,
+}
+
+/// Makes up the tasks of a job whose format has none (SWIM).
+pub struct TaskMaker {
+    /// Adds tasks to the job; the number is the job's place in the trace, from 0. `Err` is the cause under which a job
+    /// that had to be left without tasks is counted.
+    pub make: Box<MakeTasks>,
+    /// The columns that it fills, as `table.column`, with the name of the rule: for the manifest.
+    pub made: BTreeMap<String, String>,
+    /// The parameters of its rules: for the manifest.
+    pub parameters: BTreeMap<String, serde_json::Value>,
+}
+
+/// The function of a [`TaskMaker`].
+pub type MakeTasks = dyn Fn(&mut JobRecord, u64) -> Result<(), &'static str>;
+
+/// Is told how far an ingest has come.
+pub trait Progress {
+    /// The files are known; they have this many bytes as stored.
+    fn begin(&mut self, total_bytes: u64);
+    /// This file is read from now on.
+    fn file(&mut self, path: &Path);
+    /// This many more stored bytes were read.
+    fn advance(&mut self, bytes: u64);
+}
+
+/// Nobody is told.
+impl Progress for () {
+    fn begin(&mut self, _: u64) {}
+    fn file(&mut self, _: &Path) {}
+    fn advance(&mut self, _: u64) {}
+}
+
+/// Turns the files and folders `paths` into the trace `out`, and returns its manifest.
+///
+/// # Errors
+/// [`Error::Request`] if a path, the format or `out` is wrong, [`Error::Source`] if a file that was named is in no known
+/// format or holds nothing, [`Error::Io`] and [`Error::Table`] if reading or writing fails. `out` is then as it was.
+pub fn ingest(
+    paths: &[PathBuf],
+    out: &Path,
+    options: &Options,
+    progress: &mut dyn Progress,
+) -> Result<Manifest, Error> {
+    let plan = plan(paths, options)?;
+    let mut sink = TraceSink { writer: TraceWriter::create(out)?, nodes: Vec::new() };
+    let manifest = carry_out(&plan, &mut sink, options, progress)?;
+    let TraceSink { mut writer, nodes } = sink;
+    for node in &nodes {
+        writer.node(node)?;
+    }
+    writer.finish(manifest)
+}
+
+/// As [`ingest`], but hands everything to `sink`: the jobs as they come, at the end the machines and the counts of what
+/// was left out or mended. The manifest that is returned lacks what [`TraceWriter::finish`] fills in.
+///
+/// # Errors
+/// As [`ingest`], and what `sink` says.
+pub fn ingest_into(
+    paths: &[PathBuf],
+    sink: &mut dyn Sink,
+    options: &Options,
+    progress: &mut dyn Progress,
+) -> Result<Manifest, Error> {
+    carry_out(&plan(paths, options)?, sink, options, progress)
+}
+
+/// What is to be read; to make one touches no output.
+struct Plan {
+    inputs: files::Inputs,
+    /// The format that was asked for.
+    format: Option<&'static Format>,
+}
+
+fn plan(paths: &[PathBuf], options: &Options) -> Result<Plan, Error> {
+    let format = options.format.as_deref().map(format_named).transpose()?;
+    Ok(Plan { inputs: files::find(paths)?, format })
+}
+
+fn format_named(name: &str) -> Result<&'static Format, Error> {
+    FORMATS.iter().find(|format| format.name == name).ok_or_else(|| {
+        Error::Request(format!("{name}: expected the name of a format; use one of {}, or leave it out", format_names()))
+    })
+}
+
+fn format_names() -> String {
+    let names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
+    names.join(", ")
+}
+
+fn carry_out(
+    plan: &Plan,
+    sink: &mut dyn Sink,
+    options: &Options,
+    progress: &mut dyn Progress,
+) -> Result<Manifest, Error> {
+    progress.begin(plan.inputs.files.iter().fold(0, |sum, file| sum.saturating_add(file.bytes)));
+    let mut session = Session::new(&plan.inputs, sink, options);
+    for file in &plan.inputs.files {
+        progress.file(&file.path);
+        session.read(file, plan.format, progress)?;
+    }
+    session.finish()
+}
+
+/// Writes what it is given to a trace.
+struct TraceSink {
+    writer: TraceWriter,
+    nodes: Vec<NodeRow>,
+}
+
+impl Sink for TraceSink {
+    fn job(&mut self, job: JobRecord) -> Result<(), Error> {
+        self.writer.job(&job)
+    }
+
+    fn node(&mut self, node: NodeRow) {
+        self.nodes.push(node);
+    }
+
+    /// The counts are in the manifest that the session returns.
+    fn skip(&mut self, _: &str, _: u64) {}
+}
+
+#[cfg(test)]
+mod tests;

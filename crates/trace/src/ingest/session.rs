@@ -1,0 +1,308 @@
+//! One ingest: what is remembered from file to file, and what happens to each job on its way.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::complete::{bound_texts, complete, rename};
+use super::confs::{self, Confs};
+use super::files::{InputFile, Inputs};
+use super::machines::Machines;
+use super::source::SourceFile;
+use super::{Options, Progress, format_names};
+use crate::Error;
+use crate::formats::{FORMATS, Format, Sink, text_history};
+use crate::model::{JobRecord, NodeRow};
+use crate::store::{Manifest, Source, TimeZero};
+
+pub(super) struct Session<'a> {
+    sink: &'a mut dyn Sink,
+    options: &'a Options,
+    confs: Confs<'a>,
+    folders: Vec<Folder<'a>>,
+    machines: Machines,
+    /// The ids of the jobs so far: in which file each came first, and how often it came there.
+    ids: BTreeMap<String, (u64, u32)>,
+    /// Files read so far: the number of the one being read.
+    files: u64,
+    /// Jobs handed to the sink.
+    jobs: u64,
+    /// Jobs and machines that sources gave, taken or not.
+    yielded: u64,
+    skipped: BTreeMap<String, u64>,
+    sources: Vec<Source>,
+    /// What times count from, and the file that said so.
+    time_zero: Option<(TimeZero, PathBuf)>,
+    /// Whether tasks were made up.
+    made_tasks: bool,
+}
+
+/// A folder that was named, and what came of it.
+struct Folder<'a> {
+    path: &'a Path,
+    files: u64,
+    yielded: u64,
+}
+
+impl<'a> Session<'a> {
+    pub(super) fn new(inputs: &'a Inputs, sink: &'a mut dyn Sink, options: &'a Options) -> Self {
+        let folders = inputs.folders.iter().map(|path| Folder { path, files: 0, yielded: 0 }).collect();
+        let mut session = Self {
+            sink,
+            options,
+            confs: Confs::new(&inputs.confs),
+            folders,
+            machines: Machines::default(),
+            ids: BTreeMap::new(),
+            files: 0,
+            jobs: 0,
+            yielded: 0,
+            skipped: BTreeMap::new(),
+            sources: Vec::new(),
+            time_zero: None,
+            made_tasks: false,
+        };
+        session.skip("unreadable-entry", inputs.unreadable);
+        session
+    }
+
+    fn skip(&mut self, cause: &str, n: u64) {
+        if n == 0 {
+            return;
+        }
+        let count = self.skipped.entry(cause.to_owned()).or_default();
+        *count = count.saturating_add(n);
+    }
+
+    /// Reads one file in the format that is forced, or that its content shows.
+    pub(super) fn read(
+        &mut self,
+        file: &InputFile,
+        forced: Option<&'static Format>,
+        progress: &mut dyn Progress,
+    ) -> Result<(), Error> {
+        let before = self.yielded;
+        let fault = self.read_file(file, forced, progress)?;
+        let yielded = self.yielded - before;
+        if let Some(folder) = file.folder.and_then(|folder| self.folders.get_mut(folder)) {
+            folder.files += 1;
+            folder.yielded += yielded;
+        }
+        match fault {
+            None => {}
+            Some(Fault { cause, .. }) if yielded > 0 || file.folder.is_some() => self.skip(cause, 1),
+            Some(Fault { error, .. }) => return Err(error),
+        }
+        Ok(())
+    }
+
+    /// Reads one file; what is wrong with its content is returned apart from what must end the ingest.
+    fn read_file(
+        &mut self,
+        file: &InputFile,
+        forced: Option<&'static Format>,
+        progress: &mut dyn Progress,
+    ) -> Result<Option<Fault>, Error> {
+        let path = &file.path;
+        let mut source = SourceFile::open(path, progress)?;
+        if source.head().is_empty() {
+            let (_, cut) = source.close(path, "")?;
+            return Ok(Some(if cut { Fault::cut(path) } else { Fault::empty(path) }));
+        }
+        let Some(format) = forced.or_else(|| FORMATS.iter().find(|format| (format.sniff)(source.head()))) else {
+            return Ok(Some(Fault::unrecognised(path)));
+        };
+        self.check_time_zero(path, format)?;
+        let concatenated = format.name == text_history::FORMAT.name && text_history::is_concatenated(source.head());
+        let damaged = self.confs.enter(path, concatenated)?;
+        self.skip("damaged-conf", damaged);
+
+        let before = self.yielded;
+        self.files += 1;
+        let mut confs = Vec::new();
+        let mut sink = FileSink { session: &mut *self, format, confs: &mut confs };
+        let result = (format.read)(&mut source.content(), &path.display().to_string(), &mut sink);
+        let damage = match result {
+            Ok(()) => None,
+            // The content is at fault, not the disk or the sink: what stands before the damage was taken.
+            Err(error @ Error::Source { .. }) => Some(Fault { cause: "damaged-file", error }),
+            Err(error) => return Err(error),
+        };
+        let (source, cut) = source.close(path, format.name)?;
+        self.sources.push(source);
+        self.sources.append(&mut confs);
+        Ok(match (cut, self.yielded > before) {
+            (true, _) => Some(Fault::cut(path)),
+            (false, false) => damage.or_else(|| Some(Fault::without_jobs(path, format))),
+            (false, true) => damage,
+        })
+    }
+
+    /// Times since the epoch and times since a trace's own zero cannot stand in one trace.
+    fn check_time_zero(&mut self, path: &Path, format: &Format) -> Result<(), Error> {
+        let Some(zero) = format.time_zero else { return Ok(()) };
+        let (first, of) = self.time_zero.get_or_insert_with(|| (zero, path.to_path_buf()));
+        if *first == zero {
+            return Ok(());
+        }
+        Err(Error::Request(format!(
+            "{}: expected times that count from the same zero as those of {}, found a {}; ingest it into a trace of its own",
+            path.display(),
+            of.display(),
+            format.title,
+        )))
+    }
+
+    /// Takes a job from the file that is being read; the confs that it needs are added to `confs`.
+    fn job(&mut self, mut record: JobRecord, format: &Format, confs: &mut Vec<Source>) -> Result<(), Error> {
+        self.yielded += 1;
+        let Some(shortened) = bound_texts(&mut record) else {
+            self.skip("oversized-id", 1);
+            return Ok(());
+        };
+        let id = record.job.job_id.clone();
+        if !self.claim_id(&mut record, format) {
+            self.skip("duplicate-job", 1);
+            return Ok(());
+        }
+        self.skip("shortened-text", shortened);
+        if let Some(maker) = self.options.tasks.as_ref().filter(|_| !format.has_tasks && record.tasks.is_empty()) {
+            match (maker.make)(&mut record, self.jobs) {
+                Ok(()) => self.made_tasks = true,
+                Err(cause) => self.skip(cause, 1),
+            }
+        }
+        if let Some(found) = self.confs.find(&id)? {
+            confs::apply(found.conf, &mut record);
+            confs.extend(found.source);
+            self.skip("damaged-conf", u64::from(!found.whole));
+        }
+        complete(&mut record);
+        self.machines.see(&record);
+        self.jobs += 1;
+        self.sink.job(record)
+    }
+
+    /// Makes the job's id its own: a job met again is refused, but renamed where a folded trace repeats it.
+    fn claim_id(&mut self, record: &mut JobRecord, format: &Format) -> bool {
+        let file = self.files;
+        let Some((first, times)) = self.ids.get_mut(&record.job.job_id) else {
+            self.ids.insert(record.job.job_id.clone(), (file, 1));
+            return true;
+        };
+        if *first != file || !format.folded {
+            return false;
+        }
+        *times = times.saturating_add(1);
+        let n = *times;
+        let id = format!("{}+{n}", record.job.job_id);
+        if self.ids.contains_key(&id) {
+            return false;
+        }
+        rename(record, &id, n);
+        self.ids.insert(id, (file, 1));
+        self.skip("repeated-job-renamed", 1);
+        true
+    }
+
+    /// Hands over machines and counts, and returns the manifest as far as an ingest knows it.
+    pub(super) fn finish(self) -> Result<Manifest, Error> {
+        if let Some(folder) = self.folders.iter().find(|folder| folder.yielded == 0) {
+            return Err(no_history(folder.path, format!("{} files, none of which holds one", folder.files)));
+        }
+        if self.yielded == 0 {
+            return Err(Error::Request(
+                "expected histories, found only confs; name the histories that they belong to".to_owned(),
+            ));
+        }
+        for node in self.machines.into_rows() {
+            self.sink.node(node);
+        }
+        for (cause, &n) in &self.skipped {
+            self.sink.skip(cause, n);
+        }
+        let maker = self.options.tasks.as_ref().filter(|_| self.made_tasks);
+        Ok(Manifest {
+            time_zero: self.time_zero.map(|(zero, _)| zero).unwrap_or_default(),
+            sources: self.sources,
+            skipped: self.skipped,
+            made: maker.map(|maker| maker.made.clone()).unwrap_or_default(),
+            parameters: maker.map(|maker| maker.parameters.clone()).unwrap_or_default(),
+            ..Manifest::default()
+        })
+    }
+}
+
+/// Takes what the reader of one file finds.
+struct FileSink<'s, 'a> {
+    session: &'s mut Session<'a>,
+    format: &'static Format,
+    /// The confs that were read for its jobs.
+    confs: &'s mut Vec<Source>,
+}
+
+impl Sink for FileSink<'_, '_> {
+    fn job(&mut self, job: JobRecord) -> Result<(), Error> {
+        self.session.job(job, self.format, self.confs)
+    }
+
+    fn node(&mut self, node: NodeRow) {
+        self.session.yielded += 1;
+        self.session.machines.tell(node);
+    }
+
+    fn skip(&mut self, cause: &str, n: u64) {
+        self.session.skip(cause, n);
+    }
+
+    fn wants_counters(&self) -> bool {
+        self.session.options.counters
+    }
+}
+
+/// What is wrong with a file's content. In a folder it is counted; a file that was named and gives nothing is an error.
+struct Fault {
+    cause: &'static str,
+    error: Error,
+}
+
+impl Fault {
+    fn new(cause: &'static str, path: &Path, found: &str, remedy: String) -> Self {
+        let error = Error::Source {
+            path: path.display().to_string(),
+            place: String::new(),
+            expected: "job history".to_owned(),
+            found: found.to_owned(),
+            remedy,
+        };
+        Self { cause, error }
+    }
+
+    fn empty(path: &Path) -> Self {
+        Self::new("empty-file", path, "an empty file", "copy it from the cluster again, or leave it out".to_owned())
+    }
+
+    fn unrecognised(path: &Path) -> Self {
+        let remedy = format!("the known formats are {}; force one with --format, or leave it out", format_names());
+        Self::new("unrecognised-file", path, "content in none of the known formats", remedy)
+    }
+
+    fn cut(path: &Path) -> Self {
+        let found = "a packed file that is cut or damaged before its first job";
+        Self::new("cut-file", path, found, "copy it from the cluster again, or leave it out".to_owned())
+    }
+
+    fn without_jobs(path: &Path, format: &Format) -> Self {
+        let found = format!("a {} without a single job", format.title);
+        Self::new("file-without-jobs", path, &found, "leave it out".to_owned())
+    }
+}
+
+fn no_history(folder: &Path, found: String) -> Error {
+    Error::Source {
+        path: folder.display().to_string(),
+        place: String::new(),
+        expected: "a folder with job histories".to_owned(),
+        found,
+        remedy: format!("the known formats are {}; name another folder", format_names()),
+    }
+}

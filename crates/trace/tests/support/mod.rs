@@ -1,0 +1,17 @@
+//! What the tests on real files share.
+
+use std::path::{Path, PathBuf};
+
+/// The folder of the real files: `traces` in `$RESCHED_SHARED`, by default `../shared` beside the workspace. Where it is
+/// absent the test is skipped, unless `$RESCHED_REQUIRE_SHARED` is 1.
+pub(crate) fn real_traces() -> Option<PathBuf> {
+    let default = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
+    let traces = std::env::var_os("RESCHED_SHARED").map_or_else(default, PathBuf::from).join("traces");
+    if traces.is_dir() {
+        return Some(traces);
+    }
+    let required = std::env::var_os("RESCHED_REQUIRE_SHARED").is_some_and(|value| value == "1");
+    assert!(!required, "{}: not found", traces.display());
+    eprintln!("skipped: {} not found", traces.display());
+    None
+}
