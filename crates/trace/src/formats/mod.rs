@@ -3,6 +3,8 @@
 //! A format is a pair of functions: `sniff` looks at the first bytes (after decompression) and `read` turns a stream of
 //! bytes into jobs and machines. No reader panics: a damaged record is skipped and counted by cause.
 
+pub mod swim;
+
 use std::io::BufRead;
 
 use crate::Error;
