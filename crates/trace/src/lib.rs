@@ -16,5 +16,6 @@ mod error;
 pub mod formats;
 pub mod model;
 pub mod store;
+pub mod synthesise;
 
 pub use error::Error;
