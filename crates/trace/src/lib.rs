@@ -17,5 +17,6 @@ pub mod formats;
 pub mod model;
 pub mod store;
 pub mod synthesise;
+pub mod workload;
 
 pub use error::Error;

@@ -34,8 +34,8 @@ pub fn rack_of(node: u32, nodes: u32, racks: u32) -> u32 {
 /// second in another rack, the third in the second's rack, further ones anywhere; never two on one machine.
 ///
 /// Where a rule cannot be met (one rack, no machine left in it), any machine will do, as in HDFS. There are as many
-/// replicas as asked for or as there are machines.
-#[derive(Debug, Clone)]
+/// replicas as asked for or as there are machines. The default places nothing.
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Placement {
     /// The machines that hold data, rack by rack.
     holders: Vec<Holder>,
