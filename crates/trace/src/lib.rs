@@ -14,6 +14,7 @@
 pub mod draws;
 mod error;
 pub mod formats;
+pub mod history_writer;
 pub mod model;
 pub mod store;
 pub mod synthesise;

@@ -90,9 +90,6 @@ fn whole(text: &str) -> Option<i64> {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use std::collections::BTreeMap;
-    use std::fs::File;
-    use std::io::BufReader;
-    use std::path::PathBuf;
 
     use super::*;
     use crate::model::NodeRow;
@@ -180,53 +177,5 @@ mod tests {
         assert!(!sniff(b"id\tsubmit\tgap\tin\tshuffle\tout\n"));
         assert!(!sniff(b"1 0 5 100 16 -1 -1 16 100 -1 1 1 1 -1 1 -1 -1 -1\n"));
         assert!(!sniff(b"1,2,3,4,5,6\n7,8,9,10,11,12\n"));
-    }
-
-    /// The counts of spec section 13.4.
-    #[test]
-    fn golden_counts_of_the_real_files() {
-        let Some(files) = golden() else { return };
-        assert_eq!(files.len(), 5);
-        for (name, expected) in files {
-            let path = shared().join("traces").join(&name);
-            let mut sink = Collected::default();
-            let mut input = BufReader::new(File::open(&path).unwrap());
-            assert!(sniff(input.fill_buf().unwrap()), "{name} is not recognised");
-            read(&mut input, &name, &mut sink).unwrap();
-            let jobs = &sink.jobs;
-            let zeros = |bytes: fn(&JobRow) -> Option<i64>| jobs.iter().filter(|job| bytes(job) == Some(0)).count();
-            let found = serde_json::json!({
-                "format": "swim-tsv",
-                "rows": jobs.len(),
-                "columns": expected["columns"],
-                "min_submit_s": jobs.iter().filter_map(|job| job.submit).min().unwrap() / 1_000,
-                "max_submit_s": jobs.iter().filter_map(|job| job.submit).max().unwrap() / 1_000,
-                "map_input_bytes": jobs.iter().filter_map(|job| job.input_bytes).sum::<i64>(),
-                "shuffle_bytes": jobs.iter().filter_map(|job| job.shuffle_bytes).sum::<i64>(),
-                "reduce_output_bytes": jobs.iter().filter_map(|job| job.output_bytes).sum::<i64>(),
-                "zero_input": zeros(|job| job.input_bytes),
-                "zero_shuffle": zeros(|job| job.shuffle_bytes),
-                "zero_output": zeros(|job| job.output_bytes),
-            });
-            assert_eq!(found, expected, "{name}");
-            assert_eq!(sink.skipped, BTreeMap::new(), "{name}");
-        }
-    }
-
-    fn shared() -> PathBuf {
-        std::env::var_os("RESCHED_SHARED")
-            .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"), PathBuf::from)
-    }
-
-    /// The entries of the golden counts that are about SWIM; none if the files are not there and need not be.
-    fn golden() -> Option<Vec<(String, serde_json::Value)>> {
-        let path = shared().join("traces/golden_counts.json");
-        if !path.is_file() {
-            assert!(std::env::var_os("RESCHED_REQUIRE_SHARED").is_none(), "{} not found", path.display());
-            eprintln!("skipped: {} not found", path.display());
-            return None;
-        }
-        let all: BTreeMap<String, serde_json::Value> = serde_json::from_reader(File::open(&path).unwrap()).unwrap();
-        Some(all.into_iter().filter(|(name, _)| name.starts_with("swim/")).collect())
     }
 }

@@ -8,7 +8,7 @@ use crate::draws::{Purpose, stream};
 use crate::model::{AttemptRow, JobRecord, Locality, Outcome, TaskKind, TaskRecord, TaskRow};
 
 /// The most tasks of one job. A million of them with three replicas each take some 1.5 GB while the job is handed over;
-/// the largest job of the Facebook traces has 157 thousand maps of 128 MiB.
+/// the largest job of the Facebook traces has 158,500 maps of 128 MiB.
 pub const MAX_TASKS: u64 = 1_000_000;
 
 /// How a job divides into tasks and how long they take, before chance.
@@ -67,6 +67,11 @@ impl Variation {
 pub struct TooLarge {
     /// How many tasks it would have.
     pub tasks: u64,
+}
+
+impl TooLarge {
+    /// The cause under which such jobs are counted as skipped.
+    pub const CAUSE: &str = "too-many-tasks";
 }
 
 /// Gives job number `ordinal` its tasks as `shape` has them; the job's row says afterwards how many there are.

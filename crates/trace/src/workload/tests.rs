@@ -258,3 +258,29 @@ fn a_sample_run_needs_its_section_and_slots() {
     let error = sample_run(&Workload::parse(SMALL, "small.toml").unwrap()).unwrap_err();
     assert!(error.is_request() && error.to_string().contains("[history]"), "{error}");
 }
+
+/// The description of the format shows every key; a key that was renamed or added would fail here.
+#[test]
+fn the_readme_describes_every_key() {
+    let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/README.md")).unwrap();
+    let example = readme.split("```toml").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let workload = Workload::parse(example, "README.md").unwrap();
+    let full = toml::Table::try_from(&workload).unwrap();
+    let shown: toml::Table = toml::from_str(example).unwrap();
+    assert_eq!(keys(&full, ""), keys(&shown, ""));
+}
+
+fn keys(table: &toml::Table, prefix: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for (key, value) in table {
+        let path = format!("{prefix}{key}");
+        let tables = match value {
+            toml::Value::Table(table) => vec![table],
+            toml::Value::Array(items) => items.iter().filter_map(toml::Value::as_table).collect(),
+            _ => vec![],
+        };
+        found.extend(tables.into_iter().flat_map(|table| keys(table, &format!("{path}."))));
+        found.insert(path);
+    }
+    found
+}
