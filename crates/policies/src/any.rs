@@ -1,6 +1,6 @@
 //! Any of the policies, so that one replay loop serves all without a virtual call in it.
 
-use resched_sim::{JobId, Ms, NodeId, Offer, Orders, Policy, TaskId, Violation, View};
+use resched_sim::{JobId, Ms, NodeId, Offer, Orders, Policy, TaskId, View, Violation};
 use resched_trace::model::Outcome;
 
 use crate::delay::Delay;

@@ -7,7 +7,7 @@
 //! the count; a job counts at most one skip per heartbeat; only heartbeats of nodes with a free map slot count; a job with maps
 //! whose place is unknown never waits.
 
-use resched_sim::{JobId, Kind, Level, Offer, Policy, Reach, Violation, View};
+use resched_sim::{JobId, Kind, Level, Offer, Policy, Reach, View, Violation};
 
 use crate::parts::delay_formulas::skips_for;
 use crate::parts::equal_order::{equal_order, launch_reduces};
@@ -19,8 +19,22 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     title: "Fair sharing with delay scheduling, by skip count",
     source: "Delay Scheduling, Algorithm 2; spec B.3",
     parameters: &[
-        Parameter::integer("D", "24", 0, 1_000_000_000, "heartbeats", "skips after which a job may launch elsewhere; 0: naive fair sharing"),
-        Parameter::number("lambda", "0", 0.0, 0.9999, "", "share of local maps from which each job's D is computed; 0: use D"),
+        Parameter::integer(
+            "D",
+            "24",
+            0,
+            1_000_000_000,
+            "heartbeats",
+            "skips after which a job may launch elsewhere; 0: naive fair sharing",
+        ),
+        Parameter::number(
+            "lambda",
+            "0",
+            0.0,
+            0.9999,
+            "",
+            "share of local maps from which each job's D is computed; 0: use D",
+        ),
         Parameter::integer("replication", "3", 1, 100, "", "replicas of a block, for lambda"),
     ],
     build: |values| Ok(Delay::new(values).into()),

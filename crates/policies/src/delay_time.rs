@@ -6,7 +6,7 @@
 //! **Source.** Delay scheduling (EuroSys 2010), Algorithm 3; the rules are those of Hadoop's Fair Scheduler of 2011 without its
 //! pools. Time counts from one heartbeat of a node with a free map slot to the next, for jobs that were skipped at the first.
 
-use resched_sim::{JobId, Kind, Offer, Policy, Reach, Violation, View};
+use resched_sim::{JobId, Kind, Offer, Policy, Reach, View, Violation};
 
 use crate::parts::equal_order::{equal_order, launch_reduces};
 use crate::parts::locality_wait::{LocalityWaits, Waits};
@@ -18,7 +18,14 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     title: "Fair sharing with delay scheduling, by waiting time",
     source: "Delay Scheduling, Algorithm 3; Hadoop's Fair Scheduler of 2011; spec B.4",
     parameters: &[
-        Parameter::integer("T1", "-1", -1, 86_400_000, "ms", "wait for a node with the data; -1: 1.5 heartbeats, 15 s at most"),
+        Parameter::integer(
+            "T1",
+            "-1",
+            -1,
+            86_400_000,
+            "ms",
+            "wait for a node with the data; -1: 1.5 heartbeats, 15 s at most",
+        ),
         Parameter::integer("T2", "-1", -1, 86_400_000, "ms", "further wait for a rack with the data; -1: likewise"),
     ],
     build: |values| Ok(DelayTime::new(values).into()),
@@ -35,12 +42,7 @@ pub struct DelayTime {
 
 impl DelayTime {
     fn new(values: &Values) -> Self {
-        Self {
-            t1: values.integer("T1"),
-            t2: values.integer("T2"),
-            jobs: LocalityWaits::default(),
-            order: Vec::new(),
-        }
+        Self { t1: values.integer("T1"), t2: values.integer("T2"), jobs: LocalityWaits::default(), order: Vec::new() }
     }
 
     /// The first job that may launch here does. Returns whether there was one.

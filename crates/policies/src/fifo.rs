@@ -7,7 +7,7 @@
 //!
 //! **Source.** Hadoop MapReduce, June 2011; the reported counts as in `oracle/README.md` F4.
 
-use resched_sim::{JobId, Kind, Offer, Policy, Reach, Violation, View};
+use resched_sim::{JobId, Kind, Offer, Policy, Reach, View, Violation};
 
 use crate::parts::job_queue::JobQueue;
 use crate::registry::{Parameter, PolicyInfo, Values};
@@ -19,8 +19,19 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     source: "Hadoop MapReduce 1 (June 2011); spec B.1",
     parameters: &[
         Parameter::number("pad_fraction", "0.01", 0.0, 1.0, "", "share of the needed slots that is kept free"),
-        Parameter::integer("min_cluster", "3", 0, 1_000_000, "nodes", "no slot is kept free on a cluster of so many or fewer"),
-        Parameter::boolean("many_maps", "true", "fill all free map slots at one heartbeat; false: one task, as before 0.20"),
+        Parameter::integer(
+            "min_cluster",
+            "3",
+            0,
+            1_000_000,
+            "nodes",
+            "no slot is kept free on a cluster of so many or fewer",
+        ),
+        Parameter::boolean(
+            "many_maps",
+            "true",
+            "fill all free map slots at one heartbeat; false: one task, as before 0.20",
+        ),
     ],
     build: |values| Ok(Fifo::new(values).into()),
 };

@@ -60,7 +60,8 @@ mod tests {
             .job(job("job_1_0003").at(20).maps(3, map(60_000).on(&[0])))
             .launches("naive-fair");
         // At 0 A is alone and takes its four slots; at 3,000 four are left: B, C, B, C.
-        let later: Vec<&str> = launches.iter().filter(|launch| launch.at == 3_000).map(|launch| launch.job.as_str()).collect();
+        let later: Vec<&str> =
+            launches.iter().filter(|launch| launch.at == 3_000).map(|launch| launch.job.as_str()).collect();
         assert_eq!(later, ["job_1_0002", "job_1_0003", "job_1_0002", "job_1_0003"]);
     }
 

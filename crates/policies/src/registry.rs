@@ -201,9 +201,8 @@ impl PolicySpec {
         })?;
         let mut set = BTreeMap::new();
         for pair in rest.split(',').filter(|pair| !pair.is_empty()) {
-            let (key, value) = pair
-                .split_once('=')
-                .ok_or_else(|| format!("policy `{name}`: expected key=value, found `{pair}`"))?;
+            let (key, value) =
+                pair.split_once('=').ok_or_else(|| format!("policy `{name}`: expected key=value, found `{pair}`"))?;
             if !info.parameters.iter().any(|parameter| parameter.key == key) {
                 let hint = nearest(key, info.parameters.iter().map(|parameter| parameter.key));
                 return Err(format!("policy `{name}` has no parameter `{key}`{hint}; see `resched policies {name}`"));
@@ -234,7 +233,10 @@ impl PolicySpec {
         for pair in rest.split(',').filter(|pair| !pair.is_empty()) {
             let (key, list) = pair.split_once('=').unwrap_or((pair, ""));
             let with = |value| if pair.contains('=') { format!("{key}={value},") } else { format!("{pair},") };
-            cells = cells.iter().flat_map(|cell| list.split('|').map(move |value| format!("{cell}{}", with(value)))).collect();
+            cells = cells
+                .iter()
+                .flat_map(|cell| list.split('|').map(move |value| format!("{cell}{}", with(value))))
+                .collect();
         }
         cells.iter().map(|cell| Self::parse(format!("{name}:{cell}").trim_end_matches([',', ':']))).collect()
     }
@@ -269,7 +271,8 @@ impl PolicySpec {
 
 /// `; did you mean …?` if one of the words is close to this one.
 fn nearest<'a>(word: &str, words: impl Iterator<Item = &'a str>) -> String {
-    let best = words.map(|known| (strsim::damerau_levenshtein(&word.to_lowercase(), &known.to_lowercase()), known)).min();
+    let best =
+        words.map(|known| (strsim::damerau_levenshtein(&word.to_lowercase(), &known.to_lowercase()), known)).min();
     match best {
         Some((distance, known)) if distance <= known.len().max(3) / 2 => format!("; did you mean `{known}`?"),
         _ => String::new(),

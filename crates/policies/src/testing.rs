@@ -150,7 +150,7 @@ impl Scenario {
         let mut workload = Workload::default();
         for spec in &self.jobs {
             let maps: Vec<TaskSpec> = spec.maps.iter().map(|map| map.task(&nodes)).collect();
-            let reduce = LoggedReduce { outcome: Outcome::Success, shuffle: 0, sort: 0, reduce: spec.reduces.1 };
+            let reduce = LoggedReduce { outcome: Outcome::Success, shuffle: 0, sort: 0, reduce: Some(spec.reduces.1) };
             let reduces = TaskSpec { reduce_tries: vec![reduce], ..TaskSpec::default() };
             workload.push(spec.job(), &maps, &vec![reduces; spec.reduces.0 as usize]);
         }

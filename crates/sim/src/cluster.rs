@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::Error;
 use crate::ids::{Kind, Ms, NodeId, RackId};
 use crate::resources::Resources;
+use resched_trace::synthesise::{host_name, rack_name, rack_of};
 
 /// More nodes than any cluster has; a larger number in a file is a slip.
 const MOST_NODES: u32 = 1_000_000;
@@ -309,12 +310,8 @@ impl Cluster {
         let count = config.nodes.count.unwrap_or(0);
         let racks = config.nodes.racks.clamp(1, count.max(1));
         let capacity = Resources([config.nodes.map_slots, config.nodes.reduce_slots]);
-        let nodes: Vec<_> = (0..count)
-            .map(|node| {
-                let rack = (u64::from(node) * u64::from(racks) / u64::from(count)) as u32;
-                (host_name(node), rack_name(rack), capacity)
-            })
-            .collect();
+        let nodes: Vec<_> =
+            (0..count).map(|node| (host_name(node), rack_name(rack_of(node, count, racks)), capacity)).collect();
         Self::new(config, nodes)
     }
 
@@ -396,13 +393,6 @@ impl Cluster {
     pub fn interval(&self) -> Ms {
         self.interval
     }
-}
-
-fn host_name(i: u32) -> String {
-    format!("node-{i:05}")
-}
-fn rack_name(i: u32) -> String {
-    format!("/rack-{i:03}")
 }
 
 #[cfg(test)]

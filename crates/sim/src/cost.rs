@@ -8,7 +8,7 @@ use resched_trace::model::Outcome;
 
 use crate::cluster::{Cluster, ReduceModel};
 use crate::ids::{JobId, Kind, Level, Ms, TaskId};
-use crate::workload::Workload;
+use crate::workload::{LoggedReduce, Workload};
 
 /// Rumen's run time where it knows none, and for a negative one.
 const UNKNOWN_RUN: Ms = 100;
@@ -79,30 +79,27 @@ impl<'w> CostModel<'w> {
 
     fn reduce(&mut self, task: TaskId, attempt: u32) -> Course {
         let tries = self.workload.logged_reduces(task);
-        let own = tries.get(attempt as usize);
-        let failed = own.filter(|own| own.outcome == Outcome::Failed);
-        if let Some(own) = own.filter(|own| own.outcome == Outcome::Success).or(failed) {
-            let shuffle = own.shuffle.max(0);
-            let run = if own.reduce < 0 { UNKNOWN_RUN } else { own.reduce };
-            return match failed {
-                // A failed try ends after its logged time, whatever its phases.
-                Some(own) => {
-                    let whole = own.shuffle.saturating_add(own.sort).saturating_add(own.reduce);
-                    let run = if whole < 0 { UNKNOWN_RUN } else { whole };
-                    Course { outcome: Outcome::Failed, run, sort: 0, shuffle }
-                }
-                None => Course { outcome: Outcome::Success, run, sort: own.sort.max(0), shuffle },
-            };
+        let as_logged = |own: &LoggedReduce, run: Ms| Course {
+            outcome: own.outcome,
+            run: if run < 0 { UNKNOWN_RUN } else { run },
+            sort: own.sort.max(0),
+            shuffle: own.shuffle.max(0),
+        };
+        let own = tries.get(attempt as usize).filter(|own| matches!(own.outcome, Outcome::Success | Outcome::Failed));
+        if let Some((own, run)) = own.and_then(|own| Some((own, own.reduce?))) {
+            return as_logged(own, run);
         }
+        let course = |outcome, run: Ms| Course { outcome, run: run.max(0), sort: 0, shuffle: 0 };
         if let Some(&(run, outcome)) = self.script.get(&(task, attempt)) {
-            return Course { outcome, run: run.max(0), sort: 0, shuffle: 0 };
+            return course(outcome, run);
         }
-        if let Some(own) = tries.iter().find(|own| own.outcome == Outcome::Success) {
-            let run = if own.reduce < 0 { UNKNOWN_RUN } else { own.reduce };
-            return Course { outcome: Outcome::Success, run, sort: own.sort.max(0), shuffle: own.shuffle.max(0) };
+        let success = tries.iter().find(|own| own.outcome == Outcome::Success && own.reduce.is_some());
+        if let (None, Some((success, run))) = (own, success.and_then(|own| Some((own, own.reduce?)))) {
+            return as_logged(success, run);
         }
+        // Rumen keeps the outcome of a try whose times cannot be, and draws its run time.
         let (_, run) = self.made_up(task, Kind::Reduce, attempt, Level::Off);
-        Course { outcome: Outcome::Success, run: run.max(0), sort: 0, shuffle: 0 }
+        course(own.map_or(Outcome::Success, |own| own.outcome), run)
     }
 
     /// Outcome and run time drawn from what the job's other attempts did, by Rumen's rules; from all jobs' if it has none.
@@ -120,25 +117,30 @@ impl<'w> CostModel<'w> {
         (if succeeds { Outcome::Success } else { Outcome::Failed }, run.unwrap_or(UNKNOWN_RUN))
     }
 
-    /// When a reduce of this job ends that started at `start`, once all maps are done since `maps_done` (bytes per
-    /// reduce and the fluid server as of then in `fluid`). `None` in model R0, where its node must be told first.
+    /// When a reduce of this job that started at `start` has all its input, and when it ends; `maps_done` is when the
+    /// master learned that all maps are done. `None` if that is not known yet: before that instant, and in model R0 until its
+    /// node has been told. A try that fails does so after its logged time, whatever the maps do.
     pub(crate) fn reduce_end(
         &self,
         job: JobId,
         start: Ms,
-        maps_done: Ms,
+        maps_done: Option<Ms>,
         course: &Course,
         fluid: &Fluid,
     ) -> Option<(Ms, Ms)> {
-        let job = self.workload.job(job);
-        if course.outcome == Outcome::Failed {
-            return (self.cluster.config.cost.reduce != ReduceModel::R0).then_some((start, start + course.run));
-        }
-        let shuffled = match self.cluster.config.cost.reduce {
+        let model = self.cluster.config.cost.reduce;
+        let shuffled = match model {
             ReduceModel::R0 => return None,
-            ReduceModel::R1 if start < maps_done => maps_done + job.first_shuffle.or(job.typical_shuffle).unwrap_or(0),
-            ReduceModel::R1 => start + job.typical_shuffle.unwrap_or(course.shuffle),
-            ReduceModel::R2 => fluid.end(start).max(maps_done),
+            _ if course.outcome == Outcome::Failed => start + course.shuffle,
+            ReduceModel::R1 => {
+                let (job, maps_done) = (self.workload.job(job), maps_done?);
+                if start < maps_done {
+                    maps_done + job.first_shuffle.or(job.typical_shuffle).unwrap_or(0)
+                } else {
+                    start + job.typical_shuffle.unwrap_or(course.shuffle)
+                }
+            }
+            ReduceModel::R2 => fluid.end(start).max(maps_done?),
         };
         Some((shuffled, shuffled + course.sort + course.run))
     }
@@ -184,7 +186,7 @@ impl Observed {
             }
             for task in job.reduces.clone().map(TaskId) {
                 let logged = workload.logged_reduces(task);
-                reduces.extend(logged.iter().find(|own| own.outcome == Outcome::Success).map(|own| own.reduce));
+                reduces.extend(logged.iter().find(|own| own.outcome == Outcome::Success).and_then(|own| own.reduce));
             }
         }
         Self { maps: maps.map(Cdf::of), reduces: Cdf::of(reduces), tries }

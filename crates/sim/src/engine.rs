@@ -448,12 +448,11 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
         }
     }
 
-    /// Fixes when a reduce ends whose job has all maps done. Returns whether that is known now.
+    /// Fixes when a reduce ends, if that can be told now. Returns whether it is known.
     fn fix_reduce_end(&mut self, id: RunId) -> bool {
         let run = &self.world.runs[id.index()];
         let job = &self.world.jobs[run.job.index()];
-        let Some(maps_done) = job.maps_done else { return false };
-        let end = self.cost.reduce_end(run.job, run.start, maps_done, &run.course, &job.fluid);
+        let end = self.cost.reduce_end(run.job, run.start, job.maps_done, &run.course, &job.fluid);
         if let (None, Some((shuffled, end))) = (run.end, end) {
             let run = &mut self.world.runs[id.index()];
             (run.shuffle_finish, run.end) = (Some(shuffled), Some(end));

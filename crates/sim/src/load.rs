@@ -235,8 +235,8 @@ impl Loader<'_> {
                     self.skip("attempt-without-run-time", 1);
                 }
                 let logged = match phases {
-                    Some([shuffle, sort, reduce]) => LoggedReduce { outcome, shuffle, sort, reduce },
-                    None => LOST_REDUCE,
+                    Some([shuffle, sort, reduce]) => LoggedReduce { outcome, shuffle, sort, reduce: Some(reduce) },
+                    None => LoggedReduce { outcome, ..LOST_REDUCE },
                 };
                 self.place_try(&mut tries, logged, LOST_REDUCE);
             }
@@ -323,7 +323,7 @@ impl Loader<'_> {
 }
 
 const LOST_MAP: LoggedMap = LoggedMap { outcome: Outcome::Unknown, level: Level::Off, run: 0 };
-const LOST_REDUCE: LoggedReduce = LoggedReduce { outcome: Outcome::Unknown, shuffle: 0, sort: 0, reduce: 0 };
+const LOST_REDUCE: LoggedReduce = LoggedReduce { outcome: Outcome::Unknown, shuffle: 0, sort: 0, reduce: None };
 
 /// The number at the end of a task's id.
 fn task_number(name: &str) -> Option<usize> {
@@ -338,7 +338,9 @@ fn length(start: Option<Ms>, finish: Option<Ms>) -> Option<Ms> {
 
 /// A reduce's shuffle, sort and reduce times, by Rumen's rules for what is missing (policies A.5).
 fn phases(start: Option<Ms>, shuffled: Option<Ms>, sorted: Option<Ms>, finish: Option<Ms>) -> Option<[Ms; 3]> {
-    length(start, finish)?;
+    if length(start, finish)? <= 0 {
+        return None;
+    }
     let start_sort = shuffled.or(start);
     let start_reduce = sorted.or(finish);
     Some([length(start, start_sort)?, length(start_sort, start_reduce)?, length(start_reduce, finish)?])

@@ -30,8 +30,8 @@ pub struct LoggedReduce {
     pub shuffle: Ms,
     /// From there to the end of the sort, ms.
     pub sort: Ms,
-    /// From there to its end, ms.
-    pub reduce: Ms,
+    /// From there to its end, ms; `None` if the log has no time that can be.
+    pub reduce: Option<Ms>,
 }
 
 /// A job, as it was submitted and as it is known from its log.

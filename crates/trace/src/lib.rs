@@ -14,8 +14,11 @@
 pub mod draws;
 mod error;
 pub mod formats;
+pub mod history_writer;
 pub mod ingest;
 pub mod model;
 pub mod store;
+pub mod synthesise;
+pub mod workload;
 
 pub use error::Error;

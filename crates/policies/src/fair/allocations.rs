@@ -78,7 +78,8 @@ impl Allocations {
     /// # Errors
     /// What is wrong with it, with line and column, in a sentence.
     pub fn read(path: &str) -> Result<Self, String> {
-        let text = std::fs::read_to_string(path).map_err(|error| format!("{path}: cannot read the allocations: {error}"))?;
+        let text =
+            std::fs::read_to_string(path).map_err(|error| format!("{path}: cannot read the allocations: {error}"))?;
         Self::parse(&text).map_err(|problem| format!("{path}: {problem}"))
     }
 

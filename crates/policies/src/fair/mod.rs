@@ -13,7 +13,7 @@ mod preemption;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use resched_sim::{JobId, Kind, Ms, Offer, Orders, Policy, Reach, TaskId, Violation, View};
+use resched_sim::{JobId, Kind, Ms, Offer, Orders, Policy, Reach, TaskId, View, Violation};
 use resched_trace::model::Priority;
 
 pub use allocations::{Allocations, PoolConfig, PoolMode};
@@ -31,8 +31,22 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     parameters: &[
         Parameter::choice("pools", "user", &["user", "queue"], "what names a job's pool"),
         Parameter::file("allocations", "TOML file with guarantees, limits, weights and timeouts of pools"),
-        Parameter::integer("delay_node", "-1", -1, 86_400_000, "ms", "wait for a node with the data; -1: 1.5 heartbeats, 15 s at most"),
-        Parameter::integer("delay_rack", "-1", -1, 86_400_000, "ms", "further wait for a rack with the data; -1: likewise"),
+        Parameter::integer(
+            "delay_node",
+            "-1",
+            -1,
+            86_400_000,
+            "ms",
+            "wait for a node with the data; -1: 1.5 heartbeats, 15 s at most",
+        ),
+        Parameter::integer(
+            "delay_rack",
+            "-1",
+            -1,
+            86_400_000,
+            "ms",
+            "further wait for a rack with the data; -1: likewise",
+        ),
         Parameter::boolean("assign_multiple", "true", "fill all free slots at one heartbeat; false: one task"),
         Parameter::integer("map_cap", "-1", -1, 100_000, "tasks", "maps per heartbeat; -1: the free slots"),
         Parameter::integer("reduce_cap", "-1", -1, 100_000, "tasks", "reduces per heartbeat; -1: the free slots"),
@@ -137,9 +151,8 @@ impl Fair {
             "" => Allocations::default(),
             path => Allocations::read(path)?,
         };
-        let preemption = values
-            .boolean("preemption")
-            .then(|| preemption::Preemption::new(values.integer("preemption_interval")));
+        let preemption =
+            values.boolean("preemption").then(|| preemption::Preemption::new(values.integer("preemption_interval")));
         let mut fair = Self {
             by_queue: values.text("pools") == "queue",
             delays: (values.integer("delay_node"), values.integer("delay_rack")),
@@ -362,7 +375,13 @@ impl Fair {
         Ok(false)
     }
 
-    fn launch_of(&mut self, offer: &mut Offer<'_, '_>, job: JobId, kind: Kind, waits: Waits) -> Result<bool, Violation> {
+    fn launch_of(
+        &mut self,
+        offer: &mut Offer<'_, '_>,
+        job: JobId,
+        kind: Kind,
+        waits: Waits,
+    ) -> Result<bool, Violation> {
         if kind == Kind::Reduce {
             return offer.launch_reduce(job);
         }

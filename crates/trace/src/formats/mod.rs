@@ -4,8 +4,15 @@
 //! bytes into jobs and machines. No reader panics: a damaged record is skipped and counted by cause.
 
 pub mod conf_xml;
+#[cfg(test)]
+mod golden;
+pub mod jhist;
+mod json;
 mod names;
+pub mod rumen;
+pub mod swim;
 pub mod text_history;
+pub mod topology;
 
 use std::io::BufRead;
 
@@ -15,14 +22,7 @@ use crate::model::{JobRecord, NodeRow};
 use crate::store::TimeZero;
 
 /// Every format, in the order in which they are tried: a new format is one module and one line here.
-pub const FORMATS: &[Format] = &[text_history::FORMAT];
-
-#[cfg(test)]
-mod golden;
-pub mod jhist;
-mod json;
-pub mod rumen;
-pub mod topology;
+pub const FORMATS: &[Format] = &[text_history::FORMAT, jhist::FORMAT, rumen::FORMAT, topology::FORMAT, swim::FORMAT];
 
 /// Where a reader puts what it finds.
 pub trait Sink {

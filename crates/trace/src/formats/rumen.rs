@@ -17,7 +17,15 @@ use crate::model::{
 };
 
 /// Rumen's job trace.
-pub const FORMAT: Format = Format { name: "rumen", title: "Rumen job trace (JSON)", sniff, read };
+pub const FORMAT: Format = Format {
+    name: "rumen",
+    title: "Rumen job trace (JSON)",
+    time_zero: Some(crate::store::TimeZero::Epoch),
+    has_tasks: true,
+    folded: true,
+    sniff,
+    read,
+};
 
 /// Most bytes of one job that are read, enough for some 500,000 tasks; a longer one is passed over.
 const MAX_JOB_BYTES: usize = 1 << 30;

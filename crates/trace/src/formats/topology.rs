@@ -14,7 +14,15 @@ use crate::Error;
 use crate::model::{NodeChange, NodeRow};
 
 /// Rumen's topology file.
-pub const FORMAT: Format = Format { name: "rumen-topology", title: "Rumen network topology (JSON)", sniff, read };
+pub const FORMAT: Format = Format {
+    name: "rumen-topology",
+    title: "Rumen network topology (JSON)",
+    time_zero: None,
+    has_tasks: true,
+    folded: false,
+    sniff,
+    read,
+};
 
 /// Most bytes of a topology that are read: some millions of machines.
 const MAX_BYTES: usize = 1 << 30;

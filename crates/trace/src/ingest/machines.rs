@@ -44,21 +44,30 @@ impl Machines {
         }
     }
 
-    /// The rows of the nodes table: what was told, in the order of telling; then the other hosts by rack and name, those
-    /// without a rack first. Observed machines were there from the start.
-    pub(super) fn into_rows(self) -> Vec<NodeRow> {
+    /// How many hosts were seen that the sources which tell of machines leave out.
+    pub(super) fn outside(&self) -> u64 {
+        if self.told.is_empty() {
+            return 0;
+        }
         let told: BTreeSet<&str> = self.told.iter().map(|node| node.host.as_str()).collect();
+        self.seen.keys().filter(|host| !told.contains(host.as_str())).count() as u64
+    }
+
+    /// The rows of the nodes table: what was told, in the order of telling. Only where no source tells of machines are they
+    /// the hosts that were seen, by rack and name, those without a rack first; they were there from the start.
+    pub(super) fn into_rows(self) -> Vec<NodeRow> {
+        if !self.told.is_empty() {
+            return self.told;
+        }
         let mut seen = BTreeSet::new();
-        for (host, racks) in self.seen.into_iter().filter(|(host, _)| !told.contains(host.as_str())) {
+        for (host, racks) in self.seen {
             if racks.is_empty() {
                 seen.insert((None, host));
             } else {
                 seen.extend(racks.into_iter().map(|rack| (Some(rack), host.clone())));
             }
         }
-        let mut rows = self.told;
-        rows.extend(seen.into_iter().map(|(rack, host)| NodeRow { host, rack, ..NodeRow::default() }));
-        rows
+        seen.into_iter().map(|(rack, host)| NodeRow { host, rack, ..NodeRow::default() }).collect()
     }
 }
 
@@ -71,8 +80,7 @@ mod tests {
         AttemptRow { host: Some(host.to_owned()), rack: rack.map(str::to_owned), ..AttemptRow::default() }
     }
 
-    #[test]
-    fn told_machines_come_first_and_the_others_by_rack_and_host() {
+    fn seen() -> Machines {
         let mut machines = Machines::default();
         let attempts = vec![
             attempt("b", None),
@@ -83,13 +91,31 @@ mod tests {
         ];
         let task = TaskRecord { attempts, ..TaskRecord::default() };
         machines.see(&JobRecord { tasks: vec![task], ..JobRecord::default() });
+        machines
+    }
+
+    fn rows(machines: Machines) -> Vec<(Option<String>, String)> {
+        machines.into_rows().into_iter().map(|row| (row.rack, row.host)).collect()
+    }
+
+    fn row(rack: Option<&str>, host: &str) -> (Option<String>, String) {
+        (rack.map(str::to_owned), host.to_owned())
+    }
+
+    #[test]
+    fn seen_machines_stand_by_rack_and_host() {
+        let expected = [row(None, "lone"), row(Some("/r1"), "c"), row(Some("/r2"), "b"), row(Some("/r9"), "t2")];
+        assert_eq!(seen().outside(), 0);
+        assert_eq!(rows(seen()), expected);
+    }
+
+    #[test]
+    fn a_source_that_tells_of_machines_tells_of_all() {
+        let mut machines = seen();
         for host in ["t2", "t1", "t2"] {
             machines.tell(NodeRow { host: host.to_owned(), ..NodeRow::default() });
         }
-        let rows: Vec<_> = machines.into_rows().into_iter().map(|row| (row.rack, row.host)).collect();
-        let row = |rack: Option<&str>, host: &str| (rack.map(str::to_owned), host.to_owned());
-        let expected =
-            [row(None, "t2"), row(None, "t1"), row(None, "lone"), row(Some("/r1"), "c"), row(Some("/r2"), "b")];
-        assert_eq!(rows, expected);
+        assert_eq!(machines.outside(), 3, "lone, b and c");
+        assert_eq!(rows(machines), [row(None, "t2"), row(None, "t1")]);
     }
 }

@@ -24,6 +24,7 @@ use crate::Error;
 use crate::formats::{FORMATS, Format, Sink};
 use crate::model::{JobRecord, NodeRow};
 use crate::store::{Manifest, TraceWriter};
+use crate::synthesise::{MADE, Rules, Synthesiser, TooLarge};
 
 /// What to do with the sources.
 #[derive(Default)]
@@ -43,8 +44,31 @@ pub struct TaskMaker {
     pub make: Box<MakeTasks>,
     /// The columns that it fills, as `table.column`, with the name of the rule: for the manifest.
     pub made: BTreeMap<String, String>,
+    /// The machines of the cluster that the tasks are made for.
+    pub nodes: Vec<NodeRow>,
     /// The parameters of its rules: for the manifest.
     pub parameters: BTreeMap<String, serde_json::Value>,
+}
+
+impl TaskMaker {
+    /// Makes tasks by the rules of [`crate::synthesise`].
+    ///
+    /// # Errors
+    /// [`Error::Request`] if a rule is out of its range.
+    pub fn synthesiser(rules: &Rules, seed: u64) -> Result<Self, Error> {
+        let synthesiser = Synthesiser::new(rules, seed)?;
+        let parameters = [("seed", Ok(seed.into())), ("synthesiser", serde_json::to_value(rules))];
+        let parameters: Result<BTreeMap<_, _>, _> =
+            parameters.into_iter().map(|(name, value)| Ok((name.to_owned(), value?))).collect();
+        let parameters: BTreeMap<_, _> = parameters
+            .map_err(|error: serde_json::Error| Error::Request(format!("the rules of the synthesiser: {error}")))?;
+        Ok(Self {
+            make: Box::new(move |record, ordinal| synthesiser.synthesise(record, ordinal).map_err(|_| TooLarge::CAUSE)),
+            made: MADE.iter().map(|column| ((*column).to_owned(), "synthesiser".to_owned())).collect(),
+            nodes: (0..rules.nodes).map(|node| rules.node(node)).collect(),
+            parameters,
+        })
+    }
 }
 
 /// The function of a [`TaskMaker`].

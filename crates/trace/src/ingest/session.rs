@@ -167,7 +167,11 @@ impl<'a> Session<'a> {
         self.skip("shortened-text", shortened);
         if let Some(maker) = self.options.tasks.as_ref().filter(|_| !format.has_tasks && record.tasks.is_empty()) {
             match (maker.make)(&mut record, self.jobs) {
-                Ok(()) => self.made_tasks = true,
+                Ok(()) => {
+                    if !std::mem::replace(&mut self.made_tasks, true) {
+                        maker.nodes.iter().for_each(|node| self.machines.tell(node.clone()));
+                    }
+                }
                 Err(cause) => self.skip(cause, 1),
             }
         }
@@ -205,7 +209,7 @@ impl<'a> Session<'a> {
     }
 
     /// Hands over machines and counts, and returns the manifest as far as an ingest knows it.
-    pub(super) fn finish(self) -> Result<Manifest, Error> {
+    pub(super) fn finish(mut self) -> Result<Manifest, Error> {
         if let Some(folder) = self.folders.iter().find(|folder| folder.yielded == 0) {
             return Err(no_history(folder.path, format!("{} files, none of which holds one", folder.files)));
         }
@@ -214,7 +218,8 @@ impl<'a> Session<'a> {
                 "expected histories, found only confs; name the histories that they belong to".to_owned(),
             ));
         }
-        for node in self.machines.into_rows() {
+        self.skip("host-outside-topology", self.machines.outside());
+        for node in std::mem::take(&mut self.machines).into_rows() {
             self.sink.node(node);
         }
         for (cause, &n) in &self.skipped {

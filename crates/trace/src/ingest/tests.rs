@@ -220,6 +220,7 @@ fn tasks_are_made_up_only_where_the_format_has_none() {
     let maker = || TaskMaker {
         make: Box::new(make),
         made: BTreeMap::from([("tasks.start".to_owned(), "rates".to_owned())]),
+        nodes: Vec::new(),
         parameters: BTreeMap::from([("split_bytes".to_owned(), serde_json::json!(1))]),
     };
     let options = Options { tasks: Some(maker()), ..Options::default() };

@@ -22,7 +22,15 @@ use crate::Error;
 use history::History;
 
 /// The Avro job history.
-pub const FORMAT: Format = Format { name: "jhist", title: "Hadoop job history (.jhist, Avro)", sniff, read };
+pub const FORMAT: Format = Format {
+    name: "jhist",
+    title: "Hadoop job history (.jhist, Avro)",
+    time_zero: Some(crate::store::TimeZero::Epoch),
+    has_tasks: true,
+    folded: false,
+    sniff,
+    read,
+};
 
 /// Most bytes of one event that are read. The largest are failures with their stack traces, some kilobytes.
 const MAX_EVENT_BYTES: usize = 16 << 20;

@@ -1,0 +1,238 @@
+//! From what a job does in all to its tasks, splits and attempts.
+
+use rand_distr::{Distribution, LogNormal};
+
+use super::placement::Placement;
+use crate::Error;
+use crate::draws::{Purpose, stream};
+use crate::model::{AttemptRow, JobRecord, Locality, Outcome, TaskKind, TaskRecord, TaskRow};
+
+/// The most tasks of one job. A million of them with three replicas each take some 1.5 GB while the job is handed over;
+/// the largest job of the Facebook traces has 158,500 maps of 128 MiB.
+pub const MAX_TASKS: u64 = 1_000_000;
+
+/// How a job divides into tasks and how long they take, before chance.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Shape {
+    /// Maps, at least 1.
+    pub(crate) maps: u64,
+    /// Reduces; 0 if the maps write the output.
+    pub(crate) reduces: u64,
+    /// Bytes that all maps read.
+    pub(crate) input_bytes: u64,
+    /// Bytes that each map reads, except the last, which reads what is left.
+    pub(crate) split_bytes: u64,
+    /// Bytes that all reduces fetch.
+    pub(crate) shuffle_bytes: u64,
+    /// Bytes that the job writes.
+    pub(crate) output_bytes: u64,
+    /// How long a map takes that reads nothing, ms.
+    pub(crate) map_base_ms: f64,
+    /// How much longer a map takes for each byte it reads, ms.
+    pub(crate) map_ms_per_byte: f64,
+    /// How long a reduce fetches when all maps are over, ms.
+    pub(crate) shuffle_ms: f64,
+    /// How long a reduce takes after that, ms.
+    pub(crate) reduce_ms: f64,
+    /// How much the times vary.
+    pub(crate) map_times: Variation,
+    /// How much the times vary.
+    pub(crate) reduce_times: Variation,
+}
+
+/// How much the times of tasks that do the same vary: by a log-normal factor of mean 1.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Variation(LogNormal<f64>);
+
+impl Variation {
+    /// Variation of that coefficient (standard deviation over mean); 0 is none.
+    ///
+    /// # Errors
+    /// [`Error::Request`] if it is negative or not finite.
+    pub(crate) fn new(coefficient: f64) -> Result<Self, Error> {
+        LogNormal::from_mean_cv(1.0, coefficient).map(Self).map_err(|_| {
+            Error::Request(format!("variation: expected a number from 0, found {coefficient}; correct the number"))
+        })
+    }
+
+    /// The factor for one task.
+    fn factor(&self, seed: u64, job: u64, kind: TaskKind, task: u64) -> f64 {
+        self.0.sample(&mut stream(seed, Purpose::TaskDuration, &[job, kind as u64, task]))
+    }
+}
+
+/// Why a job was left without tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the job would have {tasks} tasks, more than the {MAX_TASKS} that are made for one job")]
+pub struct TooLarge {
+    /// How many tasks it would have.
+    pub tasks: u64,
+}
+
+impl TooLarge {
+    /// The cause under which such jobs are counted as skipped.
+    pub const CAUSE: &str = "too-many-tasks";
+}
+
+/// Gives job number `ordinal` its tasks as `shape` has them; the job's row says afterwards how many there are.
+///
+/// # Errors
+/// [`TooLarge`] if there would be more than [`MAX_TASKS`]; the record is then as it was.
+pub(crate) fn lay_out(
+    record: &mut JobRecord,
+    shape: &Shape,
+    placement: &Placement,
+    seed: u64,
+    ordinal: u64,
+) -> Result<(), TooLarge> {
+    let tasks = shape.maps.saturating_add(shape.reduces);
+    if tasks > MAX_TASKS {
+        return Err(TooLarge { tasks });
+    }
+    let layout =
+        Layout { job_id: record.job.job_id.clone(), submit: record.job.submit.unwrap_or(0), shape, seed, ordinal };
+    let maps = (0..shape.maps).map(|index| layout.map(index, placement));
+    let reduces = (0..shape.reduces).map(|index| layout.reduce(index));
+    record.tasks = maps.chain(reduces).collect();
+    record.job.declared_maps = Some(signed(shape.maps));
+    record.job.declared_reduces = Some(signed(shape.reduces));
+    Ok(())
+}
+
+struct Layout<'a> {
+    job_id: String,
+    submit: i64,
+    shape: &'a Shape,
+    seed: u64,
+    ordinal: u64,
+}
+
+impl Layout<'_> {
+    fn map(&self, index: u64, placement: &Placement) -> TaskRecord {
+        let shape = self.shape;
+        let read = shape.input_bytes.saturating_sub(shape.split_bytes.saturating_mul(index)).min(shape.split_bytes);
+        let passed_on = if shape.reduces == 0 { shape.output_bytes } else { shape.shuffle_bytes };
+        let handed = share(passed_on, index, shape.maps);
+        let factor = shape.map_times.factor(self.seed, self.ordinal, TaskKind::Map, index);
+        let finish = after(self.submit, (shape.map_base_ms + shape.map_ms_per_byte * read as f64) * factor);
+
+        let task = self.task(TaskKind::Map, index, finish, read, handed);
+        let splits = placement.splits(&task.task_id, signed(read), self.seed, self.ordinal, index);
+        let attempt = AttemptRow {
+            locality: (!splits.is_empty()).then_some(Locality::Node),
+            hdfs_bytes_read: task.input_bytes,
+            hdfs_bytes_written: (shape.reduces == 0).then_some(signed(handed)),
+            map_input_bytes: task.input_bytes,
+            map_output_bytes: (shape.reduces > 0).then_some(signed(handed)),
+            ..only_attempt(&task)
+        };
+        TaskRecord { task, splits, attempts: vec![attempt] }
+    }
+
+    fn reduce(&self, index: u64) -> TaskRecord {
+        let shape = self.shape;
+        let fetched = share(shape.shuffle_bytes, index, shape.reduces);
+        let written = share(shape.output_bytes, index, shape.reduces);
+        let factor = shape.reduce_times.factor(self.seed, self.ordinal, TaskKind::Reduce, index);
+        let fetched_at = after(self.submit, shape.shuffle_ms * factor);
+        let finish = after(fetched_at, shape.reduce_ms * factor);
+
+        let task = self.task(TaskKind::Reduce, index, finish, fetched, written);
+        let attempt = AttemptRow {
+            shuffle_finish: Some(fetched_at),
+            sort_finish: Some(fetched_at),
+            hdfs_bytes_written: task.output_bytes,
+            reduce_shuffle_bytes: task.input_bytes,
+            ..only_attempt(&task)
+        };
+        TaskRecord { task, splits: Vec::new(), attempts: vec![attempt] }
+    }
+
+    fn task(&self, kind: TaskKind, index: u64, finish: i64, input: u64, output: u64) -> TaskRow {
+        TaskRow {
+            job_id: self.job_id.clone(),
+            task_id: task_id(&self.job_id, kind, index),
+            kind,
+            start: Some(self.submit),
+            finish: Some(finish),
+            outcome: Outcome::Success,
+            input_bytes: Some(signed(input)),
+            output_bytes: Some(signed(output)),
+            ..TaskRow::default()
+        }
+    }
+}
+
+/// The attempt that did all of `task`.
+fn only_attempt(task: &TaskRow) -> AttemptRow {
+    AttemptRow {
+        job_id: task.job_id.clone(),
+        task_id: task.task_id.clone(),
+        kind: task.kind,
+        start: task.start,
+        finish: task.finish,
+        outcome: Outcome::Success,
+        ..AttemptRow::default()
+    }
+}
+
+/// Hadoop's name of a task: job `job_X` has the tasks `task_X_m_000000`, any other job `X` likewise.
+fn task_id(job_id: &str, kind: TaskKind, index: u64) -> String {
+    let letter = if kind == TaskKind::Reduce { 'r' } else { 'm' };
+    format!("task_{}_{letter}_{index:06}", job_id.strip_prefix("job_").unwrap_or(job_id))
+}
+
+/// Part `index` of `parts` as equal parts of `total` as whole bytes allow; together they are `total`.
+fn share(total: u64, index: u64, parts: u64) -> u64 {
+    let parts = parts.max(1);
+    total / parts + u64::from(index < total % parts)
+}
+
+/// The instant `duration` ms after `start`, and at least 1 ms after it.
+fn after(start: i64, duration: f64) -> i64 {
+    // The conversion saturates, and takes what is not a number as 0.
+    start.saturating_add((duration.round() as i64).max(1))
+}
+
+fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn task_ids_follow_the_job_id() {
+        assert_eq!(task_id("job_201003010800_0007", TaskKind::Map, 12), "task_201003010800_0007_m_000012");
+        assert_eq!(task_id("job0", TaskKind::Reduce, 1_234_567), "task_job0_r_1234567");
+    }
+
+    #[test]
+    fn shares_are_equal_and_complete() {
+        let parts: Vec<u64> = (0..3).map(|index| share(11, index, 3)).collect();
+        assert_eq!(parts, [4, 4, 3]);
+        assert_eq!(share(u64::MAX, 0, 1), u64::MAX);
+    }
+
+    #[test]
+    fn variation_keeps_the_mean() {
+        let variation = Variation::new(0.3).unwrap();
+        let factors: Vec<f64> = (0..20_000).map(|task| variation.factor(1, 0, TaskKind::Map, task)).collect();
+        let mean = factors.iter().sum::<f64>() / 20_000.0;
+        let deviation = (factors.iter().map(|factor| (factor - mean).powi(2)).sum::<f64>() / 20_000.0).sqrt();
+        // Four standard errors of the mean: 4·0.3/√20,000 ≈ 0.0085.
+        assert!((mean - 1.0).abs() < 0.0085, "mean {mean}");
+        assert!((deviation - 0.3).abs() < 0.01, "deviation {deviation}");
+        assert!(Variation::new(-0.1).is_err() && Variation::new(f64::NAN).is_err());
+    }
+
+    #[test]
+    fn hostile_durations_saturate() {
+        assert_eq!(after(i64::MAX - 1, 1e300), i64::MAX);
+        assert_eq!(after(5, f64::NAN), 6);
+        assert_eq!(after(5, -3.0), 6);
+        assert_eq!(after(5, 2.5), 8);
+    }
+}

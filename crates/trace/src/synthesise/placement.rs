@@ -1,0 +1,230 @@
+//! Names and racks of generated machines, and where HDFS would put the replicas of a block.
+
+use std::ops::Range;
+
+use rand::RngExt;
+use rand_pcg::Pcg64Mcg;
+
+use crate::Error;
+use crate::draws::{Purpose, stream};
+use crate::model::SplitRow;
+
+/// The most machines of a generated cluster.
+pub const MAX_NODES: u32 = 1_000_000;
+
+/// The name of generated machine `node`, counted from 0: `node-00000`.
+pub fn host_name(node: u32) -> String {
+    format!("node-{node:05}")
+}
+
+/// The name of generated rack `rack`, counted from 0: `/rack-000`.
+pub fn rack_name(rack: u32) -> String {
+    format!("/rack-{rack:03}")
+}
+
+/// The rack of machine `node` where `nodes` machines fill `racks` racks in order, as evenly as it goes.
+///
+/// Counts of 0 are taken as 1.
+pub fn rack_of(node: u32, nodes: u32, racks: u32) -> u32 {
+    let rack = u64::from(node) * u64::from(racks.max(1)) / u64::from(nodes.max(1));
+    u32::try_from(rack).unwrap_or(u32::MAX)
+}
+
+/// Places the replicas of input blocks as HDFS does by default when the writer is no data node: the first on any machine, the
+/// second in another rack, the third in the second's rack, further ones anywhere; never two on one machine.
+///
+/// Where a rule cannot be met (one rack, no machine left in it), any machine will do, as in HDFS. There are as many
+/// replicas as asked for or as there are machines. The default places nothing.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Placement {
+    /// The machines that hold data, rack by rack.
+    holders: Vec<Holder>,
+    racks: Vec<String>,
+    replication: usize,
+}
+
+#[derive(Debug, Clone)]
+struct Holder {
+    host: String,
+    rack: u32,
+    /// Those of `holders` that stand in the same rack.
+    neighbours: Range<usize>,
+}
+
+impl Placement {
+    /// Places on the machines `holders` of a cluster of `nodes` machines in `racks` racks.
+    ///
+    /// # Errors
+    /// [`Error::Request`] if the cluster is empty, too large, has more racks than machines or lacks a holder.
+    pub(crate) fn new(nodes: u32, racks: u32, holders: &[u32], replication: u32) -> Result<Self, Error> {
+        if !(1..=MAX_NODES).contains(&nodes) {
+            return Err(Error::Request(format!("nodes: expected 1 to {MAX_NODES}, found {nodes}; correct the number")));
+        }
+        if !(1..=nodes).contains(&racks) {
+            return Err(Error::Request(format!(
+                "racks: expected 1 to {nodes} (the number of nodes), found {racks}; correct the number"
+            )));
+        }
+        let mut numbers = holders.to_vec();
+        numbers.sort_unstable();
+        numbers.dedup();
+        if let Some(last) = numbers.last().filter(|last| **last >= nodes) {
+            return Err(Error::Request(format!(
+                "data_nodes: expected numbers below {nodes} (the number of nodes), found {last}; nodes count from 0"
+            )));
+        }
+        let racked: Vec<u32> = numbers.iter().map(|&node| rack_of(node, nodes, racks)).collect();
+        let mut holders = Vec::with_capacity(numbers.len());
+        for group in racked.chunk_by(|a, b| a == b) {
+            let neighbours = holders.len()..holders.len() + group.len();
+            for (at, &rack) in neighbours.clone().zip(group) {
+                let host = numbers.get(at).map_or_else(String::new, |&node| host_name(node));
+                holders.push(Holder { host, rack, neighbours: neighbours.clone() });
+            }
+        }
+        let replication = usize::try_from(replication).unwrap_or(usize::MAX).min(holders.len());
+        Ok(Self { holders, racks: (0..racks).map(rack_name).collect(), replication })
+    }
+
+    /// The replicas of the input of map `index` of job `ordinal`, as rows of the splits table.
+    pub(crate) fn splits(&self, task_id: &str, bytes: i64, seed: u64, ordinal: u64, index: u64) -> Vec<SplitRow> {
+        let mut rng = stream(seed, Purpose::BlockPlacement, &[ordinal, index]);
+        let places = self.places(&mut rng);
+        let holders = places.iter().filter_map(|&place| self.holders.get(place));
+        (0..)
+            .zip(holders)
+            .map(|(ordinal, holder)| SplitRow {
+                task_id: task_id.to_owned(),
+                ordinal,
+                host: Some(holder.host.clone()),
+                rack: self.racks.get(holder.rack as usize).cloned(),
+                bytes: Some(bytes),
+            })
+            .collect()
+    }
+
+    /// Positions in `holders`, in the order of replicas.
+    fn places(&self, rng: &mut Pcg64Mcg) -> Vec<usize> {
+        let all = self.holders.len();
+        let mut taken: Vec<usize> = Vec::with_capacity(self.replication);
+        while taken.len() < self.replication {
+            let wanted = match taken.as_slice() {
+                [first] => self.holders.get(*first).map(|holder| outside(&holder.neighbours, all)),
+                [_, second] => {
+                    self.holders.get(*second).map(|holder| (holder.neighbours.start, holder.neighbours.len()))
+                }
+                _ => None,
+            };
+            let place = wanted.and_then(|(start, length)| draw(rng, start, length, all, &taken));
+            match place.or_else(|| draw(rng, 0, all, all, &taken)) {
+                Some(place) => taken.push(place),
+                None => break,
+            }
+        }
+        taken
+    }
+}
+
+/// What is not in `range`, as the start and length of a stretch that wraps around `all`.
+fn outside(range: &Range<usize>, all: usize) -> (usize, usize) {
+    (range.end, all - range.len())
+}
+
+/// A position of the stretch of `length` from `start`, wrapping around at `all`, that is not taken; each is as likely.
+fn draw(rng: &mut Pcg64Mcg, start: usize, length: usize, all: usize, taken: &[usize]) -> Option<usize> {
+    let mut passed: Vec<usize> =
+        taken.iter().map(|&place| (place + all - start % all) % all).filter(|&offset| offset < length).collect();
+    passed.sort_unstable();
+    let free = length.checked_sub(passed.len()).filter(|free| *free > 0)?;
+    let mut offset = rng.random_range(0..free);
+    for place in passed {
+        if place <= offset {
+            offset += 1;
+        }
+    }
+    Some((start + offset) % all)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn hosts_and_racks(placement: &Placement, index: u64) -> Vec<(String, String)> {
+        let splits = placement.splits("task_1_m_000000", 64, 7, 0, index);
+        splits.into_iter().map(|split| (split.host.unwrap(), split.rack.unwrap())).collect()
+    }
+
+    #[test]
+    fn racks_are_contiguous_blocks() {
+        let racks: Vec<u32> = (0..7).map(|node| rack_of(node, 7, 3)).collect();
+        assert_eq!(racks, [0, 0, 0, 1, 1, 2, 2]);
+        assert_eq!((host_name(12), rack_name(3)), ("node-00012".to_owned(), "/rack-003".to_owned()));
+    }
+
+    #[test]
+    fn the_second_replica_leaves_the_rack_and_the_third_stays_with_it() {
+        let all: Vec<u32> = (0..20).collect();
+        let placement = Placement::new(20, 4, &all, 4).unwrap();
+        let mut firsts = BTreeSet::new();
+        for index in 0..500 {
+            let places = hosts_and_racks(&placement, index);
+            let hosts: BTreeSet<&String> = places.iter().map(|(host, _)| host).collect();
+            assert_eq!(hosts.len(), 4, "two replicas on one machine: {places:?}");
+            assert_ne!(places[0].1, places[1].1, "{places:?}");
+            assert_eq!(places[1].1, places[2].1, "{places:?}");
+            firsts.insert(places[0].0.clone());
+        }
+        assert_eq!(firsts.len(), 20, "every machine gets first replicas");
+    }
+
+    #[test]
+    fn each_machine_is_as_likely() {
+        // 6 machines in 2 racks, two replicas: the first anywhere, the second on one of 3; 6,000 blocks give 1,000 each.
+        let placement = Placement::new(6, 2, &[0, 1, 2, 3, 4, 5], 2).unwrap();
+        let mut counts = [[0_u32; 6]; 2];
+        for index in 0..6_000 {
+            for (replica, (host, _)) in hosts_and_racks(&placement, index).iter().enumerate() {
+                let node = (0..6).find(|node| host_name(*node) == *host).unwrap();
+                counts[replica][node as usize] += 1;
+            }
+        }
+        // Four standard deviations of a binomial count: 4·√(6,000·1/6·5/6) ≈ 115.
+        assert!(counts.iter().flatten().all(|count| count.abs_diff(1_000) < 115), "{counts:?}");
+    }
+
+    #[test]
+    fn few_machines_or_racks_still_get_what_fits() {
+        let one_rack = Placement::new(5, 1, &[0, 1, 2, 3, 4], 3).unwrap();
+        let pair = Placement::new(2, 2, &[0, 1], 3).unwrap();
+        let lone_second = Placement::new(4, 2, &[0, 1, 2], 3).unwrap();
+        for index in 0..100 {
+            for (placement, replicas) in [(&one_rack, 3), (&pair, 2), (&lone_second, 3)] {
+                let hosts: BTreeSet<String> =
+                    hosts_and_racks(placement, index).into_iter().map(|(host, _)| host).collect();
+                assert_eq!(hosts.len(), replicas);
+            }
+        }
+    }
+
+    #[test]
+    fn only_machines_with_data_hold_replicas() {
+        let holders = [0, 1, 2, 3, 4, 5, 6];
+        let placement = Placement::new(15, 1, &holders, 1).unwrap();
+        let hosts: BTreeSet<String> =
+            (0..300).flat_map(|index| hosts_and_racks(&placement, index)).map(|p| p.0).collect();
+        assert_eq!(hosts, holders.map(host_name).into());
+    }
+
+    #[test]
+    fn impossible_clusters_are_refused() {
+        for (nodes, racks, holders) in
+            [(0, 1, vec![]), (MAX_NODES + 1, 1, vec![]), (3, 4, vec![]), (3, 0, vec![]), (3, 1, vec![3])]
+        {
+            let error = Placement::new(nodes, racks, &holders, 3).unwrap_err();
+            assert!(error.is_request(), "{error}");
+        }
+    }
+}

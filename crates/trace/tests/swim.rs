@@ -1,0 +1,103 @@
+//! The SWIM files that were published: what is read of them, and the tasks that are made of it.
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+
+use resched_trace::Error;
+use resched_trace::formats::{Sink, swim};
+use resched_trace::model::{JobRecord, JobRow, NodeRow, TaskKind};
+use resched_trace::synthesise::{Rules, Synthesiser};
+
+/// Keeps the jobs; nothing may be skipped.
+#[derive(Default)]
+struct Jobs(Vec<JobRecord>);
+
+impl Sink for Jobs {
+    fn job(&mut self, job: JobRecord) -> Result<(), Error> {
+        self.0.push(job);
+        Ok(())
+    }
+    fn node(&mut self, node: NodeRow) {
+        panic!("a SWIM file has no machines, found {node:?}");
+    }
+    fn skip(&mut self, cause: &str, n: u64) {
+        panic!("nothing is damaged, found {n} × {cause}");
+    }
+}
+
+/// The folder of the real files; without it a test is skipped, unless it is required.
+fn real_traces() -> Option<PathBuf> {
+    let default = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
+    let traces = std::env::var_os("RESCHED_SHARED").map_or_else(default, PathBuf::from).join("traces");
+    if traces.is_dir() {
+        return Some(traces);
+    }
+    let required = std::env::var_os("RESCHED_REQUIRE_SHARED").is_some_and(|value| value == "1");
+    assert!(!required, "{}: not found", traces.display());
+    eprintln!("skipped: {} not found", traces.display());
+    None
+}
+
+fn read(path: &Path) -> Vec<JobRecord> {
+    let mut input = BufReader::new(File::open(path).unwrap());
+    assert!((swim::FORMAT.sniff)(input.fill_buf().unwrap()), "{} is not recognised", path.display());
+    let mut jobs = Jobs::default();
+    (swim::FORMAT.read)(&mut input, &path.display().to_string(), &mut jobs).unwrap();
+    jobs.0
+}
+
+#[test]
+fn golden_counts() {
+    let Some(traces) = real_traces() else { return };
+    let golden = File::open(traces.join("golden_counts.json")).unwrap();
+    let golden: BTreeMap<String, serde_json::Value> = serde_json::from_reader(golden).unwrap();
+    let files: Vec<_> = golden.into_iter().filter(|(name, _)| name.starts_with("swim/")).collect();
+    assert_eq!(files.len(), 5);
+    for (name, expected) in files {
+        let jobs = read(&traces.join(&name));
+        let submits = || jobs.iter().filter_map(|record| record.job.submit);
+        let sum = |bytes: fn(&JobRow) -> Option<i64>| jobs.iter().filter_map(|record| bytes(&record.job)).sum::<i64>();
+        let zeros =
+            |bytes: fn(&JobRow) -> Option<i64>| jobs.iter().filter(|record| bytes(&record.job) == Some(0)).count();
+        let found = serde_json::json!({
+            "format": "swim-tsv",
+            "rows": jobs.len(),
+            "columns": expected["columns"],
+            "min_submit_s": submits().min().unwrap() / 1_000,
+            "max_submit_s": submits().max().unwrap() / 1_000,
+            "map_input_bytes": sum(|job| job.input_bytes),
+            "shuffle_bytes": sum(|job| job.shuffle_bytes),
+            "reduce_output_bytes": sum(|job| job.output_bytes),
+            "zero_input": zeros(|job| job.input_bytes),
+            "zero_shuffle": zeros(|job| job.shuffle_bytes),
+            "zero_output": zeros(|job| job.output_bytes),
+        });
+        assert_eq!(found, expected, "{name}");
+    }
+}
+
+/// All bytes of the jobs end up in tasks, and nothing else does.
+#[test]
+fn a_workload_is_divided_completely() {
+    let Some(traces) = real_traces() else { return };
+    let synthesiser = Synthesiser::new(&Rules::default(), 1).unwrap();
+    let (mut maps, mut reduces, mut input, mut shuffled) = (0, 0, 0, 0);
+    for (ordinal, mut record) in (0..).zip(read(&traces.join("swim/FB-2009_samples_24_times_1hr_0.tsv"))) {
+        synthesiser.synthesise(&mut record, ordinal).unwrap();
+        for task in &record.tasks {
+            let bytes = task.task.input_bytes.unwrap();
+            if task.task.kind == TaskKind::Map {
+                (maps, input) = (maps + 1, input + bytes);
+            } else {
+                (reduces, shuffled) = (reduces + 1, shuffled + bytes);
+            }
+        }
+    }
+    // Tasks: counted from the file by another program, Σ max(1, ⌈input / 2²⁷⌉) and Σ min(1,000, ⌈shuffle / 2³⁰⌉).
+    assert_eq!((maps, reduces), (205_713, 14_678));
+    // Bytes: spec formats.md section 13.4.
+    assert_eq!((input, shuffled), (26_886_497_357_605, 22_216_712_306_762));
+}

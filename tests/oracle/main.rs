@@ -1,0 +1,184 @@
+//! The golden schedules of Hadoop's own schedulers, row by row: instant, node and level of every assignment, instant and
+//! state of every end, in the order of the file for assignments, orders and jobs.
+//!
+//! Needs the folder `oracle` (and `traces` for the trace of 19 jobs) under `RESCHED_SHARED`.
+
+mod golden;
+mod support;
+
+use std::collections::BTreeMap;
+
+use golden::{Golden, Row};
+use resched_policies::{Allocations, AnyPolicy, PolicySpec, PoolConfig};
+use resched_sim::{Ended, Error, JobEnded, Launched, Level, Ms, Observer, Options, TaskId, replay};
+use resched_trace::model::Outcome;
+use support::World;
+
+/// One schedule: the trace, the name of its golden file, and the policy that made it.
+fn check(world: &World, schedule: &str, policy: &str) {
+    let Some(golden) = Golden::read(schedule) else { return };
+    let script = world.script(&golden);
+    let spec = PolicySpec::parse(policy).unwrap_or_else(|error| panic!("{error}"));
+    let mut policy = spec.build().unwrap_or_else(|error| panic!("{error}"));
+    if let (AnyPolicy::Fair(fair), "s1-fairpre" | "s2-fairpre") = (&mut policy, schedule) {
+        fair.set_allocations(preemptive());
+        fair.prefer_victims(world.victims(&golden));
+    }
+    let options = Options { script, ..Options::default() };
+    let mut found = Found::new(world);
+    let tally = replay(&world.workload, &world.cluster, (schedule, &mut policy), &options, &mut found, &mut |_| {})
+        .unwrap_or_else(|error| panic!("{schedule}: {error}"));
+    let rows = found.rows(tally.end);
+    if let Some(difference) = golden::first_difference(&golden.rows, &rows) {
+        panic!("{schedule}: {difference}");
+    }
+    println!("{schedule}: {} rows agree", golden.rows.len());
+}
+
+/// The pools of the schedules with preemption (`oracle/README.md`).
+fn preemptive() -> Allocations {
+    let pool = PoolConfig {
+        min_maps: 20,
+        min_reduces: 4,
+        weight: 2.0,
+        min_share_timeout: Some(10_000),
+        ..PoolConfig::default()
+    };
+    Allocations {
+        fair_share_timeout: Some(30_000),
+        pools: BTreeMap::from([("user2".to_owned(), pool)]),
+        ..Allocations::default()
+    }
+}
+
+/// What a replay does, as rows of a golden file.
+struct Found<'a> {
+    world: &'a World,
+    rows: Vec<Row>,
+    ends: Vec<Row>,
+    local: BTreeMap<String, (u32, u32)>,
+}
+
+impl<'a> Found<'a> {
+    fn new(world: &'a World) -> Self {
+        Self { world, rows: Vec::new(), ends: Vec::new(), local: BTreeMap::new() }
+    }
+
+    fn attempt(&self, task: TaskId, attempt: u32) -> String {
+        self.world.attempt_name(task, attempt)
+    }
+
+    /// All rows; ends only up to the last instant, as the file has them.
+    fn rows(mut self, end: Ms) -> Vec<Row> {
+        self.rows.extend(self.ends.into_iter().filter(|row| row.time() <= end));
+        self.rows
+    }
+}
+
+impl Observer for Found<'_> {
+    fn launched(&mut self, launched: &Launched) -> Result<(), Error> {
+        let level = launched.level.map_or(-1, |level| level as i64);
+        let job = self.world.workload.job(self.world.workload.job_of(launched.task)).id.clone();
+        let counts = self.local.entry(job).or_default();
+        match launched.level {
+            Some(Level::Node) => counts.0 += 1,
+            Some(Level::Rack) => counts.1 += 1,
+            _ => {}
+        }
+        self.rows.push(Row::Assigned {
+            at: launched.at,
+            attempt: self.attempt(launched.task, launched.attempt),
+            host: self.world.cluster.node(launched.node).name.clone(),
+            level,
+        });
+        Ok(())
+    }
+
+    fn told(&mut self, at: Ms, task: TaskId, attempt: u32) -> Result<(), Error> {
+        self.rows.push(Row::Told { at, attempt: self.attempt(task, attempt) });
+        Ok(())
+    }
+
+    fn ended(&mut self, ended: &Ended) -> Result<(), Error> {
+        if let Some(at) = ended.finish {
+            let state = match ended.outcome {
+                Outcome::Success => "SUCCEEDED",
+                other => other.as_str(),
+            };
+            let attempt = self.attempt(ended.task, ended.attempt);
+            self.ends.push(Row::Ended { at, attempt, state: state.to_owned() });
+        }
+        Ok(())
+    }
+
+    fn job_ended(&mut self, ended: &JobEnded) -> Result<(), Error> {
+        let job = self.world.workload.job(ended.job);
+        let (node, rack) = self.local.get(&job.id).copied().unwrap_or_default();
+        let state = if ended.outcome == Outcome::Success { "SUCCEEDED" } else { "FAILED" };
+        self.rows.push(Row::Job {
+            job: job.id.clone(),
+            submit: job.submit,
+            launch: job.submit,
+            finish: ended.finish,
+            state: state.to_owned(),
+            node_local: node,
+            rack_local: rack,
+        });
+        Ok(())
+    }
+}
+
+fn all_of(name: &str, schedules: &[(&str, &str)]) {
+    let Some(world) = World::load(name) else { return };
+    for (suffix, policy) in schedules {
+        check(&world, &format!("{name}-{suffix}"), policy);
+    }
+}
+
+const FIFO: (&str, &str) = ("fifo", "fifo");
+const FAIR: (&str, &str) = ("fair", "fair");
+const FAIR_D0: (&str, &str) = ("fair-d0", "fair:delay_node=0,delay_rack=0");
+const FAIR_D15: (&str, &str) = ("fair-d15", "fair:delay_node=15000,delay_rack=15000");
+const FAIRPRE: (&str, &str) = ("fairpre", "fair:preemption=true");
+
+#[test]
+fn s1() {
+    all_of("s1", &[FIFO, FAIR, FAIRPRE]);
+}
+
+#[test]
+fn s2() {
+    all_of("s2", &[FIFO, FAIR, FAIRPRE]);
+}
+
+#[test]
+fn m1() {
+    all_of("m1", &[FIFO, FAIR, FAIR_D0, FAIR_D15]);
+}
+
+#[test]
+fn z1() {
+    all_of("z1", &[FIFO, FAIR, FAIR_D0, FAIR_D15]);
+}
+
+#[test]
+fn jobs_19() {
+    all_of("19-jobs", &[FIFO, FAIR]);
+}
+
+/// Every golden tells its policy from the others: replayed under another one, it differs.
+#[test]
+fn the_goldens_tell_policies_apart() {
+    let Some(world) = World::load("z1") else { return };
+    let Some(golden) = Golden::read("z1-fair") else { return };
+    for policy in ["fifo", "naive-fair", "delay", "delay-time", "fair:delay_node=0,delay_rack=0"] {
+        let mut other =
+            PolicySpec::parse(policy).and_then(|spec| spec.build()).unwrap_or_else(|error| panic!("{error}"));
+        let mut found = Found::new(&world);
+        let options = Options::default();
+        let tally = replay(&world.workload, &world.cluster, (policy, &mut other), &options, &mut found, &mut |_| {})
+            .unwrap_or_else(|error| panic!("{policy}: {error}"));
+        let difference = golden::first_difference(&golden.rows, &found.rows(tally.end));
+        assert!(difference.is_some(), "{policy} makes the schedule of fair");
+    }
+}
