@@ -14,14 +14,14 @@ pub enum Error {
         /// The table.
         table: &'static str,
         /// What polars said.
-        source: PolarsError,
+        source: Box<PolarsError>,
     },
 }
 
 impl Error {
     /// An [`Error::Frame`] about `table`; for use in `map_err`.
     pub(crate) fn frame(table: &'static str) -> impl FnOnce(PolarsError) -> Error {
-        move |source| Error::Frame { table, source }
+        move |source| Error::Frame { table, source: Box::new(source) }
     }
 
     /// Whether the request itself was wrong (exit status 2), not the work (exit status 1).

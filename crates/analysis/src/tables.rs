@@ -192,5 +192,5 @@ fn times(batch: &RecordBatch, name: &str, implausible: &mut u64) -> Result<Vec<O
 
 /// The reader has checked the schema, so this says what a defect would look like.
 fn missing(name: &str) -> Error {
-    Error::Frame { table: "source", source: polars::error::PolarsError::ColumnNotFound(name.to_owned().into()) }
+    Error::frame("source")(polars::error::PolarsError::ColumnNotFound(name.to_owned().into()))
 }

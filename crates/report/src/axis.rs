@@ -61,7 +61,8 @@ impl Axis {
 
     /// Logarithmic, from at most `low` to at least `high`, both above zero.
     pub(crate) fn logarithmic(title: impl Into<String>, low: f64, high: f64) -> Self {
-        let (low, high) = (low.max(1e-9).log10(), high.max(1e-9).log10());
+        let logarithm = |value: f64| if value.is_nan() { 0.0 } else { value.clamp(1e-9, 1e15).log10() };
+        let (low, high) = (logarithm(low), logarithm(high));
         let (low, high) = (snap(low, f64::floor), snap(high, f64::ceil));
         let high = if high > low { high } else { low + 1.0 };
         let decades = (low.floor() as i32)..=(high.ceil() as i32);

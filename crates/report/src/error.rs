@@ -8,10 +8,10 @@ pub enum Error {
     Request(String),
     /// A run could not be read or evaluated.
     #[error(transparent)]
-    Analysis(#[from] resched_analysis::Error),
+    Analysis(Box<resched_analysis::Error>),
     /// A file or folder could not be written.
     #[error(transparent)]
-    Store(#[from] resched_trace::Error),
+    Store(Box<resched_trace::Error>),
     /// A chart or page could not be drawn.
     #[error("{what} cannot be drawn: {message}; please report this with the runs' folders")]
     Draw {
@@ -20,6 +20,18 @@ pub enum Error {
         /// What the drawing library said.
         message: String,
     },
+}
+
+impl From<resched_analysis::Error> for Error {
+    fn from(error: resched_analysis::Error) -> Self {
+        Error::Analysis(Box::new(error))
+    }
+}
+
+impl From<resched_trace::Error> for Error {
+    fn from(error: resched_trace::Error) -> Self {
+        Error::Store(Box::new(error))
+    }
 }
 
 impl Error {
