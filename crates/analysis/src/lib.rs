@@ -1,1 +1,34 @@
-//! x
+//! From the tables of a run to metrics and statistics.
+//!
+//! ```text
+//! run folder ──▶ Tables ──▶ metrics ──▶ JobMetrics ──▶ Summary, Details
+//! (or a trace)   (polars)   (formulas)      │
+//!                   └─────▶ Interval ──▶ timeline     compare (two runs, paired by job)
+//! ```
+//!
+//! * [`metrics`] has the formulas of a job's metrics, [`timeline`] those of what changes over time; each is defined once,
+//!   with its source.
+//! * [`compare`](mod@compare) says how sure a difference between two runs is.
+//! * [`inspect`](mod@inspect) says what a trace holds.
+//!
+//! A trace has the tables of a run, so every metric works on what really ran as well. This is the only crate that uses
+//! polars; none of its types but [`Tables`] and the expressions of [`metrics`] show it.
+
+pub mod compare;
+pub mod distribution;
+mod error;
+pub mod inspect;
+pub mod intervals;
+pub mod jobs;
+pub mod metrics;
+pub mod paired;
+pub mod run;
+pub mod summary;
+mod tables;
+pub mod timeline;
+
+pub use error::Error;
+pub use jobs::JobMetrics;
+pub use run::{Origin, Run};
+pub use summary::{Details, Summary};
+pub use tables::Tables;

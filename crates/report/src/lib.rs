@@ -1,1 +1,117 @@
-//! x
+//! Runs as charts, a page and a notebook.
+//!
+//! ```text
+//! runs ──▶ charts::CHARTS ──▶ SVG ──▶ PNG (the same SVG, rendered)
+//!  │                           └────▶ report.html (one file: tables, charts, provenance)
+//!  └────────────────────────────────▶ report.ipynb (reads the runs' tables itself)
+//! ```
+//!
+//! * [`charts`] has one chart per file and the list of them; a chart more is a file and a line.
+//! * [`write_report`] writes what is asked for; the folder appears whole or not at all, and the same runs give the same
+//!   bytes.
+//!
+//! Names of files come from the charts, never from what a trace holds, and whatever a trace holds is escaped.
+
+mod axis;
+mod bars;
+pub mod charts;
+mod curves;
+mod error;
+mod figure;
+mod formats;
+mod html;
+mod notebook;
+mod png;
+mod roster;
+mod style;
+
+use std::path::{Path, PathBuf};
+
+use resched_analysis::Run;
+use resched_trace::store::{StagedDir, write_file};
+
+pub use error::Error;
+pub use formats::Formats;
+
+/// The file that makes a folder a report: it lists what else is in it.
+pub const MARKER: &str = "report.json";
+
+/// The version of the layout that this build writes.
+const FORMAT_VERSION: u32 = 1;
+
+/// Writes a report of `runs` (folders of runs, or traces for what really ran) to the folder `out`. `progress` is told each
+/// file's name before it is made. Returns the files, the list of them first.
+///
+/// # Errors
+/// [`Error::Request`] if there are no runs or no formats; [`Error::Analysis`] if a run cannot be
+/// read; [`Error::Store`] if `out` is something else than an earlier report or cannot be written; [`Error::Draw`]. Nothing
+/// is left behind then.
+pub fn write_report(
+    runs: &[PathBuf],
+    out: &Path,
+    formats: Formats,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Vec<PathBuf>, Error> {
+    if runs.is_empty() {
+        return Err(Error::Request("there is nothing to report; name a run or a trace".to_owned()));
+    }
+    if formats == Formats::NONE {
+        return Err(Error::Request(format!("no format is named; expected some of {}", Formats::NAMES.join(", "))));
+    }
+    let mut opened = runs.iter().map(|dir| Run::open(dir)).collect::<Result<Vec<Run>, _>>()?;
+    number_alike_labels(&mut opened);
+    let staged = StagedDir::create(out, MARKER)?;
+    let mut files = Vec::new();
+    let mut write = |name: &str, bytes: &[u8]| -> Result<(), Error> {
+        write_file(&staged.path().join(name), bytes)?;
+        files.push(name.to_owned());
+        Ok(())
+    };
+    let mut drawn = Vec::new();
+    for chart in charts::CHARTS.iter().filter(|_| formats.charts()) {
+        progress(chart.name);
+        let Some(svg) = (chart.draw)(&opened)? else { continue };
+        if formats.svg {
+            write(&format!("{}.svg", chart.name), svg.as_bytes())?;
+        }
+        if formats.png {
+            write(&format!("{}.png", chart.name), &png::png(chart.name, &svg)?)?;
+        }
+        drawn.push((chart, svg));
+    }
+    if formats.html {
+        progress("report.html");
+        write("report.html", html::page(&opened, &drawn)?.as_bytes())?;
+    }
+    if formats.notebook {
+        progress("report.ipynb");
+        write("report.ipynb", notebook::notebook(&opened, runs)?.as_bytes())?;
+    }
+    write_file(&staged.path().join(MARKER), list(&opened, &files).as_bytes())?;
+    staged.commit()?;
+    Ok(std::iter::once(MARKER).chain(files.iter().map(String::as_str)).map(|name| out.join(name)).collect())
+}
+
+/// Runs with one label get a number, so that a legend tells them apart.
+fn number_alike_labels(runs: &mut [Run]) {
+    let labels: Vec<String> = runs.iter().map(|run| run.label.clone()).collect();
+    for (index, run) in runs.iter_mut().enumerate() {
+        let alike = |label: &&String| **label == run.label;
+        if labels.iter().filter(alike).count() > 1 {
+            let number = labels.iter().take(index + 1).filter(alike).count();
+            run.label = format!("{} ({number})", run.label);
+        }
+    }
+}
+
+/// `report.json`.
+fn list(runs: &[Run], files: &[String]) -> String {
+    let labels: Vec<&str> = runs.iter().map(|run| run.label.as_str()).collect();
+    let value = serde_json::json!({
+        "format_version": FORMAT_VERSION,
+        "written_by": concat!("resched ", env!("CARGO_PKG_VERSION")),
+        "runs": labels,
+        "files": files,
+    });
+    format!("{value:#}\n")
+}

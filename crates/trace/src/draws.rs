@@ -25,6 +25,8 @@ pub enum Purpose {
     JobChoice = 7,
     /// Where an attempt of a generated history ran.
     AttemptPlacement = 8,
+    /// Which pairs of jobs a bootstrap resample takes.
+    Bootstrap = 9,
 }
 
 /// A generator for the draws of one entity and purpose; `entity` is any numbers that name it, such as job and task.

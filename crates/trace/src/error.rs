@@ -42,6 +42,16 @@ pub enum Error {
         /// What the user can do.
         remedy: String,
     },
+    /// A folder is no run, or a run that is damaged or of another version.
+    #[error("{}: {problem}; {remedy}", path.display())]
+    Run {
+        /// The run's folder or the file in it.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+        /// What the user can do.
+        remedy: String,
+    },
     /// A table could not be encoded or decoded.
     #[error("{}: the table cannot be {action}: {message}", path.display())]
     Table {

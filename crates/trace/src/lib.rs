@@ -6,6 +6,7 @@
 //! ```
 //!
 //! * [`model`] has the rows of the tables and their enumerations; each column is declared there, once.
+//! * [`run`] says what a replay did; a run's tables are those of a trace.
 //! * [`store`] writes a trace so that it is either whole or absent, and reads it back.
 //! * [`draws`] gives random numbers that depend on (seed, purpose, entity) only.
 //!
@@ -17,6 +18,7 @@ pub mod formats;
 pub mod history_writer;
 pub mod ingest;
 pub mod model;
+pub mod run;
 pub mod store;
 pub mod synthesise;
 pub mod workload;

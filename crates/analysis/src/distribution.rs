@@ -1,0 +1,139 @@
+//! Empirical distributions.
+
+/// A sample in ascending order.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Distribution {
+    sorted: Vec<f64>,
+}
+
+/// How two empirical distributions stand to each other at every value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Dominance {
+    /// The first is nowhere below the second and somewhere above: the first's values are stochastically smaller.
+    First,
+    /// The second is nowhere below the first and somewhere above.
+    Second,
+    /// They are the same.
+    Equal,
+    /// They cross.
+    Neither,
+}
+
+impl Distribution {
+    /// The distribution of `sample`; values that are not finite are left out.
+    pub fn new(sample: impl IntoIterator<Item = f64>) -> Self {
+        let mut sorted: Vec<f64> = sample.into_iter().filter(|value| value.is_finite()).collect();
+        sorted.sort_unstable_by(f64::total_cmp);
+        Self { sorted }
+    }
+
+    /// The values, ascending.
+    pub fn values(&self) -> &[f64] {
+        &self.sorted
+    }
+
+    /// The share of values that are at most `x`; 0 for an empty sample.
+    pub fn cdf(&self, x: f64) -> f64 {
+        let below = self.sorted.partition_point(|&value| value <= x);
+        below as f64 / self.sorted.len().max(1) as f64
+    }
+
+    /// The mean; `None` for an empty sample.
+    pub fn mean(&self) -> Option<f64> {
+        mean(&self.sorted)
+    }
+
+    /// The median; of an even sample, the mean of the middle two. `None` for an empty sample.
+    pub fn median(&self) -> Option<f64> {
+        self.quantile(0.5)
+    }
+
+    /// The quantile at `p` (0 to 1), interpolated linearly between order statistics (type 7 of Hyndman and Fan 1996,
+    /// numpy's default). `None` for an empty sample.
+    pub fn quantile(&self, p: f64) -> Option<f64> {
+        let last = self.sorted.len().checked_sub(1)?;
+        let position = p.clamp(0.0, 1.0) * last as f64;
+        let (low, high) = (position.floor() as usize, position.ceil() as usize);
+        let (low, high) = (*self.sorted.get(low)?, *self.sorted.get(high)?);
+        Some(low + (high - low) * position.fract())
+    }
+
+    /// Corners of the cumulative curve, (value, share at most that value), one per distinct value, thinned to at most
+    /// about `limit`; the first and the last are always there.
+    pub fn curve(&self, limit: usize) -> Vec<(f64, f64)> {
+        let n = self.sorted.len();
+        let stride = n.div_ceil(limit.max(1)).max(1);
+        let mut corners: Vec<(f64, f64)> = Vec::new();
+        for (index, &value) in self.sorted.iter().enumerate() {
+            let ends = self.sorted.get(index + 1) != Some(&value);
+            let kept = corners.last().map_or(0, |corner| (corner.1 * n as f64).round() as usize);
+            if ends && (corners.is_empty() || index + 1 == n || index + 1 - kept >= stride) {
+                corners.push((value, (index + 1) as f64 / n as f64));
+            }
+        }
+        corners
+    }
+
+    /// How this distribution's cumulative curve stands to `other`'s (first-order stochastic dominance).
+    pub fn dominance(&self, other: &Self) -> Dominance {
+        let (mut above, mut below) = (false, false);
+        for &x in self.sorted.iter().chain(&other.sorted) {
+            let (first, second) = (self.cdf(x), other.cdf(x));
+            above |= first > second;
+            below |= first < second;
+        }
+        match (above, below) {
+            (true, false) => Dominance::First,
+            (false, true) => Dominance::Second,
+            (false, false) => Dominance::Equal,
+            (true, true) => Dominance::Neither,
+        }
+    }
+}
+
+/// The arithmetic mean; `None` for no values.
+pub fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(values: &[f64]) -> Distribution {
+        Distribution::new(values.iter().copied())
+    }
+
+    // numpy.quantile([1, 2, 4, 8], [0.25, 0.5, 1]) = [1.75, 3, 8]
+    #[test]
+    fn quantiles_are_interpolated() {
+        let sample = of(&[8.0, 1.0, 4.0, 2.0]);
+        assert_eq!([0.25, 0.5, 1.0].map(|p| sample.quantile(p)), [Some(1.75), Some(3.0), Some(8.0)]);
+        assert_eq!((sample.mean(), of(&[]).median()), (Some(3.75), None));
+    }
+
+    #[test]
+    fn a_curve_has_one_corner_per_value() {
+        assert_eq!(of(&[1.0, 1.0, 3.0, f64::NAN]).curve(10), [(1.0, 2.0 / 3.0), (3.0, 1.0)]);
+        assert_eq!(of(&[]).curve(10), []);
+    }
+
+    #[test]
+    fn a_long_curve_is_thinned_and_stays_on_the_distribution() {
+        let sample = Distribution::new((0..100_000).map(f64::from));
+        let curve = sample.curve(500);
+        assert!(curve.len() <= 502, "{}", curve.len());
+        assert_eq!(curve.last(), Some(&(99_999.0, 1.0)));
+        assert!(curve.iter().all(|&(value, share)| (sample.cdf(value) - share).abs() < 1e-12));
+    }
+
+    #[test]
+    fn dominance_is_seen_from_both_sides() {
+        let (low, high, across) = (of(&[1.0, 2.0]), of(&[1.0, 3.0]), of(&[0.0, 4.0]));
+        assert_eq!(low.dominance(&high), Dominance::First);
+        assert_eq!(high.dominance(&low), Dominance::Second);
+        assert_eq!(low.dominance(&across), Dominance::Neither);
+        assert_eq!(low.dominance(&low), Dominance::Equal);
+    }
+}

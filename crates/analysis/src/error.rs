@@ -1,0 +1,31 @@
+//! What can go wrong in an analysis.
+
+use polars::error::PolarsError;
+
+/// An error of this crate.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A trace or run could not be read; the message names the file, the place in it and the remedy.
+    #[error(transparent)]
+    Trace(#[from] resched_trace::Error),
+    /// A table could not be joined or grouped.
+    #[error("the {table} table cannot be evaluated: {source}; please report this with the run's folder")]
+    Frame {
+        /// The table.
+        table: &'static str,
+        /// What polars said.
+        source: Box<PolarsError>,
+    },
+}
+
+impl Error {
+    /// An [`Error::Frame`] about `table`; for use in `map_err`.
+    pub(crate) fn frame(table: &'static str) -> impl FnOnce(PolarsError) -> Error {
+        move |source| Error::Frame { table, source: Box::new(source) }
+    }
+
+    /// Whether the request itself was wrong (exit status 2), not the work (exit status 1).
+    pub fn is_request(&self) -> bool {
+        matches!(self, Error::Trace(error) if error.is_request())
+    }
+}

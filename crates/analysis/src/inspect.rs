@@ -1,0 +1,285 @@
+//! What a trace holds: counts, time span, what was skipped, oddities.
+//!
+//! Tables are streamed batch by batch and never held. Tasks and attempts stand in the same order, so one pass over both
+//! finds which attempts belong to which task.
+
+use std::collections::{BTreeMap, HashSet};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use arrow::array::{Array, RecordBatch};
+use resched_trace::model::{AttemptRow, JobRow, NodeRow, Outcome, SplitRow, TaskKind, TaskRow};
+use resched_trace::store::{Source, TimeZero, Trace};
+use serde::Serialize;
+
+use crate::Error;
+use crate::tables::{integers, strings};
+
+/// Tasks by kind; all five are always told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct KindCounts {
+    /// Map tasks.
+    pub map: u64,
+    /// Reduce tasks.
+    pub reduce: u64,
+    /// Set-up tasks.
+    pub setup: u64,
+    /// Clean-up tasks.
+    pub cleanup: u64,
+    /// Others.
+    pub other: u64,
+}
+
+/// Successful map attempts by distance from their input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub struct InputDistance {
+    /// On a node that holds it.
+    pub node: u64,
+    /// In a rack of such a node.
+    pub rack: u64,
+    /// Elsewhere.
+    pub off: u64,
+    /// The places of the input are not known.
+    pub unknown: u64,
+}
+
+/// What `inspect` tells of a trace. Times in ms since the zero that `time_zero` names, sizes in bytes.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Inspection {
+    /// Jobs.
+    pub jobs: u64,
+    /// Jobs by outcome.
+    pub job_outcome: BTreeMap<String, u64>,
+    /// Tasks by kind.
+    pub tasks: KindCounts,
+    /// Attempts by kind and outcome, as in `map/SUCCESS`.
+    pub attempts: BTreeMap<String, u64>,
+    /// Successful map attempts by distance from their input.
+    pub locality: InputDistance,
+    /// Rows of the splits table.
+    pub splits: u64,
+    /// Distinct machines.
+    pub nodes: u64,
+    /// First submission.
+    pub min_submit: Option<i64>,
+    /// Last finish of a job.
+    pub max_finish: Option<i64>,
+    /// `max_finish − min_submit`.
+    pub span_ms: Option<i64>,
+    /// Bytes that successful map attempts read, as far as they are known: after decompression where the source counts
+    /// that, else from HDFS.
+    pub map_input_bytes: u64,
+    /// What ingest left out or mended, by cause.
+    pub skipped: BTreeMap<String, u64>,
+    /// Columns that a rule filled, `table.column` to the rule.
+    pub made: BTreeMap<String, String>,
+    /// What times count from.
+    pub time_zero: TimeZero,
+    /// The files that it was made from.
+    pub sources: Vec<Source>,
+    /// What is strange about it but may be true, by kind; kinds that do not occur are left out.
+    pub oddities: BTreeMap<String, u64>,
+}
+
+/// Inspects `trace`.
+///
+/// # Errors
+/// [`Error::Trace`] if a table is missing or damaged.
+pub fn inspect(trace: &Trace) -> Result<Inspection, Error> {
+    let manifest = trace.manifest();
+    let mut found = Inspection {
+        jobs: 0,
+        job_outcome: BTreeMap::new(),
+        tasks: KindCounts::default(),
+        attempts: BTreeMap::new(),
+        locality: InputDistance::default(),
+        splits: 0,
+        nodes: 0,
+        min_submit: None,
+        max_finish: None,
+        span_ms: None,
+        map_input_bytes: 0,
+        skipped: manifest.skipped.clone(),
+        made: manifest.made.clone(),
+        time_zero: manifest.time_zero,
+        sources: manifest.sources.clone(),
+        oddities: BTreeMap::new(),
+    };
+    let mut job_ids = Seen::default();
+    for batch in trace.batches::<JobRow>()? {
+        found.count_jobs(&batch?, &mut job_ids)?;
+    }
+    found.count_tasks(trace)?;
+    for batch in trace.batches::<SplitRow>()? {
+        found.splits += batch?.num_rows() as u64;
+    }
+    let mut hosts = Seen::default();
+    for batch in trace.batches::<NodeRow>()? {
+        for host in strings(&batch?, "host")?.iter().flatten() {
+            found.nodes += u64::from(hosts.is_new(host));
+        }
+    }
+    found.span_ms = found.max_finish.zip(found.min_submit).and_then(|(last, first)| last.checked_sub(first));
+    Ok(found)
+}
+
+impl Inspection {
+    fn odd(&mut self, kind: &str, n: u64) {
+        if n > 0 {
+            *self.oddities.entry(kind.to_owned()).or_default() += n;
+        }
+    }
+
+    fn count_jobs(&mut self, batch: &RecordBatch, ids: &mut Seen) -> Result<(), Error> {
+        let (submit, finish) = (integers(batch, "submit")?, integers(batch, "finish")?);
+        let (id, outcome) = (strings(batch, "job_id")?, strings(batch, "outcome")?);
+        for row in 0..batch.num_rows() {
+            self.jobs += 1;
+            *self.job_outcome.entry(outcome.value(row).to_owned()).or_default() += 1;
+            let (submit, finish) = (value(submit, row), value(finish, row));
+            self.min_submit = [self.min_submit, submit].into_iter().flatten().min();
+            self.max_finish = self.max_finish.max(finish);
+            self.odd("job-id-seen-before", u64::from(!ids.is_new(id.value(row))));
+            self.odd("job-without-submit", u64::from(submit.is_none()));
+            self.odd("job-without-finish", u64::from(finish.is_none()));
+            self.odd("job-finish-before-submit", u64::from(before(finish, submit)));
+        }
+        Ok(())
+    }
+
+    /// Counts tasks and attempts side by side.
+    fn count_tasks(&mut self, trace: &Trace) -> Result<(), Error> {
+        let mut attempts = Attempts { batches: trace.batches::<AttemptRow>()?, next: None };
+        let mut attempt = attempts.next()?;
+        for batch in trace.batches::<TaskRow>()? {
+            let batch = batch?;
+            let (id, kind) = (strings(&batch, "task_id")?, strings(&batch, "kind")?);
+            let (start, finish) = (integers(&batch, "start")?, integers(&batch, "finish")?);
+            for row in 0..batch.num_rows() {
+                self.count_task(kind.value(row));
+                let (start, finish) = (value(start, row), value(finish, row));
+                self.odd("task-finish-before-start", u64::from(before(finish, start)));
+                let (mut tries, mut last) = (0u64, None);
+                while let Some(own) = attempt.take_if(|attempt| attempt.task_id == id.value(row)) {
+                    self.odd("attempt-before-its-task", u64::from(before(own.start, start)));
+                    self.odd("attempt-seen-before", u64::from(last == Some(own.number)));
+                    last = Some(own.number);
+                    tries += 1;
+                    self.count_attempt(&own);
+                    attempt = attempts.next()?;
+                }
+                self.odd("task-without-attempts", u64::from(tries == 0));
+            }
+        }
+        // What is left over follows no task, so the tables do not stand in one order.
+        while let Some(stray) = attempt {
+            self.odd("attempt-out-of-order", 1);
+            self.count_attempt(&stray);
+            attempt = attempts.next()?;
+        }
+        Ok(())
+    }
+
+    fn count_task(&mut self, kind: &str) {
+        let tasks = &mut self.tasks;
+        let count = match TaskKind::from_name(kind).unwrap_or_default() {
+            TaskKind::Map => &mut tasks.map,
+            TaskKind::Reduce => &mut tasks.reduce,
+            TaskKind::Setup => &mut tasks.setup,
+            TaskKind::Cleanup => &mut tasks.cleanup,
+            TaskKind::Other => &mut tasks.other,
+        };
+        *count += 1;
+    }
+
+    fn count_attempt(&mut self, attempt: &Attempt) {
+        *self.attempts.entry(format!("{}/{}", attempt.kind, attempt.outcome)).or_default() += 1;
+        self.odd("attempt-finish-before-start", u64::from(before(attempt.finish, attempt.start)));
+        self.odd("attempt-without-start", u64::from(attempt.start.is_none()));
+        if attempt.kind == TaskKind::Map.as_str() && attempt.outcome == Outcome::Success.as_str() {
+            self.map_input_bytes = self.map_input_bytes.saturating_add(attempt.input_bytes);
+            let level = match attempt.locality.as_deref() {
+                Some("node") => &mut self.locality.node,
+                Some("rack") => &mut self.locality.rack,
+                Some("off") => &mut self.locality.off,
+                _ => &mut self.locality.unknown,
+            };
+            *level += 1;
+        }
+    }
+}
+
+/// Whether both times are known and the first is earlier.
+fn before(first: Option<i64>, second: Option<i64>) -> bool {
+    first.zip(second).is_some_and(|(first, second)| first < second)
+}
+
+fn value(column: &arrow::array::Int64Array, row: usize) -> Option<i64> {
+    column.is_valid(row).then(|| column.value(row))
+}
+
+struct Attempt {
+    task_id: String,
+    kind: String,
+    number: i64,
+    start: Option<i64>,
+    finish: Option<i64>,
+    outcome: String,
+    locality: Option<String>,
+    input_bytes: u64,
+}
+
+/// The attempts one by one, a batch in memory at a time.
+struct Attempts<B> {
+    batches: B,
+    next: Option<(RecordBatch, usize)>,
+}
+
+impl<B: Iterator<Item = Result<RecordBatch, resched_trace::Error>>> Attempts<B> {
+    fn next(&mut self) -> Result<Option<Attempt>, Error> {
+        loop {
+            if let Some((batch, row)) = &mut self.next
+                && *row < batch.num_rows()
+            {
+                let attempt = Attempt::read(batch, *row)?;
+                *row += 1;
+                return Ok(Some(attempt));
+            }
+            match self.batches.next() {
+                Some(batch) => self.next = Some((batch?, 0)),
+                None => return Ok(None),
+            }
+        }
+    }
+}
+
+impl Attempt {
+    fn read(batch: &RecordBatch, row: usize) -> Result<Self, Error> {
+        let text = |name: &str| strings(batch, name).map(|column| column.value(row).to_owned());
+        let integer = |name: &str| integers(batch, name).map(|column| value(column, row));
+        let locality = strings(batch, "locality")?;
+        let bytes = integer("map_input_bytes")?.or(integer("hdfs_bytes_read")?);
+        Ok(Self {
+            task_id: text("task_id")?,
+            kind: text("kind")?,
+            number: integer("attempt")?.unwrap_or(0),
+            start: integer("start")?,
+            finish: integer("finish")?,
+            outcome: text("outcome")?,
+            locality: locality.is_valid(row).then(|| locality.value(row).to_owned()),
+            input_bytes: bytes.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0),
+        })
+    }
+}
+
+/// Remembers texts by a 64-bit hash with fixed keys: eight bytes each, and for ten million of them the chance that two
+/// are confused is three in a million.
+#[derive(Default)]
+struct Seen(HashSet<u64>);
+
+impl Seen {
+    fn is_new(&mut self, text: &str) -> bool {
+        let mut hasher = DefaultHasher::new();
+        text.hash(&mut hasher);
+        self.0.insert(hasher.finish())
+    }
+}

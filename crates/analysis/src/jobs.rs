@@ -1,0 +1,120 @@
+//! One row of metrics per job.
+
+use polars::prelude::{DataFrame, Int64Chunked, IntoLazy, LazyFrame, col};
+use resched_trace::model::{Locality, TaskKind};
+
+use crate::metrics as m;
+use crate::{Error, Tables};
+
+/// The metrics of a job; the formulas stand in [`crate::metrics`]. Times in ms; `None` is unknown.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct JobMetrics {
+    /// Its id.
+    pub job_id: String,
+    /// The name its user gave it.
+    pub name: Option<String>,
+    /// When it was submitted.
+    pub submit: Option<i64>,
+    /// When it ended.
+    pub finish: Option<i64>,
+    /// Whether it ended well ([`m::finished`]).
+    pub finished: bool,
+    /// [`m::completion_time`].
+    pub completion: Option<i64>,
+    /// [`m::waiting_time`].
+    pub waiting: Option<i64>,
+    /// [`m::execution_time`].
+    pub execution: Option<i64>,
+    /// [`m::starvation_time`], 0 for a job without late reduces.
+    pub starvation: f64,
+    /// [`m::slowdown`].
+    pub slowdown: Option<f64>,
+    /// [`m::map_launches`] on a node with the input, in its rack and elsewhere.
+    pub map_launches: [u64; 3],
+    /// [`m::tasks_done`].
+    pub tasks_done: u64,
+    /// [`m::slot_time`].
+    pub slot_time: i64,
+}
+
+/// The metrics of every job, in the order of the jobs table.
+///
+/// # Errors
+/// [`Error::Frame`] if polars cannot evaluate a formula.
+pub fn job_metrics(tables: &Tables) -> Result<Vec<JobMetrics>, Error> {
+    let attempts = tables.attempts.clone().lazy();
+    let per_job = attempts.clone().group_by([col("job")]).agg([
+        m::first_start().alias("first_start"),
+        m::last_map_finish().alias("last_map_finish"),
+        m::longest_map().alias("longest_map"),
+        m::map_launches(Locality::Node).alias("node"),
+        m::map_launches(Locality::Rack).alias("rack"),
+        m::map_launches(Locality::Off).alias("off"),
+        m::tasks_done().alias("tasks_done"),
+        m::slot_time().alias("slot_time"),
+    ]);
+    let reduces = attempts.filter(m::is_kind(TaskKind::Reduce)).left_join(
+        per_job.clone().select([col("job"), col("last_map_finish")]),
+        col("job"),
+        col("job"),
+    );
+    let frame = tables
+        .jobs
+        .clone()
+        .lazy()
+        .left_join(per_job, col("job"), col("job"))
+        .left_join(starvation(reduces.clone()), col("job"), col("job"))
+        .left_join(
+            reduces.group_by([col("job")]).agg([m::longest_reduce_tail().alias("longest_reduce_tail")]),
+            col("job"),
+            col("job"),
+        )
+        .with_columns([
+            m::completion_time().alias("completion"),
+            m::waiting_time().alias("waiting"),
+            m::execution_time().alias("execution"),
+            m::slowdown().alias("slowdown"),
+            m::finished().alias("finished"),
+        ])
+        .sort(["job"], Default::default())
+        .collect()
+        .map_err(Error::frame("jobs"))?;
+    rows(&frame).map_err(Error::frame("jobs"))
+}
+
+/// Starvation by job: a reduce that was tried again counts with its first launch.
+fn starvation(reduces: LazyFrame) -> LazyFrame {
+    reduces
+        .group_by([col("job"), col("task_id")])
+        .agg([col("start").min().alias("first_start"), col("last_map_finish").first()])
+        .group_by([col("job")])
+        .agg([m::starvation_time().alias("starvation")])
+}
+
+fn rows(frame: &DataFrame) -> Result<Vec<JobMetrics>, polars::error::PolarsError> {
+    let integers = |name: &str| -> Result<&Int64Chunked, _> { frame.column(name)?.i64() };
+    let count = |column: &Int64Chunked, row: usize| column.get(row).and_then(|n| u64::try_from(n).ok()).unwrap_or(0);
+    let (id, name) = (frame.column("job_id")?.str()?, frame.column("name")?.str()?);
+    let (submit, finish) = (integers("submit")?, integers("finish")?);
+    let (completion, waiting, execution) = (integers("completion")?, integers("waiting")?, integers("execution")?);
+    let (starvation, slowdown) = (frame.column("starvation")?.f64()?, frame.column("slowdown")?.f64()?);
+    let (node, rack, off) = (integers("node")?, integers("rack")?, integers("off")?);
+    let (tasks_done, slot_time) = (integers("tasks_done")?, integers("slot_time")?);
+    let finished = frame.column("finished")?.bool()?;
+    let row = |row: usize| JobMetrics {
+        job_id: id.get(row).unwrap_or_default().to_owned(),
+        name: name.get(row).map(str::to_owned),
+        submit: submit.get(row),
+        finish: finish.get(row),
+        finished: finished.get(row).unwrap_or(false),
+        completion: completion.get(row),
+        waiting: waiting.get(row),
+        execution: execution.get(row),
+        starvation: starvation.get(row).unwrap_or(0.0),
+        slowdown: slowdown.get(row),
+        map_launches: [count(node, row), count(rack, row), count(off, row)],
+        tasks_done: count(tasks_done, row),
+        slot_time: slot_time.get(row).unwrap_or(0),
+    };
+    Ok((0..frame.height()).map(row).collect())
+}

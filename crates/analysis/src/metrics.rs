@@ -1,0 +1,115 @@
+//! The metrics of a job, each one formula over columns.
+//!
+//! A metric is an expression, so that a single replay, a sweep cell and a report all evaluate the same formula.
+//! The first group is aggregated over the attempts of one job, the second over its reduces; the third is evaluated row by
+//! row over the table of jobs, to which the former are joined under the names that [`crate::jobs`] gives them. All times in ms. Sources: "Coupling" is Tan, Meng, Zhang 2013; "DRESS" is Mao et
+//! al. 2020; "spec" is section C of the policy specification.
+
+use polars::prelude::{DataType, Expr, NULL, coalesce, col, lit, max_horizontal, when};
+use resched_trace::model::{Locality, Outcome, TaskKind};
+
+/// When the first task of the job started: the earliest start of its attempts, set-up and clean-up apart (they are
+/// Hadoop's bookkeeping, not the job's work).
+pub fn first_start() -> Expr {
+    let bookkeeping = is_kind(TaskKind::Setup).or(is_kind(TaskKind::Cleanup));
+    col("start").filter(bookkeeping.not()).min()
+}
+
+/// When the last map of the job completed: the latest finish of its successful map attempts; null for none.
+pub fn last_map_finish() -> Expr {
+    col("finish").filter(is_kind(TaskKind::Map).and(succeeded())).max()
+}
+
+/// The longest run time of a successful map attempt of the job; null for none.
+pub fn longest_map() -> Expr {
+    run_time().filter(is_kind(TaskKind::Map).and(succeeded())).max()
+}
+
+/// How many maps of the job were *launched* at that distance from their input: every launch is a decision of the
+/// scheduler, so attempts that later failed or were killed count too (Coupling, Fig. 15). The inspection of a trace
+/// counts successful attempts instead.
+pub fn map_launches(locality: Locality) -> Expr {
+    let launched = is_kind(TaskKind::Map).and(col("start").is_not_null());
+    launched.and(col("locality").eq(lit(locality.as_str()))).sum().cast(DataType::Int64)
+}
+
+/// Slot time that the job used: the sum of the run times of all its attempts.
+pub fn slot_time() -> Expr {
+    run_time().sum()
+}
+
+/// Tasks of the job that were done: distinct tasks with a successful attempt.
+pub fn tasks_done() -> Expr {
+    col("task_id").filter(succeeded()).n_unique().cast(DataType::Int64)
+}
+
+/// Starvation time of the job: the mean of `start(r) − last_map_finish` over its reduces `r` launched when its last map
+/// had completed (at that instant counts: the completion comes first); null if there is none, to be read as 0.
+/// `start(r)` is the first launch of `r` (Coupling §III-C; spec).
+pub fn starvation_time() -> Expr {
+    let late = col("first_start").gt_eq(col("last_map_finish"));
+    (col("first_start") - col("last_map_finish")).filter(late).mean()
+}
+
+/// The longest time that a reduce of the job had to work once its input was there: `finish − shuffle_finish`, or, where
+/// the end of the shuffle is not known, `finish − max(start, last_map_finish)`.
+pub fn longest_reduce_tail() -> Expr {
+    let shuffled = coalesce(&[col("shuffle_finish"), latest(col("start"), col("last_map_finish"))]);
+    at_least_zero(col("finish") - shuffled).filter(succeeded()).max()
+}
+
+/// Completion (processing) time: `finish − submit` (Coupling "job processing time", DRESS "completion"; spec).
+pub fn completion_time() -> Expr {
+    at_least_zero(col("finish") - col("submit"))
+}
+
+/// Waiting time: `first_start − submit`, where the table of jobs says when the job was launched if no attempt is known
+/// (DRESS; spec).
+pub fn waiting_time() -> Expr {
+    at_least_zero(coalesce(&[col("first_start"), col("launch")]) - col("submit"))
+}
+
+/// Execution time: `completion − waiting` (DRESS: completion = waiting + execution; spec).
+pub fn execution_time() -> Expr {
+    at_least_zero(completion_time() - waiting_time())
+}
+
+/// Slowdown: `completion / (longest_map + longest_reduce_tail)`. The divisor is what the job would take alone on an
+/// endless cluster with these very run times, so it is a lower bound of the completion and the slowdown is at least 1.
+/// As the run times are the run's own, it measures waiting and not bad placement; null where the bound is 0.
+pub fn slowdown() -> Expr {
+    let or_zero = |part: &str| when(col(part).is_null()).then(lit(0i64)).otherwise(col(part));
+    let bound = or_zero("longest_map") + or_zero("longest_reduce_tail");
+    let ratio = completion_time().cast(DataType::Float64) / bound.clone().cast(DataType::Float64);
+    when(bound.gt(lit(0i64))).then(ratio).otherwise(lit(NULL))
+}
+
+/// Whether the job ended well: `SUCCESS`, or the source does not say but has its finish. Means are over these jobs:
+/// the time of a job that failed or was killed says nothing of the service it got.
+pub fn finished() -> Expr {
+    let unknown = col("outcome").eq(lit(Outcome::Unknown.as_str()));
+    succeeded().or(unknown).and(col("finish").is_not_null()).and(col("submit").is_not_null())
+}
+
+/// Whether the attempt is at a task of that kind.
+pub fn is_kind(kind: TaskKind) -> Expr {
+    col("kind").eq(lit(kind.as_str()))
+}
+
+fn succeeded() -> Expr {
+    col("outcome").eq(lit(Outcome::Success.as_str()))
+}
+
+fn run_time() -> Expr {
+    at_least_zero(col("finish") - col("start"))
+}
+
+/// The later of two times; one that is not known does not count. (Cannot fail: it fails for an empty list only.)
+fn latest(one: Expr, other: Expr) -> Expr {
+    max_horizontal([one.clone(), other]).unwrap_or(one)
+}
+
+/// `value` where it is not negative, else 0: the clocks of two machines may disagree by a little.
+fn at_least_zero(value: Expr) -> Expr {
+    when(value.clone().lt(lit(0i64))).then(lit(0i64)).otherwise(value)
+}

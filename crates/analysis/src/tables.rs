@@ -1,0 +1,196 @@
+//! The tables of a run or trace as polars frames.
+//!
+//! Parquet is read by `resched-trace`; the few columns that metrics need are copied into polars, batch by batch.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+
+use arrow::array::{Array, Int64Array, RecordBatch, StringArray};
+use polars::prelude::{Column, DataFrame};
+use resched_trace::model::{AttemptRow, JobRow};
+use resched_trace::store::read_table;
+
+use crate::Error;
+
+/// Times further from zero than this (ms; some 140,000 years) are taken for damage, so that sums and differences of
+/// times never overflow.
+const MAX_TIME: i64 = 1 << 52;
+
+/// The two tables that metrics are computed from.
+///
+/// `jobs`: `job` (its row, from 0), `job_id`, `name`, `submit`, `launch`, `finish`, `outcome`.
+/// `attempts`: `job` (the row of its job), `task_id`, `kind`, `start`, `shuffle_finish`, `finish`, `outcome`, `locality`.
+/// Times in ms, enumerations by name, unknown is null.
+#[derive(Debug, Clone)]
+pub struct Tables {
+    /// The jobs.
+    pub jobs: DataFrame,
+    /// The attempts, in the order of the file.
+    pub attempts: DataFrame,
+    /// What could not be used, by cause: `implausible-time` (set to null) and `attempt-of-unknown-job` (left out).
+    pub skipped: BTreeMap<String, u64>,
+}
+
+impl Tables {
+    /// Reads `jobs.parquet` and `attempts.parquet` in `dir`; `rows` is what the folder's marker file says of their
+    /// lengths.
+    ///
+    /// # Errors
+    /// [`Error::Trace`] if a table is missing, damaged or of another length; [`Error::Frame`].
+    pub fn load(dir: &Path, rows: &BTreeMap<String, u64>) -> Result<Self, Error> {
+        let mut jobs = JobColumns::default();
+        for batch in checked::<JobRow>(dir, rows)? {
+            jobs.append(&batch?)?;
+        }
+        let mut attempts = AttemptColumns::default();
+        for batch in checked::<AttemptRow>(dir, rows)? {
+            attempts.append(&batch?, &jobs.index)?;
+        }
+        let mut skipped = BTreeMap::new();
+        let implausible = jobs.implausible + attempts.implausible;
+        for (cause, n) in [("implausible-time", implausible), ("attempt-of-unknown-job", attempts.of_unknown_job)] {
+            if n > 0 {
+                skipped.insert(cause.to_owned(), n);
+            }
+        }
+        Ok(Self { jobs: jobs.finish()?, attempts: attempts.finish()?, skipped })
+    }
+}
+
+/// The batches of a table whose length is as the marker file says.
+fn checked<R: resched_trace::store::columns::Row>(
+    dir: &Path,
+    rows: &BTreeMap<String, u64>,
+) -> Result<impl Iterator<Item = Result<RecordBatch, resched_trace::Error>>, Error> {
+    let table = read_table::<R>(dir)?;
+    match rows.get(R::TABLE) {
+        Some(&expected) if expected != table.rows() => Err(resched_trace::Error::Table {
+            path: table.path().to_path_buf(),
+            action: "read",
+            message: format!("expected {expected} rows, found {}; make the folder again", table.rows()),
+        }
+        .into()),
+        _ => Ok(table.batches()),
+    }
+}
+
+#[derive(Default)]
+struct JobColumns {
+    index: HashMap<String, u32>,
+    job_id: Vec<String>,
+    name: Vec<Option<String>>,
+    submit: Vec<Option<i64>>,
+    launch: Vec<Option<i64>>,
+    finish: Vec<Option<i64>>,
+    outcome: Vec<String>,
+    implausible: u64,
+}
+
+impl JobColumns {
+    fn append(&mut self, batch: &RecordBatch) -> Result<(), Error> {
+        for id in strings(batch, "job_id")?.iter().flatten() {
+            let row = u32::try_from(self.job_id.len()).map_err(|_| missing("fewer than 2^32 jobs"))?;
+            // Of two jobs with one id, the first has the attempts.
+            self.index.entry(id.to_owned()).or_insert(row);
+            self.job_id.push(id.to_owned());
+        }
+        self.name.extend(strings(batch, "name")?.iter().map(|name| name.map(str::to_owned)));
+        self.outcome.extend(strings(batch, "outcome")?.iter().flatten().map(str::to_owned));
+        for (name, column) in [("submit", &mut self.submit), ("launch", &mut self.launch), ("finish", &mut self.finish)]
+        {
+            column.extend(times(batch, name, &mut self.implausible)?);
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<DataFrame, Error> {
+        let rows: Vec<u32> = (0..).take(self.job_id.len()).collect();
+        DataFrame::new_infer_height(vec![
+            Column::new("job".into(), rows),
+            Column::new("job_id".into(), self.job_id),
+            Column::new("name".into(), self.name),
+            Column::new("submit".into(), self.submit),
+            Column::new("launch".into(), self.launch),
+            Column::new("finish".into(), self.finish),
+            Column::new("outcome".into(), self.outcome),
+        ])
+        .map_err(Error::frame("jobs"))
+    }
+}
+
+#[derive(Default)]
+struct AttemptColumns {
+    job: Vec<u32>,
+    task_id: Vec<String>,
+    kind: Vec<String>,
+    start: Vec<Option<i64>>,
+    shuffle_finish: Vec<Option<i64>>,
+    finish: Vec<Option<i64>>,
+    outcome: Vec<String>,
+    locality: Vec<Option<String>>,
+    implausible: u64,
+    of_unknown_job: u64,
+}
+
+impl AttemptColumns {
+    fn append(&mut self, batch: &RecordBatch, jobs: &HashMap<String, u32>) -> Result<(), Error> {
+        let job: Vec<Option<u32>> =
+            strings(batch, "job_id")?.iter().map(|id| id.and_then(|id| jobs.get(id).copied())).collect();
+        self.of_unknown_job += job.iter().filter(|job| job.is_none()).count() as u64;
+        let known = |(_, job): &(_, &Option<u32>)| job.is_some();
+        for (name, column) in [("task_id", &mut self.task_id), ("kind", &mut self.kind), ("outcome", &mut self.outcome)]
+        {
+            let values = strings(batch, name)?.iter().flatten();
+            column.extend(values.zip(&job).filter(|(_, job)| job.is_some()).map(|(value, _)| value.to_owned()));
+        }
+        let locality = strings(batch, "locality")?.iter().map(|value| value.map(str::to_owned));
+        self.locality.extend(locality.zip(&job).filter(known).map(|(value, _)| value));
+        for (name, column) in
+            [("start", &mut self.start), ("shuffle_finish", &mut self.shuffle_finish), ("finish", &mut self.finish)]
+        {
+            let times = times(batch, name, &mut self.implausible)?;
+            column.extend(times.into_iter().zip(&job).filter(|(_, job)| job.is_some()).map(|(time, _)| time));
+        }
+        self.job.extend(job.into_iter().flatten());
+        Ok(())
+    }
+
+    fn finish(self) -> Result<DataFrame, Error> {
+        DataFrame::new_infer_height(vec![
+            Column::new("job".into(), self.job),
+            Column::new("task_id".into(), self.task_id),
+            Column::new("kind".into(), self.kind),
+            Column::new("start".into(), self.start),
+            Column::new("shuffle_finish".into(), self.shuffle_finish),
+            Column::new("finish".into(), self.finish),
+            Column::new("outcome".into(), self.outcome),
+            Column::new("locality".into(), self.locality),
+        ])
+        .map_err(Error::frame("attempts"))
+    }
+}
+
+/// A text column of a batch.
+pub(crate) fn strings<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a StringArray, Error> {
+    batch.column_by_name(name).and_then(|column| column.as_any().downcast_ref()).ok_or_else(|| missing(name))
+}
+
+/// An integer column of a batch.
+pub(crate) fn integers<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a Int64Array, Error> {
+    batch.column_by_name(name).and_then(|column| column.as_any().downcast_ref()).ok_or_else(|| missing(name))
+}
+
+fn times(batch: &RecordBatch, name: &str, implausible: &mut u64) -> Result<Vec<Option<i64>>, Error> {
+    let plausible = |time: i64| {
+        let fits = (-MAX_TIME..=MAX_TIME).contains(&time);
+        *implausible += u64::from(!fits);
+        fits.then_some(time)
+    };
+    let mut plausible = plausible;
+    Ok(integers(batch, name)?.iter().map(|time| time.and_then(&mut plausible)).collect())
+}
+
+/// The reader has checked the schema, so this says what a defect would look like.
+fn missing(name: &str) -> Error {
+    Error::frame("source")(polars::error::PolarsError::ColumnNotFound(name.to_owned().into()))
+}

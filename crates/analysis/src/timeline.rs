@@ -1,0 +1,211 @@
+//! What changes over time: step functions of running tasks, queue length and fairness, and what follows from them.
+
+use std::collections::BTreeMap;
+
+use resched_trace::model::TaskKind;
+
+use crate::intervals::Interval;
+use crate::jobs::JobMetrics;
+
+/// A step function of time: 0 before the first step, then each step's value until the next step.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Steps {
+    /// (time in ms, value from then on), times ascending and distinct, neighbouring values different.
+    pub points: Vec<(i64, f64)>,
+}
+
+impl Steps {
+    /// The sum of `changes`, each of which adds its value from its time on.
+    pub fn from_changes(changes: impl IntoIterator<Item = (i64, i64)>) -> Self {
+        let mut at: Vec<(i64, i64)> = changes.into_iter().collect();
+        at.sort_unstable();
+        let mut total = 0i64;
+        let mut steps = Self::default();
+        for instant in at.chunk_by(|a, b| a.0 == b.0) {
+            total = instant.iter().fold(total, |total, change| total.saturating_add(change.1));
+            if let Some(&(time, _)) = instant.first() {
+                steps.push(time, total as f64);
+            }
+        }
+        steps
+    }
+
+    /// Adds a step after the last; one that changes nothing is left out.
+    fn push(&mut self, time: i64, value: f64) {
+        if self.points.last().map_or(0.0, |last| last.1) != value {
+            self.points.push((time, value));
+        }
+    }
+
+    /// The mean over each cell between neighbouring `edges` (ascending, ms). Where the edges hold all steps, these are
+    /// the function's very values; where they are coarser, areas are kept.
+    pub fn cell_means(&self, edges: &[i64]) -> Vec<f64> {
+        let mut next = 0;
+        let mut value = 0.0;
+        let mut means = Vec::with_capacity(edges.len().saturating_sub(1));
+        for cell in edges.windows(2) {
+            let &[from, to] = cell else { continue };
+            let (mut area, mut since) = (0.0, from);
+            while let Some(&(time, step)) = self.points.get(next).filter(|point| point.0 < to) {
+                let until = time.max(from);
+                area += value * (until - since) as f64;
+                (since, value) = (until, step);
+                next += 1;
+            }
+            area += value * (to - since) as f64;
+            means.push(if to > from { area / (to - from) as f64 } else { value });
+        }
+        means
+    }
+
+    /// The largest value, 0 for a function without steps.
+    pub fn max(&self) -> f64 {
+        self.points.iter().fold(0.0, |max, point| max.max(point.1))
+    }
+
+    /// The mean from `from` to `to` (ms); 0 for an empty span.
+    pub fn mean(&self, from: i64, to: i64) -> f64 {
+        if from < to { self.cell_means(&[from, to]).first().copied().unwrap_or(0.0) } else { 0.0 }
+    }
+}
+
+/// Tasks of `kind` running over time (Coupling, Figs. 1, 2, 5, 6): attempts with `start ≤ t < finish`.
+pub fn running_tasks<'a>(intervals: impl IntoIterator<Item = &'a Interval>, kind: TaskKind) -> Steps {
+    let of_kind = intervals.into_iter().filter(|interval| interval.kind == kind);
+    Steps::from_changes(of_kind.flat_map(|interval| [(interval.start, 1), (interval.finish, -1)]))
+}
+
+/// Queue length over time: jobs submitted of which no task has started. A job that never starts leaves at its finish.
+pub fn queue_length(jobs: &[JobMetrics]) -> Steps {
+    Steps::from_changes(jobs.iter().filter_map(waiting_span).flat_map(|(from, to)| [(from, 1), (to, -1)]))
+}
+
+fn waiting_span(job: &JobMetrics) -> Option<(i64, i64)> {
+    let submit = job.submit?;
+    let end = job.waiting.map(|waiting| submit.saturating_add(waiting)).or(job.finish)?;
+    (submit < end).then_some((submit, end))
+}
+
+/// Jain's fairness index over time, `(Σx)² / (n·Σx²)` (Jain, Chiu, Hawe 1984), where `x` is the number of running tasks
+/// (maps and reduces together) of each of the `n` jobs in the system (`submit ≤ t < finish`): 1 if all hold equally many
+/// slots, 1/n if one holds all. 0 stands for the times at which no task runs or no job is in the system.
+pub fn jain_index(jobs: &[JobMetrics], intervals: &[Interval]) -> Steps {
+    let mut changes: Vec<(i64, usize, i64, i64)> = Vec::new();
+    for (index, job) in jobs.iter().enumerate() {
+        if let (Some(submit), Some(finish)) = (job.submit, job.finish) {
+            changes.extend([(submit, index, 1, 0), (finish, index, -1, 0)]);
+        }
+    }
+    for interval in intervals.iter().filter(|i| matches!(i.kind, TaskKind::Map | TaskKind::Reduce)) {
+        changes.extend([(interval.start, interval.job, 0, 1), (interval.finish, interval.job, 0, -1)]);
+    }
+    changes.sort_unstable();
+    let mut running: BTreeMap<usize, i64> = BTreeMap::new();
+    let (mut n, mut sum, mut squares) = (0i64, 0i64, 0i64);
+    let mut steps = Steps::default();
+    for instant in changes.chunk_by(|a, b| a.0 == b.0) {
+        for &(_, job, arrives, starts) in instant {
+            n += arrives;
+            let tasks = running.entry(job).or_default();
+            squares = squares.saturating_add(starts * (2 * *tasks + starts));
+            sum += starts;
+            *tasks += starts;
+        }
+        if let Some(&(time, ..)) = instant.first() {
+            let fair = n > 0 && sum > 0 && squares > 0;
+            let index = (sum as f64).powi(2) / (n as f64 * squares as f64);
+            // A task that outlives its job's finish could push the index over 1.
+            steps.push(time, if fair { index.min(1.0) } else { 0.0 });
+        }
+    }
+    steps
+}
+
+/// The mean of Jain's index over the time in which it is defined, `None` if it never is.
+pub fn mean_jain_index(index: &Steps) -> Option<f64> {
+    let spans = index.points.windows(2).filter_map(|pair| match pair {
+        &[(from, value), (to, _)] if value > 0.0 => Some((value, (to - from) as f64)),
+        _ => None,
+    });
+    let (area, time) = spans.fold((0.0, 0.0), |(area, time), (value, span)| (area + value * span, time + span));
+    (time > 0.0).then(|| area / time)
+}
+
+/// The span of a run, ms: first submission, last finish of a job. `None` if no job has both.
+pub fn span(jobs: &[JobMetrics]) -> Option<(i64, i64)> {
+    let first = jobs.iter().filter_map(|job| job.submit).min()?;
+    let last = jobs.iter().filter_map(|job| job.finish).max()?;
+    (first <= last).then_some((first, last))
+}
+
+/// Makespan, ms: last completion − first submission (DRESS; spec).
+pub fn makespan(jobs: &[JobMetrics]) -> Option<i64> {
+    span(jobs).map(|(first, last)| last - first)
+}
+
+/// Utilisation of `slots` slots by tasks of `kind`: slot time used / slot time offered over the makespan, both within
+/// the span of the run.
+pub fn utilisation(jobs: &[JobMetrics], intervals: &[Interval], kind: TaskKind, slots: u64) -> Option<f64> {
+    let (first, last) = span(jobs).filter(|(first, last)| first < last)?;
+    (slots > 0).then(|| running_tasks(intervals, kind).mean(first, last) / slots as f64)
+}
+
+/// Throughput, per hour: how many of `done` (jobs or tasks) were finished over the makespan.
+pub fn throughput(done: u64, makespan_ms: i64) -> Option<f64> {
+    (makespan_ms > 0).then(|| done as f64 * 3_600_000.0 / makespan_ms as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn map(job: usize, start: i64, finish: i64) -> Interval {
+        Interval { job, kind: TaskKind::Map, start, finish, succeeded: true }
+    }
+
+    fn job(submit: i64, waiting: i64, finish: i64) -> JobMetrics {
+        JobMetrics { submit: Some(submit), waiting: Some(waiting), finish: Some(finish), ..JobMetrics::default() }
+    }
+
+    #[test]
+    fn a_slot_that_changes_hands_does_not_flicker() {
+        let steps = running_tasks(&[map(0, 0, 10), map(1, 10, 20), map(1, 5, 20)], TaskKind::Map);
+        assert_eq!(steps.points, [(0, 1.0), (5, 2.0), (20, 0.0)]);
+        assert_eq!(steps.max(), 2.0);
+    }
+
+    #[test]
+    fn cells_keep_values_and_areas() {
+        let steps = Steps { points: vec![(0, 1.0), (5, 2.0), (20, 0.0)] };
+        assert_eq!(steps.cell_means(&[0, 5, 20, 30]), [1.0, 2.0, 0.0]);
+        assert_eq!(steps.cell_means(&[-10, 10, 30]), [0.75, 1.0]);
+        assert_eq!(steps.mean(10, 15), 2.0);
+        assert_eq!(steps.mean(10, 10), 0.0);
+    }
+
+    #[test]
+    fn a_job_queues_until_its_first_task() {
+        let queue = queue_length(&[job(0, 10, 50), job(5, 15, 60), job(7, 0, 9)]);
+        assert_eq!(queue.points, [(0, 1.0), (5, 2.0), (10, 1.0), (20, 0.0)]);
+    }
+
+    /// Two jobs: alone 1; together with 2 and 0 tasks (2)²/(2·4) = 0.5; with 2 and 1 tasks 9/(2·5) = 0.9.
+    #[test]
+    fn jain_index_of_two_jobs() {
+        let jobs = [job(0, 0, 40), job(10, 10, 40)];
+        let index = jain_index(&jobs, &[map(0, 0, 30), map(0, 0, 30), map(1, 20, 40)]);
+        assert_eq!(index.points, [(0, 1.0), (10, 0.5), (20, 0.9), (30, 0.5), (40, 0.0)]);
+        let mean = mean_jain_index(&index);
+        assert!((mean.unwrap_or(0.0) - (10.0 + 5.0 + 9.0 + 5.0) / 40.0).abs() < 1e-12, "{mean:?}");
+    }
+
+    #[test]
+    fn utilisation_is_used_over_offered() {
+        let jobs = [job(0, 0, 40), job(10, 0, 100)];
+        assert_eq!(makespan(&jobs), Some(100));
+        let used = utilisation(&jobs, &[map(0, 0, 40), map(1, 50, 110)], TaskKind::Map, 2);
+        assert_eq!(used, Some(0.45));
+        assert_eq!(utilisation(&jobs, &[], TaskKind::Map, 0), None);
+        assert_eq!(throughput(2, 100), Some(72_000.0));
+    }
+}

@@ -1,0 +1,25 @@
+//! Distribution of the maps' run times (Coupling, Fig. 8).
+
+use resched_analysis::Run;
+use resched_analysis::distribution::Distribution;
+use resched_trace::model::TaskKind;
+
+use super::Chart;
+use crate::Error;
+use crate::curves::draw_curves;
+
+/// The chart.
+pub(super) const CHART: Chart = Chart {
+    name: "cdf_maps",
+    title: "Distribution of run times of maps",
+    caption: "Share of the successful map attempts that ran at most so long (Coupling, Fig. 8).",
+    draw,
+};
+
+fn draw(runs: &[Run]) -> Result<Option<String>, Error> {
+    let times = |run: &Run| {
+        let maps = run.intervals.iter().filter(|attempt| attempt.kind == TaskKind::Map && attempt.succeeded);
+        Distribution::new(maps.map(|attempt| (attempt.finish - attempt.start) as f64))
+    };
+    draw_curves(CHART.name, runs, runs.iter().map(times).collect(), ("Map run time", "maps"))
+}

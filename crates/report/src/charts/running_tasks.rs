@@ -1,0 +1,178 @@
+//! Running maps and reduces over time, stacked by job (Coupling, Figs. 1, 2, 5, 6).
+
+use std::collections::BTreeMap;
+
+use plotters::prelude::{BLACK, Color, PathElement, Polygon, RGBColor, WHITE};
+use resched_analysis::Run;
+use resched_analysis::intervals::Interval;
+use resched_analysis::timeline::{running_tasks, span};
+use resched_trace::model::TaskKind;
+
+use super::Chart;
+use crate::Error;
+use crate::axis::{Axis, TimeUnit};
+use crate::figure::{Drawn, Legend, Swatch, axes, below, drawn, figure, inside, left_of, pixel, titled};
+use crate::roster::Roster;
+use crate::style::{Fill, GREY, LINE_HEIGHT, area_colour};
+
+/// The chart.
+pub(super) const CHART: Chart = Chart {
+    name: "running_tasks",
+    title: "Running maps and reduces",
+    caption: "How many tasks of each job run at a time (Coupling, Figs. 1, 2, 5 and 6). The jobs that use most slot time \
+              have a colour of their own.",
+    draw,
+};
+
+/// Jobs with a colour of their own.
+const OWN_COLOUR: usize = 7;
+/// Height of a plot in pixels, without labels.
+const PLOT_HEIGHT: u32 = 112;
+/// Cells of time in which a curve is drawn: two per pixel. Fewer steps than that are drawn as they are.
+const CELLS: usize = 800;
+
+fn draw(runs: &[Run]) -> Result<Option<String>, Error> {
+    let longest = runs.iter().filter_map(|run| span(&run.jobs)).map(|(first, last)| last - first).max().unwrap_or(0);
+    let unit = TimeUnit::for_max(longest as f64);
+    let roster = Roster::new(runs);
+    let own = largest_jobs(&roster);
+    let kinds = [(TaskKind::Map, "Maps"), (TaskKind::Reduce, "Reduces")];
+    let mut panels = Vec::new();
+    for (kind, title) in kinds {
+        let layers: Vec<Layers> = runs.iter().map(|run| Layers::new(run, kind, &own)).collect();
+        let highest = layers.iter().map(Layers::highest).fold(0.0, f64::max);
+        if highest > 0.0 {
+            panels.push((layers, Axis::from_zero(title, highest, 3)));
+        }
+    }
+    if panels.is_empty() || longest == 0 {
+        return Ok(None);
+    }
+    let x = Axis::exact(format!("Time ({})", unit.name), 0.0, unit.of(longest as f64), 7, 0.0);
+    let legend = Legend::new(entries(&roster, &own))?;
+    let left = left_of(panels.iter().map(|(_, y)| y));
+    let per_run = LINE_HEIGHT + panels.len() as u32 * (PLOT_HEIGHT + below(false));
+    let height = legend.height() + per_run * runs.len() as u32 + below(true) - below(false);
+    figure(CHART.name, height, |area| {
+        let mut rest = legend.draw(&area)?;
+        for (index, run) in runs.iter().enumerate() {
+            rest = titled(&rest, &run.label, left)?;
+            for (panel, (layers, y)) in panels.iter().enumerate() {
+                let last = index + 1 == runs.len() && panel + 1 == panels.len();
+                let (top, below) = rest.split_vertically(PLOT_HEIGHT + below(last));
+                let plot = axes(&top, &x, y, left, last)?;
+                let at = |ms: i64, tasks: f64| pixel(&plot, (unit.of(ms as f64), tasks));
+                if let Some(layers) = layers.get(index) {
+                    layers.draw(&inside(&plot), at)?;
+                }
+                rest = below;
+            }
+        }
+        Ok(())
+    })
+    .map(Some)
+}
+
+/// The ids of the jobs with most slot time over all runs, in order of submission, with their numbers.
+fn largest_jobs<'a>(roster: &Roster<'a>) -> Vec<(usize, &'a str)> {
+    let slot_time = |number: usize| {
+        let jobs = roster.runs.iter().filter_map(|run| run.get(number).copied().flatten());
+        jobs.map(|job| job.slot_time).fold(0i64, i64::saturating_add)
+    };
+    let mut jobs: Vec<(usize, &str)> = roster.ids.iter().copied().enumerate().collect();
+    // All jobs have a colour if there is one for each; one left over alone would be no better off in grey.
+    jobs.sort_by_key(|&(number, _)| std::cmp::Reverse(slot_time(number)));
+    jobs.truncate(OWN_COLOUR);
+    jobs.sort_unstable();
+    jobs
+}
+
+fn entries(roster: &Roster<'_>, own: &[(usize, &str)]) -> Vec<(Swatch, String)> {
+    let of_job = |(layer, (number, _)): (usize, &(usize, &str))| {
+        (Swatch::Box(area_colour(layer), Fill::Solid), format!("job {}", number + 1))
+    };
+    let others = match roster.ids.len() - own.len() {
+        0 => None,
+        1 => Some("1 other job".to_owned()),
+        n => Some(format!("{n} other jobs")),
+    };
+    let others = others.map(|label| (Swatch::Box(GREY, Fill::Solid), label));
+    own.iter().enumerate().map(of_job).chain(others).collect()
+}
+
+/// The stacked curves of one run and kind of task.
+struct Layers {
+    /// Edges of the cells of time, ms since the first submission.
+    edges: Vec<i64>,
+    /// From the bottom: colour, and in each cell the tasks of this layer and all below.
+    tops: Vec<(RGBColor, Vec<f64>)>,
+}
+
+impl Layers {
+    fn new(run: &Run, kind: TaskKind, own: &[(usize, &str)]) -> Self {
+        let layer_of: BTreeMap<&str, usize> = own.iter().enumerate().map(|(layer, job)| (job.1, layer)).collect();
+        let layer_of_row: Vec<usize> =
+            run.jobs.iter().map(|job| layer_of.get(job.job_id.as_str()).copied().unwrap_or(own.len())).collect();
+        let (first, last) = span(&run.jobs).unwrap_or((0, 0));
+        let mut by_layer: Vec<Vec<Interval>> = vec![Vec::new(); own.len() + 1];
+        for attempt in run.intervals.iter().filter(|attempt| attempt.kind == kind) {
+            let layer = layer_of_row.get(attempt.job).and_then(|layer| by_layer.get_mut(*layer));
+            if let Some(layer) = layer {
+                layer.push(Interval { start: attempt.start - first, finish: attempt.finish - first, ..*attempt });
+            }
+        }
+        let steps: Vec<_> = by_layer.iter().map(|attempts| running_tasks(attempts, kind)).collect();
+        let edges = edges(steps.iter().flat_map(|steps| steps.points.iter().map(|point| point.0)), last - first);
+        let mut tops: Vec<(RGBColor, Vec<f64>)> = Vec::new();
+        for (layer, steps) in steps.iter().enumerate() {
+            let mut top = steps.cell_means(&edges);
+            if let Some((_, below)) = tops.last() {
+                top.iter_mut().zip(below).for_each(|(top, below)| *top += below);
+            }
+            tops.push((if layer < own.len() { area_colour(layer) } else { GREY }, top));
+        }
+        Self { edges, tops }
+    }
+
+    fn highest(&self) -> f64 {
+        self.tops.last().map_or(0.0, |(_, top)| top.iter().copied().fold(0.0, f64::max))
+    }
+
+    /// Draws the layers from the uppermost down, each from zero, so that no seam shows between them.
+    fn draw(&self, area: &crate::figure::Area<'_>, at: impl Fn(i64, f64) -> (i32, i32)) -> Drawn {
+        for (index, (colour, top)) in self.tops.iter().enumerate().rev() {
+            let mut outline: Vec<(i32, i32)> = Vec::new();
+            for (cell, tasks) in self.edges.windows(2).zip(top) {
+                let &[from, to] = cell else { continue };
+                let (left, right) = (at(from, *tasks), at(to, *tasks));
+                // A step is two corners; along a flat stretch the last corner just moves on.
+                match outline.last_mut() {
+                    Some(corner) if corner.1 == left.1 => *corner = right,
+                    _ => outline.extend([left, right]),
+                }
+            }
+            let (Some(&first), Some(&last)) = (outline.first(), outline.last()) else { continue };
+            let ground = at(0, 0.0).1;
+            let closed: Vec<(i32, i32)> =
+                std::iter::once((first.0, ground)).chain(outline.iter().copied()).chain([(last.0, ground)]).collect();
+            drawn(area.draw(&Polygon::new(closed, colour.filled())))?;
+            let edge = if index + 1 == self.tops.len() { BLACK.mix(0.6) } else { WHITE.mix(0.7) };
+            drawn(area.draw(&PathElement::new(outline, edge.stroke_width(1))))?;
+        }
+        Ok(())
+    }
+}
+
+/// Edges of cells from 0 to `end`: all `steps` if they are few, else evenly spaced.
+fn edges(steps: impl Iterator<Item = i64>, end: i64) -> Vec<i64> {
+    let mut exact: Vec<i64> = steps.filter(|time| (0..=end).contains(time)).chain([0, end]).collect();
+    exact.sort_unstable();
+    exact.dedup();
+    if exact.len() <= CELLS {
+        return exact;
+    }
+    let cell = |n: usize| (i128::from(end) * n as i128 / CELLS as i128) as i64;
+    let mut even: Vec<i64> = (0..=CELLS).map(cell).collect();
+    even.dedup();
+    even
+}

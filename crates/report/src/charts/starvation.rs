@@ -1,0 +1,26 @@
+//! Starvation time per job.
+
+use resched_analysis::Run;
+
+use super::Chart;
+use crate::Error;
+use crate::axis::TimeUnit;
+use crate::bars::{Part, draw_bars};
+use crate::roster::{Roster, largest};
+use crate::style::Fill;
+
+/// The chart.
+pub(super) const CHART: Chart = Chart {
+    name: "starvation",
+    title: "Starvation time",
+    caption: "How long the reduces of a job that were launched after its last map had completed were launched after it, on \
+              average (Coupling, Table IV).",
+    draw,
+};
+
+fn draw(runs: &[Run]) -> Result<Option<String>, Error> {
+    let times = Roster::new(runs).values(|job| Some(job.starvation));
+    let unit = TimeUnit::for_max(largest(times.iter().flatten()));
+    let values = times.into_iter().map(|run| run.into_iter().map(|ms| ms.map(|ms| unit.of(ms))).collect()).collect();
+    draw_bars(CHART.name, runs, format!("Starvation ({})", unit.name), &[Part { label: "", fill: Fill::Solid, values }])
+}

@@ -1,0 +1,32 @@
+//! Waiting and execution time per job, stacked.
+
+use resched_analysis::Run;
+
+use super::Chart;
+use crate::Error;
+use crate::axis::TimeUnit;
+use crate::bars::{Part, draw_bars};
+use crate::roster::{Roster, largest};
+use crate::style::Fill;
+
+/// The chart.
+pub(super) const CHART: Chart = Chart {
+    name: "waiting",
+    title: "Waiting and execution time",
+    caption: "From a job's submission to its first task, and from there to its end; both together are its completion \
+              time (DRESS, Figs. 6 and 8).",
+    draw,
+};
+
+fn draw(runs: &[Run]) -> Result<Option<String>, Error> {
+    let roster = Roster::new(runs);
+    let completion = roster.values(|job| job.completion.map(|ms| ms as f64));
+    let unit = TimeUnit::for_max(largest(completion.iter().flatten()));
+    let part = |label, fill, time: fn(&resched_analysis::JobMetrics) -> Option<i64>| Part {
+        label,
+        fill,
+        values: roster.values(|job| job.completion.and_then(|_| time(job)).map(|ms| unit.of(ms as f64))),
+    };
+    let parts = [part("waiting", Fill::Pale, |job| job.waiting), part("execution", Fill::Solid, |job| job.execution)];
+    draw_bars(CHART.name, runs, format!("Time ({})", unit.name), &parts)
+}

@@ -1,0 +1,246 @@
+//! The frame of a chart: the SVG itself, panels with axes, a legend that never covers data.
+
+use std::fmt::Display;
+
+use plotters::chart::{ChartBuilder, ChartContext};
+use plotters::coord::Shift;
+use plotters::prelude::*;
+use plotters::style::text_anchor::{HPos, Pos, VPos};
+
+use crate::Error;
+use crate::axis::Axis;
+use crate::style::{Fill, GRID, LINE_HEIGHT, WIDTH, dash, shorten, text, text_width, tint, use_font};
+
+/// A part of a chart in pixels.
+pub(crate) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
+/// A panel with axes.
+pub(crate) type Plot<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Axis, Axis>>;
+
+/// Free space at the right, so that the last label of the x axis is not cut.
+const RIGHT: u32 = 18;
+/// Height of the labels and the title below an x axis.
+const X_LABELS: u32 = 2 * LINE_HEIGHT + 8;
+/// Width of a legend's swatch, and the gaps around it.
+const SWATCH: i32 = 26;
+const GAP: i32 = 8;
+
+/// Draws a chart of `height` pixels and returns it as SVG.
+pub(crate) fn figure(name: &str, height: u32, draw: impl FnOnce(Area<'_>) -> Drawn) -> Result<String, Error> {
+    use_font()?;
+    let mut svg = String::new();
+    {
+        let area = SVGBackend::with_string(&mut svg, (WIDTH, height)).into_drawing_area();
+        area.fill(&WHITE).map_err(Error::draw(name))?;
+        draw(area.clone()).map_err(Error::draw(name))?;
+        area.present().map_err(Error::draw(name))?;
+    }
+    Ok(svg)
+}
+
+/// What drawing may fail with: libraries' errors of several types.
+pub(crate) type Drawn<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
+/// A library's error as one of [`Drawn`].
+pub(crate) fn drawn<T>(result: Result<T, impl Display>) -> Drawn<T> {
+    result.map_err(|error| error.to_string().into())
+}
+
+/// What stands before a label in a legend.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Swatch {
+    /// A filled box.
+    Box(RGBColor, Fill),
+    /// The line of a series.
+    Line(RGBColor, usize),
+    /// The mark of a series.
+    Mark(RGBColor, usize),
+}
+
+/// A legend in rows as wide as the chart, to stand above the data.
+pub(crate) struct Legend {
+    rows: Vec<Vec<(i32, Swatch, String)>>,
+}
+
+impl Legend {
+    /// Lays `entries` out; labels too long for a row are cut.
+    pub(crate) fn new(entries: impl IntoIterator<Item = (Swatch, String)>) -> Result<Self, Error> {
+        use_font()?;
+        let mut rows: Vec<Vec<(i32, Swatch, String)>> = vec![Vec::new()];
+        let mut x = GAP;
+        for (swatch, label) in entries {
+            let label = shorten(&label, WIDTH - (SWATCH + 4 * GAP) as u32);
+            let width = SWATCH + 3 * GAP + text_width(&label) as i32;
+            if x > GAP && x + width > WIDTH as i32 {
+                rows.push(Vec::new());
+                x = GAP;
+            }
+            if let Some(row) = rows.last_mut() {
+                row.push((x, swatch, label));
+            }
+            x += width;
+        }
+        Ok(Self { rows })
+    }
+
+    /// Its height in pixels.
+    pub(crate) fn height(&self) -> u32 {
+        self.rows.len() as u32 * LINE_HEIGHT + 6
+    }
+
+    /// Draws it at the top of `area` and returns what is left below.
+    pub(crate) fn draw<'a>(&self, area: &Area<'a>) -> Drawn<Area<'a>> {
+        let (top, rest) = area.split_vertically(self.height());
+        for (row, entries) in (0..).zip(&self.rows) {
+            let middle = 3 + row * LINE_HEIGHT as i32 + LINE_HEIGHT as i32 / 2;
+            for (x, swatch, label) in entries {
+                draw_swatch(&top, *swatch, (*x, middle))?;
+                let style = text().pos(Pos::new(HPos::Left, VPos::Center));
+                drawn(top.draw(&Text::new(label.clone(), (x + SWATCH + GAP, middle), style)))?;
+            }
+        }
+        Ok(rest)
+    }
+}
+
+fn draw_swatch(area: &Area<'_>, swatch: Swatch, (x, y): (i32, i32)) -> Drawn {
+    match swatch {
+        Swatch::Box(colour, fill) => bar(area, (x, y - 7), (x + SWATCH, y + 7), colour, fill),
+        Swatch::Line(colour, series) => line(area, &[(x, y), (x + SWATCH, y)], colour, series),
+        Swatch::Mark(colour, series) => mark(area, (x + SWATCH / 2, y), colour, series),
+    }
+}
+
+/// A bar or box, outlined, in pixels.
+pub(crate) fn bar(area: &Area<'_>, from: (i32, i32), to: (i32, i32), colour: RGBColor, fill: Fill) -> Drawn {
+    let inside = match fill {
+        Fill::Solid => colour,
+        Fill::Hatched => tint(colour, 0.3),
+        Fill::Pale => tint(colour, 0.08),
+    };
+    drawn(area.draw(&Rectangle::new([from, to], inside.filled())))?;
+    if fill == Fill::Hatched {
+        let (top, bottom) = (from.1.min(to.1), from.1.max(to.1));
+        for y in (top..bottom).rev().step_by(4) {
+            drawn(area.draw(&PathElement::new([(from.0, y), (to.0, y)], colour)))?;
+        }
+    }
+    drawn(area.draw(&Rectangle::new([from, to], tint(BLACK, 0.75))))
+}
+
+/// The line of a series, in pixels.
+pub(crate) fn line(area: &Area<'_>, points: &[(i32, i32)], colour: RGBColor, series: usize) -> Drawn {
+    let style = colour.stroke_width(2);
+    match dash(series) {
+        None => drawn(area.draw(&PathElement::new(points.to_vec(), style))),
+        Some((size, gap)) => {
+            dashes(points, size, gap).into_iter().try_for_each(|dash| drawn(area.draw(&PathElement::new(dash, style))))
+        }
+    }
+}
+
+/// Cuts a line of horizontal and vertical strokes into dashes; a dash goes on around corners.
+fn dashes(points: &[(i32, i32)], size: u32, gap: u32) -> Vec<Vec<(i32, i32)>> {
+    let (size, gap) = (size as i32, gap as i32);
+    let (mut dashes, mut left, mut on) = (Vec::new(), size, true);
+    let mut dash: Vec<(i32, i32)> = points.first().copied().into_iter().collect();
+    for stroke in points.windows(2) {
+        let &[mut at, to] = stroke else { continue };
+        while at != to {
+            let step = |from: i32, to: i32| (to - from).clamp(-left, left);
+            let (dx, dy) = (step(at.0, to.0), step(at.1, to.1));
+            at = (at.0 + dx, at.1 + dy);
+            left -= dx.abs().max(dy.abs());
+            if on {
+                dash.push(at);
+            }
+            if left == 0 {
+                if on {
+                    dashes.push(std::mem::take(&mut dash));
+                } else {
+                    dash = vec![at];
+                }
+                (on, left) = (!on, if on { gap } else { size });
+            }
+        }
+    }
+    if dash.len() > 1 {
+        dashes.push(dash);
+    }
+    dashes
+}
+
+/// The mark of a series, in pixels: disc, ring, cross, triangle.
+pub(crate) fn mark(area: &Area<'_>, at: (i32, i32), colour: RGBColor, series: usize) -> Drawn {
+    match series % 4 {
+        0 => drawn(area.draw(&Circle::new(at, 3, colour.filled()))),
+        1 => {
+            drawn(area.draw(&Circle::new(at, 4, WHITE.filled())))?;
+            drawn(area.draw(&Circle::new(at, 4, colour.stroke_width(2))))
+        }
+        2 => drawn(area.draw(&Cross::new(at, 3, colour.stroke_width(2)))),
+        _ => drawn(area.draw(&TriangleMarker::new(at, 5, colour.filled()))),
+    }
+}
+
+/// A panel's height in pixels beside its plot: the labels below its x axis.
+pub(crate) fn below(labelled: bool) -> u32 {
+    if labelled { X_LABELS } else { LINE_HEIGHT / 2 }
+}
+
+/// Width needed at the left for the labels and title of these axes.
+pub(crate) fn left_of<'a>(axes: impl IntoIterator<Item = &'a Axis>) -> u32 {
+    let ticks = axes.into_iter().flat_map(|axis| axis.ticks.iter().map(|tick| text_width(&axis.label(*tick))));
+    ticks.max().unwrap_or(0) + LINE_HEIGHT + 16
+}
+
+/// Draws axes on `area` and returns the plot within. `left` is the width for the y axis ([`left_of`]); the labels and the
+/// title of the x axis are drawn if `labelled`, its ticks always.
+pub(crate) fn axes<'a, 'b>(area: &'a Area<'b>, x: &Axis, y: &Axis, left: u32, labelled: bool) -> Drawn<Plot<'a, 'b>> {
+    let mut chart = drawn(
+        ChartBuilder::on(area)
+            .margin_top(8)
+            .margin_right(RIGHT)
+            .set_label_area_size(LabelAreaPosition::Left, left)
+            .set_label_area_size(LabelAreaPosition::Bottom, below(labelled))
+            .build_cartesian_2d(x.clone(), y.clone()),
+    )?;
+    let x_label = |tick: &f64| if labelled { x.label(*tick) } else { String::new() };
+    let mut mesh = chart.configure_mesh();
+    mesh.disable_x_mesh()
+        .bold_line_style(GRID)
+        .light_line_style(TRANSPARENT)
+        .axis_style(BLACK)
+        .label_style(text())
+        .axis_desc_style(text())
+        .set_all_tick_mark_size(5)
+        .x_labels(x.ticks.len())
+        .y_labels(y.ticks.len())
+        .x_label_formatter(&x_label)
+        .y_desc(y.title.clone());
+    if labelled {
+        mesh.x_desc(x.title.clone());
+    }
+    drawn(mesh.draw())?;
+    Ok(chart)
+}
+
+/// The plot's inside in pixels.
+pub(crate) fn inside<'b>(plot: &Plot<'_, 'b>) -> Area<'b> {
+    plot.plotting_area().strip_coord_spec()
+}
+
+/// Where a point of the plot is, in the pixels of [`inside`].
+pub(crate) fn pixel(plot: &Plot<'_, '_>, point: (f64, f64)) -> (i32, i32) {
+    let origin = plot.plotting_area().get_base_pixel();
+    let (x, y) = plot.backend_coord(&point);
+    (x - origin.0, y - origin.1)
+}
+
+/// Writes the title of a panel at the top of `area` and returns what is left below.
+pub(crate) fn titled<'a>(area: &Area<'a>, title: &str, left: u32) -> Drawn<Area<'a>> {
+    let (top, rest) = area.split_vertically(LINE_HEIGHT);
+    let title = shorten(title, WIDTH.saturating_sub(left + RIGHT));
+    let style = text().pos(Pos::new(HPos::Left, VPos::Center));
+    drawn(top.draw(&Text::new(title, (left as i32, LINE_HEIGHT as i32 / 2 + 4), style)))?;
+    Ok(rest)
+}

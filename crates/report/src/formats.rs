@@ -1,0 +1,54 @@
+//! What a report is made of.
+
+use std::str::FromStr;
+
+use crate::Error;
+
+/// Which files a report has. Parsed from a list such as `png,html`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Formats {
+    /// A PNG per chart.
+    pub png: bool,
+    /// An SVG per chart.
+    pub svg: bool,
+    /// One page with tables and charts.
+    pub html: bool,
+    /// A notebook that reads the runs' tables.
+    pub notebook: bool,
+}
+
+impl Formats {
+    /// The names of the formats.
+    pub const NAMES: [&'static str; 4] = ["png", "svg", "html", "notebook"];
+    /// All of them.
+    pub const ALL: Self = Self { png: true, svg: true, html: true, notebook: true };
+    /// None of them.
+    pub const NONE: Self = Self { png: false, svg: false, html: false, notebook: false };
+
+    /// Whether charts are needed.
+    pub(crate) fn charts(self) -> bool {
+        self.png || self.svg || self.html
+    }
+}
+
+impl FromStr for Formats {
+    type Err = Error;
+
+    fn from_str(list: &str) -> Result<Self, Error> {
+        let mut formats = Self::NONE;
+        for name in list.split(',').map(str::trim) {
+            let format = match name {
+                "png" => &mut formats.png,
+                "svg" => &mut formats.svg,
+                "html" => &mut formats.html,
+                "notebook" => &mut formats.notebook,
+                _ => {
+                    let names = Self::NAMES.join(", ");
+                    return Err(Error::Request(format!("expected a list of {names}, found `{name}`; leave it out")));
+                }
+            };
+            *format = true;
+        }
+        Ok(formats)
+    }
+}

@@ -1,0 +1,19 @@
+figure, panels = plt.subplots(len(RUNS), 2, sharex=True, squeeze=False, figsize=(10, 2.5 * len(RUNS)))
+for row, label in zip(panels, RUNS):
+    zero = jobs[label]["submit"].min()
+    for panel, kind in zip(row, ["map", "reduce"]):
+        tasks = attempts[label].filter(pl.col("kind") == kind).drop_nulls(["start", "finish"])
+        changes = (
+            pl.concat([
+                tasks.select(pl.col("start").alias("time"), pl.lit(1).alias("change")),
+                tasks.select(pl.col("finish").alias("time"), pl.lit(-1).alias("change")),
+            ])
+            .group_by("time").agg(pl.col("change").sum())
+            .sort("time")
+            .with_columns(running=pl.col("change").cum_sum())
+        )
+        panel.step((changes["time"] - zero) / 60e3, changes["running"], where="post")
+        panel.set(title=label, ylabel=f"Running {kind}s")
+for panel in panels[-1]:
+    panel.set_xlabel("Time (min)")
+figure.tight_layout()

@@ -1,0 +1,104 @@
+//! Reports of made-up runs: files, bytes, escaping, refusals.
+#![allow(clippy::unwrap_used)]
+
+mod runs;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use resched_report::charts::CHARTS;
+use resched_report::{Error, Formats, MARKER, write_report};
+use runs::{Plan, write};
+
+const LABELS: [&str; 4] = ["fair", "coupling:beta=0.5", "delay:D=24", "capacity"];
+
+fn make_runs(dir: &Path, jobs: u64, n: usize) -> Vec<PathBuf> {
+    let make = |(index, label): (usize, &&str)| {
+        let folder = dir.join(format!("run-{index}"));
+        let remote = 10 + 20 * index as u64;
+        write(&folder, &Plan { label, jobs, small_first: index % 2 == 1, remote, prefix: "job" });
+        folder
+    };
+    LABELS.iter().take(n).enumerate().map(make).collect()
+}
+
+fn report(runs: &[PathBuf], out: &Path, formats: Formats) -> Result<Vec<PathBuf>, Error> {
+    write_report(runs, out, formats, &mut |_| ())
+}
+
+/// Writes the charts of several sizes of runs; `RESCHED_GALLERY` names a folder to keep them in for a look.
+#[test]
+fn every_chart_is_drawn_for_few_and_many_jobs() {
+    let dir = tempfile::tempdir().unwrap();
+    let gallery = std::env::var_os("RESCHED_GALLERY").map_or(dir.path().join("gallery"), PathBuf::from);
+    for (jobs, n) in [(3, 2), (22, 2), (22, 4), (200, 3)] {
+        let runs = make_runs(&dir.path().join(format!("{jobs}-{n}")), jobs, n);
+        let files = report(&runs, &gallery.join(format!("{jobs}-jobs-{n}-runs")), Formats::ALL).unwrap();
+        // Of three jobs none starves, so there is nothing to draw.
+        let expected: Vec<&str> =
+            CHARTS.iter().map(|chart| chart.name).filter(|name| jobs > 3 || *name != "starvation").collect();
+        for name in &expected {
+            let png = files.iter().find(|file| file.ends_with(format!("{name}.png"))).unwrap();
+            assert!(fs::read(png).unwrap().starts_with(b"\x89PNG"), "{name}");
+        }
+        assert_eq!(files.len(), 3 + 2 * expected.len());
+        assert!(files.iter().all(|file| file.is_file()));
+    }
+}
+
+#[test]
+fn a_report_written_twice_is_the_same_bytes() {
+    let dir = tempfile::tempdir().unwrap();
+    let runs = make_runs(dir.path(), 22, 2);
+    let formats = Formats { png: false, ..Formats::ALL };
+    let bytes = |out: &str| {
+        let files = report(&runs, &dir.path().join(out), formats).unwrap();
+        files.iter().map(|file| fs::read(file).unwrap()).collect::<Vec<_>>()
+    };
+    assert_eq!(bytes("first"), bytes("second"));
+}
+
+#[test]
+fn what_a_trace_holds_is_escaped() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = dir.path().join("run");
+    let evil = "<script>alert(1)</script>&\"\u{1}../../x";
+    write(&run, &Plan { label: evil, jobs: 3, small_first: false, remote: 10, prefix: evil });
+    let out = dir.path().join("out");
+    let files = report(&[run], &out, Formats::ALL).unwrap();
+    for file in &files {
+        assert_eq!(file.parent(), Some(out.as_path()));
+        if file.extension().is_some_and(|kind| kind == "svg" || kind == "html") {
+            let text = fs::read_to_string(file).unwrap();
+            assert!(!text.contains("<script"), "{}", file.display());
+        }
+    }
+    let notebook: serde_json::Value = serde_json::from_slice(&fs::read(out.join("report.ipynb")).unwrap()).unwrap();
+    assert_eq!(notebook.get("nbformat_minor"), Some(&serde_json::json!(5)));
+}
+
+#[test]
+fn runs_with_one_label_are_told_apart() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = make_runs(dir.path(), 3, 1).remove(0);
+    report(&[run.clone(), run], &dir.path().join("out"), "html".parse().unwrap()).unwrap();
+    let page = fs::read_to_string(dir.path().join("out/report.html")).unwrap();
+    assert!(page.contains("fair (1)") && page.contains("fair (2)"));
+}
+
+#[test]
+fn an_impossible_request_leaves_nothing_behind() {
+    let dir = tempfile::tempdir().unwrap();
+    let runs = make_runs(dir.path(), 3, 1);
+    let out = dir.path().join("out");
+    assert!(report(&[], &out, Formats::ALL).unwrap_err().is_request());
+    assert!(report(&runs, &out, Formats::NONE).unwrap_err().is_request());
+    assert!("png,gif".parse::<Formats>().unwrap_err().to_string().contains("found `gif`"));
+    let error = report(&[dir.path().join("none")], &out, Formats::ALL).unwrap_err();
+    assert!(error.to_string().contains("no such run"), "{error}");
+    assert!(!out.exists());
+    fs::create_dir(&out).unwrap();
+    fs::write(out.join("thesis.txt"), "mine").unwrap();
+    assert!(report(&runs, &out, Formats::ALL).unwrap_err().to_string().contains(MARKER));
+    assert!(out.join("thesis.txt").is_file());
+}

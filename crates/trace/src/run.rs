@@ -1,0 +1,154 @@
+//! `run.json`: what was replayed, under which policy and on which cluster.
+//!
+//! A run is a folder with this file and the tables `jobs` and `attempts` of [`crate::model`], in ms of the simulated
+//! clock. It says nothing of the machine or the hour, so a run replayed twice is the same bytes.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+use crate::store::write_file;
+
+/// The file that makes a folder a run.
+pub const MARKER: &str = "run.json";
+
+/// The version of the layout that this build writes and reads.
+pub const FORMAT_VERSION: u32 = 1;
+
+/// The trace that was replayed.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct RunTrace {
+    /// Its path as it was given.
+    pub path: String,
+    /// SHA-256 of what identifies it, hexadecimal.
+    pub sha256: String,
+}
+
+/// The cluster on which it was replayed, in short.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct RunCluster {
+    /// Nodes.
+    pub nodes: u64,
+    /// Racks.
+    pub racks: u64,
+    /// Map slots of all nodes together.
+    pub map_slots: u64,
+    /// Reduce slots of all nodes together.
+    pub reduce_slots: u64,
+}
+
+/// What `run.json` holds.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct RunInfo {
+    /// [`FORMAT_VERSION`] of the writer.
+    pub format_version: u32,
+    /// The version of resched that wrote it.
+    pub written_by: String,
+    /// The policy and its parameters as they were asked for, such as `delay:D=24`.
+    pub label: String,
+    /// The policy's name.
+    pub policy: String,
+    /// The policy's parameters.
+    pub params: BTreeMap<String, String>,
+    /// The trace that was replayed.
+    pub trace: RunTrace,
+    /// The cluster.
+    pub cluster: RunCluster,
+    /// How run times of tasks were found.
+    pub cost_model: String,
+    /// How reduces were modelled.
+    pub reduce_model: String,
+    /// The seed of all draws.
+    pub seed: u64,
+    /// Events that the engine worked off.
+    pub events: u64,
+    /// What of the trace was left out, by cause.
+    pub skipped: BTreeMap<String, u64>,
+    /// Rows of each table.
+    pub rows: BTreeMap<String, u64>,
+}
+
+impl RunInfo {
+    /// Writes `run.json` into the folder `dir`, whole or not at all.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; [`Error::Run`] if it cannot be encoded.
+    pub fn write(&self, dir: &Path) -> Result<(), Error> {
+        let path = dir.join(MARKER);
+        let mut json = serde_json::to_vec_pretty(self).map_err(|error| {
+            run_error(&path, &format!("cannot be encoded ({error})"), "this is a defect of resched, please report it")
+        })?;
+        json.push(b'\n');
+        write_file(&path, &json)
+    }
+}
+
+/// Reads the `run.json` of the run in `dir`.
+///
+/// # Errors
+/// [`Error::Run`] if there is none, or it is damaged or of another version; [`Error::Io`] if it cannot be read.
+pub fn read(dir: &Path) -> Result<RunInfo, Error> {
+    let path = dir.join(MARKER);
+    if !path.is_file() {
+        let problem = if dir.exists() { "is not a run: it holds no run.json" } else { "no such run" };
+        return Err(run_error(dir, problem, "make one with `resched replay <TRACE> --policy <P> --out <DIR>`"));
+    }
+    let bytes = fs::read(&path).map_err(Error::io(&path, "read"))?;
+    let again = "replay the trace again";
+    let damaged = |error| run_error(&path, &format!("the file is damaged ({error})"), again);
+    let value: serde_json::Value = serde_json::from_slice(&bytes).map_err(damaged)?;
+    let version = value.get("format_version").and_then(serde_json::Value::as_u64);
+    if version != Some(u64::from(FORMAT_VERSION)) {
+        let found = version.map_or_else(|| "no version".to_owned(), |version| format!("version {version}"));
+        return Err(run_error(&path, &format!("expected a run of version {FORMAT_VERSION}, found {found}"), again));
+    }
+    serde_json::from_value(value).map_err(damaged)
+}
+
+fn run_error(path: &Path, problem: &str, remedy: &str) -> Error {
+    Error::Run { path: path.to_path_buf(), problem: problem.to_owned(), remedy: remedy.to_owned() }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn info() -> RunInfo {
+        RunInfo {
+            format_version: FORMAT_VERSION,
+            written_by: "resched 0.1.0".to_owned(),
+            label: "delay:D=24".to_owned(),
+            policy: "delay".to_owned(),
+            params: BTreeMap::from([("D".to_owned(), "24".to_owned())]),
+            cluster: RunCluster { nodes: 20, racks: 4, map_slots: 40, reduce_slots: 40 },
+            seed: 1,
+            events: 12_345,
+            ..RunInfo::default()
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_read_back() {
+        let dir = tempfile::tempdir().unwrap();
+        info().write(dir.path()).unwrap();
+        assert_eq!(read(dir.path()).unwrap(), info());
+    }
+
+    #[test]
+    fn a_missing_foreign_or_damaged_run_is_told_apart() {
+        let dir = tempfile::tempdir().unwrap();
+        let message = |dir: &Path| read(dir).unwrap_err().to_string();
+        assert!(message(&dir.path().join("none")).contains("no such run"));
+        assert!(message(dir.path()).contains("holds no run.json"));
+        fs::write(dir.path().join(MARKER), "{").unwrap();
+        assert!(message(dir.path()).contains("damaged"));
+        fs::write(dir.path().join(MARKER), r#"{"format_version": 2}"#).unwrap();
+        assert!(message(dir.path()).contains("expected a run of version 1, found version 2"));
+        fs::write(dir.path().join(MARKER), r#"{"format_version": 1}"#).unwrap();
+        assert!(message(dir.path()).contains("missing field"));
+    }
+}
