@@ -83,10 +83,10 @@ fn real_confs_are_read_under_old_and_new_names() {
         conf
     };
     let text = |text: &str| Some(text.to_owned());
-    for name in ["sample-conf.file.xml", "sample-conf.file.new.xml"] {
+    for (name, reduce_heap) in [("sample-conf.file.xml", 640 << 20), ("sample-conf.file.new.xml", 650 << 20)] {
         let conf = conf(&format!("hadoop-mapreduce-2011/rumen-small-trace/{name}"));
         assert_eq!((conf.queue, conf.name), (text("TheQueue"), text("MyMRJob")));
-        assert_eq!(conf.heap, Some(640 << 20));
+        assert_eq!((conf.map_heap, conf.reduce_heap), (Some(640 << 20), Some(reduce_heap)));
     }
     assert_eq!(
         conf("hadoop-common-2014/hs/job_1329348432655_0001_conf.xml"),
@@ -99,7 +99,8 @@ fn real_confs_are_read_under_old_and_new_names() {
             reduce_memory: Some(512 << 20),
             map_cpu: None,
             reduce_cpu: None,
-            heap: Some(200 << 20),
+            map_heap: Some(500 << 20),
+            reduce_heap: Some(500 << 20),
             slow_start: Some(0.05),
             map_speculative: Some(false),
             reduce_speculative: Some(false),

@@ -34,8 +34,10 @@ pub struct JobConf {
     pub map_cpu: Option<i64>,
     /// Processor of a reduce's container, thousandths of a core.
     pub reduce_cpu: Option<i64>,
-    /// The largest heap of a task's JVM (`-Xmx`), bytes.
-    pub heap: Option<i64>,
+    /// The largest heap of a map's JVM (`-Xmx`), bytes.
+    pub map_heap: Option<i64>,
+    /// The largest heap of a reduce's JVM (`-Xmx`), bytes.
+    pub reduce_heap: Option<i64>,
     /// The share of its maps, 0 to 1, that must have finished before its reduces start.
     pub slow_start: Option<f64>,
     /// Whether slow maps get a backup.
@@ -117,7 +119,12 @@ impl Settings {
             reduce_memory: self.size(&["mapreduce.reduce.memory.mb", "mapred.job.reduce.memory.mb"], MIB),
             map_cpu: self.size(&["mapreduce.map.cpu.vcores"], 1000),
             reduce_cpu: self.size(&["mapreduce.reduce.cpu.vcores"], 1000),
-            heap: self.get(&["mapred.child.java.opts"]).and_then(heap),
+            map_heap: self
+                .get(&["mapreduce.map.java.opts", "mapred.map.child.java.opts", "mapred.child.java.opts"])
+                .and_then(heap),
+            reduce_heap: self
+                .get(&["mapreduce.reduce.java.opts", "mapred.reduce.child.java.opts", "mapred.child.java.opts"])
+                .and_then(heap),
             slow_start: self
                 .parse(&["mapreduce.job.reduce.slowstart.completedmaps", "mapred.reduce.slowstart.completed.maps"])
                 .filter(|share| (0.0..=1.0).contains(share)),
@@ -246,7 +253,8 @@ mod tests {
             JobConf {
                 maps: Some(12),
                 reduces: Some(0),
-                heap: Some(640 << 20),
+                map_heap: Some(640 << 20),
+                reduce_heap: Some(640 << 20),
                 slow_start: Some(0.05),
                 map_speculative: Some(true),
                 reduce_speculative: Some(false),
