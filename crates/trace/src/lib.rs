@@ -7,6 +7,7 @@
 //!
 //! * [`model`] has the rows of the tables and their enumerations; each column is declared there, once.
 //! * [`run`] says what a replay did; a run's tables are those of a trace.
+//! * [`formats`] has one module a source format; [`ingest`] finds files, picks their format and completes the jobs.
 //! * [`store`] writes a trace so that it is either whole or absent, and reads it back.
 //! * [`draws`] gives random numbers that depend on (seed, purpose, entity) only.
 //!

@@ -9,8 +9,9 @@ use std::path::PathBuf;
 
 use resched_trace::Error;
 use resched_trace::formats::Sink;
+use resched_trace::formats::conf_xml::{self, JobConf};
 use resched_trace::ingest::{Options, ingest, ingest_into};
-use resched_trace::model::{JobRecord, Locality, NodeRow, Outcome, TaskKind};
+use resched_trace::model::{AttemptRow, JobRecord, JobRow, Locality, NodeRow, Outcome, TaskKind};
 use resched_trace::store::Trace;
 
 #[derive(Default)]
@@ -42,14 +43,10 @@ fn collect(path: PathBuf) -> Collected {
 fn locality(record: &JobRecord, outcome: Outcome) -> [usize; 4] {
     let attempts = || record.tasks.iter().flat_map(|task| &task.attempts);
     let count = |level| {
-        let at = |attempt: &&_| attempt_is(attempt, outcome, level);
-        attempts().filter(at).count()
+        let here = |attempt: &&AttemptRow| attempt.outcome == outcome && attempt.locality == level;
+        attempts().filter(|attempt| attempt.kind == TaskKind::Map).filter(here).count()
     };
     [count(Some(Locality::Node)), count(Some(Locality::Rack)), count(Some(Locality::Off)), count(None)]
-}
-
-fn attempt_is(attempt: &resched_trace::model::AttemptRow, outcome: Outcome, level: Option<Locality>) -> bool {
-    attempt.kind == TaskKind::Map && attempt.outcome == outcome && attempt.locality == level
 }
 
 #[test]
@@ -74,6 +71,45 @@ fn locality_agrees_with_the_counters_of_the_jobs() {
     let old = chukwa("Hadoop18JobHistoryLog.txt");
     assert_eq!(locality(&old, Outcome::Success), [8, 1, 0, 0]);
     assert_eq!(old.job.input_bytes, Some(1_003_479));
+}
+
+#[test]
+fn real_confs_are_read_under_old_and_new_names() {
+    let Some(traces) = support::real_traces() else { return };
+    let conf = |path: &str| {
+        let bytes = std::fs::read(traces.join(path)).unwrap();
+        let (conf, whole) = conf_xml::parse(&mut bytes.as_slice());
+        assert!(whole, "{path}");
+        conf
+    };
+    let text = |text: &str| Some(text.to_owned());
+    for (name, reduce_heap) in [("sample-conf.file.xml", 640 << 20), ("sample-conf.file.new.xml", 650 << 20)] {
+        let conf = conf(&format!("hadoop-mapreduce-2011/rumen-small-trace/{name}"));
+        assert_eq!((conf.queue, conf.name), (text("TheQueue"), text("MyMRJob")));
+        assert_eq!((conf.map_heap, conf.reduce_heap), (Some(640 << 20), Some(reduce_heap)));
+    }
+    assert_eq!(
+        conf("hadoop-common-2014/hs/job_1329348432655_0001_conf.xml"),
+        JobConf {
+            queue: text("default"),
+            name: text("Sleep job"),
+            maps: Some(10),
+            reduces: Some(1),
+            map_memory: Some(512 << 20),
+            reduce_memory: Some(512 << 20),
+            map_cpu: None,
+            reduce_cpu: None,
+            map_heap: Some(500 << 20),
+            reduce_heap: Some(500 << 20),
+            slow_start: Some(0.05),
+            map_speculative: Some(false),
+            reduce_speculative: Some(false),
+            block_size: Some(64 << 20),
+        }
+    );
+    let folder = "dr-elephant/history/done/2018/05/17/000000";
+    let conf = conf(&format!("{folder}/job_1526555215992_0001_conf.xml"));
+    assert_eq!((conf.map_memory, conf.reduce_cpu), (Some(1 << 30), Some(1000)));
 }
 
 #[test]
@@ -102,7 +138,7 @@ fn a_trace_on_disk_holds_the_same() {
     // What Rumen's topology of the same log holds (spec/formats.md 13.3); it leaves out hosts without a rack.
     assert_eq!((racks.len(), racks.iter().collect::<BTreeSet<_>>().len()), (547, 41));
     assert!(rows("counters") > 0);
-    let jobs: Result<Vec<_>, _> = trace.rows::<resched_trace::model::JobRow>().unwrap().collect();
+    let jobs: Result<Vec<_>, _> = trace.rows::<JobRow>().unwrap().collect();
     let input: Vec<_> = jobs.unwrap().into_iter().map(|job| job.input_bytes).collect();
     assert_eq!(input, [None, Some(2_019_250), Some(105), Some(4_431_391_494)]);
 }

@@ -1,8 +1,10 @@
-//! `*_conf.xml`: the settings a job ran with (`spec/formats.md` 3), reduced to those that a trace has columns for.
+//! `*_conf.xml`: the settings a job ran with (`spec/formats.md` 3), reduced to those that bear on scheduling.
 //!
 //! Entities other than the five of XML are left as they stand, so a document that defines its own costs nothing.
 
+use std::collections::BTreeMap;
 use std::io::{BufRead, Read};
+use std::str::FromStr;
 
 use quick_xml::Reader;
 use quick_xml::escape::resolve_predefined_entity;
@@ -14,12 +16,16 @@ const LONGEST: u64 = 16 << 20;
 const LONGEST_VALUE: usize = 4 << 10;
 
 /// What a conf says about its job. `None`: nothing, or that there is no such limit (−1).
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct JobConf {
     /// The queue it was submitted to.
     pub queue: Option<String>,
     /// Its name.
     pub name: Option<String>,
+    /// How many maps it has: Hadoop sets it on submission to the number of splits.
+    pub maps: Option<i64>,
+    /// How many reduces it has.
+    pub reduces: Option<i64>,
     /// Memory of a map's container, bytes.
     pub map_memory: Option<i64>,
     /// Memory of a reduce's container, bytes.
@@ -28,6 +34,18 @@ pub struct JobConf {
     pub map_cpu: Option<i64>,
     /// Processor of a reduce's container, thousandths of a core.
     pub reduce_cpu: Option<i64>,
+    /// The largest heap of a map's JVM (`-Xmx`), bytes.
+    pub map_heap: Option<i64>,
+    /// The largest heap of a reduce's JVM (`-Xmx`), bytes.
+    pub reduce_heap: Option<i64>,
+    /// The share of its maps, 0 to 1, that must have finished before its reduces start.
+    pub slow_start: Option<f64>,
+    /// Whether slow maps get a backup.
+    pub map_speculative: Option<bool>,
+    /// Whether slow reduces get a backup.
+    pub reduce_speculative: Option<bool>,
+    /// The size of the blocks that it writes, bytes.
+    pub block_size: Option<i64>,
 }
 
 /// Whether a file of this name is a job's conf: `…_conf.xml`, which may have one more extension (`.gz`).
@@ -43,41 +61,117 @@ pub fn is_conf_name(name: &str) -> bool {
 /// Reads a conf; the flag says whether it could be read to its end. What stands before the damage is kept.
 pub fn parse(input: &mut dyn BufRead) -> (JobConf, bool) {
     let mut settings = Settings::default();
-    let whole = read_properties(input.take(LONGEST), |name, value| settings.set(name, value)).is_ok();
+    let whole = settings.read(input.take(LONGEST)).is_ok();
     (settings.conf(), whole)
 }
 
-/// Calls `found` with the name and value of each property.
-fn read_properties(input: impl BufRead, mut found: impl FnMut(&str, &str)) -> Result<(), quick_xml::Error> {
-    let mut reader = Reader::from_reader(input);
-    reader.config_mut().allow_dangling_amp = true;
-    let mut buffer = Vec::new();
-    let mut property = Property::default();
-    loop {
-        match reader.read_event_into(&mut buffer)? {
-            Event::Start(element) => match element.name().as_ref() {
-                "property" => property = Property::default(),
-                "name" => property.open = Some(Part::Name),
-                "value" => property.open = Some(Part::Value),
-                _ => property.open = None,
-            },
-            Event::Text(text) => property.push(&text.xml10_content()),
-            Event::CData(text) => property.push(&text.xml10_content()),
-            Event::GeneralRef(entity) => match entity.resolve_char_ref() {
-                Ok(Some(character)) => property.push(character.encode_utf8(&mut [0; 4])),
-                _ => property.push(resolve_predefined_entity(&entity).unwrap_or_default()),
-            },
-            Event::End(element) => {
-                property.open = None;
-                if element.name().as_ref() == "property" {
-                    found(property.name.trim(), property.value.trim());
+/// The properties of a conf by name; their number is bounded by [`LONGEST`].
+#[derive(Default)]
+struct Settings(BTreeMap<String, String>);
+
+impl Settings {
+    fn read(&mut self, input: impl BufRead) -> Result<(), quick_xml::Error> {
+        let mut reader = Reader::from_reader(input);
+        reader.config_mut().allow_dangling_amp = true;
+        let mut buffer = Vec::new();
+        let mut property = Property::default();
+        loop {
+            match reader.read_event_into(&mut buffer)? {
+                Event::Start(element) => match element.name().as_ref() {
+                    "property" => property = Property::default(),
+                    "name" => property.open = Some(Part::Name),
+                    "value" => property.open = Some(Part::Value),
+                    _ => property.open = None,
+                },
+                Event::Text(text) => property.push(&text.xml10_content()),
+                Event::CData(text) => property.push(&text.xml10_content()),
+                Event::GeneralRef(entity) => match entity.resolve_char_ref() {
+                    Ok(Some(character)) => property.push(character.encode_utf8(&mut [0; 4])),
+                    _ => property.push(resolve_predefined_entity(&entity).unwrap_or_default()),
+                },
+                Event::End(element) => {
+                    property.open = None;
+                    if element.name().as_ref() == "property" {
+                        self.set(property.name.trim(), property.value.trim());
+                    }
                 }
+                Event::Eof => return Ok(()),
+                _ => {}
             }
-            Event::Eof => return Ok(()),
-            _ => {}
+            buffer.clear();
         }
-        buffer.clear();
     }
+
+    fn set(&mut self, name: &str, value: &str) {
+        if !value.is_empty() {
+            self.0.insert(name.to_owned(), value.to_owned());
+        }
+    }
+
+    fn conf(&self) -> JobConf {
+        const MIB: i64 = 1 << 20;
+        JobConf {
+            queue: self.text(&["mapreduce.job.queuename", "mapred.job.queue.name"]),
+            name: self.text(&["mapreduce.job.name", "mapred.job.name"]),
+            maps: self.count(&["mapreduce.job.maps", "mapred.map.tasks"]),
+            reduces: self.count(&["mapreduce.job.reduces", "mapred.reduce.tasks"]),
+            map_memory: self.size(&["mapreduce.map.memory.mb", "mapred.job.map.memory.mb"], MIB),
+            reduce_memory: self.size(&["mapreduce.reduce.memory.mb", "mapred.job.reduce.memory.mb"], MIB),
+            map_cpu: self.size(&["mapreduce.map.cpu.vcores"], 1000),
+            reduce_cpu: self.size(&["mapreduce.reduce.cpu.vcores"], 1000),
+            map_heap: self
+                .get(&["mapreduce.map.java.opts", "mapred.map.child.java.opts", "mapred.child.java.opts"])
+                .and_then(heap),
+            reduce_heap: self
+                .get(&["mapreduce.reduce.java.opts", "mapred.reduce.child.java.opts", "mapred.child.java.opts"])
+                .and_then(heap),
+            slow_start: self
+                .parse(&["mapreduce.job.reduce.slowstart.completedmaps", "mapred.reduce.slowstart.completed.maps"])
+                .filter(|share| (0.0..=1.0).contains(share)),
+            map_speculative: self.parse(&["mapreduce.map.speculative", "mapred.map.tasks.speculative.execution"]),
+            reduce_speculative: self
+                .parse(&["mapreduce.reduce.speculative", "mapred.reduce.tasks.speculative.execution"]),
+            block_size: self.size(&["dfs.blocksize", "dfs.block.size"], 1),
+        }
+    }
+
+    /// The value of the first of these names that is set: Hadoop renamed its settings, and the new name counts.
+    fn get(&self, names: &[&str]) -> Option<&str> {
+        let value = names.iter().find_map(|name| self.0.get(*name))?;
+        // `${…}` refers to a setting that is not in the file or would have to be expanded: it says nothing by itself.
+        (!value.contains("${")).then_some(value)
+    }
+
+    fn text(&self, names: &[&str]) -> Option<String> {
+        self.get(names).map(str::to_owned)
+    }
+
+    fn parse<T: FromStr>(&self, names: &[&str]) -> Option<T> {
+        self.get(names)?.parse().ok()
+    }
+
+    fn count(&self, names: &[&str]) -> Option<i64> {
+        self.parse(names).filter(|&count| count >= 0)
+    }
+
+    /// A positive number of `unit`s; Hadoop writes −1 for "no limit".
+    fn size(&self, names: &[&str], unit: i64) -> Option<i64> {
+        self.parse::<i64>(names).filter(|&size| size > 0)?.checked_mul(unit)
+    }
+}
+
+/// The heap in a JVM's options, such as `-server -Xmx640m`; the last one counts.
+fn heap(options: &str) -> Option<i64> {
+    let size = options.split_whitespace().filter_map(|option| option.strip_prefix("-Xmx")).next_back()?;
+    let digits = size.trim_end_matches(|unit: char| unit.is_ascii_alphabetic());
+    let shift = match size.get(digits.len()..)?.to_ascii_lowercase().as_str() {
+        "" => 0,
+        "k" => 10,
+        "m" => 20,
+        "g" => 30,
+        _ => return None,
+    };
+    digits.parse::<i64>().ok().filter(|&size| size > 0)?.checked_mul(1 << shift)
 }
 
 #[derive(Clone, Copy)]
@@ -104,67 +198,6 @@ impl Property {
         if part.len() + text.len() <= LONGEST_VALUE {
             part.push_str(text);
         }
-    }
-}
-
-/// A setting that Hadoop renamed; the new name counts where both are set.
-#[derive(Default)]
-struct Renamed {
-    new: Option<String>,
-    old: Option<String>,
-}
-
-#[derive(Default)]
-struct Settings {
-    queue: Renamed,
-    name: Renamed,
-    map_memory: Renamed,
-    reduce_memory: Renamed,
-    map_cpu: Renamed,
-    reduce_cpu: Renamed,
-}
-
-impl Settings {
-    fn set(&mut self, name: &str, value: &str) {
-        let slot = match name {
-            "mapreduce.job.queuename" => &mut self.queue.new,
-            "mapred.job.queue.name" => &mut self.queue.old,
-            "mapreduce.job.name" => &mut self.name.new,
-            "mapred.job.name" => &mut self.name.old,
-            "mapreduce.map.memory.mb" => &mut self.map_memory.new,
-            "mapred.job.map.memory.mb" => &mut self.map_memory.old,
-            "mapreduce.reduce.memory.mb" => &mut self.reduce_memory.new,
-            "mapred.job.reduce.memory.mb" => &mut self.reduce_memory.old,
-            "mapreduce.map.cpu.vcores" => &mut self.map_cpu.new,
-            "mapreduce.reduce.cpu.vcores" => &mut self.reduce_cpu.new,
-            _ => return,
-        };
-        if !value.is_empty() {
-            *slot = Some(value.to_owned());
-        }
-    }
-
-    fn conf(self) -> JobConf {
-        JobConf {
-            queue: self.queue.text(),
-            name: self.name.text(),
-            map_memory: self.map_memory.number(1 << 20),
-            reduce_memory: self.reduce_memory.number(1 << 20),
-            map_cpu: self.map_cpu.number(1000),
-            reduce_cpu: self.reduce_cpu.number(1000),
-        }
-    }
-}
-
-impl Renamed {
-    fn text(self) -> Option<String> {
-        // `${…}` refers to a setting that is not in the file or would have to be expanded: it says nothing by itself.
-        self.new.or(self.old).filter(|value| !value.contains("${"))
-    }
-
-    /// A positive number in units of `unit`; Hadoop writes −1 for "no limit".
-    fn number(self, unit: i64) -> Option<i64> {
-        self.text()?.parse::<i64>().ok().filter(|&number| number > 0)?.checked_mul(unit)
     }
 }
 
@@ -199,6 +232,44 @@ mod tests {
                 ..JobConf::default()
             }
         );
+    }
+
+    #[test]
+    fn what_bears_on_scheduling_is_read_under_old_names_too() {
+        let text: String = [
+            ("mapred.map.tasks", "12"),
+            ("mapred.reduce.tasks", "0"),
+            ("mapred.child.java.opts", "-Xmx1g -server -Xmx640M -Djava.io.tmpdir=./tmp"),
+            ("mapred.reduce.slowstart.completed.maps", "0.05"),
+            ("mapred.map.tasks.speculative.execution", "true"),
+            ("mapreduce.reduce.speculative", "false"),
+            ("dfs.block.size", "134217728"),
+        ]
+        .iter()
+        .map(|(name, value)| format!("<property><name>{name}</name><value>{value}</value></property>"))
+        .collect();
+        assert_eq!(
+            conf(&format!("<configuration>{text}</configuration>")).0,
+            JobConf {
+                maps: Some(12),
+                reduces: Some(0),
+                map_heap: Some(640 << 20),
+                reduce_heap: Some(640 << 20),
+                slow_start: Some(0.05),
+                map_speculative: Some(true),
+                reduce_speculative: Some(false),
+                block_size: Some(128 << 20),
+                ..JobConf::default()
+            }
+        );
+    }
+
+    #[test]
+    fn a_heap_of_another_shape_is_unknown() {
+        for options in ["", "-Xms5m", "-Xmx", "-Xmxm", "-Xmx5q", "-Xmx-5m", "-Xmx9223372036854775807g", "-Xmx5é"] {
+            assert_eq!(heap(options), None, "{options}");
+        }
+        assert_eq!(heap("-Xmx1024"), Some(1024));
     }
 
     #[test]

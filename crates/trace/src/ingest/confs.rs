@@ -98,6 +98,8 @@ pub(super) fn apply(conf: JobConf, record: &mut JobRecord) {
     let job = &mut record.job;
     job.queue = job.queue.take().or(conf.queue);
     job.name = job.name.take().or(conf.name);
+    job.declared_maps = job.declared_maps.or(conf.maps);
+    job.declared_reduces = job.declared_reduces.or(conf.reduces);
     job.requested_memory = job.requested_memory.or(conf.map_memory);
     job.requested_cpu = job.requested_cpu.or(conf.map_cpu);
     for task in &mut record.tasks {

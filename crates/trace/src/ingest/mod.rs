@@ -74,7 +74,8 @@ impl TaskMaker {
 /// The function of a [`TaskMaker`].
 pub type MakeTasks = dyn Fn(&mut JobRecord, u64) -> Result<(), &'static str>;
 
-/// Is told how far an ingest has come.
+/// Is told how far an ingest has come. Files in no known format are not read to their end, so the bytes may add up to
+/// less than the total.
 pub trait Progress {
     /// The files are known; they have this many bytes as stored.
     fn begin(&mut self, total_bytes: u64);
@@ -113,7 +114,7 @@ pub fn ingest(
 }
 
 /// As [`ingest`], but hands everything to `sink`: the jobs as they come, at the end the machines and the counts of what
-/// was left out or mended. The manifest that is returned lacks what [`TraceWriter::finish`] fills in.
+/// was left out or mended. [`Options::counters`] decides about counters. The manifest that is returned lacks what [`TraceWriter::finish`] fills in.
 ///
 /// # Errors
 /// As [`ingest`], and what `sink` says.

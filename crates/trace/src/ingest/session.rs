@@ -154,11 +154,11 @@ impl<'a> Session<'a> {
 
     /// Takes a job from the file that is being read; the confs that it needs are added to `confs`.
     fn job(&mut self, mut record: JobRecord, format: &Format, confs: &mut Vec<Source>) -> Result<(), Error> {
-        self.yielded += 1;
         let Some(shortened) = bound_texts(&mut record) else {
             self.skip("oversized-id", 1);
             return Ok(());
         };
+        self.yielded += 1;
         let id = record.job.job_id.clone();
         if !self.claim_id(&mut record, format) {
             self.skip("duplicate-job", 1);

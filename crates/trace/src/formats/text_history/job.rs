@@ -17,17 +17,28 @@ const LONGEST_TEXT: usize = 16 << 10;
 /// The most places of one task's input that are kept.
 const MOST_SPLITS: usize = 10_000;
 
-/// The job that a record belongs to; a task's id holds that of its job (`task_<job>_m_000000`).
-pub(super) fn job_of(record: &Record) -> Option<String> {
-    match record.kind {
-        RecordType::Job => record.get("JOBID").filter(|id| is_id(id, "job_")).map(str::to_owned),
-        RecordType::Task | RecordType::Attempt => {
-            let task = task_of(record)?;
-            let (kind, _) = task.strip_prefix("task_")?.rsplit_once('_')?;
-            let (job, _) = kind.rsplit_once('_')?;
-            Some(format!("job_{job}"))
+/// The job that a record belongs to and, unless it is a Job record, the task.
+pub(super) struct Owner {
+    pub(super) job: String,
+    task: Option<String>,
+}
+
+impl Owner {
+    /// Reads the ids of a record; a task's id holds that of its job (`task_<job>_m_000000`).
+    pub(super) fn of(record: &Record) -> Option<Self> {
+        match record.kind {
+            RecordType::Job => {
+                let job = record.get("JOBID").filter(|id| is_id(id, "job_"))?;
+                Some(Self { job: job.to_owned(), task: None })
+            }
+            RecordType::Task | RecordType::Attempt => {
+                let task = task_of(record)?;
+                let (kind, _) = task.strip_prefix("task_")?.rsplit_once('_')?;
+                let (job, _) = kind.rsplit_once('_')?;
+                Some(Self { job: format!("job_{job}"), task: Some(task) })
+            }
+            RecordType::Meta | RecordType::Unknown => None,
         }
-        RecordType::Meta | RecordType::Unknown => None,
     }
 }
 
@@ -80,12 +91,11 @@ impl JobBuilder {
     }
 
     /// Merges a record of this job. Each fault is the cause to count it under.
-    pub(super) fn apply(&mut self, record: &Record, faults: &mut Vec<&'static str>) {
-        match record.kind {
-            RecordType::Job => self.apply_job(record, faults),
-            RecordType::Task => self.apply_task(record, faults),
-            RecordType::Attempt => self.apply_attempt(record, faults),
-            RecordType::Meta | RecordType::Unknown => {}
+    pub(super) fn apply(&mut self, record: &Record, owner: &Owner, faults: &mut Vec<&'static str>) {
+        match &owner.task {
+            None => self.apply_job(record, faults),
+            Some(task) if record.kind == RecordType::Task => self.apply_task(record, task, faults),
+            Some(task) => self.apply_attempt(record, task, faults),
         }
     }
 
@@ -114,12 +124,8 @@ impl JobBuilder {
         }
     }
 
-    fn apply_task(&mut self, record: &Record, faults: &mut Vec<&'static str>) {
-        let Some(id) = task_of(record) else {
-            faults.push("damaged-record");
-            return;
-        };
-        let task = self.task(&id);
+    fn apply_task(&mut self, record: &Record, id: &str, faults: &mut Vec<&'static str>) {
+        let task = self.task(id);
         let row = &mut task.task;
         if row.start.is_some() && record.get("START_TIME") == Some("0") {
             // Seen after the job's end: it would replace what the task's own start record said.
@@ -137,21 +143,20 @@ impl JobBuilder {
             row.outcome = outcome(status);
         }
         if let Some(places) = record.get("SPLITS") {
-            task.splits = split_rows(&id, places, faults);
+            task.splits = split_rows(id, places, faults);
         }
         let mut counters = parse_counters(record, "COUNTERS", faults);
         counters.retain(|counter| !counter.fill_task(row));
-        self.keep_counters(CounterScope::Task, &id, counters);
+        self.keep_counters(CounterScope::Task, id, counters);
     }
 
-    fn apply_attempt(&mut self, record: &Record, faults: &mut Vec<&'static str>) {
+    fn apply_attempt(&mut self, record: &Record, task_id: &str, faults: &mut Vec<&'static str>) {
         let number = record.get("TASK_ATTEMPT_ID").and_then(|id| id.rsplit_once('_')).map(|(_, number)| number);
-        let (Some(task_id), Some(number)) = (task_of(record), number.and_then(|number| number.parse::<u32>().ok()))
-        else {
+        let Some(number) = number.and_then(|number| number.parse::<u32>().ok()) else {
             faults.push("damaged-record");
             return;
         };
-        let task = self.task(&task_id);
+        let task = self.task(task_id);
         if let (Some(kind), false) = (record.get("TASK_TYPE"), task.kind_told) {
             task.task.kind = task_kind(kind);
         }

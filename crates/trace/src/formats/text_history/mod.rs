@@ -18,9 +18,9 @@ use std::collections::BTreeMap;
 use std::io::{self, BufRead};
 use std::path::Path;
 
-use self::job::JobBuilder;
+use self::job::{JobBuilder, Owner};
 use self::lines::{LONGEST, Line, Lines};
-use self::record::{RecordType, Syntax};
+use self::record::{Record, RecordType, Syntax};
 use super::conf_xml::{self, JobConf};
 use super::{Format, Sink, job_id_in_name};
 use crate::Error;
@@ -40,14 +40,7 @@ pub const FORMAT: Format = Format {
 fn sniff(head: &[u8]) -> bool {
     let head = String::from_utf8_lossy(head.get(..4096).unwrap_or(head));
     let Some(line) = head.lines().find(|line| line.len() > 1) else { return false };
-    is_concatenated(head.as_bytes()) || (record::begins_record(line) && is_history_record(line))
-}
-
-fn is_history_record(line: &str) -> bool {
-    matches!(
-        record::parse(line, Syntax::Escaped).kind,
-        RecordType::Meta | RecordType::Job | RecordType::Task | RecordType::Attempt
-    )
+    is_concatenated(head.as_bytes()) || record::begins_record(line) && record::record_type(line) != RecordType::Unknown
 }
 
 /// Whether a file that starts with these bytes holds several files, each after a line `\f!!FILE=<name>!!`.
@@ -207,23 +200,26 @@ impl<'a> Reader<'a> {
         if record.damaged {
             faults.push("damaged-record");
         }
-        match job::job_of(&record) {
-            None if !record.damaged => faults.push("damaged-record"),
-            None => {}
-            Some(id) => {
-                if self.fresh && self.job.as_ref().is_none_or(|job| job.id() != id) {
-                    self.end_job()?;
-                    self.job = Some(JobBuilder::new(id.clone(), self.sink.wants_counters()));
-                }
-                self.fresh = false;
-                match self.job.as_mut().filter(|job| job.id() == id) {
-                    Some(job) => job.apply(&record, &mut faults),
-                    None => faults.push("orphan-record"),
-                }
-            }
+        match Owner::of(&record) {
+            Some(owner) => self.apply(&record, &owner, &mut faults)?,
+            None if record.damaged => {}
+            None => faults.push("damaged-record"),
         }
         for cause in faults {
             self.sink.skip(cause, 1);
+        }
+        Ok(())
+    }
+
+    fn apply(&mut self, record: &Record, owner: &Owner, faults: &mut Vec<&'static str>) -> Result<(), Error> {
+        if self.fresh && self.job.as_ref().is_none_or(|job| job.id() != owner.job) {
+            self.end_job()?;
+            self.job = Some(JobBuilder::new(owner.job.clone(), self.sink.wants_counters()));
+        }
+        self.fresh = false;
+        match self.job.as_mut().filter(|job| job.id() == owner.job) {
+            Some(job) => job.apply(record, owner, faults),
+            None => faults.push("orphan-record"),
         }
         Ok(())
     }

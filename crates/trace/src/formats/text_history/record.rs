@@ -57,6 +57,17 @@ pub(super) fn begins_record(line: &str) -> bool {
     })
 }
 
+/// The type of the record that begins with this line.
+pub(super) fn record_type(line: &str) -> RecordType {
+    match line.split(' ').next() {
+        Some("Meta") => RecordType::Meta,
+        Some("Job") => RecordType::Job,
+        Some("Task") => RecordType::Task,
+        Some("MapAttempt" | "ReduceAttempt") => RecordType::Attempt,
+        _ => RecordType::Unknown,
+    }
+}
+
 /// Whether a line ends a record of the escaped syntax.
 pub(super) fn ends_record(line: &str) -> bool {
     line.ends_with(" .")
@@ -64,15 +75,8 @@ pub(super) fn ends_record(line: &str) -> bool {
 
 /// Parses a record. What is no `KEY="value"` is passed over, so a damaged record keeps the keys that are whole.
 pub(super) fn parse(text: &str, syntax: Syntax) -> Record {
-    let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
-    let kind = match word {
-        "Meta" => RecordType::Meta,
-        "Job" => RecordType::Job,
-        "Task" => RecordType::Task,
-        "MapAttempt" | "ReduceAttempt" => RecordType::Attempt,
-        _ => RecordType::Unknown,
-    };
-    let mut record = Record { kind, keys: Vec::new(), damaged: false };
+    let (_, rest) = text.split_once(' ').unwrap_or((text, ""));
+    let mut record = Record { kind: record_type(text), keys: Vec::new(), damaged: false };
     let mut rest = match syntax {
         Syntax::Escaped => rest.strip_suffix(" .").unwrap_or(rest),
         Syntax::Plain => rest,
