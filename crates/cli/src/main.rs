@@ -1,3 +1,70 @@
-//! The command line of resched.
+//! The command line of resched: argument parsing, progress and printing, nothing else.
+//!
+//! Output for people and `--json` go to standard output, progress and messages to standard error. Exit status: 0 done,
+//! 1 the work failed, 2 the request was wrong.
 
-fn main() {}
+mod commands;
+mod failure;
+mod output;
+mod progress;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use failure::Failure;
+
+/// What would our cluster have done under another scheduler?
+#[derive(Debug, Parser)]
+#[command(name = "resched", version, about, propagate_version = true, arg_required_else_help = true)]
+#[command(after_help = "Start with `resched demo`. A policy is written `name` or `name:key=value,key=value`.")]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Ingest(commands::ingest::Args),
+    Inspect(commands::inspect::Args),
+    Replay(commands::replay::Args),
+    Report(commands::report::Args),
+    Generate(commands::generate::Args),
+    Policies(commands::policies::Args),
+    Demo(commands::demo::Args),
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    remove_unfinished_when_interrupted();
+    let result = match cli.command {
+        Command::Ingest(args) => commands::ingest::run(&args),
+        Command::Inspect(args) => commands::inspect::run(&args),
+        Command::Replay(args) => commands::replay::run(&args),
+        Command::Report(args) => commands::report::run(&args),
+        Command::Generate(args) => commands::generate::run(&args),
+        Command::Policies(args) => commands::policies::run(&args),
+        Command::Demo(args) => commands::demo::run(&args),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever read our output has seen enough.
+        Err(failure) if failure.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("error: {failure}");
+            failure.exit_code()
+        }
+    }
+}
+
+/// Ctrl-C and `kill` leave no half-written folder behind.
+#[allow(clippy::exit, reason = "the signal asks for it, and no destructor runs on another thread's exit")]
+fn remove_unfinished_when_interrupted() {
+    let handler = ctrlc::set_handler(|| {
+        resched_trace::store::remove_staged();
+        std::process::exit(130);
+    });
+    if let Err(error) = handler {
+        eprintln!("warning: an interrupt may leave temporary folders behind ({error})");
+    }
+}

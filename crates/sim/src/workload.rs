@@ -1,6 +1,7 @@
 //! What a replay runs: the jobs of a trace as dense arrays.
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
 use std::ops::Range;
 
 use resched_trace::model::{Outcome, Priority};
@@ -239,22 +240,37 @@ impl Workload {
 
     /// The id of a task in the trace.
     pub fn task_name(&self, task: TaskId) -> String {
+        let mut name = String::new();
+        self.write_task_name(task, &mut name);
+        name
+    }
+
+    /// As [`Workload::task_name`], at the end of `text`.
+    pub fn write_task_name(&self, task: TaskId, text: &mut String) {
         if let Some(name) = self.odd_names.get(&task) {
-            return name.clone();
+            text.push_str(name);
+            return;
         }
         let job = self.job(self.job_of(task));
         let (kind, number) = job.place(task);
-        usual_task_name(&job.id, kind, number)
+        write_usual_task_name(&job.id, kind, number, text);
     }
 }
 
 /// The id that Hadoop gives a task: `task_200904211745_0001_m_000003` for map 3 of `job_200904211745_0001`.
 pub fn usual_task_name(job: &str, kind: Kind, number: u32) -> String {
+    let mut name = String::new();
+    write_usual_task_name(job, kind, number, &mut name);
+    name
+}
+
+fn write_usual_task_name(job: &str, kind: Kind, number: u32, text: &mut String) {
     let letter = match kind {
         Kind::Map => 'm',
         Kind::Reduce => 'r',
     };
-    format!("task_{}_{letter}_{number:06}", job.strip_prefix("job_").unwrap_or(job))
+    // Writing to a string cannot fail.
+    let _ = write!(text, "task_{}_{letter}_{number:06}", job.strip_prefix("job_").unwrap_or(job));
 }
 
 /// A job id as Hadoop orders it: `job_1_9999` before `job_1_10000`.

@@ -57,6 +57,8 @@ pub struct RunInfo {
     pub trace: RunTrace,
     /// The cluster.
     pub cluster: RunCluster,
+    /// The rules of the cluster file, defaults included.
+    pub rules: serde_json::Value,
     /// How run times of tasks were found.
     pub cost_model: String,
     /// How reduces were modelled.

@@ -1,0 +1,9 @@
+//! The commands, one file each.
+
+pub(crate) mod demo;
+pub(crate) mod generate;
+pub(crate) mod ingest;
+pub(crate) mod inspect;
+pub(crate) mod policies;
+pub(crate) mod replay;
+pub(crate) mod report;

@@ -1,0 +1,68 @@
+//! Printing for people and for programs.
+
+use std::io::Write;
+
+use comfy_table::{CellAlignment, Table};
+use serde::Serialize;
+
+use crate::failure::Failure;
+
+/// Writes lines to standard output.
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    if !text.ends_with('\n') {
+        out.write_all(b"\n")?;
+    }
+    Ok(out.flush()?)
+}
+
+/// Writes one JSON value, indented.
+pub(crate) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(value).map_err(|error| Failure::work(error.to_string()))?;
+    print(&text)
+}
+
+/// A table with a heading; the columns of `numbers` are aligned to the right.
+pub(crate) fn table(heading: &[&str], rows: Vec<Vec<String>>, numbers: std::ops::Range<usize>) -> String {
+    let mut table = Table::new();
+    table.load_preset(comfy_table::presets::NOTHING).set_header(heading.iter().copied());
+    table.add_rows(rows);
+    for column in numbers {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
+}
+
+/// Milliseconds as seconds, minutes or hours, whichever reads best.
+pub(crate) fn duration(ms: Option<f64>) -> String {
+    match ms {
+        None => "-".to_owned(),
+        Some(ms) if ms.abs() < 120_000.0 => format!("{:.1} s", ms / 1_000.0),
+        Some(ms) if ms.abs() < 7_200_000.0 => format!("{:.1} min", ms / 60_000.0),
+        Some(ms) => format!("{:.1} h", ms / 3_600_000.0),
+    }
+}
+
+/// A whole number with its thousands apart.
+pub(crate) fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let groups: Vec<&str> = digits.as_bytes().rchunks(3).rev().filter_map(|group| std::str::from_utf8(group).ok()).collect();
+    groups.join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_put_as_people_read_them() {
+        assert_eq!(count(0), "0");
+        assert_eq!(count(1_234_567), "1,234,567");
+        assert_eq!(duration(Some(90_500.0)), "90.5 s");
+        assert_eq!(duration(Some(600_000.0)), "10.0 min");
+        assert_eq!(duration(None), "-");
+    }
+}

@@ -1,0 +1,72 @@
+//! Progress bars on standard error; they vanish when it is no terminal, and when the work is done.
+
+use std::path::Path;
+
+use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
+
+/// A bar that counts `unit`, such as `{bytes}/{total_bytes}`.
+fn bar(length: u64, unit: &str) -> ProgressBar {
+    let bar = ProgressBar::new(length);
+    let template = format!("{{prefix:16!}} {{wide_bar}} {unit} {{eta_precise}} {{msg}}");
+    if let Ok(style) = ProgressStyle::with_template(&template) {
+        bar.set_style(style);
+    }
+    bar
+}
+
+/// How far an ingest has come.
+pub(crate) struct IngestProgress(ProgressBar);
+
+impl IngestProgress {
+    pub(crate) fn new() -> Self {
+        let bar = bar(0, "{bytes}/{total_bytes} {bytes_per_sec}");
+        bar.set_prefix("ingest");
+        Self(bar)
+    }
+}
+
+impl resched_trace::ingest::Progress for IngestProgress {
+    fn begin(&mut self, total_bytes: u64) {
+        self.0.set_length(total_bytes);
+    }
+
+    fn file(&mut self, path: &Path) {
+        self.0.set_message(path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default());
+    }
+
+    fn advance(&mut self, bytes: u64) {
+        self.0.inc(bytes);
+    }
+}
+
+impl Drop for IngestProgress {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
+/// How far several replays have come, a bar each.
+pub(crate) struct ReplayProgress(MultiProgress);
+
+impl ReplayProgress {
+    pub(crate) fn new() -> Self {
+        Self(MultiProgress::new())
+    }
+
+    /// The bar of one replay of so many jobs.
+    pub(crate) fn add(&self, label: &str, jobs: u64) -> ProgressBar {
+        let bar = self.0.add(bar(jobs, "{pos}/{len} jobs"));
+        bar.set_prefix(label.to_owned());
+        bar
+    }
+}
+
+/// What is being done, without a length.
+pub(crate) fn spinner(prefix: &str) -> ProgressBar {
+    let spinner = ProgressBar::new_spinner();
+    spinner.set_prefix(prefix.to_owned());
+    if let Ok(style) = ProgressStyle::with_template("{prefix:16!} {spinner} {msg}") {
+        spinner.set_style(style);
+    }
+    spinner
+}
