@@ -7,6 +7,8 @@
 //!
 //! * [`model`] has the rows of the tables and their enumerations; each column is declared there, once.
 //! * [`store`] writes a trace so that it is either whole or absent, and reads it back.
+//! * [`synthesise`] makes tasks for jobs that come with sizes only; [`workload`] makes whole jobs from a TOML file.
+//! * [`history_writer`] writes jobs back as Hadoop text history, for the bundled sample.
 //! * [`draws`] gives random numbers that depend on (seed, purpose, entity) only.
 //!
 //! This crate knows nothing of schedulers, prints nothing and never exits.

@@ -15,7 +15,7 @@ use crate::model::JobRecord;
 
 pub use layout::{MAX_TASKS, TooLarge};
 pub(crate) use layout::{Shape, Variation, lay_out};
-pub(crate) use placement::Placement;
+pub(crate) use placement::{Impossible, Placement};
 pub use placement::{MAX_NODES, host_name, rack_name, rack_of};
 
 /// The columns that are made, as `table.column`; a trace's manifest lists them as such.

@@ -228,11 +228,13 @@ impl Stage<'_> {
             stream(self.history.seed, Purpose::MadeUpAttempt, &[self.ordinal, attempt.kind as u64, index, number]);
         let chance: f64 = rng.random();
         let part: f64 = rng.random_range(0.1..0.9);
-        let outcome = match chance {
-            _ if attempt.attempt >= LAST_ATTEMPT => Outcome::Success,
-            chance if chance < self.history.failed_share => Outcome::Failed,
-            chance if chance < self.history.failed_share + self.history.killed_share => Outcome::Killed,
-            _ => Outcome::Success,
+        let History { failed_share, killed_share, .. } = self.history;
+        let outcome = if attempt.attempt >= LAST_ATTEMPT || chance >= failed_share + killed_share {
+            Outcome::Success
+        } else if chance < *failed_share {
+            Outcome::Failed
+        } else {
+            Outcome::Killed
         };
         if outcome == Outcome::Success {
             return attempt;
