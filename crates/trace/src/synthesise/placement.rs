@@ -45,8 +45,9 @@ impl From<Impossible> for Error {
     }
 }
 
-/// Places the replicas of input blocks as HDFS does by default when the writer is no data node: the first on any machine, the
-/// second in another rack, the third in the second's rack, further ones anywhere; never two on one machine.
+/// Places the replicas of input blocks as HDFS does by default when the writer is no data node: the first on any
+/// machine, the second in another rack, the third in the second's rack, further ones anywhere; never two on one
+/// machine.
 ///
 /// Where a rule cannot be met (one rack, no machine left in it), any machine will do, as in HDFS. There are as many
 /// replicas as asked for or as there are machines. The default places nothing.
@@ -191,7 +192,8 @@ mod tests {
 
     #[test]
     fn each_machine_is_as_likely() {
-        // 6 machines in 2 racks, two replicas: the first anywhere, the second on one of 3; 6,000 blocks give 1,000 each.
+        // 6 machines in 2 racks, two replicas: the first anywhere, the second on one of 3; 6,000 blocks give 1,000
+        // each.
         let placement = Placement::new(6, 2, &[0, 1, 2, 3, 4, 5], 2).unwrap();
         let mut counts = [[0_u32; 6]; 2];
         for index in 0..6_000 {

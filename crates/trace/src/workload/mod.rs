@@ -57,8 +57,8 @@ pub use generate::generate;
 use problem::Problem;
 pub use sample_run::sample_run;
 
-/// The columns that [`generate`] fills beside [`crate::synthesise::MADE`], as `table.column`; a trace's manifest lists both as
-/// made.
+/// The columns that [`generate`] fills beside [`crate::synthesise::MADE`], as `table.column`; a trace's manifest lists
+/// both as made.
 pub const MADE: &[&str] = &[
     "jobs.job_id",
     "jobs.name",
@@ -125,7 +125,8 @@ pub struct Cluster {
     /// Replicas of each block of input. Default 3.
     #[serde(default = "three")]
     pub replication: u32,
-    /// Bytes of input of each map. Default 64 MiB, the block size that explains the papers' map counts (policies.md C.0).
+    /// Bytes of input of each map. Default 64 MiB, the block size that explains the papers' map counts (policies.md
+    /// C.0).
     #[serde(default = "split_bytes")]
     pub split_bytes: u64,
 }
@@ -155,7 +156,8 @@ pub struct Class {
     /// Coefficient of variation of the times of reduces (log-normal). Default 0.
     #[serde(default, deserialize_with = "not_negative")]
     pub reduce_variation: f64,
-    /// Bytes of output for each byte that the reduces fetch, or for each byte of the splits if there are none. Default 0.
+    /// Bytes of output for each byte that the reduces fetch, or for each byte of the splits if there are none. Default
+    /// 0.
     #[serde(default, deserialize_with = "not_negative")]
     pub output_selectivity: f64,
 }
@@ -191,7 +193,8 @@ pub struct Jobs {
     pub every_s: f64,
 }
 
-/// Batches of jobs that arrive by chance: exponential gaps between the heads of batches and between the jobs of a batch.
+/// Batches of jobs that arrive by chance: exponential gaps between the heads of batches and between the jobs of a
+/// batch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Arrivals {
