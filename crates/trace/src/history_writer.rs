@@ -2,8 +2,8 @@
 //!
 //! The grammar is that of version 1 (spec: formats.md section 1): records `<Type> KEY="value" … .`, values escaped with
 //! backslashes. A file is named `<jobtracker>_<start-ms>_<job-id>_<user>_<job name>`, the configuration beside it
-//! `<jobtracker>_<start-ms>_<job-id>_conf.xml`. As in real histories, the start and the end of an attempt stand together, and
-//! the host of an attempt that did not succeed stands without its rack.
+//! `<jobtracker>_<start-ms>_<job-id>_conf.xml`. As in real histories, the start and the end of an attempt stand
+//! together, and the host of an attempt that did not succeed stands without its rack.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -37,12 +37,12 @@ pub struct JobTracker {
 
 /// Writes the history and the configuration of each job into the folder `dir`, which is made if it is not there.
 ///
-/// Each file appears whole or not at all; other files in the folder stay. Columns that a history has no key for are left
-/// out, and so are counters beyond the columns of an attempt.
+/// Each file appears whole or not at all; other files in the folder stay. Columns that a history has no key for are
+/// left out, and so are counters beyond the columns of an attempt.
 ///
 /// # Errors
-/// [`Error::Request`] if a job or a task cannot stand in such a history: its id is not `job_<digits>_<digits>`, or the task
-/// is of kind `other`. [`Error::Io`].
+/// [`Error::Request`] if a job or a task cannot stand in such a history: its id is not `job_<digits>_<digits>`, or the
+/// task is of kind `other`. [`Error::Io`].
 pub fn write_history(records: &[JobRecord], jobtracker: &JobTracker, dir: &Path) -> Result<(), Error> {
     fs::create_dir_all(dir).map_err(Error::io(dir, "create the folder"))?;
     let tracker = format!("{}_{}", url_encode(&jobtracker.host), jobtracker.start_ms);
@@ -150,7 +150,7 @@ fn log_task(log: &mut Log, record: &TaskRecord) -> Result<(), Error> {
         TaskKind::Cleanup => "CLEANUP",
         TaskKind::Other => {
             return Err(Error::Request(format!(
-                "task `{}`: expected a map, reduce, set-up or clean-up, found another kind; a Hadoop history has no others",
+                "task `{}`: a Hadoop history expects a map, reduce, set-up or clean-up, found another kind; leave it out",
                 task.task_id
             )));
         }
@@ -276,8 +276,8 @@ fn file_system<'a>(total: impl Fn(fn(&AttemptRow) -> Option<i64>) -> Option<i64>
     ("FileSystemCounters", "FileSystemCounters", counters)
 }
 
-/// `{(group)(display)[(name)(display)(value)]…}…`, without counters that are unknown and groups that are empty. None of the
-/// names holds one of the characters that would have to be escaped inside.
+/// `{(group)(display)[(name)(display)(value)]…}…`, without counters that are unknown and groups that are empty. None of
+/// the names holds one of the characters that would have to be escaped inside.
 fn encode_counters(groups: &[Group<'_>]) -> String {
     let mut text = String::new();
     for (group, display, counters) in groups {

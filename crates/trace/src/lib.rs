@@ -9,6 +9,8 @@
 //! * [`run`] says what a replay did; a run's tables are those of a trace.
 //! * [`formats`] has one module a source format; [`ingest`] finds files, picks their format and completes the jobs.
 //! * [`store`] writes a trace so that it is either whole or absent, and reads it back.
+//! * [`synthesise`] makes tasks for jobs that come with sizes only; [`workload`] makes whole jobs from a TOML file.
+//! * [`history_writer`] writes jobs back as Hadoop text history, for the bundled sample.
 //! * [`draws`] gives random numbers that depend on (seed, purpose, entity) only.
 //!
 //! This crate knows nothing of schedulers, prints nothing and never exits.

@@ -98,7 +98,10 @@ fn whole(text: &str) -> Option<i64> {
 mod tests {
     use std::collections::BTreeMap;
 
+    use rand::RngExt;
+
     use super::*;
+    use crate::draws::{Purpose, stream};
     use crate::model::NodeRow;
 
     #[derive(Default)]
@@ -173,6 +176,24 @@ mod tests {
         let ids: Vec<_> = read.jobs.iter().map(|job| job.job_id.as_str()).collect();
         assert_eq!(ids, ["job0", "job9", "job10"]);
         assert_eq!(read.skipped, BTreeMap::from([("damaged-line".to_owned(), 9)]));
+    }
+
+    /// Whatever stands in the file, each line is a job or is counted.
+    #[test]
+    fn damaged_files_do_not_panic() {
+        let whole = "job0\t49\t49\t740773\t2339561\t627471\njob1\t50\t1\t1762\t0\t14347\tinputPath1\t\t\n".repeat(10);
+        for round in 0..500 {
+            let mut rng = stream(1, Purpose::JobChoice, &[round]);
+            let mut bytes = whole.clone().into_bytes();
+            for _ in 0..10 {
+                let place = rng.random_range(0..bytes.len());
+                bytes[place] = rng.random();
+            }
+            let lines = bytes.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).count();
+            let read = read_all(&bytes);
+            let skipped: u64 = read.skipped.values().sum();
+            assert_eq!(read.jobs.len() as u64 + skipped, lines as u64, "{}", bytes.escape_ascii());
+        }
     }
 
     #[test]

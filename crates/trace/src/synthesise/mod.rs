@@ -1,9 +1,9 @@
 //! Tasks for jobs that come with sizes only (SWIM), by rules that the manifest names.
 //!
-//! Nothing here is observed: [`MADE`] lists the columns that the rules fill. A job has a map for each split of its input
-//! and reduces by the size of its shuffle; each task has one attempt that succeeded, told as if it had started when the job
-//! was submitted and had run on a node with its input, so that finish − start is the node-local run time that a replay
-//! scales by where the task is put (spec: policies.md A.5). Its host is unknown.
+//! Nothing here is observed: [`MADE`] lists the columns that the rules fill. A job has a map for each split of its
+//! input and reduces by the size of its shuffle; each task has one attempt that succeeded, told as if it had started
+//! when the job was submitted and had run on a node with its input, so that finish − start is the node-local run time
+//! that a replay scales by where the task is put (spec: policies.md A.5). Its host is unknown.
 
 mod layout;
 mod placement;
@@ -15,7 +15,7 @@ use crate::model::{JobRecord, NodeRow};
 
 pub use layout::{MAX_TASKS, TooLarge};
 pub(crate) use layout::{Shape, Variation, lay_out};
-pub(crate) use placement::Placement;
+pub(crate) use placement::{Impossible, Placement};
 pub use placement::{MAX_NODES, host_name, rack_name, rack_of};
 
 /// The columns that are made, as `table.column`; a trace's manifest lists them as such.
@@ -65,11 +65,13 @@ pub struct Rules {
     pub max_reduces: u64,
     /// Bytes that a reduce fetches in a second when all maps are over. Default 20 MB/s.
     pub shuffle_rate: u64,
-    /// Bytes of fetched input that a reduce works through in a second; sorting is part of the fetching. Default 20 MB/s.
+    /// Bytes of fetched input that a reduce works through in a second; sorting is part of the fetching. Default 20
+    /// MB/s.
     pub reduce_rate: u64,
     /// Bytes of output that a reduce writes in a second. Default 20 MB/s.
     pub output_rate: u64,
-    /// Coefficient of variation of the times of tasks that do the same (log-normal, the mean is kept). Default 0.3; 0 is none.
+    /// Coefficient of variation of the times of tasks that do the same (log-normal, the mean is kept). Default 0.3; 0
+    /// is none.
     pub variation: f64,
     /// Replicas of each block; 0 leaves the places of the input unknown. Default 3.
     pub replication: u32,
@@ -110,7 +112,8 @@ impl Default for Rules {
     }
 }
 
-/// Makes the tasks of jobs. What it makes depends on the rules, the seed and the job's number only, not on earlier jobs.
+/// Makes the tasks of jobs. What it makes depends on the rules, the seed and the job's number only, not on earlier
+/// jobs.
 #[derive(Debug, Clone)]
 pub struct Synthesiser {
     rules: Rules,
@@ -217,9 +220,10 @@ mod tests {
 
     #[test]
     fn a_job_by_hand() {
-        // 300 MB of 128 MiB (134,217,728 B) splits: two whole ones and 31,564,544 B.
+        // 300 MB in splits of 128 MiB (134,217,728 B): two whole ones and one of 31,564,544 B.
         // Maps: 1 s + 13.4217728 s = 14,422 ms, and 1 s + 3.1564544 s = 4,156 ms.
-        // 3 GB of shuffle by 1 GiB: 3 reduces of 1 GB. Fetching 1 GB at 20 MB/s: 50 s. Then 1 s + 50 s + 0.3 GB at 20 MB/s = 15 s.
+        // 3 GB of shuffle by 1 GiB: 3 reduces of 1 GB each, fetched at 20 MB/s in 50 s.
+        // Then 1 s + 1 GB at 20 MB/s (50 s) + 0.3 GB at 20 MB/s (15 s) = 66 s.
         let record = made(&exact(), 1, 0, job(300_000_000, 3_000_000_000, 900_000_000));
         assert_eq!((record.job.declared_maps, record.job.declared_reduces), (Some(3), Some(3)));
 

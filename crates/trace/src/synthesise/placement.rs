@@ -30,8 +30,24 @@ pub fn rack_of(node: u32, nodes: u32, racks: u32) -> u32 {
     u32::try_from(rack).unwrap_or(u32::MAX)
 }
 
-/// Places the replicas of input blocks as HDFS does by default when the writer is no data node: the first on any machine, the
-/// second in another rack, the third in the second's rack, further ones anywhere; never two on one machine.
+/// Why there can be no such cluster.
+#[derive(Debug)]
+pub(crate) struct Impossible {
+    /// The number that was expected, with its name.
+    pub(crate) expected: String,
+    /// The number that was given.
+    pub(crate) found: u32,
+}
+
+impl From<Impossible> for Error {
+    fn from(Impossible { expected, found }: Impossible) -> Self {
+        Self::Request(format!("expected {expected}, found {found}; correct the number"))
+    }
+}
+
+/// Places the replicas of input blocks as HDFS does by default when the writer is no data node: the first on any
+/// machine, the second in another rack, the third in the second's rack, further ones anywhere; never two on one
+/// machine.
 ///
 /// Where a rule cannot be met (one rack, no machine left in it), any machine will do, as in HDFS. There are as many
 /// replicas as asked for or as there are machines. The default places nothing.
@@ -55,32 +71,26 @@ impl Placement {
     /// Places on the machines `holders` of a cluster of `nodes` machines in `racks` racks.
     ///
     /// # Errors
-    /// [`Error::Request`] if the cluster is empty, too large, has more racks than machines or lacks a holder.
-    pub(crate) fn new(nodes: u32, racks: u32, holders: &[u32], replication: u32) -> Result<Self, Error> {
+    /// [`Impossible`] if the cluster is empty, too large, has more racks than machines or lacks a holder.
+    pub(crate) fn new(nodes: u32, racks: u32, holders: &[u32], replication: u32) -> Result<Self, Impossible> {
         if !(1..=MAX_NODES).contains(&nodes) {
-            return Err(Error::Request(format!("nodes: expected 1 to {MAX_NODES}, found {nodes}; correct the number")));
+            return Err(Impossible { expected: format!("nodes from 1 to {MAX_NODES}"), found: nodes });
         }
         if !(1..=nodes).contains(&racks) {
-            return Err(Error::Request(format!(
-                "racks: expected 1 to {nodes} (the number of nodes), found {racks}; correct the number"
-            )));
+            return Err(Impossible { expected: format!("racks from 1 to {nodes}, the number of nodes"), found: racks });
         }
         let mut numbers = holders.to_vec();
         numbers.sort_unstable();
         numbers.dedup();
-        if let Some(last) = numbers.last().filter(|last| **last >= nodes) {
-            return Err(Error::Request(format!(
-                "data_nodes: expected numbers below {nodes} (the number of nodes), found {last}; nodes count from 0"
-            )));
+        if let Some(&found) = numbers.last().filter(|last| **last >= nodes) {
+            return Err(Impossible { expected: format!("data_nodes from 0 to {}", nodes - 1), found });
         }
-        let racked: Vec<u32> = numbers.iter().map(|&node| rack_of(node, nodes, racks)).collect();
-        let mut holders = Vec::with_capacity(numbers.len());
-        for group in racked.chunk_by(|a, b| a == b) {
+        let racked: Vec<(u32, u32)> = numbers.iter().map(|&node| (rack_of(node, nodes, racks), node)).collect();
+        let mut holders = Vec::with_capacity(racked.len());
+        for group in racked.chunk_by(|one, other| one.0 == other.0) {
             let neighbours = holders.len()..holders.len() + group.len();
-            for (at, &rack) in neighbours.clone().zip(group) {
-                let host = numbers.get(at).map_or_else(String::new, |&node| host_name(node));
-                holders.push(Holder { host, rack, neighbours: neighbours.clone() });
-            }
+            let holder = |&(rack, node)| Holder { host: host_name(node), rack, neighbours: neighbours.clone() };
+            holders.extend(group.iter().map(holder));
         }
         let replication = usize::try_from(replication).unwrap_or(usize::MAX).min(holders.len());
         Ok(Self { holders, racks: (0..racks).map(rack_name).collect(), replication })
@@ -182,7 +192,8 @@ mod tests {
 
     #[test]
     fn each_machine_is_as_likely() {
-        // 6 machines in 2 racks, two replicas: the first anywhere, the second on one of 3; 6,000 blocks give 1,000 each.
+        // 6 machines in 2 racks, two replicas: the first anywhere, the second on one of 3; 6,000 blocks give 1,000
+        // each.
         let placement = Placement::new(6, 2, &[0, 1, 2, 3, 4, 5], 2).unwrap();
         let mut counts = [[0_u32; 6]; 2];
         for index in 0..6_000 {
@@ -223,8 +234,7 @@ mod tests {
         for (nodes, racks, holders) in
             [(0, 1, vec![]), (MAX_NODES + 1, 1, vec![]), (3, 4, vec![]), (3, 0, vec![]), (3, 1, vec![3])]
         {
-            let error = Placement::new(nodes, racks, &holders, 3).unwrap_err();
-            assert!(error.is_request(), "{error}");
+            assert!(Placement::new(nodes, racks, &holders, 3).is_err(), "{nodes} nodes, {racks} racks, {holders:?}");
         }
     }
 }

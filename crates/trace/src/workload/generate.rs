@@ -14,8 +14,8 @@ use crate::synthesise::{Placement, Shape, Variation, host_name, lay_out, rack_na
 
 /// Makes the machines and jobs of a workload, jobs by time of submission (ms from the workload's start).
 ///
-/// The tasks are as [`crate::synthesise`] makes them. One seed gives one trace; a job's draws depend on the seed and its
-/// number only.
+/// The tasks are as [`crate::synthesise`] makes them. One seed gives one trace; a job's draws depend on the seed and
+/// its number only.
 ///
 /// # Errors
 /// What the sink says; [`Error::Request`] if the workload was not checked by [`Workload::parse`] and cannot be made.

@@ -1,32 +1,37 @@
 //! Workload files: the jobs of an experiment, written by hand as TOML.
 //!
-//! ```toml
-//! name = "two-greps"
-//! about = "A large job, and a small one that comes while it runs."
+//! ```
+//! use resched_trace::workload::Workload;
 //!
-//! [cluster]
-//! nodes = 7
-//! map_slots = 4
-//! reduce_slots = 2
-//! replication = 1
+//! let text = r#"
+//!     name = "two-greps"
+//!     about = "A large job, and a small one that comes while it runs."
 //!
-//! [classes.grep]
-//! map_mean_s = 36.0
-//! map_variation = 0.3
-//! map_selectivity = 0.1
-//! reduce_mean_s = 60.0
+//!     [cluster]
+//!     nodes = 7
+//!     replication = 1
 //!
-//! [[jobs]]
-//! class = "grep"
-//! submit_s = 0
-//! maps = 148
-//! reduces = 15
+//!     [classes.grep]
+//!     map_mean_s = 36.0
+//!     map_variation = 0.3
+//!     map_selectivity = 0.1
+//!     reduce_mean_s = 60.0
 //!
-//! [[jobs]]
-//! class = "grep"
-//! submit_s = 60
-//! maps = 8
-//! reduces = 2
+//!     [[jobs]]
+//!     class = "grep"
+//!     submit_s = 0
+//!     maps = 148
+//!     reduces = 15
+//!
+//!     [[jobs]]
+//!     class = "grep"
+//!     submit_s = 60
+//!     maps = 8
+//!     reduces = 2
+//! "#;
+//! let workload = Workload::parse(text, "two-greps.toml")?;
+//! assert_eq!(workload.cluster().map_slots, 2);
+//! # Ok::<(), resched_trace::Error>(())
 //! ```
 //!
 //! [`Workload::read`] checks a file whole and says what is wrong in which line; [`generate`] makes its jobs, with tasks
@@ -47,11 +52,31 @@ use toml::Spanned;
 
 use crate::Error;
 use crate::model::Priority;
-use crate::synthesise::{MAX_NODES, MAX_TASKS, Placement};
+use crate::synthesise::{Impossible, MAX_NODES, MAX_TASKS, Placement};
 pub use generate::generate;
 use problem::Problem;
 pub use sample_run::sample_run;
 
+/// The columns that [`generate`] fills beside [`crate::synthesise::MADE`], as `table.column`; a trace's manifest lists
+/// both as made.
+pub const MADE: &[&str] = &[
+    "jobs.job_id",
+    "jobs.name",
+    "jobs.user",
+    "jobs.queue",
+    "jobs.priority",
+    "jobs.framework",
+    "jobs.submit",
+    "jobs.outcome",
+    "jobs.input_bytes",
+    "jobs.shuffle_bytes",
+    "jobs.output_bytes",
+    "nodes.host",
+    "nodes.rack",
+    "nodes.event",
+    "nodes.map_slots",
+    "nodes.reduce_slots",
+];
 /// The most jobs of a workload.
 pub const MAX_JOBS: u64 = 1_000_000;
 /// The most slots of a workload's cluster.
@@ -100,7 +125,8 @@ pub struct Cluster {
     /// Replicas of each block of input. Default 3.
     #[serde(default = "three")]
     pub replication: u32,
-    /// Bytes of input of each map. Default 64 MiB, the block size that explains the papers' map counts (policies.md C.0).
+    /// Bytes of input of each map. Default 64 MiB, the block size that explains the papers' map counts (policies.md
+    /// C.0).
     #[serde(default = "split_bytes")]
     pub split_bytes: u64,
 }
@@ -130,7 +156,8 @@ pub struct Class {
     /// Coefficient of variation of the times of reduces (log-normal). Default 0.
     #[serde(default, deserialize_with = "not_negative")]
     pub reduce_variation: f64,
-    /// Bytes of output for each byte that the reduces fetch, or for each byte of the splits if there are none. Default 0.
+    /// Bytes of output for each byte that the reduces fetch, or for each byte of the splits if there are none. Default
+    /// 0.
     #[serde(default, deserialize_with = "not_negative")]
     pub output_selectivity: f64,
 }
@@ -166,7 +193,8 @@ pub struct Jobs {
     pub every_s: f64,
 }
 
-/// Batches of jobs that arrive by chance: exponential gaps between the heads of batches and between the jobs of a batch.
+/// Batches of jobs that arrive by chance: exponential gaps between the heads of batches and between the jobs of a
+/// batch.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Arrivals {
@@ -270,7 +298,9 @@ impl Workload {
     /// What the fields cannot tell one by one.
     fn check(&self) -> Result<(), Problem> {
         let cluster = self.cluster();
-        cluster.placement().map_err(|error| Problem::at(self.cluster.span(), "a cluster", &error.to_string()))?;
+        cluster.placement().map_err(|Impossible { expected, found }| {
+            Problem::at(self.cluster.span(), &expected, &found.to_string())
+        })?;
         let slots =
             u64::from(cluster.nodes).saturating_mul(u64::from(cluster.map_slots) + u64::from(cluster.reduce_slots));
         if slots > MAX_SLOTS {
@@ -329,7 +359,7 @@ impl Workload {
 
 impl Cluster {
     /// Where the input lies.
-    pub(crate) fn placement(&self) -> Result<Placement, Error> {
+    pub(crate) fn placement(&self) -> Result<Placement, Impossible> {
         let all = || (0..self.nodes.min(MAX_NODES)).collect();
         Placement::new(self.nodes, self.racks, &self.data_nodes.clone().unwrap_or_else(all), self.replication)
     }

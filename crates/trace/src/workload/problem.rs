@@ -38,16 +38,20 @@ impl Problem {
         }
     }
 
-    /// The problem that the TOML reader found.
+    /// The problem that the TOML reader found, in the wording of serde: `<what was found>, expected <what was not>`.
     pub(super) fn from_toml(error: &toml::de::Error) -> Self {
-        let problem = Self { span: error.span(), ..Self::new("a workload", error.message().trim_end()) };
-        // serde's own wording of `deny_unknown_fields` and of unknown variants names all that are known in backquotes.
-        let Some((unknown, known)) = error.message().split_once(", expected ") else { return problem };
-        if !unknown.starts_with("unknown ") {
-            return problem;
+        let message = error.message().trim_end();
+        if let Some(key) = message.strip_prefix("missing field ") {
+            return Self { span: error.span(), ..Self::new(&format!("the key {key}"), "none") };
         }
-        let name = quoted(unknown).next().unwrap_or_default();
-        Self { expected: known.to_owned(), found: format!("`{name}`"), ..problem }.nearest(name, quoted(known))
+        let (found, expected) = message.split_once(", expected ").unwrap_or((message, "a workload"));
+        let value = found.strip_prefix("invalid value: ").or_else(|| found.strip_prefix("invalid type: "));
+        let problem = Self { span: error.span(), ..Self::new(expected, value.unwrap_or(found)) };
+        // An unknown key or name, and those that are known, stand in backquotes.
+        match quoted(found).next() {
+            Some(name) if found.starts_with("unknown ") => problem.nearest(name, quoted(expected)),
+            _ => problem,
+        }
     }
 
     /// The error, with the line of the problem in `text`, the file at `path`.

@@ -1,8 +1,8 @@
 //! A crude run of a workload, so that a bundled sample history looks like what a cluster logged.
 //!
 //! This is no simulator: jobs are served strictly in order of submission, each task takes the free slot whose heartbeat
-//! comes first, and of a job's tasks the one nearest to its input is taken. Nothing contends and no machine is lost. A replay
-//! is the business of the engine.
+//! comes first, and of a job's tasks the one nearest to its input is taken. Nothing contends and no machine is lost. A
+//! replay is the business of the engine.
 
 use rand::RngExt;
 
@@ -23,8 +23,8 @@ const LAST_ATTEMPT: i64 = 2;
 const ERROR: &str = "java.io.IOException: Task process exit with nonzero status of 1.\n\
                      \tat org.apache.hadoop.mapred.TaskRunner.run(TaskRunner.java:418)\n";
 
-/// The jobs of `workload` as a cluster of its size might have logged them, in order of submission; times are ms since the
-/// epoch. All chance comes from the seed in the workload's `[history]`.
+/// The jobs of `workload` as a cluster of its size might have logged them, in order of submission; times are ms since
+/// the epoch. All chance comes from the seed in the workload's `[history]`.
 ///
 /// # Errors
 /// [`Error::Request`] if the workload has no `[history]` or its cluster no slots for its tasks.
@@ -228,11 +228,13 @@ impl Stage<'_> {
             stream(self.history.seed, Purpose::MadeUpAttempt, &[self.ordinal, attempt.kind as u64, index, number]);
         let chance: f64 = rng.random();
         let part: f64 = rng.random_range(0.1..0.9);
-        let outcome = match chance {
-            _ if attempt.attempt >= LAST_ATTEMPT => Outcome::Success,
-            chance if chance < self.history.failed_share => Outcome::Failed,
-            chance if chance < self.history.failed_share + self.history.killed_share => Outcome::Killed,
-            _ => Outcome::Success,
+        let History { failed_share, killed_share, .. } = self.history;
+        let outcome = if attempt.attempt >= LAST_ATTEMPT || chance >= failed_share + killed_share {
+            Outcome::Success
+        } else if chance < *failed_share {
+            Outcome::Failed
+        } else {
+            Outcome::Killed
         };
         if outcome == Outcome::Success {
             return attempt;

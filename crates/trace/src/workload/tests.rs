@@ -3,9 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
+use rand::RngExt;
+
 use super::*;
+use crate::draws::{Purpose, stream};
 use crate::formats::Sink;
-use crate::model::{JobRecord, NodeRow, TaskKind};
+use crate::model::{JobRecord, JobRow, NodeRow, TaskKind};
+use crate::store::columns::Row;
 
 #[derive(Debug, Default, PartialEq)]
 struct Collected {
@@ -209,16 +213,22 @@ fn fig_16_arrives_in_batches() {
 #[test]
 fn errors_name_the_line_and_the_nearest_key() {
     let cases = [
-        ("maps = 2", "mapz = 2", "small.toml: line 18, expected one of", "found `mapz`; did you mean `maps`?"),
+        (
+            "maps = 2",
+            "mapz = 2",
+            "small.toml: line 18, expected one of",
+            "found unknown field `mapz`; did you mean `maps`?",
+        ),
         ("nodes = 4", "node = 4", "line 5, ", "did you mean `nodes`?"),
         ("class = \"grep\"\nsubmit_s = 30", "class = \"grap\"\nsubmit_s = 30", "line 26, ", "did you mean `grep`?"),
         ("priority = \"HIGH\"", "priority = \"HIHG\"", "line 21, ", "did you mean `HIGH`?"),
-        ("map_mean_s = 10", "map_mean_s = -10", "line 9, ", "a number from 0"),
+        ("map_mean_s = 10", "map_mean_s = -10", "line 9, ", "expected a number from 0, found floating point `-10.0`"),
         ("shuffle_rate = 1e6", "shuffle_rate = nan", "line 11, ", "a number above 0"),
         ("maps = 2", "maps = 0", "line 18, ", "nonzero"),
         ("maps = 2", "maps = \"two\"", "line 18, ", "string \"two\""),
+        ("maps = 2", "", "line 15, ", "expected the key `maps`, found none"),
         ("maps = 2", "maps = 2000000", "line 16, expected a job of at most 1000000 tasks", "2000001"),
-        ("racks = 2", "racks = 5", "line 4, expected a cluster", "expected 1 to 4 (the number of nodes), found 5"),
+        ("racks = 2", "racks = 5", "line 4, ", "expected racks from 1 to 4, the number of nodes, found 5; correct"),
         ("racks = 2", "map_slots = 4000000000", "line 4, ", "10000000 slots"),
         ("racks = 2", "data_nodes = [0, 4]", "line 4, ", "found 4"),
         ("repeat = 2", "repeat = 1000000", "at most 1000000 jobs", "found 1000001"),
@@ -283,4 +293,27 @@ fn keys(table: &toml::Table, prefix: &str) -> BTreeSet<String> {
         found.insert(path);
     }
     found
+}
+
+#[test]
+fn made_columns_exist() {
+    let tables = [(JobRow::TABLE, JobRow::schema()), (NodeRow::TABLE, NodeRow::schema())];
+    for made in MADE {
+        let (table, column) = made.split_once('.').unwrap();
+        assert!(tables.iter().any(|(name, schema)| *name == table && schema.field_with_name(column).is_ok()), "{made}");
+    }
+}
+
+/// Whatever stands in the file, it is read or refused.
+#[test]
+fn damaged_files_do_not_panic() {
+    let mut refused = 0;
+    for round in 0..500 {
+        let mut rng = stream(1, Purpose::JobChoice, &[round]);
+        let mut bytes = SMALL.as_bytes().to_vec();
+        let place = rng.random_range(0..bytes.len());
+        bytes[place] = rng.random_range(b' '..b'~');
+        refused += usize::from(Workload::parse(&String::from_utf8(bytes).unwrap(), "small.toml").is_err());
+    }
+    assert!((100..500).contains(&refused), "{refused} of 500 files are refused");
 }
