@@ -32,7 +32,7 @@ fn every_chart_is_drawn_for_few_and_many_jobs() {
     let dir = tempfile::tempdir().unwrap();
     let gallery = std::env::var_os("RESCHED_GALLERY").map_or(dir.path().join("gallery"), PathBuf::from);
     for (jobs, n) in [(3, 2), (22, 2), (22, 4), (200, 3)] {
-        let runs = make_runs(&dir.path().join(format!("{jobs}-{n}")), jobs, n);
+        let runs = make_runs(&gallery.join(format!("{jobs}-jobs-{n}-runs-tables")), jobs, n);
         let files = report(&runs, &gallery.join(format!("{jobs}-jobs-{n}-runs")), Formats::ALL).unwrap();
         // Of three jobs none starves, so there is nothing to draw.
         let expected: Vec<&str> =
