@@ -36,7 +36,7 @@ fn draw(runs: &[Run]) -> Result<Option<String>, Error> {
     let unit = TimeUnit::for_max(longest as f64);
     let roster = Roster::new(runs);
     let own = largest_jobs(&roster);
-    let kinds = [(TaskKind::Map, "Maps"), (TaskKind::Reduce, "Reduces")];
+    let kinds = [(TaskKind::Map, "Maps"), (TaskKind::Reduce, "Reduces"), (TaskKind::Other, "Tasks")];
     let mut panels = Vec::new();
     for (kind, title) in kinds {
         let layers: Vec<Layers> = runs.iter().map(|run| Layers::new(run, kind, &own)).collect();
