@@ -5,7 +5,9 @@
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-use arrow::array::{Array, Int64Array, RecordBatch, StringArray};
+use arrow::array::{Array, BooleanArray, Int64Array, RecordBatch, StringArray};
+use arrow::compute::filter_record_batch;
+use polars::error::PolarsError;
 use polars::prelude::{Column, DataFrame};
 use resched_trace::model::{AttemptRow, JobRow};
 use resched_trace::store::read_table;
@@ -89,7 +91,8 @@ struct JobColumns {
 impl JobColumns {
     fn append(&mut self, batch: &RecordBatch) -> Result<(), Error> {
         for id in strings(batch, "job_id")?.iter().flatten() {
-            let row = u32::try_from(self.job_id.len()).map_err(|_| missing("fewer than 2^32 jobs"))?;
+            let row = u32::try_from(self.job_id.len())
+                .map_err(|_| Error::frame("jobs")(PolarsError::ComputeError("it has more than 2^32 rows".into())))?;
             // Of two jobs with one id, the first has the attempts.
             self.index.entry(id.to_owned()).or_insert(row);
             self.job_id.push(id.to_owned());
@@ -136,20 +139,19 @@ impl AttemptColumns {
     fn append(&mut self, batch: &RecordBatch, jobs: &HashMap<String, u32>) -> Result<(), Error> {
         let job: Vec<Option<u32>> =
             strings(batch, "job_id")?.iter().map(|id| id.and_then(|id| jobs.get(id).copied())).collect();
-        self.of_unknown_job += job.iter().filter(|job| job.is_none()).count() as u64;
-        let known = |(_, job): &(_, &Option<u32>)| job.is_some();
+        let known: BooleanArray = job.iter().map(|job| Some(job.is_some())).collect();
+        self.of_unknown_job += known.false_count() as u64;
+        let batch = filter_record_batch(batch, &known)
+            .map_err(|error| Error::frame("attempts")(PolarsError::ComputeError(error.to_string().into())))?;
         for (name, column) in [("task_id", &mut self.task_id), ("kind", &mut self.kind), ("outcome", &mut self.outcome)]
         {
-            let values = strings(batch, name)?.iter().flatten();
-            column.extend(values.zip(&job).filter(|(_, job)| job.is_some()).map(|(value, _)| value.to_owned()));
+            column.extend(strings(&batch, name)?.iter().flatten().map(str::to_owned));
         }
-        let locality = strings(batch, "locality")?.iter().map(|value| value.map(str::to_owned));
-        self.locality.extend(locality.zip(&job).filter(known).map(|(value, _)| value));
+        self.locality.extend(strings(&batch, "locality")?.iter().map(|value| value.map(str::to_owned)));
         for (name, column) in
             [("start", &mut self.start), ("shuffle_finish", &mut self.shuffle_finish), ("finish", &mut self.finish)]
         {
-            let times = times(batch, name, &mut self.implausible)?;
-            column.extend(times.into_iter().zip(&job).filter(|(_, job)| job.is_some()).map(|(time, _)| time));
+            column.extend(times(&batch, name, &mut self.implausible)?);
         }
         self.job.extend(job.into_iter().flatten());
         Ok(())
@@ -180,17 +182,15 @@ pub(crate) fn integers<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a Int
     batch.column_by_name(name).and_then(|column| column.as_any().downcast_ref()).ok_or_else(|| missing(name))
 }
 
+/// A column of times; those that cannot be are counted and null.
 fn times(batch: &RecordBatch, name: &str, implausible: &mut u64) -> Result<Vec<Option<i64>>, Error> {
-    let plausible = |time: i64| {
-        let fits = (-MAX_TIME..=MAX_TIME).contains(&time);
-        *implausible += u64::from(!fits);
-        fits.then_some(time)
-    };
-    let mut plausible = plausible;
-    Ok(integers(batch, name)?.iter().map(|time| time.and_then(&mut plausible)).collect())
+    let column = integers(batch, name)?;
+    let plausible = |time: &i64| (-MAX_TIME..=MAX_TIME).contains(time);
+    *implausible += column.iter().flatten().filter(|time| !plausible(time)).count() as u64;
+    Ok(column.iter().map(|time| time.filter(plausible)).collect())
 }
 
 /// The reader has checked the schema, so this says what a defect would look like.
 fn missing(name: &str) -> Error {
-    Error::frame("source")(polars::error::PolarsError::ColumnNotFound(name.to_owned().into()))
+    Error::frame("source")(PolarsError::ColumnNotFound(name.to_owned().into()))
 }

@@ -52,7 +52,7 @@ fn write_run(dir: &Path) {
     let lost = AttemptRow { outcome: Outcome::Failed, ..reduce("r2", 9_000, None, 9_400) };
     let attempts = [
         attempt("A", "setup", TaskKind::Setup, (500, 900)),
-        attempt("A", "m0", TaskKind::Map, (1_000, 4_000)),
+        AttemptRow { shuffle_finish: Some(i64::MIN), ..attempt("A", "m0", TaskKind::Map, (1_000, 4_000)) },
         failed,
         again,
         reduce("r0", 5_000, Some(6_500), 8_000),
@@ -60,7 +60,7 @@ fn write_run(dir: &Path) {
         lost,
         AttemptRow { attempt: 1, ..reduce("r2", 9_500, None, 10_000) },
         attempt("B", "m0", TaskKind::Map, (4_000, 5_000)),
-        attempt("no-such-job", "m0", TaskKind::Map, (0, i64::MAX)),
+        attempt("no-such-job", "m0", TaskKind::Map, (0, 900)),
     ];
     let mut table = TableWriter::<JobRow>::create(dir).unwrap();
     for row in [job("A", 0, 10_000), job("B", 3_000, 5_000)] {

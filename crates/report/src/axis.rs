@@ -67,7 +67,7 @@ impl Axis {
         let high = if high > low { high } else { low + 1.0 };
         let decades = (low.floor() as i32)..=(high.ceil() as i32);
         let parts: &[f64] = match high - low {
-            span if span <= 2.0 => &[1.0, 2.0, 5.0],
+            span if span <= 2.5 => &[1.0, 2.0, 5.0],
             _ => &[1.0],
         };
         let every = ((high - low) / 6.0).ceil().max(1.0) as i32;

@@ -5,12 +5,14 @@ use resched_analysis::distribution::mean;
 
 use crate::Error;
 use crate::axis::Axis;
-use crate::figure::{Legend, Swatch, axes, bar, below, figure, inside, left_of, pixel};
-use crate::style::{DARK, Fill, WIDTH, colour};
+use crate::figure::{Drawn, Legend, Plot, Swatch, axes, bar, below, figure, inside, left_of, pixel, titled};
+use crate::style::{DARK, Fill, LINE_HEIGHT, WIDTH, colour};
 
 /// Height of the plot in pixels.
 const PLOT_HEIGHT: u32 = 230;
-/// Least width of a bar, so that it can be told from its neighbours.
+/// Height of the plot where each run has a panel.
+const PANEL_HEIGHT: u32 = 120;
+/// Least room for a bar, so that it can be told from its neighbours; one of several parts needs twice as much.
 const LEAST_BAR: u32 = 4;
 /// Greatest width of a bar, for few jobs.
 const WIDEST_BAR: i32 = 36;
@@ -28,10 +30,16 @@ pub(crate) struct Part {
 }
 
 /// Draws bars of `parts`, the first at the bottom. If there are more jobs than bars that can be told apart, neighbours
-/// share a bar, which shows their mean. `None` if there is nothing to show.
-pub(crate) fn draw_bars(name: &str, runs: &[Run], y_title: String, parts: &[Part]) -> Result<Option<String>, Error> {
+/// share a bar, which shows their mean. Parts need wide bars, so more than two runs have a panel each then. `None` if there
+/// is nothing to show.
+pub(crate) fn draw_bars(name: &str, runs: &[Run], y_title: &str, parts: &[Part]) -> Result<Option<String>, Error> {
     let jobs = parts.iter().flat_map(|part| part.values.iter().map(Vec::len)).max().unwrap_or(0);
-    let room = (WIDTH - 90) / (LEAST_BAR * runs.len() as u32 + LEAST_BAR);
+    let all: Vec<usize> = (0..runs.len()).collect();
+    let panels: Vec<&[usize]> =
+        if parts.len() > 1 && runs.len() > 2 { all.chunks(1).collect() } else { vec![all.as_slice()] };
+    let side_by_side = runs.len() / panels.len();
+    let least = if parts.len() > 1 { 2 * LEAST_BAR } else { LEAST_BAR };
+    let room = (WIDTH - 90) / (least * side_by_side as u32 + 1);
     let together = jobs.div_ceil(room.max(1) as usize);
     let stacks: Vec<Stack> = (0..runs.len())
         .flat_map(|run| (0..jobs).step_by(together.max(1)).map(move |at| (run, at)))
@@ -45,30 +53,58 @@ pub(crate) fn draw_bars(name: &str, runs: &[Run], y_title: String, parts: &[Part
         1 => "Job, in order of submission".to_owned(),
         _ => format!("Job, by submission (bar: mean of {together})"),
     };
-    let x = Axis::exact(x_title, 0.5, jobs as f64 + 0.5, 10, 1.0);
-    let y = Axis::from_zero(y_title, highest, 5);
-    let legend = Legend::new(entries(runs, parts))?;
-    let height = legend.height() + PLOT_HEIGHT + below(true);
+    let x = Axis::exact(x_title, 0.5, (jobs.next_multiple_of(together)) as f64 + 0.5, 10, 1.0);
+    let (plot_height, ticks) = if panels.len() > 1 { (PANEL_HEIGHT, 3) } else { (PLOT_HEIGHT, 5) };
+    let y = Axis::from_zero(y_title, highest, ticks);
+    let legend = Legend::new(entries(runs, parts, panels.len() > 1))?;
+    let title_height = if panels.len() > 1 { LINE_HEIGHT } else { 0 };
+    let panel_height = title_height + plot_height + below(false);
+    let height = legend.height() + panel_height * panels.len() as u32 + below(true) - below(false);
+    let left = left_of([&y]);
     figure(name, height, |area| {
-        let area = legend.draw(&area)?;
-        let plot = axes(&area, &x, &y, left_of([&y]), true)?;
-        let inside = inside(&plot);
-        let at = |job: f64, value: f64| pixel(&plot, (job, value));
-        let width = (at(0.5 + together as f64, 0.0).0 - at(0.5, 0.0).0 - GAP) / runs.len().max(1) as i32;
-        let width = width.clamp(1, WIDEST_BAR);
-        for stack in &stacks {
-            let middle = stack.first_job as f64 + 0.5 + together as f64 / 2.0;
-            let left = at(middle, 0.0).0 - width * runs.len() as i32 / 2 + width * stack.run as i32;
-            let mut bottom = 0.0;
-            for (part, value) in parts.iter().zip(&stack.values).filter(|(_, value)| **value > 0.0) {
-                let (from, to) = (at(middle, bottom).1, at(middle, bottom + value).1);
-                bar(&inside, (left, from), (left + width, to), colour(stack.run), part.fill)?;
-                bottom += value;
+        let mut rest = legend.draw(&area)?;
+        for (index, panel) in panels.iter().enumerate() {
+            let last = index + 1 == panels.len();
+            if let (true, Some(run)) = (panels.len() > 1, runs.get(index)) {
+                rest = titled(&rest, &run.label, left)?;
             }
+            let (top, under) = rest.split_vertically(plot_height + below(last));
+            let plot = axes(&top, &x, &y, left, last)?;
+            draw_stacks(&plot, stacks.iter().filter(|stack| panel.contains(&stack.run)), panel, together, parts)?;
+            rest = under;
         }
         Ok(())
     })
     .map(Some)
+}
+
+/// Draws the bars of the runs of one panel, side by side.
+fn draw_stacks<'a>(
+    plot: &Plot<'_, '_>,
+    stacks: impl Iterator<Item = &'a Stack>,
+    runs: &[usize],
+    together: usize,
+    parts: &[Part],
+) -> Drawn {
+    let inside = inside(plot);
+    let at = |job: f64, value: f64| pixel(plot, (job, value));
+    let side_by_side = runs.len().max(1) as i32;
+    let width = (at(0.5 + together as f64, 0.0).0 - at(0.5, 0.0).0 - GAP) / side_by_side;
+    let width = width.clamp(1, WIDEST_BAR);
+    for stack in stacks {
+        let middle = stack.first_job as f64 + 0.5 + together as f64 / 2.0;
+        let place = runs.iter().position(|run| *run == stack.run).unwrap_or(0) as i32;
+        let left = at(middle, 0.0).0 - width * side_by_side / 2 + width * place;
+        let mut bottom = 0.0;
+        for (part, value) in parts.iter().zip(&stack.values).filter(|(_, value)| **value > 0.0) {
+            let (from, to) = (at(middle, bottom).1, at(middle, bottom + value).1);
+            if from != to {
+                bar(&inside, (left, from), (left + width, to), colour(stack.run), part.fill)?;
+            }
+            bottom += value;
+        }
+    }
+    Ok(())
 }
 
 /// A bar: the values of its parts for one job or the mean of several.
@@ -87,9 +123,10 @@ fn stack(parts: &[Part], run: usize, first_job: usize, together: usize) -> Stack
     Stack { run, first_job, values: parts.iter().map(value).collect() }
 }
 
-fn entries(runs: &[Run], parts: &[Part]) -> Vec<(Swatch, String)> {
+/// The runs, unless panels name them, and the parts.
+fn entries(runs: &[Run], parts: &[Part], named: bool) -> Vec<(Swatch, String)> {
     let of_run = |(run, data): (usize, &Run)| (Swatch::Box(colour(run), Fill::Solid), data.label.clone());
     let of_part = |part: &Part| (Swatch::Box(DARK, part.fill), part.label.to_owned());
     let told = parts.iter().filter(|part| !part.label.is_empty());
-    runs.iter().enumerate().map(of_run).chain(told.map(of_part)).collect()
+    runs.iter().enumerate().filter(|_| !named).map(of_run).chain(told.map(of_part)).collect()
 }

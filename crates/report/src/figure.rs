@@ -16,6 +16,8 @@ pub(crate) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 /// A panel with axes.
 pub(crate) type Plot<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Axis, Axis>>;
 
+/// Free space at the left, so that the title of the y axis does not touch the edge.
+const LEFT: u32 = 6;
 /// Free space at the right, so that the last label of the x axis is not cut.
 const RIGHT: u32 = 18;
 /// Height of the labels and the title below an x axis.
@@ -106,11 +108,11 @@ fn draw_swatch(area: &Area<'_>, swatch: Swatch, (x, y): (i32, i32)) -> Drawn {
     match swatch {
         Swatch::Box(colour, fill) => bar(area, (x, y - 7), (x + SWATCH, y + 7), colour, fill),
         Swatch::Line(colour, series) => line(area, &[(x, y), (x + SWATCH, y)], colour, series),
-        Swatch::Mark(colour, series) => mark(area, (x + SWATCH / 2, y), colour, series),
+        Swatch::Mark(colour, series) => mark(area, (x + SWATCH / 2, y), colour, series, 4),
     }
 }
 
-/// A bar or box, outlined, in pixels.
+/// A bar or box, outlined in its colour, in pixels.
 pub(crate) fn bar(area: &Area<'_>, from: (i32, i32), to: (i32, i32), colour: RGBColor, fill: Fill) -> Drawn {
     let inside = match fill {
         Fill::Solid => colour,
@@ -124,7 +126,7 @@ pub(crate) fn bar(area: &Area<'_>, from: (i32, i32), to: (i32, i32), colour: RGB
             drawn(area.draw(&PathElement::new([(from.0, y), (to.0, y)], colour)))?;
         }
     }
-    drawn(area.draw(&Rectangle::new([from, to], tint(BLACK, 0.75))))
+    drawn(area.draw(&Rectangle::new([from, to], colour)))
 }
 
 /// The line of a series, in pixels.
@@ -169,16 +171,13 @@ fn dashes(points: &[(i32, i32)], size: u32, gap: u32) -> Vec<Vec<(i32, i32)>> {
     dashes
 }
 
-/// The mark of a series, in pixels: disc, ring, cross, triangle.
-pub(crate) fn mark(area: &Area<'_>, at: (i32, i32), colour: RGBColor, series: usize) -> Drawn {
+/// The mark of a series, in pixels: disc, ring, cross, triangle. `size` is about its radius.
+pub(crate) fn mark(area: &Area<'_>, at: (i32, i32), colour: RGBColor, series: usize, size: i32) -> Drawn {
     match series % 4 {
-        0 => drawn(area.draw(&Circle::new(at, 3, colour.filled()))),
-        1 => {
-            drawn(area.draw(&Circle::new(at, 4, WHITE.filled())))?;
-            drawn(area.draw(&Circle::new(at, 4, colour.stroke_width(2))))
-        }
-        2 => drawn(area.draw(&Cross::new(at, 3, colour.stroke_width(2)))),
-        _ => drawn(area.draw(&TriangleMarker::new(at, 5, colour.filled()))),
+        0 => drawn(area.draw(&Circle::new(at, size, colour.filled()))),
+        1 => drawn(area.draw(&Circle::new(at, size, colour.stroke_width(1)))),
+        2 => drawn(area.draw(&Cross::new(at, size, colour.stroke_width(1)))),
+        _ => drawn(area.draw(&TriangleMarker::new(at, size + 1, colour.filled()))),
     }
 }
 
@@ -199,6 +198,7 @@ pub(crate) fn axes<'a, 'b>(area: &'a Area<'b>, x: &Axis, y: &Axis, left: u32, la
     let mut chart = drawn(
         ChartBuilder::on(area)
             .margin_top(8)
+            .margin_left(LEFT)
             .margin_right(RIGHT)
             .set_label_area_size(LabelAreaPosition::Left, left)
             .set_label_area_size(LabelAreaPosition::Bottom, below(labelled))
@@ -239,6 +239,7 @@ pub(crate) fn pixel(plot: &Plot<'_, '_>, point: (f64, f64)) -> (i32, i32) {
 /// Writes the title of a panel at the top of `area` and returns what is left below.
 pub(crate) fn titled<'a>(area: &Area<'a>, title: &str, left: u32) -> Drawn<Area<'a>> {
     let (top, rest) = area.split_vertically(LINE_HEIGHT);
+    let left = left + LEFT;
     let title = shorten(title, WIDTH.saturating_sub(left + RIGHT));
     let style = text().pos(Pos::new(HPos::Left, VPos::Center));
     drawn(top.draw(&Text::new(title, (left as i32, LINE_HEIGHT as i32 / 2 + 4), style)))?;

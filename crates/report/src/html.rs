@@ -140,8 +140,8 @@ fn compare_row(metric: &'static str, run: &Run, found: &Comparison) -> CompareRo
     };
     let signs = found.sign.map_or(UNKNOWN.to_owned(), |sign| format!("{} / {}", sign.negative, sign.positive));
     let dominance = match found.dominance {
-        Dominance::First => "the first is shorter throughout",
-        Dominance::Second => "this run is shorter throughout",
+        Dominance::First => "longer throughout",
+        Dominance::Second => "shorter throughout",
         Dominance::Equal => "the same",
         Dominance::Neither => "the curves cross",
     };

@@ -39,11 +39,14 @@ pub const MARKER: &str = "report.json";
 /// The version of the layout that this build writes.
 const FORMAT_VERSION: u32 = 1;
 
+/// Runs in a report: more cannot be told apart in a chart, and a picture of them would be too large.
+const MOST_RUNS: usize = 16;
+
 /// Writes a report of `runs` (folders of runs, or traces for what really ran) to the folder `out`. `progress` is told each
 /// file's name before it is made. Returns the files, the list of them first.
 ///
 /// # Errors
-/// [`Error::Request`] if there are no runs or no formats; [`Error::Analysis`] if a run cannot be
+/// [`Error::Request`] if there are no formats, no runs or too many; [`Error::Analysis`] if a run cannot be
 /// read; [`Error::Store`] if `out` is something else than an earlier report or cannot be written; [`Error::Draw`]. Nothing
 /// is left behind then.
 pub fn write_report(
@@ -54,6 +57,12 @@ pub fn write_report(
 ) -> Result<Vec<PathBuf>, Error> {
     if runs.is_empty() {
         return Err(Error::Request("there is nothing to report; name a run or a trace".to_owned()));
+    }
+    if runs.len() > MOST_RUNS {
+        let found = runs.len();
+        return Err(Error::Request(format!(
+            "expected at most {MOST_RUNS} runs in a report, found {found}; name fewer"
+        )));
     }
     if formats == Formats::NONE {
         return Err(Error::Request(format!("no format is named; expected some of {}", Formats::NAMES.join(", "))));

@@ -8,6 +8,8 @@ use std::path::{Path, PathBuf};
 
 use resched_report::charts::CHARTS;
 use resched_report::{Error, Formats, MARKER, write_report};
+use resched_trace::model::{JobRecord, JobRow};
+use resched_trace::store::{Manifest, TraceWriter};
 use runs::{Plan, write};
 
 const LABELS: [&str; 4] = ["fair", "coupling:beta=0.5", "delay:D=24", "capacity"];
@@ -32,7 +34,7 @@ fn every_chart_is_drawn_for_few_and_many_jobs() {
     let dir = tempfile::tempdir().unwrap();
     let gallery = std::env::var_os("RESCHED_GALLERY").map_or(dir.path().join("gallery"), PathBuf::from);
     for (jobs, n) in [(3, 2), (22, 2), (22, 4), (200, 3)] {
-        let runs = make_runs(&dir.path().join(format!("{jobs}-{n}")), jobs, n);
+        let runs = make_runs(&gallery.join(format!("{jobs}-jobs-{n}-runs-tables")), jobs, n);
         let files = report(&runs, &gallery.join(format!("{jobs}-jobs-{n}-runs")), Formats::ALL).unwrap();
         // Of three jobs none starves, so there is nothing to draw.
         let expected: Vec<&str> =
@@ -50,9 +52,8 @@ fn every_chart_is_drawn_for_few_and_many_jobs() {
 fn a_report_written_twice_is_the_same_bytes() {
     let dir = tempfile::tempdir().unwrap();
     let runs = make_runs(dir.path(), 22, 2);
-    let formats = Formats { png: false, ..Formats::ALL };
     let bytes = |out: &str| {
-        let files = report(&runs, &dir.path().join(out), formats).unwrap();
+        let files = report(&runs, &dir.path().join(out), Formats::ALL).unwrap();
         files.iter().map(|file| fs::read(file).unwrap()).collect::<Vec<_>>()
     };
     assert_eq!(bytes("first"), bytes("second"));
@@ -77,6 +78,40 @@ fn what_a_trace_holds_is_escaped() {
     assert_eq!(notebook.get("nbformat_minor"), Some(&serde_json::json!(5)));
 }
 
+/// In a column of 85 mm, text is to be at least 8 pt high.
+#[test]
+fn text_is_legible_in_print() {
+    let dir = tempfile::tempdir().unwrap();
+    let runs = make_runs(dir.path(), 22, 2);
+    for chart in report(&runs, &dir.path().join("out"), "svg".parse().unwrap()).unwrap().iter().skip(1) {
+        let svg = fs::read_to_string(chart).unwrap();
+        let numbers = |attribute: &str| -> Vec<f64> {
+            let after = svg.split(attribute).skip(1);
+            after.map(|rest| rest.split('"').next().unwrap().parse().unwrap()).collect()
+        };
+        let width = numbers("<svg width=\"")[0];
+        let sizes = numbers("font-size=\"");
+        assert!(sizes.len() > 5, "{}", chart.display());
+        let points = |pixels: f64| pixels / width * 85.0 / 25.4 * 72.0;
+        assert!(sizes.iter().all(|pixels| points(*pixels) >= 8.0), "{}: {sizes:?} of {width}", chart.display());
+    }
+}
+
+#[test]
+fn what_really_ran_is_a_run_too() {
+    let dir = tempfile::tempdir().unwrap();
+    let (trace, out) = (dir.path().join("trace"), dir.path().join("out"));
+    let mut writer = TraceWriter::create(&trace).unwrap();
+    let job = JobRow { job_id: "j".to_owned(), submit: Some(0), finish: Some(90_000), ..JobRow::default() };
+    writer.job(&JobRecord { job, ..JobRecord::default() }).unwrap();
+    writer.finish(Manifest::default()).unwrap();
+    let mut runs = make_runs(dir.path(), 3, 1);
+    runs.push(trace);
+    report(&runs, &out, Formats::ALL).unwrap();
+    let page = fs::read_to_string(out.join("report.html")).unwrap();
+    assert!(page.contains("<th>observed</th>") && page.contains("<td>90.0 s</td>"));
+}
+
 #[test]
 fn runs_with_one_label_are_told_apart() {
     let dir = tempfile::tempdir().unwrap();
@@ -92,6 +127,7 @@ fn an_impossible_request_leaves_nothing_behind() {
     let runs = make_runs(dir.path(), 3, 1);
     let out = dir.path().join("out");
     assert!(report(&[], &out, Formats::ALL).unwrap_err().is_request());
+    assert!(report(&vec![runs[0].clone(); 17], &out, Formats::ALL).unwrap_err().is_request());
     assert!(report(&runs, &out, Formats::NONE).unwrap_err().is_request());
     assert!("png,gif".parse::<Formats>().unwrap_err().to_string().contains("found `gif`"));
     let error = report(&[dir.path().join("none")], &out, Formats::ALL).unwrap_err();

@@ -37,7 +37,7 @@ fn draw(runs: &[Run]) -> Result<Option<String>, Error> {
     let values: Vec<Vec<Option<f64>>> = times.into_iter().map(in_unit).collect();
     let title = format!("Processing time ({})", unit.name);
     if roster.ids.len() <= MOST_BARS && longest / shortest <= WIDEST_SPREAD {
-        return draw_bars(CHART.name, runs, title, &[Part { label: "", fill: Fill::Solid, values }]);
+        return draw_bars(CHART.name, runs, &title, &[Part { label: "", fill: Fill::Solid, values }]);
     }
     draw_marks(runs, &Axis::logarithmic(title, unit.of(shortest), unit.of(longest)), &values).map(Some)
 }
@@ -49,6 +49,7 @@ fn draw_marks(runs: &[Run], y: &Axis, values: &[Vec<Option<f64>>]) -> Result<Str
     let of_first = |job: usize| values.first().and_then(|times| times.get(job).copied().flatten());
     order.sort_by(|&a, &b| of_first(a).unwrap_or(f64::INFINITY).total_cmp(&of_first(b).unwrap_or(f64::INFINITY)));
     let x = Axis::exact("Job, in order of the first run's time", 0.5, jobs as f64 + 0.5, 6, 1.0);
+    let size = if jobs > MOST_BARS { 3 } else { 4 };
     let entry = |(run, data): (usize, &Run)| (Swatch::Mark(colour(run), run), data.label.clone());
     let legend = Legend::new(runs.iter().enumerate().map(entry))?;
     figure(CHART.name, legend.height() + PLOT_HEIGHT + below(true), |area| {
@@ -59,7 +60,7 @@ fn draw_marks(runs: &[Run], y: &Axis, values: &[Vec<Option<f64>>]) -> Result<Str
         for (run, times) in values.iter().enumerate().rev() {
             for (place, job) in order.iter().enumerate() {
                 if let Some(time) = times.get(*job).copied().flatten() {
-                    mark(&inside, pixel(&plot, (place as f64 + 1.0, time)), colour(run), run)?;
+                    mark(&inside, pixel(&plot, (place as f64 + 1.0, time)), colour(run), run, size)?;
                 }
             }
         }

@@ -26,5 +26,5 @@ fn draw(runs: &[Run]) -> Result<Option<String>, Error> {
     };
     let parts =
         [part("node-local", Fill::Solid, 0), part("rack-local", Fill::Hatched, 1), part("off-rack", Fill::Pale, 2)];
-    draw_bars(CHART.name, runs, "Launched maps".to_owned(), &parts)
+    draw_bars(CHART.name, runs, "Maps", &parts)
 }

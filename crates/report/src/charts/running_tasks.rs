@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use plotters::prelude::{BLACK, Color, PathElement, Polygon, RGBColor, WHITE};
+use plotters::prelude::{Color, PathElement, Polygon, RGBColor, WHITE};
 use resched_analysis::Run;
 use resched_analysis::intervals::Interval;
 use resched_analysis::timeline::{running_tasks, span};
@@ -11,9 +11,9 @@ use resched_trace::model::TaskKind;
 use super::Chart;
 use crate::Error;
 use crate::axis::{Axis, TimeUnit};
-use crate::figure::{Drawn, Legend, Swatch, axes, below, drawn, figure, inside, left_of, pixel, titled};
+use crate::figure::{Area, Drawn, Legend, Swatch, axes, below, drawn, figure, inside, left_of, pixel, titled};
 use crate::roster::Roster;
-use crate::style::{Fill, GREY, LINE_HEIGHT, area_colour};
+use crate::style::{DARK, Fill, GREY, LINE_HEIGHT, area_colour};
 
 /// The chart.
 pub(super) const CHART: Chart = Chart {
@@ -36,7 +36,7 @@ fn draw(runs: &[Run]) -> Result<Option<String>, Error> {
     let unit = TimeUnit::for_max(longest as f64);
     let roster = Roster::new(runs);
     let own = largest_jobs(&roster);
-    let kinds = [(TaskKind::Map, "Maps"), (TaskKind::Reduce, "Reduces")];
+    let kinds = [(TaskKind::Map, "Maps"), (TaskKind::Reduce, "Reduces"), (TaskKind::Other, "Tasks")];
     let mut panels = Vec::new();
     for (kind, title) in kinds {
         let layers: Vec<Layers> = runs.iter().map(|run| Layers::new(run, kind, &own)).collect();
@@ -80,7 +80,6 @@ fn largest_jobs<'a>(roster: &Roster<'a>) -> Vec<(usize, &'a str)> {
         jobs.map(|job| job.slot_time).fold(0i64, i64::saturating_add)
     };
     let mut jobs: Vec<(usize, &str)> = roster.ids.iter().copied().enumerate().collect();
-    // All jobs have a colour if there is one for each; one left over alone would be no better off in grey.
     jobs.sort_by_key(|&(number, _)| std::cmp::Reverse(slot_time(number)));
     jobs.truncate(OWN_COLOUR);
     jobs.sort_unstable();
@@ -138,28 +137,50 @@ impl Layers {
         self.tops.last().map_or(0.0, |(_, top)| top.iter().copied().fold(0.0, f64::max))
     }
 
-    /// Draws the layers from the uppermost down, each from zero, so that no seam shows between them.
-    fn draw(&self, area: &crate::figure::Area<'_>, at: impl Fn(i64, f64) -> (i32, i32)) -> Drawn {
-        for (index, (colour, top)) in self.tops.iter().enumerate().rev() {
-            let mut outline: Vec<(i32, i32)> = Vec::new();
-            for (cell, tasks) in self.edges.windows(2).zip(top) {
-                let &[from, to] = cell else { continue };
-                let (left, right) = (at(from, *tasks), at(to, *tasks));
-                // A step is two corners; along a flat stretch the last corner just moves on.
-                match outline.last_mut() {
-                    Some(corner) if corner.1 == left.1 => *corner = right,
-                    _ => outline.extend([left, right]),
-                }
+    /// Draws the layers from the uppermost down, each from zero, so that no seam shows between them; then white lines
+    /// where one layer lies on another, and the outline of all.
+    fn draw(&self, area: &Area<'_>, at: impl Fn(i64, f64) -> (i32, i32)) -> Drawn {
+        let Some((_, total)) = self.tops.last() else { return Ok(()) };
+        for (colour, top) in self.tops.iter().rev() {
+            for mut outline in self.outlines(top, &at, |_, tasks| tasks > 0.0) {
+                let (Some(&first), Some(&last)) = (outline.first(), outline.last()) else { continue };
+                let ground = at(0, 0.0).1;
+                outline.extend([(last.0, ground), (first.0, ground)]);
+                drawn(area.draw(&Polygon::new(outline, colour.filled())))?;
             }
-            let (Some(&first), Some(&last)) = (outline.first(), outline.last()) else { continue };
-            let ground = at(0, 0.0).1;
-            let closed: Vec<(i32, i32)> =
-                std::iter::once((first.0, ground)).chain(outline.iter().copied()).chain([(last.0, ground)]).collect();
-            drawn(area.draw(&Polygon::new(closed, colour.filled())))?;
-            let edge = if index + 1 == self.tops.len() { BLACK.mix(0.6) } else { WHITE.mix(0.7) };
-            drawn(area.draw(&PathElement::new(outline, edge.stroke_width(1))))?;
+        }
+        for (_, top) in &self.tops {
+            let covered = |cell: usize, tasks: f64| tasks > 0.0 && total.get(cell).is_some_and(|total| tasks < *total);
+            for outline in self.outlines(top, &at, covered) {
+                drawn(area.draw(&PathElement::new(outline, WHITE.mix(0.8))))?;
+            }
+        }
+        for outline in self.outlines(total, &at, |_, _| true) {
+            drawn(area.draw(&PathElement::new(outline, DARK)))?;
         }
         Ok(())
+    }
+
+    /// The top edge of a layer over the stretches of cells that are to be kept. A step is two corners; along a flat
+    /// stretch the last corner just moves on.
+    fn outlines(
+        &self,
+        top: &[f64],
+        at: impl Fn(i64, f64) -> (i32, i32),
+        keep: impl Fn(usize, f64) -> bool,
+    ) -> Vec<Vec<(i32, i32)>> {
+        let mut outlines: Vec<Vec<(i32, i32)>> = vec![Vec::new()];
+        for (cell, (edges, &tasks)) in self.edges.windows(2).zip(top).enumerate() {
+            let (&[from, to], Some(outline)) = (edges, outlines.last_mut()) else { continue };
+            let (left, right) = (at(from, tasks), at(to, tasks));
+            match outline.last_mut() {
+                _ if !keep(cell, tasks) => outlines.push(Vec::new()),
+                Some(corner) if corner.1 == left.1 => *corner = right,
+                _ => outline.extend([left, right]),
+            }
+        }
+        outlines.retain(|outline| !outline.is_empty());
+        outlines
     }
 }
 

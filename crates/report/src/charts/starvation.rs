@@ -22,5 +22,10 @@ fn draw(runs: &[Run]) -> Result<Option<String>, Error> {
     let times = Roster::new(runs).values(|job| Some(job.starvation));
     let unit = TimeUnit::for_max(largest(times.iter().flatten()));
     let values = times.into_iter().map(|run| run.into_iter().map(|ms| ms.map(|ms| unit.of(ms))).collect()).collect();
-    draw_bars(CHART.name, runs, format!("Starvation ({})", unit.name), &[Part { label: "", fill: Fill::Solid, values }])
+    draw_bars(
+        CHART.name,
+        runs,
+        &format!("Starvation ({})", unit.name),
+        &[Part { label: "", fill: Fill::Solid, values }],
+    )
 }

@@ -27,6 +27,7 @@ fn draw(runs: &[Run]) -> Result<Option<String>, Error> {
         fill,
         values: roster.values(|job| job.completion.and_then(|_| time(job)).map(|ms| unit.of(ms as f64))),
     };
-    let parts = [part("waiting", Fill::Pale, |job| job.waiting), part("execution", Fill::Solid, |job| job.execution)];
-    draw_bars(CHART.name, runs, format!("Time ({})", unit.name), &parts)
+    let parts =
+        [part("waiting", Fill::Hatched, |job| job.waiting), part("execution", Fill::Solid, |job| job.execution)];
+    draw_bars(CHART.name, runs, &format!("Time ({})", unit.name), &parts)
 }
