@@ -12,7 +12,6 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use failure::Failure;
 
 /// What would our cluster have done under another scheduler?
 #[derive(Debug, Parser)]

@@ -205,12 +205,20 @@ impl ClusterConfig {
     /// Reads a cluster file.
     ///
     /// # Errors
-    /// [`Error::Trace`] if it cannot be read; [`Error::Config`] with line and column if it is not one.
+    /// [`Error::Config`] if it cannot be read, or, with line and column, if it is not one.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let text = std::fs::read_to_string(path).map_err(resched_trace::Error::io(path, "read the cluster file"))?;
-        let config: Self =
-            toml::from_str(&text).map_err(|error| Error::Config(format!("{}: {error}", path.display())))?;
-        config.check().map_err(|problem| Error::Config(format!("{}: {problem}", path.display())))?;
+        let named = |problem: String| Error::Config(format!("{}: {problem}", path.display()));
+        let text = std::fs::read_to_string(path).map_err(|error| named(format!("cannot read the cluster file: {error}")))?;
+        Self::parse(&text).map_err(|error| named(error.to_string()))
+    }
+
+    /// Reads the text of a cluster file.
+    ///
+    /// # Errors
+    /// [`Error::Config`] with line and column if it is not one.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        let config: Self = toml::from_str(text).map_err(|error| Error::Config(error.to_string()))?;
+        config.check().map_err(Error::Config)?;
         Ok(config)
     }
 

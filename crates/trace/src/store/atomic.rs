@@ -1,16 +1,31 @@
 //! Files and folders that appear under their final name only when whole.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use crate::Error;
+
+/// The folders under construction in this process, for [`remove_staged`].
+static STAGED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+/// Removes every folder under construction in this process; for a signal handler that ends it right after.
+pub fn remove_staged() {
+    for dir in STAGED.lock().unwrap_or_else(PoisonError::into_inner).iter() {
+        // The process ends: there is nobody left to tell.
+        let _ = fs::remove_dir_all(dir);
+    }
+}
 
 /// A folder under construction beside its final place; dropped without [`StagedDir::commit`], it leaves nothing behind.
 #[derive(Debug)]
 pub struct StagedDir {
     staging: PathBuf,
     target: PathBuf,
+    /// Parent folders that did not exist before, the innermost first.
+    made_parents: Vec<PathBuf>,
     committed: bool,
 }
 
@@ -37,13 +52,15 @@ impl StagedDir {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),
         };
+        let made_parents: Vec<PathBuf> =
+            parent.ancestors().take_while(|dir| !dir.as_os_str().is_empty() && !dir.exists()).map(Path::to_path_buf).collect();
         fs::create_dir_all(parent).map_err(Error::io(parent, "create the folder"))?;
-        let staging = parent.join(format!(".{}.partial-{}", name.to_string_lossy(), std::process::id()));
-        if staging.exists() {
-            fs::remove_dir_all(&staging).map_err(Error::io(&staging, "remove the left-over folder"))?;
-        }
+        let prefix = format!(".{}.partial-", name.to_string_lossy());
+        remove_left_over(parent, &prefix);
+        let staging = parent.join(format!("{prefix}{}", std::process::id()));
         fs::create_dir(&staging).map_err(Error::io(&staging, "create the folder"))?;
-        Ok(Self { staging, target: target.to_path_buf(), committed: false })
+        STAGED.lock().unwrap_or_else(PoisonError::into_inner).insert(staging.clone());
+        Ok(Self { staging, target: target.to_path_buf(), made_parents, committed: false })
     }
 
     /// Where to write the files meanwhile.
@@ -82,9 +99,28 @@ impl StagedDir {
 
 impl Drop for StagedDir {
     fn drop(&mut self) {
+        STAGED.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.staging);
         if !self.committed {
             // Nothing can be reported from here; a left-over has a name of its own and is removed by the next run.
             let _ = fs::remove_dir_all(&self.staging);
+            for parent in &self.made_parents {
+                // Fails, as it should, if something else was put there meanwhile.
+                let _ = fs::remove_dir(parent);
+            }
+        }
+    }
+}
+
+/// Removes what a process that is gone left half-written under this name; what cannot be removed stays.
+fn remove_left_over(parent: &Path, prefix: &str) {
+    let Ok(entries) = fs::read_dir(parent) else { return };
+    let alive = |process: &str| !Path::new("/proc/self").exists() || Path::new("/proc").join(process).exists();
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let process = name.to_str().and_then(|name| name.strip_prefix(prefix));
+        let own = std::process::id().to_string();
+        if process.is_some_and(|process| process.bytes().all(|b| b.is_ascii_digit()) && (process == own || !alive(process))) {
+            let _ = fs::remove_dir_all(entry.path());
         }
     }
 }

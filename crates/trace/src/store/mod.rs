@@ -7,7 +7,7 @@ mod reader;
 mod table;
 mod writer;
 
-pub use atomic::{StagedDir, write_file};
+pub use atomic::{StagedDir, remove_staged, write_file};
 pub use manifest::{FORMAT_VERSION, Manifest, Source, TimeZero};
 pub use reader::{Rows, Trace};
 pub use table::{TableReader, TableWriter, read_columns, read_table};

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use arrow::record_batch::RecordBatch;
+use sha2::{Digest, Sha256};
 
 use super::columns::Row;
 use super::manifest::{FORMAT_VERSION, Manifest};
@@ -52,6 +53,17 @@ impl Trace {
     /// Its folder.
     pub fn dir(&self) -> &Path {
         &self.dir
+    }
+
+    /// SHA-256 of its manifest, hexadecimal: the manifest holds the hashes of the sources, and the rules by which the rest was
+    /// made.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if it cannot be read.
+    pub fn fingerprint(&self) -> Result<String, Error> {
+        let path = self.dir.join(MANIFEST);
+        let bytes = fs::read(&path).map_err(Error::io(&path, "read"))?;
+        Ok(Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect())
     }
 
     /// A table as Arrow batches, with the schema of `R`.

@@ -40,6 +40,7 @@
 mod generate;
 mod problem;
 mod sample_run;
+mod write;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -56,6 +57,7 @@ use crate::synthesise::{Impossible, MAX_NODES, MAX_TASKS, Placement};
 pub use generate::generate;
 use problem::Problem;
 pub use sample_run::sample_run;
+pub use write::write_trace;
 
 /// The columns that [`generate`] fills beside [`crate::synthesise::MADE`], as `table.column`; a trace's manifest lists
 /// both as made.

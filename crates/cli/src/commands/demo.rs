@@ -1,0 +1,63 @@
+//! `resched demo`: everything, on the bundled sample.
+
+use std::path::{Path, PathBuf};
+
+use include_dir::{Dir, include_dir};
+use resched_policies::PolicySpec;
+use resched_report::Formats;
+use resched_sim::ClusterConfig;
+use resched_trace::ingest::{Options, ingest};
+
+use super::replay::{Request, told};
+use super::report;
+use crate::failure::Failure;
+use crate::output::print;
+use crate::progress::IngestProgress;
+
+/// The history of a small cluster's morning, made by `crates/trace` from `traces/sample-history.toml`.
+static SAMPLE: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../traces/sample-history");
+/// The cluster that it was made for.
+const CLUSTER: &str = include_str!("../../../../traces/clusters/sample.toml");
+/// What the demo compares.
+const POLICIES: [&str; 4] = ["fifo", "naive-fair", "delay:D=12", "fair"];
+
+/// Ingest the bundled sample history, replay it under four policies and write a report.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The folder for the report; the trace and the runs go to `<DIR>-data`.
+    #[arg(long, value_name = "DIR", default_value = "reports/demo")]
+    out: PathBuf,
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let mut name = args.out.clone().into_os_string();
+    name.push("-data");
+    let data = PathBuf::from(name);
+    let (history, trace, runs) = (data.join("history"), data.join("trace"), data.join("runs"));
+
+    write_sample(&history)?;
+    let manifest = ingest(std::slice::from_ref(&history), &trace, &Options::default(), &mut IngestProgress::new())?;
+    print(&format!("1. ingest the sample history\n   {}", super::ingest::told(&manifest, &trace)))?;
+
+    let policies: Result<Vec<PolicySpec>, String> = POLICIES.iter().map(|text| PolicySpec::parse(text)).collect();
+    let policies = policies.map_err(Failure::request)?;
+    let config = ClusterConfig::parse(CLUSTER)?;
+    let request = Request { policies: &policies, config, seed: 1, threads: None, resume: false };
+    let done = request.carry_out(&trace, &runs)?;
+    print(&format!("2. replay it under {} policies\n{}", POLICIES.len(), indented(&told(&done))))?;
+
+    let runs: Vec<PathBuf> = done.into_iter().map(|done| done.dir).collect();
+    let files = report::write(&runs, &args.out, Formats::ALL)?;
+    let page = args.out.join("report.html");
+    print(&format!("3. report\n{}\nOpen {} in a browser.", indented(&files), page.display()))
+}
+
+fn write_sample(history: &Path) -> Result<(), Failure> {
+    let failed = |error| Failure::work(format!("{}: cannot write the sample history: {error}", history.display()));
+    std::fs::create_dir_all(history).map_err(failed)?;
+    SAMPLE.extract(history).map_err(failed)
+}
+
+fn indented(text: &str) -> String {
+    text.lines().map(|line| format!("   {line}\n")).collect()
+}

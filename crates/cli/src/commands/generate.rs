@@ -1,0 +1,27 @@
+//! `resched generate`: a synthetic trace from a workload file.
+
+use std::path::PathBuf;
+
+use resched_trace::workload::write_trace;
+
+use super::ingest::told;
+use crate::failure::Failure;
+use crate::output::print;
+
+/// Make a synthetic trace from a workload file.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The workload (TOML); `traces/` holds the papers'.
+    workload: PathBuf,
+    /// The folder to write the trace to; an earlier trace there is replaced.
+    #[arg(long, value_name = "TRACE")]
+    out: PathBuf,
+    /// The seed of all draws.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let manifest = write_trace(&args.workload, args.seed, &args.out)?;
+    print(&told(&manifest, &args.out))
+}

@@ -1,0 +1,72 @@
+//! `resched ingest`: source logs to a trace.
+
+use std::path::PathBuf;
+
+use resched_trace::ingest::{Options, TaskMaker, ingest};
+use resched_trace::store::Manifest;
+use resched_trace::synthesise::Rules;
+
+use crate::failure::Failure;
+use crate::output::{count, print};
+use crate::progress::IngestProgress;
+
+/// Turn job histories, Rumen traces or SWIM workloads into a trace.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Files, or folders of histories (searched through); gzip and zstd are unpacked.
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// The folder to write the trace to; an earlier trace there is replaced.
+    #[arg(long, value_name = "TRACE")]
+    out: PathBuf,
+    /// The format of all files; `auto` looks at each file's content.
+    #[arg(long, default_value = "auto")]
+    format: String,
+    /// Keep every counter, in a table of its own.
+    #[arg(long)]
+    counters: bool,
+    /// How tasks are made for traces that have none (TOML; see `synthesiser` in the trace's manifest for the keys).
+    #[arg(long, value_name = "RULES.toml")]
+    tasks: Option<PathBuf>,
+    /// The seed for tasks that are made.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let options = Options {
+        format: (args.format != "auto").then(|| args.format.clone()),
+        counters: args.counters,
+        tasks: Some(TaskMaker::synthesiser(&rules(args)?, args.seed)?),
+    };
+    let manifest = ingest(&args.paths, &args.out, &options, &mut IngestProgress::new())?;
+    print(&told(&manifest, &args.out))
+}
+
+fn rules(args: &Args) -> Result<Rules, Failure> {
+    let Some(path) = &args.tasks else { return Ok(Rules::default()) };
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Failure::request(format!("{}: cannot read the rules: {error}", path.display())))?;
+    toml::from_str(&text).map_err(|error| Failure::request(format!("{}: {error}", path.display())))
+}
+
+/// What was written, in a few lines.
+pub(super) fn told(manifest: &Manifest, out: &std::path::Path) -> String {
+    let rows = |table: &str| count(manifest.rows.get(table).copied().unwrap_or(0));
+    let mut text = format!(
+        "{}: {} jobs, {} tasks, {} attempts, {} splits, {} machine rows\n",
+        out.display(),
+        rows("jobs"),
+        rows("tasks"),
+        rows("attempts"),
+        rows("splits"),
+        rows("nodes"),
+    );
+    for (cause, &n) in &manifest.skipped {
+        text += &format!("  left out or mended: {} × {cause}\n", count(n));
+    }
+    if !manifest.made.is_empty() {
+        text += &format!("  {} columns are made, not observed: `resched inspect {}` names them\n", manifest.made.len(), out.display());
+    }
+    text
+}

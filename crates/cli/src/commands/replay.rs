@@ -1,0 +1,249 @@
+//! `resched replay`: a trace under one or more policies.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use indicatif::ProgressBar;
+use resched_analysis::{Run, Summary};
+use resched_policies::PolicySpec;
+use resched_sim::{Cluster, ClusterConfig, Kind, Options, RunWriter, Workload, load, replay};
+use resched_trace::run::{RunCluster, RunInfo, RunTrace};
+use resched_trace::store::{StagedDir, Trace};
+use resched_trace::workload::write_trace;
+use serde::Serialize;
+
+use crate::failure::Failure;
+use crate::output::{count, duration, print, table};
+use crate::progress::ReplayProgress;
+
+/// Replay a trace under one or more policies.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// A trace, or a workload file (TOML).
+    #[arg(value_name = "TRACE|WORKLOAD.toml")]
+    trace: PathBuf,
+    /// A policy, `name` or `name:key=value,…`; may be given more than once. `key=1|2|3` stands for three policies.
+    #[arg(long = "policy", required = true, value_name = "POLICY")]
+    policies: Vec<String>,
+    /// The cluster to replay on (TOML); without it the trace's own machines.
+    #[arg(long, value_name = "CLUSTER.toml")]
+    cluster: Option<PathBuf>,
+    /// The seed of all draws.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// The folder to write the runs to, one folder a policy.
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Policies replayed at once; without it, one a core.
+    #[arg(long)]
+    threads: Option<usize>,
+    /// Keep runs that are there already, of the same trace, cluster, policy and seed.
+    #[arg(long)]
+    resume: bool,
+    /// Print one JSON object a policy, a line each.
+    #[arg(long)]
+    json: bool,
+}
+
+/// A run that was made, or found, and what it says.
+#[derive(Debug, Serialize)]
+pub(super) struct Done {
+    #[serde(skip)]
+    pub(super) dir: PathBuf,
+    #[serde(skip)]
+    label: String,
+    /// Jobs that were replayed, ended well or not.
+    #[serde(skip)]
+    jobs: u64,
+    #[serde(flatten)]
+    summary: Summary,
+    /// Time of the replay itself, ms; null for a run that was there already.
+    wall_ms: Option<u64>,
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let mut policies = Vec::new();
+    for text in &args.policies {
+        policies.extend(PolicySpec::parse_grid(text).map_err(Failure::request)?);
+    }
+    let config = args.cluster.as_deref().map_or_else(|| Ok(ClusterConfig::default()), ClusterConfig::read)?;
+    let request = Request { policies: &policies, config, seed: args.seed, threads: args.threads, resume: args.resume };
+    let done = request.carry_out(&args.trace, &args.out)?;
+    if args.json {
+        let lines: Result<Vec<String>, _> = done.iter().map(serde_json::to_string).collect();
+        return print(&lines.map_err(|error| Failure::work(error.to_string()))?.join("\n"));
+    }
+    print(&told(&done))
+}
+
+/// What to replay.
+pub(super) struct Request<'a> {
+    pub(super) policies: &'a [PolicySpec],
+    pub(super) config: ClusterConfig,
+    pub(super) seed: u64,
+    pub(super) threads: Option<usize>,
+    pub(super) resume: bool,
+}
+
+impl Request<'_> {
+    /// Replays the trace or workload at `path` under each policy, into a folder of `out` each.
+    pub(super) fn carry_out(&self, path: &Path, out: &Path) -> Result<Vec<Done>, Failure> {
+        let dirs = self.folders(out)?;
+        let is_workload = path.extension().is_some_and(|extension| extension == "toml") && !path.is_dir();
+        let made;
+        let trace = if is_workload {
+            // The trace of a workload file is of no use after the replay: its folder is never committed.
+            made = StagedDir::create(&out.join("trace"), "trace.json")?;
+            write_trace(path, self.seed, &made.path().join("trace"))?;
+            Trace::open(&made.path().join("trace"))?
+        } else {
+            Trace::open(path)?
+        };
+        let cluster = Cluster::for_trace(self.config.clone(), &trace)?;
+        let (workload, skipped) = load(&trace, &cluster, self.seed)?;
+        let info = RunInfo {
+            trace: RunTrace { path: path.display().to_string(), sha256: trace.fingerprint()? },
+            cluster: RunCluster {
+                nodes: cluster.nodes().len() as u64,
+                racks: cluster.racks().len() as u64,
+                map_slots: cluster.slots(Kind::Map).into(),
+                reduce_slots: cluster.slots(Kind::Reduce).into(),
+            },
+            rules: serde_json::to_value(&cluster.config).map_err(|error| Failure::work(error.to_string()))?,
+            cost_model: "logged".to_owned(),
+            reduce_model: cluster.config.cost.reduce.name().to_owned(),
+            seed: self.seed,
+            skipped,
+            ..RunInfo::default()
+        };
+        self.replay_all(&World { workload, cluster, info }, &dirs)
+    }
+
+    /// The folder of each run: its label, with what cannot stand in a file's name replaced.
+    fn folders(&self, out: &Path) -> Result<Vec<PathBuf>, Failure> {
+        let mut seen = BTreeSet::new();
+        let folder = |policy: &PolicySpec| {
+            let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.:=,+".contains(c) { c } else { '_' };
+            let name: String = policy.label().chars().map(plain).collect();
+            if !seen.insert(name.clone()) {
+                return Err(Failure::request(format!("policy `{}` is asked for twice; leave one out", policy.label())));
+            }
+            Ok(out.join(name))
+        };
+        self.policies.iter().map(folder).collect()
+    }
+
+    /// Replays under all policies, several at once; a run does not depend on what runs beside it.
+    fn replay_all(&self, world: &World, dirs: &[PathBuf]) -> Result<Vec<Done>, Failure> {
+        let progress = ReplayProgress::new();
+        let jobs = world.workload.jobs().len() as u64;
+        let bars: Vec<ProgressBar> = self.policies.iter().map(|policy| progress.add(&policy.label(), jobs)).collect();
+        let next = AtomicUsize::new(0);
+        let results: Vec<Mutex<Option<Result<Done, Failure>>>> = dirs.iter().map(|_| Mutex::new(None)).collect();
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = self.threads.unwrap_or_else(cores).clamp(1, self.policies.len().max(1));
+        std::thread::scope(|scope| {
+            for _ in 0..threads {
+                scope.spawn(|| {
+                    loop {
+                        let place = next.fetch_add(1, Ordering::Relaxed);
+                        let (Some(policy), Some(dir), Some(bar)) =
+                            (self.policies.get(place), dirs.get(place), bars.get(place))
+                        else {
+                            return;
+                        };
+                        let done = self.replay_one(world, policy, dir, bar);
+                        bar.finish_and_clear();
+                        if let Some(Ok(mut slot)) = results.get(place).map(Mutex::lock) {
+                            *slot = Some(done);
+                        }
+                    }
+                });
+            }
+        });
+        let missing = || Err(Failure::work("a replay ended without a result; this is a defect of resched"));
+        results.into_iter().map(|slot| slot.into_inner().ok().flatten().unwrap_or_else(missing)).collect()
+    }
+
+    fn replay_one(&self, world: &World, policy: &PolicySpec, dir: &Path, bar: &ProgressBar) -> Result<Done, Failure> {
+        let label = policy.label();
+        let mut info = RunInfo {
+            label: label.clone(),
+            policy: policy.info.name.to_owned(),
+            params: policy.parameters(),
+            ..world.info.clone()
+        };
+        let told = |wall_ms| -> Result<Done, Failure> {
+            let (dir, jobs) = (dir.to_path_buf(), world.workload.jobs().len() as u64);
+            Ok(Done { summary: Summary::of(&Run::open(&dir)?), dir, label: label.clone(), jobs, wall_ms })
+        };
+        if self.resume && is_there(dir, &info) {
+            return told(None);
+        }
+        let started = Instant::now();
+        let mut writer = RunWriter::create(dir, &world.workload, &world.cluster)?;
+        let mut made = policy.build().map_err(Failure::request)?;
+        let options = Options { seed: self.seed, ..Options::default() };
+        let tally = replay(
+            &world.workload,
+            &world.cluster,
+            (&label, &mut made),
+            &options,
+            &mut writer,
+            &mut |jobs| bar.set_position(jobs),
+        )?;
+        info.events = tally.events;
+        writer.finish(info)?;
+        told(u64::try_from(started.elapsed().as_millis()).ok())
+    }
+}
+
+/// What all replays share.
+struct World {
+    workload: Workload,
+    cluster: Cluster,
+    info: RunInfo,
+}
+
+/// Whether the folder holds a run of the same trace, cluster, policy and seed by this version.
+fn is_there(dir: &Path, wanted: &RunInfo) -> bool {
+    let Ok(found) = resched_trace::run::read(dir) else { return false };
+    let same = RunInfo {
+        format_version: found.format_version,
+        events: found.events,
+        rows: found.rows.clone(),
+        written_by: concat!("resched ", env!("CARGO_PKG_VERSION")).to_owned(),
+        ..wanted.clone()
+    };
+    found == same
+}
+
+/// The runs side by side.
+pub(super) fn told(done: &[Done]) -> String {
+    let rows = done.iter().map(|done| {
+        let Summary { locality, .. } = &done.summary;
+        let maps = locality.node + locality.rack + locality.off;
+        let share = |n: u64| if maps == 0 { "-".to_owned() } else { format!("{:.1} %", n as f64 / maps as f64 * 100.0) };
+        vec![
+            done.label.clone(),
+            format!("{} of {}", count(done.summary.jobs_finished), count(done.jobs)),
+            duration(done.summary.makespan_ms.map(|ms| ms as f64)),
+            duration(done.summary.mean_completion_ms),
+            duration(done.summary.median_completion_ms),
+            duration(done.summary.mean_waiting_ms),
+            duration(done.summary.mean_starvation_ms),
+            share(locality.node),
+            share(locality.rack),
+            share(locality.off),
+            done.wall_ms.map_or_else(|| "kept".to_owned(), |ms| duration(Some(ms as f64))),
+        ]
+    });
+    let heading = [
+        "policy", "jobs done", "makespan", "mean completion", "median", "mean waiting", "mean starvation", "node", "rack", "off",
+        "replayed in",
+    ];
+    table(&heading, rows.collect(), 1..11)
+}

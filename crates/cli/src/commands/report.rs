@@ -1,0 +1,62 @@
+//! `resched report`: charts, a page and a notebook of runs.
+
+use std::path::{Path, PathBuf};
+
+use resched_report::{Formats, write_report};
+
+use crate::failure::Failure;
+use crate::output::print;
+use crate::progress::spinner;
+
+/// Draw charts of runs, side by side: PNG, SVG, one HTML page, a notebook.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Runs; or folders of runs, as `replay --out` writes them; or a trace, for what really ran.
+    #[arg(required = true, value_name = "RUN")]
+    runs: Vec<PathBuf>,
+    /// The folder to write the report to; an earlier report there is replaced.
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// What to write: some of png, svg, html, notebook.
+    #[arg(long, default_value = "png,svg,html,notebook")]
+    format: String,
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let formats: Formats = args.format.parse()?;
+    let mut runs = Vec::new();
+    for path in &args.runs {
+        runs.extend(runs_in(path)?);
+    }
+    print(&write(&runs, &args.out, formats)?)
+}
+
+/// Writes the report; returns what it consists of, for people.
+pub(super) fn write(runs: &[PathBuf], out: &Path, formats: Formats) -> Result<String, Failure> {
+    let spinner = spinner("report");
+    let files = write_report(runs, out, formats, &mut |name| {
+        spinner.set_message(name.to_owned());
+        spinner.tick();
+    })?;
+    spinner.finish_and_clear();
+    let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+    Ok(names.join("\n"))
+}
+
+/// A run or trace itself, or else the runs that lie directly in the folder, by name.
+fn runs_in(path: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let is_run = |dir: &Path| dir.join("run.json").is_file();
+    if is_run(path) || path.join("trace.json").is_file() {
+        return Ok(vec![path.to_path_buf()]);
+    }
+    let entries = std::fs::read_dir(path).map_err(|error| {
+        Failure::request(format!("{}: cannot read the folder ({error}); name a run, or a folder of runs", path.display()))
+    })?;
+    let mut runs: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(|dir| is_run(dir)).collect();
+    runs.sort();
+    if runs.is_empty() {
+        let message = "holds no run (run.json) and no trace (trace.json); make runs with `resched replay`";
+        return Err(Failure::request(format!("{}: {message}", path.display())));
+    }
+    Ok(runs)
+}

@@ -1,0 +1,61 @@
+//! From a workload file to a trace on disk.
+
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+use super::{MADE, Workload, generate};
+use crate::Error;
+use crate::formats::Sink;
+use crate::model::{JobRecord, NodeRow};
+use crate::store::{Manifest, Source, TimeZero, TraceWriter};
+use crate::synthesise;
+
+/// Makes the trace of the workload file at `path` in the folder `out`, and returns its manifest. All that the file does not
+/// say, the seed does.
+///
+/// # Errors
+/// As [`Workload::read`] and [`generate`]; [`Error::Request`] if `out` is something other than a trace, [`Error::Io`] and
+/// [`Error::Table`] if it cannot be written. `out` is then as it was.
+pub fn write_trace(path: &Path, seed: u64, out: &Path) -> Result<Manifest, Error> {
+    let text = std::fs::read_to_string(path).map_err(Error::io(path, "read the workload"))?;
+    let workload = Workload::parse(&text, &path.display().to_string())?;
+    let mut sink = TraceSink { writer: TraceWriter::create(out)?, failed: None };
+    generate(&workload, seed, &mut sink)?;
+    if let Some(error) = sink.failed {
+        return Err(error);
+    }
+    let made = MADE.iter().chain(synthesise::MADE);
+    sink.writer.finish(Manifest {
+        time_zero: TimeZero::Relative,
+        sources: vec![Source {
+            path: path.display().to_string(),
+            bytes: text.len() as u64,
+            sha256: Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect(),
+            format: "workload".to_owned(),
+        }],
+        made: made.map(|column| ((*column).to_owned(), "generator".to_owned())).collect(),
+        parameters: [("seed".to_owned(), seed.into()), ("workload".to_owned(), workload.name.clone().into())].into(),
+        ..Manifest::default()
+    })
+}
+
+/// Writes what is generated; an error about a machine is kept until the end, since a sink takes machines without one.
+struct TraceSink {
+    writer: TraceWriter,
+    failed: Option<Error>,
+}
+
+impl Sink for TraceSink {
+    fn job(&mut self, job: JobRecord) -> Result<(), Error> {
+        self.writer.job(&job)
+    }
+
+    fn node(&mut self, node: NodeRow) {
+        if let Err(error) = self.writer.node(&node) {
+            self.failed.get_or_insert(error);
+        }
+    }
+
+    fn skip(&mut self, _cause: &str, _n: u64) {}
+}
