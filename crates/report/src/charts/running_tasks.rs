@@ -103,6 +103,8 @@ fn entries(roster: &Roster<'_>, own: &[(usize, &str)]) -> Vec<(Swatch, String)> 
 struct Layers {
     /// Edges of the cells of time, ms since the first submission.
     edges: Vec<i64>,
+    /// Whether the edges are all steps; else a cell shows a mean.
+    exact: bool,
     /// From the bottom: colour, and in each cell the tasks of this layer and all below.
     tops: Vec<(RGBColor, Vec<f64>)>,
 }
@@ -121,7 +123,8 @@ impl Layers {
             }
         }
         let steps: Vec<_> = by_layer.iter().map(|attempts| running_tasks(attempts, kind)).collect();
-        let edges = edges(steps.iter().flat_map(|steps| steps.points.iter().map(|point| point.0)), last - first);
+        let (edges, exact) =
+            edges(steps.iter().flat_map(|steps| steps.points.iter().map(|point| point.0)), last - first);
         let mut tops: Vec<(RGBColor, Vec<f64>)> = Vec::new();
         for (layer, steps) in steps.iter().enumerate() {
             let mut top = steps.cell_means(&edges);
@@ -130,15 +133,15 @@ impl Layers {
             }
             tops.push((if layer < own.len() { area_colour(layer) } else { GREY }, top));
         }
-        Self { edges, tops }
+        Self { edges, exact, tops }
     }
 
     fn highest(&self) -> f64 {
         self.tops.last().map_or(0.0, |(_, top)| top.iter().copied().fold(0.0, f64::max))
     }
 
-    /// Draws the layers from the uppermost down, each from zero, so that no seam shows between them; then white lines
-    /// where one layer lies on another, and the outline of all.
+    /// Draws the layers from the uppermost down, each from zero, so that no seam shows between them. Where the steps are
+    /// far enough apart for lines, white ones part the layers and a dark one goes around all.
     fn draw(&self, area: &Area<'_>, at: impl Fn(i64, f64) -> (i32, i32)) -> Drawn {
         let Some((_, total)) = self.tops.last() else { return Ok(()) };
         for (colour, top) in self.tops.iter().rev() {
@@ -148,6 +151,9 @@ impl Layers {
                 outline.extend([(last.0, ground), (first.0, ground)]);
                 drawn(area.draw(&Polygon::new(outline, colour.filled())))?;
             }
+        }
+        if !self.exact {
+            return Ok(());
         }
         for (_, top) in &self.tops {
             let covered = |cell: usize, tasks: f64| tasks > 0.0 && total.get(cell).is_some_and(|total| tasks < *total);
@@ -184,16 +190,16 @@ impl Layers {
     }
 }
 
-/// Edges of cells from 0 to `end`: all `steps` if they are few, else evenly spaced.
-fn edges(steps: impl Iterator<Item = i64>, end: i64) -> Vec<i64> {
+/// Edges of cells from 0 to `end`: all `steps` (then true) if they are few, else evenly spaced.
+fn edges(steps: impl Iterator<Item = i64>, end: i64) -> (Vec<i64>, bool) {
     let mut exact: Vec<i64> = steps.filter(|time| (0..=end).contains(time)).chain([0, end]).collect();
     exact.sort_unstable();
     exact.dedup();
     if exact.len() <= CELLS {
-        return exact;
+        return (exact, true);
     }
     let cell = |n: usize| (i128::from(end) * n as i128 / CELLS as i128) as i64;
     let mut even: Vec<i64> = (0..=CELLS).map(cell).collect();
     even.dedup();
-    even
+    (even, false)
 }
