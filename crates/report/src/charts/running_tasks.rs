@@ -30,6 +30,8 @@ const OWN_COLOUR: usize = 7;
 const PLOT_HEIGHT: u32 = 112;
 /// Cells of time in which a curve is drawn: two per pixel. Fewer steps than that are drawn as they are.
 const CELLS: usize = 800;
+/// Up to this many cells, lines part the layers; with more they would hide them.
+const LINED_CELLS: usize = 300;
 
 fn draw(runs: &[Run]) -> Result<Option<String>, Error> {
     let longest = runs.iter().filter_map(|run| span(&run.jobs)).map(|(first, last)| last - first).max().unwrap_or(0);
@@ -103,8 +105,6 @@ fn entries(roster: &Roster<'_>, own: &[(usize, &str)]) -> Vec<(Swatch, String)> 
 struct Layers {
     /// Edges of the cells of time, ms since the first submission.
     edges: Vec<i64>,
-    /// Whether the edges are all steps; else a cell shows a mean.
-    exact: bool,
     /// From the bottom: colour, and in each cell the tasks of this layer and all below.
     tops: Vec<(RGBColor, Vec<f64>)>,
 }
@@ -123,8 +123,7 @@ impl Layers {
             }
         }
         let steps: Vec<_> = by_layer.iter().map(|attempts| running_tasks(attempts, kind)).collect();
-        let (edges, exact) =
-            edges(steps.iter().flat_map(|steps| steps.points.iter().map(|point| point.0)), last - first);
+        let edges = edges(steps.iter().flat_map(|steps| steps.points.iter().map(|point| point.0)), last - first);
         let mut tops: Vec<(RGBColor, Vec<f64>)> = Vec::new();
         for (layer, steps) in steps.iter().enumerate() {
             let mut top = steps.cell_means(&edges);
@@ -133,7 +132,7 @@ impl Layers {
             }
             tops.push((if layer < own.len() { area_colour(layer) } else { GREY }, top));
         }
-        Self { edges, exact, tops }
+        Self { edges, tops }
     }
 
     fn highest(&self) -> f64 {
@@ -152,7 +151,7 @@ impl Layers {
                 drawn(area.draw(&Polygon::new(outline, colour.filled())))?;
             }
         }
-        if !self.exact {
+        if self.edges.len() > LINED_CELLS {
             return Ok(());
         }
         for (_, top) in &self.tops {
@@ -190,16 +189,16 @@ impl Layers {
     }
 }
 
-/// Edges of cells from 0 to `end`: all `steps` (then true) if they are few, else evenly spaced.
-fn edges(steps: impl Iterator<Item = i64>, end: i64) -> (Vec<i64>, bool) {
+/// Edges of cells from 0 to `end`: all `steps` if they are few, else evenly spaced.
+fn edges(steps: impl Iterator<Item = i64>, end: i64) -> Vec<i64> {
     let mut exact: Vec<i64> = steps.filter(|time| (0..=end).contains(time)).chain([0, end]).collect();
     exact.sort_unstable();
     exact.dedup();
     if exact.len() <= CELLS {
-        return (exact, true);
+        return exact;
     }
     let cell = |n: usize| (i128::from(end) * n as i128 / CELLS as i128) as i64;
     let mut even: Vec<i64> = (0..=CELLS).map(cell).collect();
     even.dedup();
-    (even, false)
+    even
 }
