@@ -12,8 +12,8 @@ use crate::paired::{SignTest, SignedRankTest, sign_test, signed_rank_test};
 
 /// Resamples of a bootstrap.
 const RESAMPLES: usize = 10_000;
-/// Draws of a bootstrap: with more than 20,000 pairs there are fewer resamples, so that the time stays bounded.
-const MAX_DRAWS: usize = 200_000_000;
+/// Draws of a bootstrap: with more than 10,000 pairs there are fewer resamples, so that the time stays bounded.
+const MAX_DRAWS: usize = 100_000_000;
 /// Resamples that are made however many pairs there are.
 const MIN_RESAMPLES: usize = 200;
 /// Share of the resampled estimates that an interval holds.

@@ -18,7 +18,7 @@ pub(crate) type Plot<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Axis
 
 /// Free space at the left, so that the title of the y axis does not touch the edge.
 const LEFT: u32 = 6;
-/// Free space at the right, so that the last label of the x axis is not cut.
+/// Least free space at the right.
 const RIGHT: u32 = 18;
 /// Height of the labels and the title below an x axis.
 const X_LABELS: u32 = 2 * LINE_HEIGHT + 8;
@@ -195,11 +195,13 @@ pub(crate) fn left_of<'a>(axes: impl IntoIterator<Item = &'a Axis>) -> u32 {
 /// Draws axes on `area` and returns the plot within. `left` is the width for the y axis ([`left_of`]); the labels and the
 /// title of the x axis are drawn if `labelled`, its ticks always.
 pub(crate) fn axes<'a, 'b>(area: &'a Area<'b>, x: &Axis, y: &Axis, left: u32, labelled: bool) -> Drawn<Plot<'a, 'b>> {
+    // The last label stands about the end of the axis: half of it needs room there.
+    let last_label = x.ticks.last().map_or(0, |tick| text_width(&x.label(*tick)));
     let mut chart = drawn(
         ChartBuilder::on(area)
             .margin_top(8)
             .margin_left(LEFT)
-            .margin_right(RIGHT)
+            .margin_right(RIGHT.max(last_label / 2 + 2))
             .set_label_area_size(LabelAreaPosition::Left, left)
             .set_label_area_size(LabelAreaPosition::Bottom, below(labelled))
             .build_cartesian_2d(x.clone(), y.clone()),

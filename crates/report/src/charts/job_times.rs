@@ -1,5 +1,7 @@
 //! Processing time per job, runs side by side (Coupling, Figs. 3, 6a, 13a).
 
+use std::collections::BTreeSet;
+
 use resched_analysis::Run;
 
 use super::Chart;
@@ -58,9 +60,14 @@ fn draw_marks(runs: &[Run], y: &Axis, values: &[Vec<Option<f64>>]) -> Result<Str
         let inside = inside(&plot);
         // The first run goes on top: it is the reference.
         for (run, times) in values.iter().enumerate().rev() {
+            // Of marks on one pixel, one is enough: the file does not grow with the jobs.
+            let mut marked = BTreeSet::new();
             for (place, job) in order.iter().enumerate() {
                 if let Some(time) = times.get(*job).copied().flatten() {
-                    mark(&inside, pixel(&plot, (place as f64 + 1.0, time)), colour(run), run, size)?;
+                    let at = pixel(&plot, (place as f64 + 1.0, time));
+                    if marked.insert(at) {
+                        mark(&inside, at, colour(run), run, size)?;
+                    }
                 }
             }
         }

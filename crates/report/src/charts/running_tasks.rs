@@ -30,6 +30,8 @@ const OWN_COLOUR: usize = 7;
 const PLOT_HEIGHT: u32 = 112;
 /// Cells of time in which a curve is drawn: two per pixel. Fewer steps than that are drawn as they are.
 const CELLS: usize = 800;
+/// If no plot has more cells than this, lines part the layers; with more they would hide them.
+const LINED_CELLS: usize = 400;
 
 fn draw(runs: &[Run]) -> Result<Option<String>, Error> {
     let longest = runs.iter().filter_map(|run| span(&run.jobs)).map(|(first, last)| last - first).max().unwrap_or(0);
@@ -49,6 +51,7 @@ fn draw(runs: &[Run]) -> Result<Option<String>, Error> {
         return Ok(None);
     }
     let x = Axis::exact(format!("Time ({})", unit.name), 0.0, unit.of(longest as f64), 7, 0.0);
+    let lined = panels.iter().flat_map(|(layers, _)| layers).all(|layers| layers.edges.len() <= LINED_CELLS);
     let legend = Legend::new(entries(&roster, &own))?;
     let left = left_of(panels.iter().map(|(_, y)| y));
     let per_run = LINE_HEIGHT + panels.len() as u32 * (PLOT_HEIGHT + below(false));
@@ -63,7 +66,7 @@ fn draw(runs: &[Run]) -> Result<Option<String>, Error> {
                 let plot = axes(&top, &x, y, left, last)?;
                 let at = |ms: i64, tasks: f64| pixel(&plot, (unit.of(ms as f64), tasks));
                 if let Some(layers) = layers.get(index) {
-                    layers.draw(&inside(&plot), at)?;
+                    layers.draw(&inside(&plot), at, lined)?;
                 }
                 rest = below;
             }
@@ -137,9 +140,9 @@ impl Layers {
         self.tops.last().map_or(0.0, |(_, top)| top.iter().copied().fold(0.0, f64::max))
     }
 
-    /// Draws the layers from the uppermost down, each from zero, so that no seam shows between them; then white lines
-    /// where one layer lies on another, and the outline of all.
-    fn draw(&self, area: &Area<'_>, at: impl Fn(i64, f64) -> (i32, i32)) -> Drawn {
+    /// Draws the layers from the uppermost down, each from zero, so that no seam shows between them. If `lined`, white
+    /// lines part the layers and a dark one goes around all.
+    fn draw(&self, area: &Area<'_>, at: impl Fn(i64, f64) -> (i32, i32), lined: bool) -> Drawn {
         let Some((_, total)) = self.tops.last() else { return Ok(()) };
         for (colour, top) in self.tops.iter().rev() {
             for mut outline in self.outlines(top, &at, |_, tasks| tasks > 0.0) {
@@ -148,6 +151,9 @@ impl Layers {
                 outline.extend([(last.0, ground), (first.0, ground)]);
                 drawn(area.draw(&Polygon::new(outline, colour.filled())))?;
             }
+        }
+        if !lined {
+            return Ok(());
         }
         for (_, top) in &self.tops {
             let covered = |cell: usize, tasks: f64| tasks > 0.0 && total.get(cell).is_some_and(|total| tasks < *total);
