@@ -65,8 +65,7 @@ pub struct Inspection {
     pub max_finish: Option<i64>,
     /// `max_finish − min_submit`.
     pub span_ms: Option<i64>,
-    /// Bytes that successful map attempts read, as far as they are known: after decompression where the source counts
-    /// that, else from HDFS.
+    /// Bytes that the jobs' maps read, as far as they are known: the sum of the column `input_bytes` of the jobs table.
     pub map_input_bytes: u64,
     /// What ingest left out or mended, by cause.
     pub skipped: BTreeMap<String, u64>,
@@ -132,8 +131,11 @@ impl Inspection {
     fn count_jobs(&mut self, batch: &RecordBatch, ids: &mut Seen) -> Result<(), Error> {
         let (submit, finish) = (integers(batch, "submit")?, integers(batch, "finish")?);
         let (id, outcome) = (strings(batch, "job_id")?, strings(batch, "outcome")?);
+        let input_bytes = integers(batch, "input_bytes")?;
         for row in 0..batch.num_rows() {
             self.jobs += 1;
+            let bytes = value(input_bytes, row).and_then(|bytes| u64::try_from(bytes).ok());
+            self.map_input_bytes = self.map_input_bytes.saturating_add(bytes.unwrap_or(0));
             *self.job_outcome.entry(outcome.value(row).to_owned()).or_default() += 1;
             let (submit, finish) = (value(submit, row), value(finish, row));
             self.min_submit = [self.min_submit, submit].into_iter().flatten().min();
@@ -196,7 +198,6 @@ impl Inspection {
         self.odd("attempt-finish-before-start", u64::from(before(attempt.finish, attempt.start)));
         self.odd("attempt-without-start", u64::from(attempt.start.is_none()));
         if attempt.kind == TaskKind::Map.as_str() && attempt.outcome == Outcome::Success.as_str() {
-            self.map_input_bytes = self.map_input_bytes.saturating_add(attempt.input_bytes);
             let level = match attempt.locality.as_deref() {
                 Some("node") => &mut self.locality.node,
                 Some("rack") => &mut self.locality.rack,
@@ -225,7 +226,6 @@ struct Attempt {
     finish: Option<i64>,
     outcome: String,
     locality: Option<String>,
-    input_bytes: u64,
 }
 
 /// The attempts one by one, a batch in memory at a time.
@@ -257,7 +257,6 @@ impl Attempt {
         let text = |name: &str| strings(batch, name).map(|column| column.value(row).to_owned());
         let integer = |name: &str| integers(batch, name).map(|column| value(column, row));
         let locality = strings(batch, "locality")?;
-        let bytes = integer("map_input_bytes")?.or(integer("hdfs_bytes_read")?);
         Ok(Self {
             task_id: text("task_id")?,
             kind: text("kind")?,
@@ -266,7 +265,6 @@ impl Attempt {
             finish: integer("finish")?,
             outcome: text("outcome")?,
             locality: locality.is_valid(row).then(|| locality.value(row).to_owned()),
-            input_bytes: bytes.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0),
         })
     }
 }

@@ -12,7 +12,6 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-
 /// What would our cluster have done under another scheduler?
 #[derive(Debug, Parser)]
 #[command(name = "resched", version, about, propagate_version = true, arg_required_else_help = true)]

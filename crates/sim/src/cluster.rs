@@ -208,7 +208,8 @@ impl ClusterConfig {
     /// [`Error::Config`] if it cannot be read, or, with line and column, if it is not one.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let named = |problem: String| Error::Config(format!("{}: {problem}", path.display()));
-        let text = std::fs::read_to_string(path).map_err(|error| named(format!("cannot read the cluster file: {error}")))?;
+        let text =
+            std::fs::read_to_string(path).map_err(|error| named(format!("cannot read the cluster file: {error}")))?;
         Self::parse(&text).map_err(|error| named(error.to_string()))
     }
 

@@ -66,7 +66,11 @@ pub(super) fn told(manifest: &Manifest, out: &std::path::Path) -> String {
         text += &format!("  left out or mended: {} × {cause}\n", count(n));
     }
     if !manifest.made.is_empty() {
-        text += &format!("  {} columns are made, not observed: `resched inspect {}` names them\n", manifest.made.len(), out.display());
+        text += &format!(
+            "  {} columns are made, not observed: `resched inspect {}` names them\n",
+            manifest.made.len(),
+            out.display()
+        );
     }
     text
 }

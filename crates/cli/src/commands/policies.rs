@@ -36,7 +36,9 @@ fn in_words(info: &PolicyInfo) -> String {
     }
     let rows = info.parameters.iter().map(|parameter| {
         let default = if parameter.default.is_empty() { "-" } else { parameter.default };
-        [parameter.key, default, &parameter.range.to_string(), parameter.unit, parameter.meaning].map(str::to_owned).to_vec()
+        [parameter.key, default, &parameter.range.to_string(), parameter.unit, parameter.meaning]
+            .map(str::to_owned)
+            .to_vec()
     });
     for line in table(&["parameter", "default", "range", "unit", "meaning"], rows.collect(), 0..0).lines() {
         text += &format!("  {line}\n");

@@ -187,14 +187,9 @@ impl Request<'_> {
         let mut writer = RunWriter::create(dir, &world.workload, &world.cluster)?;
         let mut made = policy.build().map_err(Failure::request)?;
         let options = Options { seed: self.seed, ..Options::default() };
-        let tally = replay(
-            &world.workload,
-            &world.cluster,
-            (&label, &mut made),
-            &options,
-            &mut writer,
-            &mut |jobs| bar.set_position(jobs),
-        )?;
+        let tally = replay(&world.workload, &world.cluster, (&label, &mut made), &options, &mut writer, &mut |jobs| {
+            bar.set_position(jobs)
+        })?;
         info.events = tally.events;
         writer.finish(info)?;
         told(u64::try_from(started.elapsed().as_millis()).ok())
@@ -226,7 +221,8 @@ pub(super) fn told(done: &[Done]) -> String {
     let rows = done.iter().map(|done| {
         let Summary { locality, .. } = &done.summary;
         let maps = locality.node + locality.rack + locality.off;
-        let share = |n: u64| if maps == 0 { "-".to_owned() } else { format!("{:.1} %", n as f64 / maps as f64 * 100.0) };
+        let share =
+            |n: u64| if maps == 0 { "-".to_owned() } else { format!("{:.1} %", n as f64 / maps as f64 * 100.0) };
         vec![
             done.label.clone(),
             format!("{} of {}", count(done.summary.jobs_finished), count(done.jobs)),
@@ -242,7 +238,16 @@ pub(super) fn told(done: &[Done]) -> String {
         ]
     });
     let heading = [
-        "policy", "jobs done", "makespan", "mean completion", "median", "mean waiting", "mean starvation", "node", "rack", "off",
+        "policy",
+        "jobs done",
+        "makespan",
+        "mean completion",
+        "median",
+        "mean waiting",
+        "mean starvation",
+        "node",
+        "rack",
+        "off",
         "replayed in",
     ];
     table(&heading, rows.collect(), 1..11)

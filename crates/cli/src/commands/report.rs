@@ -50,7 +50,10 @@ fn runs_in(path: &Path) -> Result<Vec<PathBuf>, Failure> {
         return Ok(vec![path.to_path_buf()]);
     }
     let entries = std::fs::read_dir(path).map_err(|error| {
-        Failure::request(format!("{}: cannot read the folder ({error}); name a run, or a folder of runs", path.display()))
+        Failure::request(format!(
+            "{}: cannot read the folder ({error}); name a run, or a folder of runs",
+            path.display()
+        ))
     })?;
     let mut runs: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(|dir| is_run(dir)).collect();
     runs.sort();

@@ -16,8 +16,8 @@ use crate::style::{Fill, colour};
 pub(super) const CHART: Chart = Chart {
     name: "job_times",
     title: "Processing time of each job",
-    caption: "From a job's submission to its end (Coupling, Figs. 3 and 13). Many jobs, or such whose times lie far apart, \
-              are shown as marks on a logarithmic axis, in the order of their times in the first run.",
+    caption: "From a job's submission to its end (Coupling, Figs. 3 and 13). Jobs whose times lie far apart are shown as marks \
+              on a logarithmic axis, and many jobs also in the order of their times in the first run.",
     draw,
 };
 
@@ -44,14 +44,19 @@ fn draw(runs: &[Run]) -> Result<Option<String>, Error> {
     draw_marks(runs, &Axis::logarithmic(title, unit.of(shortest), unit.of(longest)), &values).map(Some)
 }
 
-/// One mark per job and run; the jobs in the order of their times in the first run, those that it lacks last.
+/// One mark per job and run. Few jobs keep their order, so that each can be found in other charts; many stand in the order
+/// of their times in the first run, those that it lacks last.
 fn draw_marks(runs: &[Run], y: &Axis, values: &[Vec<Option<f64>>]) -> Result<String, Error> {
     let jobs = values.first().map_or(0, Vec::len);
     let mut order: Vec<usize> = (0..jobs).collect();
     let of_first = |job: usize| values.first().and_then(|times| times.get(job).copied().flatten());
-    order.sort_by(|&a, &b| of_first(a).unwrap_or(f64::INFINITY).total_cmp(&of_first(b).unwrap_or(f64::INFINITY)));
-    let x = Axis::exact("Job, in order of the first run's time", 0.5, jobs as f64 + 0.5, 6, 1.0);
-    let size = if jobs > MOST_BARS { 3 } else { 4 };
+    let sorted = jobs > MOST_BARS;
+    if sorted {
+        order.sort_by(|&a, &b| of_first(a).unwrap_or(f64::INFINITY).total_cmp(&of_first(b).unwrap_or(f64::INFINITY)));
+    }
+    let of = if sorted { "the first run's time" } else { "submission" };
+    let x = Axis::exact(format!("Job, in order of {of}"), 0.5, jobs as f64 + 0.5, 6, 1.0);
+    let size = if sorted { 3 } else { 4 };
     let entry = |(run, data): (usize, &Run)| (Swatch::Mark(colour(run), run), data.label.clone());
     let legend = Legend::new(runs.iter().enumerate().map(entry))?;
     figure(CHART.name, legend.height() + PLOT_HEIGHT + below(true), |area| {

@@ -52,8 +52,11 @@ impl StagedDir {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),
         };
-        let made_parents: Vec<PathBuf> =
-            parent.ancestors().take_while(|dir| !dir.as_os_str().is_empty() && !dir.exists()).map(Path::to_path_buf).collect();
+        let made_parents: Vec<PathBuf> = parent
+            .ancestors()
+            .take_while(|dir| !dir.as_os_str().is_empty() && !dir.exists())
+            .map(Path::to_path_buf)
+            .collect();
         fs::create_dir_all(parent).map_err(Error::io(parent, "create the folder"))?;
         let prefix = format!(".{}.partial-", name.to_string_lossy());
         remove_left_over(parent, &prefix);
@@ -119,7 +122,9 @@ fn remove_left_over(parent: &Path, prefix: &str) {
         let name = entry.file_name();
         let process = name.to_str().and_then(|name| name.strip_prefix(prefix));
         let own = std::process::id().to_string();
-        if process.is_some_and(|process| process.bytes().all(|b| b.is_ascii_digit()) && (process == own || !alive(process))) {
+        if process
+            .is_some_and(|process| process.bytes().all(|b| b.is_ascii_digit()) && (process == own || !alive(process)))
+        {
             let _ = fs::remove_dir_all(entry.path());
         }
     }
