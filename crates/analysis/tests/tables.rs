@@ -155,11 +155,10 @@ fn write_trace(dir: &Path) {
         splits: vec![SplitRow { task_id: format!("A_{id}"), ..SplitRow::default() }],
         attempts,
     };
-    let sized = AttemptRow { map_input_bytes: Some(64), ..attempt("A", "m0", TaskKind::Map, (90, 200)) };
-    let unknown =
-        AttemptRow { locality: None, hdfs_bytes_read: Some(36), ..attempt("A", "m1", TaskKind::Map, (120, 220)) };
+    let sized = attempt("A", "m0", TaskKind::Map, (90, 200));
+    let unknown = AttemptRow { locality: None, ..attempt("A", "m1", TaskKind::Map, (120, 220)) };
     let record = JobRecord {
-        job: job("A", 50, 300),
+        job: JobRow { input_bytes: Some(164), ..job("A", 50, 300) },
         tasks: vec![
             task("m0", TaskKind::Map, 100, vec![sized.clone(), sized]),
             task("m1", TaskKind::Map, 100, vec![unknown]),
