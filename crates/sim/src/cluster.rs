@@ -184,9 +184,10 @@ impl Default for Cost {
 pub enum ReduceModel {
     /// Mumak's: no shuffle and no sort; the reduce phase starts when the node is told that all maps are done.
     R0,
-    /// Template: the job's logged shuffle times, one for reduces of the first wave and one for the others.
+    /// Template: the job's logged shuffle times. A reduce that started before the master learned of the last map has its input
+    /// one mean shuffle tail later; another one mean shuffle after its start. Then it sorts and reduces as logged.
     R1,
-    /// Fluid: a reduce fetches at a fixed rate what the finished maps have made.
+    /// Fluid: a reduce fetches at a fixed rate what the finished maps have made, as [`crate::Fluid`] says; then as R1.
     R2,
 }
 

@@ -25,8 +25,9 @@ use crate::view::{RunId, View};
 use crate::workload::Workload;
 use crate::world::{JobPhase, Kill, Run, World};
 
-/// A replay in which nothing starts or ends for so long though tasks wait is given up (30 days).
-const PATIENCE: Ms = 30 * 86_400_000;
+/// A replay in which nothing starts or ends for so long though tasks wait is given up (7 days: longer than any wait that a
+/// policy can be asked for).
+const PATIENCE: Ms = 7 * 86_400_000;
 
 /// How to run a replay.
 #[derive(Debug, Clone)]
