@@ -1,0 +1,42 @@
+//! `docs/policies.md` is made from the registry; it must be as fresh as the registry.
+//!
+//! `UPDATE_DOCS=1 cargo test -p resched-policies --test docs` writes it anew.
+#![allow(clippy::unwrap_used)]
+
+use std::fmt::Write;
+use std::path::Path;
+
+use resched_policies::{POLICIES, PolicyInfo};
+
+#[test]
+fn the_page_of_policies_is_fresh() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/policies.md");
+    let page = page();
+    if std::env::var_os("UPDATE_DOCS").is_some() {
+        std::fs::write(&path, &page).unwrap();
+    }
+    let found = std::fs::read_to_string(&path).unwrap();
+    assert!(found == page, "docs/policies.md is stale: UPDATE_DOCS=1 cargo test -p resched-policies --test docs");
+}
+
+fn page() -> String {
+    let mut page = "# Policies\n\nMade from the registry by `crates/policies/tests/docs.rs`; do not edit. A policy is written \
+                    `name` or `name:key=value,key=value`.\n"
+        .to_owned();
+    POLICIES.iter().for_each(|info| section(info, &mut page));
+    page
+}
+
+fn section(info: &PolicyInfo, page: &mut String) {
+    write!(page, "\n## `{}`\n\n{}. Source: {}.\n", info.name, info.title, info.source).unwrap();
+    if info.parameters.is_empty() {
+        page.push_str("\nNo parameters.\n");
+        return;
+    }
+    page.push_str("\n| parameter | default | range | unit | meaning |\n|---|---|---|---|---|\n");
+    for parameter in info.parameters {
+        let range = parameter.range.to_string().replace('|', "\\|");
+        let default = if parameter.default.is_empty() { "–" } else { parameter.default };
+        writeln!(page, "| `{}` | {default} | {range} | {} | {} |", parameter.key, parameter.unit, parameter.meaning).unwrap();
+    }
+}
