@@ -17,7 +17,7 @@ use crate::registry::{Parameter, PolicyInfo, Values};
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "delay",
     title: "Fair sharing with delay scheduling, by skip count",
-    source: "Delay Scheduling, Algorithm 2; spec B.3",
+    source: "Delay Scheduling, Algorithm 2",
     parameters: &[
         Parameter::integer(
             "D",

@@ -16,7 +16,7 @@ use crate::registry::{Parameter, PolicyInfo, Values};
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "delay-time",
     title: "Fair sharing with delay scheduling, by waiting time",
-    source: "Delay Scheduling, Algorithm 3; Hadoop's Fair Scheduler of 2011; spec B.4",
+    source: "Delay Scheduling, Algorithm 3; Hadoop's Fair Scheduler of 2011",
     parameters: &[
         Parameter::integer(
             "T1",

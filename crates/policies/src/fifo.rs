@@ -16,7 +16,7 @@ use crate::registry::{Parameter, PolicyInfo, Values};
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "fifo",
     title: "Hadoop FIFO (JobQueueTaskScheduler)",
-    source: "Hadoop MapReduce 1 (June 2011); spec B.1",
+    source: "Hadoop MapReduce 1 (June 2011)",
     parameters: &[
         Parameter::number("pad_fraction", "0.01", 0.0, 1.0, "", "share of the needed slots that is kept free"),
         Parameter::integer(

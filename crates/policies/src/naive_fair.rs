@@ -16,7 +16,7 @@ use crate::registry::PolicyInfo;
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "naive-fair",
     title: "Naive fair sharing (no pools, no delay)",
-    source: "Delay Scheduling, Algorithm 1; spec B.2",
+    source: "Delay Scheduling, Algorithm 1",
     parameters: &[],
     build: |_| Ok(NaiveFair::default().into()),
 };

@@ -27,7 +27,7 @@ use preemption::Starvation;
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "fair",
     title: "Hadoop Fair Scheduler of 2011 (pools, delay, preemption)",
-    source: "Hadoop MapReduce 1 (June 2011); spec B.5a, B.4b",
+    source: "Hadoop MapReduce 1 (June 2011)",
     parameters: &[
         Parameter::choice("pools", "user", &["user", "queue"], "what names a job's pool"),
         Parameter::file("allocations", "TOML file with guarantees, limits, weights and timeouts of pools"),
