@@ -56,9 +56,8 @@ def expected_rows(trace):
     return rows
 
 
-def check(trace, name, library):
-    """Prints the rows of each table; returns whether all are what the manifest says."""
-    expected = expected_rows(trace)
+def check(trace, expected, name, library):
+    """Prints the rows of each table; returns whether all are as expected."""
     agree = True
     for table in TABLES:
         path = trace / f"{table}.parquet"
@@ -78,9 +77,10 @@ def main(arguments):
     if len(arguments) not in (1, 2) or (len(arguments) == 2 and arguments[1] not in READERS):
         wrong_request("usage: open_tables.py TRACE [polars|duckdb]")
     trace = Path(arguments[0])
+    expected = expected_rows(trace)
     name, library = find_library(arguments[1:] or list(READERS))
     print(f"{trace}: opened with {name} {library.__version__}")
-    return 0 if check(trace, name, library) else 1
+    return 0 if check(trace, expected, name, library) else 1
 
 
 if __name__ == "__main__":
