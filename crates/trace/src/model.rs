@@ -1,6 +1,6 @@
 //! The rows of the six tables and their enumerations.
 //!
-//! Each struct is one table and each field one column, declared by [`table!`]: the Arrow schema (with the field's
+//! Each struct is one table and each field one column, declared by `table!`: the Arrow schema (with the field's
 //! documentation as its metadata), the writer and the reader all come from that one declaration.
 //! Times are integer milliseconds (since the epoch or the trace's zero, see `Manifest::time_zero`), sizes integer bytes.
 //! Unknown is null, never 0 or −1.

@@ -1,6 +1,6 @@
 //! From rows to Arrow columns and back: [`Cell`] knows one column, [`Row`] a table.
 //!
-//! The [`table!`] and [`enumeration!`] macros declare a table or an enumeration once and derive the schema, the writer
+//! The `table!` and `enumeration!` macros declare a table or an enumeration once and derive the schema, the writer
 //! and the reader from it.
 
 use std::collections::HashMap;
