@@ -32,7 +32,7 @@ fn check(world: &World, schedule: &str, policy: &str) {
     if let Some(difference) = golden::first_difference(&golden.rows, &rows) {
         panic!("{schedule}: {difference}");
     }
-    println!("{schedule}: {} rows agree", golden.rows.len());
+    eprintln!("{schedule}: {} rows agree", golden.rows.len());
 }
 
 /// The pools of the schedules with preemption (`oracle/README.md`).

@@ -14,6 +14,7 @@ macro_rules! any_policy {
         /// One of the policies of the registry.
         #[derive(Debug)]
         #[allow(missing_docs, reason = "each variant is named like the policy it holds")]
+        #[allow(clippy::large_enum_variant, reason = "there is one a replay")]
         pub enum AnyPolicy { $($variant($variant)),+ }
 
         $(impl From<$variant> for AnyPolicy {

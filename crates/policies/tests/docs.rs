@@ -20,9 +20,10 @@ fn the_page_of_policies_is_fresh() {
 }
 
 fn page() -> String {
-    let mut page = "# Policies\n\nMade from the registry by `crates/policies/tests/docs.rs`; do not edit. A policy is written \
+    let mut page =
+        "# Policies\n\nMade from the registry by `crates/policies/tests/docs.rs`; do not edit. A policy is written \
                     `name` or `name:key=value,key=value`.\n"
-        .to_owned();
+            .to_owned();
     POLICIES.iter().for_each(|info| section(info, &mut page));
     page
 }
@@ -37,6 +38,7 @@ fn section(info: &PolicyInfo, page: &mut String) {
     for parameter in info.parameters {
         let range = parameter.range.to_string().replace('|', "\\|");
         let default = if parameter.default.is_empty() { "–" } else { parameter.default };
-        writeln!(page, "| `{}` | {default} | {range} | {} | {} |", parameter.key, parameter.unit, parameter.meaning).unwrap();
+        writeln!(page, "| `{}` | {default} | {range} | {} | {} |", parameter.key, parameter.unit, parameter.meaning)
+            .unwrap();
     }
 }

@@ -350,14 +350,15 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
     }
 
     fn heartbeat(&mut self, node: NodeId, at: Position) -> Result<(), Error> {
+        let next = self.beat_after(node, at.0, at);
         self.world.settle_reports(at.0, node);
         self.take_reports(node, at)?;
         if self.world.nodes[node.index()].free.0 != [0, 0] {
-            self.consult(node, at)?;
+            self.consult(node, at, next)?;
         }
         self.carry_out_kills(node)?;
         self.tell_reduces(node)?;
-        self.plan(node, at);
+        self.plan(node, at, next);
         Ok(())
     }
 
@@ -442,7 +443,7 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
             let node = self.world.runs[id.index()].node;
             if self.fix_reduce_end(id) {
                 let end = self.world.runs[id.index()].end.unwrap_or(at.0);
-                self.schedule_end(node, end, at);
+                self.schedule(node, self.beat_for_end(node, end, at));
             } else {
                 self.schedule(node, self.beat_after(node, at.0, at));
             }
@@ -461,19 +462,13 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
         self.world.runs[id.index()].end.is_some()
     }
 
-    /// Sees to it that the node reports an attempt that ends at `end`.
-    fn schedule_end(&mut self, node: NodeId, end: Ms, at: Position) {
+    /// The heartbeat that reports an attempt that ends at `end`.
+    fn beat_for_end(&self, node: NodeId, end: Ms, at: Position) -> Ms {
         let out_of_band = self.world.cluster.config.heartbeat.out_of_band;
-        let beat = if out_of_band && (end, self.classes.heartbeat, node.0) > at {
-            end
-        } else {
-            self.beat_after(node, end, at)
-        };
-        self.schedule(node, beat);
+        if out_of_band && (end, self.classes.heartbeat, node.0) > at { end } else { self.beat_after(node, end, at) }
     }
 
-    fn consult(&mut self, node: NodeId, at: Position) -> Result<(), Error> {
-        let next_beat = self.beat_after(node, at.0, at);
+    fn consult(&mut self, node: NodeId, at: Position, next_beat: Ms) -> Result<(), Error> {
         let mut offer =
             Offer { world: &mut self.world, cost: &mut self.cost, node, next_beat, launched: &mut self.launched };
         self.policy.heartbeat(&mut offer).map_err(|violation| self.violation(violation))?;
@@ -534,20 +529,22 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
 
     /// When this node must call next: at its next heartbeat if it could get a task or has something to say or hear,
     /// else once an attempt has ended.
-    fn plan(&mut self, node: NodeId, at: Position) {
-        let next = self.beat_after(node, at.0, at);
-        if !self.parking || self.needs_node(self.find_needs(), node) {
-            self.schedule(node, next);
+    fn plan(&mut self, node: NodeId, at: Position, next: Ms) {
+        let mut first_end = NEVER;
+        let mut awake = !self.parking || self.needs_node(self.find_needs(), node);
+        for id in &self.world.nodes[node.index()].runs {
+            let run = &self.world.runs[id.index()];
+            awake |= run.kill != Kill::No || self.waits_for_word(run);
+            first_end = first_end.min(run.end.unwrap_or(NEVER));
         }
-        for place in 0..self.world.nodes[node.index()].runs.len() {
-            let run = &self.world.runs[self.world.nodes[node.index()].runs[place].index()];
-            let busy = run.kill != Kill::No || self.waits_for_word(run);
-            match run.end {
-                _ if busy => self.schedule(node, next),
-                Some(end) => self.schedule_end(node, end, at),
-                None => {}
-            }
-        }
+        let out_of_band = self.world.cluster.config.heartbeat.out_of_band;
+        let beat = match first_end {
+            // No earlier heartbeat could come than the next one, but for one out of band.
+            _ if awake && !(out_of_band && first_end < next) => next,
+            NEVER => return,
+            end => self.beat_for_end(node, end, at),
+        };
+        self.schedule(node, beat);
     }
 
     fn find_needs(&self) -> Needs {

@@ -42,7 +42,7 @@ pub fn load(trace: &Trace, cluster: &Cluster, seed: u64) -> Result<(Workload, Sk
     };
     let mut workload = Workload::default();
     for row in trace.rows::<JobRow>()? {
-        if let Some((job, maps, reduces)) = loader.job(row?)? {
+        if let Some(Loaded { job, maps, reduces }) = loader.job(row?)? {
             workload.push(job, &maps, &reduces).ok_or_else(|| {
                 Error::Config(format!("{}: more than 4 billion tasks; cut the trace", trace.dir().display()))
             })?;
@@ -58,6 +58,13 @@ pub fn load(trace: &Trace, cluster: &Cluster, seed: u64) -> Result<(Workload, Sk
     }
     workload.arrange(cluster.config.jobs.first_submit);
     Ok((workload, skipped))
+}
+
+/// A job with its tasks.
+struct Loaded {
+    job: Job,
+    maps: Vec<TaskSpec>,
+    reduces: Vec<TaskSpec>,
 }
 
 /// A task as listed, before it has its place among the job's.
@@ -90,7 +97,7 @@ impl Loader<'_> {
         }
     }
 
-    fn job(&mut self, row: JobRow) -> Result<Option<(Job, Vec<TaskSpec>, Vec<TaskSpec>)>, Error> {
+    fn job(&mut self, row: JobRow) -> Result<Option<Loaded>, Error> {
         let mut shuffles = Shuffles::default();
         let (maps, reduces) = self.listed(&row.job_id, &mut shuffles)?;
         if row.outcome == Outcome::Killed && self.cluster.config.jobs.skip_killed {
@@ -121,7 +128,7 @@ impl Loader<'_> {
             maps: 0..0,
             reduces: 0..0,
         };
-        Ok(Some((job, maps, reduces)))
+        Ok(Some(Loaded { job, maps, reduces }))
     }
 
     /// The maps and reduces that the trace lists for a job, in its order.
