@@ -23,6 +23,9 @@ pub type Skipped = BTreeMap<String, u64>;
 /// The most tasks a job may declare beyond those that are listed: a larger number is damage.
 const MOST_UNLISTED: i64 = 1_000_000;
 
+/// Rows for which room is made ahead: what a manifest says is not to be trusted without bound.
+const MOST_ROOM: u64 = 1 << 25;
+
 /// Loads a trace for a replay on `cluster`. `seed` places the blocks whose hosts a generated cluster does not have.
 ///
 /// # Errors
@@ -40,7 +43,8 @@ pub fn load(trace: &Trace, cluster: &Cluster, seed: u64) -> Result<(Workload, Sk
         splits: Cursor::new::<SplitRow>(trace, &["task_id", "host"])?,
         skipped: Skipped::new(),
     };
-    let mut workload = Workload::default();
+    let rows = |table: &str| trace.manifest().rows.get(table).map_or(0, |&rows| rows.min(MOST_ROOM) as usize);
+    let mut workload = Workload::with_room(rows(TaskRow::TABLE), rows(AttemptRow::TABLE), rows(SplitRow::TABLE));
     for row in trace.rows::<JobRow>()? {
         if let Some(Loaded { job, maps, reduces }) = loader.job(row?)? {
             workload.push(job, &maps, &reduces).ok_or_else(|| {

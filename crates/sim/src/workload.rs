@@ -134,6 +134,16 @@ pub struct TaskSpec {
 }
 
 impl Workload {
+    /// A workload with room for so many tasks, logged tries and replicas.
+    pub(crate) fn with_room(tasks: usize, tries: usize, replicas: usize) -> Self {
+        Self {
+            tasks: Vec::with_capacity(tasks),
+            maps: Vec::with_capacity(tries),
+            replicas: Vec::with_capacity(replicas),
+            ..Self::default()
+        }
+    }
+
     /// Adds a job with its maps and reduces; `job.maps` and `job.reduces` are filled in. Once all are added,
     /// [`Workload::arrange`] numbers them. Returns `None` if there are more tasks than ids.
     pub fn push(&mut self, mut job: Job, maps: &[TaskSpec], reduces: &[TaskSpec]) -> Option<()> {
