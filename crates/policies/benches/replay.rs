@@ -11,8 +11,10 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::hint::black_box;
+use std::sync::LazyLock;
 
-use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use divan::Bencher;
+use divan::counter::ItemsCount;
 use rand::RngExt;
 use resched_policies::PolicySpec;
 use resched_sim::{
@@ -108,37 +110,39 @@ fn submissions(workload: &Workload) -> Vec<(Ms, Ms)> {
     tasks.collect()
 }
 
-fn policies(criterion: &mut Criterion) {
+fn main() {
+    divan::main();
+}
+
+/// A cluster with 100,000 maps at 85 % load.
+static BUSY: LazyLock<(Cluster, Workload)> = LazyLock::new(|| world(200, 0.85));
+/// A cluster with 10,000 maps at 5 % load.
+static QUIET: LazyLock<(Cluster, Workload)> = LazyLock::new(|| world(20, 0.05));
+
+fn world(jobs: u32, load: f64) -> (Cluster, Workload) {
     let cluster = cluster();
-    let workload = bag(200, 0.85, &cluster);
-    let mut group = criterion.benchmark_group("replay of 100,000 maps");
-    group.sample_size(10).throughput(Throughput::Elements(workload.task_count() as u64));
-    let tasks = submissions(&workload);
-    group.bench_function("bound: heap of slots", |bencher| {
-        bencher.iter(|| slots_only(black_box(&tasks), NODES * SLOTS_PER_NODE));
-    });
-    for name in ["fifo", "naive-fair", "delay", "fair"] {
-        let policy = PolicySpec::parse(name).unwrap();
-        group.bench_with_input(BenchmarkId::from_parameter(name), &policy, |bencher, policy| {
-            bencher.iter(|| run(policy, &workload, &cluster, &Options::default()));
-        });
-    }
-    group.finish();
+    let workload = bag(jobs, load, &cluster);
+    (cluster, workload)
+}
+
+#[divan::bench(sample_count = 10)]
+fn busy_bound_heap_of_slots(bencher: Bencher<'_, '_>) {
+    let tasks = submissions(&BUSY.1);
+    bencher.counter(ItemsCount::new(tasks.len())).bench(|| slots_only(black_box(&tasks), NODES * SLOTS_PER_NODE));
+}
+
+#[divan::bench(sample_count = 10, args = ["fifo", "naive-fair", "delay", "fair"])]
+fn busy_replay(bencher: Bencher<'_, '_>, name: &str) {
+    let (policy, (cluster, workload)) = (PolicySpec::parse(name).unwrap(), &*BUSY);
+    let count = ItemsCount::new(workload.task_count());
+    bencher.counter(count).bench(|| run(&policy, workload, cluster, &Options::default()));
 }
 
 /// What it saves to leave out heartbeats that change nothing, where most of them do not.
-fn parking(criterion: &mut Criterion) {
-    let cluster = cluster();
-    let workload = bag(20, 0.05, &cluster);
-    let policy = PolicySpec::parse("fifo").unwrap();
-    let mut group = criterion.benchmark_group("replay of 10,000 maps at 5 % load");
-    group.sample_size(10).throughput(Throughput::Elements(workload.task_count() as u64));
-    for (name, parking) in [("parking", true), ("every heartbeat", false)] {
-        let options = Options { parking, ..Options::default() };
-        group.bench_function(name, |bencher| bencher.iter(|| run(&policy, &workload, &cluster, &options)));
-    }
-    group.finish();
+#[divan::bench(sample_count = 10, args = [true, false])]
+fn quiet_replay_with_parking(bencher: Bencher<'_, '_>, parking: bool) {
+    let (policy, (cluster, workload)) = (PolicySpec::parse("fifo").unwrap(), &*QUIET);
+    let options = Options { parking, ..Options::default() };
+    let count = ItemsCount::new(workload.task_count());
+    bencher.counter(count).bench(|| run(&policy, workload, cluster, &options));
 }
-
-criterion_group!(benches, policies, parking);
-criterion_main!(benches);

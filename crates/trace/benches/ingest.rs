@@ -10,8 +10,10 @@
 use std::fs;
 use std::hint::black_box;
 use std::io::BufRead;
+use std::sync::LazyLock;
 
-use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use divan::Bencher;
+use divan::counter::BytesCount;
 use resched_trace::Error;
 use resched_trace::formats::{Format, Sink, jhist, rumen, text_history};
 use resched_trace::history_writer::{JobTracker, write_history};
@@ -259,28 +261,53 @@ fn values(bytes: &[u8]) -> usize {
     Deserializer::from_slice(bytes).into_iter::<IgnoredAny>().map(Result::unwrap).count()
 }
 
-fn ingest(criterion: &mut Criterion) {
-    let jobs = jobs();
-    // The JSON of a `.jhist` starts after its magic line.
-    let inputs = [
-        (&text_history::FORMAT, JOBS, as_text(&jobs), None),
-        (&jhist::FORMAT, 1, as_jhist(&jobs), Some("Avro-Json\n".len())),
-        (&rumen::FORMAT, JOBS, as_rumen(&jobs), Some(0)),
-    ];
-    for (format, jobs, bytes, json) in &inputs {
-        let count = read(format, bytes);
-        let found = (count.jobs, count.attempts, count.skipped);
-        assert_eq!(found, (*jobs, MAPS + REDUCES, 0), "{}: the input is not what it should be", format.name);
-        let mut group = criterion.benchmark_group(format.name);
-        group.sample_size(20).throughput(Throughput::Bytes(bytes.len() as u64));
-        group.bench_function("bound: lines", |bencher| bencher.iter(|| lines(black_box(bytes))));
-        if let Some(start) = *json {
-            group.bench_function("bound: values", |bencher| bencher.iter(|| values(black_box(&bytes[start..]))));
-        }
-        group.bench_function("read", |bencher| bencher.iter(|| read(format, black_box(bytes))));
-        group.finish();
-    }
+fn main() {
+    divan::main();
 }
 
-criterion_group!(benches, ingest);
-criterion_main!(benches);
+/// The same jobs in one format.
+struct Input {
+    format: Format,
+    bytes: Vec<u8>,
+    /// Where its JSON starts, if it is one.
+    json: Option<usize>,
+}
+
+/// All inputs, each read once to see that it is what it should be.
+static INPUTS: LazyLock<[Input; 3]> = LazyLock::new(|| {
+    let jobs = jobs();
+    let check = |format: Format, expected, bytes: Vec<u8>, json| {
+        let count = read(&format, &bytes);
+        let found = (count.jobs, count.attempts, count.skipped);
+        assert_eq!(found, (expected, MAPS + REDUCES, 0), "{}: the input is not what it should be", format.name);
+        Input { format, bytes, json }
+    };
+    [
+        check(text_history::FORMAT, JOBS, as_text(&jobs), None),
+        check(jhist::FORMAT, 1, as_jhist(&jobs), Some("Avro-Json\n".len())),
+        check(rumen::FORMAT, JOBS, as_rumen(&jobs), Some(0)),
+    ]
+});
+
+fn input(name: &str) -> &'static Input {
+    INPUTS.iter().find(|input| input.format.name == name).unwrap()
+}
+
+#[divan::bench(sample_count = 20, args = ["text-history", "jhist", "rumen"])]
+fn bound_lines(bencher: Bencher<'_, '_>, name: &str) {
+    let bytes = &input(name).bytes;
+    bencher.counter(BytesCount::new(bytes.len())).bench(|| lines(black_box(bytes)));
+}
+
+#[divan::bench(sample_count = 20, args = ["jhist", "rumen"])]
+fn bound_values(bencher: Bencher<'_, '_>, name: &str) {
+    let Input { bytes, json, .. } = input(name);
+    let bytes = &bytes[json.unwrap()..];
+    bencher.counter(BytesCount::new(bytes.len())).bench(|| values(black_box(bytes)));
+}
+
+#[divan::bench(sample_count = 20, args = ["text-history", "jhist", "rumen"])]
+fn read_jobs(bencher: Bencher<'_, '_>, name: &str) {
+    let Input { format, bytes, .. } = input(name);
+    bencher.counter(BytesCount::new(bytes.len())).bench(|| read(format, black_box(bytes)));
+}
