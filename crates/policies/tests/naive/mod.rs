@@ -96,6 +96,7 @@ struct Attempt {
 pub(crate) struct Naive<'w> {
     world: &'w World,
     rule: Rule,
+    first_heartbeats: &'w [Ms],
     now: Ms,
     queue: BTreeMap<(Ms, u8, u64), Event>,
     put: u64,
@@ -108,18 +109,23 @@ pub(crate) struct Naive<'w> {
 }
 
 /// What the world does under a policy, if the first heartbeats of the nodes come at these instants.
+///
+/// Where the specification is silent: the first submission is put into the queue before all else, and each first heartbeat
+/// one interval ahead like the others, as if the nodes had always called and not been heard before.
 pub(crate) fn simulate(world: &World, rule: Rule, first_heartbeats: &[Ms]) -> Schedule {
-    let mut naive = Naive::new(world, rule);
-    for (node, &at) in first_heartbeats.iter().enumerate() {
-        naive.put(at, OTHERS, Event::Heartbeat(node));
+    let mut naive = Naive::new(world, rule, first_heartbeats);
+    let first_submit = world.jobs[0].submit;
+    naive.put(first_submit, OTHERS, Event::Submit(0));
+    for (node, &first) in first_heartbeats.iter().enumerate() {
+        let earlier = (first - first_submit).max(0) / world.interval() + 1;
+        naive.put(first - earlier * world.interval(), OTHERS, Event::Heartbeat(node));
     }
-    naive.put(world.jobs[0].submit, OTHERS, Event::Submit(0));
     naive.run();
     naive.close()
 }
 
 impl<'w> Naive<'w> {
-    fn new(world: &'w World, rule: Rule) -> Self {
+    fn new(world: &'w World, rule: Rule, first_heartbeats: &'w [Ms]) -> Self {
         let job = |job: &Submitted| Job {
             phase: Phase::Coming,
             tasks: [vec![Task::default(); job.maps.len()], vec![Task::default(); job.reduces.len()]],
@@ -131,6 +137,7 @@ impl<'w> Naive<'w> {
         Self {
             world,
             rule,
+            first_heartbeats,
             now: 0,
             queue: BTreeMap::new(),
             put: 0,
@@ -154,7 +161,12 @@ impl<'w> Naive<'w> {
             let before = self.attempts.len();
             match event {
                 Event::Submit(job) => self.submit(job),
-                Event::Heartbeat(node) => self.heartbeat(node),
+                Event::Heartbeat(node) => {
+                    if at >= self.first_heartbeats[node] {
+                        self.heartbeat(node);
+                    }
+                    self.put(at + self.world.interval(), OTHERS, Event::Heartbeat(node));
+                }
                 Event::End(attempt) => self.attempts[attempt].ended = true,
             }
             let only_heartbeats = self.queue.values().all(|event| matches!(event, Event::Heartbeat(_)));
@@ -197,7 +209,6 @@ impl<'w> Naive<'w> {
         if self.world.config.cost.reduce == ReduceModel::R0 {
             self.tell(&running);
         }
-        self.put(self.now + self.world.interval(), OTHERS, Event::Heartbeat(node));
     }
 
     /// The master learns that an attempt has ended.
@@ -601,16 +612,18 @@ impl<'w> Naive<'w> {
     fn close(mut self) -> Schedule {
         for own in &self.attempts {
             let task = self.task_id(own.job, own.kind, own.task);
+            let outcome = if own.ended { own.outcome } else { Outcome::Incomplete };
+            let succeeded = |at: Option<Ms>| at.filter(|_| outcome == Outcome::Success);
             self.schedule.ends.push(End {
                 task,
                 attempt: own.number,
                 node: own.node,
                 level: own.level,
                 start: own.start,
-                shuffle_finish: own.shuffled,
-                sort_finish: own.sorted,
+                shuffle_finish: succeeded(own.shuffled),
+                sort_finish: succeeded(own.sorted),
                 finish: own.end.filter(|_| own.ended),
-                outcome: if own.ended { own.outcome } else { Outcome::Incomplete },
+                outcome,
                 discarded: false,
             });
         }

@@ -116,9 +116,9 @@ fn outcome_before_success() -> impl Strategy<Value = Outcome> {
     prop_oneof![4 => Just(Outcome::Failed), 1 => Just(Outcome::Killed)]
 }
 
-/// A few tries that did not succeed: mostly none, in some jobs many.
-fn lost_tries(chance: f64) -> impl Strategy<Value = Vec<Outcome>> {
-    prop::option::weighted(chance, vec(outcome_before_success(), 1..=4)).prop_map(Option::unwrap_or_default)
+/// The tries before the one that succeeded: in so many tasks of a hundred a few, in the others none.
+fn lost_tries(percent: u32) -> impl Strategy<Value = Vec<Outcome>> {
+    prop_oneof![100 - percent => Just(Vec::new()), percent => vec(outcome_before_success(), 1..=4)]
 }
 
 /// How long a try ran: a few units, and now and then a time that cannot be.
@@ -126,7 +126,7 @@ fn run_time(unit: Ms) -> impl Strategy<Value = Ms> {
     prop_oneof![30 => (0..=12_i64).prop_map(move |units| units * unit), 1 => Just(-1)]
 }
 
-fn map(unit: Ms, nodes: usize, failing: f64) -> impl Strategy<Value = Map> {
+fn map(unit: Ms, nodes: usize, failing: u32) -> impl Strategy<Value = Map> {
     let level = select(vec![Level::Node, Level::Rack, Level::Off]);
     let logged = (run_time(unit), level);
     (vec(0..nodes, 0..=3), lost_tries(failing), vec(logged, 5)).prop_map(|(mut replicas, lost, logged)| {
@@ -138,7 +138,7 @@ fn map(unit: Ms, nodes: usize, failing: f64) -> impl Strategy<Value = Map> {
     })
 }
 
-fn reduce(unit: Ms, failing: f64) -> impl Strategy<Value = Vec<LoggedReduce>> {
+fn reduce(unit: Ms, failing: u32) -> impl Strategy<Value = Vec<LoggedReduce>> {
     let logged = (0..=4_i64, 0..=2_i64, run_time(unit));
     (lost_tries(failing), vec(logged, 5)).prop_map(move |(lost, logged)| {
         let outcomes = lost.into_iter().chain([Outcome::Success]);
@@ -155,7 +155,7 @@ fn reduce(unit: Ms, failing: f64) -> impl Strategy<Value = Vec<LoggedReduce>> {
 /// A job; its `submit` is the gap to the job before it.
 fn job(unit: Ms, nodes: usize) -> impl Strategy<Value = Submitted> {
     let priorities = vec![Priority::VeryHigh, Priority::High, Priority::Normal, Priority::Low, Priority::VeryLow];
-    let tasks = select(vec![0.0, 0.0, 0.1, 0.7])
+    let tasks = select(vec![0, 0, 10, 70])
         .prop_flat_map(move |failing| (vec(map(unit, nodes, failing), 0..=12), vec(reduce(unit, failing), 0..=4)));
     let shuffles = (prop::option::of(0..=4_i64), prop::option::of(0..=4_i64), 0..=40_i64);
     let who = (0..3_usize, 0..2_usize, select(priorities));
