@@ -82,7 +82,8 @@ impl Delay {
             match level {
                 Some(Level::Node) => skips.count = 0,
                 Some(_) => {}
-                None if skips.counted_at < self.heartbeats => {
+                // Only who waits for data is skipped; who may launch anywhere and cannot has failed on this node before.
+                None if !anywhere && skips.counted_at < self.heartbeats => {
                     skips.count = skips.count.saturating_add(1);
                     skips.counted_at = self.heartbeats;
                 }
@@ -141,7 +142,8 @@ mod tests {
         };
         // D=4: skipped by nodes 0, 1, 2 at 1,000 and by node 0 at 2,000; launched on nodes 1 and 2 then.
         assert_eq!(second("delay:D=4"), [(2_000, 1, Some(Level::Rack)), (2_000, 2, Some(Level::Rack))]);
-        assert_eq!(second("delay:D=0"), [(1_000, 0, Some(Level::Rack)), (1_000, 1, Some(Level::Rack))]);
+        // D=0: the first job has not waited for node 3 either, but taken node 0 at 0.
+        assert_eq!(second("delay:D=0"), [(1_000, 1, Some(Level::Rack)), (1_000, 2, Some(Level::Rack))]);
     }
 
     #[test]

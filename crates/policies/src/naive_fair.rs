@@ -52,17 +52,21 @@ mod tests {
 
     #[test]
     fn b2_w1_each_slot_goes_to_the_job_that_runs_the_fewest() {
-        // Three slots run A, one B, one C; two more become free at 3,000. B came before C.
-        let launches = Scenario::nodes(4, 2, 0)
-            .heartbeat(3_000)
-            .job(job("job_1_0001").maps(3, map(60_000).on(&[0])).maps(1, map(60_000).on(&[0])))
-            .job(job("job_1_0002").at(10).maps(3, map(60_000).on(&[0])))
-            .job(job("job_1_0003").at(20).maps(3, map(60_000).on(&[0])))
+        // A takes all seven slots at 0. Two of its maps are over at 3,000: B and C get one slot each. Two more are over at
+        // 6,000: A runs three, B and C one each, and all have maps that wait. All data lies on the last node, which is busy.
+        let runs = [1_000, 1_000, 4_000, 4_000, 600_000, 600_000, 600_000, 600_000, 600_000];
+        let waiting = || map(600_000).on(&[6]);
+        let launches = Scenario::nodes(7, 1, 0)
+            .job(job("job_1_0001").each_map(runs.map(|run| map(run).on(&[6])).to_vec()))
+            .job(job("job_1_0002").at(500).maps(3, waiting()))
+            .job(job("job_1_0003").at(600).maps(3, waiting()))
             .launches("naive-fair");
-        // At 0 A is alone and takes its four slots; at 3,000 four are left: B, C, B, C.
-        let later: Vec<&str> =
-            launches.iter().filter(|launch| launch.at == 3_000).map(|launch| launch.job.as_str()).collect();
-        assert_eq!(later, ["job_1_0002", "job_1_0003", "job_1_0002", "job_1_0003"]);
+        let at = |at: i64| -> Vec<(&str, usize)> {
+            let then = launches.iter().filter(|launch| launch.at == at);
+            then.map(|launch| (launch.job.as_str(), launch.node)).collect()
+        };
+        assert_eq!(at(3_000), [("job_1_0002", 0), ("job_1_0003", 1)]);
+        assert_eq!(at(6_000), [("job_1_0002", 2), ("job_1_0003", 3)]);
     }
 
     #[test]
@@ -80,7 +84,7 @@ mod tests {
     #[test]
     fn b2_w3_sticky_slots() {
         // Ten jobs share a hundred slots; whoever finishes a map is the only one with nine, and gets that slot back.
-        let mut world = Scenario::nodes(100, 1, 0).heartbeat(100);
+        let mut world = Scenario::nodes(100, 1, 0).first_heartbeat(10).heartbeat(100);
         for number in 0..10 {
             let id = format!("job_1_{:04}", number + 1);
             let hosts: Vec<usize> = (0..100).collect();
