@@ -151,6 +151,8 @@ fn demo_goes_all_the_way_and_again() {
     let mut left: Vec<String> = dir.tree("reports").keys().map(|path| path.display().to_string()).collect();
     left.retain(|path| !path.starts_with("demo/") && !path.starts_with("demo-data/"));
     assert_eq!(left, ["demo", "demo-data"]);
+    dir.ok(&["demo", "--out", "elsewhere/"]);
+    assert!(dir.path("elsewhere/report.html").is_file() && dir.path("elsewhere-data/runs/fifo").is_dir());
 }
 
 #[test]

@@ -31,11 +31,11 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let mut name = args.out.clone().into_os_string();
-    name.push("-data");
-    let data = PathBuf::from(name);
-    let (history, trace, runs) = (data.join("history"), data.join("trace"), data.join("runs"));
     StagedDir::check(&args.out, resched_report::MARKER)?;
+    let mut name = args.out.file_name().unwrap_or_default().to_owned();
+    name.push("-data");
+    let data = args.out.with_file_name(name);
+    let (history, trace, runs) = (data.join("history"), data.join("trace"), data.join("runs"));
 
     write_sample(&history)?;
     let manifest = ingest(std::slice::from_ref(&history), &trace, &Options::default(), &mut IngestProgress::new())?;
