@@ -69,7 +69,7 @@ fn checked<R: resched_trace::store::columns::Row>(
         Some(&expected) if expected != table.rows() => Err(resched_trace::Error::Table {
             path: table.path().to_path_buf(),
             action: "read",
-            message: format!("expected {expected} rows, found {}; make the folder again", table.rows()),
+            message: format!("expected {expected} rows, found {}", table.rows()),
         }
         .into()),
         _ => Ok(table.batches()),

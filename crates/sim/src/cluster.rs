@@ -5,6 +5,7 @@ use std::path::Path;
 
 use resched_trace::model::{NodeChange, NodeRow};
 use resched_trace::store::Trace;
+use resched_trace::workload::explain_toml;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
@@ -209,9 +210,13 @@ impl ClusterConfig {
     /// [`Error::Config`] if it cannot be read, or, with line and column, if it is not one.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let named = |problem: String| Error::Config(format!("{}: {problem}", path.display()));
-        let text =
-            std::fs::read_to_string(path).map_err(|error| named(format!("cannot read the cluster file: {error}")))?;
-        Self::parse(&text).map_err(|error| named(error.to_string()))
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| named(format!("cannot read the cluster file ({error}); name another --cluster")))?;
+        let remedy = "correct it (traces/clusters holds examples)";
+        let config: Self =
+            toml::from_str(&text).map_err(|error| explain_toml(&error, &text, &path.display().to_string(), remedy))?;
+        config.check().map_err(|problem| named(format!("{problem}; {remedy}")))?;
+        Ok(config)
     }
 
     /// Reads the text of a cluster file.
@@ -347,7 +352,16 @@ impl Cluster {
             });
             nodes.push(Node { name, rack, capacity });
         }
-        let total = [0, 1].map(|part| nodes.iter().map(|node| node.capacity.0[part]).sum());
+        let total = [0, 1].map(|part| nodes.iter().map(|node| u64::from(node.capacity.0[part])).sum::<u64>());
+        let (Ok(maps), Ok(reduces)) = (u32::try_from(total[0]), u32::try_from(total[1])) else {
+            return Err(Error::Config(format!(
+                "the cluster has {} map slots and {} reduce slots; expected at most {} of each",
+                total[0],
+                total[1],
+                u32::MAX
+            )));
+        };
+        let total = [maps, reduces];
         if total[0] == 0 {
             return Err(Error::Config(
                 "the cluster has no map slot; expected at least one node with `map_slots` above 0".to_owned(),

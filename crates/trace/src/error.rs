@@ -53,7 +53,7 @@ pub enum Error {
         remedy: String,
     },
     /// A table could not be encoded or decoded.
-    #[error("{}: the table cannot be {action}: {message}", path.display())]
+    #[error("{}: the table cannot be {action}: {message}; {}", path.display(), table_remedy(action))]
     Table {
         /// The Parquet file.
         path: PathBuf,
@@ -62,6 +62,13 @@ pub enum Error {
         /// What the Parquet or Arrow library said.
         message: String,
     },
+}
+
+fn table_remedy(action: &str) -> &'static str {
+    match action {
+        "read" => "make the folder that it is in again",
+        _ => "make room, or name another --out",
+    }
 }
 
 impl Error {

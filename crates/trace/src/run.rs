@@ -91,12 +91,13 @@ impl RunInfo {
 /// Reads the `run.json` of the run in `dir`.
 ///
 /// # Errors
-/// [`Error::Run`] if there is none, or it is damaged or of another version; [`Error::Io`] if it cannot be read.
+/// [`Error::Request`] if there is none; [`Error::Run`] if it is damaged or of another version; [`Error::Io`] if it cannot be read.
 pub fn read(dir: &Path) -> Result<RunInfo, Error> {
     let path = dir.join(MARKER);
     if !path.is_file() {
         let problem = if dir.exists() { "is not a run: it holds no run.json" } else { "no such run" };
-        return Err(run_error(dir, problem, "make one with `resched replay <TRACE> --policy <P> --out <DIR>`"));
+        let remedy = "make one with `resched replay <TRACE> --policy <P> --out <DIR>`";
+        return Err(Error::Request(format!("{}: {problem}; {remedy}", dir.display())));
     }
     let bytes = fs::read(&path).map_err(Error::io(&path, "read"))?;
     let again = "replay the trace again";

@@ -2,11 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use include_dir::{Dir, include_dir};
+use include_dir::{Dir, File, include_dir};
 use resched_policies::PolicySpec;
 use resched_report::Formats;
 use resched_sim::ClusterConfig;
 use resched_trace::ingest::{Options, ingest};
+use resched_trace::store::StagedDir;
 
 use super::replay::{Request, told};
 use super::report;
@@ -30,9 +31,10 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let mut name = args.out.clone().into_os_string();
+    StagedDir::check(&args.out, resched_report::MARKER)?;
+    let mut name = args.out.file_name().unwrap_or_default().to_owned();
     name.push("-data");
-    let data = PathBuf::from(name);
+    let data = args.out.with_file_name(name);
     let (history, trace, runs) = (data.join("history"), data.join("trace"), data.join("runs"));
 
     write_sample(&history)?;
@@ -52,10 +54,21 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     print(&format!("3. report\n{}\nOpen {} in a browser.", indented(&files), page.display()))
 }
 
+/// Writes the sample, unless it is there from an earlier demo.
 fn write_sample(history: &Path) -> Result<(), Failure> {
+    if is_sample(history) {
+        return Ok(());
+    }
+    let staged = StagedDir::create(history, "the sample history")?;
     let failed = |error| Failure::work(format!("{}: cannot write the sample history: {error}", history.display()));
-    std::fs::create_dir_all(history).map_err(failed)?;
-    SAMPLE.extract(history).map_err(failed)
+    SAMPLE.extract(staged.path()).map_err(failed)?;
+    Ok(staged.commit()?)
+}
+
+fn is_sample(history: &Path) -> bool {
+    let entries = std::fs::read_dir(history).map_or(0, Iterator::count);
+    let same = |file: &File| std::fs::read(history.join(file.path())).is_ok_and(|bytes| bytes == file.contents());
+    entries == SAMPLE.files().count() && SAMPLE.files().all(same)
 }
 
 fn indented(text: &str) -> String {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use resched_trace::ingest::{Options, TaskMaker, ingest};
 use resched_trace::store::Manifest;
 use resched_trace::synthesise::Rules;
+use resched_trace::workload::explain_toml;
 
 use crate::failure::Failure;
 use crate::output::{count, print};
@@ -47,7 +48,8 @@ fn rules(args: &Args) -> Result<Rules, Failure> {
     let Some(path) = &args.tasks else { return Ok(Rules::default()) };
     let text = std::fs::read_to_string(path)
         .map_err(|error| Failure::request(format!("{}: cannot read the rules: {error}", path.display())))?;
-    toml::from_str(&text).map_err(|error| Failure::request(format!("{}: {error}", path.display())))
+    let explained = |error| explain_toml(&error, &text, &path.display().to_string(), "correct it");
+    Ok(toml::from_str(&text).map_err(explained)?)
 }
 
 /// What was written, in a few lines.

@@ -10,7 +10,7 @@ use indicatif::ProgressBar;
 use resched_analysis::{Run, Summary};
 use resched_policies::PolicySpec;
 use resched_sim::{Cluster, ClusterConfig, Kind, Options, RunWriter, Workload, load, replay};
-use resched_trace::run::{RunCluster, RunInfo, RunTrace};
+use resched_trace::run::{self, RunCluster, RunInfo, RunTrace};
 use resched_trace::store::{StagedDir, Trace};
 use resched_trace::workload::write_trace;
 use serde::Serialize;
@@ -122,8 +122,12 @@ impl Request<'_> {
         self.replay_all(&World { workload, cluster, info }, &dirs)
     }
 
-    /// The folder of each run: its label, with what cannot stand in a file's name replaced.
+    /// The folder of each run: its label, with what cannot stand in a file's name replaced. All of them can be written.
     fn folders(&self, out: &Path) -> Result<Vec<PathBuf>, Failure> {
+        if [run::MARKER, "trace.json"].iter().any(|marker| out.join(marker).is_file()) {
+            let problem = "expected a folder for runs, found a trace or a run; name another --out";
+            return Err(Failure::request(format!("{}: {problem}", out.display())));
+        }
         let mut seen = BTreeSet::new();
         let folder = |policy: &PolicySpec| {
             let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.:=,+".contains(c) { c } else { '_' };
@@ -131,7 +135,9 @@ impl Request<'_> {
             if !seen.insert(name.clone()) {
                 return Err(Failure::request(format!("policy `{}` is asked for twice; leave one out", policy.label())));
             }
-            Ok(out.join(name))
+            let dir = out.join(name);
+            StagedDir::check(&dir, run::MARKER)?;
+            Ok(dir)
         };
         self.policies.iter().map(folder).collect()
     }
@@ -205,7 +211,7 @@ struct World {
 
 /// Whether the folder holds a run of the same trace, cluster, policy and seed by this version.
 fn is_there(dir: &Path, wanted: &RunInfo) -> bool {
-    let Ok(found) = resched_trace::run::read(dir) else { return false };
+    let Ok(found) = run::read(dir) else { return false };
     let same = RunInfo {
         format_version: found.format_version,
         events: found.events,

@@ -27,8 +27,15 @@ pub const FORMAT: Format = Format {
     read,
 };
 
-/// Most bytes of one job that are read, enough for some 500,000 tasks; a longer one is passed over.
-const MAX_JOB_BYTES: usize = 1 << 30;
+/// Most bytes of one job that are read, enough for some 150,000 tasks; a longer one is passed over.
+const MAX_JOB_BYTES: usize = 256 << 20;
+
+/// Most objects of one job, as many as a real one of [`MAX_JOB_BYTES`] has. A hostile one packs more into its bytes: the two of
+/// an empty attempt, `{}`, become a row of hundreds.
+const MAX_JOB_OBJECTS: usize = 1_000_000;
+
+/// Most commas of one job, and so most of its numbers and names.
+const MAX_JOB_COMMAS: usize = 16_000_000;
 
 /// The group under which counters without a column are written: Hadoop's own for tasks.
 const TASK_COUNTERS: &str = "org.apache.hadoop.mapreduce.TaskCounter";
@@ -135,6 +142,7 @@ fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), 
     let mut objects = Objects::new(input, MAX_JOB_BYTES);
     while let Some(piece) = objects.next().map_err(Error::io(Path::new(path), "read"))? {
         let job = match piece {
+            Piece::Object { text, .. } if is_bloated(text) => None,
             Piece::Object { text, .. } => serde_json::from_str::<Job>(&String::from_utf8_lossy(text)).ok(),
             Piece::Junk => None,
         };
@@ -147,6 +155,12 @@ fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), 
         }
     }
     Ok(())
+}
+
+/// Whether the text of a job has more parts than any real one.
+fn is_bloated(text: &[u8]) -> bool {
+    let more_than = |most: usize, mark: u8| text.iter().filter(|&&byte| byte == mark).nth(most).is_some();
+    more_than(MAX_JOB_OBJECTS, b'{') || more_than(MAX_JOB_COMMAS, b',')
 }
 
 /// A job on its way into the tables.

@@ -109,7 +109,7 @@ impl<'a> Session<'a> {
             return Ok(Some(if cut { Fault::cut(path) } else { Fault::empty(path) }));
         }
         let Some(format) = forced.or_else(|| FORMATS.iter().find(|format| (format.sniff)(source.head()))) else {
-            return Ok(Some(Fault::unrecognised(path)));
+            return Ok(Some(if source.is_cut() { Fault::cut(path) } else { Fault::unrecognised(path) }));
         };
         self.check_time_zero(path, format)?;
         let concatenated = format.name == text_history::FORMAT.name && text_history::is_concatenated(source.head());

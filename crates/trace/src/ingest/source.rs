@@ -40,6 +40,11 @@ impl<'a> SourceFile<'a> {
         &self.head
     }
 
+    /// Whether what was read so far ends where the file could not be unpacked any further.
+    pub(super) fn is_cut(&self) -> bool {
+        self.unpacked.get_ref().cut
+    }
+
     /// All of the file from its first byte, unpacked.
     pub(super) fn content(&mut self) -> impl BufRead {
         self.head.as_slice().chain(&mut self.unpacked)

@@ -4,19 +4,48 @@ use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::Error;
 
-/// The folders under construction in this process, for [`remove_staged`].
-static STAGED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+/// What the files of a result end in, beside its marker.
+const RESULT_FILES: [&str; 5] = ["parquet", "svg", "png", "html", "ipynb"];
 
-/// Removes every folder under construction in this process; for a signal handler that ends it right after.
-pub fn remove_staged() {
-    for dir in STAGED.lock().unwrap_or_else(PoisonError::into_inner).iter() {
-        // The process ends: there is nobody left to tell.
-        let _ = fs::remove_dir_all(dir);
+/// What this process has begun and not ended.
+static UNFINISHED: Mutex<Unfinished> = Mutex::new(Unfinished { folders: BTreeSet::new(), parents: BTreeSet::new() });
+
+struct Unfinished {
+    /// Folders under construction.
+    folders: BTreeSet<PathBuf>,
+    /// Folders that were made to hold them, and hold no result yet.
+    parents: BTreeSet<PathBuf>,
+}
+
+impl Unfinished {
+    fn lock() -> MutexGuard<'static, Self> {
+        UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    /// Removes the parents that nothing is in any more, the innermost first.
+    fn remove_parents(&mut self) {
+        for parent in self.parents.iter().rev() {
+            // Fails, as it should, if something else is there.
+            let _ = fs::remove_dir(parent);
+        }
+        self.parents.retain(|parent| parent.exists());
+    }
+}
+
+/// Removes every folder under construction in this process; for a signal handler that ends it right after: whoever begins or
+/// ends a folder from then on waits for the end of the process.
+pub fn remove_staged() {
+    let mut unfinished = Unfinished::lock();
+    for dir in &unfinished.folders {
+        // Other threads may still add files, so that the folder is not empty at the first try. There is nobody left to tell.
+        let _ = (0..100).any(|_| fs::remove_dir_all(dir).is_ok() || !dir.exists());
+    }
+    unfinished.remove_parents();
+    std::mem::forget(unfinished);
 }
 
 /// A folder under construction beside its final place; dropped without [`StagedDir::commit`], it leaves nothing behind.
@@ -24,46 +53,68 @@ pub fn remove_staged() {
 pub struct StagedDir {
     staging: PathBuf,
     target: PathBuf,
-    /// Parent folders that did not exist before, the innermost first.
-    made_parents: Vec<PathBuf>,
     committed: bool,
 }
 
 impl StagedDir {
-    /// Starts a folder that will be `target`. `marker` is the file that every folder of this kind holds (`trace.json`):
-    /// an existing `target` is replaced only if it is empty or holds it, so nothing of the user's is lost.
+    /// Starts a folder that will be `target`. `marker` is the file that every folder of this kind holds (`trace.json`).
     ///
     /// # Errors
-    /// [`Error::Request`] if `target` exists and is something else; [`Error::Io`] if the folder cannot be made.
+    /// [`Error::Request`] if [`StagedDir::check`] says so, or the folder cannot be made.
     pub fn create(target: &Path, marker: &str) -> Result<Self, Error> {
-        if target.exists() {
-            let empty = || fs::read_dir(target).is_ok_and(|mut entries| entries.next().is_none());
-            if !target.is_dir() || !(target.join(marker).is_file() || empty()) {
-                return Err(Error::Request(format!(
-                    "{}: exists and is not an earlier result (no {marker} in it); name another --out, or remove it",
-                    target.display()
-                )));
-            }
+        let mut unfinished = Unfinished::lock();
+        clear_left_over(target);
+        Self::check(target, marker)?;
+        let parent = parent_of(target);
+        if let Some(file) = parent.ancestors().find(|path| path.exists()).filter(|path| !path.is_dir()) {
+            let problem = "expected a folder to write into, found a file; name another --out";
+            return Err(Error::Request(format!("{}: {problem}", file.display())));
         }
-        let name = target.file_name().ok_or_else(|| {
-            Error::Request(format!("{}: expected the name of a folder to write; name another --out", target.display()))
+        let missing = parent.ancestors().take_while(|dir| !dir.as_os_str().is_empty() && !dir.exists());
+        let missing: Vec<PathBuf> = missing.map(Path::to_path_buf).collect();
+        unfinished.parents.extend(missing);
+        let staging = beside(target, "partial");
+        fs::create_dir_all(parent).and_then(|()| fs::create_dir(&staging)).map_err(|error| {
+            unfinished.remove_parents();
+            Error::Request(format!("{}: cannot write into this folder ({error}); name another --out", parent.display()))
         })?;
-        let parent = match target.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent,
-            _ => Path::new("."),
+        unfinished.folders.insert(staging.clone());
+        Ok(Self { staging, target: target.to_path_buf(), committed: false })
+    }
+
+    /// Whether `target` may be written: it is not there, or an empty folder, or an earlier result of the kind that `marker`
+    /// tells and nothing besides, so that nothing of the user's is lost.
+    ///
+    /// # Errors
+    /// [`Error::Request`] that names what is in the way.
+    pub fn check(target: &Path, marker: &str) -> Result<(), Error> {
+        let refuse = |problem: String| Err(Error::Request(format!("{}: {problem}", target.display())));
+        if target.file_name().is_none() {
+            return refuse("expected the name of a folder to write; name another --out".to_owned());
+        }
+        if fs::symlink_metadata(target).is_err() {
+            return Ok(());
+        }
+        let Ok(entries) = fs::read_dir(target) else {
+            return refuse("exists and is no folder that can be read; name another --out, or remove it".to_owned());
         };
-        let made_parents: Vec<PathBuf> = parent
-            .ancestors()
-            .take_while(|dir| !dir.as_os_str().is_empty() && !dir.exists())
-            .map(Path::to_path_buf)
-            .collect();
-        fs::create_dir_all(parent).map_err(Error::io(parent, "create the folder"))?;
-        let prefix = format!(".{}.partial-", name.to_string_lossy());
-        remove_left_over(parent, &prefix);
-        let staging = parent.join(format!("{prefix}{}", std::process::id()));
-        fs::create_dir(&staging).map_err(Error::io(&staging, "create the folder"))?;
-        STAGED.lock().unwrap_or_else(PoisonError::into_inner).insert(staging.clone());
-        Ok(Self { staging, target: target.to_path_buf(), made_parents, committed: false })
+        let entries: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+        if !entries.is_empty() && !target.join(marker).is_file() {
+            return refuse(format!(
+                "exists and is not an earlier result (no {marker} in it); name another --out, or remove it"
+            ));
+        }
+        let is_own = |path: &&PathBuf| {
+            let ending = path.extension().and_then(|ending| ending.to_str());
+            path.is_file() && (path.ends_with(marker) || ending.is_some_and(|ending| RESULT_FILES.contains(&ending)))
+        };
+        match entries.iter().find(|path| !is_own(path)) {
+            None => Ok(()),
+            Some(other) => refuse(format!(
+                "is an earlier result, but `{}` in it is not of it; move that away, or name another --out",
+                other.file_name().unwrap_or_default().display()
+            )),
+        }
     }
 
     /// Where to write the files meanwhile.
@@ -77,7 +128,9 @@ impl StagedDir {
     /// [`Error::Io`]; the earlier result then stays.
     pub fn commit(mut self) -> Result<(), Error> {
         sync_dir(&self.staging)?;
-        let old = self.staging.with_extension("old");
+        // Held to the end, so that a signal comes before or after, not between the names.
+        let mut unfinished = Unfinished::lock();
+        let old = beside(&self.target, "replaced");
         let replaces = self.target.exists();
         if replaces {
             fs::rename(&self.target, &old).map_err(Error::io(&self.target, "set the earlier result aside"))?;
@@ -90,11 +143,10 @@ impl StagedDir {
             return Err(Error::io(&self.target, "give the result its name")(source));
         }
         self.committed = true;
-        if let Some(parent) = self.target.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-            sync_dir(parent)?;
-        }
+        unfinished.parents.retain(|parent| !self.target.starts_with(parent));
+        sync_dir(parent_of(&self.target))?;
         if replaces {
-            fs::remove_dir_all(&old).map_err(Error::io(&old, "remove the earlier result"))?;
+            remove_any(&old).map_err(Error::io(&old, "remove the earlier result"))?;
         }
         Ok(())
     }
@@ -102,32 +154,60 @@ impl StagedDir {
 
 impl Drop for StagedDir {
     fn drop(&mut self) {
-        STAGED.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.staging);
+        let mut unfinished = Unfinished::lock();
+        unfinished.folders.remove(&self.staging);
         if !self.committed {
             // Nothing can be reported from here; a left-over has a name of its own and is removed by the next run.
             let _ = fs::remove_dir_all(&self.staging);
-            for parent in &self.made_parents {
-                // Fails, as it should, if something else was put there meanwhile.
-                let _ = fs::remove_dir(parent);
-            }
+            unfinished.remove_parents();
         }
     }
 }
 
-/// Removes what a process that is gone left half-written under this name; what cannot be removed stays.
-fn remove_left_over(parent: &Path, prefix: &str) {
-    let Ok(entries) = fs::read_dir(parent) else { return };
-    let alive = |process: &str| !Path::new("/proc/self").exists() || Path::new("/proc").join(process).exists();
+/// The folder that `path` is in.
+fn parent_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// The hidden name beside `target` that this process uses while it is `what`.
+fn beside(target: &Path, what: &str) -> PathBuf {
+    parent_of(target).join(format!("{}{}", hidden(target, what), std::process::id()))
+}
+
+/// [`beside`] without the process.
+fn hidden(target: &Path, what: &str) -> String {
+    format!(".{}.{what}-", target.file_name().unwrap_or_default().to_string_lossy())
+}
+
+/// Clears away what a process that is gone left under the hidden names of `target`; what it had set aside without naming its
+/// own result comes back. What cannot be removed stays.
+fn clear_left_over(target: &Path) {
+    let Ok(entries) = fs::read_dir(parent_of(target)) else { return };
+    let (partial, replaced) = (hidden(target, "partial"), hidden(target, "replaced"));
     for entry in entries.flatten() {
         let name = entry.file_name();
-        let process = name.to_str().and_then(|name| name.strip_prefix(prefix));
-        let own = std::process::id().to_string();
-        if process
-            .is_some_and(|process| process.bytes().all(|b| b.is_ascii_digit()) && (process == own || !alive(process)))
-        {
-            let _ = fs::remove_dir_all(entry.path());
+        let Some(name) = name.to_str() else { continue };
+        if name.strip_prefix(&replaced).is_some_and(is_gone) && fs::symlink_metadata(target).is_err() {
+            let _ = fs::rename(entry.path(), target);
+        } else if name.strip_prefix(&partial).or(name.strip_prefix(&replaced)).is_some_and(is_gone) {
+            let _ = remove_any(&entry.path());
         }
     }
+}
+
+/// Whether the process of that number has ended, or is this one, which uses each name once.
+fn is_gone(process: &str) -> bool {
+    let number = !process.is_empty() && process.bytes().all(|byte| byte.is_ascii_digit());
+    let alive = || !Path::new("/proc/self").exists() || Path::new("/proc").join(process).exists();
+    number && (process == std::process::id().to_string() || !alive())
+}
+
+/// Removes a folder with all in it, or a link to one.
+fn remove_any(path: &Path) -> std::io::Result<()> {
+    if fs::symlink_metadata(path)?.is_symlink() { fs::remove_file(path) } else { fs::remove_dir_all(path) }
 }
 
 /// Writes a small file whole or not at all: temporary name, fsync, rename.
@@ -135,8 +215,7 @@ fn remove_left_over(parent: &Path, prefix: &str) {
 /// # Errors
 /// [`Error::Io`].
 pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let temporary = path.with_file_name(format!(".{name}.partial-{}", std::process::id()));
+    let temporary = beside(path, "partial");
     let written = File::create(&temporary).and_then(|mut file| {
         file.write_all(bytes)?;
         file.sync_all()
@@ -150,4 +229,69 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
 
 fn sync_dir(dir: &Path) -> Result<(), Error> {
     File::open(dir).and_then(|dir| dir.sync_all()).map_err(Error::io(dir, "make durable the folder"))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    fn names(dir: &Path) -> Vec<String> {
+        let entries = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name());
+        let mut names: Vec<String> = entries.map(|name| name.into_string().unwrap()).collect();
+        names.sort();
+        names
+    }
+
+    fn write(target: &Path, text: &str) -> Result<(), Error> {
+        let staged = StagedDir::create(target, "marker")?;
+        fs::write(staged.path().join("marker"), text).unwrap();
+        staged.commit()
+    }
+
+    #[test]
+    fn a_result_replaces_an_earlier_one_and_nothing_else() {
+        let dir = tempfile::tempdir().unwrap();
+        let target = dir.path().join("a/b");
+        write(&target, "one").unwrap();
+        write(&target, "two").unwrap();
+        assert_eq!(fs::read_to_string(target.join("marker")).unwrap(), "two");
+        assert_eq!(names(target.parent().unwrap()), ["b"]);
+        for name in ["notes.txt", "more"] {
+            let other = target.join(name);
+            fs::create_dir(&other).unwrap();
+            let message = write(&target, "three").unwrap_err().to_string();
+            assert!(message.contains(&format!("`{name}` in it is not of it")), "{message}");
+            fs::remove_dir(other).unwrap();
+        }
+        assert_eq!(fs::read_to_string(target.join("marker")).unwrap(), "two");
+    }
+
+    #[test]
+    fn parents_that_were_made_go_with_the_last_folder_in_them() {
+        let dir = tempfile::tempdir().unwrap();
+        let first = StagedDir::create(&dir.path().join("a/b/first"), "marker").unwrap();
+        let second = StagedDir::create(&dir.path().join("a/b/second"), "marker").unwrap();
+        drop(first);
+        assert!(second.path().exists());
+        drop(second);
+        assert!(names(dir.path()).is_empty());
+    }
+
+    /// No process has the number 4294967295.
+    #[test]
+    fn what_a_killed_process_set_aside_comes_back() {
+        let dir = tempfile::tempdir().unwrap();
+        let target = dir.path().join("t");
+        write(&target, "one").unwrap();
+        fs::rename(&target, dir.path().join(".t.replaced-4294967295")).unwrap();
+        fs::create_dir(dir.path().join(".t.partial-4294967295")).unwrap();
+        drop(StagedDir::create(&target, "marker").unwrap());
+        assert_eq!(names(dir.path()), ["t"]);
+        fs::create_dir_all(dir.path().join(".t.replaced-4294967295/x")).unwrap();
+        write(&target, "two").unwrap();
+        write(&target, "three").unwrap();
+        assert_eq!(names(dir.path()), ["t"]);
+    }
 }

@@ -23,12 +23,14 @@ impl Trace {
     /// Opens the trace in `dir`.
     ///
     /// # Errors
-    /// [`Error::Trace`] if there is none, or it is damaged or of another version; [`Error::Io`] if it cannot be read.
+    /// [`Error::Request`] if there is none; [`Error::Trace`] if it is damaged or of another version; [`Error::Io`] if it cannot
+    /// be read.
     pub fn open(dir: &Path) -> Result<Self, Error> {
         let path = dir.join(MANIFEST);
         if !path.is_file() {
             let problem = if dir.exists() { "is not a trace: it holds no trace.json" } else { "no such trace" };
-            return Err(trace_error(dir, problem, "make one with `resched ingest <PATH>… --out <TRACE>`"));
+            let remedy = "make one with `resched ingest <PATH>… --out <TRACE>`";
+            return Err(Error::Request(format!("{}: {problem}; {remedy}", dir.display())));
         }
         let bytes = fs::read(&path).map_err(Error::io(&path, "read"))?;
         let again = "ingest the sources again";

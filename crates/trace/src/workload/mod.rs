@@ -56,6 +56,7 @@ use crate::model::Priority;
 use crate::synthesise::{Impossible, MAX_NODES, MAX_TASKS, Placement};
 pub use generate::generate;
 use problem::Problem;
+pub use problem::explain_toml;
 pub use sample_run::sample_run;
 pub use write::write_trace;
 
@@ -272,20 +273,26 @@ pub struct History {
     pub killed_share: f64,
 }
 
+/// The text of a workload file.
+fn read_text(path: &Path) -> Result<String, Error> {
+    fs::read_to_string(path).map_err(|error| {
+        Error::Request(format!("{}: cannot read the workload ({error}); check the path", path.display()))
+    })
+}
+
 impl Workload {
     /// Reads and checks a workload file.
     ///
     /// # Errors
-    /// [`Error::Io`]; [`Error::Source`] with the line and the nearest known key if it is no workload.
+    /// [`Error::Request`] if it cannot be read, or, with the line and the nearest known key, if it is no workload.
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let text = fs::read_to_string(path).map_err(Error::io(path, "read the workload"))?;
-        Self::parse(&text, &path.display().to_string())
+        Self::parse(&read_text(path)?, &path.display().to_string())
     }
 
     /// Reads and checks the text of a workload file; `path` is its name for error messages.
     ///
     /// # Errors
-    /// [`Error::Source`].
+    /// [`Error::Request`].
     pub fn parse(text: &str, path: &str) -> Result<Self, Error> {
         let workload: Self = toml::from_str(text).map_err(|error| Problem::from_toml(&error).locate(text, path))?;
         workload.check().map_err(|problem| problem.locate(text, path))?;

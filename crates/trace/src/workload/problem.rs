@@ -33,7 +33,7 @@ impl Problem {
     /// Names the one of `known` that the user may have meant by `unknown`.
     pub(super) fn nearest<'a>(self, unknown: &str, known: impl Iterator<Item = &'a str>) -> Self {
         match known.min_by_key(|name| strsim::damerau_levenshtein(unknown, name)) {
-            Some(name) => self.remedy(&format!("did you mean `{name}`?")),
+            Some(name) => self.remedy(&format!("{NEAREST} `{name}`?")),
             None => self,
         }
     }
@@ -60,15 +60,23 @@ impl Problem {
             let before = text.bytes().take(span.start).filter(|&byte| byte == b'\n').count();
             format!("line {}, ", before + 1)
         };
-        Error::Source {
-            path: path.to_owned(),
-            place: self.span.map(line).unwrap_or_default(),
-            expected: self.expected,
-            found: self.found,
-            remedy: self.remedy,
-        }
+        let Self { span, expected, found, remedy } = self;
+        let place = span.map(line).unwrap_or_default();
+        Error::Request(format!("{path}: {place}expected {expected}, found {found}; {remedy}"))
     }
 }
+
+/// What is wrong with a hand-written TOML file: the line, what was expected and found, and the nearest known key if it is an
+/// unknown one; `remedy` where nothing better can be said.
+pub fn explain_toml(error: &toml::de::Error, text: &str, path: &str, remedy: &str) -> Error {
+    let problem = Problem::from_toml(error);
+    let has_nearest = problem.remedy.starts_with(NEAREST);
+    let problem = if has_nearest { problem } else { problem.remedy(remedy) };
+    problem.locate(text, path)
+}
+
+/// How the remedy of an unknown key or name begins.
+const NEAREST: &str = "did you mean";
 
 /// What stands in backquotes.
 fn quoted(text: &str) -> impl Iterator<Item = &str> {

@@ -18,7 +18,7 @@ use crate::synthesise;
 /// As [`Workload::read`] and [`generate`]; [`Error::Request`] if `out` is something other than a trace, [`Error::Io`] and
 /// [`Error::Table`] if it cannot be written. `out` is then as it was.
 pub fn write_trace(path: &Path, seed: u64, out: &Path) -> Result<Manifest, Error> {
-    let text = std::fs::read_to_string(path).map_err(Error::io(path, "read the workload"))?;
+    let text = super::read_text(path)?;
     let workload = Workload::parse(&text, &path.display().to_string())?;
     let mut sink = TraceSink { writer: TraceWriter::create(out)?, failed: None };
     generate(&workload, seed, &mut sink)?;

@@ -1,0 +1,182 @@
+//! Every command on the bundled sample, with the fields and files that it promises.
+
+use serde_json::{Value, json};
+
+use crate::support::{Dir, POLICIES, repository};
+
+#[test]
+fn inspect_tells_what_the_sample_holds() {
+    let dir = Dir::with_sample();
+    let found = dir.json(&["inspect", "T", "--json"]);
+    let expected = json!({
+        "jobs": 15,
+        "job_outcome": {"SUCCESS": 15},
+        "tasks": {"map": 213, "reduce": 18, "setup": 0, "cleanup": 0, "other": 0},
+        "attempts": {"map/FAILED": 4, "map/KILLED": 3, "map/SUCCESS": 213, "reduce/KILLED": 1, "reduce/SUCCESS": 18},
+        "locality": {"node": 128, "rack": 56, "off": 29, "unknown": 0},
+        "splits": 213,
+        "nodes": 12,
+        "min_submit": 1_267_430_400_000_i64,
+        "max_finish": 1_267_430_833_961_i64,
+        "map_input_bytes": 14_294_188_032_u64,
+        "skipped": {},
+    });
+    for (field, value) in expected.as_object().unwrap() {
+        assert_eq!(&found[field], value, "{field}");
+    }
+    let text = dir.ok(&["inspect", "T"]);
+    for (what, number) in [("jobs", "15"), ("machines", "12"), ("tasks, map", "213"), ("attempts: map/KILLED", "3")] {
+        let row = text.lines().find(|line| line.trim().starts_with(&format!("{what}  ")));
+        assert!(row.is_some_and(|row| row.ends_with(&format!(" {number}"))), "{what} {number} is missing in\n{text}");
+    }
+}
+
+/// The names of an object's fields.
+fn fields(value: &Value) -> Vec<&str> {
+    let mut fields: Vec<&str> = value.as_object().unwrap().keys().map(String::as_str).collect();
+    fields.sort_unstable();
+    fields
+}
+
+#[test]
+fn replay_prints_an_object_a_policy() {
+    let dir = Dir::with_sample();
+    let mut args = vec!["replay", "T", "--out", "R", "--json"];
+    args.extend(POLICIES.iter().flat_map(|policy| ["--policy", policy]));
+    let printed = dir.ok(&args);
+    let told: Vec<Value> = printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(told.iter().map(|run| run["policy"].as_str().unwrap()).collect::<Vec<_>>(), POLICIES);
+    for run in &told {
+        let expected = [
+            "events",
+            "jobs_finished",
+            "locality",
+            "makespan_ms",
+            "mean_completion_ms",
+            "mean_starvation_ms",
+            "mean_waiting_ms",
+            "median_completion_ms",
+            "params",
+            "policy",
+            "tasks",
+            "wall_ms",
+        ];
+        assert_eq!(fields(run), expected);
+        assert_eq!(fields(&run["locality"]), ["node", "off", "rack"]);
+        assert_eq!((&run["jobs_finished"], &run["tasks"]), (&json!(15), &json!(231)));
+        for number in ["makespan_ms", "mean_completion_ms", "median_completion_ms", "events"] {
+            assert!(run[number].as_f64().is_some_and(|number| number > 0.0), "{number} of {run}");
+        }
+        assert!(run["mean_waiting_ms"].as_f64() < run["mean_completion_ms"].as_f64());
+        // Four attempts of the log failed, and each is made up for.
+        let launches: u64 = ["node", "rack", "off"].iter().map(|level| run["locality"][level].as_u64().unwrap()).sum();
+        assert_eq!(launches, 213 + 4, "{run}");
+    }
+    let local = |run: &Value| run["locality"]["node"].as_u64().unwrap();
+    assert!(local(&told[2]) > local(&told[1]) + 50, "delay scheduling brings locality");
+    let text = dir.ok(&["replay", "T", "--out", "R", "--policy", "delay:D=1|2", "--policy", "fifo", "--resume"]);
+    assert!(text.contains("delay:D=1 ") && text.contains("delay:D=2 "), "{text}");
+    assert!(text.lines().any(|line| line.contains("fifo") && line.ends_with("kept")), "{text}");
+}
+
+#[test]
+fn report_writes_what_is_asked_for() {
+    let dir = Dir::with_sample();
+    dir.ok(&["replay", "T", "--out", "R", "--policy", "fifo", "--policy", "fair"]);
+    for (format, endings) in [("png", "png"), ("svg", "svg"), ("html", "html"), ("notebook", "ipynb")] {
+        dir.ok(&["report", "R", "T", "--out", "P", "--format", format]);
+        let files: Vec<String> = dir.tree("P").keys().map(|path| path.display().to_string()).collect();
+        let own = files.iter().filter(|file| file.ends_with(&format!(".{endings}"))).count();
+        assert!(own > 0 && own + 1 == files.len(), "{format}: {files:?}");
+    }
+    let list: Value = serde_json::from_str(&dir.read("P/report.json")).unwrap();
+    assert_eq!(list["runs"], json!(["fair", "fifo", "observed"]));
+    let printed = dir.ok(&["report", "R/fifo", "--out", "P"]);
+    for file in printed.lines() {
+        assert!(dir.path(file).metadata().unwrap().len() > 100, "{file}");
+    }
+    let svg = dir.read("P/running_tasks.svg");
+    assert!(svg.starts_with("<svg") || svg.starts_with("<?xml"), "{}", &svg[..80]);
+    assert!(std::fs::read(dir.path("P/running_tasks.png")).unwrap().starts_with(b"\x89PNG"));
+    let notebook: Value = serde_json::from_str(&dir.read("P/report.ipynb")).unwrap();
+    assert!(notebook["cells"].as_array().unwrap().len() > 3);
+}
+
+#[test]
+fn workloads_are_generated_and_replayed() {
+    let dir = Dir::new();
+    let workload = repository("traces/coupling-table3.toml");
+    let printed = dir.ok(&["generate", &workload, "--out", "W"]);
+    assert!(printed.starts_with("W: 10 jobs, "), "{printed}");
+    let found = dir.json(&["inspect", "W", "--json"]);
+    assert_eq!((&found["jobs"], &found["nodes"], &found["time_zero"]), (&json!(10), &json!(15), &json!("relative")));
+    assert!(found["made"].as_object().unwrap().contains_key("jobs.submit"));
+    let replay = |trace: &str, out: &str| {
+        let mut run = dir.json(&["replay", trace, "--policy", "fifo", "--out", out, "--json"]);
+        run["wall_ms"] = Value::Null;
+        run
+    };
+    assert_eq!(replay(&workload, "A"), replay("W", "B"), "a workload replays as the trace that it generates");
+    assert_eq!(dir.tree("A").keys().filter(|path| path.components().count() == 1).count(), 1, "only the run is left");
+}
+
+#[test]
+fn policies_are_listed_with_their_parameters() {
+    let dir = Dir::new();
+    let all = dir.json(&["policies", "--json"]);
+    let names: Vec<&str> = all.as_array().unwrap().iter().map(|policy| policy["name"].as_str().unwrap()).collect();
+    assert_eq!(names, POLICIES);
+    for policy in all.as_array().unwrap() {
+        assert_eq!(fields(policy), ["name", "parameters", "source", "title"]);
+        for parameter in policy["parameters"].as_array().unwrap() {
+            assert_eq!(fields(parameter), ["default", "key", "meaning", "range", "unit"]);
+        }
+    }
+    let text = dir.ok(&["policies", "delay"]);
+    assert!(text.starts_with("delay\n") && text.contains("D  ") && !text.contains("fifo\n"), "{text}");
+    assert_eq!(dir.json(&["policies", "delay", "--json"])[0], all[2]);
+}
+
+#[test]
+fn demo_goes_all_the_way_and_again() {
+    let dir = Dir::new();
+    for _ in 0..2 {
+        let printed = dir.ok(&["demo"]);
+        assert!(printed.contains("15 jobs, 231 tasks") && printed.contains("reports/demo/report.html"), "{printed}");
+    }
+    let page = dir.read("reports/demo/report.html");
+    for policy in ["fifo", "naive-fair", "delay:D=12", "fair"] {
+        assert!(page.contains(policy), "{policy}");
+    }
+    let mut left: Vec<String> = dir.tree("reports").keys().map(|path| path.display().to_string()).collect();
+    left.retain(|path| !path.starts_with("demo/") && !path.starts_with("demo-data/"));
+    assert_eq!(left, ["demo", "demo-data"]);
+    dir.ok(&["demo", "--out", "elsewhere/"]);
+    assert!(dir.path("elsewhere/report.html").is_file() && dir.path("elsewhere-data/runs/fifo").is_dir());
+}
+
+#[test]
+fn help_tells_every_flag() {
+    let dir = Dir::new();
+    for (command, flags) in [
+        ("ingest", "<PATH> --out --format --counters --tasks --seed"),
+        ("inspect", "<TRACE> --json"),
+        ("replay", "<TRACE|WORKLOAD.toml> --policy --cluster --seed --out --threads --resume --json"),
+        ("report", "<RUN> --out --format"),
+        ("generate", "<WORKLOAD> --out --seed"),
+        ("policies", "[NAME] --json"),
+        ("demo", "--out"),
+    ] {
+        let help = dir.ok(&[command, "--help"]);
+        for flag in flags.split(' ') {
+            let line = help.lines().position(|line| line.trim_start().contains(flag) && line.starts_with("  "));
+            let line = line.unwrap_or_else(|| panic!("{command}: {flag} is missing in\n{help}"));
+            let told =
+                help.lines().skip(line).take(2).any(|line| line.split("  ").filter(|part| part.len() > 8).count() > 0);
+            assert!(told, "{command}: {flag} is not explained in\n{help}");
+        }
+        assert!(dir.ok(&["--help"]).contains(&format!("  {command}")), "{command}");
+    }
+    assert!(dir.ok(&["--version"]).starts_with("resched "));
+    assert!(dir.tree("").is_empty());
+}

@@ -1,0 +1,15 @@
+//! The binary from end to end: every command, the same bytes twice, nothing lost on the way, real files, wrong requests, and
+//! input that means harm.
+//!
+//! Real files are found under `RESCHED_SHARED` (see `support`).
+#![allow(clippy::unwrap_used)]
+
+mod commands;
+mod determinism;
+mod errors;
+mod golden_cli;
+mod hostile;
+mod interrupts;
+mod oracle_cli;
+mod roundtrip;
+mod support;

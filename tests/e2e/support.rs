@@ -1,0 +1,158 @@
+//! Running the binary, and looking at what it leaves.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde_json::Value;
+use tempfile::TempDir;
+
+/// All policies.
+pub(crate) const POLICIES: [&str; 5] = ["fifo", "naive-fair", "delay", "delay-time", "fair"];
+
+/// A folder of a test's own, in which the binary runs, so that paths are short and the same each time.
+pub(crate) struct Dir(TempDir);
+
+impl Dir {
+    pub(crate) fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    /// A folder with the sample history as the trace `T`.
+    pub(crate) fn with_sample() -> Self {
+        let dir = Self::new();
+        dir.ok(&["ingest", &sample_history(), "--out", "T"]);
+        dir
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+    }
+
+    /// The binary, not started.
+    pub(crate) fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_resched"));
+        command.args(args).current_dir(self.0.path());
+        command
+    }
+
+    pub(crate) fn run(&self, args: &[&str]) -> Ran {
+        Ran::of(args, self.command(args).output().unwrap())
+    }
+
+    /// Runs what must succeed; returns what it printed.
+    pub(crate) fn ok(&self, args: &[&str]) -> String {
+        let ran = self.run(args);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        ran.stdout
+    }
+
+    /// Runs what must print one JSON value.
+    pub(crate) fn json(&self, args: &[&str]) -> Value {
+        serde_json::from_str(&self.ok(args)).unwrap()
+    }
+
+    /// All files and folders, by path, files with their bytes.
+    pub(crate) fn tree(&self, name: &str) -> Tree {
+        let mut tree = Tree::new();
+        let mut waiting = vec![self.path(name)];
+        while let Some(folder) = waiting.pop() {
+            for entry in fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                let bytes = if path.is_dir() { None } else { Some(fs::read(&path).unwrap()) };
+                tree.insert(path.strip_prefix(self.path(name)).unwrap().to_path_buf(), bytes);
+                if path.is_dir() {
+                    waiting.push(path);
+                }
+            }
+        }
+        tree
+    }
+}
+
+/// The bytes of files by path; `None` for a folder.
+pub(crate) type Tree = BTreeMap<PathBuf, Option<Vec<u8>>>;
+
+/// Fails with the paths that differ.
+pub(crate) fn assert_same(before: &Tree, after: &Tree, what: &str) {
+    let differ: Vec<&PathBuf> =
+        before.keys().chain(after.keys()).filter(|path| before.get(*path) != after.get(*path)).collect();
+    assert!(differ.is_empty(), "{what}: {differ:?} differ");
+}
+
+/// What a run of the binary came to.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    #[allow(dead_code, reason = "shown when a test fails")]
+    args: Vec<String>,
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Ran {
+    pub(crate) fn of(args: &[&str], output: Output) -> Self {
+        Self {
+            args: args.iter().map(|arg| (*arg).to_owned()).collect(),
+            code: output.status.code(),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    /// Asserts one message for people, with all of `parts` in it, and exit status `code`.
+    pub(crate) fn fails(&self, code: i32, parts: &[&str]) {
+        assert_eq!(self.code, Some(code), "{self:?}");
+        assert_eq!(self.stdout, "", "{self:?}");
+        let messages = self.stderr.lines().filter(|line| line.starts_with("error: ")).count();
+        assert!(self.stderr.starts_with("error: ") && messages == 1, "{self:?}");
+        assert!(!self.stderr.contains("panicked") && !self.stderr.contains("backtrace"), "{self:?}");
+        for part in parts {
+            assert!(self.stderr.contains(part), "`{part}` is missing in {self:?}");
+        }
+    }
+}
+
+/// A path in the repository.
+pub(crate) fn repository(path: &str) -> String {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    root.join(path).canonicalize().unwrap_or_else(|error| panic!("{path}: {error}")).display().to_string()
+}
+
+pub(crate) fn sample_history() -> String {
+    repository("traces/sample-history")
+}
+
+/// A path in the shared folder; `None`, with a word of it, if it is not there.
+pub(crate) fn shared(path: &str) -> Option<String> {
+    let root = std::env::var_os("RESCHED_SHARED")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"), PathBuf::from);
+    let path = root.join(path);
+    if path.exists() {
+        return Some(path.canonicalize().unwrap().display().to_string());
+    }
+    let required = std::env::var_os("RESCHED_REQUIRE_SHARED").is_some_and(|value| value == "1");
+    assert!(!required, "{} not found", path.display());
+    eprintln!("skipped: {} not found", path.display());
+    None
+}
+
+pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
