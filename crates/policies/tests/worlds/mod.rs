@@ -3,7 +3,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
-use proptest::test_runner::{Config, FileFailurePersistence};
+use proptest::test_runner::{Config, FileFailurePersistence, RngSeed};
 use resched_policies::{Allocations, AnyPolicy, POLICIES, PolicySpec, PoolConfig, PoolMode};
 use resched_sim::{
     Cluster, ClusterConfig, Ended, Error, Interval, Job, JobEnded, Launched, Level, LoggedMap, LoggedReduce, Ms,
@@ -64,7 +64,13 @@ pub(crate) struct Wanted {
 /// At least so many cases; the environment variable `PROPTEST_CASES` can raise it.
 pub(crate) fn cases(least: u32) -> Config {
     let usual = Config::default();
+    // The same worlds in every run, so that a failure is the change's; PROPTEST_RNG_SEED and PROPTEST_CASES ask for others.
+    let rng_seed = match usual.rng_seed {
+        RngSeed::Random => RngSeed::Fixed(1),
+        fixed => fixed,
+    };
     Config {
+        rng_seed,
         cases: least.max(usual.cases),
         failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("regressions"))),
         ..usual
