@@ -82,7 +82,8 @@ impl Delay {
             match level {
                 Some(Level::Node) => skips.count = 0,
                 Some(_) => {}
-                None if skips.counted_at < self.heartbeats => {
+                // Only who waits for data is skipped; who may launch anywhere and cannot has failed on this node before.
+                None if !anywhere && skips.counted_at < self.heartbeats => {
                     skips.count = skips.count.saturating_add(1);
                     skips.counted_at = self.heartbeats;
                 }

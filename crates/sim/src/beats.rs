@@ -6,6 +6,11 @@ use resched_trace::draws::{Purpose, stream};
 use crate::cluster::{Cluster, Phase};
 use crate::ids::{Ms, NodeId};
 
+/// When each node sends its first heartbeat, by [`NodeId`], ms: drawn from the seed if the phases are spread.
+pub fn first_heartbeats(cluster: &Cluster, seed: u64) -> Vec<Ms> {
+    Beats::new(cluster, seed).starts
+}
+
 /// The heartbeats of all nodes: number k of a node comes at `first + phase + k · interval`, give or take its jitter.
 pub(crate) struct Beats {
     starts: Vec<Ms>,

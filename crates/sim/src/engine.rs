@@ -496,6 +496,8 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
             let now = self.world.now;
             let run = &mut self.world.runs[id.index()];
             if run.kill == Kill::Ordered {
+                // One that was still being launched never ran.
+                run.start = run.start.min(now);
                 run.end = Some(now);
                 let run = run.clone();
                 self.tell_end(&run, Outcome::Killed)?;
@@ -505,7 +507,8 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
         Ok(())
     }
 
-    /// Model R0: the reduces that this heartbeat reported, of jobs whose maps are all done, start their reduce phase.
+    /// Model R0: the reduces that this heartbeat reported, of jobs whose maps are all done, start their reduce phase; there is
+    /// no sort. One that is still being launched starts it at its start.
     fn tell_reduces(&mut self, node: NodeId) -> Result<(), Error> {
         if self.world.cluster.config.cost.reduce != ReduceModel::R0 {
             return Ok(());
@@ -515,8 +518,10 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
             if self.waits_for_word(&self.world.runs[id.index()]) && self.world.runs[id.index()].reported {
                 let now = self.world.now;
                 let run = &mut self.world.runs[id.index()];
-                run.shuffle_finish = Some(now);
-                run.end = Some(now + run.course.run);
+                let shuffled = now.max(run.start);
+                run.course.sort = 0;
+                run.shuffle_finish = Some(shuffled);
+                run.end = Some(shuffled + run.course.run);
                 self.observer.told(now, run.task, run.attempt)?;
             }
         }

@@ -26,6 +26,7 @@ mod view;
 mod workload;
 mod world;
 
+pub use beats::first_heartbeats;
 pub use cluster::{
     Cluster, ClusterConfig, Cost, Era, Heartbeat, Interval, Jobs, Node, Nodes, Phase, ReduceModel, Splits,
 };

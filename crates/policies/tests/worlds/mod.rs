@@ -1,0 +1,400 @@
+//! Random small worlds in which much happens at the same instant, and what a replay makes of them.
+
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+use proptest::test_runner::{Config, FileFailurePersistence};
+use resched_sim::{
+    Cluster, ClusterConfig, Ended, Error, Interval, Job, JobEnded, Launched, Level, LoggedMap, LoggedReduce, Ms,
+    NodeId, Observer, Options, Phase, Policy, ReduceModel, Resources, TaskSpec, Workload, replay,
+};
+use resched_trace::model::{Outcome, Priority};
+
+/// A machine: the number of its rack and its slots.
+#[derive(Debug, Clone)]
+pub(crate) struct Machine {
+    pub(crate) rack: usize,
+    pub(crate) slots: [u32; 2],
+}
+
+/// A map: the nodes with its input and its logged tries.
+#[derive(Debug, Clone)]
+pub(crate) struct Map {
+    pub(crate) replicas: Vec<usize>,
+    pub(crate) tries: Vec<LoggedMap>,
+}
+
+/// A job; its number in the world is its [`resched_sim::JobId`].
+#[derive(Debug, Clone)]
+pub(crate) struct Submitted {
+    pub(crate) submit: Ms,
+    pub(crate) user: usize,
+    pub(crate) queue: usize,
+    pub(crate) priority: Priority,
+    pub(crate) maps: Vec<Map>,
+    /// The logged tries of each reduce.
+    pub(crate) reduces: Vec<Vec<LoggedReduce>>,
+    pub(crate) first_shuffle: Option<Ms>,
+    pub(crate) typical_shuffle: Option<Ms>,
+    pub(crate) shuffle_bytes: i64,
+}
+
+/// A cluster, its rules and its jobs.
+#[derive(Debug, Clone)]
+pub(crate) struct World {
+    pub(crate) seed: u64,
+    pub(crate) machines: Vec<Machine>,
+    pub(crate) config: ClusterConfig,
+    pub(crate) jobs: Vec<Submitted>,
+}
+
+/// What a kind of test asks of its worlds.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wanted {
+    /// R2 besides R0 and R1, and jitter.
+    pub(crate) every_rule: bool,
+    /// Leave out what keeps a replay from its end: slots that a failed job holds for ever (oracle F10), and a task that
+    /// has failed on every node with slots but not on those without.
+    pub(crate) finishes: bool,
+}
+
+/// At least so many cases; the environment variable `PROPTEST_CASES` can raise it.
+pub(crate) fn cases(least: u32) -> Config {
+    let usual = Config::default();
+    Config {
+        cases: least.max(usual.cases),
+        failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("regressions"))),
+        ..usual
+    }
+}
+
+/// A world.
+pub(crate) fn world(wanted: Wanted) -> impl Strategy<Value = World> {
+    // With a unit of 1 ms the heartbeats of nodes with phases of their own meet each other's ends and submissions, too.
+    (select(vec![1, 500]), 1..=8_usize, 1..=3_usize).prop_flat_map(move |(unit, nodes, racks)| {
+        (
+            any::<u64>(),
+            vec((0..racks, 0..=3_u32, 0..=3_u32), nodes),
+            rules(unit, wanted.every_rule),
+            vec(job(unit, nodes), 1..=6),
+        )
+            .prop_map(move |(seed, machines, config, jobs)| assemble(wanted, seed, machines, config, jobs))
+    })
+}
+
+/// The rules of a cluster; all times are multiples of `unit`.
+fn rules(unit: Ms, every_rule: bool) -> impl Strategy<Value = ClusterConfig> {
+    let models = if every_rule {
+        vec![ReduceModel::R0, ReduceModel::R1, ReduceModel::R2]
+    } else {
+        vec![ReduceModel::R0, ReduceModel::R1]
+    };
+    let heartbeat = (select(vec![1, 2, 3, 6]), 0..=3_i64, any::<bool>(), 0..=2_i64, any::<bool>());
+    let master = (0..=8_i64, select(vec![0.0, 0.05, 0.5, 1.0]), 1..=4_u32, select(vec![0, 0, 1, 7]));
+    (heartbeat, master, select(models)).prop_map(move |(heartbeat, master, model)| {
+        let mut config = ClusterConfig::default();
+        let (interval, first, together, jitter, out_of_band) = heartbeat;
+        config.heartbeat.interval = Interval::Fixed(interval * unit);
+        config.heartbeat.first = first * unit;
+        config.heartbeat.phase = if together { Phase::Together } else { Phase::Spread };
+        config.heartbeat.out_of_band = out_of_band;
+        if every_rule {
+            config.heartbeat.jitter = jitter.min((interval * unit - 1) / 2);
+        }
+        let (first_submit, slowstart, max_attempts, overhead) = master;
+        config.jobs.first_submit = first_submit * unit;
+        config.jobs.slowstart = slowstart;
+        config.jobs.max_attempts = max_attempts;
+        config.jobs.launch_overhead = overhead * unit;
+        config.cost.reduce = model;
+        config.cost.shuffle_rate = 1e6 / unit as f64;
+        config
+    })
+}
+
+fn outcome_before_success() -> impl Strategy<Value = Outcome> {
+    prop_oneof![4 => Just(Outcome::Failed), 1 => Just(Outcome::Killed)]
+}
+
+/// The tries before the one that succeeded: in so many tasks of a hundred a few, in the others none.
+fn lost_tries(percent: u32) -> impl Strategy<Value = Vec<Outcome>> {
+    prop_oneof![100 - percent => Just(Vec::new()), percent => vec(outcome_before_success(), 1..=4)]
+}
+
+/// How long a try ran: a few units, and now and then a time that cannot be.
+fn run_time(unit: Ms) -> impl Strategy<Value = Ms> {
+    prop_oneof![30 => (0..=12_i64).prop_map(move |units| units * unit), 1 => Just(-1)]
+}
+
+fn map(unit: Ms, nodes: usize, failing: u32) -> impl Strategy<Value = Map> {
+    let level = select(vec![Level::Node, Level::Rack, Level::Off]);
+    let logged = (run_time(unit), level);
+    (vec(0..nodes, 0..=3), lost_tries(failing), vec(logged, 5)).prop_map(|(mut replicas, lost, logged)| {
+        replicas.sort_unstable();
+        replicas.dedup();
+        let outcomes = lost.into_iter().chain([Outcome::Success]);
+        let tries = outcomes.zip(logged).map(|(outcome, (run, level))| LoggedMap { outcome, level, run });
+        Map { replicas, tries: tries.collect() }
+    })
+}
+
+fn reduce(unit: Ms, failing: u32) -> impl Strategy<Value = Vec<LoggedReduce>> {
+    let logged = (0..=4_i64, 0..=2_i64, run_time(unit));
+    (lost_tries(failing), vec(logged, 5)).prop_map(move |(lost, logged)| {
+        let outcomes = lost.into_iter().chain([Outcome::Success]);
+        let tries = outcomes.zip(logged).map(|(outcome, (shuffle, sort, run))| LoggedReduce {
+            outcome,
+            shuffle: shuffle * unit,
+            sort: sort * unit,
+            reduce: Some(run),
+        });
+        tries.collect()
+    })
+}
+
+/// A job; its `submit` is the gap to the job before it.
+fn job(unit: Ms, nodes: usize) -> impl Strategy<Value = Submitted> {
+    let priorities = vec![Priority::VeryHigh, Priority::High, Priority::Normal, Priority::Low, Priority::VeryLow];
+    let tasks = select(vec![0, 0, 10, 70])
+        .prop_flat_map(move |failing| (vec(map(unit, nodes, failing), 0..=12), vec(reduce(unit, failing), 0..=4)));
+    let shuffles = (prop::option::of(0..=4_i64), prop::option::of(0..=4_i64), 0..=40_i64);
+    let who = (0..3_usize, 0..2_usize, select(priorities));
+    // A gap of one heartbeat interval decides the order against heartbeats, so the intervals' lengths are frequent.
+    let gap = select(vec![0, 0, 1, 2, 3, 6, 6, 7, 12]);
+    (gap, who, tasks, shuffles).prop_map(move |(gap, (user, queue, priority), (maps, reduces), shuffles)| {
+        let (first, typical, megabytes) = shuffles;
+        Submitted {
+            submit: gap * unit,
+            user,
+            queue,
+            priority,
+            maps,
+            reduces,
+            first_shuffle: first.map(|units| units * unit),
+            typical_shuffle: typical.map(|units| units * unit),
+            shuffle_bytes: megabytes * 1_000,
+        }
+    })
+}
+
+fn assemble(
+    wanted: Wanted,
+    seed: u64,
+    machines: Vec<(usize, u32, u32)>,
+    config: ClusterConfig,
+    mut jobs: Vec<Submitted>,
+) -> World {
+    let mut machines: Vec<Machine> =
+        machines.into_iter().map(|(rack, maps, reduces)| Machine { rack, slots: [maps, reduces] }).collect();
+    for kind in 0..2 {
+        if machines.iter().all(|machine| machine.slots[kind] == 0) {
+            machines.iter_mut().for_each(|machine| machine.slots[kind] = 1);
+        }
+    }
+    let mut clock = config.jobs.first_submit;
+    for (number, job) in jobs.iter_mut().enumerate() {
+        clock += if number == 0 { 0 } else { job.submit };
+        job.submit = clock;
+        if job.maps.is_empty() && job.reduces.is_empty() {
+            let success = LoggedMap { outcome: Outcome::Success, level: Level::Node, run: 1_000 };
+            job.maps.push(Map { replicas: Vec::new(), tries: vec![success] });
+        }
+    }
+    let mut world = World { seed, machines, config, jobs };
+    if wanted.finishes {
+        world.mend();
+    }
+    world
+}
+
+impl World {
+    /// Changes what could keep a replay from its end.
+    fn mend(&mut self) {
+        let limit = self.config.jobs.max_attempts as usize;
+        let fatal = |outcomes: Vec<Outcome>| outcomes.iter().filter(|&&own| own == Outcome::Failed).count() >= limit;
+        for job in &mut self.jobs {
+            let map_fails = job.maps.iter().any(|map| fatal(map.tries.iter().map(|own| own.outcome).collect()));
+            let reduce_fails = job.reduces.iter().any(|tries| fatal(tries.iter().map(|own| own.outcome).collect()));
+            if map_fails {
+                job.reduces.clear();
+            } else if reduce_fails {
+                job.reduces.truncate(1);
+            }
+        }
+        for machine in &mut self.machines {
+            machine.slots = machine.slots.map(|slots| slots.max(1));
+        }
+    }
+
+    /// Time between two heartbeats of a node, ms.
+    pub(crate) fn interval(&self) -> Ms {
+        self.config.heartbeat.interval.of(self.machines.len())
+    }
+
+    /// The cluster.
+    pub(crate) fn cluster(&self) -> Cluster {
+        let machine = |(number, machine): (usize, &Machine)| {
+            (format!("n{number:03}"), format!("/r{}", machine.rack), Resources(machine.slots))
+        };
+        let machines: Vec<_> = self.machines.iter().enumerate().map(machine).collect();
+        Cluster::new(self.config.clone(), machines).expect("a cluster with slots")
+    }
+
+    /// The jobs, for the engine.
+    pub(crate) fn workload(&self, cluster: &Cluster) -> Workload {
+        let nodes: Vec<NodeId> = cluster.node_ids().collect();
+        let mut workload = Workload::default();
+        for (number, job) in self.jobs.iter().enumerate() {
+            let map = |map: &Map| TaskSpec {
+                replicas: map.replicas.iter().map(|&node| nodes[node]).collect(),
+                map_tries: map.tries.clone(),
+                ..TaskSpec::default()
+            };
+            let reduce = |tries: &Vec<LoggedReduce>| TaskSpec { reduce_tries: tries.clone(), ..TaskSpec::default() };
+            let maps: Vec<TaskSpec> = job.maps.iter().map(map).collect();
+            let reduces: Vec<TaskSpec> = job.reduces.iter().map(reduce).collect();
+            workload.push(job.row(number), &maps, &reduces).expect("few tasks");
+        }
+        workload.arrange(self.config.jobs.first_submit);
+        workload
+    }
+
+    /// Replays the world under a policy.
+    pub(crate) fn replay(&self, name: &str, policy: &mut impl Policy, parking: bool) -> Result<Schedule, Error> {
+        let mut schedule = Schedule::default();
+        let finished = self.observe(name, policy, parking, &mut schedule);
+        match finished {
+            Err(Error::Stalled { .. }) => schedule.stalled = true,
+            other => other?,
+        }
+        schedule.ends.sort_unstable_by_key(|end| (end.task, end.attempt));
+        Ok(schedule)
+    }
+
+    /// Replays the world under a policy with an observer.
+    pub(crate) fn observe(
+        &self,
+        name: &str,
+        policy: &mut impl Policy,
+        parking: bool,
+        observer: &mut impl Observer,
+    ) -> Result<(), Error> {
+        let cluster = self.cluster();
+        let options = Options { seed: self.seed, parking, ..Options::default() };
+        replay(&self.workload(&cluster), &cluster, (name, policy), &options, observer, &mut |_| {})?;
+        Ok(())
+    }
+}
+
+impl Submitted {
+    fn row(&self, number: usize) -> Job {
+        Job {
+            id: format!("job_1_{number:04}"),
+            name: None,
+            user: format!("user{}", self.user),
+            queue: format!("queue{}", self.queue),
+            priority: self.priority,
+            submit: self.submit,
+            shuffle_bytes: Some(self.shuffle_bytes),
+            first_shuffle: self.first_shuffle,
+            typical_shuffle: self.typical_shuffle,
+            maps: 0..0,
+            reduces: 0..0,
+        }
+    }
+}
+
+/// An attempt was assigned; tasks and nodes by their places.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Launch {
+    pub(crate) at: Ms,
+    pub(crate) task: usize,
+    pub(crate) attempt: u32,
+    pub(crate) node: usize,
+    pub(crate) level: Option<Level>,
+}
+
+/// An attempt ended, or was on its node when the replay did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct End {
+    pub(crate) task: usize,
+    pub(crate) attempt: u32,
+    pub(crate) node: usize,
+    pub(crate) level: Option<Level>,
+    pub(crate) start: Ms,
+    pub(crate) shuffle_finish: Option<Ms>,
+    pub(crate) sort_finish: Option<Ms>,
+    pub(crate) finish: Option<Ms>,
+    pub(crate) outcome: Outcome,
+    pub(crate) discarded: bool,
+}
+
+/// A job ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct JobEnd {
+    pub(crate) job: usize,
+    pub(crate) launch: Option<Ms>,
+    pub(crate) finish: Ms,
+    pub(crate) outcome: Outcome,
+}
+
+/// All that a replay did: launches and ends of jobs in order, ends of attempts by task.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Schedule {
+    pub(crate) launches: Vec<Launch>,
+    pub(crate) ends: Vec<End>,
+    pub(crate) jobs: Vec<JobEnd>,
+    /// Tasks were left that nothing would ever start.
+    pub(crate) stalled: bool,
+}
+
+impl Observer for Schedule {
+    fn launched(&mut self, own: &Launched) -> Result<(), Error> {
+        let (task, node) = (own.task.index(), own.node.index());
+        self.launches.push(Launch { at: own.at, task, attempt: own.attempt, node, level: own.level });
+        Ok(())
+    }
+
+    fn ended(&mut self, own: &Ended) -> Result<(), Error> {
+        self.ends.push(End {
+            task: own.task.index(),
+            attempt: own.attempt,
+            node: own.node.index(),
+            level: own.level,
+            start: own.start,
+            shuffle_finish: own.shuffle_finish,
+            sort_finish: own.sort_finish,
+            finish: own.finish,
+            outcome: own.outcome,
+            discarded: own.discarded,
+        });
+        Ok(())
+    }
+
+    fn job_ended(&mut self, own: &JobEnded) -> Result<(), Error> {
+        let (launch, finish) = (own.launch, own.finish);
+        self.jobs.push(JobEnd { job: own.job.index(), launch, finish, outcome: own.outcome });
+        Ok(())
+    }
+}
+
+/// Where two schedules of one world part, with what came before; `None` if they are the same.
+pub(crate) fn difference(names: [&str; 2], schedules: [&Schedule; 2]) -> Option<String> {
+    let [a, b] = schedules;
+    let facts = [
+        first_difference("launch", names, &a.launches, &b.launches),
+        first_difference("end of a job", names, &a.jobs, &b.jobs),
+        first_difference("end of an attempt", names, &a.ends, &b.ends),
+        (a.stalled != b.stalled).then(|| format!("stalled: {} {}, {} {}", names[0], a.stalled, names[1], b.stalled)),
+    ];
+    facts.into_iter().flatten().next()
+}
+
+fn first_difference<T: PartialEq + std::fmt::Debug>(what: &str, names: [&str; 2], a: &[T], b: &[T]) -> Option<String> {
+    let place = (0..a.len().max(b.len())).find(|&place| a.get(place) != b.get(place))?;
+    let around = |rows: &[T]| -> String {
+        let rows = rows.iter().enumerate().skip(place.saturating_sub(9)).take(10);
+        rows.map(|(number, row)| format!("\n  {number}: {row:?}")).collect()
+    };
+    Some(format!("{what} {place} differs\n{}:{}\n{}:{}", names[0], around(a), names[1], around(b)))
+}
