@@ -4,6 +4,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::{Config, FileFailurePersistence};
+use resched_policies::{Allocations, AnyPolicy, POLICIES, PolicySpec, PoolConfig, PoolMode};
 use resched_sim::{
     Cluster, ClusterConfig, Ended, Error, Interval, Job, JobEnded, Launched, Level, LoggedMap, LoggedReduce, Ms,
     NodeId, Observer, Options, Phase, Policy, ReduceModel, Resources, TaskSpec, Workload, replay,
@@ -42,6 +43,8 @@ pub(crate) struct Submitted {
 /// A cluster, its rules and its jobs.
 #[derive(Debug, Clone)]
 pub(crate) struct World {
+    /// All times are multiples of it, ms.
+    pub(crate) unit: Ms,
     pub(crate) seed: u64,
     pub(crate) machines: Vec<Machine>,
     pub(crate) config: ClusterConfig,
@@ -78,7 +81,7 @@ pub(crate) fn world(wanted: Wanted) -> impl Strategy<Value = World> {
             rules(unit, wanted.every_rule),
             vec(job(unit, nodes), 1..=6),
         )
-            .prop_map(move |(seed, machines, config, jobs)| assemble(wanted, seed, machines, config, jobs))
+            .prop_map(move |(seed, machines, config, jobs)| assemble(wanted, unit, seed, machines, config, jobs))
     })
 }
 
@@ -179,6 +182,7 @@ fn job(unit: Ms, nodes: usize) -> impl Strategy<Value = Submitted> {
 
 fn assemble(
     wanted: Wanted,
+    unit: Ms,
     seed: u64,
     machines: Vec<(usize, u32, u32)>,
     config: ClusterConfig,
@@ -200,11 +204,63 @@ fn assemble(
             job.maps.push(Map { replicas: Vec::new(), tries: vec![success] });
         }
     }
-    let mut world = World { seed, machines, config, jobs };
+    let mut world = World { unit, seed, machines, config, jobs };
     if wanted.finishes {
         world.mend();
     }
     world
+}
+
+/// Every policy of the registry with its defaults, and some with other parameters; waits and periods fit the world's times.
+pub(crate) fn policies(world: &World) -> Vec<(String, AnyPolicy)> {
+    let unit = world.unit;
+    let mut specs: Vec<String> = POLICIES.iter().map(|info| info.name.to_owned()).collect();
+    specs.extend(
+        ["fifo:pad_fraction=0.3,min_cluster=1", "fifo:many_maps=false", "delay:D=3", "delay:lambda=0.9,replication=2"]
+            .map(str::to_owned),
+    );
+    specs.push("delay-time:T1=0,T2=0".to_owned());
+    specs.push(format!("delay-time:T1={},T2={}", 4 * unit, 9 * unit));
+    let fair = |more: &str| format!("fair:update={unit},{more}");
+    specs.push(fair("delay_node=0,delay_rack=0"));
+    specs.push(fair(&format!("delay_node={},delay_rack={0}", 30 * unit)));
+    specs.push(fair("pools=queue,size_weight=true"));
+    specs.push(fair("boost=true,max_diff=0.3"));
+    specs.push(fair("assign_multiple=false,delay_node=0"));
+    specs.push(fair("map_cap=1,reduce_cap=1"));
+    let build = |text: String| {
+        let policy = PolicySpec::parse(&text).and_then(|spec| spec.build()).unwrap_or_else(|error| panic!("{error}"));
+        (text, policy)
+    };
+    let mut policies: Vec<(String, AnyPolicy)> = specs.into_iter().map(build).collect();
+    for (pools, rest) in [("user", "delay_node=0"), ("queue", "size_weight=true")] {
+        let period = 3 * unit;
+        let (label, policy) =
+            build(fair(&format!("pools={pools},preemption=true,preemption_interval={period},{rest}")));
+        if let AnyPolicy::Fair(mut fair) = policy {
+            fair.set_allocations(allocations(pools, unit));
+            policies.push((format!("{label} with allocations"), fair.into()));
+        }
+    }
+    policies
+}
+
+/// Pools with guarantees, limits, weights and short timeouts.
+fn allocations(pools: &str, unit: Ms) -> Allocations {
+    let guaranteed = PoolConfig {
+        min_maps: 3,
+        min_reduces: 1,
+        weight: 2.0,
+        min_share_timeout: Some(2 * unit),
+        ..PoolConfig::default()
+    };
+    let limited = PoolConfig { max_maps: Some(2), max_jobs: Some(1), mode: PoolMode::Fifo, ..PoolConfig::default() };
+    Allocations {
+        fair_share_timeout: Some(5 * unit),
+        min_share_timeout: None,
+        user_max_jobs: None,
+        pools: [(format!("{pools}0"), guaranteed), (format!("{pools}1"), limited)].into(),
+    }
 }
 
 impl World {

@@ -1,0 +1,31 @@
+//! Leaving out the heartbeats and ticks that change nothing changes nothing, under every policy.
+
+#[allow(dead_code, reason = "each test binary uses a part")]
+mod worlds;
+
+use proptest::prelude::*;
+use resched_policies::AnyPolicy;
+use worlds::{Schedule, Wanted, World, cases, difference, policies, world};
+
+/// What each policy does with the world, by the policy's name.
+fn schedules(world: &World, parking: bool) -> Vec<(String, Schedule)> {
+    let replay = |(label, mut policy): (String, AnyPolicy)| match world.replay(&label, &mut policy, parking) {
+        Ok(schedule) => (label, schedule),
+        Err(error) => panic!("{label}: {error}"),
+    };
+    policies(world).into_iter().map(replay).collect()
+}
+
+proptest! {
+    #![proptest_config(cases(300))]
+
+    #[test]
+    fn parking_changes_no_schedule(world in world(Wanted { every_rule: true, finishes: true })) {
+        let parked = schedules(&world, true);
+        for ((label, parked), (_, unparked)) in parked.iter().zip(&schedules(&world, false)) {
+            if let Some(difference) = difference(["parking on", "parking off"], [parked, unparked]) {
+                return Err(TestCaseError::fail(format!("{label}: {difference}\n{world:#?}")));
+            }
+        }
+    }
+}
