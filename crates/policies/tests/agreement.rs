@@ -7,8 +7,9 @@ mod worlds;
 use naive::{Rule, simulate};
 use proptest::prelude::*;
 use resched_policies::PolicySpec;
-use resched_sim::first_heartbeats;
-use worlds::{Wanted, World, cases, difference, world};
+use resched_sim::{ClusterConfig, Interval, Level, LoggedMap, Phase, ReduceModel, first_heartbeats};
+use resched_trace::model::{Outcome, Priority};
+use worlds::{Machine, Map, Submitted, Wanted, World, cases, difference, world};
 
 /// Worlds in which the rules of the referee hold.
 fn worlds() -> impl Strategy<Value = World> {
@@ -61,4 +62,39 @@ proptest! {
     fn delay(world in worlds(), skips in prop_oneof![0..=4_u32, 5..=40_u32]) {
         agree(&world, &format!("delay:D={skips}"), Rule::Delay(skips))?;
     }
+}
+
+/// Found by `delay` above: a job with a map of unknown place does not wait, so it is not skipped either when all its maps have
+/// failed on the node.
+#[test]
+fn a_job_that_does_not_wait_counts_no_skip() -> Result<(), TestCaseError> {
+    let tries = |runs: [i64; 2]| {
+        let logged = |(outcome, run)| LoggedMap { outcome, level: Level::Node, run };
+        [Outcome::Failed, Outcome::Success].into_iter().zip(runs).map(logged).collect()
+    };
+    let job = Submitted {
+        submit: 0,
+        user: 0,
+        queue: 0,
+        priority: Priority::Normal,
+        maps: vec![
+            Map { replicas: vec![0], tries: tries([500, 500]) },
+            Map { replicas: Vec::new(), tries: tries([500, 2_500]) },
+        ],
+        reduces: Vec::new(),
+        first_shuffle: None,
+        typical_shuffle: None,
+        shuffle_bytes: 0,
+    };
+    let mut config = ClusterConfig::default();
+    config.heartbeat.interval = Interval::Fixed(1_000);
+    config.heartbeat.phase = Phase::Together;
+    config.cost.reduce = ReduceModel::R0;
+    // Node 0 holds the split but runs no map; both maps fail on node 1, and node 2 is the only other one.
+    let machines = [0, 2, 1].map(|maps| Machine { rack: 0, slots: [maps, 1] }).to_vec();
+    let world = World { unit: 500, seed: 1, machines, config, jobs: vec![job] };
+    for skips in 1..=6 {
+        agree(&world, &format!("delay:D={skips}"), Rule::Delay(skips))?;
+    }
+    Ok(())
 }

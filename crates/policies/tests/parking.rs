@@ -17,7 +17,7 @@ fn schedules(world: &World, parking: bool) -> Vec<(String, Schedule)> {
 }
 
 proptest! {
-    #![proptest_config(cases(300))]
+    #![proptest_config(cases(1_000))]
 
     #[test]
     fn parking_changes_no_schedule(world in world(Wanted { every_rule: true, finishes: true })) {

@@ -230,6 +230,9 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
             self.heartbeat(NodeId(at.2), at)?;
         }
         self.wake_for_needs(at);
+        if self.world.version != self.progressed.0 {
+            self.progressed = (self.world.version, self.world.now);
+        }
         Ok(())
     }
 
@@ -243,10 +246,7 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
         None
     }
 
-    fn check_progress(&mut self) -> Result<(), Error> {
-        if self.world.version != self.progressed.0 {
-            self.progressed = (self.world.version, self.world.now);
-        }
+    fn check_progress(&self) -> Result<(), Error> {
         if self.world.active.is_empty() || self.world.now - self.progressed.1 < PATIENCE {
             return Ok(());
         }

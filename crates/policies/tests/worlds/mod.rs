@@ -76,12 +76,17 @@ pub(crate) fn world(wanted: Wanted) -> impl Strategy<Value = World> {
     // With a unit of 1 ms the heartbeats of nodes with phases of their own meet each other's ends and submissions, too.
     (select(vec![1, 500]), 1..=8_usize, 1..=3_usize).prop_flat_map(move |(unit, nodes, racks)| {
         (
-            any::<u64>(),
+            (any::<u64>(), any::<bool>()),
             vec((0..racks, 0..=3_u32, 0..=3_u32), nodes),
             rules(unit, wanted.every_rule),
             vec(job(unit, nodes), 1..=6),
         )
-            .prop_map(move |(seed, machines, config, jobs)| assemble(wanted, unit, seed, machines, config, jobs))
+            .prop_map(move |((seed, ranked), machines, config, mut jobs)| {
+                if !ranked {
+                    jobs.iter_mut().for_each(|job| job.priority = Priority::Normal);
+                }
+                assemble(wanted, unit, seed, machines, config, jobs)
+            })
     })
 }
 
@@ -238,7 +243,7 @@ pub(crate) fn policies(world: &World) -> Vec<(String, AnyPolicy)> {
         let (label, policy) =
             build(fair(&format!("pools={pools},preemption=true,preemption_interval={period},{rest}")));
         if let AnyPolicy::Fair(mut fair) = policy {
-            fair.set_allocations(allocations(pools, unit));
+            fair.set_allocations(allocations(pools, world));
             policies.push((format!("{label} with allocations"), fair.into()));
         }
     }
@@ -246,7 +251,12 @@ pub(crate) fn policies(world: &World) -> Vec<(String, AnyPolicy)> {
 }
 
 /// Pools with guarantees, limits, weights and short timeouts.
-fn allocations(pools: &str, unit: Ms) -> Allocations {
+fn allocations(pools: &str, world: &World) -> Allocations {
+    let unit = world.unit;
+    // Under such a limit a job of higher priority takes the turn of one that runs, whose reduces may then hold the slots
+    // that it needs and wait for maps that may not run: the Fair Scheduler stands still.
+    let ranked = world.jobs.iter().any(|job| job.priority != Priority::Normal);
+    let max_jobs = if ranked { None } else { Some(1) };
     let guaranteed = PoolConfig {
         min_maps: 3,
         min_reduces: 1,
@@ -254,7 +264,7 @@ fn allocations(pools: &str, unit: Ms) -> Allocations {
         min_share_timeout: Some(2 * unit),
         ..PoolConfig::default()
     };
-    let limited = PoolConfig { max_maps: Some(2), max_jobs: Some(1), mode: PoolMode::Fifo, ..PoolConfig::default() };
+    let limited = PoolConfig { max_maps: Some(2), max_jobs, mode: PoolMode::Fifo, ..PoolConfig::default() };
     Allocations {
         fair_share_timeout: Some(5 * unit),
         min_share_timeout: None,
