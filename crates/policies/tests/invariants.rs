@@ -245,11 +245,11 @@ fn small(maps: usize) -> World {
     World { unit: 1, seed: 1, machines: vec![Machine { rack: 0, slots: [1, 1] }], config, jobs: vec![job] }
 }
 
-/// A policy that breaks a rule.
+/// A policy that breaks a rule by its launches.
 enum Rogue {
-    LaunchesTwice,
-    LaunchesBeyondCapacity,
-    LaunchesNothing,
+    Twice,
+    BeyondCapacity,
+    Never,
 }
 
 impl Policy for Rogue {
@@ -257,14 +257,14 @@ impl Policy for Rogue {
         let jobs: Vec<JobId> = offer.view().jobs().to_vec();
         for job in jobs {
             match self {
-                Rogue::LaunchesNothing => {}
-                Rogue::LaunchesTwice => {
+                Rogue::Never => {}
+                Rogue::Twice => {
                     if let Some(task) = offer.find_map(job, Reach::Any) {
                         offer.launch(task)?;
                         offer.launch(task)?;
                     }
                 }
-                Rogue::LaunchesBeyondCapacity => while offer.launch_map(job, Reach::Any)?.is_some() {},
+                Rogue::BeyondCapacity => while offer.launch_map(job, Reach::Any)?.is_some() {},
             }
         }
         Ok(())
@@ -273,8 +273,7 @@ impl Policy for Rogue {
 
 #[test]
 fn a_policy_that_breaks_a_rule_is_named_with_the_instant_and_the_task() {
-    for (mut rogue, why) in
-        [(Rogue::LaunchesTwice, "it does not wait"), (Rogue::LaunchesBeyondCapacity, "the node has no room for it")]
+    for (mut rogue, why) in [(Rogue::Twice, "it does not wait"), (Rogue::BeyondCapacity, "the node has no room for it")]
     {
         match small(3).observe("rogue:x=1", &mut rogue, true, &mut ()) {
             Err(Error::PolicyViolation { policy, at, what }) => {
@@ -289,7 +288,7 @@ fn a_policy_that_breaks_a_rule_is_named_with_the_instant_and_the_task() {
 #[test]
 fn a_policy_that_launches_nothing_stalls() {
     for parking in [true, false] {
-        match small(3).observe("idle", &mut Rogue::LaunchesNothing, parking, &mut ()) {
+        match small(3).observe("idle", &mut Rogue::Never, parking, &mut ()) {
             Err(Error::Stalled { policy, at, since, waiting }) => {
                 assert_eq!((policy.as_str(), since, waiting), ("idle", 700, 3));
                 assert!(at > since, "given up at {at}");
@@ -299,7 +298,6 @@ fn a_policy_that_launches_nothing_stalls() {
     }
 }
 
-/// A policy that takes tasks which the node of a job may not start yet must get none.
 #[test]
 fn no_reduce_is_offered_before_slow_start() {
     struct Reduces(Vec<(Ms, bool)>);
