@@ -64,8 +64,10 @@ pub(crate) struct Wanted {
 /// At least so many cases; the environment variable `PROPTEST_CASES` can raise it.
 pub(crate) fn cases(least: u32) -> Config {
     let usual = Config::default();
+    let cases = least.max(usual.cases);
     Config {
-        cases: least.max(usual.cases),
+        cases,
+        max_global_rejects: cases,
         failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("regressions"))),
         ..usual
     }
