@@ -64,6 +64,7 @@ pub(crate) struct Wanted {
 /// At least so many cases; the environment variable `PROPTEST_CASES` can raise it.
 pub(crate) fn cases(least: u32) -> Config {
     let usual = Config::default();
+    let cases = least.max(usual.cases);
     // The same worlds in every run, so that a failure is the change's; PROPTEST_RNG_SEED and PROPTEST_CASES ask for others.
     let rng_seed = match usual.rng_seed {
         RngSeed::Random => RngSeed::Fixed(1),
@@ -71,7 +72,8 @@ pub(crate) fn cases(least: u32) -> Config {
     };
     Config {
         rng_seed,
-        cases: least.max(usual.cases),
+        cases,
+        max_global_rejects: cases,
         failure_persistence: Some(Box::new(FileFailurePersistence::WithSource("regressions"))),
         ..usual
     }
