@@ -3,47 +3,16 @@
 use std::fmt::Debug;
 use std::path::PathBuf;
 
-use resched_trace::Error;
-use resched_trace::formats::Sink;
+use resched_trace::formats::Collected;
 use resched_trace::ingest::{Options, TaskMaker, ingest_into};
-use resched_trace::model::{AttemptRow, CounterRow, JobRecord, JobRow, NodeRow, SplitRow, TaskRow};
 use resched_trace::store::Trace;
 use resched_trace::store::columns::Row;
 use resched_trace::synthesise::Rules;
 
 use crate::support::{Dir, sample_history, shared};
 
-/// The rows of the six tables, in the order in which they are handed over.
-#[derive(Default)]
-struct Collected {
-    jobs: Vec<JobRow>,
-    tasks: Vec<TaskRow>,
-    attempts: Vec<AttemptRow>,
-    splits: Vec<SplitRow>,
-    nodes: Vec<NodeRow>,
-    counters: Vec<CounterRow>,
-}
-
-impl Sink for Collected {
-    fn job(&mut self, job: JobRecord) -> Result<(), Error> {
-        self.jobs.push(job.job);
-        for task in job.tasks {
-            self.tasks.push(task.task);
-            self.attempts.extend(task.attempts);
-            self.splits.extend(task.splits);
-        }
-        self.counters.extend(job.counters);
-        Ok(())
-    }
-
-    fn node(&mut self, node: NodeRow) {
-        self.nodes.push(node);
-    }
-
-    fn skip(&mut self, _: &str, _: u64) {}
-}
-
-fn same<R: Row + PartialEq + Debug>(trace: &Trace, expected: &[R], file: &str) {
+fn same<'a, R: Row + PartialEq + Debug + 'a>(trace: &Trace, expected: impl IntoIterator<Item = &'a R>, file: &str) {
+    let expected: Vec<&R> = expected.into_iter().collect();
     let found: Vec<R> = trace.rows::<R>().unwrap().collect::<Result<_, _>>().unwrap();
     assert_eq!(found.len(), expected.len(), "rows of {} of {file}", R::TABLE);
     for (number, (found, expected)) in found.iter().zip(expected).enumerate() {
@@ -63,12 +32,14 @@ fn check(file: &str, tables: &str) {
     for table in tables.split(' ') {
         assert!(trace.manifest().rows[table] > 0, "no {table} in {file}");
     }
-    same(&trace, &collected.jobs, file);
-    same(&trace, &collected.tasks, file);
-    same(&trace, &collected.attempts, file);
-    same(&trace, &collected.splits, file);
+    let records = &collected.jobs;
+    let tasks = || records.iter().flat_map(|record| &record.tasks);
+    same(&trace, records.iter().map(|record| &record.job), file);
+    same(&trace, tasks().map(|task| &task.task), file);
+    same(&trace, tasks().flat_map(|task| &task.attempts), file);
+    same(&trace, tasks().flat_map(|task| &task.splits), file);
     same(&trace, &collected.nodes, file);
-    same(&trace, &collected.counters, file);
+    same(&trace, records.iter().flat_map(|record| &record.counters), file);
 }
 
 #[test]

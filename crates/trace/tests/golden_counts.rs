@@ -11,10 +11,9 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use resched_trace::Error;
-use resched_trace::formats::{Sink, job_id_in_name};
+use resched_trace::formats::{Collected, job_id_in_name};
 use resched_trace::ingest::{Options, ingest_into};
-use resched_trace::model::{AttemptRow, CounterScope, JobRecord, NodeRow, Outcome, TaskKind, TaskRecord};
+use resched_trace::model::{AttemptRow, CounterScope, JobRecord, Outcome, TaskKind, TaskRecord};
 use serde_json::{Map, Value, json};
 
 /// The names of the formats in `golden_counts.json`, and ours.
@@ -28,20 +27,6 @@ const NAMES: &[(&str, &str)] = &[
 
 /// Fields that describe the file's syntax, of which the tables keep nothing.
 const NOT_IN_TABLES: &[&str] = &["format", "records", "events", "bad_lines", "prefix_bytes", "event_types", "columns"];
-
-#[derive(Default)]
-struct Collected(Vec<JobRecord>);
-
-impl Sink for Collected {
-    fn job(&mut self, job: JobRecord) -> Result<(), Error> {
-        self.0.push(job);
-        Ok(())
-    }
-
-    fn node(&mut self, _: NodeRow) {}
-
-    fn skip(&mut self, _: &str, _: u64) {}
-}
 
 #[test]
 fn the_tables_hold_what_the_files_hold() {
@@ -80,7 +65,7 @@ fn read(path: PathBuf, format: &str, id: Option<String>) -> Vec<JobRecord> {
     let options = Options { counters: true, ..Options::default() };
     let manifest = ingest_into(std::slice::from_ref(&path), &mut sink, &options, &mut ()).unwrap();
     assert_eq!(manifest.sources.first().unwrap().format, format, "{}", path.display());
-    sink.0.into_iter().filter(|record| id.as_ref().is_none_or(|id| *id == record.job.job_id)).collect()
+    sink.jobs.into_iter().filter(|record| id.as_ref().is_none_or(|id| *id == record.job.job_id)).collect()
 }
 
 /// The golden value with our names of outcomes.

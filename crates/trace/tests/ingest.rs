@@ -4,39 +4,26 @@
 
 mod support;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use resched_trace::Error;
-use resched_trace::formats::Sink;
+use resched_trace::formats::Collected;
 use resched_trace::formats::conf_xml::{self, JobConf};
 use resched_trace::ingest::{Options, ingest, ingest_into};
 use resched_trace::model::{AttemptRow, JobRecord, JobRow, Locality, NodeRow, Outcome, TaskKind};
 use resched_trace::store::Trace;
 
-#[derive(Default)]
-struct Collected {
-    jobs: BTreeMap<String, JobRecord>,
-    skipped: BTreeMap<String, u64>,
-}
-
-impl Sink for Collected {
-    fn job(&mut self, job: JobRecord) -> Result<(), Error> {
-        assert!(self.jobs.insert(job.job.job_id.clone(), job).is_none());
-        Ok(())
-    }
-
-    fn node(&mut self, _: NodeRow) {}
-
-    fn skip(&mut self, cause: &str, n: u64) {
-        self.skipped.insert(cause.to_owned(), n);
-    }
-}
-
+/// What is ingested of `path`; no job may come twice.
 fn collect(path: PathBuf) -> Collected {
     let mut found = Collected::default();
     ingest_into(&[path], &mut found, &Options::default(), &mut ()).unwrap();
+    let ids: BTreeSet<_> = found.jobs.iter().map(|record| &record.job.job_id).collect();
+    assert_eq!(ids.len(), found.jobs.len(), "a job came twice");
     found
+}
+
+fn job<'a>(found: &'a Collected, id: &str) -> &'a JobRecord {
+    found.jobs.iter().find(|record| record.job.job_id == id).unwrap()
 }
 
 /// Map attempts of that outcome by locality: node, rack, off, unknown.
@@ -54,7 +41,7 @@ fn locality_agrees_with_the_counters_of_the_jobs() {
     let Some(traces) = support::real_traces() else { return };
     let small = traces.join("hadoop-mapreduce-2011/rumen-small-trace");
     let found = collect(small.join("dispatch-sample-v20-jt-log.gz"));
-    let of = |job: &str, outcome| locality(found.jobs.get(&format!("job_200904211745_{job}")).unwrap(), outcome);
+    let of = |id: &str, outcome| locality(job(&found, &format!("job_200904211745_{id}")), outcome);
     assert_eq!(of("0002", Outcome::Success), [0, 4, 16, 0]);
     assert_eq!(of("0003", Outcome::Success), [0, 0, 3, 0]);
     assert_eq!(of("0004", Outcome::Success), [14, 92, 25, 0]);
@@ -66,7 +53,10 @@ fn locality_agrees_with_the_counters_of_the_jobs() {
     assert_eq!(14 + failed[0] + killed[0], 21);
     assert!(92 + failed[1] + killed[1] <= 131, "{failed:?} {killed:?}");
 
-    let chukwa = |file: &str| collect(traces.join("chukwa").join(file)).jobs.into_values().next().unwrap();
+    let chukwa = |file: &str| {
+        let [record] = <[_; 1]>::try_from(collect(traces.join("chukwa").join(file)).jobs).unwrap();
+        record
+    };
     assert_eq!(locality(&chukwa("JobHistory.log"), Outcome::Success), [10, 0, 0, 0]);
     let old = chukwa("Hadoop18JobHistoryLog.txt");
     assert_eq!(locality(&old, Outcome::Success), [8, 1, 0, 0]);

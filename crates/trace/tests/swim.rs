@@ -1,57 +1,31 @@
 //! The SWIM files that were published: what is read of them, and the tasks that are made of it.
 #![allow(clippy::unwrap_used)]
 
+mod support;
+
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use resched_trace::Error;
-use resched_trace::formats::{Sink, swim};
-use resched_trace::model::{JobRecord, JobRow, NodeRow, TaskKind};
+use resched_trace::formats::{Collected, swim};
+use resched_trace::model::{JobRecord, JobRow, TaskKind};
 use resched_trace::synthesise::{Rules, Synthesiser};
 
-/// Keeps the jobs; nothing may be skipped.
-#[derive(Default)]
-struct Jobs(Vec<JobRecord>);
-
-impl Sink for Jobs {
-    fn job(&mut self, job: JobRecord) -> Result<(), Error> {
-        self.0.push(job);
-        Ok(())
-    }
-    fn node(&mut self, node: NodeRow) {
-        panic!("a SWIM file has no machines, found {node:?}");
-    }
-    fn skip(&mut self, cause: &str, n: u64) {
-        panic!("nothing is damaged, found {n} × {cause}");
-    }
-}
-
-/// The folder of the real files; without it a test is skipped, unless it is required.
-fn real_traces() -> Option<PathBuf> {
-    let default = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
-    let traces = std::env::var_os("RESCHED_SHARED").map_or_else(default, PathBuf::from).join("traces");
-    if traces.is_dir() {
-        return Some(traces);
-    }
-    let required = std::env::var_os("RESCHED_REQUIRE_SHARED").is_some_and(|value| value == "1");
-    assert!(!required, "{}: not found", traces.display());
-    eprintln!("skipped: {} not found", traces.display());
-    None
-}
-
+/// The jobs of a file; nothing in it may be skipped.
 fn read(path: &Path) -> Vec<JobRecord> {
     let mut input = BufReader::new(File::open(path).unwrap());
     assert!((swim::FORMAT.sniff)(input.fill_buf().unwrap()), "{} is not recognised", path.display());
-    let mut jobs = Jobs::default();
-    (swim::FORMAT.read)(&mut input, &path.display().to_string(), &mut jobs).unwrap();
-    jobs.0
+    let mut found = Collected::default();
+    (swim::FORMAT.read)(&mut input, &path.display().to_string(), &mut found).unwrap();
+    assert!(found.nodes.is_empty(), "a SWIM file has no machines, found {:?}", found.nodes);
+    assert!(found.skipped.is_empty(), "nothing is damaged, found {:?}", found.skipped);
+    found.jobs
 }
 
 #[test]
 fn golden_counts() {
-    let Some(traces) = real_traces() else { return };
+    let Some(traces) = support::real_traces() else { return };
     let golden = File::open(traces.join("golden_counts.json")).unwrap();
     let golden: BTreeMap<String, serde_json::Value> = serde_json::from_reader(golden).unwrap();
     let files: Vec<_> = golden.into_iter().filter(|(name, _)| name.starts_with("swim/")).collect();
@@ -82,7 +56,7 @@ fn golden_counts() {
 /// All bytes of the jobs end up in tasks, and nothing else does.
 #[test]
 fn a_workload_is_divided_completely() {
-    let Some(traces) = real_traces() else { return };
+    let Some(traces) = support::real_traces() else { return };
     let synthesiser = Synthesiser::new(&Rules::default(), 1).unwrap();
     let (mut maps, mut reduces, mut input, mut shuffled) = (0, 0, 0, 0);
     for (ordinal, mut record) in (0..).zip(read(&traces.join("swim/FB-2009_samples_24_times_1hr_0.tsv"))) {

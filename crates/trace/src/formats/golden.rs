@@ -6,37 +6,10 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::{Format, Sink};
+pub(super) use super::Collected as Collect;
+use super::Format;
 use crate::Error;
-use crate::model::{JobRecord, NodeRow, Outcome, TaskKind};
-
-/// A sink that keeps all it is given.
-#[derive(Debug, Default, PartialEq)]
-pub(super) struct Collect {
-    pub(super) jobs: Vec<JobRecord>,
-    pub(super) nodes: Vec<NodeRow>,
-    pub(super) skipped: BTreeMap<String, u64>,
-    pub(super) counters: bool,
-}
-
-impl Sink for Collect {
-    fn job(&mut self, job: JobRecord) -> Result<(), Error> {
-        self.jobs.push(job);
-        Ok(())
-    }
-
-    fn node(&mut self, node: NodeRow) {
-        self.nodes.push(node);
-    }
-
-    fn skip(&mut self, cause: &str, n: u64) {
-        *self.skipped.entry(cause.to_owned()).or_default() += n;
-    }
-
-    fn wants_counters(&self) -> bool {
-        self.counters
-    }
-}
+use crate::model::{Outcome, TaskKind};
 
 impl Collect {
     /// All that `format` finds in `bytes`.

@@ -14,6 +14,7 @@ pub mod swim;
 pub mod text_history;
 pub mod topology;
 
+use std::collections::BTreeMap;
 use std::io::BufRead;
 
 pub use self::names::{MAPREDUCE, job_id_in_name, split_rack_and_host};
@@ -41,6 +42,39 @@ pub trait Sink {
     /// Whether counters are wanted (`--counters`).
     fn wants_counters(&self) -> bool {
         false
+    }
+}
+
+/// A sink that keeps all it is given, for what fits in memory.
+#[derive(Debug, Default, PartialEq)]
+pub struct Collected {
+    /// The jobs, in the order in which they came.
+    pub jobs: Vec<JobRecord>,
+    /// The machine events, in the order in which they came; a machine that was told twice is here twice.
+    pub nodes: Vec<NodeRow>,
+    /// How many things were left out or mended, by cause.
+    pub skipped: BTreeMap<String, u64>,
+    /// Whether it asks for counters.
+    pub counters: bool,
+}
+
+impl Sink for Collected {
+    fn job(&mut self, job: JobRecord) -> Result<(), Error> {
+        self.jobs.push(job);
+        Ok(())
+    }
+
+    fn node(&mut self, node: NodeRow) {
+        self.nodes.push(node);
+    }
+
+    fn skip(&mut self, cause: &str, n: u64) {
+        let count = self.skipped.entry(cause.to_owned()).or_default();
+        *count = count.saturating_add(n);
+    }
+
+    fn wants_counters(&self) -> bool {
+        self.counters
     }
 }
 

@@ -102,31 +102,13 @@ mod tests {
 
     use super::*;
     use crate::draws::{Purpose, stream};
-    use crate::model::NodeRow;
-
-    #[derive(Default)]
-    struct Collected {
-        jobs: Vec<JobRow>,
-        skipped: BTreeMap<String, u64>,
-    }
-
-    impl Sink for Collected {
-        fn job(&mut self, job: JobRecord) -> Result<(), Error> {
-            assert!(job.tasks.is_empty());
-            self.jobs.push(job.job);
-            Ok(())
-        }
-        fn node(&mut self, node: NodeRow) {
-            panic!("a SWIM file has no machines, got {node:?}");
-        }
-        fn skip(&mut self, cause: &str, n: u64) {
-            *self.skipped.entry(cause.to_owned()).or_default() += n;
-        }
-    }
+    use crate::formats::Collected;
 
     fn read_all(mut bytes: &[u8]) -> Collected {
         let mut sink = Collected::default();
         read(&mut bytes, "test.tsv", &mut sink).unwrap();
+        assert!(sink.jobs.iter().all(|record| record.tasks.is_empty()), "a SWIM file has no tasks");
+        assert!(sink.nodes.is_empty(), "a SWIM file has no machines, got {:?}", sink.nodes);
         sink
     }
 
@@ -138,7 +120,7 @@ mod tests {
         let read = read_all(text.as_bytes());
         assert_eq!(read.skipped, BTreeMap::new());
         assert_eq!(
-            read.jobs[0],
+            read.jobs[0].job,
             JobRow {
                 job_id: "job0".to_owned(),
                 queue: Some("default".to_owned()),
@@ -151,7 +133,7 @@ mod tests {
                 ..JobRow::default()
             }
         );
-        let names: Vec<_> = read.jobs.iter().map(|job| job.name.as_deref()).collect();
+        let names: Vec<_> = read.jobs.iter().map(|record| record.job.name.as_deref()).collect();
         assert_eq!(names, [None, Some("inputPath1"), Some("inputPath2")]);
     }
 
@@ -173,7 +155,7 @@ mod tests {
         text.extend(std::iter::repeat_n(b'x', 3 * MAX_LINE as usize));
         text.extend_from_slice(b"\n\njob9\t2\t1\t2\t3\t4\r\njob10\t3\t1\t0\t0\t0");
         let read = read_all(&text);
-        let ids: Vec<_> = read.jobs.iter().map(|job| job.job_id.as_str()).collect();
+        let ids: Vec<_> = read.jobs.iter().map(|record| record.job.job_id.as_str()).collect();
         assert_eq!(ids, ["job0", "job9", "job10"]);
         assert_eq!(read.skipped, BTreeMap::from([("damaged-line".to_owned(), 9)]));
     }

@@ -4,30 +4,9 @@ use std::fs;
 use std::io::{BufRead, Write};
 
 use super::*;
+use crate::formats::Collected;
 use crate::model::{AttemptRow, JobRow, Outcome, TaskKind, TaskRecord, TaskRow};
 use crate::store::{TimeZero, Trace};
-
-#[derive(Debug, Default)]
-struct Collected {
-    jobs: Vec<JobRecord>,
-    nodes: Vec<NodeRow>,
-    skipped: BTreeMap<String, u64>,
-}
-
-impl Sink for Collected {
-    fn job(&mut self, job: JobRecord) -> Result<(), Error> {
-        self.jobs.push(job);
-        Ok(())
-    }
-
-    fn node(&mut self, node: NodeRow) {
-        self.nodes.push(node);
-    }
-
-    fn skip(&mut self, cause: &str, n: u64) {
-        self.skipped.insert(cause.to_owned(), n);
-    }
-}
 
 impl Collected {
     fn ids(&self) -> Vec<&str> {

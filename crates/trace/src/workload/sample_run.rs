@@ -9,8 +9,8 @@ use rand::RngExt;
 use super::{Cluster, History, Workload, generate};
 use crate::Error;
 use crate::draws::{Purpose, stream};
-use crate::formats::Sink;
-use crate::model::{AttemptRow, JobRecord, Locality, NodeRow, Outcome, TaskKind, TaskRecord};
+use crate::formats::Collected;
+use crate::model::{AttemptRow, JobRecord, Locality, Outcome, TaskKind, TaskRecord};
 use crate::synthesise::{host_name, rack_name, rack_of};
 
 /// From submission to launch, while the JobTracker reads the job's splits, ms.
@@ -38,23 +38,10 @@ pub fn sample_run(workload: &Workload) -> Result<Vec<JobRecord>, Error> {
     let machines: Vec<Machine> = (0..cluster.nodes).map(|node| Machine::new(node, cluster, history)).collect();
     let mut map_slots = slots(&machines, cluster.map_slots);
     let mut reduce_slots = slots(&machines, cluster.reduce_slots);
-    for (ordinal, record) in (0..).zip(&mut collected.0) {
+    for (ordinal, record) in (0..).zip(&mut collected.jobs) {
         run_job(record, history, ordinal, &mut map_slots, &mut reduce_slots)?;
     }
-    Ok(collected.0)
-}
-
-/// Keeps the jobs of a workload; a sample is small.
-#[derive(Default)]
-struct Collected(Vec<JobRecord>);
-
-impl Sink for Collected {
-    fn job(&mut self, job: JobRecord) -> Result<(), Error> {
-        self.0.push(job);
-        Ok(())
-    }
-    fn node(&mut self, _node: NodeRow) {}
-    fn skip(&mut self, _cause: &str, _n: u64) {}
+    Ok(collected.jobs)
 }
 
 /// A machine and its heartbeats.

@@ -7,28 +7,9 @@ use rand::RngExt;
 
 use super::*;
 use crate::draws::{Purpose, stream};
-use crate::formats::Sink;
+use crate::formats::Collected;
 use crate::model::{JobRecord, JobRow, NodeRow, TaskKind};
 use crate::store::columns::Row;
-
-#[derive(Debug, Default, PartialEq)]
-struct Collected {
-    jobs: Vec<JobRecord>,
-    nodes: Vec<NodeRow>,
-}
-
-impl Sink for Collected {
-    fn job(&mut self, job: JobRecord) -> Result<(), Error> {
-        self.jobs.push(job);
-        Ok(())
-    }
-    fn node(&mut self, node: NodeRow) {
-        self.nodes.push(node);
-    }
-    fn skip(&mut self, cause: &str, _n: u64) {
-        panic!("nothing is skipped, found {cause}");
-    }
-}
 
 fn bundled(name: &str) -> Workload {
     Workload::read(&PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../traces").join(name)).unwrap()
@@ -37,6 +18,7 @@ fn bundled(name: &str) -> Workload {
 fn made(workload: &Workload, seed: u64) -> Collected {
     let mut sink = Collected::default();
     generate(workload, seed, &mut sink).unwrap();
+    assert!(sink.skipped.is_empty(), "nothing is skipped, found {:?}", sink.skipped);
     sink
 }
 

@@ -1,33 +1,8 @@
 #![allow(clippy::unwrap_used)]
 
-use std::collections::BTreeMap;
-
 use super::*;
-use crate::model::{CounterScope, JobRecord, Locality, NodeRow, Outcome, Priority, TaskKind};
-
-#[derive(Default)]
-struct Collected {
-    jobs: Vec<JobRecord>,
-    skipped: BTreeMap<String, u64>,
-    counters: bool,
-}
-
-impl Sink for Collected {
-    fn job(&mut self, job: JobRecord) -> Result<(), Error> {
-        self.jobs.push(job);
-        Ok(())
-    }
-
-    fn node(&mut self, _: NodeRow) {}
-
-    fn skip(&mut self, cause: &str, n: u64) {
-        *self.skipped.entry(cause.to_owned()).or_default() += n;
-    }
-
-    fn wants_counters(&self) -> bool {
-        self.counters
-    }
-}
+use crate::formats::Collected;
+use crate::model::{CounterScope, Locality, Outcome, Priority, TaskKind};
 
 fn collect(text: &str) -> Collected {
     let mut found = Collected { counters: true, ..Collected::default() };
