@@ -6,12 +6,12 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-pub(super) use super::Collected as Collect;
+pub(super) use super::Collected;
 use super::Format;
 use crate::Error;
 use crate::model::{Outcome, TaskKind};
 
-impl Collect {
+impl Collected {
     /// All that `format` finds in `bytes`.
     pub(super) fn read(format: &Format, bytes: &[u8]) -> Result<Self, Error> {
         Self::default().with(format, bytes)
@@ -62,7 +62,7 @@ fn tally(names: impl Iterator<Item = String>) -> Value {
 }
 
 /// Compares what `found` holds with the golden row `expected`, whose outcomes carry the source's names.
-pub(super) fn check_counts(found: &Collect, expected: &Value, names: &[&str], file: &str) {
+pub(super) fn check_counts(found: &Collected, expected: &Value, names: &[&str], file: &str) {
     let counts = found.counts();
     for name in names {
         let expected = match &expected[name] {

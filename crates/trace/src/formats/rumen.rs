@@ -337,7 +337,7 @@ fn attempt_number(id: &str) -> Option<i64> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use super::super::golden::{Collect, check_counts, each_damage, golden_rows, read_shared};
+    use super::super::golden::{Collected, check_counts, each_damage, golden_rows, read_shared};
     use super::*;
 
     #[test]
@@ -347,7 +347,7 @@ mod tests {
         for (file, expected) in rows {
             let Some(bytes) = read_shared(&file) else { return };
             assert!(sniff(&bytes[..bytes.len().min(1 << 16)]), "{file}");
-            let found = Collect::read(&FORMAT, &bytes).unwrap();
+            let found = Collected::read(&FORMAT, &bytes).unwrap();
             assert!(found.skipped.is_empty(), "{file}: {:?}", found.skipped);
             let names = [
                 "jobs",
@@ -371,7 +371,7 @@ mod tests {
     #[test]
     fn mumak_runs_where_its_names_say() {
         let Some(bytes) = read_shared("hadoop-mapreduce-2011/mumak/19-jobs.trace.json.gz") else { return };
-        let found = Collect::read(&FORMAT, &bytes).unwrap();
+        let found = Collected::read(&FORMAT, &bytes).unwrap();
         let mut counts = [0; 4];
         for task in found.jobs.iter().flat_map(|job| &job.tasks) {
             assert!(task.splits.iter().all(|split| split.host.is_some() && split.rack.is_some()));
@@ -408,7 +408,7 @@ mod tests {
             "startTime":0,"finishTime":800,"shuffleFinished":-1,"sortFinished":-1,"hdfsBytesRead":5,"mapInputRecords":6,
             "resourceUsageMetrics":{"cumulativeCpuUsage":70,"physicalMemoryUsage":0}},{"result":"FAILED"}]}],
             "reduceTasks":null,"otherTasks":[{"taskID":"task_1_2_m_000001","taskType":"JOB_SETUP","taskStatus":"FAILED"},{}]}"#;
-        let found = Collect::read_with_counters(&FORMAT, text.as_bytes()).unwrap();
+        let found = Collected::read_with_counters(&FORMAT, text.as_bytes()).unwrap();
         let id = || "job_1_2".to_owned();
         let some = |text: &str| Some(text.to_owned());
         let split = |ordinal, host, rack| SplitRow {
@@ -488,7 +488,8 @@ mod tests {
                 r#"{{"jobID":"j","submitTime":{submit},"mapTasks":[{{"taskID":"t","attempts":[{{"attemptID":"a_0","startTime":0}}]}}]}}"#
             )
         };
-        let start = |submit| Collect::read(&FORMAT, job(submit).as_bytes()).unwrap().jobs[0].tasks[0].attempts[0].start;
+        let start =
+            |submit| Collected::read(&FORMAT, job(submit).as_bytes()).unwrap().jobs[0].tasks[0].attempts[0].start;
         assert_eq!(start(0), Some(0));
         assert_eq!(start(5), None);
     }
@@ -497,16 +498,16 @@ mod tests {
     fn a_damaged_job_costs_only_itself() {
         let Some(bytes) = read_shared("hadoop-common-2014/gridmix/wordcount2.json") else { return };
         let text = String::from_utf8(bytes).unwrap();
-        let whole = Collect::read(&FORMAT, text.as_bytes()).unwrap();
+        let whole = Collected::read(&FORMAT, text.as_bytes()).unwrap();
         assert_eq!(whole.jobs.len(), 2);
         // Without the lines 30 to 60 of the first job, which leaves brackets open.
         let damaged: String =
             text.lines().enumerate().filter(|(n, _)| !(30..60).contains(n)).map(|(_, l)| format!("{l}\n")).collect();
-        let found = Collect::read(&FORMAT, damaged.as_bytes()).unwrap();
+        let found = Collected::read(&FORMAT, damaged.as_bytes()).unwrap();
         assert_eq!(found.jobs, whole.jobs[1..]);
         assert_eq!(found.skipped, [("damaged-job".to_owned(), 1)].into());
         // Cut in the second job.
-        let found = Collect::read(&FORMAT, &text.as_bytes()[..text.len() - 100]).unwrap();
+        let found = Collected::read(&FORMAT, &text.as_bytes()[..text.len() - 100]).unwrap();
         assert_eq!(found.jobs, whole.jobs[..1]);
         assert_eq!(found.skipped, [("damaged-job".to_owned(), 1)].into());
     }
@@ -534,10 +535,10 @@ mod tests {
             let Some(bytes) = read_shared(file) else { return };
             each_damage(&bytes, 200, |damaged| {
                 sniff(damaged);
-                Collect::read_with_counters(&FORMAT, damaged).unwrap();
+                Collected::read_with_counters(&FORMAT, damaged).unwrap();
             });
         }
         let deep = format!("{{\"jobID\":{}", "[".repeat(100_000));
-        assert_eq!(Collect::read(&FORMAT, deep.as_bytes()).unwrap().skipped["damaged-job"], 1);
+        assert_eq!(Collected::read(&FORMAT, deep.as_bytes()).unwrap().skipped["damaged-job"], 1);
     }
 }

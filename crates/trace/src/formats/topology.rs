@@ -114,7 +114,7 @@ fn unescape(name: &str) -> String {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use super::super::golden::{Collect, each_damage, read_shared};
+    use super::super::golden::{Collected, each_damage, read_shared};
     use super::*;
 
     fn some(text: &str) -> Option<String> {
@@ -147,7 +147,7 @@ mod tests {
         ] {
             let Some(bytes) = read_shared(&file) else { return };
             assert!(sniff(&bytes[..bytes.len().min(1 << 16)]), "{file}");
-            let found = Collect::read(&FORMAT, &bytes).unwrap();
+            let found = Collected::read(&FORMAT, &bytes).unwrap();
             let names: std::collections::BTreeSet<_> = found.nodes.iter().map(|node| &node.rack).collect();
             assert_eq!((names.len(), found.nodes.len()), (racks, nodes), "{file}");
             for node in &found.nodes {
@@ -162,7 +162,7 @@ mod tests {
         let text = r#"{"name":"<root>","children":[
             {"name":"dc","children":[{"name":"r1","children":[{"name":"n1","children":null}]}, {"name":"r2","children":[]}]},
             {"name":"lone"}, {"children":null}]}"#;
-        let found = Collect::read(&FORMAT, text.as_bytes()).unwrap();
+        let found = Collected::read(&FORMAT, text.as_bytes()).unwrap();
         let places: Vec<_> = found.nodes.iter().map(|node| (node.host.as_str(), node.rack.as_deref())).collect();
         assert_eq!(places, [("n1", Some("/dc/r1")), ("lone", None)]);
         assert_eq!(found.skipped, [("damaged-node".to_owned(), 1)].into());
@@ -170,7 +170,7 @@ mod tests {
 
     #[test]
     fn a_damaged_tree_is_an_error_that_names_the_place() {
-        let error = Collect::read(&FORMAT, b"\n{\"name\": \"<root>\", \"children\": [").unwrap_err().to_string();
+        let error = Collected::read(&FORMAT, b"\n{\"name\": \"<root>\", \"children\": [").unwrap_err().to_string();
         assert!(error.contains("topology at line 2"), "{error}");
     }
 
@@ -181,7 +181,7 @@ mod tests {
         };
         each_damage(&bytes, 200, |damaged| {
             sniff(damaged);
-            let _ = Collect::read(&FORMAT, damaged);
+            let _ = Collected::read(&FORMAT, damaged);
         });
     }
 }

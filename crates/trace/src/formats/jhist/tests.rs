@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::super::golden::{Collect, check_counts, each_damage, golden_rows, read_shared};
+use super::super::golden::{Collected, check_counts, each_damage, golden_rows, read_shared};
 use super::FORMAT;
 use crate::model::{JobRecord, Locality, Outcome, TaskKind};
 
@@ -27,7 +27,7 @@ fn pairs() -> [(String, String); 3] {
 
 /// The only job in `bytes`, of which nothing may be left out.
 fn job(bytes: &[u8]) -> JobRecord {
-    let mut found = Collect::read_with_counters(&FORMAT, bytes).unwrap();
+    let mut found = Collected::read_with_counters(&FORMAT, bytes).unwrap();
     assert!(found.skipped.is_empty(), "{:?}", found.skipped);
     assert_eq!(found.jobs.len(), 1);
     found.jobs.remove(0)
@@ -54,7 +54,7 @@ fn every_real_file_gives_its_golden_counts() {
     for (file, expected) in rows {
         let Some(bytes) = read_shared(&file) else { return };
         assert!((FORMAT.sniff)(&bytes[..bytes.len().min(1 << 16)]), "{file}");
-        let found = Collect::read(&FORMAT, &bytes).unwrap();
+        let found = Collected::read(&FORMAT, &bytes).unwrap();
         assert!(found.skipped.is_empty(), "{file}: {:?}", found.skipped);
         let names = [
             "jobs",
@@ -110,7 +110,7 @@ fn junk_before_the_magic_line_and_a_broken_event_are_counted() {
     assert_ne!(text, broken);
     let file = format!("<!--\nsome comment\n-->\n{broken}");
     assert!((FORMAT.sniff)(file.as_bytes()));
-    let found = Collect::read(&FORMAT, file.as_bytes()).unwrap();
+    let found = Collected::read(&FORMAT, file.as_bytes()).unwrap();
     assert_eq!(found.skipped, [("damaged-event".to_owned(), 1), ("prefix-bytes".to_owned(), 22)].into());
     let attempt = &found.jobs[0].tasks[0].attempts[0];
     assert_eq!((attempt.start, attempt.finish), (None, Some(1416424784542)));
@@ -122,7 +122,7 @@ fn a_cut_file_is_an_incomplete_job() {
     for file in pairs().map(|(binary, json)| [binary, json]).as_flattened() {
         let Some(bytes) = read_shared(file) else { return };
         let found =
-            Collect::read(&FORMAT, bytes.trim_ascii_end().split_at(bytes.trim_ascii_end().len() - 5).0).unwrap();
+            Collected::read(&FORMAT, bytes.trim_ascii_end().split_at(bytes.trim_ascii_end().len() - 5).0).unwrap();
         assert_eq!(found.skipped, skipped("cut-event"), "{file}");
         assert_eq!(found.jobs[0].job.outcome, Outcome::Incomplete, "{file}");
         assert_eq!(found.jobs[0].job.finish, None);
@@ -204,7 +204,7 @@ fn events_that_do_not_belong_are_left_out() {
         (r#"TASK_FINISHEE {"taskid":"task_1_1_m_0"}"#, "unknown-event"),
         (r#"JOB_KILLED null"#, "damaged-event"),
     ] {
-        let found = Collect::read(&FORMAT, &history(&[r#"JOB_SUBMITTED {"jobid":"job_1_1"}"#, event])).unwrap();
+        let found = Collected::read(&FORMAT, &history(&[r#"JOB_SUBMITTED {"jobid":"job_1_1"}"#, event])).unwrap();
         assert_eq!(found.skipped, skipped(cause), "{event}");
         assert!(found.jobs[0].tasks.is_empty());
         assert_eq!(found.jobs[0].job.outcome, Outcome::Incomplete);
@@ -212,9 +212,9 @@ fn events_that_do_not_belong_are_left_out() {
 }
 
 /// What is said of a binary history with this schema and these events.
-fn with_schema(schema: &str, events: &[u8]) -> Result<Collect, String> {
+fn with_schema(schema: &str, events: &[u8]) -> Result<Collected, String> {
     let bytes = [b"Avro-Binary\n", schema.as_bytes(), b"\n", events].concat();
-    Collect::read(&FORMAT, &bytes).map_err(|error| error.to_string())
+    Collected::read(&FORMAT, &bytes).map_err(|error| error.to_string())
 }
 
 #[test]
@@ -259,7 +259,7 @@ fn no_damage_makes_it_panic() {
         each_damage(&bytes, 300, |damaged| {
             (FORMAT.sniff)(damaged);
             // A broken magic line or schema is an error, anything else is counted.
-            let _ = Collect::read_with_counters(&FORMAT, damaged);
+            let _ = Collected::read_with_counters(&FORMAT, damaged);
         });
     }
 }
@@ -269,7 +269,7 @@ fn other_files_are_not_taken_for_a_history() {
     for text in ["", "Meta VERSION=\"1\" .\n", "{\"jobID\": \"job_1\"}", "Avro-Json\nis a word", "Avro-Jso"] {
         assert!(!(FORMAT.sniff)(text.as_bytes()), "{text}");
     }
-    let error = Collect::read(&FORMAT, b"Meta\n").unwrap_err().to_string();
+    let error = Collected::read(&FORMAT, b"Meta\n").unwrap_err().to_string();
     assert!(error.contains("Avro-Binary"), "{error}");
 }
 
