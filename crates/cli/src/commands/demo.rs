@@ -45,7 +45,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let policies = policies.map_err(Failure::request)?;
     let config = ClusterConfig::parse(CLUSTER)?;
     let request = Request { policies: &policies, config, seed: 1, threads: None, resume: false };
-    let done = request.carry_out(&trace, &runs)?;
+    let done = request.carry_out(&trace, &runs)?.done;
     print(&format!("2. replay it under {} policies\n{}", POLICIES.len(), indented(&told(&done))))?;
 
     let runs: Vec<PathBuf> = done.into_iter().map(|done| done.dir).collect();

@@ -1,5 +1,6 @@
 //! `resched ingest`: source logs to a trace.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use resched_trace::ingest::{Options, TaskMaker, ingest};
@@ -64,9 +65,7 @@ pub(super) fn told(manifest: &Manifest, out: &std::path::Path) -> String {
         rows("splits"),
         rows("nodes"),
     );
-    for (cause, &n) in &manifest.skipped {
-        text += &format!("  left out or mended: {} × {cause}\n", count(n));
-    }
+    text += &left_out(&manifest.skipped);
     if !manifest.made.is_empty() {
         text += &format!(
             "  {} columns are made, not observed: `resched inspect {}` names them\n",
@@ -75,4 +74,9 @@ pub(super) fn told(manifest: &Manifest, out: &std::path::Path) -> String {
         );
     }
     text
+}
+
+/// What was left out or mended, a line a cause.
+pub(super) fn left_out(skipped: &BTreeMap<String, u64>) -> String {
+    skipped.iter().map(|(cause, &n)| format!("  left out or mended: {} × {cause}\n", count(n))).collect()
 }

@@ -9,12 +9,13 @@ use std::time::Instant;
 use indicatif::ProgressBar;
 use resched_analysis::{Run, Summary};
 use resched_policies::PolicySpec;
-use resched_sim::{Cluster, ClusterConfig, Kind, Options, RunWriter, Workload, load, replay};
+use resched_sim::{Cluster, ClusterConfig, Kind, Options, RunWriter, Skipped, Workload, load, replay};
 use resched_trace::run::{self, RunCluster, RunInfo, RunTrace};
 use resched_trace::store::{StagedDir, Trace};
 use resched_trace::workload::write_trace;
 use serde::Serialize;
 
+use super::ingest::left_out;
 use crate::failure::Failure;
 use crate::output::{count, duration, print, table};
 use crate::progress::ReplayProgress;
@@ -71,12 +72,18 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     let config = args.cluster.as_deref().map_or_else(|| Ok(ClusterConfig::default()), ClusterConfig::read)?;
     let request = Request { policies: &policies, config, seed: args.seed, threads: args.threads, resume: args.resume };
-    let done = request.carry_out(&args.trace, &args.out)?;
+    let Outcome { done, skipped } = request.carry_out(&args.trace, &args.out)?;
     if args.json {
         let lines: Result<Vec<String>, _> = done.iter().map(serde_json::to_string).collect();
         return print(&lines.map_err(|error| Failure::work(error.to_string()))?.join("\n"));
     }
-    print(&told(&done))
+    print(&(told(&done) + &left_out(&skipped)))
+}
+
+/// The runs, and what of the trace they leave out, by cause.
+pub(super) struct Outcome {
+    pub(super) done: Vec<Done>,
+    skipped: Skipped,
 }
 
 /// What to replay.
@@ -90,7 +97,7 @@ pub(super) struct Request<'a> {
 
 impl Request<'_> {
     /// Replays the trace or workload at `path` under each policy, into a folder of `out` each.
-    pub(super) fn carry_out(&self, path: &Path, out: &Path) -> Result<Vec<Done>, Failure> {
+    pub(super) fn carry_out(&self, path: &Path, out: &Path) -> Result<Outcome, Failure> {
         let dirs = self.folders(out)?;
         let is_workload = path.extension().is_some_and(|extension| extension == "toml") && !path.is_dir();
         let made;
@@ -119,7 +126,8 @@ impl Request<'_> {
             skipped,
             ..RunInfo::default()
         };
-        self.replay_all(&World { workload, cluster, info }, &dirs)
+        let world = World { workload, cluster, info };
+        Ok(Outcome { done: self.replay_all(&world, &dirs)?, skipped: world.info.skipped })
     }
 
     /// The folder of each run: its label, with what cannot stand in a file's name replaced. All of them can be written.
