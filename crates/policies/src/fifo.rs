@@ -174,12 +174,18 @@ mod tests {
 
     #[test]
     fn b1_w2_beyond_the_padding_a_heartbeat_gets_one_local_map() {
-        // Ten nodes of two slots, one job with 500 maps and a reduce, all data everywhere. All heartbeats come together:
-        // the first round reports nothing as running, so both slots of each node are filled.
+        // Ten nodes of two slots, one job with 500 maps of 30 s and a reduce, all data everywhere. All nodes call together: at 0
+        // nothing is reported as running, so each gets two maps. At 30,000 all have ended, but when node 0 calls, the other nine
+        // have last reported two each: 18 + 2 are too many, and it gets one. When node 1 calls, only 16 are reported.
         let everywhere: Vec<usize> = (0..10).collect();
         let job = job("job_1_0001").maps(500, map(30_000).on(&everywhere)).reduces(1, 1_000);
-        let starts = Scenario::nodes(10, 2, 2).job(job).launches("fifo");
-        assert_eq!(starts.iter().filter(|launch| launch.at == 0).count(), 20);
+        let launches = Scenario::nodes(10, 2, 2).job(job).launches("fifo");
+        let maps = |at: i64, node: usize| {
+            let then = launches.iter().filter(|launch| (launch.at, launch.node) == (at, node));
+            then.filter(|launch| launch.level.is_some()).count()
+        };
+        assert!((0..10).all(|node| maps(0, node) == 2));
+        assert_eq!([maps(30_000, 0), maps(30_000, 1)], [1, 2]);
     }
 
     #[test]

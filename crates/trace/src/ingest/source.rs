@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use super::Progress;
 use crate::Error;
-use crate::store::Source;
+use crate::store::{Source, hex};
 
 /// How much of a file decides its format (unpacked bytes).
 const HEAD: u64 = 64 << 10;
@@ -56,7 +56,7 @@ impl<'a> SourceFile<'a> {
         let mut stored = decoder.into_inner();
         io::copy(&mut stored, &mut io::sink()).map_err(Error::io(path, "read"))?;
         let Stored { hash, bytes, .. } = stored.into_inner();
-        let sha256 = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        let sha256 = hex(hash.finalize());
         Ok((Source { path: path.display().to_string(), bytes, sha256, format: format.to_owned() }, cut))
     }
 }

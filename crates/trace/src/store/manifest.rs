@@ -7,6 +7,11 @@ use serde::{Deserialize, Serialize};
 /// The version of the layout that this build writes and reads.
 pub const FORMAT_VERSION: u32 = 1;
 
+/// A hash in hexadecimal, as manifests have it.
+pub(crate) fn hex(hash: impl AsRef<[u8]>) -> String {
+    hash.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
 /// What a trace's times count from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
