@@ -1,7 +1,6 @@
 //! Any of the policies, so that one replay loop serves all without a virtual call in it.
 
-use resched_sim::{JobId, Ms, NodeId, Offer, Orders, Policy, TaskId, View, Violation};
-use resched_trace::model::Outcome;
+use resched_sim::{AttemptEnd, JobId, Ms, Offer, Orders, Policy, RunView, View, Violation};
 
 use crate::delay::Delay;
 use crate::delay_time::DelayTime;
@@ -30,11 +29,11 @@ macro_rules! any_policy {
             fn job_finished(&mut self, job: JobId, view: View<'_>) {
                 match self { $(Self::$variant(policy) => policy.job_finished(job, view)),+ }
             }
-            fn task_started(&mut self, task: TaskId, node: NodeId, view: View<'_>) {
-                match self { $(Self::$variant(policy) => policy.task_started(task, node, view)),+ }
+            fn task_started(&mut self, started: &RunView, view: View<'_>) {
+                match self { $(Self::$variant(policy) => policy.task_started(started, view)),+ }
             }
-            fn task_finished(&mut self, task: TaskId, outcome: Outcome, view: View<'_>) {
-                match self { $(Self::$variant(policy) => policy.task_finished(task, outcome, view)),+ }
+            fn task_finished(&mut self, ended: &AttemptEnd, view: View<'_>) {
+                match self { $(Self::$variant(policy) => policy.task_finished(ended, view)),+ }
             }
             fn period(&self) -> Option<Ms> {
                 match self { $(Self::$variant(policy) => policy.period()),+ }
@@ -55,4 +54,4 @@ macro_rules! any_policy {
     };
 }
 
-any_policy!(Fifo, NaiveFair, Delay, DelayTime, Fair);
+any_policy!(Fifo, NaiveFair, Delay, DelayTime, Fair,);

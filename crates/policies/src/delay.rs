@@ -37,7 +37,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
         ),
         Parameter::integer("replication", "3", 1, 100, "", "replicas of a block, for lambda"),
     ],
-    build: |values| Ok(Delay::new(values).into()),
+    build: |values, _| Ok(Delay::new(values).into()),
 };
 
 /// The policy.

@@ -28,7 +28,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
         ),
         Parameter::integer("T2", "-1", -1, 86_400_000, "ms", "further wait for a rack with the data; -1: likewise"),
     ],
-    build: |values| Ok(DelayTime::new(values).into()),
+    build: |values, _| Ok(DelayTime::new(values).into()),
 };
 
 /// The policy.

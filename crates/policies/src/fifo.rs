@@ -33,7 +33,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
             "fill all free map slots at one heartbeat; false: one task, as before 0.20",
         ),
     ],
-    build: |values| Ok(Fifo::new(values).into()),
+    build: |values, _| Ok(Fifo::new(values).into()),
 };
 
 /// The policy.

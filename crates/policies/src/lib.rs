@@ -16,6 +16,7 @@ mod fifo;
 mod naive_fair;
 pub mod parts;
 mod registry;
+mod site;
 #[cfg(test)]
 mod testing;
 
@@ -26,3 +27,4 @@ pub use fair::{Allocations, Fair, PoolConfig, PoolMode};
 pub use fifo::Fifo;
 pub use naive_fair::NaiveFair;
 pub use registry::{POLICIES, Parameter, PolicyInfo, PolicySpec, Range};
+pub use site::Site;

@@ -18,7 +18,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     title: "Naive fair sharing (no pools, no delay)",
     source: "Delay Scheduling, Algorithm 1",
     parameters: &[],
-    build: |_| Ok(NaiveFair::default().into()),
+    build: |_, _| Ok(NaiveFair::default().into()),
 };
 
 /// The policy.

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::any::AnyPolicy;
+use crate::site::Site;
 use crate::{delay, delay_time, fair, fifo, naive_fair};
 
 /// All policies, in the order in which they are listed.
@@ -22,7 +23,7 @@ pub struct PolicyInfo {
     /// Its parameters.
     pub parameters: &'static [Parameter],
     /// Makes one; `Err` says what is wrong with the values taken together.
-    pub(crate) build: fn(&Values) -> Result<AnyPolicy, String>,
+    pub(crate) build: fn(&Values, &Site) -> Result<AnyPolicy, String>,
 }
 
 /// A parameter of a policy.
@@ -265,7 +266,8 @@ impl PolicySpec {
     /// # Errors
     /// What is wrong with the values taken together, or with a file they name.
     pub fn build(&self) -> Result<AnyPolicy, String> {
-        (self.info.build)(&self.values).map_err(|problem| format!("policy `{}`: {problem}", self.info.name))
+        (self.info.build)(&self.values, &Site::default())
+            .map_err(|problem| format!("policy `{}`: {problem}", self.info.name))
     }
 }
 

@@ -21,7 +21,7 @@ use crate::ids::{JobId, Kind, Level, Ms, NodeId};
 use crate::observer::{Ended, JobEnded, Launched, Observer};
 use crate::offer::{Offer, Violation};
 use crate::policy::{Orders, Policy};
-use crate::view::{RunId, View};
+use crate::view::{RunId, RunView, View};
 use crate::workload::Workload;
 use crate::world::{JobPhase, Kill, Run, World};
 
@@ -403,20 +403,19 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
                 let task = &mut self.world.tasks[run.task.index()];
                 task.failures += 1;
                 if task.failures >= self.world.cluster.config.jobs.max_attempts {
-                    self.policy.task_finished(run.task, outcome, View { world: &self.world });
+                    self.policy.task_finished(&run.ended(outcome), View { world: &self.world });
                     return self.end_job(run.job, Outcome::Failed);
                 }
                 self.world.task_returned(&run, true);
             }
             _ => self.world.task_returned(&run, false),
         }
-        self.policy.task_finished(run.task, outcome, View { world: &self.world });
+        self.policy.task_finished(&run.ended(outcome), View { world: &self.world });
         if self.world.is_done(run.job) { self.end_job(run.job, Outcome::Success) } else { Ok(()) }
     }
 
     fn tell_end(&mut self, run: &Run, outcome: Outcome) -> Result<(), Error> {
-        let reduces = run.kind == Kind::Reduce && outcome == Outcome::Success;
-        let shuffle_finish = run.shuffle_finish.filter(|_| reduces);
+        let (shuffle_finish, sort_finish) = run.phases(outcome);
         self.observer.ended(&Ended {
             task: run.task,
             attempt: run.attempt,
@@ -424,7 +423,7 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
             level: self.level_of(run),
             start: run.start,
             shuffle_finish,
-            sort_finish: shuffle_finish.map(|at| at + run.course.sort),
+            sort_finish,
             finish: run.end,
             outcome,
             discarded: run.kill == Kill::Ordered && outcome == Outcome::Success,
@@ -479,7 +478,7 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
             let run = &self.world.runs[id.index()];
             let (task, attempt, level) = (run.task, run.attempt, self.level_of(run));
             self.observer.launched(&Launched { at: at.0, task, attempt, node, level })?;
-            self.policy.task_started(task, node, View { world: &self.world });
+            self.policy.task_started(&RunView::of(&self.world, id), View { world: &self.world });
         }
         self.launched = launched;
         Ok(())

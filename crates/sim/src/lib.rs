@@ -42,5 +42,5 @@ pub use offer::{Offer, Violation};
 pub use policy::{Orders, Policy};
 pub use resources::Resources;
 pub use run_writer::RunWriter;
-pub use view::{JobView, RunId, RunView, View};
+pub use view::{AttemptEnd, JobView, RunId, RunView, View};
 pub use workload::{Job, LONGEST, LoggedMap, LoggedReduce, TaskSpec, Workload, usual_task_name};

@@ -1,9 +1,8 @@
 //! The boundary between the engine and a scheduling policy.
 
-use crate::ids::{JobId, Ms, NodeId, TaskId};
+use crate::ids::{JobId, Ms};
 use crate::offer::{Offer, Violation};
-use crate::view::{RunId, View};
-use resched_trace::model::Outcome;
+use crate::view::{AttemptEnd, RunId, RunView, View};
 
 /// A scheduling policy. The engine owns the world; a policy reads a [`View`] of it that hides the future, and answers a
 /// heartbeat with launches, which the engine checks. Only [`Policy::heartbeat`] must be written.
@@ -17,11 +16,11 @@ pub trait Policy {
     /// A job has ended, well or not; it is no longer among `view.jobs()`.
     fn job_finished(&mut self, _job: JobId, _view: View<'_>) {}
 
-    /// A task that this policy launched has started.
-    fn task_started(&mut self, _task: TaskId, _node: NodeId, _view: View<'_>) {}
+    /// An attempt that this policy launched is on its way.
+    fn task_started(&mut self, _started: &RunView, _view: View<'_>) {}
 
     /// The master has learned how an attempt at a task ended.
-    fn task_finished(&mut self, _task: TaskId, _outcome: Outcome, _view: View<'_>) {}
+    fn task_finished(&mut self, _ended: &AttemptEnd, _view: View<'_>) {}
 
     /// How often [`Policy::tick`] is called, ms; `None`: never.
     fn period(&self) -> Option<Ms> {

@@ -1,6 +1,6 @@
 //! What a policy may read: the world as the master sees it, without run times, outcomes or jobs to come.
 
-use resched_trace::model::Priority;
+use resched_trace::model::{Outcome, Priority};
 
 use crate::ids::{JobId, Kind, Level, Ms, NodeId, RackId, TaskId};
 use crate::resources::Resources;
@@ -49,6 +49,49 @@ pub struct RunView {
     pub reported: bool,
     /// Whether it has been ordered to be killed.
     pub dying: bool,
+}
+
+impl RunView {
+    pub(crate) fn of(world: &World<'_>, id: RunId) -> Self {
+        let run = &world.runs[id.index()];
+        Self {
+            id,
+            task: run.task,
+            attempt: run.attempt,
+            node: run.node,
+            assigned: run.assigned,
+            level: run.level,
+            reported: run.reported,
+            dying: run.kill != Kill::No,
+        }
+    }
+}
+
+/// What the master learns when an attempt ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct AttemptEnd {
+    /// Its task.
+    pub task: TaskId,
+    /// The job of its task.
+    pub job: JobId,
+    /// The kind of its task.
+    pub kind: Kind,
+    /// Its number among the tries at that task.
+    pub attempt: u32,
+    /// Where it ran.
+    pub node: NodeId,
+    /// How near to its input it ran (`Off` for reduces).
+    pub level: Level,
+    /// When it started on its node, ms.
+    pub start: Ms,
+    /// When a reduce had all its input, ms; `None` for a map, and for a reduce that ended before.
+    pub shuffle_finish: Option<Ms>,
+    /// When a reduce had sorted its input, ms; `None` as above.
+    pub sort_finish: Option<Ms>,
+    /// When it ended on its node, ms.
+    pub finish: Ms,
+    /// How it ended, as the master takes it.
+    pub outcome: Outcome,
 }
 
 impl<'a> View<'a> {
@@ -154,19 +197,7 @@ impl<'a> View<'a> {
     /// The attempts of a job and kind that are on nodes now, in no particular order.
     pub fn runs(&self, job: JobId, kind: Kind) -> impl Iterator<Item = RunView> + use<'a> {
         let world = self.world;
-        world.jobs[job.index()].runs[kind.index()].iter().map(move |&id| {
-            let run = &world.runs[id.index()];
-            RunView {
-                id,
-                task: run.task,
-                attempt: run.attempt,
-                node: run.node,
-                assigned: run.assigned,
-                level: run.level,
-                reported: run.reported,
-                dying: run.kill != Kill::No,
-            }
-        })
+        world.jobs[job.index()].runs[kind.index()].iter().map(move |&id| RunView::of(world, id))
     }
 }
 

@@ -7,8 +7,9 @@ use crate::cost::{Course, Fluid, slowstart_threshold};
 use crate::ids::{JobId, Kind, Level, Ms, NodeId, TaskId};
 use crate::index::{MapIndex, Reach, level};
 use crate::resources::Resources;
-use crate::view::RunId;
+use crate::view::{AttemptEnd, RunId};
 use crate::workload::Workload;
+use resched_trace::model::Outcome;
 
 /// A node that had so many failures of one job gets no more tasks of it (policies A.2).
 const FLAKY_FAILURES: u32 = 4;
@@ -89,6 +90,33 @@ pub(crate) struct Run {
     place: u32,
     /// Which launch of the replay it is: tells it from others that had the same place in `runs`.
     launch: u64,
+}
+
+impl Run {
+    /// When a reduce that ended so had all its input, and when it had sorted it.
+    pub(crate) fn phases(&self, outcome: Outcome) -> (Option<Ms>, Option<Ms>) {
+        let reduced = self.kind == Kind::Reduce && outcome == Outcome::Success;
+        let shuffle_finish = self.shuffle_finish.filter(|_| reduced);
+        (shuffle_finish, shuffle_finish.map(|at| at + self.course.sort))
+    }
+
+    /// What the master learns of its end.
+    pub(crate) fn ended(&self, outcome: Outcome) -> AttemptEnd {
+        let (shuffle_finish, sort_finish) = self.phases(outcome);
+        AttemptEnd {
+            task: self.task,
+            job: self.job,
+            kind: self.kind,
+            attempt: self.attempt,
+            node: self.node,
+            level: self.level,
+            start: self.start,
+            shuffle_finish,
+            sort_finish,
+            finish: self.end.unwrap_or(self.start),
+            outcome,
+        }
+    }
 }
 
 #[derive(Debug)]

@@ -21,6 +21,7 @@ pub use allocations::{Allocations, PoolConfig, PoolMode};
 use crate::parts::fair_share::{Standing, fair_order, load_cap};
 use crate::parts::locality_wait::{LocalityWaits, Waits};
 use crate::registry::{Parameter, PolicyInfo, Values};
+use crate::site::Site;
 use preemption::Starvation;
 
 /// Its entry in the registry.
@@ -57,7 +58,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
         Parameter::boolean("preemption", "false", "kill tasks of others for pools that are kept below their share"),
         Parameter::integer("preemption_interval", "15000", 1, 86_400_000, "ms", "between two checks for preemption"),
     ],
-    build: |values| Ok(Fair::new(values)?.into()),
+    build: |values, site| Ok(Fair::new(values, site)?.into()),
 };
 
 /// A job counts three times for so long, if boosted, ms.
@@ -146,9 +147,9 @@ fn at(kind: Kind) -> usize {
 }
 
 impl Fair {
-    fn new(values: &Values) -> Result<Self, String> {
+    fn new(values: &Values, site: &Site) -> Result<Self, String> {
         let allocations = match values.text("allocations") {
-            "" => Allocations::default(),
+            "" => site.pools.clone().unwrap_or_default(),
             path => Allocations::read(path)?,
         };
         let preemption =

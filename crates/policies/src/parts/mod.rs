@@ -5,3 +5,4 @@ pub mod equal_order;
 pub mod fair_share;
 pub mod job_queue;
 pub mod locality_wait;
+pub mod queue_tree;
