@@ -161,7 +161,7 @@ fn help_tells_every_flag() {
     for (command, flags) in [
         ("ingest", "<PATH> --out --format --counters --tasks --seed"),
         ("inspect", "<TRACE> --json"),
-        ("replay", "<TRACE|WORKLOAD.toml> --policy --cluster --seed --out --threads --resume --json"),
+        ("replay", "<TRACE|WORKLOAD.toml> --policy --cluster --site-conf --seed --out --threads --resume --json"),
         ("report", "<RUN> --out --format"),
         ("generate", "<WORKLOAD> --out --seed"),
         ("policies", "[NAME] --json"),

@@ -12,4 +12,5 @@ mod hostile;
 mod interrupts;
 mod oracle_cli;
 mod roundtrip;
+mod site;
 mod support;

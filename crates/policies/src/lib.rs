@@ -27,4 +27,4 @@ pub use fair::{Allocations, Fair, PoolConfig, PoolMode};
 pub use fifo::Fifo;
 pub use naive_fair::NaiveFair;
 pub use registry::{POLICIES, Parameter, PolicyInfo, PolicySpec, Range};
-pub use site::Site;
+pub use site::{Site, SiteConf};

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use crate::any::AnyPolicy;
 use crate::site::Site;
@@ -39,6 +40,8 @@ pub struct Parameter {
     pub unit: &'static str,
     /// What it does.
     pub meaning: &'static str,
+    /// The properties of Hadoop that set it at a site; the first one that is set counts.
+    pub hadoop: &'static [&'static str],
 }
 
 /// What values a parameter takes.
@@ -77,7 +80,7 @@ impl Parameter {
         unit: &'static str,
         meaning: &'static str,
     ) -> Self {
-        Self { key, range: Range::Integer(low, high), default, unit, meaning }
+        Self { key, range: Range::Integer(low, high), default, unit, meaning, hadoop: &[] }
     }
 
     pub(crate) const fn number(
@@ -88,11 +91,11 @@ impl Parameter {
         unit: &'static str,
         meaning: &'static str,
     ) -> Self {
-        Self { key, range: Range::Number(low, high), default, unit, meaning }
+        Self { key, range: Range::Number(low, high), default, unit, meaning, hadoop: &[] }
     }
 
     pub(crate) const fn boolean(key: &'static str, default: &'static str, meaning: &'static str) -> Self {
-        Self { key, range: Range::Boolean, default, unit: "", meaning }
+        Self { key, range: Range::Boolean, default, unit: "", meaning, hadoop: &[] }
     }
 
     pub(crate) const fn choice(
@@ -101,11 +104,21 @@ impl Parameter {
         words: &'static [&'static str],
         meaning: &'static str,
     ) -> Self {
-        Self { key, range: Range::Choice(words), default, unit: "", meaning }
+        Self { key, range: Range::Choice(words), default, unit: "", meaning, hadoop: &[] }
     }
 
     pub(crate) const fn file(key: &'static str, meaning: &'static str) -> Self {
-        Self { key, range: Range::File, default: "", unit: "", meaning }
+        Self { key, range: Range::File, default: "", unit: "", meaning, hadoop: &[] }
+    }
+
+    /// With the properties of Hadoop that set it at a site.
+    pub(crate) const fn hadoop(self, properties: &'static [&'static str]) -> Self {
+        Self { hadoop: properties, ..self }
+    }
+
+    /// Whether this text is one of its values.
+    pub(crate) fn accepts(&self, text: &str) -> bool {
+        self.parse(text).is_ok()
     }
 
     /// The value that this text stands for, or what was expected.
@@ -186,6 +199,7 @@ pub struct PolicySpec {
     pub info: &'static PolicyInfo,
     /// The values that were set, by key.
     pub set: BTreeMap<String, String>,
+    site: Arc<Site>,
     values: Values,
 }
 
@@ -212,15 +226,32 @@ impl PolicySpec {
                 return Err(format!("policy `{name}`: `{key}` is set twice"));
             }
         }
-        let mut values = BTreeMap::new();
+        Self::new(info, set, Arc::default())
+    }
+
+    fn new(info: &'static PolicyInfo, set: BTreeMap<String, String>, site: Arc<Site>) -> Result<Self, String> {
+        let mut spec = Self { info, set, site, values: Values(BTreeMap::new()) };
         for parameter in info.parameters {
-            let text = set.get(parameter.key).map_or(parameter.default, String::as_str);
-            let value = parameter.parse(text).map_err(|problem| format!("policy `{name}`: {problem}"))?;
-            values.insert(parameter.key, value);
+            let value = parameter.parse(spec.text(parameter));
+            let value = value.map_err(|problem| format!("policy `{}`: {problem}", info.name))?;
+            spec.values.0.insert(parameter.key, value);
         }
-        let spec = Self { info, set, values: Values(values) };
         spec.build()?;
         Ok(spec)
+    }
+
+    /// The same policy at a site, whose settings take the place of the defaults; what was set stays.
+    ///
+    /// # Errors
+    /// As [`PolicySpec::parse`].
+    pub fn at_site(&self, site: &Arc<Site>) -> Result<Self, String> {
+        Self::new(self.info, self.set.clone(), Arc::clone(site))
+    }
+
+    /// The value of a parameter as it is written: the one that was set, else the site's, else the default.
+    fn text(&self, parameter: &Parameter) -> &str {
+        let site = || self.site.parameters.get(&(self.info.name, parameter.key));
+        self.set.get(parameter.key).or_else(site).map_or(parameter.default, String::as_str)
     }
 
     /// Reads a policy whose values may be lists, `delay:D=0|8|24`, and returns one for each combination: the cells of a
@@ -253,12 +284,10 @@ impl PolicySpec {
         if set.is_empty() { self.info.name.to_owned() } else { format!("{}:{}", self.info.name, set.join(",")) }
     }
 
-    /// All parameters with their values, defaults included.
+    /// All parameters with their values, those of the site and defaults included.
     pub fn parameters(&self) -> BTreeMap<String, String> {
-        let value = |parameter: &Parameter| {
-            self.set.get(parameter.key).cloned().unwrap_or_else(|| parameter.default.to_owned())
-        };
-        self.info.parameters.iter().map(|parameter| (parameter.key.to_owned(), value(parameter))).collect()
+        let pair = |parameter: &Parameter| (parameter.key.to_owned(), self.text(parameter).to_owned());
+        self.info.parameters.iter().map(pair).collect()
     }
 
     /// Makes the policy, new for each replay.
@@ -266,13 +295,12 @@ impl PolicySpec {
     /// # Errors
     /// What is wrong with the values taken together, or with a file they name.
     pub fn build(&self) -> Result<AnyPolicy, String> {
-        (self.info.build)(&self.values, &Site::default())
-            .map_err(|problem| format!("policy `{}`: {problem}", self.info.name))
+        (self.info.build)(&self.values, &self.site).map_err(|problem| format!("policy `{}`: {problem}", self.info.name))
     }
 }
 
 /// `; did you mean …?` if one of the words is close to this one.
-fn nearest<'a>(word: &str, words: impl Iterator<Item = &'a str>) -> String {
+pub(crate) fn nearest<'a>(word: &str, words: impl Iterator<Item = &'a str>) -> String {
     let best =
         words.map(|known| (strsim::damerau_levenshtein(&word.to_lowercase(), &known.to_lowercase()), known)).min();
     match best {

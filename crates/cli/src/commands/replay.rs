@@ -2,15 +2,15 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use indicatif::ProgressBar;
 use resched_analysis::{Run, Summary};
-use resched_policies::PolicySpec;
+use resched_policies::{PolicySpec, SiteConf};
 use resched_sim::{Cluster, ClusterConfig, Kind, Options, RunWriter, Skipped, Workload, load, replay};
-use resched_trace::run::{self, RunCluster, RunInfo, RunTrace};
+use resched_trace::run::{self, RunCluster, RunInfo, RunSite, RunTrace};
 use resched_trace::store::{StagedDir, Trace};
 use resched_trace::workload::write_trace;
 use serde::Serialize;
@@ -32,6 +32,10 @@ pub(crate) struct Args {
     /// The cluster to replay on (TOML); without it the trace's own machines.
     #[arg(long, value_name = "CLUSTER.toml")]
     cluster: Option<PathBuf>,
+    /// A folder with the configuration of a Hadoop site (mapred-site.xml, fair-scheduler.xml, …): its settings take the place
+    /// of defaults. What --policy or --cluster sets wins.
+    #[arg(long, value_name = "DIR")]
+    site_conf: Option<PathBuf>,
     /// The seed of all draws.
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -41,7 +45,7 @@ pub(crate) struct Args {
     /// Policies replayed at once; without it, one a core.
     #[arg(long)]
     threads: Option<usize>,
-    /// Keep runs that are there already, of the same trace, cluster, policy and seed.
+    /// Keep runs that are there already, of the same trace, cluster, site, policy and seed.
     #[arg(long)]
     resume: bool,
     /// Print one JSON object a policy, a line each.
@@ -70,8 +74,26 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     for text in &args.policies {
         policies.extend(PolicySpec::parse_grid(text).map_err(Failure::request)?);
     }
-    let config = args.cluster.as_deref().map_or_else(|| Ok(ClusterConfig::default()), ClusterConfig::read)?;
-    let request = Request { policies: &policies, config, seed: args.seed, threads: args.threads, resume: args.resume };
+    let SiteConf { site, cluster, files, warnings } =
+        args.site_conf.as_deref().map_or_else(|| Ok(SiteConf::default()), SiteConf::read).map_err(Failure::request)?;
+    let site = Arc::new(site);
+    let policies: Result<Vec<PolicySpec>, String> = policies.iter().map(|policy| policy.at_site(&site)).collect();
+    let policies = policies.map_err(Failure::request)?;
+    let config = match &args.cluster {
+        Some(path) => ClusterConfig::read_over(&cluster, path)?,
+        None => ClusterConfig::of_settings(cluster)?,
+    };
+    for warning in &warnings {
+        eprintln!("warning: {warning}");
+    }
+    let request = Request {
+        policies: &policies,
+        config,
+        site: args.site_conf.as_ref().map(|_| RunSite { files, warnings }),
+        seed: args.seed,
+        threads: args.threads,
+        resume: args.resume,
+    };
     let Outcome { done, skipped } = request.carry_out(&args.trace, &args.out)?;
     if args.json {
         let lines: Result<Vec<String>, _> = done.iter().map(serde_json::to_string).collect();
@@ -90,6 +112,7 @@ pub(super) struct Outcome {
 pub(super) struct Request<'a> {
     pub(super) policies: &'a [PolicySpec],
     pub(super) config: ClusterConfig,
+    pub(super) site: Option<RunSite>,
     pub(super) seed: u64,
     pub(super) threads: Option<usize>,
     pub(super) resume: bool,
@@ -120,6 +143,7 @@ impl Request<'_> {
                 reduce_slots: cluster.slots(Kind::Reduce).into(),
             },
             rules: serde_json::to_value(&cluster.config).map_err(|error| Failure::work(error.to_string()))?,
+            site: self.site.clone(),
             cost_model: "logged".to_owned(),
             reduce_model: cluster.config.cost.reduce.name().to_owned(),
             seed: self.seed,
@@ -217,7 +241,7 @@ struct World {
     info: RunInfo,
 }
 
-/// Whether the folder holds a run of the same trace, cluster, policy and seed by this version.
+/// Whether the folder holds a run of the same trace, cluster, site, policy and seed by this version.
 fn is_there(dir: &Path, wanted: &RunInfo) -> bool {
     let Ok(found) = run::read(dir) else { return false };
     let same = RunInfo {

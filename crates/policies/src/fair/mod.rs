@@ -30,7 +30,8 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     title: "Hadoop Fair Scheduler of 2011 (pools, delay, preemption)",
     source: "Hadoop MapReduce 1 (June 2011)",
     parameters: &[
-        Parameter::choice("pools", "user", &["user", "queue"], "what names a job's pool"),
+        Parameter::choice("pools", "user", &["user", "queue"], "what names a job's pool")
+            .hadoop(&["mapred.fairscheduler.poolnameproperty"]),
         Parameter::file("allocations", "TOML file with guarantees, limits, weights and timeouts of pools"),
         Parameter::integer(
             "delay_node",
@@ -39,7 +40,8 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
             86_400_000,
             "ms",
             "wait for a node with the data; -1: 1.5 heartbeats, 15 s at most",
-        ),
+        )
+        .hadoop(&["mapred.fairscheduler.locality.delay.node", "mapred.fairscheduler.locality.delay"]),
         Parameter::integer(
             "delay_rack",
             "-1",
@@ -47,16 +49,26 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
             86_400_000,
             "ms",
             "further wait for a rack with the data; -1: likewise",
-        ),
-        Parameter::boolean("assign_multiple", "true", "fill all free slots at one heartbeat; false: one task"),
-        Parameter::integer("map_cap", "-1", -1, 100_000, "tasks", "maps per heartbeat; -1: the free slots"),
-        Parameter::integer("reduce_cap", "-1", -1, 100_000, "tasks", "reduces per heartbeat; -1: the free slots"),
-        Parameter::number("max_diff", "0", 0.0, 1.0, "", "by how much a node may be fuller than the cluster"),
-        Parameter::boolean("size_weight", "false", "weigh a job by log2(1 + its demand)"),
-        Parameter::boolean("boost", "false", "weigh a job three times in its first five minutes"),
-        Parameter::integer("update", "500", 1, 3_600_000, "ms", "between two computations of demands and shares"),
-        Parameter::boolean("preemption", "false", "kill tasks of others for pools that are kept below their share"),
-        Parameter::integer("preemption_interval", "15000", 1, 86_400_000, "ms", "between two checks for preemption"),
+        )
+        .hadoop(&["mapred.fairscheduler.locality.delay.rack", "mapred.fairscheduler.locality.delay"]),
+        Parameter::boolean("assign_multiple", "true", "fill all free slots at one heartbeat; false: one task")
+            .hadoop(&["mapred.fairscheduler.assignmultiple"]),
+        Parameter::integer("map_cap", "-1", -1, 100_000, "tasks", "maps per heartbeat; -1: the free slots")
+            .hadoop(&["mapred.fairscheduler.assignmultiple.maps"]),
+        Parameter::integer("reduce_cap", "-1", -1, 100_000, "tasks", "reduces per heartbeat; -1: the free slots")
+            .hadoop(&["mapred.fairscheduler.assignmultiple.reduces"]),
+        Parameter::number("max_diff", "0", 0.0, 1.0, "", "by how much a node may be fuller than the cluster")
+            .hadoop(&["mapred.fairscheduler.load.max.diff"]),
+        Parameter::boolean("size_weight", "false", "weigh a job by log2(1 + its demand)")
+            .hadoop(&["mapred.fairscheduler.sizebasedweight"]),
+        Parameter::boolean("boost", "false", "weigh a job three times in its first five minutes")
+            .hadoop(&["mapred.fairscheduler.weightadjuster"]),
+        Parameter::integer("update", "500", 1, 3_600_000, "ms", "between two computations of demands and shares")
+            .hadoop(&["mapred.fairscheduler.update.interval"]),
+        Parameter::boolean("preemption", "false", "kill tasks of others for pools that are kept below their share")
+            .hadoop(&["mapred.fairscheduler.preemption"]),
+        Parameter::integer("preemption_interval", "15000", 1, 86_400_000, "ms", "between two checks for preemption")
+            .hadoop(&["mapred.fairscheduler.preemption.interval"]),
     ],
     build: |values, site| Ok(Fair::new(values, site)?.into()),
 };
@@ -198,7 +210,7 @@ impl Fair {
         if let Some(&pool) = self.pool_names.get(name) {
             return pool;
         }
-        let config = self.allocations.pools.get(name).cloned().unwrap_or_default();
+        let config = self.allocations.pool(name).clone();
         self.pools.push(Pool {
             name: name.to_owned(),
             config,
@@ -224,8 +236,7 @@ impl Fair {
 
     /// In the order of priority and submission, jobs may run while the limits of their user and pool allow it.
     fn update_stages(&mut self, view: View<'_>) {
-        let limited = self.allocations.user_max_jobs.is_some()
-            || self.allocations.pools.values().any(|pool| pool.max_jobs.is_some());
+        let limited = self.allocations.limits_users() || self.pools.iter().any(|pool| pool.config.max_jobs.is_some());
         let mut order: Vec<JobId> = view.jobs().to_vec();
         if limited {
             order.sort_by_key(|&job| (view.job(job).priority(), job));
@@ -235,9 +246,11 @@ impl Fair {
         for job in order {
             let state = &mut self.jobs[job.index()];
             if limited {
-                let user = of_user.entry(view.job(job).user()).or_insert(0);
-                let most = self.pools[state.pool].config.max_jobs.unwrap_or(u32::MAX);
-                if *user >= self.allocations.user_max_jobs.unwrap_or(u32::MAX) || of_pool[state.pool] >= most {
+                let name = view.job(job).user();
+                let user = of_user.entry(name).or_insert(0);
+                let most_of_user = self.allocations.jobs_of_user(name).unwrap_or(u32::MAX);
+                let most_of_pool = self.pools[state.pool].config.max_jobs.unwrap_or(u32::MAX);
+                if *user >= most_of_user || of_pool[state.pool] >= most_of_pool {
                     state.stage = state.stage.min(Stage::Initialised);
                     continue;
                 }

@@ -276,8 +276,8 @@ fn allocations(pools: &str, world: &World) -> Allocations {
     Allocations {
         fair_share_timeout: Some(5 * unit),
         min_share_timeout: None,
-        user_max_jobs: None,
         pools: [(format!("{pools}0"), guaranteed), (format!("{pools}1"), limited)].into(),
+        ..Allocations::default()
     }
 }
 
@@ -302,7 +302,7 @@ impl World {
 
     /// Time between two heartbeats of a node, ms.
     pub(crate) fn interval(&self) -> Ms {
-        self.config.heartbeat.interval.of(self.machines.len())
+        self.config.heartbeat.interval_of(self.machines.len())
     }
 
     /// The cluster.

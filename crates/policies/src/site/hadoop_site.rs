@@ -1,0 +1,223 @@
+//! The properties of `mapred-site.xml` and `yarn-site.xml` that bear on scheduling, under their names of all eras.
+//!
+//! **Source.** `DeprecatedProperties` of Hadoop for what was renamed, and the classes that read them; a new name wins over an
+//! old one.
+
+use std::collections::BTreeMap;
+
+use toml::{Table, Value};
+
+use super::properties::{Properties, Property};
+use super::xml::Notes;
+use crate::registry::{POLICIES, Range, nearest};
+
+/// A setting of the cluster, and the properties that say it.
+pub(super) struct Setting {
+    /// Section and key in a cluster file.
+    pub(super) key: (&'static str, &'static str),
+    properties: &'static [&'static str],
+    range: Range,
+}
+
+pub(super) const CLUSTER: &[Setting] = &[
+    Setting {
+        key: ("nodes", "map_slots"),
+        properties: &["mapreduce.tasktracker.map.tasks.maximum", "mapred.tasktracker.map.tasks.maximum"],
+        range: Range::Integer(0, 100_000),
+    },
+    Setting {
+        key: ("nodes", "reduce_slots"),
+        properties: &["mapreduce.tasktracker.reduce.tasks.maximum", "mapred.tasktracker.reduce.tasks.maximum"],
+        range: Range::Integer(0, 100_000),
+    },
+    Setting {
+        key: ("heartbeat", "per_second"),
+        properties: &["mapreduce.jobtracker.heartbeats.in.second", "mapred.heartbeats.in.second"],
+        range: Range::Integer(1, 1_000_000),
+    },
+    Setting {
+        key: ("heartbeat", "least"),
+        properties: &["mapreduce.jobtracker.heartbeat.interval.min"],
+        range: Range::Integer(1, 86_400_000),
+    },
+    Setting {
+        key: ("heartbeat", "out_of_band"),
+        properties: &["mapreduce.tasktracker.outofband.heartbeat"],
+        range: Range::Boolean,
+    },
+    Setting {
+        key: ("jobs", "slowstart"),
+        properties: &["mapreduce.job.reduce.slowstart.completedmaps", "mapred.reduce.slowstart.completed.maps"],
+        range: Range::Number(0.0, 1.0),
+    },
+    Setting {
+        key: ("jobs", "max_attempts"),
+        properties: &["mapreduce.map.maxattempts", "mapred.map.max.attempts"],
+        range: Range::Integer(1, 1_000),
+    },
+];
+
+/// Tries at a reduce; the cluster has one number for both kinds of task.
+const REDUCE_ATTEMPTS: &[&str] = &["mapreduce.reduce.maxattempts", "mapred.reduce.max.attempts"];
+
+/// Properties that bear on scheduling, or nearly, and have no effect here.
+const UNSUPPORTED: &[(&[&str], &str)] = &[
+    (
+        &[
+            "mapreduce.jobtracker.taskscheduler",
+            "mapred.jobtracker.taskScheduler",
+            "yarn.resourcemanager.scheduler.class",
+        ],
+        "`--policy` chooses the scheduler",
+    ),
+    (
+        &[
+            "mapreduce.map.speculative",
+            "mapred.map.tasks.speculative.execution",
+            "mapreduce.reduce.speculative",
+            "mapred.reduce.tasks.speculative.execution",
+        ],
+        "`--policy` chooses whether slow tasks get backups",
+    ),
+    (&["mapreduce.jobtracker.heartbeats.scaling.factor"], "it was made for Hadoop's own tests"),
+    (
+        &[
+            "mapreduce.jobtracker.taskscheduler.maxrunningtasks.perjob",
+            "mapred.jobtracker.taskScheduler.maxRunningTasksPerJob",
+        ],
+        "no policy limits the running tasks of a job",
+    ),
+    (
+        &["mapred.fairscheduler.loadmanager", "mapred.fairscheduler.taskselector"],
+        "a class of the site's own is not replayed",
+    ),
+    (&["mapred.fairscheduler.preemption.only.log"], "set `--policy fair:preemption=false` instead"),
+    (
+        &["mapred.fairscheduler.eventlog.enabled", "mapred.fairscheduler.dump.interval"],
+        "it concerns logs and changes no schedule",
+    ),
+];
+
+/// The names of properties that concern scheduling begin so.
+const SCHEDULING: [&str; 8] = [
+    "mapred.capacity-scheduler.",
+    "mapred.fairscheduler.",
+    "mapred.heartbeats.",
+    "mapred.jobtracker.taskScheduler",
+    "mapred.queue.",
+    "mapreduce.jobtracker.heartbeat",
+    "mapreduce.jobtracker.taskscheduler",
+    "yarn.scheduler.",
+];
+
+/// Says where the allocations of a Fair Scheduler stand.
+const ALLOCATION_FILE: &[&str] = &["mapred.fairscheduler.allocation.file", "yarn.scheduler.fair.allocation.file"];
+
+/// The values that the properties give to parameters of policies, by policy and key.
+pub(super) fn parameters(
+    properties: &mut Properties,
+    notes: &mut Notes<'_>,
+) -> Result<BTreeMap<(&'static str, &'static str), String>, String> {
+    let mut found = BTreeMap::new();
+    for info in POLICIES {
+        for parameter in info.parameters.iter().filter(|parameter| !parameter.hadoop.is_empty()) {
+            let Some(property) = properties.first(parameter.hadoop, notes) else { continue };
+            let Some(value) = translated(&property) else {
+                let why = format!("`{}` names nothing that a trace tells", property.value);
+                notes.unsupported(property.place, &property.name, &why);
+                continue;
+            };
+            if !parameter.accepts(&value) {
+                return Err(notes.wrong(property.place, &property.name, parameter.range, &property.value));
+            }
+            found.insert((info.name, parameter.key), value);
+        }
+    }
+    Ok(found)
+}
+
+/// The value of a parameter that a property stands for, where Hadoop writes it in another way.
+fn translated(property: &Property) -> Option<String> {
+    let value = match (property.name.as_str(), property.value.as_str()) {
+        ("mapred.fairscheduler.poolnameproperty", name) => match name {
+            "user.name" | "mapreduce.job.user.name" => "user",
+            "mapred.job.queue.name" | "mapreduce.job.queuename" => "queue",
+            _ => return None,
+        },
+        ("mapred.fairscheduler.weightadjuster", class) => match class.rsplit('.').next() {
+            Some("NewJobWeightBooster") => "true",
+            _ => return None,
+        },
+        (_, value) if value.eq_ignore_ascii_case("true") => "true",
+        (_, value) if value.eq_ignore_ascii_case("false") => "false",
+        (_, value) => value,
+    };
+    Some(value.to_owned())
+}
+
+/// What the properties say of the cluster.
+pub(super) fn cluster(properties: &mut Properties, notes: &mut Notes<'_>) -> Result<Table, String> {
+    let mut cluster = Table::new();
+    for setting in CLUSTER {
+        let Some(property) = properties.first(setting.properties, notes) else { continue };
+        let value = value(setting.range, &property.value);
+        let value = value.ok_or_else(|| notes.wrong(property.place, &property.name, setting.range, &property.value))?;
+        let (section, key) = setting.key;
+        let section = cluster.entry(section).or_insert_with(|| Value::Table(Table::new()));
+        if let Value::Table(section) = section {
+            section.insert(key.to_owned(), value);
+        }
+    }
+    if let Some(property) = properties.first(REDUCE_ATTEMPTS, notes) {
+        let found = notes.number(property.place, &property.name, &property.value, 1, 1_000)?;
+        let of_maps = cluster.get("jobs").and_then(|jobs| jobs.get("max_attempts")).and_then(Value::as_integer);
+        if of_maps.unwrap_or(DEFAULT_ATTEMPTS) != found {
+            let why = "the cluster has one number for both kinds of task, and takes that of maps";
+            notes.unsupported(property.place, &property.name, why);
+        }
+    }
+    Ok(cluster)
+}
+
+/// How often a task is tried where nothing is said.
+const DEFAULT_ATTEMPTS: i64 = 4;
+
+/// The value in a cluster file, if it is in its range.
+fn value(range: Range, text: &str) -> Option<Value> {
+    match range {
+        Range::Integer(low, high) => text.parse().ok().filter(|value| (low..=high).contains(value)).map(Value::Integer),
+        Range::Number(low, high) => text.parse().ok().filter(|value| (low..=high).contains(value)).map(Value::Float),
+        Range::Boolean => text.to_lowercase().parse().ok().map(Value::Boolean),
+        Range::Choice(words) => words.contains(&text).then(|| Value::String(text.to_owned())),
+        Range::File => Some(Value::String(text.to_owned())),
+    }
+}
+
+/// Names the properties that concern scheduling and have no effect.
+pub(super) fn name_the_rest(properties: &mut Properties, notes: &mut Notes<'_>) {
+    let elsewhere = |property: &Property| property.value.rsplit('/').next() != Some(super::FAIR_SCHEDULER);
+    if let Some(property) = properties.first(ALLOCATION_FILE, notes).filter(elsewhere) {
+        let why = format!("copy `{}` to this folder as {}", property.value, super::FAIR_SCHEDULER);
+        notes.unsupported(property.place, &property.name, &why);
+    }
+    for (names, why) in UNSUPPORTED {
+        for &name in *names {
+            if let Some(property) = properties.first(&[name], notes) {
+                notes.unsupported(property.place, name, why);
+            }
+        }
+    }
+    let rest: Vec<Property> = properties.unknown().cloned().collect();
+    for property in rest.iter().filter(|property| SCHEDULING.iter().any(|begin| property.name.starts_with(begin))) {
+        let why = format!("it is not known here{}", nearest(&property.name, names()));
+        notes.unsupported(property.place, &property.name, &why);
+    }
+}
+
+/// The names of all properties that are known.
+fn names() -> impl Iterator<Item = &'static str> {
+    let of_policies = POLICIES.iter().flat_map(|info| info.parameters).flat_map(|parameter| parameter.hadoop);
+    let of_cluster = CLUSTER.iter().flat_map(|setting| setting.properties);
+    let others = UNSUPPORTED.iter().flat_map(|(names, _)| *names).chain(REDUCE_ATTEMPTS).chain(ALLOCATION_FILE);
+    of_policies.chain(of_cluster).chain(others).copied()
+}

@@ -1,0 +1,217 @@
+//! Folders of configuration files, good and bad.
+
+use std::sync::Arc;
+
+use super::*;
+use crate::fair::{PoolConfig, PoolMode};
+use crate::registry::PolicySpec;
+
+/// What a folder with these files says.
+fn read(files: &[(&str, &str)]) -> Result<SiteConf, String> {
+    let dir = tempfile::tempdir().unwrap();
+    for (name, text) in files {
+        std::fs::write(dir.path().join(name), text).unwrap();
+    }
+    SiteConf::read(dir.path()).map_err(|error| error.replace(&format!("{}/", dir.path().display()), ""))
+}
+
+/// Properties as a file has them, a line each from line 2.
+fn configuration(properties: &[(&str, &str)]) -> String {
+    let property =
+        |(name, value): &(&str, &str)| format!("<property><name>{name}</name><value>{value}</value></property>\n");
+    format!("<configuration>\n{}</configuration>", properties.iter().map(property).collect::<String>())
+}
+
+/// What a `mapred-site.xml` with these properties says.
+fn mapred_site(properties: &[(&str, &str)]) -> Result<SiteConf, String> {
+    read(&[("mapred-site.xml", &configuration(properties))])
+}
+
+const POOLS: &str = "<?xml version=\"1.0\"?>
+<allocations>
+  <pool name=\"etl\">
+    <minMaps>20</minMaps> <minReduces>4</minReduces> <maxMaps> 60 </maxMaps> <maxReduces>12</maxReduces>
+    <weight>2.5</weight> <maxRunningJobs>3</maxRunningJobs> <schedulingMode>FIFO</schedulingMode>
+    <minSharePreemptionTimeout>120</minSharePreemptionTimeout>
+  </pool>
+  <pool name=\"adhoc\"/>
+  <user name=\"ann\"><maxRunningJobs>9</maxRunningJobs></user>
+  <userMaxJobsDefault>2</userMaxJobsDefault>
+  <poolMaxJobsDefault>7</poolMaxJobsDefault>
+  <defaultPoolSchedulingMode>fifo</defaultPoolSchedulingMode>
+  <fairSharePreemptionTimeout>600</fairSharePreemptionTimeout>
+  <defaultMinSharePreemptionTimeout>300</defaultMinSharePreemptionTimeout>
+</allocations>";
+
+#[test]
+fn pools_users_and_defaults_of_an_allocation_file() {
+    let conf = read(&[("fair-scheduler.xml", POOLS)]).unwrap();
+    assert_eq!(conf.warnings, [""; 0]);
+    let pools = conf.site.pools.unwrap();
+    let etl = PoolConfig {
+        min_maps: 20,
+        min_reduces: 4,
+        max_maps: Some(60),
+        max_reduces: Some(12),
+        weight: 2.5,
+        max_jobs: Some(3),
+        mode: PoolMode::Fifo,
+        min_share_timeout: Some(120_000),
+    };
+    assert_eq!(pools.pools["etl"], etl);
+    let unnamed = PoolConfig { max_jobs: Some(7), mode: PoolMode::Fifo, ..PoolConfig::default() };
+    assert_eq!((pools.pool("adhoc"), pools.pool("other")), (&unnamed, &unnamed));
+    assert_eq!((pools.jobs_of_user("ann"), pools.jobs_of_user("bob")), (Some(9), Some(2)));
+    assert_eq!((pools.fair_share_timeout, pools.min_share_timeout), (Some(600_000), Some(300_000)));
+}
+
+#[test]
+fn what_has_no_effect_is_named_with_its_line() {
+    let pools =
+        "<allocations>\n<pool name='a'>\n<minMapz>3</minMapz>\n</pool>\n<user name='u'><x/></user>\n<y/></allocations>";
+    let properties = configuration(&[
+        ("mapred.fairscheduler.preemtion", "true"),
+        ("mapreduce.map.speculative", "true"),
+        ("io.sort.mb", "100"),
+        ("mapred.fairscheduler.locality.delay", "${delay}"),
+        ("mapred.fairscheduler.poolnameproperty", "group.name"),
+        ("mapred.fairscheduler.allocation.file", "/etc/hadoop/pools.xml"),
+    ]);
+    let conf = read(&[("fair-scheduler.xml", pools), ("mapred-site.xml", &properties)]).unwrap();
+    assert_eq!(
+        conf.warnings,
+        [
+            "fair-scheduler.xml: line 3: `<minMapz>` is not supported: it is not known here",
+            "fair-scheduler.xml: line 5: `<x>` is not supported: it is not known here",
+            "fair-scheduler.xml: line 6: `<y>` is not supported: it is not known here",
+            "mapred-site.xml: line 2: `mapred.fairscheduler.preemtion` is not supported: it is not known here; did you \
+             mean `mapred.fairscheduler.preemption`?",
+            "mapred-site.xml: line 3: `mapreduce.map.speculative` is not supported: `--policy` chooses whether slow tasks \
+             get backups",
+            "mapred-site.xml: line 5: `mapred.fairscheduler.locality.delay` is not supported: `${delay}` refers to another \
+             property; put the value itself",
+            "mapred-site.xml: line 6: `mapred.fairscheduler.poolnameproperty` is not supported: `group.name` names nothing \
+             that a trace tells",
+            "mapred-site.xml: line 7: `mapred.fairscheduler.allocation.file` is not supported: copy \
+             `/etc/hadoop/pools.xml` to this folder as fair-scheduler.xml",
+        ]
+    );
+    assert!(conf.site.parameters.is_empty());
+}
+
+#[test]
+fn an_include_is_named() {
+    let text =
+        "<configuration xmlns:xi='http://www.w3.org/2001/XInclude'>\n<xi:include href='more.xml'/>\n</configuration>";
+    let conf = read(&[("yarn-site.xml", text)]).unwrap();
+    let expected = "yarn-site.xml: line 2: `xi:include` is not supported: put what `more.xml` holds into this file";
+    assert_eq!(conf.warnings, [expected]);
+}
+
+#[test]
+fn properties_become_parameters_and_settings_of_the_cluster() {
+    let conf = mapred_site(&[
+        ("mapred.fairscheduler.locality.delay", "7000"),
+        ("mapred.fairscheduler.locality.delay.rack", "9000"),
+        ("mapred.fairscheduler.preemption", "TRUE"),
+        ("mapred.fairscheduler.poolnameproperty", "mapred.job.queue.name"),
+        ("mapred.fairscheduler.weightadjuster", "org.apache.hadoop.mapred.NewJobWeightBooster"),
+        ("mapred.jobtracker.taskalloc.capacitypad", "0.02"),
+        ("mapred.tasktracker.map.tasks.maximum", "3"),
+        ("mapreduce.tasktracker.map.tasks.maximum", "5"),
+        ("mapred.reduce.slowstart.completed.maps", "0.8"),
+        ("mapreduce.tasktracker.outofband.heartbeat", "true"),
+        ("mapred.heartbeats.in.second", "40"),
+        ("mapred.map.max.attempts", "6"),
+        ("mapred.reduce.max.attempts", "6"),
+        ("mapred.job.tracker", "master:8021"),
+    ]);
+    let conf = conf.unwrap();
+    assert_eq!(conf.warnings, [""; 0]);
+    let of = |policy, key| conf.site.parameters.get(&(policy, key)).map(String::as_str);
+    assert_eq!((of("fair", "delay_node"), of("fair", "delay_rack")), (Some("7000"), Some("9000")));
+    assert_eq!((of("fair", "preemption"), of("fair", "pools")), (Some("true"), Some("queue")));
+    assert_eq!((of("fair", "boost"), of("fifo", "pad_fraction")), (Some("true"), Some("0.02")));
+    let expected: Table = "[nodes]\nmap_slots = 5\n[jobs]\nslowstart = 0.8\nmax_attempts = 6\n\
+                           [heartbeat]\nout_of_band = true\nper_second = 40\n"
+        .parse()
+        .unwrap();
+    assert_eq!(conf.cluster, expected);
+    assert!(resched_sim::ClusterConfig::of_settings(conf.cluster).is_ok());
+}
+
+#[test]
+fn every_setting_of_the_cluster_is_a_key_of_a_cluster_file() {
+    let known = Table::try_from(resched_sim::ClusterConfig::default()).unwrap();
+    for setting in hadoop_site::CLUSTER.iter().filter(|setting| setting.key.1 != "least") {
+        assert!(known[setting.key.0].get(setting.key.1).is_some(), "{:?}", setting.key);
+    }
+}
+
+#[test]
+fn two_numbers_of_attempts_are_named() {
+    let of = |properties: &[(&str, &str)]| mapred_site(properties).unwrap().warnings;
+    assert_eq!(of(&[("mapreduce.reduce.maxattempts", "4")]), [""; 0]);
+    assert!(of(&[("mapreduce.reduce.maxattempts", "8")])[0].contains("takes that of maps"));
+    assert_eq!(of(&[("mapreduce.reduce.maxattempts", "8"), ("mapred.map.max.attempts", "8")]), [""; 0]);
+}
+
+#[test]
+fn wrong_values_are_errors_with_file_line_and_expectation() {
+    for (name, value, expected) in [
+        ("mapred.tasktracker.map.tasks.maximum", "many", "expected 0..100000, found `many`"),
+        ("mapred.reduce.slowstart.completed.maps", "1.5", "expected 0..1, found `1.5`"),
+        ("mapred.reduce.slowstart.completed.maps", "NaN", "expected 0..1, found `NaN`"),
+        ("mapreduce.tasktracker.outofband.heartbeat", "maybe", "expected true|false, found `maybe`"),
+        ("mapred.fairscheduler.preemption", "1", "expected true|false, found `1`"),
+        ("mapred.fairscheduler.update.interval", "0", "expected 1..3600000, found `0`"),
+        ("mapreduce.reduce.maxattempts", "0", "expected a number from 1 to 1000, found `0`"),
+    ] {
+        let error = mapred_site(&[("a", "b"), (name, value)]).unwrap_err();
+        assert_eq!(error, format!("mapred-site.xml: line 3: {name}: {expected}; correct it"));
+    }
+    for (pool, expected) in [
+        ("<minMaps>x</minMaps>", "line 2: <minMaps>: expected a number from 0 to 2147483647, found `x`"),
+        ("<minMaps>-1</minMaps>", "found `-1`"),
+        ("<minMaps/>", "found ``"),
+        ("<weight>0</weight>", "<weight>: expected a number from 0.000001 to 1000000000, found `0`"),
+        ("<weight>NaN</weight>", "found `NaN`"),
+        ("<schedulingMode>drf</schedulingMode>", "<schedulingMode>: expected fair or fifo, found `drf`"),
+        ("<minSharePreemptionTimeout>99999999999999</minSharePreemptionTimeout>", "from 0 to 315360000"),
+    ] {
+        let text = format!("<allocations><pool name='a'>\n{pool}</pool></allocations>");
+        let error = read(&[("fair-scheduler.xml", &text)]).unwrap_err();
+        assert!(error.starts_with("fair-scheduler.xml: line 2: ") && error.contains(expected), "{error}");
+    }
+    let nameless = read(&[("fair-scheduler.xml", "<allocations><pool/></allocations>")]).unwrap_err();
+    assert!(nameless.contains("<pool>: expected an attribute `name`, found `none`"), "{nameless}");
+    let nameless = read(&[("mapred-site.xml", "<configuration><property/></configuration>")]).unwrap_err();
+    assert!(nameless.contains("<property>: expected a <name> in it"), "{nameless}");
+}
+
+#[test]
+fn a_folder_without_any_known_file_is_an_error() {
+    let error = read(&[("core-site.xml", "<configuration/>")]).unwrap_err();
+    assert!(error.contains("expected at least one of mapred-site.xml, ") && error.contains("name another folder"));
+    assert!(SiteConf::read(Path::new("/no/such/folder")).is_err());
+}
+
+#[test]
+fn a_file_is_bounded() {
+    let long = format!("<allocations><!--{}--></allocations>", "x".repeat(1 << 20));
+    assert!(read(&[("fair-scheduler.xml", &long)]).unwrap_err().contains("at most 1048576 bytes"));
+}
+
+#[test]
+fn a_site_takes_the_place_of_defaults_and_not_of_what_is_set() {
+    let conf = mapred_site(&[("mapred.fairscheduler.locality.delay", "7000")]).unwrap();
+    let site = Arc::new(conf.site);
+    let spec = |text: &str| PolicySpec::parse(text).unwrap().at_site(&site).unwrap();
+    let plain = spec("fair");
+    assert_eq!((plain.label(), plain.parameters()["delay_node"].as_str()), ("fair".to_owned(), "7000"));
+    assert_eq!(plain.parameters()["preemption"], "false");
+    assert_eq!(spec("fair:delay_node=5").parameters()["delay_node"], "5");
+    assert_eq!(spec("fair:delay_node=5").parameters()["delay_rack"], "7000");
+    let other = read(&[("mapred-site.xml", &configuration(&[("a", "b")]))]).unwrap();
+    assert_ne!(conf.files, other.files, "another site has another hash");
+}
