@@ -46,6 +46,11 @@ pub(super) const CLUSTER: &[Setting] = &[
         range: Range::Boolean,
     },
     Setting {
+        key: ("heartbeat", "expiry"),
+        properties: &["mapreduce.jobtracker.expire.trackers.interval", "mapred.tasktracker.expiry.interval"],
+        range: Range::Integer(1, 86_400_000),
+    },
+    Setting {
         key: ("jobs", "slowstart"),
         properties: &["mapreduce.job.reduce.slowstart.completedmaps", "mapred.reduce.slowstart.completed.maps"],
         range: Range::Number(0.0, 1.0),
