@@ -26,5 +26,5 @@ pub use delay_time::DelayTime;
 pub use fair::{Allocations, Fair, PoolConfig, PoolMode};
 pub use fifo::Fifo;
 pub use naive_fair::NaiveFair;
-pub use registry::{POLICIES, Parameter, PolicyInfo, PolicySpec, Range};
+pub use registry::{FAMILIES, POLICIES, Parameter, PolicyInfo, PolicySpec, Range, family};
 pub use site::{Site, SiteConf};

@@ -12,6 +12,10 @@ use crate::{delay, delay_time, fair, fifo, naive_fair};
 /// All policies, in the order in which they are listed.
 pub const POLICIES: &[PolicyInfo] = &[fifo::INFO, naive_fair::INFO, delay::INFO, delay_time::INFO, fair::INFO];
 
+/// The policies by where they come from: a title and names, in the order in which they are told.
+pub const FAMILIES: &[(&str, &[&str])] =
+    &[("Hadoop MapReduce 1", &["fifo", "fair"]), ("Published algorithms", &["naive-fair", "delay", "delay-time"])];
+
 /// A policy as the registry knows it.
 #[derive(Debug)]
 pub struct PolicyInfo {
@@ -25,6 +29,18 @@ pub struct PolicyInfo {
     pub parameters: &'static [Parameter],
     /// Makes one; `Err` says what is wrong with the values taken together.
     pub(crate) build: fn(&Values, &Site) -> Result<AnyPolicy, String>,
+}
+
+impl PolicyInfo {
+    /// The title of its family.
+    pub fn family(&self) -> &'static str {
+        FAMILIES.iter().find(|(_, names)| names.contains(&self.name)).map_or("Others", |(title, _)| title)
+    }
+}
+
+/// The policies of a family, in the order of [`FAMILIES`].
+pub fn family(names: &'static [&'static str]) -> impl Iterator<Item = &'static PolicyInfo> {
+    names.iter().filter_map(|name| POLICIES.iter().find(|info| info.name == *name))
 }
 
 /// A parameter of a policy.
@@ -322,6 +338,15 @@ mod tests {
             assert!(!info.source.is_empty() && info.parameters.iter().all(|parameter| !parameter.meaning.is_empty()));
             assert_eq!(spec.parameters().len(), info.parameters.len(), "{}: a key stands twice", info.name);
         }
+    }
+
+    #[test]
+    fn every_policy_belongs_to_one_family() {
+        let mut listed: Vec<&str> = FAMILIES.iter().flat_map(|(_, names)| *names).copied().collect();
+        let mut all: Vec<&str> = POLICIES.iter().map(|info| info.name).collect();
+        listed.sort_unstable();
+        all.sort_unstable();
+        assert_eq!(listed, all, "FAMILIES and POLICIES must name the same policies");
     }
 
     #[test]

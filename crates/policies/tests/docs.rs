@@ -6,7 +6,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use resched_policies::{POLICIES, PolicyInfo};
+use resched_policies::{FAMILIES, PolicyInfo, family};
 
 #[test]
 fn the_page_of_policies_is_fresh() {
@@ -22,23 +22,31 @@ fn the_page_of_policies_is_fresh() {
 fn page() -> String {
     let mut page =
         "# Policies\n\nMade from the registry by `crates/policies/tests/docs.rs`; do not edit. A policy is written \
-                    `name` or `name:key=value,key=value`.\n"
+                    `name` or `name:key=value,key=value`. A property of Hadoop sets a parameter where the configuration of a \
+                    site is given (`--site-conf`).\n"
             .to_owned();
-    POLICIES.iter().for_each(|info| section(info, &mut page));
+    for (title, names) in FAMILIES {
+        write!(page, "\n## {title}\n").unwrap();
+        family(names).for_each(|info| section(info, &mut page));
+    }
     page
 }
 
 fn section(info: &PolicyInfo, page: &mut String) {
-    write!(page, "\n## `{}`\n\n{}. Source: {}.\n", info.name, info.title, info.source).unwrap();
+    write!(page, "\n### `{}`\n\n{}. Source: {}.\n", info.name, info.title, info.source).unwrap();
     if info.parameters.is_empty() {
         page.push_str("\nNo parameters.\n");
         return;
     }
-    page.push_str("\n| parameter | default | range | unit | meaning |\n|---|---|---|---|---|\n");
+    page.push_str(
+        "\n| parameter | default | range | unit | meaning | property of Hadoop |\n|---|---|---|---|---|---|\n",
+    );
     for parameter in info.parameters {
         let range = parameter.range.to_string().replace('|', "\\|");
         let default = if parameter.default.is_empty() { "–" } else { parameter.default };
-        writeln!(page, "| `{}` | {default} | {range} | {} | {} |", parameter.key, parameter.unit, parameter.meaning)
-            .unwrap();
+        let properties: Vec<String> = parameter.hadoop.iter().map(|name| format!("`{name}`")).collect();
+        let (key, unit, meaning, properties) =
+            (parameter.key, parameter.unit, parameter.meaning, properties.join(", "));
+        writeln!(page, "| `{key}` | {default} | {range} | {unit} | {meaning} | {properties} |").unwrap();
     }
 }
