@@ -7,6 +7,7 @@
 mod commands;
 mod determinism;
 mod errors;
+mod example;
 mod golden_cli;
 mod hostile;
 mod interrupts;
@@ -14,3 +15,7 @@ mod oracle_cli;
 mod roundtrip;
 mod site;
 mod support;
+
+#[path = "../../examples/shortest_job.rs"]
+#[allow(dead_code, reason = "its `main` is for people")]
+mod shortest_job;
