@@ -374,6 +374,13 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
         for task in self.world.give_up(node) {
             self.world.map_lost(task);
         }
+        if self.world.cluster.config.nodes.copying_reduces > 0 {
+            // Reduces that must fetch again make room for others.
+            for node in self.world.cluster.node_ids() {
+                self.world.plan_computing(node);
+                self.plan(node, at, self.beat_after(node, at.0, at));
+            }
+        }
         self.policy.node_lost(node, View { world: &self.world });
         Ok(())
     }
@@ -578,6 +585,8 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
         if let (None, Some((shuffled, end))) = (run.end, end) {
             let run = &mut self.world.runs[id.index()];
             (run.shuffle_finish, run.end) = (Some(shuffled), Some(end));
+            let node = run.node;
+            self.world.plan_computing(node);
         }
         self.world.runs[id.index()].end.is_some()
     }
@@ -620,6 +629,7 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
                 self.world.runs[id.index()].kill = Kill::Done;
             }
         }
+        self.world.plan_computing(node);
         Ok(())
     }
 
@@ -639,6 +649,7 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
                 run.shuffle_finish = Some(shuffled);
                 run.end = Some(shuffled + run.course.run);
                 self.observer.told(now, run.task, run.attempt)?;
+                self.world.plan_computing(node);
             }
         }
         Ok(())

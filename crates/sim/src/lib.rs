@@ -12,6 +12,7 @@
 
 mod beats;
 mod cluster;
+mod compute_gate;
 mod cost;
 mod engine;
 mod error;

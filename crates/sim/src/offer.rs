@@ -121,6 +121,8 @@ impl Offer<'_, '_> {
             "it does not wait"
         } else if kind == Kind::Reduce && !self.world.reduces_may_start(job) {
             "too few maps of its job are done"
+        } else if kind == Kind::Reduce && self.world.fetches_enough(job, self.node) {
+            "the node runs as many reduces of its job as it may"
         } else if self.free(kind) == 0 {
             "the node has no room for it"
         } else {

@@ -94,6 +94,8 @@ pub(crate) struct Run {
     pub(crate) start: Ms,
     pub(crate) course: Course,
     pub(crate) shuffle_finish: Option<Ms>,
+    /// When a reduce sorts, if not as soon as it has its input (copy-compute splitting).
+    pub(crate) compute: Option<Ms>,
     /// When it ends; a reduce's is unknown until all maps are done.
     pub(crate) end: Option<Ms>,
     pub(crate) reported: bool,
@@ -105,7 +107,7 @@ pub(crate) struct Run {
     /// Its place among the running attempts of its job and kind.
     place: u32,
     /// Which launch of the replay it is: tells it from others that had the same place in `runs`.
-    launch: u64,
+    pub(crate) launch: u64,
 }
 
 impl Run {
@@ -113,7 +115,7 @@ impl Run {
     pub(crate) fn phases(&self, outcome: Outcome) -> (Option<Ms>, Option<Ms>) {
         let reduced = self.kind == Kind::Reduce && outcome == Outcome::Success;
         let shuffle_finish = self.shuffle_finish.filter(|_| reduced);
-        (shuffle_finish, shuffle_finish.map(|at| at + self.course.sort))
+        (shuffle_finish, shuffle_finish.map(|at| self.compute.unwrap_or(at) + self.course.sort))
     }
 
     /// What the master learns of its end.
@@ -351,7 +353,7 @@ impl<'w> World<'w> {
     pub(crate) fn find_reduce(&self, job: JobId, node: NodeId) -> Option<TaskId> {
         let state = &self.jobs[job.index()];
         let open = state.phase == JobPhase::Active && state.waiting[1] > 0;
-        if !open || !self.reduces_may_start(job) || self.refuses(job, node) {
+        if !open || !self.reduces_may_start(job) || self.refuses(job, node) || self.fetches_enough(job, node) {
             return None;
         }
         let everywhere = self.live_nodes;
@@ -429,6 +431,7 @@ impl<'w> World<'w> {
             start,
             course,
             shuffle_finish: None,
+            compute: None,
             end: (kind == Kind::Map).then_some(start + course.run),
             reported: false,
             kill: Kill::No,
@@ -631,7 +634,7 @@ impl<'w> World<'w> {
             let run = &mut self.runs[id.index()];
             let fetches = run.shuffle_finish.is_some_and(|at| at > self.now);
             if fetches && run.course.outcome == Outcome::Success && !run.lost && run.kill != Kill::Done {
-                (run.shuffle_finish, run.end) = (None, None);
+                (run.shuffle_finish, run.compute, run.end) = (None, None, None);
             }
         }
     }

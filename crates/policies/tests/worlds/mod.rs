@@ -141,11 +141,14 @@ struct Mishaps {
     for_good: bool,
     expiry: Ms,
     slow: bool,
+    copying: u32,
 }
 
 fn mishaps(unit: Ms, nodes: usize) -> impl Strategy<Value = Mishaps> {
     let outages = prop_oneof![1 => Just(Vec::new()), 1 => vec((0..nodes, 0..=40_i64, 1..=15_i64), 0..=4)];
-    (outages, any::<bool>(), 1..=12_i64, any::<bool>()).prop_map(move |(outages, for_good, expiry, slow)| Mishaps {
+    let world = (any::<bool>(), 1..=12_i64, any::<bool>(), select(vec![0, 0, 1, 3]));
+    (outages, world).prop_map(move |(outages, (for_good, expiry, slow, copying))| Mishaps {
+        copying,
         outages,
         for_good,
         expiry: expiry * unit,
@@ -165,6 +168,7 @@ impl Mishaps {
         };
         config.outages = self.outages.iter().enumerate().map(outage).collect();
         config.heartbeat.expiry = self.expiry;
+        config.nodes.copying_reduces = self.copying;
         if self.slow {
             config.cost.slow_nodes = Slow { share: 0.3, factor: 2.0 };
             config.cost.stragglers = Slow { share: 0.2, factor: 3.5 };
