@@ -403,14 +403,14 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
                 let task = &mut self.world.tasks[run.task.index()];
                 task.failures += 1;
                 if task.failures >= self.world.cluster.config.jobs.max_attempts {
-                    self.policy.task_finished(&run.ended(outcome), View { world: &self.world });
+                    self.policy.task_finished(&run.ended(outcome, self.world.workload), View { world: &self.world });
                     return self.end_job(run.job, Outcome::Failed);
                 }
                 self.world.task_returned(&run, true);
             }
             _ => self.world.task_returned(&run, false),
         }
-        self.policy.task_finished(&run.ended(outcome), View { world: &self.world });
+        self.policy.task_finished(&run.ended(outcome, self.world.workload), View { world: &self.world });
         if self.world.is_done(run.job) { self.end_job(run.job, Outcome::Success) } else { Ok(()) }
     }
 
