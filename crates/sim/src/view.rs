@@ -214,10 +214,11 @@ impl<'a> View<'a> {
         world.jobs[job.index()].runs[kind.index()].iter().map(move |&id| RunView::of(world, id))
     }
 
-    /// The attempts on a node, in launch order; those of jobs that have ended hold their slots, too.
-    pub fn runs_on(&self, node: NodeId) -> impl Iterator<Item = RunView> + use<'a> {
+    /// The attempts of a kind on a node, in launch order; those of jobs that have ended hold their slots, too.
+    pub fn runs_on(&self, node: NodeId, kind: Kind) -> impl Iterator<Item = RunView> + use<'a> {
         let world = self.world;
-        world.nodes[node.index()].runs.iter().map(move |&id| RunView::of(world, id))
+        let runs = world.nodes[node.index()].runs.iter().filter(move |id| world.runs[id.index()].kind == kind);
+        runs.map(move |&id| RunView::of(world, id))
     }
 }
 
