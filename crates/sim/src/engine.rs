@@ -514,13 +514,13 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
         }
         let task = &self.world.tasks[run.task.index()];
         if outcome == Outcome::Failed && task.failures >= self.world.cluster.config.jobs.max_attempts {
-            self.policy.task_finished(&run.ended(outcome), View { world: &self.world });
+            self.policy.task_finished(&run.ended(outcome, self.world.workload), View { world: &self.world });
             return self.end_job(run.job, Outcome::Failed);
         }
         if task.phase == TaskPhase::Running && task.live == 0 {
             self.world.task_returned(run.task);
         }
-        self.policy.task_finished(&run.ended(outcome), View { world: &self.world });
+        self.policy.task_finished(&run.ended(outcome, self.world.workload), View { world: &self.world });
         if self.world.is_done(run.job) { self.end_job(run.job, Outcome::Success) } else { Ok(()) }
     }
 
