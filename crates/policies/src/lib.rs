@@ -11,6 +11,7 @@
 mod any;
 mod delay;
 mod delay_time;
+pub mod dress;
 mod fair;
 mod fifo;
 mod naive_fair;

@@ -18,7 +18,7 @@ use crate::beats::Beats;
 use crate::cluster::{Cluster, ReduceModel};
 use crate::cost::{CostModel, Script};
 use crate::ids::{JobId, Kind, Level, Ms, NodeId};
-use crate::observer::{Ended, JobEnded, Launched, Observer};
+use crate::observer::{Decided, Ended, JobEnded, Launched, Observer};
 use crate::offer::{Offer, Violation};
 use crate::policy::{Orders, Policy};
 use crate::view::{RunId, RunView, View};
@@ -407,6 +407,9 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
         self.world.settle_reports(reported.0, NodeId(reported.1));
         let unchanged = self.ticked.0 == self.world.version;
         self.policy.tick(View { world: &self.world }, &mut self.orders);
+        for (name, job, value) in self.orders.decisions.drain(..) {
+            self.observer.decided(&Decided { at: at.0, name, job, value })?;
+        }
         let mut orders = std::mem::take(&mut self.orders.kills);
         for run in orders.drain(..) {
             self.order_kill(run, at)?;
