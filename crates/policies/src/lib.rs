@@ -11,6 +11,7 @@
 mod any;
 mod delay;
 mod delay_time;
+pub mod dress;
 mod fair;
 mod fifo;
 mod naive_fair;
@@ -19,6 +20,7 @@ mod registry;
 mod site;
 #[cfg(test)]
 mod testing;
+mod triple_queue;
 
 pub use any::AnyPolicy;
 pub use delay::Delay;
@@ -28,3 +30,4 @@ pub use fifo::Fifo;
 pub use naive_fair::NaiveFair;
 pub use registry::{FAMILIES, POLICIES, Parameter, PolicyInfo, PolicySpec, Range, family};
 pub use site::{Site, SiteConf};
+pub use triple_queue::TripleQueue;

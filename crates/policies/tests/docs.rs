@@ -25,7 +25,7 @@ fn page() -> String {
                     `name` or `name:key=value,key=value`. A property of Hadoop sets a parameter where the configuration of a \
                     site is given (`--site-conf`).\n"
             .to_owned();
-    for (title, names) in FAMILIES {
+    for (title, names) in FAMILIES.iter().filter(|(_, names)| family(names).next().is_some()) {
         write!(page, "\n## {title}\n").unwrap();
         family(names).for_each(|info| section(info, &mut page));
     }

@@ -1,6 +1,6 @@
 //! `resched policies`: every policy, its parameters and source.
 
-use resched_policies::{FAMILIES, Parameter, PolicyInfo, PolicySpec, family};
+use resched_policies::{FAMILIES, POLICIES, Parameter, PolicyInfo, PolicySpec, family};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -34,9 +34,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 
 /// A line for each policy, by family.
 fn overview() -> String {
-    let widest = FAMILIES.iter().flat_map(|(_, names)| *names).map(|name| name.len()).max().unwrap_or(0);
+    let widest = POLICIES.iter().map(|info| info.name.len()).max().unwrap_or(0);
     let mut text = String::new();
-    for (title, names) in FAMILIES {
+    for (title, names) in FAMILIES.iter().filter(|(_, names)| family(names).next().is_some()) {
         text += &format!("{title}\n");
         for info in family(names) {
             text += &format!("  {:widest$}  {}\n", info.name, info.title);

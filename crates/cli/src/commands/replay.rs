@@ -45,6 +45,9 @@ pub(crate) struct Args {
     /// Policies replayed at once; without it, one a core.
     #[arg(long)]
     threads: Option<usize>,
+    /// Also write what policies decide over time, where they tell of it (such as `dress` of its δ).
+    #[arg(long)]
+    decisions: bool,
     /// Keep runs that are there already, of the same trace, cluster, site, policy and seed.
     #[arg(long)]
     resume: bool,
@@ -92,6 +95,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         site: args.site_conf.as_ref().map(|_| RunSite { files, warnings }),
         seed: args.seed,
         threads: args.threads,
+        decisions: args.decisions,
         resume: args.resume,
     };
     let Outcome { done, skipped } = request.carry_out(&args.trace, &args.out)?;
@@ -115,6 +119,7 @@ pub(super) struct Request<'a> {
     pub(super) site: Option<RunSite>,
     pub(super) seed: u64,
     pub(super) threads: Option<usize>,
+    pub(super) decisions: bool,
     pub(super) resume: bool,
 }
 
@@ -218,11 +223,14 @@ impl Request<'_> {
             let (dir, jobs) = (dir.to_path_buf(), world.workload.jobs().len() as u64);
             Ok(Done { summary: Summary::of(&Run::open(&dir)?), dir, label: label.clone(), jobs, wall_ms })
         };
-        if self.resume && is_there(dir, &info) {
+        if self.resume && is_there(dir, &info, self.decisions) {
             return told(None);
         }
         let started = Instant::now();
         let mut writer = RunWriter::create(dir, &world.workload, &world.cluster)?;
+        if self.decisions {
+            writer = writer.with_decisions()?;
+        }
         let mut made = policy.build().map_err(Failure::request)?;
         let options = Options { seed: self.seed, ..Options::default() };
         let tally = replay(&world.workload, &world.cluster, (&label, &mut made), &options, &mut writer, &mut |jobs| {
@@ -241,8 +249,8 @@ struct World {
     info: RunInfo,
 }
 
-/// Whether the folder holds a run of the same trace, cluster, site, policy and seed by this version.
-fn is_there(dir: &Path, wanted: &RunInfo) -> bool {
+/// Whether the folder holds a run of the same trace, cluster, site, policy and seed by this version, with decisions if so asked.
+fn is_there(dir: &Path, wanted: &RunInfo, decisions: bool) -> bool {
     let Ok(found) = run::read(dir) else { return false };
     let same = RunInfo {
         format_version: found.format_version,
@@ -251,7 +259,7 @@ fn is_there(dir: &Path, wanted: &RunInfo) -> bool {
         written_by: concat!("resched ", env!("CARGO_PKG_VERSION")).to_owned(),
         ..wanted.clone()
     };
-    found == same
+    found == same && (!decisions || found.rows.contains_key("decisions"))
 }
 
 /// The runs side by side.
