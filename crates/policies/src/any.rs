@@ -2,6 +2,7 @@
 
 use resched_sim::{AttemptEnd, JobId, Ms, Offer, Orders, Policy, RunView, View, Violation};
 
+use crate::capacity::Capacity;
 use crate::delay::Delay;
 use crate::delay_time::DelayTime;
 use crate::fair::Fair;
@@ -54,4 +55,4 @@ macro_rules! any_policy {
     };
 }
 
-any_policy!(Fifo, NaiveFair, Delay, DelayTime, Fair,);
+any_policy!(Fifo, NaiveFair, Delay, DelayTime, Fair, Capacity,);

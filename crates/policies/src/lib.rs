@@ -9,6 +9,7 @@
 //! ```
 
 mod any;
+mod capacity;
 mod delay;
 mod delay_time;
 mod fair;
@@ -21,6 +22,7 @@ mod site;
 mod testing;
 
 pub use any::AnyPolicy;
+pub use capacity::{Capacity, CapacityQueue};
 pub use delay::Delay;
 pub use delay_time::DelayTime;
 pub use fair::{Allocations, Fair, PoolConfig, PoolMode};

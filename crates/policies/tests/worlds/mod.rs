@@ -4,9 +4,10 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::{Config, FileFailurePersistence, RngSeed};
-use resched_policies::{Allocations, AnyPolicy, POLICIES, PolicySpec, PoolConfig, PoolMode};
+use resched_policies::parts::queue_tree::QueueTree;
+use resched_policies::{Allocations, AnyPolicy, CapacityQueue, POLICIES, PolicySpec, PoolConfig, PoolMode};
 use resched_sim::{
-    Cluster, ClusterConfig, Ended, Error, Interval, Job, JobEnded, Launched, Level, LoggedMap, LoggedReduce, Ms,
+    Cluster, ClusterConfig, Ended, Error, Interval, Job, JobEnded, Kind, Launched, Level, LoggedMap, LoggedReduce, Ms,
     NodeId, Observer, Options, Phase, Policy, ReduceModel, Resources, TaskSpec, Workload, replay,
 };
 use resched_trace::model::{Outcome, Priority};
@@ -241,6 +242,9 @@ pub(crate) fn policies(world: &World) -> Vec<(String, AnyPolicy)> {
     specs.push(fair("boost=true,max_diff=0.3"));
     specs.push(fair("assign_multiple=false,delay_node=0"));
     specs.push(fair("map_cap=1,reduce_cap=1"));
+    let capacity = |more: &str| format!("capacity:init_poll={},{more}", 3 * unit);
+    specs.push(capacity("user_limit=30,extra_users=0,jobs_per_user=1"));
+    specs.push(capacity("priorities=true,user_limit=50"));
     let build = |text: String| {
         let policy = PolicySpec::parse(&text).and_then(|spec| spec.build()).unwrap_or_else(|error| panic!("{error}"));
         (text, policy)
@@ -255,7 +259,24 @@ pub(crate) fn policies(world: &World) -> Vec<(String, AnyPolicy)> {
             policies.push((format!("{label} with allocations"), fair.into()));
         }
     }
+    if let (label, AnyPolicy::Capacity(mut capacity)) = build(capacity("user_limit=40")) {
+        // A queue that gets no slot keeps its jobs for ever.
+        if Kind::BOTH.iter().all(|&kind| world.cluster().slots(kind) > 1) {
+            capacity.set_queues(queues()).expect("queues that fit");
+            policies.push((format!("{label} with queues"), capacity.into()));
+        }
+    }
     policies
+}
+
+/// Two queues, one of them below another, each with half of the slots.
+fn queues() -> QueueTree<CapacityQueue> {
+    let half = |maximum_capacity| CapacityQueue { capacity: Some(50.0), maximum_capacity, ..CapacityQueue::default() };
+    let mut queues = QueueTree::new(CapacityQueue::default());
+    queues.add(QueueTree::<CapacityQueue>::ROOT, "queue1", half(Some(70.0)));
+    let above = queues.add(QueueTree::<CapacityQueue>::ROOT, "above", half(None));
+    queues.add(above, "queue0", CapacityQueue { priorities: Some(true), ..CapacityQueue::default() });
+    queues
 }
 
 /// Pools with guarantees, limits, weights and short timeouts.
