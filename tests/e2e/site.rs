@@ -62,6 +62,24 @@ fn a_site_sets_pools_parameters_and_the_cluster() {
 }
 
 #[test]
+fn queues_of_a_site_share_the_cluster() {
+    let queue = |name: &str, share: u32| {
+        format!("<queue><name>{name}</name><properties><property key='capacity' value='{share}'/></properties></queue>")
+    };
+    let queues = |share: u32| format!("<queues>{}{}</queues>", queue("default", share), queue("adhoc", 100 - share));
+    let dir = dir_with(&[]);
+    let attempts = |share: u32| {
+        dir.write("S/mapred-queues.xml", queues(share));
+        dir.ok(&["replay", "T", "--policy", "capacity:user_limit=25", "--site-conf", "S", "--out", "R"]);
+        std::fs::read(dir.path("R/capacity:user_limit=25/attempts.parquet")).unwrap()
+    };
+    assert_ne!(attempts(90), attempts(10), "the share of a queue changes nothing");
+    dir.write("S/mapred-queues.xml", queues(90).replace("'10'", "'20'"));
+    let over = dir.run(&["replay", "T", "--policy", "fifo", "--site-conf", "S", "--out", "R"]);
+    over.fails(2, &["S/mapred-queues.xml: ", "add up to 110 %"]);
+}
+
+#[test]
 fn a_cluster_file_wins_over_the_site() {
     let dir = dir_with(&[("mapred-site.xml", MAPRED_SITE)]);
     dir.write("c.toml", "[nodes]\nmap_slots = 9\n");

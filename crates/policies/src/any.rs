@@ -2,6 +2,7 @@
 
 use resched_sim::{AttemptEnd, JobId, Ms, NodeId, Offer, Orders, Policy, RunView, View, Violation};
 
+use crate::capacity::Capacity;
 use crate::delay::Delay;
 use crate::delay_time::DelayTime;
 use crate::fair::Fair;
@@ -58,4 +59,4 @@ macro_rules! any_policy {
     };
 }
 
-any_policy!(Fifo, NaiveFair, Delay, DelayTime, Fair, TripleQueue,);
+any_policy!(Fifo, NaiveFair, Delay, DelayTime, Fair, Capacity, TripleQueue,);

@@ -9,6 +9,7 @@
 //! ```
 
 mod any;
+mod capacity;
 mod delay;
 mod delay_time;
 pub mod dress;
@@ -23,6 +24,7 @@ mod testing;
 mod triple_queue;
 
 pub use any::AnyPolicy;
+pub use capacity::{Capacity, CapacityQueue};
 pub use delay::Delay;
 pub use delay_time::DelayTime;
 pub use fair::{Allocations, Fair, PoolConfig, PoolMode};

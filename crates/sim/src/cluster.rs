@@ -324,12 +324,14 @@ impl ClusterConfig {
         Self::of_settings(all).map_err(|error| named(format!("over the other settings, {error}; {remedy}")))
     }
 
-    /// The cluster of these settings, as the keys of a cluster file have them.
+    /// The cluster of these settings, as the keys of a cluster file have them; the rest has its defaults, part by part.
     ///
     /// # Errors
     /// [`Error::Config`] if a key is unknown or a value is wrong.
     pub fn of_settings(settings: Table) -> Result<Self, Error> {
-        let config: Self = settings.try_into().map_err(|error: toml::de::Error| Error::Config(error.to_string()))?;
+        let mut all = Table::try_from(Self::default()).map_err(|error| Error::Config(error.to_string()))?;
+        lay_over(&mut all, settings);
+        let config: Self = all.try_into().map_err(|error: toml::de::Error| Error::Config(error.to_string()))?;
         config.check().map_err(Error::Config)?;
         Ok(config)
     }

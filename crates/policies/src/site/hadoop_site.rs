@@ -13,50 +13,50 @@ use crate::registry::{POLICIES, Range, nearest};
 
 /// A setting of the cluster, and the properties that say it.
 pub(super) struct Setting {
-    /// Section and key in a cluster file.
-    pub(super) key: (&'static str, &'static str),
-    properties: &'static [&'static str],
-    range: Range,
+    /// Its key in a cluster file, from the section down.
+    pub(super) key: &'static str,
+    pub(super) properties: &'static [&'static str],
+    pub(super) range: Range,
 }
 
 pub(super) const CLUSTER: &[Setting] = &[
     Setting {
-        key: ("nodes", "map_slots"),
+        key: "nodes.map_slots",
         properties: &["mapreduce.tasktracker.map.tasks.maximum", "mapred.tasktracker.map.tasks.maximum"],
         range: Range::Integer(0, 100_000),
     },
     Setting {
-        key: ("nodes", "reduce_slots"),
+        key: "nodes.reduce_slots",
         properties: &["mapreduce.tasktracker.reduce.tasks.maximum", "mapred.tasktracker.reduce.tasks.maximum"],
         range: Range::Integer(0, 100_000),
     },
     Setting {
-        key: ("heartbeat", "per_second"),
+        key: "heartbeat.per_second",
         properties: &["mapreduce.jobtracker.heartbeats.in.second", "mapred.heartbeats.in.second"],
         range: Range::Integer(1, 1_000_000),
     },
     Setting {
-        key: ("heartbeat", "least"),
+        key: "heartbeat.least",
         properties: &["mapreduce.jobtracker.heartbeat.interval.min"],
         range: Range::Integer(1, 86_400_000),
     },
     Setting {
-        key: ("heartbeat", "out_of_band"),
+        key: "heartbeat.out_of_band",
         properties: &["mapreduce.tasktracker.outofband.heartbeat"],
         range: Range::Boolean,
     },
     Setting {
-        key: ("heartbeat", "expiry"),
+        key: "heartbeat.expiry",
         properties: &["mapreduce.jobtracker.expire.trackers.interval", "mapred.tasktracker.expiry.interval"],
         range: Range::Integer(1, 86_400_000),
     },
     Setting {
-        key: ("jobs", "slowstart"),
+        key: "jobs.slowstart",
         properties: &["mapreduce.job.reduce.slowstart.completedmaps", "mapred.reduce.slowstart.completed.maps"],
         range: Range::Number(0.0, 1.0),
     },
     Setting {
-        key: ("jobs", "max_attempts"),
+        key: "jobs.max_attempts",
         properties: &["mapreduce.map.maxattempts", "mapred.map.max.attempts"],
         range: Range::Integer(1, 1_000),
     },
@@ -167,11 +167,7 @@ pub(super) fn cluster(properties: &mut Properties, notes: &mut Notes<'_>) -> Res
         let Some(property) = properties.first(setting.properties, notes) else { continue };
         let value = value(setting.range, &property.value);
         let value = value.ok_or_else(|| notes.wrong(property.place, &property.name, setting.range, &property.value))?;
-        let (section, key) = setting.key;
-        let section = cluster.entry(section).or_insert_with(|| Value::Table(Table::new()));
-        if let Value::Table(section) = section {
-            section.insert(key.to_owned(), value);
-        }
+        insert(&mut cluster, setting.key, value);
     }
     if let Some(property) = properties.first(REDUCE_ATTEMPTS, notes) {
         let found = notes.number(property.place, &property.name, &property.value, 1, 1_000)?;
@@ -182,6 +178,21 @@ pub(super) fn cluster(properties: &mut Properties, notes: &mut Notes<'_>) -> Res
         }
     }
     Ok(cluster)
+}
+
+/// Puts a value under a key such as `jobs.slowstart`.
+fn insert(table: &mut Table, key: &str, value: Value) {
+    match key.split_once('.') {
+        None => {
+            table.insert(key.to_owned(), value);
+        }
+        Some((section, rest)) => {
+            let section = table.entry(section).or_insert_with(|| Value::Table(Table::new()));
+            if let Value::Table(section) = section {
+                insert(section, rest, value);
+            }
+        }
+    }
 }
 
 /// How often a task is tried where nothing is said.

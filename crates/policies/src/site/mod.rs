@@ -11,8 +11,10 @@
 //!
 //! What is known and not modelled, or not known although it would concern scheduling, becomes a warning with its place.
 
+mod capacity_scheduler;
 mod fair_scheduler;
 mod hadoop_site;
+mod mapred_queues;
 mod properties;
 mod xml;
 
@@ -22,7 +24,9 @@ use std::path::Path;
 use resched_trace::store::sha256;
 use toml::Table;
 
+use crate::capacity::{CapacityQueue, percentages};
 use crate::fair::Allocations;
+use crate::parts::queue_tree::QueueTree;
 use properties::Properties;
 use xml::Notes;
 
@@ -31,6 +35,8 @@ use xml::Notes;
 pub struct Site {
     /// The pools of MapReduce 1's `fair-scheduler.xml`.
     pub pools: Option<Allocations>,
+    /// The queues of MapReduce 1's Capacity Scheduler.
+    pub mapred_queues: Option<QueueTree<CapacityQueue>>,
     /// Values of parameters, by policy and key, in place of their defaults.
     pub parameters: BTreeMap<(&'static str, &'static str), String>,
 }
@@ -49,8 +55,10 @@ pub struct SiteConf {
 }
 
 const FAIR_SCHEDULER: &str = "fair-scheduler.xml";
+const CAPACITY_SCHEDULER: &str = "capacity-scheduler.xml";
+const MAPRED_QUEUES: &str = "mapred-queues.xml";
 /// The files that hold properties; what a later one sets wins.
-const PROPERTIES: [&str; 3] = ["mapred-site.xml", "yarn-site.xml", "capacity-scheduler.xml"];
+const PROPERTIES: [&str; 3] = ["mapred-site.xml", "yarn-site.xml", CAPACITY_SCHEDULER];
 
 impl SiteConf {
     /// Reads the configuration files of a folder. Each may be absent, but not all.
@@ -82,12 +90,23 @@ impl SiteConf {
                 fair_scheduler::read(root, &mut site, notes)
             })?;
         }
+        if let Some(bytes) = open(MAPRED_QUEUES)? {
+            site.mapred_queues = Some(xml::read(&bytes, MAPRED_QUEUES, "queues", &mut notes, mapred_queues::read)?);
+            capacity_scheduler::name_overruled(&mut properties, &mut notes);
+        } else {
+            site.mapred_queues = capacity_scheduler::mapred(&mut properties, &mut notes)?;
+        }
         if files.is_empty() {
-            let known = [&PROPERTIES[..], &[FAIR_SCHEDULER]].concat().join(", ");
+            let known = [&PROPERTIES[..], &[MAPRED_QUEUES, FAIR_SCHEDULER]].concat().join(", ");
             return Err(format!(
                 "{}: expected at least one of {known}, found none; name another folder",
                 dir.display()
             ));
+        }
+        if let Some(queues) = &site.mapred_queues {
+            let file = if files.contains_key(MAPRED_QUEUES) { MAPRED_QUEUES } else { CAPACITY_SCHEDULER };
+            let path = dir.join(file);
+            percentages(queues).map_err(|problem| format!("{}: {problem}; correct it", path.display()))?;
         }
         site.parameters = hadoop_site::parameters(&mut properties, &mut notes)?;
         let cluster = hadoop_site::cluster(&mut properties, &mut notes)?;

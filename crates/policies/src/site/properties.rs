@@ -67,6 +67,14 @@ impl Properties {
         expanded
     }
 
+    /// Those that begin so, by name. They count as known.
+    pub(super) fn beginning_with(&mut self, prefix: &str) -> Vec<Property> {
+        let from = self.set.range(prefix.to_owned()..).map(|(_, property)| property);
+        let found: Vec<Property> = from.take_while(|property| property.name.starts_with(prefix)).cloned().collect();
+        self.known.extend(found.iter().map(|property| property.name.clone()));
+        found
+    }
+
     /// Those that nothing asked for.
     pub(super) fn unknown(&self) -> impl Iterator<Item = &Property> {
         self.set.values().filter(|property| !self.known.contains(&property.name))

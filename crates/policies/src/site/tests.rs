@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::fair::{PoolConfig, PoolMode};
-use crate::registry::PolicySpec;
+use crate::registry::{PolicySpec, Range};
 
 /// What a folder with these files says.
 fn read(files: &[(&str, &str)]) -> Result<SiteConf, String> {
@@ -140,11 +140,21 @@ fn properties_become_parameters_and_settings_of_the_cluster() {
     assert!(resched_sim::ClusterConfig::of_settings(conf.cluster).is_ok());
 }
 
+/// Each property by itself, with a value of its range, makes a cluster.
 #[test]
 fn every_setting_of_the_cluster_is_a_key_of_a_cluster_file() {
-    let known = Table::try_from(resched_sim::ClusterConfig::default()).unwrap();
-    for setting in hadoop_site::CLUSTER.iter().filter(|setting| setting.key.1 != "least") {
-        assert!(known[setting.key.0].get(setting.key.1).is_some(), "{:?}", setting.key);
+    for setting in hadoop_site::CLUSTER {
+        for name in setting.properties {
+            let value = match setting.range {
+                Range::Integer(low, _) => low.max(1).to_string(),
+                Range::Number(low, _) => low.to_string(),
+                Range::Choice(words) => words[0].to_owned(),
+                Range::Boolean | Range::File => "true".to_owned(),
+            };
+            let cluster = mapred_site(&[(name, &value)]).unwrap().cluster;
+            let config = resched_sim::ClusterConfig::of_settings(cluster.clone());
+            assert!(config.is_ok() && !cluster.is_empty(), "{name}: {config:?}");
+        }
     }
 }
 
@@ -187,6 +197,104 @@ fn wrong_values_are_errors_with_file_line_and_expectation() {
     assert!(nameless.contains("<pool>: expected an attribute `name`, found `none`"), "{nameless}");
     let nameless = read(&[("mapred-site.xml", "<configuration><property/></configuration>")]).unwrap_err();
     assert!(nameless.contains("<property>: expected a <name> in it"), "{nameless}");
+}
+
+const QUEUES: &str = "<queues>
+  <queue><name>etl</name>
+    <properties><property key='capacity' value='60'/><property key='supports-priority' value='true'/></properties>
+    <queue><name>daily</name><properties>
+      <property key='capacity' value='25'/><property key='minimum-user-limit-percent' value='50'/>
+    </properties></queue>
+    <queue><name>other</name><state>running</state></queue>
+  </queue>
+  <queue><name>adhoc</name>
+    <properties>
+      <property key='maximum-capacity' value='70'/><property key='maximum-initialized-jobs-per-user' value='5'/>
+      <property key='user-limit-factor' value='2'/>
+    </properties>
+    <acl-submit-job>ann</acl-submit-job>
+    <state>stopped</state>
+  </queue>
+</queues>";
+
+#[test]
+fn nested_queues_of_mapreduce_1() {
+    let conf = read(&[("mapred-queues.xml", QUEUES)]).unwrap();
+    let queues = conf.site.mapred_queues.unwrap();
+    let of = |path: &str| queues.get(queues.find(path).unwrap()).settings;
+    let paths: Vec<&str> = queues.queues().iter().map(|queue| queue.path.as_str()).collect();
+    assert_eq!(paths, ["root", "root.etl", "root.etl.daily", "root.etl.other", "root.adhoc"]);
+    let etl = CapacityQueue { capacity: Some(60.0), priorities: Some(true), ..CapacityQueue::default() };
+    assert_eq!((of("etl"), of("etl.other")), (etl, CapacityQueue::default()));
+    assert_eq!((of("etl.daily").capacity, of("etl.daily").minimum_user_limit), (Some(25.0), Some(50)));
+    assert_eq!((of("adhoc").maximum_capacity, of("adhoc").jobs_per_user), (Some(70.0), Some(5)));
+    assert_eq!(
+        conf.warnings,
+        [
+            "mapred-queues.xml: line 12: `user-limit-factor` is not supported: the queues of MapReduce 1 have nothing like \
+             it here",
+            "mapred-queues.xml: line 14: `<acl-submit-job>` is not supported: who may submit is not asked in a replay",
+            "mapred-queues.xml: line 15: `<state>` is not supported: a queue that takes no jobs is replayed as if it did",
+        ]
+    );
+}
+
+#[test]
+fn queues_of_0_20_stand_in_two_files() {
+    let of_queue = |name: &str| format!("mapred.capacity-scheduler.queue.{name}");
+    let capacities = configuration(&[
+        (&of_queue("a.b.capacity"), "30"),
+        (&of_queue("c.capacity"), "70"),
+        (&of_queue("c.maximum-capacity"), "-1"),
+        (&of_queue("d.capacity"), "5"),
+        ("mapred.capacity-scheduler.init-poll-interval", "2000"),
+        ("mapred.capacity-scheduler.default-supports-priority", "true"),
+    ]);
+    let names = configuration(&[("mapred.queue.names", "a.b, c")]);
+    let files = [("capacity-scheduler.xml", capacities.as_str()), ("mapred-site.xml", &names)];
+    let conf = read(&files).unwrap();
+    let queues = conf.site.mapred_queues.unwrap();
+    let capacities: Vec<_> =
+        queues.queues().iter().map(|queue| (queue.path.as_str(), queue.settings.capacity)).collect();
+    assert_eq!(capacities, [("root", None), ("root.a.b", Some(30.0)), ("root.c", Some(70.0))]);
+    let expected = "capacity-scheduler.xml: line 5: `mapred.capacity-scheduler.queue.d.capacity` is not supported: \
+                    `mapred.queue.names` lists no such queue";
+    assert_eq!(conf.warnings, [expected]);
+    let parameters = [("capacity", "init_poll"), ("capacity", "priorities")].map(|key| &conf.site.parameters[&key]);
+    assert_eq!(parameters, ["2000", "true"]);
+
+    let overruled = read(&[&files[..], &[("mapred-queues.xml", QUEUES)]].concat()).unwrap();
+    let why = "is not supported: mapred-queues.xml says what the queues are";
+    assert_eq!(overruled.warnings.iter().filter(|warning| warning.ends_with(why)).count(), 5);
+}
+
+#[test]
+fn queues_that_cannot_be_are_errors() {
+    let queue = |parts: &str| format!("<queues><queue>{parts}</queue><queue><name>b</name></queue></queues>");
+    let property = |key: &str, value: &str| {
+        queue(&format!("<name>a</name>\n<properties><property key='{key}' value='{value}'/></properties>"))
+    };
+    for (text, expected) in [
+        (
+            property("capacity", "x"),
+            "mapred-queues.xml: line 2: capacity: expected a number from -100 to 100, found `x`",
+        ),
+        (property("capacity", "101"), "found `101`"),
+        (property("supports-priority", "1"), "line 2: supports-priority: expected true or false, found `1`"),
+        (property("minimum-user-limit-percent", "0"), "a number from 1 to 100"),
+        (queue("<name>a</name><properties><property key='x'/></properties>"), "attributes `key` and `value`"),
+        (queue("<name>a:b</name>"), "line 1: <queue>: expected a <name> without colons"),
+        (queue("").replace("<queue></queue>", "").replace("<queue><name>b</name></queue>", ""), "at least one queue"),
+        ("<queue/>".to_owned(), "expected <queues>, found `<queue>`"),
+    ] {
+        let error = read(&[("mapred-queues.xml", &text)]).unwrap_err();
+        assert!(error.contains(expected), "{error}");
+    }
+    let two = "<queue><name>a</name><properties><property key='capacity' value='60'/></properties></queue>".repeat(2);
+    let error = read(&[("mapred-queues.xml", &format!("<queues>{two}</queues>"))]).unwrap_err();
+    let expected =
+        "mapred-queues.xml: the capacities of the queues below `root` add up to 120 %, above 100 %; correct it";
+    assert_eq!(error, expected);
 }
 
 #[test]

@@ -4,7 +4,8 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::{Config, FileFailurePersistence, RngSeed};
-use resched_policies::{Allocations, AnyPolicy, POLICIES, PolicySpec, PoolConfig, PoolMode};
+use resched_policies::parts::queue_tree::QueueTree;
+use resched_policies::{Allocations, AnyPolicy, CapacityQueue, POLICIES, PolicySpec, PoolConfig, PoolMode};
 use resched_sim::{
     Cluster, ClusterConfig, Ended, Error, Interval, Job, JobEnded, JobId, Kind, Launched, Level, LoggedMap,
     LoggedReduce, Ms, NodeId, Observer, Offer, Options, Orders, Outage, Phase, Policy, ReduceModel, Resources, Slow,
@@ -294,6 +295,9 @@ pub(crate) fn policies(world: &World) -> Vec<(String, AnyPolicy)> {
     specs.push(triple_queue("sway_queue=io,min_samples=0.5"));
     specs.push(triple_queue("sway_queue=cpu,mtct_window=3,defect_threshold=1"));
     specs.push(triple_queue("sway_queue=dynamic,cpu_slots=1,io_reduce_slots=1,sample_per_tracker=2"));
+    let capacity = |more: &str| format!("capacity:init_poll={},{more}", 3 * unit);
+    specs.push(capacity("user_limit=30,extra_users=0,jobs_per_user=1"));
+    specs.push(capacity("priorities=true,user_limit=50"));
     let build = |text: String| {
         let policy = PolicySpec::parse(&text).and_then(|spec| spec.build()).unwrap_or_else(|error| panic!("{error}"));
         (text, policy)
@@ -308,7 +312,24 @@ pub(crate) fn policies(world: &World) -> Vec<(String, AnyPolicy)> {
             policies.push((format!("{label} with allocations"), fair.into()));
         }
     }
+    if let (label, AnyPolicy::Capacity(mut capacity)) = build(capacity("user_limit=40")) {
+        // A queue that gets no slot keeps its jobs for ever.
+        if Kind::BOTH.iter().all(|&kind| world.cluster().slots(kind) > 1) {
+            capacity.set_queues(queues()).expect("queues that fit");
+            policies.push((format!("{label} with queues"), capacity.into()));
+        }
+    }
     policies
+}
+
+/// Two queues, one of them below another, each with half of the slots.
+fn queues() -> QueueTree<CapacityQueue> {
+    let half = |maximum_capacity| CapacityQueue { capacity: Some(50.0), maximum_capacity, ..CapacityQueue::default() };
+    let mut queues = QueueTree::new(CapacityQueue::default());
+    queues.add(QueueTree::<CapacityQueue>::ROOT, "queue1", half(Some(70.0)));
+    let above = queues.add(QueueTree::<CapacityQueue>::ROOT, "above", half(None));
+    queues.add(above, "queue0", CapacityQueue { priorities: Some(true), ..CapacityQueue::default() });
+    queues
 }
 
 /// Pools with guarantees, limits, weights and short timeouts.
