@@ -47,6 +47,9 @@ macro_rules! any_policy {
             fn restless(&self, view: View<'_>) -> bool {
                 match self { $(Self::$variant(policy) => policy.restless(view)),+ }
             }
+            fn counts_heartbeats(&self, view: View<'_>) -> bool {
+                match self { $(Self::$variant(policy) => policy.counts_heartbeats(view)),+ }
+            }
             fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
                 match self { $(Self::$variant(policy) => policy.heartbeat(offer)),+ }
             }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, Node};
 use crate::cost::{Course, Fluid, slowstart_threshold};
 use crate::ids::{JobId, Kind, Level, Ms, NodeId, TaskId};
 use crate::index::{MapIndex, Reach, level};
@@ -139,6 +139,8 @@ struct Report {
 pub(crate) struct World<'w> {
     pub(crate) workload: &'w Workload,
     pub(crate) cluster: &'w Cluster,
+    /// Keys all random draws.
+    pub(crate) seed: u64,
     pub(crate) now: Ms,
     pub(crate) jobs: Vec<JobState>,
     pub(crate) tasks: Vec<TaskState>,
@@ -159,12 +161,14 @@ pub(crate) struct World<'w> {
     pub(crate) desired_with_reduces: [u64; 2],
     /// Attempts in the latest heartbeat of every node.
     pub(crate) reported: [u64; 2],
+    /// Nodes with room for a task of each kind.
+    pub(crate) roomy: [u32; 2],
     /// Grows with every change that a policy could see.
     pub(crate) version: u64,
 }
 
 impl<'w> World<'w> {
-    pub(crate) fn new(workload: &'w Workload, cluster: &'w Cluster) -> Self {
+    pub(crate) fn new(workload: &'w Workload, cluster: &'w Cluster, seed: u64) -> Self {
         let rules = &cluster.config;
         let jobs = workload
             .jobs()
@@ -193,9 +197,14 @@ impl<'w> World<'w> {
             .iter()
             .map(|node| NodeState { runs: Vec::new(), free: node.capacity, reported: [0; 2] })
             .collect();
+        let roomy = Kind::BOTH.map(|kind| {
+            let has_room = |node: &&Node| node.capacity.fits(cluster.demand(kind)) > 0;
+            cluster.nodes().iter().filter(has_room).count() as u32
+        });
         Self {
             workload,
             cluster,
+            seed,
             now: rules.heartbeat.first,
             jobs,
             tasks: vec![TaskState { phase: TaskPhase::Waiting, tries: 0, failures: 0 }; workload.task_count()],
@@ -210,6 +219,7 @@ impl<'w> World<'w> {
             running: [0; 2],
             desired_with_reduces: [0; 2],
             reported: [0; 2],
+            roomy,
             version: 0,
         }
     }
@@ -384,9 +394,8 @@ impl<'w> World<'w> {
         let task = &mut self.tasks[task.index()];
         task.phase = TaskPhase::Running;
         task.tries += 1;
-        let on = &mut self.nodes[node.index()];
-        on.free = on.free.minus(self.cluster.demand(kind));
-        on.runs.push(id);
+        self.nodes[node.index()].runs.push(id);
+        self.set_free(node, self.nodes[node.index()].free.minus(self.cluster.demand(kind)));
         self.expect_report(next_beat, node, id);
         self.version += 1;
         id
@@ -397,13 +406,21 @@ impl<'w> World<'w> {
         self.runs.get(id.index()).is_some_and(|run| self.nodes[run.node.index()].runs.contains(&id))
     }
 
+    fn set_free(&mut self, node: NodeId, free: Resources) {
+        let before = std::mem::replace(&mut self.nodes[node.index()].free, free);
+        for kind in Kind::BOTH {
+            let has_room = |free: Resources| u32::from(free.fits(self.cluster.demand(kind)) > 0);
+            let roomy = &mut self.roomy[kind.index()];
+            *roomy = *roomy + has_room(free) - has_room(before);
+        }
+    }
+
     /// Frees what an attempt held. Its task is where the caller puts it.
     pub(crate) fn release(&mut self, id: RunId) -> Run {
         let run = self.runs[id.index()].clone();
         let k = run.kind.index();
-        let on = &mut self.nodes[run.node.index()];
-        on.free = on.free.plus(self.cluster.demand(run.kind));
-        on.runs.retain(|&other| other != id);
+        self.nodes[run.node.index()].runs.retain(|&other| other != id);
+        self.set_free(run.node, self.nodes[run.node.index()].free.plus(self.cluster.demand(run.kind)));
         let state = &mut self.jobs[run.job.index()];
         state.running[k] -= 1;
         self.running[k] -= u64::from(state.phase == JobPhase::Active);
