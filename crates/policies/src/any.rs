@@ -2,6 +2,7 @@
 
 use resched_sim::{AttemptEnd, JobId, Ms, Offer, Orders, Policy, RunView, View, Violation};
 
+use crate::coupling::Coupling;
 use crate::delay::Delay;
 use crate::delay_time::DelayTime;
 use crate::fair::Fair;
@@ -57,4 +58,4 @@ macro_rules! any_policy {
     };
 }
 
-any_policy!(Fifo, NaiveFair, Delay, DelayTime, Fair,);
+any_policy!(Fifo, NaiveFair, Delay, DelayTime, Fair, Coupling,);

@@ -9,6 +9,7 @@
 //! ```
 
 mod any;
+mod coupling;
 mod delay;
 mod delay_time;
 mod fair;
@@ -21,6 +22,7 @@ mod site;
 mod testing;
 
 pub use any::AnyPolicy;
+pub use coupling::Coupling;
 pub use delay::Delay;
 pub use delay_time::DelayTime;
 pub use fair::Fair;

@@ -241,6 +241,14 @@ pub(crate) fn policies(world: &World) -> Vec<(String, AnyPolicy)> {
     specs.push(fair("boost=true,max_diff=0.3"));
     specs.push(fair("assign_multiple=false,delay_node=0"));
     specs.push(fair("map_cap=1,reduce_cap=1"));
+    let coupling = |more: &str| format!("coupling:update={unit}{more}");
+    for maps in ["peek", "delay", "greedy"] {
+        for reduces in ["gradual", "greedy"] {
+            specs.extend(["on", "off"].map(|wait| coupling(&format!(",maps={maps},reduces={reduces},wait={wait}"))));
+        }
+    }
+    specs.push(coupling(",K=2,beta=0.5,refill=true,D=2,rounds=1"));
+    specs.push(coupling(",K=3,exclude_self=false,D=4,rounds=2,threshold=0.5"));
     let build = |text: String| {
         let policy = PolicySpec::parse(&text).and_then(|spec| spec.build()).unwrap_or_else(|error| panic!("{error}"));
         (text, policy)
