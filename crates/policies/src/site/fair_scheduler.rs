@@ -6,7 +6,7 @@
 
 use super::Site;
 use super::xml::{Element, Notes};
-use crate::fair::{Allocations, PoolConfig, PoolMode};
+use crate::parts::allocations::{Allocations, PoolConfig, PoolMode};
 
 /// The longest timeout, s.
 const DECADE: i64 = 315_360_000;

@@ -25,7 +25,7 @@ use resched_trace::store::sha256;
 use toml::Table;
 
 use crate::capacity::{CapacityQueue, percentages};
-use crate::fair::Allocations;
+use crate::parts::allocations::Allocations;
 use crate::parts::queue_tree::QueueTree;
 use properties::Properties;
 use xml::Notes;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::fair::{PoolConfig, PoolMode};
+use crate::parts::allocations::{PoolConfig, PoolMode};
 use crate::registry::{PolicySpec, Range};
 
 /// What a folder with these files says.

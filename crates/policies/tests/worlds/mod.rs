@@ -298,6 +298,14 @@ pub(crate) fn policies(world: &World) -> Vec<(String, AnyPolicy)> {
     let capacity = |more: &str| format!("capacity:init_poll={},{more}", 3 * unit);
     specs.push(capacity("user_limit=30,extra_users=0,jobs_per_user=1"));
     specs.push(capacity("priorities=true,user_limit=50"));
+    let coupling = |more: &str| format!("coupling:update={unit}{more}");
+    for maps in ["peek", "delay", "greedy"] {
+        for reduces in ["gradual", "greedy"] {
+            specs.extend(["on", "off"].map(|wait| coupling(&format!(",maps={maps},reduces={reduces},wait={wait}"))));
+        }
+    }
+    specs.push(coupling(",K=2,beta=0.5,refill=true,D=2,rounds=1"));
+    specs.push(coupling(",K=3,exclude_self=false,D=4,rounds=2,threshold=0.5"));
     let build = |text: String| {
         let policy = PolicySpec::parse(&text).and_then(|spec| spec.build()).unwrap_or_else(|error| panic!("{error}"));
         (text, policy)
