@@ -51,20 +51,16 @@ impl Properties {
         Ok(())
     }
 
-    /// The property of the first of these names that is set, and whose value can be read. All of them count as known.
+    /// The property of the first of these names that is set, if its value can be read. All of them count as known.
     pub(super) fn first(&mut self, names: &[&str], notes: &mut Notes<'_>) -> Option<Property> {
-        let found = names.iter().find_map(|&name| self.set.get(name));
-        let expanded = found.filter(|property| {
-            let expanded = !property.value.contains("${");
-            if !expanded && !self.known.contains(&property.name) {
-                let why = format!("`{}` refers to another property; put the value itself", property.value);
-                notes.unsupported(property.place, &property.name, &why);
-            }
-            expanded
-        });
-        let expanded = expanded.cloned();
         self.known.extend(names.iter().map(|&name| name.to_owned()));
-        expanded
+        let found = names.iter().find_map(|&name| self.set.get(name))?;
+        if found.value.contains("${") {
+            let why = format!("`{}` refers to another property; put the value itself", found.value);
+            notes.unsupported(found.place, &found.name, &why);
+            return None;
+        }
+        Some(found.clone())
     }
 
     /// Those that begin so, by name. They count as known.

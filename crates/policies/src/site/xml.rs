@@ -56,9 +56,10 @@ impl<'a> Notes<'a> {
         number.ok_or_else(|| self.wrong(place, what, format!("a number from {low} to {high}"), text))
     }
 
-    /// The warnings, a line each, by their places.
+    /// The warnings, a line each and each once, by their places.
     pub(super) fn into_lines(mut self) -> Vec<String> {
-        self.warnings.sort_by_key(|(place, _)| *place);
+        self.warnings.sort();
+        self.warnings.dedup();
         let line = |(Place { file, line }, text): (Place, String)| format!("{file}: line {line}: {text}");
         self.warnings.into_iter().map(line).collect()
     }
