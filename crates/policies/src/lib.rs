@@ -34,5 +34,5 @@ pub use fifo::Fifo;
 pub use naive_fair::NaiveFair;
 pub use parts::allocations::{Allocations, PoolConfig, PoolMode};
 pub use registry::{FAMILIES, POLICIES, Parameter, PolicyInfo, PolicySpec, Range, family};
-pub use site::{Site, SiteConf};
+pub use site::{CLUSTER_SETTINGS, ClusterSetting, Site, SiteConf};
 pub use triple_queue::TripleQueue;

@@ -6,7 +6,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use resched_policies::{FAMILIES, PolicyInfo, family};
+use resched_policies::{CLUSTER_SETTINGS, FAMILIES, PolicyInfo, Range, family};
 
 #[test]
 fn the_page_of_policies_is_fresh() {
@@ -29,7 +29,24 @@ fn page() -> String {
         write!(page, "\n## {title}\n").unwrap();
         family(names).for_each(|info| section(info, &mut page));
     }
+    page.push_str(
+        "\n## The cluster at a site\n\nSettings of a cluster file, and the properties of Hadoop that set them.\n\n",
+    );
+    page.push_str("| setting | range | property of Hadoop |\n|---|---|---|\n");
+    for setting in CLUSTER_SETTINGS {
+        let range = in_table(setting.range);
+        writeln!(page, "| `{}` | {range} | {} |", setting.key, quoted(setting.hadoop)).unwrap();
+    }
     page
+}
+
+/// A range as a cell of a table.
+fn in_table(range: Range) -> String {
+    range.to_string().replace('|', "\\|")
+}
+
+fn quoted(names: &[&str]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
 fn section(info: &PolicyInfo, page: &mut String) {
@@ -42,11 +59,10 @@ fn section(info: &PolicyInfo, page: &mut String) {
         "\n| parameter | default | range | unit | meaning | property of Hadoop |\n|---|---|---|---|---|---|\n",
     );
     for parameter in info.parameters {
-        let range = parameter.range.to_string().replace('|', "\\|");
+        let range = in_table(parameter.range);
         let default = if parameter.default.is_empty() { "–" } else { parameter.default };
-        let properties: Vec<String> = parameter.hadoop.iter().map(|name| format!("`{name}`")).collect();
         let (key, unit, meaning, properties) =
-            (parameter.key, parameter.unit, parameter.meaning, properties.join(", "));
+            (parameter.key, parameter.unit, parameter.meaning, quoted(parameter.hadoop));
         writeln!(page, "| `{key}` | {default} | {range} | {unit} | {meaning} | {properties} |").unwrap();
     }
 }

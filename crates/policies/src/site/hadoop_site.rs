@@ -11,53 +11,57 @@ use super::properties::{Properties, Property};
 use super::xml::Notes;
 use crate::registry::{POLICIES, Range, nearest};
 
-/// A setting of the cluster, and the properties that say it.
-pub(super) struct Setting {
+/// A setting of the cluster, and the properties of Hadoop that say it at a site.
+#[derive(Debug)]
+pub struct ClusterSetting {
     /// Its key in a cluster file, from the section down.
-    pub(super) key: &'static str,
-    pub(super) properties: &'static [&'static str],
-    pub(super) range: Range,
+    pub key: &'static str,
+    /// The properties, the new name first; the first one that is set counts.
+    pub hadoop: &'static [&'static str],
+    /// What values they take.
+    pub range: Range,
 }
 
-pub(super) const CLUSTER: &[Setting] = &[
-    Setting {
+/// What the properties of a site say of the cluster.
+pub const CLUSTER_SETTINGS: &[ClusterSetting] = &[
+    ClusterSetting {
         key: "nodes.map_slots",
-        properties: &["mapreduce.tasktracker.map.tasks.maximum", "mapred.tasktracker.map.tasks.maximum"],
+        hadoop: &["mapreduce.tasktracker.map.tasks.maximum", "mapred.tasktracker.map.tasks.maximum"],
         range: Range::Integer(0, 100_000),
     },
-    Setting {
+    ClusterSetting {
         key: "nodes.reduce_slots",
-        properties: &["mapreduce.tasktracker.reduce.tasks.maximum", "mapred.tasktracker.reduce.tasks.maximum"],
+        hadoop: &["mapreduce.tasktracker.reduce.tasks.maximum", "mapred.tasktracker.reduce.tasks.maximum"],
         range: Range::Integer(0, 100_000),
     },
-    Setting {
+    ClusterSetting {
         key: "heartbeat.per_second",
-        properties: &["mapreduce.jobtracker.heartbeats.in.second", "mapred.heartbeats.in.second"],
+        hadoop: &["mapreduce.jobtracker.heartbeats.in.second", "mapred.heartbeats.in.second"],
         range: Range::Integer(1, 1_000_000),
     },
-    Setting {
+    ClusterSetting {
         key: "heartbeat.least",
-        properties: &["mapreduce.jobtracker.heartbeat.interval.min"],
+        hadoop: &["mapreduce.jobtracker.heartbeat.interval.min"],
         range: Range::Integer(1, 86_400_000),
     },
-    Setting {
+    ClusterSetting {
         key: "heartbeat.out_of_band",
-        properties: &["mapreduce.tasktracker.outofband.heartbeat"],
+        hadoop: &["mapreduce.tasktracker.outofband.heartbeat"],
         range: Range::Boolean,
     },
-    Setting {
+    ClusterSetting {
         key: "heartbeat.expiry",
-        properties: &["mapreduce.jobtracker.expire.trackers.interval", "mapred.tasktracker.expiry.interval"],
+        hadoop: &["mapreduce.jobtracker.expire.trackers.interval", "mapred.tasktracker.expiry.interval"],
         range: Range::Integer(1, 86_400_000),
     },
-    Setting {
+    ClusterSetting {
         key: "jobs.slowstart",
-        properties: &["mapreduce.job.reduce.slowstart.completedmaps", "mapred.reduce.slowstart.completed.maps"],
+        hadoop: &["mapreduce.job.reduce.slowstart.completedmaps", "mapred.reduce.slowstart.completed.maps"],
         range: Range::Number(0.0, 1.0),
     },
-    Setting {
+    ClusterSetting {
         key: "jobs.max_attempts",
-        properties: &["mapreduce.map.maxattempts", "mapred.map.max.attempts"],
+        hadoop: &["mapreduce.map.maxattempts", "mapred.map.max.attempts"],
         range: Range::Integer(1, 1_000),
     },
 ];
@@ -163,8 +167,8 @@ fn translated(property: &Property) -> Option<String> {
 /// What the properties say of the cluster.
 pub(super) fn cluster(properties: &mut Properties, notes: &mut Notes<'_>) -> Result<Table, String> {
     let mut cluster = Table::new();
-    for setting in CLUSTER {
-        let Some(property) = properties.first(setting.properties, notes) else { continue };
+    for setting in CLUSTER_SETTINGS {
+        let Some(property) = properties.first(setting.hadoop, notes) else { continue };
         let value = value(setting.range, &property.value);
         let value = value.ok_or_else(|| notes.wrong(property.place, &property.name, setting.range, &property.value))?;
         insert(&mut cluster, setting.key, value);
@@ -233,7 +237,7 @@ pub(super) fn name_the_rest(properties: &mut Properties, notes: &mut Notes<'_>) 
 /// The names of all properties that are known.
 fn names() -> impl Iterator<Item = &'static str> {
     let of_policies = POLICIES.iter().flat_map(|info| info.parameters).flat_map(|parameter| parameter.hadoop);
-    let of_cluster = CLUSTER.iter().flat_map(|setting| setting.properties);
+    let of_cluster = CLUSTER_SETTINGS.iter().flat_map(|setting| setting.hadoop);
     let others = UNSUPPORTED.iter().flat_map(|(names, _)| *names).chain(REDUCE_ATTEMPTS).chain(ALLOCATION_FILE);
     of_policies.chain(of_cluster).chain(others).copied()
 }

@@ -27,6 +27,7 @@ use toml::Table;
 use crate::capacity::{CapacityQueue, percentages};
 use crate::parts::allocations::Allocations;
 use crate::parts::queue_tree::QueueTree;
+pub use hadoop_site::{CLUSTER_SETTINGS, ClusterSetting};
 use properties::Properties;
 use xml::Notes;
 

@@ -143,8 +143,8 @@ fn properties_become_parameters_and_settings_of_the_cluster() {
 /// Each property by itself, with a value of its range, makes a cluster.
 #[test]
 fn every_setting_of_the_cluster_is_a_key_of_a_cluster_file() {
-    for setting in hadoop_site::CLUSTER {
-        for name in setting.properties {
+    for setting in CLUSTER_SETTINGS {
+        for name in setting.hadoop {
             let value = match setting.range {
                 Range::Integer(low, _) => low.max(1).to_string(),
                 Range::Number(low, _) => low.to_string(),
