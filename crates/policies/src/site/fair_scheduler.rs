@@ -8,6 +8,32 @@ use super::Site;
 use super::xml::{Element, Notes};
 use crate::parts::allocations::{Allocations, PoolConfig, PoolMode};
 
+/// Elements of YARN's Fair Scheduler.
+const YARN: [&str; 22] = [
+    "aclAdministerApps",
+    "aclSubmitApps",
+    "allowPreemptionFrom",
+    "defaultFairSharePreemptionThreshold",
+    "defaultFairSharePreemptionTimeout",
+    "defaultQueueSchedulingMode",
+    "defaultQueueSchedulingPolicy",
+    "fairSharePreemptionThreshold",
+    "maxAMShare",
+    "maxChildResources",
+    "maxResources",
+    "maxRunningApps",
+    "minResources",
+    "queue",
+    "queueMaxAMShareDefault",
+    "queueMaxAppsDefault",
+    "queueMaxResourcesDefault",
+    "queuePlacementPolicy",
+    "reservation",
+    "reservation-planner",
+    "schedulingPolicy",
+    "userMaxAppsDefault",
+];
+
 /// The longest timeout, s.
 const DECADE: i64 = 315_360_000;
 
@@ -102,5 +128,7 @@ fn mode(element: Element<'_>, notes: &Notes<'_>) -> Result<PoolMode, String> {
 }
 
 fn unknown(element: Element<'_>, notes: &mut Notes<'_>) {
-    notes.unsupported(element.place(), &element.tag(), "it is not known here");
+    let of_yarn = YARN.contains(&element.name());
+    let why = if of_yarn { "only the pools of MapReduce 1 are read, and it is YARN's" } else { "it is not known here" };
+    notes.unsupported(element.place(), &element.tag(), why);
 }

@@ -100,6 +100,17 @@ fn what_has_no_effect_is_named_with_its_line() {
 }
 
 #[test]
+fn what_is_of_yarn_alone_is_named() {
+    let text = "<allocations>\n<queue name='q'><minResources>1 mb, 1 vcores</minResources></queue>\n\
+                <userMaxAppsDefault>5</userMaxAppsDefault>\n</allocations>";
+    let conf = read(&[("fair-scheduler.xml", text)]).unwrap();
+    let why = "is not supported: only the pools of MapReduce 1 are read, and it is YARN's";
+    let expected = [(2, "queue"), (3, "userMaxAppsDefault")];
+    let expected = expected.map(|(line, name)| format!("fair-scheduler.xml: line {line}: `<{name}>` {why}"));
+    assert_eq!(conf.warnings, expected);
+}
+
+#[test]
 fn an_include_is_named() {
     let text =
         "<configuration xmlns:xi='http://www.w3.org/2001/XInclude'>\n<xi:include href='more.xml'/>\n</configuration>";
