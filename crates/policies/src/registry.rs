@@ -90,6 +90,23 @@ pub enum Range {
     File,
 }
 
+impl Range {
+    /// The value that this text stands for, if it is within the range.
+    pub(crate) fn parse(self, text: &str) -> Option<Value> {
+        match self {
+            Range::Integer(low, high) => {
+                text.parse().ok().filter(|value| (low..=high).contains(value)).map(Value::Integer)
+            }
+            Range::Number(low, high) => {
+                text.parse().ok().filter(|value| (low..=high).contains(value)).map(Value::Number)
+            }
+            Range::Boolean => text.parse().ok().map(Value::Boolean),
+            Range::Choice(words) => words.contains(&text).then(|| Value::Text(text.to_owned())),
+            Range::File => Some(Value::Text(text.to_owned())),
+        }
+    }
+}
+
 impl fmt::Display for Range {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -147,25 +164,9 @@ impl Parameter {
         Self { hadoop: properties, ..self }
     }
 
-    /// Whether this text is one of its values.
-    pub(crate) fn accepts(&self, text: &str) -> bool {
-        self.parse(text).is_ok()
-    }
-
     /// The value that this text stands for, or what was expected.
     fn parse(&self, text: &str) -> Result<Value, String> {
-        let value = match self.range {
-            Range::Integer(low, high) => {
-                text.parse().ok().filter(|value| (low..=high).contains(value)).map(Value::Integer)
-            }
-            Range::Number(low, high) => {
-                text.parse().ok().filter(|value| (low..=high).contains(value)).map(Value::Number)
-            }
-            Range::Boolean => text.parse().ok().map(Value::Boolean),
-            Range::Choice(words) => words.contains(&text).then(|| Value::Text(text.to_owned())),
-            Range::File => Some(Value::Text(text.to_owned())),
-        };
-        value.ok_or_else(|| {
+        self.range.parse(text).ok_or_else(|| {
             let hint = match self.range {
                 Range::Choice(words) => nearest(text, words.iter().copied()),
                 _ => String::new(),
@@ -175,8 +176,9 @@ impl Parameter {
     }
 }
 
+/// A value of a parameter or of a setting.
 #[derive(Debug, Clone, PartialEq)]
-enum Value {
+pub(crate) enum Value {
     Integer(i64),
     Number(f64),
     Boolean(bool),

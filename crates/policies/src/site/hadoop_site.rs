@@ -9,7 +9,7 @@ use toml::{Table, Value};
 
 use super::properties::{Properties, Property};
 use super::xml::Notes;
-use crate::registry::{POLICIES, Range, nearest};
+use crate::registry::{self, POLICIES, Range, nearest};
 
 /// A setting of the cluster, and the properties of Hadoop that say it at a site.
 #[derive(Debug)]
@@ -136,7 +136,7 @@ pub(super) fn parameters(
                 notes.unsupported(property.place, &property.name, &why);
                 continue;
             };
-            if !parameter.accepts(&value) {
+            if parameter.range.parse(&value).is_none() {
                 return Err(notes.wrong(property.place, &property.name, parameter.range, &property.value));
             }
             found.insert((info.name, parameter.key), value);
@@ -145,7 +145,7 @@ pub(super) fn parameters(
     Ok(found)
 }
 
-/// The value of a parameter that a property stands for, where Hadoop writes it in another way.
+/// The value that a property stands for, as we write it; `None` if we have nothing like it.
 fn translated(property: &Property) -> Option<String> {
     let value = match (property.name.as_str(), property.value.as_str()) {
         ("mapred.fairscheduler.poolnameproperty", name) => match name {
@@ -169,9 +169,9 @@ pub(super) fn cluster(properties: &mut Properties, notes: &mut Notes<'_>) -> Res
     let mut cluster = Table::new();
     for setting in CLUSTER_SETTINGS {
         let Some(property) = properties.first(setting.hadoop, notes) else { continue };
-        let value = value(setting.range, &property.value);
+        let value = translated(&property).and_then(|value| setting.range.parse(&value));
         let value = value.ok_or_else(|| notes.wrong(property.place, &property.name, setting.range, &property.value))?;
-        insert(&mut cluster, setting.key, value);
+        insert(&mut cluster, setting.key, in_toml(value));
     }
     if let Some(property) = properties.first(REDUCE_ATTEMPTS, notes) {
         let found = notes.number(property.place, &property.name, &property.value, 1, 1_000)?;
@@ -202,14 +202,13 @@ fn insert(table: &mut Table, key: &str, value: Value) {
 /// How often a task is tried where nothing is said.
 const DEFAULT_ATTEMPTS: i64 = 4;
 
-/// The value in a cluster file, if it is in its range.
-fn value(range: Range, text: &str) -> Option<Value> {
-    match range {
-        Range::Integer(low, high) => text.parse().ok().filter(|value| (low..=high).contains(value)).map(Value::Integer),
-        Range::Number(low, high) => text.parse().ok().filter(|value| (low..=high).contains(value)).map(Value::Float),
-        Range::Boolean => text.to_lowercase().parse().ok().map(Value::Boolean),
-        Range::Choice(words) => words.contains(&text).then(|| Value::String(text.to_owned())),
-        Range::File => Some(Value::String(text.to_owned())),
+/// A value as a cluster file has it.
+fn in_toml(value: registry::Value) -> Value {
+    match value {
+        registry::Value::Integer(value) => Value::Integer(value),
+        registry::Value::Number(value) => Value::Float(value),
+        registry::Value::Boolean(value) => Value::Boolean(value),
+        registry::Value::Text(value) => Value::String(value),
     }
 }
 
