@@ -1,12 +1,15 @@
 //! Any of the policies, so that one replay loop serves all without a virtual call in it.
 
-use resched_sim::{AttemptEnd, JobId, Ms, Offer, Orders, Policy, RunView, View, Violation};
+use resched_sim::{
+    AttemptEnd, Container, JobId, Ms, Offer, Orders, Policy, Resources, RunView, System, View, Violation,
+};
 
 use crate::delay::Delay;
 use crate::delay_time::DelayTime;
 use crate::fair::Fair;
 use crate::fifo::Fifo;
 use crate::naive_fair::NaiveFair;
+use crate::yarn_fifo::YarnFifo;
 
 macro_rules! any_policy {
     ($($variant:ident),+ $(,)?) => {
@@ -23,6 +26,9 @@ macro_rules! any_policy {
         })+
 
         impl Policy for AnyPolicy {
+            fn system(&self) -> System {
+                match self { $(Self::$variant(policy) => policy.system()),+ }
+            }
             fn job_submitted(&mut self, job: JobId, view: View<'_>) {
                 match self { $(Self::$variant(policy) => policy.job_submitted(job, view)),+ }
             }
@@ -34,6 +40,12 @@ macro_rules! any_policy {
             }
             fn task_finished(&mut self, ended: &AttemptEnd, view: View<'_>) {
                 match self { $(Self::$variant(policy) => policy.task_finished(ended, view)),+ }
+            }
+            fn container_changed(&mut self, container: &Container, view: View<'_>) {
+                match self { $(Self::$variant(policy) => policy.container_changed(container, view)),+ }
+            }
+            fn headroom(&self, job: JobId, view: View<'_>) -> Resources {
+                match self { $(Self::$variant(policy) => policy.headroom(job, view)),+ }
             }
             fn period(&self) -> Option<Ms> {
                 match self { $(Self::$variant(policy) => policy.period()),+ }
@@ -54,4 +66,4 @@ macro_rules! any_policy {
     };
 }
 
-any_policy!(Fifo, NaiveFair, Delay, DelayTime, Fair,);
+any_policy!(Fifo, NaiveFair, Delay, DelayTime, Fair, YarnFifo);

@@ -19,6 +19,7 @@ mod registry;
 mod site;
 #[cfg(test)]
 mod testing;
+mod yarn_fifo;
 
 pub use any::AnyPolicy;
 pub use delay::Delay;
@@ -28,3 +29,4 @@ pub use fifo::Fifo;
 pub use naive_fair::NaiveFair;
 pub use registry::{POLICIES, Parameter, PolicyInfo, PolicySpec, Range};
 pub use site::Site;
+pub use yarn_fifo::YarnFifo;

@@ -6,10 +6,11 @@ use std::fmt;
 
 use crate::any::AnyPolicy;
 use crate::site::Site;
-use crate::{delay, delay_time, fair, fifo, naive_fair};
+use crate::{delay, delay_time, fair, fifo, naive_fair, yarn_fifo};
 
 /// All policies, in the order in which they are listed.
-pub const POLICIES: &[PolicyInfo] = &[fifo::INFO, naive_fair::INFO, delay::INFO, delay_time::INFO, fair::INFO];
+pub const POLICIES: &[PolicyInfo] =
+    &[fifo::INFO, naive_fair::INFO, delay::INFO, delay_time::INFO, fair::INFO, yarn_fifo::INFO];
 
 /// A policy as the registry knows it.
 #[derive(Debug)]

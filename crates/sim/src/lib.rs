@@ -12,6 +12,7 @@
 
 mod beats;
 mod cluster;
+mod containers;
 mod cost;
 mod engine;
 mod error;
@@ -31,6 +32,7 @@ pub use beats::first_heartbeats;
 pub use cluster::{
     Cluster, ClusterConfig, Cost, Era, Heartbeat, Interval, Jobs, Node, Nodes, Phase, ReduceModel, Splits,
 };
+pub use containers::{AmState, Ask, Calculator, Container, ContainerState, Containers, Reservation, Size, System};
 pub use cost::{Fluid, Script, slowstart_threshold};
 pub use engine::{Options, Tally, replay};
 pub use error::Error;

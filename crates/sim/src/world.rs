@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::cluster::Cluster;
+use crate::containers::{System, Yarn};
 use crate::cost::{Course, Fluid, slowstart_threshold};
 use crate::ids::{JobId, Kind, Level, Ms, NodeId, TaskId};
 use crate::index::{MapIndex, Reach, level};
@@ -161,6 +162,8 @@ pub(crate) struct World<'w> {
     pub(crate) reported: [u64; 2],
     /// Grows with every change that a policy could see.
     pub(crate) version: u64,
+    /// Applications and containers, under YARN.
+    pub(crate) yarn: Option<Box<Yarn>>,
 }
 
 impl<'w> World<'w> {
@@ -211,6 +214,7 @@ impl<'w> World<'w> {
             desired_with_reduces: [0; 2],
             reported: [0; 2],
             version: 0,
+            yarn: (cluster.system() == System::Containers).then(|| Box::new(Yarn::new(workload.jobs().len(), cluster))),
         }
     }
 
@@ -237,6 +241,7 @@ impl<'w> World<'w> {
         if maps == 0 {
             self.jobs[job.index()].maps_done = Some(self.now);
         }
+        self.ask_for_am(job);
     }
 
     /// The reduces of this job may start from now on.
@@ -276,6 +281,7 @@ impl<'w> World<'w> {
         if let Some(place) = self.active.iter().position(|&other| other == job) {
             self.active.remove(place);
         }
+        self.withdraw(job);
         self.version += 1;
     }
 
@@ -300,7 +306,7 @@ impl<'w> World<'w> {
 
     pub(crate) fn find_map(&self, job: JobId, node: NodeId, reach: Reach) -> Option<TaskId> {
         let state = &self.jobs[job.index()];
-        if state.waiting[0] == 0 || self.refuses(job, node) {
+        if self.ready_of(job, Kind::Map) == 0 || self.refuses(job, node) {
             return None;
         }
         let launched = |task: TaskId| self.tasks[task.index()].phase != TaskPhase::Waiting;
@@ -309,8 +315,8 @@ impl<'w> World<'w> {
 
     pub(crate) fn find_reduce(&self, job: JobId, node: NodeId) -> Option<TaskId> {
         let state = &self.jobs[job.index()];
-        let open = state.phase == JobPhase::Active && state.waiting[1] > 0;
-        if !open || !self.reduces_may_start(job) || self.refuses(job, node) {
+        let open = state.phase == JobPhase::Active && self.ready_of(job, Kind::Reduce) > 0;
+        if !open || self.refuses(job, node) {
             return None;
         }
         let everywhere = self.cluster.nodes().len();
@@ -320,6 +326,14 @@ impl<'w> World<'w> {
         let first = again.into_iter().find(|(_, failed_on)| fits(failed_on)).map(|&(task, _)| task);
         let fresh = (state.next_reduce < self.workload.job(job).reduces.end).then_some(TaskId(state.next_reduce));
         first.or(fresh)
+    }
+
+    /// The map of a job among those that failed that this node should run (YARN asks for them by themselves).
+    pub(crate) fn find_failed_map(&self, job: JobId, node: NodeId) -> Option<TaskId> {
+        if self.ready_of(job, Kind::Map) == 0 || self.refuses(job, node) {
+            return None;
+        }
+        self.jobs[job.index()].maps.as_ref()?.find_failed(self.cluster, node)
     }
 
     pub(crate) fn level(&self, task: TaskId, node: NodeId) -> Level {
@@ -334,7 +348,8 @@ impl<'w> World<'w> {
         let kind = self.workload.job(job).place(task).0;
         let level = if kind == Kind::Map { self.level(task, node) } else { Level::Off };
         let placed = !self.workload.replicas(task).is_empty();
-        let start = self.now + self.cluster.config.jobs.launch_overhead;
+        let start = self.start_of(job);
+        self.container_taken(task, job, kind);
         let reduces_ready = self.reduces_may_start(job);
         let state = &mut self.jobs[job.index()];
         match kind {
@@ -387,7 +402,9 @@ impl<'w> World<'w> {
         let on = &mut self.nodes[node.index()];
         on.free = on.free.minus(self.cluster.demand(kind));
         on.runs.push(id);
-        self.expect_report(next_beat, node, id);
+        if self.yarn.is_none() {
+            self.expect_report(next_beat, node, id);
+        }
         self.version += 1;
         id
     }
@@ -404,6 +421,7 @@ impl<'w> World<'w> {
         let on = &mut self.nodes[run.node.index()];
         on.free = on.free.plus(self.cluster.demand(run.kind));
         on.runs.retain(|&other| other != id);
+        self.container_given_back(run.job, run.kind);
         let state = &mut self.jobs[run.job.index()];
         state.running[k] -= 1;
         self.running[k] -= u64::from(state.phase == JobPhase::Active);

@@ -6,8 +6,9 @@ use proptest::sample::select;
 use proptest::test_runner::{Config, FileFailurePersistence, RngSeed};
 use resched_policies::{Allocations, AnyPolicy, POLICIES, PolicySpec, PoolConfig, PoolMode};
 use resched_sim::{
-    Cluster, ClusterConfig, Ended, Error, Interval, Job, JobEnded, Launched, Level, LoggedMap, LoggedReduce, Ms,
-    NodeId, Observer, Options, Phase, Policy, ReduceModel, Resources, TaskSpec, Workload, replay,
+    Calculator, Cluster, ClusterConfig, Containers, Ended, Error, Interval, Job, JobEnded, Launched, Level, LoggedMap,
+    LoggedReduce, Ms, NodeId, Observer, Options, Phase, Policy, ReduceModel, Resources, Size, TaskSpec, Workload,
+    replay,
 };
 use resched_trace::model::{Outcome, Priority};
 
@@ -107,8 +108,8 @@ fn rules(unit: Ms, every_rule: bool) -> impl Strategy<Value = ClusterConfig> {
     };
     let heartbeat = (select(vec![1, 2, 3, 6]), 0..=3_i64, any::<bool>(), 0..=2_i64, any::<bool>());
     let master = (0..=8_i64, select(vec![0.0, 0.05, 0.5, 1.0]), 1..=4_u32, select(vec![0, 0, 1, 7]));
-    (heartbeat, master, select(models)).prop_map(move |(heartbeat, master, model)| {
-        let mut config = ClusterConfig::default();
+    (heartbeat, master, select(models), containers(unit)).prop_map(move |(heartbeat, master, model, containers)| {
+        let mut config = ClusterConfig { containers, ..ClusterConfig::default() };
         let (interval, first, together, jitter, out_of_band) = heartbeat;
         config.heartbeat.interval = Interval::Fixed(interval * unit);
         config.heartbeat.first = first * unit;
@@ -126,6 +127,30 @@ fn rules(unit: Ms, every_rule: bool) -> impl Strategy<Value = ClusterConfig> {
         config.cost.shuffle_rate = 1e6 / unit as f64;
         config
     })
+}
+
+/// The rules of containers. A node has room for the masters of all jobs and a task, so that they cannot stand in each other's way
+/// for ever. A map is as small as a container can be, and memory runs out before vcores: masters stop reduces for hanging maps
+/// only when the cluster's memory is used up, so a map that hangs for another reason hangs for ever (as in YARN).
+fn containers(unit: Ms) -> impl Strategy<Value = Containers> {
+    let beats = select(vec![1, 2, 3, 6]);
+    (9..=14_u32, 0..=3_u32, any::<bool>(), 1..=3_u32, (beats.clone(), beats)).prop_map(
+        move |(memory_mb, more, dominant, reduce, (node, am))| {
+            let size = |memory_mb| Size { memory_mb, vcores: 1 };
+            Containers {
+                memory_mb,
+                vcores: memory_mb + more,
+                am: size(1),
+                map: size(1),
+                reduce: size(reduce),
+                minimum: size(1),
+                calculator: if dominant { Calculator::Dominant } else { Calculator::Memory },
+                node_heartbeat: node * unit,
+                am_heartbeat: am * unit,
+                ..Containers::default()
+            }
+        },
+    )
 }
 
 fn outcome_before_success() -> impl Strategy<Value = Outcome> {
@@ -353,7 +378,7 @@ impl World {
         parking: bool,
         observer: &mut impl Observer,
     ) -> Result<(), Error> {
-        let cluster = self.cluster();
+        let cluster = self.cluster().for_system(policy.system()).expect("a cluster with room");
         let options = Options { seed: self.seed, parking, ..Options::default() };
         replay(&self.workload(&cluster), &cluster, (name, policy), &options, observer, &mut |_| {})?;
         Ok(())
