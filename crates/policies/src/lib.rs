@@ -22,6 +22,7 @@ mod site;
 #[cfg(test)]
 mod testing;
 mod triple_queue;
+mod yarn_fifo;
 
 pub use any::AnyPolicy;
 pub use coupling::Coupling;
@@ -34,3 +35,4 @@ pub use parts::allocations::{Allocations, PoolConfig, PoolMode};
 pub use registry::{POLICIES, Parameter, PolicyInfo, PolicySpec, Range};
 pub use site::Site;
 pub use triple_queue::TripleQueue;
+pub use yarn_fifo::YarnFifo;

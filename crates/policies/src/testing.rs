@@ -2,7 +2,7 @@
 
 use resched_sim::{
     Cluster, ClusterConfig, Error, Interval, JobId, Launched, Level, LoggedMap, LoggedReduce, Ms, NodeId, Observer,
-    Options, Phase, RackId, ReduceModel, Resources, TaskSpec, Workload, replay,
+    Options, Phase, Policy, RackId, ReduceModel, Resources, TaskSpec, Workload, replay,
 };
 use resched_trace::model::{Outcome, Priority};
 
@@ -184,9 +184,10 @@ impl Scenario {
     }
 
     fn run(&self, policy: &str, parking: bool) -> Vec<Launch> {
-        let (cluster, workload) = self.build();
         let spec = PolicySpec::parse(policy).unwrap_or_else(|error| unreachable!("{error}"));
         let mut policy = spec.build().unwrap_or_else(|error| unreachable!("{error}"));
+        let (cluster, workload) = self.build();
+        let cluster = cluster.for_system(policy.system()).unwrap_or_else(|error| unreachable!("{error}"));
         let options = Options { parking, ..Options::default() };
         let mut seen = Seen { workload: &workload, launches: Vec::new() };
         replay(&workload, &cluster, (&spec.label(), &mut policy), &options, &mut seen, &mut |_| {})
