@@ -8,7 +8,7 @@ use super::tie;
 use crate::parts::map_output::MapOutput;
 
 /// The one job whose reduce looks for a place.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 struct Candidate {
     job: JobId,
     /// When it was chosen, ms.
@@ -41,10 +41,9 @@ impl WaitScheduling {
 
     /// An attempt has ended.
     pub(super) fn ended(&mut self, ended: &AttemptEnd, view: View<'_>) {
-        if ended.kind == Kind::Map && ended.outcome == Outcome::Success {
-            if let Some(output) = &mut self.outputs[ended.job.index()] {
-                output.add(ended.node, view.rack(ended.node));
-            }
+        let output = &mut self.outputs[ended.job.index()];
+        if let Some(output) = output.as_mut().filter(|_| ended.kind == Kind::Map && ended.outcome == Outcome::Success) {
+            output.add(ended.node, view.rack(ended.node));
         }
     }
 
@@ -77,25 +76,20 @@ impl WaitScheduling {
             return Ok(());
         };
         candidate.waited += 1;
-        let (job, since) = (candidate.job, candidate.since);
+        let Candidate { job, since, waited } = *candidate;
         let nodes = view.node_count() as u64;
-        let round = round(candidate.waited, nodes);
-        if offer.free(Kind::Reduce) > 0 && self.suits(offer.node(), job, since, round, view) {
-            if may_launch(job, view) && offer.launch_reduce(job)? {
-                self.candidate = None;
-                return Ok(());
-            }
-            self.skip_round(round, nodes);
+        let round = round(waited, nodes);
+        if round > self.rounds {
+            self.candidate = None;
+        } else if offer.free(Kind::Reduce) > 0 && self.suits(offer.node(), job, since, round, view) {
+            let launched = may_launch(job, view) && offer.launch_reduce(job)?;
+            self.candidate = (!launched).then(|| {
+                // It could not launch on a node of this round's group: the next group's turn comes.
+                let waited = if round < self.rounds { (round + 1) * nodes + 1 } else { waited };
+                Candidate { job, since, waited }
+            });
         }
-        self.candidate.take_if(|candidate| candidate.waited > (self.rounds + 1) * nodes);
         Ok(())
-    }
-
-    /// The candidate could not launch on a node of this round's group: the next group's turn comes.
-    fn skip_round(&mut self, round: u64, nodes: u64) {
-        if let Some(candidate) = self.candidate.as_mut().filter(|_| round < self.rounds) {
-            candidate.waited = (round + 1) * nodes + 1;
-        }
     }
 
     /// Whether a node with a free reduce slot is one of those that this round is for.
@@ -188,6 +182,22 @@ mod tests {
     fn b7_w_wait_the_nearest_node_calls_too_late() {
         // d calls once more, out of band, so that a is the fifth: in the second round, which is for b and c.
         assert_eq!(reduce_of(5_000), (12_000, 0));
+    }
+
+    #[test]
+    fn a_candidate_that_finds_no_place_in_its_rounds_is_dropped() {
+        // One node: the job's only map starts at 1,000, and its reduce becomes the candidate. Until the map is done, slow-start
+        // forbids it to launch: it fails in the first round, at 2,000, and in the one for any node, at 4,000.
+        let reduce = |map_run: Ms| {
+            let launches = Scenario::nodes(1, 1, 1)
+                .heartbeat(1_000)
+                .job(job("job_1_0001").maps(1, map(map_run).on(&[0])).reduces(1, 1_000))
+                .launches("coupling");
+            launches.iter().find(|launch| launch.level.is_none()).map(|launch| launch.at)
+        };
+        assert_eq!(reduce(2_500), Some(4_000));
+        // At 5,000 it is dropped though it could launch now, at 6,000 chosen again.
+        assert_eq!(reduce(3_500), Some(7_000));
     }
 
     #[test]

@@ -308,6 +308,11 @@ impl World {
         }
     }
 
+    /// A wait of so many units, ms; −1, which policies take for automatic, if there is no number.
+    pub(crate) fn wait(&self, units: Option<Ms>) -> Ms {
+        units.map_or(-1, |units| units * self.unit)
+    }
+
     /// Time between two heartbeats of a node, ms.
     pub(crate) fn interval(&self) -> Ms {
         self.config.heartbeat.interval.of(self.machines.len())
