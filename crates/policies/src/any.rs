@@ -1,6 +1,6 @@
 //! Any of the policies, so that one replay loop serves all without a virtual call in it.
 
-use resched_sim::{AttemptEnd, JobId, Ms, Offer, Orders, Policy, RunView, View, Violation};
+use resched_sim::{AttemptEnd, JobId, Ms, NodeId, Offer, Orders, Policy, RunView, View, Violation};
 
 use crate::coupling::Coupling;
 use crate::delay::Delay;
@@ -8,6 +8,7 @@ use crate::delay_time::DelayTime;
 use crate::fair::Fair;
 use crate::fifo::Fifo;
 use crate::naive_fair::NaiveFair;
+use crate::triple_queue::TripleQueue;
 
 macro_rules! any_policy {
     ($($variant:ident),+ $(,)?) => {
@@ -36,6 +37,9 @@ macro_rules! any_policy {
             fn task_finished(&mut self, ended: &AttemptEnd, view: View<'_>) {
                 match self { $(Self::$variant(policy) => policy.task_finished(ended, view)),+ }
             }
+            fn node_lost(&mut self, node: NodeId, view: View<'_>) {
+                match self { $(Self::$variant(policy) => policy.node_lost(node, view)),+ }
+            }
             fn period(&self) -> Option<Ms> {
                 match self { $(Self::$variant(policy) => policy.period()),+ }
             }
@@ -58,4 +62,13 @@ macro_rules! any_policy {
     };
 }
 
-any_policy!(Fifo, NaiveFair, Delay, DelayTime, Fair, Coupling,);
+#[rustfmt::skip] // one a line
+any_policy!(
+    Fifo,
+    NaiveFair,
+    Delay,
+    DelayTime,
+    Fair,
+    Coupling,
+    TripleQueue,
+);
