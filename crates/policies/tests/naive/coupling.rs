@@ -4,7 +4,7 @@ use rand::seq::IteratorRandom;
 use rand::{Rng, RngExt};
 use resched_sim::{Level, Ms};
 use resched_trace::draws::{Purpose, stream};
-use resched_trace::model::Priority;
+use resched_trace::model::{Outcome, Priority};
 
 use super::{MAP, Naive, REDUCE};
 
@@ -299,7 +299,7 @@ impl Naive<'_> {
         nodes.into_iter().enumerate().filter(|(place, _)| places.contains(place)).map(|(_, node)| node).collect()
     }
 
-    /// Eq. 1, with a weight of 1 for each finished map.
+    /// Eq. 1: each finished map counts with its part of what the reduces will fetch.
     fn centrality(&self, job: usize, node: usize) -> usize {
         let rack = |node: usize| self.world.machines[node].rack;
         let hops = |from: usize| match from {
@@ -307,8 +307,9 @@ impl Naive<'_> {
             from if rack(from) == rack(node) => 2,
             _ => 4,
         };
+        let bytes = self.world.jobs[job].shuffle_bytes as usize / self.world.jobs[job].maps.len().max(1);
         let maps = self.attempts.iter().filter(|own| own.job == job && own.kind == MAP && own.known);
-        maps.filter(|own| own.outcome == resched_trace::model::Outcome::Success).map(|own| hops(own.node)).sum()
+        maps.filter(|own| own.outcome == Outcome::Success).map(|own| bytes * hops(own.node)).sum()
     }
 }
 
