@@ -198,7 +198,7 @@ impl Offer<'_, '_> {
     fn check(&self, task: TaskId, job: JobId, kind: Kind) -> Result<(), Violation> {
         let problem = if self.world.jobs[job.index()].phase != JobPhase::Active {
             "its job is not active"
-        } else if !matches!(self.world.tasks[task.index()].phase, TaskPhase::Waiting | TaskPhase::Returned) {
+        } else if !self.view().waits(task) {
             "it does not wait"
         } else if kind == Kind::Reduce && !self.world.reduces_may_start(job) {
             "too few maps of its job are done"

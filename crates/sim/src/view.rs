@@ -8,7 +8,7 @@ use crate::containers::{AmState, Ask, Reservation, System};
 use crate::ids::{JobId, Kind, Level, Ms, NodeId, RackId, TaskId};
 use crate::progress::Progress;
 use crate::resources::Resources;
-use crate::world::{Kill, World};
+use crate::world::{Kill, TaskPhase, World};
 
 /// An attempt that is on a node now. The number is used again once it is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -305,6 +305,12 @@ impl<'a> View<'a> {
     #[inline]
     pub fn backups(&self, kind: Kind) -> u64 {
         self.world.backups[kind.index()]
+    }
+
+    /// Whether a task is not done and no attempt at it runs.
+    #[inline]
+    pub fn waits(&self, task: TaskId) -> bool {
+        matches!(self.world.tasks[task.index()].phase, TaskPhase::Waiting | TaskPhase::Returned)
     }
 
     /// How many attempts at a task are on nodes now.

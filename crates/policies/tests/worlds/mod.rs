@@ -425,6 +425,10 @@ impl Policy for Eager {
         true
     }
 
+    fn counts_heartbeats(&self, view: View<'_>) -> bool {
+        self.below.counts_heartbeats(view)
+    }
+
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         self.below.heartbeat(offer)?;
         for kind in Kind::BOTH {
@@ -464,6 +468,11 @@ impl World {
         for machine in &mut self.machines {
             machine.slots = machine.slots.map(|slots| slots.max(1));
         }
+    }
+
+    /// A wait of so many units, ms; −1, which policies take for automatic, if there is no number.
+    pub(crate) fn wait(&self, units: Option<Ms>) -> Ms {
+        units.map_or(-1, |units| units * self.unit)
     }
 
     /// Time between two heartbeats of a node, ms.
