@@ -2,6 +2,7 @@
 
 use resched_sim::{AttemptEnd, JobId, Ms, Offer, Orders, Policy, RunView, View, Violation};
 
+use crate::cogrs::CoGrs;
 use crate::delay::Delay;
 use crate::delay_time::DelayTime;
 use crate::fair::Fair;
@@ -55,4 +56,4 @@ macro_rules! any_policy {
     };
 }
 
-any_policy!(Fifo, NaiveFair, Delay, DelayTime, Fair, TripleQueue,);
+any_policy!(Fifo, NaiveFair, Delay, DelayTime, Fair, TripleQueue, CoGrs,);

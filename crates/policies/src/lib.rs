@@ -9,6 +9,7 @@
 //! ```
 
 mod any;
+mod cogrs;
 mod delay;
 mod delay_time;
 mod fair;
@@ -22,6 +23,7 @@ mod testing;
 mod triple_queue;
 
 pub use any::AnyPolicy;
+pub use cogrs::CoGrs;
 pub use delay::Delay;
 pub use delay_time::DelayTime;
 pub use fair::{Allocations, Fair, PoolConfig, PoolMode};

@@ -121,14 +121,14 @@ impl<'a> View<'a> {
         self.world.nodes.len()
     }
 
-    /// The nodes, by id.
-    pub fn nodes(&self) -> impl Iterator<Item = NodeId> + use<> {
-        self.world.cluster.node_ids()
-    }
-
     /// How many racks there are.
     pub fn rack_count(&self) -> usize {
         self.world.cluster.racks().len()
+    }
+
+    /// All nodes, by id.
+    pub fn nodes(&self) -> impl Iterator<Item = NodeId> + use<> {
+        self.world.cluster.node_ids()
     }
 
     /// The rack of a node.
@@ -152,6 +152,12 @@ impl<'a> View<'a> {
     #[inline]
     pub fn free(&self, node: NodeId) -> Resources {
         self.world.nodes[node.index()].free
+    }
+
+    /// How many more tasks of a kind a node has room for.
+    #[inline]
+    pub fn room(&self, node: NodeId, kind: Kind) -> u32 {
+        self.free(node).fits(self.world.cluster.demand(kind))
     }
 
     /// Jobs that have arrived and not ended, in the order of submission, then of id.
