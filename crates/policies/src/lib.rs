@@ -12,6 +12,7 @@ mod any;
 mod cogrs;
 mod delay;
 mod delay_time;
+pub mod dress;
 mod fair;
 mod fifo;
 mod naive_fair;

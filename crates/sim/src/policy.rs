@@ -1,6 +1,6 @@
 //! The boundary between the engine and a scheduling policy.
 
-use crate::ids::{JobId, Ms};
+use crate::ids::{JobId, Ms, NodeId};
 use crate::offer::{Offer, Violation};
 use crate::view::{AttemptEnd, RunId, RunView, View};
 
@@ -21,6 +21,9 @@ pub trait Policy {
 
     /// The master has learned how an attempt at a task ended.
     fn task_finished(&mut self, _ended: &AttemptEnd, _view: View<'_>) {}
+
+    /// The master has given a node up: the attempts on it were reported as killed, and maps that were done there wait again.
+    fn node_lost(&mut self, _node: NodeId, _view: View<'_>) {}
 
     /// How often [`Policy::tick`] is called, ms; `None`: never.
     fn period(&self) -> Option<Ms> {
@@ -52,6 +55,7 @@ pub trait Policy {
 #[derive(Debug, Default)]
 pub struct Orders {
     pub(crate) kills: Vec<RunId>,
+    pub(crate) decisions: Vec<(&'static str, Option<JobId>, f64)>,
 }
 
 impl Orders {
@@ -59,5 +63,11 @@ impl Orders {
     /// does not count as failed (policies B.5a, oracle F11).
     pub fn kill(&mut self, run: RunId) {
         self.kills.push(run);
+    }
+
+    /// Tells those who follow the replay what was decided, about one job or all; it changes nothing. To tell of changes alone
+    /// keeps a tick that changes nothing one that may be left out.
+    pub fn tell(&mut self, name: &'static str, job: Option<JobId>, value: f64) {
+        self.decisions.push((name, job, value));
     }
 }
