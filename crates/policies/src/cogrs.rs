@@ -84,7 +84,7 @@ impl Gravity {
     /// Whether the job's reduces go to a node with a free slot.
     fn accepts(&self, node: NodeId, declines: u32, view: View<'_>) -> bool {
         if self.declined < declines {
-            self.is_nearest(node, view, |other| view.node_slots(other, Kind::Reduce) > 0)
+            self.is_nearest(node, view, |other| view.is_live(other) && view.node_slots(other, Kind::Reduce) > 0)
         } else if self.declined < declines.saturating_mul(2) {
             self.is_nearest(node, view, |other| view.room(other, Kind::Reduce) > 0)
         } else {
@@ -102,7 +102,7 @@ impl CoGrs {
     /// The first job that accepts the node runs a reduce there. Returns whether there was one.
     fn launch_reduce(&mut self, offer: &mut Offer<'_, '_>) -> Result<bool, Violation> {
         equal_order(offer.view(), Kind::Reduce, &mut self.order);
-        let declines = self.declines.unwrap_or(offer.view().node_count() as u32);
+        let declines = self.declines.unwrap_or(offer.view().live_nodes() as u32);
         for &job in &self.order {
             let gravity = &mut self.jobs[job.index()];
             gravity.weigh(job, offer.view());
@@ -132,6 +132,10 @@ impl Policy for CoGrs {
         if ended.kind == Kind::Map {
             self.jobs[ended.job.index()].costs.clear();
         }
+    }
+
+    fn node_lost(&mut self, _node: NodeId, view: View<'_>) {
+        view.jobs().iter().for_each(|job| self.jobs[job.index()].costs.clear());
     }
 
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {

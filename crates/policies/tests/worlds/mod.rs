@@ -6,9 +6,9 @@ use proptest::sample::select;
 use proptest::test_runner::{Config, FileFailurePersistence, RngSeed};
 use resched_policies::{Allocations, AnyPolicy, POLICIES, PolicySpec, PoolConfig, PoolMode};
 use resched_sim::{
-    Cluster, ClusterConfig, Ended, Error, Interval, Job, JobEnded, JobId, Kind, Launched, Level, LoggedMap,
-    LoggedReduce, Ms, NodeId, Observer, Offer, Options, Orders, Outage, Phase, Policy, ReduceModel, Resources, Slow,
-    TaskSpec, View, Violation, Workload, replay,
+    AttemptEnd, Cluster, ClusterConfig, Ended, Error, Interval, Job, JobEnded, JobId, Kind, Launched, Level, LoggedMap,
+    LoggedReduce, Ms, NodeId, Observer, Offer, Options, Orders, Outage, Phase, Policy, ReduceModel, Resources, RunView,
+    Slow, TaskSpec, View, Violation, Workload, replay,
 };
 use resched_trace::model::{Outcome, Priority};
 
@@ -349,6 +349,18 @@ impl Policy for Eager {
 
     fn job_finished(&mut self, job: JobId, view: View<'_>) {
         self.below.job_finished(job, view);
+    }
+
+    fn task_started(&mut self, started: &RunView, view: View<'_>) {
+        self.below.task_started(started, view);
+    }
+
+    fn task_finished(&mut self, ended: &AttemptEnd, view: View<'_>) {
+        self.below.task_finished(ended, view);
+    }
+
+    fn node_lost(&mut self, node: NodeId, view: View<'_>) {
+        self.below.node_lost(node, view);
     }
 
     fn period(&self) -> Option<Ms> {
