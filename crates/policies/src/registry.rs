@@ -6,11 +6,20 @@ use std::fmt;
 
 use crate::any::AnyPolicy;
 use crate::site::Site;
-use crate::{cogrs, delay, delay_time, fair, fifo, naive_fair, triple_queue};
+use crate::{cogrs, coupling, delay, delay_time, fair, fifo, naive_fair, triple_queue};
 
 /// All policies, in the order in which they are listed.
-pub const POLICIES: &[PolicyInfo] =
-    &[fifo::INFO, naive_fair::INFO, delay::INFO, delay_time::INFO, fair::INFO, triple_queue::INFO, cogrs::INFO];
+#[rustfmt::skip] // one a line
+pub const POLICIES: &[PolicyInfo] = &[
+    fifo::INFO,
+    naive_fair::INFO,
+    delay::INFO,
+    delay_time::INFO,
+    fair::INFO,
+    coupling::INFO,
+    triple_queue::INFO,
+    cogrs::INFO,
+];
 
 /// A policy as the registry knows it.
 #[derive(Debug)]
