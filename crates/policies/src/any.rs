@@ -5,6 +5,7 @@ use resched_sim::{
     Violation,
 };
 
+use crate::cogrs::CoGrs;
 use crate::coupling::Coupling;
 use crate::delay::Delay;
 use crate::delay_time::DelayTime;
@@ -87,5 +88,6 @@ any_policy!(
     Fair,
     Coupling,
     TripleQueue,
+    CoGrs,
     YarnFifo,
 );

@@ -9,6 +9,7 @@
 //! ```
 
 mod any;
+mod cogrs;
 mod coupling;
 mod delay;
 mod delay_time;
@@ -25,6 +26,7 @@ mod triple_queue;
 mod yarn_fifo;
 
 pub use any::AnyPolicy;
+pub use cogrs::CoGrs;
 pub use coupling::Coupling;
 pub use delay::Delay;
 pub use delay_time::DelayTime;

@@ -6,7 +6,7 @@ use std::fmt;
 
 use crate::any::AnyPolicy;
 use crate::site::Site;
-use crate::{coupling, delay, delay_time, fair, fifo, naive_fair, triple_queue, yarn_fifo};
+use crate::{cogrs, coupling, delay, delay_time, fair, fifo, naive_fair, triple_queue, yarn_fifo};
 
 /// All policies, in the order in which they are listed.
 #[rustfmt::skip] // one a line
@@ -18,6 +18,7 @@ pub const POLICIES: &[PolicyInfo] = &[
     fair::INFO,
     coupling::INFO,
     triple_queue::INFO,
+    cogrs::INFO,
     yarn_fifo::INFO,
 ];
 

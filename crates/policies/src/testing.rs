@@ -152,6 +152,11 @@ impl Scenario {
         self
     }
 
+    pub(crate) fn slowstart(mut self, share: f64) -> Self {
+        self.config.jobs.slowstart = share;
+        self
+    }
+
     pub(crate) fn job(mut self, job: JobSpec) -> Self {
         self.jobs.push(job);
         self

@@ -8,7 +8,7 @@ use crate::containers::{AmState, Ask, Reservation, System};
 use crate::ids::{JobId, Kind, Level, Ms, NodeId, RackId, TaskId};
 use crate::progress::Progress;
 use crate::resources::Resources;
-use crate::world::{Kill, TaskPhase, World};
+use crate::world::{Health, Kill, TaskPhase, World};
 
 /// An attempt that is on a node now. The number is used again once it is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -129,6 +129,12 @@ impl<'a> View<'a> {
     #[inline]
     pub fn live_nodes(&self) -> usize {
         self.world.live_nodes
+    }
+
+    /// Whether the master counts on a node: it has not given it up.
+    #[inline]
+    pub fn is_live(&self, node: NodeId) -> bool {
+        self.world.nodes[node.index()].health != Health::Lost
     }
 
     /// How many nodes there are, lost ones included: their ids are smaller than that.

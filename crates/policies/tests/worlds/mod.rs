@@ -318,6 +318,7 @@ pub(crate) fn policies(world: &World) -> Vec<(String, AnyPolicy)> {
     specs.push(triple_queue("sway_queue=io,min_samples=0.5"));
     specs.push(triple_queue("sway_queue=cpu,mtct_window=3,defect_threshold=1"));
     specs.push(triple_queue("sway_queue=dynamic,cpu_slots=1,io_reduce_slots=1,sample_per_tracker=2"));
+    specs.extend(["cogrs:declines=0", "cogrs:declines=2"].map(str::to_owned));
     let coupling = |more: &str| format!("coupling:update={unit}{more}");
     for maps in ["peek", "delay", "greedy"] {
         for reduces in ["gradual", "greedy"] {
@@ -407,10 +408,6 @@ impl Policy for Eager {
 
     fn headroom(&self, job: JobId, view: View<'_>) -> Resources {
         self.below.headroom(job, view)
-    }
-
-    fn counts_heartbeats(&self, view: View<'_>) -> bool {
-        self.below.counts_heartbeats(view)
     }
 
     fn period(&self) -> Option<Ms> {
