@@ -10,6 +10,7 @@
 
 mod any;
 mod capacity;
+mod cogrs;
 mod coupling;
 mod delay;
 mod delay_time;
@@ -23,9 +24,11 @@ mod site;
 #[cfg(test)]
 mod testing;
 mod triple_queue;
+mod yarn_fifo;
 
 pub use any::AnyPolicy;
 pub use capacity::{Capacity, CapacityQueue};
+pub use cogrs::CoGrs;
 pub use coupling::Coupling;
 pub use delay::Delay;
 pub use delay_time::DelayTime;
@@ -36,3 +39,4 @@ pub use parts::allocations::{Allocations, PoolConfig, PoolMode};
 pub use registry::{FAMILIES, POLICIES, Parameter, PolicyInfo, PolicySpec, Range, family};
 pub use site::{CLUSTER_SETTINGS, ClusterSetting, Site, SiteConf};
 pub use triple_queue::TripleQueue;
+pub use yarn_fifo::YarnFifo;

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use crate::any::AnyPolicy;
 use crate::site::Site;
-use crate::{capacity, coupling, delay, delay_time, fair, fifo, naive_fair, triple_queue};
+use crate::{capacity, cogrs, coupling, delay, delay_time, fair, fifo, naive_fair, triple_queue, yarn_fifo};
 
 /// All policies, in the order in which they are listed.
 #[rustfmt::skip] // one a line
@@ -20,6 +20,8 @@ pub const POLICIES: &[PolicyInfo] = &[
     capacity::INFO,
     coupling::INFO,
     triple_queue::INFO,
+    cogrs::INFO,
+    yarn_fifo::INFO,
 ];
 
 /// The policies by where they come from: a title and names, in the order in which they are told.

@@ -64,6 +64,81 @@ pub const CLUSTER_SETTINGS: &[ClusterSetting] = &[
         hadoop: &["mapreduce.map.maxattempts", "mapred.map.max.attempts"],
         range: Range::Integer(1, 1_000),
     },
+    ClusterSetting {
+        key: "containers.memory_mb",
+        hadoop: &["yarn.nodemanager.resource.memory-mb"],
+        range: Range::Integer(1, 1_000_000_000),
+    },
+    ClusterSetting {
+        key: "containers.vcores",
+        hadoop: &["yarn.nodemanager.resource.cpu-vcores"],
+        range: Range::Integer(1, 1_000_000),
+    },
+    ClusterSetting {
+        key: "containers.minimum.memory_mb",
+        hadoop: &["yarn.scheduler.minimum-allocation-mb"],
+        range: Range::Integer(1, 1_000_000_000),
+    },
+    ClusterSetting {
+        key: "containers.minimum.vcores",
+        hadoop: &["yarn.scheduler.minimum-allocation-vcores"],
+        range: Range::Integer(1, 1_000_000),
+    },
+    ClusterSetting {
+        key: "containers.maximum.memory_mb",
+        hadoop: &["yarn.scheduler.maximum-allocation-mb"],
+        range: Range::Integer(1, 1_000_000_000),
+    },
+    ClusterSetting {
+        key: "containers.maximum.vcores",
+        hadoop: &["yarn.scheduler.maximum-allocation-vcores"],
+        range: Range::Integer(1, 1_000_000),
+    },
+    ClusterSetting {
+        key: "containers.am.memory_mb",
+        hadoop: &["yarn.app.mapreduce.am.resource.mb"],
+        range: Range::Integer(1, 1_000_000_000),
+    },
+    ClusterSetting {
+        key: "containers.am.vcores",
+        hadoop: &["yarn.app.mapreduce.am.resource.cpu-vcores"],
+        range: Range::Integer(1, 1_000_000),
+    },
+    ClusterSetting {
+        key: "containers.map.memory_mb",
+        hadoop: &["mapreduce.map.memory.mb"],
+        range: Range::Integer(1, 1_000_000_000),
+    },
+    ClusterSetting {
+        key: "containers.map.vcores",
+        hadoop: &["mapreduce.map.cpu.vcores"],
+        range: Range::Integer(1, 1_000_000),
+    },
+    ClusterSetting {
+        key: "containers.reduce.memory_mb",
+        hadoop: &["mapreduce.reduce.memory.mb"],
+        range: Range::Integer(1, 1_000_000_000),
+    },
+    ClusterSetting {
+        key: "containers.reduce.vcores",
+        hadoop: &["mapreduce.reduce.cpu.vcores"],
+        range: Range::Integer(1, 1_000_000),
+    },
+    ClusterSetting {
+        key: "containers.node_heartbeat",
+        hadoop: &["yarn.resourcemanager.nodemanagers.heartbeat-interval-ms"],
+        range: Range::Integer(1, 86_400_000),
+    },
+    ClusterSetting {
+        key: "containers.am_heartbeat",
+        hadoop: &["yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms"],
+        range: Range::Integer(1, 86_400_000),
+    },
+    ClusterSetting {
+        key: "containers.calculator",
+        hadoop: &["yarn.scheduler.capacity.resource-calculator"],
+        range: Range::Choice(&["memory", "dominant"]),
+    },
 ];
 
 /// Tries at a reduce; the cluster has one number for both kinds of task.
@@ -131,21 +206,28 @@ pub(super) fn parameters(
     for info in POLICIES {
         for parameter in info.parameters.iter().filter(|parameter| !parameter.hadoop.is_empty()) {
             let Some(property) = properties.first(parameter.hadoop, notes) else { continue };
-            let Some(value) = translated(&property) else {
-                let why = format!("`{}` names nothing that a trace tells", property.value);
-                notes.unsupported(property.place, &property.name, &why);
-                continue;
-            };
-            if parameter.range.parse(&value).is_none() {
-                return Err(notes.wrong(property.place, &property.name, parameter.range, &property.value));
+            if let Some((text, _)) = read(&property, parameter.range, notes)? {
+                found.insert((info.name, parameter.key), text);
             }
-            found.insert((info.name, parameter.key), value);
         }
     }
     Ok(found)
 }
 
-/// The value that a property stands for, as we write it; `None` if we have nothing like it.
+/// What a property stands for, as it is written here and as a value; `None`, with a warning, if there is nothing like it.
+fn read(property: &Property, range: Range, notes: &mut Notes<'_>) -> Result<Option<(String, registry::Value)>, String> {
+    let Property { name, value, place } = property;
+    let Some(text) = translated(property) else {
+        notes.unsupported(*place, name, &format!("there is nothing like `{value}` here"));
+        return Ok(None);
+    };
+    match range.parse(&text) {
+        Some(value) => Ok(Some((text, value))),
+        None => Err(notes.wrong(*place, name, range, value)),
+    }
+}
+
+/// The value that a property stands for, as it is written here; `None` if there is nothing like it.
 fn translated(property: &Property) -> Option<String> {
     let value = match (property.name.as_str(), property.value.as_str()) {
         ("mapred.fairscheduler.poolnameproperty", name) => match name {
@@ -155,6 +237,11 @@ fn translated(property: &Property) -> Option<String> {
         },
         ("mapred.fairscheduler.weightadjuster", class) => match class.rsplit('.').next() {
             Some("NewJobWeightBooster") => "true",
+            _ => return None,
+        },
+        ("yarn.scheduler.capacity.resource-calculator", class) => match class.rsplit('.').next() {
+            Some("DefaultResourceCalculator") => "memory",
+            Some("DominantResourceCalculator") => "dominant",
             _ => return None,
         },
         (_, value) if value.eq_ignore_ascii_case("true") => "true",
@@ -169,9 +256,9 @@ pub(super) fn cluster(properties: &mut Properties, notes: &mut Notes<'_>) -> Res
     let mut cluster = Table::new();
     for setting in CLUSTER_SETTINGS {
         let Some(property) = properties.first(setting.hadoop, notes) else { continue };
-        let value = translated(&property).and_then(|value| setting.range.parse(&value));
-        let value = value.ok_or_else(|| notes.wrong(property.place, &property.name, setting.range, &property.value))?;
-        insert(&mut cluster, setting.key, in_toml(value));
+        if let Some((_, value)) = read(&property, setting.range, notes)? {
+            insert(&mut cluster, setting.key, in_toml(value));
+        }
     }
     if let Some(property) = properties.first(REDUCE_ATTEMPTS, notes) {
         let found = notes.number(property.place, &property.name, &property.value, 1, 1_000)?;

@@ -90,8 +90,8 @@ fn what_has_no_effect_is_named_with_its_line() {
              get backups",
             "mapred-site.xml: line 5: `mapred.fairscheduler.locality.delay` is not supported: `${delay}` refers to another \
              property; put the value itself",
-            "mapred-site.xml: line 6: `mapred.fairscheduler.poolnameproperty` is not supported: `group.name` names nothing \
-             that a trace tells",
+            "mapred-site.xml: line 6: `mapred.fairscheduler.poolnameproperty` is not supported: there is nothing like \
+             `group.name` here",
             "mapred-site.xml: line 7: `mapred.fairscheduler.allocation.file` is not supported: copy \
              `/etc/hadoop/pools.xml` to this folder as fair-scheduler.xml",
         ]
@@ -157,9 +157,10 @@ fn every_setting_of_the_cluster_is_a_key_of_a_cluster_file() {
     for setting in CLUSTER_SETTINGS {
         for name in setting.hadoop {
             let value = match setting.range {
-                Range::Integer(low, _) => low.max(1).to_string(),
+                // Above the smallest container, and not above the largest one.
+                Range::Integer(low, high) => if high > 1_000_000 { 4_096 } else { low.max(1) }.to_string(),
                 Range::Number(low, _) => low.to_string(),
-                Range::Choice(words) => words[0].to_owned(),
+                Range::Choice(_) => "org.apache.hadoop.yarn.util.resource.DefaultResourceCalculator".to_owned(),
                 Range::Boolean | Range::File => "true".to_owned(),
             };
             let cluster = mapred_site(&[(name, &value)]).unwrap().cluster;
@@ -167,6 +168,30 @@ fn every_setting_of_the_cluster_is_a_key_of_a_cluster_file() {
             assert!(config.is_ok() && !cluster.is_empty(), "{name}: {config:?}");
         }
     }
+}
+
+#[test]
+fn the_containers_of_yarn_are_settings_of_the_cluster() {
+    let yarn = configuration(&[
+        ("yarn.nodemanager.resource.memory-mb", "20480"),
+        ("yarn.scheduler.maximum-allocation-vcores", "6"),
+        ("yarn.resourcemanager.nodemanagers.heartbeat-interval-ms", "500"),
+        (
+            "yarn.scheduler.capacity.resource-calculator",
+            "org.apache.hadoop.yarn.util.resource.DominantResourceCalculator",
+        ),
+    ]);
+    let mapred = configuration(&[("mapreduce.map.memory.mb", "2048"), ("mapreduce.reduce.cpu.vcores", "2")]);
+    let conf = read(&[("yarn-site.xml", &yarn), ("mapred-site.xml", &mapred)]).unwrap();
+    assert_eq!(conf.warnings, [""; 0]);
+    let containers = resched_sim::ClusterConfig::of_settings(conf.cluster).unwrap().containers;
+    assert_eq!((containers.memory_mb, containers.vcores), (20_480, 8), "what is not set has its default");
+    assert_eq!((containers.maximum.memory_mb, containers.maximum.vcores), (8_192, 6));
+    assert_eq!((containers.map.memory_mb, containers.reduce.memory_mb, containers.reduce.vcores), (2_048, 1_024, 2));
+    assert_eq!((containers.node_heartbeat, containers.calculator), (500, resched_sim::Calculator::Dominant));
+    let own = configuration(&[("yarn.scheduler.capacity.resource-calculator", "com.example.Calculator")]);
+    let warnings = read(&[("yarn-site.xml", &own)]).unwrap().warnings;
+    assert!(warnings[0].ends_with("there is nothing like `com.example.Calculator` here"), "{warnings:?}");
 }
 
 #[test]

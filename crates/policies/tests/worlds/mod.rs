@@ -7,9 +7,9 @@ use proptest::test_runner::{Config, FileFailurePersistence, RngSeed};
 use resched_policies::parts::queue_tree::QueueTree;
 use resched_policies::{Allocations, AnyPolicy, CapacityQueue, POLICIES, PolicySpec, PoolConfig, PoolMode};
 use resched_sim::{
-    Cluster, ClusterConfig, Ended, Error, Interval, Job, JobEnded, JobId, Kind, Launched, Level, LoggedMap,
-    LoggedReduce, Ms, NodeId, Observer, Offer, Options, Orders, Outage, Phase, Policy, ReduceModel, Resources, Slow,
-    TaskSpec, View, Violation, Workload, replay,
+    AttemptEnd, Calculator, Cluster, ClusterConfig, Container, Containers, Ended, Error, Interval, Job, JobEnded,
+    JobId, Kind, Launched, Level, LoggedMap, LoggedReduce, Ms, NodeId, Observer, Offer, Options, Orders, Outage, Phase,
+    Policy, ReduceModel, Resources, RunView, Size, Slow, System, TaskId, TaskSpec, View, Violation, Workload, replay,
 };
 use resched_trace::model::{Outcome, Priority};
 
@@ -63,10 +63,10 @@ pub(crate) struct Wanted {
     pub(crate) finishes: bool,
 }
 
-/// At least so many cases; the environment variable `PROPTEST_CASES` can raise it.
-pub(crate) fn cases(least: u32) -> Config {
+/// So many cases, or as many as the environment variable `PROPTEST_CASES` says.
+pub(crate) fn cases(cases: u32) -> Config {
     let usual = Config::default();
-    let cases = least.max(usual.cases);
+    let cases = if std::env::var_os("PROPTEST_CASES").is_some() { usual.cases } else { cases };
     // The same worlds in every run, so that a failure is the change's; PROPTEST_RNG_SEED and PROPTEST_CASES ask for others.
     let rng_seed = match usual.rng_seed {
         RngSeed::Random => RngSeed::Fixed(1),
@@ -113,8 +113,8 @@ fn rules(unit: Ms, every_rule: bool) -> impl Strategy<Value = ClusterConfig> {
     };
     let heartbeat = (select(vec![1, 2, 3, 6]), 0..=3_i64, any::<bool>(), 0..=2_i64, any::<bool>());
     let master = (0..=8_i64, select(vec![0.0, 0.05, 0.5, 1.0]), 1..=4_u32, select(vec![0, 0, 1, 7]));
-    (heartbeat, master, select(models)).prop_map(move |(heartbeat, master, model)| {
-        let mut config = ClusterConfig::default();
+    (heartbeat, master, select(models), containers(unit)).prop_map(move |(heartbeat, master, model, containers)| {
+        let mut config = ClusterConfig { containers, ..ClusterConfig::default() };
         let (interval, first, together, jitter, out_of_band) = heartbeat;
         config.heartbeat.interval = Interval::Fixed(interval * unit);
         config.heartbeat.first = first * unit;
@@ -175,6 +175,30 @@ impl Mishaps {
             config.cost.stragglers = Slow { share: 0.2, factor: 3.5 };
         }
     }
+}
+
+/// The rules of containers. A node has room for the masters of all jobs and a task, so that they cannot stand in each other's way
+/// for ever. A map is as small as a container can be, and memory runs out before vcores: masters stop reduces for hanging maps
+/// only when the cluster's memory is used up, so a map that hangs for another reason hangs for ever (as in YARN).
+fn containers(unit: Ms) -> impl Strategy<Value = Containers> {
+    let beats = select(vec![1, 2, 3, 6]);
+    (9..=14_u32, 0..=3_u32, any::<bool>(), 1..=3_u32, (beats.clone(), beats)).prop_map(
+        move |(memory_mb, more, dominant, reduce, (node, am))| {
+            let size = |memory_mb| Size { memory_mb, vcores: 1 };
+            Containers {
+                memory_mb,
+                vcores: memory_mb + more,
+                am: size(1),
+                map: size(1),
+                reduce: size(reduce),
+                minimum: size(1),
+                calculator: if dominant { Calculator::Dominant } else { Calculator::Memory },
+                node_heartbeat: node * unit,
+                am_heartbeat: am * unit,
+                ..Containers::default()
+            }
+        },
+    )
 }
 
 fn outcome_before_success() -> impl Strategy<Value = Outcome> {
@@ -298,6 +322,7 @@ pub(crate) fn policies(world: &World) -> Vec<(String, AnyPolicy)> {
     let capacity = |more: &str| format!("capacity:init_poll={},{more}", 3 * unit);
     specs.push(capacity("user_limit=30,extra_users=0,jobs_per_user=1"));
     specs.push(capacity("priorities=true,user_limit=50"));
+    specs.extend(["cogrs:declines=0", "cogrs:declines=2"].map(str::to_owned));
     let coupling = |more: &str| format!("coupling:update={unit}{more}");
     for maps in ["peek", "delay", "greedy"] {
         for reduces in ["gradual", "greedy"] {
@@ -379,6 +404,33 @@ impl Policy for Eager {
         self.below.job_finished(job, view);
     }
 
+    fn system(&self) -> System {
+        self.below.system()
+    }
+
+    fn task_started(&mut self, started: &RunView, view: View<'_>) {
+        self.below.task_started(started, view);
+    }
+
+    fn task_finished(&mut self, ended: &AttemptEnd, view: View<'_>) {
+        self.below.task_finished(ended, view);
+    }
+
+    fn task_returned(&mut self, task: TaskId, view: View<'_>) {
+        self.below.task_returned(task, view);
+    }
+    fn node_lost(&mut self, node: NodeId, view: View<'_>) {
+        self.below.node_lost(node, view);
+    }
+
+    fn container_changed(&mut self, container: &Container, view: View<'_>) {
+        self.below.container_changed(container, view);
+    }
+
+    fn headroom(&self, job: JobId, view: View<'_>) -> Resources {
+        self.below.headroom(job, view)
+    }
+
     fn period(&self) -> Option<Ms> {
         self.below.period()
     }
@@ -389,6 +441,10 @@ impl Policy for Eager {
 
     fn restless(&self, _view: View<'_>) -> bool {
         true
+    }
+
+    fn counts_heartbeats(&self, view: View<'_>) -> bool {
+        self.below.counts_heartbeats(view)
     }
 
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
@@ -430,6 +486,11 @@ impl World {
         for machine in &mut self.machines {
             machine.slots = machine.slots.map(|slots| slots.max(1));
         }
+    }
+
+    /// A wait of so many units, ms; −1, which policies take for automatic, if there is no number.
+    pub(crate) fn wait(&self, units: Option<Ms>) -> Ms {
+        units.map_or(-1, |units| units * self.unit)
     }
 
     /// Time between two heartbeats of a node, ms.
@@ -488,7 +549,7 @@ impl World {
         parking: bool,
         observer: &mut impl Observer,
     ) -> Result<(), Error> {
-        let cluster = self.cluster();
+        let cluster = self.cluster().for_system(policy.system()).expect("a cluster with room");
         let options = Options { seed: self.seed, parking, ..Options::default() };
         replay(&self.workload(&cluster), &cluster, (name, policy), &options, observer, &mut |_| {})?;
         Ok(())
