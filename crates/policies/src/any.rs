@@ -1,7 +1,7 @@
 //! Any of the policies, so that one replay loop serves all without a virtual call in it.
 
 use resched_sim::{
-    AttemptEnd, Container, JobId, Ms, Offer, Orders, Policy, Resources, RunView, System, View, Violation,
+    AttemptEnd, Container, JobId, Ms, NodeId, Offer, Orders, Policy, Resources, RunView, System, View, Violation,
 };
 
 use crate::delay::Delay;
@@ -9,6 +9,8 @@ use crate::delay_time::DelayTime;
 use crate::fair::Fair;
 use crate::fifo::Fifo;
 use crate::naive_fair::NaiveFair;
+use crate::triple_queue::TripleQueue;
+use crate::yarn_capacity::YarnCapacity;
 use crate::yarn_fifo::YarnFifo;
 
 macro_rules! any_policy {
@@ -47,6 +49,9 @@ macro_rules! any_policy {
             fn headroom(&self, job: JobId, view: View<'_>) -> Resources {
                 match self { $(Self::$variant(policy) => policy.headroom(job, view)),+ }
             }
+            fn node_lost(&mut self, node: NodeId, view: View<'_>) {
+                match self { $(Self::$variant(policy) => policy.node_lost(node, view)),+ }
+            }
             fn period(&self) -> Option<Ms> {
                 match self { $(Self::$variant(policy) => policy.period()),+ }
             }
@@ -66,4 +71,4 @@ macro_rules! any_policy {
     };
 }
 
-any_policy!(Fifo, NaiveFair, Delay, DelayTime, Fair, YarnFifo);
+any_policy!(Fifo, NaiveFair, Delay, DelayTime, Fair, TripleQueue, YarnFifo, YarnCapacity);

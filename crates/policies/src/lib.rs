@@ -11,6 +11,7 @@
 mod any;
 mod delay;
 mod delay_time;
+pub mod dress;
 mod fair;
 mod fifo;
 mod naive_fair;
@@ -19,6 +20,8 @@ mod registry;
 mod site;
 #[cfg(test)]
 mod testing;
+mod triple_queue;
+mod yarn_capacity;
 mod yarn_fifo;
 
 pub use any::AnyPolicy;
@@ -29,4 +32,6 @@ pub use fifo::Fifo;
 pub use naive_fair::NaiveFair;
 pub use registry::{POLICIES, Parameter, PolicyInfo, PolicySpec, Range};
 pub use site::Site;
+pub use triple_queue::TripleQueue;
+pub use yarn_capacity::{YarnCapacity, YarnQueue};
 pub use yarn_fifo::YarnFifo;

@@ -6,11 +6,19 @@ use std::fmt;
 
 use crate::any::AnyPolicy;
 use crate::site::Site;
-use crate::{delay, delay_time, fair, fifo, naive_fair, yarn_fifo};
+use crate::{delay, delay_time, fair, fifo, naive_fair, triple_queue, yarn_capacity, yarn_fifo};
 
 /// All policies, in the order in which they are listed.
-pub const POLICIES: &[PolicyInfo] =
-    &[fifo::INFO, naive_fair::INFO, delay::INFO, delay_time::INFO, fair::INFO, yarn_fifo::INFO];
+pub const POLICIES: &[PolicyInfo] = &[
+    fifo::INFO,
+    naive_fair::INFO,
+    delay::INFO,
+    delay_time::INFO,
+    fair::INFO,
+    triple_queue::INFO,
+    yarn_fifo::INFO,
+    yarn_capacity::INFO,
+];
 
 /// A policy as the registry knows it.
 #[derive(Debug)]

@@ -92,16 +92,17 @@ impl MapIndex {
         self.waiting_unplaced > 0
     }
 
-    /// The map that this node should run, no farther than `reach`; `launched` tells which maps were ever launched.
+    /// The map that this node should run, no farther than `reach`; `launched` tells which maps were ever launched, and
+    /// `everywhere` how many nodes there are.
     pub(crate) fn find(
         &self,
         workload: &Workload,
         cluster: &Cluster,
-        node: NodeId,
+        (node, everywhere): (NodeId, usize),
         reach: Reach,
         launched: &dyn Fn(TaskId) -> bool,
     ) -> Option<TaskId> {
-        let look = Look { index: self, workload, cluster, node, launched };
+        let look = Look { index: self, workload, cluster, node, everywhere, launched };
         let rack = cluster.node(node).rack;
         let near = || look.on_node().or_else(|| if reach >= Reach::Rack { look.in_rack(rack) } else { None });
         let far = || look.off_rack(rack).or_else(|| look.unplaced());
@@ -113,8 +114,7 @@ impl MapIndex {
     }
 
     /// Of the maps that failed the one that has waited longest and may run on this node.
-    pub(crate) fn find_failed(&self, cluster: &Cluster, node: NodeId) -> Option<TaskId> {
-        let everywhere = cluster.nodes().len();
+    pub(crate) fn find_failed(&self, (node, everywhere): (NodeId, usize)) -> Option<TaskId> {
         let failed = self.returned.iter().filter(|returned| returned.has_failed());
         failed.into_iter().find(|returned| returned.may_run_on(node, everywhere)).map(|returned| returned.task)
     }
@@ -137,16 +137,23 @@ impl MapIndex {
         }
     }
 
-    /// Puts a map back to the front; `failed_on` is the node where it has just failed, if it has.
-    pub(crate) fn returned(&mut self, task: TaskId, placed: bool, failed_on: Option<NodeId>) {
+    /// A map failed on a node, and should not run there again.
+    pub(crate) fn failed(&mut self, task: TaskId, node: NodeId) {
+        match self.failures.iter_mut().find(|failure| failure.task == task) {
+            Some(failure) if failure.failed_on.contains(&node) => {}
+            Some(failure) => failure.failed_on.push(node),
+            None => self.failures.push(Returned { task, failed_on: vec![node] }),
+        }
+    }
+
+    /// Puts a map back to the front.
+    pub(crate) fn returned(&mut self, task: TaskId, placed: bool) {
         if !placed {
             self.waiting_unplaced += 1;
         }
         let known = self.failures.iter().position(|failure| failure.task == task);
-        let mut returned =
-            known.map_or_else(|| Returned { task, failed_on: Vec::new() }, |place| self.failures.swap_remove(place));
-        returned.failed_on.extend(failed_on.filter(|node| !returned.failed_on.contains(node)));
-        self.returned.push(returned);
+        self.returned
+            .push(known.map_or(Returned { task, failed_on: Vec::new() }, |place| self.failures.swap_remove(place)));
     }
 }
 
@@ -169,6 +176,7 @@ struct Look<'a> {
     workload: &'a Workload,
     cluster: &'a Cluster,
     node: NodeId,
+    everywhere: usize,
     launched: &'a dyn Fn(TaskId) -> bool,
 }
 
@@ -199,13 +207,14 @@ impl Look<'_> {
 
     /// The map that came back last among those whose replicas fit; not one that failed here, unless it failed everywhere.
     fn returned(&self, fits: impl Fn(&[NodeId]) -> bool) -> Option<TaskId> {
-        let everywhere = self.cluster.nodes().len();
         self.index
             .returned
             .iter()
             .rev()
             .filter(|returned| !(self.index.failed_apart && returned.has_failed()))
-            .find(|returned| fits(self.workload.replicas(returned.task)) && returned.may_run_on(self.node, everywhere))
+            .find(|returned| {
+                fits(self.workload.replicas(returned.task)) && returned.may_run_on(self.node, self.everywhere)
+            })
             .map(|returned| returned.task)
     }
 }

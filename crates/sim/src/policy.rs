@@ -1,7 +1,7 @@
 //! The boundary between the engine and a scheduling policy.
 
 use crate::containers::{Container, System};
-use crate::ids::{JobId, Ms};
+use crate::ids::{JobId, Ms, NodeId};
 use crate::offer::{Offer, Violation};
 use crate::resources::Resources;
 use crate::view::{AttemptEnd, RunId, RunView, View};
@@ -38,6 +38,9 @@ pub trait Policy {
         view.free_in_all()
     }
 
+    /// The master has given a node up: the attempts on it were reported as killed, and maps that were done there wait again.
+    fn node_lost(&mut self, _node: NodeId, _view: View<'_>) {}
+
     /// How often [`Policy::tick`] is called, ms; `None`: never.
     fn period(&self) -> Option<Ms> {
         None
@@ -68,6 +71,7 @@ pub trait Policy {
 #[derive(Debug, Default)]
 pub struct Orders {
     pub(crate) kills: Vec<RunId>,
+    pub(crate) decisions: Vec<(&'static str, Option<JobId>, f64)>,
 }
 
 impl Orders {
@@ -76,5 +80,11 @@ impl Orders {
     /// once the job's master has learned of it; one that has ended by itself before has ended as it did.
     pub fn kill(&mut self, run: RunId) {
         self.kills.push(run);
+    }
+
+    /// Tells those who follow the replay what was decided, about one job or all; it changes nothing. To tell of changes alone
+    /// keeps a tick that changes nothing one that may be left out.
+    pub fn tell(&mut self, name: &'static str, job: Option<JobId>, value: f64) {
+        self.decisions.push((name, job, value));
     }
 }

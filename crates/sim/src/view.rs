@@ -4,6 +4,7 @@ use resched_trace::model::{Outcome, Priority};
 
 use crate::containers::{AmState, Ask, Reservation, System};
 use crate::ids::{JobId, Kind, Level, Ms, NodeId, RackId, TaskId};
+use crate::progress::Progress;
 use crate::resources::Resources;
 use crate::world::{Kill, World};
 
@@ -44,6 +45,10 @@ pub struct RunView {
     pub node: NodeId,
     /// When it was assigned, ms.
     pub assigned: Ms,
+    /// When it starts on its node, ms.
+    pub start: Ms,
+    /// Whether another attempt at its task ran already when it was launched.
+    pub backup: bool,
     /// How near to its input it runs (`Off` for reduces).
     pub level: Level,
     /// Whether a heartbeat of its node has reported it.
@@ -61,6 +66,8 @@ impl RunView {
             attempt: run.attempt,
             node: run.node,
             assigned: run.assigned,
+            start: run.assigned + world.cluster.config.jobs.launch_overhead,
+            backup: run.backup,
             level: run.level,
             reported: run.reported,
             dying: run.kill != Kill::No,
@@ -93,6 +100,9 @@ pub struct AttemptEnd {
     pub finish: Ms,
     /// How it ended, as the master takes it.
     pub outcome: Outcome,
+    /// Bytes that a map which succeeded wrote, by its counters: for the reduces, where its job has any. `None` for all else,
+    /// and if the trace does not say.
+    pub output_bytes: Option<u64>,
 }
 
 impl<'a> View<'a> {
@@ -113,10 +123,21 @@ impl<'a> View<'a> {
         self.world.cluster.interval()
     }
 
-    /// How many nodes there are.
+    /// How many nodes the master counts on: those that it has not given up.
+    #[inline]
+    pub fn live_nodes(&self) -> usize {
+        self.world.live_nodes
+    }
+
+    /// How many nodes there are, lost ones included: their ids are smaller than that.
     #[inline]
     pub fn node_count(&self) -> usize {
         self.world.nodes.len()
+    }
+
+    /// The nodes, by id.
+    pub fn nodes(&self) -> impl Iterator<Item = NodeId> + use<> {
+        self.world.cluster.node_ids()
     }
 
     /// How many racks there are.
@@ -129,10 +150,10 @@ impl<'a> View<'a> {
         self.world.cluster.node(node).rack
     }
 
-    /// All slots of a kind, or how many containers for such tasks would fit.
+    /// All slots of a kind, of the nodes that the master has not given up; under YARN how many containers for such tasks would fit.
     #[inline]
     pub fn slots(&self, kind: Kind) -> u32 {
-        self.world.cluster.slots(kind)
+        self.world.slots[kind.index()]
     }
 
     /// The slots of a kind of one node, or how many containers for such tasks would fit.
@@ -207,6 +228,12 @@ impl<'a> View<'a> {
         self.world.workload.job_of(task)
     }
 
+    /// Bytes of the split that a map reads, known as soon as its job has arrived; `None` if the trace does not say, and for
+    /// reduces. What it writes is in [`AttemptEnd::output_bytes`], once it has.
+    pub fn input_bytes(&self, task: TaskId) -> Option<u64> {
+        self.world.workload.input_bytes(task)
+    }
+
     /// Tasks of a kind that could be launched now, of all jobs: maps that wait, reduces that wait past slow-start; under YARN
     /// those that are asked for.
     #[inline]
@@ -242,10 +269,34 @@ impl<'a> View<'a> {
         self.world.reported[kind.index()]
     }
 
+    /// Attempts of a kind, of the active jobs, whose tasks ran already when they were launched.
+    #[inline]
+    pub fn backups(&self, kind: Kind) -> u64 {
+        self.world.backups[kind.index()]
+    }
+
+    /// How many attempts at a task are on nodes now.
+    #[inline]
+    pub fn live_attempts(&self, task: TaskId) -> u32 {
+        self.world.tasks[task.index()].live
+    }
+
+    /// How far an attempt has come, as its node reported at its latest heartbeat; nothing before the first.
+    pub fn progress(&self, run: &RunView) -> Progress {
+        Progress::of(self.world, run.id)
+    }
+
     /// The attempts of a job and kind that are on nodes now, in no particular order.
     pub fn runs(&self, job: JobId, kind: Kind) -> impl Iterator<Item = RunView> + use<'a> {
         let world = self.world;
         world.jobs[job.index()].runs[kind.index()].iter().map(move |&id| RunView::of(world, id))
+    }
+
+    /// The attempts of a kind on a node, in launch order; those of jobs that have ended hold their slots, too.
+    pub fn runs_on(&self, node: NodeId, kind: Kind) -> impl Iterator<Item = RunView> + use<'a> {
+        let world = self.world;
+        let runs = world.nodes[node.index()].runs.iter().filter(move |id| world.runs[id.index()].kind == kind);
+        runs.map(move |&id| RunView::of(world, id))
     }
 }
 
@@ -283,10 +334,16 @@ impl<'a> JobView<'a> {
         self.world.jobs[self.job.index()].waiting[kind.index()]
     }
 
-    /// How many of them run.
+    /// How many attempts at them run.
     #[inline]
     pub fn running(&self, kind: Kind) -> u32 {
         self.world.jobs[self.job.index()].running[kind.index()]
+    }
+
+    /// How many of the running attempts are backups: their tasks ran already when they were launched.
+    #[inline]
+    pub fn backups(&self, kind: Kind) -> u32 {
+        self.world.jobs[self.job.index()].backups[kind.index()]
     }
 
     /// How many of them are done.
@@ -335,6 +392,13 @@ impl<'a> JobView<'a> {
     #[inline]
     pub fn reduces_may_start(&self) -> bool {
         self.world.reduces_may_start(self.job)
+    }
+
+    /// What its reduces will fetch from a node, as far as its maps are done: bytes, or the number of these maps if the trace
+    /// does not know the bytes of all maps of the job. 0 for a job without reduces, and for one that has ended.
+    #[inline]
+    pub fn map_output(&self, node: NodeId) -> f64 {
+        self.world.jobs[self.job.index()].map_output.get(node.index()).copied().unwrap_or(0.0)
     }
 
     /// Whether a map without any known place of input waits.

@@ -4,11 +4,12 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::{Config, FileFailurePersistence, RngSeed};
-use resched_policies::{Allocations, AnyPolicy, POLICIES, PolicySpec, PoolConfig, PoolMode};
+use resched_policies::parts::queue_tree::QueueTree;
+use resched_policies::{Allocations, AnyPolicy, POLICIES, PolicySpec, PoolConfig, PoolMode, YarnQueue};
 use resched_sim::{
-    Calculator, Cluster, ClusterConfig, Containers, Ended, Error, Interval, Job, JobEnded, Launched, Level, LoggedMap,
-    LoggedReduce, Ms, NodeId, Observer, Options, Phase, Policy, ReduceModel, Resources, Size, TaskSpec, Workload,
-    replay,
+    Calculator, Cluster, ClusterConfig, Containers, Ended, Error, Interval, Job, JobEnded, JobId, Kind, Launched,
+    Level, LoggedMap, LoggedReduce, Ms, NodeId, Observer, Offer, Options, Orders, Outage, Phase, Policy, ReduceModel,
+    Resources, Size, Slow, System, TaskSpec, View, Violation, Workload, replay,
 };
 use resched_trace::model::{Outcome, Priority};
 
@@ -55,7 +56,7 @@ pub(crate) struct World {
 /// What a kind of test asks of its worlds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wanted {
-    /// R2 besides R0 and R1, and jitter.
+    /// R2 besides R0 and R1, jitter, nodes that fail, and slow nodes and attempts.
     pub(crate) every_rule: bool,
     /// Leave out what keeps a replay from its end: slots that a failed job holds for ever (oracle F10), and a task that
     /// has failed on every node with slots but not on those without.
@@ -88,9 +89,13 @@ pub(crate) fn world(wanted: Wanted) -> impl Strategy<Value = World> {
             (any::<u64>(), any::<bool>()),
             vec((0..racks, 0..=3_u32, 0..=3_u32), nodes),
             rules(unit, wanted.every_rule),
+            mishaps(unit, nodes),
             vec(job(unit, nodes), 1..=6),
         )
-            .prop_map(move |((seed, ranked), machines, config, mut jobs)| {
+            .prop_map(move |((seed, ranked), machines, mut config, mishaps, mut jobs)| {
+                if wanted.every_rule {
+                    mishaps.befall(&mut config, unit, nodes);
+                }
                 if !ranked {
                     jobs.iter_mut().for_each(|job| job.priority = Priority::Normal);
                 }
@@ -130,20 +135,21 @@ fn rules(unit: Ms, every_rule: bool) -> impl Strategy<Value = ClusterConfig> {
 }
 
 /// The rules of containers. A node has room for the masters of all jobs and a task, so that they cannot stand in each other's way
-/// for ever. A map is as small as a container can be, and memory runs out before vcores: masters stop reduces for hanging maps
-/// only when the cluster's memory is used up, so a map that hangs for another reason hangs for ever (as in YARN).
+/// for ever.
 fn containers(unit: Ms) -> impl Strategy<Value = Containers> {
     let beats = select(vec![1, 2, 3, 6]);
-    (9..=14_u32, 0..=3_u32, any::<bool>(), 1..=3_u32, (beats.clone(), beats)).prop_map(
-        move |(memory_mb, more, dominant, reduce, (node, am))| {
-            let size = |memory_mb| Size { memory_mb, vcores: 1 };
+    let task = (1..=3_u32, 1..=2_u32);
+    (9..=14_u32, 8..=12_u32, any::<bool>(), (task.clone(), task), (beats.clone(), beats)).prop_map(
+        move |(memory_mb, vcores, dominant, (map, reduce), (node, am))| {
+            let size = |(memory_mb, vcores)| Size { memory_mb, vcores };
             Containers {
                 memory_mb,
-                vcores: memory_mb + more,
-                am: size(1),
-                map: size(1),
+                vcores,
+                am: size((1, 1)),
+                map: size(map),
                 reduce: size(reduce),
-                minimum: size(1),
+                minimum: size((1, 1)),
+                hanging_maps: 20 * unit,
                 calculator: if dominant { Calculator::Dominant } else { Calculator::Memory },
                 node_heartbeat: node * unit,
                 am_heartbeat: am * unit,
@@ -151,6 +157,49 @@ fn containers(unit: Ms) -> impl Strategy<Value = Containers> {
             }
         },
     )
+}
+
+/// What goes wrong with nodes and attempts.
+#[derive(Debug, Clone)]
+struct Mishaps {
+    /// When a node fails and for how many units; one may stay away.
+    outages: Vec<(usize, Ms, Ms)>,
+    for_good: bool,
+    expiry: Ms,
+    slow: bool,
+    copying: u32,
+}
+
+fn mishaps(unit: Ms, nodes: usize) -> impl Strategy<Value = Mishaps> {
+    let outages = prop_oneof![1 => Just(Vec::new()), 1 => vec((0..nodes, 0..=40_i64, 1..=15_i64), 0..=4)];
+    let world = (any::<bool>(), 1..=12_i64, any::<bool>(), select(vec![0, 0, 1, 3]));
+    (outages, world).prop_map(move |(outages, (for_good, expiry, slow, copying))| Mishaps {
+        copying,
+        outages,
+        for_good,
+        expiry: expiry * unit,
+        slow,
+    })
+}
+
+impl Mishaps {
+    fn befall(mut self, config: &mut ClusterConfig, unit: Ms, nodes: usize) {
+        self.outages.sort_unstable();
+        self.outages.dedup_by_key(|outage| outage.0);
+        let last = if self.for_good && nodes > 1 { self.outages.len().checked_sub(1) } else { None };
+        let outage = |(place, &(node, from, length)): (usize, &(usize, Ms, Ms))| Outage {
+            host: format!("n{node:03}"),
+            from: from * unit,
+            to: (Some(place) != last).then_some((from + length) * unit),
+        };
+        config.outages = self.outages.iter().enumerate().map(outage).collect();
+        config.heartbeat.expiry = self.expiry;
+        config.nodes.copying_reduces = self.copying;
+        if self.slow {
+            config.cost.slow_nodes = Slow { share: 0.3, factor: 2.0 };
+            config.cost.stragglers = Slow { share: 0.2, factor: 3.5 };
+        }
+    }
 }
 
 fn outcome_before_success() -> impl Strategy<Value = Outcome> {
@@ -266,6 +315,12 @@ pub(crate) fn policies(world: &World) -> Vec<(String, AnyPolicy)> {
     specs.push(fair("boost=true,max_diff=0.3"));
     specs.push(fair("assign_multiple=false,delay_node=0"));
     specs.push(fair("map_cap=1,reduce_cap=1"));
+    // A rate about which the maps of these worlds lie: jobs of all classes.
+    let triple_queue = |more: &str| format!("triple-queue:dior_mb_s={},{more}", 2.0 / unit as f64);
+    specs.push(triple_queue("sway_queue=io,min_samples=0.5"));
+    specs.push(triple_queue("sway_queue=cpu,mtct_window=3,defect_threshold=1"));
+    specs.push(triple_queue("sway_queue=dynamic,cpu_slots=1,io_reduce_slots=1,sample_per_tracker=2"));
+    specs.push("yarn-capacity:node_locality_delay=1,user_limit=40,am_share=1".to_owned());
     let build = |text: String| {
         let policy = PolicySpec::parse(&text).and_then(|spec| spec.build()).unwrap_or_else(|error| panic!("{error}"));
         (text, policy)
@@ -280,7 +335,34 @@ pub(crate) fn policies(world: &World) -> Vec<(String, AnyPolicy)> {
             policies.push((format!("{label} with allocations"), fair.into()));
         }
     }
+    let (label, policy) = build("yarn-capacity:am_share=0.5".to_owned());
+    if let AnyPolicy::YarnCapacity(mut capacity) = policy {
+        capacity.set_queues(yarn_queues()).unwrap_or_else(|error| panic!("{error}"));
+        policies.push((format!("{label} with allocations of queues"), capacity.into()));
+    }
     policies
+}
+
+/// Those of them that schedule slots: only there a policy launches backups.
+pub(crate) fn slot_policies(world: &World) -> Vec<(String, AnyPolicy)> {
+    policies(world).into_iter().filter(|(_, policy)| policy.system() == System::Slots).collect()
+}
+
+/// Two queues, one of which has two below it and may not grow much.
+fn yarn_queues() -> QueueTree<YarnQueue> {
+    let share = |capacity, maximum| YarnQueue {
+        capacity: Some(capacity),
+        maximum_capacity: Some(maximum),
+        minimum_user_limit: Some(50),
+        user_limit_factor: Some(4.0),
+        ..YarnQueue::default()
+    };
+    let mut tree = QueueTree::new(YarnQueue::default());
+    let half = tree.add(QueueTree::<YarnQueue>::ROOT, "half", share(40.0, 90.0));
+    tree.add(half, "queue0", share(30.0, 100.0));
+    tree.add(half, "other", share(70.0, 100.0));
+    tree.add(QueueTree::<YarnQueue>::ROOT, "queue1", share(60.0, 100.0));
+    tree
 }
 
 /// Pools with guarantees, limits, weights and short timeouts.
@@ -303,6 +385,56 @@ fn allocations(pools: &str, world: &World) -> Allocations {
         min_share_timeout: None,
         user_max_jobs: None,
         pools: [(format!("{pools}0"), guaranteed), (format!("{pools}1"), limited)].into(),
+    }
+}
+
+/// A policy that backs up whatever it can: wherever the policy below leaves a slot free, another attempt at a task that runs
+/// elsewhere, no more than so many at once.
+pub(crate) struct Eager {
+    pub(crate) below: AnyPolicy,
+    pub(crate) most: u32,
+}
+
+impl Policy for Eager {
+    fn job_submitted(&mut self, job: JobId, view: View<'_>) {
+        self.below.job_submitted(job, view);
+    }
+
+    fn job_finished(&mut self, job: JobId, view: View<'_>) {
+        self.below.job_finished(job, view);
+    }
+
+    fn period(&self) -> Option<Ms> {
+        self.below.period()
+    }
+
+    fn tick(&mut self, view: View<'_>, orders: &mut Orders) {
+        self.below.tick(view, orders);
+    }
+
+    fn restless(&self, _view: View<'_>) -> bool {
+        true
+    }
+
+    fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        self.below.heartbeat(offer)?;
+        for kind in Kind::BOTH {
+            let jobs = offer.view().jobs().iter();
+            let mut tasks: Vec<_> = jobs
+                .flat_map(|&job| offer.view().runs(job, kind))
+                .filter(|run| !run.dying)
+                .map(|run| (run.task, run.node))
+                .collect();
+            tasks.sort_unstable();
+            for (task, _) in &tasks {
+                let here = tasks.contains(&(*task, offer.node()));
+                if !here && offer.free(kind) > 0 && offer.view().live_attempts(*task) < self.most {
+                    offer.launch_backup(*task)?;
+                    break;
+                }
+            }
+        }
+        Ok(())
     }
 }
 
@@ -330,6 +462,16 @@ impl World {
         self.config.heartbeat.interval.of(self.machines.len())
     }
 
+    /// What of it holds under a system: nodes fail, and reduces take turns in computing, only on slots.
+    pub(crate) fn under(&self, system: System) -> World {
+        let mut world = self.clone();
+        if system == System::Containers {
+            world.config.outages.clear();
+            world.config.nodes.copying_reduces = 0;
+        }
+        world
+    }
+
     /// The cluster.
     pub(crate) fn cluster(&self) -> Cluster {
         let machine = |(number, machine): (usize, &Machine)| {
@@ -344,9 +486,12 @@ impl World {
         let nodes: Vec<NodeId> = cluster.node_ids().collect();
         let mut workload = Workload::default();
         for (number, job) in self.jobs.iter().enumerate() {
+            // A map reads as much as it hands on; nobody knows how much where nothing is handed on.
+            let size = u64::try_from(job.shuffle_bytes).ok().filter(|&bytes| bytes > 0);
             let map = |map: &Map| TaskSpec {
                 replicas: map.replicas.iter().map(|&node| nodes[node]).collect(),
                 map_tries: map.tries.clone(),
+                input_bytes: size.map(|bytes| bytes / job.maps.len() as u64),
                 ..TaskSpec::default()
             };
             let reduce = |tries: &Vec<LoggedReduce>| TaskSpec { reduce_tries: tries.clone(), ..TaskSpec::default() };
@@ -378,7 +523,8 @@ impl World {
         parking: bool,
         observer: &mut impl Observer,
     ) -> Result<(), Error> {
-        let cluster = self.cluster().for_system(policy.system()).expect("a cluster with room");
+        let world = self.under(policy.system());
+        let cluster = world.cluster().for_system(policy.system()).expect("a cluster with room");
         let options = Options { seed: self.seed, parking, ..Options::default() };
         replay(&self.workload(&cluster), &cluster, (name, policy), &options, observer, &mut |_| {})?;
         Ok(())

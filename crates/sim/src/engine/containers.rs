@@ -26,15 +26,13 @@ use crate::world::{JobPhase, Kill};
 impl<P: Policy, O: Observer> Engine<'_, '_, P, O> {
     // Heartbeats of nodes.
 
-    pub(super) fn container_heartbeat(&mut self, node: NodeId, at: Position) -> Result<(), Error> {
-        let next = self.beat_after(node, at.0, at);
+    pub(super) fn container_heartbeat(&mut self, node: NodeId, at: Position, next: Ms) -> Result<(), Error> {
         self.take_container_reports(node, at)?;
         self.take_master_reports(node, at);
         if self.can_serve(node) {
             self.consult(node, at, next)?;
             self.plan_new_masters();
         }
-        self.plan_containers(node, at, next);
         Ok(())
     }
 
@@ -126,7 +124,7 @@ impl<P: Policy, O: Observer> Engine<'_, '_, P, O> {
     }
 
     /// When this node must call next: as [`Engine::plan`], and once a container has started.
-    fn plan_containers(&mut self, node: NodeId, at: Position, next: Ms) {
+    pub(super) fn plan_containers(&mut self, node: NodeId, at: Position, next: Ms) {
         let (mut first_start, mut first_end) = (NEVER, NEVER);
         let mut awake = !self.parking || self.needs_node(self.find_needs(), node);
         for id in &self.world.nodes[node.index()].runs {
