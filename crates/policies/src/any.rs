@@ -6,11 +6,13 @@ use resched_sim::{
 
 use crate::delay::Delay;
 use crate::delay_time::DelayTime;
+use crate::dress::Dress;
 use crate::fair::Fair;
 use crate::fifo::Fifo;
 use crate::naive_fair::NaiveFair;
 use crate::triple_queue::TripleQueue;
 use crate::yarn_capacity::YarnCapacity;
+use crate::yarn_fair::YarnFair;
 use crate::yarn_fifo::YarnFifo;
 
 macro_rules! any_policy {
@@ -71,4 +73,4 @@ macro_rules! any_policy {
     };
 }
 
-any_policy!(Fifo, NaiveFair, Delay, DelayTime, Fair, TripleQueue, YarnFifo, YarnCapacity);
+any_policy!(Fifo, NaiveFair, Delay, DelayTime, Fair, TripleQueue, YarnFifo, YarnCapacity, YarnFair, Dress);

@@ -11,7 +11,7 @@
 mod any;
 mod delay;
 mod delay_time;
-pub mod dress;
+mod dress;
 mod fair;
 mod fifo;
 mod naive_fair;
@@ -22,11 +22,13 @@ mod site;
 mod testing;
 mod triple_queue;
 mod yarn_capacity;
+mod yarn_fair;
 mod yarn_fifo;
 
 pub use any::AnyPolicy;
 pub use delay::Delay;
 pub use delay_time::DelayTime;
+pub use dress::Dress;
 pub use fair::{Allocations, Fair, PoolConfig, PoolMode};
 pub use fifo::Fifo;
 pub use naive_fair::NaiveFair;
@@ -34,4 +36,5 @@ pub use registry::{POLICIES, Parameter, PolicyInfo, PolicySpec, Range};
 pub use site::Site;
 pub use triple_queue::TripleQueue;
 pub use yarn_capacity::{YarnCapacity, YarnQueue};
+pub use yarn_fair::{FairQueue, SharePolicy, YarnFair};
 pub use yarn_fifo::YarnFifo;

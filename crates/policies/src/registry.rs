@@ -6,7 +6,7 @@ use std::fmt;
 
 use crate::any::AnyPolicy;
 use crate::site::Site;
-use crate::{delay, delay_time, fair, fifo, naive_fair, triple_queue, yarn_capacity, yarn_fifo};
+use crate::{delay, delay_time, dress, fair, fifo, naive_fair, triple_queue, yarn_capacity, yarn_fair, yarn_fifo};
 
 /// All policies, in the order in which they are listed.
 pub const POLICIES: &[PolicyInfo] = &[
@@ -18,6 +18,8 @@ pub const POLICIES: &[PolicyInfo] = &[
     triple_queue::INFO,
     yarn_fifo::INFO,
     yarn_capacity::INFO,
+    yarn_fair::INFO,
+    dress::INFO,
 ];
 
 /// A policy as the registry knows it.

@@ -168,6 +168,12 @@ impl<'a> View<'a> {
         self.world.nodes[node.index()].free
     }
 
+    /// What a node has, free or not.
+    #[inline]
+    pub fn capacity(&self, node: NodeId) -> Resources {
+        self.world.cluster.node(node).capacity
+    }
+
     /// How the machines are handed out.
     #[inline]
     pub fn system(&self) -> System {

@@ -3,6 +3,7 @@
 use crate::fair::Allocations;
 use crate::parts::queue_tree::QueueTree;
 use crate::yarn_capacity::YarnQueue;
+use crate::yarn_fair::FairQueue;
 
 /// What the configuration of a site says to policies; empty unless one was read.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -11,4 +12,6 @@ pub struct Site {
     pub pools: Option<Allocations>,
     /// The queues of YARN's Capacity Scheduler.
     pub yarn_queues: Option<QueueTree<YarnQueue>>,
+    /// The queues of YARN's Fair Scheduler.
+    pub yarn_fair: Option<QueueTree<FairQueue>>,
 }

@@ -4,46 +4,51 @@ use resched_sim::Resources;
 
 /// Memory in MB and vcores; vcores are 0 throughout where memory alone decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Amount([u64; 2]);
+pub(crate) struct Amount([u64; 2]);
 
 impl Amount {
-    pub(super) fn of(resources: Resources) -> Self {
+    pub(crate) fn of(resources: Resources) -> Self {
         Self(resources.0.map(u64::from))
     }
 
     /// What of it counts if the smallest container is this.
-    pub(super) fn counted(self, smallest: Amount) -> Self {
+    pub(crate) fn counted(self, smallest: Amount) -> Self {
         self.zip(smallest, |own, smallest| if smallest == 0 { 0 } else { own })
     }
 
-    pub(super) fn plus(self, other: Amount) -> Self {
+    pub(crate) fn plus(self, other: Amount) -> Self {
         self.zip(other, |a, b| a + b)
     }
 
-    pub(super) fn minus(self, other: Amount) -> Self {
+    pub(crate) fn minus(self, other: Amount) -> Self {
         self.zip(other, u64::saturating_sub)
     }
 
-    pub(super) fn min(self, other: Amount) -> Self {
+    pub(crate) fn min(self, other: Amount) -> Self {
         self.zip(other, u64::min)
     }
 
-    pub(super) fn max(self, other: Amount) -> Self {
+    pub(crate) fn max(self, other: Amount) -> Self {
         self.zip(other, u64::max)
     }
 
-    pub(super) fn resources(self) -> Resources {
+    pub(crate) fn resources(self) -> Resources {
         Resources(self.0.map(|part| u32::try_from(part).unwrap_or(u32::MAX)))
     }
 
     /// How much of `whole` it is, by the resource of which it is most.
-    pub(super) fn share(self, whole: Amount) -> f64 {
+    pub(crate) fn share(self, whole: Amount) -> f64 {
         let part = |part: usize| if whole.0[part] == 0 { 0.0 } else { self.0[part] as f64 / whole.0[part] as f64 };
         part(0).max(part(1))
     }
 
+    /// Whether no resource of it is more than that of `limit`.
+    pub(crate) fn is_within(self, limit: Amount) -> bool {
+        self.0[0] <= limit.0[0] && self.0[1] <= limit.0[1]
+    }
+
     /// So many times as much, rounded down.
-    pub(super) fn times(self, factor: f64) -> Self {
+    pub(crate) fn times(self, factor: f64) -> Self {
         Self(self.0.map(|part| (part as f64 * factor) as u64))
     }
 

@@ -12,6 +12,7 @@
 //! refuses it); no node labels, no preemption between queues.
 
 mod limits;
+mod partitions;
 mod queues;
 
 use resched_sim::{
@@ -21,7 +22,9 @@ use resched_sim::{
 use crate::parts::queue_tree::QueueTree;
 use crate::registry::{Parameter, PolicyInfo, Values};
 use crate::site::Site;
-use limits::{Amount, UserLimit, may_go_far, most_active};
+pub(crate) use limits::Amount;
+use limits::{UserLimit, may_go_far, most_active};
+pub(crate) use partitions::{PARTITIONS, Partitions};
 pub use queues::YarnQueue;
 
 /// Its entry in the registry.
@@ -79,6 +82,7 @@ pub struct YarnCapacity {
     /// By the queues' places in the tree.
     queues: Vec<Queue>,
     jobs: Vec<Job>,
+    partitions: Option<Partitions>,
 }
 
 /// A queue and what its applications use.
@@ -151,9 +155,32 @@ impl YarnCapacity {
             node_locality_delay: values.integer("node_locality_delay") as u64,
             queues: Vec::new(),
             jobs: Vec::new(),
+            partitions: None,
         };
         policy.set_queues(tree)?;
         Ok(policy)
+    }
+
+    /// One queue whose jobs are kept apart in partitions.
+    ///
+    /// # Errors
+    /// As [`YarnCapacity::set_queues`].
+    pub(crate) fn partitioned(node_locality_delay: u64, am_share: f64) -> Result<Self, String> {
+        let mut policy = Self {
+            tree: queues::one_queue(),
+            defaults: YarnQueue { maximum_am_share: Some(am_share), ..YarnQueue::default() },
+            node_locality_delay,
+            queues: Vec::new(),
+            jobs: Vec::new(),
+            partitions: Some(Partitions::default()),
+        };
+        policy.set_queues(queues::one_queue())?;
+        Ok(policy)
+    }
+
+    /// The partitions, if its jobs are kept apart.
+    pub(crate) fn partitions(&mut self) -> Option<&mut Partitions> {
+        self.partitions.as_mut()
     }
 
     /// Takes other queues than those of the file; for use before the replay.
@@ -237,6 +264,9 @@ impl YarnCapacity {
         user.used = change(user.used);
         for place in self.tree.with_ancestors(queue) {
             self.queues[place].used = change(self.queues[place].used);
+        }
+        if let Some(partitions) = &mut self.partitions {
+            partitions.change_use(job, change);
         }
     }
 
@@ -328,8 +358,13 @@ impl YarnCapacity {
     }
 
     fn serve_leaf(&mut self, offer: &mut Offer<'_, '_>, leaf: usize) -> Result<Served, Violation> {
+        let mut full = [false; PARTITIONS];
         for place in 0..self.queues[leaf].active.len() {
             let job = self.queues[leaf].active[place];
+            let partition = self.partitions.as_ref().map(|partitions| partitions.of(job));
+            if partition.is_some_and(|partition| full[partition]) {
+                continue;
+            }
             for ask in Ask::ALL {
                 let view = offer.view();
                 if view.job(job).asked(ask) <= self.jobs[job.index()].reserved[at(ask)] {
@@ -339,6 +374,12 @@ impl YarnCapacity {
                 let queue = &self.queues[leaf];
                 if queue.used.plus(required).share(cluster(view)) > queue.limit {
                     return Ok(Served::Nothing);
+                }
+                if let (Some(partitions), Some(partition)) = (&self.partitions, partition)
+                    && !partitions.admits(partition, ask, required, &queue.active, view)
+                {
+                    full[partition] = true;
+                    break;
                 }
                 let user = &queue.users[self.jobs[job.index()].user];
                 let limit = self.user_limit(job, required, view);
@@ -393,7 +434,7 @@ impl YarnCapacity {
 }
 
 /// What the cluster has, as far as it counts.
-fn cluster(view: View<'_>) -> Amount {
+pub(crate) fn cluster(view: View<'_>) -> Amount {
     Amount::of(view.total()).counted(smallest(view))
 }
 
@@ -447,6 +488,7 @@ impl Policy for YarnCapacity {
         let Job { queue, user, .. } = self.jobs[job.index()];
         let queue = &self.queues[queue];
         let limit = self.user_limit(job, smallest(view), view).min(cluster(view).times(queue.limit));
+        let limit = self.partitions.as_ref().map_or(limit, |partitions| limit.min(partitions.limit_of(job)));
         limit.minus(queue.users[user].used).resources()
     }
 

@@ -5,7 +5,9 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::{Config, FileFailurePersistence, RngSeed};
 use resched_policies::parts::queue_tree::QueueTree;
-use resched_policies::{Allocations, AnyPolicy, POLICIES, PolicySpec, PoolConfig, PoolMode, YarnQueue};
+use resched_policies::{
+    Allocations, AnyPolicy, FairQueue, POLICIES, PolicySpec, PoolConfig, PoolMode, SharePolicy, YarnQueue,
+};
 use resched_sim::{
     Calculator, Cluster, ClusterConfig, Containers, Ended, Error, Interval, Job, JobEnded, JobId, Kind, Launched,
     Level, LoggedMap, LoggedReduce, Ms, NodeId, Observer, Offer, Options, Orders, Outage, Phase, Policy, ReduceModel,
@@ -321,6 +323,16 @@ pub(crate) fn policies(world: &World) -> Vec<(String, AnyPolicy)> {
     specs.push(triple_queue("sway_queue=cpu,mtct_window=3,defect_threshold=1"));
     specs.push(triple_queue("sway_queue=dynamic,cpu_slots=1,io_reduce_slots=1,sample_per_tracker=2"));
     specs.push("yarn-capacity:node_locality_delay=1,user_limit=40,am_share=1".to_owned());
+    for more in
+        ["assign_multiple=true,max_assign=2", "locality_node=0.5,locality_rack=0.3", "share=drf,size_weight=true"]
+    {
+        specs.push(format!("yarn-fair:update={unit},{more}"));
+    }
+    specs.push(format!("yarn-fair:update={unit},share=fifo,placement=user,max_am_share=0.5"));
+    let dress = |more: &str| format!("dress:tick={unit},pw={},ts=1,te=1,{more}", 3 * unit);
+    specs.push(dress("theta=0.3,release=literal"));
+    specs.push(dress("theta=0.5,release=incremental,delta=0.4,cap_transfer=true,counted=running"));
+    specs.push(dress("theta=0.2,theta_base=free,delta_min=0.2,delta_max=0.8,am_share=1"));
     let build = |text: String| {
         let policy = PolicySpec::parse(&text).and_then(|spec| spec.build()).unwrap_or_else(|error| panic!("{error}"));
         (text, policy)
@@ -340,6 +352,7 @@ pub(crate) fn policies(world: &World) -> Vec<(String, AnyPolicy)> {
         capacity.set_queues(yarn_queues()).unwrap_or_else(|error| panic!("{error}"));
         policies.push((format!("{label} with allocations of queues"), capacity.into()));
     }
+    policies.extend(yarn_fair(world));
     policies
 }
 
@@ -363,6 +376,45 @@ fn yarn_queues() -> QueueTree<YarnQueue> {
     tree.add(half, "other", share(70.0, 100.0));
     tree.add(QueueTree::<YarnQueue>::ROOT, "queue1", share(60.0, 100.0));
     tree
+}
+
+/// YARN's Fair Scheduler with queues that have guarantees, limits, weights and timeouts, under each kind of sharing. What is
+/// warned has time to end by itself: containers that are killed again and again would never end.
+fn yarn_fair(world: &World) -> Vec<(String, AnyPolicy)> {
+    let unit = world.unit;
+    let guaranteed = FairQueue {
+        min_memory_mb: 6,
+        weight: 2.0,
+        min_share_timeout: Some(2 * unit),
+        fair_share_timeout: Some(4 * unit),
+        ..FairQueue::default()
+    };
+    let limited = FairQueue {
+        max_memory_mb: Some(9),
+        max_apps: Some(2),
+        policy: Some(SharePolicy::Fifo),
+        ..FairQueue::default()
+    };
+    let root = FairQueue { fair_share_timeout: Some(5 * unit), ..FairQueue::default() };
+    let queues = |names: [&str; 2]| {
+        let parent = ("both", FairQueue::default());
+        let all = [parent, (names[0], guaranteed), (names[1], limited)];
+        QueueTree::from_paths(root, all.map(|(name, queue)| (name.to_owned(), queue)).into()).expect("a tree")
+    };
+    let with = |(names, rest): ([&str; 2], &str)| {
+        let (period, wait) = (3 * unit, 12 * unit);
+        let text = format!(
+            "yarn-fair:update={unit},preemption=true,preemption_interval={period},preemption_wait={wait},\
+             preemption_threshold=0.3,{rest}"
+        );
+        let policy = PolicySpec::parse(&text).and_then(|spec| spec.build()).unwrap_or_else(|error| panic!("{error}"));
+        let AnyPolicy::YarnFair(mut fair) = policy else { panic!("{text} is another policy") };
+        fair.set_queues(queues(names)).unwrap_or_else(|error| panic!("{error}"));
+        (format!("{text} with queues"), fair.into())
+    };
+    let nested = ["both.queue0", "both.queue1"];
+    let mixed = ["queue0", "both.queue1"];
+    [(nested, "placement=user"), (["queue0", "queue1"], "share=drf"), (mixed, "assign_multiple=true")].map(with).into()
 }
 
 /// Pools with guarantees, limits, weights and short timeouts.
