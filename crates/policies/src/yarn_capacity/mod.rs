@@ -504,3 +504,50 @@ impl Policy for YarnCapacity {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{Launch, Scenario, job, map};
+    use resched_sim::{Level, Ms};
+
+    /// When the tasks of a job were allocated.
+    fn times(launches: &[Launch], job: &str) -> Vec<Ms> {
+        launches.iter().filter(|launch| launch.job == job).map(|launch| launch.at).collect()
+    }
+
+    #[test]
+    fn b6b_only_so_many_applications_are_active() {
+        // Four nodes of five containers: 20 smallest ones, of which a tenth may be masters. The third job waits for the first to end.
+        let one = |id: &str| job(id).maps(1, map(20_000));
+        let world = || {
+            let jobs = ["job_1_0001", "job_1_0002", "job_1_0003"];
+            jobs.into_iter().fold(Scenario::containers(4, 5), |world, id| world.job(one(id)))
+        };
+        let launches = world().launches("yarn-capacity");
+        let first = |id: &str| times(&launches, id).first().copied();
+        assert_eq!([first("job_1_0001"), first("job_1_0002")], [Some(2_000), Some(2_000)]);
+        assert!(first("job_1_0003") > Some(22_000), "{launches:?}");
+        let launches = world().launches("yarn-capacity:am_share=0.15");
+        assert_eq!(times(&launches, "job_1_0003"), [2_000]);
+    }
+
+    #[test]
+    fn b6b_a_map_waits_for_its_node_then_for_its_rack() {
+        // All data is on node 0, which has room for the master alone; nodes 1 and 2 are in its rack, node 3 is not.
+        let world = |policy: &str| {
+            Scenario::containers(4, 1).racks(2).job(job("job_1_0001").maps(1, map(1_000).on(&[0]))).launches(policy)
+        };
+        let level = |policy: &str| world(policy).first().map(|launch| (launch.at, launch.level));
+        // Passed over once by node 1 at 2,000, which opens the rack if there is no delay; 1 * min(2 / 4, 1) < 1 opens all others.
+        assert_eq!(level("yarn-capacity:node_locality_delay=0"), Some((2_000, Some(Level::Rack))));
+        assert_eq!(level("yarn-fifo"), Some((2_000, Some(Level::Rack))));
+        // With ten maps it takes as many more nodes.
+        let many = |policy: &str| {
+            let maps = job("job_1_0001").maps(10, map(1_000).on(&[0]));
+            Scenario::containers(4, 1).racks(2).job(maps).launches(policy).first().map(|launch| launch.at)
+        };
+        assert_eq!(many("yarn-capacity:node_locality_delay=0"), Some(2_000));
+        assert_eq!(many("yarn-capacity"), Some(3_000));
+        assert_eq!(many("yarn-fifo"), Some(2_000));
+    }
+}
