@@ -557,3 +557,49 @@ impl Policy for YarnFair {
         Ok(())
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::any::AnyPolicy;
+    use crate::registry::PolicySpec;
+
+    fn with_queues(paths: &[&str]) -> YarnFair {
+        let Ok(AnyPolicy::YarnFair(mut fair)) = PolicySpec::parse("yarn-fair").unwrap().build() else { unreachable!() };
+        let queues = paths.iter().map(|&path| (path.to_owned(), FairQueue::default())).collect();
+        fair.set_queues(QueueTree::from_paths(FairQueue::default(), queues).unwrap()).unwrap();
+        fair
+    }
+
+    #[test]
+    fn b5c_active_queues_share_level_by_level() {
+        let mut fair = with_queues(&["both", "both.a", "both.b", "other"]);
+        let places = ["both", "both.a", "both.b", "other"].map(|path| fair.tree.find(path).unwrap());
+        let mut shares = |active: [u32; 4]| {
+            for (place, jobs) in places.into_iter().zip(active) {
+                fair.queues[place].running_apps = jobs;
+            }
+            fair.update_shares(Resources([12_288, 8]));
+            places.map(|place| fair.queues[place].fair_share)
+        };
+        assert_eq!(shares([2, 1, 1, 1]), [6_144, 3_072, 3_072, 6_144]);
+        assert_eq!(shares([1, 1, 0, 1]), [6_144, 6_144, 0, 6_144]);
+        assert_eq!(shares([1, 0, 1, 0]), [12_288, 0, 12_288, 0]);
+    }
+
+    #[test]
+    fn b5c_a_job_goes_to_the_queue_that_it_names() {
+        let mut fair = with_queues(&["etl", "etl.daily", "adhoc"]);
+        let mut path = |name: &str| {
+            let place = fair.leaf(name.split('.'), 0);
+            fair.tree.get(place).path.clone()
+        };
+        assert_eq!(path("etl.daily"), "root.etl.daily");
+        assert_eq!(path("etl.new"), "root.etl.new", "made, as its parent has queues below it");
+        assert_eq!(path("adhoc.x"), "root.adhoc", "a queue of jobs gets none below it");
+        assert_eq!(path("etl"), "root.etl.default", "a queue with others below it holds no jobs");
+        assert_eq!(path("ann"), "root.ann");
+        assert_eq!(path("."), "root.default");
+    }
+}
