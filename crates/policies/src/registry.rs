@@ -7,7 +7,10 @@ use std::sync::Arc;
 
 use crate::any::AnyPolicy;
 use crate::site::Site;
-use crate::{capacity, cogrs, coupling, delay, delay_time, fair, fifo, naive_fair, triple_queue, yarn_fifo};
+use crate::{
+    capacity, cogrs, coupling, delay, delay_time, dress, fair, fifo, naive_fair, triple_queue, yarn_capacity,
+    yarn_fair, yarn_fifo,
+};
 
 /// All policies, in the order in which they are listed.
 #[rustfmt::skip] // one a line
@@ -20,8 +23,11 @@ pub const POLICIES: &[PolicyInfo] = &[
     capacity::INFO,
     coupling::INFO,
     triple_queue::INFO,
+    dress::INFO,
     cogrs::INFO,
     yarn_fifo::INFO,
+    yarn_capacity::INFO,
+    yarn_fair::INFO,
 ];
 
 /// The policies by where they come from: a title and names, in the order in which they are told.

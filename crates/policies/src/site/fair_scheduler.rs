@@ -1,44 +1,22 @@
-//! `fair-scheduler.xml`: the allocations of the Fair Scheduler of MapReduce 1.
+//! `fair-scheduler.xml`: the allocations of the Fair Scheduler, here of MapReduce 1. A file with elements that only YARN knows is
+//! for [`fair_queues`].
 //!
 //! **Source.** `PoolManager` of Hadoop MapReduce, June 2011. Times are seconds there. What a pool does not set it takes from
 //! `poolMaxJobsDefault`, `defaultPoolSchedulingMode` and `defaultMinSharePreemptionTimeout`, and so does a pool that the file
 //! does not name.
 
-use super::Site;
 use super::xml::{Element, Notes};
+use super::{Site, fair_queues};
 use crate::parts::allocations::{Allocations, PoolConfig, PoolMode};
-
-/// Elements of YARN's Fair Scheduler.
-const YARN: [&str; 22] = [
-    "aclAdministerApps",
-    "aclSubmitApps",
-    "allowPreemptionFrom",
-    "defaultFairSharePreemptionThreshold",
-    "defaultFairSharePreemptionTimeout",
-    "defaultQueueSchedulingMode",
-    "defaultQueueSchedulingPolicy",
-    "fairSharePreemptionThreshold",
-    "maxAMShare",
-    "maxChildResources",
-    "maxResources",
-    "maxRunningApps",
-    "minResources",
-    "queue",
-    "queueMaxAMShareDefault",
-    "queueMaxAppsDefault",
-    "queueMaxResourcesDefault",
-    "queuePlacementPolicy",
-    "reservation",
-    "reservation-planner",
-    "schedulingPolicy",
-    "userMaxAppsDefault",
-];
 
 /// The longest timeout, s.
 const DECADE: i64 = 315_360_000;
 
 /// Reads `<allocations>`.
 pub(super) fn read(root: Element<'_>, site: &mut Site, notes: &mut Notes<'_>) -> Result<(), String> {
+    if fair_queues::is_yarn(root) {
+        return fair_queues::read(root, site, notes);
+    }
     let mut allocations = Allocations::default();
     // Defaults may stand behind the pools that take them.
     for element in root.children() {
@@ -103,18 +81,18 @@ fn user(element: Element<'_>, allocations: &mut Allocations, notes: &mut Notes<'
     Ok(())
 }
 
-fn name_of(element: Element<'_>, notes: &Notes<'_>) -> Result<String, String> {
+pub(super) fn name_of(element: Element<'_>, notes: &Notes<'_>) -> Result<String, String> {
     let name = element.attribute("name").map(str::trim).filter(|name| !name.is_empty());
     let missing = || notes.wrong(element.place(), &element.tag(), "an attribute `name`", "none");
     name.map(str::to_owned).ok_or_else(missing)
 }
 
-fn count(element: Element<'_>, notes: &Notes<'_>) -> Result<u32, String> {
+pub(super) fn count(element: Element<'_>, notes: &Notes<'_>) -> Result<u32, String> {
     element.number(notes, 0, i32::MAX as u32)
 }
 
 /// A time that the file gives in seconds, ms.
-fn seconds(element: Element<'_>, notes: &Notes<'_>) -> Result<i64, String> {
+pub(super) fn seconds(element: Element<'_>, notes: &Notes<'_>) -> Result<i64, String> {
     element.number(notes, 0, DECADE).map(|seconds| seconds * 1000)
 }
 
@@ -128,7 +106,5 @@ fn mode(element: Element<'_>, notes: &Notes<'_>) -> Result<PoolMode, String> {
 }
 
 fn unknown(element: Element<'_>, notes: &mut Notes<'_>) {
-    let of_yarn = YARN.contains(&element.name());
-    let why = if of_yarn { "only the pools of MapReduce 1 are read, and it is YARN's" } else { "it is not known here" };
-    notes.unsupported(element.place(), &element.tag(), why);
+    notes.unsupported(element.place(), &element.tag(), "it is not known here");
 }

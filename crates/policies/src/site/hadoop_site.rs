@@ -177,6 +177,22 @@ const UNSUPPORTED: &[(&[&str], &str)] = &[
     ),
     (&["mapred.fairscheduler.preemption.only.log"], "set `--policy fair:preemption=false` instead"),
     (
+        &[
+            "yarn.scheduler.fair.continuous-scheduling-enabled",
+            "yarn.scheduler.fair.locality-delay-node-ms",
+            "yarn.scheduler.fair.locality-delay-rack-ms",
+        ],
+        "nodes are served at their heartbeats alone",
+    ),
+    (
+        &["yarn.scheduler.capacity.maximum-applications"],
+        "the applications of a queue are limited by their masters alone",
+    ),
+    (
+        &["yarn.scheduler.increment-allocation-mb", "yarn.scheduler.increment-allocation-vcores"],
+        "containers are rounded up to a multiple of the smallest one",
+    ),
+    (
         &["mapred.fairscheduler.eventlog.enabled", "mapred.fairscheduler.dump.interval"],
         "it concerns logs and changes no schedule",
     ),
@@ -243,6 +259,13 @@ fn translated(property: &Property) -> Option<String> {
             Some("DefaultResourceCalculator") => "memory",
             Some("DominantResourceCalculator") => "dominant",
             _ => return None,
+        },
+        // -1 is Hadoop's default, and stands for none.
+        ("yarn.scheduler.capacity.node-locality-delay", "-1") => "0",
+        ("yarn.scheduler.fair.user-as-default-queue", value) => match value.to_lowercase().as_str() {
+            "true" => "queue",
+            "false" => return None,
+            _ => value,
         },
         (_, value) if value.eq_ignore_ascii_case("true") => "true",
         (_, value) if value.eq_ignore_ascii_case("false") => "false",

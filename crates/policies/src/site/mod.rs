@@ -4,14 +4,15 @@
 //! ```text
 //! mapred-site.xml ───────┐
 //! yarn-site.xml ─────────┼─▶ properties ──▶ parameters of policies, settings of the cluster
-//! capacity-scheduler.xml ┘              └─▶ queues
-//! mapred-queues.xml ──────────────────────▶ queues
-//! fair-scheduler.xml ─────────────────────▶ pools
+//! capacity-scheduler.xml ┘              └─▶ queues of the Capacity Schedulers
+//! mapred-queues.xml ──────────────────────▶ queues of MapReduce 1
+//! fair-scheduler.xml ─────────────────────▶ pools of MapReduce 1, or queues of YARN's Fair Scheduler
 //! ```
 //!
 //! What is known and not modelled, or not known although it would concern scheduling, becomes a warning with its place.
 
 mod capacity_scheduler;
+mod fair_queues;
 mod fair_scheduler;
 mod hadoop_site;
 mod mapred_queues;
@@ -27,6 +28,8 @@ use toml::Table;
 use crate::capacity::{CapacityQueue, percentages};
 use crate::parts::allocations::Allocations;
 use crate::parts::queue_tree::QueueTree;
+use crate::yarn_capacity::{YarnQueue, shares};
+use crate::yarn_fair::FairQueue;
 pub use hadoop_site::{CLUSTER_SETTINGS, ClusterSetting};
 use properties::Properties;
 use xml::Notes;
@@ -36,6 +39,10 @@ use xml::Notes;
 pub struct Site {
     /// The pools of MapReduce 1's `fair-scheduler.xml`.
     pub pools: Option<Allocations>,
+    /// The queues of YARN's Capacity Scheduler.
+    pub yarn_queues: Option<QueueTree<YarnQueue>>,
+    /// The queues of YARN's Fair Scheduler.
+    pub yarn_fair: Option<QueueTree<FairQueue>>,
     /// The queues of MapReduce 1's Capacity Scheduler.
     pub mapred_queues: Option<QueueTree<CapacityQueue>>,
     /// Values of parameters, by policy and key, in place of their defaults.
@@ -97,6 +104,7 @@ impl SiteConf {
         } else {
             site.mapred_queues = capacity_scheduler::mapred(&mut properties, &mut notes)?;
         }
+        site.yarn_queues = capacity_scheduler::yarn(&mut properties, &mut notes)?;
         if files.is_empty() {
             let known = [&PROPERTIES[..], &[MAPRED_QUEUES, FAIR_SCHEDULER]].concat().join(", ");
             return Err(format!(
@@ -109,7 +117,11 @@ impl SiteConf {
             let path = dir.join(file);
             percentages(queues).map_err(|problem| format!("{}: {problem}; correct it", path.display()))?;
         }
-        site.parameters = hadoop_site::parameters(&mut properties, &mut notes)?;
+        if let Some(queues) = &site.yarn_queues {
+            let path = dir.join(CAPACITY_SCHEDULER);
+            shares(queues).map_err(|problem| format!("{}: {problem}; correct it", path.display()))?;
+        }
+        site.parameters.append(&mut hadoop_site::parameters(&mut properties, &mut notes)?);
         let cluster = hadoop_site::cluster(&mut properties, &mut notes)?;
         hadoop_site::name_the_rest(&mut properties, &mut notes);
         Ok(Self { site, cluster, files, warnings: notes.into_lines() })

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::*;
 use crate::parts::allocations::{PoolConfig, PoolMode};
 use crate::registry::{PolicySpec, Range};
+use crate::yarn_fair::SharePolicy;
 
 /// What a folder with these files says.
 fn read(files: &[(&str, &str)]) -> Result<SiteConf, String> {
@@ -99,15 +100,165 @@ fn what_has_no_effect_is_named_with_its_line() {
     assert!(conf.site.parameters.is_empty());
 }
 
+const YARN_QUEUES: &str = "<allocations>
+  <queue name='etl'>
+    <minResources>2048 mb, 2 vcores</minResources> <maxResources>memory-mb=8192,vcores=16</maxResources>
+    <weight>2.0</weight> <maxRunningApps>7</maxRunningApps> <maxAMShare>0.3</maxAMShare>
+    <queue name='daily'>
+      <schedulingPolicy>fifo</schedulingPolicy> <minResources>512</minResources>
+      <minSharePreemptionTimeout>60</minSharePreemptionTimeout>
+    </queue>
+    <pool name='other'> <schedulingMode>drf</schedulingMode> <maxResources>50% memory</maxResources> </pool>
+  </queue>
+  <queue name='adhoc'><minMaps>3</minMaps><aclSubmitApps>ann</aclSubmitApps></queue>
+  <user name='ann'><maxRunningApps>3</maxRunningApps></user>
+  <queueMaxAppsDefault>40</queueMaxAppsDefault>
+  <queueMaxAMShareDefault>0.5</queueMaxAMShareDefault>
+  <defaultQueueSchedulingPolicy>DRF</defaultQueueSchedulingPolicy>
+  <defaultMinSharePreemptionTimeout>30</defaultMinSharePreemptionTimeout>
+  <fairSharePreemptionTimeout>90</fairSharePreemptionTimeout>
+  <queuePlacementPolicy><rule name='user'/></queuePlacementPolicy>
+</allocations>";
+
 #[test]
-fn what_is_of_yarn_alone_is_named() {
-    let text = "<allocations>\n<queue name='q'><minResources>1 mb, 1 vcores</minResources></queue>\n\
-                <userMaxAppsDefault>5</userMaxAppsDefault>\n</allocations>";
-    let conf = read(&[("fair-scheduler.xml", text)]).unwrap();
-    let why = "is not supported: only the pools of MapReduce 1 are read, and it is YARN's";
-    let expected = [(2, "queue"), (3, "userMaxAppsDefault")];
-    let expected = expected.map(|(line, name)| format!("fair-scheduler.xml: line {line}: `<{name}>` {why}"));
+fn nested_queues_of_yarns_fair_scheduler() {
+    let conf = read(&[("fair-scheduler.xml", YARN_QUEUES)]).unwrap();
+    assert_eq!(conf.site.pools, None);
+    let queues = conf.site.yarn_fair.unwrap();
+    let of = |path: &str| queues.get(queues.find(path).unwrap()).settings;
+    let etl = FairQueue {
+        min_memory_mb: 2048,
+        min_vcores: 2,
+        max_memory_mb: Some(8192),
+        max_vcores: Some(16),
+        weight: 2.0,
+        max_apps: Some(7),
+        max_am_share: Some(0.3),
+        ..FairQueue::default()
+    };
+    let by_default = FairQueue { max_apps: Some(40), ..FairQueue::default() };
+    let daily = FairQueue {
+        policy: Some(SharePolicy::Fifo),
+        min_memory_mb: 512,
+        min_share_timeout: Some(60_000),
+        ..by_default
+    };
+    assert_eq!((of("etl"), of("etl.daily"), of("adhoc")), (etl, daily, by_default));
+    assert_eq!(of("etl.other"), FairQueue { policy: Some(SharePolicy::Drf), ..by_default });
+    let root = queues.get(0).settings;
+    assert_eq!((root.min_share_timeout, root.fair_share_timeout, root.max_apps), (Some(30_000), Some(90_000), None));
+    let parameters = [("yarn-fair", "share"), ("yarn-fair", "max_am_share")].map(|key| &conf.site.parameters[&key]);
+    assert_eq!(parameters, ["drf", "0.5"]);
+    let of_line = |line: usize, what: &str, why: &str| {
+        format!("fair-scheduler.xml: line {line}: `<{what}>` is not supported: {why}")
+    };
+    let expected = [
+        of_line(9, "maxResources", "a share of the cluster; give memory in mb and vcores"),
+        of_line(11, "aclSubmitApps", "who may submit is not asked in a replay"),
+        of_line(11, "minMaps", "YARN does not know it"),
+        of_line(12, "user", "the jobs of a user are not limited under YARN"),
+        of_line(18, "queuePlacementPolicy", "`--policy yarn-fair:placement=…` says which queue a job goes to"),
+    ];
     assert_eq!(conf.warnings, expected);
+}
+
+#[test]
+fn the_root_of_yarns_queues_may_be_written_out() {
+    let text =
+        "<allocations><queue name='root'><maxRunningApps>9</maxRunningApps><queue name='a'/></queue></allocations>";
+    let queues = read(&[("fair-scheduler.xml", text)]).unwrap().site.yarn_fair.unwrap();
+    let paths: Vec<&str> = queues.queues().iter().map(|queue| queue.path.as_str()).collect();
+    assert_eq!((paths, queues.get(0).settings.max_apps), (vec!["root", "root.a"], Some(9)));
+}
+
+#[test]
+fn queues_of_yarn_that_cannot_be_are_errors() {
+    for (queue, expected) in [
+        ("<queue/>", "<queue>: expected an attribute `name`"),
+        ("<queue name='a.b'/>", "a name without dots that no other one has, found `a.b`"),
+        ("<queue name='a'/><pool name='a'/>", "that no other one has, found `a`"),
+        ("<queue name='a'><minResources>5 gb</minResources></queue>", "such as `2048 mb, 4 vcores`, found `5 gb`"),
+        ("<queue name='a'><minResources>mb</minResources></queue>", "a number from 0 to 2147483647, found ``"),
+        ("<queue name='a'><weight>-1</weight></queue>", "a number from 0 to 1000000000, found `-1`"),
+        (
+            "<queue name='a'><schedulingPolicy>fifo</schedulingPolicy><queue name='b'/></queue>",
+            "fifo is for queues of jobs",
+        ),
+    ] {
+        let error = read(&[("fair-scheduler.xml", &format!("<allocations>{queue}</allocations>"))]).unwrap_err();
+        assert!(error.starts_with("fair-scheduler.xml: line 1: ") && error.contains(expected), "{error}");
+    }
+}
+
+#[test]
+fn nested_queues_of_yarns_capacity_scheduler() {
+    let of = |rest: &str| format!("yarn.scheduler.capacity.{rest}");
+    let text = configuration(&[
+        (&of("root.queues"), "etl, adhoc"),
+        (&of("root.capacity"), "100"),
+        (&of("root.etl.capacity"), "70"),
+        (&of("root.etl.maximum-capacity"), "-1"),
+        (&of("root.etl.queues"), "daily,other"),
+        (&of("root.etl.daily.capacity"), "25.5"),
+        (&of("root.adhoc.user-limit-factor"), "2"),
+        (&of("root.adhoc.minimum-user-limit-percent"), "50"),
+        (&of("root.adhoc.maximum-am-resource-percent"), "0.4"),
+        (&of("root.adhoc.state"), "RUNNING"),
+        (&of("root.adhoc.state2"), "x"),
+        (&of("root.adhoc.acl_submit_applications"), "*"),
+        (&of("root.gone.capacity"), "10"),
+        (&of("node-locality-delay"), "-1"),
+        (&of("maximum-am-resource-percent"), "0.2"),
+        (&of("maximum-applications"), "10000"),
+    ]);
+    let conf = read(&[("capacity-scheduler.xml", &text)]).unwrap();
+    assert_eq!(conf.site.mapred_queues, None);
+    let queues = conf.site.yarn_queues.unwrap();
+    let settings = |path: &str| queues.get(queues.find(path).unwrap()).settings;
+    let paths: Vec<&str> = queues.queues().iter().map(|queue| queue.path.as_str()).collect();
+    assert_eq!(paths, ["root", "root.etl", "root.adhoc", "root.etl.daily", "root.etl.other"]);
+    assert_eq!(settings("etl"), YarnQueue { capacity: Some(70.0), ..YarnQueue::default() });
+    assert_eq!((settings("etl.daily").capacity, settings("etl.other").capacity), (Some(25.5), None));
+    let adhoc = YarnQueue {
+        user_limit_factor: Some(2.0),
+        minimum_user_limit: Some(50),
+        maximum_am_share: Some(0.4),
+        ..YarnQueue::default()
+    };
+    assert_eq!(settings("adhoc"), adhoc);
+    let keys = [("yarn-capacity", "node_locality_delay"), ("yarn-capacity", "am_share"), ("dress", "am_share")];
+    assert_eq!(keys.map(|key| conf.site.parameters[&key].as_str()), ["0", "0.2", "0.2"]);
+    let of_line = |line: usize, rest: &str, why: &str| {
+        format!("capacity-scheduler.xml: line {line}: `{}` is not supported: {why}", of(rest))
+    };
+    let expected = [
+        of_line(12, "root.adhoc.state2", "the queues of YARN have nothing like it here"),
+        of_line(13, "root.adhoc.acl_submit_applications", "who may submit is not asked in a replay"),
+        of_line(14, "root.gone.capacity", "no list of queues names this one"),
+        of_line(17, "maximum-applications", "the applications of a queue are limited by their masters alone"),
+    ];
+    assert_eq!(conf.warnings, expected);
+}
+
+#[test]
+fn capacities_of_yarn_that_cannot_be_are_errors() {
+    let of = |rest: &str| format!("yarn.scheduler.capacity.{rest}");
+    let error = |properties: &[(&str, &str)]| {
+        let properties: Vec<(String, &str)> = properties.iter().map(|(name, value)| (of(name), *value)).collect();
+        let properties: Vec<(&str, &str)> = properties.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+        read(&[("capacity-scheduler.xml", &configuration(&properties))]).unwrap_err()
+    };
+    let over = error(&[("root.queues", "a,b"), ("root.a.capacity", "60"), ("root.b.capacity", "50")]);
+    assert!(over.starts_with("capacity-scheduler.xml: ") && over.contains("add up to 110 %"), "{over}");
+    assert!(error(&[("root.queues", "a,a")]).contains("each once, between commas, found `a,a`"));
+    assert!(error(&[("root.queues", "a"), ("root.a.capacity", "x")]).contains("line 3: "));
+    let weight = [("yarn.scheduler.capacity.root.queues", "a"), ("yarn.scheduler.capacity.root.a.capacity", "2w")];
+    let weight = read(&[("capacity-scheduler.xml", &configuration(&weight))]).unwrap();
+    assert!(weight.warnings[0].ends_with("only a percentage is read, not resources or a weight"));
+    let deep: Vec<(String, String)> =
+        (0..60).map(|depth| (format!("root{}.queues", ".q".repeat(depth)), "q".to_owned())).collect();
+    let deep: Vec<(&str, &str)> = deep.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    assert!(error(&deep).contains("at most 32 queues below each other"));
 }
 
 #[test]
