@@ -219,7 +219,8 @@ impl Watched<'_> {
             for (kind, run) in Kind::BOTH.iter().flat_map(|&kind| view.runs(job, kind).map(move |run| (kind, run))) {
                 let size = view.demand(if kind == Kind::Map { Ask::Map } else { Ask::Reduce });
                 self.held.entry((job, Some(run.task))).or_insert((run.node, size));
-                if !self.held.contains_key(&(job, None)) {
+                // What a master had that was lost with its node is on its way out.
+                if !self.held.contains_key(&(job, None)) && !run.dying {
                     return Err(format!("{run:?} before its master"));
                 }
             }
