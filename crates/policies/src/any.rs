@@ -4,6 +4,7 @@ use resched_sim::{
     AttemptEnd, Container, JobId, Ms, NodeId, Offer, Orders, Policy, Resources, RunView, System, View, Violation,
 };
 
+use crate::coupling::Coupling;
 use crate::delay::Delay;
 use crate::delay_time::DelayTime;
 use crate::dress::Dress;
@@ -66,6 +67,9 @@ macro_rules! any_policy {
             fn restless(&self, view: View<'_>) -> bool {
                 match self { $(Self::$variant(policy) => policy.restless(view)),+ }
             }
+            fn counts_heartbeats(&self, view: View<'_>) -> bool {
+                match self { $(Self::$variant(policy) => policy.counts_heartbeats(view)),+ }
+            }
             fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
                 match self { $(Self::$variant(policy) => policy.heartbeat(offer)),+ }
             }
@@ -73,4 +77,17 @@ macro_rules! any_policy {
     };
 }
 
-any_policy!(Fifo, NaiveFair, Delay, DelayTime, Fair, TripleQueue, YarnFifo, YarnCapacity, YarnFair, Dress);
+#[rustfmt::skip] // one a line
+any_policy!(
+    Fifo,
+    NaiveFair,
+    Delay,
+    DelayTime,
+    Fair,
+    Coupling,
+    TripleQueue,
+    YarnFifo,
+    YarnCapacity,
+    YarnFair,
+    Dress,
+);

@@ -9,6 +9,7 @@
 //! ```
 
 mod any;
+mod coupling;
 mod delay;
 mod delay_time;
 mod dress;
@@ -26,12 +27,14 @@ mod yarn_fair;
 mod yarn_fifo;
 
 pub use any::AnyPolicy;
+pub use coupling::Coupling;
 pub use delay::Delay;
 pub use delay_time::DelayTime;
 pub use dress::Dress;
-pub use fair::{Allocations, Fair, PoolConfig, PoolMode};
+pub use fair::Fair;
 pub use fifo::Fifo;
 pub use naive_fair::NaiveFair;
+pub use parts::allocations::{Allocations, PoolConfig, PoolMode};
 pub use registry::{POLICIES, Parameter, PolicyInfo, PolicySpec, Range};
 pub use site::Site;
 pub use triple_queue::TripleQueue;

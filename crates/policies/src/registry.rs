@@ -6,15 +6,19 @@ use std::fmt;
 
 use crate::any::AnyPolicy;
 use crate::site::Site;
-use crate::{delay, delay_time, dress, fair, fifo, naive_fair, triple_queue, yarn_capacity, yarn_fair, yarn_fifo};
+use crate::{
+    coupling, delay, delay_time, dress, fair, fifo, naive_fair, triple_queue, yarn_capacity, yarn_fair, yarn_fifo,
+};
 
 /// All policies, in the order in which they are listed.
+#[rustfmt::skip] // one a line
 pub const POLICIES: &[PolicyInfo] = &[
     fifo::INFO,
     naive_fair::INFO,
     delay::INFO,
     delay_time::INFO,
     fair::INFO,
+    coupling::INFO,
     triple_queue::INFO,
     yarn_fifo::INFO,
     yarn_capacity::INFO,

@@ -175,12 +175,13 @@ fn changes(cluster: &Cluster, beats: &Beats) -> Vec<(Ms, Change, NodeId)> {
     changes
 }
 
-/// Which nodes with free slots must not sleep.
+/// Which nodes must not sleep: those with a free slot of a kind, with any free slot, or all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Needs {
     maps: bool,
     reduces: bool,
-    anything: bool,
+    any_slot: bool,
+    all: bool,
 }
 
 struct Engine<'a, 'w, P, O> {
@@ -513,7 +514,8 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
         }
         self.world.settle_reports(at.0, node);
         self.take_reports(node, at)?;
-        if self.world.nodes[node.index()].free.0 != [0, 0] {
+        let view = View { world: &self.world };
+        if view.free(node).0 != [0, 0] || self.policy.counts_heartbeats(view) {
             self.consult(node, at, next)?;
         }
         self.carry_out_kills(node)?;
@@ -750,11 +752,12 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
     }
 
     fn find_needs(&self) -> Needs {
-        let restless = self.policy.restless(View { world: &self.world });
+        let view = View { world: &self.world };
+        let (any_slot, all) = (self.policy.restless(view), self.policy.counts_heartbeats(view));
         if let Some(yarn) = &self.world.yarn {
-            return Needs { anything: yarn.any_asked() || restless, ..Needs::default() };
+            return Needs { any_slot: yarn.any_asked() || any_slot, all, ..Needs::default() };
         }
-        Needs { maps: self.world.ready[0] > 0, reduces: self.world.ready[1] > 0, anything: restless }
+        Needs { maps: self.world.ready[0] > 0, reduces: self.world.ready[1] > 0, any_slot, all }
     }
 
     fn needs_node(&self, needs: Needs, node: NodeId) -> bool {
@@ -763,14 +766,16 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
         }
         let free = self.world.nodes[node.index()].free;
         let fits = |kind| free.fits(self.world.cluster.demand(kind)) > 0;
-        needs.maps && fits(Kind::Map) || needs.reduces && fits(Kind::Reduce) || needs.anything && free.0 != [0, 0]
+        let by_kind = needs.maps && fits(Kind::Map) || needs.reduces && fits(Kind::Reduce);
+        needs.all || by_kind || needs.any_slot && free.0 != [0, 0]
     }
 
     /// Wakes the nodes that this event has made needed.
     fn wake_for_needs(&mut self, at: Position) {
         let now = self.find_needs();
         let before = std::mem::replace(&mut self.needs, now);
-        let more = now.maps && !before.maps || now.reduces && !before.reduces || now.anything && !before.anything;
+        let rises = |need: fn(Needs) -> bool| need(now) && !need(before);
+        let more = rises(|n| n.maps) || rises(|n| n.reduces) || rises(|n| n.any_slot) || rises(|n| n.all);
         if !(self.parking && more) {
             return;
         }

@@ -1,6 +1,6 @@
 //! A site's own configuration, as its Hadoop had it: what policies take from it instead of their defaults.
 
-use crate::fair::Allocations;
+use crate::parts::allocations::Allocations;
 use crate::parts::queue_tree::QueueTree;
 use crate::yarn_capacity::YarnQueue;
 use crate::yarn_fair::FairQueue;

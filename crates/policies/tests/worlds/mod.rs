@@ -333,6 +333,14 @@ pub(crate) fn policies(world: &World) -> Vec<(String, AnyPolicy)> {
     specs.push(dress("theta=0.3,release=literal"));
     specs.push(dress("theta=0.5,release=incremental,delta=0.4,cap_transfer=true,counted=running"));
     specs.push(dress("theta=0.2,theta_base=free,delta_min=0.2,delta_max=0.8,am_share=1"));
+    let coupling = |more: &str| format!("coupling:update={unit}{more}");
+    for maps in ["peek", "delay", "greedy"] {
+        for reduces in ["gradual", "greedy"] {
+            specs.extend(["on", "off"].map(|wait| coupling(&format!(",maps={maps},reduces={reduces},wait={wait}"))));
+        }
+    }
+    specs.push(coupling(",K=2,beta=0.5,refill=true,D=2,rounds=1"));
+    specs.push(coupling(",K=3,exclude_self=false,D=4,rounds=2,threshold=0.5"));
     let build = |text: String| {
         let policy = PolicySpec::parse(&text).and_then(|spec| spec.build()).unwrap_or_else(|error| panic!("{error}"));
         (text, policy)

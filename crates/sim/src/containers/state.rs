@@ -247,8 +247,7 @@ impl World<'_> {
         yarn.new_ams.push(job);
         let app = &mut yarn.apps[job.index()];
         (app.am, app.am_node, app.am_start) = (AmState::Allocated, Some(node), start);
-        let on = &mut self.nodes[node.index()];
-        on.free = on.free.minus(demand);
+        self.set_free(node, self.nodes[node.index()].free.minus(demand));
         self.version += 1;
     }
 
@@ -259,8 +258,7 @@ impl World<'_> {
         yarn.gave_back(job, demand);
         yarn.nodes[node.index()].ams.retain(|&other| other != job);
         yarn.apps[job.index()].am = AmState::Finished;
-        let on = &mut self.nodes[node.index()];
-        on.free = on.free.plus(demand);
+        self.set_free(node, self.nodes[node.index()].free.plus(demand));
         self.version += 1;
     }
 
