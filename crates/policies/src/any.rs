@@ -1,9 +1,11 @@
 //! Any of the policies, so that one replay loop serves all without a virtual call in it.
 
 use resched_sim::{
-    AttemptEnd, Container, JobId, Ms, NodeId, Offer, Orders, Policy, Resources, RunView, System, View, Violation,
+    AttemptEnd, Container, JobId, Ms, NodeId, Offer, Orders, Policy, Resources, RunView, System, TaskId, View,
+    Violation,
 };
 
+use crate::cogrs::CoGrs;
 use crate::coupling::Coupling;
 use crate::delay::Delay;
 use crate::delay_time::DelayTime;
@@ -46,14 +48,17 @@ macro_rules! any_policy {
             fn task_finished(&mut self, ended: &AttemptEnd, view: View<'_>) {
                 match self { $(Self::$variant(policy) => policy.task_finished(ended, view)),+ }
             }
+            fn task_returned(&mut self, task: TaskId, view: View<'_>) {
+                match self { $(Self::$variant(policy) => policy.task_returned(task, view)),+ }
+            }
+            fn node_lost(&mut self, node: NodeId, view: View<'_>) {
+                match self { $(Self::$variant(policy) => policy.node_lost(node, view)),+ }
+            }
             fn container_changed(&mut self, container: &Container, view: View<'_>) {
                 match self { $(Self::$variant(policy) => policy.container_changed(container, view)),+ }
             }
             fn headroom(&self, job: JobId, view: View<'_>) -> Resources {
                 match self { $(Self::$variant(policy) => policy.headroom(job, view)),+ }
-            }
-            fn node_lost(&mut self, node: NodeId, view: View<'_>) {
-                match self { $(Self::$variant(policy) => policy.node_lost(node, view)),+ }
             }
             fn period(&self) -> Option<Ms> {
                 match self { $(Self::$variant(policy) => policy.period()),+ }
@@ -86,8 +91,9 @@ any_policy!(
     Fair,
     Coupling,
     TripleQueue,
+    Dress,
+    CoGrs,
     YarnFifo,
     YarnCapacity,
     YarnFair,
-    Dress,
 );

@@ -9,6 +9,7 @@
 //! ```
 
 mod any;
+mod cogrs;
 mod coupling;
 mod delay;
 mod delay_time;
@@ -27,6 +28,7 @@ mod yarn_fair;
 mod yarn_fifo;
 
 pub use any::AnyPolicy;
+pub use cogrs::CoGrs;
 pub use coupling::Coupling;
 pub use delay::Delay;
 pub use delay_time::DelayTime;

@@ -7,7 +7,8 @@ use std::fmt;
 use crate::any::AnyPolicy;
 use crate::site::Site;
 use crate::{
-    coupling, delay, delay_time, dress, fair, fifo, naive_fair, triple_queue, yarn_capacity, yarn_fair, yarn_fifo,
+    cogrs, coupling, delay, delay_time, dress, fair, fifo, naive_fair, triple_queue, yarn_capacity, yarn_fair,
+    yarn_fifo,
 };
 
 /// All policies, in the order in which they are listed.
@@ -20,10 +21,11 @@ pub const POLICIES: &[PolicyInfo] = &[
     fair::INFO,
     coupling::INFO,
     triple_queue::INFO,
+    dress::INFO,
+    cogrs::INFO,
     yarn_fifo::INFO,
     yarn_capacity::INFO,
     yarn_fair::INFO,
-    dress::INFO,
 ];
 
 /// A policy as the registry knows it.

@@ -2,7 +2,7 @@
 
 use resched_sim::{
     Cluster, ClusterConfig, Error, Interval, JobId, Launched, Level, LoggedMap, LoggedReduce, Ms, NodeId, Observer,
-    Options, Phase, Policy, RackId, ReduceModel, Resources, TaskSpec, Workload, replay,
+    Options, Phase, Policy, ReduceModel, Resources, TaskSpec, Workload, replay,
 };
 use resched_trace::model::{Outcome, Priority};
 
@@ -32,10 +32,10 @@ pub(crate) fn some_job() -> JobId {
     workload.find("job_1_0001").into_iter().next().unwrap_or_else(|| unreachable!("the job was just added"))
 }
 
-/// So many nodes in so many racks.
-pub(crate) fn some_nodes(nodes: usize, racks: usize) -> Vec<(NodeId, RackId)> {
-    let (cluster, _) = Scenario::nodes(nodes, 1, 1).racks(racks).build();
-    cluster.node_ids().map(|node| (node, cluster.node(node).rack)).collect()
+/// The ids of so many nodes.
+pub(crate) fn some_nodes(nodes: usize) -> Vec<NodeId> {
+    let (cluster, _) = Scenario::nodes(nodes, 1, 1).build();
+    cluster.node_ids().collect()
 }
 
 #[derive(Debug, Clone)]
@@ -159,6 +159,11 @@ impl Scenario {
 
     pub(crate) fn first_heartbeat(mut self, at: Ms) -> Self {
         self.config.heartbeat.first = at;
+        self
+    }
+
+    pub(crate) fn slowstart(mut self, share: f64) -> Self {
+        self.config.jobs.slowstart = share;
         self
     }
 

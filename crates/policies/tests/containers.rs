@@ -202,13 +202,13 @@ proptest! {
     /// What tells the two apart is who may have how much, the wait for data and that a far container ends a heartbeat: with one job,
     /// no places of input, and room for one container beside the master there is no difference.
     #[test]
-    fn one_job_alone_is_served_alike(world in world(Wanted { every_rule: true, finishes: true })) {
-        let mut world = world.under(System::Containers);
+    fn one_job_alone_is_served_alike(mut world in world(Wanted { every_rule: true, finishes: true })) {
         world.jobs.truncate(1);
         let rules = &mut world.config.containers;
         (rules.map, rules.reduce) = (rules.minimum, rules.minimum);
         (rules.memory_mb, rules.vcores) = (2, 2);
         world.machines.truncate(1);
+        world.config.outages.clear();
         world.jobs[0].maps.iter_mut().for_each(|map| map.replicas.clear());
         let replay = |policy: &str| {
             let mut built = PolicySpec::parse(policy).and_then(|spec| spec.build()).expect("a policy");

@@ -35,7 +35,7 @@ pub struct ClusterConfig {
     pub jobs: Jobs,
     /// How long tasks take.
     pub cost: Cost,
-    /// When nodes fail; only on slots.
+    /// When nodes fail.
     pub outages: Vec<Outage>,
     /// What the machines offer and how they are shared under YARN, for the policies that schedule containers.
     pub containers: Containers,
@@ -466,15 +466,15 @@ impl Cluster {
         let mut racks: Vec<String> = Vec::new();
         let mut known: BTreeMap<String, RackId> = BTreeMap::new();
         let mut nodes = Vec::with_capacity(machines.len());
-        for Machine { name, rack, offers } in machines {
+        for Machine { name, rack, mut offers } in machines {
             let next = RackId::at(racks.len());
             let rack = *known.entry(rack).or_insert_with_key(|rack| {
                 racks.push(rack.clone());
                 next
             });
-            let [Resources([maps, reduces]), containers] = offers;
-            let admitted = if reduces > 0 { reduces.saturating_add(config.nodes.copying_reduces) } else { 0 };
-            let offers = [Resources([maps, admitted]), containers];
+            if offers[0].0[1] > 0 {
+                offers[0].0[1] = offers[0].0[1].saturating_add(config.nodes.copying_reduces);
+            }
             nodes.push(Node { name, rack, capacity: Resources::default(), offers });
         }
         let mut cluster = Self {
@@ -538,12 +538,6 @@ impl Cluster {
     }
 
     fn share_containers(&mut self) -> Result<(), Error> {
-        if let Some(outage) = self.config.outages.first() {
-            return Err(Error::Config(format!(
-                "outages: `{}` is down for a time, which is not modelled under YARN; leave the outages or the YARN policies out",
-                outage.host
-            )));
-        }
         let rules = &self.config.containers;
         self.interval = rules.node_heartbeat;
         self.demands = Ask::ALL.map(|ask| rules.demand(ask));

@@ -393,6 +393,7 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
     fn silence(&mut self, node: NodeId) -> Result<(), Error> {
         self.next_beat[node.index()] = NEVER;
         self.world.nodes[node.index()].health = Health::Silent(self.world.now);
+        self.world.orphan_containers(node);
         for place in 0..self.world.nodes[node.index()].runs.len() {
             let id = self.world.nodes[node.index()].runs[place];
             let run = &self.world.runs[id.index()];
@@ -410,10 +411,17 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
     fn lose(&mut self, node: NodeId, at: Position) -> Result<(), Error> {
         self.world.settle_reports(at.0 - 1, NodeId(u32::MAX));
         for id in self.world.nodes[node.index()].runs.clone() {
-            self.attempt_ended(id, at)?;
+            if self.world.yarn.is_some() {
+                self.container_ended(id, at)?;
+            } else {
+                self.attempt_ended(id, at)?;
+            }
         }
+        self.lose_masters(node, at);
         for task in self.world.give_up(node) {
             self.world.map_lost(task);
+            self.policy.task_returned(task, View { world: &self.world });
+            self.plan_master(self.world.workload.job_of(task), at.0);
         }
         if self.world.cluster.config.nodes.copying_reduces > 0 {
             // Reduces that must fetch again make room for others.
@@ -501,17 +509,21 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
         let due = !self.world.cluster.config.heartbeat.out_of_band
             || self.world.beats.from(node, at.0) == at.0
             || runs.iter().any(ended);
-        if due {
-            self.heartbeat(node, at, next)?;
+        if self.world.yarn.is_some() {
+            if due {
+                self.container_heartbeat(node, at, next)?;
+            }
+            self.plan_containers(node, at, next);
+        } else {
+            if due {
+                self.heartbeat(node, at, next)?;
+            }
+            self.plan(node, at, next);
         }
-        self.plan(node, at, next);
         Ok(())
     }
 
     fn heartbeat(&mut self, node: NodeId, at: Position, next: Ms) -> Result<(), Error> {
-        if self.world.yarn.is_some() {
-            return self.container_heartbeat(node, at, next);
-        }
         self.world.settle_reports(at.0, node);
         self.take_reports(node, at)?;
         let view = View { world: &self.world };
@@ -551,22 +563,20 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
 
     /// Frees what an attempt that has ended held.
     fn take_off(&mut self, id: RunId) -> Result<Run, Error> {
-        let run = self.world.release(id);
+        let mut run = self.world.release(id);
+        let task = &mut self.world.tasks[run.task.index()];
+        let counts = run.kill == Kill::No && !run.lost && task.phase == TaskPhase::Running && !task.won;
+        task.won |= counts && run.course.outcome == Outcome::Success;
         if run.kill != Kill::Done && !run.lost {
-            self.tell_end(&run, run.course.outcome, !self.counts(&run))?;
+            self.tell_end(&run, run.course.outcome, !counts)?;
         }
+        run.unwanted = !counts;
         Ok(run)
-    }
-
-    /// Whether an attempt ended as it would have by itself, and its task still waited for that.
-    fn counts(&self, run: &Run) -> bool {
-        let wanted = self.world.tasks[run.task.index()].phase == TaskPhase::Running;
-        run.kill == Kill::No && !run.lost && wanted
     }
 
     /// The master of an active job learns how an attempt ended.
     fn learn_end(&mut self, run: &Run, at: Position) -> Result<(), Error> {
-        let outcome = if self.counts(run) { run.course.outcome } else { Outcome::Killed };
+        let outcome = if run.unwanted { Outcome::Killed } else { run.course.outcome };
         match outcome {
             Outcome::Success => self.task_done(run, at),
             Outcome::Failed => self.world.attempt_failed(run),
@@ -577,8 +587,9 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
             self.policy.task_finished(&run.ended(outcome, self.world.workload), View { world: &self.world });
             return self.end_job(run.job, Outcome::Failed);
         }
-        if task.phase == TaskPhase::Running && task.live == 0 {
+        if task.phase == TaskPhase::Running && task.live == 0 && !task.won {
             self.world.task_returned(run.task);
+            self.policy.task_returned(run.task, View { world: &self.world });
         }
         self.policy.task_finished(&run.ended(outcome, self.world.workload), View { world: &self.world });
         if self.world.is_done(run.job) { self.end_job(run.job, Outcome::Success) } else { Ok(()) }
@@ -666,7 +677,8 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
             self.fix_reduce_end(id);
             self.tally.launches += 1;
             let run = &self.world.runs[id.index()];
-            let (job, task, attempt, level, backup) = (run.job, run.task, run.attempt, self.level_of(run), run.backup);
+            let (job, task, attempt) = (run.job, run.task, run.attempt);
+            let (level, backup) = (self.level_of(run), run.backup);
             self.observer.launched(&Launched { at: at.0, task, attempt, node, level, backup })?;
             self.policy.task_started(&RunView::of(&self.world, id), View { world: &self.world });
             self.plan_taking_over(job, at);
@@ -752,12 +764,12 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
     }
 
     fn find_needs(&self) -> Needs {
-        let view = View { world: &self.world };
-        let (any_slot, all) = (self.policy.restless(view), self.policy.counts_heartbeats(view));
+        let restless = self.policy.restless(View { world: &self.world });
+        let all = self.policy.counts_heartbeats(View { world: &self.world });
         if let Some(yarn) = &self.world.yarn {
-            return Needs { any_slot: yarn.any_asked() || any_slot, all, ..Needs::default() };
+            return Needs { any_slot: yarn.any_asked() || restless, all, ..Needs::default() };
         }
-        Needs { maps: self.world.ready[0] > 0, reduces: self.world.ready[1] > 0, any_slot, all }
+        Needs { maps: self.world.ready[0] > 0, reduces: self.world.ready[1] > 0, any_slot: restless, all }
     }
 
     fn needs_node(&self, needs: Needs, node: NodeId) -> bool {

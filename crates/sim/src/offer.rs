@@ -198,7 +198,7 @@ impl Offer<'_, '_> {
     fn check(&self, task: TaskId, job: JobId, kind: Kind) -> Result<(), Violation> {
         let problem = if self.world.jobs[job.index()].phase != JobPhase::Active {
             "its job is not active"
-        } else if !matches!(self.world.tasks[task.index()].phase, TaskPhase::Waiting | TaskPhase::Returned) {
+        } else if !self.view().waits(task) {
             "it does not wait"
         } else if kind == Kind::Reduce && !self.world.reduces_may_start(job) {
             "too few maps of its job are done"
@@ -211,7 +211,7 @@ impl Offer<'_, '_> {
         } else {
             return Ok(());
         };
-        Err(self.not_launched(task, problem))
+        Err(self.refusal(task, problem))
     }
 
     fn check_backup(&self, task: TaskId, job: JobId, kind: Kind) -> Result<(), Violation> {
@@ -229,10 +229,10 @@ impl Offer<'_, '_> {
         } else {
             return Ok(());
         };
-        Err(self.not_launched(task, problem))
+        Err(self.refusal(task, problem))
     }
 
-    fn not_launched(&self, task: TaskId, problem: &str) -> Violation {
+    fn refusal(&self, task: TaskId, problem: &str) -> Violation {
         self.violation(&format!("launches {}", self.world.workload.task_name(task)), problem)
     }
 

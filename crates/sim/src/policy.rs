@@ -1,7 +1,7 @@
 //! The boundary between the engine and a scheduling policy.
 
 use crate::containers::{Container, System};
-use crate::ids::{JobId, Ms, NodeId};
+use crate::ids::{JobId, Ms, NodeId, TaskId};
 use crate::offer::{Offer, Violation};
 use crate::resources::Resources;
 use crate::view::{AttemptEnd, RunId, RunView, View};
@@ -30,6 +30,12 @@ pub trait Policy {
     /// The master (under YARN the one of the job) has learned how an attempt at a task ended.
     fn task_finished(&mut self, _ended: &AttemptEnd, _view: View<'_>) {}
 
+    /// A task waits again: its last attempt failed or was killed, or the output of a map was lost with its node.
+    fn task_returned(&mut self, _task: TaskId, _view: View<'_>) {}
+
+    /// The master has given a node up: the attempts on it were reported as killed, and maps that were done there wait again.
+    fn node_lost(&mut self, _node: NodeId, _view: View<'_>) {}
+
     /// YARN: the resource manager has learned that a container runs, or that it is over, that of an application master
     /// included. What has been allocated a policy knows: it did so itself.
     fn container_changed(&mut self, _container: &Container, _view: View<'_>) {}
@@ -38,9 +44,6 @@ pub trait Policy {
     fn headroom(&self, _job: JobId, view: View<'_>) -> Resources {
         view.free_in_all()
     }
-
-    /// The master has given a node up: the attempts on it were reported as killed, and maps that were done there wait again.
-    fn node_lost(&mut self, _node: NodeId, _view: View<'_>) {}
 
     /// How often [`Policy::tick`] is called, ms; `None`: never.
     fn period(&self) -> Option<Ms> {

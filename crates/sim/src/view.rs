@@ -8,7 +8,7 @@ use crate::containers::{AmState, Ask, Reservation, System};
 use crate::ids::{JobId, Kind, Level, Ms, NodeId, RackId, TaskId};
 use crate::progress::Progress;
 use crate::resources::Resources;
-use crate::world::{Kill, World};
+use crate::world::{Health, Kill, TaskPhase, World};
 
 /// An attempt that is on a node now. The number is used again once it is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -68,7 +68,7 @@ impl RunView {
             attempt: run.attempt,
             node: run.node,
             assigned: run.assigned,
-            start: run.assigned + world.cluster.config.jobs.launch_overhead,
+            start: run.start,
             backup: run.backup,
             level: run.level,
             reported: run.reported,
@@ -131,6 +131,12 @@ impl<'a> View<'a> {
         self.world.live_nodes
     }
 
+    /// Whether the master counts on a node: it has not given it up.
+    #[inline]
+    pub fn is_live(&self, node: NodeId) -> bool {
+        self.world.nodes[node.index()].health != Health::Lost
+    }
+
     /// How many nodes there are, lost ones included: their ids are smaller than that.
     #[inline]
     pub fn node_count(&self) -> usize {
@@ -152,7 +158,7 @@ impl<'a> View<'a> {
         self.world.cluster.node(node).rack
     }
 
-    /// All slots of a kind, of the nodes that the master has not given up; under YARN how many containers for such tasks would fit.
+    /// All slots of a kind, or how many containers for such tasks would fit; of the nodes that the master has not given up.
     #[inline]
     pub fn slots(&self, kind: Kind) -> u32 {
         self.world.slots[kind.index()]
@@ -170,6 +176,18 @@ impl<'a> View<'a> {
         self.world.nodes[node.index()].free
     }
 
+    /// How many more tasks of a kind a node has room for.
+    #[inline]
+    pub fn room(&self, node: NodeId, kind: Kind) -> u32 {
+        self.free(node).fits(self.world.cluster.demand(kind))
+    }
+
+    /// How many nodes have room for a task of a kind.
+    #[inline]
+    pub fn nodes_with_room(&self, kind: Kind) -> u32 {
+        self.world.roomy[kind.index()]
+    }
+
     /// What a node has, free or not.
     #[inline]
     pub fn capacity(&self, node: NodeId) -> Resources {
@@ -182,10 +200,10 @@ impl<'a> View<'a> {
         self.world.cluster.system()
     }
 
-    /// What all nodes offer.
+    /// What all nodes offer that the master has not given up.
     #[inline]
     pub fn total(&self) -> Resources {
-        self.world.cluster.total()
+        self.world.total
     }
 
     /// YARN: what all nodes have free; nothing on slots.
@@ -218,18 +236,6 @@ impl<'a> View<'a> {
         self.world.yarn.as_ref().and_then(|yarn| yarn.nodes[node.index()].reservation)
     }
 
-    /// How many more tasks of a kind a node has room for.
-    #[inline]
-    pub fn room(&self, node: NodeId, kind: Kind) -> u32 {
-        self.free(node).fits(self.world.cluster.demand(kind))
-    }
-
-    /// How many nodes have room for a task of a kind.
-    #[inline]
-    pub fn nodes_with_room(&self, kind: Kind) -> u32 {
-        self.world.roomy[kind.index()]
-    }
-
     /// Jobs that have arrived and not ended, in the order of submission, then of id.
     #[inline]
     pub fn jobs(&self) -> &'a [JobId] {
@@ -246,6 +252,12 @@ impl<'a> View<'a> {
     #[inline]
     pub fn job_of(&self, task: TaskId) -> JobId {
         self.world.workload.job_of(task)
+    }
+
+    /// The kind of a task.
+    #[inline]
+    pub fn kind(&self, task: TaskId) -> Kind {
+        self.world.workload.job(self.job_of(task)).place(task).0
     }
 
     /// Bytes of the split that a map reads, known as soon as its job has arrived; `None` if the trace does not say, and for
@@ -305,6 +317,12 @@ impl<'a> View<'a> {
     #[inline]
     pub fn backups(&self, kind: Kind) -> u64 {
         self.world.backups[kind.index()]
+    }
+
+    /// Whether a task is not done and no attempt at it runs.
+    #[inline]
+    pub fn waits(&self, task: TaskId) -> bool {
+        matches!(self.world.tasks[task.index()].phase, TaskPhase::Waiting | TaskPhase::Returned)
     }
 
     /// How many attempts at a task are on nodes now.

@@ -42,11 +42,14 @@ pub(crate) struct TaskState {
     pub(crate) failures: u32,
     /// Its attempts that are on nodes, as far as the master knows; more than one if it is backed up.
     pub(crate) live: u32,
+    /// Whether an attempt at it has succeeded; under YARN its job's master may not have learned it yet.
+    pub(crate) won: bool,
     /// Where it was done.
     done_on: Option<NodeId>,
 }
 
-const NEW_TASK: TaskState = TaskState { phase: TaskPhase::Waiting, tries: 0, failures: 0, live: 0, done_on: None };
+const NEW_TASK: TaskState =
+    TaskState { phase: TaskPhase::Waiting, tries: 0, failures: 0, live: 0, won: false, done_on: None };
 
 #[derive(Debug)]
 pub(crate) struct JobState {
@@ -109,6 +112,8 @@ pub(crate) struct Run {
     pub(crate) backup: bool,
     /// Whether it died with its node, which the master does not know yet.
     pub(crate) lost: bool,
+    /// Whether its end does not count, however it came.
+    pub(crate) unwanted: bool,
     /// Its place among the running attempts of its job and kind.
     place: u32,
     /// Which launch of the replay it is: tells it from others that had the same place in `runs`.
@@ -198,7 +203,9 @@ pub(crate) struct World<'w> {
     pub(crate) backups: [u64; 2],
     /// Slots of the nodes that the master has not given up.
     pub(crate) slots: [u32; 2],
-    /// How many nodes those are.
+    /// What these nodes offer.
+    pub(crate) total: Resources,
+    /// How many they are.
     pub(crate) live_nodes: usize,
     /// Tasks of active jobs that have reduces.
     pub(crate) desired_with_reduces: [u64; 2],
@@ -269,6 +276,7 @@ impl<'w> World<'w> {
             running: [0; 2],
             backups: [0; 2],
             slots: Kind::BOTH.map(|kind| cluster.slots(kind)),
+            total: cluster.total(),
             live_nodes: cluster.nodes().len(),
             desired_with_reduces: [0; 2],
             reported: [0; 2],
@@ -441,6 +449,7 @@ impl<'w> World<'w> {
         let id = self.start(task, node, course, next_beat, true);
         let run = &self.runs[id.index()];
         let (job, k) = (run.job, run.kind.index());
+        self.container_added(job, Kind::BOTH[k]);
         self.jobs[job.index()].backups[k] += 1;
         self.backups[k] += 1;
         id
@@ -473,6 +482,7 @@ impl<'w> World<'w> {
             kill: Kill::No,
             backup,
             lost: false,
+            unwanted: false,
             place: state.runs[k].len() as u32,
             launch: self.launches,
         };
@@ -636,6 +646,11 @@ impl<'w> World<'w> {
             self.slots[kind.index()] -= capacity.fits(self.cluster.demand(kind));
         }
         self.live_nodes -= 1;
+        self.total = self.total.minus(capacity);
+        if let Some(yarn) = &mut self.yarn {
+            yarn.free = yarn.free.minus(capacity);
+            yarn.reserve(node, None);
+        }
         let state = &mut self.nodes[node.index()];
         state.health = Health::Lost;
         state.reported = [0; 2];
@@ -657,6 +672,10 @@ impl<'w> World<'w> {
             self.slots[kind.index()] += capacity.fits(self.cluster.demand(kind));
         }
         self.live_nodes += 1;
+        self.total = self.total.plus(capacity);
+        if let Some(yarn) = &mut self.yarn {
+            yarn.free = yarn.free.plus(capacity);
+        }
         self.nodes[node.index()].health = Health::Up;
         self.set_free(node, capacity);
         self.version += 1;
@@ -668,6 +687,7 @@ impl<'w> World<'w> {
         let reduces = self.workload.job(job).count(Kind::Reduce);
         let were_ready = self.reduces_may_start(job);
         let state = &mut self.jobs[job.index()];
+        self.tasks[task.index()].won = false;
         state.finished[0] -= 1;
         state.maps_done = None;
         if let Some(left) = self.tasks[task.index()].done_on.and_then(|node| state.map_output.get_mut(node.index())) {

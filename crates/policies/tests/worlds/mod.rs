@@ -9,9 +9,9 @@ use resched_policies::{
     Allocations, AnyPolicy, FairQueue, POLICIES, PolicySpec, PoolConfig, PoolMode, SharePolicy, YarnQueue,
 };
 use resched_sim::{
-    Calculator, Cluster, ClusterConfig, Containers, Ended, Error, Interval, Job, JobEnded, JobId, Kind, Launched,
-    Level, LoggedMap, LoggedReduce, Ms, NodeId, Observer, Offer, Options, Orders, Outage, Phase, Policy, ReduceModel,
-    Resources, Size, Slow, System, TaskSpec, View, Violation, Workload, replay,
+    AttemptEnd, Calculator, Cluster, ClusterConfig, Container, Containers, Ended, Error, Interval, Job, JobEnded,
+    JobId, Kind, Launched, Level, LoggedMap, LoggedReduce, Ms, NodeId, Observer, Offer, Options, Orders, Outage, Phase,
+    Policy, ReduceModel, Resources, RunView, Size, Slow, System, TaskId, TaskSpec, View, Violation, Workload, replay,
 };
 use resched_trace::model::{Outcome, Priority};
 
@@ -65,10 +65,10 @@ pub(crate) struct Wanted {
     pub(crate) finishes: bool,
 }
 
-/// At least so many cases; the environment variable `PROPTEST_CASES` can raise it.
-pub(crate) fn cases(least: u32) -> Config {
+/// So many cases, or as many as the environment variable `PROPTEST_CASES` says.
+pub(crate) fn cases(cases: u32) -> Config {
     let usual = Config::default();
-    let cases = least.max(usual.cases);
+    let cases = if std::env::var_os("PROPTEST_CASES").is_some() { usual.cases } else { cases };
     // The same worlds in every run, so that a failure is the change's; PROPTEST_RNG_SEED and PROPTEST_CASES ask for others.
     let rng_seed = match usual.rng_seed {
         RngSeed::Random => RngSeed::Fixed(1),
@@ -300,6 +300,15 @@ fn assemble(
     world
 }
 
+/// A few of [`policies`], drawn by the world's seed: in many worlds each has its turn.
+pub(crate) fn some_policies(world: &World) -> Vec<(String, AnyPolicy)> {
+    let mut all = policies(world);
+    let first = (world.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize % all.len();
+    all.rotate_left(first);
+    all.truncate(3);
+    all
+}
+
 /// Every policy of the registry with its defaults, and some with other parameters; waits and periods fit the world's times.
 pub(crate) fn policies(world: &World) -> Vec<(String, AnyPolicy)> {
     let unit = world.unit;
@@ -322,6 +331,15 @@ pub(crate) fn policies(world: &World) -> Vec<(String, AnyPolicy)> {
     specs.push(triple_queue("sway_queue=io,min_samples=0.5"));
     specs.push(triple_queue("sway_queue=cpu,mtct_window=3,defect_threshold=1"));
     specs.push(triple_queue("sway_queue=dynamic,cpu_slots=1,io_reduce_slots=1,sample_per_tracker=2"));
+    specs.extend(["cogrs:declines=0", "cogrs:declines=2"].map(str::to_owned));
+    let coupling = |more: &str| format!("coupling:update={unit}{more}");
+    for maps in ["peek", "delay", "greedy"] {
+        for reduces in ["gradual", "greedy"] {
+            specs.extend(["on", "off"].map(|wait| coupling(&format!(",maps={maps},reduces={reduces},wait={wait}"))));
+        }
+    }
+    specs.push(coupling(",K=2,beta=0.5,refill=true,D=2,rounds=1"));
+    specs.push(coupling(",K=3,exclude_self=false,D=4,rounds=2,threshold=0.5"));
     specs.push("yarn-capacity:node_locality_delay=1,user_limit=40,am_share=1".to_owned());
     for more in
         ["assign_multiple=true,max_assign=2", "locality_node=0.5,locality_rack=0.3", "share=drf,size_weight=true"]
@@ -333,14 +351,6 @@ pub(crate) fn policies(world: &World) -> Vec<(String, AnyPolicy)> {
     specs.push(dress("theta=0.3,release=literal"));
     specs.push(dress("theta=0.5,release=incremental,delta=0.4,cap_transfer=true,counted=running"));
     specs.push(dress("theta=0.2,theta_base=free,delta_min=0.2,delta_max=0.8,am_share=1"));
-    let coupling = |more: &str| format!("coupling:update={unit}{more}");
-    for maps in ["peek", "delay", "greedy"] {
-        for reduces in ["gradual", "greedy"] {
-            specs.extend(["on", "off"].map(|wait| coupling(&format!(",maps={maps},reduces={reduces},wait={wait}"))));
-        }
-    }
-    specs.push(coupling(",K=2,beta=0.5,refill=true,D=2,rounds=1"));
-    specs.push(coupling(",K=3,exclude_self=false,D=4,rounds=2,threshold=0.5"));
     let build = |text: String| {
         let policy = PolicySpec::parse(&text).and_then(|spec| spec.build()).unwrap_or_else(|error| panic!("{error}"));
         (text, policy)
@@ -362,11 +372,6 @@ pub(crate) fn policies(world: &World) -> Vec<(String, AnyPolicy)> {
     }
     policies.extend(yarn_fair(world));
     policies
-}
-
-/// Those of them that schedule slots: only there a policy launches backups.
-pub(crate) fn slot_policies(world: &World) -> Vec<(String, AnyPolicy)> {
-    policies(world).into_iter().filter(|(_, policy)| policy.system() == System::Slots).collect()
 }
 
 /// Two queues, one of which has two below it and may not grow much.
@@ -464,6 +469,33 @@ impl Policy for Eager {
         self.below.job_finished(job, view);
     }
 
+    fn system(&self) -> System {
+        self.below.system()
+    }
+
+    fn task_started(&mut self, started: &RunView, view: View<'_>) {
+        self.below.task_started(started, view);
+    }
+
+    fn task_finished(&mut self, ended: &AttemptEnd, view: View<'_>) {
+        self.below.task_finished(ended, view);
+    }
+
+    fn task_returned(&mut self, task: TaskId, view: View<'_>) {
+        self.below.task_returned(task, view);
+    }
+    fn node_lost(&mut self, node: NodeId, view: View<'_>) {
+        self.below.node_lost(node, view);
+    }
+
+    fn container_changed(&mut self, container: &Container, view: View<'_>) {
+        self.below.container_changed(container, view);
+    }
+
+    fn headroom(&self, job: JobId, view: View<'_>) -> Resources {
+        self.below.headroom(job, view)
+    }
+
     fn period(&self) -> Option<Ms> {
         self.below.period()
     }
@@ -474,6 +506,10 @@ impl Policy for Eager {
 
     fn restless(&self, _view: View<'_>) -> bool {
         true
+    }
+
+    fn counts_heartbeats(&self, view: View<'_>) -> bool {
+        self.below.counts_heartbeats(view)
     }
 
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
@@ -517,19 +553,14 @@ impl World {
         }
     }
 
+    /// A wait of so many units, ms; −1, which policies take for automatic, if there is no number.
+    pub(crate) fn wait(&self, units: Option<Ms>) -> Ms {
+        units.map_or(-1, |units| units * self.unit)
+    }
+
     /// Time between two heartbeats of a node, ms.
     pub(crate) fn interval(&self) -> Ms {
         self.config.heartbeat.interval.of(self.machines.len())
-    }
-
-    /// What of it holds under a system: nodes fail, and reduces take turns in computing, only on slots.
-    pub(crate) fn under(&self, system: System) -> World {
-        let mut world = self.clone();
-        if system == System::Containers {
-            world.config.outages.clear();
-            world.config.nodes.copying_reduces = 0;
-        }
-        world
     }
 
     /// The cluster.
@@ -583,8 +614,7 @@ impl World {
         parking: bool,
         observer: &mut impl Observer,
     ) -> Result<(), Error> {
-        let world = self.under(policy.system());
-        let cluster = world.cluster().for_system(policy.system()).expect("a cluster with room");
+        let cluster = self.cluster().for_system(policy.system()).expect("a cluster with room");
         let options = Options { seed: self.seed, parking, ..Options::default() };
         replay(&self.workload(&cluster), &cluster, (name, policy), &options, observer, &mut |_| {})?;
         Ok(())

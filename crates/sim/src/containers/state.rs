@@ -9,6 +9,9 @@ use crate::resources::Resources;
 use crate::view::RunId;
 use crate::world::{JobPhase, Kill, Run, TaskPhase, World};
 
+/// When a master that is dead calls: later than all else.
+const NO_BEAT: Ms = Ms::MAX / 4;
+
 /// Where the application master of a job stands, as the resource manager knows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AmState {
@@ -67,6 +70,8 @@ pub(crate) struct App {
     pub(crate) am_node: Option<NodeId>,
     /// When its master starts; its heartbeats follow at whole intervals.
     pub(crate) am_start: Ms,
+    /// Whether its master died with its node, which the resource manager does not know yet.
+    pub(crate) dead: bool,
     /// Outstanding requests, by [`Ask`].
     pub(crate) asked: [u32; 4],
     /// What its containers hold.
@@ -109,6 +114,7 @@ impl Yarn {
             am: AmState::Waiting,
             am_node: None,
             am_start: 0,
+            dead: false,
             asked: [0; 4],
             held: Resources::default(),
             reserved: [0; 4],
@@ -134,7 +140,10 @@ impl Yarn {
 
     /// The first heartbeat of a job's master at `at` or later. The first of all comes one interval after its start.
     pub(crate) fn am_beat(&self, job: JobId, at: Ms) -> Ms {
-        let start = self.apps[job.index()].am_start;
+        let App { am_start: start, dead, .. } = self.apps[job.index()];
+        if dead {
+            return NO_BEAT;
+        }
         let intervals = (at - start).max(0) as u64;
         start + (intervals.div_ceil(self.am_interval as u64).max(1) as Ms) * self.am_interval
     }
@@ -147,10 +156,15 @@ impl Yarn {
         before != count
     }
 
-    fn took(&mut self, job: JobId, ask: Ask, demand: Resources) {
+    fn holds(&mut self, job: JobId, demand: Resources) {
         self.free = self.free.minus(demand);
         let app = &mut self.apps[job.index()];
         app.held = app.held.plus(demand);
+    }
+
+    fn took(&mut self, job: JobId, ask: Ask, demand: Resources) {
+        self.holds(job, demand);
+        let app = &self.apps[job.index()];
         let left = app.asked[ask.index()].saturating_sub(1);
         self.set_asked(job, ask, left);
     }
@@ -285,6 +299,36 @@ impl World<'_> {
                 }
             });
         }
+    }
+
+    /// A container has been given to another attempt at a task that runs; its job did not ask for it.
+    pub(crate) fn container_added(&mut self, job: JobId, kind: Kind) {
+        if let Some(yarn) = &mut self.yarn {
+            yarn.holds(job, self.cluster.demand(kind));
+        }
+    }
+
+    /// The masters on a node die with it. Containers that they have not taken over never start.
+    pub(crate) fn orphan_containers(&mut self, node: NodeId) {
+        let Some(yarn) = &mut self.yarn else { return };
+        for &job in &yarn.nodes[node.index()].ams {
+            yarn.apps[job.index()].dead = true;
+            for id in self.jobs[job.index()].runs.iter().flatten() {
+                let run = &mut self.runs[id.index()];
+                if run.start > self.now && !run.lost {
+                    (run.start, run.end) = (NO_BEAT, None);
+                }
+            }
+        }
+    }
+
+    /// Asks for another master of a job.
+    pub(crate) fn restart_master(&mut self, job: JobId) {
+        self.withdraw(job);
+        let Some(yarn) = &mut self.yarn else { return };
+        let app = &mut yarn.apps[job.index()];
+        (app.am, app.am_node, app.dead) = (AmState::Waiting, None, false);
+        self.ask_for_am(job);
     }
 
     /// What a container of this kind held is free.

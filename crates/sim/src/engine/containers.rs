@@ -9,8 +9,7 @@
 //! All of these instants follow from the first one and the phases of the two heartbeats. So a heartbeat of a master is an
 //! event only if it learns of an end, or if it may change what it asks for; those of nodes are parked as on slots.
 //!
-//! Decisions: a master asks at the same heartbeat for what it decides at it. The failure of a master, and its restart, are not
-//! modelled. When a job ends, its containers end at their nodes' next heartbeats.
+//! Decisions: a master asks at the same heartbeat for what it decides at it. A master fails only with its node. When a job ends, its containers end at their nodes' next heartbeats.
 
 use std::cmp::Reverse;
 
@@ -20,7 +19,7 @@ use crate::containers::{AmState, Ask, Container, ContainerState, container_of};
 use crate::ids::{JobId, Ms, NodeId};
 use crate::observer::Observer;
 use crate::policy::Policy;
-use crate::view::View;
+use crate::view::{RunId, View};
 use crate::world::{JobPhase, Kill};
 
 impl<P: Policy, O: Observer> Engine<'_, '_, P, O> {
@@ -29,7 +28,7 @@ impl<P: Policy, O: Observer> Engine<'_, '_, P, O> {
     pub(super) fn container_heartbeat(&mut self, node: NodeId, at: Position, next: Ms) -> Result<(), Error> {
         self.take_container_reports(node, at)?;
         self.take_master_reports(node, at);
-        if self.can_serve(node) || self.policy.counts_heartbeats(View { world: &self.world }) {
+        if self.can_serve(node) {
             self.consult(node, at, next)?;
             self.plan_new_masters();
         }
@@ -66,17 +65,43 @@ impl<P: Policy, O: Observer> Engine<'_, '_, P, O> {
             if self.world.runs[id.index()].kill == Kill::Ordered {
                 self.kill_now(id)?;
             }
-            let run = self.take_off(id)?;
-            let container = container_of(&run, self.world.cluster, ContainerState::Completed);
-            self.policy.container_changed(&container, View { world: &self.world });
-            if self.world.jobs[run.job.index()].phase == JobPhase::Active {
-                let job = run.job;
-                self.with_yarn(|yarn| yarn.apps[job.index()].unlearned.push(run));
-                self.plan_master(job, at.0);
-            }
+            self.container_ended(id, at)?;
         }
         self.ended = ended;
         Ok(())
+    }
+
+    /// The resource manager learns that a container is over; the master of its job will at its next heartbeat.
+    pub(super) fn container_ended(&mut self, id: RunId, at: Position) -> Result<(), Error> {
+        let run = self.take_off(id)?;
+        let container = container_of(&run, self.world.cluster, ContainerState::Completed);
+        self.policy.container_changed(&container, View { world: &self.world });
+        if self.world.jobs[run.job.index()].phase == JobPhase::Active {
+            let job = run.job;
+            self.with_yarn(|yarn| yarn.apps[job.index()].unlearned.push(run));
+            self.plan_master(job, at.0);
+        }
+        Ok(())
+    }
+
+    /// The resource manager gives up a node with masters on it: their jobs' containers are killed, and another master is
+    /// started, which is told of all that has ended since the last heartbeat of the first.
+    pub(super) fn lose_masters(&mut self, node: NodeId, at: Position) {
+        while let Some(job) = self.master_on(node, 0) {
+            self.world.release_am(job, node);
+            let size = self.world.cluster.demand_of(Ask::Am);
+            let container = Container { job, task: None, kind: None, node, size, state: ContainerState::Completed };
+            self.policy.container_changed(&container, View { world: &self.world });
+            if self.world.jobs[job.index()].phase == JobPhase::Active {
+                self.next_master_beat[job.index()] = NEVER;
+                self.world.restart_master(job);
+                for kind in 0..2 {
+                    for id in self.world.jobs[job.index()].runs[kind].clone() {
+                        self.will_kill(id, at);
+                    }
+                }
+            }
+        }
     }
 
     /// Applies what the node reports of application masters: those that run now, and those whose jobs have ended.
@@ -120,7 +145,7 @@ impl<P: Policy, O: Observer> Engine<'_, '_, P, O> {
 
     pub(super) fn needs_container_node(&self, needs: Needs, node: NodeId) -> bool {
         let kept = self.world.yarn.as_ref().is_some_and(|yarn| yarn.nodes[node.index()].reservation.is_some());
-        needs.all || kept || needs.any_slot && self.can_serve(node)
+        kept || needs.any_slot && self.can_serve(node)
     }
 
     /// When this node must call next: as [`Engine::plan`], and once a container has started.
@@ -158,6 +183,9 @@ impl<P: Policy, O: Observer> Engine<'_, '_, P, O> {
 
     /// The master of a job learns what has ended, takes over what it was given, and asks anew.
     pub(super) fn master_heartbeat(&mut self, job: JobId, at: Position) -> Result<(), Error> {
+        if self.world.yarn.as_ref().is_some_and(|yarn| yarn.apps[job.index()].dead) {
+            return Ok(());
+        }
         let unlearned = self.with_yarn(|yarn| std::mem::take(&mut yarn.apps[job.index()].unlearned));
         for run in unlearned.unwrap_or_default() {
             if self.world.jobs[job.index()].phase == JobPhase::Active {
@@ -213,9 +241,10 @@ impl<P: Policy, O: Observer> Engine<'_, '_, P, O> {
         }
     }
 
-    /// The master of this job has something to say or to hear at its first heartbeat at `at` or later.
-    fn plan_master(&mut self, job: JobId, at: Ms) {
-        let beat = self.world.yarn.as_ref().map_or(NEVER, |yarn| yarn.am_beat(job, at));
+    /// The master of this job, if it has one, has something to say or to hear at its first heartbeat at `at` or later.
+    pub(super) fn plan_master(&mut self, job: JobId, at: Ms) {
+        let Some(yarn) = &self.world.yarn else { return };
+        let beat = yarn.am_beat(job, at);
         let next = &mut self.next_master_beat[job.index()];
         if beat < *next {
             *next = beat;
