@@ -1,6 +1,6 @@
 //! Any of the policies, so that one replay loop serves all without a virtual call in it.
 
-use resched_sim::{AttemptEnd, JobId, Ms, Offer, Orders, Policy, RunView, View, Violation};
+use resched_sim::{AttemptEnd, JobId, Ms, NodeId, Offer, Orders, Policy, RunView, View, Violation};
 
 use crate::capacity::Capacity;
 use crate::delay::Delay;
@@ -35,6 +35,9 @@ macro_rules! any_policy {
             }
             fn task_finished(&mut self, ended: &AttemptEnd, view: View<'_>) {
                 match self { $(Self::$variant(policy) => policy.task_finished(ended, view)),+ }
+            }
+            fn node_lost(&mut self, node: NodeId, view: View<'_>) {
+                match self { $(Self::$variant(policy) => policy.node_lost(node, view)),+ }
             }
             fn period(&self) -> Option<Ms> {
                 match self { $(Self::$variant(policy) => policy.period()),+ }

@@ -14,7 +14,7 @@ use resched_sim::{
     Reach, View, Violation,
 };
 use resched_trace::model::{Outcome, Priority};
-use worlds::{Machine, Map, Schedule, Submitted, Wanted, World, cases, policies, world};
+use worlds::{Eager, Machine, Map, Schedule, Submitted, Wanted, World, cases, policies, world};
 
 /// Where a task stands in its world: its job, its kind (0 map, 1 reduce) and its number among those.
 #[derive(Debug, Clone, Copy)]
@@ -34,8 +34,11 @@ struct Checker<'w> {
     /// When each attempt that is on a node was assigned.
     assigned: BTreeMap<(usize, u32), Launched>,
     successes: BTreeMap<usize, u32>,
-    last_map: BTreeMap<usize, Ms>,
+    /// When each map was done first, and the first reduce of each job.
+    map_ends: BTreeMap<usize, Ms>,
     first_reduce_end: BTreeMap<usize, Ms>,
+    /// From when to when each reduce that succeeded reduced, by node.
+    reducing: BTreeMap<usize, Vec<(Ms, Ms)>>,
     ended_jobs: BTreeMap<usize, Outcome>,
     problems: Vec<String>,
 }
@@ -54,8 +57,9 @@ impl<'w> Checker<'w> {
             used: vec![[0; 2]; world.machines.len()],
             assigned: BTreeMap::new(),
             successes: BTreeMap::new(),
-            last_map: BTreeMap::new(),
+            map_ends: BTreeMap::new(),
             first_reduce_end: BTreeMap::new(),
+            reducing: BTreeMap::new(),
             ended_jobs: BTreeMap::new(),
             problems: Vec::new(),
         }
@@ -86,18 +90,27 @@ impl<'w> Checker<'w> {
     fn close(mut self) -> Vec<String> {
         let ended = self.ended_jobs.len();
         self.expect(ended == self.world.jobs.len(), || format!("only {ended} jobs ended"));
+        for (node, times) in std::mem::take(&mut self.reducing) {
+            let slots = self.world.machines[node].slots[1] as usize;
+            let at_once = |at: Ms| times.iter().filter(|&&(from, to)| from <= at && at < to).count();
+            let most = times.iter().map(|&(from, _)| at_once(from)).max().unwrap_or(0);
+            self.expect(most <= slots, || format!("{most} reduces compute at once on node {node}"));
+        }
         let attempts: Vec<_> = self.assigned.keys().copied().collect();
         self.expect(attempts.is_empty(), || format!("nothing is known of the ends of {attempts:?}"));
         for (task, place) in self.places.clone().into_iter().enumerate() {
             let successes = self.successes.get(&task).copied().unwrap_or(0);
-            let most_one = self.ended_jobs.get(&place.job) != Some(&Outcome::Success);
-            self.expect(successes == 1 || most_one && successes == 0, || {
+            let job_failed = self.ended_jobs.get(&place.job) != Some(&Outcome::Success);
+            // A map runs again if the node with its output fails before the job is done.
+            let job = &self.world.jobs[place.job];
+            let again = place.kind == 0 && !job.reduces.is_empty() && !self.world.config.outages.is_empty();
+            self.expect(successes == 1 || job_failed || again && successes > 1, || {
                 format!("{place:?} succeeded {successes} times")
             });
-        }
-        for (job, end) in self.first_reduce_end.clone() {
-            let last_map = self.last_map.get(&job).copied().unwrap_or(end);
-            self.expect(end >= last_map, || format!("a reduce of job {job} ended at {end}, a map at {last_map}"));
+            if let (0, Some(&reduced)) = (place.kind, self.first_reduce_end.get(&place.job)) {
+                let done = self.map_ends.get(&task).copied().unwrap_or(Ms::MAX);
+                self.expect(reduced >= done, || format!("a reduce ended at {reduced}, {place:?} at {done}"));
+            }
         }
         self.problems
     }
@@ -109,14 +122,25 @@ impl resched_sim::Observer for Checker<'_> {
         let place = self.places[task];
         let submit = self.world.jobs[place.job].submit;
         self.used[node][place.kind] += 1;
-        let (used, slots) = (self.used[node], self.world.machines[node].slots);
+        let (used, mut slots) = (self.used[node], self.world.machines[node].slots);
+        slots[1] += if slots[1] > 0 { self.world.config.nodes.copying_reduces } else { 0 };
         let level = self.level(place, node);
         let (clock, ended) = (self.clock, self.ended_jobs.contains_key(&place.job));
         let running = self.assigned.range((task, 0)..=(task, u32::MAX)).next().is_some();
         self.expect(own.at >= clock, || format!("{own:?} after {clock}"));
         self.expect(own.at >= submit, || format!("{own:?} before its job came at {submit}"));
         self.expect(!ended, || format!("{own:?} after its job ended"));
-        self.expect(!running, || format!("{own:?} while another attempt runs"));
+        // With nodes that fail the master may back up an attempt that is dead, or run a lost map again while a loser is killed.
+        let fits = running == own.backup || !self.world.config.outages.is_empty();
+        self.expect(fits, || format!("{own:?}, another attempt runs: {running}"));
+        let host = format!("n{node:03}");
+        let down = self
+            .world
+            .config
+            .outages
+            .iter()
+            .any(|outage| outage.host == host && own.at >= outage.from && outage.to.is_none_or(|to| own.at < to));
+        self.expect(!down, || format!("{own:?} on a node that is down"));
         self.expect(used[place.kind] <= slots[place.kind], || format!("{own:?}: {used:?} of {slots:?} slots used"));
         self.expect(own.level == level, || format!("{own:?}: its level is {level:?}"));
         self.clock = own.at;
@@ -139,12 +163,14 @@ impl resched_sim::Observer for Checker<'_> {
         let phases = [Some(own.start), own.shuffle_finish, own.sort_finish, own.finish];
         self.expect(phases.into_iter().flatten().is_sorted(), || format!("{own:?} goes back in time"));
         self.expect((own.outcome == Outcome::Incomplete) == own.finish.is_none(), || format!("{own:?}"));
+        if let (Some(from), Some(to)) = (own.sort_finish, own.finish) {
+            self.reducing.entry(own.node.index()).or_default().push((from, to));
+        }
         if own.outcome == Outcome::Success && !own.discarded {
             *self.successes.entry(task).or_insert(0) += 1;
             let finish = own.finish.unwrap_or(Ms::MAX);
             if place.kind == 0 {
-                let last = self.last_map.entry(place.job).or_insert(finish);
-                *last = finish.max(*last);
+                self.map_ends.entry(task).or_insert(finish);
             } else {
                 let first = self.first_reduce_end.entry(place.job).or_insert(finish);
                 *first = finish.min(*first);
@@ -173,6 +199,17 @@ proptest! {
         for (label, mut policy) in policies(&world) {
             let mut checker = Checker::new(&world);
             let finished = world.observe(&label, &mut policy, true, &mut checker);
+            prop_assert!(finished.is_ok(), "{label}: {finished:?}\n{world:#?}");
+            let problems = checker.close();
+            prop_assert!(problems.is_empty(), "{label}: {}\n{world:#?}", problems.join("\n"));
+        }
+    }
+
+    #[test]
+    fn the_invariants_hold_with_backups(world in world(Wanted { every_rule: true, finishes: true })) {
+        for (label, policy) in policies(&world) {
+            let mut checker = Checker::new(&world);
+            let finished = world.observe(&label, &mut Eager { below: policy, most: 2 }, true, &mut checker);
             prop_assert!(finished.is_ok(), "{label}: {finished:?}\n{world:#?}");
             let problems = checker.close();
             prop_assert!(problems.is_empty(), "{label}: {}\n{world:#?}", problems.join("\n"));

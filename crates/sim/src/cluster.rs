@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::Error;
 use crate::ids::{Kind, Ms, NodeId, RackId};
 use crate::resources::Resources;
+use crate::workload::LONGEST;
 use resched_trace::synthesise::{host_name, rack_name, rack_of};
 
 /// More nodes than any cluster has; a larger number in a file is a slip.
@@ -33,6 +34,29 @@ pub struct ClusterConfig {
     pub jobs: Jobs,
     /// How long tasks take.
     pub cost: Cost,
+    /// When nodes fail.
+    pub outages: Vec<Outage>,
+}
+
+/// A time in which a node is down (policies A.8). What runs there dies; the master learns of it when it has heard nothing for
+/// `heartbeat.expiry`, or when the node is back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Outage {
+    /// The node's host name.
+    pub host: String,
+    /// From when on it is down, ms of the simulated clock.
+    pub from: Ms,
+    /// When it is back, ms; absent: never.
+    pub to: Option<Ms>,
+}
+
+/// An outage of a node of a cluster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Down {
+    pub(crate) node: NodeId,
+    pub(crate) from: Ms,
+    pub(crate) to: Option<Ms>,
 }
 
 /// The machines of a cluster.
@@ -47,11 +71,13 @@ pub struct Nodes {
     pub map_slots: u32,
     /// Reduces that a node runs at once, where the trace does not say.
     pub reduce_slots: u32,
+    /// Further reduces that a node admits, which may fetch but not compute until a reduce slot is free (copy-compute splitting).
+    pub copying_reduces: u32,
 }
 
 impl Default for Nodes {
     fn default() -> Self {
-        Self { count: None, racks: 1, map_slots: 2, reduce_slots: 2 }
+        Self { count: None, racks: 1, map_slots: 2, reduce_slots: 2, copying_reduces: 0 }
     }
 }
 
@@ -69,11 +95,20 @@ pub struct Heartbeat {
     pub jitter: Ms,
     /// Whether a node also calls at once when an attempt ends.
     pub out_of_band: bool,
+    /// A node that the master has not heard of for so long is given up, ms.
+    pub expiry: Ms,
 }
 
 impl Default for Heartbeat {
     fn default() -> Self {
-        Self { interval: Interval::Era(Era::Mr1_2009), first: 0, phase: Phase::Spread, jitter: 0, out_of_band: false }
+        Self {
+            interval: Interval::Era(Era::Mr1_2009),
+            first: 0,
+            phase: Phase::Spread,
+            jitter: 0,
+            out_of_band: false,
+            expiry: 600_000,
+        }
     }
 }
 
@@ -171,11 +206,53 @@ pub struct Cost {
     pub reduce: ReduceModel,
     /// Bytes per second that a reduce fetches; only for the fluid model.
     pub shuffle_rate: f64,
+    /// Nodes on which everything takes longer, drawn from the seed.
+    pub slow_nodes: Slow,
+    /// By how much everything takes longer on nodes that are known to be slow (or less than 1: fast), by host name.
+    pub host_factors: BTreeMap<String, f64>,
+    /// Attempts that take longer than their tasks should, drawn from the seed.
+    pub stragglers: Slow,
+    /// How long another attempt at a running task takes.
+    pub backup: Backup,
+}
+
+/// Which share of some things takes so many times as long.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Slow {
+    /// The share, from 0 to 1.
+    pub share: f64,
+    /// How many times as long.
+    pub factor: f64,
+}
+
+impl Slow {
+    /// None is slow.
+    pub const NONE: Slow = Slow { share: 0.0, factor: 1.0 };
+}
+
+/// How long a backup takes: a log cannot tell whether a slow attempt was slow by its task or by its node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Backup {
+    /// As long as the task's own logged attempt: it was slow by its task. Only `slow_nodes`, `host_factors` and `stragglers`
+    /// let a backup win.
+    Task,
+    /// A time drawn from the job's attempts: it was slow by its node.
+    Job,
 }
 
 impl Default for Cost {
     fn default() -> Self {
-        Self { locality: [1.0, 1.5, 3.0], reduce: ReduceModel::R1, shuffle_rate: 10e6 }
+        Self {
+            locality: [1.0, 1.5, 3.0],
+            reduce: ReduceModel::R1,
+            shuffle_rate: 10e6,
+            slow_nodes: Slow::NONE,
+            host_factors: BTreeMap::new(),
+            stragglers: Slow::NONE,
+            backup: Backup::Task,
+        }
     }
 }
 
@@ -245,6 +322,7 @@ impl ClusterConfig {
         }
         inside("nodes.map_slots", f64::from(self.nodes.map_slots), 0.0, f64::from(MOST_SLOTS))?;
         inside("nodes.reduce_slots", f64::from(self.nodes.reduce_slots), 0.0, f64::from(MOST_SLOTS))?;
+        inside("nodes.copying_reduces", f64::from(self.nodes.copying_reduces), 0.0, f64::from(MOST_SLOTS))?;
         if let Interval::Fixed(ms) = self.heartbeat.interval {
             inside("heartbeat.interval", ms as f64, 1.0, day)?;
             inside("heartbeat.jitter", self.heartbeat.jitter as f64, 0.0, ((ms - 1) / 2) as f64)?;
@@ -258,6 +336,18 @@ impl ClusterConfig {
         inside("jobs.launch_overhead", self.jobs.launch_overhead as f64, 0.0, day)?;
         for factor in self.cost.locality {
             inside("cost.locality", factor, 1e-3, 1e3)?;
+        }
+        for (name, slow) in [("cost.slow_nodes", self.cost.slow_nodes), ("cost.stragglers", self.cost.stragglers)] {
+            inside(&format!("{name}.share"), slow.share, 0.0, 1.0)?;
+            inside(&format!("{name}.factor"), slow.factor, 1e-3, 1e3)?;
+        }
+        for (host, &factor) in &self.cost.host_factors {
+            inside(&format!("cost.host_factors.{host}"), factor, 1e-3, 1e3)?;
+        }
+        inside("heartbeat.expiry", self.heartbeat.expiry as f64, 1.0, day)?;
+        for Outage { host, from, to } in &self.outages {
+            inside(&format!("outages: {host}: from"), *from as f64, 0.0, LONGEST as f64)?;
+            inside(&format!("outages: {host}: to"), to.unwrap_or(LONGEST) as f64, *from as f64 + 1.0, LONGEST as f64)?;
         }
         inside("cost.shuffle_rate", self.cost.shuffle_rate, 1.0, 1e15)
     }
@@ -283,6 +373,7 @@ pub struct Cluster {
     racks: Vec<String>,
     total: [u32; 2],
     interval: Ms,
+    outages: Vec<Down>,
 }
 
 impl Cluster {
@@ -350,7 +441,9 @@ impl Cluster {
                 racks.push(rack.clone());
                 next
             });
-            nodes.push(Node { name, rack, capacity });
+            let reduces = capacity.0[1];
+            let admitted = if reduces > 0 { reduces.saturating_add(config.nodes.copying_reduces) } else { 0 };
+            nodes.push(Node { name, rack, capacity: Resources([capacity.0[0], admitted]) });
         }
         let total = [0, 1].map(|part| nodes.iter().map(|node| u64::from(node.capacity.0[part])).sum::<u64>());
         let (Ok(maps), Ok(reduces)) = (u32::try_from(total[0]), u32::try_from(total[1])) else {
@@ -368,7 +461,39 @@ impl Cluster {
             ));
         }
         let interval = config.heartbeat.interval.of(nodes.len());
-        Ok(Self { config, nodes, racks, total, interval })
+        let mut cluster = Self { config, nodes, racks, total, interval, outages: Vec::new() };
+        cluster.outages = cluster.find_outages()?;
+        Ok(cluster)
+    }
+
+    /// The outages of the cluster file, by node and time.
+    fn find_outages(&self) -> Result<Vec<Down>, Error> {
+        let named = |host: &str| {
+            let unknown =
+                || Error::Config(format!("the cluster file names `{host}`, but the cluster has no such node"));
+            self.find(host).ok_or_else(unknown)
+        };
+        for host in self.config.cost.host_factors.keys() {
+            named(host)?;
+        }
+        let down = |outage: &Outage| Ok(Down { node: named(&outage.host)?, from: outage.from, to: outage.to });
+        let mut outages = self.config.outages.iter().map(down).collect::<Result<Vec<_>, Error>>()?;
+        outages.sort_unstable();
+        let overlap = |pair: &[Down]| pair[0].node == pair[1].node && pair[0].to.is_none_or(|to| to >= pair[1].from);
+        match outages.windows(2).find(|pair| overlap(pair)) {
+            Some(pair) => {
+                let host = &self.node(pair[0].node).name;
+                let problem =
+                    format!("outages: `{host}` is down at {} already; expected an earlier `to`", pair[1].from);
+                Err(Error::Config(problem))
+            }
+            None => Ok(outages),
+        }
+    }
+
+    /// When nodes are down, by node and time.
+    pub(crate) fn outages(&self) -> &[Down] {
+        &self.outages
     }
 
     /// Its nodes, by [`NodeId`].
@@ -410,6 +535,12 @@ impl Cluster {
             Kind::Map => Resources([1, 0]),
             Kind::Reduce => Resources([0, 1]),
         }
+    }
+
+    /// How many reduces of a node may sort and reduce at a time, if that is fewer than it admits.
+    pub(crate) fn computing(&self, node: NodeId) -> Option<u32> {
+        let copying = self.config.nodes.copying_reduces;
+        (copying > 0).then(|| self.node(node).capacity.0[1].saturating_sub(copying))
     }
 
     /// Time between two heartbeats of a node, ms.

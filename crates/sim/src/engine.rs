@@ -23,7 +23,7 @@ use crate::offer::{Offer, Violation};
 use crate::policy::{Orders, Policy};
 use crate::view::{RunId, RunView, View};
 use crate::workload::Workload;
-use crate::world::{JobPhase, Kill, Run, World};
+use crate::world::{Health, JobPhase, Kill, Run, TaskPhase, World};
 
 /// A replay in which nothing starts or ends for so long though tasks wait is given up (7 days: longer than any wait that a
 /// policy can be asked for).
@@ -123,6 +123,33 @@ impl Classes {
     }
 }
 
+/// What happens to a node that fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Change {
+    /// It falls silent, and its attempts die.
+    Silence,
+    /// The master gives it up.
+    Loss,
+    /// It works again.
+    Return,
+}
+
+/// What happens to the nodes of a cluster: each outage is a silence, the loss one expiry after the last heartbeat, and the
+/// return. A node that returns before it expired is given up at that instant: it says itself that it has started anew.
+fn changes(cluster: &Cluster, beats: &Beats) -> Vec<(Ms, Change, NodeId)> {
+    let mut changes = Vec::new();
+    for outage in cluster.outages() {
+        let (node, from) = (outage.node, outage.from);
+        let expiry = beats.last_before(node, from) + cluster.config.heartbeat.expiry;
+        let loss = outage.to.map_or(expiry, |to| to.min(expiry)).max(from);
+        changes.push((from, Change::Silence, node));
+        changes.push((loss, Change::Loss, node));
+        changes.extend(outage.to.map(|to| (to, Change::Return, node)));
+    }
+    changes.sort_unstable();
+    changes
+}
+
 /// Which nodes with free slots must not sleep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Needs {
@@ -134,7 +161,6 @@ struct Needs {
 struct Engine<'a, 'w, P, O> {
     world: World<'w>,
     cost: CostModel<'w>,
-    beats: Beats,
     name: &'a str,
     policy: &'a mut P,
     observer: &'a mut O,
@@ -144,6 +170,9 @@ struct Engine<'a, 'w, P, O> {
     heap: BinaryHeap<Reverse<(Ms, u32)>>,
     next_beat: Vec<Ms>,
     next_job: usize,
+    /// What happens to nodes, in order, and how much of it has.
+    changes: Vec<(Ms, Change, NodeId)>,
+    next_change: usize,
     next_tick: Option<Ms>,
     needs: Needs,
     /// `world.version` after the last tick, and whether that tick found and left the world unchanged.
@@ -167,11 +196,11 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
         options: &'w Options,
         observer: &'a mut O,
     ) -> Self {
-        let world = World::new(workload, cluster);
+        let world = World::new(workload, cluster, options.seed);
+        let changes = changes(cluster, &world.beats);
         let period = policy.period();
         Self {
             cost: CostModel::new(workload, cluster, options.seed, &options.script),
-            beats: Beats::new(cluster, options.seed),
             classes: Classes::new(workload, cluster.interval(), period),
             next_tick: period.map(|period| world.now + period),
             world,
@@ -182,6 +211,8 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
             heap: BinaryHeap::new(),
             next_beat: vec![NEVER; cluster.nodes().len()],
             next_job: 0,
+            changes,
+            next_change: 0,
             needs: Needs::default(),
             ticked: (0, false),
             progressed: (0, 0),
@@ -195,7 +226,7 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
     fn start(&mut self) {
         if !self.parking {
             for node in self.world.cluster.node_ids() {
-                self.schedule(node, self.beats.from(node, self.world.now));
+                self.schedule(node, self.world.beats.from(node, self.world.now));
             }
         }
     }
@@ -211,24 +242,35 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
             (Some(beat), Some(submission)) => Some(beat.min(submission)),
             (beat, submission) => beat.or(submission),
         };
-        let tick = self.due_tick(next);
-        let Some(at) = (match (next, tick) {
+        let change = self.changes.get(self.next_change).copied();
+        let first_of_change = change.map(|(at, ..)| (at, 0, 0));
+        let tick = self.due_tick(match (next, first_of_change) {
+            (Some(next), Some(change)) => Some(next.min(change)),
+            (next, change) => next.or(change),
+        });
+        let planned = match (next, tick) {
             (Some(next), Some(tick)) => Some(next.min(tick)),
             (next, tick) => next.or(tick),
-        }) else {
+        };
+        // What happens to a node comes before all else of its instant.
+        let change = change.filter(|&(at, ..)| planned.is_none_or(|planned| at <= planned.0));
+        let Some(at) = first_of_change.filter(|_| change.is_some()).or(planned) else {
             return Err(self.stalled());
         };
         self.world.now = at.0;
         self.tally.events += 1;
         self.check_progress()?;
-        if Some(at) == tick {
+        if let Some((_, change, node)) = change {
+            self.next_change += 1;
+            self.change(node, change, at)?;
+        } else if Some(at) == tick {
             self.tick(at)?;
         } else if Some(at) == submission {
             self.submit(JobId::at(self.next_job))?;
         } else {
             self.heap.pop();
             self.next_beat[at.2 as usize] = NEVER;
-            self.heartbeat(NodeId(at.2), at)?;
+            self.heartbeat_if_due(NodeId(at.2), at)?;
         }
         self.wake_for_needs(at);
         if self.world.version != self.progressed.0 {
@@ -248,7 +290,8 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
     }
 
     fn check_progress(&self) -> Result<(), Error> {
-        if self.world.active.is_empty() || self.world.now - self.progressed.1 < PATIENCE {
+        let patient = self.world.now - self.progressed.1 < PATIENCE;
+        if self.world.active.is_empty() || patient || self.next_change < self.changes.len() {
             return Ok(());
         }
         // An attempt may run for longer than our patience; only a world in which none will end stands still.
@@ -289,6 +332,59 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
         self.observer.job_ended(&JobEnded { job, launch, finish: self.world.now, outcome })
     }
 
+    // Nodes that fail (policies A.8).
+
+    fn change(&mut self, node: NodeId, change: Change, at: Position) -> Result<(), Error> {
+        match change {
+            Change::Silence => self.silence(node),
+            Change::Loss => self.lose(node, at),
+            Change::Return => {
+                self.world.welcome(node);
+                if !self.parking || self.needs_node(self.find_needs(), node) {
+                    self.schedule(node, self.beat_after(node, at.0, at));
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// A node falls silent: its attempts die, and nobody knows.
+    fn silence(&mut self, node: NodeId) -> Result<(), Error> {
+        self.next_beat[node.index()] = NEVER;
+        self.world.nodes[node.index()].health = Health::Silent(self.world.now);
+        for place in 0..self.world.nodes[node.index()].runs.len() {
+            let id = self.world.nodes[node.index()].runs[place];
+            let run = &self.world.runs[id.index()];
+            if run.kill != Kill::Done {
+                let over = run.end.is_some_and(|end| end <= self.world.now);
+                self.world.lose(id);
+                let run = self.world.runs[id.index()].clone();
+                self.tell_end(&run, if over { run.course.outcome } else { Outcome::Killed }, true)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The master gives a node up: its attempts count as killed, and its maps that reduces may still need run again.
+    fn lose(&mut self, node: NodeId, at: Position) -> Result<(), Error> {
+        self.world.settle_reports(at.0 - 1, NodeId(u32::MAX));
+        for id in self.world.nodes[node.index()].runs.clone() {
+            self.attempt_ended(id, at)?;
+        }
+        for task in self.world.give_up(node) {
+            self.world.map_lost(task);
+        }
+        if self.world.cluster.config.nodes.copying_reduces > 0 {
+            // Reduces that must fetch again make room for others.
+            for node in self.world.cluster.node_ids() {
+                self.world.plan_computing(node);
+                self.plan(node, at, self.beat_after(node, at.0, at));
+            }
+        }
+        self.policy.node_lost(node, View { world: &self.world });
+        Ok(())
+    }
+
     // Ticks.
 
     /// The tick to handle if it comes before `next`: of a row of idle ones only the last.
@@ -324,6 +420,11 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
         if !self.world.is_on_node(id) {
             return Err(self.violation(Violation("kills an attempt that is on no node".to_owned())));
         }
+        self.will_kill(id, at);
+        Ok(())
+    }
+
+    fn will_kill(&mut self, id: RunId, at: Position) {
         let run = &mut self.world.runs[id.index()];
         if run.kill == Kill::No {
             run.kill = Kill::Ordered;
@@ -331,35 +432,46 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
             self.world.version += 1;
             self.schedule(node, self.beat_after(node, at.0, at));
         }
-        Ok(())
     }
 
     // Heartbeats.
 
     /// The first heartbeat of a node at `at` or later that comes after the event at `position`.
     fn beat_after(&self, node: NodeId, at: Ms, position: Position) -> Ms {
-        let beat = self.beats.from(node, at);
-        if (beat, self.classes.heartbeat, node.0) > position { beat } else { self.beats.from(node, beat + 1) }
+        let beat = self.world.beats.from(node, at);
+        if (beat, self.classes.heartbeat, node.0) > position { beat } else { self.world.beats.from(node, beat + 1) }
     }
 
     fn schedule(&mut self, node: NodeId, at: Ms) {
-        if at < self.next_beat[node.index()] {
+        if at < self.next_beat[node.index()] && self.world.nodes[node.index()].health == Health::Up {
             self.next_beat[node.index()] = at;
             self.heap.push(Reverse((at, node.0)));
         }
     }
 
-    fn heartbeat(&mut self, node: NodeId, at: Position) -> Result<(), Error> {
+    /// A heartbeat out of band is not sent if the attempt that would have ended then has been killed since.
+    fn heartbeat_if_due(&mut self, node: NodeId, at: Position) -> Result<(), Error> {
         let next = self.beat_after(node, at.0, at);
+        let runs = &self.world.nodes[node.index()].runs;
+        let ended = |id: &RunId| self.world.runs[id.index()].end.is_some_and(|end| end <= at.0);
+        let due = !self.world.cluster.config.heartbeat.out_of_band
+            || self.world.beats.from(node, at.0) == at.0
+            || runs.iter().any(ended);
+        if due {
+            self.heartbeat(node, at, next)?;
+        }
+        self.plan(node, at, next);
+        Ok(())
+    }
+
+    fn heartbeat(&mut self, node: NodeId, at: Position, next: Ms) -> Result<(), Error> {
         self.world.settle_reports(at.0, node);
         self.take_reports(node, at)?;
         if self.world.nodes[node.index()].free.0 != [0, 0] {
             self.consult(node, at, next)?;
         }
         self.carry_out_kills(node)?;
-        self.tell_reduces(node)?;
-        self.plan(node, at, next);
-        Ok(())
+        self.tell_reduces(node)
     }
 
     /// Applies what the node reports: attempts that ended, in launch order, and those that run.
@@ -386,35 +498,50 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
 
     fn attempt_ended(&mut self, id: RunId, at: Position) -> Result<(), Error> {
         let run = self.world.release(id);
-        if run.kill != Kill::Done {
-            self.tell_end(&run, run.course.outcome)?;
+        let wanted = self.world.tasks[run.task.index()].phase == TaskPhase::Running;
+        let counts = run.kill == Kill::No && !run.lost && wanted;
+        if run.kill != Kill::Done && !run.lost {
+            self.tell_end(&run, run.course.outcome, !counts)?;
         }
         if self.world.jobs[run.job.index()].phase != JobPhase::Active {
             return Ok(());
         }
-        let outcome = if run.kill == Kill::No { run.course.outcome } else { Outcome::Killed };
+        let outcome = if counts { run.course.outcome } else { Outcome::Killed };
         match outcome {
-            Outcome::Success => {
-                if self.world.task_done(&run) {
-                    self.maps_done(run.job, at);
-                }
-            }
-            Outcome::Failed => {
-                let task = &mut self.world.tasks[run.task.index()];
-                task.failures += 1;
-                if task.failures >= self.world.cluster.config.jobs.max_attempts {
-                    self.policy.task_finished(&run.ended(outcome), View { world: &self.world });
-                    return self.end_job(run.job, Outcome::Failed);
-                }
-                self.world.task_returned(&run, true);
-            }
-            _ => self.world.task_returned(&run, false),
+            Outcome::Success => self.task_done(&run, at),
+            Outcome::Failed => self.world.attempt_failed(&run),
+            _ => {}
+        }
+        let task = &self.world.tasks[run.task.index()];
+        if outcome == Outcome::Failed && task.failures >= self.world.cluster.config.jobs.max_attempts {
+            self.policy.task_finished(&run.ended(outcome), View { world: &self.world });
+            return self.end_job(run.job, Outcome::Failed);
+        }
+        if task.phase == TaskPhase::Running && task.live == 0 {
+            self.world.task_returned(run.task);
         }
         self.policy.task_finished(&run.ended(outcome), View { world: &self.world });
         if self.world.is_done(run.job) { self.end_job(run.job, Outcome::Success) } else { Ok(()) }
     }
 
-    fn tell_end(&mut self, run: &Run, outcome: Outcome) -> Result<(), Error> {
+    /// The first attempt to succeed wins; the others at its task are killed.
+    fn task_done(&mut self, run: &Run, at: Position) {
+        let last_map = self.world.task_done(run);
+        if self.world.tasks[run.task.index()].live > 0 {
+            for place in 0..self.world.jobs[run.job.index()].runs[run.kind.index()].len() {
+                let id = self.world.jobs[run.job.index()].runs[run.kind.index()][place];
+                if self.world.runs[id.index()].task == run.task {
+                    self.will_kill(id, at);
+                }
+            }
+        }
+        if last_map {
+            self.maps_done(run.job, at);
+        }
+    }
+
+    /// Tells how an attempt ended on its node; `unwanted` if the master does not count it, however it ended.
+    fn tell_end(&mut self, run: &Run, outcome: Outcome, unwanted: bool) -> Result<(), Error> {
         let (shuffle_finish, sort_finish) = run.phases(outcome);
         self.observer.ended(&Ended {
             task: run.task,
@@ -426,7 +553,8 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
             sort_finish,
             finish: run.end,
             outcome,
-            discarded: run.kill == Kill::Ordered && outcome == Outcome::Success,
+            discarded: unwanted && outcome == Outcome::Success,
+            backup: run.backup,
         })
     }
 
@@ -457,6 +585,8 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
         if let (None, Some((shuffled, end))) = (run.end, end) {
             let run = &mut self.world.runs[id.index()];
             (run.shuffle_finish, run.end) = (Some(shuffled), Some(end));
+            let node = run.node;
+            self.world.plan_computing(node);
         }
         self.world.runs[id.index()].end.is_some()
     }
@@ -476,8 +606,8 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
             self.fix_reduce_end(id);
             self.tally.launches += 1;
             let run = &self.world.runs[id.index()];
-            let (task, attempt, level) = (run.task, run.attempt, self.level_of(run));
-            self.observer.launched(&Launched { at: at.0, task, attempt, node, level })?;
+            let (task, attempt, level, backup) = (run.task, run.attempt, self.level_of(run), run.backup);
+            self.observer.launched(&Launched { at: at.0, task, attempt, node, level, backup })?;
             self.policy.task_started(&RunView::of(&self.world, id), View { world: &self.world });
         }
         self.launched = launched;
@@ -495,10 +625,11 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
                 run.start = run.start.min(now);
                 run.end = Some(now);
                 let run = run.clone();
-                self.tell_end(&run, Outcome::Killed)?;
+                self.tell_end(&run, Outcome::Killed, true)?;
                 self.world.runs[id.index()].kill = Kill::Done;
             }
         }
+        self.world.plan_computing(node);
         Ok(())
     }
 
@@ -518,6 +649,7 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
                 run.shuffle_finish = Some(shuffled);
                 run.end = Some(shuffled + run.course.run);
                 self.observer.told(now, run.task, run.attempt)?;
+                self.world.plan_computing(node);
             }
         }
         Ok(())
@@ -588,13 +720,13 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
             for place in 0..self.world.nodes[node.index()].runs.len() {
                 let id = self.world.nodes[node.index()].runs[place];
                 let mut run = self.world.runs[id.index()].clone();
-                if run.kill == Kill::Done {
+                if run.kill == Kill::Done || run.lost {
                     continue;
                 }
                 let over = run.end.is_some_and(|end| end <= self.world.now);
                 run.end = run.end.filter(|_| over);
                 let outcome = if over { run.course.outcome } else { Outcome::Incomplete };
-                self.tell_end(&run, outcome)?;
+                self.tell_end(&run, outcome, run.kill == Kill::Ordered)?;
             }
         }
         Ok(())

@@ -77,16 +77,17 @@ impl MapIndex {
         self.waiting_unplaced > 0
     }
 
-    /// The map that this node should run, no farther than `reach`; `launched` tells which maps were ever launched.
+    /// The map that this node should run, no farther than `reach`; `launched` tells which maps were ever launched, and
+    /// `everywhere` how many nodes there are.
     pub(crate) fn find(
         &self,
         workload: &Workload,
         cluster: &Cluster,
-        node: NodeId,
+        (node, everywhere): (NodeId, usize),
         reach: Reach,
         launched: &dyn Fn(TaskId) -> bool,
     ) -> Option<TaskId> {
-        let look = Look { index: self, workload, cluster, node, launched };
+        let look = Look { index: self, workload, cluster, node, everywhere, launched };
         let rack = cluster.node(node).rack;
         let near = || look.on_node().or_else(|| if reach >= Reach::Rack { look.in_rack(rack) } else { None });
         let far = || look.off_rack(rack).or_else(|| look.unplaced());
@@ -110,16 +111,23 @@ impl MapIndex {
         }
     }
 
-    /// Puts a map back to the front; `failed_on` is the node where it has just failed, if it has.
-    pub(crate) fn returned(&mut self, task: TaskId, placed: bool, failed_on: Option<NodeId>) {
+    /// A map failed on a node, and should not run there again.
+    pub(crate) fn failed(&mut self, task: TaskId, node: NodeId) {
+        match self.failures.iter_mut().find(|failure| failure.task == task) {
+            Some(failure) if failure.failed_on.contains(&node) => {}
+            Some(failure) => failure.failed_on.push(node),
+            None => self.failures.push(Returned { task, failed_on: vec![node] }),
+        }
+    }
+
+    /// Puts a map back to the front.
+    pub(crate) fn returned(&mut self, task: TaskId, placed: bool) {
         if !placed {
             self.waiting_unplaced += 1;
         }
         let known = self.failures.iter().position(|failure| failure.task == task);
-        let mut returned =
-            known.map_or_else(|| Returned { task, failed_on: Vec::new() }, |place| self.failures.swap_remove(place));
-        returned.failed_on.extend(failed_on.filter(|node| !returned.failed_on.contains(node)));
-        self.returned.push(returned);
+        self.returned
+            .push(known.map_or(Returned { task, failed_on: Vec::new() }, |place| self.failures.swap_remove(place)));
     }
 }
 
@@ -142,6 +150,7 @@ struct Look<'a> {
     workload: &'a Workload,
     cluster: &'a Cluster,
     node: NodeId,
+    everywhere: usize,
     launched: &'a dyn Fn(TaskId) -> bool,
 }
 
@@ -172,14 +181,13 @@ impl Look<'_> {
 
     /// The map that came back last among those whose replicas fit; not one that failed here, unless it failed everywhere.
     fn returned(&self, fits: impl Fn(&[NodeId]) -> bool) -> Option<TaskId> {
-        let everywhere = self.cluster.nodes().len();
         self.index
             .returned
             .iter()
             .rev()
             .find(|returned| {
                 fits(self.workload.replicas(returned.task))
-                    && (!returned.failed_on.contains(&self.node) || returned.failed_on.len() >= everywhere)
+                    && (!returned.failed_on.contains(&self.node) || returned.failed_on.len() >= self.everywhere)
             })
             .map(|returned| returned.task)
     }

@@ -12,6 +12,7 @@
 
 mod beats;
 mod cluster;
+mod compute_gate;
 mod cost;
 mod engine;
 mod error;
@@ -21,6 +22,7 @@ mod load;
 mod observer;
 mod offer;
 mod policy;
+mod progress;
 mod resources;
 mod run_writer;
 mod view;
@@ -29,7 +31,8 @@ mod world;
 
 pub use beats::first_heartbeats;
 pub use cluster::{
-    Cluster, ClusterConfig, Cost, Era, Heartbeat, Interval, Jobs, Node, Nodes, Phase, ReduceModel, Splits,
+    Backup, Cluster, ClusterConfig, Cost, Era, Heartbeat, Interval, Jobs, Node, Nodes, Outage, Phase, ReduceModel,
+    Slow, Splits,
 };
 pub use cost::{Fluid, Script, slowstart_threshold};
 pub use engine::{Options, Tally, replay};
@@ -40,6 +43,7 @@ pub use load::{Skipped, load};
 pub use observer::{Ended, JobEnded, Launched, Observer};
 pub use offer::{Offer, Violation};
 pub use policy::{Orders, Policy};
+pub use progress::{Part, Progress};
 pub use resources::Resources;
 pub use run_writer::RunWriter;
 pub use view::{AttemptEnd, JobView, RunId, RunView, View};

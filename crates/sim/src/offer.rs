@@ -69,8 +69,25 @@ impl Offer<'_, '_> {
         self.check(task, job, kind)?;
         let level = if kind == Kind::Map { self.level(task) } else { Level::Off };
         let attempt = self.world.tasks[task.index()].tries;
-        let course = self.cost.course(task, attempt, level);
+        let course = self.cost.course(task, attempt, level, self.node, false);
         let run = self.world.launch(task, self.node, course, self.next_beat);
+        self.launched.push(run);
+        Ok(())
+    }
+
+    /// Launches another attempt at a task that runs elsewhere. The first attempt to succeed wins; the others are killed at
+    /// their nodes' next heartbeats, and do not count as failed (policies A.7).
+    ///
+    /// # Errors
+    /// [`Violation`] if the task does not run, runs on this node already, or does not fit.
+    pub fn launch_backup(&mut self, task: TaskId) -> Result<(), Violation> {
+        let job = self.world.workload.job_of(task);
+        let kind = self.world.workload.job(job).place(task).0;
+        self.check_backup(task, job, kind)?;
+        let level = if kind == Kind::Map { self.level(task) } else { Level::Off };
+        let attempt = self.world.tasks[task.index()].tries;
+        let course = self.cost.course(task, attempt, level, self.node, true);
+        let run = self.world.launch_backup(task, self.node, course, self.next_beat);
         self.launched.push(run);
         Ok(())
     }
@@ -104,13 +121,35 @@ impl Offer<'_, '_> {
             "it does not wait"
         } else if kind == Kind::Reduce && !self.world.reduces_may_start(job) {
             "too few maps of its job are done"
+        } else if kind == Kind::Reduce && self.world.fetches_enough(job, self.node) {
+            "the node runs as many reduces of its job as it may"
         } else if self.free(kind) == 0 {
             "the node has no room for it"
         } else {
             return Ok(());
         };
+        Err(self.violation(task, problem))
+    }
+
+    fn check_backup(&self, task: TaskId, job: JobId, kind: Kind) -> Result<(), Violation> {
+        let here = |id: &RunId| self.world.runs[id.index()].task == task;
+        let problem = if self.world.jobs[job.index()].phase != JobPhase::Active {
+            "its job is not active"
+        } else if self.world.tasks[task.index()].phase != TaskPhase::Running {
+            "it does not run"
+        } else if self.world.nodes[self.node.index()].runs.iter().any(here) {
+            "the node runs it already"
+        } else if self.free(kind) == 0 {
+            "the node has no room for it"
+        } else {
+            return Ok(());
+        };
+        Err(self.violation(task, problem))
+    }
+
+    fn violation(&self, task: TaskId, problem: &str) -> Violation {
         let name = self.world.workload.task_name(task);
         let host = &self.world.cluster.node(self.node).name;
-        Err(Violation(format!("launches {name} on {host}, but {problem}")))
+        Violation(format!("launches {name} on {host}, but {problem}"))
     }
 }

@@ -1,6 +1,6 @@
 //! The boundary between the engine and a scheduling policy.
 
-use crate::ids::{JobId, Ms};
+use crate::ids::{JobId, Ms, NodeId};
 use crate::offer::{Offer, Violation};
 use crate::view::{AttemptEnd, RunId, RunView, View};
 
@@ -21,6 +21,9 @@ pub trait Policy {
 
     /// The master has learned how an attempt at a task ended.
     fn task_finished(&mut self, _ended: &AttemptEnd, _view: View<'_>) {}
+
+    /// The master has given a node up: the attempts on it were reported as killed, and maps that were done there wait again.
+    fn node_lost(&mut self, _node: NodeId, _view: View<'_>) {}
 
     /// How often [`Policy::tick`] is called, ms; `None`: never.
     fn period(&self) -> Option<Ms> {

@@ -99,7 +99,8 @@ impl Observer for RunWriter<'_> {
             Level::Rack => Locality::Rack,
             Level::Off => Locality::Off,
         });
-        row.error = ended.discarded.then(|| "ended after it had been ordered to be killed".to_owned());
+        row.speculative = Some(ended.backup);
+        row.error = ended.discarded.then(|| "ended well, but the master did not count it".to_owned());
         Ok(self.attempts.append(row)?)
     }
 

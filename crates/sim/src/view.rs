@@ -3,6 +3,7 @@
 use resched_trace::model::{Outcome, Priority};
 
 use crate::ids::{JobId, Kind, Level, Ms, NodeId, RackId, TaskId};
+use crate::progress::Progress;
 use crate::resources::Resources;
 use crate::world::{Kill, World};
 
@@ -37,12 +38,18 @@ pub struct RunView {
     pub id: RunId,
     /// Its task.
     pub task: TaskId,
+    /// The kind of its task.
+    pub kind: Kind,
     /// Its number among the tries at that task.
     pub attempt: u32,
     /// Where it runs.
     pub node: NodeId,
     /// When it was assigned, ms.
     pub assigned: Ms,
+    /// When it starts on its node, ms.
+    pub start: Ms,
+    /// Whether another attempt at its task ran already when it was launched.
+    pub backup: bool,
     /// How near to its input it runs (`Off` for reduces).
     pub level: Level,
     /// Whether a heartbeat of its node has reported it.
@@ -57,9 +64,12 @@ impl RunView {
         Self {
             id,
             task: run.task,
+            kind: run.kind,
             attempt: run.attempt,
             node: run.node,
             assigned: run.assigned,
+            start: run.assigned + world.cluster.config.jobs.launch_overhead,
+            backup: run.backup,
             level: run.level,
             reported: run.reported,
             dying: run.kill != Kill::No,
@@ -112,7 +122,13 @@ impl<'a> View<'a> {
         self.world.cluster.interval()
     }
 
-    /// How many nodes there are.
+    /// How many nodes the master counts on: those that it has not given up.
+    #[inline]
+    pub fn live_nodes(&self) -> usize {
+        self.world.live_nodes
+    }
+
+    /// How many nodes there are, lost ones included: their ids are smaller than that.
     #[inline]
     pub fn node_count(&self) -> usize {
         self.world.nodes.len()
@@ -128,10 +144,10 @@ impl<'a> View<'a> {
         self.world.cluster.node(node).rack
     }
 
-    /// All slots of a kind.
+    /// All slots of a kind, of the nodes that the master has not given up.
     #[inline]
     pub fn slots(&self, kind: Kind) -> u32 {
-        self.world.cluster.slots(kind)
+        self.world.slots[kind.index()]
     }
 
     /// The slots of a kind of one node.
@@ -194,6 +210,23 @@ impl<'a> View<'a> {
         self.world.reported[kind.index()]
     }
 
+    /// Attempts of a kind, of the active jobs, whose tasks ran already when they were launched.
+    #[inline]
+    pub fn backups(&self, kind: Kind) -> u64 {
+        self.world.backups[kind.index()]
+    }
+
+    /// How many attempts at a task are on nodes now.
+    #[inline]
+    pub fn live_attempts(&self, task: TaskId) -> u32 {
+        self.world.tasks[task.index()].live
+    }
+
+    /// How far an attempt has come, as its node reported at its latest heartbeat; nothing before the first.
+    pub fn progress(&self, run: &RunView) -> Progress {
+        Progress::of(self.world, run.id)
+    }
+
     /// The attempts of a job and kind that are on nodes now, in no particular order.
     pub fn runs(&self, job: JobId, kind: Kind) -> impl Iterator<Item = RunView> + use<'a> {
         let world = self.world;
@@ -235,10 +268,16 @@ impl<'a> JobView<'a> {
         self.world.jobs[self.job.index()].waiting[kind.index()]
     }
 
-    /// How many of them run.
+    /// How many attempts at them run.
     #[inline]
     pub fn running(&self, kind: Kind) -> u32 {
         self.world.jobs[self.job.index()].running[kind.index()]
+    }
+
+    /// How many of the running attempts are backups: their tasks ran already when they were launched.
+    #[inline]
+    pub fn backups(&self, kind: Kind) -> u32 {
+        self.world.jobs[self.job.index()].backups[kind.index()]
     }
 
     /// How many of them are done.

@@ -27,6 +27,10 @@ pub enum Purpose {
     AttemptPlacement = 8,
     /// Which pairs of jobs a bootstrap resample takes.
     Bootstrap = 9,
+    /// Which nodes are slow.
+    SlowNode = 10,
+    /// Which attempts take longer than their tasks should.
+    Straggler = 11,
 }
 
 /// A generator for the draws of one entity and purpose; `entity` is any numbers that name it, such as job and task.

@@ -7,8 +7,9 @@ use proptest::test_runner::{Config, FileFailurePersistence, RngSeed};
 use resched_policies::parts::queue_tree::QueueTree;
 use resched_policies::{Allocations, AnyPolicy, CapacityQueue, POLICIES, PolicySpec, PoolConfig, PoolMode};
 use resched_sim::{
-    Cluster, ClusterConfig, Ended, Error, Interval, Job, JobEnded, Kind, Launched, Level, LoggedMap, LoggedReduce, Ms,
-    NodeId, Observer, Options, Phase, Policy, ReduceModel, Resources, TaskSpec, Workload, replay,
+    AttemptEnd, Cluster, ClusterConfig, Ended, Error, Interval, Job, JobEnded, JobId, Kind, Launched, Level, LoggedMap,
+    LoggedReduce, Ms, NodeId, Observer, Offer, Options, Orders, Outage, Phase, Policy, ReduceModel, Resources, RunView,
+    Slow, TaskSpec, View, Violation, Workload, replay,
 };
 use resched_trace::model::{Outcome, Priority};
 
@@ -52,10 +53,15 @@ pub(crate) struct World {
     pub(crate) jobs: Vec<Submitted>,
 }
 
+/// The name of a node.
+fn host(node: usize) -> String {
+    format!("n{node:03}")
+}
+
 /// What a kind of test asks of its worlds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wanted {
-    /// R2 besides R0 and R1, and jitter.
+    /// R2 besides R0 and R1, jitter, nodes that fail, and slow nodes and attempts.
     pub(crate) every_rule: bool,
     /// Leave out what keeps a replay from its end: slots that a failed job holds for ever (oracle F10), and a task that
     /// has failed on every node with slots but not on those without.
@@ -88,9 +94,13 @@ pub(crate) fn world(wanted: Wanted) -> impl Strategy<Value = World> {
             (any::<u64>(), any::<bool>()),
             vec((0..racks, 0..=3_u32, 0..=3_u32), nodes),
             rules(unit, wanted.every_rule),
+            mishaps(unit, nodes),
             vec(job(unit, nodes), 1..=6),
         )
-            .prop_map(move |((seed, ranked), machines, config, mut jobs)| {
+            .prop_map(move |((seed, ranked), machines, mut config, mishaps, mut jobs)| {
+                if wanted.every_rule {
+                    mishaps.befall(&mut config, unit, nodes);
+                }
                 if !ranked {
                     jobs.iter_mut().for_each(|job| job.priority = Priority::Normal);
                 }
@@ -127,6 +137,49 @@ fn rules(unit: Ms, every_rule: bool) -> impl Strategy<Value = ClusterConfig> {
         config.cost.shuffle_rate = 1e6 / unit as f64;
         config
     })
+}
+
+/// What goes wrong with nodes and attempts.
+#[derive(Debug, Clone)]
+struct Mishaps {
+    /// When a node fails and for how many units; one may stay away.
+    outages: Vec<(usize, Ms, Ms)>,
+    for_good: bool,
+    expiry: Ms,
+    slow: bool,
+    copying: u32,
+}
+
+fn mishaps(unit: Ms, nodes: usize) -> impl Strategy<Value = Mishaps> {
+    let outages = prop_oneof![1 => Just(Vec::new()), 1 => vec((0..nodes, 0..=40_i64, 1..=15_i64), 0..=4)];
+    let world = (any::<bool>(), 1..=12_i64, any::<bool>(), select(vec![0, 0, 1, 3]));
+    (outages, world).prop_map(move |(outages, (for_good, expiry, slow, copying))| Mishaps {
+        copying,
+        outages,
+        for_good,
+        expiry: expiry * unit,
+        slow,
+    })
+}
+
+impl Mishaps {
+    fn befall(mut self, config: &mut ClusterConfig, unit: Ms, nodes: usize) {
+        self.outages.sort_unstable();
+        self.outages.dedup_by_key(|outage| outage.0);
+        let last = if self.for_good && nodes > 1 { self.outages.len().checked_sub(1) } else { None };
+        let outage = |(place, &(node, from, length)): (usize, &(usize, Ms, Ms))| Outage {
+            host: host(node),
+            from: from * unit,
+            to: (Some(place) != last).then_some((from + length) * unit),
+        };
+        config.outages = self.outages.iter().enumerate().map(outage).collect();
+        config.heartbeat.expiry = self.expiry;
+        config.nodes.copying_reduces = self.copying;
+        if self.slow {
+            config.cost.slow_nodes = Slow { share: 0.3, factor: 2.0 };
+            config.cost.stragglers = Slow { share: 0.2, factor: 3.5 };
+        }
+    }
 }
 
 fn outcome_before_success() -> impl Strategy<Value = Outcome> {
@@ -261,7 +314,7 @@ pub(crate) fn policies(world: &World) -> Vec<(String, AnyPolicy)> {
     }
     if let (label, AnyPolicy::Capacity(mut capacity)) = build(capacity("user_limit=40")) {
         // A queue that gets no slot keeps its jobs for ever.
-        if Kind::BOTH.iter().all(|&kind| world.cluster().slots(kind) > 1) {
+        if world.steady_slots().into_iter().all(|slots| slots > 1) {
             capacity.set_queues(queues()).expect("queues that fit");
             policies.push((format!("{label} with queues"), capacity.into()));
         }
@@ -302,6 +355,68 @@ fn allocations(pools: &str, world: &World) -> Allocations {
     }
 }
 
+/// A policy that backs up whatever it can: wherever the policy below leaves a slot free, another attempt at a task that runs
+/// elsewhere, no more than so many at once.
+pub(crate) struct Eager {
+    pub(crate) below: AnyPolicy,
+    pub(crate) most: u32,
+}
+
+impl Policy for Eager {
+    fn job_submitted(&mut self, job: JobId, view: View<'_>) {
+        self.below.job_submitted(job, view);
+    }
+
+    fn job_finished(&mut self, job: JobId, view: View<'_>) {
+        self.below.job_finished(job, view);
+    }
+
+    fn task_started(&mut self, started: &RunView, view: View<'_>) {
+        self.below.task_started(started, view);
+    }
+
+    fn task_finished(&mut self, ended: &AttemptEnd, view: View<'_>) {
+        self.below.task_finished(ended, view);
+    }
+
+    fn node_lost(&mut self, node: NodeId, view: View<'_>) {
+        self.below.node_lost(node, view);
+    }
+
+    fn period(&self) -> Option<Ms> {
+        self.below.period()
+    }
+
+    fn tick(&mut self, view: View<'_>, orders: &mut Orders) {
+        self.below.tick(view, orders);
+    }
+
+    fn restless(&self, _view: View<'_>) -> bool {
+        true
+    }
+
+    fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        self.below.heartbeat(offer)?;
+        for kind in Kind::BOTH {
+            let jobs = offer.view().jobs().iter();
+            let mut tasks: Vec<_> = jobs
+                .flat_map(|&job| offer.view().runs(job, kind))
+                .filter(|run| !run.dying)
+                .map(|run| (run.task, run.node))
+                .collect();
+            tasks.sort_unstable();
+            for (task, _) in &tasks {
+                let here = tasks.contains(&(*task, offer.node()));
+                if !here && offer.free(kind) > 0 && offer.view().live_attempts(*task) < self.most {
+                    offer.launch_backup(*task)?;
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
 impl World {
     /// Changes what could keep a replay from its end.
     fn mend(&mut self) {
@@ -321,6 +436,13 @@ impl World {
         }
     }
 
+    /// Slots of each kind on nodes that never fail.
+    fn steady_slots(&self) -> [u32; 2] {
+        let fails = |node: usize| self.config.outages.iter().any(|outage| outage.host == host(node));
+        let steady = self.machines.iter().enumerate().filter(|&(node, _)| !fails(node));
+        steady.fold([0; 2], |sum, (_, machine)| [0, 1].map(|kind| sum[kind] + machine.slots[kind]))
+    }
+
     /// Time between two heartbeats of a node, ms.
     pub(crate) fn interval(&self) -> Ms {
         self.config.heartbeat.interval.of(self.machines.len())
@@ -329,7 +451,7 @@ impl World {
     /// The cluster.
     pub(crate) fn cluster(&self) -> Cluster {
         let machine = |(number, machine): (usize, &Machine)| {
-            (format!("n{number:03}"), format!("/r{}", machine.rack), Resources(machine.slots))
+            (host(number), format!("/r{}", machine.rack), Resources(machine.slots))
         };
         let machines: Vec<_> = self.machines.iter().enumerate().map(machine).collect();
         Cluster::new(self.config.clone(), machines).expect("a cluster with slots")
