@@ -8,6 +8,7 @@ use crate::delay_time::DelayTime;
 use crate::fair::Fair;
 use crate::fifo::Fifo;
 use crate::naive_fair::NaiveFair;
+use crate::triple_queue::TripleQueue;
 
 macro_rules! any_policy {
     ($($variant:ident),+ $(,)?) => {
@@ -58,4 +59,4 @@ macro_rules! any_policy {
     };
 }
 
-any_policy!(Fifo, NaiveFair, Delay, DelayTime, Fair, Capacity,);
+any_policy!(Fifo, NaiveFair, Delay, DelayTime, Fair, Capacity, TripleQueue,);

@@ -12,6 +12,7 @@ mod any;
 mod capacity;
 mod delay;
 mod delay_time;
+pub mod dress;
 mod fair;
 mod fifo;
 mod naive_fair;
@@ -20,6 +21,7 @@ mod registry;
 mod site;
 #[cfg(test)]
 mod testing;
+mod triple_queue;
 
 pub use any::AnyPolicy;
 pub use capacity::{Capacity, CapacityQueue};
@@ -30,3 +32,4 @@ pub use fifo::Fifo;
 pub use naive_fair::NaiveFair;
 pub use registry::{POLICIES, Parameter, PolicyInfo, PolicySpec, Range};
 pub use site::Site;
+pub use triple_queue::TripleQueue;

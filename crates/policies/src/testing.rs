@@ -11,7 +11,7 @@ use crate::registry::PolicySpec;
 
 /// A map that takes so long on a node with its data.
 pub(crate) fn map(run: Ms) -> MapSpec {
-    MapSpec { run, on: Vec::new() }
+    MapSpec { run, on: Vec::new(), bytes: None }
 }
 
 /// A job that arrives at 0.
@@ -38,12 +38,19 @@ pub(crate) fn some_job() -> JobId {
 pub(crate) struct MapSpec {
     run: Ms,
     on: Vec<usize>,
+    bytes: Option<(u64, u64)>,
 }
 
 impl MapSpec {
     /// On which nodes its input lies.
     pub(crate) fn on(mut self, nodes: &[usize]) -> Self {
         self.on = nodes.to_vec();
+        self
+    }
+
+    /// What it reads and writes.
+    pub(crate) fn bytes(mut self, input: u64, output: u64) -> Self {
+        self.bytes = Some((input, output));
         self
     }
 }
@@ -194,7 +201,8 @@ impl MapSpec {
     fn task(&self, nodes: &[NodeId]) -> TaskSpec {
         let logged = LoggedMap { outcome: Outcome::Success, level: Level::Node, run: self.run };
         let replicas = self.on.iter().map(|&node| nodes[node]).collect();
-        TaskSpec { replicas, map_tries: vec![logged], ..TaskSpec::default() }
+        let (input_bytes, output_bytes) = self.bytes.unzip();
+        TaskSpec { replicas, map_tries: vec![logged], input_bytes, output_bytes, ..TaskSpec::default() }
     }
 }
 

@@ -15,7 +15,7 @@ impl World<'_> {
         for &id in &self.nodes[node.index()].runs {
             let run = &self.runs[id.index()];
             let (Kind::Reduce, Some(fetched), Some(end)) = (run.kind, run.shuffle_finish, run.end) else { continue };
-            if run.kill == Kill::Done || run.lost {
+            if run.kill == Kill::Done || run.lost || end <= self.now {
                 continue;
             }
             if run.compute.is_some_and(|start| start <= self.now) {
@@ -24,7 +24,7 @@ impl World<'_> {
                 waiting.push((fetched, run.launch, id));
             }
         }
-        free_at.resize(free_at.len().max(slots as usize), self.now);
+        free_at.resize(slots as usize, self.now);
         waiting.sort_unstable();
         for (fetched, _, id) in waiting {
             let Some(slot) = free_at.iter_mut().min() else { return };

@@ -18,7 +18,7 @@ use crate::beats::Beats;
 use crate::cluster::{Cluster, ReduceModel};
 use crate::cost::{CostModel, Script};
 use crate::ids::{JobId, Kind, Level, Ms, NodeId};
-use crate::observer::{Ended, JobEnded, Launched, Observer};
+use crate::observer::{Decided, Ended, JobEnded, Launched, Observer};
 use crate::offer::{Offer, Violation};
 use crate::policy::{Orders, Policy};
 use crate::view::{RunId, RunView, View};
@@ -407,6 +407,9 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
         self.world.settle_reports(reported.0, NodeId(reported.1));
         let unchanged = self.ticked.0 == self.world.version;
         self.policy.tick(View { world: &self.world }, &mut self.orders);
+        for (name, job, value) in self.orders.decisions.drain(..) {
+            self.observer.decided(&Decided { at: at.0, name, job, value })?;
+        }
         let mut orders = std::mem::take(&mut self.orders.kills);
         for run in orders.drain(..) {
             self.order_kill(run, at)?;
@@ -514,13 +517,13 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
         }
         let task = &self.world.tasks[run.task.index()];
         if outcome == Outcome::Failed && task.failures >= self.world.cluster.config.jobs.max_attempts {
-            self.policy.task_finished(&run.ended(outcome), View { world: &self.world });
+            self.policy.task_finished(&run.ended(outcome, self.world.workload), View { world: &self.world });
             return self.end_job(run.job, Outcome::Failed);
         }
         if task.phase == TaskPhase::Running && task.live == 0 {
             self.world.task_returned(run.task);
         }
-        self.policy.task_finished(&run.ended(outcome), View { world: &self.world });
+        self.policy.task_finished(&run.ended(outcome, self.world.workload), View { world: &self.world });
         if self.world.is_done(run.job) { self.end_job(run.job, Outcome::Success) } else { Ok(()) }
     }
 

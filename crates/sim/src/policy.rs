@@ -55,6 +55,7 @@ pub trait Policy {
 #[derive(Debug, Default)]
 pub struct Orders {
     pub(crate) kills: Vec<RunId>,
+    pub(crate) decisions: Vec<(&'static str, Option<JobId>, f64)>,
 }
 
 impl Orders {
@@ -62,5 +63,11 @@ impl Orders {
     /// does not count as failed (policies B.5a, oracle F11).
     pub fn kill(&mut self, run: RunId) {
         self.kills.push(run);
+    }
+
+    /// Tells those who follow the replay what was decided, about one job or all; it changes nothing. To tell of changes alone
+    /// keeps a tick that changes nothing one that may be left out.
+    pub fn tell(&mut self, name: &'static str, job: Option<JobId>, value: f64) {
+        self.decisions.push((name, job, value));
     }
 }

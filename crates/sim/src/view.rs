@@ -102,6 +102,9 @@ pub struct AttemptEnd {
     pub finish: Ms,
     /// How it ended, as the master takes it.
     pub outcome: Outcome,
+    /// Bytes that a map which succeeded wrote, by its counters: for the reduces, where its job has any. `None` for all else,
+    /// and if the trace does not say.
+    pub output_bytes: Option<u64>,
 }
 
 impl<'a> View<'a> {
@@ -132,6 +135,11 @@ impl<'a> View<'a> {
     #[inline]
     pub fn node_count(&self) -> usize {
         self.world.nodes.len()
+    }
+
+    /// The nodes, by id.
+    pub fn nodes(&self) -> impl Iterator<Item = NodeId> + use<> {
+        self.world.cluster.node_ids()
     }
 
     /// How many racks there are.
@@ -178,6 +186,12 @@ impl<'a> View<'a> {
     #[inline]
     pub fn job_of(&self, task: TaskId) -> JobId {
         self.world.workload.job_of(task)
+    }
+
+    /// Bytes of the split that a map reads, known as soon as its job has arrived; `None` if the trace does not say, and for
+    /// reduces. What it writes is in [`AttemptEnd::output_bytes`], once it has.
+    pub fn input_bytes(&self, task: TaskId) -> Option<u64> {
+        self.world.workload.input_bytes(task)
     }
 
     /// Tasks of a kind that could be launched now, of all jobs: maps that wait, reduces that wait past slow-start.
@@ -231,6 +245,13 @@ impl<'a> View<'a> {
     pub fn runs(&self, job: JobId, kind: Kind) -> impl Iterator<Item = RunView> + use<'a> {
         let world = self.world;
         world.jobs[job.index()].runs[kind.index()].iter().map(move |&id| RunView::of(world, id))
+    }
+
+    /// The attempts of a kind on a node, in launch order; those of jobs that have ended hold their slots, too.
+    pub fn runs_on(&self, node: NodeId, kind: Kind) -> impl Iterator<Item = RunView> + use<'a> {
+        let world = self.world;
+        let runs = world.nodes[node.index()].runs.iter().filter(move |id| world.runs[id.index()].kind == kind);
+        runs.map(move |&id| RunView::of(world, id))
     }
 }
 
@@ -296,6 +317,13 @@ impl<'a> JobView<'a> {
     #[inline]
     pub fn reduces_may_start(&self) -> bool {
         self.world.reduces_may_start(self.job)
+    }
+
+    /// What its reduces will fetch from a node, as far as its maps are done: bytes, or the number of these maps if the trace
+    /// does not know the bytes of all maps of the job. 0 for a job without reduces, and for one that has ended.
+    #[inline]
+    pub fn map_output(&self, node: NodeId) -> f64 {
+        self.world.jobs[self.job.index()].map_output.get(node.index()).copied().unwrap_or(0.0)
     }
 
     /// Whether a map without any known place of input waits.

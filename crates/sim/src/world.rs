@@ -68,6 +68,10 @@ pub(crate) struct JobState {
     pub(crate) maps_done: Option<Ms>,
     pub(crate) runs: [Vec<RunId>; 2],
     pub(crate) fluid: Fluid,
+    /// What finished maps left for the reduces, by node: bytes, or their number where a size is unknown. Made with the
+    /// first such map, dropped when the job ends.
+    pub(crate) map_output: Vec<f64>,
+    output_in_bytes: bool,
     node_failures: Vec<(NodeId, u32)>,
 }
 
@@ -119,8 +123,9 @@ impl Run {
     }
 
     /// What the master learns of its end.
-    pub(crate) fn ended(&self, outcome: Outcome) -> AttemptEnd {
+    pub(crate) fn ended(&self, outcome: Outcome, workload: &Workload) -> AttemptEnd {
         let (shuffle_finish, sort_finish) = self.phases(outcome);
+        let wrote = self.kind == Kind::Map && outcome == Outcome::Success;
         AttemptEnd {
             task: self.task,
             job: self.job,
@@ -133,6 +138,7 @@ impl Run {
             sort_finish,
             finish: self.end.unwrap_or(self.start),
             outcome,
+            output_bytes: workload.output_bytes(self.task).filter(|_| wrote),
         }
     }
 }
@@ -222,6 +228,8 @@ impl<'w> World<'w> {
                     maps_done: None,
                     runs: [Vec::new(), Vec::new()],
                     fluid: Fluid::new(rules.cost.shuffle_rate),
+                    map_output: Vec::new(),
+                    output_in_bytes: false,
                     node_failures: Vec::new(),
                 }
             })
@@ -273,6 +281,8 @@ impl<'w> World<'w> {
         let state = &mut self.jobs[job.index()];
         state.phase = JobPhase::Active;
         state.maps = Some(Box::new(index));
+        state.output_in_bytes =
+            reduces > 0 && spec.maps.clone().all(|map| self.workload.output_bytes(TaskId(map)).is_some());
         if state.slowstart == 0 {
             self.release_reduces(job);
         }
@@ -301,6 +311,7 @@ impl<'w> World<'w> {
         let state = &mut self.jobs[job.index()];
         state.phase = JobPhase::Over;
         state.maps = None;
+        state.map_output = Vec::new();
         let left = |kind: usize| u64::from(counts[kind] - state.finished[kind]);
         self.ready[0] -= u64::from(state.waiting[0]);
         self.remaining[0] -= left(0);
@@ -515,6 +526,9 @@ impl<'w> World<'w> {
             } else {
                 state.fluid.map_ended(self.now, bytes);
             }
+            let bytes = self.workload.output_bytes(run.task).filter(|_| state.output_in_bytes);
+            state.map_output.resize(self.nodes.len(), 0.0);
+            state.map_output[run.node.index()] += bytes.map_or(1.0, |bytes| bytes as f64);
         }
         let last = state.finished[0] == maps;
         if last {
@@ -622,6 +636,9 @@ impl<'w> World<'w> {
         let state = &mut self.jobs[job.index()];
         state.finished[0] -= 1;
         state.maps_done = None;
+        if let Some(left) = self.tasks[task.index()].done_on.and_then(|node| state.map_output.get_mut(node.index())) {
+            *left = 0.0;
+        }
         self.remaining[0] += 1;
         if were_ready && !self.reduces_may_start(job) {
             let state = &self.jobs[job.index()];

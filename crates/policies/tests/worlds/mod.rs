@@ -298,6 +298,11 @@ pub(crate) fn policies(world: &World) -> Vec<(String, AnyPolicy)> {
     let capacity = |more: &str| format!("capacity:init_poll={},{more}", 3 * unit);
     specs.push(capacity("user_limit=30,extra_users=0,jobs_per_user=1"));
     specs.push(capacity("priorities=true,user_limit=50"));
+    // A rate about which the maps of these worlds lie: jobs of all classes.
+    let triple_queue = |more: &str| format!("triple-queue:dior_mb_s={},{more}", 2.0 / unit as f64);
+    specs.push(triple_queue("sway_queue=io,min_samples=0.5"));
+    specs.push(triple_queue("sway_queue=cpu,mtct_window=3,defect_threshold=1"));
+    specs.push(triple_queue("sway_queue=dynamic,cpu_slots=1,io_reduce_slots=1,sample_per_tracker=2"));
     let build = |text: String| {
         let policy = PolicySpec::parse(&text).and_then(|spec| spec.build()).unwrap_or_else(|error| panic!("{error}"));
         (text, policy)
@@ -462,9 +467,12 @@ impl World {
         let nodes: Vec<NodeId> = cluster.node_ids().collect();
         let mut workload = Workload::default();
         for (number, job) in self.jobs.iter().enumerate() {
+            // A map reads as much as it hands on; nobody knows how much where nothing is handed on.
+            let size = u64::try_from(job.shuffle_bytes).ok().filter(|&bytes| bytes > 0);
             let map = |map: &Map| TaskSpec {
                 replicas: map.replicas.iter().map(|&node| nodes[node]).collect(),
                 map_tries: map.tries.clone(),
+                input_bytes: size.map(|bytes| bytes / job.maps.len() as u64),
                 ..TaskSpec::default()
             };
             let reduce = |tries: &Vec<LoggedReduce>| TaskSpec { reduce_tries: tries.clone(), ..TaskSpec::default() };
