@@ -11,7 +11,7 @@
 //! for another begins to wait: as in Hadoop, it does not. On a cluster of one rack every launch away from the data is in the rack,
 //! so T1 alone is waited for. A job with maps whose place is unknown never waits, as in Hadoop.
 
-use resched_sim::{JobId, Kind, Offer, Policy, Reach, View, Violation};
+use resched_sim::{JobId, Kind, Offer, Policy, View, Violation};
 
 use crate::parts::equal_order::{equal_order, launch_reduces};
 use crate::parts::locality_wait::{LocalityWaits, Waits};
@@ -54,11 +54,7 @@ impl DelayTime {
     fn launch_map(&mut self, offer: &mut Offer<'_, '_>, waits: Waits) -> Result<bool, Violation> {
         equal_order(offer.view(), Kind::Map, &mut self.order);
         for &job in &self.order {
-            self.jobs.visit(job);
-            let unplaced = offer.view().job(job).has_unplaced_maps();
-            let reach = if unplaced { Reach::Any } else { self.jobs.reach(job, waits) };
-            if let Some(level) = offer.launch_map(job, reach)? {
-                self.jobs.launch(job, level);
+            if self.jobs.launch_map(offer, job, waits, false)? {
                 return Ok(true);
             }
         }

@@ -10,6 +10,7 @@
 
 mod any;
 mod capacity;
+mod coupling;
 mod delay;
 mod delay_time;
 pub mod dress;
@@ -25,11 +26,13 @@ mod triple_queue;
 
 pub use any::AnyPolicy;
 pub use capacity::{Capacity, CapacityQueue};
+pub use coupling::Coupling;
 pub use delay::Delay;
 pub use delay_time::DelayTime;
-pub use fair::{Allocations, Fair, PoolConfig, PoolMode};
+pub use fair::Fair;
 pub use fifo::Fifo;
 pub use naive_fair::NaiveFair;
+pub use parts::allocations::{Allocations, PoolConfig, PoolMode};
 pub use registry::{POLICIES, Parameter, PolicyInfo, PolicySpec, Range};
 pub use site::Site;
 pub use triple_queue::TripleQueue;

@@ -6,11 +6,20 @@ use std::fmt;
 
 use crate::any::AnyPolicy;
 use crate::site::Site;
-use crate::{capacity, delay, delay_time, fair, fifo, naive_fair, triple_queue};
+use crate::{capacity, coupling, delay, delay_time, fair, fifo, naive_fair, triple_queue};
 
 /// All policies, in the order in which they are listed.
-pub const POLICIES: &[PolicyInfo] =
-    &[fifo::INFO, naive_fair::INFO, delay::INFO, delay_time::INFO, fair::INFO, capacity::INFO, triple_queue::INFO];
+#[rustfmt::skip] // one a line
+pub const POLICIES: &[PolicyInfo] = &[
+    fifo::INFO,
+    naive_fair::INFO,
+    delay::INFO,
+    delay_time::INFO,
+    fair::INFO,
+    capacity::INFO,
+    coupling::INFO,
+    triple_queue::INFO,
+];
 
 /// A policy as the registry knows it.
 #[derive(Debug)]

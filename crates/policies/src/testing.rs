@@ -2,7 +2,7 @@
 
 use resched_sim::{
     Cluster, ClusterConfig, Error, Interval, JobId, Launched, Level, LoggedMap, LoggedReduce, Ms, NodeId, Observer,
-    Options, Phase, ReduceModel, Resources, TaskSpec, Workload, replay,
+    Options, Phase, RackId, ReduceModel, Resources, TaskSpec, Workload, replay,
 };
 use resched_trace::model::{Outcome, Priority};
 
@@ -32,6 +32,12 @@ pub(crate) fn some_job() -> JobId {
     let world = Scenario::nodes(1, 1, 1).job(job("job_1_0001").maps(1, map(1)));
     let (_, workload) = world.build();
     workload.find("job_1_0001").into_iter().next().unwrap_or_else(|| unreachable!("the job was just added"))
+}
+
+/// So many nodes in so many racks.
+pub(crate) fn some_nodes(nodes: usize, racks: usize) -> Vec<(NodeId, RackId)> {
+    let (cluster, _) = Scenario::nodes(nodes, 1, 1).racks(racks).build();
+    cluster.node_ids().map(|node| (node, cluster.node(node).rack)).collect()
 }
 
 #[derive(Debug, Clone)]
@@ -141,6 +147,11 @@ impl Scenario {
 
     pub(crate) fn heartbeat(mut self, interval: Ms) -> Self {
         self.config.heartbeat.interval = Interval::Fixed(interval);
+        self
+    }
+
+    pub(crate) fn out_of_band(mut self) -> Self {
+        self.config.heartbeat.out_of_band = true;
         self
     }
 

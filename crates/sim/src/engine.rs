@@ -150,12 +150,13 @@ fn changes(cluster: &Cluster, beats: &Beats) -> Vec<(Ms, Change, NodeId)> {
     changes
 }
 
-/// Which nodes with free slots must not sleep.
+/// Which nodes must not sleep: those with a free slot of a kind, with any free slot, or all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Needs {
     maps: bool,
     reduces: bool,
-    anything: bool,
+    any_slot: bool,
+    all: bool,
 }
 
 struct Engine<'a, 'w, P, O> {
@@ -470,7 +471,8 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
     fn heartbeat(&mut self, node: NodeId, at: Position, next: Ms) -> Result<(), Error> {
         self.world.settle_reports(at.0, node);
         self.take_reports(node, at)?;
-        if self.world.nodes[node.index()].free.0 != [0, 0] {
+        let view = View { world: &self.world };
+        if view.free(node).0 != [0, 0] || self.policy.counts_heartbeats(view) {
             self.consult(node, at, next)?;
         }
         self.carry_out_kills(node)?;
@@ -690,21 +692,24 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
         Needs {
             maps: self.world.ready[0] > 0,
             reduces: self.world.ready[1] > 0,
-            anything: self.policy.restless(View { world: &self.world }),
+            any_slot: self.policy.restless(View { world: &self.world }),
+            all: self.policy.counts_heartbeats(View { world: &self.world }),
         }
     }
 
     fn needs_node(&self, needs: Needs, node: NodeId) -> bool {
         let free = self.world.nodes[node.index()].free;
         let fits = |kind| free.fits(self.world.cluster.demand(kind)) > 0;
-        needs.maps && fits(Kind::Map) || needs.reduces && fits(Kind::Reduce) || needs.anything && free.0 != [0, 0]
+        let by_kind = needs.maps && fits(Kind::Map) || needs.reduces && fits(Kind::Reduce);
+        needs.all || by_kind || needs.any_slot && free.0 != [0, 0]
     }
 
     /// Wakes the nodes that this event has made needed.
     fn wake_for_needs(&mut self, at: Position) {
         let now = self.find_needs();
         let before = std::mem::replace(&mut self.needs, now);
-        let more = now.maps && !before.maps || now.reduces && !before.reduces || now.anything && !before.anything;
+        let rises = |need: fn(Needs) -> bool| need(now) && !need(before);
+        let more = rises(|n| n.maps) || rises(|n| n.reduces) || rises(|n| n.any_slot) || rises(|n| n.all);
         if !(self.parking && more) {
             return;
         }

@@ -35,7 +35,7 @@ impl Offer<'_, '_> {
     /// How many more tasks of a kind it has room for.
     #[inline]
     pub fn free(&self, kind: Kind) -> u32 {
-        self.world.nodes[self.node.index()].free.fits(self.world.cluster.demand(kind))
+        self.view().room(self.node, kind)
     }
 
     /// How many attempts of a kind the node reported as running in this heartbeat; launches do not change it.

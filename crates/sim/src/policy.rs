@@ -8,7 +8,8 @@ use crate::view::{AttemptEnd, RunId, RunView, View};
 /// heartbeat with launches, which the engine checks. Only [`Policy::heartbeat`] must be written.
 ///
 /// **Parking.** A heartbeat of a node is left out when no task waits that its free slots could run. A policy whose state
-/// changes at such heartbeats too says so by [`Policy::restless`]; the schedule must be the same with and without parking.
+/// changes at such heartbeats too says so by [`Policy::restless`] or [`Policy::counts_heartbeats`]; the schedule must be the
+/// same with and without parking.
 pub trait Policy {
     /// A job has arrived.
     fn job_submitted(&mut self, _job: JobId, _view: View<'_>) {}
@@ -44,7 +45,12 @@ pub trait Policy {
         false
     }
 
-    /// A node with at least one free slot calls: launch what it should run.
+    /// Whether every heartbeat of every node matters now, even of one without any free slot: such a node calls, too.
+    fn counts_heartbeats(&self, _view: View<'_>) -> bool {
+        false
+    }
+
+    /// A node with at least one free slot calls, or any node while [`Policy::counts_heartbeats`]: launch what it should run.
     ///
     /// # Errors
     /// The [`Violation`] that [`Offer::launch`] returned, passed on with `?`; the replay ends with it.

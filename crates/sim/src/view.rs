@@ -1,5 +1,7 @@
 //! What a policy may read: the world as the master sees it, without run times, outcomes or jobs to come.
 
+use rand::Rng;
+use resched_trace::draws::{Purpose, stream};
 use resched_trace::model::{Outcome, Priority};
 
 use crate::ids::{JobId, Kind, Level, Ms, NodeId, RackId, TaskId};
@@ -137,14 +139,14 @@ impl<'a> View<'a> {
         self.world.nodes.len()
     }
 
-    /// The nodes, by id.
-    pub fn nodes(&self) -> impl Iterator<Item = NodeId> + use<> {
-        self.world.cluster.node_ids()
-    }
-
     /// How many racks there are.
     pub fn rack_count(&self) -> usize {
         self.world.cluster.racks().len()
+    }
+
+    /// All nodes, by id.
+    pub fn nodes(&self) -> impl Iterator<Item = NodeId> + use<> {
+        self.world.cluster.node_ids()
     }
 
     /// The rack of a node.
@@ -170,6 +172,18 @@ impl<'a> View<'a> {
         self.world.nodes[node.index()].free
     }
 
+    /// How many more tasks of a kind a node has room for.
+    #[inline]
+    pub fn room(&self, node: NodeId, kind: Kind) -> u32 {
+        self.free(node).fits(self.world.cluster.demand(kind))
+    }
+
+    /// How many nodes have room for a task of a kind.
+    #[inline]
+    pub fn nodes_with_room(&self, kind: Kind) -> u32 {
+        self.world.roomy[kind.index()]
+    }
+
     /// Jobs that have arrived and not ended, in the order of submission, then of id.
     #[inline]
     pub fn jobs(&self) -> &'a [JobId] {
@@ -192,6 +206,18 @@ impl<'a> View<'a> {
     /// reduces. What it writes is in [`AttemptEnd::output_bytes`], once it has.
     pub fn input_bytes(&self, task: TaskId) -> Option<u64> {
         self.world.workload.input_bytes(task)
+    }
+
+    /// The nodes that hold the input of a map; none if no place is known.
+    #[inline]
+    pub fn replicas(&self, task: TaskId) -> &'a [NodeId] {
+        self.world.workload.replicas(task)
+    }
+
+    /// Random numbers for a decision, from the seed of the replay; `entity` is any numbers that name the decision, such as job,
+    /// node and instant. They must not count calls: parking leaves calls out.
+    pub fn draws(&self, purpose: Purpose, entity: &[u64]) -> impl Rng + use<> {
+        stream(self.world.seed, purpose, entity)
     }
 
     /// Tasks of a kind that could be launched now, of all jobs: maps that wait, reduces that wait past slow-start.
@@ -283,6 +309,11 @@ impl<'a> JobView<'a> {
         self.world.workload.job(self.job).count(kind)
     }
 
+    /// Its tasks of a kind.
+    pub fn tasks(&self, kind: Kind) -> impl Iterator<Item = TaskId> + use<> {
+        self.world.workload.job(self.job).tasks(kind).map(TaskId)
+    }
+
     /// How many of them wait.
     #[inline]
     pub fn waiting(&self, kind: Kind) -> u32 {
@@ -299,6 +330,15 @@ impl<'a> JobView<'a> {
     #[inline]
     pub fn backups(&self, kind: Kind) -> u32 {
         self.world.jobs[self.job.index()].backups[kind.index()]
+    }
+
+    /// How many of them run on a node; looks through what that node runs.
+    pub fn running_on(&self, node: NodeId, kind: Kind) -> u32 {
+        let of_job = |run: &&RunId| {
+            let run = &self.world.runs[run.index()];
+            (run.job, run.kind) == (self.job, kind)
+        };
+        self.world.nodes[node.index()].runs.iter().filter(of_job).count() as u32
     }
 
     /// How many of them are done.

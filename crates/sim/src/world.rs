@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::beats::Beats;
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, Node};
 use crate::cost::{Course, Fluid, slowstart_threshold};
 use crate::ids::{JobId, Kind, Level, Ms, NodeId, TaskId};
 use crate::index::{MapIndex, Reach, level};
@@ -175,6 +175,8 @@ pub(crate) struct World<'w> {
     pub(crate) workload: &'w Workload,
     pub(crate) cluster: &'w Cluster,
     pub(crate) beats: Beats,
+    /// Keys all random draws.
+    pub(crate) seed: u64,
     pub(crate) now: Ms,
     pub(crate) jobs: Vec<JobState>,
     pub(crate) tasks: Vec<TaskState>,
@@ -201,6 +203,8 @@ pub(crate) struct World<'w> {
     pub(crate) desired_with_reduces: [u64; 2],
     /// Attempts in the latest heartbeat of every node.
     pub(crate) reported: [u64; 2],
+    /// Nodes with room for a task of each kind.
+    pub(crate) roomy: [u32; 2],
     /// Grows with every change that a policy could see.
     pub(crate) version: u64,
 }
@@ -239,10 +243,15 @@ impl<'w> World<'w> {
             .iter()
             .map(|node| NodeState { runs: Vec::new(), free: node.capacity, health: Health::Up, reported: [0; 2] })
             .collect();
+        let roomy = Kind::BOTH.map(|kind| {
+            let has_room = |node: &&Node| node.capacity.fits(cluster.demand(kind)) > 0;
+            cluster.nodes().iter().filter(has_room).count() as u32
+        });
         Self {
             workload,
             cluster,
             beats: Beats::new(cluster, seed),
+            seed,
             now: rules.heartbeat.first,
             jobs,
             tasks: vec![NEW_TASK; workload.task_count()],
@@ -260,6 +269,7 @@ impl<'w> World<'w> {
             live_nodes: cluster.nodes().len(),
             desired_with_reduces: [0; 2],
             reported: [0; 2],
+            roomy,
             version: 0,
         }
     }
@@ -462,9 +472,8 @@ impl<'w> World<'w> {
         task.phase = TaskPhase::Running;
         task.tries += 1;
         task.live += 1;
-        let on = &mut self.nodes[node.index()];
-        on.free = on.free.minus(self.cluster.demand(kind));
-        on.runs.push(id);
+        self.nodes[node.index()].runs.push(id);
+        self.set_free(node, self.nodes[node.index()].free.minus(self.cluster.demand(kind)));
         self.expect_report(next_beat, node, id);
         self.version += 1;
         id
@@ -475,14 +484,22 @@ impl<'w> World<'w> {
         self.runs.get(id.index()).is_some_and(|run| self.nodes[run.node.index()].runs.contains(&id))
     }
 
+    fn set_free(&mut self, node: NodeId, free: Resources) {
+        let before = std::mem::replace(&mut self.nodes[node.index()].free, free);
+        for kind in Kind::BOTH {
+            let has_room = |free: Resources| u32::from(free.fits(self.cluster.demand(kind)) > 0);
+            let roomy = &mut self.roomy[kind.index()];
+            *roomy = *roomy + has_room(free) - has_room(before);
+        }
+    }
+
     /// Frees what an attempt held. Its task is where the caller puts it.
     pub(crate) fn release(&mut self, id: RunId) -> Run {
         let run = self.runs[id.index()].clone();
         let k = run.kind.index();
-        let on = &mut self.nodes[run.node.index()];
-        on.free = on.free.plus(self.cluster.demand(run.kind));
-        on.runs.retain(|&other| other != id);
         self.tasks[run.task.index()].live -= 1;
+        self.nodes[run.node.index()].runs.retain(|&other| other != id);
+        self.set_free(run.node, self.nodes[run.node.index()].free.plus(self.cluster.demand(run.kind)));
         let state = &mut self.jobs[run.job.index()];
         let active = u64::from(state.phase == JobPhase::Active);
         state.running[k] -= 1;
@@ -603,8 +620,8 @@ impl<'w> World<'w> {
         self.live_nodes -= 1;
         let state = &mut self.nodes[node.index()];
         state.health = Health::Lost;
-        state.free = Resources::default();
         state.reported = [0; 2];
+        self.set_free(node, Resources::default());
         self.version += 1;
         let with_reduces =
             self.active.iter().map(|&job| self.workload.job(job)).filter(|job| job.count(Kind::Reduce) > 0);
@@ -622,9 +639,8 @@ impl<'w> World<'w> {
             self.slots[kind.index()] += capacity.fits(self.cluster.demand(kind));
         }
         self.live_nodes += 1;
-        let state = &mut self.nodes[node.index()];
-        state.health = Health::Up;
-        state.free = capacity;
+        self.nodes[node.index()].health = Health::Up;
+        self.set_free(node, capacity);
         self.version += 1;
     }
 

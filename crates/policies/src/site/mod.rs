@@ -1,7 +1,7 @@
 //! A site's own configuration, as its Hadoop had it: what policies take from it instead of their defaults.
 
 use crate::capacity::CapacityQueue;
-use crate::fair::Allocations;
+use crate::parts::allocations::Allocations;
 use crate::parts::queue_tree::QueueTree;
 
 /// What the configuration of a site says to policies; empty unless one was read.

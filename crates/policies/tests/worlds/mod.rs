@@ -303,6 +303,14 @@ pub(crate) fn policies(world: &World) -> Vec<(String, AnyPolicy)> {
     specs.push(triple_queue("sway_queue=io,min_samples=0.5"));
     specs.push(triple_queue("sway_queue=cpu,mtct_window=3,defect_threshold=1"));
     specs.push(triple_queue("sway_queue=dynamic,cpu_slots=1,io_reduce_slots=1,sample_per_tracker=2"));
+    let coupling = |more: &str| format!("coupling:update={unit}{more}");
+    for maps in ["peek", "delay", "greedy"] {
+        for reduces in ["gradual", "greedy"] {
+            specs.extend(["on", "off"].map(|wait| coupling(&format!(",maps={maps},reduces={reduces},wait={wait}"))));
+        }
+    }
+    specs.push(coupling(",K=2,beta=0.5,refill=true,D=2,rounds=1"));
+    specs.push(coupling(",K=3,exclude_self=false,D=4,rounds=2,threshold=0.5"));
     let build = |text: String| {
         let policy = PolicySpec::parse(&text).and_then(|spec| spec.build()).unwrap_or_else(|error| panic!("{error}"));
         (text, policy)
