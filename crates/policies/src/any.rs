@@ -7,6 +7,7 @@ use crate::coupling::Coupling;
 use crate::delay::Delay;
 use crate::delay_time::DelayTime;
 use crate::fair::Fair;
+use crate::fair_deficit::FairDeficit;
 use crate::fifo::Fifo;
 use crate::naive_fair::NaiveFair;
 use crate::triple_queue::TripleQueue;
@@ -70,6 +71,7 @@ any_policy!(
     Delay,
     DelayTime,
     Fair,
+    FairDeficit,
     Capacity,
     Coupling,
     TripleQueue,

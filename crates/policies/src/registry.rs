@@ -6,7 +6,7 @@ use std::fmt;
 
 use crate::any::AnyPolicy;
 use crate::site::Site;
-use crate::{capacity, coupling, delay, delay_time, fair, fifo, naive_fair, triple_queue};
+use crate::{capacity, coupling, delay, delay_time, fair, fair_deficit, fifo, naive_fair, triple_queue};
 
 /// All policies, in the order in which they are listed.
 #[rustfmt::skip] // one a line
@@ -16,6 +16,7 @@ pub const POLICIES: &[PolicyInfo] = &[
     delay::INFO,
     delay_time::INFO,
     fair::INFO,
+    fair_deficit::INFO,
     capacity::INFO,
     coupling::INFO,
     triple_queue::INFO,

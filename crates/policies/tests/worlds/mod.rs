@@ -295,6 +295,10 @@ pub(crate) fn policies(world: &World) -> Vec<(String, AnyPolicy)> {
     specs.push(fair("boost=true,max_diff=0.3"));
     specs.push(fair("assign_multiple=false,delay_node=0"));
     specs.push(fair("map_cap=1,reduce_cap=1"));
+    let deficit = |more: &str| format!("fair-deficit:update={unit},{more}");
+    specs.push(deficit("assign_multiple=true"));
+    specs.push(deficit("pools=queue,size_weight=true"));
+    specs.push(deficit("boost=true"));
     let capacity = |more: &str| format!("capacity:init_poll={},{more}", 3 * unit);
     specs.push(capacity("user_limit=30,extra_users=0,jobs_per_user=1"));
     specs.push(capacity("priorities=true,user_limit=50"));
@@ -324,6 +328,10 @@ pub(crate) fn policies(world: &World) -> Vec<(String, AnyPolicy)> {
             fair.set_allocations(allocations(pools, world));
             policies.push((format!("{label} with allocations"), fair.into()));
         }
+    }
+    if let (label, AnyPolicy::FairDeficit(mut fair)) = build(deficit("assign_multiple=true")) {
+        fair.set_allocations(allocations("user", world));
+        policies.push((format!("{label} with allocations"), fair.into()));
     }
     if let (label, AnyPolicy::Capacity(mut capacity)) = build(capacity("user_limit=40")) {
         // A queue that gets no slot keeps its jobs for ever.
