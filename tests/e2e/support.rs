@@ -12,7 +12,15 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// All policies.
-pub(crate) const POLICIES: [&str; 5] = ["fifo", "naive-fair", "delay", "delay-time", "fair"];
+pub(crate) const POLICIES: [&str; resched_policies::POLICIES.len()] = {
+    let mut names = [""; resched_policies::POLICIES.len()];
+    let mut place = 0;
+    while place < names.len() {
+        names[place] = resched_policies::POLICIES[place].name;
+        place += 1;
+    }
+    names
+};
 
 /// A folder of a test's own, in which the binary runs, so that paths are short and the same each time.
 pub(crate) struct Dir(TempDir);
