@@ -5,12 +5,14 @@ use resched_sim::{
     Violation,
 };
 
+use crate::capacity::Capacity;
 use crate::cogrs::CoGrs;
 use crate::coupling::Coupling;
 use crate::delay::Delay;
 use crate::delay_time::DelayTime;
 use crate::dress::Dress;
 use crate::fair::Fair;
+use crate::fair_deficit::FairDeficit;
 use crate::fifo::Fifo;
 use crate::naive_fair::NaiveFair;
 use crate::triple_queue::TripleQueue;
@@ -89,6 +91,8 @@ any_policy!(
     Delay,
     DelayTime,
     Fair,
+    FairDeficit,
+    Capacity,
     Coupling,
     TripleQueue,
     Dress,

@@ -9,12 +9,14 @@
 //! ```
 
 mod any;
+mod capacity;
 mod cogrs;
 mod coupling;
 mod delay;
 mod delay_time;
 mod dress;
 mod fair;
+mod fair_deficit;
 mod fifo;
 mod naive_fair;
 pub mod parts;
@@ -28,12 +30,14 @@ mod yarn_fair;
 mod yarn_fifo;
 
 pub use any::AnyPolicy;
+pub use capacity::{Capacity, CapacityQueue};
 pub use cogrs::CoGrs;
 pub use coupling::Coupling;
 pub use delay::Delay;
 pub use delay_time::DelayTime;
 pub use dress::Dress;
 pub use fair::Fair;
+pub use fair_deficit::FairDeficit;
 pub use fifo::Fifo;
 pub use naive_fair::NaiveFair;
 pub use parts::allocations::{Allocations, PoolConfig, PoolMode};

@@ -7,8 +7,8 @@ use std::fmt;
 use crate::any::AnyPolicy;
 use crate::site::Site;
 use crate::{
-    cogrs, coupling, delay, delay_time, dress, fair, fifo, naive_fair, triple_queue, yarn_capacity, yarn_fair,
-    yarn_fifo,
+    capacity, cogrs, coupling, delay, delay_time, dress, fair, fair_deficit, fifo, naive_fair, triple_queue,
+    yarn_capacity, yarn_fair, yarn_fifo,
 };
 
 /// All policies, in the order in which they are listed.
@@ -19,6 +19,8 @@ pub const POLICIES: &[PolicyInfo] = &[
     delay::INFO,
     delay_time::INFO,
     fair::INFO,
+    fair_deficit::INFO,
+    capacity::INFO,
     coupling::INFO,
     triple_queue::INFO,
     dress::INFO,

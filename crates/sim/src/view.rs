@@ -41,6 +41,8 @@ pub struct RunView {
     pub id: RunId,
     /// Its task.
     pub task: TaskId,
+    /// The kind of its task.
+    pub kind: Kind,
     /// Its number among the tries at that task.
     pub attempt: u32,
     /// Where it runs.
@@ -65,6 +67,7 @@ impl RunView {
         Self {
             id,
             task: run.task,
+            kind: run.kind,
             attempt: run.attempt,
             node: run.node,
             assigned: run.assigned,

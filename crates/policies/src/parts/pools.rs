@@ -315,7 +315,8 @@ impl Pools {
 
     // The order.
 
-    fn weight(&self, view: View<'_>, job: JobId, kind: Kind) -> f64 {
+    /// What a job counts for against others of its pool.
+    pub fn weight(&self, view: View<'_>, job: JobId, kind: Kind) -> f64 {
         let mut weight = match view.job(job).priority() {
             Priority::VeryHigh => 4.0,
             Priority::High => 2.0,
