@@ -8,7 +8,7 @@ use resched_trace::model::Outcome;
 
 use crate::cluster::{Cluster, ReduceModel};
 use crate::ids::{JobId, Kind, Level, Ms, TaskId};
-use crate::workload::{LoggedReduce, Workload};
+use crate::workload::{Job, LoggedReduce, Workload};
 
 /// Rumen's run time where it knows none, and for a negative one.
 const UNKNOWN_RUN: Ms = 100;
@@ -54,8 +54,7 @@ impl<'w> CostModel<'w> {
     }
 
     fn map(&mut self, task: TaskId, attempt: u32, level: Level) -> Course {
-        let course =
-            |outcome, run: Ms| Course { outcome, run: if run < 0 { UNKNOWN_RUN } else { run }, sort: 0, shuffle: 0 };
+        let course = |outcome, run: Ms| Course { outcome, run: possible(run), sort: 0, shuffle: 0 };
         let tries = self.workload.logged_maps(task);
         let factors = &self.cluster.config.cost.locality;
         let logged = tries.get(attempt as usize);
@@ -81,7 +80,7 @@ impl<'w> CostModel<'w> {
         let tries = self.workload.logged_reduces(task);
         let as_logged = |own: &LoggedReduce, run: Ms| Course {
             outcome: own.outcome,
-            run: if run < 0 { UNKNOWN_RUN } else { run },
+            run: possible(run),
             sort: own.sort.max(0),
             shuffle: own.shuffle.max(0),
         };
@@ -144,6 +143,40 @@ impl<'w> CostModel<'w> {
         };
         Some((shuffled, shuffled + course.sort + course.run))
     }
+}
+
+/// How long the successful try of a task takes, ms, if nothing stands in its way: a map beside its input, a reduce after
+/// all maps of its job. `None` if the log holds no success.
+pub(crate) fn undisturbed(workload: &Workload, cluster: &Cluster, task: TaskId) -> Option<Ms> {
+    let cost = &cluster.config.cost;
+    let job = workload.job(workload.job_of(task));
+    Some(match job.place(task).0 {
+        Kind::Map => {
+            let own = workload.logged_maps(task).iter().find(|own| own.outcome == Outcome::Success)?;
+            possible(scaled(own.run, Level::Node, own.level, &cost.locality))
+        }
+        Kind::Reduce => {
+            let own = workload.logged_reduces(task).iter().find(|own| own.outcome == Outcome::Success)?;
+            let logged = possible(own.reduce?);
+            match cost.reduce {
+                ReduceModel::R0 => logged,
+                ReduceModel::R1 => job.typical_shuffle.unwrap_or(own.shuffle).max(0) + own.sort.max(0) + logged,
+                ReduceModel::R2 => shuffle_alone(job, cost.shuffle_rate) + own.sort.max(0) + logged,
+            }
+        }
+    })
+}
+
+/// A run time, or Rumen's value for one that cannot be.
+fn possible(run: Ms) -> Ms {
+    if run < 0 { UNKNOWN_RUN } else { run }
+}
+
+/// How long a reduce fetches its share of what the maps have made, ms, at so many bytes per second.
+fn shuffle_alone(job: &Job, bytes_per_second: f64) -> Ms {
+    let mut fluid = Fluid::new(bytes_per_second);
+    fluid.map_ended(0, job.shuffle_bytes.unwrap_or(0).max(0) as f64 / f64::from(job.count(Kind::Reduce).max(1)));
+    fluid.end(0)
 }
 
 /// Rumen's scaling of a run time from one level to another, truncated to whole ms (oracle F3).

@@ -167,7 +167,8 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
         options: &'w Options,
         observer: &'a mut O,
     ) -> Self {
-        let world = World::new(workload, cluster);
+        let mut world = World::new(workload, cluster);
+        world.oracle = policy.is_oracle();
         let period = policy.period();
         Self {
             cost: CostModel::new(workload, cluster, options.seed, &options.script),

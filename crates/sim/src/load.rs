@@ -35,12 +35,12 @@ pub fn load(trace: &Trace, cluster: &Cluster, seed: u64) -> Result<(Workload, Sk
         trace,
         cluster,
         seed,
-        tasks: Cursor::new::<TaskRow>(trace, &["job_id", "task_id", "kind", "outcome"])?,
+        tasks: Cursor::new::<TaskRow>(trace, &["job_id", "task_id", "kind", "outcome", "input_bytes"])?,
         attempts: Cursor::new::<AttemptRow>(
             trace,
             &["task_id", "attempt", "start", "shuffle_finish", "sort_finish", "finish", "outcome", "locality"],
         )?,
-        splits: Cursor::new::<SplitRow>(trace, &["task_id", "host"])?,
+        splits: Cursor::new::<SplitRow>(trace, &["task_id", "host", "bytes"])?,
         skipped: Skipped::new(),
     };
     let rows = |table: &str| trace.manifest().rows.get(table).map_or(0, |&rows| rows.min(MOST_ROOM) as usize);
@@ -143,7 +143,9 @@ impl Loader<'_> {
             let kind = self.tasks.text(2).and_then(TaskKind::from_name);
             // A task without a status was never seen to end: nothing of its log is taken (oracle F9).
             let logged = self.tasks.text(3) != Some(Outcome::Incomplete.as_str());
-            let mut spec = TaskSpec { replicas: self.replicas(&name)?, ..TaskSpec::default() };
+            let (replicas, split_bytes) = self.split(&name)?;
+            let input_bytes = self.tasks.int(4).or(split_bytes).filter(|&bytes| bytes >= 0);
+            let mut spec = TaskSpec { replicas, input_bytes, ..TaskSpec::default() };
             match kind {
                 Some(TaskKind::Map) => spec.map_tries = self.map_tries(&name, logged, shuffles)?,
                 Some(TaskKind::Reduce) => spec.reduce_tries = self.reduce_tries(&name, logged, shuffles)?,
@@ -163,11 +165,13 @@ impl Loader<'_> {
         Ok((maps, reduces))
     }
 
-    /// The nodes that hold a task's input.
-    fn replicas(&mut self, task: &str) -> Result<Vec<NodeId>, Error> {
+    /// The nodes that hold a task's input, and its length.
+    fn split(&mut self, task: &str) -> Result<(Vec<NodeId>, Option<i64>), Error> {
         let mut nodes = Vec::new();
+        let mut bytes = None;
         let mut outside = 0;
         while self.splits.ready()? && self.splits.text(0) == Some(task) {
+            bytes = bytes.max(self.splits.int(2));
             match self.splits.text(1).and_then(|host| self.cluster.find(host)) {
                 Some(node) if !nodes.contains(&node) => nodes.push(node),
                 Some(_) => self.skip("split-host-twice", 1),
@@ -181,7 +185,7 @@ impl Loader<'_> {
         } else {
             self.skip("split-host-outside-cluster", outside);
         }
-        Ok(nodes)
+        Ok((nodes, bytes))
     }
 
     /// Places blocks of another cluster on this one: distinct nodes, uniformly.

@@ -22,6 +22,11 @@ pub trait Policy {
     /// The master has learned how an attempt at a task ended.
     fn task_finished(&mut self, _ended: &AttemptEnd, _view: View<'_>) {}
 
+    /// Whether it is an oracle: a reference that may ask [`View::oracle`] how long tasks will take, as no real scheduler can.
+    fn is_oracle(&self) -> bool {
+        false
+    }
+
     /// How often [`Policy::tick`] is called, ms; `None`: never.
     fn period(&self) -> Option<Ms> {
         None

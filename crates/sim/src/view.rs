@@ -3,8 +3,9 @@
 use resched_trace::model::{Outcome, Priority};
 
 use crate::ids::{JobId, Kind, Level, Ms, NodeId, RackId, TaskId};
+use crate::oracle::Oracle;
 use crate::resources::Resources;
-use crate::world::{Kill, World};
+use crate::world::{Kill, TaskPhase, World};
 
 /// An attempt that is on a node now. The number is used again once it is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -118,6 +119,11 @@ impl<'a> View<'a> {
         self.world.nodes.len()
     }
 
+    /// The nodes, by id.
+    pub fn nodes(&self) -> impl Iterator<Item = NodeId> + use<'a> {
+        self.world.cluster.node_ids()
+    }
+
     /// How many racks there are.
     pub fn rack_count(&self) -> usize {
         self.world.cluster.racks().len()
@@ -162,6 +168,30 @@ impl<'a> View<'a> {
     #[inline]
     pub fn job_of(&self, task: TaskId) -> JobId {
         self.world.workload.job_of(task)
+    }
+
+    /// The maps of a job that wait, by number.
+    pub fn waiting_maps(&self, job: JobId) -> impl Iterator<Item = TaskId> + use<'a> {
+        let World { workload, tasks, .. } = self.world;
+        let waits = |task: &TaskId| matches!(tasks[task.index()].phase, TaskPhase::Waiting | TaskPhase::Returned);
+        workload.job(job).maps.clone().map(TaskId).filter(waits)
+    }
+
+    /// The nodes that hold the split of a map.
+    #[inline]
+    pub fn replicas(&self, task: TaskId) -> &'a [NodeId] {
+        self.world.workload.replicas(task)
+    }
+
+    /// How many bytes a map reads, if the trace says it.
+    #[inline]
+    pub fn input_bytes(&self, task: TaskId) -> Option<i64> {
+        self.world.workload.input_bytes(task)
+    }
+
+    /// How long tasks will take; `None` unless the policy says by [`crate::Policy::is_oracle`] that it is an oracle.
+    pub fn oracle(&self) -> Option<Oracle<'a>> {
+        self.world.oracle.then_some(Oracle { world: self.world })
     }
 
     /// Tasks of a kind that could be launched now, of all jobs: maps that wait, reduces that wait past slow-start.

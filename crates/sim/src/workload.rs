@@ -117,6 +117,8 @@ pub struct Workload {
     maps: Vec<LoggedMap>,
     reduces: Vec<LoggedReduce>,
     replicas: Vec<NodeId>,
+    /// By [`TaskId`].
+    input_bytes: Vec<Option<i64>>,
     odd_names: BTreeMap<TaskId, String>,
 }
 
@@ -127,6 +129,8 @@ pub struct TaskSpec {
     pub odd_name: Option<String>,
     /// The nodes that hold its split.
     pub replicas: Vec<NodeId>,
+    /// How many bytes it reads.
+    pub input_bytes: Option<i64>,
     /// Its logged tries, if it is a map.
     pub map_tries: Vec<LoggedMap>,
     /// Its logged tries, if it is a reduce.
@@ -138,6 +142,7 @@ impl Workload {
     pub(crate) fn with_room(tasks: usize, tries: usize, replicas: usize) -> Self {
         Self {
             tasks: Vec::with_capacity(tasks),
+            input_bytes: Vec::with_capacity(tasks),
             maps: Vec::with_capacity(tries),
             replicas: Vec::with_capacity(replicas),
             ..Self::default()
@@ -193,6 +198,7 @@ impl Workload {
         }
         let replicas = append(&mut self.replicas, &spec.replicas)?;
         self.tasks.push(Task { job, logged, replicas });
+        self.input_bytes.push(spec.input_bytes);
         Some(())
     }
 
@@ -234,6 +240,12 @@ impl Workload {
     #[inline]
     pub fn replicas(&self, task: TaskId) -> &[NodeId] {
         &self.replicas[self.tasks[task.index()].replicas.range()]
+    }
+
+    /// How many bytes a task reads, if the trace says it.
+    #[inline]
+    pub fn input_bytes(&self, task: TaskId) -> Option<i64> {
+        self.input_bytes[task.index()]
     }
 
     /// The logged tries at a map.

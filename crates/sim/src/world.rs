@@ -161,6 +161,8 @@ pub(crate) struct World<'w> {
     pub(crate) reported: [u64; 2],
     /// Grows with every change that a policy could see.
     pub(crate) version: u64,
+    /// Whether the policy may ask how long tasks will take.
+    pub(crate) oracle: bool,
 }
 
 impl<'w> World<'w> {
@@ -211,6 +213,7 @@ impl<'w> World<'w> {
             desired_with_reduces: [0; 2],
             reported: [0; 2],
             version: 0,
+            oracle: false,
         }
     }
 
