@@ -2,11 +2,14 @@
 
 use resched_sim::{AttemptEnd, JobId, Ms, Offer, Orders, Policy, RunView, View, Violation};
 
+use crate::aria::Aria;
 use crate::delay::Delay;
 use crate::delay_time::DelayTime;
 use crate::fair::Fair;
 use crate::fifo::Fifo;
+use crate::flex::Flex;
 use crate::naive_fair::NaiveFair;
+use crate::srpt::Srpt;
 
 macro_rules! any_policy {
     ($($variant:ident),+ $(,)?) => {
@@ -35,6 +38,9 @@ macro_rules! any_policy {
             fn task_finished(&mut self, ended: &AttemptEnd, view: View<'_>) {
                 match self { $(Self::$variant(policy) => policy.task_finished(ended, view)),+ }
             }
+            fn is_oracle(&self) -> bool {
+                match self { $(Self::$variant(policy) => policy.is_oracle()),+ }
+            }
             fn period(&self) -> Option<Ms> {
                 match self { $(Self::$variant(policy) => policy.period()),+ }
             }
@@ -54,4 +60,8 @@ macro_rules! any_policy {
     };
 }
 
-any_policy!(Fifo, NaiveFair, Delay, DelayTime, Fair,);
+#[rustfmt::skip]
+any_policy!(
+    Fifo, NaiveFair, Delay, DelayTime, Fair,
+    Srpt, Aria, Flex,
+);

@@ -9,22 +9,28 @@
 //! ```
 
 mod any;
+mod aria;
 mod delay;
 mod delay_time;
 mod fair;
 mod fifo;
+mod flex;
 mod naive_fair;
 pub mod parts;
 mod registry;
 mod site;
+mod srpt;
 #[cfg(test)]
 mod testing;
 
 pub use any::AnyPolicy;
+pub use aria::Aria;
 pub use delay::Delay;
 pub use delay_time::DelayTime;
 pub use fair::{Allocations, Fair, PoolConfig, PoolMode};
 pub use fifo::Fifo;
+pub use flex::Flex;
 pub use naive_fair::NaiveFair;
 pub use registry::{POLICIES, Parameter, PolicyInfo, PolicySpec, Range};
 pub use site::Site;
+pub use srpt::Srpt;

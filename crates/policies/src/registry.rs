@@ -4,12 +4,18 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use resched_sim::Policy;
+
 use crate::any::AnyPolicy;
 use crate::site::Site;
-use crate::{delay, delay_time, fair, fifo, naive_fair};
+use crate::{aria, delay, delay_time, fair, fifo, flex, naive_fair, srpt};
 
 /// All policies, in the order in which they are listed.
-pub const POLICIES: &[PolicyInfo] = &[fifo::INFO, naive_fair::INFO, delay::INFO, delay_time::INFO, fair::INFO];
+#[rustfmt::skip]
+pub const POLICIES: &[PolicyInfo] = &[
+    fifo::INFO, naive_fair::INFO, delay::INFO, delay_time::INFO, fair::INFO,
+    srpt::INFO, aria::INFO, flex::INFO,
+];
 
 /// A policy as the registry knows it.
 #[derive(Debug)]
@@ -24,6 +30,13 @@ pub struct PolicyInfo {
     pub parameters: &'static [Parameter],
     /// Makes one; `Err` says what is wrong with the values taken together.
     pub(crate) build: fn(&Values, &Site) -> Result<AnyPolicy, String>,
+}
+
+impl PolicyInfo {
+    /// Whether it is an oracle, which knows what no scheduler can, as it is set by default.
+    pub fn is_oracle(&self) -> bool {
+        PolicySpec::parse(self.name).and_then(|spec| spec.build()).is_ok_and(|policy| policy.is_oracle())
+    }
 }
 
 /// A parameter of a policy.
@@ -293,6 +306,13 @@ mod tests {
             assert_eq!(spec.label(), info.name);
             assert!(!info.source.is_empty() && info.parameters.iter().all(|parameter| !parameter.meaning.is_empty()));
             assert_eq!(spec.parameters().len(), info.parameters.len(), "{}: a key stands twice", info.name);
+        }
+    }
+
+    #[test]
+    fn oracles_say_so() {
+        for info in POLICIES {
+            assert_eq!(info.is_oracle(), info.title.contains("(oracle: "), "{}", info.name);
         }
     }
 

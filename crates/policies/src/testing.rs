@@ -1,8 +1,8 @@
 //! Small worlds for the tests of policies.
 
 use resched_sim::{
-    Cluster, ClusterConfig, Error, Interval, JobId, Launched, Level, LoggedMap, LoggedReduce, Ms, NodeId, Observer,
-    Options, Phase, ReduceModel, Resources, TaskSpec, Workload, replay,
+    Cluster, ClusterConfig, Error, Interval, JobEnded, JobId, Launched, Level, LoggedMap, LoggedReduce, Ms, NodeId,
+    Observer, Options, Phase, ReduceModel, Resources, TaskSpec, Workload, replay,
 };
 use resched_trace::model::{Outcome, Priority};
 
@@ -160,20 +160,29 @@ impl Scenario {
 
     /// Every launch of a replay under a policy, in order; with parking and without, which must agree.
     pub(crate) fn launches(&self, policy: &str) -> Vec<Launch> {
+        self.checked(policy).0
+    }
+
+    /// Every job with the heartbeat that reported its last task, in the order of those; likewise.
+    pub(crate) fn finishes(&self, policy: &str) -> Vec<(String, Ms)> {
+        self.checked(policy).1
+    }
+
+    fn checked(&self, policy: &str) -> (Vec<Launch>, Vec<(String, Ms)>) {
         let parked = self.run(policy, true);
         assert_eq!(parked, self.run(policy, false), "parking changes the schedule of {policy}");
         parked
     }
 
-    fn run(&self, policy: &str, parking: bool) -> Vec<Launch> {
+    fn run(&self, policy: &str, parking: bool) -> (Vec<Launch>, Vec<(String, Ms)>) {
         let (cluster, workload) = self.build();
         let spec = PolicySpec::parse(policy).unwrap_or_else(|error| unreachable!("{error}"));
         let mut policy = spec.build().unwrap_or_else(|error| unreachable!("{error}"));
         let options = Options { parking, ..Options::default() };
-        let mut seen = Seen { workload: &workload, launches: Vec::new() };
+        let mut seen = Seen { workload: &workload, launches: Vec::new(), finishes: Vec::new() };
         replay(&workload, &cluster, (&spec.label(), &mut policy), &options, &mut seen, &mut |_| {})
             .unwrap_or_else(|error| unreachable!("{error}"));
-        seen.launches
+        (seen.launches, seen.finishes)
     }
 }
 
@@ -206,6 +215,7 @@ impl JobSpec {
 struct Seen<'a> {
     workload: &'a Workload,
     launches: Vec<Launch>,
+    finishes: Vec<(String, Ms)>,
 }
 
 impl Observer for Seen<'_> {
@@ -219,6 +229,11 @@ impl Observer for Seen<'_> {
             node: launched.node.index(),
             level: launched.level,
         });
+        Ok(())
+    }
+
+    fn job_ended(&mut self, ended: &JobEnded) -> Result<(), Error> {
+        self.finishes.push((self.workload.job(ended.job).id.clone(), ended.finish));
         Ok(())
     }
 }

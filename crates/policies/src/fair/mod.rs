@@ -14,11 +14,10 @@ mod preemption;
 use std::collections::{BTreeMap, BTreeSet};
 
 use resched_sim::{JobId, Kind, Ms, Offer, Orders, Policy, Reach, TaskId, View, Violation};
-use resched_trace::model::Priority;
 
 pub use allocations::{Allocations, PoolConfig, PoolMode};
 
-use crate::parts::fair_share::{Standing, fair_order, load_cap};
+use crate::parts::fair_share::{Standing, fair_order, load_cap, priority_weight};
 use crate::parts::locality_wait::{LocalityWaits, Waits};
 use crate::registry::{Parameter, PolicyInfo, Values};
 use crate::site::Site;
@@ -270,13 +269,7 @@ impl Fair {
     // Heartbeats.
 
     fn weight(&self, view: View<'_>, job: JobId, kind: Kind) -> f64 {
-        let mut weight = match view.job(job).priority() {
-            Priority::VeryHigh => 4.0,
-            Priority::High => 2.0,
-            Priority::Normal => 1.0,
-            Priority::Low => 0.5,
-            Priority::VeryLow => 0.25,
-        };
+        let mut weight = priority_weight(view.job(job).priority());
         if self.size_weight {
             weight *= f64::from(self.jobs[job.index()].demand[at(kind)]).ln_1p() / std::f64::consts::LN_2;
         }

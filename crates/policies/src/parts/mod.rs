@@ -4,5 +4,8 @@ pub mod delay_formulas;
 pub mod equal_order;
 pub mod fair_share;
 pub mod job_queue;
+pub mod job_times;
+pub mod launch_first;
 pub mod locality_wait;
+pub mod profile;
 pub mod queue_tree;

@@ -241,6 +241,14 @@ pub(crate) fn policies(world: &World) -> Vec<(String, AnyPolicy)> {
     specs.push(fair("boost=true,max_diff=0.3"));
     specs.push(fair("assign_multiple=false,delay_node=0"));
     specs.push(fair("map_cap=1,reduce_cap=1"));
+    specs.push("srpt:order=total".to_owned());
+    for allocation in ["max", "min"] {
+        specs.push(format!("aria:allocation={allocation},bound=up,deadline_factor=3"));
+    }
+    specs.push("aria:allocation=min,profile=learnt,deadline_factor=1".to_owned());
+    for metric in ["weighted", "stretch,profile=logged", "lateness", "tardy,min_slots=0", "makespan,max_slots=2"] {
+        specs.push(format!("flex:metric={metric}"));
+    }
     let build = |text: String| {
         let policy = PolicySpec::parse(&text).and_then(|spec| spec.build()).unwrap_or_else(|error| panic!("{error}"));
         (text, policy)
