@@ -9,6 +9,7 @@ use crate::fair::Fair;
 use crate::fifo::Fifo;
 use crate::flex::Flex;
 use crate::naive_fair::NaiveFair;
+use crate::quincy::Quincy;
 use crate::srpt::Srpt;
 
 macro_rules! any_policy {
@@ -63,5 +64,5 @@ macro_rules! any_policy {
 #[rustfmt::skip]
 any_policy!(
     Fifo, NaiveFair, Delay, DelayTime, Fair,
-    Srpt, Aria, Flex,
+    Srpt, Aria, Flex, Quincy,
 );

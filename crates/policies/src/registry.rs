@@ -8,13 +8,13 @@ use resched_sim::Policy;
 
 use crate::any::AnyPolicy;
 use crate::site::Site;
-use crate::{aria, delay, delay_time, fair, fifo, flex, naive_fair, srpt};
+use crate::{aria, delay, delay_time, fair, fifo, flex, naive_fair, quincy, srpt};
 
 /// All policies, in the order in which they are listed.
 #[rustfmt::skip]
 pub const POLICIES: &[PolicyInfo] = &[
     fifo::INFO, naive_fair::INFO, delay::INFO, delay_time::INFO, fair::INFO,
-    srpt::INFO, aria::INFO, flex::INFO,
+    srpt::INFO, aria::INFO, flex::INFO, quincy::INFO,
 ];
 
 /// A policy as the registry knows it.

@@ -32,6 +32,11 @@ pub(crate) fn some_job() -> JobId {
     workload.find("job_1_0001").into_iter().next().unwrap_or_else(|| unreachable!("the job was just added"))
 }
 
+/// Some nodes.
+pub(crate) fn some_nodes(count: usize) -> Vec<NodeId> {
+    Scenario::nodes(count, 1, 1).build().0.node_ids().collect()
+}
+
 #[derive(Debug, Clone)]
 pub(crate) struct MapSpec {
     run: Ms,

@@ -158,6 +158,12 @@ impl<'a> View<'a> {
         &self.world.active
     }
 
+    /// How many more tasks of a kind a node has room for.
+    #[inline]
+    pub fn free_slots(&self, node: NodeId, kind: Kind) -> u32 {
+        self.free(node).fits(self.world.cluster.demand(kind))
+    }
+
     /// A job.
     #[inline]
     pub fn job(&self, job: JobId) -> JobView<'a> {

@@ -249,6 +249,9 @@ pub(crate) fn policies(world: &World) -> Vec<(String, AnyPolicy)> {
     for metric in ["weighted", "stretch,profile=logged", "lateness", "tardy,min_slots=0", "makespan,max_slots=2"] {
         specs.push(format!("flex:metric={metric}"));
     }
+    for more in ["fair=none,omega=3", "fair=most,preemption=true,psi=9,xi=30", "preemption=true,fair=none,omega=20"] {
+        specs.push(format!("quincy:period={},split_mb={unit},{more}", 3 * unit));
+    }
     let build = |text: String| {
         let policy = PolicySpec::parse(&text).and_then(|spec| spec.build()).unwrap_or_else(|error| panic!("{error}"));
         (text, policy)
