@@ -306,8 +306,13 @@ impl Fluid {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::cluster::ClusterConfig;
+    use crate::resources::Resources;
+    use crate::workload::{LoggedMap, TaskSpec};
+    use resched_trace::model::Priority;
 
     #[test]
     fn a3_slowstart_threshold() {
@@ -342,6 +347,42 @@ mod tests {
         assert!(observed.succeeds(1, 0.74) && !observed.succeeds(1, 0.76));
         assert!(observed.succeeds(2, 0.99), "the last one always succeeds");
         assert!(Observed::default().succeeds(0, 0.99), "nothing is known against it");
+    }
+
+    #[test]
+    fn a5_a6_an_undisturbed_task_is_near_its_input_and_after_all_maps() {
+        let machine = ("n0".to_owned(), "/r0".to_owned(), Resources([1, 1]));
+        let success = Outcome::Success;
+        let failed = LoggedMap { outcome: Outcome::Failed, level: Level::Node, run: 1 };
+        let rack = LoggedMap { outcome: success, level: Level::Rack, run: 9_000 };
+        let reduce = LoggedReduce { outcome: success, shuffle: 70, sort: 300, reduce: Some(5_000) };
+        let job = Job {
+            id: "job_1_0001".to_owned(),
+            name: None,
+            user: String::new(),
+            queue: String::new(),
+            priority: Priority::Normal,
+            submit: 0,
+            shuffle_bytes: Some(40_000),
+            first_shuffle: None,
+            typical_shuffle: Some(20),
+            maps: 0..0,
+            reduces: 0..0,
+        };
+        let map = |tries: &[LoggedMap]| TaskSpec { map_tries: tries.to_vec(), ..TaskSpec::default() };
+        let reduce = TaskSpec { reduce_tries: vec![reduce], ..TaskSpec::default() };
+        let mut workload = Workload::default();
+        workload.push(job, &[map(&[failed, rack]), map(&[failed])], &[reduce.clone(), reduce]);
+        workload.arrange(0);
+        let times = |model, rate| -> Vec<Option<Ms>> {
+            let mut config = ClusterConfig::default();
+            (config.cost.reduce, config.cost.shuffle_rate) = (model, rate);
+            let cluster = Cluster::new(config, [machine.clone()]).unwrap();
+            (0..3).map(|task| undisturbed(&workload, &cluster, TaskId(task))).collect()
+        };
+        assert_eq!(times(ReduceModel::R0, 1e3), [Some(6_000), None, Some(5_000)]);
+        assert_eq!(times(ReduceModel::R1, 1e3), [Some(6_000), None, Some(5_320)]);
+        assert_eq!(times(ReduceModel::R2, 1e3), [Some(6_000), None, Some(25_300)], "20,000 bytes at 1,000 a second");
     }
 
     #[test]

@@ -289,11 +289,12 @@ impl Quincy {
             draft.add_job(job, bounds.beyond(staying));
             draft.add_running(job);
         }
-        let placed = draft.problem.solve();
-        let stays = |&(group, machine, _): &(usize, usize, RunId)| {
-            placed.iter().any(|placed| (placed.group, placed.machine) == (group, machine))
-        };
-        draft.running.iter().filter(|run| !stays(run)).map(|&(_, _, run)| run).collect()
+        let mut goes_to = vec![None; draft.waiting.len()];
+        for placed in draft.problem.solve() {
+            goes_to[placed.group] = Some(placed.machine);
+        }
+        let leaves = |&&(group, machine, _): &&(usize, usize, RunId)| goes_to[group] != Some(machine);
+        draft.running.iter().filter(leaves).map(|&(_, _, run)| run).collect()
     }
 }
 
