@@ -1,8 +1,13 @@
 //! Any of the policies, so that one replay loop serves all without a virtual call in it.
 
-use resched_sim::{AttemptEnd, JobId, Ms, Offer, Orders, Policy, RunView, View, Violation};
+use resched_sim::{
+    AttemptEnd, Container, JobId, Ms, NodeId, Offer, Orders, Policy, Resources, RunView, System, TaskId, View,
+    Violation,
+};
 
 use crate::aria::Aria;
+use crate::cogrs::CoGrs;
+use crate::coupling::Coupling;
 use crate::delay::Delay;
 use crate::delay_time::DelayTime;
 use crate::fair::Fair;
@@ -11,6 +16,8 @@ use crate::flex::Flex;
 use crate::naive_fair::NaiveFair;
 use crate::quincy::Quincy;
 use crate::srpt::Srpt;
+use crate::triple_queue::TripleQueue;
+use crate::yarn_fifo::YarnFifo;
 
 macro_rules! any_policy {
     ($($variant:ident),+ $(,)?) => {
@@ -27,6 +34,9 @@ macro_rules! any_policy {
         })+
 
         impl Policy for AnyPolicy {
+            fn system(&self) -> System {
+                match self { $(Self::$variant(policy) => policy.system()),+ }
+            }
             fn job_submitted(&mut self, job: JobId, view: View<'_>) {
                 match self { $(Self::$variant(policy) => policy.job_submitted(job, view)),+ }
             }
@@ -42,6 +52,18 @@ macro_rules! any_policy {
             fn is_oracle(&self) -> bool {
                 match self { $(Self::$variant(policy) => policy.is_oracle()),+ }
             }
+            fn task_returned(&mut self, task: TaskId, view: View<'_>) {
+                match self { $(Self::$variant(policy) => policy.task_returned(task, view)),+ }
+            }
+            fn node_lost(&mut self, node: NodeId, view: View<'_>) {
+                match self { $(Self::$variant(policy) => policy.node_lost(node, view)),+ }
+            }
+            fn container_changed(&mut self, container: &Container, view: View<'_>) {
+                match self { $(Self::$variant(policy) => policy.container_changed(container, view)),+ }
+            }
+            fn headroom(&self, job: JobId, view: View<'_>) -> Resources {
+                match self { $(Self::$variant(policy) => policy.headroom(job, view)),+ }
+            }
             fn period(&self) -> Option<Ms> {
                 match self { $(Self::$variant(policy) => policy.period()),+ }
             }
@@ -54,6 +76,9 @@ macro_rules! any_policy {
             fn restless(&self, view: View<'_>) -> bool {
                 match self { $(Self::$variant(policy) => policy.restless(view)),+ }
             }
+            fn counts_heartbeats(&self, view: View<'_>) -> bool {
+                match self { $(Self::$variant(policy) => policy.counts_heartbeats(view)),+ }
+            }
             fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
                 match self { $(Self::$variant(policy) => policy.heartbeat(offer)),+ }
             }
@@ -61,8 +86,19 @@ macro_rules! any_policy {
     };
 }
 
-#[rustfmt::skip]
+#[rustfmt::skip] // one a line
 any_policy!(
-    Fifo, NaiveFair, Delay, DelayTime, Fair,
-    Srpt, Aria, Flex, Quincy,
+    Fifo,
+    NaiveFair,
+    Delay,
+    DelayTime,
+    Fair,
+    Coupling,
+    TripleQueue,
+    CoGrs,
+    YarnFifo,
+    Srpt,
+    Aria,
+    Flex,
+    Quincy,
 );

@@ -101,7 +101,7 @@ impl Policy for Delay {
     fn job_submitted(&mut self, job: JobId, view: View<'_>) {
         let maps = view.job(job).desired(Kind::Map);
         let allowed = if self.lambda > 0.0 {
-            skips_for(self.lambda, maps.max(1), view.node_count(), self.replication)
+            skips_for(self.lambda, maps.max(1), view.live_nodes(), self.replication)
         } else {
             self.skips_allowed
         };

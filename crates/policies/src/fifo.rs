@@ -58,7 +58,7 @@ impl Fifo {
     /// Whether so many attempts of a kind run that slots must be kept free. Jobs without reduces never ask for it.
     fn padding_exceeded(&self, kind: Kind, offer: &Offer<'_, '_>) -> bool {
         let view = offer.view();
-        let padded = view.node_count() > self.min_cluster;
+        let padded = view.live_nodes() > self.min_cluster;
         let needed = view.desired_with_reduces(kind);
         let padding = if padded { padding(needed, self.pad_fraction, view.node_slots(offer.node(), kind)) } else { 0 };
         needed > 0 && view.reported_running(kind) + padding >= u64::from(view.slots(kind))

@@ -15,7 +15,7 @@
 
 use std::collections::BinaryHeap;
 
-use resched_sim::{AttemptEnd, JobId, Kind, Ms, Offer, Policy, View, Violation};
+use resched_sim::{AttemptEnd, JobId, Kind, Ms, NodeId, Offer, Policy, TaskId, View, Violation};
 
 use crate::parts::fair_share::priority_weight;
 use crate::parts::job_times::{JobTimes, Source};
@@ -246,6 +246,14 @@ impl Policy for Flex {
 
     fn task_finished(&mut self, ended: &AttemptEnd, view: View<'_>) {
         self.times.task_finished(ended, view);
+        self.stale = true;
+    }
+
+    fn task_returned(&mut self, _task: TaskId, _view: View<'_>) {
+        self.stale = true;
+    }
+
+    fn node_lost(&mut self, _node: NodeId, _view: View<'_>) {
         self.stale = true;
     }
 

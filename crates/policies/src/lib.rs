@@ -10,8 +10,11 @@
 
 mod any;
 mod aria;
+mod cogrs;
+mod coupling;
 mod delay;
 mod delay_time;
+pub mod dress;
 mod fair;
 mod fifo;
 mod flex;
@@ -23,16 +26,23 @@ mod site;
 mod srpt;
 #[cfg(test)]
 mod testing;
+mod triple_queue;
+mod yarn_fifo;
 
 pub use any::AnyPolicy;
 pub use aria::Aria;
+pub use cogrs::CoGrs;
+pub use coupling::Coupling;
 pub use delay::Delay;
 pub use delay_time::DelayTime;
-pub use fair::{Allocations, Fair, PoolConfig, PoolMode};
+pub use fair::Fair;
 pub use fifo::Fifo;
 pub use flex::Flex;
 pub use naive_fair::NaiveFair;
+pub use parts::allocations::{Allocations, PoolConfig, PoolMode};
 pub use quincy::Quincy;
 pub use registry::{POLICIES, Parameter, PolicyInfo, PolicySpec, Range};
 pub use site::Site;
 pub use srpt::Srpt;
+pub use triple_queue::TripleQueue;
+pub use yarn_fifo::YarnFifo;

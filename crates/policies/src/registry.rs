@@ -8,13 +8,26 @@ use resched_sim::Policy;
 
 use crate::any::AnyPolicy;
 use crate::site::Site;
-use crate::{aria, delay, delay_time, fair, fifo, flex, naive_fair, quincy, srpt};
+use crate::{
+    aria, cogrs, coupling, delay, delay_time, fair, fifo, flex, naive_fair, quincy, srpt, triple_queue, yarn_fifo,
+};
 
 /// All policies, in the order in which they are listed.
-#[rustfmt::skip]
+#[rustfmt::skip] // one a line
 pub const POLICIES: &[PolicyInfo] = &[
-    fifo::INFO, naive_fair::INFO, delay::INFO, delay_time::INFO, fair::INFO,
-    srpt::INFO, aria::INFO, flex::INFO, quincy::INFO,
+    fifo::INFO,
+    naive_fair::INFO,
+    delay::INFO,
+    delay_time::INFO,
+    fair::INFO,
+    coupling::INFO,
+    triple_queue::INFO,
+    cogrs::INFO,
+    yarn_fifo::INFO,
+    srpt::INFO,
+    aria::INFO,
+    flex::INFO,
+    quincy::INFO,
 ];
 
 /// A policy as the registry knows it.

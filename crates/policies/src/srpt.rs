@@ -8,7 +8,7 @@
 //! ended, so a task that runs counts whole; a task without a logged success counts 0; running tasks are left alone. `order=total` never
 //! counts a job's work down: shortest job first. Ties: by submission, then by id.
 
-use resched_sim::{AttemptEnd, JobId, Kind, Ms, Offer, Policy, View, Violation};
+use resched_sim::{AttemptEnd, JobId, Kind, Ms, Offer, Policy, TaskId, View, Violation};
 use resched_trace::model::Outcome;
 
 use crate::parts::launch_first::launch_first;
@@ -34,12 +34,30 @@ pub struct Srpt {
     counts_down: bool,
     /// The work of each job, ms.
     work: Vec<Ms>,
+    /// Which tasks it no longer counts.
+    ended: Vec<bool>,
     order: Vec<JobId>,
 }
 
 impl Srpt {
     fn new(values: &Values) -> Self {
-        Self { counts_down: values.text("order") == "remaining", work: Vec::new(), order: Vec::new() }
+        Self {
+            counts_down: values.text("order") == "remaining",
+            work: Vec::new(),
+            ended: Vec::new(),
+            order: Vec::new(),
+        }
+    }
+}
+
+impl Srpt {
+    /// Counts a task, or counts it no longer.
+    fn count(&mut self, task: TaskId, counts: bool, view: View<'_>) {
+        self.ended.resize(self.ended.len().max(task.index() + 1), false);
+        if std::mem::replace(&mut self.ended[task.index()], !counts) == counts {
+            let time = view.oracle().and_then(|oracle| oracle.run_time(task)).unwrap_or(0);
+            self.work[view.job_of(task).index()] += if counts { time } else { -time };
+        }
     }
 }
 
@@ -58,9 +76,13 @@ impl Policy for Srpt {
 
     fn task_finished(&mut self, ended: &AttemptEnd, view: View<'_>) {
         if self.counts_down && ended.outcome == Outcome::Success {
-            let time = view.oracle().and_then(|oracle| oracle.run_time(ended.task));
-            self.work[ended.job.index()] -= time.unwrap_or(0);
+            self.count(ended.task, false, view);
         }
+    }
+
+    fn task_returned(&mut self, task: TaskId, view: View<'_>) {
+        // The output of a map that had ended may be lost.
+        self.count(task, true, view);
     }
 
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {

@@ -4,8 +4,8 @@
 mod worlds;
 
 use proptest::prelude::*;
-use resched_policies::AnyPolicy;
-use worlds::{Schedule, Wanted, World, cases, difference, policies, world};
+use resched_policies::{AnyPolicy, PolicySpec};
+use worlds::{Eager, Schedule, Wanted, World, cases, difference, policies, world};
 
 /// What each policy does with the world, by the policy's name.
 fn schedules(world: &World, parking: bool) -> Vec<(String, Schedule)> {
@@ -18,6 +18,20 @@ fn schedules(world: &World, parking: bool) -> Vec<(String, Schedule)> {
 
 proptest! {
     #![proptest_config(cases(1_000))]
+
+    #[test]
+    fn parking_changes_no_schedule_with_backups(world in world(Wanted { every_rule: true, finishes: true })) {
+        for (label, _) in policies(&world).into_iter().filter(|(label, _)| !label.contains("allocations")) {
+            let replay = |parking| {
+                let below = PolicySpec::parse(&label).and_then(|spec| spec.build()).map_err(TestCaseError::fail)?;
+                let mut eager = Eager { below, most: 3 };
+                world.replay(&label, &mut eager, parking).map_err(|error| TestCaseError::fail(error.to_string()))
+            };
+            if let Some(difference) = difference(["parking on", "parking off"], [&replay(true)?, &replay(false)?]) {
+                return Err(TestCaseError::fail(format!("{label}: {difference}\n{world:#?}")));
+            }
+        }
+    }
 
     #[test]
     fn parking_changes_no_schedule(world in world(Wanted { every_rule: true, finishes: true })) {

@@ -13,6 +13,7 @@ pub fn first_heartbeats(cluster: &Cluster, seed: u64) -> Vec<Ms> {
 
 /// The heartbeats of all nodes: number k of a node comes at `first + phase + k · interval`, give or take its jitter.
 pub(crate) struct Beats {
+    first: Ms,
     starts: Vec<Ms>,
     interval: Ms,
     jitter: Ms,
@@ -28,7 +29,8 @@ impl Beats {
             Phase::Spread => stream(seed, Purpose::HeartbeatPhase, &[node]).random_range(0..interval),
         };
         let starts = (0..cluster.nodes().len() as u64).map(|node| rules.first + phase(node)).collect();
-        Self { starts, interval, jitter: rules.jitter, seed }
+        let jitter = rules.jitter.min((interval - 1) / 2);
+        Self { first: rules.first, starts, interval, jitter, seed }
     }
 
     /// The first heartbeat of a node at `at` or later.
@@ -42,6 +44,14 @@ impl Beats {
             }
             number += 1;
         }
+    }
+
+    /// The last heartbeat of a node before `at`; when the clock started if there was none, as if all were known then.
+    pub(crate) fn last_before(&self, node: NodeId, at: Ms) -> Ms {
+        let start = self.starts[node.index()];
+        let latest = (at - start + self.jitter).max(0) / self.interval;
+        let beats = (0..=latest).rev().map(|number| self.beat(node, start, number));
+        beats.into_iter().find(|&beat| beat < at).unwrap_or(self.first)
     }
 
     fn beat(&self, node: NodeId, start: Ms, number: Ms) -> Ms {

@@ -9,8 +9,10 @@ use resched_trace::workload::explain_toml;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
+use crate::containers::{Ask, Containers, System};
 use crate::ids::{Kind, Ms, NodeId, RackId};
 use crate::resources::Resources;
+use crate::workload::LONGEST;
 use resched_trace::synthesise::{host_name, rack_name, rack_of};
 
 /// More nodes than any cluster has; a larger number in a file is a slip.
@@ -33,6 +35,31 @@ pub struct ClusterConfig {
     pub jobs: Jobs,
     /// How long tasks take.
     pub cost: Cost,
+    /// What the machines offer and how they are shared under YARN, for the policies that schedule containers.
+    pub containers: Containers,
+    /// When nodes fail.
+    pub outages: Vec<Outage>,
+}
+
+/// A time in which a node is down (policies A.8). What runs there dies; the master learns of it when it has heard nothing for
+/// `heartbeat.expiry`, or when the node is back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Outage {
+    /// The node's host name.
+    pub host: String,
+    /// From when on it is down, ms of the simulated clock.
+    pub from: Ms,
+    /// When it is back, ms; absent: never.
+    pub to: Option<Ms>,
+}
+
+/// An outage of a node of a cluster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Down {
+    pub(crate) node: NodeId,
+    pub(crate) from: Ms,
+    pub(crate) to: Option<Ms>,
 }
 
 /// The machines of a cluster.
@@ -47,11 +74,13 @@ pub struct Nodes {
     pub map_slots: u32,
     /// Reduces that a node runs at once, where the trace does not say.
     pub reduce_slots: u32,
+    /// Further reduces that a node admits, which may fetch but not compute until a reduce slot is free (copy-compute splitting).
+    pub copying_reduces: u32,
 }
 
 impl Default for Nodes {
     fn default() -> Self {
-        Self { count: None, racks: 1, map_slots: 2, reduce_slots: 2 }
+        Self { count: None, racks: 1, map_slots: 2, reduce_slots: 2, copying_reduces: 0 }
     }
 }
 
@@ -69,11 +98,20 @@ pub struct Heartbeat {
     pub jitter: Ms,
     /// Whether a node also calls at once when an attempt ends.
     pub out_of_band: bool,
+    /// A node that the master has not heard of for so long is given up, ms.
+    pub expiry: Ms,
 }
 
 impl Default for Heartbeat {
     fn default() -> Self {
-        Self { interval: Interval::Era(Era::Mr1_2009), first: 0, phase: Phase::Spread, jitter: 0, out_of_band: false }
+        Self {
+            interval: Interval::Era(Era::Mr1_2009),
+            first: 0,
+            phase: Phase::Spread,
+            jitter: 0,
+            out_of_band: false,
+            expiry: 600_000,
+        }
     }
 }
 
@@ -171,11 +209,53 @@ pub struct Cost {
     pub reduce: ReduceModel,
     /// Bytes per second that a reduce fetches; only for the fluid model.
     pub shuffle_rate: f64,
+    /// Nodes on which everything takes longer, drawn from the seed.
+    pub slow_nodes: Slow,
+    /// By how much everything takes longer on nodes that are known to be slow (or less than 1: fast), by host name.
+    pub host_factors: BTreeMap<String, f64>,
+    /// Attempts that take longer than their tasks should, drawn from the seed.
+    pub stragglers: Slow,
+    /// How long another attempt at a running task takes.
+    pub backup: Backup,
+}
+
+/// Which share of some things takes so many times as long.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Slow {
+    /// The share, from 0 to 1.
+    pub share: f64,
+    /// How many times as long.
+    pub factor: f64,
+}
+
+impl Slow {
+    /// None is slow.
+    pub const NONE: Slow = Slow { share: 0.0, factor: 1.0 };
+}
+
+/// How long a backup takes: a log cannot tell whether a slow attempt was slow by its task or by its node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Backup {
+    /// As long as the task's own logged attempt: it was slow by its task. Only `slow_nodes`, `host_factors` and `stragglers`
+    /// let a backup win.
+    Task,
+    /// A time drawn from the job's attempts: it was slow by its node.
+    Job,
 }
 
 impl Default for Cost {
     fn default() -> Self {
-        Self { locality: [1.0, 1.5, 3.0], reduce: ReduceModel::R1, shuffle_rate: 10e6 }
+        Self {
+            locality: [1.0, 1.5, 3.0],
+            reduce: ReduceModel::R1,
+            shuffle_rate: 10e6,
+            slow_nodes: Slow::NONE,
+            host_factors: BTreeMap::new(),
+            stragglers: Slow::NONE,
+            backup: Backup::Task,
+        }
     }
 }
 
@@ -245,6 +325,7 @@ impl ClusterConfig {
         }
         inside("nodes.map_slots", f64::from(self.nodes.map_slots), 0.0, f64::from(MOST_SLOTS))?;
         inside("nodes.reduce_slots", f64::from(self.nodes.reduce_slots), 0.0, f64::from(MOST_SLOTS))?;
+        inside("nodes.copying_reduces", f64::from(self.nodes.copying_reduces), 0.0, f64::from(MOST_SLOTS))?;
         if let Interval::Fixed(ms) = self.heartbeat.interval {
             inside("heartbeat.interval", ms as f64, 1.0, day)?;
             inside("heartbeat.jitter", self.heartbeat.jitter as f64, 0.0, ((ms - 1) / 2) as f64)?;
@@ -259,7 +340,20 @@ impl ClusterConfig {
         for factor in self.cost.locality {
             inside("cost.locality", factor, 1e-3, 1e3)?;
         }
-        inside("cost.shuffle_rate", self.cost.shuffle_rate, 1.0, 1e15)
+        for (name, slow) in [("cost.slow_nodes", self.cost.slow_nodes), ("cost.stragglers", self.cost.stragglers)] {
+            inside(&format!("{name}.share"), slow.share, 0.0, 1.0)?;
+            inside(&format!("{name}.factor"), slow.factor, 1e-3, 1e3)?;
+        }
+        for (host, &factor) in &self.cost.host_factors {
+            inside(&format!("cost.host_factors.{host}"), factor, 1e-3, 1e3)?;
+        }
+        inside("heartbeat.expiry", self.heartbeat.expiry as f64, 1.0, day)?;
+        for Outage { host, from, to } in &self.outages {
+            inside(&format!("outages: {host}: from"), *from as f64, 0.0, LONGEST as f64)?;
+            inside(&format!("outages: {host}: to"), to.unwrap_or(LONGEST) as f64, *from as f64 + 1.0, LONGEST as f64)?;
+        }
+        inside("cost.shuffle_rate", self.cost.shuffle_rate, 1.0, 1e15)?;
+        self.containers.check()
     }
 }
 
@@ -272,6 +366,16 @@ pub struct Node {
     pub rack: RackId,
     /// What it offers.
     pub capacity: Resources,
+    /// What it offers under each system.
+    offers: [Resources; 2],
+}
+
+/// A machine as a trace or a cluster file names it.
+struct Machine {
+    name: String,
+    rack: String,
+    /// What it offers under each system.
+    offers: [Resources; 2],
 }
 
 /// The machines of a replay and the rules by which it runs.
@@ -281,8 +385,15 @@ pub struct Cluster {
     pub config: ClusterConfig,
     nodes: Vec<Node>,
     racks: Vec<String>,
-    total: [u32; 2],
+    system: System,
+    /// What the container of each [`Ask`] takes, or the slot of a task.
+    demands: [Resources; 4],
+    /// What all nodes offer.
+    total: Resources,
+    /// How many tasks of each kind fit on the nodes.
+    slots: [u32; 2],
     interval: Ms,
+    outages: Vec<Down>,
 }
 
 impl Cluster {
@@ -298,13 +409,17 @@ impl Cluster {
         for row in trace.rows::<NodeRow>()? {
             let row = row?;
             if row.event == NodeChange::Add {
-                let slots = |own: Option<i64>, default| own.and_then(|own| u32::try_from(own).ok()).unwrap_or(default);
-                let capacity = Resources([
-                    slots(row.map_slots, config.nodes.map_slots),
-                    slots(row.reduce_slots, config.nodes.reduce_slots),
+                let or = |own: Option<i64>, default| own.and_then(|own| u32::try_from(own).ok()).unwrap_or(default);
+                let slots = Resources([
+                    or(row.map_slots, config.nodes.map_slots),
+                    or(row.reduce_slots, config.nodes.reduce_slots),
+                ]);
+                let containers = Resources([
+                    or(row.memory.map(|bytes| bytes >> 20), config.containers.memory_mb),
+                    or(row.cpu.map(|thousandths| thousandths / 1000), config.containers.vcores),
                 ]);
                 let rack = row.rack.unwrap_or_else(|| "/default-rack".to_owned());
-                machines.entry(row.host).or_insert((rack, capacity));
+                machines.entry(row.host).or_insert((rack, [slots, containers]));
             }
         }
         if machines.is_empty() {
@@ -314,7 +429,8 @@ impl Cluster {
                 trace.dir().display()
             )));
         }
-        Self::new(config, machines.into_iter().map(|(name, (rack, capacity))| (name, rack, capacity)))
+        let machine = |(name, (rack, offers))| Machine { name, rack, offers };
+        Self::of_machines(config, machines.into_iter().map(machine).collect())
     }
 
     /// A cluster of `nodes.count` nodes with generated names.
@@ -330,7 +446,7 @@ impl Cluster {
         Self::new(config, nodes)
     }
 
-    /// A cluster of these machines (name, rack, what it offers).
+    /// A cluster of these machines (name, rack, slots); under YARN each offers what the rules say.
     ///
     /// # Errors
     /// [`Error::Config`] if there is no node or no slot.
@@ -338,37 +454,138 @@ impl Cluster {
         config: ClusterConfig,
         machines: impl IntoIterator<Item = (String, String, Resources)>,
     ) -> Result<Self, Error> {
-        let mut machines: Vec<_> = machines.into_iter().collect();
-        machines.sort_by(|a, b| a.0.cmp(&b.0));
-        machines.dedup_by(|a, b| a.0 == b.0);
+        let offers = config.containers.node();
+        let machine = |(name, rack, slots)| Machine { name, rack, offers: [slots, offers] };
+        let machines = machines.into_iter().map(machine).collect();
+        Self::of_machines(config, machines)
+    }
+
+    fn of_machines(config: ClusterConfig, mut machines: Vec<Machine>) -> Result<Self, Error> {
+        machines.sort_by(|a, b| a.name.cmp(&b.name));
+        machines.dedup_by(|a, b| a.name == b.name);
         let mut racks: Vec<String> = Vec::new();
         let mut known: BTreeMap<String, RackId> = BTreeMap::new();
         let mut nodes = Vec::with_capacity(machines.len());
-        for (name, rack, capacity) in machines {
+        for Machine { name, rack, mut offers } in machines {
             let next = RackId::at(racks.len());
             let rack = *known.entry(rack).or_insert_with_key(|rack| {
                 racks.push(rack.clone());
                 next
             });
-            nodes.push(Node { name, rack, capacity });
+            if offers[0].0[1] > 0 {
+                offers[0].0[1] = offers[0].0[1].saturating_add(config.nodes.copying_reduces);
+            }
+            nodes.push(Node { name, rack, capacity: Resources::default(), offers });
         }
-        let total = [0, 1].map(|part| nodes.iter().map(|node| u64::from(node.capacity.0[part])).sum::<u64>());
-        let (Ok(maps), Ok(reduces)) = (u32::try_from(total[0]), u32::try_from(total[1])) else {
+        let mut cluster = Self {
+            config,
+            nodes,
+            racks,
+            system: System::Slots,
+            demands: [Resources::default(); 4],
+            total: Resources::default(),
+            slots: [0; 2],
+            interval: 1,
+            outages: Vec::new(),
+        };
+        cluster.outages = cluster.find_outages()?;
+        cluster.under(System::Slots)
+    }
+
+    /// The same machines under another system.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if a container that every job needs fits on none of them, or no map slot is left.
+    pub fn for_system(&self, system: System) -> Result<Self, Error> {
+        self.clone().under(system)
+    }
+
+    fn under(mut self, system: System) -> Result<Self, Error> {
+        self.system = system;
+        for node in &mut self.nodes {
+            node.capacity = node.offers[system.index()];
+        }
+        let all = |part: usize| self.nodes.iter().map(|node| u64::from(node.capacity.0[part])).sum::<u64>();
+        let (first, second) = (all(0), all(1));
+        let (Ok(a), Ok(b)) = (u32::try_from(first), u32::try_from(second)) else {
+            let [a, b] = match system {
+                System::Slots => ["map slots", "reduce slots"],
+                System::Containers => ["MB", "vcores"],
+            };
+            let most = u32::MAX;
             return Err(Error::Config(format!(
-                "the cluster has {} map slots and {} reduce slots; expected at most {} of each",
-                total[0],
-                total[1],
-                u32::MAX
+                "the cluster has {first} {a} and {second} {b}; expected at most {most} of each"
             )));
         };
-        let total = [maps, reduces];
-        if total[0] == 0 {
+        self.total = Resources([a, b]);
+        match system {
+            System::Slots => self.share_slots()?,
+            System::Containers => self.share_containers()?,
+        }
+        Ok(self)
+    }
+
+    fn share_slots(&mut self) -> Result<(), Error> {
+        if self.total.0[0] == 0 {
             return Err(Error::Config(
                 "the cluster has no map slot; expected at least one node with `map_slots` above 0".to_owned(),
             ));
         }
-        let interval = config.heartbeat.interval.of(nodes.len());
-        Ok(Self { config, nodes, racks, total, interval })
+        self.interval = self.config.heartbeat.interval.of(self.nodes.len());
+        self.demands = [Resources([0, 0]), Resources([1, 0]), Resources([0, 1]), Resources([1, 0])];
+        self.slots = self.total.0;
+        Ok(())
+    }
+
+    fn share_containers(&mut self) -> Result<(), Error> {
+        let rules = &self.config.containers;
+        self.interval = rules.node_heartbeat;
+        self.demands = Ask::ALL.map(|ask| rules.demand(ask));
+        let fitting = |ask: Ask| {
+            let fits = |node: &Node| node.capacity.fits(self.demands[ask.index()]);
+            self.nodes.iter().fold(0, |sum: u32, node| sum.saturating_add(fits(node)))
+        };
+        for (name, ask) in [("am", Ask::Am), ("map", Ask::Map), ("reduce", Ask::Reduce)] {
+            if fitting(ask) == 0 {
+                let [memory, vcores] = self.demands[ask.index()].0;
+                return Err(Error::Config(format!(
+                    "the container of `containers.{name}` takes {memory} MB and {vcores} vcores, and no node has as much; \
+                     expected a node that has (`containers.memory_mb` and `containers.vcores`)"
+                )));
+            }
+        }
+        self.slots = [fitting(Ask::Map), fitting(Ask::Reduce)];
+        Ok(())
+    }
+
+    /// The outages of the cluster file, by node and time.
+    fn find_outages(&self) -> Result<Vec<Down>, Error> {
+        let named = |host: &str| {
+            let unknown =
+                || Error::Config(format!("the cluster file names `{host}`, but the cluster has no such node"));
+            self.find(host).ok_or_else(unknown)
+        };
+        for host in self.config.cost.host_factors.keys() {
+            named(host)?;
+        }
+        let down = |outage: &Outage| Ok(Down { node: named(&outage.host)?, from: outage.from, to: outage.to });
+        let mut outages = self.config.outages.iter().map(down).collect::<Result<Vec<_>, Error>>()?;
+        outages.sort_unstable();
+        let overlap = |pair: &[Down]| pair[0].node == pair[1].node && pair[0].to.is_none_or(|to| to >= pair[1].from);
+        match outages.windows(2).find(|pair| overlap(pair)) {
+            Some(pair) => {
+                let host = &self.node(pair[0].node).name;
+                let problem =
+                    format!("outages: `{host}` is down at {} already; expected an earlier `to`", pair[1].from);
+                Err(Error::Config(problem))
+            }
+            None => Ok(outages),
+        }
+    }
+
+    /// When nodes are down, by node and time.
+    pub(crate) fn outages(&self) -> &[Down] {
+        &self.outages
     }
 
     /// Its nodes, by [`NodeId`].
@@ -397,19 +614,49 @@ impl Cluster {
         self.nodes.binary_search_by(|node| node.name.as_str().cmp(host)).ok().map(NodeId::at)
     }
 
-    /// All slots of a kind.
+    /// How its machines are handed out.
+    #[inline]
+    pub fn system(&self) -> System {
+        self.system
+    }
+
+    /// What all nodes offer.
+    #[inline]
+    pub fn total(&self) -> Resources {
+        self.total
+    }
+
+    /// All slots of a kind, or how many containers for such tasks would fit.
     #[inline]
     pub fn slots(&self, kind: Kind) -> u32 {
-        self.total[kind.index()]
+        self.slots[kind.index()]
     }
 
     /// What an attempt takes of a node.
     #[inline]
     pub fn demand(&self, kind: Kind) -> Resources {
-        match kind {
-            Kind::Map => Resources([1, 0]),
-            Kind::Reduce => Resources([0, 1]),
-        }
+        self.demand_of(match kind {
+            Kind::Map => Ask::Map,
+            Kind::Reduce => Ask::Reduce,
+        })
+    }
+
+    /// What the container for a request takes.
+    #[inline]
+    pub fn demand_of(&self, ask: Ask) -> Resources {
+        self.demands[ask.index()]
+    }
+
+    /// What the smallest container takes.
+    #[inline]
+    pub fn smallest(&self) -> Resources {
+        self.config.containers.smallest()
+    }
+
+    /// How many reduces of a node may sort and reduce at a time, if that is fewer than it admits.
+    pub(crate) fn computing(&self, node: NodeId) -> Option<u32> {
+        let copying = self.config.nodes.copying_reduces;
+        (copying > 0 && self.system == System::Slots).then(|| self.node(node).capacity.0[1].saturating_sub(copying))
     }
 
     /// Time between two heartbeats of a node, ms.

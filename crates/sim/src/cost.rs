@@ -6,8 +6,9 @@ use rand::RngExt;
 use resched_trace::draws::{Purpose, stream};
 use resched_trace::model::Outcome;
 
-use crate::cluster::{Cluster, ReduceModel};
-use crate::ids::{JobId, Kind, Level, Ms, TaskId};
+use crate::cluster::{Backup, Cluster, Cost, ReduceModel, Slow};
+use crate::containers::System;
+use crate::ids::{JobId, Kind, Level, Ms, NodeId, TaskId};
 use crate::workload::{Job, LoggedReduce, Workload};
 
 /// Rumen's run time where it knows none, and for a negative one.
@@ -29,12 +30,21 @@ pub(crate) struct Course {
     pub(crate) shuffle: Ms,
 }
 
+impl Course {
+    fn slowed(self, slowness: f64) -> Self {
+        let longer = |time: Ms| (time as f64 * slowness) as Ms;
+        Self { run: longer(self.run), sort: longer(self.sort), ..self }
+    }
+}
+
 /// The cost model of a replay.
 pub(crate) struct CostModel<'w> {
     workload: &'w Workload,
     cluster: &'w Cluster,
     seed: u64,
     script: &'w Script,
+    /// By how much everything takes longer, by node.
+    slowness: Vec<f64>,
     observed: Vec<Option<Box<Observed>>>,
     everywhere: Option<Box<Observed>>,
 }
@@ -42,15 +52,35 @@ pub(crate) struct CostModel<'w> {
 impl<'w> CostModel<'w> {
     pub(crate) fn new(workload: &'w Workload, cluster: &'w Cluster, seed: u64, script: &'w Script) -> Self {
         let observed = workload.jobs().iter().map(|_| None).collect();
-        Self { workload, cluster, seed, script, observed, everywhere: None }
+        let slowness = cluster.node_ids().map(|node| slowness(cluster, node, seed)).collect();
+        Self { workload, cluster, seed, script, slowness, observed, everywhere: None }
     }
 
-    /// How try number `attempt` at a task goes if its input is at `level`.
-    pub(crate) fn course(&mut self, task: TaskId, attempt: u32, level: Level) -> Course {
-        match self.workload.job(self.workload.job_of(task)).place(task).0 {
+    /// How try number `attempt` at a task goes on a node if its input is at `level`; `backup` if another try runs.
+    pub(crate) fn course(&mut self, task: TaskId, attempt: u32, level: Level, node: NodeId, backup: bool) -> Course {
+        let kind = self.workload.job(self.workload.job_of(task)).place(task).0;
+        let course = match kind {
+            _ if backup && self.cluster.config.cost.backup == Backup::Job => self.drawn(task, kind, attempt, level),
             Kind::Map => self.map(task, attempt, level),
             Kind::Reduce => self.reduce(task, attempt),
-        }
+        };
+        let slowness = self.slowness[node.index()] * self.straggling(task, attempt);
+        if slowness == 1.0 { course } else { course.slowed(slowness) }
+    }
+
+    /// By how much longer this try takes than its task should, wherever it runs.
+    fn straggling(&self, task: TaskId, attempt: u32) -> f64 {
+        let Slow { share, factor } = self.cluster.config.cost.stragglers;
+        let drawn = || stream(self.seed, Purpose::Straggler, &[u64::from(task.0), u64::from(attempt)]).random::<f64>();
+        if share > 0.0 && drawn() < share { factor } else { 1.0 }
+    }
+
+    /// A try that succeeds after a run time drawn from the job's.
+    fn drawn(&mut self, task: TaskId, kind: Kind, attempt: u32, level: Level) -> Course {
+        let (_, run) = self.made_up(task, kind, attempt, level);
+        let own = self.workload.logged_reduces(task).iter().find(|own| own.outcome == Outcome::Success);
+        let (shuffle, sort) = own.map_or((0, 0), |own| (own.shuffle.max(0), own.sort.max(0)));
+        Course { outcome: Outcome::Success, run: run.max(0), sort, shuffle }
     }
 
     fn map(&mut self, task: TaskId, attempt: u32, level: Level) -> Course {
@@ -81,7 +111,8 @@ impl<'w> CostModel<'w> {
         let as_logged = |own: &LoggedReduce, run: Ms| Course {
             outcome: own.outcome,
             run: possible(run),
-            sort: own.sort.max(0),
+            // Mumak's model has no sort.
+            sort: if self.cluster.config.cost.reduce == ReduceModel::R0 { 0 } else { own.sort.max(0) },
             shuffle: own.shuffle.max(0),
         };
         let own = tries.get(attempt as usize).filter(|own| matches!(own.outcome, Outcome::Success | Outcome::Failed));
@@ -118,7 +149,8 @@ impl<'w> CostModel<'w> {
 
     /// When a reduce of this job that started at `start` has all its input, and when it ends; `maps_done` is when the
     /// master learned that all maps are done. `None` if that is not known yet: before that instant, and in model R0 until its
-    /// node has been told. A try that fails does so after its logged time, whatever the maps do.
+    /// node has been told; a container hears it from its job's master at once. A try that fails does so after its logged time,
+    /// whatever the maps do.
     pub(crate) fn reduce_end(
         &self,
         job: JobId,
@@ -129,7 +161,8 @@ impl<'w> CostModel<'w> {
     ) -> Option<(Ms, Ms)> {
         let model = self.cluster.config.cost.reduce;
         let shuffled = match model {
-            ReduceModel::R0 => return None,
+            ReduceModel::R0 if self.cluster.system() == System::Slots => return None,
+            ReduceModel::R0 => start.max(maps_done?),
             _ if course.outcome == Outcome::Failed => start + course.shuffle,
             ReduceModel::R1 => {
                 let (job, maps_done) = (self.workload.job(job), maps_done?);
@@ -143,6 +176,14 @@ impl<'w> CostModel<'w> {
         };
         Some((shuffled, shuffled + course.sort + course.run))
     }
+}
+
+/// By how much everything takes longer on a node.
+fn slowness(cluster: &Cluster, node: NodeId, seed: u64) -> f64 {
+    let Cost { slow_nodes: Slow { share, factor }, host_factors, .. } = &cluster.config.cost;
+    let drawn = || stream(seed, Purpose::SlowNode, &[u64::from(node.0)]).random::<f64>();
+    let known = host_factors.get(&cluster.node(node).name).copied();
+    known.unwrap_or_else(|| if *share > 0.0 && drawn() < *share { *factor } else { 1.0 })
 }
 
 /// How long the successful try of a task takes, ms, if nothing stands in its way: a map beside its input, a reduce after
@@ -297,6 +338,11 @@ impl Fluid {
     pub fn map_ended(&mut self, at: Ms, bytes: f64) {
         self.latest = self.latest.max(at as f64 - self.made / self.rate);
         self.made += bytes;
+    }
+
+    /// A map whose output was lost ended again at `at`, and made as many bytes for each reduce as before: they come last now.
+    pub fn map_redone(&mut self, at: Ms, bytes: f64) {
+        self.latest = self.latest.max(at as f64 - (self.made - bytes) / self.rate);
     }
 
     /// When a reduce that started at `start` has all that was made, ms.

@@ -7,6 +7,11 @@
 //! Events of one instant run in the order in which Hadoop's simulator would have put them into its queue: a heartbeat is
 //! put one interval ahead, a tick one period, a submission when the one before it runs. That order follows from the times
 //! alone ([`Classes`]), so it does not matter which heartbeats were left out.
+//!
+//! Under YARN a fourth kind joins them, the heartbeats of application masters ([`containers`]). There one order holds at every
+//! instant: submissions, the tick, nodes by id, masters by job.
+
+mod containers;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -16,14 +21,15 @@ use resched_trace::model::Outcome;
 use crate::Error;
 use crate::beats::Beats;
 use crate::cluster::{Cluster, ReduceModel};
+use crate::containers::System;
 use crate::cost::{CostModel, Script};
 use crate::ids::{JobId, Kind, Level, Ms, NodeId};
-use crate::observer::{Ended, JobEnded, Launched, Observer};
+use crate::observer::{Decided, Ended, JobEnded, Launched, Observer};
 use crate::offer::{Offer, Violation};
 use crate::policy::{Orders, Policy};
 use crate::view::{RunId, RunView, View};
 use crate::workload::Workload;
-use crate::world::{JobPhase, Kill, Run, World};
+use crate::world::{Health, JobPhase, Kill, Run, TaskPhase, World};
 
 /// A replay in which nothing starts or ends for so long though tasks wait is given up (7 days: longer than any wait that a
 /// policy can be asked for).
@@ -63,7 +69,8 @@ pub struct Tally {
 /// is told, now and then, how many jobs have ended.
 ///
 /// # Errors
-/// [`Error::PolicyViolation`] and [`Error::Stalled`]; whatever the observer returns.
+/// [`Error::PolicyViolation`] and [`Error::Stalled`]; [`Error::Config`] if the cluster is not under the policy's system
+/// ([`Cluster::for_system`]); whatever the observer returns.
 pub fn replay<P: Policy, O: Observer>(
     workload: &Workload,
     cluster: &Cluster,
@@ -72,6 +79,12 @@ pub fn replay<P: Policy, O: Observer>(
     observer: &mut O,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Tally, Error> {
+    if cluster.system() != policy.system() {
+        let (wanted, found) = (policy.system(), cluster.system());
+        return Err(Error::Config(format!(
+            "policy `{name}` schedules {wanted:?}; expected such a cluster, found {found:?}"
+        )));
+    }
     let mut engine = Engine::new(workload, cluster, name, policy, options, observer);
     engine.start();
     while engine.tally.jobs < workload.jobs().len() as u64 {
@@ -96,11 +109,23 @@ type Position = (Ms, u8, u32);
 struct Classes {
     heartbeat: u8,
     tick: u8,
+    /// Heartbeats of application masters.
+    master: u8,
     submissions: Vec<u8>,
 }
 
 impl Classes {
-    fn new(workload: &Workload, interval: Ms, period: Option<Ms>) -> Self {
+    fn new(workload: &Workload, cluster: &Cluster, period: Option<Ms>) -> Self {
+        match cluster.system() {
+            System::Slots => Self::as_queued(workload, cluster.interval(), period),
+            System::Containers => {
+                Self { submissions: vec![0; workload.jobs().len()], tick: 1, heartbeat: 2, master: 3 }
+            }
+        }
+    }
+
+    /// As Hadoop's simulator would have queued them.
+    fn as_queued(workload: &Workload, interval: Ms, period: Option<Ms>) -> Self {
         let period = period.unwrap_or(interval);
         let (heartbeat, tick) = if interval >= period { (1, 3) } else { (3, 1) };
         let (longer, shorter) = (interval.max(period), interval.min(period));
@@ -119,31 +144,64 @@ impl Classes {
                 (false, false) => 4,
             }
         });
-        Self { submissions: submissions.collect(), heartbeat, tick }
+        Self { submissions: submissions.collect(), heartbeat, tick, master: u8::MAX }
     }
 }
 
-/// Which nodes with free slots must not sleep.
+/// What happens to a node that fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Change {
+    /// It falls silent, and its attempts die.
+    Silence,
+    /// The master gives it up.
+    Loss,
+    /// It works again.
+    Return,
+}
+
+/// What happens to the nodes of a cluster: each outage is a silence, the loss one expiry after the last heartbeat, and the
+/// return. A node that returns before it expired is given up at that instant: it says itself that it has started anew.
+fn changes(cluster: &Cluster, beats: &Beats) -> Vec<(Ms, Change, NodeId)> {
+    let mut changes = Vec::new();
+    for outage in cluster.outages() {
+        let (node, from) = (outage.node, outage.from);
+        let expiry = beats.last_before(node, from) + cluster.config.heartbeat.expiry;
+        let loss = outage.to.map_or(expiry, |to| to.min(expiry)).max(from);
+        changes.push((from, Change::Silence, node));
+        changes.push((loss, Change::Loss, node));
+        changes.extend(outage.to.map(|to| (to, Change::Return, node)));
+    }
+    changes.sort_unstable();
+    changes
+}
+
+/// Which nodes must not sleep: those with a free slot of a kind, with any free slot, or all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Needs {
     maps: bool,
     reduces: bool,
-    anything: bool,
+    any_slot: bool,
+    all: bool,
 }
 
 struct Engine<'a, 'w, P, O> {
     world: World<'w>,
     cost: CostModel<'w>,
-    beats: Beats,
     name: &'a str,
     policy: &'a mut P,
     observer: &'a mut O,
     classes: Classes,
     parking: bool,
-    /// The next heartbeat of each node that is not asleep; entries that no longer agree with `next_beat` are stale.
-    heap: BinaryHeap<Reverse<(Ms, u32)>>,
+    /// The next heartbeat of each node and master that is not asleep; entries that no longer agree with `next_beat` and
+    /// `next_master_beat` are stale.
+    heap: BinaryHeap<Reverse<Position>>,
     next_beat: Vec<Ms>,
+    /// By job; empty on slots.
+    next_master_beat: Vec<Ms>,
     next_job: usize,
+    /// What happens to nodes, in order, and how much of it has.
+    changes: Vec<(Ms, Change, NodeId)>,
+    next_change: usize,
     next_tick: Option<Ms>,
     needs: Needs,
     /// `world.version` after the last tick, and whether that tick found and left the world unchanged.
@@ -167,13 +225,14 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
         options: &'w Options,
         observer: &'a mut O,
     ) -> Self {
-        let mut world = World::new(workload, cluster);
+        let mut world = World::new(workload, cluster, options.seed);
+        let masters = world.yarn.as_ref().map_or_else(Vec::new, |yarn| vec![NEVER; yarn.apps.len()]);
+        let changes = changes(cluster, &world.beats);
         world.oracle = policy.is_oracle();
         let period = policy.period();
         Self {
             cost: CostModel::new(workload, cluster, options.seed, &options.script),
-            beats: Beats::new(cluster, options.seed),
-            classes: Classes::new(workload, cluster.interval(), period),
+            classes: Classes::new(workload, cluster, period),
             next_tick: period.map(|period| world.now + period),
             world,
             name,
@@ -182,7 +241,10 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
             parking: options.parking,
             heap: BinaryHeap::new(),
             next_beat: vec![NEVER; cluster.nodes().len()],
+            next_master_beat: masters,
             next_job: 0,
+            changes,
+            next_change: 0,
             needs: Needs::default(),
             ticked: (0, false),
             progressed: (0, 0),
@@ -196,7 +258,7 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
     fn start(&mut self) {
         if !self.parking {
             for node in self.world.cluster.node_ids() {
-                self.schedule(node, self.beats.from(node, self.world.now));
+                self.schedule(node, self.world.beats.from(node, self.world.now));
             }
         }
     }
@@ -212,24 +274,39 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
             (Some(beat), Some(submission)) => Some(beat.min(submission)),
             (beat, submission) => beat.or(submission),
         };
-        let tick = self.due_tick(next);
-        let Some(at) = (match (next, tick) {
+        let change = self.changes.get(self.next_change).copied();
+        let first_of_change = change.map(|(at, ..)| (at, 0, 0));
+        let tick = self.due_tick(match (next, first_of_change) {
+            (Some(next), Some(change)) => Some(next.min(change)),
+            (next, change) => next.or(change),
+        });
+        let planned = match (next, tick) {
             (Some(next), Some(tick)) => Some(next.min(tick)),
             (next, tick) => next.or(tick),
-        }) else {
+        };
+        // What happens to a node comes before all else of its instant.
+        let change = change.filter(|&(at, ..)| planned.is_none_or(|planned| at <= planned.0));
+        let Some(at) = first_of_change.filter(|_| change.is_some()).or(planned) else {
             return Err(self.stalled());
         };
         self.world.now = at.0;
         self.tally.events += 1;
         self.check_progress()?;
-        if Some(at) == tick {
+        if let Some((_, change, node)) = change {
+            self.next_change += 1;
+            self.change(node, change, at)?;
+        } else if Some(at) == tick {
             self.tick(at)?;
         } else if Some(at) == submission {
             self.submit(JobId::at(self.next_job))?;
         } else {
             self.heap.pop();
-            self.next_beat[at.2 as usize] = NEVER;
-            self.heartbeat(NodeId(at.2), at)?;
+            *self.next_of(at) = NEVER;
+            if at.1 == self.classes.master {
+                self.master_heartbeat(JobId(at.2), at)?;
+            } else {
+                self.heartbeat_if_due(NodeId(at.2), at)?;
+            }
         }
         self.wake_for_needs(at);
         if self.world.version != self.progressed.0 {
@@ -239,17 +316,24 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
     }
 
     fn peek_beat(&mut self) -> Option<Position> {
-        while let Some(&Reverse((at, node))) = self.heap.peek() {
-            if self.next_beat[node as usize] == at {
-                return Some((at, self.classes.heartbeat, node));
+        while let Some(&Reverse(beat)) = self.heap.peek() {
+            if *self.next_of(beat) == beat.0 {
+                return Some(beat);
             }
             self.heap.pop();
         }
         None
     }
 
+    /// When the node or the master of this heartbeat calls next.
+    fn next_of(&mut self, beat: Position) -> &mut Ms {
+        let all = if beat.1 == self.classes.master { &mut self.next_master_beat } else { &mut self.next_beat };
+        &mut all[beat.2 as usize]
+    }
+
     fn check_progress(&self) -> Result<(), Error> {
-        if self.world.active.is_empty() || self.world.now - self.progressed.1 < PATIENCE {
+        let patient = self.world.now - self.progressed.1 < PATIENCE;
+        if self.world.active.is_empty() || patient || self.next_change < self.changes.len() {
             return Ok(());
         }
         // An attempt may run for longer than our patience; only a world in which none will end stands still.
@@ -290,6 +374,67 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
         self.observer.job_ended(&JobEnded { job, launch, finish: self.world.now, outcome })
     }
 
+    // Nodes that fail (policies A.8).
+
+    fn change(&mut self, node: NodeId, change: Change, at: Position) -> Result<(), Error> {
+        match change {
+            Change::Silence => self.silence(node),
+            Change::Loss => self.lose(node, at),
+            Change::Return => {
+                self.world.welcome(node);
+                if !self.parking || self.needs_node(self.find_needs(), node) {
+                    self.schedule(node, self.beat_after(node, at.0, at));
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// A node falls silent: its attempts die, and nobody knows.
+    fn silence(&mut self, node: NodeId) -> Result<(), Error> {
+        self.next_beat[node.index()] = NEVER;
+        self.world.nodes[node.index()].health = Health::Silent(self.world.now);
+        self.world.orphan_containers(node);
+        for place in 0..self.world.nodes[node.index()].runs.len() {
+            let id = self.world.nodes[node.index()].runs[place];
+            let run = &self.world.runs[id.index()];
+            if run.kill != Kill::Done {
+                let over = run.end.is_some_and(|end| end <= self.world.now);
+                self.world.lose(id);
+                let run = self.world.runs[id.index()].clone();
+                self.tell_end(&run, if over { run.course.outcome } else { Outcome::Killed }, true)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The master gives a node up: its attempts count as killed, and its maps that reduces may still need run again.
+    fn lose(&mut self, node: NodeId, at: Position) -> Result<(), Error> {
+        self.world.settle_reports(at.0 - 1, NodeId(u32::MAX));
+        for id in self.world.nodes[node.index()].runs.clone() {
+            if self.world.yarn.is_some() {
+                self.container_ended(id, at)?;
+            } else {
+                self.attempt_ended(id, at)?;
+            }
+        }
+        self.lose_masters(node, at);
+        for task in self.world.give_up(node) {
+            self.world.map_lost(task);
+            self.policy.task_returned(task, View { world: &self.world });
+            self.plan_master(self.world.workload.job_of(task), at.0);
+        }
+        if self.world.cluster.config.nodes.copying_reduces > 0 {
+            // Reduces that must fetch again make room for others.
+            for node in self.world.cluster.node_ids() {
+                self.world.plan_computing(node);
+                self.plan(node, at, self.beat_after(node, at.0, at));
+            }
+        }
+        self.policy.node_lost(node, View { world: &self.world });
+        Ok(())
+    }
+
     // Ticks.
 
     /// The tick to handle if it comes before `next`: of a row of idle ones only the last.
@@ -312,6 +457,9 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
         self.world.settle_reports(reported.0, NodeId(reported.1));
         let unchanged = self.ticked.0 == self.world.version;
         self.policy.tick(View { world: &self.world }, &mut self.orders);
+        for (name, job, value) in self.orders.decisions.drain(..) {
+            self.observer.decided(&Decided { at: at.0, name, job, value })?;
+        }
         let mut orders = std::mem::take(&mut self.orders.kills);
         for run in orders.drain(..) {
             self.order_kill(run, at)?;
@@ -325,6 +473,11 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
         if !self.world.is_on_node(id) {
             return Err(self.violation(Violation("kills an attempt that is on no node".to_owned())));
         }
+        self.will_kill(id, at);
+        Ok(())
+    }
+
+    fn will_kill(&mut self, id: RunId, at: Position) {
         let run = &mut self.world.runs[id.index()];
         if run.kill == Kill::No {
             run.kill = Kill::Ordered;
@@ -332,35 +485,54 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
             self.world.version += 1;
             self.schedule(node, self.beat_after(node, at.0, at));
         }
-        Ok(())
     }
 
     // Heartbeats.
 
     /// The first heartbeat of a node at `at` or later that comes after the event at `position`.
     fn beat_after(&self, node: NodeId, at: Ms, position: Position) -> Ms {
-        let beat = self.beats.from(node, at);
-        if (beat, self.classes.heartbeat, node.0) > position { beat } else { self.beats.from(node, beat + 1) }
+        let beat = self.world.beats.from(node, at);
+        if (beat, self.classes.heartbeat, node.0) > position { beat } else { self.world.beats.from(node, beat + 1) }
     }
 
     fn schedule(&mut self, node: NodeId, at: Ms) {
-        if at < self.next_beat[node.index()] {
+        if at < self.next_beat[node.index()] && self.world.nodes[node.index()].health == Health::Up {
             self.next_beat[node.index()] = at;
-            self.heap.push(Reverse((at, node.0)));
+            self.heap.push(Reverse((at, self.classes.heartbeat, node.0)));
         }
     }
 
-    fn heartbeat(&mut self, node: NodeId, at: Position) -> Result<(), Error> {
+    /// A heartbeat out of band is not sent if the attempt that would have ended then has been killed since.
+    fn heartbeat_if_due(&mut self, node: NodeId, at: Position) -> Result<(), Error> {
         let next = self.beat_after(node, at.0, at);
+        let runs = &self.world.nodes[node.index()].runs;
+        let ended = |id: &RunId| self.world.runs[id.index()].end.is_some_and(|end| end <= at.0);
+        let due = !self.world.cluster.config.heartbeat.out_of_band
+            || self.world.beats.from(node, at.0) == at.0
+            || runs.iter().any(ended);
+        if self.world.yarn.is_some() {
+            if due {
+                self.container_heartbeat(node, at, next)?;
+            }
+            self.plan_containers(node, at, next);
+        } else {
+            if due {
+                self.heartbeat(node, at, next)?;
+            }
+            self.plan(node, at, next);
+        }
+        Ok(())
+    }
+
+    fn heartbeat(&mut self, node: NodeId, at: Position, next: Ms) -> Result<(), Error> {
         self.world.settle_reports(at.0, node);
         self.take_reports(node, at)?;
-        if self.world.nodes[node.index()].free.0 != [0, 0] {
+        let view = View { world: &self.world };
+        if view.free(node).0 != [0, 0] || self.policy.counts_heartbeats(view) {
             self.consult(node, at, next)?;
         }
         self.carry_out_kills(node)?;
-        self.tell_reduces(node)?;
-        self.plan(node, at, next);
-        Ok(())
+        self.tell_reduces(node)
     }
 
     /// Applies what the node reports: attempts that ended, in launch order, and those that run.
@@ -386,36 +558,62 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
     }
 
     fn attempt_ended(&mut self, id: RunId, at: Position) -> Result<(), Error> {
-        let run = self.world.release(id);
-        if run.kill != Kill::Done {
-            self.tell_end(&run, run.course.outcome)?;
+        let run = self.take_off(id)?;
+        if self.world.jobs[run.job.index()].phase == JobPhase::Active { self.learn_end(&run, at) } else { Ok(()) }
+    }
+
+    /// Frees what an attempt that has ended held.
+    fn take_off(&mut self, id: RunId) -> Result<Run, Error> {
+        let mut run = self.world.release(id);
+        let task = &mut self.world.tasks[run.task.index()];
+        let counts = run.kill == Kill::No && !run.lost && task.phase == TaskPhase::Running && !task.won;
+        task.won |= counts && run.course.outcome == Outcome::Success;
+        if run.kill != Kill::Done && !run.lost {
+            self.tell_end(&run, run.course.outcome, !counts)?;
         }
-        if self.world.jobs[run.job.index()].phase != JobPhase::Active {
-            return Ok(());
-        }
-        let outcome = if run.kill == Kill::No { run.course.outcome } else { Outcome::Killed };
+        run.unwanted = !counts;
+        Ok(run)
+    }
+
+    /// The master of an active job learns how an attempt ended.
+    fn learn_end(&mut self, run: &Run, at: Position) -> Result<(), Error> {
+        let outcome = if run.unwanted { Outcome::Killed } else { run.course.outcome };
         match outcome {
-            Outcome::Success => {
-                if self.world.task_done(&run) {
-                    self.maps_done(run.job, at);
-                }
-            }
-            Outcome::Failed => {
-                let task = &mut self.world.tasks[run.task.index()];
-                task.failures += 1;
-                if task.failures >= self.world.cluster.config.jobs.max_attempts {
-                    self.policy.task_finished(&run.ended(outcome), View { world: &self.world });
-                    return self.end_job(run.job, Outcome::Failed);
-                }
-                self.world.task_returned(&run, true);
-            }
-            _ => self.world.task_returned(&run, false),
+            Outcome::Success => self.task_done(run, at),
+            Outcome::Failed => self.world.attempt_failed(run),
+            _ => {}
         }
-        self.policy.task_finished(&run.ended(outcome), View { world: &self.world });
+        let task = &self.world.tasks[run.task.index()];
+        if outcome == Outcome::Failed && task.failures >= self.world.cluster.config.jobs.max_attempts {
+            self.policy.task_finished(&run.ended(outcome, self.world.workload), View { world: &self.world });
+            return self.end_job(run.job, Outcome::Failed);
+        }
+        if task.phase == TaskPhase::Running && task.live == 0 && !task.won {
+            self.world.task_returned(run.task);
+            self.policy.task_returned(run.task, View { world: &self.world });
+        }
+        self.policy.task_finished(&run.ended(outcome, self.world.workload), View { world: &self.world });
         if self.world.is_done(run.job) { self.end_job(run.job, Outcome::Success) } else { Ok(()) }
     }
 
-    fn tell_end(&mut self, run: &Run, outcome: Outcome) -> Result<(), Error> {
+    /// The first attempt to succeed wins; the others at its task are killed.
+    fn task_done(&mut self, run: &Run, at: Position) {
+        let last_map = self.world.task_done(run);
+        if self.world.tasks[run.task.index()].live > 0 {
+            for place in 0..self.world.jobs[run.job.index()].runs[run.kind.index()].len() {
+                let id = self.world.jobs[run.job.index()].runs[run.kind.index()][place];
+                if self.world.runs[id.index()].task == run.task {
+                    self.will_kill(id, at);
+                }
+            }
+        }
+        if last_map {
+            self.maps_done(run.job, at);
+        }
+    }
+
+    /// Tells how an attempt ended on its node; `unwanted` if the master does not count it, however it ended.
+    fn tell_end(&mut self, run: &Run, outcome: Outcome, unwanted: bool) -> Result<(), Error> {
         let (shuffle_finish, sort_finish) = run.phases(outcome);
         self.observer.ended(&Ended {
             task: run.task,
@@ -427,7 +625,8 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
             sort_finish,
             finish: run.end,
             outcome,
-            discarded: run.kill == Kill::Ordered && outcome == Outcome::Success,
+            discarded: unwanted && outcome == Outcome::Success,
+            backup: run.backup,
         })
     }
 
@@ -458,6 +657,8 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
         if let (None, Some((shuffled, end))) = (run.end, end) {
             let run = &mut self.world.runs[id.index()];
             (run.shuffle_finish, run.end) = (Some(shuffled), Some(end));
+            let node = run.node;
+            self.world.plan_computing(node);
         }
         self.world.runs[id.index()].end.is_some()
     }
@@ -477,9 +678,11 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
             self.fix_reduce_end(id);
             self.tally.launches += 1;
             let run = &self.world.runs[id.index()];
-            let (task, attempt, level) = (run.task, run.attempt, self.level_of(run));
-            self.observer.launched(&Launched { at: at.0, task, attempt, node, level })?;
+            let (job, task, attempt) = (run.job, run.task, run.attempt);
+            let (level, backup) = (self.level_of(run), run.backup);
+            self.observer.launched(&Launched { at: at.0, task, attempt, node, level, backup })?;
             self.policy.task_started(&RunView::of(&self.world, id), View { world: &self.world });
+            self.plan_taking_over(job, at);
         }
         self.launched = launched;
         Ok(())
@@ -489,17 +692,23 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
     fn carry_out_kills(&mut self, node: NodeId) -> Result<(), Error> {
         for place in 0..self.world.nodes[node.index()].runs.len() {
             let id = self.world.nodes[node.index()].runs[place];
-            let now = self.world.now;
-            let run = &mut self.world.runs[id.index()];
-            if run.kill == Kill::Ordered {
-                // One that was still being launched never ran.
-                run.start = run.start.min(now);
-                run.end = Some(now);
-                let run = run.clone();
-                self.tell_end(&run, Outcome::Killed)?;
-                self.world.runs[id.index()].kill = Kill::Done;
+            if self.world.runs[id.index()].kill == Kill::Ordered {
+                self.kill_now(id)?;
             }
         }
+        self.world.plan_computing(node);
+        Ok(())
+    }
+
+    fn kill_now(&mut self, id: RunId) -> Result<(), Error> {
+        let now = self.world.now;
+        let run = &mut self.world.runs[id.index()];
+        // One that was still being launched never ran.
+        run.start = run.start.min(now);
+        run.end = Some(now);
+        let run = run.clone();
+        self.tell_end(&run, Outcome::Killed, true)?;
+        self.world.runs[id.index()].kill = Kill::Done;
         Ok(())
     }
 
@@ -515,10 +724,10 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
                 let now = self.world.now;
                 let run = &mut self.world.runs[id.index()];
                 let shuffled = now.max(run.start);
-                run.course.sort = 0;
                 run.shuffle_finish = Some(shuffled);
                 run.end = Some(shuffled + run.course.run);
                 self.observer.told(now, run.task, run.attempt)?;
+                self.world.plan_computing(node);
             }
         }
         Ok(())
@@ -553,24 +762,30 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
     }
 
     fn find_needs(&self) -> Needs {
-        Needs {
-            maps: self.world.ready[0] > 0,
-            reduces: self.world.ready[1] > 0,
-            anything: self.policy.restless(View { world: &self.world }),
+        let restless = self.policy.restless(View { world: &self.world });
+        let all = self.policy.counts_heartbeats(View { world: &self.world });
+        if let Some(yarn) = &self.world.yarn {
+            return Needs { any_slot: yarn.any_asked() || restless, all, ..Needs::default() };
         }
+        Needs { maps: self.world.ready[0] > 0, reduces: self.world.ready[1] > 0, any_slot: restless, all }
     }
 
     fn needs_node(&self, needs: Needs, node: NodeId) -> bool {
+        if self.world.yarn.is_some() {
+            return self.needs_container_node(needs, node);
+        }
         let free = self.world.nodes[node.index()].free;
         let fits = |kind| free.fits(self.world.cluster.demand(kind)) > 0;
-        needs.maps && fits(Kind::Map) || needs.reduces && fits(Kind::Reduce) || needs.anything && free.0 != [0, 0]
+        let by_kind = needs.maps && fits(Kind::Map) || needs.reduces && fits(Kind::Reduce);
+        needs.all || by_kind || needs.any_slot && free.0 != [0, 0]
     }
 
     /// Wakes the nodes that this event has made needed.
     fn wake_for_needs(&mut self, at: Position) {
         let now = self.find_needs();
         let before = std::mem::replace(&mut self.needs, now);
-        let more = now.maps && !before.maps || now.reduces && !before.reduces || now.anything && !before.anything;
+        let rises = |need: fn(Needs) -> bool| need(now) && !need(before);
+        let more = rises(|n| n.maps) || rises(|n| n.reduces) || rises(|n| n.any_slot) || rises(|n| n.all);
         if !(self.parking && more) {
             return;
         }
@@ -589,13 +804,13 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
             for place in 0..self.world.nodes[node.index()].runs.len() {
                 let id = self.world.nodes[node.index()].runs[place];
                 let mut run = self.world.runs[id.index()].clone();
-                if run.kill == Kill::Done {
+                if run.kill == Kill::Done || run.lost {
                     continue;
                 }
                 let over = run.end.is_some_and(|end| end <= self.world.now);
                 run.end = run.end.filter(|_| over);
                 let outcome = if over { run.course.outcome } else { Outcome::Incomplete };
-                self.tell_end(&run, outcome)?;
+                self.tell_end(&run, outcome, run.kill == Kill::Ordered)?;
             }
         }
         Ok(())

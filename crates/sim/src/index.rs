@@ -8,6 +8,7 @@
 use std::cell::Cell;
 
 use crate::cluster::Cluster;
+use crate::containers::System;
 use crate::ids::{Level, NodeId, RackId, TaskId};
 use crate::workload::Workload;
 
@@ -31,6 +32,17 @@ struct Returned {
     failed_on: Vec<NodeId>,
 }
 
+impl Returned {
+    fn has_failed(&self) -> bool {
+        !self.failed_on.is_empty()
+    }
+
+    /// Not on a node where it failed, unless it failed on all of them.
+    fn may_run_on(&self, node: NodeId, nodes: usize) -> bool {
+        !self.failed_on.contains(&node) || self.failed_on.len() >= nodes
+    }
+}
+
 /// The waiting maps of one job.
 #[derive(Debug)]
 pub(crate) struct MapIndex {
@@ -41,6 +53,8 @@ pub(crate) struct MapIndex {
     /// Maps that failed and run again: they must remember where.
     failures: Vec<Returned>,
     waiting_unplaced: u32,
+    /// Maps that failed are asked for by themselves (YARN).
+    failed_apart: bool,
 }
 
 impl MapIndex {
@@ -69,6 +83,7 @@ impl MapIndex {
             returned: Vec::new(),
             failures: Vec::new(),
             waiting_unplaced,
+            failed_apart: cluster.system() == System::Containers,
         }
     }
 
@@ -77,16 +92,17 @@ impl MapIndex {
         self.waiting_unplaced > 0
     }
 
-    /// The map that this node should run, no farther than `reach`; `launched` tells which maps were ever launched.
+    /// The map that this node should run, no farther than `reach`; `launched` tells which maps were ever launched, and
+    /// `everywhere` how many nodes there are.
     pub(crate) fn find(
         &self,
         workload: &Workload,
         cluster: &Cluster,
-        node: NodeId,
+        (node, everywhere): (NodeId, usize),
         reach: Reach,
         launched: &dyn Fn(TaskId) -> bool,
     ) -> Option<TaskId> {
-        let look = Look { index: self, workload, cluster, node, launched };
+        let look = Look { index: self, workload, cluster, node, everywhere, launched };
         let rack = cluster.node(node).rack;
         let near = || look.on_node().or_else(|| if reach >= Reach::Rack { look.in_rack(rack) } else { None });
         let far = || look.off_rack(rack).or_else(|| look.unplaced());
@@ -95,6 +111,18 @@ impl MapIndex {
             Reach::Any => near().or_else(far),
             Reach::OffRack => far(),
         }
+    }
+
+    /// Of the maps that failed the one that has waited longest and may run on this node.
+    pub(crate) fn find_failed(&self, cluster: &Cluster, node: NodeId) -> Option<TaskId> {
+        let everywhere = cluster.nodes().len();
+        let failed = self.returned.iter().filter(|returned| returned.has_failed());
+        failed.into_iter().find(|returned| returned.may_run_on(node, everywhere)).map(|returned| returned.task)
+    }
+
+    /// How many maps that failed wait.
+    pub(crate) fn failed_waiting(&self) -> u32 {
+        self.returned.iter().filter(|returned| returned.has_failed()).count() as u32
     }
 
     /// Takes a map out that is launched now.
@@ -110,16 +138,23 @@ impl MapIndex {
         }
     }
 
-    /// Puts a map back to the front; `failed_on` is the node where it has just failed, if it has.
-    pub(crate) fn returned(&mut self, task: TaskId, placed: bool, failed_on: Option<NodeId>) {
+    /// A map failed on a node, and should not run there again.
+    pub(crate) fn failed(&mut self, task: TaskId, node: NodeId) {
+        match self.failures.iter_mut().find(|failure| failure.task == task) {
+            Some(failure) if failure.failed_on.contains(&node) => {}
+            Some(failure) => failure.failed_on.push(node),
+            None => self.failures.push(Returned { task, failed_on: vec![node] }),
+        }
+    }
+
+    /// Puts a map back to the front.
+    pub(crate) fn returned(&mut self, task: TaskId, placed: bool) {
         if !placed {
             self.waiting_unplaced += 1;
         }
         let known = self.failures.iter().position(|failure| failure.task == task);
-        let mut returned =
-            known.map_or_else(|| Returned { task, failed_on: Vec::new() }, |place| self.failures.swap_remove(place));
-        returned.failed_on.extend(failed_on.filter(|node| !returned.failed_on.contains(node)));
-        self.returned.push(returned);
+        self.returned
+            .push(known.map_or(Returned { task, failed_on: Vec::new() }, |place| self.failures.swap_remove(place)));
     }
 }
 
@@ -142,6 +177,7 @@ struct Look<'a> {
     workload: &'a Workload,
     cluster: &'a Cluster,
     node: NodeId,
+    everywhere: usize,
     launched: &'a dyn Fn(TaskId) -> bool,
 }
 
@@ -172,14 +208,13 @@ impl Look<'_> {
 
     /// The map that came back last among those whose replicas fit; not one that failed here, unless it failed everywhere.
     fn returned(&self, fits: impl Fn(&[NodeId]) -> bool) -> Option<TaskId> {
-        let everywhere = self.cluster.nodes().len();
         self.index
             .returned
             .iter()
             .rev()
+            .filter(|returned| !(self.index.failed_apart && returned.has_failed()))
             .find(|returned| {
-                fits(self.workload.replicas(returned.task))
-                    && (!returned.failed_on.contains(&self.node) || returned.failed_on.len() >= everywhere)
+                fits(self.workload.replicas(returned.task)) && returned.may_run_on(self.node, self.everywhere)
             })
             .map(|returned| returned.task)
     }

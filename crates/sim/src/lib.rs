@@ -12,6 +12,8 @@
 
 mod beats;
 mod cluster;
+mod compute_gate;
+mod containers;
 mod cost;
 mod engine;
 mod error;
@@ -22,6 +24,7 @@ mod observer;
 mod offer;
 mod oracle;
 mod policy;
+mod progress;
 mod resources;
 mod run_writer;
 mod view;
@@ -30,18 +33,21 @@ mod world;
 
 pub use beats::first_heartbeats;
 pub use cluster::{
-    Cluster, ClusterConfig, Cost, Era, Heartbeat, Interval, Jobs, Node, Nodes, Phase, ReduceModel, Splits,
+    Backup, Cluster, ClusterConfig, Cost, Era, Heartbeat, Interval, Jobs, Node, Nodes, Outage, Phase, ReduceModel,
+    Slow, Splits,
 };
+pub use containers::{AmState, Ask, Calculator, Container, ContainerState, Containers, Reservation, Size, System};
 pub use cost::{Fluid, Script, slowstart_threshold};
 pub use engine::{Options, Tally, replay};
 pub use error::Error;
 pub use ids::{JobId, Kind, Level, Ms, NodeId, RackId, TaskId};
 pub use index::Reach;
 pub use load::{Skipped, load};
-pub use observer::{Ended, JobEnded, Launched, Observer};
+pub use observer::{Decided, Ended, JobEnded, Launched, Observer};
 pub use offer::{Offer, Violation};
 pub use oracle::Oracle;
 pub use policy::{Orders, Policy};
+pub use progress::{Part, Progress};
 pub use resources::Resources;
 pub use run_writer::RunWriter;
 pub use view::{AttemptEnd, JobView, RunId, RunView, View};

@@ -18,6 +18,8 @@ pub struct Launched {
     pub node: NodeId,
     /// How near to its input; `None` for reduces, and for maps without known places of input.
     pub level: Option<Level>,
+    /// Whether another attempt at its task ran already.
+    pub backup: bool,
 }
 
 /// An attempt has ended, or the replay has.
@@ -41,8 +43,11 @@ pub struct Ended {
     pub finish: Option<Ms>,
     /// How it ended on its node; `Incomplete` if the replay ended first.
     pub outcome: Outcome,
-    /// Whether it ended well after it had been ordered to be killed: its work is lost (oracle F2).
+    /// Whether it ended well but the master did not count it: it had been ordered to be killed (oracle F2), another attempt
+    /// was first, or its node was given up before it could report.
     pub discarded: bool,
+    /// Whether another attempt at its task ran already when it was launched.
+    pub backup: bool,
 }
 
 /// A job has ended, as the master saw it.
@@ -56,6 +61,19 @@ pub struct JobEnded {
     pub finish: Ms,
     /// `Success` or `Failed`.
     pub outcome: Outcome,
+}
+
+/// A policy told of something that it decided.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Decided {
+    /// When, ms.
+    pub at: Ms,
+    /// What it decided, such as `delta`.
+    pub name: &'static str,
+    /// The job that it is about; `None`: it is about all.
+    pub job: Option<JobId>,
+    /// What it chose.
+    pub value: f64,
 }
 
 /// Follows a replay. An error from it ends the replay.
@@ -81,6 +99,14 @@ pub trait Observer {
     /// # Errors
     /// What went wrong in taking it down.
     fn ended(&mut self, _ended: &Ended) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// A policy decided something that it tells of.
+    ///
+    /// # Errors
+    /// What went wrong in taking it down.
+    fn decided(&mut self, _decided: &Decided) -> Result<(), Error> {
         Ok(())
     }
 

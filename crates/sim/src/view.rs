@@ -1,11 +1,15 @@
 //! What a policy may read: the world as the master sees it, without run times, outcomes or jobs to come.
 
+use rand::Rng;
+use resched_trace::draws::{Purpose, stream};
 use resched_trace::model::{Outcome, Priority};
 
+use crate::containers::{AmState, Ask, Reservation, System};
 use crate::ids::{JobId, Kind, Level, Ms, NodeId, RackId, TaskId};
 use crate::oracle::Oracle;
+use crate::progress::Progress;
 use crate::resources::Resources;
-use crate::world::{Kill, TaskPhase, World};
+use crate::world::{Health, Kill, TaskPhase, World};
 
 /// An attempt that is on a node now. The number is used again once it is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -44,6 +48,10 @@ pub struct RunView {
     pub node: NodeId,
     /// When it was assigned, ms.
     pub assigned: Ms,
+    /// When it starts on its node, ms.
+    pub start: Ms,
+    /// Whether another attempt at its task ran already when it was launched.
+    pub backup: bool,
     /// How near to its input it runs (`Off` for reduces).
     pub level: Level,
     /// Whether a heartbeat of its node has reported it.
@@ -61,6 +69,8 @@ impl RunView {
             attempt: run.attempt,
             node: run.node,
             assigned: run.assigned,
+            start: run.start,
+            backup: run.backup,
             level: run.level,
             reported: run.reported,
             dying: run.kill != Kill::No,
@@ -93,6 +103,9 @@ pub struct AttemptEnd {
     pub finish: Ms,
     /// How it ended, as the master takes it.
     pub outcome: Outcome,
+    /// Bytes that a map which succeeded wrote, by its counters: for the reduces, where its job has any. `None` for all else,
+    /// and if the trace does not say.
+    pub output_bytes: Option<u64>,
 }
 
 impl<'a> View<'a> {
@@ -113,15 +126,22 @@ impl<'a> View<'a> {
         self.world.cluster.interval()
     }
 
-    /// How many nodes there are.
+    /// How many nodes the master counts on: those that it has not given up.
+    #[inline]
+    pub fn live_nodes(&self) -> usize {
+        self.world.live_nodes
+    }
+
+    /// Whether the master counts on a node: it has not given it up.
+    #[inline]
+    pub fn is_live(&self, node: NodeId) -> bool {
+        self.world.nodes[node.index()].health != Health::Lost
+    }
+
+    /// How many nodes there are, lost ones included: their ids are smaller than that.
     #[inline]
     pub fn node_count(&self) -> usize {
         self.world.nodes.len()
-    }
-
-    /// The nodes, by id.
-    pub fn nodes(&self) -> impl Iterator<Item = NodeId> + use<'a> {
-        self.world.cluster.node_ids()
     }
 
     /// How many racks there are.
@@ -129,18 +149,23 @@ impl<'a> View<'a> {
         self.world.cluster.racks().len()
     }
 
+    /// All nodes, by id.
+    pub fn nodes(&self) -> impl Iterator<Item = NodeId> + use<> {
+        self.world.cluster.node_ids()
+    }
+
     /// The rack of a node.
     pub fn rack(&self, node: NodeId) -> RackId {
         self.world.cluster.node(node).rack
     }
 
-    /// All slots of a kind.
+    /// All slots of a kind, or how many containers for such tasks would fit; of the nodes that the master has not given up.
     #[inline]
     pub fn slots(&self, kind: Kind) -> u32 {
-        self.world.cluster.slots(kind)
+        self.world.slots[kind.index()]
     }
 
-    /// The slots of a kind of one node.
+    /// The slots of a kind of one node, or how many containers for such tasks would fit.
     #[inline]
     pub fn node_slots(&self, node: NodeId, kind: Kind) -> u32 {
         self.world.cluster.node(node).capacity.fits(self.world.cluster.demand(kind))
@@ -152,16 +177,64 @@ impl<'a> View<'a> {
         self.world.nodes[node.index()].free
     }
 
+    /// How many more tasks of a kind a node has room for.
+    #[inline]
+    pub fn room(&self, node: NodeId, kind: Kind) -> u32 {
+        self.free(node).fits(self.world.cluster.demand(kind))
+    }
+
+    /// How many nodes have room for a task of a kind.
+    #[inline]
+    pub fn nodes_with_room(&self, kind: Kind) -> u32 {
+        self.world.roomy[kind.index()]
+    }
+
+    /// How the machines are handed out.
+    #[inline]
+    pub fn system(&self) -> System {
+        self.world.cluster.system()
+    }
+
+    /// What all nodes offer that the master has not given up.
+    #[inline]
+    pub fn total(&self) -> Resources {
+        self.world.total
+    }
+
+    /// YARN: what all nodes have free; nothing on slots.
+    #[inline]
+    pub fn free_in_all(&self) -> Resources {
+        self.world.yarn.as_ref().map_or_else(Resources::default, |yarn| yarn.free)
+    }
+
+    /// What the container for a request takes.
+    #[inline]
+    pub fn demand(&self, ask: Ask) -> Resources {
+        self.world.cluster.demand_of(ask)
+    }
+
+    /// YARN: what the smallest container takes.
+    #[inline]
+    pub fn smallest(&self) -> Resources {
+        self.world.cluster.smallest()
+    }
+
+    /// YARN: requests of all jobs that are outstanding.
+    #[inline]
+    pub fn asked(&self, ask: Ask) -> u64 {
+        self.world.yarn.as_ref().map_or(0, |yarn| yarn.asked[ask.index()])
+    }
+
+    /// YARN: the request that a node is kept for.
+    #[inline]
+    pub fn reservation(&self, node: NodeId) -> Option<Reservation> {
+        self.world.yarn.as_ref().and_then(|yarn| yarn.nodes[node.index()].reservation)
+    }
+
     /// Jobs that have arrived and not ended, in the order of submission, then of id.
     #[inline]
     pub fn jobs(&self) -> &'a [JobId] {
         &self.world.active
-    }
-
-    /// How many more tasks of a kind a node has room for.
-    #[inline]
-    pub fn free_slots(&self, node: NodeId, kind: Kind) -> u32 {
-        self.free(node).fits(self.world.cluster.demand(kind))
     }
 
     /// A job.
@@ -178,21 +251,26 @@ impl<'a> View<'a> {
 
     /// The maps of a job that wait, by number.
     pub fn waiting_maps(&self, job: JobId) -> impl Iterator<Item = TaskId> + use<'a> {
-        let World { workload, tasks, .. } = self.world;
-        let waits = |task: &TaskId| matches!(tasks[task.index()].phase, TaskPhase::Waiting | TaskPhase::Returned);
-        workload.job(job).maps.clone().map(TaskId).filter(waits)
+        let view = *self;
+        self.world.workload.job(job).maps.clone().map(TaskId).filter(move |&task| view.waits(task))
     }
 
-    /// The nodes that hold the split of a map.
+    /// The kind of a task.
+    #[inline]
+    pub fn kind(&self, task: TaskId) -> Kind {
+        self.world.workload.job(self.job_of(task)).place(task).0
+    }
+
+    /// Bytes of the split that a map reads, known as soon as its job has arrived; `None` if the trace does not say, and for
+    /// reduces. What it writes is in [`AttemptEnd::output_bytes`], once it has.
+    pub fn input_bytes(&self, task: TaskId) -> Option<u64> {
+        self.world.workload.input_bytes(task)
+    }
+
+    /// The nodes that hold the input of a map; none if no place is known.
     #[inline]
     pub fn replicas(&self, task: TaskId) -> &'a [NodeId] {
         self.world.workload.replicas(task)
-    }
-
-    /// How many bytes a map reads, if the trace says it.
-    #[inline]
-    pub fn input_bytes(&self, task: TaskId) -> Option<i64> {
-        self.world.workload.input_bytes(task)
     }
 
     /// How long tasks will take; `None` unless the policy says by [`crate::Policy::is_oracle`] that it is an oracle.
@@ -200,10 +278,21 @@ impl<'a> View<'a> {
         self.world.oracle.then_some(Oracle { world: self.world })
     }
 
-    /// Tasks of a kind that could be launched now, of all jobs: maps that wait, reduces that wait past slow-start.
+    /// Random numbers for a decision, from the seed of the replay; `entity` is any numbers that name the decision, such as job,
+    /// node and instant. They must not count calls: parking leaves calls out.
+    pub fn draws(&self, purpose: Purpose, entity: &[u64]) -> impl Rng + use<> {
+        stream(self.world.seed, purpose, entity)
+    }
+
+    /// Tasks of a kind that could be launched now, of all jobs: maps that wait, reduces that wait past slow-start; under YARN
+    /// those that are asked for.
     #[inline]
     pub fn ready(&self, kind: Kind) -> u64 {
-        self.world.ready[kind.index()]
+        match (&self.world.yarn, kind) {
+            (None, _) => self.world.ready[kind.index()],
+            (Some(_), Kind::Map) => self.asked(Ask::FailedMap) + self.asked(Ask::Map),
+            (Some(_), Kind::Reduce) => self.asked(Ask::Reduce),
+        }
     }
 
     /// Unfinished tasks of a kind, of all jobs; of reduces only those past slow-start.
@@ -230,10 +319,40 @@ impl<'a> View<'a> {
         self.world.reported[kind.index()]
     }
 
+    /// Attempts of a kind, of the active jobs, whose tasks ran already when they were launched.
+    #[inline]
+    pub fn backups(&self, kind: Kind) -> u64 {
+        self.world.backups[kind.index()]
+    }
+
+    /// Whether a task is not done and no attempt at it runs.
+    #[inline]
+    pub fn waits(&self, task: TaskId) -> bool {
+        matches!(self.world.tasks[task.index()].phase, TaskPhase::Waiting | TaskPhase::Returned)
+    }
+
+    /// How many attempts at a task are on nodes now.
+    #[inline]
+    pub fn live_attempts(&self, task: TaskId) -> u32 {
+        self.world.tasks[task.index()].live
+    }
+
+    /// How far an attempt has come, as its node reported at its latest heartbeat; nothing before the first.
+    pub fn progress(&self, run: &RunView) -> Progress {
+        Progress::of(self.world, run.id)
+    }
+
     /// The attempts of a job and kind that are on nodes now, in no particular order.
     pub fn runs(&self, job: JobId, kind: Kind) -> impl Iterator<Item = RunView> + use<'a> {
         let world = self.world;
         world.jobs[job.index()].runs[kind.index()].iter().map(move |&id| RunView::of(world, id))
+    }
+
+    /// The attempts of a kind on a node, in launch order; those of jobs that have ended hold their slots, too.
+    pub fn runs_on(&self, node: NodeId, kind: Kind) -> impl Iterator<Item = RunView> + use<'a> {
+        let world = self.world;
+        let runs = world.nodes[node.index()].runs.iter().filter(move |id| world.runs[id.index()].kind == kind);
+        runs.map(move |&id| RunView::of(world, id))
     }
 }
 
@@ -265,16 +384,36 @@ impl<'a> JobView<'a> {
         self.world.workload.job(self.job).count(kind)
     }
 
+    /// Its tasks of a kind.
+    pub fn tasks(&self, kind: Kind) -> impl Iterator<Item = TaskId> + use<> {
+        self.world.workload.job(self.job).tasks(kind).map(TaskId)
+    }
+
     /// How many of them wait.
     #[inline]
     pub fn waiting(&self, kind: Kind) -> u32 {
         self.world.jobs[self.job.index()].waiting[kind.index()]
     }
 
-    /// How many of them run.
+    /// How many attempts at them run.
     #[inline]
     pub fn running(&self, kind: Kind) -> u32 {
         self.world.jobs[self.job.index()].running[kind.index()]
+    }
+
+    /// How many of the running attempts are backups: their tasks ran already when they were launched.
+    #[inline]
+    pub fn backups(&self, kind: Kind) -> u32 {
+        self.world.jobs[self.job.index()].backups[kind.index()]
+    }
+
+    /// How many of them run on a node; looks through what that node runs.
+    pub fn running_on(&self, node: NodeId, kind: Kind) -> u32 {
+        let of_job = |run: &&RunId| {
+            let run = &self.world.runs[run.index()];
+            (run.job, run.kind) == (self.job, kind)
+        };
+        self.world.nodes[node.index()].runs.iter().filter(of_job).count() as u32
     }
 
     /// How many of them are done.
@@ -283,16 +422,53 @@ impl<'a> JobView<'a> {
         self.world.jobs[self.job.index()].finished[kind.index()]
     }
 
-    /// How many of them could be launched now: reduces only past slow-start.
+    /// How many of them could be launched now: reduces only past slow-start; under YARN those that are asked for.
     #[inline]
     pub fn ready(&self, kind: Kind) -> u32 {
-        if kind == Kind::Map || self.reduces_may_start() { self.waiting(kind) } else { 0 }
+        self.world.ready_of(self.job, kind)
+    }
+
+    /// YARN: how many of its requests are outstanding.
+    #[inline]
+    pub fn asked(&self, ask: Ask) -> u32 {
+        self.world.yarn.as_ref().map_or(0, |yarn| yarn.apps[self.job.index()].asked[ask.index()])
+    }
+
+    /// YARN: where its application master stands.
+    #[inline]
+    pub fn am(&self) -> AmState {
+        self.world.yarn.as_ref().map_or(AmState::Waiting, |yarn| yarn.apps[self.job.index()].am)
+    }
+
+    /// YARN: what its containers hold, that of its application master included.
+    #[inline]
+    pub fn held(&self) -> Resources {
+        self.world.yarn.as_ref().map_or_else(Resources::default, |yarn| yarn.apps[self.job.index()].held)
+    }
+
+    /// YARN: how many nodes are kept for such a request of it.
+    #[inline]
+    pub fn reserved(&self, ask: Ask) -> u32 {
+        self.world.yarn.as_ref().map_or(0, |yarn| yarn.apps[self.job.index()].reserved[ask.index()])
+    }
+
+    /// YARN: how many places its outstanding requests for maps name: hosts, racks, and "anywhere".
+    #[inline]
+    pub fn locations(&self) -> u32 {
+        self.world.yarn.as_ref().map_or(0, |yarn| yarn.locations(self.job))
     }
 
     /// Whether enough maps are done for its reduces to start (policies A.3).
     #[inline]
     pub fn reduces_may_start(&self) -> bool {
         self.world.reduces_may_start(self.job)
+    }
+
+    /// What its reduces will fetch from a node, as far as its maps are done: bytes, or the number of these maps if the trace
+    /// does not know the bytes of all maps of the job. 0 for a job without reduces, and for one that has ended.
+    #[inline]
+    pub fn map_output(&self, node: NodeId) -> f64 {
+        self.world.jobs[self.job.index()].map_output.get(node.index()).copied().unwrap_or(0.0)
     }
 
     /// Whether a map without any known place of input waits.

@@ -48,7 +48,7 @@ fn loaded() -> Workload {
 #[test]
 fn maps_know_their_hosts_and_how_much_they_read() {
     let workload = loaded();
-    let splits = |job: usize| -> Vec<(Option<i64>, usize)> {
+    let splits = |job: usize| -> Vec<(Option<u64>, usize)> {
         let job = workload.find(&workload.jobs()[job].id).unwrap();
         let maps = (0..workload.job(job).count(Kind::Map)).map(|number| workload.task(job, Kind::Map, number).unwrap());
         maps.map(|map| (workload.input_bytes(map), workload.replicas(map).len())).collect()

@@ -1,5 +1,7 @@
 //! What several policies share: parts that they call, not a base class.
 
+pub mod allocations;
+pub mod centrality;
 pub mod delay_formulas;
 pub mod equal_order;
 pub mod fair_share;
@@ -7,5 +9,6 @@ pub mod job_queue;
 pub mod job_times;
 pub mod launch_first;
 pub mod locality_wait;
+pub mod pools;
 pub mod profile;
 pub mod queue_tree;

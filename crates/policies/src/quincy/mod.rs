@@ -117,7 +117,7 @@ struct Costs {
 
 impl Costs {
     /// Of running a map that reads so many bytes so near to them.
-    fn place(&self, bytes: Option<i64>, level: Level) -> Cost {
+    fn place(&self, bytes: Option<u64>, level: Level) -> Cost {
         let per_gigabyte = match level {
             Level::Node => 0.0,
             Level::Rack => self.psi,
@@ -153,7 +153,7 @@ impl<'v> Draft<'v> {
         let mut machines = Vec::new();
         for node in view.nodes() {
             let slots = slots(node);
-            if slots > 0 {
+            if slots > 0 && view.is_live(node) {
                 machine_of[node.index()] = Some(machines.len());
                 machines.push(Machine { node, rack: view.rack(node).index(), slots });
             }
@@ -254,7 +254,7 @@ impl Quincy {
 
     /// Finds the cheapest flow of the waiting maps to the free slots, and takes it as the plan.
     fn solve(&mut self, view: View<'_>) {
-        let mut draft = Draft::new(view, self.costs, |node| view.free_slots(node, Kind::Map));
+        let mut draft = Draft::new(view, self.costs, |node| view.room(node, Kind::Map));
         for (&job, bounds) in view.jobs().iter().zip(self.bounds(view)) {
             if view.job(job).waiting(Kind::Map) > 0 {
                 draft.add_job(job, bounds.beyond(view.job(job).running(Kind::Map)));
@@ -313,6 +313,14 @@ impl Policy for Quincy {
     }
 
     fn task_finished(&mut self, _ended: &AttemptEnd, _view: View<'_>) {
+        self.solved = None;
+    }
+
+    fn task_returned(&mut self, _task: TaskId, _view: View<'_>) {
+        self.solved = None;
+    }
+
+    fn node_lost(&mut self, _node: NodeId, _view: View<'_>) {
         self.solved = None;
     }
 

@@ -6,8 +6,9 @@ use proptest::sample::select;
 use proptest::test_runner::{Config, FileFailurePersistence, RngSeed};
 use resched_policies::{Allocations, AnyPolicy, POLICIES, PolicySpec, PoolConfig, PoolMode};
 use resched_sim::{
-    Cluster, ClusterConfig, Ended, Error, Interval, Job, JobEnded, Launched, Level, LoggedMap, LoggedReduce, Ms,
-    NodeId, Observer, Options, Phase, Policy, ReduceModel, Resources, TaskSpec, Workload, replay,
+    AttemptEnd, Calculator, Cluster, ClusterConfig, Container, Containers, Ended, Error, Interval, Job, JobEnded,
+    JobId, Kind, Launched, Level, LoggedMap, LoggedReduce, Ms, NodeId, Observer, Offer, Options, Orders, Outage, Phase,
+    Policy, ReduceModel, Resources, RunView, Size, Slow, System, TaskId, TaskSpec, View, Violation, Workload, replay,
 };
 use resched_trace::model::{Outcome, Priority};
 
@@ -54,17 +55,17 @@ pub(crate) struct World {
 /// What a kind of test asks of its worlds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wanted {
-    /// R2 besides R0 and R1, and jitter.
+    /// R2 besides R0 and R1, jitter, nodes that fail, and slow nodes and attempts.
     pub(crate) every_rule: bool,
     /// Leave out what keeps a replay from its end: slots that a failed job holds for ever (oracle F10), and a task that
     /// has failed on every node with slots but not on those without.
     pub(crate) finishes: bool,
 }
 
-/// At least so many cases; the environment variable `PROPTEST_CASES` can raise it.
-pub(crate) fn cases(least: u32) -> Config {
+/// So many cases, or as many as the environment variable `PROPTEST_CASES` says.
+pub(crate) fn cases(cases: u32) -> Config {
     let usual = Config::default();
-    let cases = least.max(usual.cases);
+    let cases = if std::env::var_os("PROPTEST_CASES").is_some() { usual.cases } else { cases };
     // The same worlds in every run, so that a failure is the change's; PROPTEST_RNG_SEED and PROPTEST_CASES ask for others.
     let rng_seed = match usual.rng_seed {
         RngSeed::Random => RngSeed::Fixed(1),
@@ -87,9 +88,13 @@ pub(crate) fn world(wanted: Wanted) -> impl Strategy<Value = World> {
             (any::<u64>(), any::<bool>()),
             vec((0..racks, 0..=3_u32, 0..=3_u32), nodes),
             rules(unit, wanted.every_rule),
+            mishaps(unit, nodes),
             vec(job(unit, nodes), 1..=6),
         )
-            .prop_map(move |((seed, ranked), machines, config, mut jobs)| {
+            .prop_map(move |((seed, ranked), machines, mut config, mishaps, mut jobs)| {
+                if wanted.every_rule {
+                    mishaps.befall(&mut config, unit, nodes);
+                }
                 if !ranked {
                     jobs.iter_mut().for_each(|job| job.priority = Priority::Normal);
                 }
@@ -107,8 +112,8 @@ fn rules(unit: Ms, every_rule: bool) -> impl Strategy<Value = ClusterConfig> {
     };
     let heartbeat = (select(vec![1, 2, 3, 6]), 0..=3_i64, any::<bool>(), 0..=2_i64, any::<bool>());
     let master = (0..=8_i64, select(vec![0.0, 0.05, 0.5, 1.0]), 1..=4_u32, select(vec![0, 0, 1, 7]));
-    (heartbeat, master, select(models)).prop_map(move |(heartbeat, master, model)| {
-        let mut config = ClusterConfig::default();
+    (heartbeat, master, select(models), containers(unit)).prop_map(move |(heartbeat, master, model, containers)| {
+        let mut config = ClusterConfig { containers, ..ClusterConfig::default() };
         let (interval, first, together, jitter, out_of_band) = heartbeat;
         config.heartbeat.interval = Interval::Fixed(interval * unit);
         config.heartbeat.first = first * unit;
@@ -126,6 +131,73 @@ fn rules(unit: Ms, every_rule: bool) -> impl Strategy<Value = ClusterConfig> {
         config.cost.shuffle_rate = 1e6 / unit as f64;
         config
     })
+}
+
+/// What goes wrong with nodes and attempts.
+#[derive(Debug, Clone)]
+struct Mishaps {
+    /// When a node fails and for how many units; one may stay away.
+    outages: Vec<(usize, Ms, Ms)>,
+    for_good: bool,
+    expiry: Ms,
+    slow: bool,
+    copying: u32,
+}
+
+fn mishaps(unit: Ms, nodes: usize) -> impl Strategy<Value = Mishaps> {
+    let outages = prop_oneof![1 => Just(Vec::new()), 1 => vec((0..nodes, 0..=40_i64, 1..=15_i64), 0..=4)];
+    let world = (any::<bool>(), 1..=12_i64, any::<bool>(), select(vec![0, 0, 1, 3]));
+    (outages, world).prop_map(move |(outages, (for_good, expiry, slow, copying))| Mishaps {
+        copying,
+        outages,
+        for_good,
+        expiry: expiry * unit,
+        slow,
+    })
+}
+
+impl Mishaps {
+    fn befall(mut self, config: &mut ClusterConfig, unit: Ms, nodes: usize) {
+        self.outages.sort_unstable();
+        self.outages.dedup_by_key(|outage| outage.0);
+        let last = if self.for_good && nodes > 1 { self.outages.len().checked_sub(1) } else { None };
+        let outage = |(place, &(node, from, length)): (usize, &(usize, Ms, Ms))| Outage {
+            host: format!("n{node:03}"),
+            from: from * unit,
+            to: (Some(place) != last).then_some((from + length) * unit),
+        };
+        config.outages = self.outages.iter().enumerate().map(outage).collect();
+        config.heartbeat.expiry = self.expiry;
+        config.nodes.copying_reduces = self.copying;
+        if self.slow {
+            config.cost.slow_nodes = Slow { share: 0.3, factor: 2.0 };
+            config.cost.stragglers = Slow { share: 0.2, factor: 3.5 };
+        }
+    }
+}
+
+/// The rules of containers. A node has room for the masters of all jobs and a task, so that they cannot stand in each other's way
+/// for ever. A map is as small as a container can be, and memory runs out before vcores: masters stop reduces for hanging maps
+/// only when the cluster's memory is used up, so a map that hangs for another reason hangs for ever (as in YARN).
+fn containers(unit: Ms) -> impl Strategy<Value = Containers> {
+    let beats = select(vec![1, 2, 3, 6]);
+    (9..=14_u32, 0..=3_u32, any::<bool>(), 1..=3_u32, (beats.clone(), beats)).prop_map(
+        move |(memory_mb, more, dominant, reduce, (node, am))| {
+            let size = |memory_mb| Size { memory_mb, vcores: 1 };
+            Containers {
+                memory_mb,
+                vcores: memory_mb + more,
+                am: size(1),
+                map: size(1),
+                reduce: size(reduce),
+                minimum: size(1),
+                calculator: if dominant { Calculator::Dominant } else { Calculator::Memory },
+                node_heartbeat: node * unit,
+                am_heartbeat: am * unit,
+                ..Containers::default()
+            }
+        },
+    )
 }
 
 fn outcome_before_success() -> impl Strategy<Value = Outcome> {
@@ -241,6 +313,20 @@ pub(crate) fn policies(world: &World) -> Vec<(String, AnyPolicy)> {
     specs.push(fair("boost=true,max_diff=0.3"));
     specs.push(fair("assign_multiple=false,delay_node=0"));
     specs.push(fair("map_cap=1,reduce_cap=1"));
+    // A rate about which the maps of these worlds lie: jobs of all classes.
+    let triple_queue = |more: &str| format!("triple-queue:dior_mb_s={},{more}", 2.0 / unit as f64);
+    specs.push(triple_queue("sway_queue=io,min_samples=0.5"));
+    specs.push(triple_queue("sway_queue=cpu,mtct_window=3,defect_threshold=1"));
+    specs.push(triple_queue("sway_queue=dynamic,cpu_slots=1,io_reduce_slots=1,sample_per_tracker=2"));
+    specs.extend(["cogrs:declines=0", "cogrs:declines=2"].map(str::to_owned));
+    let coupling = |more: &str| format!("coupling:update={unit}{more}");
+    for maps in ["peek", "delay", "greedy"] {
+        for reduces in ["gradual", "greedy"] {
+            specs.extend(["on", "off"].map(|wait| coupling(&format!(",maps={maps},reduces={reduces},wait={wait}"))));
+        }
+    }
+    specs.push(coupling(",K=2,beta=0.5,refill=true,D=2,rounds=1"));
+    specs.push(coupling(",K=3,exclude_self=false,D=4,rounds=2,threshold=0.5"));
     specs.push("srpt:order=total".to_owned());
     for allocation in ["max", "min"] {
         specs.push(format!("aria:allocation={allocation},bound=up,deadline_factor=3"));
@@ -292,6 +378,87 @@ fn allocations(pools: &str, world: &World) -> Allocations {
     }
 }
 
+/// A policy that backs up whatever it can: wherever the policy below leaves a slot free, another attempt at a task that runs
+/// elsewhere, no more than so many at once.
+pub(crate) struct Eager {
+    pub(crate) below: AnyPolicy,
+    pub(crate) most: u32,
+}
+
+impl Policy for Eager {
+    fn job_submitted(&mut self, job: JobId, view: View<'_>) {
+        self.below.job_submitted(job, view);
+    }
+
+    fn job_finished(&mut self, job: JobId, view: View<'_>) {
+        self.below.job_finished(job, view);
+    }
+
+    fn system(&self) -> System {
+        self.below.system()
+    }
+
+    fn task_started(&mut self, started: &RunView, view: View<'_>) {
+        self.below.task_started(started, view);
+    }
+
+    fn task_finished(&mut self, ended: &AttemptEnd, view: View<'_>) {
+        self.below.task_finished(ended, view);
+    }
+
+    fn task_returned(&mut self, task: TaskId, view: View<'_>) {
+        self.below.task_returned(task, view);
+    }
+    fn node_lost(&mut self, node: NodeId, view: View<'_>) {
+        self.below.node_lost(node, view);
+    }
+
+    fn container_changed(&mut self, container: &Container, view: View<'_>) {
+        self.below.container_changed(container, view);
+    }
+
+    fn headroom(&self, job: JobId, view: View<'_>) -> Resources {
+        self.below.headroom(job, view)
+    }
+
+    fn period(&self) -> Option<Ms> {
+        self.below.period()
+    }
+
+    fn tick(&mut self, view: View<'_>, orders: &mut Orders) {
+        self.below.tick(view, orders);
+    }
+
+    fn restless(&self, _view: View<'_>) -> bool {
+        true
+    }
+
+    fn counts_heartbeats(&self, view: View<'_>) -> bool {
+        self.below.counts_heartbeats(view)
+    }
+
+    fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        self.below.heartbeat(offer)?;
+        for kind in Kind::BOTH {
+            let jobs = offer.view().jobs().iter();
+            let mut tasks: Vec<_> = jobs
+                .flat_map(|&job| offer.view().runs(job, kind))
+                .filter(|run| !run.dying)
+                .map(|run| (run.task, run.node))
+                .collect();
+            tasks.sort_unstable();
+            for (task, _) in &tasks {
+                let here = tasks.contains(&(*task, offer.node()));
+                if !here && offer.free(kind) > 0 && offer.view().live_attempts(*task) < self.most {
+                    offer.launch_backup(*task)?;
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
 impl World {
     /// Changes what could keep a replay from its end.
     fn mend(&mut self) {
@@ -309,6 +476,11 @@ impl World {
         for machine in &mut self.machines {
             machine.slots = machine.slots.map(|slots| slots.max(1));
         }
+    }
+
+    /// A wait of so many units, ms; −1, which policies take for automatic, if there is no number.
+    pub(crate) fn wait(&self, units: Option<Ms>) -> Ms {
+        units.map_or(-1, |units| units * self.unit)
     }
 
     /// Time between two heartbeats of a node, ms.
@@ -330,9 +502,12 @@ impl World {
         let nodes: Vec<NodeId> = cluster.node_ids().collect();
         let mut workload = Workload::default();
         for (number, job) in self.jobs.iter().enumerate() {
+            // A map reads as much as it hands on; nobody knows how much where nothing is handed on.
+            let size = u64::try_from(job.shuffle_bytes).ok().filter(|&bytes| bytes > 0);
             let map = |map: &Map| TaskSpec {
                 replicas: map.replicas.iter().map(|&node| nodes[node]).collect(),
                 map_tries: map.tries.clone(),
+                input_bytes: size.map(|bytes| bytes / job.maps.len() as u64),
                 ..TaskSpec::default()
             };
             let reduce = |tries: &Vec<LoggedReduce>| TaskSpec { reduce_tries: tries.clone(), ..TaskSpec::default() };
@@ -364,7 +539,7 @@ impl World {
         parking: bool,
         observer: &mut impl Observer,
     ) -> Result<(), Error> {
-        let cluster = self.cluster();
+        let cluster = self.cluster().for_system(policy.system()).expect("a cluster with room");
         let options = Options { seed: self.seed, parking, ..Options::default() };
         replay(&self.workload(&cluster), &cluster, (name, policy), &options, observer, &mut |_| {})?;
         Ok(())
