@@ -10,6 +10,7 @@ use crate::cogrs::CoGrs;
 use crate::coupling::Coupling;
 use crate::delay::Delay;
 use crate::delay_time::DelayTime;
+use crate::dress::Dress;
 use crate::fair::Fair;
 use crate::fifo::Fifo;
 use crate::flex::Flex;
@@ -17,6 +18,8 @@ use crate::naive_fair::NaiveFair;
 use crate::quincy::Quincy;
 use crate::srpt::Srpt;
 use crate::triple_queue::TripleQueue;
+use crate::yarn_capacity::YarnCapacity;
+use crate::yarn_fair::YarnFair;
 use crate::yarn_fifo::YarnFifo;
 
 macro_rules! any_policy {
@@ -95,8 +98,11 @@ any_policy!(
     Fair,
     Coupling,
     TripleQueue,
+    Dress,
     CoGrs,
     YarnFifo,
+    YarnCapacity,
+    YarnFair,
     Srpt,
     Aria,
     Flex,

@@ -9,7 +9,8 @@ use resched_sim::Policy;
 use crate::any::AnyPolicy;
 use crate::site::Site;
 use crate::{
-    aria, cogrs, coupling, delay, delay_time, fair, fifo, flex, naive_fair, quincy, srpt, triple_queue, yarn_fifo,
+    aria, cogrs, coupling, delay, delay_time, dress, fair, fifo, flex, naive_fair, quincy, srpt, triple_queue,
+    yarn_capacity, yarn_fair, yarn_fifo,
 };
 
 /// All policies, in the order in which they are listed.
@@ -22,8 +23,11 @@ pub const POLICIES: &[PolicyInfo] = &[
     fair::INFO,
     coupling::INFO,
     triple_queue::INFO,
+    dress::INFO,
     cogrs::INFO,
     yarn_fifo::INFO,
+    yarn_capacity::INFO,
+    yarn_fair::INFO,
     srpt::INFO,
     aria::INFO,
     flex::INFO,
