@@ -127,7 +127,7 @@ fn policies_are_listed_with_their_parameters() {
     let names: Vec<&str> = all.as_array().unwrap().iter().map(|policy| policy["name"].as_str().unwrap()).collect();
     assert_eq!(names, POLICIES);
     for policy in all.as_array().unwrap() {
-        assert_eq!(fields(policy), ["name", "parameters", "source", "title"]);
+        assert_eq!(fields(policy), ["name", "oracle", "parameters", "source", "title"]);
         for parameter in policy["parameters"].as_array().unwrap() {
             assert_eq!(fields(parameter), ["default", "key", "meaning", "range", "unit"]);
         }

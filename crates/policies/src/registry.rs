@@ -4,11 +4,13 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use resched_sim::Policy;
+
 use crate::any::AnyPolicy;
 use crate::site::Site;
 use crate::{
-    capacity, cogrs, coupling, delay, delay_time, dress, fair, fair_deficit, fifo, naive_fair, triple_queue,
-    yarn_capacity, yarn_fair, yarn_fifo,
+    aria, capacity, cogrs, coupling, delay, delay_time, dress, fair, fair_deficit, fifo, flex, naive_fair, quincy,
+    srpt, triple_queue, yarn_capacity, yarn_fair, yarn_fifo,
 };
 
 /// All policies, in the order in which they are listed.
@@ -28,6 +30,10 @@ pub const POLICIES: &[PolicyInfo] = &[
     yarn_fifo::INFO,
     yarn_capacity::INFO,
     yarn_fair::INFO,
+    srpt::INFO,
+    aria::INFO,
+    flex::INFO,
+    quincy::INFO,
 ];
 
 /// A policy as the registry knows it.
@@ -43,6 +49,13 @@ pub struct PolicyInfo {
     pub parameters: &'static [Parameter],
     /// Makes one; `Err` says what is wrong with the values taken together.
     pub(crate) build: fn(&Values, &Site) -> Result<AnyPolicy, String>,
+}
+
+impl PolicyInfo {
+    /// Whether it is an oracle, which knows what no scheduler can, as it is set by default.
+    pub fn is_oracle(&self) -> bool {
+        PolicySpec::parse(self.name).and_then(|spec| spec.build()).is_ok_and(|policy| policy.is_oracle())
+    }
 }
 
 /// A parameter of a policy.
@@ -312,6 +325,13 @@ mod tests {
             assert_eq!(spec.label(), info.name);
             assert!(!info.source.is_empty() && info.parameters.iter().all(|parameter| !parameter.meaning.is_empty()));
             assert_eq!(spec.parameters().len(), info.parameters.len(), "{}: a key stands twice", info.name);
+        }
+    }
+
+    #[test]
+    fn oracles_say_so() {
+        for info in POLICIES {
+            assert_eq!(info.is_oracle(), info.title.contains("(oracle: "), "{}", info.name);
         }
     }
 

@@ -469,6 +469,33 @@ fn no_reduce_is_offered_before_slow_start() {
 }
 
 #[test]
+fn only_an_oracle_is_told_run_times() {
+    struct Curious {
+        oracle: bool,
+        told: Option<Vec<Option<Ms>>>,
+    }
+    impl Policy for Curious {
+        fn is_oracle(&self) -> bool {
+            self.oracle
+        }
+        fn job_submitted(&mut self, job: JobId, view: View<'_>) {
+            self.told = view.oracle().map(|oracle| oracle.run_times(job, Kind::Map).collect());
+        }
+        fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+            for job in offer.view().jobs().to_vec() {
+                offer.launch_map(job, Reach::Any)?;
+            }
+            Ok(())
+        }
+    }
+    for (oracle, expected) in [(false, None), (true, Some(vec![Some(1_000); 2]))] {
+        let mut policy = Curious { oracle, told: None };
+        small(2).observe("curious", &mut policy, true, &mut ()).expect("the world finishes");
+        assert_eq!(policy.told, expected);
+    }
+}
+
+#[test]
 fn another_seed_draws_other_heartbeat_phases_and_another_schedule() {
     let replay = |seed, phase| {
         let mut world = small(6);

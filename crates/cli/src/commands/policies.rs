@@ -60,5 +60,11 @@ fn as_json(info: &PolicyInfo) -> Value {
             })
         })
         .collect();
-    json!({ "name": info.name, "title": info.title, "source": info.source, "parameters": parameters })
+    json!({
+        "name": info.name,
+        "title": info.title,
+        "oracle": info.is_oracle(),
+        "source": info.source,
+        "parameters": parameters,
+    })
 }

@@ -364,6 +364,17 @@ pub(crate) fn policies(world: &World) -> Vec<(String, AnyPolicy)> {
     specs.push(dress("theta=0.3,release=literal"));
     specs.push(dress("theta=0.5,release=incremental,delta=0.4,cap_transfer=true,counted=running"));
     specs.push(dress("theta=0.2,theta_base=free,delta_min=0.2,delta_max=0.8,am_share=1"));
+    specs.push("srpt:order=total".to_owned());
+    for allocation in ["max", "min"] {
+        specs.push(format!("aria:allocation={allocation},bound=up,deadline_factor=3"));
+    }
+    specs.push("aria:allocation=min,profile=learnt,deadline_factor=1".to_owned());
+    for metric in ["weighted", "stretch,profile=logged", "lateness", "tardy,min_slots=0", "makespan,max_slots=2"] {
+        specs.push(format!("flex:metric={metric}"));
+    }
+    for more in ["fair=none,omega=3", "fair=most,preemption=true,psi=9,xi=30", "preemption=true,fair=none,omega=20"] {
+        specs.push(format!("quincy:period={},split_mb={unit},{more}", 3 * unit));
+    }
     let build = |text: String| {
         let policy = PolicySpec::parse(&text).and_then(|spec| spec.build()).unwrap_or_else(|error| panic!("{error}"));
         (text, policy)
