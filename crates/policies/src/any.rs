@@ -7,10 +7,11 @@ use crate::delay_time::DelayTime;
 use crate::fair::Fair;
 use crate::fifo::Fifo;
 use crate::naive_fair::NaiveFair;
+use crate::speculation::WithSpeculation;
 
 macro_rules! any_policy {
     ($($variant:ident),+ $(,)?) => {
-        /// One of the policies of the registry.
+        /// One of the policies of the registry, or one with a speculator.
         #[derive(Debug)]
         #[allow(missing_docs, reason = "each variant is named like the policy it holds")]
         #[allow(clippy::large_enum_variant, reason = "there is one a replay")]
@@ -57,4 +58,4 @@ macro_rules! any_policy {
     };
 }
 
-any_policy!(Fifo, NaiveFair, Delay, DelayTime, Fair,);
+any_policy!(Fifo, NaiveFair, Delay, DelayTime, Fair, WithSpeculation,);

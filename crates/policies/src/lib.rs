@@ -17,6 +17,7 @@ mod naive_fair;
 pub mod parts;
 mod registry;
 mod site;
+pub mod speculation;
 #[cfg(test)]
 mod testing;
 
@@ -26,5 +27,6 @@ pub use delay_time::DelayTime;
 pub use fair::{Allocations, Fair, PoolConfig, PoolMode};
 pub use fifo::Fifo;
 pub use naive_fair::NaiveFair;
-pub use registry::{POLICIES, Parameter, PolicyInfo, PolicySpec, Range};
+pub use registry::{POLICIES, Parameter, PolicyInfo, PolicySpec, Range, SpeculatorInfo, SpeculatorSpec};
 pub use site::Site;
+pub use speculation::SPECULATORS;

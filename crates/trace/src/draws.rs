@@ -31,6 +31,8 @@ pub enum Purpose {
     SlowNode = 10,
     /// Which attempts take longer than their tasks should.
     Straggler = 11,
+    /// Where the search for clusters of stage weights starts.
+    ClusterStart = 12,
 }
 
 /// A generator for the draws of one entity and purpose; `entity` is any numbers that name it, such as job and task.

@@ -1,8 +1,12 @@
 //! What several policies share: parts that they call, not a base class.
 
+pub mod by_job;
 pub mod delay_formulas;
 pub mod equal_order;
 pub mod fair_share;
 pub mod job_queue;
+pub mod k_means;
 pub mod locality_wait;
 pub mod queue_tree;
+pub mod statistics;
+pub mod task_progress;

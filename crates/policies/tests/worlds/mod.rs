@@ -6,9 +6,9 @@ use proptest::sample::select;
 use proptest::test_runner::{Config, FileFailurePersistence, RngSeed};
 use resched_policies::{Allocations, AnyPolicy, POLICIES, PolicySpec, PoolConfig, PoolMode};
 use resched_sim::{
-    Cluster, ClusterConfig, Ended, Error, Interval, Job, JobEnded, JobId, Kind, Launched, Level, LoggedMap,
-    LoggedReduce, Ms, NodeId, Observer, Offer, Options, Orders, Outage, Phase, Policy, ReduceModel, Resources, Slow,
-    TaskSpec, View, Violation, Workload, replay,
+    AttemptEnd, Cluster, ClusterConfig, Ended, Error, Interval, Job, JobEnded, JobId, Kind, Launched, Level, LoggedMap,
+    LoggedReduce, Ms, NodeId, Observer, Offer, Options, Orders, Outage, Phase, Policy, ReduceModel, Resources, RunView,
+    Slow, TaskSpec, View, Violation, Workload, replay,
 };
 use resched_trace::model::{Outcome, Priority};
 
@@ -285,6 +285,7 @@ pub(crate) fn policies(world: &World) -> Vec<(String, AnyPolicy)> {
     specs.push(fair("boost=true,max_diff=0.3"));
     specs.push(fair("assign_multiple=false,delay_node=0"));
     specs.push(fair("map_cap=1,reduce_cap=1"));
+    specs.extend(with_speculators(unit));
     let build = |text: String| {
         let policy = PolicySpec::parse(&text).and_then(|spec| spec.build()).unwrap_or_else(|error| panic!("{error}"));
         (text, policy)
@@ -300,6 +301,25 @@ pub(crate) fn policies(world: &World) -> Vec<(String, AnyPolicy)> {
         }
     }
     policies
+}
+
+/// Policies with each speculator, with thresholds that the world's times reach.
+fn with_speculators(unit: Ms) -> Vec<String> {
+    let judged = format!("min_run={}", 2 * unit);
+    let mantri = format!("delta={},samples=2", 2 * unit);
+    vec![
+        format!("fifo+late:cap=0.5,{judged}"),
+        format!("delay:D=3+late:cap=1,slow_task=60,slow_node=0,{judged}"),
+        format!("fair:update={unit}+samr:STaC=0.1,BP=0.9,{judged}"),
+        format!("naive-fair+samr:STrP=0.9,{judged}"),
+        format!("fifo+esamr:k=2,records=3,STT=0.1,PFM=0,PFR=0,BP=0.9,{judged}"),
+        format!("naive-fair+hadoop-naive:gap=0.05,{judged}"),
+        format!("fair:update={},delay_node=0+hadoop-late:slow_task=0.2,{judged}", 2 * unit),
+        format!("delay-time+yarn-default:retry={},pause={}", unit, 5 * unit),
+        format!("fair:update={}+yarn-default:retry={},pause=0", 2 * unit, 3 * unit),
+        format!("naive-fair+mantri:{mantri}"),
+        format!("fair:update={unit}+mantri:keep=1,probability=0,{mantri}"),
+    ]
 }
 
 /// Pools with guarantees, limits, weights and short timeouts.
@@ -339,6 +359,18 @@ impl Policy for Eager {
 
     fn job_finished(&mut self, job: JobId, view: View<'_>) {
         self.below.job_finished(job, view);
+    }
+
+    fn task_started(&mut self, started: &RunView, view: View<'_>) {
+        self.below.task_started(started, view);
+    }
+
+    fn task_finished(&mut self, ended: &AttemptEnd, view: View<'_>) {
+        self.below.task_finished(ended, view);
+    }
+
+    fn node_lost(&mut self, node: NodeId, view: View<'_>) {
+        self.below.node_lost(node, view);
     }
 
     fn period(&self) -> Option<Ms> {

@@ -1,0 +1,231 @@
+//! Mantri: restarts and duplicates where they are likely to pay (policies B.13).
+//!
+//! **What it does.** For each running task it compares the time that its best copy still takes with the time that a new copy
+//! would take, as the finished tasks of the job and kind tell it. A task with c copies gets another one where a slot is
+//! left if the saving in slot time is likely: `P(t_rem · c > t_new · (c + 1))` exceeds a threshold. While other tasks
+//! wait, a lone copy that still takes longer than a new one by Δ is killed, so that its task starts anew. Of several copies
+//! only the fastest are kept once the latest has run for Δ.
+//!
+//! **Source.** Reining in the Outliers in Map-Reduce Clusters using Mantri (OSDI 2010), section 5.1. Decisions: the distribution of
+//! `t_new` is that of the job's succeeded attempts of the kind, once there are a few; the restarts and the pruning are
+//! checked every Δ. Its placement of reduces and its protection of outputs are not part of it.
+
+use resched_sim::{AttemptEnd, JobId, Kind, Ms, Offer, Orders, RunId, TaskId, View};
+use resched_trace::model::Outcome;
+
+use super::Speculator;
+use super::running::{Running, list_running, longest};
+use crate::parts::by_job::ByJob;
+use crate::parts::task_progress::{StageWeights, time_to_end};
+use crate::registry::{Parameter, SpeculatorInfo, Values};
+
+/// Its entry in the registry.
+pub(crate) const INFO: SpeculatorInfo = SpeculatorInfo {
+    name: "mantri",
+    title: "Mantri: restarts and duplicates where they are likely to pay",
+    source: "Reining in the Outliers in Map-Reduce Clusters using Mantri (OSDI 2010)",
+    parameters: &[
+        Parameter::number("probability", "0.25", 0.0, 1.0, "", "how likely a saving must be for a duplicate"),
+        Parameter::integer("copies", "3", 1, 100, "attempts", "most attempts at a task at once"),
+        Parameter::integer("keep", "2", 1, 100, "attempts", "the fastest copies that are kept"),
+        Parameter::integer("restarts", "3", 0, 100, "", "how often a task is killed to start anew"),
+        Parameter::integer(
+            "delta",
+            "10000",
+            1,
+            3_600_000,
+            "ms",
+            "between two checks, the run time before which a copy is not judged, and the least gain of a restart",
+        ),
+        Parameter::integer(
+            "samples",
+            "5",
+            1,
+            1_000_000,
+            "tasks",
+            "tasks of a kind that must be done in a job before it acts",
+        ),
+    ],
+    build: |values| Ok(Mantri::new(values).into()),
+};
+
+/// The speculator.
+#[derive(Debug)]
+pub struct Mantri {
+    probability: f64,
+    copies: u32,
+    keep: usize,
+    restarts: u32,
+    delta: Ms,
+    samples: usize,
+    new_times: ByJob<NewTimes>,
+    /// How often each task was killed to start anew.
+    restarted: Vec<u32>,
+    running: Vec<Running>,
+    copies_of: Vec<Copy>,
+}
+
+/// How long a new copy of a task of a job may take: what those took that succeeded, ms, ascending.
+#[derive(Debug, Default)]
+struct NewTimes {
+    times: Vec<f64>,
+    sum: f64,
+}
+
+impl NewTimes {
+    fn add(&mut self, time: f64) {
+        self.times.insert(self.times.partition_point(|other| *other < time), time);
+        self.sum += time;
+    }
+
+    /// `E(t_new)`, ms; `None` of nothing.
+    fn mean(&self) -> Option<f64> {
+        (!self.times.is_empty()).then(|| self.sum / self.times.len() as f64)
+    }
+
+    /// `P(t_rem · c > t_new · (c + 1))`: how likely one more copy saves slot time.
+    fn saving(&self, remaining: f64, copies: u32) -> f64 {
+        let copies = f64::from(copies);
+        let shorter = self.times.partition_point(|time| time * (copies + 1.0) < remaining * copies);
+        shorter as f64 / self.times.len().max(1) as f64
+    }
+}
+
+/// A running copy of a task.
+#[derive(Debug, Clone, Copy)]
+struct Copy {
+    task: TaskId,
+    remaining: f64,
+    attempt: u32,
+    elapsed: Ms,
+    run: RunId,
+}
+
+impl Mantri {
+    fn new(values: &Values) -> Self {
+        Self {
+            probability: values.number("probability"),
+            copies: values.integer("copies") as u32,
+            keep: values.integer("keep") as usize,
+            restarts: values.integer("restarts") as u32,
+            delta: values.integer("delta"),
+            samples: values.integer("samples") as usize,
+            new_times: ByJob::default(),
+            restarted: Vec::new(),
+            running: Vec::new(),
+            copies_of: Vec::new(),
+        }
+    }
+
+    /// How long new copies take, once enough is known of it.
+    fn known(&self, job: JobId, kind: Kind) -> Option<&NewTimes> {
+        self.new_times.get(job, kind).filter(|known| known.times.len() >= self.samples)
+    }
+
+    /// The task of a job that should get another copy on the node that calls.
+    fn pick_of(&mut self, offer: &Offer<'_, '_>, job: JobId, kind: Kind) -> Option<TaskId> {
+        let mut running = std::mem::take(&mut self.running);
+        let weights = StageWeights::fixed(kind);
+        list_running(offer.view(), (job, kind), Some(offer.node()), |_| weights, &mut running);
+        let task = self.known(job, kind).and_then(|known| {
+            let pays = |task: &&Running| {
+                let judged = !task.here && task.copies < self.copies && task.elapsed >= self.delta;
+                judged && known.saving(task.time_to_end(), task.copies) > self.probability
+            };
+            longest(running.iter().filter(pays))
+        });
+        self.running = running;
+        task
+    }
+
+    /// Kills copies of a job that do not pay: the slower ones of several, and lone ones that should start anew.
+    fn check(&mut self, view: View<'_>, job: JobId, kind: Kind, orders: &mut Orders) {
+        let Some(new_time) = self.known(job, kind).and_then(NewTimes::mean) else { return };
+        let mut copies = std::mem::take(&mut self.copies_of);
+        list_copies(view, job, kind, &mut copies);
+        let delta = self.delta;
+        let judged = |copies: &&[Copy]| copies.iter().all(|copy| copy.elapsed >= delta);
+        let too_long = new_time + self.delta as f64;
+        for copies in copies.chunk_by(|a, b| a.task == b.task).filter(judged) {
+            let starts_anew = copies.len() == 1 && view.ready(kind) > 0 && copies[0].remaining > too_long;
+            let kept = if starts_anew && self.may_restart(copies[0].task) { 0 } else { self.keep };
+            copies.iter().skip(kept).for_each(|copy| orders.kill(copy.run));
+        }
+        self.copies_of = copies;
+    }
+
+    /// Whether a task may be killed to start anew; counts it if so.
+    fn may_restart(&mut self, task: TaskId) -> bool {
+        self.restarted.resize(self.restarted.len().max(task.index() + 1), 0);
+        let count = &mut self.restarted[task.index()];
+        let may = *count < self.restarts;
+        *count += u32::from(may);
+        may
+    }
+}
+
+/// Lists the running copies of the tasks of a job and kind: by task, the fastest first.
+fn list_copies(view: View<'_>, job: JobId, kind: Kind, list: &mut Vec<Copy>) {
+    let weights = StageWeights::fixed(kind);
+    list.clear();
+    list.extend(view.runs(job, kind).filter(|run| !run.dying).map(|run| {
+        let elapsed = view.now() - run.start;
+        let remaining = time_to_end(weights.score_of(&view.progress(&run)), elapsed);
+        Copy { task: run.task, remaining, attempt: run.attempt, elapsed, run: run.id }
+    }));
+    list.sort_unstable_by(|a, b| {
+        a.task.cmp(&b.task).then(a.remaining.total_cmp(&b.remaining)).then(a.attempt.cmp(&b.attempt))
+    });
+}
+
+impl Speculator for Mantri {
+    fn task_finished(&mut self, ended: &AttemptEnd, _view: View<'_>) {
+        if ended.outcome == Outcome::Success {
+            self.new_times.get_mut(ended.job, ended.kind).add((ended.finish - ended.start) as f64);
+        }
+    }
+
+    fn job_finished(&mut self, job: JobId, _view: View<'_>) {
+        self.new_times.remove(job);
+    }
+
+    fn period(&self) -> Option<Ms> {
+        Some(self.delta)
+    }
+
+    fn tick(&mut self, view: View<'_>, orders: &mut Orders) {
+        for &job in view.jobs() {
+            for kind in Kind::BOTH {
+                self.check(view, job, kind, orders);
+            }
+        }
+    }
+
+    fn may_pick(&self, view: View<'_>) -> bool {
+        Kind::BOTH.iter().any(|&kind| view.running(kind) > 0)
+    }
+
+    fn pick(&mut self, offer: &Offer<'_, '_>, kind: Kind) -> Option<TaskId> {
+        offer.view().jobs().iter().find_map(|&job| self.pick_of(offer, job, kind))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn b13_a_duplicate_pays_if_it_is_likely_to_save_slot_time() {
+        let mut known = NewTimes::default();
+        [40.0, 10.0, 30.0, 20.0].into_iter().for_each(|time| known.add(time));
+        assert_eq!(known.mean(), Some(25.0));
+        // One copy that takes 50 more: two of 25 are as much, and half of the new ones take less.
+        assert_eq!(known.saving(50.0, 1), 0.5);
+        // Two copies: 50 · 2 against three new ones of 33.
+        assert_eq!(known.saving(50.0, 2), 0.75);
+        assert_eq!(known.saving(20.0, 1), 0.0, "10 twice is no saving");
+        assert_eq!(known.saving(20.1, 1), 0.25);
+        assert_eq!(known.saving(f64::INFINITY, 1), 1.0);
+        assert_eq!(NewTimes::default().mean(), None);
+    }
+}
