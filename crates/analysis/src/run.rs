@@ -2,11 +2,13 @@
 
 use std::path::Path;
 
+use resched_trace::model::DecisionRow;
 use resched_trace::run::{self, RunInfo};
 use resched_trace::store::{Manifest, Trace};
 
 use crate::intervals::{Interval, intervals};
 use crate::jobs::{JobMetrics, job_metrics};
+use crate::tables::decisions;
 use crate::{Error, Tables};
 
 /// Where the tables come from.
@@ -31,6 +33,8 @@ pub struct Run {
     pub jobs: Vec<JobMetrics>,
     /// Its attempts over time; their `job` is an index of `jobs`.
     pub intervals: Vec<Interval>,
+    /// What its policy told of its decisions, in order; empty if the run was not asked to keep them.
+    pub decisions: Vec<DecisionRow>,
 }
 
 impl Run {
@@ -49,7 +53,14 @@ impl Run {
             (Origin::Replay(Box::new(info)), label, rows)
         };
         let tables = Tables::load(dir, &rows)?;
-        Ok(Self { label, origin, jobs: job_metrics(&tables)?, intervals: intervals(&tables)?, skipped: tables.skipped })
+        Ok(Self {
+            label,
+            origin,
+            jobs: job_metrics(&tables)?,
+            intervals: intervals(&tables)?,
+            decisions: decisions(dir, &rows)?,
+            skipped: tables.skipped,
+        })
     }
 
     /// What the replay says of itself; `None` for a trace.

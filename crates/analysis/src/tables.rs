@@ -9,8 +9,9 @@ use arrow::array::{Array, BooleanArray, Int64Array, RecordBatch, StringArray};
 use arrow::compute::filter_record_batch;
 use polars::error::PolarsError;
 use polars::prelude::{Column, DataFrame};
-use resched_trace::model::{AttemptRow, JobRow};
-use resched_trace::store::read_table;
+use resched_trace::model::{AttemptRow, DecisionRow, JobRow};
+use resched_trace::store::columns::Row;
+use resched_trace::store::{Rows, read_table};
 
 use crate::Error;
 
@@ -59,8 +60,18 @@ impl Tables {
     }
 }
 
+/// The rows of `decisions.parquet` in `dir`, without those at times that cannot be; none if the run holds no such table.
+pub(crate) fn decisions(dir: &Path, rows: &BTreeMap<String, u64>) -> Result<Vec<DecisionRow>, Error> {
+    if !rows.contains_key(DecisionRow::TABLE) {
+        return Ok(Vec::new());
+    }
+    let path = dir.join(format!("{}.parquet", DecisionRow::TABLE));
+    let all: Result<Vec<DecisionRow>, _> = Rows::new(path, checked::<DecisionRow>(dir, rows)?).collect();
+    Ok(all?.into_iter().filter(|row| (-MAX_TIME..=MAX_TIME).contains(&row.time)).collect())
+}
+
 /// The batches of a table whose length is as the marker file says.
-fn checked<R: resched_trace::store::columns::Row>(
+fn checked<R: Row>(
     dir: &Path,
     rows: &BTreeMap<String, u64>,
 ) -> Result<impl Iterator<Item = Result<RecordBatch, resched_trace::Error>>, Error> {

@@ -2,12 +2,14 @@
 
 use resched_sim::{AttemptEnd, JobId, Ms, NodeId, Offer, Orders, Policy, RunView, View, Violation};
 
+use crate::coupling::Coupling;
 use crate::delay::Delay;
 use crate::delay_time::DelayTime;
 use crate::fair::Fair;
 use crate::fifo::Fifo;
 use crate::naive_fair::NaiveFair;
 use crate::speculation::WithSpeculation;
+use crate::triple_queue::TripleQueue;
 
 macro_rules! any_policy {
     ($($variant:ident),+ $(,)?) => {
@@ -51,6 +53,9 @@ macro_rules! any_policy {
             fn restless(&self, view: View<'_>) -> bool {
                 match self { $(Self::$variant(policy) => policy.restless(view)),+ }
             }
+            fn counts_heartbeats(&self, view: View<'_>) -> bool {
+                match self { $(Self::$variant(policy) => policy.counts_heartbeats(view)),+ }
+            }
             fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
                 match self { $(Self::$variant(policy) => policy.heartbeat(offer)),+ }
             }
@@ -58,4 +63,14 @@ macro_rules! any_policy {
     };
 }
 
-any_policy!(Fifo, NaiveFair, Delay, DelayTime, Fair, WithSpeculation,);
+#[rustfmt::skip] // one a line
+any_policy!(
+    Fifo,
+    NaiveFair,
+    Delay,
+    DelayTime,
+    Fair,
+    Coupling,
+    TripleQueue,
+    WithSpeculation,
+);

@@ -6,7 +6,7 @@
 //! **Source.** Delay scheduling (EuroSys 2010), Algorithm 3; the rules are those of Hadoop's Fair Scheduler of 2011 without its
 //! pools. Time counts from one heartbeat of a node with a free map slot to the next, for jobs that were skipped at the first.
 
-use resched_sim::{JobId, Kind, Offer, Policy, Reach, View, Violation};
+use resched_sim::{JobId, Kind, Offer, Policy, View, Violation};
 
 use crate::parts::equal_order::{equal_order, launch_reduces};
 use crate::parts::locality_wait::{LocalityWaits, Waits};
@@ -49,11 +49,7 @@ impl DelayTime {
     fn launch_map(&mut self, offer: &mut Offer<'_, '_>, waits: Waits) -> Result<bool, Violation> {
         equal_order(offer.view(), Kind::Map, &mut self.order);
         for &job in &self.order {
-            self.jobs.visit(job);
-            let unplaced = offer.view().job(job).has_unplaced_maps();
-            let reach = if unplaced { Reach::Any } else { self.jobs.reach(job, waits) };
-            if let Some(level) = offer.launch_map(job, reach)? {
-                self.jobs.launch(job, level);
+            if self.jobs.launch_map(offer, job, waits, false)? {
                 return Ok(true);
             }
         }

@@ -9,8 +9,10 @@
 //! ```
 
 mod any;
+mod coupling;
 mod delay;
 mod delay_time;
+pub mod dress;
 mod fair;
 mod fifo;
 mod naive_fair;
@@ -20,13 +22,17 @@ mod site;
 pub mod speculation;
 #[cfg(test)]
 mod testing;
+mod triple_queue;
 
 pub use any::AnyPolicy;
+pub use coupling::Coupling;
 pub use delay::Delay;
 pub use delay_time::DelayTime;
-pub use fair::{Allocations, Fair, PoolConfig, PoolMode};
+pub use fair::Fair;
 pub use fifo::Fifo;
 pub use naive_fair::NaiveFair;
+pub use parts::allocations::{Allocations, PoolConfig, PoolMode};
 pub use registry::{POLICIES, Parameter, PolicyInfo, PolicySpec, Range, SpeculatorInfo, SpeculatorSpec};
 pub use site::Site;
 pub use speculation::SPECULATORS;
+pub use triple_queue::TripleQueue;

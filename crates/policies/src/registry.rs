@@ -7,10 +7,19 @@ use std::fmt;
 use crate::any::AnyPolicy;
 use crate::site::Site;
 use crate::speculation::{AnySpeculator, SPECULATORS, WithSpeculation};
-use crate::{delay, delay_time, fair, fifo, naive_fair};
+use crate::{coupling, delay, delay_time, fair, fifo, naive_fair, triple_queue};
 
 /// All policies, in the order in which they are listed.
-pub const POLICIES: &[PolicyInfo] = &[fifo::INFO, naive_fair::INFO, delay::INFO, delay_time::INFO, fair::INFO];
+#[rustfmt::skip] // one a line
+pub const POLICIES: &[PolicyInfo] = &[
+    fifo::INFO,
+    naive_fair::INFO,
+    delay::INFO,
+    delay_time::INFO,
+    fair::INFO,
+    coupling::INFO,
+    triple_queue::INFO,
+];
 
 /// A policy as the registry knows it.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use resched_sim::{
     Cluster, ClusterConfig, Error, Interval, JobId, Launched, Level, LoggedMap, LoggedReduce, Ms, NodeId, Observer,
-    Options, Phase, ReduceModel, Resources, TaskSpec, Workload, replay,
+    Options, Phase, RackId, ReduceModel, Resources, TaskSpec, Workload, replay,
 };
 use resched_trace::model::{Outcome, Priority};
 
@@ -10,7 +10,7 @@ use crate::registry::PolicySpec;
 
 /// A map that takes so long on a node with its data.
 pub(crate) fn map(run: Ms) -> MapSpec {
-    MapSpec { run, on: Vec::new() }
+    MapSpec { run, on: Vec::new(), bytes: None }
 }
 
 /// A job that arrives at 0.
@@ -32,16 +32,29 @@ pub(crate) fn some_job() -> JobId {
     workload.find("job_1_0001").into_iter().next().unwrap_or_else(|| unreachable!("the job was just added"))
 }
 
+/// So many nodes in so many racks.
+pub(crate) fn some_nodes(nodes: usize, racks: usize) -> Vec<(NodeId, RackId)> {
+    let (cluster, _) = Scenario::nodes(nodes, 1, 1).racks(racks).build();
+    cluster.node_ids().map(|node| (node, cluster.node(node).rack)).collect()
+}
+
 #[derive(Debug, Clone)]
 pub(crate) struct MapSpec {
     run: Ms,
     on: Vec<usize>,
+    bytes: Option<(u64, u64)>,
 }
 
 impl MapSpec {
     /// On which nodes its input lies.
     pub(crate) fn on(mut self, nodes: &[usize]) -> Self {
         self.on = nodes.to_vec();
+        self
+    }
+
+    /// What it reads and writes.
+    pub(crate) fn bytes(mut self, input: u64, output: u64) -> Self {
+        self.bytes = Some((input, output));
         self
     }
 }
@@ -129,6 +142,11 @@ impl Scenario {
         self
     }
 
+    pub(crate) fn out_of_band(mut self) -> Self {
+        self.config.heartbeat.out_of_band = true;
+        self
+    }
+
     pub(crate) fn first_heartbeat(mut self, at: Ms) -> Self {
         self.config.heartbeat.first = at;
         self
@@ -181,7 +199,8 @@ impl MapSpec {
     fn task(&self, nodes: &[NodeId]) -> TaskSpec {
         let logged = LoggedMap { outcome: Outcome::Success, level: Level::Node, run: self.run };
         let replicas = self.on.iter().map(|&node| nodes[node]).collect();
-        TaskSpec { replicas, map_tries: vec![logged], ..TaskSpec::default() }
+        let (input_bytes, output_bytes) = self.bytes.unzip();
+        TaskSpec { replicas, map_tries: vec![logged], input_bytes, output_bytes, ..TaskSpec::default() }
     }
 }
 

@@ -37,6 +37,8 @@ struct Checker<'w> {
     /// When each map was done first, and the first reduce of each job.
     map_ends: BTreeMap<usize, Ms>,
     first_reduce_end: BTreeMap<usize, Ms>,
+    /// From when to when each reduce that succeeded reduced, by node.
+    reducing: BTreeMap<usize, Vec<(Ms, Ms)>>,
     ended_jobs: BTreeMap<usize, Outcome>,
     problems: Vec<String>,
 }
@@ -57,6 +59,7 @@ impl<'w> Checker<'w> {
             successes: BTreeMap::new(),
             map_ends: BTreeMap::new(),
             first_reduce_end: BTreeMap::new(),
+            reducing: BTreeMap::new(),
             ended_jobs: BTreeMap::new(),
             problems: Vec::new(),
         }
@@ -87,6 +90,12 @@ impl<'w> Checker<'w> {
     fn close(mut self) -> Vec<String> {
         let ended = self.ended_jobs.len();
         self.expect(ended == self.world.jobs.len(), || format!("only {ended} jobs ended"));
+        for (node, times) in std::mem::take(&mut self.reducing) {
+            let slots = self.world.machines[node].slots[1] as usize;
+            let at_once = |at: Ms| times.iter().filter(|&&(from, to)| from <= at && at < to).count();
+            let most = times.iter().map(|&(from, _)| at_once(from)).max().unwrap_or(0);
+            self.expect(most <= slots, || format!("{most} reduces compute at once on node {node}"));
+        }
         let attempts: Vec<_> = self.assigned.keys().copied().collect();
         self.expect(attempts.is_empty(), || format!("nothing is known of the ends of {attempts:?}"));
         for (task, place) in self.places.clone().into_iter().enumerate() {
@@ -113,7 +122,8 @@ impl resched_sim::Observer for Checker<'_> {
         let place = self.places[task];
         let submit = self.world.jobs[place.job].submit;
         self.used[node][place.kind] += 1;
-        let (used, slots) = (self.used[node], self.world.machines[node].slots);
+        let (used, mut slots) = (self.used[node], self.world.machines[node].slots);
+        slots[1] += if slots[1] > 0 { self.world.config.nodes.copying_reduces } else { 0 };
         let level = self.level(place, node);
         let (clock, ended) = (self.clock, self.ended_jobs.contains_key(&place.job));
         let running = self.assigned.range((task, 0)..=(task, u32::MAX)).next().is_some();
@@ -153,6 +163,9 @@ impl resched_sim::Observer for Checker<'_> {
         let phases = [Some(own.start), own.shuffle_finish, own.sort_finish, own.finish];
         self.expect(phases.into_iter().flatten().is_sorted(), || format!("{own:?} goes back in time"));
         self.expect((own.outcome == Outcome::Incomplete) == own.finish.is_none(), || format!("{own:?}"));
+        if let (Some(from), Some(to)) = (own.sort_finish, own.finish) {
+            self.reducing.entry(own.node.index()).or_default().push((from, to));
+        }
         if own.outcome == Outcome::Success && !own.discarded {
             *self.successes.entry(task).or_insert(0) += 1;
             let finish = own.finish.unwrap_or(Ms::MAX);

@@ -131,6 +131,28 @@ fn a7_the_first_attempt_to_succeed_wins_and_the_other_is_killed() {
 }
 
 #[test]
+fn copy_compute_splitting_lets_further_reduces_fetch_but_not_compute() {
+    let fetching = |reduce| LoggedReduce { outcome: Outcome::Success, shuffle: 4_000, sort: 500, reduce: Some(reduce) };
+    let with_reduces =
+        |submit, run| Submitted { reduces: vec![vec![fetching(run)]], ..job(submit, vec![map(1_000, &[])]) };
+    let mut world = world(1, vec![with_reduces(0, 10_000), with_reduces(3_000, 1_000)]);
+    world.config.cost.reduce = ReduceModel::R1;
+    let reduces = |world: &World| -> Vec<_> {
+        let ends = replay(world, "fifo").ends;
+        let of = |task: usize| {
+            ends.iter().find(|own| own.task == task).map(|own| (own.start, own.shuffle_finish, own.finish))
+        };
+        vec![of(1), of(3)]
+    };
+    // The first reduce starts at 3,000; the second, with one slot, at the heartbeat after the first has ended.
+    let first = Some((3_000, Some(7_000), Some(17_500)));
+    assert_eq!(reduces(&world), [first, Some((18_000, Some(22_000), Some(23_500)))]);
+    // Admitted beside it, it has fetched when the slot is free.
+    world.config.nodes.copying_reduces = 1;
+    assert_eq!(reduces(&world), [first, Some((6_000, Some(10_000), Some(19_000)))]);
+}
+
+#[test]
 fn a_cluster_file_with_an_unknown_host_or_two_outages_at_once_is_refused() {
     let mut world = world(1, vec![job(0, vec![map(1_000, &[])])]);
     let made = |config: &ClusterConfig| {

@@ -71,11 +71,13 @@ pub struct Nodes {
     pub map_slots: u32,
     /// Reduces that a node runs at once, where the trace does not say.
     pub reduce_slots: u32,
+    /// Further reduces that a node admits, which may fetch but not compute until a reduce slot is free (copy-compute splitting).
+    pub copying_reduces: u32,
 }
 
 impl Default for Nodes {
     fn default() -> Self {
-        Self { count: None, racks: 1, map_slots: 2, reduce_slots: 2 }
+        Self { count: None, racks: 1, map_slots: 2, reduce_slots: 2, copying_reduces: 0 }
     }
 }
 
@@ -320,6 +322,7 @@ impl ClusterConfig {
         }
         inside("nodes.map_slots", f64::from(self.nodes.map_slots), 0.0, f64::from(MOST_SLOTS))?;
         inside("nodes.reduce_slots", f64::from(self.nodes.reduce_slots), 0.0, f64::from(MOST_SLOTS))?;
+        inside("nodes.copying_reduces", f64::from(self.nodes.copying_reduces), 0.0, f64::from(MOST_SLOTS))?;
         if let Interval::Fixed(ms) = self.heartbeat.interval {
             inside("heartbeat.interval", ms as f64, 1.0, day)?;
             inside("heartbeat.jitter", self.heartbeat.jitter as f64, 0.0, ((ms - 1) / 2) as f64)?;
@@ -438,7 +441,9 @@ impl Cluster {
                 racks.push(rack.clone());
                 next
             });
-            nodes.push(Node { name, rack, capacity });
+            let reduces = capacity.0[1];
+            let admitted = if reduces > 0 { reduces.saturating_add(config.nodes.copying_reduces) } else { 0 };
+            nodes.push(Node { name, rack, capacity: Resources([capacity.0[0], admitted]) });
         }
         let total = [0, 1].map(|part| nodes.iter().map(|node| u64::from(node.capacity.0[part])).sum::<u64>());
         let (Ok(maps), Ok(reduces)) = (u32::try_from(total[0]), u32::try_from(total[1])) else {
@@ -530,6 +535,12 @@ impl Cluster {
             Kind::Map => Resources([1, 0]),
             Kind::Reduce => Resources([0, 1]),
         }
+    }
+
+    /// How many reduces of a node may sort and reduce at a time, if that is fewer than it admits.
+    pub(crate) fn computing(&self, node: NodeId) -> Option<u32> {
+        let copying = self.config.nodes.copying_reduces;
+        (copying > 0).then(|| self.node(node).capacity.0[1].saturating_sub(copying))
     }
 
     /// Time between two heartbeats of a node, ms.

@@ -18,7 +18,7 @@ use crate::beats::Beats;
 use crate::cluster::{Cluster, ReduceModel};
 use crate::cost::{CostModel, Script};
 use crate::ids::{JobId, Kind, Level, Ms, NodeId};
-use crate::observer::{Ended, JobEnded, Launched, Observer};
+use crate::observer::{Decided, Ended, JobEnded, Launched, Observer};
 use crate::offer::{Offer, Violation};
 use crate::policy::{Orders, Policy};
 use crate::view::{RunId, RunView, View};
@@ -150,12 +150,13 @@ fn changes(cluster: &Cluster, beats: &Beats) -> Vec<(Ms, Change, NodeId)> {
     changes
 }
 
-/// Which nodes with free slots must not sleep.
+/// Which nodes must not sleep: those with a free slot of a kind, with any free slot, or all.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Needs {
     maps: bool,
     reduces: bool,
-    anything: bool,
+    any_slot: bool,
+    all: bool,
 }
 
 struct Engine<'a, 'w, P, O> {
@@ -374,6 +375,13 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
         for task in self.world.give_up(node) {
             self.world.map_lost(task);
         }
+        if self.world.cluster.config.nodes.copying_reduces > 0 {
+            // Reduces that must fetch again make room for others.
+            for node in self.world.cluster.node_ids() {
+                self.world.plan_computing(node);
+                self.plan(node, at, self.beat_after(node, at.0, at));
+            }
+        }
         self.policy.node_lost(node, View { world: &self.world });
         Ok(())
     }
@@ -400,6 +408,9 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
         self.world.settle_reports(reported.0, NodeId(reported.1));
         let unchanged = self.ticked.0 == self.world.version;
         self.policy.tick(View { world: &self.world }, &mut self.orders);
+        for (name, job, value) in self.orders.decisions.drain(..) {
+            self.observer.decided(&Decided { at: at.0, name, job, value })?;
+        }
         let mut orders = std::mem::take(&mut self.orders.kills);
         for run in orders.drain(..) {
             self.order_kill(run, at)?;
@@ -460,7 +471,8 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
     fn heartbeat(&mut self, node: NodeId, at: Position, next: Ms) -> Result<(), Error> {
         self.world.settle_reports(at.0, node);
         self.take_reports(node, at)?;
-        if self.world.nodes[node.index()].free.0 != [0, 0] {
+        let view = View { world: &self.world };
+        if view.free(node).0 != [0, 0] || self.policy.counts_heartbeats(view) {
             self.consult(node, at, next)?;
         }
         self.carry_out_kills(node)?;
@@ -507,13 +519,13 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
         }
         let task = &self.world.tasks[run.task.index()];
         if outcome == Outcome::Failed && task.failures >= self.world.cluster.config.jobs.max_attempts {
-            self.policy.task_finished(&run.ended(outcome), View { world: &self.world });
+            self.policy.task_finished(&run.ended(outcome, self.world.workload), View { world: &self.world });
             return self.end_job(run.job, Outcome::Failed);
         }
         if task.phase == TaskPhase::Running && task.live == 0 {
             self.world.task_returned(run.task);
         }
-        self.policy.task_finished(&run.ended(outcome), View { world: &self.world });
+        self.policy.task_finished(&run.ended(outcome, self.world.workload), View { world: &self.world });
         if self.world.is_done(run.job) { self.end_job(run.job, Outcome::Success) } else { Ok(()) }
     }
 
@@ -578,6 +590,8 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
         if let (None, Some((shuffled, end))) = (run.end, end) {
             let run = &mut self.world.runs[id.index()];
             (run.shuffle_finish, run.end) = (Some(shuffled), Some(end));
+            let node = run.node;
+            self.world.plan_computing(node);
         }
         self.world.runs[id.index()].end.is_some()
     }
@@ -620,6 +634,7 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
                 self.world.runs[id.index()].kill = Kill::Done;
             }
         }
+        self.world.plan_computing(node);
         Ok(())
     }
 
@@ -639,6 +654,7 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
                 run.shuffle_finish = Some(shuffled);
                 run.end = Some(shuffled + run.course.run);
                 self.observer.told(now, run.task, run.attempt)?;
+                self.world.plan_computing(node);
             }
         }
         Ok(())
@@ -676,21 +692,24 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
         Needs {
             maps: self.world.ready[0] > 0,
             reduces: self.world.ready[1] > 0,
-            anything: self.policy.restless(View { world: &self.world }),
+            any_slot: self.policy.restless(View { world: &self.world }),
+            all: self.policy.counts_heartbeats(View { world: &self.world }),
         }
     }
 
     fn needs_node(&self, needs: Needs, node: NodeId) -> bool {
         let free = self.world.nodes[node.index()].free;
         let fits = |kind| free.fits(self.world.cluster.demand(kind)) > 0;
-        needs.maps && fits(Kind::Map) || needs.reduces && fits(Kind::Reduce) || needs.anything && free.0 != [0, 0]
+        let by_kind = needs.maps && fits(Kind::Map) || needs.reduces && fits(Kind::Reduce);
+        needs.all || by_kind || needs.any_slot && free.0 != [0, 0]
     }
 
     /// Wakes the nodes that this event has made needed.
     fn wake_for_needs(&mut self, at: Position) {
         let now = self.find_needs();
         let before = std::mem::replace(&mut self.needs, now);
-        let more = now.maps && !before.maps || now.reduces && !before.reduces || now.anything && !before.anything;
+        let rises = |need: fn(Needs) -> bool| need(now) && !need(before);
+        let more = rises(|n| n.maps) || rises(|n| n.reduces) || rises(|n| n.any_slot) || rises(|n| n.all);
         if !(self.parking && more) {
             return;
         }

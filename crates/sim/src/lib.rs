@@ -12,6 +12,7 @@
 
 mod beats;
 mod cluster;
+mod compute_gate;
 mod cost;
 mod engine;
 mod error;
@@ -39,7 +40,7 @@ pub use error::Error;
 pub use ids::{JobId, Kind, Level, Ms, NodeId, RackId, TaskId};
 pub use index::Reach;
 pub use load::{Skipped, load};
-pub use observer::{Ended, JobEnded, Launched, Observer};
+pub use observer::{Decided, Ended, JobEnded, Launched, Observer};
 pub use offer::{Offer, Violation};
 pub use policy::{Orders, Policy};
 pub use progress::{Part, Progress};

@@ -35,12 +35,12 @@ pub fn load(trace: &Trace, cluster: &Cluster, seed: u64) -> Result<(Workload, Sk
         trace,
         cluster,
         seed,
-        tasks: Cursor::new::<TaskRow>(trace, &["job_id", "task_id", "kind", "outcome"])?,
+        tasks: Cursor::new::<TaskRow>(trace, &["job_id", "task_id", "kind", "outcome", "input_bytes", "output_bytes"])?,
         attempts: Cursor::new::<AttemptRow>(
             trace,
             &["task_id", "attempt", "start", "shuffle_finish", "sort_finish", "finish", "outcome", "locality"],
         )?,
-        splits: Cursor::new::<SplitRow>(trace, &["task_id", "host"])?,
+        splits: Cursor::new::<SplitRow>(trace, &["task_id", "host", "bytes"])?,
         skipped: Skipped::new(),
     };
     let rows = |table: &str| trace.manifest().rows.get(table).map_or(0, |&rows| rows.min(MOST_ROOM) as usize);
@@ -143,9 +143,15 @@ impl Loader<'_> {
             let kind = self.tasks.text(2).and_then(TaskKind::from_name);
             // A task without a status was never seen to end: nothing of its log is taken (oracle F9).
             let logged = self.tasks.text(3) != Some(Outcome::Incomplete.as_str());
-            let mut spec = TaskSpec { replicas: self.replicas(&name)?, ..TaskSpec::default() };
+            let (logged_input, output_bytes) = (size(self.tasks.int(4)), size(self.tasks.int(5)));
+            let (replicas, split_bytes) = self.split(&name)?;
+            let input_bytes = logged_input.or(split_bytes);
+            let mut spec = TaskSpec { replicas, ..TaskSpec::default() };
             match kind {
-                Some(TaskKind::Map) => spec.map_tries = self.map_tries(&name, logged, shuffles)?,
+                Some(TaskKind::Map) => {
+                    (spec.input_bytes, spec.output_bytes) = (input_bytes, output_bytes);
+                    spec.map_tries = self.map_tries(&name, logged, shuffles)?;
+                }
                 Some(TaskKind::Reduce) => spec.reduce_tries = self.reduce_tries(&name, logged, shuffles)?,
                 _ => {
                     while self.attempts.ready()? && self.attempts.text(0) == Some(name.as_str()) {
@@ -163,9 +169,10 @@ impl Loader<'_> {
         Ok((maps, reduces))
     }
 
-    /// The nodes that hold a task's input.
-    fn replicas(&mut self, task: &str) -> Result<Vec<NodeId>, Error> {
+    /// The nodes that hold a task's input, and its size: the largest of what they hold, for they hold the same.
+    fn split(&mut self, task: &str) -> Result<(Vec<NodeId>, Option<u64>), Error> {
         let mut nodes = Vec::new();
+        let mut bytes = None;
         let mut outside = 0;
         while self.splits.ready()? && self.splits.text(0) == Some(task) {
             match self.splits.text(1).and_then(|host| self.cluster.find(host)) {
@@ -173,6 +180,7 @@ impl Loader<'_> {
                 Some(_) => self.skip("split-host-twice", 1),
                 None => outside += 1,
             }
+            bytes = bytes.max(size(self.splits.int(2)));
             self.splits.advance();
         }
         if outside > 0 && self.cluster.config.nodes.count.is_some() {
@@ -181,7 +189,7 @@ impl Loader<'_> {
         } else {
             self.skip("split-host-outside-cluster", outside);
         }
-        Ok(nodes)
+        Ok((nodes, bytes))
     }
 
     /// Places blocks of another cluster on this one: distinct nodes, uniformly.
@@ -285,7 +293,9 @@ impl Loader<'_> {
             unlisted as usize
         };
         let count = listed.len() + unlisted;
-        let replicas: Vec<_> = listed.iter_mut().map(|task| std::mem::take(&mut task.spec.replicas)).collect();
+        let split = |task: &mut Listed| (std::mem::take(&mut task.spec.replicas), task.spec.input_bytes.take());
+        let mut splits: Vec<Option<(Vec<NodeId>, Option<u64>)>> =
+            listed.iter_mut().map(|task| Some(split(task))).collect();
         let mut places: Vec<Option<usize>> = vec![None; count];
         let numbers: Vec<Option<usize>> = listed.iter().map(|task| task_number(&task.name)).collect();
         let numbered = numbers.iter().enumerate().all(|(position, number)| {
@@ -295,7 +305,6 @@ impl Loader<'_> {
             places = (0..count).map(|position| (position < listed.len()).then_some(position)).collect();
         }
         let by_position = self.cluster.config.jobs.splits == Splits::ByPosition;
-        let mut replicas: Vec<Option<Vec<NodeId>>> = replicas.into_iter().map(Some).collect();
         let mut listed: Vec<Option<Listed>> = listed.into_iter().map(Some).collect();
         let mut specs = Vec::with_capacity(count);
         for (number, place) in places.into_iter().enumerate() {
@@ -306,8 +315,8 @@ impl Loader<'_> {
                 spec.odd_name = (task.name != usual).then_some(task.name);
             }
             let split = if by_position { Some(number) } else { place };
-            if let Some(own) = split.and_then(|split| replicas.get_mut(split)) {
-                spec.replicas = own.take().unwrap_or_default();
+            if let Some(own) = split.and_then(|split| splits.get_mut(split)) {
+                (spec.replicas, spec.input_bytes) = own.take().unwrap_or_default();
             }
             specs.push(spec);
         }
@@ -335,6 +344,11 @@ impl Loader<'_> {
 
 const LOST_MAP: LoggedMap = LoggedMap { outcome: Outcome::Unknown, level: Level::Off, run: 0 };
 const LOST_REDUCE: LoggedReduce = LoggedReduce { outcome: Outcome::Unknown, shuffle: 0, sort: 0, reduce: None };
+
+/// A number of bytes; a negative one is damage.
+fn size(bytes: Option<i64>) -> Option<u64> {
+    bytes.and_then(|bytes| u64::try_from(bytes).ok())
+}
 
 /// The number at the end of a task's id.
 fn task_number(name: &str) -> Option<usize> {
@@ -430,5 +444,72 @@ impl Column {
         let array = array.as_any();
         let text = || array.downcast_ref::<StringArray>().map(|array| Column::Text(array.clone()));
         text().or_else(|| array.downcast_ref::<Int64Array>().map(|array| Column::Int(array.clone())))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::cluster::ClusterConfig;
+    use crate::ids::TaskId;
+    use resched_trace::model::{JobRecord, TaskRecord};
+    use resched_trace::store::{TraceParts, TraceWriter};
+
+    /// A map whose own input is logged as `logged`, with one replica of its split for each of `held`.
+    fn map(number: u32, logged: Option<i64>, held: &[Option<i64>]) -> TaskRecord {
+        let task_id = usual_task_name("job_1_0001", Kind::Map, number);
+        let split = |(ordinal, &bytes): (usize, &Option<i64>)| SplitRow {
+            task_id: task_id.clone(),
+            ordinal: ordinal as i64,
+            host: Some(resched_trace::synthesise::host_name(ordinal as u32)),
+            rack: None,
+            bytes,
+        };
+        let task = TaskRow {
+            job_id: "job_1_0001".to_owned(),
+            task_id: task_id.clone(),
+            kind: TaskKind::Map,
+            input_bytes: logged,
+            output_bytes: logged.map(|bytes| bytes + 1),
+            ..TaskRow::default()
+        };
+        TaskRecord { task, splits: held.iter().enumerate().map(split).collect(), attempts: Vec::new() }
+    }
+
+    /// Input and output bytes of the maps of a trace that lists these.
+    fn sizes(tasks: Vec<TaskRecord>, splits: Splits) -> Vec<(Option<u64>, Option<u64>)> {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("trace");
+        let maps = tasks.len() as u32;
+        let job = JobRow { job_id: "job_1_0001".to_owned(), submit: Some(0), ..JobRow::default() };
+        let mut writer = TraceWriter::create(&path).unwrap();
+        writer.job(&JobRecord { job, tasks, counters: Vec::new() }).unwrap();
+        writer.finish(TraceParts::default()).unwrap();
+        let mut config = ClusterConfig::default();
+        config.nodes.count = Some(3);
+        config.jobs.splits = splits;
+        let cluster = Cluster::generated(config).unwrap();
+        let (workload, _) = load(&Trace::open(&path).unwrap(), &cluster, 1).unwrap();
+        (0..maps).map(TaskId).map(|map| (workload.input_bytes(map), workload.output_bytes(map))).collect()
+    }
+
+    #[test]
+    fn a_map_reads_what_its_counters_say_else_its_split_else_nobody_knows_what() {
+        let tasks = vec![
+            map(0, Some(70), &[Some(64)]),
+            map(1, None, &[None, Some(64), Some(63)]),
+            map(2, None, &[None]),
+            map(3, Some(-5), &[Some(-64)]),
+        ];
+        let expected = [(Some(70), Some(71)), (Some(64), None), (None, None), (None, None)];
+        assert_eq!(sizes(tasks, Splits::ByNumber), expected);
+    }
+
+    #[test]
+    fn the_size_of_a_split_goes_where_the_split_goes() {
+        let tasks = || vec![map(1, Some(10), &[]), map(0, Some(20), &[])];
+        assert_eq!(sizes(tasks(), Splits::ByNumber), [(Some(20), Some(21)), (Some(10), Some(11))]);
+        assert_eq!(sizes(tasks(), Splits::ByPosition), [(Some(10), Some(21)), (Some(20), Some(11))]);
     }
 }

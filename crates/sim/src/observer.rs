@@ -63,6 +63,19 @@ pub struct JobEnded {
     pub outcome: Outcome,
 }
 
+/// A policy told of something that it decided.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Decided {
+    /// When, ms.
+    pub at: Ms,
+    /// What it decided, such as `delta`.
+    pub name: &'static str,
+    /// The job that it is about; `None`: it is about all.
+    pub job: Option<JobId>,
+    /// What it chose.
+    pub value: f64,
+}
+
 /// Follows a replay. An error from it ends the replay.
 pub trait Observer {
     /// An attempt was assigned.
@@ -86,6 +99,14 @@ pub trait Observer {
     /// # Errors
     /// What went wrong in taking it down.
     fn ended(&mut self, _ended: &Ended) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// A policy decided something that it tells of.
+    ///
+    /// # Errors
+    /// What went wrong in taking it down.
+    fn decided(&mut self, _decided: &Decided) -> Result<(), Error> {
         Ok(())
     }
 

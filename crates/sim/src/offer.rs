@@ -35,7 +35,7 @@ impl Offer<'_, '_> {
     /// How many more tasks of a kind it has room for.
     #[inline]
     pub fn free(&self, kind: Kind) -> u32 {
-        self.world.nodes[self.node.index()].free.fits(self.world.cluster.demand(kind))
+        self.view().room(self.node, kind)
     }
 
     /// How many attempts of a kind the node reported as running in this heartbeat; launches do not change it.
@@ -121,6 +121,8 @@ impl Offer<'_, '_> {
             "it does not wait"
         } else if kind == Kind::Reduce && !self.world.reduces_may_start(job) {
             "too few maps of its job are done"
+        } else if kind == Kind::Reduce && self.world.fetches_enough(job, self.node) {
+            "the node runs as many reduces of its job as it may"
         } else if self.free(kind) == 0 {
             "the node has no room for it"
         } else {

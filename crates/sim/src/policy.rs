@@ -8,7 +8,8 @@ use crate::view::{AttemptEnd, RunId, RunView, View};
 /// heartbeat with launches, which the engine checks. Only [`Policy::heartbeat`] must be written.
 ///
 /// **Parking.** A heartbeat of a node is left out when no task waits that its free slots could run. A policy whose state
-/// changes at such heartbeats too says so by [`Policy::restless`]; the schedule must be the same with and without parking.
+/// changes at such heartbeats too says so by [`Policy::restless`] or [`Policy::counts_heartbeats`]; the schedule must be the
+/// same with and without parking.
 pub trait Policy {
     /// A job has arrived.
     fn job_submitted(&mut self, _job: JobId, _view: View<'_>) {}
@@ -44,7 +45,12 @@ pub trait Policy {
         false
     }
 
-    /// A node with at least one free slot calls: launch what it should run.
+    /// Whether every heartbeat of every node matters now, even of one without any free slot: such a node calls, too.
+    fn counts_heartbeats(&self, _view: View<'_>) -> bool {
+        false
+    }
+
+    /// A node with at least one free slot calls, or any node while [`Policy::counts_heartbeats`]: launch what it should run.
     ///
     /// # Errors
     /// The [`Violation`] that [`Offer::launch`] returned, passed on with `?`; the replay ends with it.
@@ -55,6 +61,7 @@ pub trait Policy {
 #[derive(Debug, Default)]
 pub struct Orders {
     pub(crate) kills: Vec<RunId>,
+    pub(crate) decisions: Vec<(&'static str, Option<JobId>, f64)>,
 }
 
 impl Orders {
@@ -62,5 +69,11 @@ impl Orders {
     /// does not count as failed (policies B.5a, oracle F11).
     pub fn kill(&mut self, run: RunId) {
         self.kills.push(run);
+    }
+
+    /// Tells those who follow the replay what was decided, about one job or all; it changes nothing. To tell of changes alone
+    /// keeps a tick that changes nothing one that may be left out.
+    pub fn tell(&mut self, name: &'static str, job: Option<JobId>, value: f64) {
+        self.decisions.push((name, job, value));
     }
 }

@@ -46,11 +46,12 @@ impl Progress {
                 (Part::Copy, f64::from(world.jobs[run.job.index()].finished[0]) / f64::from(maps))
             }
             (Kind::Reduce, Some(shuffled)) => {
-                let sorted = shuffled + run.course.sort;
+                let computes = run.compute.unwrap_or(shuffled);
+                let sorted = computes + run.course.sort;
                 if at < shuffled {
                     (Part::Copy, share(run.start, shuffled))
                 } else if at < sorted {
-                    (Part::Sort, share(shuffled, sorted))
+                    (Part::Sort, share(computes, sorted).max(0.0))
                 } else {
                     (Part::Reduce, share(sorted, sorted + run.course.run))
                 }

@@ -1,15 +1,16 @@
-//! Writes a replay as a run: the tables `jobs` and `attempts` of a trace, in ms of the simulated clock, and `run.json`.
+//! Writes a replay as a run: the tables `jobs` and `attempts` of a trace, in ms of the simulated clock, on request what the
+//! policy decided, and `run.json`.
 
 use std::path::Path;
 
-use resched_trace::model::{AttemptRow, JobRow, Locality, Outcome, TaskKind};
+use resched_trace::model::{AttemptRow, DecisionRow, JobRow, Locality, Outcome, TaskKind};
 use resched_trace::run::{FORMAT_VERSION, MARKER, RunInfo};
 use resched_trace::store::{StagedDir, TableWriter};
 
 use crate::Error;
 use crate::cluster::Cluster;
 use crate::ids::{Kind, Level};
-use crate::observer::{Ended, JobEnded, Observer};
+use crate::observer::{Decided, Ended, JobEnded, Observer};
 use crate::workload::Workload;
 
 /// Takes a replay down; the run appears under its name on [`RunWriter::finish`], and not at all if dropped before.
@@ -24,6 +25,7 @@ pub struct RunWriter<'w> {
     /// The row that is filled for each attempt, so that its texts are not made anew.
     row: AttemptRow,
     ends: Vec<Option<JobEnded>>,
+    decisions: Option<TableWriter<DecisionRow>>,
 }
 
 impl<'w> RunWriter<'w> {
@@ -35,7 +37,16 @@ impl<'w> RunWriter<'w> {
         let dir = StagedDir::create(target, MARKER)?;
         let attempts = TableWriter::create(dir.path())?;
         let row = AttemptRow { host: Some(String::new()), rack: Some(String::new()), ..AttemptRow::default() };
-        Ok(Self { dir, workload, cluster, attempts, row, ends: vec![None; workload.jobs().len()] })
+        Ok(Self { dir, workload, cluster, attempts, row, ends: vec![None; workload.jobs().len()], decisions: None })
+    }
+
+    /// Also writes the table `decisions`.
+    ///
+    /// # Errors
+    /// [`Error::Trace`] if it cannot be written.
+    pub fn with_decisions(self) -> Result<Self, Error> {
+        let decisions = Some(TableWriter::create(self.dir.path())?);
+        Ok(Self { decisions, ..self })
     }
 
     /// Ends the run and gives it its name. `info` says what was replayed; the version and the rows are filled in.
@@ -67,6 +78,9 @@ impl<'w> RunWriter<'w> {
         info.rows = [("jobs", jobs.finish()?), ("attempts", self.attempts.finish()?)]
             .map(|(table, rows)| (table.to_owned(), rows))
             .into();
+        if let Some(decisions) = self.decisions {
+            info.rows.insert("decisions".to_owned(), decisions.finish()?);
+        }
         info.write(self.dir.path())?;
         self.dir.commit()?;
         Ok(info)
@@ -102,6 +116,13 @@ impl Observer for RunWriter<'_> {
         row.speculative = Some(ended.backup);
         row.error = ended.discarded.then(|| "ended well, but the master did not count it".to_owned());
         Ok(self.attempts.append(row)?)
+    }
+
+    fn decided(&mut self, decided: &Decided) -> Result<(), Error> {
+        let Some(decisions) = &mut self.decisions else { return Ok(()) };
+        let job_id = decided.job.map(|job| self.workload.job(job).id.clone());
+        let (time, name) = (decided.at, decided.name.to_owned());
+        Ok(decisions.append(&DecisionRow { time, name, job_id, value: decided.value })?)
     }
 
     fn job_ended(&mut self, ended: &JobEnded) -> Result<(), Error> {

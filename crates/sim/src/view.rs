@@ -1,5 +1,7 @@
 //! What a policy may read: the world as the master sees it, without run times, outcomes or jobs to come.
 
+use rand::Rng;
+use resched_trace::draws::{Purpose, stream};
 use resched_trace::model::{Outcome, Priority};
 
 use crate::ids::{JobId, Kind, Level, Ms, NodeId, RackId, TaskId};
@@ -99,6 +101,9 @@ pub struct AttemptEnd {
     pub finish: Ms,
     /// How it ended, as the master takes it.
     pub outcome: Outcome,
+    /// Bytes that a map which succeeded wrote, by its counters: for the reduces, where its job has any. `None` for all else,
+    /// and if the trace does not say.
+    pub output_bytes: Option<u64>,
 }
 
 impl<'a> View<'a> {
@@ -136,6 +141,11 @@ impl<'a> View<'a> {
         self.world.cluster.racks().len()
     }
 
+    /// All nodes, by id.
+    pub fn nodes(&self) -> impl Iterator<Item = NodeId> + use<> {
+        self.world.cluster.node_ids()
+    }
+
     /// The rack of a node.
     pub fn rack(&self, node: NodeId) -> RackId {
         self.world.cluster.node(node).rack
@@ -159,6 +169,18 @@ impl<'a> View<'a> {
         self.world.nodes[node.index()].free
     }
 
+    /// How many more tasks of a kind a node has room for.
+    #[inline]
+    pub fn room(&self, node: NodeId, kind: Kind) -> u32 {
+        self.free(node).fits(self.world.cluster.demand(kind))
+    }
+
+    /// How many nodes have room for a task of a kind.
+    #[inline]
+    pub fn nodes_with_room(&self, kind: Kind) -> u32 {
+        self.world.roomy[kind.index()]
+    }
+
     /// Jobs that have arrived and not ended, in the order of submission, then of id.
     #[inline]
     pub fn jobs(&self) -> &'a [JobId] {
@@ -175,6 +197,24 @@ impl<'a> View<'a> {
     #[inline]
     pub fn job_of(&self, task: TaskId) -> JobId {
         self.world.workload.job_of(task)
+    }
+
+    /// Bytes of the split that a map reads, known as soon as its job has arrived; `None` if the trace does not say, and for
+    /// reduces. What it writes is in [`AttemptEnd::output_bytes`], once it has.
+    pub fn input_bytes(&self, task: TaskId) -> Option<u64> {
+        self.world.workload.input_bytes(task)
+    }
+
+    /// The nodes that hold the input of a map; none if no place is known.
+    #[inline]
+    pub fn replicas(&self, task: TaskId) -> &'a [NodeId] {
+        self.world.workload.replicas(task)
+    }
+
+    /// Random numbers for a decision, from the seed of the replay; `entity` is any numbers that name the decision, such as job,
+    /// node and instant. They must not count calls: parking leaves calls out.
+    pub fn draws(&self, purpose: Purpose, entity: &[u64]) -> impl Rng + use<> {
+        stream(self.world.seed, purpose, entity)
     }
 
     /// Tasks of a kind that could be launched now, of all jobs: maps that wait, reduces that wait past slow-start.
@@ -229,6 +269,13 @@ impl<'a> View<'a> {
         let world = self.world;
         world.jobs[job.index()].runs[kind.index()].iter().map(move |&id| RunView::of(world, id))
     }
+
+    /// The attempts of a kind on a node, in launch order; those of jobs that have ended hold their slots, too.
+    pub fn runs_on(&self, node: NodeId, kind: Kind) -> impl Iterator<Item = RunView> + use<'a> {
+        let world = self.world;
+        let runs = world.nodes[node.index()].runs.iter().filter(move |id| world.runs[id.index()].kind == kind);
+        runs.map(move |&id| RunView::of(world, id))
+    }
 }
 
 impl<'a> JobView<'a> {
@@ -259,6 +306,11 @@ impl<'a> JobView<'a> {
         self.world.workload.job(self.job).count(kind)
     }
 
+    /// Its tasks of a kind.
+    pub fn tasks(&self, kind: Kind) -> impl Iterator<Item = TaskId> + use<> {
+        self.world.workload.job(self.job).tasks(kind).map(TaskId)
+    }
+
     /// How many of them wait.
     #[inline]
     pub fn waiting(&self, kind: Kind) -> u32 {
@@ -277,6 +329,15 @@ impl<'a> JobView<'a> {
         self.world.jobs[self.job.index()].backups[kind.index()]
     }
 
+    /// How many of them run on a node; looks through what that node runs.
+    pub fn running_on(&self, node: NodeId, kind: Kind) -> u32 {
+        let of_job = |run: &&RunId| {
+            let run = &self.world.runs[run.index()];
+            (run.job, run.kind) == (self.job, kind)
+        };
+        self.world.nodes[node.index()].runs.iter().filter(of_job).count() as u32
+    }
+
     /// How many of them are done.
     #[inline]
     pub fn finished(&self, kind: Kind) -> u32 {
@@ -293,6 +354,13 @@ impl<'a> JobView<'a> {
     #[inline]
     pub fn reduces_may_start(&self) -> bool {
         self.world.reduces_may_start(self.job)
+    }
+
+    /// What its reduces will fetch from a node, as far as its maps are done: bytes, or the number of these maps if the trace
+    /// does not know the bytes of all maps of the job. 0 for a job without reduces, and for one that has ended.
+    #[inline]
+    pub fn map_output(&self, node: NodeId) -> f64 {
+        self.world.jobs[self.job.index()].map_output.get(node.index()).copied().unwrap_or(0.0)
     }
 
     /// Whether a map without any known place of input waits.

@@ -117,7 +117,25 @@ pub struct Workload {
     maps: Vec<LoggedMap>,
     reduces: Vec<LoggedReduce>,
     replicas: Vec<NodeId>,
+    /// The sizes of maps, by [`TaskId`]; no longer than to the last task with a known one.
+    sizes: Vec<Sizes>,
     odd_names: BTreeMap<TaskId, String>,
+}
+
+/// What a map reads and what it writes, bytes.
+#[derive(Debug, Clone, Copy)]
+struct Sizes {
+    input: u64,
+    output: u64,
+}
+
+impl Sizes {
+    /// No size is so large: those of a trace are signed. Half as much memory as an `Option`, one pair a task.
+    const UNKNOWN: u64 = u64::MAX;
+
+    fn known(size: u64) -> Option<u64> {
+        (size != Self::UNKNOWN).then_some(size)
+    }
 }
 
 /// A task handed to [`Workload::push`].
@@ -127,6 +145,10 @@ pub struct TaskSpec {
     pub odd_name: Option<String>,
     /// The nodes that hold its split.
     pub replicas: Vec<NodeId>,
+    /// Bytes of its split, if it is a map.
+    pub input_bytes: Option<u64>,
+    /// Bytes it writes, if it is a map: for the reduces, where its job has any.
+    pub output_bytes: Option<u64>,
     /// Its logged tries, if it is a map.
     pub map_tries: Vec<LoggedMap>,
     /// Its logged tries, if it is a reduce.
@@ -191,6 +213,12 @@ impl Workload {
         if let Some(name) = &spec.odd_name {
             self.odd_names.insert(TaskId::at(self.tasks.len()), name.clone());
         }
+        if spec.input_bytes.is_some() || spec.output_bytes.is_some() {
+            let unknown = Sizes { input: Sizes::UNKNOWN, output: Sizes::UNKNOWN };
+            self.sizes.resize(self.tasks.len(), unknown);
+            let [input, output] = [spec.input_bytes, spec.output_bytes].map(|size| size.unwrap_or(Sizes::UNKNOWN));
+            self.sizes.push(Sizes { input, output });
+        }
         let replicas = append(&mut self.replicas, &spec.replicas)?;
         self.tasks.push(Task { job, logged, replicas });
         Some(())
@@ -234,6 +262,22 @@ impl Workload {
     #[inline]
     pub fn replicas(&self, task: TaskId) -> &[NodeId] {
         &self.replicas[self.tasks[task.index()].replicas.range()]
+    }
+
+    /// Bytes that a map reads; `None` if unknown.
+    pub fn input_bytes(&self, task: TaskId) -> Option<u64> {
+        Sizes::known(self.sizes.get(task.index())?.input)
+    }
+
+    /// Bytes that a map writes, for the reduces where its job has any: its own logged number, else an even part of what
+    /// these fetch, rounded down; `None` if neither is known.
+    pub fn output_bytes(&self, task: TaskId) -> Option<u64> {
+        let own = self.sizes.get(task.index()).and_then(|sizes| Sizes::known(sizes.output));
+        own.or_else(|| {
+            let job = self.job(self.job_of(task));
+            let shuffled = job.shuffle_bytes.filter(|_| job.count(Kind::Reduce) > 0)?;
+            u64::try_from(shuffled).ok()?.checked_div(u64::from(job.count(Kind::Map)))
+        })
     }
 
     /// The logged tries at a map.
@@ -292,4 +336,42 @@ fn append<T: Clone>(all: &mut Vec<T>, some: &[T]) -> Option<Span> {
     let span = Span { start: u32::try_from(all.len()).ok()?, length: u32::try_from(some.len()).ok()? };
     all.extend_from_slice(some);
     Some(span)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job(shuffle_bytes: Option<i64>) -> Job {
+        Job {
+            id: "job_1_0001".to_owned(),
+            name: None,
+            user: String::new(),
+            queue: String::new(),
+            priority: Priority::Normal,
+            submit: 0,
+            shuffle_bytes,
+            first_shuffle: None,
+            typical_shuffle: None,
+            maps: 0..0,
+            reduces: 0..0,
+        }
+    }
+
+    #[test]
+    fn sizes_are_a_maps_own_else_its_part_of_the_shuffle_else_unknown() {
+        let sized = TaskSpec { input_bytes: Some(64), output_bytes: Some(0), ..TaskSpec::default() };
+        let maps = [TaskSpec::default(), sized, TaskSpec::default()];
+        let sizes = |shuffle_bytes, reduces: &[TaskSpec]| -> Vec<(Option<u64>, Option<u64>)> {
+            let mut workload = Workload::default();
+            assert!(workload.push(job(shuffle_bytes), &maps, reduces).is_some());
+            (0..3).map(TaskId).map(|map| (workload.input_bytes(map), workload.output_bytes(map))).collect()
+        };
+        let reduce = [TaskSpec::default()];
+        let unknown = (None, None);
+        assert_eq!(sizes(Some(11), &reduce), [(None, Some(3)), (Some(64), Some(0)), (None, Some(3))]);
+        assert_eq!(sizes(None, &reduce), [unknown, (Some(64), Some(0)), unknown]);
+        assert_eq!(sizes(Some(-11), &reduce), [unknown, (Some(64), Some(0)), unknown]);
+        assert_eq!(sizes(Some(11), &[]), [unknown, (Some(64), Some(0)), unknown], "nothing fetches from these maps");
+    }
 }

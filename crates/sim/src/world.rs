@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::beats::Beats;
-use crate::cluster::Cluster;
+use crate::cluster::{Cluster, Node};
 use crate::cost::{Course, Fluid, slowstart_threshold};
 use crate::ids::{JobId, Kind, Level, Ms, NodeId, TaskId};
 use crate::index::{MapIndex, Reach, level};
@@ -68,6 +68,10 @@ pub(crate) struct JobState {
     pub(crate) maps_done: Option<Ms>,
     pub(crate) runs: [Vec<RunId>; 2],
     pub(crate) fluid: Fluid,
+    /// What finished maps left for the reduces, by node: bytes, or their number where a size is unknown. Made with the
+    /// first such map, dropped when the job ends.
+    pub(crate) map_output: Vec<f64>,
+    output_in_bytes: bool,
     node_failures: Vec<(NodeId, u32)>,
 }
 
@@ -94,6 +98,8 @@ pub(crate) struct Run {
     pub(crate) start: Ms,
     pub(crate) course: Course,
     pub(crate) shuffle_finish: Option<Ms>,
+    /// When a reduce sorts, if not as soon as it has its input (copy-compute splitting).
+    pub(crate) compute: Option<Ms>,
     /// When it ends; a reduce's is unknown until all maps are done.
     pub(crate) end: Option<Ms>,
     pub(crate) reported: bool,
@@ -105,7 +111,7 @@ pub(crate) struct Run {
     /// Its place among the running attempts of its job and kind.
     place: u32,
     /// Which launch of the replay it is: tells it from others that had the same place in `runs`.
-    launch: u64,
+    pub(crate) launch: u64,
 }
 
 impl Run {
@@ -113,12 +119,13 @@ impl Run {
     pub(crate) fn phases(&self, outcome: Outcome) -> (Option<Ms>, Option<Ms>) {
         let reduced = self.kind == Kind::Reduce && outcome == Outcome::Success;
         let shuffle_finish = self.shuffle_finish.filter(|_| reduced);
-        (shuffle_finish, shuffle_finish.map(|at| at + self.course.sort))
+        (shuffle_finish, shuffle_finish.map(|at| self.compute.unwrap_or(at) + self.course.sort))
     }
 
     /// What the master learns of its end.
-    pub(crate) fn ended(&self, outcome: Outcome) -> AttemptEnd {
+    pub(crate) fn ended(&self, outcome: Outcome, workload: &Workload) -> AttemptEnd {
         let (shuffle_finish, sort_finish) = self.phases(outcome);
+        let wrote = self.kind == Kind::Map && outcome == Outcome::Success;
         AttemptEnd {
             task: self.task,
             job: self.job,
@@ -131,6 +138,7 @@ impl Run {
             sort_finish,
             finish: self.end.unwrap_or(self.start),
             outcome,
+            output_bytes: workload.output_bytes(self.task).filter(|_| wrote),
         }
     }
 }
@@ -167,6 +175,8 @@ pub(crate) struct World<'w> {
     pub(crate) workload: &'w Workload,
     pub(crate) cluster: &'w Cluster,
     pub(crate) beats: Beats,
+    /// Keys all random draws.
+    pub(crate) seed: u64,
     pub(crate) now: Ms,
     pub(crate) jobs: Vec<JobState>,
     pub(crate) tasks: Vec<TaskState>,
@@ -193,6 +203,8 @@ pub(crate) struct World<'w> {
     pub(crate) desired_with_reduces: [u64; 2],
     /// Attempts in the latest heartbeat of every node.
     pub(crate) reported: [u64; 2],
+    /// Nodes with room for a task of each kind.
+    pub(crate) roomy: [u32; 2],
     /// Grows with every change that a policy could see.
     pub(crate) version: u64,
 }
@@ -220,6 +232,8 @@ impl<'w> World<'w> {
                     maps_done: None,
                     runs: [Vec::new(), Vec::new()],
                     fluid: Fluid::new(rules.cost.shuffle_rate),
+                    map_output: Vec::new(),
+                    output_in_bytes: false,
                     node_failures: Vec::new(),
                 }
             })
@@ -229,10 +243,15 @@ impl<'w> World<'w> {
             .iter()
             .map(|node| NodeState { runs: Vec::new(), free: node.capacity, health: Health::Up, reported: [0; 2] })
             .collect();
+        let roomy = Kind::BOTH.map(|kind| {
+            let has_room = |node: &&Node| node.capacity.fits(cluster.demand(kind)) > 0;
+            cluster.nodes().iter().filter(has_room).count() as u32
+        });
         Self {
             workload,
             cluster,
             beats: Beats::new(cluster, seed),
+            seed,
             now: rules.heartbeat.first,
             jobs,
             tasks: vec![NEW_TASK; workload.task_count()],
@@ -250,6 +269,7 @@ impl<'w> World<'w> {
             live_nodes: cluster.nodes().len(),
             desired_with_reduces: [0; 2],
             reported: [0; 2],
+            roomy,
             version: 0,
         }
     }
@@ -271,6 +291,8 @@ impl<'w> World<'w> {
         let state = &mut self.jobs[job.index()];
         state.phase = JobPhase::Active;
         state.maps = Some(Box::new(index));
+        state.output_in_bytes =
+            reduces > 0 && spec.maps.clone().all(|map| self.workload.output_bytes(TaskId(map)).is_some());
         if state.slowstart == 0 {
             self.release_reduces(job);
         }
@@ -299,6 +321,7 @@ impl<'w> World<'w> {
         let state = &mut self.jobs[job.index()];
         state.phase = JobPhase::Over;
         state.maps = None;
+        state.map_output = Vec::new();
         let left = |kind: usize| u64::from(counts[kind] - state.finished[kind]);
         self.ready[0] -= u64::from(state.waiting[0]);
         self.remaining[0] -= left(0);
@@ -351,7 +374,7 @@ impl<'w> World<'w> {
     pub(crate) fn find_reduce(&self, job: JobId, node: NodeId) -> Option<TaskId> {
         let state = &self.jobs[job.index()];
         let open = state.phase == JobPhase::Active && state.waiting[1] > 0;
-        if !open || !self.reduces_may_start(job) || self.refuses(job, node) {
+        if !open || !self.reduces_may_start(job) || self.refuses(job, node) || self.fetches_enough(job, node) {
             return None;
         }
         let everywhere = self.live_nodes;
@@ -429,6 +452,7 @@ impl<'w> World<'w> {
             start,
             course,
             shuffle_finish: None,
+            compute: None,
             end: (kind == Kind::Map).then_some(start + course.run),
             reported: false,
             kill: Kill::No,
@@ -448,9 +472,8 @@ impl<'w> World<'w> {
         task.phase = TaskPhase::Running;
         task.tries += 1;
         task.live += 1;
-        let on = &mut self.nodes[node.index()];
-        on.free = on.free.minus(self.cluster.demand(kind));
-        on.runs.push(id);
+        self.nodes[node.index()].runs.push(id);
+        self.set_free(node, self.nodes[node.index()].free.minus(self.cluster.demand(kind)));
         self.expect_report(next_beat, node, id);
         self.version += 1;
         id
@@ -461,14 +484,22 @@ impl<'w> World<'w> {
         self.runs.get(id.index()).is_some_and(|run| self.nodes[run.node.index()].runs.contains(&id))
     }
 
+    fn set_free(&mut self, node: NodeId, free: Resources) {
+        let before = std::mem::replace(&mut self.nodes[node.index()].free, free);
+        for kind in Kind::BOTH {
+            let has_room = |free: Resources| u32::from(free.fits(self.cluster.demand(kind)) > 0);
+            let roomy = &mut self.roomy[kind.index()];
+            *roomy = *roomy + has_room(free) - has_room(before);
+        }
+    }
+
     /// Frees what an attempt held. Its task is where the caller puts it.
     pub(crate) fn release(&mut self, id: RunId) -> Run {
         let run = self.runs[id.index()].clone();
         let k = run.kind.index();
-        let on = &mut self.nodes[run.node.index()];
-        on.free = on.free.plus(self.cluster.demand(run.kind));
-        on.runs.retain(|&other| other != id);
         self.tasks[run.task.index()].live -= 1;
+        self.nodes[run.node.index()].runs.retain(|&other| other != id);
+        self.set_free(run.node, self.nodes[run.node.index()].free.plus(self.cluster.demand(run.kind)));
         let state = &mut self.jobs[run.job.index()];
         let active = u64::from(state.phase == JobPhase::Active);
         state.running[k] -= 1;
@@ -512,6 +543,9 @@ impl<'w> World<'w> {
             } else {
                 state.fluid.map_ended(self.now, bytes);
             }
+            let bytes = self.workload.output_bytes(run.task).filter(|_| state.output_in_bytes);
+            state.map_output.resize(self.nodes.len(), 0.0);
+            state.map_output[run.node.index()] += bytes.map_or(1.0, |bytes| bytes as f64);
         }
         let last = state.finished[0] == maps;
         if last {
@@ -586,8 +620,8 @@ impl<'w> World<'w> {
         self.live_nodes -= 1;
         let state = &mut self.nodes[node.index()];
         state.health = Health::Lost;
-        state.free = Resources::default();
         state.reported = [0; 2];
+        self.set_free(node, Resources::default());
         self.version += 1;
         let with_reduces =
             self.active.iter().map(|&job| self.workload.job(job)).filter(|job| job.count(Kind::Reduce) > 0);
@@ -605,9 +639,8 @@ impl<'w> World<'w> {
             self.slots[kind.index()] += capacity.fits(self.cluster.demand(kind));
         }
         self.live_nodes += 1;
-        let state = &mut self.nodes[node.index()];
-        state.health = Health::Up;
-        state.free = capacity;
+        self.nodes[node.index()].health = Health::Up;
+        self.set_free(node, capacity);
         self.version += 1;
     }
 
@@ -619,6 +652,9 @@ impl<'w> World<'w> {
         let state = &mut self.jobs[job.index()];
         state.finished[0] -= 1;
         state.maps_done = None;
+        if let Some(left) = self.tasks[task.index()].done_on.and_then(|node| state.map_output.get_mut(node.index())) {
+            *left = 0.0;
+        }
         self.remaining[0] += 1;
         if were_ready && !self.reduces_may_start(job) {
             let state = &self.jobs[job.index()];
@@ -631,7 +667,7 @@ impl<'w> World<'w> {
             let run = &mut self.runs[id.index()];
             let fetches = run.shuffle_finish.is_some_and(|at| at > self.now);
             if fetches && run.course.outcome == Outcome::Success && !run.lost && run.kill != Kill::Done {
-                (run.shuffle_finish, run.end) = (None, None);
+                (run.shuffle_finish, run.compute, run.end) = (None, None, None);
             }
         }
     }

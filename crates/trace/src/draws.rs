@@ -31,8 +31,16 @@ pub enum Purpose {
     SlowNode = 10,
     /// Which attempts take longer than their tasks should.
     Straggler = 11,
+    /// Which of the jobs with the largest mismatch launches a reduce (Coupling, Algorithm 1).
+    ReduceCandidate = 12,
+    /// Which of the nodes that are equally near to a job's map output is the best for a reduce (Coupling, Algorithm 2).
+    ReducePlace = 13,
+    /// Whether a map is launched away from its input (Coupling, Algorithm 3).
+    MapPeek = 14,
+    /// Which nodes are looked at to decide that.
+    PeekSample = 15,
     /// Where the search for clusters of stage weights starts.
-    ClusterStart = 12,
+    ClusterStart = 16,
 }
 
 /// A generator for the draws of one entity and purpose; `entity` is any numbers that name it, such as job and task.

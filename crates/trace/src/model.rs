@@ -291,8 +291,22 @@ table! {
     }
 }
 
+table! {
+    /// Something that a policy decided in a replay, where it tells of it; written on request only.
+    DecisionRow in "decisions" {
+        /// When, ms of the simulated clock.
+        time: i64,
+        /// What it decided, such as `delta`.
+        name: String,
+        /// The job that it is about; null: it is about all.
+        job_id: Option<String>,
+        /// What it chose.
+        value: f64,
+    }
+}
+
 /// A job with all that belongs to it: what a reader hands over.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct JobRecord {
     /// The row of the jobs table.
     pub job: JobRow,
@@ -303,7 +317,7 @@ pub struct JobRecord {
 }
 
 /// A task with its places of input and its attempts.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct TaskRecord {
     /// The row of the tasks table.
     pub task: TaskRow,

@@ -1,7 +1,7 @@
 //! `run.json`: what was replayed, under which policy and on which cluster.
 //!
-//! A run is a folder with this file and the tables `jobs` and `attempts` of [`crate::model`], in ms of the simulated
-//! clock. It says nothing of the machine or the hour, so a run replayed twice is the same bytes.
+//! A run is a folder with this file and the tables `jobs`, `attempts` and, on request, `decisions` of [`crate::model`], in
+//! ms of the simulated clock. It says nothing of the machine or the hour, so a run replayed twice is the same bytes.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -41,6 +41,9 @@ pub(crate) struct Args {
     /// Policies replayed at once; without it, one a core.
     #[arg(long)]
     threads: Option<usize>,
+    /// Also write what policies decide over time, where they tell of it (such as `dress` of its δ).
+    #[arg(long)]
+    decisions: bool,
     /// Keep runs that are there already, of the same trace, cluster, policy and seed.
     #[arg(long)]
     resume: bool,
@@ -71,7 +74,14 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         policies.extend(PolicySpec::parse_grid(text).map_err(Failure::request)?);
     }
     let config = args.cluster.as_deref().map_or_else(|| Ok(ClusterConfig::default()), ClusterConfig::read)?;
-    let request = Request { policies: &policies, config, seed: args.seed, threads: args.threads, resume: args.resume };
+    let request = Request {
+        policies: &policies,
+        config,
+        seed: args.seed,
+        threads: args.threads,
+        decisions: args.decisions,
+        resume: args.resume,
+    };
     let Outcome { done, skipped } = request.carry_out(&args.trace, &args.out)?;
     if args.json {
         let lines: Result<Vec<String>, _> = done.iter().map(serde_json::to_string).collect();
@@ -92,6 +102,7 @@ pub(super) struct Request<'a> {
     pub(super) config: ClusterConfig,
     pub(super) seed: u64,
     pub(super) threads: Option<usize>,
+    pub(super) decisions: bool,
     pub(super) resume: bool,
 }
 
@@ -194,11 +205,14 @@ impl Request<'_> {
             let (dir, jobs) = (dir.to_path_buf(), world.workload.jobs().len() as u64);
             Ok(Done { summary: Summary::of(&Run::open(&dir)?), dir, label: label.clone(), jobs, wall_ms })
         };
-        if self.resume && is_there(dir, &info) {
+        if self.resume && is_there(dir, &info, self.decisions) {
             return told(None);
         }
         let started = Instant::now();
         let mut writer = RunWriter::create(dir, &world.workload, &world.cluster)?;
+        if self.decisions {
+            writer = writer.with_decisions()?;
+        }
         let mut made = policy.build().map_err(Failure::request)?;
         let options = Options { seed: self.seed, ..Options::default() };
         let tally = replay(&world.workload, &world.cluster, (&label, &mut made), &options, &mut writer, &mut |jobs| {
@@ -217,8 +231,8 @@ struct World {
     info: RunInfo,
 }
 
-/// Whether the folder holds a run of the same trace, cluster, policy and seed by this version.
-fn is_there(dir: &Path, wanted: &RunInfo) -> bool {
+/// Whether the folder holds a run of the same trace, cluster, policy and seed by this version, with decisions if so asked.
+fn is_there(dir: &Path, wanted: &RunInfo, decisions: bool) -> bool {
     let Ok(found) = run::read(dir) else { return false };
     let same = RunInfo {
         format_version: found.format_version,
@@ -227,7 +241,7 @@ fn is_there(dir: &Path, wanted: &RunInfo) -> bool {
         written_by: concat!("resched ", env!("CARGO_PKG_VERSION")).to_owned(),
         ..wanted.clone()
     };
-    found == same
+    found == same && (!decisions || found.rows.contains_key("decisions"))
 }
 
 /// The runs side by side.

@@ -5,21 +5,23 @@ use std::collections::BTreeSet;
 
 use resched_sim::{Kind, Ms, Orders, RunView, TaskId, View};
 
-use super::{Pool, at};
+use super::at;
 use crate::parts::fair_share::{Claim, fair_shares};
+use crate::parts::pools::{Pool, Pools};
 
-/// When a pool last had what it may claim, of one kind.
+/// How a pool stands against what it may claim of one kind.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Starvation {
-    /// Its guarantee, or all that it demanded, ms.
+pub(super) struct Standing {
+    fair_share: f64,
+    /// When it last had its guarantee, or all that it demanded, ms.
     pub(super) at_min_share: Ms,
-    /// Half its fair share, or all that it demanded, ms.
+    /// When it last had half its fair share, or all that it demanded, ms.
     pub(super) at_half_fair_share: Ms,
 }
 
-impl Starvation {
+impl Standing {
     pub(super) fn since(now: Ms) -> Self {
-        Self { at_min_share: now, at_half_fair_share: now }
+        Self { fair_share: 0.0, at_min_share: now, at_half_fair_share: now }
     }
 }
 
@@ -40,12 +42,12 @@ struct Lack {
 }
 
 impl Lack {
-    fn of(pool: &Pool, kind: Kind, view: View<'_>) -> Self {
+    fn of(pool: &Pool, fair_share: f64, kind: Kind, view: View<'_>) -> Self {
         Self {
             min_share: pool.min_share(kind),
-            fair_share: pool.fair_share[at(kind)],
-            demand: pool.demand[at(kind)],
-            running: running(pool, kind, view),
+            fair_share,
+            demand: pool.demand(kind),
+            running: pool.running(kind, view),
         }
     }
 
@@ -65,34 +67,30 @@ impl Lack {
     }
 }
 
-fn running(pool: &Pool, kind: Kind, view: View<'_>) -> u32 {
-    pool.jobs.iter().map(|&job| view.job(job).running(kind)).sum()
-}
-
 impl Preemption {
     pub(super) fn new(interval: Ms) -> Self {
         Self { interval, preferred: BTreeSet::new() }
     }
 
     /// Computes the shares, and notes which pools have theirs.
-    pub(super) fn update(&self, pools: &mut [Pool], view: View<'_>) {
+    pub(super) fn update(&self, pools: &Pools, standings: &mut [[Standing; 2]], view: View<'_>) {
         for kind in Kind::BOTH {
             let claim = |pool: &Pool| Claim {
                 weight: pool.config.weight,
                 min_share: pool.min_share(kind),
-                demand: pool.demand[at(kind)],
+                demand: pool.demand(kind),
             };
-            let claims: Vec<Claim> = pools.iter().map(claim).collect();
+            let claims: Vec<Claim> = pools.pools().iter().map(claim).collect();
             let shares = fair_shares(&claims, view.slots(kind));
-            for (pool, share) in pools.iter_mut().zip(shares) {
-                pool.fair_share[at(kind)] = share;
-                let lack = Lack::of(pool, kind, view);
-                let starvation = &mut pool.starvation[at(kind)];
+            for ((pool, standing), share) in pools.pools().iter().zip(&mut *standings).zip(shares) {
+                let standing = &mut standing[at(kind)];
+                standing.fair_share = share;
+                let lack = Lack::of(pool, share, kind, view);
                 if !lack.below_min_share() {
-                    starvation.at_min_share = view.now();
+                    standing.at_min_share = view.now();
                 }
                 if !lack.below_half_fair_share() {
-                    starvation.at_half_fair_share = view.now();
+                    standing.at_half_fair_share = view.now();
                 }
             }
         }
@@ -105,34 +103,37 @@ impl Preemption {
     }
 
     /// Orders the newest attempts of pools above their share to be killed, as many as the starving pools lack.
-    pub(super) fn check(
-        &self,
-        pools: &[Pool],
-        min_share_timeouts: &[Option<Ms>],
-        fair_share_timeout: Option<Ms>,
-        view: View<'_>,
-        orders: &mut Orders,
-    ) {
+    pub(super) fn check(&self, pools: &Pools, standings: &[[Standing; 2]], view: View<'_>, orders: &mut Orders) {
+        let allocations = pools.allocations();
         for kind in Kind::BOTH {
             let due = |since: Ms, timeout: Option<Ms>| timeout.is_some_and(|timeout| view.now() - since > timeout);
-            let lacks = pools.iter().zip(min_share_timeouts).map(|(pool, &timeout)| {
-                let starvation = pool.starvation[at(kind)];
-                let min_share_due = due(starvation.at_min_share, timeout);
-                let fair_share_due = due(starvation.at_half_fair_share, fair_share_timeout);
-                Lack::of(pool, kind, view).tasks(min_share_due, fair_share_due)
+            let lacks = pools.pools().iter().zip(standings).map(|(pool, standing)| {
+                let standing = standing[at(kind)];
+                let min_share_due = due(standing.at_min_share, allocations.min_share_timeout_of(&pool.config));
+                let fair_share_due = due(standing.at_half_fair_share, allocations.fair_share_timeout);
+                Lack::of(pool, standing.fair_share, kind, view).tasks(min_share_due, fair_share_due)
             });
             let wanted = lacks.sum();
             if wanted > 0 {
-                self.kill(pools, kind, wanted, view, orders);
+                self.kill(pools.pools(), standings, kind, wanted, view, orders);
             }
         }
     }
 
-    fn kill(&self, pools: &[Pool], kind: Kind, mut wanted: u32, view: View<'_>, orders: &mut Orders) {
-        let mut left: Vec<f64> = pools.iter().map(|pool| f64::from(running(pool, kind, view))).collect();
+    fn kill(
+        &self,
+        pools: &[Pool],
+        standings: &[[Standing; 2]],
+        kind: Kind,
+        mut wanted: u32,
+        view: View<'_>,
+        orders: &mut Orders,
+    ) {
+        let fair_share = |place: usize| standings[place][at(kind)].fair_share;
+        let mut left: Vec<f64> = pools.iter().map(|pool| f64::from(pool.running(kind, view))).collect();
         let mut victims: Vec<(usize, RunView)> = Vec::new();
         for (place, pool) in pools.iter().enumerate() {
-            if left[place] > pool.fair_share[at(kind)] {
+            if left[place] > fair_share(place) {
                 let runs = pool.jobs.iter().flat_map(|&job| view.runs(job, kind)).filter(|run| run.reported);
                 victims.extend(runs.map(|run| (place, run)));
             }
@@ -145,7 +146,7 @@ impl Preemption {
             if wanted == 0 {
                 return;
             }
-            if left[place] > pools[place].fair_share[at(kind)] {
+            if left[place] > fair_share(place) {
                 orders.kill(run.id);
                 left[place] -= 1.0;
                 wanted -= 1;

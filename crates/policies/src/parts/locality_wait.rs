@@ -3,10 +3,23 @@
 //! The rules of the delay scheduling paper's Algorithm 3 and of Hadoop's Fair Scheduler of 2011 come to the same: a launch
 //! opens the level at which it ran, and no farther; the wait starts anew with it.
 
-use resched_sim::{JobId, Level, Ms, Reach};
+use resched_sim::{JobId, Level, Ms, Offer, Reach, Violation};
+
+use crate::registry::Parameter;
 
 /// The longest automatic wait, ms.
 const LONGEST_AUTO: Ms = 15_000;
+
+pub(crate) const DELAY_NODE: Parameter = Parameter::integer(
+    "delay_node",
+    "-1",
+    -1,
+    86_400_000,
+    "ms",
+    "wait for a node with the data; -1: 1.5 heartbeats, 15 s at most",
+);
+pub(crate) const DELAY_RACK: Parameter =
+    Parameter::integer("delay_rack", "-1", -1, 86_400_000, "ms", "further wait for a rack with the data; -1: likewise");
 
 /// How long a job waits for a node, and then for a rack, with its data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,7 +80,7 @@ impl LocalityWaits {
     }
 
     /// How far from its data a job may launch now.
-    pub fn reach(&self, job: JobId, waits: Waits) -> Reach {
+    fn reach(&self, job: JobId, waits: Waits) -> Reach {
         let Wait { last, waited, .. } = self.jobs[job.index()];
         match last {
             Level::Node if waited >= waits.node + waits.rack => Reach::Any,
@@ -80,7 +93,7 @@ impl LocalityWaits {
     }
 
     /// A job is asked for a map.
-    pub fn visit(&mut self, job: JobId) {
+    fn visit(&mut self, job: JobId) {
         let wait = &mut self.jobs[job.index()];
         if !std::mem::replace(&mut wait.visited, true) {
             self.visited.push(job);
@@ -88,9 +101,31 @@ impl LocalityWaits {
     }
 
     /// The job that was asked launches a map at this level.
-    pub fn launch(&mut self, job: JobId, level: Level) {
+    fn launch(&mut self, job: JobId, level: Level) {
         let wait = &mut self.jobs[job.index()];
         (wait.last, wait.waited, wait.launched) = (level, 0, true);
+    }
+
+    /// Asks a job for a map, no farther from its data than it may launch; `anywhere` if it need not wait, as none does with maps
+    /// whose place is unknown. Returns whether it launched one.
+    ///
+    /// # Errors
+    /// As [`Offer::launch`].
+    pub fn launch_map(
+        &mut self,
+        offer: &mut Offer<'_, '_>,
+        job: JobId,
+        waits: Waits,
+        anywhere: bool,
+    ) -> Result<bool, Violation> {
+        self.visit(job);
+        let anywhere = anywhere || offer.view().job(job).has_unplaced_maps();
+        let reach = if anywhere { Reach::Any } else { self.reach(job, waits) };
+        let level = offer.launch_map(job, reach)?;
+        if let Some(level) = level {
+            self.launch(job, level);
+        }
+        Ok(level.is_some())
     }
 
     /// The consultation is over.

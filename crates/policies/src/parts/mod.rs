@@ -1,5 +1,6 @@
 //! What several policies share: parts that they call, not a base class.
 
+pub mod allocations;
 pub mod by_job;
 pub mod delay_formulas;
 pub mod equal_order;
@@ -7,6 +8,8 @@ pub mod fair_share;
 pub mod job_queue;
 pub mod k_means;
 pub mod locality_wait;
+pub mod map_output;
+pub mod pools;
 pub mod queue_tree;
 pub mod statistics;
 pub mod task_progress;

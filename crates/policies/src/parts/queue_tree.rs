@@ -1,5 +1,7 @@
 //! A tree of queues, as the Capacity Schedulers and YARN's Fair Scheduler have it.
 
+use std::collections::BTreeMap;
+
 /// A queue.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Queue<S> {
@@ -29,6 +31,30 @@ impl<S> QueueTree<S> {
     pub fn new(settings: S) -> Self {
         let root = Queue { name: "root".to_owned(), path: "root".to_owned(), parent: None, children: vec![], settings };
         Self { queues: vec![root] }
+    }
+
+    /// A tree of queues named by their paths below the root, `etl` and `etl.daily`. A queue must be named for those below it.
+    ///
+    /// # Errors
+    /// The path that is wrong, and why, in a sentence.
+    pub fn from_paths(root: S, queues: BTreeMap<String, S>) -> Result<Self, String> {
+        let mut tree = Self::new(root);
+        let mut places = BTreeMap::new();
+        // In the order of their paths, a parent comes before its children.
+        for (path, settings) in queues {
+            let (parent, name) = path.rsplit_once('.').unwrap_or(("", &path));
+            let parent = match (parent, places.get(parent)) {
+                ("", _) => Self::ROOT,
+                (_, Some(&place)) => place,
+                (_, None) => return Err(format!("queues.\"{path}\": there is no queue `{parent}` above it")),
+            };
+            if name.is_empty() {
+                return Err(format!("queues.\"{path}\": its name is empty"));
+            }
+            let place = tree.add(parent, name, settings);
+            places.insert(path, place);
+        }
+        Ok(tree)
     }
 
     /// Adds a queue below another and returns its place.
@@ -65,6 +91,11 @@ impl<S> QueueTree<S> {
         (0..self.queues.len()).filter(|&place| self.is_leaf(place))
     }
 
+    /// The queue of this name directly below another.
+    pub fn child(&self, parent: usize, name: &str) -> Option<usize> {
+        self.queues[parent].children.iter().copied().find(|&child| self.queues[child].name == name)
+    }
+
     /// The queue of this path (with or without `root.`), or else the first leaf of this name.
     pub fn find(&self, name: &str) -> Option<usize> {
         let of_path = |queue: &Queue<S>| queue.path == name || queue.path.strip_prefix("root.") == Some(name);
@@ -93,5 +124,14 @@ mod tests {
         assert_eq!((tree.find("a"), tree.find("c")), (Some(a), None));
         assert_eq!(tree.leaves().collect::<Vec<_>>(), [b]);
         assert_eq!(tree.with_ancestors(b).collect::<Vec<_>>(), [b, a, 0]);
+    }
+    #[test]
+    fn a_tree_can_be_made_from_paths() {
+        let of = |paths: &[&str]| QueueTree::from_paths((), paths.iter().map(|&path| (path.to_owned(), ())).collect());
+        let tree = of(&["a", "b", "a.x"]).unwrap();
+        assert_eq!(tree.leaves().map(|leaf| tree.get(leaf).path.as_str()).collect::<Vec<_>>(), ["root.a.x", "root.b"]);
+        assert_eq!(tree.child(0, "b"), tree.find("b"));
+        assert!(of(&["a.x"]).unwrap_err().contains("no queue `a`"));
+        assert!(of(&["a", "a."]).unwrap_err().contains("empty"));
     }
 }

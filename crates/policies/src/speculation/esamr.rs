@@ -11,8 +11,9 @@
 //! node's clusters come from its latest records; a node without records uses LATE's weights. Slow nodes and the bound on
 //! backups are SAMR's, but any number of nodes may be slow.
 
+use rand::Rng;
 use resched_sim::{AttemptEnd, JobId, Kind, Ms, NodeId, Offer, TaskId, View};
-use resched_trace::draws::{Purpose, stream};
+use resched_trace::draws::Purpose;
 use resched_trace::model::Outcome;
 
 use super::node_tally::NodeTally;
@@ -45,7 +46,6 @@ pub(crate) const INFO: SpeculatorInfo = SpeculatorInfo {
         Parameter::number("SNT", "0.2", 0.0, 0.9999, "", "by how much of the mean rate a slow node stays behind"),
         Parameter::number("BP", "0.2", 0.0, 0.9999, "", "most backups of a kind for each running attempt"),
         Parameter::integer("records", "100", 1, 10_000, "jobs", "latest jobs that each node remembers"),
-        Parameter::integer("seed", "1", 0, i64::MAX, "", "decides where the search for clusters starts"),
         MIN_RUN,
     ],
     build: |values| Ok(Esamr::new(values).into()),
@@ -82,13 +82,14 @@ impl History {
     }
 
     /// The job's mean weights become a record of each node that ran tasks of it.
-    fn record(&mut self, job: JobId) {
+    fn record(&mut self, job: JobId, view: View<'_>) {
         for (tally, nodes) in self.jobs.remove(job).into_iter().zip(&mut self.nodes) {
             for (node, observed) in tally.nodes {
                 nodes.resize(nodes.len().max(node.index() + 1), Memory::default());
                 if let Some(weights) = observed.mean() {
                     let entity = [node.index() as u64, job.index() as u64];
-                    nodes[node.index()].record(weights, &self.rules, &entity);
+                    let mut draws = view.draws(Purpose::ClusterStart, &entity);
+                    nodes[node.index()].record(weights, &self.rules, &mut draws);
                 }
             }
         }
@@ -102,7 +103,6 @@ struct Rules {
     /// Which share of a job's maps, and of its reduces, must be done.
     done: [f64; 2],
     records: usize,
-    seed: u64,
 }
 
 /// What a node remembers of a kind.
@@ -114,13 +114,13 @@ struct Memory {
 }
 
 impl Memory {
-    /// One more job has ended; `entity` names the draw.
-    fn record(&mut self, weights: StageWeights, rules: &Rules, entity: &[u64]) {
+    /// One more job has ended.
+    fn record(&mut self, weights: StageWeights, rules: &Rules, draws: &mut impl Rng) {
         if self.records.len() == rules.records {
             self.records.remove(0);
         }
         self.records.push(weights);
-        self.clusters = k_means(&self.records, rules.k, &mut stream(rules.seed, Purpose::ClusterStart, entity));
+        self.clusters = k_means(&self.records, rules.k, draws);
     }
 
     /// The weights of a job whose tasks took so much up to now; `None` if too few of them are done to tell.
@@ -163,7 +163,6 @@ impl Esamr {
             k: values.integer("k") as usize,
             done: [values.number("PFM"), values.number("PFR")],
             records: values.integer("records") as usize,
-            seed: values.integer("seed") as u64,
         };
         Self {
             history: History { rules, nodes: Default::default(), jobs: ByJob::default() },
@@ -204,8 +203,8 @@ impl Speculator for Esamr {
         }
     }
 
-    fn job_finished(&mut self, job: JobId, _view: View<'_>) {
-        self.history.record(job);
+    fn job_finished(&mut self, job: JobId, view: View<'_>) {
+        self.history.record(job, view);
     }
 
     fn may_pick(&self, view: View<'_>) -> bool {
@@ -225,9 +224,14 @@ impl Speculator for Esamr {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use resched_trace::draws::stream;
 
     fn map(m1: f64) -> StageWeights {
         StageWeights([m1, 1.0 - m1, 0.0])
+    }
+
+    fn draws() -> impl Rng {
+        stream(1, Purpose::ClusterStart, &[])
     }
 
     #[test]
@@ -254,13 +258,13 @@ mod tests {
     /// cluster is the mean of the n records; SAMR's history, mixed with HP = (n − 1)/n at the n-th task, is their running mean.
     #[test]
     fn d_esamr_with_one_cluster_learns_what_samr_does_with_a_history_that_averages() {
-        let rules = Rules { k: 1, done: [0.2; 2], records: 1_000, seed: 1 };
+        let rules = Rules { k: 1, done: [0.2; 2], records: 1_000 };
         let mut memory = Memory::default();
         let mut history = StageWeights::fixed(Kind::Reduce);
         for n in 1..=50_u32 {
             let (copy, sort) = (f64::from(n * 13 % 29) / 60.0, f64::from(n * 7 % 23) / 60.0);
             let observed = StageWeights([copy, sort, 1.0 - copy - sort]);
-            memory.record(observed, &rules, &[n.into()]);
+            memory.record(observed, &rules, &mut draws());
             history = history.mixed(f64::from(n - 1) / f64::from(n), &observed);
             for weights in [memory.weights(None), memory.weights(Some(observed))] {
                 let weights = weights.unwrap();
@@ -271,9 +275,9 @@ mod tests {
 
     #[test]
     fn a_node_remembers_its_latest_jobs_only() {
-        let rules = Rules { k: 10, done: [0.2; 2], records: 2, seed: 1 };
+        let rules = Rules { k: 10, done: [0.2; 2], records: 2 };
         let mut memory = Memory::default();
-        [0.1, 0.5, 0.9].map(map).into_iter().for_each(|weights| memory.record(weights, &rules, &[]));
+        [0.1, 0.5, 0.9].map(map).into_iter().for_each(|weights| memory.record(weights, &rules, &mut draws()));
         assert_eq!(memory.records, [0.5, 0.9].map(map));
         assert!((memory.weights(None).unwrap().0[0] - 0.7).abs() < 1e-12);
     }

@@ -143,6 +143,10 @@ impl Policy for WithSpeculation {
         self.base.restless(view) || self.speculator.may_pick(view)
     }
 
+    fn counts_heartbeats(&self, view: View<'_>) -> bool {
+        self.base.counts_heartbeats(view)
+    }
+
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         self.base.heartbeat(offer)?;
         for kind in Kind::BOTH {

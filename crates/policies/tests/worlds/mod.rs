@@ -141,11 +141,14 @@ struct Mishaps {
     for_good: bool,
     expiry: Ms,
     slow: bool,
+    copying: u32,
 }
 
 fn mishaps(unit: Ms, nodes: usize) -> impl Strategy<Value = Mishaps> {
     let outages = prop_oneof![1 => Just(Vec::new()), 1 => vec((0..nodes, 0..=40_i64, 1..=15_i64), 0..=4)];
-    (outages, any::<bool>(), 1..=12_i64, any::<bool>()).prop_map(move |(outages, for_good, expiry, slow)| Mishaps {
+    let world = (any::<bool>(), 1..=12_i64, any::<bool>(), select(vec![0, 0, 1, 3]));
+    (outages, world).prop_map(move |(outages, (for_good, expiry, slow, copying))| Mishaps {
+        copying,
         outages,
         for_good,
         expiry: expiry * unit,
@@ -165,6 +168,7 @@ impl Mishaps {
         };
         config.outages = self.outages.iter().enumerate().map(outage).collect();
         config.heartbeat.expiry = self.expiry;
+        config.nodes.copying_reduces = self.copying;
         if self.slow {
             config.cost.slow_nodes = Slow { share: 0.3, factor: 2.0 };
             config.cost.stragglers = Slow { share: 0.2, factor: 3.5 };
@@ -285,6 +289,19 @@ pub(crate) fn policies(world: &World) -> Vec<(String, AnyPolicy)> {
     specs.push(fair("boost=true,max_diff=0.3"));
     specs.push(fair("assign_multiple=false,delay_node=0"));
     specs.push(fair("map_cap=1,reduce_cap=1"));
+    // A rate about which the maps of these worlds lie: jobs of all classes.
+    let triple_queue = |more: &str| format!("triple-queue:dior_mb_s={},{more}", 2.0 / unit as f64);
+    specs.push(triple_queue("sway_queue=io,min_samples=0.5"));
+    specs.push(triple_queue("sway_queue=cpu,mtct_window=3,defect_threshold=1"));
+    specs.push(triple_queue("sway_queue=dynamic,cpu_slots=1,io_reduce_slots=1,sample_per_tracker=2"));
+    let coupling = |more: &str| format!("coupling:update={unit}{more}");
+    for maps in ["peek", "delay", "greedy"] {
+        for reduces in ["gradual", "greedy"] {
+            specs.extend(["on", "off"].map(|wait| coupling(&format!(",maps={maps},reduces={reduces},wait={wait}"))));
+        }
+    }
+    specs.push(coupling(",K=2,beta=0.5,refill=true,D=2,rounds=1"));
+    specs.push(coupling(",K=3,exclude_self=false,D=4,rounds=2,threshold=0.5"));
     specs.extend(with_speculators(unit));
     let build = |text: String| {
         let policy = PolicySpec::parse(&text).and_then(|spec| spec.build()).unwrap_or_else(|error| panic!("{error}"));
@@ -445,9 +462,12 @@ impl World {
         let nodes: Vec<NodeId> = cluster.node_ids().collect();
         let mut workload = Workload::default();
         for (number, job) in self.jobs.iter().enumerate() {
+            // A map reads as much as it hands on; nobody knows how much where nothing is handed on.
+            let size = u64::try_from(job.shuffle_bytes).ok().filter(|&bytes| bytes > 0);
             let map = |map: &Map| TaskSpec {
                 replicas: map.replicas.iter().map(|&node| nodes[node]).collect(),
                 map_tries: map.tries.clone(),
+                input_bytes: size.map(|bytes| bytes / job.maps.len() as u64),
                 ..TaskSpec::default()
             };
             let reduce = |tries: &Vec<LoggedReduce>| TaskSpec { reduce_tries: tries.clone(), ..TaskSpec::default() };

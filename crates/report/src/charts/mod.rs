@@ -2,6 +2,7 @@
 
 mod cdf_jobs;
 mod cdf_maps;
+mod delta;
 mod job_times;
 mod locality;
 mod running_tasks;
@@ -36,4 +37,5 @@ pub const CHARTS: &[Chart] = &[
     starvation::CHART,
     locality::CHART,
     cdf_maps::CHART,
+    delta::CHART,
 ];

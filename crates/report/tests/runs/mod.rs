@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rand::RngExt;
 use resched_trace::draws::{Purpose, stream};
-use resched_trace::model::{AttemptRow, JobRow, Locality, Outcome, TaskKind};
+use resched_trace::model::{AttemptRow, DecisionRow, JobRow, Locality, Outcome, TaskKind};
 use resched_trace::run::{FORMAT_VERSION, RunCluster, RunInfo, RunTrace};
 use resched_trace::store::TableWriter;
 
@@ -18,7 +18,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) label: &'a str,
     /// Jobs, of which every seventh is large.
     pub(crate) jobs: u64,
-    /// Whether jobs are served in order of size, not of submission.
+    /// Whether jobs are served in order of size, not of submission; such a run tells of decisions.
     pub(crate) small_first: bool,
     /// Share of maps that run off their node, in per cent.
     pub(crate) remote: u64,
@@ -87,10 +87,13 @@ pub(crate) fn write(dir: &Path, plan: &Plan<'_>) {
         };
         jobs.append(&row).unwrap();
     }
-    let rows = BTreeMap::from([
+    let mut rows = BTreeMap::from([
         ("jobs".to_owned(), jobs.finish().unwrap()),
         ("attempts".to_owned(), attempts.finish().unwrap()),
     ]);
+    if plan.small_first {
+        rows.insert("decisions".to_owned(), write_decisions(dir, plan.jobs));
+    }
     let info = RunInfo {
         format_version: FORMAT_VERSION,
         written_by: "resched 0.1.0".to_owned(),
@@ -106,6 +109,17 @@ pub(crate) fn write(dir: &Path, plan: &Plan<'_>) {
         ..RunInfo::default()
     };
     info.write(dir).unwrap();
+}
+
+/// The share kept for small jobs, moved whenever a job comes. Returns the number of rows.
+fn write_decisions(dir: &Path, jobs: u64) -> u64 {
+    let mut decisions = TableWriter::<DecisionRow>::create(dir).unwrap();
+    for job in 0..jobs {
+        let value = 0.01 + 0.03 * (job % 7) as f64;
+        let row = DecisionRow { time: job as i64 * 45_000, name: "delta".to_owned(), job_id: None, value };
+        decisions.append(&row).unwrap();
+    }
+    decisions.finish().unwrap()
 }
 
 fn id(plan: &Plan<'_>, job: u64) -> String {

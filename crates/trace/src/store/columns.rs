@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, BooleanArray, BooleanBuilder, Int64Array, Int64Builder, ListArray, ListBuilder, StringArray,
-    StringBuilder,
+    Array, ArrayRef, BooleanArray, BooleanBuilder, Float64Array, Float64Builder, Int64Array, Int64Builder, ListArray,
+    ListBuilder, StringArray, StringBuilder,
 };
 use arrow::datatypes::{DataType, Field, SchemaRef};
 use arrow::record_batch::RecordBatch;
@@ -141,6 +141,23 @@ impl Cell for Option<i64> {
     }
 }
 
+impl Cell for f64 {
+    type Builder = Float64Builder;
+    type Array = Float64Array;
+    fn data_type() -> DataType {
+        DataType::Float64
+    }
+    fn append(&self, builder: &mut Float64Builder) {
+        builder.append_value(*self);
+    }
+    fn finish(builder: &mut Float64Builder) -> ArrayRef {
+        Arc::new(builder.finish())
+    }
+    fn get(array: &Float64Array, row: usize) -> Option<f64> {
+        Some(array.value(row))
+    }
+}
+
 impl Cell for Option<bool> {
     const NULLABLE: bool = true;
     type Builder = BooleanBuilder;
@@ -262,7 +279,7 @@ pub(crate) use enumeration;
 macro_rules! table {
     ($(#[$doc:meta])* $name:ident in $table:literal { $($(#[doc = $fdoc:expr])+ $field:ident : $type:ty,)+ }) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, PartialEq, Eq, Default)]
+        #[derive(Debug, Clone, PartialEq, Default)]
         pub struct $name { $($(#[doc = $fdoc])+ pub $field: $type,)+ }
 
         const _: () = {

@@ -83,6 +83,11 @@ impl Allocations {
         Self::parse(&text).map_err(|problem| format!("{path}: {problem}"))
     }
 
+    /// How long a pool stays below its guarantee before it preempts, ms; `None`: it never does.
+    pub fn min_share_timeout_of(&self, pool: &PoolConfig) -> Option<i64> {
+        pool.min_share_timeout.or(self.min_share_timeout)
+    }
+
     fn parse(text: &str) -> Result<Self, String> {
         let allocations: Self = toml::from_str(text).map_err(|error| error.to_string())?;
         for (name, pool) in &allocations.pools {

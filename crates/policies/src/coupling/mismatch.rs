@@ -1,0 +1,157 @@
+//! Which job may launch a reduce: Algorithm 1 of the Coupling paper (policies B.7).
+
+use resched_sim::{JobId, JobView, Kind, NodeId, View};
+use resched_trace::draws::Purpose;
+
+use super::tie;
+
+/// How far a job has come with its maps and its reduces.
+#[derive(Debug, Clone, Copy)]
+struct Progress {
+    maps: u32,
+    finished_maps: u32,
+    /// Not launched yet.
+    pending_maps: u32,
+    reduces: u32,
+    /// Not launched yet.
+    pending_reduces: u32,
+}
+
+impl Progress {
+    fn of(job: JobView<'_>) -> Self {
+        Self {
+            maps: job.desired(Kind::Map),
+            finished_maps: job.finished(Kind::Map),
+            pending_maps: job.waiting(Kind::Map),
+            reduces: job.desired(Kind::Reduce),
+            pending_reduces: job.waiting(Kind::Reduce),
+        }
+    }
+
+    /// By how much the share of launched reduces lags behind the share of finished maps. The ramp is over when the share of
+    /// finished maps reaches `δ = 1 − e^{−R/threshold}`. A job that has launched all its maps comes before all others, the one
+    /// with the fewest reduces left first.
+    fn mismatch(&self, threshold: f64) -> f64 {
+        if self.pending_reduces == 0 {
+            return 0.0;
+        }
+        if self.pending_maps == 0 {
+            return 4.0 + 1.0 / f64::from(self.pending_reduces);
+        }
+        let reduces = f64::from(self.reduces);
+        let ramp = 1.0 - (-reduces / threshold).exp();
+        let maps_per_reduce = ramp * f64::from(self.maps) / reduces;
+        let launched = f64::from(self.reduces - self.pending_reduces);
+        (f64::from(self.finished_maps) / maps_per_reduce - (launched + 1.0)) / reduces
+    }
+}
+
+/// The mismatches of all jobs.
+#[derive(Debug)]
+pub(super) struct Mismatches {
+    threshold: f64,
+    /// Which jobs have a positive one, and how many these are: the engine asks at every event.
+    positive: Vec<bool>,
+    count: u32,
+}
+
+impl Mismatches {
+    pub(super) fn new(threshold: f64) -> Self {
+        Self { threshold, positive: Vec::new(), count: 0 }
+    }
+
+    /// A job has come on.
+    pub(super) fn note(&mut self, job: JobId, view: View<'_>) {
+        self.set(job, self.of(job, view) > 0.0);
+    }
+
+    /// A job has ended.
+    pub(super) fn finish(&mut self, job: JobId) {
+        self.set(job, false);
+    }
+
+    fn set(&mut self, job: JobId, positive: bool) {
+        self.positive.resize(self.positive.len().max(job.index() + 1), false);
+        let before = std::mem::replace(&mut self.positive[job.index()], positive);
+        self.count = self.count + u32::from(positive) - u32::from(before);
+    }
+
+    fn of(&self, job: JobId, view: View<'_>) -> f64 {
+        Progress::of(view.job(job)).mismatch(self.threshold)
+    }
+
+    /// Whether some job has a positive one.
+    pub(super) fn any_positive(&self) -> bool {
+        self.count > 0
+    }
+
+    /// The job with the largest one if that is positive, drawn among equals; of those that pass the test.
+    pub(super) fn largest(&self, node: NodeId, view: View<'_>, passes: impl Fn(JobId) -> bool) -> Option<JobId> {
+        let jobs = || view.jobs().iter().copied().filter(|&job| passes(job));
+        let largest = jobs().map(|job| self.of(job, view)).filter(|&own| own > 0.0).max_by(f64::total_cmp)?;
+        let equals = jobs().filter(|&job| self.of(job, view) == largest);
+        equals.min_by_key(|&job| tie(view, Purpose::ReduceCandidate, job, node, view.now()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mismatch(
+        (maps, reduces, finished_maps, pending_maps, running, finished): (u32, u32, u32, u32, u32, u32),
+    ) -> f64 {
+        let pending_reduces = reduces - running - finished;
+        Progress { maps, finished_maps, pending_maps, reduces, pending_reduces }.mismatch(3.0)
+    }
+
+    #[test]
+    fn b7_w_mismatch() {
+        for (counts, expected) in [
+            ((427, 8, 49, 300, 0, 0), -0.001_677),
+            ((427, 8, 50, 300, 0, 0), 0.000_840),
+            ((427, 8, 100, 200, 1, 0), 0.001_680),
+            ((427, 8, 200, 150, 4, 0), -0.121_641),
+            ((148, 15, 9, 120, 0, 0), -0.005_443),
+            ((148, 15, 10, 120, 0, 0), 0.001_359),
+            ((148, 15, 74, 40, 5, 0), 0.103_392),
+            ((8, 1, 2, 1, 0, 0), -0.118_068),
+            ((8, 1, 3, 1, 0, 0), 0.322_897),
+            ((5, 1, 0, 0, 0, 0), 5.0),
+            ((64, 27, 64, 0, 10, 0), 4.058_824),
+            ((30, 2, 30, 0, 1, 0), 5.0),
+            ((224, 27, 112, 50, 10, 2), 0.018_580),
+        ] {
+            assert!((mismatch(counts) - expected).abs() < 1e-6, "{counts:?}: {}", mismatch(counts));
+        }
+        assert_eq!(mismatch((148, 6, 148, 0, 4, 2)), 0.0, "all are launched");
+        assert_eq!(mismatch((0, 4, 0, 0, 0, 0)), 4.25, "no maps at all");
+    }
+
+    #[test]
+    fn b7_w_mismatch_share_of_maps_before_the_first_reduce() {
+        for (reduces, share) in [
+            (1, 0.28347),
+            (2, 0.24329),
+            (3, 0.21071),
+            (5, 0.16222),
+            (6, 0.14411),
+            (8, 0.11631),
+            (12, 0.08181),
+            (15, 0.06622),
+            (27, 0.03703),
+        ] {
+            let maps = 100_000;
+            let first = (0..maps).find(|&finished| mismatch((maps, reduces, finished, 1, 0, 0)) > 0.0);
+            let first = first.map_or(1.0, |first| f64::from(first) / f64::from(maps));
+            assert!((first - share).abs() <= 1.5e-5, "{reduces} reduces: {first}");
+        }
+    }
+
+    #[test]
+    fn a_job_with_maps_left_never_comes_before_one_without() {
+        for reduces in 1..=60 {
+            assert!(mismatch((1_000, reduces, 999, 1, 0, 0)) < 4.0);
+        }
+    }
+}

@@ -1,0 +1,287 @@
+//! The Coupling Scheduler: reduces launched as the maps come on, near their input, and maps that peek (policies B.7).
+//!
+//! **What it does.** Pools and jobs are ordered as by the Fair Scheduler ([`Pools`]). Three parts decide the rest, and each can be
+//! switched off:
+//!
+//! | parameter | the paper's | the other choices |
+//! |---|---|---|
+//! | `maps` | `peek`: a job without input on the node launches by chance, or leaves the slot idle (Alg. 3) | `delay`: waits for its data as under `fair`; `greedy`: launches at once |
+//! | `reduces` | `gradual`: the job whose reduces lag most behind its maps (Alg. 1) | `greedy`: the first job in fair order that has a reduce that may start |
+//! | `wait` | `on`: its reduce waits for a node near its map output (Alg. 2) | `off`: it takes whatever node calls |
+//!
+//! `maps` is independent of the other two, which combine so: `gradual` with `on` is the paper's scheduler. `gradual` with `off`
+//! launches, on a node with a free reduce slot, one reduce of the job with the largest positive mismatch. `greedy` with `on` has
+//! Algorithm 2 place one reduce after the other in fair order. `greedy` with `off` fills all free reduce slots in fair order; with
+//! `maps=delay` that is `fair`, with `maps=greedy` it is `fair` without waits. So there are three such schedulers of maps for each
+//! of the four of reduces.
+//!
+//! **Source.** Tan, Meng, Zhang: Coupling Task Progress for MapReduce Resource-Aware Scheduling (INFOCOM 2013), Algorithms 1–3,
+//! Eqs. 1 and 3. Decisions of spec B.7: slow-start is enforced when a reduce is launched, not when its job is chosen; heartbeats of
+//! nodes without a free reduce slot count in the rounds of Algorithm 2; the groups are found anew at each test; a node is not counted
+//! among the *other* nodes with free map slots; a slot that a job declines stays idle until the next heartbeat. Further: at a heartbeat
+//! maps come before reduces; a job whose pool is at its limit, or that may not run yet, is no candidate; a map of unknown place
+//! lifts its job's waits; equals are drawn by job, node and instant.
+
+mod mismatch;
+mod peek;
+mod wait;
+
+use rand::Rng;
+use resched_sim::{AttemptEnd, JobId, Kind, Ms, NodeId, Offer, Orders, Policy, Reach, RunView, View, Violation};
+use resched_trace::draws::Purpose;
+
+use crate::parts::locality_wait::{DELAY_NODE, DELAY_RACK, LocalityWaits, Waits};
+use crate::parts::pools::{ALLOCATIONS, Answer, BOOST, POOLS, Pools, Rules, SIZE_WEIGHT, UPDATE, allocations};
+use crate::registry::{Parameter, PolicyInfo, Values};
+use crate::site::Site;
+use mismatch::Mismatches;
+use peek::Peeking;
+use wait::WaitScheduling;
+
+/// Its entry in the registry.
+pub(crate) const INFO: PolicyInfo = PolicyInfo {
+    name: "coupling",
+    title: "Coupling Scheduler (gradual reduces, Wait Scheduling, Random Peeking)",
+    source: "Coupling Task Progress for MapReduce Resource-Aware Scheduling, Algorithms 1 to 3",
+    parameters: &[
+        Parameter::choice("maps", "peek", &["peek", "delay", "greedy"], "how maps keep near their input"),
+        Parameter::choice("reduces", "gradual", &["gradual", "greedy"], "which jobs may launch reduces"),
+        Parameter::choice("wait", "on", &["on", "off"], "whether reduces wait for a node near the map output"),
+        Parameter::number(
+            "threshold",
+            "3",
+            1e-3,
+            1e6,
+            "reduces",
+            "scale of the ramp: all R reduces may run when a share 1 - exp(-R/threshold) of the maps is done",
+        ),
+        Parameter::integer("D", "7", 1, 1_000_000, "nodes", "nodes nearest to the map output that are good enough"),
+        Parameter::integer(
+            "rounds",
+            "3",
+            0,
+            3,
+            "",
+            "rounds of one heartbeat a node for those, before one for any node",
+        ),
+        Parameter::integer("K", "0", 0, 1_000_000, "nodes", "nodes that are peeked at; 0: all"),
+        Parameter::number("alpha_both", "0.7", 0.0, 1.0, "", "patience with input in the rack and reduces on the node"),
+        Parameter::number("alpha_rack", "0.8", 0.0, 1.0, "", "patience with input in the rack; 0: none"),
+        Parameter::number("alpha_off", "1", 0.0, 1.0, "", "patience with input elsewhere only"),
+        Parameter::number("beta", "0", 0.0, 1.0, "", "exponent of the share of nodes with input; 0: adaptive"),
+        Parameter::boolean("exclude_self", "true", "do not count the calling node among those with free map slots"),
+        Parameter::boolean("refill", "false", "offer a slot that a job declines to the next job"),
+        DELAY_NODE,
+        DELAY_RACK,
+        POOLS,
+        ALLOCATIONS,
+        SIZE_WEIGHT,
+        BOOST,
+        UPDATE,
+    ],
+    build: |values, site| Ok(Coupling::new(values, site)?.into()),
+};
+
+/// The policy.
+#[derive(Debug)]
+pub struct Coupling {
+    update_period: Ms,
+    pools: Pools,
+    maps: Maps,
+    /// `None`: reduces are greedy.
+    mismatches: Option<Mismatches>,
+    /// `None`: reduces do not wait.
+    wait: Option<WaitScheduling>,
+}
+
+/// How maps keep near their input.
+#[derive(Debug)]
+enum Maps {
+    Peek(Peeking),
+    Delay { delays: (Ms, Ms), waits: LocalityWaits },
+    Greedy,
+}
+
+/// A number by which equals are ordered.
+fn tie(view: View<'_>, purpose: Purpose, job: JobId, node: NodeId, at: Ms) -> u64 {
+    view.draws(purpose, &[job.index() as u64, node.index() as u64, at as u64]).next_u64()
+}
+
+impl Maps {
+    fn new(values: &Values) -> Self {
+        match values.text("maps") {
+            "peek" => Maps::Peek(Peeking::new(values)),
+            "delay" => Maps::Delay {
+                delays: (values.integer(DELAY_NODE.key), values.integer(DELAY_RACK.key)),
+                waits: LocalityWaits::default(),
+            },
+            _ => Maps::Greedy,
+        }
+    }
+
+    fn add(&mut self, job: JobId, view: View<'_>) {
+        match self {
+            Maps::Peek(peeking) => peeking.add(job, view),
+            Maps::Delay { waits, .. } => waits.add(job),
+            Maps::Greedy => {}
+        }
+    }
+
+    fn begin(&mut self, view: View<'_>) {
+        match self {
+            Maps::Peek(peeking) => peeking.begin(),
+            Maps::Delay { waits, .. } => waits.begin(view.now()),
+            Maps::Greedy => {}
+        }
+    }
+
+    fn ask(&mut self, pools: &Pools, offer: &mut Offer<'_, '_>, job: JobId) -> Result<Answer, Violation> {
+        match self {
+            Maps::Peek(peeking) => peeking.ask(pools, offer, job),
+            Maps::Delay { delays, waits } => {
+                let limits = Waits::resolve(delays.0, delays.1, offer.view().heartbeat_interval());
+                waits.launch_map(offer, job, limits, false).map(Answer::launched)
+            }
+            Maps::Greedy => Ok(Answer::launched(offer.launch_map(job, Reach::Any)?.is_some())),
+        }
+    }
+
+    fn end(&mut self) {
+        if let Maps::Delay { waits, .. } = self {
+            waits.end();
+        }
+    }
+}
+
+impl Coupling {
+    fn new(values: &Values, site: &Site) -> Result<Self, String> {
+        let (gradual, waits) = (values.text("reduces") == "gradual", values.text("wait") == "on");
+        let wait = || WaitScheduling::new(values.integer("D") as usize, values.integer("rounds") as u64);
+        Ok(Self {
+            update_period: values.integer(UPDATE.key),
+            pools: Pools::new(Rules::new(values), allocations(values, site)?),
+            maps: Maps::new(values),
+            mismatches: gradual.then(|| Mismatches::new(values.number("threshold"))),
+            wait: waits.then(wait),
+        })
+    }
+
+    /// Whether nothing holds reduces back.
+    fn reduces_are_free(&self) -> bool {
+        self.mismatches.is_none() && self.wait.is_none()
+    }
+
+    /// Launches maps, and reduces too if nothing holds them back.
+    fn assign(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        let kinds: &[Kind] = if self.reduces_are_free() { &Kind::BOTH } else { &[Kind::Map] };
+        let maps = &mut self.maps;
+        maps.begin(offer.view());
+        self.pools.assign(offer, kinds, |pools, offer, job, kind| match kind {
+            Kind::Map => maps.ask(pools, offer, job),
+            Kind::Reduce => offer.launch_reduce(job).map(Answer::launched),
+        })?;
+        self.maps.end();
+        Ok(())
+    }
+
+    /// Launches one reduce at most, of the job whose turn it is.
+    fn launch_reduce(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        let chosen = self.wait.as_ref().is_some_and(WaitScheduling::has_candidate);
+        let next = if chosen || offer.free(Kind::Reduce) == 0 { None } else { self.next(offer) };
+        match (&mut self.wait, next) {
+            (Some(wait), next) => wait.heartbeat(offer, next, |job, view| may_launch(&self.pools, job, view)),
+            (None, Some(job)) => offer.launch_reduce(job).map(|_| ()),
+            (None, None) => Ok(()),
+        }
+    }
+
+    /// The job whose reduce is launched next.
+    fn next(&mut self, offer: &Offer<'_, '_>) -> Option<JobId> {
+        let view = offer.view();
+        match &self.mismatches {
+            Some(mismatches) => mismatches.largest(offer.node(), view, |job| may_launch(&self.pools, job, view)),
+            None => self.pools.first(Kind::Reduce, view, |job| view.job(job).ready(Kind::Reduce) > 0),
+        }
+    }
+}
+
+/// Whether the limits of a job's user and pool let it launch a reduce.
+fn may_launch(pools: &Pools, job: JobId, view: View<'_>) -> bool {
+    pools.may_run(job) && pools.may_grow(job, Kind::Reduce, view)
+}
+
+impl Policy for Coupling {
+    fn job_submitted(&mut self, job: JobId, view: View<'_>) {
+        self.pools.submit(job, view);
+        self.maps.add(job, view);
+        if let Some(mismatches) = &mut self.mismatches {
+            mismatches.note(job, view);
+        }
+        if let Some(wait) = &mut self.wait {
+            wait.add(job, view);
+        }
+    }
+
+    fn job_finished(&mut self, job: JobId, _view: View<'_>) {
+        self.pools.finish(job);
+        if let Maps::Peek(peeking) = &mut self.maps {
+            peeking.finish(job);
+        }
+        if let Some(mismatches) = &mut self.mismatches {
+            mismatches.finish(job);
+        }
+        if let Some(wait) = &mut self.wait {
+            wait.finish(job);
+        }
+    }
+
+    fn task_started(&mut self, started: &RunView, view: View<'_>) {
+        if let Some(mismatches) = &mut self.mismatches {
+            mismatches.note(view.job_of(started.task), view);
+        }
+    }
+
+    fn task_finished(&mut self, ended: &AttemptEnd, view: View<'_>) {
+        if let Maps::Peek(peeking) = &mut self.maps {
+            peeking.ended(ended, view);
+        }
+        if let Some(mismatches) = &mut self.mismatches {
+            mismatches.note(ended.job, view);
+        }
+        if let Some(wait) = &mut self.wait {
+            wait.ended(ended, view);
+        }
+    }
+
+    fn period(&self) -> Option<Ms> {
+        Some(self.update_period)
+    }
+
+    fn tick(&mut self, view: View<'_>, _orders: &mut Orders) {
+        self.pools.update(view);
+    }
+
+    fn skips_idle_ticks(&self, _view: View<'_>) -> bool {
+        true
+    }
+
+    /// As `fair` if maps wait for their data. A job may also become the candidate before its reduces are past slow-start.
+    fn restless(&self, view: View<'_>) -> bool {
+        let maps = match &self.maps {
+            Maps::Delay { waits, .. } => waits.any_skipped() || self.pools.demand(Kind::Map) != view.running(Kind::Map),
+            Maps::Peek(_) | Maps::Greedy => false,
+        };
+        maps || self.wait.is_some() && self.mismatches.as_ref().is_some_and(Mismatches::any_positive)
+    }
+
+    fn counts_heartbeats(&self, _view: View<'_>) -> bool {
+        self.wait.as_ref().is_some_and(WaitScheduling::has_candidate)
+    }
+
+    fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        if Kind::BOTH.iter().any(|&kind| offer.free(kind) > 0) {
+            self.assign(offer)?;
+        }
+        if self.reduces_are_free() { Ok(()) } else { self.launch_reduce(offer) }
+    }
+}

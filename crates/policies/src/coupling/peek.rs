@@ -1,0 +1,228 @@
+//! Whether a map is launched away from its input: Random Peeking, Algorithm 3 of the Coupling paper (policies B.7).
+
+use rand::RngExt;
+use rand::seq::IteratorRandom;
+use resched_sim::{AttemptEnd, JobId, Kind, Level, NodeId, Offer, Reach, TaskId, View, Violation};
+use resched_trace::draws::Purpose;
+use resched_trace::model::Outcome;
+
+use crate::parts::pools::{Answer, Pools};
+use crate::registry::Values;
+
+/// The numbers of the peeking rule.
+#[derive(Debug)]
+struct Rule {
+    /// For a job with input in the node's rack and reduces on the node.
+    alpha_both: f64,
+    /// For one with input in the node's rack only.
+    alpha_rack: f64,
+    /// For any other.
+    alpha_off: f64,
+    /// `None`: adaptive.
+    beta: Option<f64>,
+}
+
+impl Rule {
+    /// The chance that a job's map is launched on a node without its input (Eq. 3, as the spec reconstructs it):
+    /// `1 − α·p̂^β·(1 − e^{−N̂})`, adaptive `β = 0.1 + 0.9·(1 − e^{−P/max(N̂, 1)})`.
+    fn chance(&self, alpha: f64, peeked: Peeked, pending: u32) -> f64 {
+        let Peeked { with_input, with_room } = peeked;
+        let adaptive = || 0.1 + 0.9 * (1.0 - (-f64::from(pending) / with_room.max(1.0)).exp());
+        let beta = self.beta.unwrap_or_else(adaptive);
+        1.0 - alpha * with_input.powf(beta) * (1.0 - (-with_room).exp())
+    }
+}
+
+/// What a look at the other nodes tells.
+#[derive(Debug, Clone, Copy)]
+struct Peeked {
+    /// p̂: the share of nodes that hold input of maps of the job that were not launched.
+    with_input: f64,
+    /// N̂: how many nodes have a free map slot, estimated.
+    with_room: f64,
+}
+
+/// On how many maps' inputs of a job that wait each node could work.
+#[derive(Debug, Default)]
+struct Inputs {
+    nodes: Vec<u32>,
+    /// Nodes with some.
+    any: u32,
+}
+
+impl Inputs {
+    fn of(job: JobId, view: View<'_>) -> Self {
+        let mut inputs = Self { nodes: vec![0; view.node_count()], any: 0 };
+        view.job(job).tasks(Kind::Map).for_each(|task| inputs.add(view.replicas(task)));
+        inputs
+    }
+
+    fn add(&mut self, replicas: &[NodeId]) {
+        for node in replicas {
+            let waiting = &mut self.nodes[node.index()];
+            self.any += u32::from(*waiting == 0);
+            *waiting += 1;
+        }
+    }
+
+    fn remove(&mut self, replicas: &[NodeId]) {
+        for node in replicas {
+            let waiting = &mut self.nodes[node.index()];
+            *waiting -= 1;
+            self.any -= u32::from(*waiting == 0);
+        }
+    }
+}
+
+/// Random Peeking.
+#[derive(Debug)]
+pub(super) struct Peeking {
+    rule: Rule,
+    /// How many nodes are looked at; 0: all.
+    sample: usize,
+    /// Do not count the node itself among those with a free map slot.
+    exclude_self: bool,
+    /// Offer the slot of a job that does not launch to the next job.
+    refill: bool,
+    inputs: Vec<Inputs>,
+    /// Jobs that were asked at this heartbeat: numbers the draws.
+    asked: u64,
+    /// Room for the sample, kept so that it is not made anew each time.
+    sampled: Vec<NodeId>,
+}
+
+impl Peeking {
+    pub(super) fn new(values: &Values) -> Self {
+        let beta = values.number("beta");
+        Self {
+            rule: Rule {
+                alpha_both: values.number("alpha_both"),
+                alpha_rack: values.number("alpha_rack"),
+                alpha_off: values.number("alpha_off"),
+                beta: (beta > 0.0).then_some(beta),
+            },
+            sample: values.integer("K") as usize,
+            exclude_self: values.boolean("exclude_self"),
+            refill: values.boolean("refill"),
+            inputs: Vec::new(),
+            asked: 0,
+            sampled: Vec::new(),
+        }
+    }
+
+    /// A job has arrived.
+    pub(super) fn add(&mut self, job: JobId, view: View<'_>) {
+        self.inputs.resize_with(self.inputs.len().max(job.index() + 1), Inputs::default);
+        self.inputs[job.index()] = Inputs::of(job, view);
+    }
+
+    /// An attempt has ended: if it was in vain, its map waits again.
+    pub(super) fn ended(&mut self, ended: &AttemptEnd, view: View<'_>) {
+        if ended.kind == Kind::Map && ended.outcome != Outcome::Success {
+            self.inputs[ended.job.index()].add(view.replicas(ended.task));
+        }
+    }
+
+    /// A job has ended.
+    pub(super) fn finish(&mut self, job: JobId) {
+        self.inputs[job.index()] = Inputs::default();
+    }
+
+    /// A node is consulted.
+    pub(super) fn begin(&mut self) {
+        self.asked = 0;
+    }
+
+    /// A job is asked for a map.
+    ///
+    /// # Errors
+    /// As [`Offer::launch`].
+    pub(super) fn ask(&mut self, pools: &Pools, offer: &mut Offer<'_, '_>, job: JobId) -> Result<Answer, Violation> {
+        // Each of its waiting maps stands for one slot at most.
+        if offer.view().job(job).waiting(Kind::Map) <= pools.left_idle(job, Kind::Map) {
+            return Ok(Answer::Nothing);
+        }
+        let Some(task) = offer.find_map(job, Reach::Any) else { return Ok(Answer::Nothing) };
+        self.asked += 1;
+        if self.launches(offer, job, task) {
+            self.inputs[job.index()].remove(offer.view().replicas(task));
+            offer.launch(task)?;
+            return Ok(Answer::Launched);
+        }
+        Ok(if self.refill { Answer::Nothing } else { Answer::LeftIdle })
+    }
+
+    /// Whether a job launches the map that is nearest to the node.
+    fn launches(&mut self, offer: &Offer<'_, '_>, job: JobId, task: TaskId) -> bool {
+        let (view, node) = (offer.view(), offer.node());
+        let alpha = match offer.level(task) {
+            Level::Node => return true,
+            // Locality is not waited for where it is unknown.
+            _ if view.job(job).has_unplaced_maps() => return true,
+            Level::Rack if view.job(job).running_on(node, Kind::Reduce) > 0 => self.rule.alpha_both,
+            Level::Rack => self.rule.alpha_rack,
+            Level::Off => self.rule.alpha_off,
+        };
+        let decision = [job.index() as u64, node.index() as u64, view.now() as u64, self.asked];
+        let peeked = self.peek(job, node, &decision, view);
+        let chance = self.rule.chance(alpha, peeked, view.job(job).waiting(Kind::Map));
+        view.draws(Purpose::MapPeek, &decision).random::<f64>() < chance
+    }
+
+    fn peek(&mut self, job: JobId, node: NodeId, decision: &[u64], view: View<'_>) -> Peeked {
+        let (nodes, inputs) = (view.node_count(), &self.inputs[job.index()]);
+        let (looked_at, with_input, with_room) = if self.sample == 0 || self.sample >= nodes {
+            (nodes, inputs.any, view.nodes_with_room(Kind::Map) - u32::from(self.exclude_self))
+        } else {
+            self.sampled.resize(self.sample, node);
+            view.nodes().sample_fill(&mut view.draws(Purpose::PeekSample, decision), &mut self.sampled);
+            let with_input = self.sampled.iter().filter(|other| inputs.nodes[other.index()] > 0);
+            let counts = |&&other: &&NodeId| other != node || !self.exclude_self;
+            let with_room = self.sampled.iter().filter(counts).filter(|&&other| view.room(other, Kind::Map) > 0);
+            (self.sample, with_input.count() as u32, with_room.count() as u32)
+        };
+        let share = |count: u32| f64::from(count) / looked_at as f64;
+        Peeked { with_input: share(with_input), with_room: nodes as f64 * share(with_room) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn chance(with_input: f64, with_room: f64, pending: u32, alpha: f64, beta: Option<f64>) -> f64 {
+        let rule = Rule { alpha_both: 0.7, alpha_rack: 0.8, alpha_off: 1.0, beta };
+        rule.chance(alpha, Peeked { with_input, with_room }, pending)
+    }
+
+    #[test]
+    fn b7_w_p() {
+        let share = 7.0 / 15.0;
+        for ((with_input, with_room, pending, alpha, beta), expected) in [
+            ((share, 15.0, 427, 1.0, None), 0.533_333),
+            ((share, 15.0, 427, 1.0, Some(0.1)), 0.073_382),
+            ((share, 15.0, 427, 1.0, Some(0.5)), 0.316_870),
+            ((share, 10.0, 5, 1.0, None), 0.292_594),
+            ((share, 10.0, 5, 0.8, None), 0.434_075),
+            ((share, 10.0, 5, 0.7, None), 0.504_816),
+            ((share, 0.0, 5, 1.0, None), 1.0),
+            ((0.0, 10.0, 5, 1.0, None), 1.0),
+            ((0.25, 4.0, 4, 0.8, None), 0.689_302),
+            ((0.5, 2.0, 1, 1.0, None), 0.368_834),
+        ] {
+            let found = chance(with_input, with_room, pending, alpha, beta);
+            assert!((found - expected).abs() < 1e-6, "{with_input} {with_room} {pending} {alpha} {beta:?}: {found}");
+        }
+    }
+
+    #[test]
+    fn inputs_count_the_nodes_with_some() {
+        let nodes: Vec<NodeId> = crate::testing::some_nodes(3, 1).into_iter().map(|(node, _)| node).collect();
+        let mut inputs = Inputs { nodes: vec![0; 3], any: 0 };
+        inputs.add(&nodes[..2]);
+        inputs.add(&nodes[1..]);
+        assert_eq!(inputs.any, 3);
+        inputs.remove(&nodes[..2]);
+        assert_eq!((inputs.any, &inputs.nodes[..]), (2, &[0, 1, 1][..]));
+    }
+}

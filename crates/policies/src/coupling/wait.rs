@@ -1,0 +1,198 @@
+//! Where a reduce is launched: Wait Scheduling, Algorithm 2 of the Coupling paper (policies B.7).
+
+use resched_sim::{AttemptEnd, JobId, Kind, Ms, NodeId, Offer, View, Violation};
+use resched_trace::draws::Purpose;
+use resched_trace::model::Outcome;
+
+use super::tie;
+use crate::parts::map_output::MapOutput;
+
+/// The one job whose reduce looks for a place.
+#[derive(Debug)]
+struct Candidate {
+    job: JobId,
+    /// When it was chosen, ms.
+    since: Ms,
+    /// Heartbeats of all nodes since then.
+    waited: u64,
+}
+
+/// The candidate, and where the map output of the jobs lies.
+#[derive(Debug)]
+pub(super) struct WaitScheduling {
+    /// How many of the nodes nearest to the map output are good enough.
+    best: usize,
+    /// Rounds for those.
+    rounds: u64,
+    candidate: Option<Candidate>,
+    outputs: Vec<Option<MapOutput>>,
+}
+
+impl WaitScheduling {
+    pub(super) fn new(best: usize, rounds: u64) -> Self {
+        Self { best, rounds, candidate: None, outputs: Vec::new() }
+    }
+
+    /// A job has arrived.
+    pub(super) fn add(&mut self, job: JobId, view: View<'_>) {
+        self.outputs.resize(self.outputs.len().max(job.index() + 1), None);
+        self.outputs[job.index()] = Some(MapOutput::new(view.node_count(), view.rack_count()));
+    }
+
+    /// An attempt has ended.
+    pub(super) fn ended(&mut self, ended: &AttemptEnd, view: View<'_>) {
+        if ended.kind == Kind::Map && ended.outcome == Outcome::Success {
+            if let Some(output) = &mut self.outputs[ended.job.index()] {
+                output.add(ended.node, view.rack(ended.node));
+            }
+        }
+    }
+
+    /// A job has ended.
+    pub(super) fn finish(&mut self, job: JobId) {
+        self.outputs[job.index()] = None;
+        if self.candidate.as_ref().is_some_and(|candidate| candidate.job == job) {
+            self.candidate = None;
+        }
+    }
+
+    /// Whether a reduce looks for a place.
+    pub(super) fn has_candidate(&self) -> bool {
+        self.candidate.is_some()
+    }
+
+    /// A node calls. `next` is the next candidate if there is none yet; `may_launch` says whether a job may launch a reduce now.
+    ///
+    /// # Errors
+    /// As [`Offer::launch`].
+    pub(super) fn heartbeat(
+        &mut self,
+        offer: &mut Offer<'_, '_>,
+        next: Option<JobId>,
+        may_launch: impl Fn(JobId, View<'_>) -> bool,
+    ) -> Result<(), Violation> {
+        let view = offer.view();
+        let Some(candidate) = &mut self.candidate else {
+            self.candidate = next.map(|job| Candidate { job, since: view.now(), waited: 0 });
+            return Ok(());
+        };
+        candidate.waited += 1;
+        let (job, since) = (candidate.job, candidate.since);
+        let nodes = view.node_count() as u64;
+        let round = round(candidate.waited, nodes);
+        if offer.free(Kind::Reduce) > 0 && self.suits(offer.node(), job, since, round, view) {
+            if may_launch(job, view) && offer.launch_reduce(job)? {
+                self.candidate = None;
+                return Ok(());
+            }
+            self.skip_round(round, nodes);
+        }
+        self.candidate.take_if(|candidate| candidate.waited > (self.rounds + 1) * nodes);
+        Ok(())
+    }
+
+    /// The candidate could not launch on a node of this round's group: the next group's turn comes.
+    fn skip_round(&mut self, round: u64, nodes: u64) {
+        if let Some(candidate) = self.candidate.as_mut().filter(|_| round < self.rounds) {
+            candidate.waited = (round + 1) * nodes + 1;
+        }
+    }
+
+    /// Whether a node with a free reduce slot is one of those that this round is for.
+    fn suits(&self, node: NodeId, job: JobId, since: Ms, round: u64, view: View<'_>) -> bool {
+        let runs_none = |node| view.job(job).running_on(node, Kind::Reduce) == 0;
+        if round < self.rounds {
+            let rank = || self.rank(node, job, since, view);
+            return runs_none(node) && group(rank(), self.best) == Some(round);
+        }
+        let mut others = view.nodes().filter(|&other| view.room(other, Kind::Reduce) > 0);
+        runs_none(node) || !others.any(runs_none)
+    }
+
+    /// How many nodes with a free reduce slot are nearer to the job's map output; the order of equals is drawn for each candidate.
+    fn rank(&self, node: NodeId, job: JobId, since: Ms, view: View<'_>) -> usize {
+        let Some(output) = &self.outputs[job.index()] else { return 0 };
+        let cost = |node| output.centrality(node, view.rack(node));
+        let drawn = |node| tie(view, Purpose::ReducePlace, job, node, since);
+        let own = cost(node);
+        let is_nearer = |&other: &NodeId| {
+            let order = cost(other).cmp(&own);
+            other != node && order.then_with(|| (drawn(other), other).cmp(&(drawn(node), node))).is_lt()
+        };
+        view.nodes().filter(|&other| view.room(other, Kind::Reduce) > 0).filter(is_nearer).count()
+    }
+}
+
+/// Into which round the heartbeat with this number falls; the first one is number 1, in round 0.
+fn round(waited: u64, nodes: u64) -> u64 {
+    (waited - 1) / nodes
+}
+
+/// The round for a node of this rank among the `best`: 0 for the nearest, 1 for the next two, 2 for the rest.
+fn group(rank: usize, best: usize) -> Option<u64> {
+    match rank {
+        _ if rank >= best => None,
+        0 => Some(0),
+        1 | 2 => Some(1),
+        _ => Some(2),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Scenario, job, map};
+
+    /// The nodes by name in the order of their ranks, those without a free reduce slot left out.
+    fn ranked(costs: [u64; 4], free: [bool; 4]) -> Vec<(char, Option<u64>)> {
+        let mut order: Vec<usize> = (0..4).filter(|&node| free[node]).collect();
+        order.sort_by_key(|&node| costs[node]);
+        order.iter().enumerate().map(|(rank, &node)| (['a', 'b', 'c', 'd'][node], group(rank, 7))).collect()
+    }
+
+    #[test]
+    fn b7_w_centrality_groups() {
+        let all = ranked([16, 28, 24, 32], [true; 4]);
+        assert_eq!(all, [('a', Some(0)), ('c', Some(1)), ('b', Some(1)), ('d', Some(2))]);
+        let without_a = ranked([16, 28, 24, 32], [false, true, true, true]);
+        assert_eq!(without_a, [('c', Some(0)), ('b', Some(1)), ('d', Some(1))]);
+        assert_eq!(group(3, 3), None);
+    }
+
+    /// Where and when the only reduce of a job is launched. Nodes 0 (c) and 1 (d) are in one rack, 2 (b) and 3 (a) in the other.
+    /// The job has left six maps' output on a and four maps' on c when its last map starts on b at 7,000, out of band: only then
+    /// its mismatch is positive, and b's heartbeat makes it the candidate. Maps never leave their data.
+    fn reduce_of(other_on_d: Ms) -> (Ms, usize) {
+        let on = |node: usize, run: Ms| map(run).on(&[node]);
+        let mut busy = vec![on(2, 4_000)];
+        busy.extend(vec![on(2, 60_000); 35]);
+        let maps = [vec![on(3, 500); 6], vec![on(0, 500); 4], vec![on(2, 30_000)]].concat();
+        let launches = Scenario::nodes(4, 6, 1)
+            .racks(2)
+            .out_of_band()
+            .job(job("job_1_0001").each_map(busy))
+            .job(job("job_1_0002").each_map(vec![on(1, other_on_d)]))
+            .job(job("job_1_0003").at(3_100).each_map(maps).reduces(1, 1_000))
+            .launches("coupling:maps=delay,delay_node=86400000,threshold=0.1");
+        let reduce = launches.iter().find(|launch| launch.level.is_none());
+        reduce.map_or((0, 0), |reduce| (reduce.at, reduce.node))
+    }
+
+    #[test]
+    fn b7_w_wait_the_nearest_node_calls_in_time() {
+        // b makes it the candidate; then call c, d, b and, as the fourth, a.
+        assert_eq!(reduce_of(90_000), (9_000, 3));
+    }
+
+    #[test]
+    fn b7_w_wait_the_nearest_node_calls_too_late() {
+        // d calls once more, out of band, so that a is the fifth: in the second round, which is for b and c.
+        assert_eq!(reduce_of(5_000), (12_000, 0));
+    }
+
+    #[test]
+    fn b7_w_wait_rounds_are_as_long_as_there_are_nodes() {
+        let rounds: Vec<u64> = (1..=16).map(|waited| round(waited, 4)).collect();
+        assert_eq!(rounds, [0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3]);
+    }
+}

@@ -1,0 +1,154 @@
+//! How DRESS moves δ, the share of the cluster that is kept for small jobs (DRESS, Algorithm 3; policies B.9).
+
+/// What a category has and wants, in containers.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Category {
+    /// Its part of what is free (A_c1 or A_c2).
+    pub free: f64,
+    /// What its jobs are expected to release by the next tick (F_1 or F_2).
+    pub releases: f64,
+    /// What each of its pending jobs asks for (r).
+    pub pending: Vec<f64>,
+}
+
+impl Category {
+    /// What it can use at the next tick.
+    fn supply(&self) -> f64 {
+        self.free + self.releases
+    }
+
+    /// What its pending jobs ask for (P_1 or P_2).
+    fn demand(&self) -> f64 {
+        self.pending.iter().sum()
+    }
+}
+
+/// The limits of δ, and how it moves.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DeltaRules {
+    /// All containers of the cluster (Tot).
+    pub total: f64,
+    /// The least δ.
+    pub min: f64,
+    /// The greatest δ.
+    pub max: f64,
+    /// Whether small jobs get no more of the large jobs' surplus than they lack; as printed, they get all of it.
+    pub cap_transfer: bool,
+}
+
+impl DeltaRules {
+    /// How what is free is divided between small and large jobs: A_c1 is what small jobs have left of their part.
+    pub fn divide(&self, delta: f64, free: f64, used_by_small: f64) -> (f64, f64) {
+        let small = (delta * self.total - used_by_small).max(0.0).min(free);
+        (small, free - small)
+    }
+
+    /// Algorithm 3: δ for the next tick. The pending demands are sorted in passing.
+    ///
+    /// If small jobs will have all that they ask for, the rest goes to large jobs; else, if large jobs will, their rest goes
+    /// to small jobs; else both are filled from the smallest job on, and what large jobs leave over goes to the small jobs that it
+    /// is enough for.
+    pub fn next(&self, delta: f64, small: &mut Category, large: &mut Category) -> f64 {
+        let (lack, surplus) = (small.demand() - small.supply(), large.supply() - large.demand());
+        let moved = if lack <= 0.0 {
+            lack
+        } else if surplus >= 0.0 {
+            if self.cap_transfer { surplus.min(lack) } else { surplus }
+        } else {
+            self.leftovers(small, large)
+        };
+        (delta + moved / self.total).min(self.max).max(self.min)
+    }
+
+    /// What large jobs leave over and small jobs can use.
+    fn leftovers(&self, small: &mut Category, large: &mut Category) -> f64 {
+        small.pending.sort_by(f64::total_cmp);
+        large.pending.sort_by(f64::total_cmp);
+        let (mut own, unfit) = fill(small.supply(), &small.pending);
+        let (mut left, _) = fill(large.supply(), &large.pending);
+        let mut moved = 0.0;
+        for &wanted in &small.pending[unfit..] {
+            if wanted > own + left {
+                break;
+            }
+            // What small jobs have left is inside δ already; only what is missing moves.
+            let missing = wanted - own;
+            moved += missing;
+            left -= missing;
+            own = 0.0;
+        }
+        moved
+    }
+}
+
+/// Serves demands in order while they fit: what is left, and the place of the first that does not fit.
+fn fill(mut supply: f64, demands: &[f64]) -> (f64, usize) {
+    for (place, &wanted) in demands.iter().enumerate() {
+        if wanted > supply {
+            return (supply, place);
+        }
+        supply -= wanted;
+    }
+    (supply, demands.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const RULES: DeltaRules = DeltaRules { total: 100.0, min: 0.01, max: 0.99, cap_transfer: false };
+
+    fn category(free: f64, releases: f64, pending: &[f64]) -> Category {
+        Category { free, releases, pending: pending.to_vec() }
+    }
+
+    /// δ in containers, from 10 on.
+    fn next(rules: &DeltaRules, mut small: Category, mut large: Category) -> f64 {
+        (rules.next(0.1, &mut small, &mut large) * rules.total * 1e9).round() / 1e9
+    }
+
+    #[test]
+    fn b9_w3_what_small_jobs_do_not_need_goes_to_large_jobs() {
+        let (small, large) = RULES.divide(0.1, 30.0, 4.0);
+        assert_eq!((small, large), (6.0, 24.0));
+        assert_eq!(next(&RULES, category(small, 2.0, &[5.0]), category(large, 0.0, &[])), 7.0);
+    }
+
+    #[test]
+    fn b9_w4_all_that_large_jobs_do_not_need_goes_to_small_jobs() {
+        let large = category(12.0, 3.0, &[10.0]);
+        assert_eq!(next(&RULES, category(1.0, 0.0, &[8.0]), large.clone()), 15.0);
+        let capped = DeltaRules { cap_transfer: true, ..RULES };
+        assert_eq!(next(&capped, category(1.0, 0.0, &[8.0]), large.clone()), 15.0, "7 lack, 5 are left over");
+        assert_eq!(next(&RULES, category(1.0, 0.0, &[3.0]), large.clone()), 15.0);
+        assert_eq!(next(&capped, category(1.0, 0.0, &[3.0]), large), 12.0, "2 lack");
+    }
+
+    #[test]
+    fn b9_w5_leftovers_go_to_the_small_jobs_that_they_are_enough_for() {
+        // The job of 3 takes 3 of 4; that of 8 takes 8 of 12; 1 + 4 left over are enough for the job of 5. As printed, δ would
+        // grow by 5 and the large jobs be left with −1.
+        let small = || category(4.0, 0.0, &[6.0, 3.0, 5.0]);
+        assert_eq!(next(&RULES, small(), category(10.0, 2.0, &[15.0, 8.0])), 14.0);
+        assert_eq!(next(&RULES, small(), category(10.0, 2.0, &[15.0, 9.0])), 10.0, "5 > 1 + 3");
+    }
+
+    #[test]
+    fn b9_an_exact_fit_is_used() {
+        // As printed, 3 would not fit into 3, nor the last job be looked at.
+        assert_eq!(next(&RULES, category(3.0, 0.0, &[4.0, 3.0]), category(8.0, 0.0, &[8.0, 4.0])), 14.0);
+    }
+
+    #[test]
+    fn b9_w6_without_small_jobs_delta_collapses() {
+        let rest = |min| next(&DeltaRules { min, ..RULES }, category(10.0, 0.0, &[]), category(0.0, 0.0, &[50.0]));
+        assert_eq!(rest(0.01), 1.0);
+        assert_eq!(rest(0.1), 10.0, "the floor keeps it");
+    }
+
+    #[test]
+    fn b9_small_jobs_have_what_is_free_and_theirs() {
+        assert_eq!(RULES.divide(0.1, 3.0, 4.0), (3.0, 0.0));
+        assert_eq!(RULES.divide(0.1, 30.0, 12.0), (0.0, 30.0), "they may hold more than their part after it shrank");
+    }
+}

@@ -1,0 +1,4 @@
+//! DRESS (policies B.9).
+
+pub mod delta;
+pub mod phases;

@@ -1,0 +1,713 @@
+//! Triple-Queue: jobs bound by the processor and jobs bound by the disks side by side on every node (policies B.8).
+//!
+//! **What it does.** A job that arrives waits and gives one map to each node, as a sample. When the samples have ended,
+//! MR-Predict tells its class from their sizes and times ([`predict`]), and the job goes to the CPU queue or to the IO queue. Each
+//! queue has slots of its own on every node, is served by priority, then by submission, and may use the other's slots while
+//! that one holds no job. While neither holds one, the first job that waits runs in the CPU queue before its class is known,
+//! without limit, and changes the queue if it turns out to be in the wrong one; what runs is not killed. If the maps of
+//! the IO queue become slower after a job has entered the CPU queue, that job goes to the IO queue ("defect-modify").
+//!
+//! **Source.** "A Dynamic MapReduce Scheduler for Heterogeneous Workloads" (GCC 2009), sections III and IV. Decisions where it
+//! is silent:
+//! - Samples come before all else on a node with a free map slot, or a busy cluster would never class a job. Only the first job
+//!   that waits is sampled. A sample that fails or is killed is taken again.
+//! - The samples have ended when each node with a sample has finished one (`min_samples`: such a share of these nodes). All
+//!   maps that have ended until then count.
+//! - The sizes are in MiB, so that the paper's splits of "64M" are 64 MiB. A map of unknown input counts as one of 64 MiB; one of
+//!   unknown output as one that writes as much as it reads. So a job without any known size is classed by its run time alone:
+//!   with reduces and 8 maps a node it is I/O-bound up to 32.8 s a map, CPU-bound above 65.6 s, and sways between.
+//! - Reduces are taken to be spread evenly (formula 5). A job without maps has nothing to sample: it goes to the CPU queue.
+//! - A job that sways has no queue in the paper; see `sway_queue`. The default is the IO queue: its disks block it as soon as
+//!   its reduces fetch, and errors of the formulas err towards the CPU.
+//! - On a node the CPU queue is asked first, which matters where samples hold slots. Of an odd number of slots it has one more.
+//!   Each queue has at least one slot, even of a single one: else reduces of a job that has none could hold the reduce slots
+//!   that the other queue needs, and both would wait for ever.
+//! - Defect-modify compares the mean time of the maps that the IO queue started since the newest job entered the CPU queue with
+//!   that of its last `mtct_window` maps before; it wants half a window of new ones.
+
+mod predict;
+
+use std::collections::VecDeque;
+
+use resched_sim::{AttemptEnd, JobId, Kind, Ms, NodeId, Offer, Policy, Reach, View, Violation};
+use resched_trace::model::Outcome;
+
+use crate::parts::job_queue::JobQueue;
+use crate::registry::{Parameter, PolicyInfo, Values};
+use predict::{Class, MapLoad, classify, shuffle_in};
+
+/// Its entry in the registry.
+pub(crate) const INFO: PolicyInfo = PolicyInfo {
+    name: "triple-queue",
+    title: "Triple-Queue with MR-Predict: CPU-bound and I/O-bound jobs side by side",
+    source: "A Dynamic MapReduce Scheduler for Heterogeneous Workloads (GCC 2009)",
+    parameters: &[
+        Parameter::integer("n", "0", 0, 100_000, "maps", "maps that run at once on a node; 0: map slots per node"),
+        Parameter::number(
+            "dior_mb_s",
+            "31.2",
+            1e-6,
+            1e9,
+            "MiB/s",
+            "rate of the disks, compared with n maps of a node (as the paper does, though it measured it with one)",
+        ),
+        Parameter::integer("sample_per_tracker", "1", 1, 1_000, "maps", "samples of a job on each node"),
+        Parameter::number(
+            "min_samples",
+            "1",
+            0.01,
+            1.0,
+            "",
+            "share of the nodes with samples of which one must have finished before the job is classed",
+        ),
+        Parameter::number(
+            "defect_threshold",
+            "1.4",
+            1.0,
+            1_000.0,
+            "",
+            "a job leaves the CPU queue if maps of the IO queue take so many times as long since it came",
+        ),
+        Parameter::integer(
+            "mtct_window",
+            "0",
+            0,
+            1_000_000,
+            "maps",
+            "last maps of the IO queue whose mean time is the measure; 0: its map slots, at least 10",
+        ),
+        Parameter::integer("cpu_slots", "0", 0, 100_000, "slots", CPU_SLOTS),
+        Parameter::integer("io_slots", "0", 0, 100_000, "slots", IO_SLOTS),
+        Parameter::integer("cpu_reduce_slots", "0", 0, 100_000, "slots", "as cpu_slots, of reduces"),
+        Parameter::integer("io_reduce_slots", "0", 0, 100_000, "slots", "as io_slots, of reduces"),
+        Parameter::choice(
+            "sway_queue",
+            "io",
+            &["io", "cpu", "dynamic"],
+            "queue of jobs that sway; dynamic: cpu until their first reduce is launched, then io",
+        ),
+    ],
+    build: |values, _| Ok(TripleQueue::new(values).into()),
+};
+
+const CPU_SLOTS: &str = "map slots of each node for the CPU queue; 0: what io_slots leaves, or half";
+const IO_SLOTS: &str = "map slots of each node for the IO queue; 0: what cpu_slots leaves, or half";
+
+const MIB: f64 = 1_048_576.0;
+/// What a map reads if nobody knows, MiB: a block.
+const USUAL_SPLIT: f64 = 64.0;
+/// The shortest automatic window of defect-modify, maps.
+const SHORTEST_WINDOW: usize = 10;
+
+/// The policy.
+#[derive(Debug)]
+pub struct TripleQueue {
+    settings: Settings,
+    /// By [`Queue`].
+    queues: [JobQueue; 3],
+    jobs: Vec<JobState>,
+    /// Tasks on the node that calls, by [`Queue`] and kind.
+    running: [[u32; 2]; 3],
+    /// Times of the maps that the IO queue finished last, the latest at the back, ms.
+    io_maps: VecDeque<Ms>,
+    /// How many of them are kept; 0: not fixed yet.
+    window: usize,
+    newcomer: Option<Newcomer>,
+}
+
+/// The values of its parameters.
+#[derive(Debug)]
+struct Settings {
+    maps_at_once: Option<f64>,
+    disk_rate: f64,
+    samples_per_node: u32,
+    min_samples: f64,
+    defect_threshold: f64,
+    /// By kind.
+    quotas: [Quotas; 2],
+    sway: Sway,
+}
+
+/// Where jobs that sway go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sway {
+    Io,
+    Cpu,
+    Dynamic,
+}
+
+/// The queues.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Queue {
+    Wait,
+    Cpu,
+    Io,
+}
+
+/// The slots of a kind that the queues have on each node, as far as they are set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Quotas {
+    cpu: Option<u32>,
+    io: Option<u32>,
+}
+
+impl Quotas {
+    /// Those of the CPU and of the IO queue on a node with so many slots.
+    fn of(self, slots: u32) -> [u32; 2] {
+        let cpu = match (self.cpu, self.io) {
+            (Some(cpu), _) => cpu.min(slots),
+            (None, Some(io)) => slots.saturating_sub(io),
+            (None, None) => slots.div_ceil(2),
+        };
+        let left = slots - cpu;
+        let io = self.io.map_or(left, |io| io.min(left));
+        [cpu.max(1), io.max(1)]
+    }
+}
+
+/// What is known of a job.
+#[derive(Debug)]
+struct JobState {
+    /// Where it stands; `None` once it has ended.
+    queue: Option<Queue>,
+    nature: Nature,
+    /// Whether a reduce of it was ever launched.
+    reducing: bool,
+}
+
+impl Default for JobState {
+    fn default() -> Self {
+        Self { queue: None, nature: Nature::Unknown(Samples::default()), reducing: false }
+    }
+}
+
+#[derive(Debug)]
+enum Nature {
+    /// Samples are being taken.
+    Unknown(Samples),
+    Known(Class),
+}
+
+/// The samples of a job.
+#[derive(Debug, Default)]
+struct Samples {
+    /// By node; made with the first sample.
+    nodes: Vec<NodeSamples>,
+    /// Nodes that have a sample.
+    sampled: u32,
+    /// Nodes that have finished one.
+    finished: u32,
+    maps: f64,
+    /// Sums over the finished maps, MiB and ms.
+    input: f64,
+    output: f64,
+    time: f64,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct NodeSamples {
+    launched: u32,
+    finished: u32,
+}
+
+impl Samples {
+    fn launched_on(&self, node: NodeId) -> u32 {
+        self.nodes.get(node.index()).map_or(0, |own| own.launched)
+    }
+
+    fn launched(&mut self, node: NodeId, nodes: usize) {
+        self.nodes.resize(nodes, NodeSamples::default());
+        let own = &mut self.nodes[node.index()];
+        self.sampled += u32::from(own.launched == 0);
+        own.launched += 1;
+    }
+
+    fn succeeded(&mut self, node: NodeId, input: f64, output: f64, time: Ms) {
+        let own = &mut self.nodes[node.index()];
+        self.finished += u32::from(own.finished == 0);
+        own.finished += 1;
+        self.maps += 1.0;
+        self.input += input;
+        self.output += output;
+        self.time += time as f64;
+    }
+
+    /// A sample came to nothing.
+    fn lost(&mut self, node: NodeId) {
+        let own = &mut self.nodes[node.index()];
+        own.launched -= 1;
+        self.sampled -= u32::from(own.launched == 0);
+    }
+
+    /// Whether such a share of the sampled nodes has finished a sample.
+    fn suffice(&self, share: f64) -> bool {
+        self.sampled > 0 && f64::from(self.finished) >= share * f64::from(self.sampled)
+    }
+
+    /// The mean map of a job with so many reduces, spread evenly over so many nodes.
+    fn mean_map(&self, reduces: u32, nodes: usize) -> MapLoad {
+        let (reduces, nodes) = (f64::from(reduces), nodes as f64);
+        let output = self.output / self.maps;
+        let shuffle_out = if reduces > 0.0 { output } else { 0.0 };
+        MapLoad {
+            input: self.input / self.maps,
+            output,
+            shuffle_out,
+            shuffle_in: shuffle_in(reduces / nodes, reduces, shuffle_out, nodes),
+            time: self.time / self.maps / 1_000.0,
+        }
+    }
+}
+
+/// The job that entered the CPU queue last, under watch.
+#[derive(Debug)]
+struct Newcomer {
+    job: JobId,
+    /// When it entered, ms.
+    since: Ms,
+    /// Mean time of the maps of the IO queue before, ms.
+    before: f64,
+    /// Number and total time of those that were started since and have ended, ms.
+    maps: usize,
+    time: f64,
+}
+
+impl Newcomer {
+    fn see(&mut self, time: Ms) {
+        self.maps += 1;
+        self.time += time as f64;
+    }
+
+    /// Whether maps of the IO queue take `threshold` times as long since it came, as at least half a window of them shows.
+    fn disturbs(&self, threshold: f64, window: usize) -> bool {
+        2 * self.maps >= window && self.time / self.maps as f64 >= threshold * self.before
+    }
+}
+
+/// How long a map took, ms; one of no length counts as one of the shortest.
+fn map_time(ended: &AttemptEnd) -> Ms {
+    ended.finish.saturating_sub(ended.start).max(1)
+}
+
+impl TripleQueue {
+    fn new(values: &Values) -> Self {
+        let set = |key: &str| u32::try_from(values.integer(key)).ok().filter(|&value| value > 0);
+        let settings = Settings {
+            maps_at_once: set("n").map(f64::from),
+            disk_rate: values.number("dior_mb_s"),
+            samples_per_node: values.integer("sample_per_tracker") as u32,
+            min_samples: values.number("min_samples"),
+            defect_threshold: values.number("defect_threshold"),
+            quotas: [
+                Quotas { cpu: set("cpu_slots"), io: set("io_slots") },
+                Quotas { cpu: set("cpu_reduce_slots"), io: set("io_reduce_slots") },
+            ],
+            sway: match values.text("sway_queue") {
+                "cpu" => Sway::Cpu,
+                "dynamic" => Sway::Dynamic,
+                _ => Sway::Io,
+            },
+        };
+        Self {
+            settings,
+            queues: Default::default(),
+            jobs: Vec::new(),
+            running: Default::default(),
+            io_maps: VecDeque::new(),
+            window: values.integer("mtct_window") as usize,
+            newcomer: None,
+        }
+    }
+
+    // Queues.
+
+    fn is_empty(&self, queue: Queue) -> bool {
+        self.queues[queue as usize].get(0).is_none()
+    }
+
+    /// Puts a job into a queue, and takes it out of that in which it stands.
+    fn put(&mut self, job: JobId, queue: Queue, view: View<'_>) {
+        self.take_out(job);
+        self.queues[queue as usize].insert(job, view);
+        self.jobs[job.index()].queue = Some(queue);
+        if queue == Queue::Cpu {
+            self.watch(job, view.now());
+        }
+    }
+
+    fn take_out(&mut self, job: JobId) {
+        if let Some(queue) = self.jobs[job.index()].queue.take() {
+            self.queues[queue as usize].remove(job);
+        }
+        self.newcomer.take_if(|newcomer| newcomer.job == job);
+    }
+
+    /// While neither queue holds a job, the first that waits runs, of whatever class it may be (Fig. 3).
+    fn fill_empty_queues(&mut self, view: View<'_>) {
+        if self.is_empty(Queue::Cpu)
+            && self.is_empty(Queue::Io)
+            && let Some(job) = self.queues[Queue::Wait as usize].get(0)
+        {
+            self.put(job, Queue::Cpu, view);
+        }
+    }
+
+    /// Moves a job to where its class belongs, if it is not there (Fig. 4).
+    fn settle(&mut self, job: JobId, class: Class, view: View<'_>) {
+        let state = &mut self.jobs[job.index()];
+        state.nature = Nature::Known(class);
+        let queue = match (class, self.settings.sway) {
+            (Class::Cpu, _) | (Class::Sway, Sway::Cpu) => Queue::Cpu,
+            (Class::Io, _) | (Class::Sway, Sway::Io) => Queue::Io,
+            (Class::Sway, Sway::Dynamic) if state.reducing => Queue::Io,
+            (Class::Sway, Sway::Dynamic) => Queue::Cpu,
+        };
+        if state.queue != Some(queue) {
+            self.put(job, queue, view);
+        }
+    }
+
+    // MR-Predict.
+
+    /// A map of a job of unknown class has ended.
+    fn sample_ended(&mut self, ended: &AttemptEnd, view: View<'_>) {
+        let Nature::Unknown(samples) = &mut self.jobs[ended.job.index()].nature else { return };
+        if ended.outcome == Outcome::Success {
+            let input = view.input_bytes(ended.task).map_or(USUAL_SPLIT, |bytes| bytes as f64 / MIB);
+            let output = ended.output_bytes.map_or(input, |bytes| bytes as f64 / MIB);
+            samples.succeeded(ended.node, input, output, map_time(ended));
+        } else {
+            samples.lost(ended.node);
+        }
+        if samples.suffice(self.settings.min_samples) {
+            let map = samples.mean_map(view.job(ended.job).desired(Kind::Reduce), view.node_count());
+            let maps_at_once = f64::from(view.slots(Kind::Map)) / view.node_count() as f64;
+            let maps_at_once = self.settings.maps_at_once.unwrap_or(maps_at_once);
+            self.settle(ended.job, classify(maps_at_once, self.settings.disk_rate, &map), view);
+        }
+    }
+
+    // Defect-modify.
+
+    /// A job has entered the CPU queue. Without a map of the IO queue there is nothing that it could slow down.
+    fn watch(&mut self, job: JobId, now: Ms) {
+        let time: f64 = self.io_maps.iter().map(|&time| time as f64).sum();
+        let maps = self.io_maps.len();
+        let newcomer = || Newcomer { job, since: now, before: time / maps as f64, maps: 0, time: 0.0 };
+        self.newcomer = (maps > 0).then(newcomer);
+    }
+
+    /// A map of the IO queue has done its work.
+    fn io_map_ended(&mut self, ended: &AttemptEnd, view: View<'_>) {
+        let time = map_time(ended);
+        if self.io_maps.len() == self.window {
+            self.io_maps.pop_front();
+        }
+        self.io_maps.push_back(time);
+        let Some(newcomer) = self.newcomer.as_mut().filter(|newcomer| ended.start >= newcomer.since) else { return };
+        newcomer.see(time);
+        if newcomer.disturbs(self.settings.defect_threshold, self.window) {
+            let job = newcomer.job;
+            self.settle(job, Class::Io, view);
+        }
+    }
+
+    /// The window, where it follows from the cluster.
+    fn fix_window(&mut self, view: View<'_>) {
+        if self.window == 0 {
+            let slots =
+                |node| self.settings.quotas[Kind::Map as usize].of(view.node_slots(node, Kind::Map))[1] as usize;
+            self.window = view.nodes().map(slots).sum::<usize>().max(SHORTEST_WINDOW);
+        }
+    }
+
+    // Launches.
+
+    /// Counts the tasks on a node by queue and kind.
+    fn count_running(&mut self, view: View<'_>, node: NodeId) {
+        self.running = Default::default();
+        for kind in Kind::BOTH {
+            for run in view.runs_on(node, kind) {
+                self.count_task(view.job_of(run.task), kind);
+            }
+        }
+    }
+
+    /// The first job that waits gives a map to each node.
+    fn sample(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        let Some(job) = self.queues[Queue::Wait as usize].get(0) else { return Ok(()) };
+        while let Nature::Unknown(samples) = &self.jobs[job.index()].nature
+            && samples.launched_on(offer.node()) < self.settings.samples_per_node
+            && offer.free(Kind::Map) > 0
+            && self.launch_map(job, offer)?
+        {}
+        Ok(())
+    }
+
+    /// Gives a queue its slots of a kind; where the other one holds no job, also that one's.
+    fn fill(&mut self, queue: Queue, kind: Kind, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        let slots = offer.view().node_slots(offer.node(), kind);
+        let [cpu, io] = self.settings.quotas[kind as usize].of(slots);
+        let (own, other, others) = if queue == Queue::Cpu { (cpu, Queue::Io, io) } else { (io, Queue::Cpu, cpu) };
+        let mut place = 0;
+        while let Some(job) = self.queues[queue as usize].get(place) {
+            let limit = if self.is_empty(other) { own + others } else { own };
+            if offer.free(kind) == 0 || self.running[queue as usize][kind as usize] >= limit {
+                break;
+            }
+            let launched = match kind {
+                Kind::Map => self.launch_map(job, offer)?,
+                Kind::Reduce => self.launch_reduce(job, offer)?,
+            };
+            // A job that has no task for this slot has none for the next one either.
+            place += usize::from(!launched);
+        }
+        Ok(())
+    }
+
+    fn launch_map(&mut self, job: JobId, offer: &mut Offer<'_, '_>) -> Result<bool, Violation> {
+        let launched = offer.launch_map(job, Reach::Any)?.is_some();
+        if launched {
+            self.count_task(job, Kind::Map);
+            if let Nature::Unknown(samples) = &mut self.jobs[job.index()].nature {
+                samples.launched(offer.node(), offer.view().node_count());
+            }
+        }
+        Ok(launched)
+    }
+
+    fn launch_reduce(&mut self, job: JobId, offer: &mut Offer<'_, '_>) -> Result<bool, Violation> {
+        let launched = offer.launch_reduce(job)?;
+        if launched {
+            self.count_task(job, Kind::Reduce);
+            let state = &mut self.jobs[job.index()];
+            let first = !std::mem::replace(&mut state.reducing, true);
+            if let (true, Nature::Known(class)) = (first, &state.nature) {
+                let class = *class;
+                self.settle(job, class, offer.view());
+                self.count_running(offer.view(), offer.node());
+            }
+        }
+        Ok(launched)
+    }
+
+    fn count_task(&mut self, job: JobId, kind: Kind) {
+        if let Some(queue) = self.jobs[job.index()].queue {
+            self.running[queue as usize][kind as usize] += 1;
+        }
+    }
+}
+
+impl Policy for TripleQueue {
+    fn job_submitted(&mut self, job: JobId, view: View<'_>) {
+        self.fix_window(view);
+        self.jobs.resize_with(self.jobs.len().max(job.index() + 1), JobState::default);
+        if view.job(job).desired(Kind::Map) == 0 {
+            self.settle(job, Class::Cpu, view);
+        } else {
+            self.put(job, Queue::Wait, view);
+            self.fill_empty_queues(view);
+        }
+    }
+
+    fn job_finished(&mut self, job: JobId, view: View<'_>) {
+        self.take_out(job);
+        self.fill_empty_queues(view);
+    }
+
+    fn task_finished(&mut self, ended: &AttemptEnd, view: View<'_>) {
+        if ended.kind == Kind::Map {
+            if self.jobs[ended.job.index()].queue == Some(Queue::Io) && ended.outcome == Outcome::Success {
+                self.io_map_ended(ended, view);
+            }
+            self.sample_ended(ended, view);
+        }
+    }
+
+    fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        self.count_running(offer.view(), offer.node());
+        self.sample(offer)?;
+        for kind in Kind::BOTH {
+            for queue in [Queue::Cpu, Queue::Io] {
+                if offer.view().ready(kind) > 0 {
+                    self.fill(queue, kind, offer)?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Quotas;
+    use crate::testing::{JobSpec, Launch, MapSpec, Scenario, job, map};
+    use resched_trace::model::Priority;
+
+    const MIB: u64 = 1 << 20;
+
+    /// A map of so many ms that reads and writes so many MiB; its input lies on node 0.
+    fn sized(run: i64, input: u64, output: u64) -> MapSpec {
+        map(run).on(&[0]).bytes(input * MIB, output * MIB)
+    }
+
+    /// Grep-Count of Table I.
+    fn cpu_map() -> MapSpec {
+        sized(92_000, 64, 1)
+    }
+
+    /// TeraSort of Table I.
+    fn io_map() -> MapSpec {
+        sized(8_000, 64, 64)
+    }
+
+    /// A map of a job that is bound by the processor, however short.
+    fn short_cpu_map() -> MapSpec {
+        sized(2_000, 1, 0)
+    }
+
+    /// The paper's nodes, with a heartbeat a second.
+    fn nodes(nodes: usize) -> Scenario {
+        Scenario::nodes(nodes, 8, 8).heartbeat(1_000)
+    }
+
+    /// When and where a job launched its maps, from one time to another, s.
+    fn maps(launches: &[Launch], job: &str, from: f64, to: f64) -> Vec<(f64, usize)> {
+        let own = launches.iter().filter(|launch| launch.job == job && launch.task.contains("_m_"));
+        own.map(|launch| (launch.at as f64 / 1_000.0, launch.node)).filter(|&(at, _)| at >= from && at <= to).collect()
+    }
+
+    #[test]
+    fn b8_slots_of_the_queues() {
+        let of = |cpu, io, slots| Quotas { cpu, io }.of(slots);
+        assert_eq!(of(None, None, 8), [4, 4]);
+        assert_eq!(of(None, None, 3), [2, 1]);
+        assert_eq!(of(None, None, 1), [1, 1], "whoever comes first");
+        assert_eq!(of(Some(6), None, 8), [6, 2]);
+        assert_eq!(of(None, Some(6), 8), [2, 6]);
+        assert_eq!(of(Some(2), Some(3), 8), [2, 3]);
+        assert_eq!(of(Some(6), Some(6), 8), [6, 2], "no more than there are");
+    }
+
+    #[test]
+    fn b8_a_job_that_waits_gives_one_map_to_each_node_and_is_then_classed() {
+        let world = || {
+            let everywhere = |map: MapSpec| map.on(&[0, 1, 2]);
+            nodes(3)
+                .job(job("job_1_0001").maps(200, everywhere(cpu_map())))
+                .job(job("job_1_0002").at(10_000).maps(200, everywhere(io_map())))
+                .job(job("job_1_0003").at(20_000).maps(200, everywhere(io_map())))
+        };
+        let launches = world().launches("triple-queue");
+        // The first job found both queues empty and took all slots. Its maps end at 92; the samples come before its next.
+        assert_eq!(maps(&launches, "job_1_0001", 0.0, 0.0).len(), 24);
+        assert_eq!(maps(&launches, "job_1_0002", 0.0, 99.0), [(92.0, 0), (92.0, 1), (92.0, 2)]);
+        assert_eq!(maps(&launches, "job_1_0001", 92.0, 99.0).len(), 21);
+        // The samples end at 100. Nodes 0 and 1 report before the last has; then the next job that waits is sampled.
+        assert_eq!(maps(&launches, "job_1_0001", 100.0, 100.0), [(100.0, 0), (100.0, 1)]);
+        assert_eq!(maps(&launches, "job_1_0003", 0.0, 100.0), [(100.0, 2)]);
+
+        // One of three samples is enough: the second job is classed as soon as node 0 reports.
+        let launches = world().launches("triple-queue:min_samples=0.3");
+        assert_eq!(maps(&launches, "job_1_0003", 0.0, 100.0), [(100.0, 0), (100.0, 1), (100.0, 2)]);
+
+        let launches = world().launches("triple-queue:sample_per_tracker=2");
+        assert_eq!(maps(&launches, "job_1_0002", 0.0, 99.0).len(), 6);
+    }
+
+    #[test]
+    fn b8_fig3_fig4_a_job_that_found_empty_queues_changes_to_the_right_one() {
+        let world = |first: MapSpec| {
+            let launches = nodes(1)
+                .job(job("job_1_0001").maps(400, first))
+                .job(job("job_1_0002").at(1_000).maps(20, cpu_map()))
+                .launches("triple-queue");
+            maps(&launches, "job_1_0002", 0.0, 110.0)
+        };
+        // The first job starts all its maps in the CPU queue and is found to be I/O-bound at 8: so the second, once sampled, has
+        // the CPU queue for itself. It gets the slot of its sample at 100 and the others of its four at 104, when maps end.
+        assert_eq!(world(io_map()), [(8.0, 0), (100.0, 0), (104.0, 0), (104.0, 0), (104.0, 0)]);
+        // One that belongs to the CPU queue stays there, and the second job stands behind it.
+        let in_cpu_queue = sized(8_000, 1, 1);
+        assert_eq!(world(in_cpu_queue), [(8.0, 0)]);
+    }
+
+    #[test]
+    fn b8_w_slots_borrowed_slots_return_as_tasks_finish() {
+        // The first eight maps of the CPU job end one after the other from 100 on, its next ones from 201 on.
+        let runs = (0..8).map(|late| 100_000 + 1_000 * late).chain([100_000; 92]);
+        let first = job("job_1_0001").each_map(runs.map(|run| sized(run, 64, 1)).collect());
+        let launches = nodes(1).job(first).job(job("job_1_0002").at(1_000).maps(60, io_map())).launches("triple-queue");
+        let cpu = |from, to| maps(&launches, "job_1_0001", from, to).len();
+        let io = |from, to| maps(&launches, "job_1_0002", from, to).len();
+        assert_eq!(cpu(0.0, 99.0), 8, "the IO queue is empty: all eight slots");
+        // The I/O job is sampled from 100 to 108; until it enters its queue the CPU job goes on borrowing.
+        assert_eq!((io(0.0, 107.0), cpu(100.0, 107.0)), (1, 7));
+        // Then the CPU job launches nothing until fewer than four of its maps run: that is when the fourth of seven has ended.
+        assert_eq!((cpu(108.0, 203.0), cpu(204.0, 204.0)), (0, 1));
+        // And the I/O job gets slot after slot, up to its four.
+        assert_eq!((io(108.0, 200.0), io(201.0, 201.0), io(202.0, 202.0)), (12, 1, 1));
+        // It has no map left from 291 on, but its queue holds it until 299; then the CPU job fills the node again.
+        let last = maps(&launches, "job_1_0002", 0.0, 1_000.0).last().map(|&(at, _)| at);
+        assert_eq!(last, Some(291.0));
+        assert_eq!((cpu(205.0, 298.0), cpu(299.0, 299.0)), (3, 4));
+    }
+
+    #[test]
+    fn b8_w_defect_a_job_that_slows_the_io_queue_down_goes_there() {
+        // The IO queue's maps take 8.0 s before the second job enters the CPU queue at 10, and those started since, at 16,
+        // as long as these.
+        let cpu_launches = |times: [f64; 3], policy: &str| {
+            let before = [8.0; 15];
+            let after = times.into_iter().chain([11.0; 200]);
+            let runs = before.into_iter().chain(after).map(|time: f64| (time * 1_000.0) as i64);
+            let io = job("job_1_0001").each_map(runs.map(|run| sized(run, 64, 64)).collect());
+            let cpu = job("job_1_0002").at(1_000).maps(400, short_cpu_map());
+            let launches = nodes(1).heartbeat(100).job(io).job(cpu).launches(policy);
+            assert_eq!(maps(&launches, "job_1_0002", 0.0, 10.0), [(8.0, 0), (10.0, 0)], "its sample and its first map");
+            assert_eq!(maps(&launches, "job_1_0002", 26.0, 26.0).len(), 4);
+            maps(&launches, "job_1_0002", 27.7, 60.0).len()
+        };
+        let policy = "triple-queue:mtct_window=6";
+        // 11.33 s is more than 1.4 times as long: the job goes behind the other one, and gets nothing more.
+        assert_eq!(cpu_launches([11.0, 11.4, 11.6], policy), 0);
+        // 11.1 s is not: it keeps its four slots.
+        assert!(cpu_launches([11.0, 11.1, 11.2], policy) >= 60);
+        assert!(cpu_launches([11.0, 11.4, 11.6], "triple-queue:mtct_window=6,defect_threshold=1.5") >= 60);
+    }
+
+    /// A CPU job of many short maps, which has the node for itself until a more important job comes at 1 s. Returns how many maps
+    /// it launches from one time to another, s: none while the other job is before it in the same queue.
+    fn disturbed_by(other: &JobSpec, policy: &str) -> impl Fn(f64, f64) -> usize + use<> {
+        let first = job("job_1_0001").maps(1_000, short_cpu_map());
+        let other = other.clone().at(1_000).priority(Priority::High);
+        let launches = nodes(1).job(first).job(other).launches(policy);
+        move |from, to| maps(&launches, "job_1_0001", from, to).len()
+    }
+
+    #[test]
+    fn b8_a_job_that_sways_goes_where_it_is_told() {
+        // Sampled from 2 to 37; its reduces may start once two of its maps are done, at 72.
+        let sway = job("job_1_0002").maps(40, sized(35_000, 64, 64)).reduces(2, 1_000);
+        let launches = |queue: &str| {
+            let count = disturbed_by(&sway, &format!("triple-queue:sway_queue={queue}"));
+            [count(39.0, 72.0), count(73.0, 100.0)].map(|maps| maps > 0)
+        };
+        assert_eq!(launches("io"), [true, true]);
+        assert_eq!(launches("cpu"), [false, false]);
+        assert_eq!(launches("dynamic"), [false, true]);
+    }
+
+    #[test]
+    fn b8_a_job_of_unknown_sizes_is_classed_by_its_run_time() {
+        // It sways from 32.8 s to 65.6 s: in the CPU queue under the one policy, in the IO queue under the other.
+        let shares = |time: i64, sway: &str| {
+            let other = job("job_1_0002").maps(40, map(time).on(&[0])).reduces(1, 1_000);
+            disturbed_by(&other, &format!("triple-queue:sway_queue={sway}"))(75.0, 90.0) > 0
+        };
+        assert!(shares(32_000, "cpu"), "I/O-bound");
+        assert!(!shares(33_000, "cpu") && shares(33_000, "io"), "sways");
+        assert!(!shares(65_000, "cpu") && shares(65_000, "io"), "sways");
+        assert!(!shares(66_000, "io"), "CPU-bound");
+    }
+}

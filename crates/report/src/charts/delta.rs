@@ -1,0 +1,90 @@
+//! The share of the cluster that is kept for small jobs, over time.
+
+use resched_analysis::Run;
+use resched_analysis::timeline::span;
+
+use super::Chart;
+use crate::Error;
+use crate::axis::{Axis, TimeUnit};
+use crate::figure::{Legend, Swatch, axes, below, figure, inside, left_of, line, pixel};
+use crate::style::colour;
+
+/// The chart.
+pub(super) const CHART: Chart = Chart {
+    name: "delta",
+    title: "Share kept for small jobs",
+    caption: "The share δ of all containers that DRESS keeps for jobs with small demands, as it moves it. Where it is at its \
+              least, no small job runs or waits. Drawn for runs that were asked to keep decisions.",
+    draw,
+};
+
+const PLOT_HEIGHT: u32 = 220;
+
+fn draw(runs: &[Run]) -> Result<Option<String>, Error> {
+    let steps: Vec<Vec<(i64, f64)>> = runs.iter().map(steps).collect();
+    if steps.iter().all(Vec::is_empty) {
+        return Ok(None);
+    }
+    let longest = runs.iter().filter_map(|run| span(&run.jobs)).map(|(first, last)| last - first).max().unwrap_or(0);
+    let unit = TimeUnit::for_max(longest as f64);
+    let x = Axis::exact(format!("Time ({})", unit.name), 0.0, unit.of(longest as f64), 7, 0.0);
+    let highest = steps.iter().flatten().map(|step| step.1).fold(0.0, f64::max);
+    let y = Axis::from_zero("δ", highest, 5);
+    let told = || steps.iter().enumerate().filter(|(_, steps)| !steps.is_empty());
+    let entry = |(run, _): (usize, _)| runs.get(run).map(|data| (Swatch::Line(colour(run), run), data.label.clone()));
+    let legend = Legend::new(told().filter_map(entry))?;
+    figure(CHART.name, legend.height() + PLOT_HEIGHT + below(true), |area| {
+        let area = legend.draw(&area)?;
+        let plot = axes(&area, &x, &y, left_of([&y]), true)?;
+        let inside = inside(&plot);
+        told().try_for_each(|(run, steps)| {
+            let points: Vec<(i32, i32)> =
+                steps.iter().map(|&(time, value)| pixel(&plot, (unit.of(time as f64), value))).collect();
+            line(&inside, &corners(&points), colour(run), run)
+        })
+    })
+    .map(Some)
+}
+
+/// δ of a run from each time on, ms since the first submission; the last step is at the run's end.
+fn steps(run: &Run) -> Vec<(i64, f64)> {
+    let Some((first, last)) = span(&run.jobs) else { return Vec::new() };
+    let of_delta = run.decisions.iter().filter(|row| row.name == CHART.name && row.job_id.is_none());
+    let mut steps: Vec<(i64, f64)> = of_delta.map(|row| (row.time.clamp(first, last) - first, row.value)).collect();
+    steps.retain(|step| step.1.is_finite());
+    // A reader of any run's file cannot rely on its order.
+    steps.sort_by_key(|step| step.0);
+    steps.extend(steps.last().map(|step| (last - first, step.1)));
+    steps
+}
+
+/// The corners of a line of steps. Of a column of pixels only the ends and the extremes are kept, so that a long run does not
+/// make a large file.
+fn corners(points: &[(i32, i32)]) -> Vec<(i32, i32)> {
+    let mut corners: Vec<(i32, i32)> = Vec::new();
+    for column in points.chunk_by(|a, b| a.0 == b.0) {
+        let heights = || column.iter().map(|point| point.1);
+        let kept = [
+            corners.last().map(|last| last.1),
+            heights().next(),
+            heights().min(),
+            heights().max(),
+            heights().next_back(),
+        ];
+        corners.extend(column.first().into_iter().flat_map(|&(x, _)| kept.into_iter().flatten().map(move |y| (x, y))));
+        corners.dedup();
+    }
+    corners
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_keeps_its_ends_and_extremes() {
+        let points = [(0, 5), (3, 7), (3, 9), (3, 2), (3, 4), (8, 4)];
+        let expected = [(0, 5), (3, 5), (3, 7), (3, 2), (3, 9), (3, 4), (8, 4)];
+        assert_eq!(corners(&points), expected);
+    }
+}
