@@ -26,7 +26,8 @@ pub(crate) struct Args {
     /// A trace, or a workload file (TOML).
     #[arg(value_name = "TRACE|WORKLOAD.toml")]
     trace: PathBuf,
-    /// A policy, `name` or `name:key=value,…`; may be given more than once. `key=1|2|3` stands for three policies.
+    /// A policy, `name` or `name:key=value,…`; may be given more than once. `key=1|2|3` stands for three policies,
+    /// `name+speculator` for a policy with backups of slow tasks.
     #[arg(long = "policy", required = true, value_name = "POLICY")]
     policies: Vec<String>,
     /// The cluster to replay on (TOML); without it the trace's own machines.
@@ -195,12 +196,8 @@ impl Request<'_> {
 
     fn replay_one(&self, world: &World, policy: &PolicySpec, dir: &Path, bar: &ProgressBar) -> Result<Done, Failure> {
         let label = policy.label();
-        let mut info = RunInfo {
-            label: label.clone(),
-            policy: policy.info.name.to_owned(),
-            params: policy.parameters(),
-            ..world.info.clone()
-        };
+        let mut info =
+            RunInfo { label: label.clone(), policy: policy.name(), params: policy.parameters(), ..world.info.clone() };
         let told = |wall_ms| -> Result<Done, Failure> {
             let (dir, jobs) = (dir.to_path_buf(), world.workload.jobs().len() as u64);
             Ok(Done { summary: Summary::of(&Run::open(&dir)?), dir, label: label.clone(), jobs, wall_ms })

@@ -8,9 +8,9 @@
 //!
 //! **Source.** Reining in the Outliers in Map-Reduce Clusters using Mantri (OSDI 2010), section 5.1. Decisions: the distribution of
 //! `t_new` is that of the job's succeeded attempts of the kind, once there are a few; the restarts and the pruning are
-//! checked every Δ. Its placement of reduces and its protection of outputs are not part of it.
+//! checked every Δ. A task that lost its duplicates gets no others: they were no faster. Its placement of reduces and its protection of outputs are not part of it.
 
-use resched_sim::{AttemptEnd, JobId, Kind, Ms, Offer, Orders, RunId, TaskId, View};
+use resched_sim::{AttemptEnd, JobId, Kind, Ms, Offer, Orders, RunId, RunView, TaskId, View};
 use resched_trace::model::Outcome;
 
 use super::Speculator;
@@ -26,7 +26,7 @@ pub(crate) const INFO: SpeculatorInfo = SpeculatorInfo {
     source: "Reining in the Outliers in Map-Reduce Clusters using Mantri (OSDI 2010)",
     parameters: &[
         Parameter::number("probability", "0.25", 0.0, 1.0, "", "how likely a saving must be for a duplicate"),
-        Parameter::integer("copies", "3", 1, 100, "attempts", "most attempts at a task at once"),
+        Parameter::integer("copies", "3", 1, 100, "attempts", "most copies of a task, over all its time"),
         Parameter::integer("keep", "2", 1, 100, "attempts", "the fastest copies that are kept"),
         Parameter::integer("restarts", "3", 0, 100, "", "how often a task is killed to start anew"),
         Parameter::integer(
@@ -59,10 +59,17 @@ pub struct Mantri {
     delta: Ms,
     samples: usize,
     new_times: ByJob<NewTimes>,
-    /// How often each task was killed to start anew.
-    restarted: Vec<u32>,
+    /// What it did about each task, by id.
+    tasks: Vec<Done>,
     running: Vec<Running>,
     copies_of: Vec<Copy>,
+}
+
+/// What was done about a task.
+#[derive(Debug, Clone, Copy, Default)]
+struct Done {
+    duplicates: u32,
+    restarts: u32,
 }
 
 /// How long a new copy of a task of a job may take: what those took that succeeded, ms, ascending.
@@ -111,7 +118,7 @@ impl Mantri {
             delta: values.integer("delta"),
             samples: values.integer("samples") as usize,
             new_times: ByJob::default(),
-            restarted: Vec::new(),
+            tasks: Vec::new(),
             running: Vec::new(),
             copies_of: Vec::new(),
         }
@@ -129,8 +136,11 @@ impl Mantri {
         list_running(offer.view(), (job, kind), Some(offer.node()), |_| weights, &mut running);
         let task = self.known(job, kind).and_then(|known| {
             let pays = |task: &&Running| {
-                let judged = !task.here && task.copies < self.copies && task.elapsed >= self.delta;
-                judged && known.saving(task.time_to_end(), task.copies) > self.probability
+                let done = self.tasks.get(task.task.index()).copied().unwrap_or_default();
+                let judged = !task.here && task.elapsed >= self.delta;
+                judged
+                    && done.duplicates + 1 < self.copies
+                    && known.saving(task.time_to_end(), task.copies) > self.probability
             };
             longest(running.iter().filter(pays))
         });
@@ -156,11 +166,16 @@ impl Mantri {
 
     /// Whether a task may be killed to start anew; counts it if so.
     fn may_restart(&mut self, task: TaskId) -> bool {
-        self.restarted.resize(self.restarted.len().max(task.index() + 1), 0);
-        let count = &mut self.restarted[task.index()];
-        let may = *count < self.restarts;
-        *count += u32::from(may);
+        let most = self.restarts;
+        let done = self.done_about(task);
+        let may = done.restarts < most;
+        done.restarts += u32::from(may);
         may
+    }
+
+    fn done_about(&mut self, task: TaskId) -> &mut Done {
+        self.tasks.resize(self.tasks.len().max(task.index() + 1), Done::default());
+        &mut self.tasks[task.index()]
     }
 }
 
@@ -179,6 +194,10 @@ fn list_copies(view: View<'_>, job: JobId, kind: Kind, list: &mut Vec<Copy>) {
 }
 
 impl Speculator for Mantri {
+    fn task_started(&mut self, started: &RunView, _view: View<'_>) {
+        self.done_about(started.task).duplicates += u32::from(started.backup);
+    }
+
     fn task_finished(&mut self, ended: &AttemptEnd, _view: View<'_>) {
         if ended.outcome == Outcome::Success {
             self.new_times.get_mut(ended.job, ended.kind).add((ended.finish - ended.start) as f64);

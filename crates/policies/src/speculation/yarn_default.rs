@@ -10,7 +10,7 @@
 
 use std::collections::VecDeque;
 
-use resched_sim::{AttemptEnd, JobId, Kind, Ms, NodeId, Offer, Orders, TaskId, View};
+use resched_sim::{AttemptEnd, JobId, Kind, Ms, Offer, Orders, TaskId, View};
 use resched_trace::model::Outcome;
 
 use super::Speculator;
@@ -33,7 +33,7 @@ const LEAST_PROGRESS: f64 = 1e-4;
 /// Its entry in the registry.
 pub(crate) const INFO: SpeculatorInfo = SpeculatorInfo {
     name: "yarn-default",
-    title: "YARN's DefaultSpeculator: what a new attempt would gain most for",
+    title: "YARN's DefaultSpeculator: the task that gains most by a new attempt",
     source: "Hadoop YARN (August 2014)",
     parameters: &[
         Parameter::integer("retry", "1000", 1, 3_600_000, "ms", "between two looks that find nothing"),
@@ -87,11 +87,6 @@ impl YarnDefault {
             Some((value(end, view.now(), mean)?, run.task))
         });
         values.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1))).map(|(_, task)| task)
-    }
-
-    /// Whether a node holds an attempt at a task.
-    fn holds(view: View<'_>, node: NodeId, task: TaskId, kind: Kind) -> bool {
-        view.runs(view.job_of(task), kind).any(|run| run.task == task && run.node == node)
     }
 }
 
@@ -147,7 +142,8 @@ impl Speculator for YarnDefault {
     fn pick(&mut self, offer: &Offer<'_, '_>, kind: Kind) -> Option<TaskId> {
         let (view, node) = (offer.view(), offer.node());
         let requests = &mut self.requests[kind as usize];
-        let place = requests.iter().position(|&task| !Self::holds(view, node, task, kind))?;
+        let elsewhere = |&task: &TaskId| view.runs_on(node, kind).all(|run| run.task != task);
+        let place = requests.iter().position(elsewhere)?;
         requests.remove(place)
     }
 }

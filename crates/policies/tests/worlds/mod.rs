@@ -1,5 +1,7 @@
 //! Random small worlds in which much happens at the same instant, and what a replay makes of them.
 
+pub(crate) mod by_hand;
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -406,14 +408,11 @@ impl Policy for Eager {
         self.below.heartbeat(offer)?;
         for kind in Kind::BOTH {
             let jobs = offer.view().jobs().iter();
-            let mut tasks: Vec<_> = jobs
-                .flat_map(|&job| offer.view().runs(job, kind))
-                .filter(|run| !run.dying)
-                .map(|run| (run.task, run.node))
-                .collect();
+            let running = jobs.flat_map(|&job| offer.view().runs(job, kind)).filter(|run| !run.dying);
+            let mut tasks: Vec<_> = running.map(|run| run.task).collect();
             tasks.sort_unstable();
-            for (task, _) in &tasks {
-                let here = tasks.contains(&(*task, offer.node()));
+            for task in &tasks {
+                let here = offer.view().runs_on(offer.node(), kind).any(|run| run.task == *task);
                 if !here && offer.free(kind) > 0 && offer.view().live_attempts(*task) < self.most {
                     offer.launch_backup(*task)?;
                     break;
