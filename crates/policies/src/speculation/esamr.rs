@@ -17,7 +17,7 @@ use resched_trace::draws::Purpose;
 use resched_trace::model::Outcome;
 
 use super::node_tally::NodeTally;
-use super::running::{Running, list_running, longest};
+use super::running::{Running, SlowTasks, list_running, longest_first};
 use super::samr::{SlowTrackers, has_room};
 use super::{MIN_RUN, Speculator, first_of_jobs};
 use crate::parts::by_job::ByJob;
@@ -59,7 +59,7 @@ pub struct Esamr {
     slow_nodes: SlowTrackers,
     backups: f64,
     min_run: Ms,
-    running: Vec<Running>,
+    slow_tasks: SlowTasks,
 }
 
 /// What the nodes remember of past jobs, and what the present ones did.
@@ -170,20 +170,23 @@ impl Esamr {
             slow_nodes: SlowTrackers::new(values.number("SNT"), 1.0),
             backups: values.number("BP"),
             min_run: values.integer("min_run"),
-            running: Vec::new(),
+            slow_tasks: SlowTasks::default(),
         }
     }
 
-    fn pick_of(&mut self, view: View<'_>, node: NodeId, of: (JobId, Kind)) -> Option<TaskId> {
+    fn pick_of(&mut self, offer: &Offer<'_, '_>, of: (JobId, Kind)) -> Option<TaskId> {
+        let (view, min_run) = (offer.view(), self.min_run);
         let weights = |node| self.history.weights(view, node, of);
-        list_running(view, of, Some(node), weights, &mut self.running);
-        let known = self.running.iter().map(Running::time_to_end).filter(|time| time.is_finite());
-        let mean = Moments::default().with(known).mean()?;
-        let slow =
-            |task: &&Running| task.can_be_backed_up(self.min_run) && is_slow(task.time_to_end(), mean, self.slow_task);
-        let task = longest(self.running.iter().filter(slow))?;
+        let judge = |list: &mut Vec<Running>| {
+            list_running(view, of, weights, list);
+            let known = list.iter().map(Running::time_to_end).filter(|time| time.is_finite());
+            let mean = Moments::default().with(known).mean().unwrap_or(f64::INFINITY);
+            list.retain(|task| task.can_be_backed_up(min_run) && is_slow(task.time_to_end(), mean, self.slow_task));
+            longest_first(list);
+        };
+        let task = self.slow_tasks.of(offer, of, judge).next()?;
         let succeeded = self.history.jobs.get(of.0, of.1).map(|tally| &tally.rates);
-        (!self.slow_nodes.contain(view, node, of, succeeded, weights)).then_some(task)
+        (!self.slow_nodes.contain(view, offer.node(), of, succeeded, weights)).then_some(task)
     }
 }
 
@@ -205,6 +208,7 @@ impl Speculator for Esamr {
 
     fn job_finished(&mut self, job: JobId, view: View<'_>) {
         self.history.record(job, view);
+        self.slow_tasks.remove(job);
     }
 
     fn may_pick(&self, view: View<'_>) -> bool {
@@ -212,11 +216,11 @@ impl Speculator for Esamr {
     }
 
     fn pick(&mut self, offer: &Offer<'_, '_>, kind: Kind) -> Option<TaskId> {
-        let (view, node) = (offer.view(), offer.node());
+        let view = offer.view();
         if !has_room(view, kind, self.backups) {
             return None;
         }
-        first_of_jobs(view, kind, |job| self.pick_of(view, node, (job, kind)))
+        first_of_jobs(view, kind, |job| self.pick_of(offer, (job, kind)))
     }
 }
 

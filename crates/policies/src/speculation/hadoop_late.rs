@@ -13,7 +13,7 @@ use resched_sim::{AttemptEnd, JobId, Kind, Ms, NodeId, Offer, TaskId, View};
 use resched_trace::model::Outcome;
 
 use super::node_tally::NodeTally;
-use super::running::{Running, list_running};
+use super::running::{Running, SlowTasks, list_running};
 use super::{MIN_RUN, Speculator, first_of_jobs};
 use crate::parts::by_job::ByJob;
 use crate::parts::statistics::Moments;
@@ -55,7 +55,7 @@ pub struct HadoopLate {
     min_run: Ms,
     /// Rates, and run times by node, of the attempts that succeeded.
     succeeded: ByJob<(Moments, NodeTally)>,
-    running: Vec<Running>,
+    slow_tasks: SlowTasks,
 }
 
 impl HadoopLate {
@@ -66,23 +66,27 @@ impl HadoopLate {
             cap: values.number("cap"),
             min_run: values.integer("min_run"),
             succeeded: ByJob::default(),
-            running: Vec::new(),
+            slow_tasks: SlowTasks::default(),
         }
     }
 
-    fn pick_of(&mut self, view: View<'_>, node: NodeId, job: JobId, kind: Kind) -> Option<TaskId> {
+    fn pick_of(&mut self, offer: &Offer<'_, '_>, of: (JobId, Kind)) -> Option<TaskId> {
+        let (view, (job, kind)) = (offer.view(), of);
         let own = view.job(job);
-        if !is_allowed(own.backups(kind), view.slots(kind), own.running(kind), self.cap) || self.is_slow(node, job) {
+        let allowed = is_allowed(own.backups(kind), view.slots(kind), own.running(kind), self.cap);
+        if !allowed || self.is_slow(offer.node(), job) {
             return None;
         }
         let weights = StageWeights::fixed(kind);
-        list_running(view, (job, kind), Some(node), |_| weights, &mut self.running);
         let done = self.succeeded.get(job, kind).map(|(rates, _)| *rates).unwrap_or_default();
-        let rates = done.with(self.running.iter().map(Running::rate));
-        let slow =
-            |task: &&Running| task.can_be_backed_up(self.min_run) && is_slow_task(task.rate(), &rates, self.slow_task);
-        let slow = self.running.iter().filter(slow);
-        slow.min_by(|a, b| urgency(a).total_cmp(&urgency(b))).map(|running| running.task)
+        let judge = |list: &mut Vec<Running>| {
+            list_running(view, of, |_| weights, list);
+            let rates = done.with(list.iter().map(Running::rate));
+            let slow = |task: &Running| is_slow_task(task.rate(), &rates, self.slow_task);
+            list.retain(|task| task.can_be_backed_up(self.min_run) && slow(task));
+            list.sort_unstable_by(|a, b| urgency(a).total_cmp(&urgency(b)).then(a.task.cmp(&b.task)));
+        };
+        self.slow_tasks.of(offer, of, judge).next()
     }
 
     /// Whether tasks of a job take longer on a node than elsewhere.
@@ -127,6 +131,7 @@ impl Speculator for HadoopLate {
 
     fn job_finished(&mut self, job: JobId, _view: View<'_>) {
         self.succeeded.remove(job);
+        self.slow_tasks.remove(job);
     }
 
     fn may_pick(&self, view: View<'_>) -> bool {
@@ -134,8 +139,7 @@ impl Speculator for HadoopLate {
     }
 
     fn pick(&mut self, offer: &Offer<'_, '_>, kind: Kind) -> Option<TaskId> {
-        let (view, node) = (offer.view(), offer.node());
-        first_of_jobs(view, kind, |job| self.pick_of(view, node, job, kind))
+        first_of_jobs(offer.view(), kind, |job| self.pick_of(offer, (job, kind)))
     }
 }
 

@@ -8,7 +8,7 @@
 
 use resched_sim::{JobId, Kind, Ms, Offer, TaskId, View};
 
-use super::running::{Running, list_running};
+use super::running::{Running, SlowTasks, list_running};
 use super::{MIN_RUN, Speculator, first_of_jobs};
 use crate::parts::task_progress::StageWeights;
 use crate::registry::{Parameter, SpeculatorInfo, Values};
@@ -30,23 +30,25 @@ pub(crate) const INFO: SpeculatorInfo = SpeculatorInfo {
 pub struct HadoopNaive {
     gap: f64,
     min_run: Ms,
-    running: Vec<Running>,
+    slow_tasks: SlowTasks,
 }
 
 impl HadoopNaive {
     fn new(values: &Values) -> Self {
-        Self { gap: values.number("gap"), min_run: values.integer("min_run"), running: Vec::new() }
+        Self { gap: values.number("gap"), min_run: values.integer("min_run"), slow_tasks: SlowTasks::default() }
     }
 
-    fn pick_of(&mut self, offer: &Offer<'_, '_>, job: JobId, kind: Kind) -> Option<TaskId> {
-        let view = offer.view();
+    fn pick_of(&mut self, offer: &Offer<'_, '_>, of: (JobId, Kind)) -> Option<TaskId> {
+        let (view, (job, kind)) = (offer.view(), of);
         let weights = StageWeights::fixed(kind);
-        list_running(view, (job, kind), Some(offer.node()), |_| weights, &mut self.running);
-        let own = view.job(job);
-        let scores: f64 = self.running.iter().map(|task| task.score).sum();
-        let mean = (f64::from(own.finished(kind)) + scores) / f64::from(own.desired(kind).max(1));
-        let slow = |task: &&Running| task.can_be_backed_up(self.min_run) && is_slow(task.score, mean, self.gap);
-        let slow = self.running.iter().filter(slow).map(|running| running.task);
+        let judge = |list: &mut Vec<Running>| {
+            list_running(view, of, |_| weights, list);
+            let own = view.job(job);
+            let scores: f64 = list.iter().map(|task| task.score).sum();
+            let mean = (f64::from(own.finished(kind)) + scores) / f64::from(own.desired(kind).max(1));
+            list.retain(|task| task.can_be_backed_up(self.min_run) && is_slow(task.score, mean, self.gap));
+        };
+        let slow = self.slow_tasks.of(offer, of, judge);
         match kind {
             Kind::Map => slow.min_by_key(|&task| (offer.level(task), task)),
             Kind::Reduce => slow.min(),
@@ -60,12 +62,16 @@ fn is_slow(score: f64, mean: f64, gap: f64) -> bool {
 }
 
 impl Speculator for HadoopNaive {
+    fn job_finished(&mut self, job: JobId, _view: View<'_>) {
+        self.slow_tasks.remove(job);
+    }
+
     fn may_pick(&self, view: View<'_>) -> bool {
         Kind::BOTH.iter().any(|&kind| view.running(kind) > 0)
     }
 
     fn pick(&mut self, offer: &Offer<'_, '_>, kind: Kind) -> Option<TaskId> {
-        first_of_jobs(offer.view(), kind, |job| self.pick_of(offer, job, kind))
+        first_of_jobs(offer.view(), kind, |job| self.pick_of(offer, (job, kind)))
     }
 }
 

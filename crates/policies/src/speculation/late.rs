@@ -14,7 +14,7 @@ use resched_sim::{AttemptEnd, JobId, Kind, Ms, NodeId, Offer, TaskId, View};
 use resched_trace::model::Outcome;
 
 use super::node_tally::NodeTally;
-use super::running::{Running, list_running, longest};
+use super::running::{Running, SlowTasks, list_running, longest_first};
 use super::{MIN_RUN, Speculator, first_of_jobs};
 use crate::parts::by_job::ByJob;
 use crate::parts::statistics::{nearest_rank, percentile, whole_share};
@@ -67,7 +67,7 @@ pub struct Late {
     succeeded: ByJob<Vec<f64>>,
     /// The scores of those that succeeded, by node: 1 each.
     done_on: [NodeTally; 2],
-    running: Vec<Running>,
+    slow_tasks: SlowTasks,
     rates: Vec<f64>,
     scores: NodeTally,
     speeds: Vec<f64>,
@@ -82,7 +82,7 @@ impl Late {
             min_run: values.integer("min_run"),
             succeeded: ByJob::default(),
             done_on: Default::default(),
-            running: Vec::new(),
+            slow_tasks: SlowTasks::default(),
             rates: Vec::new(),
             scores: NodeTally::default(),
             speeds: Vec::new(),
@@ -93,19 +93,20 @@ impl Late {
         view.backups(kind) < whole_share(self.cap, view.slots(kind))
     }
 
-    /// The slow task of a job that this node should run, too.
-    fn pick_of(&mut self, view: View<'_>, node: NodeId, job: JobId, kind: Kind) -> Option<TaskId> {
-        let weights = StageWeights::fixed(kind);
-        list_running(view, (job, kind), Some(node), |_| weights, &mut self.running);
-        if !self.running.iter().any(|task| task.can_be_backed_up(self.min_run)) {
-            return None;
-        }
-        self.rates.clear();
-        self.rates.extend(self.running.iter().map(Running::rate));
-        self.rates.sort_unstable_by(f64::total_cmp);
-        let succeeded = self.succeeded.get(job, kind).map_or(&[][..], Vec::as_slice);
-        let slow = |task: &&Running| is_below([&self.rates, succeeded], self.slow_task, task.rate());
-        longest(self.running.iter().filter(|task| task.can_be_backed_up(self.min_run)).filter(slow))
+    /// The slow task of a job that the node that calls should run, too.
+    fn pick_of(&mut self, offer: &Offer<'_, '_>, of: (JobId, Kind)) -> Option<TaskId> {
+        let (weights, min_run) = (StageWeights::fixed(of.1), self.min_run);
+        let succeeded = self.succeeded.get(of.0, of.1).map_or(&[][..], Vec::as_slice);
+        let judge = |list: &mut Vec<Running>| {
+            list_running(offer.view(), of, |_| weights, list);
+            self.rates.clear();
+            self.rates.extend(list.iter().map(Running::rate));
+            self.rates.sort_unstable_by(f64::total_cmp);
+            let slow = |task: &Running| is_below([&self.rates, succeeded], self.slow_task, task.rate());
+            list.retain(|task| task.can_be_backed_up(min_run) && slow(task));
+            longest_first(list);
+        };
+        self.slow_tasks.of(offer, of, judge).next()
     }
 
     /// Whether a node has done less than most.
@@ -144,6 +145,7 @@ impl Speculator for Late {
 
     fn job_finished(&mut self, job: JobId, _view: View<'_>) {
         self.succeeded.remove(job);
+        self.slow_tasks.remove(job);
     }
 
     fn may_pick(&self, view: View<'_>) -> bool {
@@ -155,7 +157,7 @@ impl Speculator for Late {
         if !self.has_room(view, kind) {
             return None;
         }
-        let task = first_of_jobs(view, kind, |job| self.pick_of(view, node, job, kind))?;
+        let task = first_of_jobs(view, kind, |job| self.pick_of(offer, (job, kind)))?;
         (!self.is_slow(view, node, kind)).then_some(task)
     }
 }

@@ -7,14 +7,15 @@
 //! only the fastest are kept once the latest has run for Δ.
 //!
 //! **Source.** Reining in the Outliers in Map-Reduce Clusters using Mantri (OSDI 2010), section 5.1. Decisions: the distribution of
-//! `t_new` is that of the job's succeeded attempts of the kind, once there are a few; the restarts and the pruning are
-//! checked every Δ. A task that lost its duplicates gets no others: they were no faster. Its placement of reduces and its protection of outputs are not part of it.
+//! `t_new` is that of the job's succeeded attempts of the kind, once there are a few. All is decided every Δ; a duplicate starts
+//! on the first node with a slot to spare, a task that starts anew where the policy puts it. A task that lost its
+//! duplicates gets no others: they were no faster. Mantri's placement of reduces and its care for outputs are not part of it.
 
 use resched_sim::{AttemptEnd, JobId, Kind, Ms, Offer, Orders, RunId, RunView, TaskId, View};
 use resched_trace::model::Outcome;
 
 use super::Speculator;
-use super::running::{Running, list_running, longest};
+use super::requests::Requests;
 use crate::parts::by_job::ByJob;
 use crate::parts::task_progress::{StageWeights, time_to_end};
 use crate::registry::{Parameter, SpeculatorInfo, Values};
@@ -61,8 +62,9 @@ pub struct Mantri {
     new_times: ByJob<NewTimes>,
     /// What it did about each task, by id.
     tasks: Vec<Done>,
-    running: Vec<Running>,
-    copies_of: Vec<Copy>,
+    requests: Requests,
+    list: Vec<Copy>,
+    wanted: Vec<(f64, TaskId)>,
 }
 
 /// What was done about a task.
@@ -119,49 +121,47 @@ impl Mantri {
             samples: values.integer("samples") as usize,
             new_times: ByJob::default(),
             tasks: Vec::new(),
-            running: Vec::new(),
-            copies_of: Vec::new(),
+            requests: Requests::default(),
+            list: Vec::new(),
+            wanted: Vec::new(),
         }
     }
 
     /// How long new copies take, once enough is known of it.
-    fn known(&self, job: JobId, kind: Kind) -> Option<&NewTimes> {
+    fn known(&self, (job, kind): (JobId, Kind)) -> Option<&NewTimes> {
         self.new_times.get(job, kind).filter(|known| known.times.len() >= self.samples)
     }
 
-    /// The task of a job that should get another copy on the node that calls.
-    fn pick_of(&mut self, offer: &Offer<'_, '_>, job: JobId, kind: Kind) -> Option<TaskId> {
-        let mut running = std::mem::take(&mut self.running);
-        let weights = StageWeights::fixed(kind);
-        list_running(offer.view(), (job, kind), Some(offer.node()), |_| weights, &mut running);
-        let task = self.known(job, kind).and_then(|known| {
-            let pays = |task: &&Running| {
-                let done = self.tasks.get(task.task.index()).copied().unwrap_or_default();
-                let judged = !task.here && task.elapsed >= self.delta;
-                judged
-                    && done.duplicates + 1 < self.copies
-                    && known.saving(task.time_to_end(), task.copies) > self.probability
-            };
-            longest(running.iter().filter(pays))
-        });
-        self.running = running;
-        task
+    /// Kills copies of a job that do not pay (the slower ones of several, and lone ones that should start anew), and asks for
+    /// those that do.
+    fn check(&mut self, view: View<'_>, of: (JobId, Kind), orders: &mut Orders) {
+        let Some(new_time) = self.known(of).and_then(NewTimes::mean) else { return };
+        let mut list = std::mem::take(&mut self.list);
+        list_copies(view, of, &mut list);
+        self.wanted.clear();
+        let (delta, too_long) = (self.delta, new_time + self.delta as f64);
+        let judged = |copies: &&[Copy]| copies.iter().all(|copy| copy.elapsed >= delta);
+        for copies in list.chunk_by(|a, b| a.task == b.task).filter(judged) {
+            let Copy { task, remaining, .. } = copies[0];
+            if copies.len() == 1 && view.ready(of.1) > 0 && remaining > too_long && self.may_restart(task) {
+                orders.kill(copies[0].run);
+                continue;
+            }
+            copies.iter().skip(self.keep).for_each(|copy| orders.kill(copy.run));
+            if self.pays(of, task, remaining, copies.len() as u32) {
+                self.wanted.push((remaining, task));
+            }
+        }
+        self.list = list;
+        self.wanted.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        self.wanted.iter().for_each(|&(_, task)| self.requests.push(task, of.1));
     }
 
-    /// Kills copies of a job that do not pay: the slower ones of several, and lone ones that should start anew.
-    fn check(&mut self, view: View<'_>, job: JobId, kind: Kind, orders: &mut Orders) {
-        let Some(new_time) = self.known(job, kind).and_then(NewTimes::mean) else { return };
-        let mut copies = std::mem::take(&mut self.copies_of);
-        list_copies(view, job, kind, &mut copies);
-        let delta = self.delta;
-        let judged = |copies: &&[Copy]| copies.iter().all(|copy| copy.elapsed >= delta);
-        let too_long = new_time + self.delta as f64;
-        for copies in copies.chunk_by(|a, b| a.task == b.task).filter(judged) {
-            let starts_anew = copies.len() == 1 && view.ready(kind) > 0 && copies[0].remaining > too_long;
-            let kept = if starts_anew && self.may_restart(copies[0].task) { 0 } else { self.keep };
-            copies.iter().skip(kept).for_each(|copy| orders.kill(copy.run));
-        }
-        self.copies_of = copies;
+    /// Whether another copy of a task is likely to pay.
+    fn pays(&self, of: (JobId, Kind), task: TaskId, remaining: f64, copies: u32) -> bool {
+        let duplicates = self.tasks.get(task.index()).map_or(0, |done| done.duplicates);
+        let saving = self.known(of).map_or(0.0, |known| known.saving(remaining, copies));
+        duplicates + 1 < self.copies && saving > self.probability
     }
 
     /// Whether a task may be killed to start anew; counts it if so.
@@ -180,7 +180,7 @@ impl Mantri {
 }
 
 /// Lists the running copies of the tasks of a job and kind: by task, the fastest first.
-fn list_copies(view: View<'_>, job: JobId, kind: Kind, list: &mut Vec<Copy>) {
+fn list_copies(view: View<'_>, (job, kind): (JobId, Kind), list: &mut Vec<Copy>) {
     let weights = StageWeights::fixed(kind);
     list.clear();
     list.extend(view.runs(job, kind).filter(|run| !run.dying).map(|run| {
@@ -202,10 +202,12 @@ impl Speculator for Mantri {
         if ended.outcome == Outcome::Success {
             self.new_times.get_mut(ended.job, ended.kind).add((ended.finish - ended.start) as f64);
         }
+        self.requests.remove(ended.task, ended.kind);
     }
 
-    fn job_finished(&mut self, job: JobId, _view: View<'_>) {
+    fn job_finished(&mut self, job: JobId, view: View<'_>) {
         self.new_times.remove(job);
+        self.requests.remove_job(view, job);
     }
 
     fn period(&self) -> Option<Ms> {
@@ -213,19 +215,20 @@ impl Speculator for Mantri {
     }
 
     fn tick(&mut self, view: View<'_>, orders: &mut Orders) {
+        self.requests.clear();
         for &job in view.jobs() {
             for kind in Kind::BOTH {
-                self.check(view, job, kind, orders);
+                self.check(view, (job, kind), orders);
             }
         }
     }
 
-    fn may_pick(&self, view: View<'_>) -> bool {
-        Kind::BOTH.iter().any(|&kind| view.running(kind) > 0)
+    fn may_pick(&self, _view: View<'_>) -> bool {
+        !self.requests.is_empty()
     }
 
     fn pick(&mut self, offer: &Offer<'_, '_>, kind: Kind) -> Option<TaskId> {
-        offer.view().jobs().iter().find_map(|&job| self.pick_of(offer, job, kind))
+        self.requests.pick(offer, kind)
     }
 }
 

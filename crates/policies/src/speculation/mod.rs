@@ -3,7 +3,8 @@
 //! **How they combine.** The policy has each heartbeat first. Of what it leaves free, the speculator may take slots for
 //! backups, as Hadoop does once no task of a job waits. The first attempt to succeed wins (policies A.7).
 //!
-//! A speculator sees what the master sees: how far each attempt had come at its node's latest heartbeat.
+//! A speculator sees what the master sees: how far each attempt had come at its node's latest heartbeat. Those that judge
+//! tasks when a node asks look at a job once in a heartbeat interval, because no node reports more often.
 
 mod any;
 mod esamr;
@@ -12,6 +13,7 @@ mod hadoop_naive;
 mod late;
 mod mantri;
 mod node_tally;
+mod requests;
 mod running;
 mod samr;
 mod yarn_default;

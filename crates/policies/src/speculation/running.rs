@@ -1,7 +1,8 @@
 //! The running tasks of a job, as a speculator judges them.
 
-use resched_sim::{JobId, Kind, Ms, NodeId, TaskId, View};
+use resched_sim::{JobId, Kind, Ms, NodeId, Offer, TaskId, View};
 
+use crate::parts::by_job::ByJob;
 use crate::parts::task_progress::{StageWeights, progress_rate, time_to_end};
 
 /// A task that runs: how its best attempt does.
@@ -10,8 +11,8 @@ pub(super) struct Running {
     pub(super) task: TaskId,
     /// How many attempts at it run.
     pub(super) copies: u32,
-    /// Whether the node that calls holds an attempt at it, even one that is to be killed.
-    pub(super) here: bool,
+    /// The number of the best attempt among the tries at the task.
+    attempt: u32,
     /// For how long the best attempt has run, ms; not positive while it is being launched.
     pub(super) elapsed: Ms,
     /// The progress score of the best attempt, from 0 to 1.
@@ -29,51 +30,83 @@ impl Running {
         time_to_end(self.score, self.elapsed)
     }
 
-    /// Whether it may have its one backup on the node that calls: it has run alone for so long, and elsewhere.
+    /// Whether it has run alone for so long.
     pub(super) fn can_be_backed_up(&self, min_run: Ms) -> bool {
-        self.copies == 1 && !self.here && self.elapsed >= min_run
+        self.copies == 1 && self.elapsed >= min_run
     }
 }
 
-/// Lists the running tasks of a job and kind by id. `here` is the node that calls, if one does; `weights` are those by which
-/// a node's attempts are scored. Attempts that are to be killed do not count. Rates go by the master's clock, so that of an
-/// attempt whose node has fallen silent decays.
+/// Lists the running tasks of a job and kind by id. `weights` are those by which a node's attempts are scored. Attempts that
+/// are to be killed do not count. Rates go by the master's clock, so that of an attempt whose node has fallen silent decays.
 pub(super) fn list_running(
     view: View<'_>,
     (job, kind): (JobId, Kind),
-    here: Option<NodeId>,
     weights: impl Fn(NodeId) -> StageWeights,
     list: &mut Vec<Running>,
 ) {
     list.clear();
-    list.extend(view.runs(job, kind).map(|run| Running {
+    list.extend(view.runs(job, kind).filter(|run| !run.dying).map(|run| Running {
         task: run.task,
-        copies: u32::from(!run.dying),
-        here: Some(run.node) == here,
+        copies: 1,
+        attempt: run.attempt,
         elapsed: view.now() - run.start,
-        score: if run.dying { 0.0 } else { weights(run.node).score_of(&view.progress(&run)) },
+        score: weights(run.node).score_of(&view.progress(&run)),
     }));
     // The best attempt of each task first, then the others fold into it.
     list.sort_unstable_by(|a, b| {
-        a.task
-            .cmp(&b.task)
-            .then(b.copies.cmp(&a.copies))
-            .then(b.rate().total_cmp(&a.rate()))
-            .then(b.elapsed.cmp(&a.elapsed))
+        a.task.cmp(&b.task).then(b.rate().total_cmp(&a.rate())).then(a.attempt.cmp(&b.attempt))
     });
     list.dedup_by(|other, best| {
         let same = other.task == best.task;
-        if same {
-            best.copies += other.copies;
-            best.here |= other.here;
-        }
+        best.copies += if same { other.copies } else { 0 };
         same
     });
-    list.retain(|task| task.copies > 0);
 }
 
-/// The one with the longest time to end; the first of equals.
-pub(super) fn longest<'a>(tasks: impl Iterator<Item = &'a Running>) -> Option<TaskId> {
-    let longer = |a: &&Running, b: &&Running| a.time_to_end().total_cmp(&b.time_to_end()).then(b.task.cmp(&a.task));
-    tasks.max_by(longer).map(|running| running.task)
+/// Sorts by time to end, the longest first; by task among equals.
+pub(super) fn longest_first(list: &mut [Running]) {
+    list.sort_unstable_by(|a, b| b.time_to_end().total_cmp(&a.time_to_end()).then(a.task.cmp(&b.task)));
+}
+
+/// The slow tasks of each job. A job is looked at once in a heartbeat interval, because no node reports more often.
+#[derive(Debug, Default)]
+pub(super) struct SlowTasks {
+    jobs: ByJob<Look>,
+}
+
+/// What was found when a job was looked at.
+#[derive(Debug, Default)]
+struct Look {
+    /// When to look again.
+    next: Ms,
+    slow: Vec<Running>,
+}
+
+impl SlowTasks {
+    /// Those of a job that have run alone since it was looked at, and elsewhere than on the node that calls; in the order in
+    /// which `judge` lists them.
+    pub(super) fn of<'a>(
+        &'a mut self,
+        offer: &'a Offer<'_, '_>,
+        (job, kind): (JobId, Kind),
+        judge: impl FnOnce(&mut Vec<Running>),
+    ) -> impl Iterator<Item = TaskId> + 'a {
+        let (view, node) = (offer.view(), offer.node());
+        let look = self.jobs.get_mut(job, kind);
+        if view.now() >= look.next {
+            judge(&mut look.slow);
+            look.next = view.now() + view.heartbeat_interval();
+        }
+        let alone = move |slow: &&Running| {
+            let same = |attempt: u32, on: NodeId| attempt == slow.attempt && on != node;
+            let mut runs = view.runs(job, kind).filter(|run| run.task == slow.task && !run.dying);
+            view.live_attempts(slow.task) == 1 && runs.any(|run| same(run.attempt, run.node))
+        };
+        look.slow.iter().filter(alone).map(|slow| slow.task)
+    }
+
+    /// Forgets a job that has ended.
+    pub(super) fn remove(&mut self, job: JobId) {
+        self.jobs.remove(job);
+    }
 }

@@ -13,7 +13,7 @@ use resched_sim::{AttemptEnd, JobId, Kind, Ms, NodeId, Offer, TaskId, View};
 use resched_trace::model::Outcome;
 
 use super::node_tally::NodeTally;
-use super::running::{Running, list_running, longest};
+use super::running::{Running, SlowTasks, list_running, longest_first};
 use super::{MIN_RUN, Speculator, first_of_jobs};
 use crate::parts::by_job::ByJob;
 use crate::parts::statistics::Moments;
@@ -74,7 +74,7 @@ pub struct Samr {
     learned: Learned,
     /// The rates of the attempts that succeeded.
     succeeded: ByJob<(Moments, NodeTally)>,
-    running: Vec<Running>,
+    slow_tasks: SlowTasks,
 }
 
 impl Samr {
@@ -86,20 +86,24 @@ impl Samr {
             min_run: values.integer("min_run"),
             learned: Learned { history: values.number("HP"), nodes: Default::default() },
             succeeded: ByJob::default(),
-            running: Vec::new(),
+            slow_tasks: SlowTasks::default(),
         }
     }
 
-    fn pick_of(&mut self, view: View<'_>, node: NodeId, job: JobId, kind: Kind) -> Option<TaskId> {
-        let weights = |node| self.learned.weights(node, kind);
-        list_running(view, (job, kind), Some(node), weights, &mut self.running);
-        let succeeded = self.succeeded.get(job, kind);
-        let done = succeeded.map(|(rates, _)| *rates).unwrap_or_default();
-        let mean = done.with(self.running.iter().map(Running::rate)).mean()?;
-        let slow = |task: &&Running| task.can_be_backed_up(self.min_run) && is_slow(task.rate(), mean, self.slow_task);
-        let task = longest(self.running.iter().filter(slow))?;
+    fn pick_of(&mut self, offer: &Offer<'_, '_>, of: (JobId, Kind)) -> Option<TaskId> {
+        let (view, min_run) = (offer.view(), self.min_run);
+        let weights = |node| self.learned.weights(node, of.1);
+        let succeeded = self.succeeded.get(of.0, of.1);
+        let judge = |list: &mut Vec<Running>| {
+            list_running(view, of, weights, list);
+            let done = succeeded.map(|(rates, _)| *rates).unwrap_or_default();
+            let mean = done.with(list.iter().map(Running::rate)).mean().unwrap_or(0.0);
+            list.retain(|task| task.can_be_backed_up(min_run) && is_slow(task.rate(), mean, self.slow_task));
+            longest_first(list);
+        };
+        let task = self.slow_tasks.of(offer, of, judge).next()?;
         let nodes = succeeded.map(|(_, nodes)| nodes);
-        (!self.slow_trackers.contain(view, node, (job, kind), nodes, weights)).then_some(task)
+        (!self.slow_trackers.contain(view, offer.node(), of, nodes, weights)).then_some(task)
     }
 }
 
@@ -188,6 +192,7 @@ impl Speculator for Samr {
 
     fn job_finished(&mut self, job: JobId, _view: View<'_>) {
         self.succeeded.remove(job);
+        self.slow_tasks.remove(job);
     }
 
     fn may_pick(&self, view: View<'_>) -> bool {
@@ -195,11 +200,11 @@ impl Speculator for Samr {
     }
 
     fn pick(&mut self, offer: &Offer<'_, '_>, kind: Kind) -> Option<TaskId> {
-        let (view, node) = (offer.view(), offer.node());
+        let view = offer.view();
         if !has_room(view, kind, self.backups) {
             return None;
         }
-        first_of_jobs(view, kind, |job| self.pick_of(view, node, job, kind))
+        first_of_jobs(view, kind, |job| self.pick_of(offer, (job, kind)))
     }
 }
 

@@ -8,12 +8,11 @@
 //! attempt takes the mean run time of the tasks that are done. The "slow task threshold" of that code is never
 //! compared with anything, so it is left out; its smoothed estimator, which weighs old values more, is, too.
 
-use std::collections::VecDeque;
-
 use resched_sim::{AttemptEnd, JobId, Kind, Ms, Offer, Orders, TaskId, View};
 use resched_trace::model::Outcome;
 
 use super::Speculator;
+use super::requests::Requests;
 use crate::parts::by_job::ByJob;
 use crate::parts::statistics::Moments;
 use crate::parts::task_progress::StageWeights;
@@ -52,7 +51,7 @@ pub struct YarnDefault {
     /// When each job looks again.
     next_look: Vec<Ms>,
     /// What was asked for and has not started.
-    requests: [VecDeque<TaskId>; 2],
+    requests: Requests,
 }
 
 impl YarnDefault {
@@ -62,14 +61,14 @@ impl YarnDefault {
             pause: values.integer("pause"),
             succeeded: ByJob::default(),
             next_look: Vec::new(),
-            requests: Default::default(),
+            requests: Requests::default(),
         }
     }
 
     /// The task of a job for which a backup is worth most, if one is worth anything and may run.
     fn find(&self, view: View<'_>, job: JobId, kind: Kind) -> Option<TaskId> {
         let own = view.job(job);
-        let waits = own.ready(kind) > 0 || self.requests[kind as usize].iter().any(|&task| view.job_of(task) == job);
+        let waits = own.ready(kind) > 0 || self.requests.hold(view, job, kind);
         if waits || own.running(kind) == 0 {
             return None;
         }
@@ -107,13 +106,12 @@ impl Speculator for YarnDefault {
         if ended.outcome == Outcome::Success {
             self.succeeded.get_mut(ended.job, ended.kind).add((ended.finish - ended.start) as f64);
         }
-        // It is done, or it waits to be launched anew.
-        self.requests[ended.kind as usize].retain(|&task| task != ended.task);
+        self.requests.remove(ended.task, ended.kind);
     }
 
     fn job_finished(&mut self, job: JobId, view: View<'_>) {
         self.succeeded.remove(job);
-        self.requests.iter_mut().for_each(|tasks| tasks.retain(|&task| view.job_of(task) != job));
+        self.requests.remove_job(view, job);
     }
 
     fn period(&self) -> Option<Ms> {
@@ -128,7 +126,7 @@ impl Speculator for YarnDefault {
             }
             for kind in Kind::BOTH {
                 if let Some(task) = self.find(view, job, kind) {
-                    self.requests[kind as usize].push_back(task);
+                    self.requests.push(task, kind);
                     self.next_look[job.index()] = view.now() + self.pause;
                 }
             }
@@ -136,15 +134,11 @@ impl Speculator for YarnDefault {
     }
 
     fn may_pick(&self, _view: View<'_>) -> bool {
-        self.requests.iter().any(|tasks| !tasks.is_empty())
+        !self.requests.is_empty()
     }
 
     fn pick(&mut self, offer: &Offer<'_, '_>, kind: Kind) -> Option<TaskId> {
-        let (view, node) = (offer.view(), offer.node());
-        let requests = &mut self.requests[kind as usize];
-        let elsewhere = |&task: &TaskId| view.runs_on(node, kind).all(|run| run.task != task);
-        let place = requests.iter().position(elsewhere)?;
-        requests.remove(place)
+        self.requests.pick(offer, kind)
     }
 }
 
