@@ -12,7 +12,17 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// All policies.
-pub(crate) const POLICIES: [&str; 5] = ["fifo", "naive-fair", "delay", "delay-time", "fair"];
+#[rustfmt::skip] // one a line
+pub(crate) const POLICIES: &[&str] = &[
+    "fifo",
+    "naive-fair",
+    "delay",
+    "delay-time",
+    "fair",
+    "coupling",
+    "triple-queue",
+    "cogrs",
+];
 
 /// A folder of a test's own, in which the binary runs, so that paths are short and the same each time.
 pub(crate) struct Dir(TempDir);

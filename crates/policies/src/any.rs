@@ -1,7 +1,11 @@
 //! Any of the policies, so that one replay loop serves all without a virtual call in it.
 
-use resched_sim::{AttemptEnd, JobId, Ms, NodeId, Offer, Orders, Policy, RunView, View, Violation};
+use resched_sim::{
+    AttemptEnd, Container, JobId, Ms, NodeId, Offer, Orders, Policy, Resources, RunView, System, TaskId, View,
+    Violation,
+};
 
+use crate::cogrs::CoGrs;
 use crate::coupling::Coupling;
 use crate::delay::Delay;
 use crate::delay_time::DelayTime;
@@ -10,6 +14,7 @@ use crate::fifo::Fifo;
 use crate::naive_fair::NaiveFair;
 use crate::speculation::WithSpeculation;
 use crate::triple_queue::TripleQueue;
+use crate::yarn_fifo::YarnFifo;
 
 macro_rules! any_policy {
     ($($variant:ident),+ $(,)?) => {
@@ -26,6 +31,9 @@ macro_rules! any_policy {
         })+
 
         impl Policy for AnyPolicy {
+            fn system(&self) -> System {
+                match self { $(Self::$variant(policy) => policy.system()),+ }
+            }
             fn job_submitted(&mut self, job: JobId, view: View<'_>) {
                 match self { $(Self::$variant(policy) => policy.job_submitted(job, view)),+ }
             }
@@ -38,8 +46,17 @@ macro_rules! any_policy {
             fn task_finished(&mut self, ended: &AttemptEnd, view: View<'_>) {
                 match self { $(Self::$variant(policy) => policy.task_finished(ended, view)),+ }
             }
+            fn task_returned(&mut self, task: TaskId, view: View<'_>) {
+                match self { $(Self::$variant(policy) => policy.task_returned(task, view)),+ }
+            }
             fn node_lost(&mut self, node: NodeId, view: View<'_>) {
                 match self { $(Self::$variant(policy) => policy.node_lost(node, view)),+ }
+            }
+            fn container_changed(&mut self, container: &Container, view: View<'_>) {
+                match self { $(Self::$variant(policy) => policy.container_changed(container, view)),+ }
+            }
+            fn headroom(&self, job: JobId, view: View<'_>) -> Resources {
+                match self { $(Self::$variant(policy) => policy.headroom(job, view)),+ }
             }
             fn period(&self) -> Option<Ms> {
                 match self { $(Self::$variant(policy) => policy.period()),+ }
@@ -72,5 +89,7 @@ any_policy!(
     Fair,
     Coupling,
     TripleQueue,
+    CoGrs,
+    YarnFifo,
     WithSpeculation,
 );

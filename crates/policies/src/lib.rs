@@ -9,6 +9,7 @@
 //! ```
 
 mod any;
+mod cogrs;
 mod coupling;
 mod delay;
 mod delay_time;
@@ -23,8 +24,10 @@ pub mod speculation;
 #[cfg(test)]
 mod testing;
 mod triple_queue;
+mod yarn_fifo;
 
 pub use any::AnyPolicy;
+pub use cogrs::CoGrs;
 pub use coupling::Coupling;
 pub use delay::Delay;
 pub use delay_time::DelayTime;
@@ -36,3 +39,4 @@ pub use registry::{POLICIES, Parameter, PolicyInfo, PolicySpec, Range, Speculato
 pub use site::Site;
 pub use speculation::SPECULATORS;
 pub use triple_queue::TripleQueue;
+pub use yarn_fifo::YarnFifo;

@@ -7,9 +7,9 @@
 //! **Source.** Delay scheduling (EuroSys 2010), Algorithm 1. Ties: by submission, then by id. One launch a slot, then the jobs
 //! are ordered anew.
 
-use resched_sim::{JobId, Kind, Offer, Policy, Reach, Violation};
+use resched_sim::{JobId, Offer, Policy, Violation};
 
-use crate::parts::equal_order::{equal_order, launch_reduces};
+use crate::parts::equal_order::{launch_maps, launch_reduces};
 use crate::registry::PolicyInfo;
 
 /// Its entry in the registry.
@@ -29,19 +29,7 @@ pub struct NaiveFair {
 
 impl Policy for NaiveFair {
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
-        while offer.free(Kind::Map) > 0 && offer.view().ready(Kind::Map) > 0 {
-            equal_order(offer.view(), Kind::Map, &mut self.order);
-            let mut any = false;
-            for &job in &self.order {
-                if offer.launch_map(job, Reach::Any)?.is_some() {
-                    any = true;
-                    break;
-                }
-            }
-            if !any {
-                break;
-            }
-        }
+        launch_maps(offer, &mut self.order)?;
         launch_reduces(offer, &mut self.order)
     }
 }

@@ -7,7 +7,7 @@ use std::fmt;
 use crate::any::AnyPolicy;
 use crate::site::Site;
 use crate::speculation::{AnySpeculator, SPECULATORS, WithSpeculation};
-use crate::{coupling, delay, delay_time, fair, fifo, naive_fair, triple_queue};
+use crate::{cogrs, coupling, delay, delay_time, fair, fifo, naive_fair, triple_queue, yarn_fifo};
 
 /// All policies, in the order in which they are listed.
 #[rustfmt::skip] // one a line
@@ -19,6 +19,8 @@ pub const POLICIES: &[PolicyInfo] = &[
     fair::INFO,
     coupling::INFO,
     triple_queue::INFO,
+    cogrs::INFO,
+    yarn_fifo::INFO,
 ];
 
 /// A policy as the registry knows it.

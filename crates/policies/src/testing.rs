@@ -2,7 +2,7 @@
 
 use resched_sim::{
     Cluster, ClusterConfig, Error, Interval, JobId, Launched, Level, LoggedMap, LoggedReduce, Ms, NodeId, Observer,
-    Options, Phase, RackId, ReduceModel, Resources, TaskSpec, Workload, replay,
+    Options, Phase, Policy, ReduceModel, Resources, TaskSpec, Workload, replay,
 };
 use resched_trace::model::{Outcome, Priority};
 
@@ -32,10 +32,10 @@ pub(crate) fn some_job() -> JobId {
     workload.find("job_1_0001").into_iter().next().unwrap_or_else(|| unreachable!("the job was just added"))
 }
 
-/// So many nodes in so many racks.
-pub(crate) fn some_nodes(nodes: usize, racks: usize) -> Vec<(NodeId, RackId)> {
-    let (cluster, _) = Scenario::nodes(nodes, 1, 1).racks(racks).build();
-    cluster.node_ids().map(|node| (node, cluster.node(node).rack)).collect()
+/// The ids of so many nodes.
+pub(crate) fn some_nodes(nodes: usize) -> Vec<NodeId> {
+    let (cluster, _) = Scenario::nodes(nodes, 1, 1).build();
+    cluster.node_ids().collect()
 }
 
 #[derive(Debug, Clone)]
@@ -152,6 +152,11 @@ impl Scenario {
         self
     }
 
+    pub(crate) fn slowstart(mut self, share: f64) -> Self {
+        self.config.jobs.slowstart = share;
+        self
+    }
+
     pub(crate) fn job(mut self, job: JobSpec) -> Self {
         self.jobs.push(job);
         self
@@ -184,9 +189,10 @@ impl Scenario {
     }
 
     fn run(&self, policy: &str, parking: bool) -> Vec<Launch> {
-        let (cluster, workload) = self.build();
         let spec = PolicySpec::parse(policy).unwrap_or_else(|error| unreachable!("{error}"));
         let mut policy = spec.build().unwrap_or_else(|error| unreachable!("{error}"));
+        let (cluster, workload) = self.build();
+        let cluster = cluster.for_system(policy.system()).unwrap_or_else(|error| unreachable!("{error}"));
         let options = Options { parking, ..Options::default() };
         let mut seen = Seen { workload: &workload, launches: Vec::new() };
         replay(&workload, &cluster, (&spec.label(), &mut policy), &options, &mut seen, &mut |_| {})

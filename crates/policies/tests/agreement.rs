@@ -4,10 +4,11 @@ mod naive;
 #[allow(dead_code, reason = "each test binary uses a part")]
 mod worlds;
 
-use naive::{Rule, simulate};
+use naive::{Coupling, Maps, Rule, simulate};
 use proptest::prelude::*;
+use proptest::sample::select;
 use resched_policies::PolicySpec;
-use resched_sim::{ClusterConfig, Interval, Level, LoggedMap, Phase, ReduceModel, first_heartbeats};
+use resched_sim::{ClusterConfig, Interval, Level, LoggedMap, Ms, Phase, ReduceModel, first_heartbeats};
 use resched_trace::model::{Outcome, Priority};
 use worlds::{Machine, Map, Submitted, Wanted, World, cases, difference, world};
 
@@ -62,6 +63,107 @@ proptest! {
     fn delay(world in worlds(), skips in prop_oneof![0..=4_u32, 5..=40_u32]) {
         agree(&world, &format!("delay:D={skips}"), Rule::Delay(skips))?;
     }
+
+    #[test]
+    fn delay_time(world in worlds(), delays in delays()) {
+        let delays = delays.map(|units| world.wait(units));
+        let [t1, t2] = delays;
+        agree(&world, &format!("delay-time:T1={t1},T2={t2}"), Rule::DelayTime(delays))?;
+    }
+
+    #[test]
+    fn fair(world in worlds(), delays in delays(), update in updates()) {
+        let rule = Coupling { maps: Maps::Delay(delays.map(|units| world.wait(units))), gradual: false, wait: false, ..PAPER };
+        agree_on_fair(&world, Coupling { update: update * world.unit, ..rule })?;
+    }
+
+    #[test]
+    fn coupling(world in worlds(), update in updates()) {
+        agree_on_coupling(&world, Coupling { update: update * world.unit, ..PAPER })?;
+    }
+
+    #[test]
+    fn coupling_with_other_parameters(world in worlds(), update in updates(), rule in other_parameters()) {
+        agree_on_coupling(&world, Coupling { update: update * world.unit, ..rule })?;
+    }
+
+    #[test]
+    fn coupling_with_parts_switched_off(
+        world in worlds(),
+        update in updates(),
+        delays in delays(),
+        (maps, gradual, wait) in (0..3_usize, any::<bool>(), any::<bool>()),
+    ) {
+        let maps = [Maps::Peek, Maps::Delay(delays.map(|units| world.wait(units))), Maps::Greedy][maps];
+        agree_on_coupling(&world, Coupling { update: update * world.unit, maps, gradual, wait, ..PAPER })?;
+    }
+}
+
+/// The paper's choices.
+const PAPER: Coupling = Coupling {
+    maps: Maps::Peek,
+    gradual: true,
+    wait: true,
+    update: 500,
+    threshold: 3.0,
+    d: 7,
+    rounds: 3,
+    k: 0,
+    alpha: [0.7, 0.8, 1.0],
+    beta: 0.0,
+    exclude_self: true,
+    refill: false,
+};
+
+fn other_parameters() -> impl Strategy<Value = Coupling> {
+    let ramp = select(vec![0.1, 1.0, 20.0]);
+    let places = (1..=8_usize, 0..=3_usize);
+    let peeking = (0..=8_usize, select(vec![[0.2, 0.5, 0.9], [1.0; 3]]), select(vec![0.0, 0.1, 0.5, 1.0]));
+    (ramp, places, peeking, any::<bool>(), any::<bool>()).prop_map(
+        |(threshold, (d, rounds), (k, alpha, beta), exclude_self, refill)| Coupling {
+            threshold,
+            d,
+            rounds,
+            k,
+            alpha,
+            beta,
+            exclude_self,
+            refill,
+            ..PAPER
+        },
+    )
+}
+
+/// T1 and T2 in units of the world; none: automatic.
+fn delays() -> impl Strategy<Value = [Option<Ms>; 2]> {
+    [prop::option::of(0..=30_i64), prop::option::of(0..=30_i64)]
+}
+
+/// Between two updates, in units of the world; often as long as a heartbeat interval or more.
+fn updates() -> impl Strategy<Value = Ms> {
+    1..=7_i64
+}
+
+fn agree_on_fair(world: &World, rule: Coupling) -> Result<(), TestCaseError> {
+    let Maps::Delay([node, rack]) = rule.maps else { return Err(TestCaseError::fail("fair waits")) };
+    let policy = format!("fair:update={},delay_node={node},delay_rack={rack}", rule.update);
+    agree(world, &policy, Rule::Coupling(rule))
+}
+
+fn agree_on_coupling(world: &World, rule: Coupling) -> Result<(), TestCaseError> {
+    let maps = match rule.maps {
+        Maps::Peek => "peek".to_owned(),
+        Maps::Delay([node, rack]) => format!("delay,delay_node={node},delay_rack={rack}"),
+        Maps::Greedy => "greedy".to_owned(),
+    };
+    let reduces = if rule.gradual { "gradual" } else { "greedy" };
+    let wait = if rule.wait { "on" } else { "off" };
+    let Coupling { update, threshold, d, rounds, k, alpha: [both, rack, off], beta, exclude_self, refill, .. } = rule;
+    let policy = format!(
+        "coupling:maps={maps},reduces={reduces},wait={wait},update={update},threshold={threshold},D={d},rounds={rounds},K={k},\
+         alpha_both={both},alpha_rack={rack},alpha_off={off},beta={beta},exclude_self={exclude_self},refill={refill}"
+    );
+    agree(world, &policy, Rule::Coupling(rule))
 }
 
 /// Found by `delay` above: a job with a map of unknown place does not wait, so it is not skipped either where that map has

@@ -8,10 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
-use resched_policies::PolicySpec;
+use resched_policies::{AnyPolicy, PolicySpec};
 use resched_sim::{
-    ClusterConfig, Ended, Error, Interval, JobEnded, JobId, Kind, Launched, Level, LoggedMap, Ms, Offer, Phase, Policy,
-    Reach, View, Violation,
+    AmState, Ask, AttemptEnd, ClusterConfig, Container, ContainerState, Ended, Error, Interval, JobEnded, JobId, Kind,
+    Launched, Level, LoggedMap, Ms, NodeId, Offer, Orders, Phase, Policy, Reach, Resources, RunView, System, TaskId,
+    View, Violation,
 };
 use resched_trace::model::{Outcome, Priority};
 use worlds::{Eager, Machine, Map, Schedule, Submitted, Wanted, World, cases, policies, world};
@@ -27,6 +28,7 @@ struct Place {
 /// Follows a replay and takes down what should not be.
 struct Checker<'w> {
     world: &'w World,
+    system: System,
     places: Vec<Place>,
     clock: Ms,
     /// Slots in use, as the master knows it, by node and kind.
@@ -44,7 +46,7 @@ struct Checker<'w> {
 }
 
 impl<'w> Checker<'w> {
-    fn new(world: &'w World) -> Self {
+    fn new(world: &'w World, system: System) -> Self {
         let mut places = Vec::new();
         for (job, spec) in world.jobs.iter().enumerate() {
             places.extend((0..spec.maps.len()).map(|number| Place { job, kind: 0, number }));
@@ -52,6 +54,7 @@ impl<'w> Checker<'w> {
         }
         Self {
             world,
+            system,
             places,
             clock: Ms::MIN,
             used: vec![[0; 2]; world.machines.len()],
@@ -91,7 +94,10 @@ impl<'w> Checker<'w> {
         let ended = self.ended_jobs.len();
         self.expect(ended == self.world.jobs.len(), || format!("only {ended} jobs ended"));
         for (node, times) in std::mem::take(&mut self.reducing) {
-            let slots = self.world.machines[node].slots[1] as usize;
+            let slots = match self.system {
+                System::Slots => self.world.machines[node].slots[1] as usize,
+                System::Containers => usize::MAX,
+            };
             let at_once = |at: Ms| times.iter().filter(|&&(from, to)| from <= at && at < to).count();
             let most = times.iter().map(|&(from, _)| at_once(from)).max().unwrap_or(0);
             self.expect(most <= slots, || format!("{most} reduces compute at once on node {node}"));
@@ -141,7 +147,8 @@ impl resched_sim::Observer for Checker<'_> {
             .iter()
             .any(|outage| outage.host == host && own.at >= outage.from && outage.to.is_none_or(|to| own.at < to));
         self.expect(!down, || format!("{own:?} on a node that is down"));
-        self.expect(used[place.kind] <= slots[place.kind], || format!("{own:?}: {used:?} of {slots:?} slots used"));
+        let full = self.system == System::Slots && used[place.kind] > slots[place.kind];
+        self.expect(!full, || format!("{own:?}: {used:?} of {slots:?} slots used"));
         self.expect(own.level == level, || format!("{own:?}: its level is {level:?}"));
         self.clock = own.at;
         self.assigned.insert((task, own.attempt), *own);
@@ -155,7 +162,10 @@ impl resched_sim::Observer for Checker<'_> {
         let overhead = self.world.config.jobs.launch_overhead;
         let fits = launched.is_some_and(|launched| {
             let start = launched.at + overhead;
-            let started = own.start == start || own.outcome == Outcome::Killed && own.finish == Some(own.start);
+            let late = own.start - start;
+            let taken_over =
+                self.system == System::Containers && (0..=self.world.config.containers.am_heartbeat).contains(&late);
+            let started = late == 0 || taken_over || own.outcome == Outcome::Killed && own.finish == Some(own.start);
             started && launched.node == own.node && launched.level == own.level
         });
         self.expect(fits, || format!("{own:?} was assigned as {launched:?}"));
@@ -191,14 +201,103 @@ impl resched_sim::Observer for Checker<'_> {
     }
 }
 
+/// A policy, and what every container of the cluster holds by its own account.
+struct Watched<'p> {
+    policy: &'p mut AnyPolicy,
+    /// Node and size of each container, by job and task; without a task that of an application master.
+    held: BTreeMap<(JobId, Option<TaskId>), (NodeId, Resources)>,
+}
+
+impl Watched<'_> {
+    /// Takes down the masters that were launched, and checks that the node holds no more than it has.
+    fn check(&mut self, offer: &Offer<'_, '_>) -> Result<(), String> {
+        let (view, node) = (offer.view(), offer.node());
+        for &job in view.jobs() {
+            if view.job(job).am() == AmState::Allocated {
+                self.held.entry((job, None)).or_insert((node, view.demand(Ask::Am)));
+            }
+            for (kind, run) in Kind::BOTH.iter().flat_map(|&kind| view.runs(job, kind).map(move |run| (kind, run))) {
+                let size = view.demand(if kind == Kind::Map { Ask::Map } else { Ask::Reduce });
+                self.held.entry((job, Some(run.task))).or_insert((run.node, size));
+                if !self.held.contains_key(&(job, None)) {
+                    return Err(format!("{run:?} before its master"));
+                }
+            }
+        }
+        let held = self.held.values().filter(|&&(on, _)| on == node);
+        let sum = held.fold([0; 2], |sum, (_, Resources(size))| [sum[0] + size[0], sum[1] + size[1]]);
+        let Resources(free) = view.free(node);
+        let has = [sum[0] + free[0], sum[1] + free[1]];
+        let Resources(all) = view.total();
+        let own = all.map(|part| part / view.live_nodes() as u32);
+        if has == own { Ok(()) } else { Err(format!("{node:?} holds {sum:?} and has {free:?} free of {own:?}")) }
+    }
+}
+
+impl Policy for Watched<'_> {
+    fn system(&self) -> System {
+        self.policy.system()
+    }
+    fn job_submitted(&mut self, job: JobId, view: View<'_>) {
+        self.policy.job_submitted(job, view);
+    }
+    fn job_finished(&mut self, job: JobId, view: View<'_>) {
+        self.policy.job_finished(job, view);
+    }
+    fn task_started(&mut self, started: &RunView, view: View<'_>) {
+        self.policy.task_started(started, view);
+    }
+    fn task_finished(&mut self, ended: &AttemptEnd, view: View<'_>) {
+        self.policy.task_finished(ended, view);
+    }
+    fn container_changed(&mut self, container: &Container, view: View<'_>) {
+        if container.state == ContainerState::Completed {
+            self.held.remove(&(container.job, container.task));
+        }
+        self.policy.container_changed(container, view);
+    }
+    fn headroom(&self, job: JobId, view: View<'_>) -> Resources {
+        self.policy.headroom(job, view)
+    }
+    fn task_returned(&mut self, task: TaskId, view: View<'_>) {
+        self.policy.task_returned(task, view);
+    }
+    fn node_lost(&mut self, node: NodeId, view: View<'_>) {
+        self.policy.node_lost(node, view);
+    }
+    fn counts_heartbeats(&self, view: View<'_>) -> bool {
+        self.policy.counts_heartbeats(view)
+    }
+    fn period(&self) -> Option<Ms> {
+        self.policy.period()
+    }
+    fn tick(&mut self, view: View<'_>, orders: &mut Orders) {
+        self.policy.tick(view, orders);
+    }
+    fn skips_idle_ticks(&self, view: View<'_>) -> bool {
+        self.policy.skips_idle_ticks(view)
+    }
+    fn restless(&self, view: View<'_>) -> bool {
+        self.policy.restless(view)
+    }
+    fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        self.policy.heartbeat(offer)?;
+        if self.system() == System::Containers {
+            self.check(offer).unwrap_or_else(|problem| panic!("{problem}"));
+        }
+        Ok(())
+    }
+}
+
 proptest! {
     #![proptest_config(cases(1_000))]
 
     #[test]
     fn the_invariants_hold_under_every_policy(world in world(Wanted { every_rule: true, finishes: true })) {
         for (label, mut policy) in policies(&world) {
-            let mut checker = Checker::new(&world);
-            let finished = world.observe(&label, &mut policy, true, &mut checker);
+            let mut checker = Checker::new(&world, policy.system());
+            let mut watched = Watched { policy: &mut policy, held: BTreeMap::new() };
+            let finished = world.observe(&label, &mut watched, true, &mut checker);
             prop_assert!(finished.is_ok(), "{label}: {finished:?}\n{world:#?}");
             let problems = checker.close();
             prop_assert!(problems.is_empty(), "{label}: {}\n{world:#?}", problems.join("\n"));
@@ -208,7 +307,7 @@ proptest! {
     #[test]
     fn the_invariants_hold_with_backups(world in world(Wanted { every_rule: true, finishes: true })) {
         for (label, policy) in policies(&world) {
-            let mut checker = Checker::new(&world);
+            let mut checker = Checker::new(&world, policy.system());
             let finished = world.observe(&label, &mut Eager { below: policy, most: 2 }, true, &mut checker);
             prop_assert!(finished.is_ok(), "{label}: {finished:?}\n{world:#?}");
             let problems = checker.close();

@@ -29,7 +29,8 @@ impl Beats {
             Phase::Spread => stream(seed, Purpose::HeartbeatPhase, &[node]).random_range(0..interval),
         };
         let starts = (0..cluster.nodes().len() as u64).map(|node| rules.first + phase(node)).collect();
-        Self { first: rules.first, starts, interval, jitter: rules.jitter, seed }
+        let jitter = rules.jitter.min((interval - 1) / 2);
+        Self { first: rules.first, starts, interval, jitter, seed }
     }
 
     /// The first heartbeat of a node at `at` or later.

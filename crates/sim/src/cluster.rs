@@ -9,6 +9,7 @@ use resched_trace::workload::explain_toml;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
+use crate::containers::{Ask, Containers, System};
 use crate::ids::{Kind, Ms, NodeId, RackId};
 use crate::resources::Resources;
 use crate::workload::LONGEST;
@@ -34,6 +35,8 @@ pub struct ClusterConfig {
     pub jobs: Jobs,
     /// How long tasks take.
     pub cost: Cost,
+    /// What the machines offer and how they are shared under YARN, for the policies that schedule containers.
+    pub containers: Containers,
     /// When nodes fail.
     pub outages: Vec<Outage>,
 }
@@ -349,7 +352,8 @@ impl ClusterConfig {
             inside(&format!("outages: {host}: from"), *from as f64, 0.0, LONGEST as f64)?;
             inside(&format!("outages: {host}: to"), to.unwrap_or(LONGEST) as f64, *from as f64 + 1.0, LONGEST as f64)?;
         }
-        inside("cost.shuffle_rate", self.cost.shuffle_rate, 1.0, 1e15)
+        inside("cost.shuffle_rate", self.cost.shuffle_rate, 1.0, 1e15)?;
+        self.containers.check()
     }
 }
 
@@ -362,6 +366,16 @@ pub struct Node {
     pub rack: RackId,
     /// What it offers.
     pub capacity: Resources,
+    /// What it offers under each system.
+    offers: [Resources; 2],
+}
+
+/// A machine as a trace or a cluster file names it.
+struct Machine {
+    name: String,
+    rack: String,
+    /// What it offers under each system.
+    offers: [Resources; 2],
 }
 
 /// The machines of a replay and the rules by which it runs.
@@ -371,7 +385,13 @@ pub struct Cluster {
     pub config: ClusterConfig,
     nodes: Vec<Node>,
     racks: Vec<String>,
-    total: [u32; 2],
+    system: System,
+    /// What the container of each [`Ask`] takes, or the slot of a task.
+    demands: [Resources; 4],
+    /// What all nodes offer.
+    total: Resources,
+    /// How many tasks of each kind fit on the nodes.
+    slots: [u32; 2],
     interval: Ms,
     outages: Vec<Down>,
 }
@@ -389,13 +409,17 @@ impl Cluster {
         for row in trace.rows::<NodeRow>()? {
             let row = row?;
             if row.event == NodeChange::Add {
-                let slots = |own: Option<i64>, default| own.and_then(|own| u32::try_from(own).ok()).unwrap_or(default);
-                let capacity = Resources([
-                    slots(row.map_slots, config.nodes.map_slots),
-                    slots(row.reduce_slots, config.nodes.reduce_slots),
+                let or = |own: Option<i64>, default| own.and_then(|own| u32::try_from(own).ok()).unwrap_or(default);
+                let slots = Resources([
+                    or(row.map_slots, config.nodes.map_slots),
+                    or(row.reduce_slots, config.nodes.reduce_slots),
+                ]);
+                let containers = Resources([
+                    or(row.memory.map(|bytes| bytes >> 20), config.containers.memory_mb),
+                    or(row.cpu.map(|thousandths| thousandths / 1000), config.containers.vcores),
                 ]);
                 let rack = row.rack.unwrap_or_else(|| "/default-rack".to_owned());
-                machines.entry(row.host).or_insert((rack, capacity));
+                machines.entry(row.host).or_insert((rack, [slots, containers]));
             }
         }
         if machines.is_empty() {
@@ -405,7 +429,8 @@ impl Cluster {
                 trace.dir().display()
             )));
         }
-        Self::new(config, machines.into_iter().map(|(name, (rack, capacity))| (name, rack, capacity)))
+        let machine = |(name, (rack, offers))| Machine { name, rack, offers };
+        Self::of_machines(config, machines.into_iter().map(machine).collect())
     }
 
     /// A cluster of `nodes.count` nodes with generated names.
@@ -421,7 +446,7 @@ impl Cluster {
         Self::new(config, nodes)
     }
 
-    /// A cluster of these machines (name, rack, what it offers).
+    /// A cluster of these machines (name, rack, slots); under YARN each offers what the rules say.
     ///
     /// # Errors
     /// [`Error::Config`] if there is no node or no slot.
@@ -429,41 +454,108 @@ impl Cluster {
         config: ClusterConfig,
         machines: impl IntoIterator<Item = (String, String, Resources)>,
     ) -> Result<Self, Error> {
-        let mut machines: Vec<_> = machines.into_iter().collect();
-        machines.sort_by(|a, b| a.0.cmp(&b.0));
-        machines.dedup_by(|a, b| a.0 == b.0);
+        let offers = config.containers.node();
+        let machine = |(name, rack, slots)| Machine { name, rack, offers: [slots, offers] };
+        let machines = machines.into_iter().map(machine).collect();
+        Self::of_machines(config, machines)
+    }
+
+    fn of_machines(config: ClusterConfig, mut machines: Vec<Machine>) -> Result<Self, Error> {
+        machines.sort_by(|a, b| a.name.cmp(&b.name));
+        machines.dedup_by(|a, b| a.name == b.name);
         let mut racks: Vec<String> = Vec::new();
         let mut known: BTreeMap<String, RackId> = BTreeMap::new();
         let mut nodes = Vec::with_capacity(machines.len());
-        for (name, rack, capacity) in machines {
+        for Machine { name, rack, mut offers } in machines {
             let next = RackId::at(racks.len());
             let rack = *known.entry(rack).or_insert_with_key(|rack| {
                 racks.push(rack.clone());
                 next
             });
-            let reduces = capacity.0[1];
-            let admitted = if reduces > 0 { reduces.saturating_add(config.nodes.copying_reduces) } else { 0 };
-            nodes.push(Node { name, rack, capacity: Resources([capacity.0[0], admitted]) });
+            if offers[0].0[1] > 0 {
+                offers[0].0[1] = offers[0].0[1].saturating_add(config.nodes.copying_reduces);
+            }
+            nodes.push(Node { name, rack, capacity: Resources::default(), offers });
         }
-        let total = [0, 1].map(|part| nodes.iter().map(|node| u64::from(node.capacity.0[part])).sum::<u64>());
-        let (Ok(maps), Ok(reduces)) = (u32::try_from(total[0]), u32::try_from(total[1])) else {
+        let mut cluster = Self {
+            config,
+            nodes,
+            racks,
+            system: System::Slots,
+            demands: [Resources::default(); 4],
+            total: Resources::default(),
+            slots: [0; 2],
+            interval: 1,
+            outages: Vec::new(),
+        };
+        cluster.outages = cluster.find_outages()?;
+        cluster.under(System::Slots)
+    }
+
+    /// The same machines under another system.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if a container that every job needs fits on none of them, or no map slot is left.
+    pub fn for_system(&self, system: System) -> Result<Self, Error> {
+        self.clone().under(system)
+    }
+
+    fn under(mut self, system: System) -> Result<Self, Error> {
+        self.system = system;
+        for node in &mut self.nodes {
+            node.capacity = node.offers[system.index()];
+        }
+        let all = |part: usize| self.nodes.iter().map(|node| u64::from(node.capacity.0[part])).sum::<u64>();
+        let (first, second) = (all(0), all(1));
+        let (Ok(a), Ok(b)) = (u32::try_from(first), u32::try_from(second)) else {
+            let [a, b] = match system {
+                System::Slots => ["map slots", "reduce slots"],
+                System::Containers => ["MB", "vcores"],
+            };
+            let most = u32::MAX;
             return Err(Error::Config(format!(
-                "the cluster has {} map slots and {} reduce slots; expected at most {} of each",
-                total[0],
-                total[1],
-                u32::MAX
+                "the cluster has {first} {a} and {second} {b}; expected at most {most} of each"
             )));
         };
-        let total = [maps, reduces];
-        if total[0] == 0 {
+        self.total = Resources([a, b]);
+        match system {
+            System::Slots => self.share_slots()?,
+            System::Containers => self.share_containers()?,
+        }
+        Ok(self)
+    }
+
+    fn share_slots(&mut self) -> Result<(), Error> {
+        if self.total.0[0] == 0 {
             return Err(Error::Config(
                 "the cluster has no map slot; expected at least one node with `map_slots` above 0".to_owned(),
             ));
         }
-        let interval = config.heartbeat.interval.of(nodes.len());
-        let mut cluster = Self { config, nodes, racks, total, interval, outages: Vec::new() };
-        cluster.outages = cluster.find_outages()?;
-        Ok(cluster)
+        self.interval = self.config.heartbeat.interval.of(self.nodes.len());
+        self.demands = [Resources([0, 0]), Resources([1, 0]), Resources([0, 1]), Resources([1, 0])];
+        self.slots = self.total.0;
+        Ok(())
+    }
+
+    fn share_containers(&mut self) -> Result<(), Error> {
+        let rules = &self.config.containers;
+        self.interval = rules.node_heartbeat;
+        self.demands = Ask::ALL.map(|ask| rules.demand(ask));
+        let fitting = |ask: Ask| {
+            let fits = |node: &Node| node.capacity.fits(self.demands[ask.index()]);
+            self.nodes.iter().fold(0, |sum: u32, node| sum.saturating_add(fits(node)))
+        };
+        for (name, ask) in [("am", Ask::Am), ("map", Ask::Map), ("reduce", Ask::Reduce)] {
+            if fitting(ask) == 0 {
+                let [memory, vcores] = self.demands[ask.index()].0;
+                return Err(Error::Config(format!(
+                    "the container of `containers.{name}` takes {memory} MB and {vcores} vcores, and no node has as much; \
+                     expected a node that has (`containers.memory_mb` and `containers.vcores`)"
+                )));
+            }
+        }
+        self.slots = [fitting(Ask::Map), fitting(Ask::Reduce)];
+        Ok(())
     }
 
     /// The outages of the cluster file, by node and time.
@@ -522,25 +614,49 @@ impl Cluster {
         self.nodes.binary_search_by(|node| node.name.as_str().cmp(host)).ok().map(NodeId::at)
     }
 
-    /// All slots of a kind.
+    /// How its machines are handed out.
+    #[inline]
+    pub fn system(&self) -> System {
+        self.system
+    }
+
+    /// What all nodes offer.
+    #[inline]
+    pub fn total(&self) -> Resources {
+        self.total
+    }
+
+    /// All slots of a kind, or how many containers for such tasks would fit.
     #[inline]
     pub fn slots(&self, kind: Kind) -> u32 {
-        self.total[kind.index()]
+        self.slots[kind.index()]
     }
 
     /// What an attempt takes of a node.
     #[inline]
     pub fn demand(&self, kind: Kind) -> Resources {
-        match kind {
-            Kind::Map => Resources([1, 0]),
-            Kind::Reduce => Resources([0, 1]),
-        }
+        self.demand_of(match kind {
+            Kind::Map => Ask::Map,
+            Kind::Reduce => Ask::Reduce,
+        })
+    }
+
+    /// What the container for a request takes.
+    #[inline]
+    pub fn demand_of(&self, ask: Ask) -> Resources {
+        self.demands[ask.index()]
+    }
+
+    /// What the smallest container takes.
+    #[inline]
+    pub fn smallest(&self) -> Resources {
+        self.config.containers.smallest()
     }
 
     /// How many reduces of a node may sort and reduce at a time, if that is fewer than it admits.
     pub(crate) fn computing(&self, node: NodeId) -> Option<u32> {
         let copying = self.config.nodes.copying_reduces;
-        (copying > 0).then(|| self.node(node).capacity.0[1].saturating_sub(copying))
+        (copying > 0 && self.system == System::Slots).then(|| self.node(node).capacity.0[1].saturating_sub(copying))
     }
 
     /// Time between two heartbeats of a node, ms.

@@ -7,6 +7,7 @@ use resched_trace::draws::{Purpose, stream};
 use resched_trace::model::Outcome;
 
 use crate::cluster::{Backup, Cluster, Cost, ReduceModel, Slow};
+use crate::containers::System;
 use crate::ids::{JobId, Kind, Level, Ms, NodeId, TaskId};
 use crate::workload::{LoggedReduce, Workload};
 
@@ -111,7 +112,8 @@ impl<'w> CostModel<'w> {
         let as_logged = |own: &LoggedReduce, run: Ms| Course {
             outcome: own.outcome,
             run: if run < 0 { UNKNOWN_RUN } else { run },
-            sort: own.sort.max(0),
+            // Mumak's model has no sort.
+            sort: if self.cluster.config.cost.reduce == ReduceModel::R0 { 0 } else { own.sort.max(0) },
             shuffle: own.shuffle.max(0),
         };
         let own = tries.get(attempt as usize).filter(|own| matches!(own.outcome, Outcome::Success | Outcome::Failed));
@@ -148,7 +150,8 @@ impl<'w> CostModel<'w> {
 
     /// When a reduce of this job that started at `start` has all its input, and when it ends; `maps_done` is when the
     /// master learned that all maps are done. `None` if that is not known yet: before that instant, and in model R0 until its
-    /// node has been told. A try that fails does so after its logged time, whatever the maps do.
+    /// node has been told; a container hears it from its job's master at once. A try that fails does so after its logged time,
+    /// whatever the maps do.
     pub(crate) fn reduce_end(
         &self,
         job: JobId,
@@ -159,7 +162,8 @@ impl<'w> CostModel<'w> {
     ) -> Option<(Ms, Ms)> {
         let model = self.cluster.config.cost.reduce;
         let shuffled = match model {
-            ReduceModel::R0 => return None,
+            ReduceModel::R0 if self.cluster.system() == System::Slots => return None,
+            ReduceModel::R0 => start.max(maps_done?),
             _ if course.outcome == Outcome::Failed => start + course.shuffle,
             ReduceModel::R1 => {
                 let (job, maps_done) = (self.workload.job(job), maps_done?);

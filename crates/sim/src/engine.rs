@@ -7,6 +7,11 @@
 //! Events of one instant run in the order in which Hadoop's simulator would have put them into its queue: a heartbeat is
 //! put one interval ahead, a tick one period, a submission when the one before it runs. That order follows from the times
 //! alone ([`Classes`]), so it does not matter which heartbeats were left out.
+//!
+//! Under YARN a fourth kind joins them, the heartbeats of application masters ([`containers`]). There one order holds at every
+//! instant: submissions, the tick, nodes by id, masters by job.
+
+mod containers;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -16,6 +21,7 @@ use resched_trace::model::Outcome;
 use crate::Error;
 use crate::beats::Beats;
 use crate::cluster::{Cluster, ReduceModel};
+use crate::containers::System;
 use crate::cost::{CostModel, Script};
 use crate::ids::{JobId, Kind, Level, Ms, NodeId};
 use crate::observer::{Decided, Ended, JobEnded, Launched, Observer};
@@ -63,7 +69,8 @@ pub struct Tally {
 /// is told, now and then, how many jobs have ended.
 ///
 /// # Errors
-/// [`Error::PolicyViolation`] and [`Error::Stalled`]; whatever the observer returns.
+/// [`Error::PolicyViolation`] and [`Error::Stalled`]; [`Error::Config`] if the cluster is not under the policy's system
+/// ([`Cluster::for_system`]); whatever the observer returns.
 pub fn replay<P: Policy, O: Observer>(
     workload: &Workload,
     cluster: &Cluster,
@@ -72,6 +79,12 @@ pub fn replay<P: Policy, O: Observer>(
     observer: &mut O,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Tally, Error> {
+    if cluster.system() != policy.system() {
+        let (wanted, found) = (policy.system(), cluster.system());
+        return Err(Error::Config(format!(
+            "policy `{name}` schedules {wanted:?}; expected such a cluster, found {found:?}"
+        )));
+    }
     let mut engine = Engine::new(workload, cluster, name, policy, options, observer);
     engine.start();
     while engine.tally.jobs < workload.jobs().len() as u64 {
@@ -96,11 +109,23 @@ type Position = (Ms, u8, u32);
 struct Classes {
     heartbeat: u8,
     tick: u8,
+    /// Heartbeats of application masters.
+    master: u8,
     submissions: Vec<u8>,
 }
 
 impl Classes {
-    fn new(workload: &Workload, interval: Ms, period: Option<Ms>) -> Self {
+    fn new(workload: &Workload, cluster: &Cluster, period: Option<Ms>) -> Self {
+        match cluster.system() {
+            System::Slots => Self::as_queued(workload, cluster.interval(), period),
+            System::Containers => {
+                Self { submissions: vec![0; workload.jobs().len()], tick: 1, heartbeat: 2, master: 3 }
+            }
+        }
+    }
+
+    /// As Hadoop's simulator would have queued them.
+    fn as_queued(workload: &Workload, interval: Ms, period: Option<Ms>) -> Self {
         let period = period.unwrap_or(interval);
         let (heartbeat, tick) = if interval >= period { (1, 3) } else { (3, 1) };
         let (longer, shorter) = (interval.max(period), interval.min(period));
@@ -119,7 +144,7 @@ impl Classes {
                 (false, false) => 4,
             }
         });
-        Self { submissions: submissions.collect(), heartbeat, tick }
+        Self { submissions: submissions.collect(), heartbeat, tick, master: u8::MAX }
     }
 }
 
@@ -167,9 +192,12 @@ struct Engine<'a, 'w, P, O> {
     observer: &'a mut O,
     classes: Classes,
     parking: bool,
-    /// The next heartbeat of each node that is not asleep; entries that no longer agree with `next_beat` are stale.
-    heap: BinaryHeap<Reverse<(Ms, u32)>>,
+    /// The next heartbeat of each node and master that is not asleep; entries that no longer agree with `next_beat` and
+    /// `next_master_beat` are stale.
+    heap: BinaryHeap<Reverse<Position>>,
     next_beat: Vec<Ms>,
+    /// By job; empty on slots.
+    next_master_beat: Vec<Ms>,
     next_job: usize,
     /// What happens to nodes, in order, and how much of it has.
     changes: Vec<(Ms, Change, NodeId)>,
@@ -198,11 +226,12 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
         observer: &'a mut O,
     ) -> Self {
         let world = World::new(workload, cluster, options.seed);
+        let masters = world.yarn.as_ref().map_or_else(Vec::new, |yarn| vec![NEVER; yarn.apps.len()]);
         let changes = changes(cluster, &world.beats);
         let period = policy.period();
         Self {
             cost: CostModel::new(workload, cluster, options.seed, &options.script),
-            classes: Classes::new(workload, cluster.interval(), period),
+            classes: Classes::new(workload, cluster, period),
             next_tick: period.map(|period| world.now + period),
             world,
             name,
@@ -211,6 +240,7 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
             parking: options.parking,
             heap: BinaryHeap::new(),
             next_beat: vec![NEVER; cluster.nodes().len()],
+            next_master_beat: masters,
             next_job: 0,
             changes,
             next_change: 0,
@@ -270,8 +300,12 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
             self.submit(JobId::at(self.next_job))?;
         } else {
             self.heap.pop();
-            self.next_beat[at.2 as usize] = NEVER;
-            self.heartbeat_if_due(NodeId(at.2), at)?;
+            *self.next_of(at) = NEVER;
+            if at.1 == self.classes.master {
+                self.master_heartbeat(JobId(at.2), at)?;
+            } else {
+                self.heartbeat_if_due(NodeId(at.2), at)?;
+            }
         }
         self.wake_for_needs(at);
         if self.world.version != self.progressed.0 {
@@ -281,13 +315,19 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
     }
 
     fn peek_beat(&mut self) -> Option<Position> {
-        while let Some(&Reverse((at, node))) = self.heap.peek() {
-            if self.next_beat[node as usize] == at {
-                return Some((at, self.classes.heartbeat, node));
+        while let Some(&Reverse(beat)) = self.heap.peek() {
+            if *self.next_of(beat) == beat.0 {
+                return Some(beat);
             }
             self.heap.pop();
         }
         None
+    }
+
+    /// When the node or the master of this heartbeat calls next.
+    fn next_of(&mut self, beat: Position) -> &mut Ms {
+        let all = if beat.1 == self.classes.master { &mut self.next_master_beat } else { &mut self.next_beat };
+        &mut all[beat.2 as usize]
     }
 
     fn check_progress(&self) -> Result<(), Error> {
@@ -353,6 +393,7 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
     fn silence(&mut self, node: NodeId) -> Result<(), Error> {
         self.next_beat[node.index()] = NEVER;
         self.world.nodes[node.index()].health = Health::Silent(self.world.now);
+        self.world.orphan_containers(node);
         for place in 0..self.world.nodes[node.index()].runs.len() {
             let id = self.world.nodes[node.index()].runs[place];
             let run = &self.world.runs[id.index()];
@@ -370,10 +411,17 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
     fn lose(&mut self, node: NodeId, at: Position) -> Result<(), Error> {
         self.world.settle_reports(at.0 - 1, NodeId(u32::MAX));
         for id in self.world.nodes[node.index()].runs.clone() {
-            self.attempt_ended(id, at)?;
+            if self.world.yarn.is_some() {
+                self.container_ended(id, at)?;
+            } else {
+                self.attempt_ended(id, at)?;
+            }
         }
+        self.lose_masters(node, at);
         for task in self.world.give_up(node) {
             self.world.map_lost(task);
+            self.policy.task_returned(task, View { world: &self.world });
+            self.plan_master(self.world.workload.job_of(task), at.0);
         }
         if self.world.cluster.config.nodes.copying_reduces > 0 {
             // Reduces that must fetch again make room for others.
@@ -449,7 +497,7 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
     fn schedule(&mut self, node: NodeId, at: Ms) {
         if at < self.next_beat[node.index()] && self.world.nodes[node.index()].health == Health::Up {
             self.next_beat[node.index()] = at;
-            self.heap.push(Reverse((at, node.0)));
+            self.heap.push(Reverse((at, self.classes.heartbeat, node.0)));
         }
     }
 
@@ -461,10 +509,17 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
         let due = !self.world.cluster.config.heartbeat.out_of_band
             || self.world.beats.from(node, at.0) == at.0
             || runs.iter().any(ended);
-        if due {
-            self.heartbeat(node, at, next)?;
+        if self.world.yarn.is_some() {
+            if due {
+                self.container_heartbeat(node, at, next)?;
+            }
+            self.plan_containers(node, at, next);
+        } else {
+            if due {
+                self.heartbeat(node, at, next)?;
+            }
+            self.plan(node, at, next);
         }
-        self.plan(node, at, next);
         Ok(())
     }
 
@@ -502,19 +557,29 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
     }
 
     fn attempt_ended(&mut self, id: RunId, at: Position) -> Result<(), Error> {
-        let run = self.world.release(id);
-        let wanted = self.world.tasks[run.task.index()].phase == TaskPhase::Running;
-        let counts = run.kill == Kill::No && !run.lost && wanted;
+        let run = self.take_off(id)?;
+        if self.world.jobs[run.job.index()].phase == JobPhase::Active { self.learn_end(&run, at) } else { Ok(()) }
+    }
+
+    /// Frees what an attempt that has ended held.
+    fn take_off(&mut self, id: RunId) -> Result<Run, Error> {
+        let mut run = self.world.release(id);
+        let task = &mut self.world.tasks[run.task.index()];
+        let counts = run.kill == Kill::No && !run.lost && task.phase == TaskPhase::Running && !task.won;
+        task.won |= counts && run.course.outcome == Outcome::Success;
         if run.kill != Kill::Done && !run.lost {
             self.tell_end(&run, run.course.outcome, !counts)?;
         }
-        if self.world.jobs[run.job.index()].phase != JobPhase::Active {
-            return Ok(());
-        }
-        let outcome = if counts { run.course.outcome } else { Outcome::Killed };
+        run.unwanted = !counts;
+        Ok(run)
+    }
+
+    /// The master of an active job learns how an attempt ended.
+    fn learn_end(&mut self, run: &Run, at: Position) -> Result<(), Error> {
+        let outcome = if run.unwanted { Outcome::Killed } else { run.course.outcome };
         match outcome {
-            Outcome::Success => self.task_done(&run, at),
-            Outcome::Failed => self.world.attempt_failed(&run),
+            Outcome::Success => self.task_done(run, at),
+            Outcome::Failed => self.world.attempt_failed(run),
             _ => {}
         }
         let task = &self.world.tasks[run.task.index()];
@@ -522,8 +587,9 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
             self.policy.task_finished(&run.ended(outcome, self.world.workload), View { world: &self.world });
             return self.end_job(run.job, Outcome::Failed);
         }
-        if task.phase == TaskPhase::Running && task.live == 0 {
+        if task.phase == TaskPhase::Running && task.live == 0 && !task.won {
             self.world.task_returned(run.task);
+            self.policy.task_returned(run.task, View { world: &self.world });
         }
         self.policy.task_finished(&run.ended(outcome, self.world.workload), View { world: &self.world });
         if self.world.is_done(run.job) { self.end_job(run.job, Outcome::Success) } else { Ok(()) }
@@ -611,9 +677,11 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
             self.fix_reduce_end(id);
             self.tally.launches += 1;
             let run = &self.world.runs[id.index()];
-            let (task, attempt, level, backup) = (run.task, run.attempt, self.level_of(run), run.backup);
+            let (job, task, attempt) = (run.job, run.task, run.attempt);
+            let (level, backup) = (self.level_of(run), run.backup);
             self.observer.launched(&Launched { at: at.0, task, attempt, node, level, backup })?;
             self.policy.task_started(&RunView::of(&self.world, id), View { world: &self.world });
+            self.plan_taking_over(job, at);
         }
         self.launched = launched;
         Ok(())
@@ -623,18 +691,23 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
     fn carry_out_kills(&mut self, node: NodeId) -> Result<(), Error> {
         for place in 0..self.world.nodes[node.index()].runs.len() {
             let id = self.world.nodes[node.index()].runs[place];
-            let now = self.world.now;
-            let run = &mut self.world.runs[id.index()];
-            if run.kill == Kill::Ordered {
-                // One that was still being launched never ran.
-                run.start = run.start.min(now);
-                run.end = Some(now);
-                let run = run.clone();
-                self.tell_end(&run, Outcome::Killed, true)?;
-                self.world.runs[id.index()].kill = Kill::Done;
+            if self.world.runs[id.index()].kill == Kill::Ordered {
+                self.kill_now(id)?;
             }
         }
         self.world.plan_computing(node);
+        Ok(())
+    }
+
+    fn kill_now(&mut self, id: RunId) -> Result<(), Error> {
+        let now = self.world.now;
+        let run = &mut self.world.runs[id.index()];
+        // One that was still being launched never ran.
+        run.start = run.start.min(now);
+        run.end = Some(now);
+        let run = run.clone();
+        self.tell_end(&run, Outcome::Killed, true)?;
+        self.world.runs[id.index()].kill = Kill::Done;
         Ok(())
     }
 
@@ -650,7 +723,6 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
                 let now = self.world.now;
                 let run = &mut self.world.runs[id.index()];
                 let shuffled = now.max(run.start);
-                run.course.sort = 0;
                 run.shuffle_finish = Some(shuffled);
                 run.end = Some(shuffled + run.course.run);
                 self.observer.told(now, run.task, run.attempt)?;
@@ -689,15 +761,18 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
     }
 
     fn find_needs(&self) -> Needs {
-        Needs {
-            maps: self.world.ready[0] > 0,
-            reduces: self.world.ready[1] > 0,
-            any_slot: self.policy.restless(View { world: &self.world }),
-            all: self.policy.counts_heartbeats(View { world: &self.world }),
+        let restless = self.policy.restless(View { world: &self.world });
+        let all = self.policy.counts_heartbeats(View { world: &self.world });
+        if let Some(yarn) = &self.world.yarn {
+            return Needs { any_slot: yarn.any_asked() || restless, all, ..Needs::default() };
         }
+        Needs { maps: self.world.ready[0] > 0, reduces: self.world.ready[1] > 0, any_slot: restless, all }
     }
 
     fn needs_node(&self, needs: Needs, node: NodeId) -> bool {
+        if self.world.yarn.is_some() {
+            return self.needs_container_node(needs, node);
+        }
         let free = self.world.nodes[node.index()].free;
         let fits = |kind| free.fits(self.world.cluster.demand(kind)) > 0;
         let by_kind = needs.maps && fits(Kind::Map) || needs.reduces && fits(Kind::Reduce);

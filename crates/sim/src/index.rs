@@ -8,6 +8,7 @@
 use std::cell::Cell;
 
 use crate::cluster::Cluster;
+use crate::containers::System;
 use crate::ids::{Level, NodeId, RackId, TaskId};
 use crate::workload::Workload;
 
@@ -31,6 +32,17 @@ struct Returned {
     failed_on: Vec<NodeId>,
 }
 
+impl Returned {
+    fn has_failed(&self) -> bool {
+        !self.failed_on.is_empty()
+    }
+
+    /// Not on a node where it failed, unless it failed on all of them.
+    fn may_run_on(&self, node: NodeId, nodes: usize) -> bool {
+        !self.failed_on.contains(&node) || self.failed_on.len() >= nodes
+    }
+}
+
 /// The waiting maps of one job.
 #[derive(Debug)]
 pub(crate) struct MapIndex {
@@ -41,6 +53,8 @@ pub(crate) struct MapIndex {
     /// Maps that failed and run again: they must remember where.
     failures: Vec<Returned>,
     waiting_unplaced: u32,
+    /// Maps that failed are asked for by themselves (YARN).
+    failed_apart: bool,
 }
 
 impl MapIndex {
@@ -69,6 +83,7 @@ impl MapIndex {
             returned: Vec::new(),
             failures: Vec::new(),
             waiting_unplaced,
+            failed_apart: cluster.system() == System::Containers,
         }
     }
 
@@ -96,6 +111,18 @@ impl MapIndex {
             Reach::Any => near().or_else(far),
             Reach::OffRack => far(),
         }
+    }
+
+    /// Of the maps that failed the one that has waited longest and may run on this node.
+    pub(crate) fn find_failed(&self, cluster: &Cluster, node: NodeId) -> Option<TaskId> {
+        let everywhere = cluster.nodes().len();
+        let failed = self.returned.iter().filter(|returned| returned.has_failed());
+        failed.into_iter().find(|returned| returned.may_run_on(node, everywhere)).map(|returned| returned.task)
+    }
+
+    /// How many maps that failed wait.
+    pub(crate) fn failed_waiting(&self) -> u32 {
+        self.returned.iter().filter(|returned| returned.has_failed()).count() as u32
     }
 
     /// Takes a map out that is launched now.
@@ -185,9 +212,9 @@ impl Look<'_> {
             .returned
             .iter()
             .rev()
+            .filter(|returned| !(self.index.failed_apart && returned.has_failed()))
             .find(|returned| {
-                fits(self.workload.replicas(returned.task))
-                    && (!returned.failed_on.contains(&self.node) || returned.failed_on.len() >= self.everywhere)
+                fits(self.workload.replicas(returned.task)) && returned.may_run_on(self.node, self.everywhere)
             })
             .map(|returned| returned.task)
     }

@@ -13,6 +13,7 @@
 mod beats;
 mod cluster;
 mod compute_gate;
+mod containers;
 mod cost;
 mod engine;
 mod error;
@@ -34,6 +35,7 @@ pub use cluster::{
     Backup, Cluster, ClusterConfig, Cost, Era, Heartbeat, Interval, Jobs, Node, Nodes, Outage, Phase, ReduceModel,
     Slow, Splits,
 };
+pub use containers::{AmState, Ask, Calculator, Container, ContainerState, Containers, Reservation, Size, System};
 pub use cost::{Fluid, Script, slowstart_threshold};
 pub use engine::{Options, Tally, replay};
 pub use error::Error;

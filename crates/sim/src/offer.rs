@@ -1,5 +1,6 @@
 //! What a node offers at a heartbeat, and the only way to launch a task.
 
+use crate::containers::{AmState, Ask, Reservation};
 use crate::cost::CostModel;
 use crate::ids::{JobId, Kind, Level, Ms, NodeId, TaskId};
 use crate::index::Reach;
@@ -52,6 +53,86 @@ impl Offer<'_, '_> {
     /// The reduce of a job that this node should run (policies A.2).
     pub fn find_reduce(&self, job: JobId) -> Option<TaskId> {
         self.world.find_reduce(job, self.node)
+    }
+
+    /// YARN: the task for which this node would serve such a request of a job: a map no farther from its input than `reach`,
+    /// others wherever they may run. `None` for the application master.
+    pub fn find(&self, job: JobId, ask: Ask, reach: Reach) -> Option<TaskId> {
+        match ask {
+            Ask::Am => None,
+            Ask::FailedMap => self.world.find_failed_map(job, self.node),
+            Ask::Reduce => self.find_reduce(job),
+            Ask::Map => self.find_map(job, reach),
+        }
+    }
+
+    /// YARN: whether the node has room for the container of such a request.
+    #[inline]
+    pub fn fits(&self, ask: Ask) -> bool {
+        self.world.nodes[self.node.index()].free.fits(self.world.cluster.demand_of(ask)) > 0
+    }
+
+    /// YARN: whether the node has room for the smallest container.
+    #[inline]
+    pub fn has_room(&self) -> bool {
+        self.world.nodes[self.node.index()].free.fits(self.world.cluster.smallest()) > 0
+    }
+
+    /// YARN: the request that the node is kept for.
+    #[inline]
+    pub fn reservation(&self) -> Option<Reservation> {
+        self.view().reservation(self.node)
+    }
+
+    /// YARN: keeps the node for a request that does not fit now, until [`Offer::unreserve`] or the end of the job.
+    ///
+    /// # Errors
+    /// [`Violation`] if the node is kept already, if it has room, or if the job does not ask for it.
+    pub fn reserve(&mut self, job: JobId, ask: Ask) -> Result<(), Violation> {
+        let problem = if self.reservation().is_some() {
+            "the node is kept for another request"
+        } else if self.view().job(job).asked(ask) == 0 {
+            "the job does not ask for it"
+        } else if self.fits(ask) {
+            "the node has room for it"
+        } else {
+            self.set_reservation(Some(Reservation { job, ask }));
+            return Ok(());
+        };
+        Err(self.violation(&format!("reserves for {ask:?} of {}", self.world.workload.job(job).id), problem))
+    }
+
+    /// YARN: keeps the node no longer.
+    pub fn unreserve(&mut self) {
+        if self.reservation().is_some() {
+            self.set_reservation(None);
+        }
+    }
+
+    fn set_reservation(&mut self, reservation: Option<Reservation>) {
+        if let Some(yarn) = &mut self.world.yarn {
+            yarn.reserve(self.node, reservation);
+            self.world.version += 1;
+        }
+    }
+
+    /// YARN: gives the application master of a job its container on this node.
+    ///
+    /// # Errors
+    /// [`Violation`] if the job is not active, has a master, or the node has no room.
+    pub fn launch_am(&mut self, job: JobId) -> Result<(), Violation> {
+        let view = self.view().job(job);
+        let problem = if self.world.jobs[job.index()].phase != JobPhase::Active {
+            "its job is not active"
+        } else if view.am() != AmState::Waiting || view.asked(Ask::Am) == 0 {
+            "it does not wait"
+        } else if !self.fits(Ask::Am) {
+            "the node has no room for it"
+        } else {
+            self.world.launch_am(job, self.node);
+            return Ok(());
+        };
+        Err(self.violation(&format!("launches the master of {}", self.world.workload.job(job).id), problem))
     }
 
     /// How near to its input a map would run here.
@@ -117,18 +198,20 @@ impl Offer<'_, '_> {
     fn check(&self, task: TaskId, job: JobId, kind: Kind) -> Result<(), Violation> {
         let problem = if self.world.jobs[job.index()].phase != JobPhase::Active {
             "its job is not active"
-        } else if !matches!(self.world.tasks[task.index()].phase, TaskPhase::Waiting | TaskPhase::Returned) {
+        } else if !self.view().waits(task) {
             "it does not wait"
         } else if kind == Kind::Reduce && !self.world.reduces_may_start(job) {
             "too few maps of its job are done"
         } else if kind == Kind::Reduce && self.world.fetches_enough(job, self.node) {
             "the node runs as many reduces of its job as it may"
+        } else if self.world.ready_of(job, kind) == 0 {
+            "its job does not ask for it"
         } else if self.free(kind) == 0 {
             "the node has no room for it"
         } else {
             return Ok(());
         };
-        Err(self.violation(task, problem))
+        Err(self.refusal(task, problem))
     }
 
     fn check_backup(&self, task: TaskId, job: JobId, kind: Kind) -> Result<(), Violation> {
@@ -144,12 +227,14 @@ impl Offer<'_, '_> {
         } else {
             return Ok(());
         };
-        Err(self.violation(task, problem))
+        Err(self.refusal(task, problem))
     }
 
-    fn violation(&self, task: TaskId, problem: &str) -> Violation {
-        let name = self.world.workload.task_name(task);
-        let host = &self.world.cluster.node(self.node).name;
-        Violation(format!("launches {name} on {host}, but {problem}"))
+    fn refusal(&self, task: TaskId, problem: &str) -> Violation {
+        self.violation(&format!("launches {}", self.world.workload.task_name(task)), problem)
+    }
+
+    fn violation(&self, what: &str, problem: &str) -> Violation {
+        Violation(format!("{what} on {}, but {problem}", self.world.cluster.node(self.node).name))
     }
 }

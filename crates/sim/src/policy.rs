@@ -1,7 +1,9 @@
 //! The boundary between the engine and a scheduling policy.
 
-use crate::ids::{JobId, Ms, NodeId};
+use crate::containers::{Container, System};
+use crate::ids::{JobId, Ms, NodeId, TaskId};
 use crate::offer::{Offer, Violation};
+use crate::resources::Resources;
 use crate::view::{AttemptEnd, RunId, RunView, View};
 
 /// A scheduling policy. The engine owns the world; a policy reads a [`View`] of it that hides the future, and answers a
@@ -11,6 +13,11 @@ use crate::view::{AttemptEnd, RunId, RunView, View};
 /// changes at such heartbeats too says so by [`Policy::restless`] or [`Policy::counts_heartbeats`]; the schedule must be the
 /// same with and without parking.
 pub trait Policy {
+    /// What it schedules: the slots of MapReduce 1 or the containers of YARN.
+    fn system(&self) -> System {
+        System::Slots
+    }
+
     /// A job has arrived.
     fn job_submitted(&mut self, _job: JobId, _view: View<'_>) {}
 
@@ -20,11 +27,23 @@ pub trait Policy {
     /// An attempt that this policy launched is on its way.
     fn task_started(&mut self, _started: &RunView, _view: View<'_>) {}
 
-    /// The master has learned how an attempt at a task ended.
+    /// The master (under YARN the one of the job) has learned how an attempt at a task ended.
     fn task_finished(&mut self, _ended: &AttemptEnd, _view: View<'_>) {}
+
+    /// A task waits again: its last attempt failed or was killed, or the output of a map was lost with its node.
+    fn task_returned(&mut self, _task: TaskId, _view: View<'_>) {}
 
     /// The master has given a node up: the attempts on it were reported as killed, and maps that were done there wait again.
     fn node_lost(&mut self, _node: NodeId, _view: View<'_>) {}
+
+    /// YARN: the resource manager has learned that a container runs, or that it is over, that of an application master
+    /// included. What has been allocated a policy knows: it did so itself.
+    fn container_changed(&mut self, _container: &Container, _view: View<'_>) {}
+
+    /// YARN: what the application master of a job is told that it could still get (policies A.9).
+    fn headroom(&self, _job: JobId, view: View<'_>) -> Resources {
+        view.free_in_all()
+    }
 
     /// How often [`Policy::tick`] is called, ms; `None`: never.
     fn period(&self) -> Option<Ms> {
@@ -66,7 +85,8 @@ pub struct Orders {
 
 impl Orders {
     /// Kills a running attempt at its node's next heartbeat. Its task waits again after the heartbeat that follows; it
-    /// does not count as failed (policies B.5a, oracle F11).
+    /// does not count as failed (policies B.5a, oracle F11). A container is free from that heartbeat on, and its task waits again
+    /// once the job's master has learned of it; one that has ended by itself before has ended as it did.
     pub fn kill(&mut self, run: RunId) {
         self.kills.push(run);
     }

@@ -4,10 +4,11 @@ use rand::Rng;
 use resched_trace::draws::{Purpose, stream};
 use resched_trace::model::{Outcome, Priority};
 
+use crate::containers::{AmState, Ask, Reservation, System};
 use crate::ids::{JobId, Kind, Level, Ms, NodeId, RackId, TaskId};
 use crate::progress::Progress;
 use crate::resources::Resources;
-use crate::world::{Kill, World};
+use crate::world::{Health, Kill, TaskPhase, World};
 
 /// An attempt that is on a node now. The number is used again once it is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -67,7 +68,7 @@ impl RunView {
             attempt: run.attempt,
             node: run.node,
             assigned: run.assigned,
-            start: run.assigned + world.cluster.config.jobs.launch_overhead,
+            start: run.start,
             backup: run.backup,
             level: run.level,
             reported: run.reported,
@@ -130,6 +131,12 @@ impl<'a> View<'a> {
         self.world.live_nodes
     }
 
+    /// Whether the master counts on a node: it has not given it up.
+    #[inline]
+    pub fn is_live(&self, node: NodeId) -> bool {
+        self.world.nodes[node.index()].health != Health::Lost
+    }
+
     /// How many nodes there are, lost ones included: their ids are smaller than that.
     #[inline]
     pub fn node_count(&self) -> usize {
@@ -151,13 +158,13 @@ impl<'a> View<'a> {
         self.world.cluster.node(node).rack
     }
 
-    /// All slots of a kind, of the nodes that the master has not given up.
+    /// All slots of a kind, or how many containers for such tasks would fit; of the nodes that the master has not given up.
     #[inline]
     pub fn slots(&self, kind: Kind) -> u32 {
         self.world.slots[kind.index()]
     }
 
-    /// The slots of a kind of one node.
+    /// The slots of a kind of one node, or how many containers for such tasks would fit.
     #[inline]
     pub fn node_slots(&self, node: NodeId, kind: Kind) -> u32 {
         self.world.cluster.node(node).capacity.fits(self.world.cluster.demand(kind))
@@ -181,6 +188,48 @@ impl<'a> View<'a> {
         self.world.roomy[kind.index()]
     }
 
+    /// How the machines are handed out.
+    #[inline]
+    pub fn system(&self) -> System {
+        self.world.cluster.system()
+    }
+
+    /// What all nodes offer that the master has not given up.
+    #[inline]
+    pub fn total(&self) -> Resources {
+        self.world.total
+    }
+
+    /// YARN: what all nodes have free; nothing on slots.
+    #[inline]
+    pub fn free_in_all(&self) -> Resources {
+        self.world.yarn.as_ref().map_or_else(Resources::default, |yarn| yarn.free)
+    }
+
+    /// What the container for a request takes.
+    #[inline]
+    pub fn demand(&self, ask: Ask) -> Resources {
+        self.world.cluster.demand_of(ask)
+    }
+
+    /// YARN: what the smallest container takes.
+    #[inline]
+    pub fn smallest(&self) -> Resources {
+        self.world.cluster.smallest()
+    }
+
+    /// YARN: requests of all jobs that are outstanding.
+    #[inline]
+    pub fn asked(&self, ask: Ask) -> u64 {
+        self.world.yarn.as_ref().map_or(0, |yarn| yarn.asked[ask.index()])
+    }
+
+    /// YARN: the request that a node is kept for.
+    #[inline]
+    pub fn reservation(&self, node: NodeId) -> Option<Reservation> {
+        self.world.yarn.as_ref().and_then(|yarn| yarn.nodes[node.index()].reservation)
+    }
+
     /// Jobs that have arrived and not ended, in the order of submission, then of id.
     #[inline]
     pub fn jobs(&self) -> &'a [JobId] {
@@ -197,6 +246,12 @@ impl<'a> View<'a> {
     #[inline]
     pub fn job_of(&self, task: TaskId) -> JobId {
         self.world.workload.job_of(task)
+    }
+
+    /// The kind of a task.
+    #[inline]
+    pub fn kind(&self, task: TaskId) -> Kind {
+        self.world.workload.job(self.job_of(task)).place(task).0
     }
 
     /// Bytes of the split that a map reads, known as soon as its job has arrived; `None` if the trace does not say, and for
@@ -217,10 +272,15 @@ impl<'a> View<'a> {
         stream(self.world.seed, purpose, entity)
     }
 
-    /// Tasks of a kind that could be launched now, of all jobs: maps that wait, reduces that wait past slow-start.
+    /// Tasks of a kind that could be launched now, of all jobs: maps that wait, reduces that wait past slow-start; under YARN
+    /// those that are asked for.
     #[inline]
     pub fn ready(&self, kind: Kind) -> u64 {
-        self.world.ready[kind.index()]
+        match (&self.world.yarn, kind) {
+            (None, _) => self.world.ready[kind.index()],
+            (Some(_), Kind::Map) => self.asked(Ask::FailedMap) + self.asked(Ask::Map),
+            (Some(_), Kind::Reduce) => self.asked(Ask::Reduce),
+        }
     }
 
     /// Unfinished tasks of a kind, of all jobs; of reduces only those past slow-start.
@@ -251,6 +311,12 @@ impl<'a> View<'a> {
     #[inline]
     pub fn backups(&self, kind: Kind) -> u64 {
         self.world.backups[kind.index()]
+    }
+
+    /// Whether a task is not done and no attempt at it runs.
+    #[inline]
+    pub fn waits(&self, task: TaskId) -> bool {
+        matches!(self.world.tasks[task.index()].phase, TaskPhase::Waiting | TaskPhase::Returned)
     }
 
     /// How many attempts at a task are on nodes now.
@@ -344,10 +410,40 @@ impl<'a> JobView<'a> {
         self.world.jobs[self.job.index()].finished[kind.index()]
     }
 
-    /// How many of them could be launched now: reduces only past slow-start.
+    /// How many of them could be launched now: reduces only past slow-start; under YARN those that are asked for.
     #[inline]
     pub fn ready(&self, kind: Kind) -> u32 {
-        if kind == Kind::Map || self.reduces_may_start() { self.waiting(kind) } else { 0 }
+        self.world.ready_of(self.job, kind)
+    }
+
+    /// YARN: how many of its requests are outstanding.
+    #[inline]
+    pub fn asked(&self, ask: Ask) -> u32 {
+        self.world.yarn.as_ref().map_or(0, |yarn| yarn.apps[self.job.index()].asked[ask.index()])
+    }
+
+    /// YARN: where its application master stands.
+    #[inline]
+    pub fn am(&self) -> AmState {
+        self.world.yarn.as_ref().map_or(AmState::Waiting, |yarn| yarn.apps[self.job.index()].am)
+    }
+
+    /// YARN: what its containers hold, that of its application master included.
+    #[inline]
+    pub fn held(&self) -> Resources {
+        self.world.yarn.as_ref().map_or_else(Resources::default, |yarn| yarn.apps[self.job.index()].held)
+    }
+
+    /// YARN: how many nodes are kept for such a request of it.
+    #[inline]
+    pub fn reserved(&self, ask: Ask) -> u32 {
+        self.world.yarn.as_ref().map_or(0, |yarn| yarn.apps[self.job.index()].reserved[ask.index()])
+    }
+
+    /// YARN: how many places its outstanding requests for maps name: hosts, racks, and "anywhere".
+    #[inline]
+    pub fn locations(&self) -> u32 {
+        self.world.yarn.as_ref().map_or(0, |yarn| yarn.locations(self.job))
     }
 
     /// Whether enough maps are done for its reduces to start (policies A.3).

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use crate::beats::Beats;
 use crate::cluster::{Cluster, Node};
+use crate::containers::{System, Yarn};
 use crate::cost::{Course, Fluid, slowstart_threshold};
 use crate::ids::{JobId, Kind, Level, Ms, NodeId, TaskId};
 use crate::index::{MapIndex, Reach, level};
@@ -41,11 +42,14 @@ pub(crate) struct TaskState {
     pub(crate) failures: u32,
     /// Its attempts that are on nodes, as far as the master knows; more than one if it is backed up.
     pub(crate) live: u32,
+    /// Whether an attempt at it has succeeded; under YARN its job's master may not have learned it yet.
+    pub(crate) won: bool,
     /// Where it was done.
     done_on: Option<NodeId>,
 }
 
-const NEW_TASK: TaskState = TaskState { phase: TaskPhase::Waiting, tries: 0, failures: 0, live: 0, done_on: None };
+const NEW_TASK: TaskState =
+    TaskState { phase: TaskPhase::Waiting, tries: 0, failures: 0, live: 0, won: false, done_on: None };
 
 #[derive(Debug)]
 pub(crate) struct JobState {
@@ -108,6 +112,8 @@ pub(crate) struct Run {
     pub(crate) backup: bool,
     /// Whether it died with its node, which the master does not know yet.
     pub(crate) lost: bool,
+    /// Whether its end does not count, however it came.
+    pub(crate) unwanted: bool,
     /// Its place among the running attempts of its job and kind.
     place: u32,
     /// Which launch of the replay it is: tells it from others that had the same place in `runs`.
@@ -197,7 +203,9 @@ pub(crate) struct World<'w> {
     pub(crate) backups: [u64; 2],
     /// Slots of the nodes that the master has not given up.
     pub(crate) slots: [u32; 2],
-    /// How many nodes those are.
+    /// What these nodes offer.
+    pub(crate) total: Resources,
+    /// How many they are.
     pub(crate) live_nodes: usize,
     /// Tasks of active jobs that have reduces.
     pub(crate) desired_with_reduces: [u64; 2],
@@ -207,6 +215,8 @@ pub(crate) struct World<'w> {
     pub(crate) roomy: [u32; 2],
     /// Grows with every change that a policy could see.
     pub(crate) version: u64,
+    /// Applications and containers, under YARN.
+    pub(crate) yarn: Option<Box<Yarn>>,
 }
 
 impl<'w> World<'w> {
@@ -266,11 +276,13 @@ impl<'w> World<'w> {
             running: [0; 2],
             backups: [0; 2],
             slots: Kind::BOTH.map(|kind| cluster.slots(kind)),
+            total: cluster.total(),
             live_nodes: cluster.nodes().len(),
             desired_with_reduces: [0; 2],
             reported: [0; 2],
             roomy,
             version: 0,
+            yarn: (cluster.system() == System::Containers).then(|| Box::new(Yarn::new(workload.jobs().len(), cluster))),
         }
     }
 
@@ -299,6 +311,7 @@ impl<'w> World<'w> {
         if maps == 0 {
             self.jobs[job.index()].maps_done = Some(self.now);
         }
+        self.ask_for_am(job);
     }
 
     /// The reduces of this job may start from now on.
@@ -340,6 +353,7 @@ impl<'w> World<'w> {
         if let Some(place) = self.active.iter().position(|&other| other == job) {
             self.active.remove(place);
         }
+        self.withdraw(job);
         self.version += 1;
     }
 
@@ -364,7 +378,7 @@ impl<'w> World<'w> {
 
     pub(crate) fn find_map(&self, job: JobId, node: NodeId, reach: Reach) -> Option<TaskId> {
         let state = &self.jobs[job.index()];
-        if state.waiting[0] == 0 || self.refuses(job, node) {
+        if self.ready_of(job, Kind::Map) == 0 || self.refuses(job, node) {
             return None;
         }
         let launched = |task: TaskId| self.tasks[task.index()].phase != TaskPhase::Waiting;
@@ -373,8 +387,8 @@ impl<'w> World<'w> {
 
     pub(crate) fn find_reduce(&self, job: JobId, node: NodeId) -> Option<TaskId> {
         let state = &self.jobs[job.index()];
-        let open = state.phase == JobPhase::Active && state.waiting[1] > 0;
-        if !open || !self.reduces_may_start(job) || self.refuses(job, node) || self.fetches_enough(job, node) {
+        let open = state.phase == JobPhase::Active && self.ready_of(job, Kind::Reduce) > 0;
+        if !open || self.refuses(job, node) || self.fetches_enough(job, node) {
             return None;
         }
         let everywhere = self.live_nodes;
@@ -389,6 +403,14 @@ impl<'w> World<'w> {
         first.or(fresh)
     }
 
+    /// The map of a job among those that failed that this node should run (YARN asks for them by themselves).
+    pub(crate) fn find_failed_map(&self, job: JobId, node: NodeId) -> Option<TaskId> {
+        if self.ready_of(job, Kind::Map) == 0 || self.refuses(job, node) {
+            return None;
+        }
+        self.jobs[job.index()].maps.as_ref()?.find_failed(self.cluster, node)
+    }
+
     pub(crate) fn level(&self, task: TaskId, node: NodeId) -> Level {
         level(self.workload, self.cluster, task, node)
     }
@@ -400,6 +422,7 @@ impl<'w> World<'w> {
         let job = self.workload.job_of(task);
         let kind = self.workload.job(job).place(task).0;
         let placed = !self.workload.replicas(task).is_empty();
+        self.container_taken(task, job, kind);
         let reduces_ready = self.reduces_may_start(job);
         let state = &mut self.jobs[job.index()];
         match kind {
@@ -426,6 +449,7 @@ impl<'w> World<'w> {
         let id = self.start(task, node, course, next_beat, true);
         let run = &self.runs[id.index()];
         let (job, k) = (run.job, run.kind.index());
+        self.container_added(job, Kind::BOTH[k]);
         self.jobs[job.index()].backups[k] += 1;
         self.backups[k] += 1;
         id
@@ -435,7 +459,7 @@ impl<'w> World<'w> {
         let job = self.workload.job_of(task);
         let kind = self.workload.job(job).place(task).0;
         let level = if kind == Kind::Map { self.level(task, node) } else { Level::Off };
-        let start = self.now + self.cluster.config.jobs.launch_overhead;
+        let start = self.start_of(job);
         let k = kind.index();
         let state = &mut self.jobs[job.index()];
         state.running[k] += 1;
@@ -458,6 +482,7 @@ impl<'w> World<'w> {
             kill: Kill::No,
             backup,
             lost: false,
+            unwanted: false,
             place: state.runs[k].len() as u32,
             launch: self.launches,
         };
@@ -474,7 +499,9 @@ impl<'w> World<'w> {
         task.live += 1;
         self.nodes[node.index()].runs.push(id);
         self.set_free(node, self.nodes[node.index()].free.minus(self.cluster.demand(kind)));
-        self.expect_report(next_beat, node, id);
+        if self.yarn.is_none() {
+            self.expect_report(next_beat, node, id);
+        }
         self.version += 1;
         id
     }
@@ -484,7 +511,7 @@ impl<'w> World<'w> {
         self.runs.get(id.index()).is_some_and(|run| self.nodes[run.node.index()].runs.contains(&id))
     }
 
-    fn set_free(&mut self, node: NodeId, free: Resources) {
+    pub(crate) fn set_free(&mut self, node: NodeId, free: Resources) {
         let before = std::mem::replace(&mut self.nodes[node.index()].free, free);
         for kind in Kind::BOTH {
             let has_room = |free: Resources| u32::from(free.fits(self.cluster.demand(kind)) > 0);
@@ -500,6 +527,7 @@ impl<'w> World<'w> {
         self.tasks[run.task.index()].live -= 1;
         self.nodes[run.node.index()].runs.retain(|&other| other != id);
         self.set_free(run.node, self.nodes[run.node.index()].free.plus(self.cluster.demand(run.kind)));
+        self.container_given_back(run.job, run.kind);
         let state = &mut self.jobs[run.job.index()];
         let active = u64::from(state.phase == JobPhase::Active);
         state.running[k] -= 1;
@@ -618,6 +646,11 @@ impl<'w> World<'w> {
             self.slots[kind.index()] -= capacity.fits(self.cluster.demand(kind));
         }
         self.live_nodes -= 1;
+        self.total = self.total.minus(capacity);
+        if let Some(yarn) = &mut self.yarn {
+            yarn.free = yarn.free.minus(capacity);
+            yarn.reserve(node, None);
+        }
         let state = &mut self.nodes[node.index()];
         state.health = Health::Lost;
         state.reported = [0; 2];
@@ -639,6 +672,10 @@ impl<'w> World<'w> {
             self.slots[kind.index()] += capacity.fits(self.cluster.demand(kind));
         }
         self.live_nodes += 1;
+        self.total = self.total.plus(capacity);
+        if let Some(yarn) = &mut self.yarn {
+            yarn.free = yarn.free.plus(capacity);
+        }
         self.nodes[node.index()].health = Health::Up;
         self.set_free(node, capacity);
         self.version += 1;
@@ -650,6 +687,7 @@ impl<'w> World<'w> {
         let reduces = self.workload.job(job).count(Kind::Reduce);
         let were_ready = self.reduces_may_start(job);
         let state = &mut self.jobs[job.index()];
+        self.tasks[task.index()].won = false;
         state.finished[0] -= 1;
         state.maps_done = None;
         if let Some(left) = self.tasks[task.index()].done_on.and_then(|node| state.map_output.get_mut(node.index())) {

@@ -17,7 +17,7 @@
 //!
 //! **Source.** Tan, Meng, Zhang: Coupling Task Progress for MapReduce Resource-Aware Scheduling (INFOCOM 2013), Algorithms 1–3,
 //! Eqs. 1 and 3. Decisions of spec B.7: slow-start is enforced when a reduce is launched, not when its job is chosen; heartbeats of
-//! nodes without a free reduce slot count in the rounds of Algorithm 2; the groups are found anew at each test; a node is not counted
+//! nodes without a free reduce slot count in the rounds of Algorithm 2, which are as long as there are live nodes; the groups are found anew at each test; a node is not counted
 //! among the *other* nodes with free map slots; a slot that a job declines stays idle until the next heartbeat. Further: at a heartbeat
 //! maps come before reduces; a job whose pool is at its limit, or that may not run yet, is no candidate; a map of unknown place
 //! lifts its job's waits; equals are drawn by job, node and instant.
@@ -217,9 +217,6 @@ impl Policy for Coupling {
         if let Some(mismatches) = &mut self.mismatches {
             mismatches.note(job, view);
         }
-        if let Some(wait) = &mut self.wait {
-            wait.add(job, view);
-        }
     }
 
     fn job_finished(&mut self, job: JobId, _view: View<'_>) {
@@ -248,8 +245,17 @@ impl Policy for Coupling {
         if let Some(mismatches) = &mut self.mismatches {
             mismatches.note(ended.job, view);
         }
-        if let Some(wait) = &mut self.wait {
-            wait.ended(ended, view);
+    }
+
+    /// Maps that were done there wait again.
+    fn node_lost(&mut self, _node: NodeId, view: View<'_>) {
+        for &job in view.jobs() {
+            if let Maps::Peek(peeking) = &mut self.maps {
+                peeking.add(job, view);
+            }
+            if let Some(mismatches) = &mut self.mismatches {
+                mismatches.note(job, view);
+            }
         }
     }
 

@@ -4,7 +4,6 @@ use rand::RngExt;
 use rand::seq::IteratorRandom;
 use resched_sim::{AttemptEnd, JobId, Kind, Level, NodeId, Offer, Reach, TaskId, View, Violation};
 use resched_trace::draws::Purpose;
-use resched_trace::model::Outcome;
 
 use crate::parts::pools::{Answer, Pools};
 use crate::registry::Values;
@@ -53,7 +52,8 @@ struct Inputs {
 impl Inputs {
     fn of(job: JobId, view: View<'_>) -> Self {
         let mut inputs = Self { nodes: vec![0; view.node_count()], any: 0 };
-        view.job(job).tasks(Kind::Map).for_each(|task| inputs.add(view.replicas(task)));
+        let waiting = view.job(job).tasks(Kind::Map).filter(|&task| view.waits(task));
+        waiting.for_each(|task| inputs.add(view.replicas(task)));
         inputs
     }
 
@@ -110,15 +110,15 @@ impl Peeking {
         }
     }
 
-    /// A job has arrived.
+    /// A job has arrived, or some of its maps that were done wait again.
     pub(super) fn add(&mut self, job: JobId, view: View<'_>) {
         self.inputs.resize_with(self.inputs.len().max(job.index() + 1), Inputs::default);
         self.inputs[job.index()] = Inputs::of(job, view);
     }
 
-    /// An attempt has ended: if it was in vain, its map waits again.
+    /// An attempt has ended: if it was the last one and in vain, its map waits again.
     pub(super) fn ended(&mut self, ended: &AttemptEnd, view: View<'_>) {
-        if ended.kind == Kind::Map && ended.outcome != Outcome::Success {
+        if ended.kind == Kind::Map && view.waits(ended.task) {
             self.inputs[ended.job.index()].add(view.replicas(ended.task));
         }
     }
@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn inputs_count_the_nodes_with_some() {
-        let nodes: Vec<NodeId> = crate::testing::some_nodes(3, 1).into_iter().map(|(node, _)| node).collect();
+        let nodes = crate::testing::some_nodes(3);
         let mut inputs = Inputs { nodes: vec![0; 3], any: 0 };
         inputs.add(&nodes[..2]);
         inputs.add(&nodes[1..]);

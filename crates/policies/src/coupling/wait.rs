@@ -1,14 +1,13 @@
 //! Where a reduce is launched: Wait Scheduling, Algorithm 2 of the Coupling paper (policies B.7).
 
-use resched_sim::{AttemptEnd, JobId, Kind, Ms, NodeId, Offer, View, Violation};
+use resched_sim::{JobId, Kind, Ms, NodeId, Offer, View, Violation};
 use resched_trace::draws::Purpose;
-use resched_trace::model::Outcome;
 
 use super::tie;
-use crate::parts::map_output::MapOutput;
+use crate::parts::centrality::Centrality;
 
 /// The one job whose reduce looks for a place.
-#[derive(Debug)]
+#[derive(Debug, Clone, Copy)]
 struct Candidate {
     job: JobId,
     /// When it was chosen, ms.
@@ -17,7 +16,7 @@ struct Candidate {
     waited: u64,
 }
 
-/// The candidate, and where the map output of the jobs lies.
+/// The candidate, and for which nodes it waits.
 #[derive(Debug)]
 pub(super) struct WaitScheduling {
     /// How many of the nodes nearest to the map output are good enough.
@@ -25,32 +24,17 @@ pub(super) struct WaitScheduling {
     /// Rounds for those.
     rounds: u64,
     candidate: Option<Candidate>,
-    outputs: Vec<Option<MapOutput>>,
+    /// Of the candidate's job, while its places are compared; kept so that it is not made anew each time.
+    centrality: Centrality,
 }
 
 impl WaitScheduling {
     pub(super) fn new(best: usize, rounds: u64) -> Self {
-        Self { best, rounds, candidate: None, outputs: Vec::new() }
-    }
-
-    /// A job has arrived.
-    pub(super) fn add(&mut self, job: JobId, view: View<'_>) {
-        self.outputs.resize(self.outputs.len().max(job.index() + 1), None);
-        self.outputs[job.index()] = Some(MapOutput::new(view.node_count(), view.rack_count()));
-    }
-
-    /// An attempt has ended.
-    pub(super) fn ended(&mut self, ended: &AttemptEnd, view: View<'_>) {
-        if ended.kind == Kind::Map && ended.outcome == Outcome::Success {
-            if let Some(output) = &mut self.outputs[ended.job.index()] {
-                output.add(ended.node, view.rack(ended.node));
-            }
-        }
+        Self { best, rounds, candidate: None, centrality: Centrality::default() }
     }
 
     /// A job has ended.
     pub(super) fn finish(&mut self, job: JobId) {
-        self.outputs[job.index()] = None;
         if self.candidate.as_ref().is_some_and(|candidate| candidate.job == job) {
             self.candidate = None;
         }
@@ -77,46 +61,40 @@ impl WaitScheduling {
             return Ok(());
         };
         candidate.waited += 1;
-        let (job, since) = (candidate.job, candidate.since);
-        let nodes = view.node_count() as u64;
-        let round = round(candidate.waited, nodes);
-        if offer.free(Kind::Reduce) > 0 && self.suits(offer.node(), job, since, round, view) {
-            if may_launch(job, view) && offer.launch_reduce(job)? {
-                self.candidate = None;
-                return Ok(());
-            }
-            self.skip_round(round, nodes);
+        let Candidate { job, since, waited } = *candidate;
+        let nodes = view.live_nodes() as u64;
+        let round = round(waited, nodes);
+        if round > self.rounds {
+            self.candidate = None;
+        } else if offer.free(Kind::Reduce) > 0 && self.suits(offer.node(), job, since, round, view) {
+            let launched = may_launch(job, view) && offer.launch_reduce(job)?;
+            self.candidate = (!launched).then(|| {
+                // It could not launch on a node of this round's group: the next group's turn comes.
+                let waited = if round < self.rounds { (round + 1) * nodes + 1 } else { waited };
+                Candidate { job, since, waited }
+            });
         }
-        self.candidate.take_if(|candidate| candidate.waited > (self.rounds + 1) * nodes);
         Ok(())
     }
 
-    /// The candidate could not launch on a node of this round's group: the next group's turn comes.
-    fn skip_round(&mut self, round: u64, nodes: u64) {
-        if let Some(candidate) = self.candidate.as_mut().filter(|_| round < self.rounds) {
-            candidate.waited = (round + 1) * nodes + 1;
-        }
-    }
-
     /// Whether a node with a free reduce slot is one of those that this round is for.
-    fn suits(&self, node: NodeId, job: JobId, since: Ms, round: u64, view: View<'_>) -> bool {
+    fn suits(&mut self, node: NodeId, job: JobId, since: Ms, round: u64, view: View<'_>) -> bool {
         let runs_none = |node| view.job(job).running_on(node, Kind::Reduce) == 0;
         if round < self.rounds {
-            let rank = || self.rank(node, job, since, view);
-            return runs_none(node) && group(rank(), self.best) == Some(round);
+            return runs_none(node) && group(self.rank(node, job, since, view), self.best) == Some(round);
         }
         let mut others = view.nodes().filter(|&other| view.room(other, Kind::Reduce) > 0);
         runs_none(node) || !others.any(runs_none)
     }
 
     /// How many nodes with a free reduce slot are nearer to the job's map output; the order of equals is drawn for each candidate.
-    fn rank(&self, node: NodeId, job: JobId, since: Ms, view: View<'_>) -> usize {
-        let Some(output) = &self.outputs[job.index()] else { return 0 };
-        let cost = |node| output.centrality(node, view.rack(node));
+    fn rank(&mut self, node: NodeId, job: JobId, since: Ms, view: View<'_>) -> usize {
+        self.centrality.add_up(job, view);
+        let cost = |node| self.centrality.cost(node, job, view);
         let drawn = |node| tie(view, Purpose::ReducePlace, job, node, since);
         let own = cost(node);
         let is_nearer = |&other: &NodeId| {
-            let order = cost(other).cmp(&own);
+            let order = cost(other).total_cmp(&own);
             other != node && order.then_with(|| (drawn(other), other).cmp(&(drawn(node), node))).is_lt()
         };
         view.nodes().filter(|&other| view.room(other, Kind::Reduce) > 0).filter(is_nearer).count()
@@ -188,6 +166,22 @@ mod tests {
     fn b7_w_wait_the_nearest_node_calls_too_late() {
         // d calls once more, out of band, so that a is the fifth: in the second round, which is for b and c.
         assert_eq!(reduce_of(5_000), (12_000, 0));
+    }
+
+    #[test]
+    fn a_candidate_that_finds_no_place_in_its_rounds_is_dropped() {
+        // One node: the job's only map starts at 1,000, and its reduce becomes the candidate. Until the map is done, slow-start
+        // forbids it to launch: it fails in the first round, at 2,000, and in the one for any node, at 4,000.
+        let reduce = |map_run: Ms| {
+            let launches = Scenario::nodes(1, 1, 1)
+                .heartbeat(1_000)
+                .job(job("job_1_0001").maps(1, map(map_run).on(&[0])).reduces(1, 1_000))
+                .launches("coupling");
+            launches.iter().find(|launch| launch.level.is_none()).map(|launch| launch.at)
+        };
+        assert_eq!(reduce(2_500), Some(4_000));
+        // At 5,000 it is dropped though it could launch now, at 6,000 chosen again.
+        assert_eq!(reduce(3_500), Some(7_000));
     }
 
     #[test]

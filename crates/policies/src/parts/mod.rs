@@ -2,13 +2,13 @@
 
 pub mod allocations;
 pub mod by_job;
+pub mod centrality;
 pub mod delay_formulas;
 pub mod equal_order;
 pub mod fair_share;
 pub mod job_queue;
 pub mod k_means;
 pub mod locality_wait;
-pub mod map_output;
 pub mod pools;
 pub mod queue_tree;
 pub mod statistics;

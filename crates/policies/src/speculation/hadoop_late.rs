@@ -73,8 +73,7 @@ impl HadoopLate {
     fn pick_of(&mut self, offer: &Offer<'_, '_>, of: (JobId, Kind)) -> Option<TaskId> {
         let (view, (job, kind)) = (offer.view(), of);
         let own = view.job(job);
-        let allowed = is_allowed(own.backups(kind), view.slots(kind), own.running(kind), self.cap);
-        if !allowed || self.is_slow(offer.node(), job) {
+        if !is_allowed(own.backups(kind), view.slots(kind), own.running(kind), self.cap) {
             return None;
         }
         let weights = StageWeights::fixed(kind);
@@ -86,7 +85,8 @@ impl HadoopLate {
             list.retain(|task| task.can_be_backed_up(self.min_run) && slow(task));
             list.sort_unstable_by(|a, b| urgency(a).total_cmp(&urgency(b)).then(a.task.cmp(&b.task)));
         };
-        self.slow_tasks.of(offer, of, judge).next()
+        let task = self.slow_tasks.of(offer, of, judge).next()?;
+        (!self.is_slow(offer.node(), job)).then_some(task)
     }
 
     /// Whether tasks of a job take longer on a node than elsewhere.

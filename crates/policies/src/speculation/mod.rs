@@ -27,7 +27,10 @@ pub use mantri::Mantri;
 pub use samr::Samr;
 pub use yarn_default::YarnDefault;
 
-use resched_sim::{AttemptEnd, JobId, Kind, Ms, NodeId, Offer, Orders, Policy, RunView, TaskId, View, Violation};
+use resched_sim::{
+    AttemptEnd, Container, JobId, Kind, Ms, NodeId, Offer, Orders, Policy, Resources, RunView, System, TaskId, View,
+    Violation,
+};
 
 use crate::any::AnyPolicy;
 use crate::registry::{Parameter, SpeculatorInfo};
@@ -91,6 +94,10 @@ fn greatest_common_divisor(a: Ms, b: Ms) -> Ms {
 }
 
 impl Policy for WithSpeculation {
+    fn system(&self) -> System {
+        self.base.system()
+    }
+
     fn job_submitted(&mut self, job: JobId, view: View<'_>) {
         self.base.job_submitted(job, view);
     }
@@ -110,8 +117,20 @@ impl Policy for WithSpeculation {
         self.speculator.task_finished(ended, view);
     }
 
+    fn task_returned(&mut self, task: TaskId, view: View<'_>) {
+        self.base.task_returned(task, view);
+    }
+
     fn node_lost(&mut self, node: NodeId, view: View<'_>) {
         self.base.node_lost(node, view);
+    }
+
+    fn container_changed(&mut self, container: &Container, view: View<'_>) {
+        self.base.container_changed(container, view);
+    }
+
+    fn headroom(&self, job: JobId, view: View<'_>) -> Resources {
+        self.base.headroom(job, view)
     }
 
     fn period(&self) -> Option<Ms> {
@@ -151,6 +170,9 @@ impl Policy for WithSpeculation {
 
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         self.base.heartbeat(offer)?;
+        if offer.reservation().is_some() {
+            return Ok(());
+        }
         for kind in Kind::BOTH {
             while offer.free(kind) > 0 {
                 let Some(task) = self.speculator.pick(offer, kind) else { break };

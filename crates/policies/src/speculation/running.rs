@@ -1,6 +1,6 @@
 //! The running tasks of a job, as a speculator judges them.
 
-use resched_sim::{JobId, Kind, Ms, NodeId, Offer, TaskId, View};
+use resched_sim::{JobId, Kind, Ms, NodeId, Offer, RunView, TaskId, View};
 
 use crate::parts::by_job::ByJob;
 use crate::parts::task_progress::{StageWeights, progress_rate, time_to_end};
@@ -98,9 +98,9 @@ impl SlowTasks {
             look.next = view.now() + view.heartbeat_interval();
         }
         let alone = move |slow: &&Running| {
-            let same = |attempt: u32, on: NodeId| attempt == slow.attempt && on != node;
-            let mut runs = view.runs(job, kind).filter(|run| run.task == slow.task && !run.dying);
-            view.live_attempts(slow.task) == 1 && runs.any(|run| same(run.attempt, run.node))
+            let best = |run: &RunView| (run.task, run.attempt) == (slow.task, slow.attempt) && !run.dying;
+            let here = view.runs_on(node, kind).any(|run| run.task == slow.task);
+            !here && view.live_attempts(slow.task) == 1 && view.runs(job, kind).any(|run| best(&run))
         };
         look.slow.iter().filter(alone).map(|slow| slow.task)
     }

@@ -206,37 +206,44 @@ struct Samples {
 
 #[derive(Debug, Clone, Copy, Default)]
 struct NodeSamples {
-    launched: u32,
+    running: u32,
     finished: u32,
 }
 
 impl Samples {
-    fn launched_on(&self, node: NodeId) -> u32 {
-        self.nodes.get(node.index()).map_or(0, |own| own.launched)
+    fn taken_on(&self, node: NodeId) -> u32 {
+        self.nodes.get(node.index()).map_or(0, |own| own.running + own.finished)
     }
 
     fn launched(&mut self, node: NodeId, nodes: usize) {
-        self.nodes.resize(nodes, NodeSamples::default());
-        let own = &mut self.nodes[node.index()];
-        self.sampled += u32::from(own.launched == 0);
-        own.launched += 1;
+        self.change(node, nodes, |own| own.running += 1);
     }
 
-    fn succeeded(&mut self, node: NodeId, input: f64, output: f64, time: Ms) {
-        let own = &mut self.nodes[node.index()];
-        self.finished += u32::from(own.finished == 0);
-        own.finished += 1;
+    fn succeeded(&mut self, node: NodeId, nodes: usize, [input, output]: [f64; 2], time: Ms) {
+        self.change(node, nodes, |own| {
+            own.running = own.running.saturating_sub(1);
+            own.finished += 1;
+        });
         self.maps += 1.0;
         self.input += input;
         self.output += output;
         self.time += time as f64;
     }
 
-    /// A sample came to nothing.
-    fn lost(&mut self, node: NodeId) {
+    /// An attempt runs no more. It may be one that was not launched as a sample, but as the backup of one.
+    fn lost(&mut self, node: NodeId, nodes: usize) {
+        self.change(node, nodes, |own| own.running = own.running.saturating_sub(1));
+    }
+
+    fn change(&mut self, node: NodeId, nodes: usize, change: impl FnOnce(&mut NodeSamples)) {
+        self.nodes.resize(nodes, NodeSamples::default());
         let own = &mut self.nodes[node.index()];
-        own.launched -= 1;
-        self.sampled -= u32::from(own.launched == 0);
+        let counts = |own: &NodeSamples| [own.running + own.finished > 0, own.finished > 0].map(u32::from);
+        let before = counts(own);
+        change(own);
+        let after = counts(own);
+        self.sampled = self.sampled + after[0] - before[0];
+        self.finished = self.finished + after[1] - before[1];
     }
 
     /// Whether such a share of the sampled nodes has finished a sample.
@@ -375,13 +382,14 @@ impl TripleQueue {
         if ended.outcome == Outcome::Success {
             let input = view.input_bytes(ended.task).map_or(USUAL_SPLIT, |bytes| bytes as f64 / MIB);
             let output = ended.output_bytes.map_or(input, |bytes| bytes as f64 / MIB);
-            samples.succeeded(ended.node, input, output, map_time(ended));
+            samples.succeeded(ended.node, view.node_count(), [input, output], map_time(ended));
         } else {
-            samples.lost(ended.node);
+            samples.lost(ended.node, view.node_count());
         }
         if samples.suffice(self.settings.min_samples) {
-            let map = samples.mean_map(view.job(ended.job).desired(Kind::Reduce), view.node_count());
-            let maps_at_once = f64::from(view.slots(Kind::Map)) / view.node_count() as f64;
+            let nodes = view.live_nodes().max(1);
+            let map = samples.mean_map(view.job(ended.job).desired(Kind::Reduce), nodes);
+            let maps_at_once = f64::from(view.slots(Kind::Map)) / nodes as f64;
             let maps_at_once = self.settings.maps_at_once.unwrap_or(maps_at_once);
             self.settle(ended.job, classify(maps_at_once, self.settings.disk_rate, &map), view);
         }
@@ -437,7 +445,7 @@ impl TripleQueue {
     fn sample(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         let Some(job) = self.queues[Queue::Wait as usize].get(0) else { return Ok(()) };
         while let Nature::Unknown(samples) = &self.jobs[job.index()].nature
-            && samples.launched_on(offer.node()) < self.settings.samples_per_node
+            && samples.taken_on(offer.node()) < self.settings.samples_per_node
             && offer.free(Kind::Map) > 0
             && self.launch_map(job, offer)?
         {}

@@ -1,13 +1,18 @@
 //! A second simulator, written from the specification and not from the engine: the referee of the engine's schedules.
 //!
 //! It is plain on purpose. Every heartbeat of every node happens, the end of an attempt is an event, every look-up goes
-//! through all tasks, and nothing is kept that can be counted. The rules are those of `spec/policies.md` A.1 to A.8 and
-//! B.1 to B.3, and of `oracle/README.md`, which the comments name.
+//! through all tasks, and nothing is kept that can be counted. The rules are those of `spec/policies.md` A.1 to A.8, B.1 to
+//! B.5a and B.7, and of `oracle/README.md`, which the comments name. Random draws are those of the engine's keyed streams.
+
+mod coupling;
+mod waits;
 
 use std::collections::BTreeMap;
 
 use resched_sim::{Level, LoggedMap, Ms, ReduceModel};
 use resched_trace::model::{Outcome, Priority};
+
+pub(crate) use coupling::{Coupling, Maps};
 
 use crate::worlds::{End, JobEnd, Launch, Schedule, Submitted, World};
 
@@ -26,6 +31,10 @@ pub(crate) enum Rule {
     NaiveFair,
     /// B.3, with `D`.
     Delay(u32),
+    /// B.4 (b), with T1 and T2.
+    DelayTime([Ms; 2]),
+    /// B.7.
+    Coupling(Coupling),
 }
 
 /// What happens at an instant.
@@ -34,6 +43,8 @@ enum Event {
     Submit(usize),
     Heartbeat(usize),
     End(usize),
+    /// B.5a: of demands.
+    Update,
 }
 
 /// Events that come first among those of an instant: an attempt that ends at the very instant of its node's heartbeat is
@@ -105,6 +116,15 @@ pub(crate) struct Naive<'w> {
     attempts: Vec<Attempt>,
     /// Attempts of each kind that ran at the latest heartbeat of each node (F4).
     reported: Vec<[usize; 2]>,
+    /// Policy B.4: the jobs' waits, the last consultation of any node, and which jobs have launched a map in this one.
+    waits: Vec<waits::Wait>,
+    last_consultation: Ms,
+    launched_here: Vec<bool>,
+    /// Policy B.5a: how many updates each job has seen, and the demand at the last one.
+    updates: Vec<u32>,
+    demand: [usize; 2],
+    /// Policy B.7.
+    candidate: Option<coupling::Candidate>,
     schedule: Schedule,
 }
 
@@ -119,6 +139,12 @@ pub(crate) fn simulate(world: &World, rule: Rule, first_heartbeats: &[Ms]) -> Sc
     for (node, &first) in first_heartbeats.iter().enumerate() {
         let earlier = (first - first_submit).max(0) / world.interval() + 1;
         naive.put(first - earlier * world.interval(), OTHERS, Event::Heartbeat(node));
+    }
+    if let Rule::Coupling(Coupling { update, .. }) = rule {
+        // Updates, too, have always been; before all heartbeats, so that none of these is put after one by chance.
+        let start = world.config.heartbeat.first;
+        let earlier = (start - first_submit).max(0) / update + 2 * world.interval() / update + 2;
+        naive.put(start - earlier * update, OTHERS, Event::Update);
     }
     naive.run();
     naive.close()
@@ -144,6 +170,12 @@ impl<'w> Naive<'w> {
             jobs: world.jobs.iter().map(job).collect(),
             attempts: Vec::new(),
             reported: vec![[0; 2]; world.machines.len()],
+            waits: vec![waits::Wait::default(); world.jobs.len()],
+            last_consultation: 0,
+            launched_here: Vec::new(),
+            updates: vec![0; world.jobs.len()],
+            demand: [0; 2],
+            candidate: None,
             schedule: Schedule::default(),
         }
     }
@@ -159,6 +191,7 @@ impl<'w> Naive<'w> {
             let Some(((at, ..), event)) = self.queue.pop_first() else { return };
             self.now = at;
             let before = self.attempts.len();
+            let beats = usize::from(matches!(event, Event::Heartbeat(_)));
             match event {
                 Event::Submit(job) => self.submit(job),
                 Event::Heartbeat(node) => {
@@ -168,9 +201,11 @@ impl<'w> Naive<'w> {
                     self.put(at + self.world.interval(), OTHERS, Event::Heartbeat(node));
                 }
                 Event::End(attempt) => self.attempts[attempt].ended = true,
+                Event::Update => self.update_at(at),
             }
-            let only_heartbeats = self.queue.values().all(|event| matches!(event, Event::Heartbeat(_)));
-            idle = if only_heartbeats && self.attempts.len() == before { idle + 1 } else { 0 };
+            let periodic = |event: &Event| matches!(event, Event::Heartbeat(_) | Event::Update);
+            let nothing_comes = self.queue.values().all(periodic);
+            idle = if nothing_comes && self.attempts.len() == before { idle + beats } else { 0 };
             if idle > PATIENCE * self.world.machines.len() {
                 self.schedule.stalled = true;
                 return;
@@ -178,10 +213,22 @@ impl<'w> Naive<'w> {
         }
     }
 
+    /// Updates come every period, first one period after the start of the clock.
+    fn update_at(&mut self, at: Ms) {
+        let Rule::Coupling(Coupling { update, .. }) = self.rule else { return };
+        if at > self.world.config.heartbeat.first {
+            self.update();
+        }
+        self.put(at + update, OTHERS, Event::Update);
+    }
+
     fn submit(&mut self, job: usize) {
         self.jobs[job].phase = Phase::Running;
         if self.jobs[job].tasks[MAP].is_empty() {
             self.jobs[job].maps_done = Some(self.now);
+        }
+        if matches!(self.rule, Rule::Coupling(_)) {
+            self.update();
         }
         if let Some(next) = self.world.jobs.get(job + 1) {
             self.put(next.submit, OTHERS, Event::Submit(job + 1));
@@ -203,7 +250,12 @@ impl<'w> Naive<'w> {
                 Rule::Fifo { .. } => self.fifo(node),
                 Rule::NaiveFair => self.fair(node, 0),
                 Rule::Delay(skips) => self.fair(node, skips),
+                Rule::DelayTime(delays) => self.delay_time(node, delays),
+                Rule::Coupling(rule) => self.coupling(node, rule),
             }
+        } else if let Rule::Coupling(rule) = self.rule {
+            // It counts the heartbeats of nodes without any free slot, too.
+            self.coupling(node, rule);
         }
         // What was launched just now is not among those that this heartbeat reported.
         if self.world.config.cost.reduce == ReduceModel::R0 {
@@ -444,6 +496,12 @@ impl<'w> Naive<'w> {
         }
     }
 
+    /// Whether a map waits whose place is unknown: such a job does not wait for its data (A.2).
+    fn has_unplaced_maps(&self, job: usize) -> bool {
+        let unplaced = |&map: &usize| self.world.jobs[job].maps[map].replicas.is_empty();
+        self.jobs[job].waiting[MAP].iter().any(unplaced)
+    }
+
     /// The map of a job for this node, no farther from its input than `farthest`.
     fn find_map(&self, job: usize, node: usize, farthest: Level) -> Option<usize> {
         if self.flaky(job, node) {
@@ -590,9 +648,7 @@ impl<'w> Naive<'w> {
                 self.jobs[job].skips = 0;
                 return true;
             }
-            // A job with maps whose place is unknown does not wait (A.2).
-            let unplaced = |&map: &usize| self.world.jobs[job].maps[map].replicas.is_empty();
-            if self.jobs[job].skips >= longest || self.jobs[job].waiting[MAP].iter().any(unplaced) {
+            if self.jobs[job].skips >= longest || self.has_unplaced_maps(job) {
                 if self.launch_map(job, node, Level::Off) {
                     return true;
                 }

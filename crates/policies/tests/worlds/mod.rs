@@ -8,9 +8,9 @@ use proptest::sample::select;
 use proptest::test_runner::{Config, FileFailurePersistence, RngSeed};
 use resched_policies::{Allocations, AnyPolicy, POLICIES, PolicySpec, PoolConfig, PoolMode};
 use resched_sim::{
-    AttemptEnd, Cluster, ClusterConfig, Ended, Error, Interval, Job, JobEnded, JobId, Kind, Launched, Level, LoggedMap,
-    LoggedReduce, Ms, NodeId, Observer, Offer, Options, Orders, Outage, Phase, Policy, ReduceModel, Resources, RunView,
-    Slow, TaskSpec, View, Violation, Workload, replay,
+    AttemptEnd, Calculator, Cluster, ClusterConfig, Container, Containers, Ended, Error, Interval, Job, JobEnded,
+    JobId, Kind, Launched, Level, LoggedMap, LoggedReduce, Ms, NodeId, Observer, Offer, Options, Orders, Outage, Phase,
+    Policy, ReduceModel, Resources, RunView, Size, Slow, System, TaskId, TaskSpec, View, Violation, Workload, replay,
 };
 use resched_trace::model::{Outcome, Priority};
 
@@ -64,10 +64,10 @@ pub(crate) struct Wanted {
     pub(crate) finishes: bool,
 }
 
-/// At least so many cases; the environment variable `PROPTEST_CASES` can raise it.
-pub(crate) fn cases(least: u32) -> Config {
+/// So many cases, or as many as the environment variable `PROPTEST_CASES` says.
+pub(crate) fn cases(cases: u32) -> Config {
     let usual = Config::default();
-    let cases = least.max(usual.cases);
+    let cases = if std::env::var_os("PROPTEST_CASES").is_some() { usual.cases } else { cases };
     // The same worlds in every run, so that a failure is the change's; PROPTEST_RNG_SEED and PROPTEST_CASES ask for others.
     let rng_seed = match usual.rng_seed {
         RngSeed::Random => RngSeed::Fixed(1),
@@ -114,8 +114,8 @@ fn rules(unit: Ms, every_rule: bool) -> impl Strategy<Value = ClusterConfig> {
     };
     let heartbeat = (select(vec![1, 2, 3, 6]), 0..=3_i64, any::<bool>(), 0..=2_i64, any::<bool>());
     let master = (0..=8_i64, select(vec![0.0, 0.05, 0.5, 1.0]), 1..=4_u32, select(vec![0, 0, 1, 7]));
-    (heartbeat, master, select(models)).prop_map(move |(heartbeat, master, model)| {
-        let mut config = ClusterConfig::default();
+    (heartbeat, master, select(models), containers(unit)).prop_map(move |(heartbeat, master, model, containers)| {
+        let mut config = ClusterConfig { containers, ..ClusterConfig::default() };
         let (interval, first, together, jitter, out_of_band) = heartbeat;
         config.heartbeat.interval = Interval::Fixed(interval * unit);
         config.heartbeat.first = first * unit;
@@ -176,6 +176,30 @@ impl Mishaps {
             config.cost.stragglers = Slow { share: 0.2, factor: 3.5 };
         }
     }
+}
+
+/// The rules of containers. A node has room for the masters of all jobs and a task, so that they cannot stand in each other's way
+/// for ever. A map is as small as a container can be, and memory runs out before vcores: masters stop reduces for hanging maps
+/// only when the cluster's memory is used up, so a map that hangs for another reason hangs for ever (as in YARN).
+fn containers(unit: Ms) -> impl Strategy<Value = Containers> {
+    let beats = select(vec![1, 2, 3, 6]);
+    (9..=14_u32, 0..=3_u32, any::<bool>(), 1..=3_u32, (beats.clone(), beats)).prop_map(
+        move |(memory_mb, more, dominant, reduce, (node, am))| {
+            let size = |memory_mb| Size { memory_mb, vcores: 1 };
+            Containers {
+                memory_mb,
+                vcores: memory_mb + more,
+                am: size(1),
+                map: size(1),
+                reduce: size(reduce),
+                minimum: size(1),
+                calculator: if dominant { Calculator::Dominant } else { Calculator::Memory },
+                node_heartbeat: node * unit,
+                am_heartbeat: am * unit,
+                ..Containers::default()
+            }
+        },
+    )
 }
 
 fn outcome_before_success() -> impl Strategy<Value = Outcome> {
@@ -296,6 +320,7 @@ pub(crate) fn policies(world: &World) -> Vec<(String, AnyPolicy)> {
     specs.push(triple_queue("sway_queue=io,min_samples=0.5"));
     specs.push(triple_queue("sway_queue=cpu,mtct_window=3,defect_threshold=1"));
     specs.push(triple_queue("sway_queue=dynamic,cpu_slots=1,io_reduce_slots=1,sample_per_tracker=2"));
+    specs.extend(["cogrs:declines=0", "cogrs:declines=2"].map(str::to_owned));
     let coupling = |more: &str| format!("coupling:update={unit}{more}");
     for maps in ["peek", "delay", "greedy"] {
         for reduces in ["gradual", "greedy"] {
@@ -337,6 +362,9 @@ fn with_speculators(unit: Ms) -> Vec<String> {
         format!("delay-time+yarn-default:retry={},pause={}", unit, 5 * unit),
         format!("fair:update={}+yarn-default:retry={},pause=0", 2 * unit, 3 * unit),
         format!("naive-fair+mantri:{mantri}"),
+        format!("yarn-fifo+late:cap=0.5,{judged}"),
+        format!("yarn-fifo+yarn-default:retry={unit},pause={}", 5 * unit),
+        format!("yarn-fifo+mantri:{mantri}"),
         format!("fair:update={unit}+mantri:keep=1,probability=0,{mantri}"),
     ]
 }
@@ -380,6 +408,10 @@ impl Policy for Eager {
         self.below.job_finished(job, view);
     }
 
+    fn system(&self) -> System {
+        self.below.system()
+    }
+
     fn task_started(&mut self, started: &RunView, view: View<'_>) {
         self.below.task_started(started, view);
     }
@@ -388,8 +420,19 @@ impl Policy for Eager {
         self.below.task_finished(ended, view);
     }
 
+    fn task_returned(&mut self, task: TaskId, view: View<'_>) {
+        self.below.task_returned(task, view);
+    }
     fn node_lost(&mut self, node: NodeId, view: View<'_>) {
         self.below.node_lost(node, view);
+    }
+
+    fn container_changed(&mut self, container: &Container, view: View<'_>) {
+        self.below.container_changed(container, view);
+    }
+
+    fn headroom(&self, job: JobId, view: View<'_>) -> Resources {
+        self.below.headroom(job, view)
     }
 
     fn period(&self) -> Option<Ms> {
@@ -402,6 +445,10 @@ impl Policy for Eager {
 
     fn restless(&self, _view: View<'_>) -> bool {
         true
+    }
+
+    fn counts_heartbeats(&self, view: View<'_>) -> bool {
+        self.below.counts_heartbeats(view)
     }
 
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
@@ -440,6 +487,11 @@ impl World {
         for machine in &mut self.machines {
             machine.slots = machine.slots.map(|slots| slots.max(1));
         }
+    }
+
+    /// A wait of so many units, ms; −1, which policies take for automatic, if there is no number.
+    pub(crate) fn wait(&self, units: Option<Ms>) -> Ms {
+        units.map_or(-1, |units| units * self.unit)
     }
 
     /// Time between two heartbeats of a node, ms.
@@ -498,7 +550,7 @@ impl World {
         parking: bool,
         observer: &mut impl Observer,
     ) -> Result<(), Error> {
-        let cluster = self.cluster();
+        let cluster = self.cluster().for_system(policy.system()).expect("a cluster with room");
         let options = Options { seed: self.seed, parking, ..Options::default() };
         replay(&self.workload(&cluster), &cluster, (name, policy), &options, observer, &mut |_| {})?;
         Ok(())

@@ -1,0 +1,70 @@
+//! YARN's FIFO scheduler (policies B.6c).
+//!
+//! **What it does.** Applications stand in one queue by submission. A heartbeat of a node serves them in that order, and each by the
+//! priority of its requests: as many containers as fit, near data first, and whatever is left of the node anywhere. Nobody waits
+//! for a better node, and what does not fit is passed over, not kept a node for.
+//!
+//! **Source.** YARN, August 2014. As there, an application's lower priorities wait while a higher one gets nothing; there is no
+//! limit on application masters, so masters alone can fill a small cluster and stand still.
+
+use resched_sim::{Ask, JobId, Offer, Policy, Reach, System, Violation};
+
+use crate::registry::PolicyInfo;
+
+/// Its entry in the registry.
+pub(crate) const INFO: PolicyInfo = PolicyInfo {
+    name: "yarn-fifo",
+    title: "YARN FIFO scheduler",
+    source: "Hadoop YARN (August 2014)",
+    parameters: &[],
+    build: |_, _| Ok(YarnFifo::default().into()),
+};
+
+/// The policy.
+#[derive(Debug, Default)]
+pub struct YarnFifo {
+    order: Vec<JobId>,
+}
+
+impl YarnFifo {
+    /// Serves the requests of one priority; returns whether one was served.
+    fn serve(offer: &mut Offer<'_, '_>, job: JobId, ask: Ask) -> Result<bool, Violation> {
+        if ask == Ask::Am {
+            let fits = offer.fits(ask);
+            if fits {
+                offer.launch_am(job)?;
+            }
+            return Ok(fits);
+        }
+        let mut any = false;
+        while offer.fits(ask)
+            && let Some(task) = offer.find(job, ask, Reach::Any)
+        {
+            offer.launch(task)?;
+            any = true;
+        }
+        Ok(any)
+    }
+}
+
+impl Policy for YarnFifo {
+    fn system(&self) -> System {
+        System::Containers
+    }
+
+    fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        self.order.clear();
+        self.order.extend_from_slice(offer.view().jobs());
+        for &job in &self.order {
+            for ask in Ask::ALL {
+                if offer.view().job(job).asked(ask) > 0 && !Self::serve(offer, job, ask)? {
+                    break;
+                }
+            }
+            if !offer.has_room() {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
