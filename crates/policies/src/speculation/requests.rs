@@ -38,11 +38,13 @@ impl Requests {
         self.tasks.iter_mut().for_each(VecDeque::clear);
     }
 
-    /// Takes out the first one that runs elsewhere than on the node that calls.
+    /// Takes out the first one that runs, and elsewhere than on the node that calls. Under YARN the last attempt may have ended
+    /// before the job's master learns of it.
     pub(super) fn pick(&mut self, offer: &Offer<'_, '_>, kind: Kind) -> Option<TaskId> {
         let (view, node) = (offer.view(), offer.node());
         let tasks = &mut self.tasks[kind as usize];
-        let elsewhere = |&task: &TaskId| view.runs_on(node, kind).all(|run| run.task != task);
+        let elsewhere =
+            |&task: &TaskId| view.live_attempts(task) > 0 && view.runs_on(node, kind).all(|run| run.task != task);
         tasks.iter().position(elsewhere).and_then(|place| tasks.remove(place))
     }
 }
