@@ -76,7 +76,7 @@ fn write_run(dir: &Path) {
         format_version: FORMAT_VERSION,
         label: "fifo".to_owned(),
         policy: "fifo".to_owned(),
-        cluster: RunCluster { nodes: 1, racks: 1, map_slots: 2, reduce_slots: 2 },
+        cluster: RunCluster { nodes: 1, racks: 1, map_slots: 2, reduce_slots: 2, ..RunCluster::default() },
         events: 42,
         rows,
         ..RunInfo::default()

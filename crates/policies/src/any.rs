@@ -9,11 +9,14 @@ use crate::cogrs::CoGrs;
 use crate::coupling::Coupling;
 use crate::delay::Delay;
 use crate::delay_time::DelayTime;
+use crate::dress::Dress;
 use crate::fair::Fair;
 use crate::fifo::Fifo;
 use crate::naive_fair::NaiveFair;
 use crate::speculation::WithSpeculation;
 use crate::triple_queue::TripleQueue;
+use crate::yarn_capacity::YarnCapacity;
+use crate::yarn_fair::YarnFair;
 use crate::yarn_fifo::YarnFifo;
 
 macro_rules! any_policy {
@@ -89,7 +92,10 @@ any_policy!(
     Fair,
     Coupling,
     TripleQueue,
+    Dress,
     CoGrs,
     YarnFifo,
+    YarnCapacity,
+    YarnFair,
     WithSpeculation,
 );

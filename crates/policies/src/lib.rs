@@ -13,7 +13,7 @@ mod cogrs;
 mod coupling;
 mod delay;
 mod delay_time;
-pub mod dress;
+mod dress;
 mod fair;
 mod fifo;
 mod naive_fair;
@@ -24,6 +24,8 @@ pub mod speculation;
 #[cfg(test)]
 mod testing;
 mod triple_queue;
+mod yarn_capacity;
+mod yarn_fair;
 mod yarn_fifo;
 
 pub use any::AnyPolicy;
@@ -31,6 +33,7 @@ pub use cogrs::CoGrs;
 pub use coupling::Coupling;
 pub use delay::Delay;
 pub use delay_time::DelayTime;
+pub use dress::Dress;
 pub use fair::Fair;
 pub use fifo::Fifo;
 pub use naive_fair::NaiveFair;
@@ -39,4 +42,6 @@ pub use registry::{POLICIES, Parameter, PolicyInfo, PolicySpec, Range, Speculato
 pub use site::Site;
 pub use speculation::SPECULATORS;
 pub use triple_queue::TripleQueue;
+pub use yarn_capacity::{YarnCapacity, YarnQueue};
+pub use yarn_fair::{FairQueue, SharePolicy, YarnFair};
 pub use yarn_fifo::YarnFifo;

@@ -7,7 +7,10 @@ use std::fmt;
 use crate::any::AnyPolicy;
 use crate::site::Site;
 use crate::speculation::{AnySpeculator, SPECULATORS, WithSpeculation};
-use crate::{cogrs, coupling, delay, delay_time, fair, fifo, naive_fair, triple_queue, yarn_fifo};
+use crate::{
+    cogrs, coupling, delay, delay_time, dress, fair, fifo, naive_fair, triple_queue, yarn_capacity, yarn_fair,
+    yarn_fifo,
+};
 
 /// All policies, in the order in which they are listed.
 #[rustfmt::skip] // one a line
@@ -19,8 +22,11 @@ pub const POLICIES: &[PolicyInfo] = &[
     fair::INFO,
     coupling::INFO,
     triple_queue::INFO,
+    dress::INFO,
     cogrs::INFO,
     yarn_fifo::INFO,
+    yarn_capacity::INFO,
+    yarn_fair::INFO,
 ];
 
 /// A policy as the registry knows it.

@@ -132,6 +132,16 @@ impl Scenario {
         Self { nodes, racks: 1, slots: [map_slots, reduce_slots], config, jobs: Vec::new() }
     }
 
+    /// So many nodes in one rack under YARN, each with room for so many containers; a master takes as much as a task. Nodes and
+    /// masters call once a second.
+    pub(crate) fn containers(nodes: usize, room: u32) -> Self {
+        let mut scenario = Self::nodes(nodes, 1, 1);
+        let rules = &mut scenario.config.containers;
+        rules.memory_mb = room * rules.minimum.memory_mb;
+        rules.am = rules.minimum;
+        scenario
+    }
+
     pub(crate) fn racks(mut self, racks: usize) -> Self {
         self.racks = racks;
         self

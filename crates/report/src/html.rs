@@ -196,7 +196,11 @@ fn provenance(runs: &[Run]) -> Vec<Row> {
             &replay(|info| {
                 let c = info.cluster;
                 let (nodes, racks, maps, reduces) = (c.nodes, c.racks, c.map_slots, c.reduce_slots);
-                format!("{nodes} nodes in {racks} racks, {maps} map and {reduces} reduce slots")
+                let offers = match (c.memory_mb, c.vcores) {
+                    (Some(memory), Some(vcores)) => format!("{memory} MB and {vcores} vcores"),
+                    _ => format!("{maps} map and {reduces} reduce slots"),
+                };
+                format!("{nodes} nodes in {racks} racks, {offers}")
             }),
         ),
         row("Cost model", &replay(|info| info.cost_model.clone())),

@@ -35,10 +35,10 @@ pub struct ClusterConfig {
     pub jobs: Jobs,
     /// How long tasks take.
     pub cost: Cost,
-    /// What the machines offer and how they are shared under YARN, for the policies that schedule containers.
-    pub containers: Containers,
     /// When nodes fail.
     pub outages: Vec<Outage>,
+    /// What the machines offer and how they are shared under YARN, for the policies that schedule containers.
+    pub containers: Containers,
 }
 
 /// A time in which a node is down (policies A.8). What runs there dies; the master learns of it when it has heard nothing for

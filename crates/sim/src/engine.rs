@@ -743,6 +743,9 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
     /// When this node must call next: at its next heartbeat if it could get a task or has something to say or hear,
     /// else once an attempt has ended.
     fn plan(&mut self, node: NodeId, at: Position, next: Ms) {
+        if self.world.yarn.is_some() {
+            return self.plan_containers(node, at, next);
+        }
         let mut first_end = NEVER;
         let mut awake = !self.parking || self.needs_node(self.find_needs(), node);
         for id in &self.world.nodes[node.index()].runs {

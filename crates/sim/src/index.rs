@@ -114,8 +114,7 @@ impl MapIndex {
     }
 
     /// Of the maps that failed the one that has waited longest and may run on this node.
-    pub(crate) fn find_failed(&self, cluster: &Cluster, node: NodeId) -> Option<TaskId> {
-        let everywhere = cluster.nodes().len();
+    pub(crate) fn find_failed(&self, (node, everywhere): (NodeId, usize)) -> Option<TaskId> {
         let failed = self.returned.iter().filter(|returned| returned.has_failed());
         failed.into_iter().find(|returned| returned.may_run_on(node, everywhere)).map(|returned| returned.task)
     }

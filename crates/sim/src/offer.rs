@@ -216,7 +216,9 @@ impl Offer<'_, '_> {
 
     fn check_backup(&self, task: TaskId, job: JobId, kind: Kind) -> Result<(), Violation> {
         let here = |id: &RunId| self.world.runs[id.index()].task == task;
-        let problem = if self.world.jobs[job.index()].phase != JobPhase::Active {
+        let problem = if self.world.yarn.is_some() {
+            "YARN leaves backups to the masters of jobs"
+        } else if self.world.jobs[job.index()].phase != JobPhase::Active {
             "its job is not active"
         } else if self.world.tasks[task.index()].phase != TaskPhase::Running {
             "it does not run"

@@ -188,6 +188,12 @@ impl<'a> View<'a> {
         self.world.roomy[kind.index()]
     }
 
+    /// What a node has, free or not.
+    #[inline]
+    pub fn capacity(&self, node: NodeId) -> Resources {
+        self.world.cluster.node(node).capacity
+    }
+
     /// How the machines are handed out.
     #[inline]
     pub fn system(&self) -> System {

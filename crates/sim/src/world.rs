@@ -408,7 +408,7 @@ impl<'w> World<'w> {
         if self.ready_of(job, Kind::Map) == 0 || self.refuses(job, node) {
             return None;
         }
-        self.jobs[job.index()].maps.as_ref()?.find_failed(self.cluster, node)
+        self.jobs[job.index()].maps.as_ref()?.find_failed((node, self.live_nodes))
     }
 
     pub(crate) fn level(&self, task: TaskId, node: NodeId) -> Level {

@@ -38,6 +38,12 @@ pub struct RunCluster {
     pub map_slots: u64,
     /// Reduce slots of all nodes together.
     pub reduce_slots: u64,
+    /// Under YARN the memory of all nodes together, MB; the slots are then how many containers for such tasks would fit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_mb: Option<u64>,
+    /// Under YARN the vcores of all nodes together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub vcores: Option<u64>,
 }
 
 /// What `run.json` holds.
@@ -127,7 +133,7 @@ mod tests {
             label: "delay:D=24".to_owned(),
             policy: "delay".to_owned(),
             params: BTreeMap::from([("D".to_owned(), "24".to_owned())]),
-            cluster: RunCluster { nodes: 20, racks: 4, map_slots: 40, reduce_slots: 40 },
+            cluster: RunCluster { nodes: 20, racks: 4, map_slots: 40, reduce_slots: 40, ..RunCluster::default() },
             seed: 1,
             events: 12_345,
             ..RunInfo::default()

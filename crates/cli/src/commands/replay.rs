@@ -9,7 +9,7 @@ use std::time::Instant;
 use indicatif::ProgressBar;
 use resched_analysis::{Run, Summary};
 use resched_policies::PolicySpec;
-use resched_sim::{Cluster, ClusterConfig, Kind, Options, RunWriter, Skipped, Workload, load, replay};
+use resched_sim::{Cluster, ClusterConfig, Kind, Options, Policy, RunWriter, Skipped, System, Workload, load, replay};
 use resched_trace::run::{self, RunCluster, RunInfo, RunTrace};
 use resched_trace::store::{StagedDir, Trace};
 use resched_trace::workload::write_trace;
@@ -125,12 +125,6 @@ impl Request<'_> {
         let (workload, skipped) = load(&trace, &cluster, self.seed)?;
         let info = RunInfo {
             trace: RunTrace { path: path.display().to_string(), sha256: trace.fingerprint()? },
-            cluster: RunCluster {
-                nodes: cluster.nodes().len() as u64,
-                racks: cluster.racks().len() as u64,
-                map_slots: cluster.slots(Kind::Map).into(),
-                reduce_slots: cluster.slots(Kind::Reduce).into(),
-            },
             rules: serde_json::to_value(&cluster.config).map_err(|error| Failure::work(error.to_string()))?,
             cost_model: "logged".to_owned(),
             reduce_model: cluster.config.cost.reduce.name().to_owned(),
@@ -138,6 +132,10 @@ impl Request<'_> {
             skipped,
             ..RunInfo::default()
         };
+        // What is wrong with the cluster under the system of any policy is said before the first replay.
+        for policy in self.policies {
+            cluster.for_system(policy.build().map_err(Failure::request)?.system())?;
+        }
         let world = World { workload, cluster, info };
         Ok(Outcome { done: self.replay_all(&world, &dirs)?, skipped: world.info.skipped })
     }
@@ -196,8 +194,15 @@ impl Request<'_> {
 
     fn replay_one(&self, world: &World, policy: &PolicySpec, dir: &Path, bar: &ProgressBar) -> Result<Done, Failure> {
         let label = policy.label();
-        let mut info =
-            RunInfo { label: label.clone(), policy: policy.name(), params: policy.parameters(), ..world.info.clone() };
+        let mut made = policy.build().map_err(Failure::request)?;
+        let cluster = world.cluster.for_system(made.system())?;
+        let mut info = RunInfo {
+            label: label.clone(),
+            cluster: in_short(&cluster),
+            policy: policy.name(),
+            params: policy.parameters(),
+            ..world.info.clone()
+        };
         let told = |wall_ms| -> Result<Done, Failure> {
             let (dir, jobs) = (dir.to_path_buf(), world.workload.jobs().len() as u64);
             Ok(Done { summary: Summary::of(&Run::open(&dir)?), dir, label: label.clone(), jobs, wall_ms })
@@ -206,13 +211,12 @@ impl Request<'_> {
             return told(None);
         }
         let started = Instant::now();
-        let mut writer = RunWriter::create(dir, &world.workload, &world.cluster)?;
+        let mut writer = RunWriter::create(dir, &world.workload, &cluster)?;
         if self.decisions {
             writer = writer.with_decisions()?;
         }
-        let mut made = policy.build().map_err(Failure::request)?;
         let options = Options { seed: self.seed, ..Options::default() };
-        let tally = replay(&world.workload, &world.cluster, (&label, &mut made), &options, &mut writer, &mut |jobs| {
+        let tally = replay(&world.workload, &cluster, (&label, &mut made), &options, &mut writer, &mut |jobs| {
             bar.set_position(jobs)
         })?;
         info.events = tally.events;
@@ -224,8 +228,25 @@ impl Request<'_> {
 /// What all replays share.
 struct World {
     workload: Workload,
+    /// The machines, to be taken under the system of each policy.
     cluster: Cluster,
     info: RunInfo,
+}
+
+/// What `run.json` says of a cluster.
+fn in_short(cluster: &Cluster) -> RunCluster {
+    let [memory_mb, vcores] = match cluster.system() {
+        System::Slots => [None; 2],
+        System::Containers => cluster.total().0.map(|part| Some(part.into())),
+    };
+    RunCluster {
+        nodes: cluster.nodes().len() as u64,
+        racks: cluster.racks().len() as u64,
+        map_slots: cluster.slots(Kind::Map).into(),
+        reduce_slots: cluster.slots(Kind::Reduce).into(),
+        memory_mb,
+        vcores,
+    }
 }
 
 /// Whether the folder holds a run of the same trace, cluster, policy and seed by this version, with decisions if so asked.

@@ -1,4 +1,311 @@
-//! DRESS (policies B.9).
+//! DRESS: a part of the cluster, of changing size, is kept for jobs with small demands (policies B.9).
+//!
+//! **What it does.** A job that asks for more than a share θ of the cluster is large, another small. Small jobs may hold a share δ of
+//! all containers, large ones the rest; within its category a job is served as by the Capacity Scheduler with one queue. Every
+//! second δ is moved by what both categories ask for, have free, and are expected to release soon: the phases of each running
+//! job are found by the bursts in which its tasks start and end ([`phases`]), and δ follows from them ([`delta`]).
+//!
+//! **Source.** DRESS (Mao et al.), Equations 1 to 9, Algorithms 1 to 3, with the corrections of spec B.9; its paper's numbers are the
+//! defaults. Observations to have in mind: without small jobs δ falls to its least at once (`delta_min=0.1` keeps it), and phases of
+//! at most `ts` tasks are never found.
+//!
+//! **Decisions.** A job's demand r is the number of its maps, or else of its reduces; its master does not make it large, but counts in
+//! what its category uses and asks for. A job is pending with whatever it still asks for, whether some of its containers run or
+//! not. Jobs of both categories are served in the order of submission, each while its category has room. Containers are
+//! counted in containers of maps; others by their size. A category may always have one master and run one task.
 
-pub mod delta;
-pub mod phases;
+mod delta;
+mod phases;
+
+use resched_sim::{
+    Ask, Container, ContainerState, JobId, JobView, Kind, Ms, Offer, Orders, Policy, Resources, System, View, Violation,
+};
+
+use crate::registry::{Parameter, PolicyInfo, Values};
+use crate::yarn_capacity::{Amount, Partitions, YarnCapacity, cluster};
+use delta::{Category, DeltaRules};
+use phases::{Counted, PhaseRules, Phases, ReleaseMode, Start};
+
+/// Its entry in the registry.
+pub(crate) const INFO: PolicyInfo = PolicyInfo {
+    name: "dress",
+    title: "DRESS: a part of the cluster is kept for small jobs",
+    source: "DRESS, Algorithms 1 to 3",
+    parameters: &[
+        Parameter::number("theta", "0.1", 0.0, 1.0, "", "share of the containers beyond which a job is large (θ)"),
+        Parameter::choice(
+            "theta_base",
+            "total",
+            &["total", "free"],
+            "of which containers: all, or those free when the job comes",
+        ),
+        Parameter::number("delta", "0.1", 0.0, 1.0, "", "share kept for small jobs at the start (δ)"),
+        Parameter::number("delta_min", "-1", -1.0, 1.0, "", "the least δ; -1: one container"),
+        Parameter::number("delta_max", "-1", -1.0, 1.0, "", "the greatest δ; -1: all containers but one"),
+        Parameter::boolean(
+            "cap_transfer",
+            "false",
+            "large jobs give small ones no more than they lack; false: all that they do not need",
+        ),
+        Parameter::integer("pw", "10000", 1, 86_400_000, "ms", "window in which starts and ends make a phase"),
+        Parameter::integer("ts", "5", 0, 1_000_000, "tasks", "more starts than this in the window begin a phase"),
+        Parameter::integer("te", "5", 0, 1_000_000, "tasks", "more ends than this in the window begin its release"),
+        Parameter::choice(
+            "counted",
+            "starts",
+            &["starts", "running"],
+            "what tells a phase: its starts, or the running tasks of its job, as printed",
+        ),
+        Parameter::choice(
+            "release",
+            "observed",
+            &["observed", "incremental", "literal"],
+            "expected releases: of what still runs, of the next tick alone, or as printed",
+        ),
+        Parameter::integer("tick", "1000", 1, 3_600_000, "ms", "between two moves of δ"),
+        Parameter::integer(
+            "node_locality_delay",
+            "40",
+            0,
+            1_000_000,
+            "nodes",
+            "how many nodes pass an application over before it runs a map in the rack of its data",
+        ),
+        Parameter::number("am_share", "0.1", 0.0, 1.0, "", "share for masters, which limits the active applications"),
+    ],
+    build: |values, _| Ok(Dress::new(values)?.into()),
+};
+
+/// The places of the categories.
+const SMALL: usize = 0;
+const LARGE: usize = 1;
+
+/// The policy.
+#[derive(Debug)]
+pub struct Dress {
+    capacity: YarnCapacity,
+    theta: f64,
+    theta_of_free: bool,
+    delta: f64,
+    /// δ as it was told last.
+    told: Option<f64>,
+    /// Jobs whose category has not been told yet.
+    untold: Vec<JobId>,
+    bounds: [Option<f64>; 2],
+    cap_transfer: bool,
+    rules: PhaseRules,
+    release: ReleaseMode,
+    tick: Ms,
+    /// By job.
+    phases: Vec<Phases>,
+    /// By task: the start of its container, once it was reported to run.
+    starts: Vec<Option<Start>>,
+    /// Room for the pending demands of both categories.
+    categories: [Category; 2],
+}
+
+impl Dress {
+    fn new(values: &Values) -> Result<Self, String> {
+        let bounds = ["delta_min", "delta_max"].map(|key| Some(values.number(key)).filter(|&bound| bound >= 0.0));
+        if let [Some(least), Some(greatest)] = bounds
+            && least > greatest
+        {
+            return Err(format!("delta_min: expected at most delta_max, {greatest}, found {least}"));
+        }
+        let node_locality_delay = values.integer("node_locality_delay") as u64;
+        Ok(Self {
+            capacity: YarnCapacity::partitioned(node_locality_delay, values.number("am_share"))?,
+            theta: values.number("theta"),
+            theta_of_free: values.text("theta_base") == "free",
+            delta: values.number("delta"),
+            told: None,
+            untold: Vec::new(),
+            bounds,
+            cap_transfer: values.boolean("cap_transfer"),
+            rules: PhaseRules {
+                window: values.integer("pw"),
+                starts: values.integer("ts") as u32,
+                ends: values.integer("te") as u32,
+                counted: if values.text("counted") == "running" { Counted::Running } else { Counted::Starts },
+            },
+            release: match values.text("release") {
+                "literal" => ReleaseMode::Literal,
+                "incremental" => ReleaseMode::Incremental,
+                _ => ReleaseMode::Observed,
+            },
+            tick: values.integer("tick"),
+            phases: Vec::new(),
+            starts: Vec::new(),
+            categories: Default::default(),
+        })
+    }
+
+    /// Gives small jobs a share δ of all containers, rounded to whole ones, and large jobs the rest.
+    fn set_limits(&mut self, view: View<'_>) {
+        let kept = Amount::of(view.demand(Ask::Map)).times((self.delta * total(view)).round());
+        let all = cluster(view);
+        if let Some(partitions) = self.capacity.partitions() {
+            partitions.set_limits([kept.min(all), all.minus(kept)]);
+        }
+    }
+
+    /// Takes down what each category asks for and is expected to release.
+    fn survey(&mut self, view: View<'_>) {
+        for category in &mut self.categories {
+            category.pending.clear();
+            category.releases = 0.0;
+        }
+        let Some(partitions) = self.capacity.partitions() else { return };
+        for &job in view.jobs() {
+            let waits = Kind::BOTH.iter().any(|&kind| view.job(job).waiting(kind) > 0);
+            let phases = &mut self.phases[job.index()];
+            phases.tick(view.now(), waits, &self.rules);
+            let category = &mut self.categories[partitions.of(job)];
+            category.releases += phases.releases(view.now(), self.tick, self.release);
+            category.pending.extend(Some(pending(view, view.job(job))).filter(|&asked| asked > 0.0));
+        }
+    }
+
+    fn move_delta(&mut self, view: View<'_>) {
+        let (total, least) = (total(view), 1.0 / total(view));
+        let rules = DeltaRules {
+            total,
+            min: self.bounds[0].unwrap_or(least),
+            max: self.bounds[1].unwrap_or(1.0 - least),
+            cap_transfer: self.cap_transfer,
+        };
+        let used = self.capacity.partitions().map_or(0.0, |partitions| used_by_small(partitions, view));
+        let (small_free, large_free) = rules.divide(self.delta, free(view), used);
+        let [small, large] = &mut self.categories;
+        (small.free, large.free) = (small_free, large_free);
+        self.delta = rules.next(self.delta, small, large);
+    }
+
+    fn tell(&mut self, orders: &mut Orders) {
+        let Some(partitions) = self.capacity.partitions() else { return };
+        for job in self.untold.drain(..) {
+            orders.tell("category", Some(job), (partitions.of(job) + 1) as f64);
+        }
+        if self.told != Some(self.delta) {
+            orders.tell("delta", None, self.delta);
+            self.told = Some(self.delta);
+        }
+    }
+}
+
+/// Whether a job that asks for so many containers is large.
+fn is_large(demand: f64, theta: f64, base: f64) -> bool {
+    demand > theta * base
+}
+
+/// How many containers of maps a part of the cluster makes, by the resource of which it is most.
+fn containers(amount: Amount, view: View<'_>) -> f64 {
+    amount.share(Amount::of(view.demand(Ask::Map)))
+}
+
+/// All containers of maps that the cluster has room for (Tot), at least one.
+fn total(view: View<'_>) -> f64 {
+    f64::from(view.total().fits(view.demand(Ask::Map)).max(1))
+}
+
+/// Those that are free (A_c).
+fn free(view: View<'_>) -> f64 {
+    f64::from(view.free_in_all().fits(view.demand(Ask::Map)))
+}
+
+fn used_by_small(partitions: &Partitions, view: View<'_>) -> f64 {
+    containers(partitions.used(SMALL), view)
+}
+
+/// What a job comes with (r): its maps, or else its reduces.
+fn request(job: JobView<'_>) -> (Ask, u32) {
+    match (job.desired(Kind::Map), job.desired(Kind::Reduce)) {
+        (0, reduces) => (Ask::Reduce, reduces),
+        (maps, _) => (Ask::Map, maps),
+    }
+}
+
+/// What a job asks for, in containers. Before its master asks for the first tasks, it is known what they will be.
+fn pending(view: View<'_>, job: JobView<'_>) -> f64 {
+    let of = |ask: Ask, count: u32| f64::from(count) * containers(Amount::of(view.demand(ask)), view);
+    let asked: f64 = Ask::ALL.into_iter().map(|ask| of(ask, job.asked(ask).saturating_sub(job.reserved(ask)))).sum();
+    let is_fresh = Kind::BOTH.into_iter().all(|kind| job.ready(kind) + job.running(kind) + job.finished(kind) == 0);
+    let (first, count) = request(job);
+    if is_fresh { asked + of(first, count) } else { asked }
+}
+
+impl Policy for Dress {
+    fn system(&self) -> System {
+        System::Containers
+    }
+
+    fn job_submitted(&mut self, job: JobId, view: View<'_>) {
+        let (_, demand) = request(view.job(job));
+        let base = if self.theta_of_free { free(view) } else { total(view) };
+        let category = if is_large(f64::from(demand), self.theta, base) { LARGE } else { SMALL };
+        if let Some(partitions) = self.capacity.partitions() {
+            partitions.put(job, category);
+        }
+        self.phases.resize_with(self.phases.len().max(job.index() + 1), Phases::default);
+        self.untold.push(job);
+        self.set_limits(view);
+        self.capacity.job_submitted(job, view);
+    }
+
+    fn job_finished(&mut self, job: JobId, view: View<'_>) {
+        self.phases[job.index()] = Phases::default();
+        self.capacity.job_finished(job, view);
+    }
+
+    fn container_changed(&mut self, container: &Container, view: View<'_>) {
+        self.capacity.container_changed(container, view);
+        let Some(task) = container.task.map(|task| task.index()) else { return };
+        self.starts.resize(self.starts.len().max(task + 1), None);
+        let phases = &mut self.phases[container.job.index()];
+        match container.state {
+            ContainerState::Running => self.starts[task] = Some(phases.start(view.now())),
+            ContainerState::Completed => {
+                if let Some(start) = self.starts[task].take() {
+                    phases.end(start, view.now());
+                }
+            }
+            ContainerState::Allocated => {}
+        }
+    }
+
+    fn headroom(&self, job: JobId, view: View<'_>) -> Resources {
+        self.capacity.headroom(job, view)
+    }
+
+    fn period(&self) -> Option<Ms> {
+        Some(self.tick)
+    }
+
+    fn tick(&mut self, view: View<'_>, orders: &mut Orders) {
+        self.survey(view);
+        self.move_delta(view);
+        self.set_limits(view);
+        self.tell(orders);
+    }
+
+    /// Without jobs δ stays where one tick has put it.
+    fn skips_idle_ticks(&self, view: View<'_>) -> bool {
+        view.jobs().is_empty()
+    }
+
+    fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        self.capacity.heartbeat(offer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn b9_w7_a_job_of_a_tenth_of_the_cluster_is_small() {
+        assert!(!is_large(10.0, 0.1, 100.0));
+        assert!(is_large(11.0, 0.1, 100.0));
+        assert!(is_large(1.0, 0.1, 0.0), "of nothing free, every job is large");
+    }
+}

@@ -6,7 +6,10 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::{Config, FileFailurePersistence, RngSeed};
-use resched_policies::{Allocations, AnyPolicy, POLICIES, PolicySpec, PoolConfig, PoolMode};
+use resched_policies::parts::queue_tree::QueueTree;
+use resched_policies::{
+    Allocations, AnyPolicy, FairQueue, POLICIES, PolicySpec, PoolConfig, PoolMode, SharePolicy, YarnQueue,
+};
 use resched_sim::{
     AttemptEnd, Calculator, Cluster, ClusterConfig, Container, Containers, Ended, Error, Interval, Job, JobEnded,
     JobId, Kind, Launched, Level, LoggedMap, LoggedReduce, Ms, NodeId, Observer, Offer, Options, Orders, Outage, Phase,
@@ -135,6 +138,31 @@ fn rules(unit: Ms, every_rule: bool) -> impl Strategy<Value = ClusterConfig> {
     })
 }
 
+/// The rules of containers. A node has room for the masters of all jobs and a task, so that they cannot stand in each other's way
+/// for ever.
+fn containers(unit: Ms) -> impl Strategy<Value = Containers> {
+    let beats = select(vec![1, 2, 3, 6]);
+    let task = (1..=3_u32, 1..=2_u32);
+    (9..=14_u32, 8..=12_u32, any::<bool>(), (task.clone(), task), (beats.clone(), beats)).prop_map(
+        move |(memory_mb, vcores, dominant, (map, reduce), (node, am))| {
+            let size = |(memory_mb, vcores)| Size { memory_mb, vcores };
+            Containers {
+                memory_mb,
+                vcores,
+                am: size((1, 1)),
+                map: size(map),
+                reduce: size(reduce),
+                minimum: size((1, 1)),
+                hanging_maps: 20 * unit,
+                calculator: if dominant { Calculator::Dominant } else { Calculator::Memory },
+                node_heartbeat: node * unit,
+                am_heartbeat: am * unit,
+                ..Containers::default()
+            }
+        },
+    )
+}
+
 /// What goes wrong with nodes and attempts.
 #[derive(Debug, Clone)]
 struct Mishaps {
@@ -176,30 +204,6 @@ impl Mishaps {
             config.cost.stragglers = Slow { share: 0.2, factor: 3.5 };
         }
     }
-}
-
-/// The rules of containers. A node has room for the masters of all jobs and a task, so that they cannot stand in each other's way
-/// for ever. A map is as small as a container can be, and memory runs out before vcores: masters stop reduces for hanging maps
-/// only when the cluster's memory is used up, so a map that hangs for another reason hangs for ever (as in YARN).
-fn containers(unit: Ms) -> impl Strategy<Value = Containers> {
-    let beats = select(vec![1, 2, 3, 6]);
-    (9..=14_u32, 0..=3_u32, any::<bool>(), 1..=3_u32, (beats.clone(), beats)).prop_map(
-        move |(memory_mb, more, dominant, reduce, (node, am))| {
-            let size = |memory_mb| Size { memory_mb, vcores: 1 };
-            Containers {
-                memory_mb,
-                vcores: memory_mb + more,
-                am: size(1),
-                map: size(1),
-                reduce: size(reduce),
-                minimum: size(1),
-                calculator: if dominant { Calculator::Dominant } else { Calculator::Memory },
-                node_heartbeat: node * unit,
-                am_heartbeat: am * unit,
-                ..Containers::default()
-            }
-        },
-    )
 }
 
 fn outcome_before_success() -> impl Strategy<Value = Outcome> {
@@ -298,6 +302,15 @@ fn assemble(
     world
 }
 
+/// A few of [`policies`], drawn by the world's seed: in many worlds each has its turn.
+pub(crate) fn some_policies(world: &World) -> Vec<(String, AnyPolicy)> {
+    let mut all = policies(world);
+    let first = (world.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize % all.len();
+    all.rotate_left(first);
+    all.truncate(3);
+    all
+}
+
 /// Every policy of the registry with its defaults, and some with other parameters; waits and periods fit the world's times.
 pub(crate) fn policies(world: &World) -> Vec<(String, AnyPolicy)> {
     let unit = world.unit;
@@ -329,6 +342,17 @@ pub(crate) fn policies(world: &World) -> Vec<(String, AnyPolicy)> {
     }
     specs.push(coupling(",K=2,beta=0.5,refill=true,D=2,rounds=1"));
     specs.push(coupling(",K=3,exclude_self=false,D=4,rounds=2,threshold=0.5"));
+    specs.push("yarn-capacity:node_locality_delay=1,user_limit=40,am_share=1".to_owned());
+    for more in
+        ["assign_multiple=true,max_assign=2", "locality_node=0.5,locality_rack=0.3", "share=drf,size_weight=true"]
+    {
+        specs.push(format!("yarn-fair:update={unit},{more}"));
+    }
+    specs.push(format!("yarn-fair:update={unit},share=fifo,placement=user,max_am_share=0.5"));
+    let dress = |more: &str| format!("dress:tick={unit},pw={},ts=1,te=1,{more}", 3 * unit);
+    specs.push(dress("theta=0.3,release=literal"));
+    specs.push(dress("theta=0.5,release=incremental,delta=0.4,cap_transfer=true,counted=running"));
+    specs.push(dress("theta=0.2,theta_base=free,delta_min=0.2,delta_max=0.8,am_share=1"));
     specs.extend(with_speculators(unit));
     let build = |text: String| {
         let policy = PolicySpec::parse(&text).and_then(|spec| spec.build()).unwrap_or_else(|error| panic!("{error}"));
@@ -344,6 +368,12 @@ pub(crate) fn policies(world: &World) -> Vec<(String, AnyPolicy)> {
             policies.push((format!("{label} with allocations"), fair.into()));
         }
     }
+    let (label, policy) = build("yarn-capacity:am_share=0.5".to_owned());
+    if let AnyPolicy::YarnCapacity(mut capacity) = policy {
+        capacity.set_queues(yarn_queues()).unwrap_or_else(|error| panic!("{error}"));
+        policies.push((format!("{label} with allocations of queues"), capacity.into()));
+    }
+    policies.extend(yarn_fair(world));
     policies
 }
 
@@ -355,18 +385,71 @@ fn with_speculators(unit: Ms) -> Vec<String> {
         format!("fifo+late:cap=0.5,{judged}"),
         format!("delay:D=3+late:cap=1,slow_task=60,slow_node=0,{judged}"),
         format!("fair:update={unit}+samr:STaC=0.1,BP=0.9,{judged}"),
-        format!("naive-fair+samr:STrP=0.9,{judged}"),
         format!("fifo+esamr:k=2,records=3,STT=0.1,PFM=0,PFR=0,BP=0.9,{judged}"),
         format!("naive-fair+hadoop-naive:gap=0.05,{judged}"),
         format!("fair:update={},delay_node=0+hadoop-late:slow_task=0.2,{judged}", 2 * unit),
-        format!("delay-time+yarn-default:retry={},pause={}", unit, 5 * unit),
         format!("fair:update={}+yarn-default:retry={},pause=0", 2 * unit, 3 * unit),
         format!("naive-fair+mantri:{mantri}"),
         format!("yarn-fifo+late:cap=0.5,{judged}"),
-        format!("yarn-fifo+yarn-default:retry={unit},pause={}", 5 * unit),
-        format!("yarn-fifo+mantri:{mantri}"),
-        format!("fair:update={unit}+mantri:keep=1,probability=0,{mantri}"),
+        format!("yarn-fair:update={unit}+yarn-default:retry={unit},pause={}", 5 * unit),
+        format!("yarn-capacity+mantri:keep=1,probability=0,{mantri}"),
     ]
+}
+
+/// Two queues, one of which has two below it and may not grow much.
+fn yarn_queues() -> QueueTree<YarnQueue> {
+    let share = |capacity, maximum| YarnQueue {
+        capacity: Some(capacity),
+        maximum_capacity: Some(maximum),
+        minimum_user_limit: Some(50),
+        user_limit_factor: Some(4.0),
+        ..YarnQueue::default()
+    };
+    let mut tree = QueueTree::new(YarnQueue::default());
+    let half = tree.add(QueueTree::<YarnQueue>::ROOT, "half", share(40.0, 90.0));
+    tree.add(half, "queue0", share(30.0, 100.0));
+    tree.add(half, "other", share(70.0, 100.0));
+    tree.add(QueueTree::<YarnQueue>::ROOT, "queue1", share(60.0, 100.0));
+    tree
+}
+
+/// YARN's Fair Scheduler with queues that have guarantees, limits, weights and timeouts, under each kind of sharing. What is
+/// warned has time to end by itself: containers that are killed again and again would never end.
+fn yarn_fair(world: &World) -> Vec<(String, AnyPolicy)> {
+    let unit = world.unit;
+    let guaranteed = FairQueue {
+        min_memory_mb: 6,
+        weight: 2.0,
+        min_share_timeout: Some(2 * unit),
+        fair_share_timeout: Some(4 * unit),
+        ..FairQueue::default()
+    };
+    let limited = FairQueue {
+        max_memory_mb: Some(9),
+        max_apps: Some(2),
+        policy: Some(SharePolicy::Fifo),
+        ..FairQueue::default()
+    };
+    let root = FairQueue { fair_share_timeout: Some(5 * unit), ..FairQueue::default() };
+    let queues = |names: [&str; 2]| {
+        let parent = ("both", FairQueue::default());
+        let all = [parent, (names[0], guaranteed), (names[1], limited)];
+        QueueTree::from_paths(root, all.map(|(name, queue)| (name.to_owned(), queue)).into()).expect("a tree")
+    };
+    let with = |(names, rest): ([&str; 2], &str)| {
+        let (period, wait) = (3 * unit, 12 * unit);
+        let text = format!(
+            "yarn-fair:update={unit},preemption=true,preemption_interval={period},preemption_wait={wait},\
+             preemption_threshold=0.3,{rest}"
+        );
+        let policy = PolicySpec::parse(&text).and_then(|spec| spec.build()).unwrap_or_else(|error| panic!("{error}"));
+        let AnyPolicy::YarnFair(mut fair) = policy else { panic!("{text} is another policy") };
+        fair.set_queues(queues(names)).unwrap_or_else(|error| panic!("{error}"));
+        (format!("{text} with queues"), fair.into())
+    };
+    let nested = ["both.queue0", "both.queue1"];
+    let mixed = ["queue0", "both.queue1"];
+    [(nested, "placement=user"), (["queue0", "queue1"], "share=drf"), (mixed, "assign_multiple=true")].map(with).into()
 }
 
 /// Pools with guarantees, limits, weights and short timeouts.

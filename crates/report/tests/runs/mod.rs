@@ -100,7 +100,13 @@ pub(crate) fn write(dir: &Path, plan: &Plan<'_>) {
         label: plan.label.to_owned(),
         policy: plan.label.split(':').next().unwrap_or_default().to_owned(),
         trace: RunTrace { path: "traces/made".to_owned(), sha256: "5e".repeat(32) },
-        cluster: RunCluster { nodes: 7, racks: 1, map_slots: MAP_SLOTS as u64, reduce_slots: REDUCE_SLOTS as u64 },
+        cluster: RunCluster {
+            nodes: 7,
+            racks: 1,
+            map_slots: MAP_SLOTS as u64,
+            reduce_slots: REDUCE_SLOTS as u64,
+            ..RunCluster::default()
+        },
         cost_model: "logged".to_owned(),
         reduce_model: "r0".to_owned(),
         seed: 1,

@@ -81,6 +81,9 @@ pub struct Containers {
     pub node_heartbeat: Ms,
     /// Time between two heartbeats of an application master, ms.
     pub am_heartbeat: Ms,
+    /// Once none of a job's waiting maps has been given a container for so long, its master stops reduces for them, whatever room
+    /// it is told there is, ms (Hadoop since 2.7.3: MAPREDUCE-6302).
+    pub hanging_maps: Ms,
 }
 
 impl Default for Containers {
@@ -97,6 +100,7 @@ impl Default for Containers {
             calculator: Calculator::Memory,
             node_heartbeat: 1000,
             am_heartbeat: 1000,
+            hanging_maps: 300_000,
         }
     }
 }
@@ -188,7 +192,12 @@ impl Containers {
                 ));
             }
         }
-        for (name, beat) in [("node_heartbeat", self.node_heartbeat), ("am_heartbeat", self.am_heartbeat)] {
+        let times = [
+            ("node_heartbeat", self.node_heartbeat),
+            ("am_heartbeat", self.am_heartbeat),
+            ("hanging_maps", self.hanging_maps),
+        ];
+        for (name, beat) in times {
             if !(1..=86_400_000).contains(&beat) {
                 return Err(format!("containers.{name}: expected a number from 1 to 86400000, found {beat}"));
             }

@@ -23,6 +23,8 @@ pub(super) struct Standing {
     pub(super) memory: [u32; 2],
     /// Memory that the resource manager says it could still get, MB.
     pub(super) headroom: u32,
+    /// Whether its maps have waited so long for a container that there is none, whatever it is told.
+    pub(super) hanging: bool,
 }
 
 /// What it decides.
@@ -35,29 +37,28 @@ pub(super) struct Decision {
 }
 
 impl Standing {
-    /// Hadoop's `preemptReducesIfNeeded`, then `scheduleReduces`; slow-start is over.
+    /// Hadoop's `preemptReducesIfNeeded`, or else `scheduleReduces`; slow-start is over.
     pub(super) fn decide(&self) -> Decision {
         let [map, reduce] = self.memory.map(i64::from);
         let [maps_asked, reduces_asked] = self.asked.map(i64::from);
         let [maps, reduces] = self.assigned.map(i64::from);
         let limit = i64::from(self.headroom) + maps * map + reduces * reduce;
         let stoppable = (reduces - i64::from(self.stopping)).max(0);
-        let (mut asked, mut held_back, mut stop) = (reduces_asked, i64::from(self.held_back), 0);
-        if maps_asked > 0 && limit - stoppable * reduce < map {
+        if maps_asked > 0 && (self.hanging || limit - stoppable * reduce < map) {
             // The reduces have taken all, and no map can run.
-            (asked, held_back) = (0, held_back + asked);
             let most = map.max((MOST_PREEMPTED * limit as f64) as i64);
-            stop = ((maps_asked * map).min(most) as u64).div_ceil(reduce as u64).min(stoppable as u64) as i64;
+            let needed = ((maps_asked * map).min(most) as u64).div_ceil(reduce as u64) as i64;
+            let stop = (needed - i64::from(self.stopping)).clamp(0, stoppable);
+            return Decision { asked: 0, stop: stop as u32 };
         }
-        if held_back > 0 {
-            asked += if maps_asked == 0 {
-                held_back
-            } else {
-                let room = reduce_limit(limit, self.share_done(), (maps_asked + maps) * map);
-                ((room - (asked + reduces) * reduce) / reduce).clamp(-asked, held_back)
-            };
-        }
-        Decision { asked: asked as u32, stop: stop as u32 }
+        let held_back = i64::from(self.held_back);
+        let more = if held_back == 0 || maps_asked == 0 {
+            held_back
+        } else {
+            let room = reduce_limit(limit, self.share_done(), (maps_asked + maps) * map);
+            ((room - (reduces_asked + reduces) * reduce) / reduce).clamp(-reduces_asked, held_back)
+        };
+        Decision { asked: (reduces_asked + more) as u32, stop: 0 }
     }
 
     fn share_done(&self) -> f64 {
@@ -116,5 +117,13 @@ mod tests {
         assert_eq!(Standing { asked: [30, 4], ..full }.decide().stop, 20, "half of the memory at most");
         assert_eq!(Standing { stopping: 3, ..full }.decide().stop, 0, "three are on their way out");
         assert_eq!(Standing { assigned: [1, 39], ..full }.decide().stop, 0, "a map runs");
+        let told_of_room = Standing { headroom: 8_192, ..full };
+        assert_eq!(told_of_room.decide(), Decision { asked: 4, stop: 0 });
+        assert_eq!(Standing { hanging: true, ..told_of_room }.decide(), Decision { asked: 0, stop: 3 });
+        assert_eq!(
+            Standing { hanging: true, stopping: 2, ..told_of_room }.decide().stop,
+            1,
+            "two are on their way out"
+        );
     }
 }

@@ -82,6 +82,8 @@ pub(crate) struct App {
     pub(crate) unlearned: Vec<Run>,
     hosts: Locations,
     racks: Locations,
+    /// When a map was last given a container, or its maps were first asked for.
+    map_served: Ms,
 }
 
 /// The containers of a node, beside its attempts.
@@ -119,6 +121,7 @@ impl Yarn {
             unlearned: Vec::new(),
             hosts: Locations::default(),
             racks: Locations::default(),
+            map_served: 0,
         };
         Self {
             apps: (0..jobs).map(|_| app()).collect(),
@@ -284,8 +287,11 @@ impl World<'_> {
         let ask = self.ask_of(task, kind);
         let Some(yarn) = &mut self.yarn else { return };
         yarn.took(job, ask, self.cluster.demand(kind));
+        let app = &mut yarn.apps[job.index()];
+        if kind == Kind::Map {
+            app.map_served = self.now;
+        }
         if ask == Ask::Map {
-            let app = &mut yarn.apps[job.index()];
             each_place(self.workload.replicas(task), self.cluster, |host, rack| {
                 app.hosts.remove(host);
                 if let Some(rack) = rack {
@@ -345,6 +351,10 @@ impl World<'_> {
         }
         let Some(yarn) = &mut self.yarn else { return 0 };
         let reduces = decision.map_or(0, |decision| decision.asked);
+        let app = &mut yarn.apps[job.index()];
+        if app.asked[Ask::FailedMap.index()] + app.asked[Ask::Map.index()] == 0 {
+            app.map_served = self.now;
+        }
         let mut changed = false;
         for (ask, count) in [(Ask::FailedMap, failed), (Ask::Reduce, reduces), (Ask::Map, maps)] {
             changed |= yarn.set_asked(job, ask, count);
@@ -388,7 +398,15 @@ impl World<'_> {
             held_back: state.waiting[1] - reduces_asked,
             memory: Kind::BOTH.map(|kind| self.cluster.demand(kind).0[0]),
             headroom: headroom.0[0],
+            hanging: self.maps_hang(job),
         }
+    }
+
+    /// Whether none of a job's waiting maps has been given a container for long.
+    fn maps_hang(&self, job: JobId) -> bool {
+        let patience = self.cluster.config.containers.hanging_maps;
+        let served = self.yarn.as_ref().map_or(self.now, |yarn| yarn.apps[job.index()].map_served);
+        self.ready_of(job, Kind::Map) > 0 && self.now - served >= patience
     }
 
     /// Whether the next heartbeat of a job's master may change what it asks for, though it learns of no end: the reduces that

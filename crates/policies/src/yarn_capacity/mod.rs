@@ -1,0 +1,553 @@
+//! YARN's Capacity Scheduler: guaranteed shares of queues, limits of users, a little delay for data (policies B.6b).
+//!
+//! **What it does.** A node that calls is given away container by container. From the root down, the queue that uses least of its
+//! guarantee is served first; in a queue applications go by submission, and each by the priority of its requests. A container goes
+//! near its data at once; into the rack, or anywhere, only after the application has been passed over often enough. What does not
+//! fit is kept the node for. One container far from its data ends the heartbeat, as does any request that names no place: that of
+//! a master, of a reduce, and of a map that failed. Only so many applications of a queue are active; the others wait for their
+//! masters.
+//!
+//! **Source.** YARN, 2.x of 2014 (`LeafQueue`, `ParentQueue`). Decisions: an application keeps no more nodes than it has requests
+//! (YARN lets one that has waited long keep more); a job of an unknown queue goes to `default`, or else to the first leaf (YARN
+//! refuses it); no node labels, no preemption between queues.
+
+mod limits;
+mod partitions;
+mod queues;
+
+use resched_sim::{
+    Ask, Container, ContainerState, JobId, Offer, Policy, Reach, Reservation, Resources, System, View, Violation,
+};
+
+use crate::parts::queue_tree::QueueTree;
+use crate::registry::{Parameter, PolicyInfo, Values};
+use crate::site::Site;
+pub(crate) use limits::Amount;
+use limits::{UserLimit, may_go_far, most_active};
+pub(crate) use partitions::{PARTITIONS, Partitions};
+pub use queues::YarnQueue;
+
+/// Its entry in the registry.
+pub(crate) const INFO: PolicyInfo = PolicyInfo {
+    name: "yarn-capacity",
+    title: "YARN Capacity Scheduler",
+    source: "Hadoop YARN (2014)",
+    parameters: &[
+        Parameter::file(
+            "queues",
+            "TOML file with the queues: capacities, limits of users and masters; empty: one queue",
+        ),
+        Parameter::integer(
+            "node_locality_delay",
+            "40",
+            0,
+            1_000_000,
+            "nodes",
+            "how many nodes pass an application over before it runs a map in the rack of its data",
+        ),
+        Parameter::number(
+            "am_share",
+            "0.1",
+            0.0,
+            1.0,
+            "",
+            "share of a queue's limit for masters, which limits the active applications",
+        ),
+        Parameter::integer(
+            "user_limit",
+            "100",
+            1,
+            100,
+            "percent",
+            "share of a queue that each of its users gets at least",
+        ),
+        Parameter::number(
+            "user_limit_factor",
+            "1",
+            0.0,
+            1e6,
+            "",
+            "how many times a queue's guarantee one user may have",
+        ),
+    ],
+    build: |values, site| Ok(YarnCapacity::new(values, site)?.into()),
+};
+
+/// The policy.
+#[derive(Debug)]
+pub struct YarnCapacity {
+    tree: QueueTree<YarnQueue>,
+    defaults: YarnQueue,
+    node_locality_delay: u64,
+    /// By the queues' places in the tree.
+    queues: Vec<Queue>,
+    jobs: Vec<Job>,
+    partitions: Option<Partitions>,
+}
+
+/// A queue and what its applications use.
+#[derive(Debug)]
+struct Queue {
+    /// The share of the cluster that it is guaranteed, and the one that it may use.
+    capacity: f64,
+    limit: f64,
+    used: Amount,
+    /// Of a leaf: its users, its active applications by submission, and those that wait, in order.
+    users: Vec<User>,
+    active: Vec<JobId>,
+    pending: Vec<JobId>,
+    /// Of a parent: room for the order of its children.
+    order: Vec<usize>,
+}
+
+#[derive(Debug)]
+struct User {
+    name: String,
+    used: Amount,
+    active: u32,
+}
+
+/// An application.
+#[derive(Debug, Clone, Copy, Default)]
+struct Job {
+    queue: usize,
+    user: usize,
+    /// Nodes that passed it over since it was last served, by [`Ask`].
+    missed: [u64; 4],
+    /// Nodes that are kept for it, by [`Ask`].
+    reserved: [u32; 4],
+}
+
+/// The place of a request in an array of four.
+fn at(ask: Ask) -> usize {
+    match ask {
+        Ask::Am => 0,
+        Ask::FailedMap => 1,
+        Ask::Reduce => 2,
+        Ask::Map => 3,
+    }
+}
+
+/// What became of a node's offer in a queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Served {
+    /// A container, or the node itself, was given for a request near its data.
+    Near,
+    /// One was given for a request that may run anywhere.
+    Far,
+    Nothing,
+}
+
+impl YarnCapacity {
+    fn new(values: &Values, site: &Site) -> Result<Self, String> {
+        let tree = match values.text("queues") {
+            "" => site.yarn_queues.clone().unwrap_or_else(queues::one_queue),
+            path => queues::read(path)?,
+        };
+        let mut policy = Self {
+            tree: queues::one_queue(),
+            defaults: YarnQueue {
+                minimum_user_limit: Some(values.integer("user_limit") as u32),
+                user_limit_factor: Some(values.number("user_limit_factor")),
+                maximum_am_share: Some(values.number("am_share")),
+                ..YarnQueue::default()
+            },
+            node_locality_delay: values.integer("node_locality_delay") as u64,
+            queues: Vec::new(),
+            jobs: Vec::new(),
+            partitions: None,
+        };
+        policy.set_queues(tree)?;
+        Ok(policy)
+    }
+
+    /// One queue whose jobs are kept apart in partitions.
+    ///
+    /// # Errors
+    /// As [`YarnCapacity::set_queues`].
+    pub(crate) fn partitioned(node_locality_delay: u64, am_share: f64) -> Result<Self, String> {
+        let mut policy = Self {
+            tree: queues::one_queue(),
+            defaults: YarnQueue { maximum_am_share: Some(am_share), ..YarnQueue::default() },
+            node_locality_delay,
+            queues: Vec::new(),
+            jobs: Vec::new(),
+            partitions: Some(Partitions::default()),
+        };
+        policy.set_queues(queues::one_queue())?;
+        Ok(policy)
+    }
+
+    /// The partitions, if its jobs are kept apart.
+    pub(crate) fn partitions(&mut self) -> Option<&mut Partitions> {
+        self.partitions.as_mut()
+    }
+
+    /// Takes other queues than those of the file; for use before the replay.
+    ///
+    /// # Errors
+    /// What is wrong with the queues, in a sentence.
+    pub fn set_queues(&mut self, tree: QueueTree<YarnQueue>) -> Result<(), String> {
+        let queue = |(capacity, limit)| Queue {
+            capacity,
+            limit,
+            used: Amount::default(),
+            users: Vec::new(),
+            active: Vec::new(),
+            pending: Vec::new(),
+            order: Vec::new(),
+        };
+        self.queues = queues::shares(&tree)?.into_iter().map(queue).collect();
+        self.tree = tree;
+        Ok(())
+    }
+
+    fn leaf_of(&self, name: &str) -> usize {
+        let leaf = |name: &str| self.tree.find(name).filter(|&place| self.tree.is_leaf(place));
+        leaf(name).or_else(|| leaf(queues::DEFAULT_QUEUE)).or_else(|| self.tree.leaves().next()).unwrap_or_default()
+    }
+
+    fn user_of(&mut self, leaf: usize, name: &str) -> usize {
+        let users = &mut self.queues[leaf].users;
+        users.iter().position(|user| user.name == name).unwrap_or_else(|| {
+            users.push(User { name: name.to_owned(), used: Amount::default(), active: 0 });
+            users.len() - 1
+        })
+    }
+
+    fn minimum_user_limit(&self, leaf: usize) -> u32 {
+        self.tree.get(leaf).settings.minimum_user_limit.or(self.defaults.minimum_user_limit).unwrap_or(100)
+    }
+
+    fn user_limit_factor(&self, leaf: usize) -> f64 {
+        self.tree.get(leaf).settings.user_limit_factor.or(self.defaults.user_limit_factor).unwrap_or(1.0)
+    }
+
+    // Applications.
+
+    /// Lets as many applications of a queue become active as its limits allow.
+    fn activate(&mut self, leaf: usize, view: View<'_>) {
+        let (cluster, smallest) = (cluster(view), smallest(view));
+        let own = self.tree.get(leaf).settings.maximum_am_share;
+        let am_share = own.or(self.defaults.maximum_am_share).unwrap_or(0.1);
+        let Queue { capacity, limit, .. } = self.queues[leaf];
+        let most = most_active(cluster, smallest, am_share, limit);
+        let guaranteed = most_active(cluster, smallest, am_share, capacity);
+        let share = f64::from(self.minimum_user_limit(leaf)) / 100.0 * self.user_limit_factor(leaf);
+        let most_of_user = (f64::from(guaranteed) * share).ceil().max(1.0) as u32;
+        let queue = &mut self.queues[leaf];
+        let (jobs, users, active) = (&self.jobs, &mut queue.users, &mut queue.active);
+        queue.pending.retain(|&job| {
+            let user = &mut users[jobs[job.index()].user];
+            let may = active.len() < most as usize && user.active < most_of_user;
+            if may {
+                user.active += 1;
+                let place = active.partition_point(|&other| other < job);
+                active.insert(place, job);
+            }
+            !may
+        });
+    }
+
+    /// A job uses so much more.
+    fn charge(&mut self, job: JobId, amount: Amount) {
+        self.change_use(job, |used| used.plus(amount));
+    }
+
+    fn discharge(&mut self, job: JobId, amount: Amount) {
+        self.change_use(job, |used| used.minus(amount));
+    }
+
+    fn change_use(&mut self, job: JobId, change: impl Fn(Amount) -> Amount) {
+        let Job { queue, user, .. } = self.jobs[job.index()];
+        let user = &mut self.queues[queue].users[user];
+        user.used = change(user.used);
+        for place in self.tree.with_ancestors(queue) {
+            self.queues[place].used = change(self.queues[place].used);
+        }
+        if let Some(partitions) = &mut self.partitions {
+            partitions.change_use(job, change);
+        }
+    }
+
+    // Limits.
+
+    /// What the user of a job may have before a container of this size.
+    fn user_limit(&self, job: JobId, required: Amount, view: View<'_>) -> Amount {
+        let leaf = self.jobs[job.index()].queue;
+        let queue = &self.queues[leaf];
+        UserLimit {
+            cluster: cluster(view),
+            smallest: smallest(view),
+            capacity: queue.capacity,
+            used: queue.used,
+            users: self.asking_users(leaf, view),
+            minimum: self.minimum_user_limit(leaf),
+            factor: self.user_limit_factor(leaf),
+        }
+        .before(required)
+    }
+
+    /// How many users of a queue ask for containers, at least one.
+    fn asking_users(&self, leaf: usize, view: View<'_>) -> u64 {
+        let queue = &self.queues[leaf];
+        if queue.users.len() == 1 {
+            return 1;
+        }
+        let asks = |job: JobId| Ask::ALL.into_iter().any(|ask| view.job(job).asked(ask) > 0);
+        let jobs = || queue.active.iter().chain(&queue.pending).copied();
+        let of_user = |user: usize| jobs().any(|job| self.jobs[job.index()].user == user && asks(job));
+        ((0..queue.users.len()).filter(|&user| of_user(user)).count() as u64).max(1)
+    }
+
+    // Serving.
+
+    /// Serves the request that the node is kept for, if there is room, or gives the node free if it is not asked for any more.
+    fn serve_reservation(&mut self, offer: &mut Offer<'_, '_>, kept: Reservation) -> Result<(), Violation> {
+        let Reservation { job, ask } = kept;
+        let asked = offer.view().job(job).asked(ask) > 0;
+        if asked && !offer.fits(ask) {
+            return Ok(());
+        }
+        offer.unreserve();
+        self.jobs[job.index()].reserved[at(ask)] -= 1;
+        self.discharge(job, Amount::of(offer.view().demand(ask)));
+        if asked {
+            self.launch(offer, job, ask, Reach::Any)?;
+        }
+        Ok(())
+    }
+
+    fn launch(&mut self, offer: &mut Offer<'_, '_>, job: JobId, ask: Ask, reach: Reach) -> Result<(), Violation> {
+        if ask == Ask::Am {
+            offer.launch_am(job)?;
+        } else if let Some(task) = offer.find(job, ask, reach) {
+            offer.launch(task)?;
+        } else {
+            return Ok(());
+        }
+        self.charge(job, Amount::of(offer.view().demand(ask)));
+        Ok(())
+    }
+
+    /// Gives one container of the node to a queue.
+    fn serve(&mut self, offer: &mut Offer<'_, '_>, place: usize) -> Result<Served, Violation> {
+        if self.tree.is_leaf(place) {
+            return self.serve_leaf(offer, place);
+        }
+        let cluster = cluster(offer.view());
+        if self.queues[place].used.share(cluster) >= self.queues[place].limit {
+            return Ok(Served::Nothing);
+        }
+        let mut order = std::mem::take(&mut self.queues[place].order);
+        order.clear();
+        order.extend_from_slice(&self.tree.get(place).children);
+        order.sort_by(|&a, &b| {
+            let fullness = |place: usize| fullness(&self.queues[place], cluster);
+            fullness(a).total_cmp(&fullness(b)).then_with(|| self.tree.get(a).path.cmp(&self.tree.get(b).path))
+        });
+        let mut served = Ok(Served::Nothing);
+        for &child in &order {
+            served = self.serve(offer, child);
+            if served != Ok(Served::Nothing) {
+                break;
+            }
+        }
+        self.queues[place].order = order;
+        served
+    }
+
+    fn serve_leaf(&mut self, offer: &mut Offer<'_, '_>, leaf: usize) -> Result<Served, Violation> {
+        let mut full = [false; PARTITIONS];
+        for place in 0..self.queues[leaf].active.len() {
+            let job = self.queues[leaf].active[place];
+            let partition = self.partitions.as_ref().map(|partitions| partitions.of(job));
+            if partition.is_some_and(|partition| full[partition]) {
+                continue;
+            }
+            for ask in Ask::ALL {
+                let view = offer.view();
+                if view.job(job).asked(ask) <= self.jobs[job.index()].reserved[at(ask)] {
+                    continue;
+                }
+                let required = Amount::of(view.demand(ask));
+                let queue = &self.queues[leaf];
+                if queue.used.plus(required).share(cluster(view)) > queue.limit {
+                    return Ok(Served::Nothing);
+                }
+                if let (Some(partitions), Some(partition)) = (&self.partitions, partition)
+                    && !partitions.admits(partition, ask, required, &queue.active, view)
+                {
+                    full[partition] = true;
+                    break;
+                }
+                let user = &queue.users[self.jobs[job.index()].user];
+                let limit = self.user_limit(job, required, view);
+                if user.used.share(cluster(view)) > limit.share(cluster(view)) {
+                    break;
+                }
+                if ask != Ask::Am && offer.find(job, ask, Reach::Any).is_none() {
+                    // Too many of its tasks have failed on this node.
+                    continue;
+                }
+                self.jobs[job.index()].missed[at(ask)] += 1;
+                let Some(reach) = self.reach(offer, job, ask) else { break };
+                self.place(offer, job, ask, reach)?;
+                if reach == Reach::Any {
+                    return Ok(Served::Far);
+                }
+                self.jobs[job.index()].missed[at(ask)] = 0;
+                return Ok(Served::Near);
+            }
+        }
+        Ok(Served::Nothing)
+    }
+
+    /// How far from its data a job may use this node; `None` if it waits for another.
+    fn reach(&self, offer: &Offer<'_, '_>, job: JobId, ask: Ask) -> Option<Reach> {
+        let (view, missed) = (offer.view(), self.jobs[job.index()].missed[at(ask)]);
+        let nodes = view.node_count();
+        let (asked, locations) = (view.job(job).asked(ask), view.job(job).locations());
+        if ask != Ask::Map {
+            return may_go_far(missed, asked, 1, nodes).then_some(Reach::Any);
+        }
+        let rack_open = self.node_locality_delay.min(nodes as u64) < missed;
+        if offer.find(job, ask, Reach::Node).is_some() {
+            Some(Reach::Node)
+        } else if rack_open && offer.find(job, ask, Reach::Rack).is_some() {
+            Some(Reach::Rack)
+        } else {
+            may_go_far(missed, asked, locations, nodes).then_some(Reach::Any)
+        }
+    }
+
+    /// Launches for a request if the node has room, and else keeps the node for it.
+    fn place(&mut self, offer: &mut Offer<'_, '_>, job: JobId, ask: Ask, reach: Reach) -> Result<(), Violation> {
+        if offer.fits(ask) {
+            return self.launch(offer, job, ask, reach);
+        }
+        offer.reserve(job, ask)?;
+        self.jobs[job.index()].reserved[at(ask)] += 1;
+        self.charge(job, Amount::of(offer.view().demand(ask)));
+        Ok(())
+    }
+}
+
+/// What the cluster has, as far as it counts.
+pub(crate) fn cluster(view: View<'_>) -> Amount {
+    Amount::of(view.total()).counted(smallest(view))
+}
+
+fn smallest(view: View<'_>) -> Amount {
+    Amount::of(view.smallest())
+}
+
+/// How much of its guarantee a queue uses.
+fn fullness(queue: &Queue, cluster: Amount) -> f64 {
+    if queue.capacity > 0.0 { queue.used.share(cluster) / queue.capacity } else { 0.0 }
+}
+
+impl Policy for YarnCapacity {
+    fn system(&self) -> System {
+        System::Containers
+    }
+
+    fn job_submitted(&mut self, job: JobId, view: View<'_>) {
+        let queue = self.leaf_of(view.job(job).queue());
+        let user = self.user_of(queue, view.job(job).user());
+        self.jobs.resize(self.jobs.len().max(job.index() + 1), Job::default());
+        self.jobs[job.index()] = Job { queue, user, ..Job::default() };
+        self.queues[queue].pending.push(job);
+        self.activate(queue, view);
+    }
+
+    fn job_finished(&mut self, job: JobId, view: View<'_>) {
+        let Job { queue, user, reserved, .. } = self.jobs[job.index()];
+        for ask in Ask::ALL {
+            for _ in 0..reserved[at(ask)] {
+                self.discharge(job, Amount::of(view.demand(ask)));
+            }
+        }
+        self.jobs[job.index()].reserved = [0; 4];
+        let leaf = &mut self.queues[queue];
+        if leaf.active.contains(&job) {
+            leaf.users[user].active -= 1;
+        }
+        leaf.active.retain(|&other| other != job);
+        leaf.pending.retain(|&other| other != job);
+        self.activate(queue, view);
+    }
+
+    fn container_changed(&mut self, container: &Container, _view: View<'_>) {
+        if container.state == ContainerState::Completed {
+            self.discharge(container.job, Amount::of(container.size));
+        }
+    }
+
+    fn headroom(&self, job: JobId, view: View<'_>) -> Resources {
+        let Job { queue, user, .. } = self.jobs[job.index()];
+        let queue = &self.queues[queue];
+        let limit = self.user_limit(job, smallest(view), view).min(cluster(view).times(queue.limit));
+        let limit = self.partitions.as_ref().map_or(limit, |partitions| limit.min(partitions.limit_of(job)));
+        limit.minus(queue.users[user].used).resources()
+    }
+
+    fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        if let Some(kept) = offer.reservation() {
+            self.serve_reservation(offer, kept)?;
+        }
+        while offer.reservation().is_none() && offer.has_room() {
+            if self.serve(offer, QueueTree::<YarnQueue>::ROOT)? != Served::Near {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{Launch, Scenario, job, map};
+    use resched_sim::{Level, Ms};
+
+    /// When the tasks of a job were allocated.
+    fn times(launches: &[Launch], job: &str) -> Vec<Ms> {
+        launches.iter().filter(|launch| launch.job == job).map(|launch| launch.at).collect()
+    }
+
+    #[test]
+    fn b6b_only_so_many_applications_are_active() {
+        // Four nodes of five containers: 20 smallest ones, of which a tenth may be masters. The third job waits for the first to end.
+        let one = |id: &str| job(id).maps(1, map(20_000));
+        let world = || {
+            let jobs = ["job_1_0001", "job_1_0002", "job_1_0003"];
+            jobs.into_iter().fold(Scenario::containers(4, 5), |world, id| world.job(one(id)))
+        };
+        let launches = world().launches("yarn-capacity");
+        let first = |id: &str| times(&launches, id).first().copied();
+        assert_eq!([first("job_1_0001"), first("job_1_0002")], [Some(2_000), Some(2_000)]);
+        assert!(first("job_1_0003") > Some(22_000), "{launches:?}");
+        let launches = world().launches("yarn-capacity:am_share=0.15");
+        assert_eq!(times(&launches, "job_1_0003"), [2_000]);
+    }
+
+    #[test]
+    fn b6b_a_map_waits_for_its_node_then_for_its_rack() {
+        // All data is on node 0, which has room for the master alone; nodes 1 and 2 are in its rack, node 3 is not.
+        let world = |policy: &str| {
+            Scenario::containers(4, 1).racks(2).job(job("job_1_0001").maps(1, map(1_000).on(&[0]))).launches(policy)
+        };
+        let level = |policy: &str| world(policy).first().map(|launch| (launch.at, launch.level));
+        // Passed over once by node 1 at 2,000, which opens the rack if there is no delay; 1 * min(2 / 4, 1) < 1 opens all others.
+        assert_eq!(level("yarn-capacity:node_locality_delay=0"), Some((2_000, Some(Level::Rack))));
+        assert_eq!(level("yarn-fifo"), Some((2_000, Some(Level::Rack))));
+        // With ten maps it takes as many more nodes.
+        let many = |policy: &str| {
+            let maps = job("job_1_0001").maps(10, map(1_000).on(&[0]));
+            Scenario::containers(4, 1).racks(2).job(maps).launches(policy).first().map(|launch| launch.at)
+        };
+        assert_eq!(many("yarn-capacity:node_locality_delay=0"), Some(2_000));
+        assert_eq!(many("yarn-capacity"), Some(3_000));
+        assert_eq!(many("yarn-fifo"), Some(2_000));
+    }
+}

@@ -1,0 +1,64 @@
+//! Partitions of a queue: what its jobs use is limited apart, job by job in one of two. DRESS moves the limits.
+
+use resched_sim::{AmState, Ask, JobId, JobView, Kind, View};
+
+use super::limits::Amount;
+
+/// How many partitions there are.
+pub(crate) const PARTITIONS: usize = 2;
+
+/// What the jobs of each partition use and may use, reservations included.
+#[derive(Debug, Default)]
+pub(crate) struct Partitions {
+    of_job: Vec<usize>,
+    used: [Amount; PARTITIONS],
+    limits: [Amount; PARTITIONS],
+}
+
+impl Partitions {
+    /// Puts a job that has arrived into a partition.
+    pub(crate) fn put(&mut self, job: JobId, partition: usize) {
+        self.of_job.resize(self.of_job.len().max(job.index() + 1), 0);
+        self.of_job[job.index()] = partition;
+    }
+
+    /// Sets what each partition may use from now on. One that uses more keeps it.
+    pub(crate) fn set_limits(&mut self, limits: [Amount; PARTITIONS]) {
+        self.limits = limits;
+    }
+
+    /// The partition of a job.
+    pub(crate) fn of(&self, job: JobId) -> usize {
+        self.of_job[job.index()]
+    }
+
+    /// What a partition uses.
+    pub(crate) fn used(&self, partition: usize) -> Amount {
+        self.used[partition]
+    }
+
+    pub(super) fn limit_of(&self, job: JobId) -> Amount {
+        self.limits[self.of(job)]
+    }
+
+    pub(super) fn change_use(&mut self, job: JobId, change: impl Fn(Amount) -> Amount) {
+        let used = &mut self.used[self.of_job[job.index()]];
+        *used = change(*used);
+    }
+
+    /// Whether a partition may have one more container. However small its limit, it may have one master and run one task, so that
+    /// it cannot stand still with masters alone.
+    pub(super) fn admits(&self, partition: usize, ask: Ask, size: Amount, jobs: &[JobId], view: View<'_>) -> bool {
+        if self.used[partition].plus(size).is_within(self.limits[partition]) {
+            return true;
+        }
+        let mut jobs = jobs.iter().filter(|&&job| self.of(job) == partition).map(|&job| view.job(job));
+        if ask == Ask::Am {
+            jobs.all(|job| job.am() == AmState::Waiting && job.reserved(Ask::Am) == 0)
+        } else {
+            let tasks = [Ask::FailedMap, Ask::Reduce, Ask::Map];
+            let runs_any = |job: &JobView<'_>| Kind::BOTH.into_iter().any(|kind| job.running(kind) > 0);
+            jobs.all(|job| !runs_any(&job) && tasks.into_iter().all(|ask| job.reserved(ask) == 0))
+        }
+    }
+}

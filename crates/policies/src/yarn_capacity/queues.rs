@@ -1,0 +1,147 @@
+//! The queues of YARN's Capacity Scheduler and what is set for them; their file, as TOML.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use crate::parts::queue_tree::QueueTree;
+
+/// The queue of jobs that name none, or one that does not exist.
+pub(super) const DEFAULT_QUEUE: &str = "default";
+
+/// Queues below each other: more is a slip.
+const DEEPEST: usize = 32;
+
+/// What is set for a queue of YARN's Capacity Scheduler. What is absent is as the policy's parameters say.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct YarnQueue {
+    /// Share of its parent that it is guaranteed, percent; absent: an equal part of what its siblings leave.
+    pub capacity: Option<f64>,
+    /// Share of its parent that it may use at most, percent; absent: all.
+    pub maximum_capacity: Option<f64>,
+    /// Share of the queue that each of its users gets at least while others compete, percent.
+    pub minimum_user_limit: Option<u32>,
+    /// How many times the queue's guarantee one user may use.
+    pub user_limit_factor: Option<f64>,
+    /// Share of the queue's limit that application masters may take, which limits how many applications are active.
+    pub maximum_am_share: Option<f64>,
+}
+
+impl YarnQueue {
+    /// What is wrong with it by itself, if anything.
+    fn check(&self) -> Result<(), String> {
+        let inside = |name: &str, value: Option<f64>, most: f64| match value {
+            Some(value) if !(0.0..=most).contains(&value) => {
+                Err(format!("{name}: expected a number from 0 to {most}, found {value}"))
+            }
+            _ => Ok(()),
+        };
+        inside("capacity", self.capacity, 100.0)?;
+        inside("maximum_capacity", self.maximum_capacity, 100.0)?;
+        inside("user_limit_factor", self.user_limit_factor, 1e6)?;
+        inside("maximum_am_share", self.maximum_am_share, 1.0)?;
+        match self.minimum_user_limit {
+            Some(percent) if !(1..=100).contains(&percent) => {
+                Err(format!("minimum_user_limit: expected a percentage from 1 to 100, found {percent}"))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// One queue that has the whole cluster.
+pub(super) fn one_queue() -> QueueTree<YarnQueue> {
+    let mut tree = QueueTree::new(YarnQueue::default());
+    tree.add(QueueTree::<YarnQueue>::ROOT, DEFAULT_QUEUE, YarnQueue::default());
+    tree
+}
+
+/// A file of queues, by their paths: `[queues.etl]`, and below it `[queues."etl.daily"]`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct QueueFile {
+    queues: BTreeMap<String, YarnQueue>,
+}
+
+/// Reads a file of queues.
+///
+/// # Errors
+/// What is wrong with it, with line and column, in a sentence.
+pub(super) fn read(path: &str) -> Result<QueueTree<YarnQueue>, String> {
+    let text = std::fs::read_to_string(path).map_err(|error| format!("{path}: cannot read the queues: {error}"))?;
+    parse(&text).map_err(|problem| format!("{path}: {problem}"))
+}
+
+fn parse(text: &str) -> Result<QueueTree<YarnQueue>, String> {
+    let file: QueueFile = toml::from_str(text).map_err(|error| error.to_string())?;
+    if let Some(path) = file.queues.keys().find(|path| path.split('.').count() > DEEPEST) {
+        return Err(format!("queues.\"{path}\": expected at most {DEEPEST} queues one below the other"));
+    }
+    let tree = QueueTree::from_paths(YarnQueue::default(), file.queues)?;
+    shares(&tree)?;
+    Ok(tree)
+}
+
+/// The shares of the cluster that each queue is guaranteed and that it may use at most, by place.
+///
+/// # Errors
+/// What is wrong with the queues, in a sentence.
+pub(super) fn shares(tree: &QueueTree<YarnQueue>) -> Result<Vec<(f64, f64)>, String> {
+    if tree.queues().len() < 2 {
+        return Err("expected at least one queue".to_owned());
+    }
+    let mut shares = vec![(1.0, 1.0); tree.queues().len()];
+    for (place, parent) in tree.queues().iter().enumerate().filter(|(_, queue)| !queue.children.is_empty()) {
+        let capacities = || parent.children.iter().map(|&child| tree.get(child).settings.capacity);
+        let set: f64 = capacities().flatten().sum();
+        let unset = capacities().filter(Option::is_none).count();
+        if set > 100.001 || unset == 0 && set < 99.999 {
+            let problem = format!("the capacities of the queues below `{}` add up to {set} %", parent.path);
+            return Err(format!("{problem}; expected 100 %, or less with a queue that takes the rest"));
+        }
+        for &child in &parent.children {
+            let queue = tree.get(child);
+            let named = |problem: String| format!("queue `{}`: {problem}", queue.path);
+            queue.settings.check().map_err(named)?;
+            let capacity = queue.settings.capacity.unwrap_or_else(|| (100.0 - set).max(0.0) / unset as f64);
+            let limit = queue.settings.maximum_capacity.unwrap_or(100.0);
+            if limit < capacity {
+                return Err(named(format!("its maximum_capacity of {limit} % is below its capacity of {capacity} %")));
+            }
+            shares[child] = (shares[place].0 * capacity / 100.0, shares[place].1 * limit / 100.0);
+        }
+    }
+    Ok(shares)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_those_of_the_parent_multiplied() {
+        let text = "[queues.a]\ncapacity = 40\nmaximum_capacity = 50\n[queues.b]\n[queues.\"a.x\"]\ncapacity = 25\n[queues.\"a.y\"]\nmaximum_capacity = 80\n";
+        let tree = parse(text).unwrap();
+        let shares = shares(&tree).unwrap();
+        let of = |name: &str| shares[tree.find(name).unwrap()];
+        assert_eq!([of("a"), of("b")], [(0.4, 0.5), (0.6, 1.0)]);
+        assert_eq!([of("a.x"), of("a.y")], [(0.1, 0.5), (0.3, 0.4)]);
+    }
+
+    #[test]
+    fn a_file_of_queues_is_checked() {
+        let error = |text: &str| parse(text).unwrap_err();
+        assert!(error("[queues.a]\ncapacity = 60\n[queues.b]\ncapacity = 50\n").contains("add up to 110 %"));
+        assert!(error("[queues.a]\ncapacity = 60\n").contains("add up to 60 %"));
+        assert!(error("[queues.a]\ncapacity = nan\n").contains("from 0 to 100"));
+        assert!(error("[queues.a]\ncapacity = 100\nmaximum_capacity = 50\n").contains("below its capacity of 100 %"));
+        assert!(error("[queues.a]\nminimum_user_limit = 0\n").contains("from 1 to 100"));
+        assert!(error("[queues.a]\nmaximum_am_share = 2\n").contains("from 0 to 1"));
+        assert!(error("[queues.\"a.b\"]\n").contains("no queue `a`"));
+        assert!(error("[queues.a]\ncapcity = 60\n").contains("capacity"));
+        assert!(error("[queues]\n").contains("at least one queue"));
+        assert!(error(&format!("[queues.\"{}\"]\n", "a.".repeat(40))).contains("at most 32"));
+    }
+}

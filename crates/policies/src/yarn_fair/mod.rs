@@ -1,0 +1,605 @@
+//! YARN's Fair Scheduler: a hierarchy of queues that share memory fairly (policies B.5c).
+//!
+//! **What it does.** At a node's heartbeat the queue that is farthest below its guarantee, else the one that uses the least for its
+//! weight, may take one container; so down the tree to a job. What it asks for and does not fit keeps the node. A job may hold
+//! out for its data at a share of the nodes. Demands and shares are computed every half second. With preemption on, queues that
+//! were kept below their share for too long have containers of those above theirs warned, and then killed.
+//!
+//! **Source.** Hadoop YARN, August 2014: `FairScheduler`, `FSLeafQueue`, `AppSchedulable`, `ComputeFairShares`.
+//!
+//! **Decisions.** A job's demand counts its requests once, not again for each place that they name. A request that names no place
+//! waits for none. Masters are told of headroom, as later versions do: what is free, within the fair share of their queue. Queues
+//! share memory, also where DRF orders them; preemption, too, is in memory. Application masters are never preempted, and a
+//! container that was warned and is needed no longer may be warned anew. Continuous scheduling is not modelled.
+
+mod opportunities;
+mod preemption;
+mod queues;
+mod shares;
+
+use std::cmp::Ordering;
+
+use resched_sim::{
+    AmState, Ask, Container, ContainerState, JobId, Ms, Offer, Orders, Policy, Reach, Resources, System, View,
+    Violation,
+};
+
+pub use queues::{FairQueue, SharePolicy};
+
+use crate::parts::fair_share::{Standing, fair_order};
+use crate::parts::queue_tree::QueueTree;
+use crate::registry::{Parameter, PolicyInfo, Values};
+use crate::site::Site;
+use opportunities::{Opportunities, Thresholds};
+use preemption::{Preemption, Starvation};
+use shares::{Claim, Usage, drf_order, memory_shares};
+
+/// Its entry in the registry.
+pub(crate) const INFO: PolicyInfo = PolicyInfo {
+    name: "yarn-fair",
+    title: "YARN Fair Scheduler (hierarchical queues)",
+    source: "Hadoop YARN (August 2014)",
+    parameters: &[
+        Parameter::file("queues", "TOML file with guarantees, limits, weights and timeouts of queues"),
+        Parameter::choice(
+            "placement",
+            "queue",
+            &["queue", "user"],
+            "a job's queue: the one that it names, or its user's if it names none; or always its user's",
+        ),
+        Parameter::choice("share", "fair", SharePolicy::NAMES, "how queues share what they have, if they do not say"),
+        Parameter::boolean("size_weight", "false", "weigh a job by log2(1 + its demand in MB)"),
+        Parameter::boolean("assign_multiple", "false", "fill a node at one heartbeat; false: one container"),
+        Parameter::integer("max_assign", "-1", -1, 100_000, "containers", "at one heartbeat at most; -1: no limit"),
+        Parameter::number(
+            "locality_node",
+            "-1",
+            -1.0,
+            1.0,
+            "",
+            "share of the nodes at which a job holds out for a node with its data; -1: none",
+        ),
+        Parameter::number("locality_rack", "-1", -1.0, 1.0, "", "and then for a rack with its data; -1: none"),
+        Parameter::number(
+            "max_am_share",
+            "-1",
+            -1.0,
+            1.0,
+            "",
+            "share of a queue's fair share that masters may take, if it does not say; -1: all",
+        ),
+        Parameter::integer("update", "500", 1, 3_600_000, "ms", "between two computations of demands and shares"),
+        Parameter::boolean(
+            "preemption",
+            "false",
+            "kill containers of others for queues that are kept below their share",
+        ),
+        Parameter::integer("preemption_interval", "5000", 1, 86_400_000, "ms", "between two checks for preemption"),
+        Parameter::integer(
+            "preemption_wait",
+            "15000",
+            0,
+            86_400_000,
+            "ms",
+            "from the warning of a container to its end",
+        ),
+        Parameter::number(
+            "preemption_threshold",
+            "0.8",
+            0.0,
+            1.0,
+            "",
+            "share of the cluster in use before any is killed",
+        ),
+    ],
+    build: |values, site| Ok(YarnFair::new(values, site)?.into()),
+};
+
+/// The queue of jobs whose user is unknown, and of those that name a queue with others below it.
+const DEFAULT_QUEUE: &str = "default";
+const ROOT: usize = QueueTree::<FairQueue>::ROOT;
+
+/// The policy.
+#[derive(Debug)]
+pub struct YarnFair {
+    by_user: bool,
+    share: SharePolicy,
+    size_weight: bool,
+    assign_multiple: bool,
+    max_assign: Option<u32>,
+    thresholds: Thresholds,
+    max_am_share: f64,
+    update_period: Ms,
+    preemption: Option<Preemption>,
+    tree: QueueTree<FairQueue>,
+    /// By place in the tree.
+    queues: Vec<Queue>,
+    /// By job.
+    apps: Vec<App>,
+    /// Jobs that their queues do not let run yet, in the order of submission.
+    held_back: Vec<JobId>,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    /// The queues below it, in the order in which they were served last.
+    children: Vec<usize>,
+    /// Its jobs that may run, likewise.
+    jobs: Vec<JobId>,
+    /// How many jobs may run in it and below it.
+    running_apps: u32,
+    /// What containers of it and below it hold.
+    used: Resources,
+    /// Memory that its application masters hold, MB.
+    masters: u32,
+    /// Memory that it and those below it could use, MB.
+    demand: u64,
+    /// Its share of memory, MB.
+    fair_share: u32,
+    starvation: Starvation,
+}
+
+/// A job.
+#[derive(Debug, Clone, Copy, Default)]
+struct App {
+    queue: usize,
+    /// Memory that it could use, MB.
+    demand: u64,
+    opportunities: Opportunities,
+    /// Memory of its containers that are as good as gone; 0 but in a round of preemption.
+    preempted: u32,
+}
+
+impl YarnFair {
+    fn new(values: &Values, site: &Site) -> Result<Self, String> {
+        let tree = match values.text("queues") {
+            "" => site.yarn_fair.clone().unwrap_or_else(|| QueueTree::new(FairQueue::default())),
+            path => queues::read(path)?,
+        };
+        let preemption = values.boolean("preemption").then(|| {
+            let (interval, wait) = (values.integer("preemption_interval"), values.integer("preemption_wait"));
+            Preemption::new(interval, wait, values.number("preemption_threshold"))
+        });
+        let mut policy = Self {
+            by_user: values.text("placement") == "user",
+            share: SharePolicy::named(values.text("share")),
+            size_weight: values.boolean("size_weight"),
+            assign_multiple: values.boolean("assign_multiple"),
+            max_assign: u32::try_from(values.integer("max_assign")).ok().filter(|&most| most > 0),
+            thresholds: Thresholds { node: values.number("locality_node"), rack: values.number("locality_rack") },
+            max_am_share: values.number("max_am_share"),
+            update_period: values.integer("update"),
+            preemption,
+            tree: QueueTree::new(FairQueue::default()),
+            queues: Vec::new(),
+            apps: Vec::new(),
+            held_back: Vec::new(),
+        };
+        policy.set_queues(tree)?;
+        Ok(policy)
+    }
+
+    /// Takes other queues than those of the file; for use before the replay.
+    ///
+    /// # Errors
+    /// What is wrong with them, in a sentence.
+    pub fn set_queues(&mut self, tree: QueueTree<FairQueue>) -> Result<(), String> {
+        queues::check(&tree)?;
+        let state = |place: usize| Queue { children: tree.get(place).children.clone(), ..Queue::default() };
+        self.queues = (0..tree.queues().len()).map(state).collect();
+        self.tree = tree;
+        Ok(())
+    }
+
+    // Queues and jobs.
+
+    /// The queue of a job; a name without a queue makes one.
+    fn place(&mut self, job: JobId, view: View<'_>) -> usize {
+        let (named, user) = (view.job(job).queue(), view.job(job).user());
+        if self.by_user || named.is_empty() || named == DEFAULT_QUEUE {
+            self.leaf([user].into_iter(), view.now())
+        } else {
+            self.leaf(named.strip_prefix("root.").unwrap_or(named).split('.'), view.now())
+        }
+    }
+
+    /// The queue at the end of these names. One that holds jobs gets no queues below it: it stands for them.
+    fn leaf<'n>(&mut self, names: impl Iterator<Item = &'n str>, now: Ms) -> usize {
+        let mut place = ROOT;
+        for name in names.filter(|name| !name.is_empty()) {
+            if let Some(child) = self.tree.child(place, name) {
+                place = child;
+            } else if place == ROOT || !self.tree.is_leaf(place) {
+                place = self.add(place, name, now);
+            } else {
+                break;
+            }
+        }
+        match self.tree.child(place, DEFAULT_QUEUE) {
+            _ if place != ROOT && self.tree.is_leaf(place) => place,
+            Some(child) if self.tree.is_leaf(child) => child,
+            _ => self.add(place, DEFAULT_QUEUE, now),
+        }
+    }
+
+    fn add(&mut self, parent: usize, name: &str, now: Ms) -> usize {
+        let place = self.tree.add(parent, name, FairQueue::default());
+        self.queues[parent].children.push(place);
+        self.queues.push(Queue { starvation: Starvation::since(now), ..Queue::default() });
+        place
+    }
+
+    /// Whether the queue and all above it let one more job run.
+    fn lets_run(&self, queue: usize) -> bool {
+        let has_room = |place: usize| {
+            let most = self.tree.get(place).settings.max_apps;
+            most.is_none_or(|most| self.queues[place].running_apps < most)
+        };
+        self.tree.with_ancestors(queue).all(has_room)
+    }
+
+    fn let_run(&mut self, job: JobId) {
+        let queue = self.apps[job.index()].queue;
+        self.queues[queue].jobs.push(job);
+        for place in self.tree.with_ancestors(queue) {
+            self.queues[place].running_apps += 1;
+        }
+    }
+
+    /// Changes what a queue and all above it use.
+    fn change_used(&mut self, queue: usize, change: impl Fn(Resources) -> Resources) {
+        for place in self.tree.with_ancestors(queue) {
+            let used = &mut self.queues[place].used;
+            *used = change(*used);
+        }
+    }
+
+    // Demands and shares.
+
+    fn update(&mut self, view: View<'_>) {
+        if self.preemption.is_some() {
+            self.note_starvation(view.now());
+        }
+        self.update_demands(view);
+        self.update_shares(view.total());
+    }
+
+    fn update_demands(&mut self, view: View<'_>) {
+        self.queues.iter_mut().for_each(|queue| queue.demand = 0);
+        for &job in view.jobs() {
+            let asked = |ask: Ask| u64::from(view.job(job).asked(ask)) * u64::from(view.demand(ask).0[0]);
+            let demand = u64::from(view.job(job).held().0[0]) + Ask::ALL.into_iter().map(asked).sum::<u64>();
+            let app = &mut self.apps[job.index()];
+            app.demand = demand;
+            self.queues[app.queue].demand += demand;
+        }
+        // Those below come after those above.
+        for place in (0..self.queues.len()).rev() {
+            let queue = self.tree.get(place);
+            let most = queue.settings.max_memory_mb.map_or(u64::MAX, u64::from);
+            self.queues[place].demand = self.queues[place].demand.min(most);
+            if let Some(parent) = queue.parent {
+                self.queues[parent].demand += self.queues[place].demand;
+            }
+        }
+    }
+
+    /// Divides the memory of each queue among those below it in which jobs may run.
+    fn update_shares(&mut self, total: Resources) {
+        self.queues.iter_mut().for_each(|queue| queue.fair_share = 0);
+        self.queues[ROOT].fair_share = total.0[0];
+        for parent in 0..self.queues.len() {
+            let is_active = |&child: &usize| self.queues[child].running_apps > 0;
+            let active: Vec<usize> = self.tree.get(parent).children.iter().copied().filter(is_active).collect();
+            let claim = |&child: &usize| {
+                let settings = &self.tree.get(child).settings;
+                let max = settings.max_memory_mb.unwrap_or(u32::MAX);
+                Claim { weight: settings.weight, min: settings.min_memory_mb, max }
+            };
+            let claims: Vec<Claim> = active.iter().map(claim).collect();
+            for (child, share) in active.into_iter().zip(memory_shares(&claims, self.queues[parent].fair_share)) {
+                self.queues[child].fair_share = share;
+            }
+        }
+    }
+
+    // Order.
+
+    /// How a queue shares what it has.
+    fn share_of(&self, queue: usize) -> SharePolicy {
+        match self.tree.get(queue).settings.policy.unwrap_or(self.share) {
+            SharePolicy::Fifo if !self.tree.is_leaf(queue) => SharePolicy::Fair,
+            policy => policy,
+        }
+    }
+
+    /// Which of two queues with one parent is served first.
+    fn order_queues(&self, share: SharePolicy, total: Resources, a: usize, b: usize) -> Ordering {
+        let order = if share == SharePolicy::Drf {
+            let usage = |place: usize| {
+                let FairQueue { min_memory_mb, min_vcores, weight, .. } = self.tree.get(place).settings;
+                Usage { used: self.queues[place].used, min: Resources([min_memory_mb, min_vcores]), weight }
+            };
+            drf_order(&usage(a), &usage(b), total)
+        } else {
+            let standing = |place: usize| {
+                let (queue, settings) = (&self.queues[place], &self.tree.get(place).settings);
+                let min_share = u64::from(settings.min_memory_mb).min(queue.demand) as u32;
+                Standing { running: queue.used.0[0], min_share, weight: above_zero(settings.weight) }
+            };
+            fair_order(&standing(a), &standing(b))
+        };
+        order.then_with(|| self.tree.get(a).name.cmp(&self.tree.get(b).name))
+    }
+
+    /// Which of two jobs of one queue is served first.
+    fn order_jobs(&self, share: SharePolicy, view: View<'_>, a: JobId, b: JobId) -> Ordering {
+        let used = |job: JobId| {
+            let Resources([memory, vcores]) = view.job(job).held();
+            Resources([memory.saturating_sub(self.apps[job.index()].preempted), vcores])
+        };
+        let order = match share {
+            SharePolicy::Fifo => Ordering::Equal,
+            SharePolicy::Drf => {
+                let usage = |job| Usage { used: used(job), min: Resources::default(), weight: self.weight(job) };
+                drf_order(&usage(a), &usage(b), view.total())
+            }
+            SharePolicy::Fair => {
+                let standing = |job| Standing { running: used(job).0[0], min_share: 0, weight: self.weight(job) };
+                fair_order(&standing(a), &standing(b))
+            }
+        };
+        order.then(a.cmp(&b))
+    }
+
+    fn weight(&self, job: JobId) -> f64 {
+        if self.size_weight { above_zero((self.apps[job.index()].demand as f64 + 1.0).log2()) } else { 1.0 }
+    }
+
+    // Heartbeats.
+
+    /// Serves the request that the node is kept for. Returns whether the node is spoken for.
+    fn serve_reservation(&mut self, offer: &mut Offer<'_, '_>) -> Result<bool, Violation> {
+        let Some(reservation) = offer.reservation() else { return Ok(false) };
+        let (job, ask) = (reservation.job, reservation.ask);
+        // The tasks that are left may have failed here.
+        let possible = ask == Ask::Am || offer.find(job, ask, Reach::Any).is_some();
+        if offer.view().job(job).asked(ask) == 0 || !possible {
+            offer.unreserve();
+            return Ok(false);
+        }
+        if offer.fits(ask) {
+            self.serve(offer, job, ask)?;
+        }
+        Ok(true)
+    }
+
+    /// Serves the queue at a place, or one below it; returns whether the node was taken or kept for it.
+    fn serve_queue(&mut self, offer: &mut Offer<'_, '_>, place: usize) -> Result<bool, Violation> {
+        if self.is_over_limit(place) {
+            return Ok(false);
+        }
+        let (share, total) = (self.share_of(place), offer.view().total());
+        if self.tree.is_leaf(place) {
+            return self.serve_jobs(offer, place, share);
+        }
+        let mut children = std::mem::take(&mut self.queues[place].children);
+        children.sort_unstable_by(|&a, &b| self.order_queues(share, total, a, b));
+        let mut served = Ok(false);
+        for &child in &children {
+            served = self.serve_queue(offer, child);
+            if !matches!(served, Ok(false)) {
+                break;
+            }
+        }
+        self.queues[place].children = children;
+        served
+    }
+
+    /// Whether a queue uses more than it may; the container that takes it there it still gets.
+    fn is_over_limit(&self, place: usize) -> bool {
+        let settings = &self.tree.get(place).settings;
+        let Resources([memory, vcores]) = self.queues[place].used;
+        settings.max_memory_mb.is_some_and(|most| memory > most)
+            || settings.max_vcores.is_some_and(|most| vcores > most)
+    }
+
+    fn serve_jobs(&mut self, offer: &mut Offer<'_, '_>, queue: usize, share: SharePolicy) -> Result<bool, Violation> {
+        let mut jobs = std::mem::take(&mut self.queues[queue].jobs);
+        jobs.sort_unstable_by(|&a, &b| self.order_jobs(share, offer.view(), a, b));
+        let mut served = Ok(false);
+        for &job in &jobs {
+            served = self.serve_job(offer, job);
+            if !matches!(served, Ok(false)) {
+                break;
+            }
+        }
+        self.queues[queue].jobs = jobs;
+        served
+    }
+
+    /// Serves the most urgent request of a job that this node can serve.
+    fn serve_job(&mut self, offer: &mut Offer<'_, '_>, job: JobId) -> Result<bool, Violation> {
+        for ask in Ask::ALL {
+            let view = offer.view();
+            let possible = view.capacity(offer.node()).fits(view.demand(ask)) > 0;
+            if view.job(job).asked(ask) > 0 && possible && self.serve(offer, job, ask)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Serves a request of a job if the node is near enough to its data: with a container if there is room, else by keeping the
+    /// node for it.
+    fn serve(&mut self, offer: &mut Offer<'_, '_>, job: JobId, ask: Ask) -> Result<bool, Violation> {
+        let reach = if ask == Ask::Map { self.reach(offer.view(), job) } else { Reach::Any };
+        let task = offer.find(job, ask, reach);
+        let wanted = if ask == Ask::Am { self.may_start_master(job, offer.view()) } else { task.is_some() };
+        if !wanted {
+            return Ok(false);
+        }
+        if !offer.fits(ask) {
+            offer.reserve(job, ask)?;
+            return Ok(true);
+        }
+        offer.unreserve();
+        let (queue, size) = (self.apps[job.index()].queue, offer.view().demand(ask));
+        if let Some(task) = task {
+            let level = offer.level(task);
+            offer.launch(task)?;
+            if ask == Ask::Map {
+                self.apps[job.index()].opportunities.launched(level);
+            }
+        } else {
+            offer.launch_am(job)?;
+            self.queues[queue].masters += size.0[0];
+        }
+        self.change_used(queue, |used| used.plus(size));
+        Ok(true)
+    }
+
+    /// How far from its data a job may launch a map on the node that is offered.
+    fn reach(&mut self, view: View<'_>, job: JobId) -> Reach {
+        let reach = self.apps[job.index()].opportunities.offered(view.node_count(), self.thresholds);
+        if view.job(job).has_unplaced_maps() { Reach::Any } else { reach }
+    }
+
+    /// Whether the masters of a job's queue leave room for its own.
+    fn may_start_master(&self, job: JobId, view: View<'_>) -> bool {
+        let place = self.apps[job.index()].queue;
+        let share = self.tree.get(place).settings.max_am_share.unwrap_or(self.max_am_share);
+        let queue = &self.queues[place];
+        let with_it = f64::from(queue.masters) + f64::from(view.demand(Ask::Am).0[0]);
+        view.job(job).am() == AmState::Waiting
+            && (share < 0.0 || with_it <= (share * f64::from(queue.fair_share)).floor())
+    }
+}
+
+/// A weight that can be divided by.
+fn above_zero(weight: f64) -> f64 {
+    weight.max(f64::MIN_POSITIVE)
+}
+
+impl Policy for YarnFair {
+    fn system(&self) -> System {
+        System::Containers
+    }
+
+    fn job_submitted(&mut self, job: JobId, view: View<'_>) {
+        let queue = self.place(job, view);
+        self.apps.resize(self.apps.len().max(job.index() + 1), App::default());
+        self.apps[job.index()].queue = queue;
+        if self.lets_run(queue) {
+            self.let_run(job);
+        } else {
+            self.held_back.push(job);
+        }
+    }
+
+    fn job_finished(&mut self, job: JobId, _view: View<'_>) {
+        let queue = self.apps[job.index()].queue;
+        let running = self.queues[queue].jobs.len();
+        self.queues[queue].jobs.retain(|&other| other != job);
+        if self.queues[queue].jobs.len() < running {
+            for place in self.tree.with_ancestors(queue) {
+                self.queues[place].running_apps -= 1;
+            }
+        }
+        for job in std::mem::take(&mut self.held_back).into_iter().filter(|&other| other != job) {
+            if self.lets_run(self.apps[job.index()].queue) {
+                self.let_run(job);
+            } else {
+                self.held_back.push(job);
+            }
+        }
+    }
+
+    fn container_changed(&mut self, container: &Container, _view: View<'_>) {
+        if container.state == ContainerState::Completed {
+            let queue = self.apps[container.job.index()].queue;
+            self.change_used(queue, |used| used.minus(container.size));
+            if container.task.is_none() {
+                self.queues[queue].masters -= container.size.0[0];
+            }
+        }
+    }
+
+    fn headroom(&self, job: JobId, view: View<'_>) -> Resources {
+        let queue = &self.queues[self.apps[job.index()].queue];
+        let Resources([memory, vcores]) = view.free_in_all();
+        Resources([memory.min(queue.fair_share.saturating_sub(queue.used.0[0])), vcores])
+    }
+
+    fn period(&self) -> Option<Ms> {
+        Some(self.update_period)
+    }
+
+    fn tick(&mut self, view: View<'_>, orders: &mut Orders) {
+        self.update(view);
+        self.preempt(view, orders);
+    }
+
+    fn skips_idle_ticks(&self, view: View<'_>) -> bool {
+        self.preemption.is_none() || view.jobs().is_empty() && self.queues[ROOT].used == Resources::default()
+    }
+
+    fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        if self.serve_reservation(offer)? {
+            return Ok(());
+        }
+        let most = if self.assign_multiple { self.max_assign.unwrap_or(u32::MAX) } else { 1 };
+        for _ in 0..most {
+            if !self.serve_queue(offer, ROOT)? || offer.reservation().is_some() {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::any::AnyPolicy;
+    use crate::registry::PolicySpec;
+
+    fn with_queues(paths: &[&str]) -> YarnFair {
+        let Ok(AnyPolicy::YarnFair(mut fair)) = PolicySpec::parse("yarn-fair").unwrap().build() else { unreachable!() };
+        let queues = paths.iter().map(|&path| (path.to_owned(), FairQueue::default())).collect();
+        fair.set_queues(QueueTree::from_paths(FairQueue::default(), queues).unwrap()).unwrap();
+        fair
+    }
+
+    #[test]
+    fn b5c_active_queues_share_level_by_level() {
+        let mut fair = with_queues(&["both", "both.a", "both.b", "other"]);
+        let places = ["both", "both.a", "both.b", "other"].map(|path| fair.tree.find(path).unwrap());
+        let mut shares = |active: [u32; 4]| {
+            for (place, jobs) in places.into_iter().zip(active) {
+                fair.queues[place].running_apps = jobs;
+            }
+            fair.update_shares(Resources([12_288, 8]));
+            places.map(|place| fair.queues[place].fair_share)
+        };
+        assert_eq!(shares([2, 1, 1, 1]), [6_144, 3_072, 3_072, 6_144]);
+        assert_eq!(shares([1, 1, 0, 1]), [6_144, 6_144, 0, 6_144]);
+        assert_eq!(shares([1, 0, 1, 0]), [12_288, 0, 12_288, 0]);
+    }
+
+    #[test]
+    fn b5c_a_job_goes_to_the_queue_that_it_names() {
+        let mut fair = with_queues(&["etl", "etl.daily", "adhoc"]);
+        let mut path = |name: &str| {
+            let place = fair.leaf(name.split('.'), 0);
+            fair.tree.get(place).path.clone()
+        };
+        assert_eq!(path("etl.daily"), "root.etl.daily");
+        assert_eq!(path("etl.new"), "root.etl.new", "made, as its parent has queues below it");
+        assert_eq!(path("adhoc.x"), "root.adhoc", "a queue of jobs gets none below it");
+        assert_eq!(path("etl"), "root.etl.default", "a queue with others below it holds no jobs");
+        assert_eq!(path("ann"), "root.ann");
+        assert_eq!(path("."), "root.default");
+    }
+}

@@ -1,0 +1,227 @@
+//! Preemption of YARN's Fair Scheduler: containers are warned, and killed if they are still wanted later (policies B.5c).
+
+use resched_sim::{Ask, JobId, Kind, Ms, Orders, Resources, RunView, TaskId, View};
+
+use super::{ROOT, YarnFair};
+
+/// When a queue last had what it may claim.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Starvation {
+    /// Its guarantee, or all that it demanded, ms.
+    at_min_share: Ms,
+    /// Half its fair share, or all that it demanded, ms.
+    at_half_fair_share: Ms,
+}
+
+impl Starvation {
+    pub(super) fn since(now: Ms) -> Self {
+        Self { at_min_share: now, at_half_fair_share: now }
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Preemption {
+    interval: Ms,
+    wait: Ms,
+    threshold: f64,
+    checked: Option<Ms>,
+    /// In the order of their warnings.
+    warned: Vec<Victim>,
+}
+
+/// An attempt whose container is wanted back.
+#[derive(Debug, Clone, Copy)]
+struct Victim {
+    job: JobId,
+    kind: Kind,
+    task: TaskId,
+    attempt: u32,
+    warned: Ms,
+}
+
+impl Victim {
+    fn is(&self, run: &RunView) -> bool {
+        (self.task, self.attempt) == (run.task, run.attempt)
+    }
+}
+
+impl Preemption {
+    pub(super) fn new(interval: Ms, wait: Ms, threshold: f64) -> Self {
+        Self { interval, wait, threshold, checked: None, warned: Vec::new() }
+    }
+
+    /// Whether so much of the cluster is in use, and the latest check so long ago, that a check is due.
+    fn is_due(&self, used: Resources, total: Resources, now: Ms) -> bool {
+        let in_use = |part: usize| f64::from(used.0[part]) / f64::from(total.0[part].max(1));
+        self.threshold < in_use(0).max(in_use(1)) && self.checked.is_none_or(|at| now - at >= self.interval)
+    }
+}
+
+/// What a queue lacks, MB.
+#[derive(Debug, Clone, Copy)]
+struct Lack {
+    min_share: u64,
+    fair_share: u64,
+    demand: u64,
+    used: u64,
+}
+
+impl Lack {
+    fn below_min_share(&self) -> bool {
+        self.used < self.min_share.min(self.demand)
+    }
+
+    fn below_half_fair_share(&self) -> bool {
+        self.used < (self.fair_share / 2).min(self.demand)
+    }
+
+    /// How much to take from others for it, if its waits for the guarantee and for the fair share are over.
+    fn memory(&self, min_share_due: bool, fair_share_due: bool) -> u64 {
+        let min_share = if min_share_due { self.min_share.min(self.demand) } else { 0 };
+        let fair_share = if fair_share_due { self.fair_share.min(self.demand) } else { 0 };
+        min_share.max(fair_share).saturating_sub(self.used)
+    }
+}
+
+impl YarnFair {
+    fn lack(&self, leaf: usize) -> Lack {
+        let queue = &self.queues[leaf];
+        Lack {
+            min_share: self.tree.get(leaf).settings.min_memory_mb.into(),
+            fair_share: queue.fair_share.into(),
+            demand: queue.demand,
+            used: queue.used.0[0].into(),
+        }
+    }
+
+    /// Takes down which queues have what they may claim.
+    pub(super) fn note_starvation(&mut self, now: Ms) {
+        for leaf in 0..self.queues.len() {
+            let lack = self.lack(leaf);
+            let starvation = &mut self.queues[leaf].starvation;
+            if !lack.below_min_share() {
+                starvation.at_min_share = now;
+            }
+            if !lack.below_half_fair_share() {
+                starvation.at_half_fair_share = now;
+            }
+        }
+    }
+
+    /// Memory that the starving queues are to be given, MB.
+    fn wanted(&self, now: Ms) -> u64 {
+        let of_leaf = |leaf: usize| {
+            let due = |since: Ms, timeout: Option<Ms>| timeout.is_some_and(|timeout| now - since > timeout);
+            let settings = || self.tree.with_ancestors(leaf).map(|place| &self.tree.get(place).settings);
+            let starvation = self.queues[leaf].starvation;
+            let min_share_due = due(starvation.at_min_share, settings().find_map(|queue| queue.min_share_timeout));
+            let fair_share_due =
+                due(starvation.at_half_fair_share, settings().find_map(|queue| queue.fair_share_timeout));
+            self.lack(leaf).memory(min_share_due, fair_share_due)
+        };
+        self.tree.leaves().map(of_leaf).sum()
+    }
+
+    /// If a check is due, warns as many containers as starving queues lack, and kills those that were warned long ago.
+    pub(super) fn preempt(&mut self, view: View<'_>, orders: &mut Orders) {
+        let (used, now) = (self.queues[ROOT].used, view.now());
+        let Some(preemption) = &mut self.preemption else { return };
+        if !preemption.is_due(used, view.total(), now) {
+            return;
+        }
+        preemption.checked = Some(now);
+        let (warned, wait) = (std::mem::take(&mut preemption.warned), preemption.wait);
+        let mut wanted = self.wanted(now);
+        let mut taken: Vec<Victim> = Vec::new();
+        for victim in warned {
+            let run = view.runs(victim.job, victim.kind).find(|run| victim.is(run) && !run.dying);
+            if let Some(run) = run.filter(|_| wanted > 0) {
+                if now - victim.warned > wait {
+                    orders.kill(run.id);
+                }
+                wanted = wanted.saturating_sub(self.take(victim, view));
+                taken.push(victim);
+            }
+        }
+        while wanted > 0 {
+            let Some(victim) = self.choose(&taken, view) else { break };
+            wanted = wanted.saturating_sub(self.take(victim, view));
+            taken.push(victim);
+        }
+        for victim in &taken {
+            self.give_back(victim, view);
+        }
+        // Those that were killed are not found again: they are dying, or gone.
+        if let Some(preemption) = &mut self.preemption {
+            preemption.warned = taken;
+        }
+    }
+
+    /// Counts a container as given back for the rest of this round. Returns its memory, MB.
+    fn take(&mut self, victim: Victim, view: View<'_>) -> u64 {
+        let size = size(victim.kind, view);
+        self.apps[victim.job.index()].preempted += size.0[0];
+        self.change_used(self.apps[victim.job.index()].queue, |used| used.minus(size));
+        size.0[0].into()
+    }
+
+    fn give_back(&mut self, victim: &Victim, view: View<'_>) {
+        let size = size(victim.kind, view);
+        self.apps[victim.job.index()].preempted = 0;
+        self.change_used(self.apps[victim.job.index()].queue, |used| used.plus(size));
+    }
+
+    /// The container to take next: that of the queue, and in it of the job, that is served last; there a map before a reduce, the
+    /// newest first. None if that queue is not above its fair share.
+    fn choose(&self, taken: &[Victim], view: View<'_>) -> Option<Victim> {
+        let mut place = ROOT;
+        while !self.tree.is_leaf(place) {
+            let share = self.share_of(place);
+            let last = |a: &usize, b: &usize| self.order_queues(share, view.total(), *a, *b);
+            place = self.tree.get(place).children.iter().copied().max_by(last)?;
+        }
+        let queue = &self.queues[place];
+        if queue.used.0[0] <= queue.fair_share {
+            return None;
+        }
+        let share = self.share_of(place);
+        let job = queue.jobs.iter().copied().max_by(|&a, &b| self.order_jobs(share, view, a, b))?;
+        Kind::BOTH.into_iter().find_map(|kind| {
+            let is_free = |run: &RunView| !run.dying && !taken.iter().any(|victim| victim.is(run));
+            let newest = view.runs(job, kind).filter(is_free).max_by_key(|run| (run.assigned, run.task))?;
+            Some(Victim { job, kind, task: newest.task, attempt: newest.attempt, warned: view.now() })
+        })
+    }
+}
+
+/// What the container of a task takes.
+fn size(kind: Kind, view: View<'_>) -> Resources {
+    view.demand(match kind {
+        Kind::Map => Ask::Map,
+        Kind::Reduce => Ask::Reduce,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn b5c_memory_to_preempt() {
+        let lack = Lack { min_share: 4_096, fair_share: 8_192, demand: 10_240, used: 1_024 };
+        assert_eq!(lack.memory(true, true), 7_168);
+        assert_eq!(lack.memory(true, false), 3_072);
+        assert_eq!(lack.memory(false, false), 0);
+        assert!(lack.below_min_share() && lack.below_half_fair_share());
+    }
+
+    #[test]
+    fn b5c_preemption_waits_for_a_busy_cluster_and_for_its_interval() {
+        let mut preemption = Preemption::new(5_000, 15_000, 0.8);
+        let due =
+            |preemption: &Preemption, memory, now| preemption.is_due(Resources([memory, 0]), Resources([100, 10]), now);
+        assert!(!due(&preemption, 80, 0) && due(&preemption, 81, 0));
+        preemption.checked = Some(1_000);
+        assert!(!due(&preemption, 81, 5_999) && due(&preemption, 81, 6_000));
+    }
+}

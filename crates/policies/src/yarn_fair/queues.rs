@@ -1,0 +1,164 @@
+//! The queues of YARN's Fair Scheduler and what is set for them; their file, as TOML.
+
+use std::collections::BTreeMap;
+
+use resched_sim::Ms;
+use serde::Deserialize;
+
+use crate::parts::queue_tree::QueueTree;
+
+/// What is set for a queue. What is absent is as the policy's parameters or the queue above say.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct FairQueue {
+    /// Memory that it is guaranteed, MB.
+    pub min_memory_mb: u32,
+    /// Virtual cores that it is guaranteed; they count only where DRF compares it with others.
+    pub min_vcores: u32,
+    /// Memory beyond which it gets no more containers, MB.
+    pub max_memory_mb: Option<u32>,
+    /// Virtual cores beyond which it gets no more containers.
+    pub max_vcores: Option<u32>,
+    /// Its weight against its siblings; 0: it has its guarantee and no more.
+    pub weight: f64,
+    /// How many jobs run in it and below it at once.
+    pub max_apps: Option<u32>,
+    /// How what is below it shares what it has.
+    pub policy: Option<SharePolicy>,
+    /// Share of its fair share that application masters may take; −1: all.
+    pub max_am_share: Option<f64>,
+    /// How long it stays below its guarantee before it preempts, ms.
+    pub min_share_timeout: Option<Ms>,
+    /// How long it stays below half its fair share before it preempts, ms.
+    pub fair_share_timeout: Option<Ms>,
+}
+
+impl Default for FairQueue {
+    fn default() -> Self {
+        Self {
+            min_memory_mb: 0,
+            min_vcores: 0,
+            max_memory_mb: None,
+            max_vcores: None,
+            weight: 1.0,
+            max_apps: None,
+            policy: None,
+            max_am_share: None,
+            min_share_timeout: None,
+            fair_share_timeout: None,
+        }
+    }
+}
+
+/// How the queues below a queue, or its jobs, share what it has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SharePolicy {
+    /// Fairly, by memory.
+    Fair,
+    /// Fairly, by whichever of memory and virtual cores each uses most of (dominant resource fairness).
+    Drf,
+    /// By submission; for jobs only.
+    Fifo,
+}
+
+impl SharePolicy {
+    /// Their names, as parameters have them.
+    pub(super) const NAMES: &'static [&'static str] = &["fair", "drf", "fifo"];
+
+    /// The one of that name, of [`SharePolicy::NAMES`].
+    pub(super) fn named(name: &str) -> Self {
+        match name {
+            "drf" => SharePolicy::Drf,
+            "fifo" => SharePolicy::Fifo,
+            _ => SharePolicy::Fair,
+        }
+    }
+}
+
+/// A file of queues, by their paths: `[queues.etl]`, and below it `[queues."etl.daily"]`; what holds for all of them in
+/// `[root]`.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct QueueFile {
+    root: FairQueue,
+    queues: BTreeMap<String, FairQueue>,
+}
+
+/// Reads a file of queues.
+///
+/// # Errors
+/// What is wrong with it, with line and column, in a sentence.
+pub(super) fn read(path: &str) -> Result<QueueTree<FairQueue>, String> {
+    let text = std::fs::read_to_string(path).map_err(|error| format!("{path}: cannot read the queues: {error}"))?;
+    parse(&text).map_err(|problem| format!("{path}: {problem}"))
+}
+
+fn parse(text: &str) -> Result<QueueTree<FairQueue>, String> {
+    let file: QueueFile = toml::from_str(text).map_err(|error| error.to_string())?;
+    let tree = QueueTree::from_paths(file.root, file.queues)?;
+    check(&tree)?;
+    Ok(tree)
+}
+
+/// What is wrong with the queues, if anything.
+///
+/// # Errors
+/// The queue that is wrong, and why, in a sentence.
+pub(super) fn check(tree: &QueueTree<FairQueue>) -> Result<(), String> {
+    for (place, queue) in tree.queues().iter().enumerate() {
+        let named = |problem: String| Err(format!("queue `{}`: {problem}", queue.path));
+        let settings = &queue.settings;
+        if !(0.0..=1e9).contains(&settings.weight) {
+            return named(format!("weight: expected a number from 0 to 1e9, found {}", settings.weight));
+        }
+        if let Some(share) = settings.max_am_share.filter(|&share| share != -1.0 && !(0.0..=1.0).contains(&share)) {
+            return named(format!("max_am_share: expected -1 or a share from 0 to 1, found {share}"));
+        }
+        if settings.max_memory_mb.is_some_and(|most| most < settings.min_memory_mb) {
+            return named(format!("max_memory_mb: expected no less than min_memory_mb, {}", settings.min_memory_mb));
+        }
+        if settings.policy == Some(SharePolicy::Fifo) && !tree.is_leaf(place) {
+            return named("policy: fifo is for queues of jobs, expected fair or drf where queues are below".to_owned());
+        }
+        for (name, timeout) in
+            [("min_share_timeout", settings.min_share_timeout), ("fair_share_timeout", settings.fair_share_timeout)]
+        {
+            if let Some(timeout) = timeout.filter(|timeout| !(0..=1_000_000_000_000).contains(timeout)) {
+                return named(format!("{name}: expected from 0 to 1e12 ms, found {timeout}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_of_queues_is_read() {
+        let text =
+            "[root]\nfair_share_timeout = 30000\n[queues.etl]\nweight = 2.0\n[queues.\"etl.daily\"]\npolicy = 'drf'\n";
+        let tree = parse(text).unwrap();
+        let daily = tree.get(tree.find("etl.daily").unwrap());
+        assert_eq!(daily.settings.policy, Some(SharePolicy::Drf));
+        assert_eq!(tree.get(daily.parent.unwrap()).settings.weight, 2.0);
+        assert_eq!(tree.get(0).settings.fair_share_timeout, Some(30_000));
+        assert!(parse("").unwrap().is_leaf(0));
+    }
+
+    #[test]
+    fn a_file_of_queues_is_checked() {
+        let error = |text: &str| parse(text).unwrap_err();
+        assert!(error("[queues.a]\nweight = -1.0\n").contains("from 0 to 1e9"));
+        assert!(error("[queues.a]\nweight = nan\n").contains("from 0 to 1e9"));
+        assert!(error("[queues.a]\nmax_am_share = 2.0\n").contains("from 0 to 1"));
+        assert!(error("[queues.a]\nmin_memory_mb = 9\nmax_memory_mb = 8\n").contains("min_memory_mb, 9"));
+        assert!(error("[queues.a]\npolicy = 'fifo'\n[queues.\"a.b\"]\n").contains("fifo is for queues of jobs"));
+        assert!(error("[queues.a]\nmin_share_timeout = -5\n").contains("found -5"));
+        assert!(error("[queues.\"a.b\"]\n").contains("no queue `a`"));
+        assert!(error("[queues.a]\nweigth = 1.0\n").contains("weight"));
+    }
+}

@@ -1,0 +1,132 @@
+//! DRESS in replays: what it comes to without small jobs, and what it does for them (policies B.9, C.3).
+
+#[allow(dead_code, reason = "each test binary uses a part")]
+mod worlds;
+
+use proptest::prelude::*;
+use resched_policies::{AnyPolicy, PolicySpec};
+use resched_sim::{ClusterConfig, Decided, Error, Launched, Level, LoggedMap, Ms, Observer, Phase, ReduceModel, Size};
+use resched_trace::model::{Outcome, Priority};
+use worlds::{Machine, Map, Submitted, Wanted, World, cases, difference, world};
+
+fn build(policy: &str) -> AnyPolicy {
+    PolicySpec::parse(policy).and_then(|spec| spec.build()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+proptest! {
+    #![proptest_config(cases(500))]
+
+    #[test]
+    fn with_nothing_kept_and_one_category_it_is_the_capacity_scheduler(
+        world in world(Wanted { every_rule: true, finishes: true }),
+    ) {
+        let schedule = |policy: &str| {
+            world.replay(policy, &mut build(policy), true).map_err(|error| TestCaseError::fail(error.to_string()))
+        };
+        // θ = 0 makes every job large.
+        let dress = schedule("dress:theta=0,delta=0,delta_min=0")?;
+        if let Some(difference) = difference(["dress", "capacity"], [&dress, &schedule("yarn-capacity")?]) {
+            return Err(TestCaseError::fail(format!("{difference}\n{world:#?}")));
+        }
+    }
+}
+
+const SECOND: Ms = 1_000;
+
+/// Five nodes of 20 containers. A job of 170 maps of 40 s comes at 0, one of 5 maps of 10 s at 30 s.
+fn congested() -> World {
+    let job = |submit: Ms, maps: usize, run: Ms| {
+        let logged = LoggedMap { outcome: Outcome::Success, level: Level::Node, run };
+        Submitted {
+            submit,
+            user: 0,
+            queue: 0,
+            priority: Priority::Normal,
+            maps: vec![Map { replicas: Vec::new(), tries: vec![logged] }; maps],
+            reduces: Vec::new(),
+            first_shuffle: None,
+            typical_shuffle: None,
+            shuffle_bytes: 0,
+        }
+    };
+    let mut config = ClusterConfig::default();
+    config.heartbeat.phase = Phase::Together;
+    config.cost.reduce = ReduceModel::R0;
+    config.containers.memory_mb = 20_480;
+    config.containers.am = Size { memory_mb: 1_024, vcores: 1 };
+    let machines = vec![Machine { rack: 0, slots: [1, 1] }; 5];
+    World { unit: 1, seed: 1, machines, config, jobs: vec![job(0, 170, 40 * SECOND), job(30 * SECOND, 5, 10 * SECOND)] }
+}
+
+/// When each task was allocated, and each δ with the time from which it held, ms.
+#[derive(Default)]
+struct Seen {
+    allocated: Vec<(usize, Ms)>,
+    deltas: Vec<(Ms, f64)>,
+    categories: Vec<(Ms, usize, f64)>,
+}
+
+impl Observer for Seen {
+    fn launched(&mut self, own: &Launched) -> Result<(), Error> {
+        self.allocated.push((own.task.index(), own.at));
+        Ok(())
+    }
+
+    fn decided(&mut self, own: &Decided) -> Result<(), Error> {
+        match (own.name, own.job) {
+            ("delta", None) => self.deltas.push((own.at, own.value)),
+            ("category", Some(job)) => self.categories.push((own.at, job.index(), own.value)),
+            _ => panic!("{own:?}"),
+        }
+        Ok(())
+    }
+}
+
+impl Seen {
+    fn of(policy: &str) -> Self {
+        let mut seen = Seen::default();
+        congested().observe(policy, &mut build(policy), true, &mut seen).expect("the world finishes");
+        seen
+    }
+
+    /// When the first and the last map of the small job were allocated, s after it came.
+    fn waits_of_small(&self) -> (Ms, Ms) {
+        let of_small = || self.allocated.iter().filter(|(task, _)| *task >= 170).map(|(_, at)| at / SECOND - 30);
+        (of_small().min().expect("it ran"), of_small().max().expect("it ran"))
+    }
+
+    fn delta_at(&self, second: Ms) -> Option<f64> {
+        self.deltas.iter().rev().find(|(at, _)| *at <= second * SECOND).map(|(_, delta)| *delta)
+    }
+}
+
+#[test]
+fn b9_w6_without_small_jobs_delta_collapses_at_the_first_tick() {
+    let seen = Seen::of("dress");
+    assert_eq!(seen.deltas.first(), Some(&(SECOND, 0.01)));
+    assert_eq!(seen.delta_at(29), Some(0.01));
+    assert_eq!(seen.categories, [(SECOND, 0, 2.0), (30 * SECOND, 1, 1.0)]);
+    assert_eq!(Seen::of("dress:delta_min=0.1").deltas, [(SECOND, 0.1)], "a floor keeps it");
+}
+
+#[test]
+fn b9_what_is_kept_lets_a_small_job_start_at_once() {
+    let first = |policy: &str| Seen::of(policy).waits_of_small();
+    // The master has its container at the next heartbeat, and asks for maps a second later.
+    let (kept, last) = first("dress:delta_min=0.1");
+    assert!(kept <= 4 && last <= 4, "{kept} s, {last} s");
+    // The large job's first tasks end at about 45 s, and it takes what they held until all its maps run.
+    let (waited, _) = first("yarn-capacity");
+    assert!(waited >= 10, "{waited} s");
+    assert!(first("dress").0 < waited, "one container is always kept");
+}
+
+#[test]
+fn b9_decisions_do_not_depend_on_what_is_parked() {
+    let decisions = |parking: bool| {
+        let mut seen = Seen::default();
+        congested().observe("dress", &mut build("dress"), parking, &mut seen).expect("the world finishes");
+        (seen.deltas, seen.categories, seen.allocated)
+    };
+    assert_eq!(decisions(true), decisions(false));
+}
