@@ -124,10 +124,14 @@ fn workloads_are_generated_and_replayed() {
 fn policies_are_listed_with_their_parameters() {
     let dir = Dir::new();
     let all = dir.json(&["policies", "--json"]);
-    let names: Vec<&str> = all.as_array().unwrap().iter().map(|policy| policy["name"].as_str().unwrap()).collect();
-    assert_eq!(names, POLICIES);
+    let names = |role: &str| -> Vec<&str> {
+        let of_role = all.as_array().unwrap().iter().filter(|own| own["role"] == role);
+        of_role.map(|own| own["name"].as_str().unwrap()).collect()
+    };
+    assert_eq!(names("policy"), POLICIES);
+    assert!(names("speculator").contains(&"late"));
     for policy in all.as_array().unwrap() {
-        assert_eq!(fields(policy), ["name", "oracle", "parameters", "source", "title"]);
+        assert_eq!(fields(policy), ["name", "oracle", "parameters", "role", "source", "title"]);
         for parameter in policy["parameters"].as_array().unwrap() {
             assert_eq!(fields(parameter), ["default", "key", "meaning", "range", "unit"]);
         }
@@ -135,6 +139,9 @@ fn policies_are_listed_with_their_parameters() {
     let text = dir.ok(&["policies", "delay"]);
     assert!(text.starts_with("delay\n") && text.contains("D  ") && !text.contains("fifo\n"), "{text}");
     assert_eq!(dir.json(&["policies", "delay", "--json"])[0], all[2]);
+    let text = dir.ok(&["policies", "fifo+late"]);
+    assert!(text.starts_with("fifo\n") && text.contains("…+late\n") && text.contains("slow_task"), "{text}");
+    assert_eq!(dir.ok(&["policies", "late"]).lines().next(), Some("…+late"));
 }
 
 #[test]
