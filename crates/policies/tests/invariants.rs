@@ -201,11 +201,14 @@ impl resched_sim::Observer for Checker<'_> {
     }
 }
 
+/// Who has a container: a job's attempt, by task and node, or its application master.
+type Holder = (JobId, Option<(TaskId, NodeId)>);
+
 /// A policy, and what every container of the cluster holds by its own account.
 struct Watched<'p> {
     policy: &'p mut AnyPolicy,
     /// Node and size of each container, by job, task and node; without these that of an application master.
-    held: BTreeMap<(JobId, Option<(TaskId, NodeId)>), (NodeId, Resources)>,
+    held: BTreeMap<Holder, (NodeId, Resources)>,
 }
 
 impl Watched<'_> {
