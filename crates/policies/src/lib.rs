@@ -49,8 +49,10 @@ pub use flex::Flex;
 pub use naive_fair::NaiveFair;
 pub use parts::allocations::{Allocations, PoolConfig, PoolMode};
 pub use quincy::Quincy;
-pub use registry::{POLICIES, Parameter, PolicyInfo, PolicySpec, Range, SpeculatorInfo, SpeculatorSpec};
-pub use site::Site;
+pub use registry::{
+    FAMILIES, POLICIES, Parameter, PolicyInfo, PolicySpec, Range, SpeculatorInfo, SpeculatorSpec, family,
+};
+pub use site::{CLUSTER_SETTINGS, ClusterSetting, Site, SiteConf};
 pub use speculation::SPECULATORS;
 pub use srpt::Srpt;
 pub use triple_queue::TripleQueue;

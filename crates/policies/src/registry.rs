@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 use resched_sim::Policy;
 
@@ -37,6 +38,15 @@ pub const POLICIES: &[PolicyInfo] = &[
     quincy::INFO,
 ];
 
+/// The policies by where they come from: a title and names, in the order in which they are told.
+#[rustfmt::skip]
+pub const FAMILIES: &[(&str, &[&str])] = &[
+    ("Hadoop MapReduce 1", &["fifo", "fair", "fair-deficit", "capacity"]),
+    ("Hadoop YARN", &["yarn-fifo", "yarn-fair", "yarn-capacity"]),
+    ("Published algorithms", &["naive-fair", "delay", "delay-time", "coupling", "triple-queue", "dress", "cogrs"]),
+    ("References and bounds", &["srpt", "aria", "flex", "quincy"]),
+];
+
 /// A policy as the registry knows it.
 #[derive(Debug)]
 pub struct PolicyInfo {
@@ -57,6 +67,16 @@ impl PolicyInfo {
     pub fn is_oracle(&self) -> bool {
         PolicySpec::parse(self.name).and_then(|spec| spec.build()).is_ok_and(|policy| policy.is_oracle())
     }
+
+    /// The title of its family.
+    pub fn family(&self) -> &'static str {
+        FAMILIES.iter().find(|(_, names)| names.contains(&self.name)).map_or("Others", |(title, _)| title)
+    }
+}
+
+/// The policies of a family, in the order of [`FAMILIES`].
+pub fn family(names: &'static [&'static str]) -> impl Iterator<Item = &'static PolicyInfo> {
+    names.iter().filter_map(|name| POLICIES.iter().find(|info| info.name == *name))
 }
 
 /// A speculator as the registry knows it.
@@ -87,6 +107,8 @@ pub struct Parameter {
     pub unit: &'static str,
     /// What it does.
     pub meaning: &'static str,
+    /// The properties of Hadoop that set it at a site; the first one that is set counts.
+    pub hadoop: &'static [&'static str],
 }
 
 /// What values a parameter takes.
@@ -102,6 +124,23 @@ pub enum Range {
     Choice(&'static [&'static str]),
     /// The path of a file; empty: none.
     File,
+}
+
+impl Range {
+    /// The value that this text stands for, if it is within the range.
+    pub(crate) fn parse(self, text: &str) -> Option<Value> {
+        match self {
+            Range::Integer(low, high) => {
+                text.parse().ok().filter(|value| (low..=high).contains(value)).map(Value::Integer)
+            }
+            Range::Number(low, high) => {
+                text.parse().ok().filter(|value| (low..=high).contains(value)).map(Value::Number)
+            }
+            Range::Boolean => text.parse().ok().map(Value::Boolean),
+            Range::Choice(words) => words.contains(&text).then(|| Value::Text(text.to_owned())),
+            Range::File => Some(Value::Text(text.to_owned())),
+        }
+    }
 }
 
 impl fmt::Display for Range {
@@ -125,7 +164,7 @@ impl Parameter {
         unit: &'static str,
         meaning: &'static str,
     ) -> Self {
-        Self { key, range: Range::Integer(low, high), default, unit, meaning }
+        Self { key, range: Range::Integer(low, high), default, unit, meaning, hadoop: &[] }
     }
 
     pub(crate) const fn number(
@@ -136,11 +175,11 @@ impl Parameter {
         unit: &'static str,
         meaning: &'static str,
     ) -> Self {
-        Self { key, range: Range::Number(low, high), default, unit, meaning }
+        Self { key, range: Range::Number(low, high), default, unit, meaning, hadoop: &[] }
     }
 
     pub(crate) const fn boolean(key: &'static str, default: &'static str, meaning: &'static str) -> Self {
-        Self { key, range: Range::Boolean, default, unit: "", meaning }
+        Self { key, range: Range::Boolean, default, unit: "", meaning, hadoop: &[] }
     }
 
     pub(crate) const fn choice(
@@ -149,27 +188,21 @@ impl Parameter {
         words: &'static [&'static str],
         meaning: &'static str,
     ) -> Self {
-        Self { key, range: Range::Choice(words), default, unit: "", meaning }
+        Self { key, range: Range::Choice(words), default, unit: "", meaning, hadoop: &[] }
     }
 
     pub(crate) const fn file(key: &'static str, meaning: &'static str) -> Self {
-        Self { key, range: Range::File, default: "", unit: "", meaning }
+        Self { key, range: Range::File, default: "", unit: "", meaning, hadoop: &[] }
+    }
+
+    /// With the properties of Hadoop that set it at a site.
+    pub(crate) const fn hadoop(self, properties: &'static [&'static str]) -> Self {
+        Self { hadoop: properties, ..self }
     }
 
     /// The value that this text stands for, or what was expected.
     fn parse(&self, text: &str) -> Result<Value, String> {
-        let value = match self.range {
-            Range::Integer(low, high) => {
-                text.parse().ok().filter(|value| (low..=high).contains(value)).map(Value::Integer)
-            }
-            Range::Number(low, high) => {
-                text.parse().ok().filter(|value| (low..=high).contains(value)).map(Value::Number)
-            }
-            Range::Boolean => text.parse().ok().map(Value::Boolean),
-            Range::Choice(words) => words.contains(&text).then(|| Value::Text(text.to_owned())),
-            Range::File => Some(Value::Text(text.to_owned())),
-        };
-        value.ok_or_else(|| {
+        self.range.parse(text).ok_or_else(|| {
             let hint = match self.range {
                 Range::Choice(words) => nearest(text, words.iter().copied()),
                 _ => String::new(),
@@ -179,8 +212,9 @@ impl Parameter {
     }
 }
 
+/// A value of a parameter or of a setting.
 #[derive(Debug, Clone, PartialEq)]
-enum Value {
+pub(crate) enum Value {
     Integer(i64),
     Number(f64),
     Boolean(bool),
@@ -303,6 +337,7 @@ pub struct PolicySpec {
     pub set: BTreeMap<String, String>,
     /// What uses the slots that the policy leaves free.
     pub speculator: Option<SpeculatorSpec>,
+    site: Arc<Site>,
     values: Values,
 }
 
@@ -359,11 +394,38 @@ impl PolicySpec {
             format!("unknown policy `{name}`{hint}; `resched policies` lists them")
         })?;
         let set = read_set("policy", name, info.parameters, rest)?;
-        let values = read_values("policy", name, info.parameters, &set)?;
         let speculator = speculator.map(SpeculatorSpec::parse).transpose()?;
-        let spec = Self { info, set, speculator, values };
+        Self::new(info, set, speculator, Arc::default())
+    }
+
+    fn new(
+        info: &'static PolicyInfo,
+        set: BTreeMap<String, String>,
+        speculator: Option<SpeculatorSpec>,
+        site: Arc<Site>,
+    ) -> Result<Self, String> {
+        let mut spec = Self { info, set, speculator, site, values: Values(BTreeMap::new()) };
+        for parameter in info.parameters {
+            let value = parameter.parse(spec.text(parameter));
+            let value = value.map_err(|problem| format!("policy `{}`: {problem}", info.name))?;
+            spec.values.0.insert(parameter.key, value);
+        }
         spec.build()?;
         Ok(spec)
+    }
+
+    /// The same policy at a site, whose settings take the place of the defaults; what was set stays.
+    ///
+    /// # Errors
+    /// As [`PolicySpec::parse`].
+    pub fn at_site(&self, site: &Arc<Site>) -> Result<Self, String> {
+        Self::new(self.info, self.set.clone(), self.speculator.clone(), Arc::clone(site))
+    }
+
+    /// The value of a parameter as it is written: the one that was set, else the site's, else the default.
+    fn text(&self, parameter: &Parameter) -> &str {
+        let site = || self.site.parameters.get(&(self.info.name, parameter.key));
+        self.set.get(parameter.key).or_else(site).map_or(parameter.default, String::as_str)
     }
 
     /// Reads a policy whose values, and whose speculator's, may be lists, `delay:D=0|8|24`, and returns one for each
@@ -392,15 +454,15 @@ impl PolicySpec {
         format!("{}{}", label(self.info.name, self.info.parameters, &self.set), speculator.unwrap_or_default())
     }
 
-    /// All parameters with their values, defaults included; the speculator's as `speculator.key`.
+    /// All parameters with their values, those of the site and defaults included; the speculator's as `speculator.key`.
     pub fn parameters(&self) -> BTreeMap<String, String> {
-        let own = written(self.info.parameters, &self.set).map(|(key, value)| (key.to_owned(), value));
+        let pair = |parameter: &Parameter| (parameter.key.to_owned(), self.text(parameter).to_owned());
         let speculators = self.speculator.iter().flat_map(|speculator| {
             let name = speculator.info.name;
             written(speculator.info.parameters, &speculator.set)
                 .map(move |(key, value)| (format!("{name}.{key}"), value))
         });
-        own.chain(speculators).collect()
+        self.info.parameters.iter().map(pair).chain(speculators).collect()
     }
 
     /// Makes the policy, new for each replay.
@@ -408,7 +470,7 @@ impl PolicySpec {
     /// # Errors
     /// What is wrong with the values taken together, or with a file they name.
     pub fn build(&self) -> Result<AnyPolicy, String> {
-        let base = (self.info.build)(&self.values, &Site::default())
+        let base = (self.info.build)(&self.values, &self.site)
             .map_err(|problem| format!("policy `{}`: {problem}", self.info.name))?;
         match &self.speculator {
             None => Ok(base),
@@ -431,7 +493,7 @@ fn cells(text: &str) -> Vec<String> {
 }
 
 /// `; did you mean …?` if one of the words is close to this one.
-fn nearest<'a>(word: &str, words: impl Iterator<Item = &'a str>) -> String {
+pub(crate) fn nearest<'a>(word: &str, words: impl Iterator<Item = &'a str>) -> String {
     let best =
         words.map(|known| (strsim::damerau_levenshtein(&word.to_lowercase(), &known.to_lowercase()), known)).min();
     match best {
@@ -459,6 +521,14 @@ mod tests {
     fn oracles_say_so() {
         for info in POLICIES {
             assert_eq!(info.is_oracle(), info.title.contains("(oracle: "), "{}", info.name);
+        }
+    }
+
+    #[test]
+    fn every_policy_belongs_to_one_family() {
+        for info in POLICIES {
+            let families = FAMILIES.iter().filter(|(_, names)| names.contains(&info.name)).count();
+            assert_eq!(families, 1, "FAMILIES must name `{}` once", info.name);
         }
     }
 

@@ -346,6 +346,9 @@ pub(crate) fn policies(world: &World) -> Vec<(String, AnyPolicy)> {
     specs.push(triple_queue("sway_queue=io,min_samples=0.5"));
     specs.push(triple_queue("sway_queue=cpu,mtct_window=3,defect_threshold=1"));
     specs.push(triple_queue("sway_queue=dynamic,cpu_slots=1,io_reduce_slots=1,sample_per_tracker=2"));
+    let capacity = |more: &str| format!("capacity:init_poll={},{more}", 3 * unit);
+    specs.push(capacity("user_limit=30,extra_users=0,jobs_per_user=1"));
+    specs.push(capacity("priorities=true,user_limit=50"));
     specs.extend(["cogrs:declines=0", "cogrs:declines=2"].map(str::to_owned));
     let coupling = |more: &str| format!("coupling:update={unit}{more}");
     for maps in ["peek", "delay", "greedy"] {
@@ -515,8 +518,8 @@ fn allocations(pools: &str, world: &World) -> Allocations {
     Allocations {
         fair_share_timeout: Some(5 * unit),
         min_share_timeout: None,
-        user_max_jobs: None,
         pools: [(format!("{pools}0"), guaranteed), (format!("{pools}1"), limited)].into(),
+        ..Allocations::default()
     }
 }
 
@@ -631,7 +634,7 @@ impl World {
 
     /// Time between two heartbeats of a node, ms.
     pub(crate) fn interval(&self) -> Ms {
-        self.config.heartbeat.interval.of(self.machines.len())
+        self.config.heartbeat.interval_of(self.machines.len())
     }
 
     /// The cluster.
