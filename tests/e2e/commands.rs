@@ -125,13 +125,18 @@ fn policies_are_listed_with_their_parameters() {
     let dir = Dir::new();
     let all = dir.json(&["policies", "--json"]);
     let all = all.as_array().unwrap();
-    let mut names: Vec<&str> = all.iter().map(|policy| policy["name"].as_str().unwrap()).collect();
-    names.sort_unstable();
+    let names = |role: &str| -> Vec<&str> {
+        let mut names: Vec<&str> =
+            all.iter().filter(|own| own["role"] == role).map(|own| own["name"].as_str().unwrap()).collect();
+        names.sort_unstable();
+        names
+    };
     let mut expected = POLICIES.clone();
     expected.sort_unstable();
-    assert_eq!(names, expected);
+    assert_eq!(names("policy"), expected);
+    assert!(names("speculator").contains(&"late"));
     for policy in all {
-        assert_eq!(fields(policy), ["family", "name", "parameters", "source", "title"]);
+        assert_eq!(fields(policy), ["family", "name", "oracle", "parameters", "role", "source", "title"]);
         for parameter in policy["parameters"].as_array().unwrap() {
             assert_eq!(fields(parameter), ["default", "hadoop", "key", "meaning", "range", "unit"]);
         }
@@ -139,6 +144,9 @@ fn policies_are_listed_with_their_parameters() {
     let delay = dir.json(&["policies", "delay", "--json"]);
     assert_eq!(Some(&delay[0]), all.iter().find(|policy| policy["name"] == "delay"));
     assert_eq!(dir.json(&["policies", "delay:D=3", "--json"]), delay);
+    let text = dir.ok(&["policies", "fifo+late"]);
+    assert!(text.starts_with("fifo\n") && text.contains("…+late\n") && text.contains("slow_task"), "{text}");
+    assert_eq!(dir.ok(&["policies", "late"]).lines().next(), Some("…+late"));
 }
 
 #[test]
@@ -226,4 +234,27 @@ fn help_tells_every_flag() {
     }
     assert!(dir.ok(&["--version"]).starts_with("resched "));
     assert!(dir.tree("").is_empty());
+}
+
+#[test]
+fn a_run_keeps_what_its_policy_decided_if_it_is_asked_to() {
+    let dir = Dir::with_sample();
+    let replay = ["replay", "T", "--policy", "dress", "--policy", "fifo", "--json"];
+    dir.ok(&[replay.as_slice(), &["--out", "plain"]].concat());
+    assert!(!dir.path("plain/dress/decisions.parquet").exists());
+    dir.ok(&[replay.as_slice(), &["--out", "kept", "--decisions"]].concat());
+    let rows = |run: &str| -> Value {
+        let info: Value = serde_json::from_str(&dir.read(&format!("{run}/run.json"))).unwrap();
+        info["rows"]["decisions"].clone()
+    };
+    // The category of each of the 15 jobs, and each move of δ.
+    assert!(rows("kept/dress").as_u64() > Some(15), "{}", rows("kept/dress"));
+    assert_eq!((rows("kept/fifo"), rows("plain/dress")), (json!(0), Value::Null));
+    // A run without decisions is not what was asked for, and is made anew.
+    let kept = |out: &str| dir.ok(&[replay.as_slice(), &["--out", out, "--decisions", "--resume"]].concat());
+    assert!(kept("kept").lines().all(|line| line.contains("\"wall_ms\":null")));
+    assert!(kept("plain").lines().all(|line| !line.contains("\"wall_ms\":null")));
+    dir.ok(&["report", "kept/dress", "kept/fifo", "--out", "with", "--format", "svg"]);
+    dir.ok(&["report", "kept/fifo", "--out", "without", "--format", "svg"]);
+    assert!(dir.path("with/delta.svg").is_file() && !dir.path("without/delta.svg").exists());
 }

@@ -1,8 +1,8 @@
 //! Small worlds for the tests of policies.
 
 use resched_sim::{
-    Cluster, ClusterConfig, Error, Interval, JobId, Launched, Level, LoggedMap, LoggedReduce, Ms, NodeId, Observer,
-    Options, Phase, Policy, ReduceModel, Resources, TaskSpec, Workload, replay,
+    Cluster, ClusterConfig, Error, Interval, JobEnded, JobId, Launched, Level, LoggedMap, LoggedReduce, Ms, NodeId,
+    Observer, Options, Phase, Policy, ReduceModel, Resources, TaskSpec, Workload, replay,
 };
 use resched_trace::model::{Outcome, Priority};
 
@@ -208,19 +208,29 @@ impl Scenario {
 
     /// As [`Scenario::launches`], under a policy that is made so.
     pub(crate) fn launches_under(&self, name: &str, policy: impl Fn() -> AnyPolicy) -> Vec<Launch> {
+        self.checked(name, policy).0
+    }
+
+    /// Every job with the heartbeat that reported its last task, in the order of those; likewise.
+    pub(crate) fn finishes(&self, policy: &str) -> Vec<(String, Ms)> {
+        let spec = PolicySpec::parse(policy).unwrap_or_else(|error| unreachable!("{error}"));
+        self.checked(policy, || spec.build().unwrap_or_else(|error| unreachable!("{error}"))).1
+    }
+
+    fn checked(&self, name: &str, policy: impl Fn() -> AnyPolicy) -> (Vec<Launch>, Vec<(String, Ms)>) {
         let parked = self.run(name, policy(), true);
         assert_eq!(parked, self.run(name, policy(), false), "parking changes the schedule of {name}");
         parked
     }
 
-    fn run(&self, name: &str, mut policy: AnyPolicy, parking: bool) -> Vec<Launch> {
+    fn run(&self, name: &str, mut policy: AnyPolicy, parking: bool) -> (Vec<Launch>, Vec<(String, Ms)>) {
         let (cluster, workload) = self.build();
         let cluster = cluster.for_system(policy.system()).unwrap_or_else(|error| unreachable!("{error}"));
         let options = Options { parking, ..Options::default() };
-        let mut seen = Seen { workload: &workload, launches: Vec::new() };
+        let mut seen = Seen { workload: &workload, launches: Vec::new(), finishes: Vec::new() };
         replay(&workload, &cluster, (name, &mut policy), &options, &mut seen, &mut |_| {})
             .unwrap_or_else(|error| unreachable!("{error}"));
-        seen.launches
+        (seen.launches, seen.finishes)
     }
 }
 
@@ -254,6 +264,7 @@ impl JobSpec {
 struct Seen<'a> {
     workload: &'a Workload,
     launches: Vec<Launch>,
+    finishes: Vec<(String, Ms)>,
 }
 
 impl Observer for Seen<'_> {
@@ -267,6 +278,11 @@ impl Observer for Seen<'_> {
             node: launched.node.index(),
             level: launched.level,
         });
+        Ok(())
+    }
+
+    fn job_ended(&mut self, ended: &JobEnded) -> Result<(), Error> {
+        self.finishes.push((self.workload.job(ended.job).id.clone(), ended.finish));
         Ok(())
     }
 }

@@ -6,7 +6,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use resched_policies::{CLUSTER_SETTINGS, FAMILIES, PolicyInfo, Range, family};
+use resched_policies::{CLUSTER_SETTINGS, FAMILIES, Parameter, Range, SPECULATORS, family};
 
 #[test]
 fn the_page_of_policies_is_fresh() {
@@ -27,7 +27,17 @@ fn page() -> String {
             .to_owned();
     for (title, names) in FAMILIES.iter().filter(|(_, names)| family(names).next().is_some()) {
         write!(page, "\n## {title}\n").unwrap();
-        family(names).for_each(|info| section(info, &mut page));
+        for info in family(names) {
+            section(info.name, info.title, info.source, info.parameters, &mut page);
+        }
+    }
+    page.push_str(
+        "\n## Speculators\n\nA speculator runs tasks that seem slow a second time, in slots that the policy leaves free. Any \
+         policy combines with any of them: `policy+speculator`, as in `fair+late` or \
+         `delay:D=24+late:cap=0.2`.\n",
+    );
+    for info in SPECULATORS {
+        section(info.name, info.title, info.source, info.parameters, &mut page);
     }
     page.push_str(
         "\n## The cluster at a site\n\nSettings of a cluster file, and the properties of Hadoop that set them.\n\n",
@@ -49,16 +59,16 @@ fn quoted(names: &[&str]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
-fn section(info: &PolicyInfo, page: &mut String) {
-    write!(page, "\n### `{}`\n\n{}. Source: {}.\n", info.name, info.title, info.source).unwrap();
-    if info.parameters.is_empty() {
+fn section(name: &str, title: &str, source: &str, parameters: &[Parameter], page: &mut String) {
+    write!(page, "\n### `{name}`\n\n{title}. Source: {source}.\n").unwrap();
+    if parameters.is_empty() {
         page.push_str("\nNo parameters.\n");
         return;
     }
     page.push_str(
         "\n| parameter | default | range | unit | meaning | property of Hadoop |\n|---|---|---|---|---|---|\n",
     );
-    for parameter in info.parameters {
+    for parameter in parameters {
         let range = in_table(parameter.range);
         let default = if parameter.default.is_empty() { "–" } else { parameter.default };
         let (key, unit, meaning, properties) =

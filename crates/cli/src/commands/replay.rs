@@ -26,7 +26,8 @@ pub(crate) struct Args {
     /// A trace, or a workload file (TOML).
     #[arg(value_name = "TRACE|WORKLOAD.toml")]
     trace: PathBuf,
-    /// A policy, `name` or `name:key=value,…`; may be given more than once. `key=1|2|3` stands for three policies.
+    /// A policy, `name` or `name:key=value,…`; may be given more than once. `key=1|2|3` stands for three policies,
+    /// `name+speculator` for a policy with backups of slow tasks.
     #[arg(long = "policy", required = true, value_name = "POLICY")]
     policies: Vec<String>,
     /// The cluster to replay on (TOML); without it the trace's own machines.
@@ -216,7 +217,7 @@ impl Request<'_> {
         let mut info = RunInfo {
             label: label.clone(),
             cluster: in_short(&cluster),
-            policy: policy.info.name.to_owned(),
+            policy: policy.name(),
             params: policy.parameters(),
             ..world.info.clone()
         };

@@ -18,7 +18,7 @@ mod queues;
 
 use std::collections::BTreeMap;
 
-use resched_sim::{AttemptEnd, JobId, Kind, Ms, Offer, Orders, Policy, Reach, View, Violation};
+use resched_sim::{AttemptEnd, JobId, Kind, Ms, Offer, Orders, Policy, Reach, RunView, View, Violation};
 use resched_trace::model::Priority;
 
 pub use queues::CapacityQueue;
@@ -77,6 +77,8 @@ pub struct Capacity {
     tree: QueueTree<CapacityQueue>,
     /// What each queue is guaranteed of its parent's slots, percent, by place in the tree.
     percentages: Vec<f32>,
+    /// Slots of the cluster that the queues share.
+    slots: [u32; 2],
     /// By place in the tree.
     queues: Vec<Queue>,
     /// Where jobs go whose queue does not exist.
@@ -217,7 +219,7 @@ impl Capacity {
         let default = leaves.iter().copied().find(|&leaf| tree.get(leaf).name == queues::DEFAULT_QUEUE);
         let fallback = default.or(leaves.first().copied()).unwrap_or(QueueTree::<CapacityQueue>::ROOT);
         let (jobs, order) = (Vec::new(), LeafOrder::default());
-        Ok(Self { rules, tree, percentages, queues, fallback, jobs, order })
+        Ok(Self { rules, tree, percentages, slots: [0; 2], queues, fallback, jobs, order })
     }
 
     /// Takes other queues than those of the file; for use before the replay.
@@ -234,9 +236,9 @@ impl Capacity {
         self.jobs.get(job.index())?.initialised
     }
 
-    /// Turns the percentages into slots, each queue's of its parent's.
+    /// Turns the percentages into slots, each queue's of its parent's, if the cluster has changed.
     fn fit(&mut self, slots: [u32; 2]) {
-        if self.queues[QueueTree::<CapacityQueue>::ROOT].capacity == slots {
+        if std::mem::replace(&mut self.slots, slots) == slots {
             return;
         }
         for place in 0..self.queues.len() {
@@ -270,19 +272,19 @@ impl Capacity {
         for job in queue.waiting.iter() {
             let state = &mut self.jobs[job.index()];
             let user = &mut queue.users[state.user];
-            let known = user.counted > 0;
-            let chosen = if known { user.counted < queue.jobs_per_user } else { users < most_users };
-            let was_chosen = state.initialised.is_some();
-            if was_chosen || chosen {
+            let (new, known) = (state.initialised.is_none(), user.counted > 0);
+            let fits = if known { user.counted < queue.jobs_per_user } else { users < most_users };
+            if !new || fits {
                 users += u32::from(!known);
                 user.counted += 1;
                 jobs += 1;
             }
-            if !was_chosen && chosen {
+            if new && fits {
                 state.initialised = Some(view.now());
                 queue.running.insert_as(job, queue.priority(view, job));
             }
-            if !was_chosen && jobs > most_jobs {
+            // Hadoop looks at the number of jobs only here, so there may be one more.
+            if new && jobs > most_jobs {
                 break;
             }
         }
@@ -327,16 +329,16 @@ impl Capacity {
             if !self.may_grow(leaf, kind) {
                 continue;
             }
-            if let Some(job) = self.launch_from(leaf, offer, kind)? {
-                self.occupy(job, kind);
+            if self.launch_from(leaf, offer, kind)? {
                 return Ok(());
             }
         }
         Ok(())
     }
 
-    /// Launches one task of a kind from a queue: of a user within his limit if there is one, else of any. Returns its job.
-    fn launch_from(&self, leaf: usize, offer: &mut Offer<'_, '_>, kind: Kind) -> Result<Option<JobId>, Violation> {
+    /// Launches one task of a kind from a queue: of a user within his limit if there is one, else of any. Returns whether there
+    /// was one.
+    fn launch_from(&self, leaf: usize, offer: &mut Offer<'_, '_>, kind: Kind) -> Result<bool, Violation> {
         let queue = &self.queues[leaf];
         for over_limit in [false, true] {
             for job in queue.running.iter() {
@@ -349,11 +351,11 @@ impl Capacity {
                     Kind::Reduce => offer.launch_reduce(job)?,
                 };
                 if launched {
-                    return Ok(Some(job));
+                    return Ok(true);
                 }
             }
         }
-        Ok(None)
+        Ok(false)
     }
 
     // Slots in use.
@@ -379,7 +381,6 @@ impl Capacity {
 
 impl Policy for Capacity {
     fn job_submitted(&mut self, job: JobId, view: View<'_>) {
-        self.fit(Kind::BOTH.map(|kind| view.slots(kind)));
         let leaf = self.leaf(view.job(job).queue());
         let queue = &mut self.queues[leaf];
         let user = queue.user(view.job(job).user());
@@ -401,6 +402,10 @@ impl Policy for Capacity {
         queue.active_users -= u32::from(queue.users[user].jobs == 0);
         queue.waiting.remove(job);
         queue.running.remove(job);
+    }
+
+    fn task_started(&mut self, started: &RunView, view: View<'_>) {
+        self.occupy(view.job_of(started.task), started.kind);
     }
 
     fn task_finished(&mut self, ended: &AttemptEnd, _view: View<'_>) {
@@ -425,12 +430,16 @@ impl Policy for Capacity {
     }
 
     /// Every heartbeat ranks the queues, for one kind of slot or the other; those matter that would change their order.
-    fn restless(&self, _view: View<'_>) -> bool {
+    fn restless(&self, view: View<'_>) -> bool {
+        if self.slots != cluster_slots(view) {
+            return true;
+        }
         let ranked = |queue: &Queue, kind| queue.ranked.is_sorted_by_key(|&child| self.queues[child].used(kind));
         self.queues.iter().any(|queue| Kind::BOTH.iter().any(|&kind| !ranked(queue, kind)))
     }
 
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        self.fit(cluster_slots(offer.view()));
         for kind in [Kind::Reduce, Kind::Map] {
             if offer.free(kind) > 0 {
                 self.rank(kind);
@@ -441,6 +450,11 @@ impl Policy for Capacity {
         }
         Ok(())
     }
+}
+
+/// All slots of each kind.
+fn cluster_slots(view: View<'_>) -> [u32; 2] {
+    Kind::BOTH.map(|kind| view.slots(kind))
 }
 
 /// So many percent of slots, cut to whole ones; in the precision of Hadoop, whose results differ otherwise.

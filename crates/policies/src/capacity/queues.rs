@@ -74,22 +74,7 @@ pub(super) fn read(path: &str) -> Result<QueueTree<CapacityQueue>, String> {
 
 pub(super) fn parse(text: &str) -> Result<QueueTree<CapacityQueue>, String> {
     let file: QueueFile = toml::from_str(text).map_err(|error| error.to_string())?;
-    let mut tree = QueueTree::new(CapacityQueue::default());
-    let mut places = BTreeMap::new();
-    // In the order of their paths, a parent comes before its children.
-    for (path, settings) in file.queues {
-        let (parent, name) = path.rsplit_once('.').unwrap_or(("", &path));
-        let parent = match (parent, places.get(parent)) {
-            ("", _) => QueueTree::<CapacityQueue>::ROOT,
-            (_, Some(&place)) => place,
-            (_, None) => return Err(format!("queues.\"{path}\": there is no queue `{parent}` above it")),
-        };
-        if name.is_empty() {
-            return Err(format!("queues.\"{path}\": its name is empty"));
-        }
-        let place = tree.add(parent, name, settings);
-        places.insert(path, place);
-    }
+    let tree = QueueTree::from_paths(CapacityQueue::default(), file.queues)?;
     percentages(&tree)?;
     Ok(tree)
 }

@@ -158,9 +158,12 @@ fn fill(
     add(tree, place, &below, notes)
 }
 
+/// Memory in MB and vcores, as far as they are given.
+type Amounts = (Option<u32>, Option<u32>);
+
 /// Memory (MB) and virtual cores: `2048 mb, 4 vcores` or `memory-mb=2048, vcores=4`; a number alone is memory. Shares of the
 /// cluster are not supported.
-fn resources(element: Element<'_>, notes: &mut Notes<'_>) -> Result<Option<(Option<u32>, Option<u32>)>, String> {
+fn resources(element: Element<'_>, notes: &mut Notes<'_>) -> Result<Option<Amounts>, String> {
     let text = element.text().to_lowercase();
     if text.contains('%') {
         notes.unsupported(element.place(), &element.tag(), "a share of the cluster; give memory in mb and vcores");

@@ -1,5 +1,7 @@
 //! Random small worlds in which much happens at the same instant, and what a replay makes of them.
 
+pub(crate) mod by_hand;
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -54,6 +56,11 @@ pub(crate) struct World {
     pub(crate) machines: Vec<Machine>,
     pub(crate) config: ClusterConfig,
     pub(crate) jobs: Vec<Submitted>,
+}
+
+/// The name of a node.
+fn host(node: usize) -> String {
+    format!("n{node:03}")
 }
 
 /// What a kind of test asks of its worlds.
@@ -191,7 +198,7 @@ impl Mishaps {
         self.outages.dedup_by_key(|outage| outage.0);
         let last = if self.for_good && nodes > 1 { self.outages.len().checked_sub(1) } else { None };
         let outage = |(place, &(node, from, length)): (usize, &(usize, Ms, Ms))| Outage {
-            host: format!("n{node:03}"),
+            host: host(node),
             from: from * unit,
             to: (Some(place) != last).then_some((from + length) * unit),
         };
@@ -327,6 +334,13 @@ pub(crate) fn policies(world: &World) -> Vec<(String, AnyPolicy)> {
     specs.push(fair("boost=true,max_diff=0.3"));
     specs.push(fair("assign_multiple=false,delay_node=0"));
     specs.push(fair("map_cap=1,reduce_cap=1"));
+    let deficit = |more: &str| format!("fair-deficit:update={unit},{more}");
+    specs.push(deficit("assign_multiple=true"));
+    specs.push(deficit("pools=queue,size_weight=true"));
+    specs.push(deficit("boost=true"));
+    let capacity = |more: &str| format!("capacity:init_poll={},{more}", 3 * unit);
+    specs.push(capacity("user_limit=30,extra_users=0,jobs_per_user=1"));
+    specs.push(capacity("priorities=true,user_limit=50"));
     // A rate about which the maps of these worlds lie: jobs of all classes.
     let triple_queue = |more: &str| format!("triple-queue:dior_mb_s={},{more}", 2.0 / unit as f64);
     specs.push(triple_queue("sway_queue=io,min_samples=0.5"));
@@ -355,6 +369,18 @@ pub(crate) fn policies(world: &World) -> Vec<(String, AnyPolicy)> {
     specs.push(dress("theta=0.3,release=literal"));
     specs.push(dress("theta=0.5,release=incremental,delta=0.4,cap_transfer=true,counted=running"));
     specs.push(dress("theta=0.2,theta_base=free,delta_min=0.2,delta_max=0.8,am_share=1"));
+    specs.push("srpt:order=total".to_owned());
+    for allocation in ["max", "min"] {
+        specs.push(format!("aria:allocation={allocation},bound=up,deadline_factor=3"));
+    }
+    specs.push("aria:allocation=min,profile=learnt,deadline_factor=1".to_owned());
+    for metric in ["weighted", "stretch,profile=logged", "lateness", "tardy,min_slots=0", "makespan,max_slots=2"] {
+        specs.push(format!("flex:metric={metric}"));
+    }
+    for more in ["fair=none,omega=3", "fair=most,preemption=true,psi=9,xi=30", "preemption=true,fair=none,omega=20"] {
+        specs.push(format!("quincy:period={},split_mb={unit},{more}", 3 * unit));
+    }
+    specs.extend(with_speculators(unit));
     let build = |text: String| {
         let policy = PolicySpec::parse(&text).and_then(|spec| spec.build()).unwrap_or_else(|error| panic!("{error}"));
         (text, policy)
@@ -369,20 +395,43 @@ pub(crate) fn policies(world: &World) -> Vec<(String, AnyPolicy)> {
             policies.push((format!("{label} with allocations"), fair.into()));
         }
     }
-    if let (label, AnyPolicy::Capacity(mut capacity)) = build(capacity("user_limit=40")) {
-        // A queue that gets no slot keeps its jobs for ever.
-        if Kind::BOTH.iter().all(|&kind| world.cluster().slots(kind) > 1) {
-            capacity.set_queues(queues()).expect("queues that fit");
-            policies.push((format!("{label} with queues"), capacity.into()));
-        }
-    }
     let (label, policy) = build("yarn-capacity:am_share=0.5".to_owned());
     if let AnyPolicy::YarnCapacity(mut capacity) = policy {
         capacity.set_queues(yarn_queues()).unwrap_or_else(|error| panic!("{error}"));
         policies.push((format!("{label} with allocations of queues"), capacity.into()));
     }
     policies.extend(yarn_fair(world));
+    if let (label, AnyPolicy::FairDeficit(mut fair)) = build(deficit("assign_multiple=true")) {
+        fair.set_allocations(allocations("user", world));
+        policies.push((format!("{label} with allocations"), fair.into()));
+    }
+    if let (label, AnyPolicy::Capacity(mut capacity)) = build(capacity("user_limit=40")) {
+        // A queue that gets no slot keeps its jobs for ever.
+        if world.steady_slots().into_iter().all(|slots| slots > 1) {
+            capacity.set_queues(queues()).expect("queues that fit");
+            policies.push((format!("{label} with queues"), capacity.into()));
+        }
+    }
     policies
+}
+
+/// Policies with each speculator, with thresholds that the world's times reach.
+fn with_speculators(unit: Ms) -> Vec<String> {
+    let judged = format!("min_run={}", 2 * unit);
+    let mantri = format!("delta={},samples=2", 2 * unit);
+    vec![
+        format!("fifo+late:cap=0.5,{judged}"),
+        format!("delay:D=3+late:cap=1,slow_task=60,slow_node=0,{judged}"),
+        format!("fair:update={unit}+samr:STaC=0.1,BP=0.9,{judged}"),
+        format!("fifo+esamr:k=2,records=3,STT=0.1,PFM=0,PFR=0,BP=0.9,{judged}"),
+        format!("naive-fair+hadoop-naive:gap=0.05,{judged}"),
+        format!("fair:update={},delay_node=0+hadoop-late:slow_task=0.2,{judged}", 2 * unit),
+        format!("fair:update={}+yarn-default:retry={},pause=0", 2 * unit, 3 * unit),
+        format!("naive-fair+mantri:{mantri}"),
+        format!("yarn-fifo+late:cap=0.5,{judged}"),
+        format!("yarn-fair:update={unit}+yarn-default:retry={unit},pause={}", 5 * unit),
+        format!("yarn-capacity+mantri:keep=1,probability=0,{mantri}"),
+    ]
 }
 
 /// Two queues, one of which has two below it and may not grow much.
@@ -537,14 +586,11 @@ impl Policy for Eager {
         self.below.heartbeat(offer)?;
         for kind in Kind::BOTH {
             let jobs = offer.view().jobs().iter();
-            let mut tasks: Vec<_> = jobs
-                .flat_map(|&job| offer.view().runs(job, kind))
-                .filter(|run| !run.dying)
-                .map(|run| (run.task, run.node))
-                .collect();
+            let running = jobs.flat_map(|&job| offer.view().runs(job, kind)).filter(|run| !run.dying);
+            let mut tasks: Vec<_> = running.map(|run| run.task).collect();
             tasks.sort_unstable();
-            for (task, _) in &tasks {
-                let here = tasks.contains(&(*task, offer.node()));
+            for task in &tasks {
+                let here = offer.view().runs_on(offer.node(), kind).any(|run| run.task == *task);
                 if !here && offer.free(kind) > 0 && offer.view().live_attempts(*task) < self.most {
                     offer.launch_backup(*task)?;
                     break;
@@ -579,6 +625,13 @@ impl World {
         units.map_or(-1, |units| units * self.unit)
     }
 
+    /// Slots of each kind on nodes that never fail.
+    fn steady_slots(&self) -> [u32; 2] {
+        let fails = |node: usize| self.config.outages.iter().any(|outage| outage.host == host(node));
+        let steady = self.machines.iter().enumerate().filter(|&(node, _)| !fails(node));
+        steady.fold([0; 2], |sum, (_, machine)| [0, 1].map(|kind| sum[kind] + machine.slots[kind]))
+    }
+
     /// Time between two heartbeats of a node, ms.
     pub(crate) fn interval(&self) -> Ms {
         self.config.heartbeat.interval_of(self.machines.len())
@@ -587,7 +640,7 @@ impl World {
     /// The cluster.
     pub(crate) fn cluster(&self) -> Cluster {
         let machine = |(number, machine): (usize, &Machine)| {
-            (format!("n{number:03}"), format!("/r{}", machine.rack), Resources(machine.slots))
+            (host(number), format!("/r{}", machine.rack), Resources(machine.slots))
         };
         let machines: Vec<_> = self.machines.iter().enumerate().map(machine).collect();
         Cluster::new(self.config.clone(), machines).expect("a cluster with slots")
