@@ -45,7 +45,7 @@ fn replay_prints_an_object_a_policy() {
     args.extend(POLICIES.iter().flat_map(|policy| ["--policy", policy]));
     let printed = dir.ok(&args);
     let told: Vec<Value> = printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(told.iter().map(|run| run["policy"].as_str().unwrap()).collect::<Vec<_>>(), POLICIES);
+    assert_eq!(told.iter().map(|run| run["policy"].as_str().unwrap()).collect::<Vec<_>>(), *POLICIES);
     for run in &told {
         let expected = [
             "events",
@@ -124,17 +124,72 @@ fn workloads_are_generated_and_replayed() {
 fn policies_are_listed_with_their_parameters() {
     let dir = Dir::new();
     let all = dir.json(&["policies", "--json"]);
-    let names: Vec<&str> = all.as_array().unwrap().iter().map(|policy| policy["name"].as_str().unwrap()).collect();
-    assert_eq!(names, POLICIES);
-    for policy in all.as_array().unwrap() {
-        assert_eq!(fields(policy), ["name", "oracle", "parameters", "source", "title"]);
+    let all = all.as_array().unwrap();
+    let names = |role: &str| -> Vec<&str> {
+        let mut names: Vec<&str> =
+            all.iter().filter(|own| own["role"] == role).map(|own| own["name"].as_str().unwrap()).collect();
+        names.sort_unstable();
+        names
+    };
+    let mut expected = POLICIES.clone();
+    expected.sort_unstable();
+    assert_eq!(names("policy"), expected);
+    assert!(names("speculator").contains(&"late"));
+    for policy in all {
+        assert_eq!(fields(policy), ["family", "name", "oracle", "parameters", "role", "source", "title"]);
         for parameter in policy["parameters"].as_array().unwrap() {
-            assert_eq!(fields(parameter), ["default", "key", "meaning", "range", "unit"]);
+            assert_eq!(fields(parameter), ["default", "hadoop", "key", "meaning", "range", "unit"]);
         }
     }
-    let text = dir.ok(&["policies", "delay"]);
-    assert!(text.starts_with("delay\n") && text.contains("D  ") && !text.contains("fifo\n"), "{text}");
-    assert_eq!(dir.json(&["policies", "delay", "--json"])[0], all[2]);
+    let delay = dir.json(&["policies", "delay", "--json"]);
+    assert_eq!(Some(&delay[0]), all.iter().find(|policy| policy["name"] == "delay"));
+    assert_eq!(dir.json(&["policies", "delay:D=3", "--json"]), delay);
+    let text = dir.ok(&["policies", "fifo+late"]);
+    assert!(text.starts_with("fifo\n") && text.contains("…+late\n") && text.contains("slow_task"), "{text}");
+    assert_eq!(dir.ok(&["policies", "late"]).lines().next(), Some("…+late"));
+}
+
+#[test]
+fn policies_are_told_in_words_by_family() {
+    let dir = Dir::new();
+    let text = dir.ok(&["policies"]);
+    let line =
+        |wanted: &str| text.lines().position(|line| line == wanted).unwrap_or_else(|| panic!("{wanted}\n{text}"));
+    let (mapreduce, published) = (line("Hadoop MapReduce 1"), line("Published algorithms"));
+    let listed = |name: &str| text.lines().position(|line| line.starts_with(&format!("  {name} "))).unwrap();
+    assert!(mapreduce < listed("fair") && listed("fair") < published && published < listed("delay"));
+    assert!(POLICIES.iter().all(|name| line(name) > published), "each in full, below the overview");
+    let longest = text.lines().map(|line| line.chars().count()).max().unwrap();
+    assert!(longest <= 180, "a line of {longest} characters");
+
+    let delay = dir.ok(&["policies", "delay"]);
+    let expected = [
+        "delay",
+        "  Fair sharing with delay scheduling, by skip count",
+        "  source: Delay Scheduling, Algorithm 2",
+        "   parameter    default  range          unit        meaning",
+        "   D            24       0..1000000000  heartbeats  skips after which a job may launch elsewhere; 0: naive fair \
+         sharing",
+    ];
+    assert_eq!(delay.lines().take(5).collect::<Vec<_>>(), expected);
+    assert!(!delay.contains("--site-conf"), "no property of Hadoop sets its parameters");
+    let fair = dir.ok(&["policies", "fair"]);
+    let row = fair.lines().find(|line| line.ends_with(" mapred.fairscheduler.preemption"));
+    assert!(row.is_some_and(|row| row.trim().starts_with("preemption ")), "{fair}");
+    assert!(dir.ok(&["policies", "naive-fair"]).ends_with("  no parameters\n"));
+}
+
+#[test]
+fn a_policy_with_wrong_words_is_told_the_right_ones() {
+    let dir = Dir::new();
+    for (name, parts) in [
+        ("fare", &["unknown policy `fare`; did you mean `fair`?"][..]),
+        ("fair:preempt=true", &["no parameter `preempt`; did you mean `preemption`?"]),
+        ("fair:pools=users", &["pools: expected user|queue, found `users`; did you mean `user`?"]),
+        ("delay:D=many", &["D: expected 0..1000000000, found `many`"]),
+    ] {
+        dir.run(&["policies", name]).fails(2, parts);
+    }
 }
 
 #[test]
@@ -161,7 +216,7 @@ fn help_tells_every_flag() {
     for (command, flags) in [
         ("ingest", "<PATH> --out --format --counters --tasks --seed"),
         ("inspect", "<TRACE> --json"),
-        ("replay", "<TRACE|WORKLOAD.toml> --policy --cluster --seed --out --threads --resume --json"),
+        ("replay", "<TRACE|WORKLOAD.toml> --policy --cluster --site-conf --seed --out --threads --resume --json"),
         ("report", "<RUN> --out --format"),
         ("generate", "<WORKLOAD> --out --seed"),
         ("policies", "[NAME] --json"),

@@ -36,7 +36,7 @@ fn another_seed_is_another_schedule() {
     let dir = Dir::with_sample();
     replay(&dir, "T", "R1", &["--seed", "1"]);
     replay(&dir, "T", "R2", &["--seed", "2"]);
-    for policy in POLICIES {
+    for policy in POLICIES.iter() {
         let attempts = |run: &str| fs::read(dir.path(run).join(policy).join("attempts.parquet")).unwrap();
         assert!(attempts("R1") != attempts("R2"), "{policy}");
     }

@@ -145,7 +145,7 @@ fn names_lead_nowhere() {
         assert_eq!(ran.code, Some(0), "{ran:?}");
     };
     run(&["ingest", "trace.json", "--out", "T"]);
-    for policy in POLICIES {
+    for policy in POLICIES.iter() {
         run(&["replay", "T", "--policy", policy, "--out", "R"]);
     }
     run(&["report", "R", "T", "--out", "P"]);

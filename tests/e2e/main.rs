@@ -7,9 +7,15 @@
 mod commands;
 mod determinism;
 mod errors;
+mod example;
 mod golden_cli;
 mod hostile;
 mod interrupts;
 mod oracle_cli;
 mod roundtrip;
+mod site;
 mod support;
+
+#[path = "../../examples/shortest_job.rs"]
+#[allow(dead_code, reason = "its `main` is for people")]
+mod shortest_job;

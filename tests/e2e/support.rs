@@ -5,6 +5,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::LazyLock;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -12,15 +13,8 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// All policies.
-pub(crate) const POLICIES: [&str; resched_policies::POLICIES.len()] = {
-    let mut names = [""; resched_policies::POLICIES.len()];
-    let mut place = 0;
-    while place < names.len() {
-        names[place] = resched_policies::POLICIES[place].name;
-        place += 1;
-    }
-    names
-};
+pub(crate) static POLICIES: LazyLock<Vec<&str>> =
+    LazyLock::new(|| resched_policies::POLICIES.iter().map(|info| info.name).collect());
 
 /// A folder of a test's own, in which the binary runs, so that paths are short and the same each time.
 pub(crate) struct Dir(TempDir);

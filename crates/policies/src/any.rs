@@ -18,6 +18,7 @@ use crate::fifo::Fifo;
 use crate::flex::Flex;
 use crate::naive_fair::NaiveFair;
 use crate::quincy::Quincy;
+use crate::speculation::WithSpeculation;
 use crate::srpt::Srpt;
 use crate::triple_queue::TripleQueue;
 use crate::yarn_capacity::YarnCapacity;
@@ -26,7 +27,7 @@ use crate::yarn_fifo::YarnFifo;
 
 macro_rules! any_policy {
     ($($variant:ident),+ $(,)?) => {
-        /// One of the policies of the registry.
+        /// One of the policies of the registry, or one with a speculator.
         #[derive(Debug)]
         #[allow(missing_docs, reason = "each variant is named like the policy it holds")]
         #[allow(clippy::large_enum_variant, reason = "there is one a replay")]
@@ -111,4 +112,5 @@ any_policy!(
     Aria,
     Flex,
     Quincy,
+    WithSpeculation,
 );

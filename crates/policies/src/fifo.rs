@@ -18,7 +18,9 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     title: "Hadoop FIFO (JobQueueTaskScheduler)",
     source: "Hadoop MapReduce 1 (June 2011)",
     parameters: &[
-        Parameter::number("pad_fraction", "0.01", 0.0, 1.0, "", "share of the needed slots that is kept free"),
+        Parameter::number("pad_fraction", "0.01", 0.0, 1.0, "", "share of the needed slots that is kept free").hadoop(
+            &["mapreduce.jobtracker.taskscheduler.taskalloc.capacitypad", "mapred.jobtracker.taskalloc.capacitypad"],
+        ),
         Parameter::integer(
             "min_cluster",
             "3",

@@ -25,6 +25,7 @@ pub mod parts;
 mod quincy;
 mod registry;
 mod site;
+pub mod speculation;
 mod srpt;
 #[cfg(test)]
 mod testing;
@@ -48,8 +49,11 @@ pub use flex::Flex;
 pub use naive_fair::NaiveFair;
 pub use parts::allocations::{Allocations, PoolConfig, PoolMode};
 pub use quincy::Quincy;
-pub use registry::{POLICIES, Parameter, PolicyInfo, PolicySpec, Range};
-pub use site::Site;
+pub use registry::{
+    FAMILIES, POLICIES, Parameter, PolicyInfo, PolicySpec, Range, SpeculatorInfo, SpeculatorSpec, family,
+};
+pub use site::{CLUSTER_SETTINGS, ClusterSetting, Site, SiteConf};
+pub use speculation::SPECULATORS;
 pub use srpt::Srpt;
 pub use triple_queue::TripleQueue;
 pub use yarn_capacity::{YarnCapacity, YarnQueue};

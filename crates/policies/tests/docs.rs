@@ -6,7 +6,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use resched_policies::{POLICIES, PolicyInfo};
+use resched_policies::{CLUSTER_SETTINGS, FAMILIES, Parameter, Range, SPECULATORS, family};
 
 #[test]
 fn the_page_of_policies_is_fresh() {
@@ -22,23 +22,57 @@ fn the_page_of_policies_is_fresh() {
 fn page() -> String {
     let mut page =
         "# Policies\n\nMade from the registry by `crates/policies/tests/docs.rs`; do not edit. A policy is written \
-                    `name` or `name:key=value,key=value`.\n"
+                    `name` or `name:key=value,key=value`. A property of Hadoop sets a parameter where the configuration of a \
+                    site is given (`--site-conf`).\n"
             .to_owned();
-    POLICIES.iter().for_each(|info| section(info, &mut page));
+    for (title, names) in FAMILIES.iter().filter(|(_, names)| family(names).next().is_some()) {
+        write!(page, "\n## {title}\n").unwrap();
+        for info in family(names) {
+            section(info.name, info.title, info.source, info.parameters, &mut page);
+        }
+    }
+    page.push_str(
+        "\n## Speculators\n\nA speculator runs tasks that seem slow a second time, in slots that the policy leaves free. Any \
+         policy combines with any of them: `policy+speculator`, as in `fair+late` or \
+         `delay:D=24+late:cap=0.2`.\n",
+    );
+    for info in SPECULATORS {
+        section(info.name, info.title, info.source, info.parameters, &mut page);
+    }
+    page.push_str(
+        "\n## The cluster at a site\n\nSettings of a cluster file, and the properties of Hadoop that set them.\n\n",
+    );
+    page.push_str("| setting | range | property of Hadoop |\n|---|---|---|\n");
+    for setting in CLUSTER_SETTINGS {
+        let range = in_table(setting.range);
+        writeln!(page, "| `{}` | {range} | {} |", setting.key, quoted(setting.hadoop)).unwrap();
+    }
     page
 }
 
-fn section(info: &PolicyInfo, page: &mut String) {
-    write!(page, "\n## `{}`\n\n{}. Source: {}.\n", info.name, info.title, info.source).unwrap();
-    if info.parameters.is_empty() {
+/// A range as a cell of a table.
+fn in_table(range: Range) -> String {
+    range.to_string().replace('|', "\\|")
+}
+
+fn quoted(names: &[&str]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+fn section(name: &str, title: &str, source: &str, parameters: &[Parameter], page: &mut String) {
+    write!(page, "\n### `{name}`\n\n{title}. Source: {source}.\n").unwrap();
+    if parameters.is_empty() {
         page.push_str("\nNo parameters.\n");
         return;
     }
-    page.push_str("\n| parameter | default | range | unit | meaning |\n|---|---|---|---|---|\n");
-    for parameter in info.parameters {
-        let range = parameter.range.to_string().replace('|', "\\|");
+    page.push_str(
+        "\n| parameter | default | range | unit | meaning | property of Hadoop |\n|---|---|---|---|---|---|\n",
+    );
+    for parameter in parameters {
+        let range = in_table(parameter.range);
         let default = if parameter.default.is_empty() { "–" } else { parameter.default };
-        writeln!(page, "| `{}` | {default} | {range} | {} | {} |", parameter.key, parameter.unit, parameter.meaning)
-            .unwrap();
+        let (key, unit, meaning, properties) =
+            (parameter.key, parameter.unit, parameter.meaning, quoted(parameter.hadoop));
+        writeln!(page, "| `{key}` | {default} | {range} | {unit} | {meaning} | {properties} |").unwrap();
     }
 }

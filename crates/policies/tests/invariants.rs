@@ -201,11 +201,14 @@ impl resched_sim::Observer for Checker<'_> {
     }
 }
 
+/// Who has a container: a job's attempt, by task and node, or its application master.
+type Holder = (JobId, Option<(TaskId, NodeId)>);
+
 /// A policy, and what every container of the cluster holds by its own account.
 struct Watched<'p> {
     policy: &'p mut AnyPolicy,
-    /// Node and size of each container, by job and task; without a task that of an application master.
-    held: BTreeMap<(JobId, Option<TaskId>), (NodeId, Resources)>,
+    /// Node and size of each container, by job, task and node; without these that of an application master.
+    held: BTreeMap<Holder, (NodeId, Resources)>,
 }
 
 impl Watched<'_> {
@@ -218,7 +221,7 @@ impl Watched<'_> {
             }
             for (kind, run) in Kind::BOTH.iter().flat_map(|&kind| view.runs(job, kind).map(move |run| (kind, run))) {
                 let size = view.demand(if kind == Kind::Map { Ask::Map } else { Ask::Reduce });
-                self.held.entry((job, Some(run.task))).or_insert((run.node, size));
+                self.held.entry((job, Some((run.task, run.node)))).or_insert((run.node, size));
                 // What a master had that was lost with its node is on its way out.
                 if !self.held.contains_key(&(job, None)) && !run.dying {
                     return Err(format!("{run:?} before its master"));
@@ -256,7 +259,7 @@ impl Policy for Watched<'_> {
     }
     fn container_changed(&mut self, container: &Container, view: View<'_>) {
         if container.state == ContainerState::Completed {
-            self.held.remove(&(container.job, container.task));
+            self.held.remove(&(container.job, container.task.map(|task| (task, container.node))));
         }
         self.policy.container_changed(container, view);
     }

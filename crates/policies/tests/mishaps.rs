@@ -4,63 +4,17 @@
 mod worlds;
 
 use resched_policies::PolicySpec;
-use resched_sim::{
-    Cluster, ClusterConfig, Interval, Level, LoggedMap, LoggedReduce, Outage, Phase, ReduceModel, Resources,
-};
-use resched_trace::model::{Outcome, Priority};
-use worlds::{Eager, Machine, Map, Schedule, Submitted, World};
-
-fn map(run: i64, replicas: &[usize]) -> Map {
-    Map { replicas: replicas.to_vec(), tries: vec![LoggedMap { outcome: Outcome::Success, level: Level::Node, run }] }
-}
-
-fn job(submit: i64, maps: Vec<Map>) -> Submitted {
-    Submitted {
-        submit,
-        user: 0,
-        queue: 0,
-        priority: Priority::Normal,
-        maps,
-        reduces: Vec::new(),
-        first_shuffle: None,
-        typical_shuffle: None,
-        shuffle_bytes: 0,
-    }
-}
-
-/// So many nodes with one slot of each kind that call every 3 s, all at once, from 0 on.
-fn world(nodes: usize, jobs: Vec<Submitted>) -> World {
-    let mut config = ClusterConfig::default();
-    config.heartbeat.interval = Interval::Fixed(3_000);
-    config.heartbeat.phase = Phase::Together;
-    config.cost.reduce = ReduceModel::R0;
-    World { unit: 500, seed: 1, machines: vec![Machine { rack: 0, slots: [1, 1] }; nodes], config, jobs }
-}
+use resched_sim::{Cluster, ClusterConfig, LoggedReduce, Outage, ReduceModel, Resources};
+use resched_trace::model::Outcome;
+use worlds::by_hand::{ends, job, launches, map, replay, world};
+use worlds::{Eager, Submitted, World};
 
 fn down(node: usize, from: i64, to: Option<i64>) -> Outage {
     Outage { host: format!("n{node:03}"), from, to }
 }
 
-fn replay(world: &World, policy: &str) -> Schedule {
-    let mut built = PolicySpec::parse(policy).and_then(|spec| spec.build()).expect("a policy");
-    let parked = world.replay(policy, &mut built, true).expect("it ends");
-    let mut built = PolicySpec::parse(policy).and_then(|spec| spec.build()).expect("a policy");
-    assert_eq!(parked, world.replay(policy, &mut built, false).expect("it ends"), "parking");
-    parked
-}
-
 fn reduce(run: i64) -> Vec<LoggedReduce> {
     vec![LoggedReduce { outcome: Outcome::Success, shuffle: 0, sort: 0, reduce: Some(run) }]
-}
-
-/// (when, task, attempt, node) of every launch.
-fn launches(schedule: &Schedule) -> Vec<(i64, usize, u32, usize)> {
-    schedule.launches.iter().map(|own| (own.at, own.task, own.attempt, own.node)).collect()
-}
-
-/// (task, attempt, finish, outcome, discarded) of every end.
-fn ends(schedule: &Schedule) -> Vec<(usize, u32, Option<i64>, Outcome, bool)> {
-    schedule.ends.iter().map(|own| (own.task, own.attempt, own.finish, own.outcome, own.discarded)).collect()
 }
 
 #[test]

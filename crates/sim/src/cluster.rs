@@ -7,6 +7,7 @@ use resched_trace::model::{NodeChange, NodeRow};
 use resched_trace::store::Trace;
 use resched_trace::workload::explain_toml;
 use serde::{Deserialize, Serialize};
+use toml::{Table, Value};
 
 use crate::Error;
 use crate::containers::{Ask, Containers, System};
@@ -90,6 +91,10 @@ impl Default for Nodes {
 pub struct Heartbeat {
     /// Time between two heartbeats of a node.
     pub interval: Interval,
+    /// How many heartbeats a second the master wants to get; for the rules of an era.
+    pub per_second: u32,
+    /// The shortest interval, ms; absent: the era's own. For the rules of an era.
+    pub least: Option<Ms>,
     /// When the clock starts: the first heartbeats come from here on, ms.
     pub first: Ms,
     /// How the first heartbeats lie within one interval.
@@ -106,11 +111,35 @@ impl Default for Heartbeat {
     fn default() -> Self {
         Self {
             interval: Interval::Era(Era::Mr1_2009),
+            per_second: 100,
+            least: None,
             first: 0,
             phase: Phase::Spread,
             jitter: 0,
             out_of_band: false,
             expiry: 600_000,
+        }
+    }
+}
+
+impl Heartbeat {
+    /// The interval of a cluster of so many nodes, ms (policies A.1).
+    pub fn interval_of(&self, nodes: usize) -> Ms {
+        let (nodes, per_second) = (nodes as Ms, Ms::from(self.per_second.max(1)));
+        let of_era = match self.interval {
+            Interval::Fixed(ms) => return ms,
+            Interval::Era(Era::Mr1_2009) => 1000 * ((nodes + per_second - 1) / per_second),
+            Interval::Era(Era::Mr1_2011) => 1000 * nodes / per_second,
+        };
+        of_era.max(self.shortest())
+    }
+
+    /// The shortest interval that may come of it, ms.
+    fn shortest(&self) -> Ms {
+        match self.interval {
+            Interval::Fixed(ms) => ms,
+            Interval::Era(Era::Mr1_2009) => self.least.unwrap_or(3000),
+            Interval::Era(Era::Mr1_2011) => self.least.unwrap_or(300),
         }
     }
 }
@@ -128,24 +157,12 @@ pub enum Interval {
 /// Hadoop's rules for the heartbeat interval (policies A.1).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub enum Era {
-    /// `max(3000, 1000·ceil(N/100))` ms.
+    /// `max(3000, 1000·ceil(N/100))` ms; 100 and 3000 are `per_second` and `least` of [`Heartbeat`].
     #[serde(rename = "mr1-2009")]
     Mr1_2009,
-    /// `max(300, floor(1000·N/100))` ms.
+    /// `max(300, floor(1000·N/100))` ms, likewise.
     #[serde(rename = "mr1-2011")]
     Mr1_2011,
-}
-
-impl Interval {
-    /// The interval of a cluster of so many nodes, ms.
-    pub fn of(self, nodes: usize) -> Ms {
-        let nodes = nodes as Ms;
-        match self {
-            Interval::Fixed(ms) => ms,
-            Interval::Era(Era::Mr1_2009) => Ms::max(3000, 1000 * ((nodes + 99) / 100)),
-            Interval::Era(Era::Mr1_2011) => Ms::max(300, 10 * nodes),
-        }
-    }
 }
 
 /// How the nodes' first heartbeats lie within one interval.
@@ -287,15 +304,38 @@ impl ClusterConfig {
     /// Reads a cluster file.
     ///
     /// # Errors
-    /// [`Error::Config`] if it cannot be read, or, with line and column, if it is not one.
+    /// [`Error::Config`] if it cannot be read, or, with its line, if it is not one.
     pub fn read(path: &Path) -> Result<Self, Error> {
+        Self::read_over(&Table::new(), path)
+    }
+
+    /// Reads a cluster file over other settings, as its keys have them: what the file says wins.
+    ///
+    /// # Errors
+    /// As [`ClusterConfig::read`].
+    pub fn read_over(settings: &Table, path: &Path) -> Result<Self, Error> {
         let named = |problem: String| Error::Config(format!("{}: {problem}", path.display()));
         let text = std::fs::read_to_string(path)
             .map_err(|error| named(format!("cannot read the cluster file ({error}); name another --cluster")))?;
         let remedy = "correct it (traces/clusters holds examples)";
-        let config: Self =
-            toml::from_str(&text).map_err(|error| explain_toml(&error, &text, &path.display().to_string(), remedy))?;
-        config.check().map_err(|problem| named(format!("{problem}; {remedy}")))?;
+        let explained = |error| explain_toml(&error, &text, &path.display().to_string(), remedy);
+        let alone: Self = toml::from_str(&text).map_err(explained)?;
+        alone.check().map_err(|problem| named(format!("{problem}; {remedy}")))?;
+        let own: Table = toml::from_str(&text).map_err(explained)?;
+        let mut all = settings.clone();
+        lay_over(&mut all, own);
+        Self::of_settings(all).map_err(|error| named(format!("over the other settings, {error}; {remedy}")))
+    }
+
+    /// The cluster of these settings, as the keys of a cluster file have them; the rest has its defaults, part by part.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if a key is unknown or a value is wrong.
+    pub fn of_settings(settings: Table) -> Result<Self, Error> {
+        let mut all = Table::try_from(Self::default()).map_err(|error| Error::Config(error.to_string()))?;
+        lay_over(&mut all, settings);
+        let config: Self = all.try_into().map_err(|error: toml::de::Error| Error::Config(error.to_string()))?;
+        config.check().map_err(Error::Config)?;
         Ok(config)
     }
 
@@ -328,10 +368,12 @@ impl ClusterConfig {
         inside("nodes.copying_reduces", f64::from(self.nodes.copying_reduces), 0.0, f64::from(MOST_SLOTS))?;
         if let Interval::Fixed(ms) = self.heartbeat.interval {
             inside("heartbeat.interval", ms as f64, 1.0, day)?;
-            inside("heartbeat.jitter", self.heartbeat.jitter as f64, 0.0, ((ms - 1) / 2) as f64)?;
-        } else {
-            inside("heartbeat.jitter", self.heartbeat.jitter as f64, 0.0, 149.0)?;
         }
+        inside("heartbeat.per_second", f64::from(self.heartbeat.per_second), 1.0, 1e6)?;
+        if let Some(least) = self.heartbeat.least {
+            inside("heartbeat.least", least as f64, 1.0, day)?;
+        }
+        inside("heartbeat.jitter", self.heartbeat.jitter as f64, 0.0, ((self.heartbeat.shortest() - 1) / 2) as f64)?;
         inside("heartbeat.first", self.heartbeat.first as f64, 0.0, day)?;
         inside("jobs.first_submit", self.jobs.first_submit as f64, 0.0, day)?;
         inside("jobs.slowstart", self.jobs.slowstart, 0.0, 1.0)?;
@@ -354,6 +396,18 @@ impl ClusterConfig {
         }
         inside("cost.shuffle_rate", self.cost.shuffle_rate, 1.0, 1e15)?;
         self.containers.check()
+    }
+}
+
+/// Puts the settings of one table over those of another, key by key.
+fn lay_over(beneath: &mut Table, above: Table) {
+    for (key, value) in above {
+        match (beneath.get_mut(&key), value) {
+            (Some(Value::Table(under)), Value::Table(over)) => lay_over(under, over),
+            (_, value) => {
+                beneath.insert(key, value);
+            }
+        }
     }
 }
 
@@ -531,7 +585,7 @@ impl Cluster {
                 "the cluster has no map slot; expected at least one node with `map_slots` above 0".to_owned(),
             ));
         }
-        self.interval = self.config.heartbeat.interval.of(self.nodes.len());
+        self.interval = self.config.heartbeat.interval_of(self.nodes.len());
         self.demands = [Resources([0, 0]), Resources([1, 0]), Resources([0, 1]), Resources([1, 0])];
         self.slots = self.total.0;
         Ok(())
@@ -664,15 +718,41 @@ impl Cluster {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
+    fn heartbeat(era: Era) -> Heartbeat {
+        Heartbeat { interval: Interval::Era(era), ..Heartbeat::default() }
+    }
+
     #[test]
     fn a1_heartbeat_interval_of_both_eras() {
-        assert_eq!(Interval::Era(Era::Mr1_2009).of(62), 3_000);
-        assert_eq!(Interval::Era(Era::Mr1_2009).of(1_545), 16_000);
-        assert_eq!(Interval::Era(Era::Mr1_2011).of(62), 620);
-        assert_eq!(Interval::Era(Era::Mr1_2011).of(20), 300);
+        assert_eq!(heartbeat(Era::Mr1_2009).interval_of(62), 3_000);
+        assert_eq!(heartbeat(Era::Mr1_2009).interval_of(1_545), 16_000);
+        assert_eq!(heartbeat(Era::Mr1_2011).interval_of(62), 620);
+        assert_eq!(heartbeat(Era::Mr1_2011).interval_of(20), 300);
+    }
+
+    #[test]
+    fn the_rules_of_an_era_take_another_rate_and_another_least() {
+        let tuned = |era| Heartbeat { per_second: 40, least: Some(700), ..heartbeat(era) };
+        assert_eq!(tuned(Era::Mr1_2009).interval_of(62), 2_000);
+        assert_eq!(tuned(Era::Mr1_2011).interval_of(62), 1_550);
+        assert_eq!(tuned(Era::Mr1_2011).interval_of(20), 700);
+        let fixed = Heartbeat { interval: Interval::Fixed(50), ..tuned(Era::Mr1_2009) };
+        assert_eq!(fixed.interval_of(62), 50);
+    }
+
+    #[test]
+    fn the_keys_of_a_cluster_file_win_over_other_settings() {
+        let settings: Table = "[nodes]\nmap_slots = 7\nreduce_slots = 5\n".parse().unwrap();
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "[nodes]\nreduce_slots = 1\n[jobs]\nslowstart = 0.5\n").unwrap();
+        let config = ClusterConfig::read_over(&settings, file.path()).unwrap();
+        assert_eq!((config.nodes.map_slots, config.nodes.reduce_slots, config.jobs.slowstart), (7, 1, 0.5));
+        let wrong: Table = "[nodes]\nmap_slots = -1\n".parse().unwrap();
+        assert!(ClusterConfig::of_settings(wrong).is_err());
     }
 
     #[test]

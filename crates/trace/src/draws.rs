@@ -39,6 +39,8 @@ pub enum Purpose {
     MapPeek = 14,
     /// Which nodes are looked at to decide that.
     PeekSample = 15,
+    /// Where the search for clusters of stage weights starts.
+    ClusterStart = 16,
 }
 
 /// A generator for the draws of one entity and purpose; `entity` is any numbers that name it, such as job and task.

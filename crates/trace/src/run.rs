@@ -46,6 +46,15 @@ pub struct RunCluster {
     pub vcores: Option<u64>,
 }
 
+/// The configuration of the site at which it was replayed.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct RunSite {
+    /// The files that were read, by name, with their SHA-256 (hexadecimal).
+    pub files: BTreeMap<String, String>,
+    /// What of them had no effect, a line each.
+    pub warnings: Vec<String>,
+}
+
 /// What `run.json` holds.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct RunInfo {
@@ -63,8 +72,11 @@ pub struct RunInfo {
     pub trace: RunTrace,
     /// The cluster.
     pub cluster: RunCluster,
-    /// The rules of the cluster file, defaults included.
+    /// The rules of the cluster file, those of the site and defaults included.
     pub rules: serde_json::Value,
+    /// The configuration of the site; absent: none was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub site: Option<RunSite>,
     /// How run times of tasks were found.
     pub cost_model: String,
     /// How reduces were modelled.

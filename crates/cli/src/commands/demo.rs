@@ -44,7 +44,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let policies: Result<Vec<PolicySpec>, String> = POLICIES.iter().map(|text| PolicySpec::parse(text)).collect();
     let policies = policies.map_err(Failure::request)?;
     let config = ClusterConfig::parse(CLUSTER)?;
-    let request = Request { policies: &policies, config, seed: 1, threads: None, decisions: false, resume: false };
+    let request =
+        Request { policies: &policies, config, site: None, seed: 1, threads: None, decisions: false, resume: false };
     let done = request.carry_out(&trace, &runs)?.done;
     print(&format!("2. replay it under {} policies\n{}", POLICIES.len(), indented(&told(&done))))?;
 

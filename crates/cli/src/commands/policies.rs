@@ -1,15 +1,15 @@
-//! `resched policies`: every policy, its parameters and source.
+//! `resched policies`: every policy and speculator, its parameters and source.
 
-use resched_policies::{POLICIES, PolicyInfo, PolicySpec};
+use resched_policies::{FAMILIES, Parameter, PolicyInfo, PolicySpec, SPECULATORS, SpeculatorInfo, family};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::output::{print, print_json, table};
 
-/// List every policy with its parameters and source.
+/// List every policy, and every speculator that combines with them, with its parameters and source.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Only this policy.
+    /// Only this policy or speculator; with values, `name:key=value,…`, they are checked.
     name: Option<String>,
     /// The same for programs.
     #[arg(long)]
@@ -17,36 +17,109 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let chosen: Vec<&PolicyInfo> = match &args.name {
-        None => POLICIES.iter().collect(),
-        Some(name) => vec![PolicySpec::parse(name).map_err(Failure::request)?.info],
+    let chosen = match &args.name {
+        None => all(),
+        Some(name) => named(name).map_err(Failure::request)?,
     };
     if args.json {
-        let all: Vec<Value> = chosen.iter().map(|info| as_json(info)).collect();
+        let all: Vec<Value> = chosen.iter().map(as_json).collect();
         return print_json(&all);
     }
-    let told: Vec<String> = chosen.iter().map(|info| in_words(info)).collect();
-    print(&told.join("\n"))
+    let mut parts: Vec<String> = chosen.iter().map(in_words).collect();
+    if args.name.is_none() {
+        parts.insert(0, overview(&chosen));
+    }
+    print(&parts.join("\n"))
 }
 
-fn in_words(info: &PolicyInfo) -> String {
-    let mut text = format!("{}\n  {}\n  source: {}\n", info.name, info.title, info.source);
+/// The family under which speculators are told.
+const SPECULATION: &str = "Speculation, combined with any policy: policy+speculator";
+
+/// Policies by family, then speculators.
+fn all() -> Vec<Entry> {
+    let policies = FAMILIES.iter().flat_map(|(_, names)| family(names)).map(Entry::from);
+    policies.chain(SPECULATORS.iter().map(Entry::from)).collect()
+}
+
+/// The speculator of that name, or the policy with the speculator that it may have.
+fn named(name: &str) -> Result<Vec<Entry>, String> {
+    if let Some(speculator) = SPECULATORS.iter().find(|info| info.name == name) {
+        return Ok(vec![speculator.into()]);
+    }
+    let spec = PolicySpec::parse(name)?;
+    let speculator = spec.speculator.map(|speculator| speculator.info.into());
+    Ok([spec.info.into()].into_iter().chain(speculator).collect())
+}
+
+/// A policy or a speculator.
+struct Entry {
+    role: &'static str,
+    family: &'static str,
+    name: &'static str,
+    title: &'static str,
+    source: &'static str,
+    oracle: bool,
+    parameters: &'static [Parameter],
+}
+
+impl From<&'static PolicyInfo> for Entry {
+    fn from(info: &'static PolicyInfo) -> Self {
+        let PolicyInfo { name, title, source, parameters, .. } = *info;
+        Self { role: "policy", family: info.family(), name, title, source, oracle: info.is_oracle(), parameters }
+    }
+}
+
+impl From<&'static SpeculatorInfo> for Entry {
+    fn from(info: &'static SpeculatorInfo) -> Self {
+        let SpeculatorInfo { name, title, source, parameters, .. } = *info;
+        Self { role: "speculator", family: SPECULATION, name, title, source, oracle: false, parameters }
+    }
+}
+
+/// A line for each, by family.
+fn overview(entries: &[Entry]) -> String {
+    let widest = entries.iter().map(|entry| entry.name.len()).max().unwrap_or(0);
+    let mut text = String::new();
+    for of_family in entries.chunk_by(|a, b| a.family == b.family) {
+        text += of_family.first().map_or("", |entry| entry.family);
+        text += "\n";
+        for entry in of_family {
+            text += &format!("  {:widest$}  {}\n", entry.name, entry.title);
+        }
+        text += "\n";
+    }
+    text + "A policy is written `name` or `name:key=value,key=value`, for example `delay:D=12` or `fair+late:cap=0.2`. \
+            In full:\n"
+}
+
+/// What there is to know of one.
+fn in_words(info: &Entry) -> String {
+    let name = if info.role == "speculator" { format!("…+{}", info.name) } else { info.name.to_owned() };
+    let mut text = format!("{name}\n  {}\n  source: {}\n", info.title, info.source);
     if info.parameters.is_empty() {
         return text + "  no parameters\n";
     }
     let rows = info.parameters.iter().map(|parameter| {
-        let default = if parameter.default.is_empty() { "-" } else { parameter.default };
-        [parameter.key, default, &parameter.range.to_string(), parameter.unit, parameter.meaning]
-            .map(str::to_owned)
-            .to_vec()
+        let Parameter { key, default, unit, meaning, .. } = *parameter;
+        let default = if default.is_empty() { "-" } else { default };
+        [key, default, &parameter.range.to_string(), unit, meaning].map(str::to_owned).to_vec()
     });
-    for line in table(&["parameter", "default", "range", "unit", "meaning"], rows.collect(), 0..0).lines() {
-        text += &format!("  {line}\n");
+    text += &indented(&table(&["parameter", "default", "range", "unit", "meaning"], rows.collect(), 0..0));
+    let of_site = info.parameters.iter().filter(|parameter| !parameter.hadoop.is_empty());
+    let rows: Vec<Vec<String>> =
+        of_site.map(|parameter| vec![parameter.key.to_owned(), parameter.hadoop.join(", ")]).collect();
+    if !rows.is_empty() {
+        text += "\n";
+        text += &indented(&table(&["parameter", "property of Hadoop that sets it (--site-conf)"], rows, 0..0));
     }
     text
 }
 
-fn as_json(info: &PolicyInfo) -> Value {
+fn indented(text: &str) -> String {
+    text.lines().map(|line| format!("  {line}\n")).collect()
+}
+
+fn as_json(info: &Entry) -> Value {
     let parameters: Vec<Value> = info
         .parameters
         .iter()
@@ -57,13 +130,16 @@ fn as_json(info: &PolicyInfo) -> Value {
                 "range": parameter.range.to_string(),
                 "unit": parameter.unit,
                 "meaning": parameter.meaning,
+                "hadoop": parameter.hadoop,
             })
         })
         .collect();
     json!({
+        "role": info.role,
+        "family": info.family,
         "name": info.name,
         "title": info.title,
-        "oracle": info.is_oracle(),
+        "oracle": info.oracle,
         "source": info.source,
         "parameters": parameters,
     })

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use indicatif::ProgressBar;
 use resched_analysis::{Run, Summary};
-use resched_policies::PolicySpec;
+use resched_policies::{PolicySpec, SiteConf};
 use resched_sim::{Cluster, ClusterConfig, Kind, Options, Policy, RunWriter, Skipped, System, Workload, load, replay};
-use resched_trace::run::{self, RunCluster, RunInfo, RunTrace};
+use resched_trace::run::{self, RunCluster, RunInfo, RunSite, RunTrace};
 use resched_trace::store::{StagedDir, Trace};
 use resched_trace::workload::write_trace;
 use serde::Serialize;
@@ -26,12 +26,17 @@ pub(crate) struct Args {
     /// A trace, or a workload file (TOML).
     #[arg(value_name = "TRACE|WORKLOAD.toml")]
     trace: PathBuf,
-    /// A policy, `name` or `name:key=value,…`; may be given more than once. `key=1|2|3` stands for three policies.
+    /// A policy, `name` or `name:key=value,…`; may be given more than once. `key=1|2|3` stands for three policies,
+    /// `name+speculator` for a policy with backups of slow tasks.
     #[arg(long = "policy", required = true, value_name = "POLICY")]
     policies: Vec<String>,
     /// The cluster to replay on (TOML); without it the trace's own machines.
     #[arg(long, value_name = "CLUSTER.toml")]
     cluster: Option<PathBuf>,
+    /// A folder with the configuration of a Hadoop site (mapred-site.xml, fair-scheduler.xml, …): its settings take the place
+    /// of defaults. What --policy or --cluster sets wins.
+    #[arg(long, value_name = "DIR")]
+    site_conf: Option<PathBuf>,
     /// The seed of all draws.
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -44,7 +49,7 @@ pub(crate) struct Args {
     /// Also write what policies decide over time, where they tell of it (such as `dress` of its δ).
     #[arg(long)]
     decisions: bool,
-    /// Keep runs that are there already, of the same trace, cluster, policy and seed.
+    /// Keep runs that are there already, of the same trace, cluster, site, policy and seed.
     #[arg(long)]
     resume: bool,
     /// Print one JSON object a policy, a line each.
@@ -73,10 +78,22 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     for text in &args.policies {
         policies.extend(PolicySpec::parse_grid(text).map_err(Failure::request)?);
     }
-    let config = args.cluster.as_deref().map_or_else(|| Ok(ClusterConfig::default()), ClusterConfig::read)?;
+    let SiteConf { site, cluster, files, warnings } =
+        args.site_conf.as_deref().map_or_else(|| Ok(SiteConf::default()), SiteConf::read).map_err(Failure::request)?;
+    let site = Arc::new(site);
+    let policies: Result<Vec<PolicySpec>, String> = policies.iter().map(|policy| policy.at_site(&site)).collect();
+    let policies = policies.map_err(Failure::request)?;
+    let config = match &args.cluster {
+        Some(path) => ClusterConfig::read_over(&cluster, path)?,
+        None => ClusterConfig::of_settings(cluster)?,
+    };
+    for warning in &warnings {
+        eprintln!("warning: {warning}");
+    }
     let request = Request {
         policies: &policies,
         config,
+        site: args.site_conf.as_ref().map(|_| RunSite { files, warnings }),
         seed: args.seed,
         threads: args.threads,
         decisions: args.decisions,
@@ -100,6 +117,7 @@ pub(super) struct Outcome {
 pub(super) struct Request<'a> {
     pub(super) policies: &'a [PolicySpec],
     pub(super) config: ClusterConfig,
+    pub(super) site: Option<RunSite>,
     pub(super) seed: u64,
     pub(super) threads: Option<usize>,
     pub(super) decisions: bool,
@@ -125,6 +143,7 @@ impl Request<'_> {
         let info = RunInfo {
             trace: RunTrace { path: path.display().to_string(), sha256: trace.fingerprint()? },
             rules: serde_json::to_value(&cluster.config).map_err(|error| Failure::work(error.to_string()))?,
+            site: self.site.clone(),
             cost_model: "logged".to_owned(),
             reduce_model: cluster.config.cost.reduce.name().to_owned(),
             seed: self.seed,
@@ -198,7 +217,7 @@ impl Request<'_> {
         let mut info = RunInfo {
             label: label.clone(),
             cluster: in_short(&cluster),
-            policy: policy.info.name.to_owned(),
+            policy: policy.name(),
             params: policy.parameters(),
             ..world.info.clone()
         };
@@ -248,7 +267,7 @@ fn in_short(cluster: &Cluster) -> RunCluster {
     }
 }
 
-/// Whether the folder holds a run of the same trace, cluster, policy and seed by this version, with decisions if so asked.
+/// Whether the folder holds a run of the same trace, cluster, site, policy and seed by this version, with decisions if so asked.
 fn is_there(dir: &Path, wanted: &RunInfo, decisions: bool) -> bool {
     let Ok(found) = run::read(dir) else { return false };
     let same = RunInfo {

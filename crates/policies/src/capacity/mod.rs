@@ -22,6 +22,7 @@ use resched_sim::{AttemptEnd, JobId, Kind, Ms, Offer, Orders, Policy, Reach, Run
 use resched_trace::model::Priority;
 
 pub use queues::CapacityQueue;
+pub(crate) use queues::percentages;
 
 use crate::parts::job_queue::JobQueue;
 use crate::parts::queue_tree::QueueTree;
@@ -42,8 +43,10 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
             100,
             "%",
             "share of a queue that each user gets at least while others compete, where the queue sets none",
-        ),
-        Parameter::boolean("priorities", "false", "order jobs by priority first, where the queue does not say"),
+        )
+        .hadoop(&["mapred.capacity-scheduler.default-minimum-user-limit-percent"]),
+        Parameter::boolean("priorities", "false", "order jobs by priority first, where the queue does not say")
+            .hadoop(&["mapred.capacity-scheduler.default-supports-priority"]),
         Parameter::integer(
             "jobs_per_user",
             "2",
@@ -51,7 +54,8 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
             1_000_000,
             "jobs",
             "jobs of a user that are initialised and have launched nothing, where the queue sets no number",
-        ),
+        )
+        .hadoop(&["mapred.capacity-scheduler.default-maximum-initialized-jobs-per-user"]),
         Parameter::integer(
             "extra_users",
             "2",
@@ -60,7 +64,8 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
             "users",
             "users with such jobs beyond those that the user limit lets run together",
         ),
-        Parameter::integer("init_poll", "5000", 1, 86_400_000, "ms", "between two choices of jobs to initialise"),
+        Parameter::integer("init_poll", "5000", 1, 86_400_000, "ms", "between two choices of jobs to initialise")
+            .hadoop(&["mapred.capacity-scheduler.init-poll-interval"]),
     ],
     build: |values, site| Ok(Capacity::new(values, site)?.into()),
 };

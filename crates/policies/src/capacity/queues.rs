@@ -84,7 +84,7 @@ pub(super) fn parse(text: &str) -> Result<QueueTree<CapacityQueue>, String> {
 ///
 /// # Errors
 /// What is wrong with the queues, in a sentence.
-pub(super) fn percentages(tree: &QueueTree<CapacityQueue>) -> Result<Vec<f32>, String> {
+pub(crate) fn percentages(tree: &QueueTree<CapacityQueue>) -> Result<Vec<f32>, String> {
     if tree.queues().len() < 2 {
         return Err("expected at least one queue".to_owned());
     }

@@ -71,8 +71,10 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
             1_000_000,
             "nodes",
             "how many nodes pass an application over before it runs a map in the rack of its data",
-        ),
-        Parameter::number("am_share", "0.1", 0.0, 1.0, "", "share for masters, which limits the active applications"),
+        )
+        .hadoop(&["yarn.scheduler.capacity.node-locality-delay"]),
+        Parameter::number("am_share", "0.1", 0.0, 1.0, "", "share for masters, which limits the active applications")
+            .hadoop(&["yarn.scheduler.capacity.maximum-am-resource-percent"]),
     ],
     build: |values, _| Ok(Dress::new(values)?.into()),
 };

@@ -31,15 +31,21 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
         ALLOCATIONS,
         DELAY_NODE,
         DELAY_RACK,
-        Parameter::boolean("assign_multiple", "true", "fill all free slots at one heartbeat; false: one task"),
-        Parameter::integer("map_cap", "-1", -1, 100_000, "tasks", "maps per heartbeat; -1: the free slots"),
-        Parameter::integer("reduce_cap", "-1", -1, 100_000, "tasks", "reduces per heartbeat; -1: the free slots"),
-        Parameter::number("max_diff", "0", 0.0, 1.0, "", "by how much a node may be fuller than the cluster"),
+        Parameter::boolean("assign_multiple", "true", "fill all free slots at one heartbeat; false: one task")
+            .hadoop(&["mapred.fairscheduler.assignmultiple"]),
+        Parameter::integer("map_cap", "-1", -1, 100_000, "tasks", "maps per heartbeat; -1: the free slots")
+            .hadoop(&["mapred.fairscheduler.assignmultiple.maps"]),
+        Parameter::integer("reduce_cap", "-1", -1, 100_000, "tasks", "reduces per heartbeat; -1: the free slots")
+            .hadoop(&["mapred.fairscheduler.assignmultiple.reduces"]),
+        Parameter::number("max_diff", "0", 0.0, 1.0, "", "by how much a node may be fuller than the cluster")
+            .hadoop(&["mapred.fairscheduler.load.max.diff"]),
         SIZE_WEIGHT,
         BOOST,
         UPDATE,
-        Parameter::boolean("preemption", "false", "kill tasks of others for pools that are kept below their share"),
-        Parameter::integer("preemption_interval", "15000", 1, 86_400_000, "ms", "between two checks for preemption"),
+        Parameter::boolean("preemption", "false", "kill tasks of others for pools that are kept below their share")
+            .hadoop(&["mapred.fairscheduler.preemption"]),
+        Parameter::integer("preemption_interval", "15000", 1, 86_400_000, "ms", "between two checks for preemption")
+            .hadoop(&["mapred.fairscheduler.preemption.interval"]),
     ],
     build: |values, site| Ok(Fair::new(values, site)?.into()),
 };

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-/// What the pools may claim. A pool that is not named has the defaults.
+/// What the pools may claim.
 ///
 /// ```toml
 /// fair_share_timeout = 30000      # ms below half its fair share before a pool preempts; absent: never
@@ -19,10 +19,14 @@ pub struct Allocations {
     pub fair_share_timeout: Option<i64>,
     /// How long a pool stays below its guarantee before it preempts, ms; for pools that set none.
     pub min_share_timeout: Option<i64>,
-    /// How many jobs of one user run at once.
+    /// How many jobs of one user run at once; for users that are not named.
     pub user_max_jobs: Option<u32>,
-    /// The pools that differ from the defaults, by name.
+    /// How many jobs of a user run at once, by name.
+    pub users: BTreeMap<String, u32>,
+    /// The pools, by name.
     pub pools: BTreeMap<String, PoolConfig>,
+    /// What a pool may claim that is not named.
+    pub unnamed: PoolConfig,
 }
 
 /// What one pool may claim.
@@ -90,12 +94,28 @@ impl Allocations {
 
     fn parse(text: &str) -> Result<Self, String> {
         let allocations: Self = toml::from_str(text).map_err(|error| error.to_string())?;
-        for (name, pool) in &allocations.pools {
+        let named = allocations.pools.iter().map(|(name, pool)| (format!("pools.{name}"), pool));
+        for (name, pool) in named.chain([("unnamed".to_owned(), &allocations.unnamed)]) {
             if !(pool.weight > 0.0 && pool.weight <= 1e9) {
-                return Err(format!("pools.{name}.weight: expected a number above 0, found {}", pool.weight));
+                return Err(format!("{name}.weight: expected a number above 0, found {}", pool.weight));
             }
         }
         Ok(allocations)
+    }
+
+    /// What the pool of that name may claim.
+    pub fn pool(&self, name: &str) -> &PoolConfig {
+        self.pools.get(name).unwrap_or(&self.unnamed)
+    }
+
+    /// How many jobs of that user run at once; `None`: any number.
+    pub fn jobs_of_user(&self, name: &str) -> Option<u32> {
+        self.users.get(name).copied().or(self.user_max_jobs)
+    }
+
+    /// Whether the number of a user's jobs that run at once is limited.
+    pub fn limits_users(&self) -> bool {
+        self.user_max_jobs.is_some() || !self.users.is_empty()
     }
 }
 
@@ -110,5 +130,15 @@ mod tests {
         assert_eq!((read.pools["a"].min_maps, read.pools["a"].mode), (20, PoolMode::Fifo));
         assert!(Allocations::parse("[pools.a]\nminmaps = 20\n").unwrap_err().contains("min_maps"));
         assert!(Allocations::parse("[pools.a]\nweight = 0.0\n").unwrap_err().contains("above 0"));
+        assert!(Allocations::parse("[unnamed]\nweight = nan\n").unwrap_err().contains("unnamed.weight"));
+    }
+
+    #[test]
+    fn who_is_not_named_has_the_defaults_of_the_file() {
+        let read = "user_max_jobs = 3\n[users]\nann = 7\n[unnamed]\nmax_jobs = 5\n[pools.a]\nmin_maps = 1\n";
+        let read = Allocations::parse(read).unwrap();
+        assert_eq!((read.jobs_of_user("ann"), read.jobs_of_user("bob")), (Some(7), Some(3)));
+        assert_eq!((read.pool("a").max_jobs, read.pool("b").max_jobs), (None, Some(5)));
+        assert!(read.limits_users() && !Allocations::default().limits_users());
     }
 }

@@ -17,9 +17,11 @@ pub(crate) const DELAY_NODE: Parameter = Parameter::integer(
     86_400_000,
     "ms",
     "wait for a node with the data; -1: 1.5 heartbeats, 15 s at most",
-);
+)
+.hadoop(&["mapred.fairscheduler.locality.delay.node", "mapred.fairscheduler.locality.delay"]);
 pub(crate) const DELAY_RACK: Parameter =
-    Parameter::integer("delay_rack", "-1", -1, 86_400_000, "ms", "further wait for a rack with the data; -1: likewise");
+    Parameter::integer("delay_rack", "-1", -1, 86_400_000, "ms", "further wait for a rack with the data; -1: likewise")
+        .hadoop(&["mapred.fairscheduler.locality.delay.rack", "mapred.fairscheduler.locality.delay"]);
 
 /// How long a job waits for a node, and then for a rack, with its data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

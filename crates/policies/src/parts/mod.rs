@@ -1,14 +1,18 @@
 //! What several policies share: parts that they call, not a base class.
 
 pub mod allocations;
+pub mod by_job;
 pub mod centrality;
 pub mod delay_formulas;
 pub mod equal_order;
 pub mod fair_share;
 pub mod job_queue;
 pub mod job_times;
+pub mod k_means;
 pub mod launch_first;
 pub mod locality_wait;
 pub mod pools;
 pub mod profile;
 pub mod queue_tree;
+pub mod statistics;
+pub mod task_progress;

@@ -15,15 +15,19 @@ use crate::site::Site;
 /// A job counts three times for so long, if boosted, ms.
 const BOOST_TIME: Ms = 300_000;
 
-pub(crate) const POOLS: Parameter = Parameter::choice("pools", "user", &["user", "queue"], "what names a job's pool");
+pub(crate) const POOLS: Parameter = Parameter::choice("pools", "user", &["user", "queue"], "what names a job's pool")
+    .hadoop(&["mapred.fairscheduler.poolnameproperty"]);
 pub(crate) const ALLOCATIONS: Parameter =
     Parameter::file("allocations", "TOML file with guarantees, limits, weights and timeouts of pools");
 pub(crate) const SIZE_WEIGHT: Parameter =
-    Parameter::boolean("size_weight", "false", "weigh a job by log2(1 + its demand)");
+    Parameter::boolean("size_weight", "false", "weigh a job by log2(1 + its demand)")
+        .hadoop(&["mapred.fairscheduler.sizebasedweight"]);
 pub(crate) const BOOST: Parameter =
-    Parameter::boolean("boost", "false", "weigh a job three times in its first five minutes");
+    Parameter::boolean("boost", "false", "weigh a job three times in its first five minutes")
+        .hadoop(&["mapred.fairscheduler.weightadjuster"]);
 pub(crate) const UPDATE: Parameter =
-    Parameter::integer("update", "500", 1, 3_600_000, "ms", "between two computations of demands and shares");
+    Parameter::integer("update", "500", 1, 3_600_000, "ms", "between two computations of demands and shares")
+        .hadoop(&["mapred.fairscheduler.update.interval"]);
 
 /// The order of pools and jobs, and how many tasks a heartbeat may get.
 #[derive(Debug, Clone)]
@@ -253,7 +257,7 @@ impl Pools {
         if let Some(&pool) = self.names.get(name) {
             return pool;
         }
-        let config = self.allocations.pools.get(name).cloned().unwrap_or_default();
+        let config = self.allocations.pool(name).clone();
         self.pools.push(Pool { name: name.to_owned(), config, jobs: Vec::new(), demand: [0; 2] });
         self.names.insert(name.to_owned(), self.pools.len() - 1);
         self.pools.len() - 1
@@ -269,8 +273,7 @@ impl Pools {
 
     /// In the order of priority and submission, jobs may run while the limits of their user and pool allow it.
     fn update_stages(&mut self, view: View<'_>) {
-        let limited = self.allocations.user_max_jobs.is_some()
-            || self.allocations.pools.values().any(|pool| pool.max_jobs.is_some());
+        let limited = self.allocations.limits_users() || self.pools.iter().any(|pool| pool.config.max_jobs.is_some());
         let mut order: Vec<JobId> = view.jobs().to_vec();
         if limited {
             order.sort_by_key(|&job| (view.job(job).priority(), job));
@@ -280,9 +283,11 @@ impl Pools {
         for job in order {
             let state = &mut self.jobs[job.index()];
             if limited {
-                let user = of_user.entry(view.job(job).user()).or_insert(0);
-                let most = self.pools[state.pool].config.max_jobs.unwrap_or(u32::MAX);
-                if *user >= self.allocations.user_max_jobs.unwrap_or(u32::MAX) || of_pool[state.pool] >= most {
+                let name = view.job(job).user();
+                let user = of_user.entry(name).or_insert(0);
+                let most_of_user = self.allocations.jobs_of_user(name).unwrap_or(u32::MAX);
+                let most_of_pool = self.pools[state.pool].config.max_jobs.unwrap_or(u32::MAX);
+                if *user >= most_of_user || of_pool[state.pool] >= most_of_pool {
                     state.stage = state.stage.min(Stage::Initialised);
                     continue;
                 }

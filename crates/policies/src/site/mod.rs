@@ -1,10 +1,38 @@
-//! A site's own configuration, as its Hadoop had it: what policies take from it instead of their defaults.
+//! A site's own configuration, as its Hadoop had it: what policies take from it instead of their defaults, and what it says
+//! of the cluster.
+//!
+//! ```text
+//! mapred-site.xml ───────┐
+//! yarn-site.xml ─────────┼─▶ properties ──▶ parameters of policies, settings of the cluster
+//! capacity-scheduler.xml ┘              └─▶ queues of the Capacity Schedulers
+//! mapred-queues.xml ──────────────────────▶ queues of MapReduce 1
+//! fair-scheduler.xml ─────────────────────▶ pools of MapReduce 1, or queues of YARN's Fair Scheduler
+//! ```
+//!
+//! What is known and not modelled, or not known although it would concern scheduling, becomes a warning with its place.
 
-use crate::capacity::CapacityQueue;
+mod capacity_scheduler;
+mod fair_queues;
+mod fair_scheduler;
+mod hadoop_site;
+mod mapred_queues;
+mod properties;
+mod xml;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use resched_trace::store::sha256;
+use toml::Table;
+
+use crate::capacity::{CapacityQueue, percentages};
 use crate::parts::allocations::Allocations;
 use crate::parts::queue_tree::QueueTree;
-use crate::yarn_capacity::YarnQueue;
+use crate::yarn_capacity::{YarnQueue, shares};
 use crate::yarn_fair::FairQueue;
+pub use hadoop_site::{CLUSTER_SETTINGS, ClusterSetting};
+use properties::Properties;
+use xml::Notes;
 
 /// What the configuration of a site says to policies; empty unless one was read.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -17,4 +45,89 @@ pub struct Site {
     pub yarn_fair: Option<QueueTree<FairQueue>>,
     /// The queues of MapReduce 1's Capacity Scheduler.
     pub mapred_queues: Option<QueueTree<CapacityQueue>>,
+    /// Values of parameters, by policy and key, in place of their defaults.
+    pub parameters: BTreeMap<(&'static str, &'static str), String>,
 }
+
+/// What a folder of configuration files says.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SiteConf {
+    /// To policies.
+    pub site: Site,
+    /// Of the cluster, as the keys of a cluster file have it.
+    pub cluster: Table,
+    /// The files that were read, with their SHA-256.
+    pub files: BTreeMap<String, String>,
+    /// What of them has no effect, a line each: file, line, what, why.
+    pub warnings: Vec<String>,
+}
+
+const FAIR_SCHEDULER: &str = "fair-scheduler.xml";
+const CAPACITY_SCHEDULER: &str = "capacity-scheduler.xml";
+const MAPRED_QUEUES: &str = "mapred-queues.xml";
+/// The files that hold properties; what a later one sets wins.
+const PROPERTIES: [&str; 3] = ["mapred-site.xml", "yarn-site.xml", CAPACITY_SCHEDULER];
+
+impl SiteConf {
+    /// Reads the configuration files of a folder. Each may be absent, but not all.
+    ///
+    /// # Errors
+    /// In a sentence: no file is there; or one is no XML, has a document type, is too long, or holds a value out of its
+    /// range, with file and line.
+    pub fn read(dir: &Path) -> Result<Self, String> {
+        let mut notes = Notes::new(dir);
+        let mut files = BTreeMap::new();
+        let mut open = |file: &str| -> Result<Option<Vec<u8>>, String> {
+            let path = dir.join(file);
+            if !path.is_file() {
+                return Ok(None);
+            }
+            let bytes = xml::bytes(&path)?;
+            files.insert(file.to_owned(), sha256(&bytes));
+            Ok(Some(bytes))
+        };
+        let mut properties = Properties::default();
+        for file in PROPERTIES {
+            if let Some(bytes) = open(file)? {
+                xml::read(&bytes, file, "configuration", &mut notes, |root, notes| properties.add(root, notes))?;
+            }
+        }
+        let mut site = Site::default();
+        if let Some(bytes) = open(FAIR_SCHEDULER)? {
+            xml::read(&bytes, FAIR_SCHEDULER, "allocations", &mut notes, |root, notes| {
+                fair_scheduler::read(root, &mut site, notes)
+            })?;
+        }
+        if let Some(bytes) = open(MAPRED_QUEUES)? {
+            site.mapred_queues = Some(xml::read(&bytes, MAPRED_QUEUES, "queues", &mut notes, mapred_queues::read)?);
+            capacity_scheduler::name_overruled(&mut properties, &mut notes);
+        } else {
+            site.mapred_queues = capacity_scheduler::mapred(&mut properties, &mut notes)?;
+        }
+        site.yarn_queues = capacity_scheduler::yarn(&mut properties, &mut notes)?;
+        if files.is_empty() {
+            let known = [&PROPERTIES[..], &[MAPRED_QUEUES, FAIR_SCHEDULER]].concat().join(", ");
+            return Err(format!(
+                "{}: expected at least one of {known}, found none; name another folder",
+                dir.display()
+            ));
+        }
+        if let Some(queues) = &site.mapred_queues {
+            let file = if files.contains_key(MAPRED_QUEUES) { MAPRED_QUEUES } else { CAPACITY_SCHEDULER };
+            let path = dir.join(file);
+            percentages(queues).map_err(|problem| format!("{}: {problem}; correct it", path.display()))?;
+        }
+        if let Some(queues) = &site.yarn_queues {
+            let path = dir.join(CAPACITY_SCHEDULER);
+            shares(queues).map_err(|problem| format!("{}: {problem}; correct it", path.display()))?;
+        }
+        site.parameters.append(&mut hadoop_site::parameters(&mut properties, &mut notes)?);
+        let cluster = hadoop_site::cluster(&mut properties, &mut notes)?;
+        hadoop_site::name_the_rest(&mut properties, &mut notes);
+        Ok(Self { site, cluster, files, warnings: notes.into_lines() })
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;

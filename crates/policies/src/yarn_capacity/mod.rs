@@ -27,6 +27,7 @@ pub(crate) use limits::Amount;
 use limits::{UserLimit, may_go_far, most_active};
 pub(crate) use partitions::{PARTITIONS, Partitions};
 pub use queues::YarnQueue;
+pub(crate) use queues::shares;
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
@@ -45,7 +46,8 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
             1_000_000,
             "nodes",
             "how many nodes pass an application over before it runs a map in the rack of its data",
-        ),
+        )
+        .hadoop(&["yarn.scheduler.capacity.node-locality-delay"]),
         Parameter::number(
             "am_share",
             "0.1",
@@ -53,7 +55,8 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
             1.0,
             "",
             "share of a queue's limit for masters, which limits the active applications",
-        ),
+        )
+        .hadoop(&["yarn.scheduler.capacity.maximum-am-resource-percent"]),
         Parameter::integer(
             "user_limit",
             "100",

@@ -87,7 +87,7 @@ fn parse(text: &str) -> Result<QueueTree<YarnQueue>, String> {
 ///
 /// # Errors
 /// What is wrong with the queues, in a sentence.
-pub(super) fn shares(tree: &QueueTree<YarnQueue>) -> Result<Vec<(f64, f64)>, String> {
+pub(crate) fn shares(tree: &QueueTree<YarnQueue>) -> Result<Vec<(f64, f64)>, String> {
     if tree.queues().len() < 2 {
         return Err("expected at least one queue".to_owned());
     }

@@ -24,6 +24,7 @@ use resched_sim::{
     Violation,
 };
 
+pub(crate) use queues::check;
 pub use queues::{FairQueue, SharePolicy};
 
 use crate::parts::fair_share::{Standing, fair_order};
@@ -46,11 +47,15 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
             "queue",
             &["queue", "user"],
             "a job's queue: the one that it names, or its user's if it names none; or always its user's",
-        ),
+        )
+        .hadoop(&["yarn.scheduler.fair.user-as-default-queue"]),
         Parameter::choice("share", "fair", SharePolicy::NAMES, "how queues share what they have, if they do not say"),
-        Parameter::boolean("size_weight", "false", "weigh a job by log2(1 + its demand in MB)"),
-        Parameter::boolean("assign_multiple", "false", "fill a node at one heartbeat; false: one container"),
-        Parameter::integer("max_assign", "-1", -1, 100_000, "containers", "at one heartbeat at most; -1: no limit"),
+        Parameter::boolean("size_weight", "false", "weigh a job by log2(1 + its demand in MB)")
+            .hadoop(&["yarn.scheduler.fair.sizebasedweight"]),
+        Parameter::boolean("assign_multiple", "false", "fill a node at one heartbeat; false: one container")
+            .hadoop(&["yarn.scheduler.fair.assignmultiple"]),
+        Parameter::integer("max_assign", "-1", -1, 100_000, "containers", "at one heartbeat at most; -1: no limit")
+            .hadoop(&["yarn.scheduler.fair.max.assign"]),
         Parameter::number(
             "locality_node",
             "-1",
@@ -58,8 +63,10 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
             1.0,
             "",
             "share of the nodes at which a job holds out for a node with its data; -1: none",
-        ),
-        Parameter::number("locality_rack", "-1", -1.0, 1.0, "", "and then for a rack with its data; -1: none"),
+        )
+        .hadoop(&["yarn.scheduler.fair.locality.threshold.node"]),
+        Parameter::number("locality_rack", "-1", -1.0, 1.0, "", "and then for a rack with its data; -1: none")
+            .hadoop(&["yarn.scheduler.fair.locality.threshold.rack"]),
         Parameter::number(
             "max_am_share",
             "-1",
@@ -68,13 +75,16 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
             "",
             "share of a queue's fair share that masters may take, if it does not say; -1: all",
         ),
-        Parameter::integer("update", "500", 1, 3_600_000, "ms", "between two computations of demands and shares"),
+        Parameter::integer("update", "500", 1, 3_600_000, "ms", "between two computations of demands and shares")
+            .hadoop(&["yarn.scheduler.fair.update-interval-ms"]),
         Parameter::boolean(
             "preemption",
             "false",
             "kill containers of others for queues that are kept below their share",
-        ),
-        Parameter::integer("preemption_interval", "5000", 1, 86_400_000, "ms", "between two checks for preemption"),
+        )
+        .hadoop(&["yarn.scheduler.fair.preemption"]),
+        Parameter::integer("preemption_interval", "5000", 1, 86_400_000, "ms", "between two checks for preemption")
+            .hadoop(&["yarn.scheduler.fair.preemptionInterval"]),
         Parameter::integer(
             "preemption_wait",
             "15000",
@@ -82,7 +92,8 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
             86_400_000,
             "ms",
             "from the warning of a container to its end",
-        ),
+        )
+        .hadoop(&["yarn.scheduler.fair.waitTimeBeforeKill"]),
         Parameter::number(
             "preemption_threshold",
             "0.8",
@@ -90,7 +101,8 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
             1.0,
             "",
             "share of the cluster in use before any is killed",
-        ),
+        )
+        .hadoop(&["yarn.scheduler.fair.preemption.cluster-utilization-threshold"]),
     ],
     build: |values, site| Ok(YarnFair::new(values, site)?.into()),
 };

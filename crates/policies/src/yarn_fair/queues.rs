@@ -64,10 +64,10 @@ pub enum SharePolicy {
 
 impl SharePolicy {
     /// Their names, as parameters have them.
-    pub(super) const NAMES: &'static [&'static str] = &["fair", "drf", "fifo"];
+    pub(crate) const NAMES: &'static [&'static str] = &["fair", "drf", "fifo"];
 
     /// The one of that name, of [`SharePolicy::NAMES`].
-    pub(super) fn named(name: &str) -> Self {
+    pub(crate) fn named(name: &str) -> Self {
         match name {
             "drf" => SharePolicy::Drf,
             "fifo" => SharePolicy::Fifo,
@@ -105,7 +105,7 @@ fn parse(text: &str) -> Result<QueueTree<FairQueue>, String> {
 ///
 /// # Errors
 /// The queue that is wrong, and why, in a sentence.
-pub(super) fn check(tree: &QueueTree<FairQueue>) -> Result<(), String> {
+pub(crate) fn check(tree: &QueueTree<FairQueue>) -> Result<(), String> {
     for (place, queue) in tree.queues().iter().enumerate() {
         let named = |problem: String| Err(format!("queue `{}`: {problem}", queue.path));
         let settings = &queue.settings;

@@ -1,5 +1,7 @@
 //! Random small worlds in which much happens at the same instant, and what a replay makes of them.
 
+pub(crate) mod by_hand;
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -344,6 +346,9 @@ pub(crate) fn policies(world: &World) -> Vec<(String, AnyPolicy)> {
     specs.push(triple_queue("sway_queue=io,min_samples=0.5"));
     specs.push(triple_queue("sway_queue=cpu,mtct_window=3,defect_threshold=1"));
     specs.push(triple_queue("sway_queue=dynamic,cpu_slots=1,io_reduce_slots=1,sample_per_tracker=2"));
+    let capacity = |more: &str| format!("capacity:init_poll={},{more}", 3 * unit);
+    specs.push(capacity("user_limit=30,extra_users=0,jobs_per_user=1"));
+    specs.push(capacity("priorities=true,user_limit=50"));
     specs.extend(["cogrs:declines=0", "cogrs:declines=2"].map(str::to_owned));
     let coupling = |more: &str| format!("coupling:update={unit}{more}");
     for maps in ["peek", "delay", "greedy"] {
@@ -375,6 +380,7 @@ pub(crate) fn policies(world: &World) -> Vec<(String, AnyPolicy)> {
     for more in ["fair=none,omega=3", "fair=most,preemption=true,psi=9,xi=30", "preemption=true,fair=none,omega=20"] {
         specs.push(format!("quincy:period={},split_mb={unit},{more}", 3 * unit));
     }
+    specs.extend(with_speculators(unit));
     let build = |text: String| {
         let policy = PolicySpec::parse(&text).and_then(|spec| spec.build()).unwrap_or_else(|error| panic!("{error}"));
         (text, policy)
@@ -407,6 +413,25 @@ pub(crate) fn policies(world: &World) -> Vec<(String, AnyPolicy)> {
         }
     }
     policies
+}
+
+/// Policies with each speculator, with thresholds that the world's times reach.
+fn with_speculators(unit: Ms) -> Vec<String> {
+    let judged = format!("min_run={}", 2 * unit);
+    let mantri = format!("delta={},samples=2", 2 * unit);
+    vec![
+        format!("fifo+late:cap=0.5,{judged}"),
+        format!("delay:D=3+late:cap=1,slow_task=60,slow_node=0,{judged}"),
+        format!("fair:update={unit}+samr:STaC=0.1,BP=0.9,{judged}"),
+        format!("fifo+esamr:k=2,records=3,STT=0.1,PFM=0,PFR=0,BP=0.9,{judged}"),
+        format!("naive-fair+hadoop-naive:gap=0.05,{judged}"),
+        format!("fair:update={},delay_node=0+hadoop-late:slow_task=0.2,{judged}", 2 * unit),
+        format!("fair:update={}+yarn-default:retry={},pause=0", 2 * unit, 3 * unit),
+        format!("naive-fair+mantri:{mantri}"),
+        format!("yarn-fifo+late:cap=0.5,{judged}"),
+        format!("yarn-fair:update={unit}+yarn-default:retry={unit},pause={}", 5 * unit),
+        format!("yarn-capacity+mantri:keep=1,probability=0,{mantri}"),
+    ]
 }
 
 /// Two queues, one of which has two below it and may not grow much.
@@ -493,8 +518,8 @@ fn allocations(pools: &str, world: &World) -> Allocations {
     Allocations {
         fair_share_timeout: Some(5 * unit),
         min_share_timeout: None,
-        user_max_jobs: None,
         pools: [(format!("{pools}0"), guaranteed), (format!("{pools}1"), limited)].into(),
+        ..Allocations::default()
     }
 }
 
@@ -561,14 +586,11 @@ impl Policy for Eager {
         self.below.heartbeat(offer)?;
         for kind in Kind::BOTH {
             let jobs = offer.view().jobs().iter();
-            let mut tasks: Vec<_> = jobs
-                .flat_map(|&job| offer.view().runs(job, kind))
-                .filter(|run| !run.dying)
-                .map(|run| (run.task, run.node))
-                .collect();
+            let running = jobs.flat_map(|&job| offer.view().runs(job, kind)).filter(|run| !run.dying);
+            let mut tasks: Vec<_> = running.map(|run| run.task).collect();
             tasks.sort_unstable();
-            for (task, _) in &tasks {
-                let here = tasks.contains(&(*task, offer.node()));
+            for task in &tasks {
+                let here = offer.view().runs_on(offer.node(), kind).any(|run| run.task == *task);
                 if !here && offer.free(kind) > 0 && offer.view().live_attempts(*task) < self.most {
                     offer.launch_backup(*task)?;
                     break;
@@ -612,7 +634,7 @@ impl World {
 
     /// Time between two heartbeats of a node, ms.
     pub(crate) fn interval(&self) -> Ms {
-        self.config.heartbeat.interval.of(self.machines.len())
+        self.config.heartbeat.interval_of(self.machines.len())
     }
 
     /// The cluster.

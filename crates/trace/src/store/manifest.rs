@@ -3,9 +3,15 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
 
 /// The version of the layout that this build writes and reads.
 pub const FORMAT_VERSION: u32 = 1;
+
+/// The SHA-256 of some bytes, hexadecimal, as manifests have it.
+pub fn sha256(bytes: &[u8]) -> String {
+    hex(Sha256::digest(bytes))
+}
 
 /// A hash in hexadecimal, as manifests have it.
 pub(crate) fn hex(hash: impl AsRef<[u8]>) -> String {

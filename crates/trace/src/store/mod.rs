@@ -9,7 +9,7 @@ mod writer;
 
 pub use atomic::{StagedDir, remove_staged, write_file};
 pub(crate) use manifest::hex;
-pub use manifest::{FORMAT_VERSION, Manifest, Source, TimeZero};
+pub use manifest::{FORMAT_VERSION, Manifest, Source, TimeZero, sha256};
 pub use reader::{Rows, Trace};
 pub use table::{TableReader, TableWriter, read_columns, read_table};
 pub use writer::{TraceParts, TraceWriter};

@@ -4,10 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use arrow::record_batch::RecordBatch;
-use sha2::{Digest, Sha256};
 
 use super::columns::Row;
-use super::manifest::{FORMAT_VERSION, Manifest, hex};
+use super::manifest::{FORMAT_VERSION, Manifest, sha256};
 use super::table::{TableReader, failed, read_columns, read_table};
 use super::writer::MANIFEST;
 use crate::Error;
@@ -65,7 +64,7 @@ impl Trace {
     pub fn fingerprint(&self) -> Result<String, Error> {
         let path = self.dir.join(MANIFEST);
         let bytes = fs::read(&path).map_err(Error::io(&path, "read"))?;
-        Ok(hex(Sha256::digest(&bytes)))
+        Ok(sha256(&bytes))
     }
 
     /// A table as Arrow batches, with the schema of `R`.

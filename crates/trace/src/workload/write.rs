@@ -2,13 +2,11 @@
 
 use std::path::Path;
 
-use sha2::{Digest, Sha256};
-
 use super::{MADE, Workload, generate};
 use crate::Error;
 use crate::formats::Sink;
 use crate::model::{JobRecord, NodeRow};
-use crate::store::{Manifest, Source, TimeZero, TraceWriter, hex};
+use crate::store::{Manifest, Source, TimeZero, TraceWriter, sha256};
 use crate::synthesise;
 
 /// Makes the trace of the workload file at `path` in the folder `out`, and returns its manifest. All that the file does not
@@ -31,7 +29,7 @@ pub fn write_trace(path: &Path, seed: u64, out: &Path) -> Result<Manifest, Error
         sources: vec![Source {
             path: path.display().to_string(),
             bytes: text.len() as u64,
-            sha256: hex(Sha256::digest(text.as_bytes())),
+            sha256: sha256(text.as_bytes()),
             format: "workload".to_owned(),
         }],
         made: made.map(|column| ((*column).to_owned(), "generator".to_owned())).collect(),

@@ -1,0 +1,110 @@
+//! `fair-scheduler.xml`: the allocations of the Fair Scheduler, here of MapReduce 1. A file with elements that only YARN knows is
+//! for [`fair_queues`].
+//!
+//! **Source.** `PoolManager` of Hadoop MapReduce, June 2011. Times are seconds there. What a pool does not set it takes from
+//! `poolMaxJobsDefault`, `defaultPoolSchedulingMode` and `defaultMinSharePreemptionTimeout`, and so does a pool that the file
+//! does not name.
+
+use super::xml::{Element, Notes};
+use super::{Site, fair_queues};
+use crate::parts::allocations::{Allocations, PoolConfig, PoolMode};
+
+/// The longest timeout, s.
+const DECADE: i64 = 315_360_000;
+
+/// Reads `<allocations>`.
+pub(super) fn read(root: Element<'_>, site: &mut Site, notes: &mut Notes<'_>) -> Result<(), String> {
+    if fair_queues::is_yarn(root) {
+        return fair_queues::read(root, site, notes);
+    }
+    let mut allocations = Allocations::default();
+    // Defaults may stand behind the pools that take them.
+    for element in root.children() {
+        default(element, &mut allocations, notes)?;
+    }
+    for element in root.children() {
+        match element.name() {
+            "pool" => {
+                let pool = pool(element, allocations.unnamed.clone(), notes)?;
+                allocations.pools.insert(name_of(element, notes)?, pool);
+            }
+            "user" => user(element, &mut allocations, notes)?,
+            _ => {}
+        }
+    }
+    site.pools = Some(allocations);
+    Ok(())
+}
+
+/// Reads what holds for all pools or users.
+fn default(element: Element<'_>, allocations: &mut Allocations, notes: &mut Notes<'_>) -> Result<(), String> {
+    match element.name() {
+        "pool" | "user" => {}
+        "userMaxJobsDefault" => allocations.user_max_jobs = Some(count(element, notes)?),
+        "poolMaxJobsDefault" => allocations.unnamed.max_jobs = Some(count(element, notes)?),
+        "defaultPoolSchedulingMode" => allocations.unnamed.mode = mode(element, notes)?,
+        "fairSharePreemptionTimeout" => allocations.fair_share_timeout = Some(seconds(element, notes)?),
+        "defaultMinSharePreemptionTimeout" => allocations.min_share_timeout = Some(seconds(element, notes)?),
+        _ => unknown(element, notes),
+    }
+    Ok(())
+}
+
+fn pool(element: Element<'_>, unnamed: PoolConfig, notes: &mut Notes<'_>) -> Result<PoolConfig, String> {
+    let mut pool = unnamed;
+    for part in element.children() {
+        match part.name() {
+            "minMaps" => pool.min_maps = count(part, notes)?,
+            "minReduces" => pool.min_reduces = count(part, notes)?,
+            "maxMaps" => pool.max_maps = Some(count(part, notes)?),
+            "maxReduces" => pool.max_reduces = Some(count(part, notes)?),
+            "maxRunningJobs" => pool.max_jobs = Some(count(part, notes)?),
+            "weight" => pool.weight = part.number(notes, 1e-6, 1e9)?,
+            "minSharePreemptionTimeout" => pool.min_share_timeout = Some(seconds(part, notes)?),
+            "schedulingMode" => pool.mode = mode(part, notes)?,
+            _ => unknown(part, notes),
+        }
+    }
+    Ok(pool)
+}
+
+fn user(element: Element<'_>, allocations: &mut Allocations, notes: &mut Notes<'_>) -> Result<(), String> {
+    let name = name_of(element, notes)?;
+    for part in element.children() {
+        match part.name() {
+            "maxRunningJobs" => {
+                allocations.users.insert(name.clone(), count(part, notes)?);
+            }
+            _ => unknown(part, notes),
+        }
+    }
+    Ok(())
+}
+
+pub(super) fn name_of(element: Element<'_>, notes: &Notes<'_>) -> Result<String, String> {
+    let name = element.attribute("name").map(str::trim).filter(|name| !name.is_empty());
+    let missing = || notes.wrong(element.place(), &element.tag(), "an attribute `name`", "none");
+    name.map(str::to_owned).ok_or_else(missing)
+}
+
+pub(super) fn count(element: Element<'_>, notes: &Notes<'_>) -> Result<u32, String> {
+    element.number(notes, 0, i32::MAX as u32)
+}
+
+/// A time that the file gives in seconds, ms.
+pub(super) fn seconds(element: Element<'_>, notes: &Notes<'_>) -> Result<i64, String> {
+    element.number(notes, 0, DECADE).map(|seconds| seconds * 1000)
+}
+
+fn mode(element: Element<'_>, notes: &Notes<'_>) -> Result<PoolMode, String> {
+    let text = element.text();
+    match text.to_lowercase().as_str() {
+        "fair" => Ok(PoolMode::Fair),
+        "fifo" => Ok(PoolMode::Fifo),
+        _ => Err(notes.wrong(element.place(), &element.tag(), "fair or fifo", &text)),
+    }
+}
+
+fn unknown(element: Element<'_>, notes: &mut Notes<'_>) {
+    notes.unsupported(element.place(), &element.tag(), "it is not known here");
+}

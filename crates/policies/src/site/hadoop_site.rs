@@ -1,0 +1,352 @@
+//! The properties of `mapred-site.xml` and `yarn-site.xml` that bear on scheduling, under their names of all eras.
+//!
+//! **Source.** `DeprecatedProperties` of Hadoop for what was renamed, and the classes that read them; a new name wins over an
+//! old one.
+
+use std::collections::BTreeMap;
+
+use toml::{Table, Value};
+
+use super::properties::{Properties, Property};
+use super::xml::Notes;
+use crate::registry::{self, POLICIES, Range, nearest};
+
+/// A setting of the cluster, and the properties of Hadoop that say it at a site.
+#[derive(Debug)]
+pub struct ClusterSetting {
+    /// Its key in a cluster file, from the section down.
+    pub key: &'static str,
+    /// The properties, the new name first; the first one that is set counts.
+    pub hadoop: &'static [&'static str],
+    /// What values they take.
+    pub range: Range,
+}
+
+/// What the properties of a site say of the cluster.
+pub const CLUSTER_SETTINGS: &[ClusterSetting] = &[
+    ClusterSetting {
+        key: "nodes.map_slots",
+        hadoop: &["mapreduce.tasktracker.map.tasks.maximum", "mapred.tasktracker.map.tasks.maximum"],
+        range: Range::Integer(0, 100_000),
+    },
+    ClusterSetting {
+        key: "nodes.reduce_slots",
+        hadoop: &["mapreduce.tasktracker.reduce.tasks.maximum", "mapred.tasktracker.reduce.tasks.maximum"],
+        range: Range::Integer(0, 100_000),
+    },
+    ClusterSetting {
+        key: "heartbeat.per_second",
+        hadoop: &["mapreduce.jobtracker.heartbeats.in.second", "mapred.heartbeats.in.second"],
+        range: Range::Integer(1, 1_000_000),
+    },
+    ClusterSetting {
+        key: "heartbeat.least",
+        hadoop: &["mapreduce.jobtracker.heartbeat.interval.min"],
+        range: Range::Integer(1, 86_400_000),
+    },
+    ClusterSetting {
+        key: "heartbeat.out_of_band",
+        hadoop: &["mapreduce.tasktracker.outofband.heartbeat"],
+        range: Range::Boolean,
+    },
+    ClusterSetting {
+        key: "heartbeat.expiry",
+        hadoop: &["mapreduce.jobtracker.expire.trackers.interval", "mapred.tasktracker.expiry.interval"],
+        range: Range::Integer(1, 86_400_000),
+    },
+    ClusterSetting {
+        key: "jobs.slowstart",
+        hadoop: &["mapreduce.job.reduce.slowstart.completedmaps", "mapred.reduce.slowstart.completed.maps"],
+        range: Range::Number(0.0, 1.0),
+    },
+    ClusterSetting {
+        key: "jobs.max_attempts",
+        hadoop: &["mapreduce.map.maxattempts", "mapred.map.max.attempts"],
+        range: Range::Integer(1, 1_000),
+    },
+    ClusterSetting {
+        key: "containers.memory_mb",
+        hadoop: &["yarn.nodemanager.resource.memory-mb"],
+        range: Range::Integer(1, 1_000_000_000),
+    },
+    ClusterSetting {
+        key: "containers.vcores",
+        hadoop: &["yarn.nodemanager.resource.cpu-vcores"],
+        range: Range::Integer(1, 1_000_000),
+    },
+    ClusterSetting {
+        key: "containers.minimum.memory_mb",
+        hadoop: &["yarn.scheduler.minimum-allocation-mb"],
+        range: Range::Integer(1, 1_000_000_000),
+    },
+    ClusterSetting {
+        key: "containers.minimum.vcores",
+        hadoop: &["yarn.scheduler.minimum-allocation-vcores"],
+        range: Range::Integer(1, 1_000_000),
+    },
+    ClusterSetting {
+        key: "containers.maximum.memory_mb",
+        hadoop: &["yarn.scheduler.maximum-allocation-mb"],
+        range: Range::Integer(1, 1_000_000_000),
+    },
+    ClusterSetting {
+        key: "containers.maximum.vcores",
+        hadoop: &["yarn.scheduler.maximum-allocation-vcores"],
+        range: Range::Integer(1, 1_000_000),
+    },
+    ClusterSetting {
+        key: "containers.am.memory_mb",
+        hadoop: &["yarn.app.mapreduce.am.resource.mb"],
+        range: Range::Integer(1, 1_000_000_000),
+    },
+    ClusterSetting {
+        key: "containers.am.vcores",
+        hadoop: &["yarn.app.mapreduce.am.resource.cpu-vcores"],
+        range: Range::Integer(1, 1_000_000),
+    },
+    ClusterSetting {
+        key: "containers.map.memory_mb",
+        hadoop: &["mapreduce.map.memory.mb"],
+        range: Range::Integer(1, 1_000_000_000),
+    },
+    ClusterSetting {
+        key: "containers.map.vcores",
+        hadoop: &["mapreduce.map.cpu.vcores"],
+        range: Range::Integer(1, 1_000_000),
+    },
+    ClusterSetting {
+        key: "containers.reduce.memory_mb",
+        hadoop: &["mapreduce.reduce.memory.mb"],
+        range: Range::Integer(1, 1_000_000_000),
+    },
+    ClusterSetting {
+        key: "containers.reduce.vcores",
+        hadoop: &["mapreduce.reduce.cpu.vcores"],
+        range: Range::Integer(1, 1_000_000),
+    },
+    ClusterSetting {
+        key: "containers.node_heartbeat",
+        hadoop: &["yarn.resourcemanager.nodemanagers.heartbeat-interval-ms"],
+        range: Range::Integer(1, 86_400_000),
+    },
+    ClusterSetting {
+        key: "containers.am_heartbeat",
+        hadoop: &["yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms"],
+        range: Range::Integer(1, 86_400_000),
+    },
+    ClusterSetting {
+        key: "containers.calculator",
+        hadoop: &["yarn.scheduler.capacity.resource-calculator"],
+        range: Range::Choice(&["memory", "dominant"]),
+    },
+];
+
+/// Tries at a reduce; the cluster has one number for both kinds of task.
+const REDUCE_ATTEMPTS: &[&str] = &["mapreduce.reduce.maxattempts", "mapred.reduce.max.attempts"];
+
+/// Properties that bear on scheduling, or nearly, and have no effect here.
+const UNSUPPORTED: &[(&[&str], &str)] = &[
+    (
+        &[
+            "mapreduce.jobtracker.taskscheduler",
+            "mapred.jobtracker.taskScheduler",
+            "yarn.resourcemanager.scheduler.class",
+        ],
+        "`--policy` chooses the scheduler",
+    ),
+    (
+        &[
+            "mapreduce.map.speculative",
+            "mapred.map.tasks.speculative.execution",
+            "mapreduce.reduce.speculative",
+            "mapred.reduce.tasks.speculative.execution",
+        ],
+        "`--policy` chooses whether slow tasks get backups",
+    ),
+    (&["mapreduce.jobtracker.heartbeats.scaling.factor"], "it was made for Hadoop's own tests"),
+    (
+        &[
+            "mapreduce.jobtracker.taskscheduler.maxrunningtasks.perjob",
+            "mapred.jobtracker.taskScheduler.maxRunningTasksPerJob",
+        ],
+        "no policy limits the running tasks of a job",
+    ),
+    (
+        &["mapred.fairscheduler.loadmanager", "mapred.fairscheduler.taskselector"],
+        "a class of the site's own is not replayed",
+    ),
+    (&["mapred.fairscheduler.preemption.only.log"], "set `--policy fair:preemption=false` instead"),
+    (
+        &[
+            "yarn.scheduler.fair.continuous-scheduling-enabled",
+            "yarn.scheduler.fair.locality-delay-node-ms",
+            "yarn.scheduler.fair.locality-delay-rack-ms",
+        ],
+        "nodes are served at their heartbeats alone",
+    ),
+    (
+        &["yarn.scheduler.capacity.maximum-applications"],
+        "the applications of a queue are limited by their masters alone",
+    ),
+    (
+        &["yarn.scheduler.increment-allocation-mb", "yarn.scheduler.increment-allocation-vcores"],
+        "containers are rounded up to a multiple of the smallest one",
+    ),
+    (
+        &["mapred.fairscheduler.eventlog.enabled", "mapred.fairscheduler.dump.interval"],
+        "it concerns logs and changes no schedule",
+    ),
+];
+
+/// The names of properties that concern scheduling begin so.
+const SCHEDULING: [&str; 8] = [
+    "mapred.capacity-scheduler.",
+    "mapred.fairscheduler.",
+    "mapred.heartbeats.",
+    "mapred.jobtracker.taskScheduler",
+    "mapred.queue.",
+    "mapreduce.jobtracker.heartbeat",
+    "mapreduce.jobtracker.taskscheduler",
+    "yarn.scheduler.",
+];
+
+/// Says where the allocations of a Fair Scheduler stand.
+const ALLOCATION_FILE: &[&str] = &["mapred.fairscheduler.allocation.file", "yarn.scheduler.fair.allocation.file"];
+
+/// The values that the properties give to parameters of policies, by policy and key.
+pub(super) fn parameters(
+    properties: &mut Properties,
+    notes: &mut Notes<'_>,
+) -> Result<BTreeMap<(&'static str, &'static str), String>, String> {
+    let mut found = BTreeMap::new();
+    for info in POLICIES {
+        for parameter in info.parameters.iter().filter(|parameter| !parameter.hadoop.is_empty()) {
+            let Some(property) = properties.first(parameter.hadoop, notes) else { continue };
+            if let Some((text, _)) = read(&property, parameter.range, notes)? {
+                found.insert((info.name, parameter.key), text);
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// What a property stands for, as it is written here and as a value; `None`, with a warning, if there is nothing like it.
+fn read(property: &Property, range: Range, notes: &mut Notes<'_>) -> Result<Option<(String, registry::Value)>, String> {
+    let Property { name, value, place } = property;
+    let Some(text) = translated(property) else {
+        notes.unsupported(*place, name, &format!("there is nothing like `{value}` here"));
+        return Ok(None);
+    };
+    match range.parse(&text) {
+        Some(value) => Ok(Some((text, value))),
+        None => Err(notes.wrong(*place, name, range, value)),
+    }
+}
+
+/// The value that a property stands for, as it is written here; `None` if there is nothing like it.
+fn translated(property: &Property) -> Option<String> {
+    let value = match (property.name.as_str(), property.value.as_str()) {
+        ("mapred.fairscheduler.poolnameproperty", name) => match name {
+            "user.name" | "mapreduce.job.user.name" => "user",
+            "mapred.job.queue.name" | "mapreduce.job.queuename" => "queue",
+            _ => return None,
+        },
+        ("mapred.fairscheduler.weightadjuster", class) => match class.rsplit('.').next() {
+            Some("NewJobWeightBooster") => "true",
+            _ => return None,
+        },
+        ("yarn.scheduler.capacity.resource-calculator", class) => match class.rsplit('.').next() {
+            Some("DefaultResourceCalculator") => "memory",
+            Some("DominantResourceCalculator") => "dominant",
+            _ => return None,
+        },
+        // -1 is Hadoop's default, and stands for none.
+        ("yarn.scheduler.capacity.node-locality-delay", "-1") => "0",
+        ("yarn.scheduler.fair.user-as-default-queue", value) => match value.to_lowercase().as_str() {
+            "true" => "queue",
+            "false" => return None,
+            _ => value,
+        },
+        (_, value) if value.eq_ignore_ascii_case("true") => "true",
+        (_, value) if value.eq_ignore_ascii_case("false") => "false",
+        (_, value) => value,
+    };
+    Some(value.to_owned())
+}
+
+/// What the properties say of the cluster.
+pub(super) fn cluster(properties: &mut Properties, notes: &mut Notes<'_>) -> Result<Table, String> {
+    let mut cluster = Table::new();
+    for setting in CLUSTER_SETTINGS {
+        let Some(property) = properties.first(setting.hadoop, notes) else { continue };
+        if let Some((_, value)) = read(&property, setting.range, notes)? {
+            insert(&mut cluster, setting.key, in_toml(value));
+        }
+    }
+    if let Some(property) = properties.first(REDUCE_ATTEMPTS, notes) {
+        let found = notes.number(property.place, &property.name, &property.value, 1, 1_000)?;
+        let of_maps = cluster.get("jobs").and_then(|jobs| jobs.get("max_attempts")).and_then(Value::as_integer);
+        if of_maps.unwrap_or(DEFAULT_ATTEMPTS) != found {
+            let why = "the cluster has one number for both kinds of task, and takes that of maps";
+            notes.unsupported(property.place, &property.name, why);
+        }
+    }
+    Ok(cluster)
+}
+
+/// Puts a value under a key such as `jobs.slowstart`.
+fn insert(table: &mut Table, key: &str, value: Value) {
+    match key.split_once('.') {
+        None => {
+            table.insert(key.to_owned(), value);
+        }
+        Some((section, rest)) => {
+            let section = table.entry(section).or_insert_with(|| Value::Table(Table::new()));
+            if let Value::Table(section) = section {
+                insert(section, rest, value);
+            }
+        }
+    }
+}
+
+/// How often a task is tried where nothing is said.
+const DEFAULT_ATTEMPTS: i64 = 4;
+
+/// A value as a cluster file has it.
+fn in_toml(value: registry::Value) -> Value {
+    match value {
+        registry::Value::Integer(value) => Value::Integer(value),
+        registry::Value::Number(value) => Value::Float(value),
+        registry::Value::Boolean(value) => Value::Boolean(value),
+        registry::Value::Text(value) => Value::String(value),
+    }
+}
+
+/// Names the properties that concern scheduling and have no effect.
+pub(super) fn name_the_rest(properties: &mut Properties, notes: &mut Notes<'_>) {
+    let elsewhere = |property: &Property| property.value.rsplit('/').next() != Some(super::FAIR_SCHEDULER);
+    if let Some(property) = properties.first(ALLOCATION_FILE, notes).filter(elsewhere) {
+        let why = format!("copy `{}` to this folder as {}", property.value, super::FAIR_SCHEDULER);
+        notes.unsupported(property.place, &property.name, &why);
+    }
+    for (names, why) in UNSUPPORTED {
+        for &name in *names {
+            if let Some(property) = properties.first(&[name], notes) {
+                notes.unsupported(property.place, name, why);
+            }
+        }
+    }
+    let rest: Vec<Property> = properties.unknown().cloned().collect();
+    for property in rest.iter().filter(|property| SCHEDULING.iter().any(|begin| property.name.starts_with(begin))) {
+        let why = format!("it is not known here{}", nearest(&property.name, names()));
+        notes.unsupported(property.place, &property.name, &why);
+    }
+}
+
+/// The names of all properties that are known.
+fn names() -> impl Iterator<Item = &'static str> {
+    let of_policies = POLICIES.iter().flat_map(|info| info.parameters).flat_map(|parameter| parameter.hadoop);
+    let of_cluster = CLUSTER_SETTINGS.iter().flat_map(|setting| setting.hadoop);
+    let others = UNSUPPORTED.iter().flat_map(|(names, _)| *names).chain(REDUCE_ATTEMPTS).chain(ALLOCATION_FILE);
+    of_policies.chain(of_cluster).chain(others).copied()
+}

@@ -1,0 +1,69 @@
+//! `mapred-queues.xml`: the queues of MapReduce 1 since 0.21, each with its properties, one in the other.
+//!
+//! **Source.** `QueueConfigurationParser` of Hadoop MapReduce, June 2011; the properties are those of the Capacity Scheduler.
+
+use super::capacity_scheduler::set;
+use super::properties::Property;
+use super::xml::{Element, Notes};
+use crate::capacity::CapacityQueue;
+use crate::parts::queue_tree::QueueTree;
+
+/// Reads `<queues>`.
+pub(super) fn read(root: Element<'_>, notes: &mut Notes<'_>) -> Result<QueueTree<CapacityQueue>, String> {
+    let mut tree = QueueTree::new(CapacityQueue::default());
+    for element in root.children() {
+        match element.name() {
+            "queue" => add(&mut tree, QueueTree::<CapacityQueue>::ROOT, element, notes)?,
+            _ => notes.unsupported(element.place(), &element.tag(), "only <queue> is read here"),
+        }
+    }
+    Ok(tree)
+}
+
+/// Adds a queue and those in it below another one.
+fn add(
+    tree: &mut QueueTree<CapacityQueue>,
+    parent: usize,
+    element: Element<'_>,
+    notes: &mut Notes<'_>,
+) -> Result<(), String> {
+    let name = element.child("name").map(|name| name.text()).filter(|name| !name.is_empty() && !name.contains(':'));
+    let name = name.ok_or_else(|| notes.wrong(element.place(), "<queue>", "a <name> without colons in it", "none"))?;
+    let place = tree.add(parent, &name, CapacityQueue::default());
+    for part in element.children() {
+        match part.name() {
+            "name" => {}
+            "queue" => add(tree, place, part, notes)?,
+            "properties" => {
+                for property in part.children() {
+                    set_property(&mut tree.get_mut(place).settings, property, notes)?;
+                }
+            }
+            "state" if part.text() == "running" => {}
+            "state" => {
+                notes.unsupported(part.place(), "<state>", "a queue that takes no jobs is replayed as if it did")
+            }
+            "acl-submit-job" | "acl-administer-jobs" => {
+                notes.unsupported(part.place(), &part.tag(), "who may submit is not asked in a replay");
+            }
+            _ => notes.unsupported(part.place(), &part.tag(), "it is not known here"),
+        }
+    }
+    Ok(())
+}
+
+fn set_property(queue: &mut CapacityQueue, element: Element<'_>, notes: &mut Notes<'_>) -> Result<(), String> {
+    match (element.name(), element.attribute("key"), element.attribute("value")) {
+        ("property", Some(key), Some(value)) => {
+            let (name, value) = (key.trim().to_owned(), value.trim().to_owned());
+            let setting = name.clone();
+            set(queue, &setting, &Property { name, value, place: element.place() }, notes)
+        }
+        _ => Err(notes.wrong(
+            element.place(),
+            &element.tag(),
+            "<property> with the attributes `key` and `value`",
+            "none",
+        )),
+    }
+}

@@ -1,0 +1,221 @@
+//! The XML of configuration files: bounded in size, without document types, each element with the line where it begins.
+
+use std::fmt::Display;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::str::FromStr;
+
+use roxmltree::{Document, Node, ParsingOptions};
+
+/// The most bytes of a file that are read; a real one has some 50 KB.
+const LONGEST: u64 = 1 << 20;
+/// The most elements, texts and comments of a file.
+const MOST_NODES: u32 = 100_000;
+/// How deep elements may lie in each other; queues lie some five deep.
+const DEEPEST: usize = 50;
+
+/// A place in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    pub(super) file: &'static str,
+    /// From 1.
+    pub(super) line: usize,
+}
+
+/// What is told of the files of a folder.
+#[derive(Debug)]
+pub(super) struct Notes<'a> {
+    dir: &'a Path,
+    warnings: Vec<(Place, String)>,
+}
+
+impl<'a> Notes<'a> {
+    pub(super) fn new(dir: &'a Path) -> Self {
+        Self { dir, warnings: Vec::new() }
+    }
+
+    /// Notes that something of a file has no effect, and why.
+    pub(super) fn unsupported(&mut self, place: Place, what: &str, why: &str) {
+        self.warnings.push((place, format!("`{what}` is not supported: {why}")));
+    }
+
+    /// The error that something of a file is not what it should be.
+    pub(super) fn wrong(&self, place: Place, what: &str, expected: impl Display, found: &str) -> String {
+        let Place { file, line } = place;
+        let path = self.dir.join(file);
+        format!("{}: line {line}: {what}: expected {expected}, found `{found}`; correct it", path.display())
+    }
+
+    /// A number between two others, both included.
+    pub(super) fn number<T>(&self, place: Place, what: &str, text: &str, low: T, high: T) -> Result<T, String>
+    where
+        T: FromStr + PartialOrd + Display,
+    {
+        let number = text.parse().ok().filter(|number| (&low..=&high).contains(&number));
+        number.ok_or_else(|| self.wrong(place, what, format!("a number from {low} to {high}"), text))
+    }
+
+    /// The warnings, a line each and each once, by their places.
+    pub(super) fn into_lines(mut self) -> Vec<String> {
+        self.warnings.sort();
+        self.warnings.dedup();
+        let line = |(Place { file, line }, text): (Place, String)| format!("{file}: line {line}: {text}");
+        self.warnings.into_iter().map(line).collect()
+    }
+}
+
+/// An element.
+#[derive(Clone, Copy)]
+pub(super) struct Element<'a> {
+    node: Node<'a, 'a>,
+    file: &'static str,
+    /// Where the lines end.
+    ends: &'a [usize],
+}
+
+impl<'a> Element<'a> {
+    pub(super) fn place(&self) -> Place {
+        let at = self.node.range().start;
+        Place { file: self.file, line: 1 + self.ends.partition_point(|&end| end < at) }
+    }
+
+    pub(super) fn name(&self) -> &'a str {
+        self.node.tag_name().name()
+    }
+
+    /// Its name as messages have it.
+    pub(super) fn tag(&self) -> String {
+        format!("<{}>", self.name())
+    }
+
+    pub(super) fn is_include(&self) -> bool {
+        self.node.tag_name().namespace() == Some("http://www.w3.org/2001/XInclude") && self.name() == "include"
+    }
+
+    pub(super) fn children(&self) -> impl Iterator<Item = Element<'a>> + use<'a> {
+        let Self { node, file, ends } = *self;
+        node.children().filter(Node::is_element).map(move |node| Element { node, file, ends })
+    }
+
+    pub(super) fn child(&self, name: &str) -> Option<Element<'a>> {
+        self.children().find(|child| child.name() == name)
+    }
+
+    pub(super) fn attribute(&self, name: &str) -> Option<&'a str> {
+        self.node.attribute(name)
+    }
+
+    /// What stands in it between its children, without blanks around.
+    pub(super) fn text(&self) -> String {
+        let texts = self.node.children().filter(Node::is_text).filter_map(|node| node.text());
+        texts.collect::<String>().trim().to_owned()
+    }
+
+    /// The number that stands in it.
+    pub(super) fn number<T>(&self, notes: &Notes<'_>, low: T, high: T) -> Result<T, String>
+    where
+        T: FromStr + PartialOrd + Display,
+    {
+        notes.number(self.place(), &self.tag(), &self.text(), low, high)
+    }
+}
+
+/// The bytes of a file.
+pub(super) fn bytes(path: &Path) -> Result<Vec<u8>, String> {
+    let mut bytes = Vec::new();
+    let file = File::open(path).and_then(|file| file.take(LONGEST + 1).read_to_end(&mut bytes));
+    file.map_err(|error| format!("{}: cannot read the file ({error}); check it", path.display()))?;
+    if bytes.len() as u64 > LONGEST {
+        let problem = format!("expected at most {LONGEST} bytes, found more");
+        return Err(format!("{}: {problem}; leave out what does not concern scheduling", path.display()));
+    }
+    Ok(bytes)
+}
+
+/// Reads a file whose root element has this name, and gives that element to `read`.
+pub(super) fn read<T>(
+    bytes: &[u8],
+    file: &'static str,
+    root: &str,
+    notes: &mut Notes<'_>,
+    read: impl FnOnce(Element<'_>, &mut Notes<'_>) -> Result<T, String>,
+) -> Result<T, String> {
+    let path = notes.dir.join(file);
+    let path = path.display();
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        format!("{path}: expected UTF-8, found another byte at {}; save the file as UTF-8", error.valid_up_to())
+    })?;
+    let options = ParsingOptions { nodes_limit: MOST_NODES, ..ParsingOptions::default() };
+    let document = Document::parse_with_options(text, options).map_err(|error| match error {
+        roxmltree::Error::DtdDetected => {
+            format!(
+                "{path}: expected no document type, found `<!DOCTYPE`; take it out: it may define entities without end"
+            )
+        }
+        error => {
+            // That the end is missing is known at the end; the reader has no place for it.
+            let unclosed = matches!(error, roxmltree::Error::UnclosedRootNode);
+            let line = if unclosed { text.lines().count() } else { error.pos().row as usize };
+            format!("{path}: line {line}: the XML is broken: {error}; correct it")
+        }
+    })?;
+    let ends: Vec<usize> = text.match_indices('\n').map(|(end, _)| end).collect();
+    let element = Element { node: document.root_element(), file, ends: &ends };
+    if let Some(deep) = document.descendants().find(|node| node.ancestors().take(DEEPEST + 2).count() > DEEPEST + 1) {
+        let place = Element { node: deep, ..element }.place();
+        return Err(notes.wrong(place, "the file", format!("elements at most {DEEPEST} deep"), "more"));
+    }
+    if element.name() != root {
+        return Err(notes.wrong(element.place(), "the file", format!("<{root}>"), &element.tag()));
+    }
+    read(element, notes)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    /// The text of the root `<a>`, or the error.
+    fn text(xml: &[u8]) -> Result<String, String> {
+        read(xml, "mapred-site.xml", "a", &mut Notes::new(Path::new("conf")), |root, _| Ok(root.text()))
+    }
+
+    #[test]
+    fn texts_are_put_together_and_escapes_resolved() {
+        let read = text(b"<?xml version=\"1.0\"?><!-- x --><a> b &amp; <!-- y -->c &#x64;<![CDATA[<e>]]> </a>");
+        assert_eq!(read.unwrap(), "b & c d<e>");
+    }
+
+    #[test]
+    fn broken_files_are_refused_with_their_place() {
+        for (xml, parts) in [
+            (
+                &b"<a>\n<b></a>"[..],
+                &["conf/mapred-site.xml: line 2: the XML is broken: expected 'b' tag", "correct it"][..],
+            ),
+            (b"", &["the XML is broken: "]),
+            (b"<a>\n\n<b>", &["line 3: the XML is broken: "]),
+            (b"<a>\xff</a>", &["expected UTF-8", "byte at 3"]),
+            (b"<b/>", &["line 1: the file: expected <a>, found `<b>`"]),
+            (b"<a><x:b/></a>", &["line 1: ", "x"]),
+        ] {
+            let error = text(xml).unwrap_err();
+            assert!(parts.iter().all(|part| error.contains(part)), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_bomb_does_not_go_off() {
+        let bomb = b"<!DOCTYPE a [<!ENTITY x \"boom\"><!ENTITY y \"&x;&x;\">]><a>&y;</a>";
+        assert!(text(bomb).unwrap_err().contains("`<!DOCTYPE`; take it out"));
+        assert!(text(b"<a>&y;</a>").unwrap_err().contains("line 1"));
+        let deep = "<a>".repeat(60) + &"</a>".repeat(60);
+        assert!(text(deep.as_bytes()).unwrap_err().contains("at most 50 deep"));
+        let many = format!("<a>{}</a>", "<b/>".repeat(200_000));
+        assert!(text(many.as_bytes()).is_err());
+        let nested = "<a>".repeat(50_000) + &"</a>".repeat(50_000);
+        assert!(text(nested.as_bytes()).unwrap_err().contains("deep"));
+    }
+}

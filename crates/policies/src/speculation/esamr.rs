@@ -1,0 +1,288 @@
+//! ESAMR, also known as K-SAMR: SAMR with stage weights from clusters of past jobs (policies B.12).
+//!
+//! **What it does.** Stage weights differ by the kind of job, so each node remembers those of its past jobs in k clusters. Once
+//! enough tasks of a job are done, the cluster nearest to what they took on the node supplies the weights; before, the mean of all
+//! clusters does. A task is slow if its time to end is well above the mean of its job and kind. The one with the longest
+//! runs a second time on a node that is not slow for that kind, unless too many backups run.
+//!
+//! **Source.** ESAMR (ICPADS 2012); the same algorithm as K-SAMR (Computer Engineering and Applications 2013, no. 19).
+//! Decisions: whether enough tasks are done is counted over the job, what they took is their mean on the node, or in the
+//! whole job if none was done there. The mean time to end is that of the job's running tasks that have made progress. A
+//! node's clusters come from its latest records; a node without records uses LATE's weights. Slow nodes and the bound on
+//! backups are SAMR's, but any number of nodes may be slow.
+
+use rand::Rng;
+use resched_sim::{AttemptEnd, JobId, Kind, Ms, NodeId, Offer, TaskId, View};
+use resched_trace::draws::Purpose;
+use resched_trace::model::Outcome;
+
+use super::node_tally::NodeTally;
+use super::running::{Running, SlowTasks, list_running, longest_first};
+use super::samr::{SlowTrackers, has_room};
+use super::{MIN_RUN, Speculator, first_of_jobs};
+use crate::parts::by_job::ByJob;
+use crate::parts::k_means::{k_means, nearest};
+use crate::parts::statistics::Moments;
+use crate::parts::task_progress::{StageWeights, WeightSum, progress_rate};
+use crate::registry::{Parameter, SpeculatorInfo, Values};
+
+/// Its entry in the registry.
+pub(crate) const INFO: SpeculatorInfo = SpeculatorInfo {
+    name: "esamr",
+    title: "ESAMR, or K-SAMR: SAMR with stage weights from clusters of past jobs",
+    source: "ESAMR: An Enhanced Self-Adaptive MapReduce Scheduling Algorithm (ICPADS 2012)",
+    parameters: &[
+        Parameter::integer("k", "10", 1, 1_000, "clusters", "clusters of stage weights on each node"),
+        Parameter::number(
+            "PFM",
+            "0.2",
+            0.0,
+            1.0,
+            "",
+            "share of a job's maps that must be done before they choose a cluster",
+        ),
+        Parameter::number("PFR", "0.2", 0.0, 1.0, "", "the same for reduces"),
+        Parameter::number("STT", "0.4", 0.0, 1e6, "", "by how much of the mean a slow task's time to end exceeds it"),
+        Parameter::number("SNT", "0.2", 0.0, 0.9999, "", "by how much of the mean rate a slow node stays behind"),
+        Parameter::number("BP", "0.2", 0.0, 0.9999, "", "most backups of a kind for each running attempt"),
+        Parameter::integer("records", "100", 1, 10_000, "jobs", "latest jobs that each node remembers"),
+        MIN_RUN,
+    ],
+    build: |values| Ok(Esamr::new(values).into()),
+};
+
+/// The speculator.
+#[derive(Debug)]
+pub struct Esamr {
+    history: History,
+    slow_task: f64,
+    slow_nodes: SlowTrackers,
+    backups: f64,
+    min_run: Ms,
+    slow_tasks: SlowTasks,
+}
+
+/// What the nodes remember of past jobs, and what the present ones did.
+#[derive(Debug)]
+struct History {
+    rules: Rules,
+    nodes: [Vec<Memory>; 2],
+    jobs: ByJob<JobTally>,
+}
+
+impl History {
+    /// By which weights a node's attempts of a job are scored.
+    fn weights(&self, view: View<'_>, node: NodeId, (job, kind): (JobId, Kind)) -> StageWeights {
+        let own = view.job(job);
+        let done = f64::from(own.finished(kind)) / f64::from(own.desired(kind).max(1));
+        let enough = done > self.rules.done[kind as usize];
+        let observed = self.jobs.get(job, kind).filter(|_| enough).and_then(|tally| tally.observed(node));
+        let memory = self.nodes[kind as usize].get(node.index());
+        memory.and_then(|memory| memory.weights(observed)).unwrap_or(StageWeights::fixed(kind))
+    }
+
+    /// The job's mean weights become a record of each node that ran tasks of it.
+    fn record(&mut self, job: JobId, view: View<'_>) {
+        for (tally, nodes) in self.jobs.remove(job).into_iter().zip(&mut self.nodes) {
+            for (node, observed) in tally.nodes {
+                nodes.resize(nodes.len().max(node.index() + 1), Memory::default());
+                if let Some(weights) = observed.mean() {
+                    let entity = [node.index() as u64, job.index() as u64];
+                    let mut draws = view.draws(Purpose::ClusterStart, &entity);
+                    nodes[node.index()].record(weights, &self.rules, &mut draws);
+                }
+            }
+        }
+    }
+}
+
+/// How weights are learned.
+#[derive(Debug, Clone, Copy)]
+struct Rules {
+    k: usize,
+    /// Which share of a job's maps, and of its reduces, must be done.
+    done: [f64; 2],
+    records: usize,
+}
+
+/// What a node remembers of a kind.
+#[derive(Debug, Clone, Default)]
+struct Memory {
+    /// The mean weights of past jobs there, the latest last.
+    records: Vec<StageWeights>,
+    clusters: Vec<StageWeights>,
+}
+
+impl Memory {
+    /// One more job has ended.
+    fn record(&mut self, weights: StageWeights, rules: &Rules, draws: &mut impl Rng) {
+        if self.records.len() == rules.records {
+            self.records.remove(0);
+        }
+        self.records.push(weights);
+        self.clusters = k_means(&self.records, rules.k, draws);
+    }
+
+    /// The weights of a job whose tasks took so much up to now; `None` if too few of them are done to tell.
+    fn weights(&self, observed: Option<StageWeights>) -> Option<StageWeights> {
+        match observed {
+            Some(observed) => nearest(&self.clusters, &observed).map(|place| self.clusters[place]),
+            None => self.clusters.iter().collect::<WeightSum>().mean(),
+        }
+    }
+}
+
+/// What the attempts of a job and kind that succeeded did.
+#[derive(Debug, Default)]
+struct JobTally {
+    rates: NodeTally,
+    everywhere: WeightSum,
+    nodes: Vec<(NodeId, WeightSum)>,
+}
+
+impl JobTally {
+    fn add(&mut self, node: NodeId, observed: &StageWeights) {
+        self.everywhere.add(observed);
+        let place = self.nodes.partition_point(|(other, _)| *other < node);
+        if self.nodes.get(place).is_none_or(|(other, _)| *other != node) {
+            self.nodes.insert(place, (node, WeightSum::default()));
+        }
+        self.nodes[place].1.add(observed);
+    }
+
+    /// The mean on a node, or everywhere if nothing was observed there.
+    fn observed(&self, node: NodeId) -> Option<StageWeights> {
+        let place = self.nodes.binary_search_by_key(&node, |(other, _)| *other);
+        place.map_or(&self.everywhere, |place| &self.nodes[place].1).mean()
+    }
+}
+
+impl Esamr {
+    fn new(values: &Values) -> Self {
+        let rules = Rules {
+            k: values.integer("k") as usize,
+            done: [values.number("PFM"), values.number("PFR")],
+            records: values.integer("records") as usize,
+        };
+        Self {
+            history: History { rules, nodes: Default::default(), jobs: ByJob::default() },
+            slow_task: values.number("STT"),
+            slow_nodes: SlowTrackers::new(values.number("SNT"), 1.0),
+            backups: values.number("BP"),
+            min_run: values.integer("min_run"),
+            slow_tasks: SlowTasks::default(),
+        }
+    }
+
+    fn pick_of(&mut self, offer: &Offer<'_, '_>, of: (JobId, Kind)) -> Option<TaskId> {
+        let (view, min_run) = (offer.view(), self.min_run);
+        let weights = |node| self.history.weights(view, node, of);
+        let judge = |list: &mut Vec<Running>| {
+            list_running(view, of, weights, list);
+            let known = list.iter().map(Running::time_to_end).filter(|time| time.is_finite());
+            let mean = Moments::default().with(known).mean().unwrap_or(f64::INFINITY);
+            list.retain(|task| task.can_be_backed_up(min_run) && is_slow(task.time_to_end(), mean, self.slow_task));
+            longest_first(list);
+        };
+        let task = self.slow_tasks.of(offer, of, judge).next()?;
+        let succeeded = self.history.jobs.get(of.0, of.1).map(|tally| &tally.rates);
+        (!self.slow_nodes.contain(view, offer.node(), of, succeeded, weights)).then_some(task)
+    }
+}
+
+/// Whether a time to end exceeds the mean by more than such a share of it.
+fn is_slow(time_to_end: f64, mean: f64, share: f64) -> bool {
+    time_to_end > (1.0 + share) * mean
+}
+
+impl Speculator for Esamr {
+    fn task_finished(&mut self, ended: &AttemptEnd, _view: View<'_>) {
+        if ended.outcome == Outcome::Success {
+            let tally = self.history.jobs.get_mut(ended.job, ended.kind);
+            tally.rates.add(ended.node, progress_rate(1.0, ended.finish - ended.start));
+            if let Some(observed) = StageWeights::observed(ended) {
+                tally.add(ended.node, &observed);
+            }
+        }
+    }
+
+    fn job_finished(&mut self, job: JobId, view: View<'_>) {
+        self.history.record(job, view);
+        self.slow_tasks.remove(job);
+    }
+
+    fn may_pick(&self, view: View<'_>) -> bool {
+        Kind::BOTH.iter().any(|&kind| has_room(view, kind, self.backups))
+    }
+
+    fn pick(&mut self, offer: &Offer<'_, '_>, kind: Kind) -> Option<TaskId> {
+        let view = offer.view();
+        if !has_room(view, kind, self.backups) {
+            return None;
+        }
+        first_of_jobs(view, kind, |job| self.pick_of(offer, (job, kind)))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use resched_trace::draws::stream;
+
+    fn map(m1: f64) -> StageWeights {
+        StageWeights([m1, 1.0 - m1, 0.0])
+    }
+
+    fn draws() -> impl Rng {
+        stream(1, Purpose::ClusterStart, &[])
+    }
+
+    #[test]
+    fn b12_w1_the_nearest_cluster_supplies_the_weights_or_else_the_mean_of_all() {
+        let memory = Memory { records: Vec::new(), clusters: [0.95, 0.70, 0.50].map(map).to_vec() };
+        // 21 of 100 maps are done, with a mean M1 of 0.66.
+        let mut done = WeightSum::default();
+        (0..21).for_each(|n| done.add(&map(0.66 + f64::from(n - 10) / 1000.0)));
+        assert!((memory.weights(done.mean()).unwrap().0[1] - 0.30).abs() < 1e-12);
+        // With 15 done there are too few.
+        assert!((memory.weights(None).unwrap().0[0] - 0.7167).abs() < 1e-4);
+        assert_eq!(Memory::default().weights(None), None);
+    }
+
+    #[test]
+    fn b12_w2_a_slow_task_takes_longer_than_the_mean_by_more_than_the_threshold() {
+        let times = [100.0, 100.0, 100.0, 240.0];
+        let mean = Moments::default().with(times.into_iter()).mean().unwrap();
+        assert_eq!(mean, 135.0);
+        assert!(is_slow(240.0, mean, 0.4) && !is_slow(189.0, mean, 0.4) && !is_slow(100.0, mean, 0.4));
+    }
+
+    /// What is compared: the stage weights that a node has learned after n jobs with one task each there. ESAMR's only
+    /// cluster is the mean of the n records; SAMR's history, mixed with HP = (n − 1)/n at the n-th task, is their running mean.
+    #[test]
+    fn d_esamr_with_one_cluster_learns_what_samr_does_with_a_history_that_averages() {
+        let rules = Rules { k: 1, done: [0.2; 2], records: 1_000 };
+        let mut memory = Memory::default();
+        let mut history = StageWeights::fixed(Kind::Reduce);
+        for n in 1..=50_u32 {
+            let (copy, sort) = (f64::from(n * 13 % 29) / 60.0, f64::from(n * 7 % 23) / 60.0);
+            let observed = StageWeights([copy, sort, 1.0 - copy - sort]);
+            memory.record(observed, &rules, &mut draws());
+            history = history.mixed(f64::from(n - 1) / f64::from(n), &observed);
+            for weights in [memory.weights(None), memory.weights(Some(observed))] {
+                let weights = weights.unwrap();
+                assert!((0..3).all(|stage| (weights.0[stage] - history.0[stage]).abs() < 1e-12), "after {n}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_node_remembers_its_latest_jobs_only() {
+        let rules = Rules { k: 10, done: [0.2; 2], records: 2 };
+        let mut memory = Memory::default();
+        [0.1, 0.5, 0.9].map(map).into_iter().for_each(|weights| memory.record(weights, &rules, &mut draws()));
+        assert_eq!(memory.records, [0.5, 0.9].map(map));
+        assert!((memory.weights(None).unwrap().0[0] - 0.7).abs() < 1e-12);
+    }
+}

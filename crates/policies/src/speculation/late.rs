@@ -1,0 +1,179 @@
+//! LATE: longest approximate time to end (policies B.10).
+//!
+//! **What it does.** A task's progress rate is its progress score over its run time, its time to end what is left of the score
+//! over that rate. When a node has a slot to spare, no more than a share of all slots runs backups, and the node is none of
+//! the slow ones, then of the tasks whose rate is among the lowest the one with the longest time to end runs a second time.
+//!
+//! **Source.** Improving MapReduce Performance in Heterogeneous Environments (OSDI 2008), section 4. Decisions: percentiles are by
+//! nearest rank on the ascending list, and "below" is strictly below. Rates are compared within a job and kind, with
+//! those of its tasks that succeeded, so that the last task of a job can be slow, too. The speed of a node is the sum of
+//! the scores of all its attempts of the kind that run or have succeeded since the replay began; a node that had none has no
+//! speed. Jobs are asked in the order of submission. Where the data lies does not matter.
+
+use resched_sim::{AttemptEnd, JobId, Kind, Ms, NodeId, Offer, TaskId, View};
+use resched_trace::model::Outcome;
+
+use super::node_tally::NodeTally;
+use super::running::{Running, SlowTasks, list_running, longest_first};
+use super::{MIN_RUN, Speculator, first_of_jobs};
+use crate::parts::by_job::ByJob;
+use crate::parts::statistics::{nearest_rank, percentile, whole_share};
+use crate::parts::task_progress::{StageWeights, progress_rate};
+use crate::registry::{Parameter, SpeculatorInfo, Values};
+
+/// Its entry in the registry.
+pub(crate) const INFO: SpeculatorInfo = SpeculatorInfo {
+    name: "late",
+    title: "LATE: longest approximate time to end",
+    source: "Improving MapReduce Performance in Heterogeneous Environments (OSDI 2008), section 4",
+    parameters: &[
+        Parameter::number(
+            "cap",
+            "0.1",
+            0.0,
+            1.0,
+            "",
+            "share of the slots of a kind that may run backups (SpeculativeCap)",
+        ),
+        Parameter::number(
+            "slow_node",
+            "25",
+            0.0,
+            100.0,
+            "%",
+            "percentile of node speed below which a node gets no backups (SlowNodeThreshold)",
+        ),
+        Parameter::number(
+            "slow_task",
+            "25",
+            0.0,
+            100.0,
+            "%",
+            "percentile of progress rate below which a task is slow (SlowTaskThreshold)",
+        ),
+        MIN_RUN,
+    ],
+    build: |values| Ok(Late::new(values).into()),
+};
+
+/// The speculator.
+#[derive(Debug)]
+pub struct Late {
+    cap: f64,
+    slow_node: f64,
+    slow_task: f64,
+    min_run: Ms,
+    /// The rates of the tasks that succeeded, ascending.
+    succeeded: ByJob<Vec<f64>>,
+    /// The scores of those that succeeded, by node: 1 each.
+    done_on: [NodeTally; 2],
+    slow_tasks: SlowTasks,
+    rates: Vec<f64>,
+    scores: NodeTally,
+    speeds: Vec<f64>,
+}
+
+impl Late {
+    fn new(values: &Values) -> Self {
+        Self {
+            cap: values.number("cap"),
+            slow_node: values.number("slow_node"),
+            slow_task: values.number("slow_task"),
+            min_run: values.integer("min_run"),
+            succeeded: ByJob::default(),
+            done_on: Default::default(),
+            slow_tasks: SlowTasks::default(),
+            rates: Vec::new(),
+            scores: NodeTally::default(),
+            speeds: Vec::new(),
+        }
+    }
+
+    fn has_room(&self, view: View<'_>, kind: Kind) -> bool {
+        view.backups(kind) < whole_share(self.cap, view.slots(kind))
+    }
+
+    /// The slow task of a job that the node that calls should run, too.
+    fn pick_of(&mut self, offer: &Offer<'_, '_>, of: (JobId, Kind)) -> Option<TaskId> {
+        let (weights, min_run) = (StageWeights::fixed(of.1), self.min_run);
+        let succeeded = self.succeeded.get(of.0, of.1).map_or(&[][..], Vec::as_slice);
+        let judge = |list: &mut Vec<Running>| {
+            list_running(offer.view(), of, |_| weights, list);
+            self.rates.clear();
+            self.rates.extend(list.iter().map(Running::rate));
+            self.rates.sort_unstable_by(f64::total_cmp);
+            let slow = |task: &Running| is_below([&self.rates, succeeded], self.slow_task, task.rate());
+            list.retain(|task| task.can_be_backed_up(min_run) && slow(task));
+            longest_first(list);
+        };
+        self.slow_tasks.of(offer, of, judge).next()
+    }
+
+    /// Whether a node has done less than most.
+    fn is_slow(&mut self, view: View<'_>, node: NodeId, kind: Kind) -> bool {
+        let weights = StageWeights::fixed(kind);
+        self.scores.clone_from(&self.done_on[kind as usize]);
+        for &job in view.jobs() {
+            for run in view.runs(job, kind) {
+                self.scores.add(run.node, weights.score_of(&view.progress(&run)));
+            }
+        }
+        self.speeds.clear();
+        self.speeds.extend(self.scores.iter().map(|(_, scores)| scores.sum()));
+        let least = percentile(&mut self.speeds, self.slow_node);
+        let own = self.scores.get(node);
+        own.zip(least).is_some_and(|(own, least)| own.sum() < least)
+    }
+}
+
+/// Whether a value lies below a percentile of the values of two ascending lists together.
+fn is_below(lists: [&[f64]; 2], percentile: f64, value: f64) -> bool {
+    let count = lists.iter().map(|list| list.len()).sum();
+    let up_to_it: usize = lists.iter().map(|list| list.partition_point(|other| *other <= value)).sum();
+    up_to_it < nearest_rank(count, percentile)
+}
+
+impl Speculator for Late {
+    fn task_finished(&mut self, ended: &AttemptEnd, _view: View<'_>) {
+        if ended.outcome == Outcome::Success {
+            let rate = progress_rate(1.0, ended.finish - ended.start);
+            let rates = self.succeeded.get_mut(ended.job, ended.kind);
+            rates.insert(rates.partition_point(|other| *other < rate), rate);
+            self.done_on[ended.kind as usize].add(ended.node, 1.0);
+        }
+    }
+
+    fn job_finished(&mut self, job: JobId, _view: View<'_>) {
+        self.succeeded.remove(job);
+        self.slow_tasks.remove(job);
+    }
+
+    fn may_pick(&self, view: View<'_>) -> bool {
+        Kind::BOTH.iter().any(|&kind| view.running(kind) > 0 && self.has_room(view, kind))
+    }
+
+    fn pick(&mut self, offer: &Offer<'_, '_>, kind: Kind) -> Option<TaskId> {
+        let (view, node) = (offer.view(), offer.node());
+        if !self.has_room(view, kind) {
+            return None;
+        }
+        let task = first_of_jobs(view, kind, |job| self.pick_of(offer, (job, kind)))?;
+        (!self.is_slow(view, node, kind)).then_some(task)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn b10_w1_only_rates_of_the_lowest_quartile_are_slow() {
+        let (running, succeeded) = ([1.0 / 300.0, 0.005, 0.015], [0.010, 0.012]);
+        let below = |percentile, rate| is_below([&running, &succeeded], percentile, rate);
+        assert!(below(25.0, 1.0 / 300.0), "the second of five is 0.005");
+        assert!(!below(25.0, 0.005));
+        assert!(below(60.0, 0.005) && !below(60.0, 0.010));
+        assert!(!below(0.0, 1.0 / 300.0) && below(100.0, 0.012) && !below(100.0, 0.015));
+        assert!(!is_below([&[0.1], &[]], 25.0, 0.1), "one alone is not below itself");
+    }
+}

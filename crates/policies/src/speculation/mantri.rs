@@ -1,0 +1,253 @@
+//! Mantri: restarts and duplicates where they are likely to pay (policies B.13).
+//!
+//! **What it does.** For each running task it compares the time that its best copy still takes with the time that a new copy
+//! would take, as the finished tasks of the job and kind tell it. A task with c copies gets another one where a slot is
+//! left if the saving in slot time is likely: `P(t_rem · c > t_new · (c + 1))` exceeds a threshold. While other tasks
+//! wait, a lone copy that still takes longer than a new one by Δ is killed, so that its task starts anew. Of several copies
+//! only the fastest are kept once the latest has run for Δ.
+//!
+//! **Source.** Reining in the Outliers in Map-Reduce Clusters using Mantri (OSDI 2010), section 5.1. Decisions: the distribution of
+//! `t_new` is that of the job's succeeded attempts of the kind, once there are a few. All is decided every Δ; a duplicate starts
+//! on the first node with a slot to spare, a task that starts anew where the policy puts it. A task that lost its
+//! duplicates gets no others: they were no faster. Mantri's placement of reduces and its care for outputs are not part of it.
+
+use resched_sim::{AttemptEnd, JobId, Kind, Ms, Offer, Orders, RunId, RunView, TaskId, View};
+use resched_trace::model::Outcome;
+
+use super::Speculator;
+use super::requests::Requests;
+use crate::parts::by_job::ByJob;
+use crate::parts::task_progress::{StageWeights, time_to_end};
+use crate::registry::{Parameter, SpeculatorInfo, Values};
+
+/// Its entry in the registry.
+pub(crate) const INFO: SpeculatorInfo = SpeculatorInfo {
+    name: "mantri",
+    title: "Mantri: restarts and duplicates where they are likely to pay",
+    source: "Reining in the Outliers in Map-Reduce Clusters using Mantri (OSDI 2010)",
+    parameters: &[
+        Parameter::number("probability", "0.25", 0.0, 1.0, "", "how likely a saving must be for a duplicate"),
+        Parameter::integer("copies", "3", 1, 100, "attempts", "most copies of a task, over all its time"),
+        Parameter::integer("keep", "2", 1, 100, "attempts", "the fastest copies that are kept"),
+        Parameter::integer("restarts", "3", 0, 100, "", "how often a task is killed to start anew"),
+        Parameter::integer(
+            "delta",
+            "10000",
+            1,
+            3_600_000,
+            "ms",
+            "between two checks, the run time before which a copy is not judged, and the least gain of a restart",
+        ),
+        Parameter::integer(
+            "samples",
+            "5",
+            1,
+            1_000_000,
+            "tasks",
+            "tasks of a kind that must be done in a job before it acts",
+        ),
+    ],
+    build: |values| Ok(Mantri::new(values).into()),
+};
+
+/// The speculator.
+#[derive(Debug)]
+pub struct Mantri {
+    probability: f64,
+    copies: u32,
+    keep: usize,
+    restarts: u32,
+    delta: Ms,
+    samples: usize,
+    new_times: ByJob<NewTimes>,
+    /// What it did about each task, by id.
+    tasks: Vec<Done>,
+    requests: Requests,
+    list: Vec<Copy>,
+    wanted: Vec<(f64, TaskId)>,
+}
+
+/// What was done about a task.
+#[derive(Debug, Clone, Copy, Default)]
+struct Done {
+    duplicates: u32,
+    restarts: u32,
+}
+
+/// How long a new copy of a task of a job may take: what those took that succeeded, ms, ascending.
+#[derive(Debug, Default)]
+struct NewTimes {
+    times: Vec<f64>,
+    sum: f64,
+}
+
+impl NewTimes {
+    fn add(&mut self, time: f64) {
+        self.times.insert(self.times.partition_point(|other| *other < time), time);
+        self.sum += time;
+    }
+
+    /// `E(t_new)`, ms; `None` of nothing.
+    fn mean(&self) -> Option<f64> {
+        (!self.times.is_empty()).then(|| self.sum / self.times.len() as f64)
+    }
+
+    /// `P(t_rem · c > t_new · (c + 1))`: how likely one more copy saves slot time.
+    fn saving(&self, remaining: f64, copies: u32) -> f64 {
+        let copies = f64::from(copies);
+        let shorter = self.times.partition_point(|time| time * (copies + 1.0) < remaining * copies);
+        shorter as f64 / self.times.len().max(1) as f64
+    }
+}
+
+/// A running copy of a task.
+#[derive(Debug, Clone, Copy)]
+struct Copy {
+    task: TaskId,
+    remaining: f64,
+    attempt: u32,
+    elapsed: Ms,
+    run: RunId,
+}
+
+impl Mantri {
+    fn new(values: &Values) -> Self {
+        Self {
+            probability: values.number("probability"),
+            copies: values.integer("copies") as u32,
+            keep: values.integer("keep") as usize,
+            restarts: values.integer("restarts") as u32,
+            delta: values.integer("delta"),
+            samples: values.integer("samples") as usize,
+            new_times: ByJob::default(),
+            tasks: Vec::new(),
+            requests: Requests::default(),
+            list: Vec::new(),
+            wanted: Vec::new(),
+        }
+    }
+
+    /// How long new copies take, once enough is known of it.
+    fn known(&self, (job, kind): (JobId, Kind)) -> Option<&NewTimes> {
+        self.new_times.get(job, kind).filter(|known| known.times.len() >= self.samples)
+    }
+
+    /// Kills copies of a job that do not pay (the slower ones of several, and lone ones that should start anew), and asks for
+    /// those that do.
+    fn check(&mut self, view: View<'_>, of: (JobId, Kind), orders: &mut Orders) {
+        let Some(new_time) = self.known(of).and_then(NewTimes::mean) else { return };
+        let mut list = std::mem::take(&mut self.list);
+        list_copies(view, of, &mut list);
+        self.wanted.clear();
+        let (delta, too_long) = (self.delta, new_time + self.delta as f64);
+        let judged = |copies: &&[Copy]| copies.iter().all(|copy| copy.elapsed >= delta);
+        for copies in list.chunk_by(|a, b| a.task == b.task).filter(judged) {
+            let Copy { task, remaining, .. } = copies[0];
+            if copies.len() == 1 && view.ready(of.1) > 0 && remaining > too_long && self.may_restart(task) {
+                orders.kill(copies[0].run);
+                continue;
+            }
+            copies.iter().skip(self.keep).for_each(|copy| orders.kill(copy.run));
+            if self.pays(of, task, remaining, copies.len() as u32) {
+                self.wanted.push((remaining, task));
+            }
+        }
+        self.list = list;
+        self.wanted.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        self.wanted.iter().for_each(|&(_, task)| self.requests.push(task, of.1));
+    }
+
+    /// Whether another copy of a task is likely to pay.
+    fn pays(&self, of: (JobId, Kind), task: TaskId, remaining: f64, copies: u32) -> bool {
+        let duplicates = self.tasks.get(task.index()).map_or(0, |done| done.duplicates);
+        let saving = self.known(of).map_or(0.0, |known| known.saving(remaining, copies));
+        duplicates + 1 < self.copies && saving > self.probability
+    }
+
+    /// Whether a task may be killed to start anew; counts it if so.
+    fn may_restart(&mut self, task: TaskId) -> bool {
+        let most = self.restarts;
+        let done = self.done_about(task);
+        let may = done.restarts < most;
+        done.restarts += u32::from(may);
+        may
+    }
+
+    fn done_about(&mut self, task: TaskId) -> &mut Done {
+        self.tasks.resize(self.tasks.len().max(task.index() + 1), Done::default());
+        &mut self.tasks[task.index()]
+    }
+}
+
+/// Lists the running copies of the tasks of a job and kind: by task, the fastest first.
+fn list_copies(view: View<'_>, (job, kind): (JobId, Kind), list: &mut Vec<Copy>) {
+    let weights = StageWeights::fixed(kind);
+    list.clear();
+    list.extend(view.runs(job, kind).filter(|run| !run.dying).map(|run| {
+        let elapsed = view.now() - run.start;
+        let remaining = time_to_end(weights.score_of(&view.progress(&run)), elapsed);
+        Copy { task: run.task, remaining, attempt: run.attempt, elapsed, run: run.id }
+    }));
+    list.sort_unstable_by(|a, b| {
+        a.task.cmp(&b.task).then(a.remaining.total_cmp(&b.remaining)).then(a.attempt.cmp(&b.attempt))
+    });
+}
+
+impl Speculator for Mantri {
+    fn task_started(&mut self, started: &RunView, _view: View<'_>) {
+        self.done_about(started.task).duplicates += u32::from(started.backup);
+    }
+
+    fn task_finished(&mut self, ended: &AttemptEnd, _view: View<'_>) {
+        if ended.outcome == Outcome::Success {
+            self.new_times.get_mut(ended.job, ended.kind).add((ended.finish - ended.start) as f64);
+        }
+        self.requests.remove(ended.task, ended.kind);
+    }
+
+    fn job_finished(&mut self, job: JobId, view: View<'_>) {
+        self.new_times.remove(job);
+        self.requests.remove_job(view, job);
+    }
+
+    fn period(&self) -> Option<Ms> {
+        Some(self.delta)
+    }
+
+    fn tick(&mut self, view: View<'_>, orders: &mut Orders) {
+        self.requests.clear();
+        for &job in view.jobs() {
+            for kind in Kind::BOTH {
+                self.check(view, (job, kind), orders);
+            }
+        }
+    }
+
+    fn may_pick(&self, _view: View<'_>) -> bool {
+        !self.requests.is_empty()
+    }
+
+    fn pick(&mut self, offer: &Offer<'_, '_>, kind: Kind) -> Option<TaskId> {
+        self.requests.pick(offer, kind)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn b13_a_duplicate_pays_if_it_is_likely_to_save_slot_time() {
+        let mut known = NewTimes::default();
+        [40.0, 10.0, 30.0, 20.0].into_iter().for_each(|time| known.add(time));
+        assert_eq!(known.mean(), Some(25.0));
+        // One copy that takes 50 more: two of 25 are as much, and half of the new ones take less.
+        assert_eq!(known.saving(50.0, 1), 0.5);
+        // Two copies: 50 · 2 against three new ones of 33.
+        assert_eq!(known.saving(50.0, 2), 0.75);
+        assert_eq!(known.saving(20.0, 1), 0.0, "10 twice is no saving");
+        assert_eq!(known.saving(20.1, 1), 0.25);
+        assert_eq!(known.saving(f64::INFINITY, 1), 1.0);
+        assert_eq!(NewTimes::default().mean(), None);
+    }
+}

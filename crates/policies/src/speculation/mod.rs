@@ -1,0 +1,194 @@
+//! Speculative execution: a second attempt at a task that seems slow. Any policy combines with any speculator.
+//!
+//! **How they combine.** The policy has each heartbeat first. Of what it leaves free, the speculator may take slots for
+//! backups, as Hadoop does once no task of a job waits. The first attempt to succeed wins (policies A.7).
+//!
+//! A speculator sees what the master sees: how far each attempt had come at its node's latest heartbeat. Those that judge
+//! tasks when a node asks look at a job once in a heartbeat interval, because no node reports more often.
+
+mod any;
+mod esamr;
+mod hadoop_late;
+mod hadoop_naive;
+mod late;
+mod mantri;
+mod node_tally;
+mod requests;
+mod running;
+mod samr;
+mod yarn_default;
+
+pub use any::AnySpeculator;
+pub use esamr::Esamr;
+pub use hadoop_late::HadoopLate;
+pub use hadoop_naive::HadoopNaive;
+pub use late::Late;
+pub use mantri::Mantri;
+pub use samr::Samr;
+pub use yarn_default::YarnDefault;
+
+use resched_sim::{
+    AttemptEnd, Container, JobId, Kind, Ms, NodeId, Offer, Orders, Policy, Resources, RunView, System, TaskId, View,
+    Violation,
+};
+
+use crate::any::AnyPolicy;
+use crate::registry::{Parameter, SpeculatorInfo};
+
+/// All speculators, in the order in which they are listed.
+pub const SPECULATORS: &[SpeculatorInfo] =
+    &[late::INFO, samr::INFO, esamr::INFO, hadoop_naive::INFO, hadoop_late::INFO, yarn_default::INFO, mantri::INFO];
+
+/// Hadoop does not back a task up before it has run for so long, and neither do those that were built into it.
+const MIN_RUN: Parameter =
+    Parameter::integer("min_run", "60000", 0, 86_400_000, "ms", "run time before which an attempt is not judged");
+
+/// Says which running tasks should have another attempt, and where.
+pub trait Speculator {
+    /// An attempt is on its way, a backup or not.
+    fn task_started(&mut self, _started: &RunView, _view: View<'_>) {}
+
+    /// The master has learned how an attempt at a task ended.
+    fn task_finished(&mut self, _ended: &AttemptEnd, _view: View<'_>) {}
+
+    /// A job has ended, well or not.
+    fn job_finished(&mut self, _job: JobId, _view: View<'_>) {}
+
+    /// How often [`Speculator::tick`] is called, ms; `None`: never.
+    fn period(&self) -> Option<Ms> {
+        None
+    }
+
+    /// Called every [`Speculator::period`]. Must do nothing while no attempt runs: such ticks are left out.
+    fn tick(&mut self, _view: View<'_>, _orders: &mut Orders) {}
+
+    /// Whether a node with a free slot might get a backup at a later heartbeat, even if nothing else happens before.
+    /// Where it says no, [`Speculator::pick`] must find none and change nothing.
+    fn may_pick(&self, view: View<'_>) -> bool;
+
+    /// The running task of this kind that the node, which has room for it, should run, too.
+    fn pick(&mut self, offer: &Offer<'_, '_>, kind: Kind) -> Option<TaskId>;
+}
+
+/// A policy and the speculator that uses what it leaves free.
+#[derive(Debug)]
+pub struct WithSpeculation {
+    base: Box<AnyPolicy>,
+    speculator: AnySpeculator,
+}
+
+impl WithSpeculation {
+    /// Of this policy and this speculator.
+    pub fn new(base: AnyPolicy, speculator: AnySpeculator) -> Self {
+        Self { base: Box::new(base), speculator }
+    }
+}
+
+/// Whether something with this period is due so long after the start.
+fn is_due(period: Option<Ms>, since_start: Ms) -> bool {
+    period.is_some_and(|period| since_start % period == 0)
+}
+
+fn greatest_common_divisor(a: Ms, b: Ms) -> Ms {
+    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
+}
+
+impl Policy for WithSpeculation {
+    fn system(&self) -> System {
+        self.base.system()
+    }
+
+    fn job_submitted(&mut self, job: JobId, view: View<'_>) {
+        self.base.job_submitted(job, view);
+    }
+
+    fn job_finished(&mut self, job: JobId, view: View<'_>) {
+        self.base.job_finished(job, view);
+        self.speculator.job_finished(job, view);
+    }
+
+    fn task_started(&mut self, started: &RunView, view: View<'_>) {
+        self.base.task_started(started, view);
+        self.speculator.task_started(started, view);
+    }
+
+    fn task_finished(&mut self, ended: &AttemptEnd, view: View<'_>) {
+        self.base.task_finished(ended, view);
+        self.speculator.task_finished(ended, view);
+    }
+
+    fn task_returned(&mut self, task: TaskId, view: View<'_>) {
+        self.base.task_returned(task, view);
+    }
+
+    fn node_lost(&mut self, node: NodeId, view: View<'_>) {
+        self.base.node_lost(node, view);
+    }
+
+    fn container_changed(&mut self, container: &Container, view: View<'_>) {
+        self.base.container_changed(container, view);
+    }
+
+    fn headroom(&self, job: JobId, view: View<'_>) -> Resources {
+        self.base.headroom(job, view)
+    }
+
+    fn period(&self) -> Option<Ms> {
+        match (self.base.period(), self.speculator.period()) {
+            (Some(base), Some(own)) => Some(greatest_common_divisor(base, own)),
+            (base, own) => base.or(own),
+        }
+    }
+
+    fn tick(&mut self, view: View<'_>, orders: &mut Orders) {
+        let since_start = view.now() - view.clock_start();
+        if is_due(self.base.period(), since_start) {
+            self.base.tick(view, orders);
+        }
+        if is_due(self.speculator.period(), since_start) {
+            self.speculator.tick(view, orders);
+        }
+    }
+
+    fn skips_idle_ticks(&self, view: View<'_>) -> bool {
+        // Only the last of a row of ticks is not left out, so each of them must be one of the base's.
+        let base = match self.base.period() {
+            None => true,
+            period => period == self.period() && self.base.skips_idle_ticks(view),
+        };
+        let nothing_runs = Kind::BOTH.iter().all(|&kind| view.running(kind) == 0);
+        base && (nothing_runs || self.speculator.period().is_none())
+    }
+
+    fn restless(&self, view: View<'_>) -> bool {
+        self.base.restless(view) || self.speculator.may_pick(view)
+    }
+
+    fn counts_heartbeats(&self, view: View<'_>) -> bool {
+        self.base.counts_heartbeats(view)
+    }
+
+    fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        self.base.heartbeat(offer)?;
+        if offer.reservation().is_some() {
+            return Ok(());
+        }
+        for kind in Kind::BOTH {
+            while offer.free(kind) > 0 {
+                let Some(task) = self.speculator.pick(offer, kind) else { break };
+                offer.launch_backup(task)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The first job, in the order of submission, that has a task of this kind to back up. Jobs of which a task still waits
+/// have better use for a slot.
+fn first_of_jobs(view: View<'_>, kind: Kind, mut pick: impl FnMut(JobId) -> Option<TaskId>) -> Option<TaskId> {
+    let all_launched = |job: &&JobId| {
+        let job = view.job(**job);
+        job.running(kind) > 0 && job.ready(kind) == 0
+    };
+    view.jobs().iter().filter(all_launched).find_map(|&job| pick(job))
+}

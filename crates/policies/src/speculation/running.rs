@@ -1,0 +1,112 @@
+//! The running tasks of a job, as a speculator judges them.
+
+use resched_sim::{JobId, Kind, Ms, NodeId, Offer, RunView, TaskId, View};
+
+use crate::parts::by_job::ByJob;
+use crate::parts::task_progress::{StageWeights, progress_rate, time_to_end};
+
+/// A task that runs: how its best attempt does.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Running {
+    pub(super) task: TaskId,
+    /// How many attempts at it run.
+    pub(super) copies: u32,
+    /// The number of the best attempt among the tries at the task.
+    attempt: u32,
+    /// For how long the best attempt has run, ms; not positive while it is being launched.
+    pub(super) elapsed: Ms,
+    /// The progress score of the best attempt, from 0 to 1.
+    pub(super) score: f64,
+}
+
+impl Running {
+    /// The progress rate of its best attempt, 1/ms.
+    pub(super) fn rate(&self) -> f64 {
+        progress_rate(self.score, self.elapsed)
+    }
+
+    /// The time to end of its best attempt, ms.
+    pub(super) fn time_to_end(&self) -> f64 {
+        time_to_end(self.score, self.elapsed)
+    }
+
+    /// Whether it has run alone for so long.
+    pub(super) fn can_be_backed_up(&self, min_run: Ms) -> bool {
+        self.copies == 1 && self.elapsed >= min_run
+    }
+}
+
+/// Lists the running tasks of a job and kind by id. `weights` are those by which a node's attempts are scored. Attempts that
+/// are to be killed do not count. Rates go by the master's clock, so that of an attempt whose node has fallen silent decays.
+pub(super) fn list_running(
+    view: View<'_>,
+    (job, kind): (JobId, Kind),
+    weights: impl Fn(NodeId) -> StageWeights,
+    list: &mut Vec<Running>,
+) {
+    list.clear();
+    list.extend(view.runs(job, kind).filter(|run| !run.dying).map(|run| Running {
+        task: run.task,
+        copies: 1,
+        attempt: run.attempt,
+        elapsed: view.now() - run.start,
+        score: weights(run.node).score_of(&view.progress(&run)),
+    }));
+    // The best attempt of each task first, then the others fold into it.
+    list.sort_unstable_by(|a, b| {
+        a.task.cmp(&b.task).then(b.rate().total_cmp(&a.rate())).then(a.attempt.cmp(&b.attempt))
+    });
+    list.dedup_by(|other, best| {
+        let same = other.task == best.task;
+        best.copies += if same { other.copies } else { 0 };
+        same
+    });
+}
+
+/// Sorts by time to end, the longest first; by task among equals.
+pub(super) fn longest_first(list: &mut [Running]) {
+    list.sort_unstable_by(|a, b| b.time_to_end().total_cmp(&a.time_to_end()).then(a.task.cmp(&b.task)));
+}
+
+/// The slow tasks of each job. A job is looked at once in a heartbeat interval, because no node reports more often.
+#[derive(Debug, Default)]
+pub(super) struct SlowTasks {
+    jobs: ByJob<Look>,
+}
+
+/// What was found when a job was looked at.
+#[derive(Debug, Default)]
+struct Look {
+    /// When to look again.
+    next: Ms,
+    slow: Vec<Running>,
+}
+
+impl SlowTasks {
+    /// Those of a job that have run alone since it was looked at, and elsewhere than on the node that calls; in the order in
+    /// which `judge` lists them.
+    pub(super) fn of<'a>(
+        &'a mut self,
+        offer: &'a Offer<'_, '_>,
+        (job, kind): (JobId, Kind),
+        judge: impl FnOnce(&mut Vec<Running>),
+    ) -> impl Iterator<Item = TaskId> + 'a {
+        let (view, node) = (offer.view(), offer.node());
+        let look = self.jobs.get_mut(job, kind);
+        if view.now() >= look.next {
+            judge(&mut look.slow);
+            look.next = view.now() + view.heartbeat_interval();
+        }
+        let alone = move |slow: &&Running| {
+            let best = |run: &RunView| (run.task, run.attempt) == (slow.task, slow.attempt) && !run.dying;
+            let here = view.runs_on(node, kind).any(|run| run.task == slow.task);
+            !here && view.live_attempts(slow.task) == 1 && view.runs(job, kind).any(|run| best(&run))
+        };
+        look.slow.iter().filter(alone).map(|slow| slow.task)
+    }
+
+    /// Forgets a job that has ended.
+    pub(super) fn remove(&mut self, job: JobId) {
+        self.jobs.remove(job);
+    }
+}

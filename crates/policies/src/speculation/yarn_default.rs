@@ -1,0 +1,158 @@
+//! YARN's `DefaultSpeculator`, in the application master of a MapReduce job (policies A.7).
+//!
+//! **What it does.** Each job looks at its running tasks every second, and 15 s after it has asked for a backup. Of each kind
+//! it asks for one at most: for the task whose estimated end lies farthest behind that of a new attempt, if at least 5 % of
+//! the kind are done and no task of the kind waits. What was asked for starts on the first node that has room.
+//!
+//! **Source.** Hadoop YARN (August 2014). The estimated end takes the run time up to now as the share of the progress; a new
+//! attempt takes the mean run time of the tasks that are done. The "slow task threshold" of that code is never
+//! compared with anything, so it is left out; its smoothed estimator, which weighs old values more, is, too.
+
+use resched_sim::{AttemptEnd, JobId, Kind, Ms, Offer, Orders, TaskId, View};
+use resched_trace::model::Outcome;
+
+use super::Speculator;
+use super::requests::Requests;
+use crate::parts::by_job::ByJob;
+use crate::parts::statistics::Moments;
+use crate::parts::task_progress::StageWeights;
+use crate::registry::{Parameter, SpeculatorInfo, Values};
+
+/// The share of the tasks of a kind that must be done.
+const LEAST_DONE: f64 = 0.05;
+/// A job may always have so many backups of a kind.
+const LEAST_CAP: f64 = 10.0;
+/// Or so many for each task, done or not.
+const TASKS_CAP: f64 = 0.01;
+/// Or so many for each running task.
+const RUNNING_CAP: f64 = 0.1;
+/// Less progress than this counts as this.
+const LEAST_PROGRESS: f64 = 1e-4;
+
+/// Its entry in the registry.
+pub(crate) const INFO: SpeculatorInfo = SpeculatorInfo {
+    name: "yarn-default",
+    title: "YARN's DefaultSpeculator: the task that gains most by a new attempt",
+    source: "Hadoop YARN (August 2014)",
+    parameters: &[
+        Parameter::integer("retry", "1000", 1, 3_600_000, "ms", "between two looks that find nothing"),
+        Parameter::integer("pause", "15000", 0, 3_600_000, "ms", "after a look that asked for a backup"),
+    ],
+    build: |values| Ok(YarnDefault::new(values).into()),
+};
+
+/// The speculator.
+#[derive(Debug)]
+pub struct YarnDefault {
+    retry: Ms,
+    pause: Ms,
+    /// Run times of the attempts that succeeded, ms.
+    succeeded: ByJob<Moments>,
+    /// When each job looks again.
+    next_look: Vec<Ms>,
+    /// What was asked for and has not started.
+    requests: Requests,
+}
+
+impl YarnDefault {
+    fn new(values: &Values) -> Self {
+        Self {
+            retry: values.integer("retry"),
+            pause: values.integer("pause"),
+            succeeded: ByJob::default(),
+            next_look: Vec::new(),
+            requests: Requests::default(),
+        }
+    }
+
+    /// The task of a job for which a backup is worth most, if one is worth anything and may run.
+    fn find(&self, view: View<'_>, job: JobId, kind: Kind) -> Option<TaskId> {
+        let own = view.job(job);
+        let waits = own.ready(kind) > 0 || self.requests.hold(view, job, kind);
+        if waits || own.running(kind) == 0 {
+            return None;
+        }
+        let (tasks, done) = (f64::from(own.desired(kind)), f64::from(own.finished(kind)));
+        let cap = LEAST_CAP.max(TASKS_CAP * tasks).max(RUNNING_CAP * f64::from(own.running(kind)));
+        if done < 1.0 || done < LEAST_DONE * tasks || f64::from(own.backups(kind)) >= cap {
+            return None;
+        }
+        let mean = self.succeeded.get(job, kind).and_then(Moments::mean)?;
+        let weights = StageWeights::fixed(kind);
+        let alone = view.runs(job, kind).filter(|run| !run.dying && view.live_attempts(run.task) == 1);
+        let values = alone.filter_map(|run| {
+            let progress = view.progress(&run);
+            let end = estimated_end(run.start, progress.at, weights.score_of(&progress));
+            Some((value(end, view.now(), mean)?, run.task))
+        });
+        values.max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1))).map(|(_, task)| task)
+    }
+}
+
+/// When an attempt will end that had come so far at `at`, ms.
+fn estimated_end(start: Ms, at: Ms, score: f64) -> f64 {
+    start as f64 + (at - start) as f64 / score.max(LEAST_PROGRESS)
+}
+
+/// By how much sooner a new attempt that takes the mean run time would end, ms; `None` if that is nothing, or if the running
+/// one should have ended.
+fn value(estimated_end: f64, now: Ms, mean: f64) -> Option<f64> {
+    let value = estimated_end - (now as f64 + mean);
+    (estimated_end >= now as f64 && value > 0.0).then_some(value)
+}
+
+impl Speculator for YarnDefault {
+    fn task_finished(&mut self, ended: &AttemptEnd, _view: View<'_>) {
+        if ended.outcome == Outcome::Success {
+            self.succeeded.get_mut(ended.job, ended.kind).add((ended.finish - ended.start) as f64);
+        }
+        self.requests.remove(ended.task, ended.kind);
+    }
+
+    fn job_finished(&mut self, job: JobId, view: View<'_>) {
+        self.succeeded.remove(job);
+        self.requests.remove_job(view, job);
+    }
+
+    fn period(&self) -> Option<Ms> {
+        Some(self.retry)
+    }
+
+    fn tick(&mut self, view: View<'_>, _orders: &mut Orders) {
+        for &job in view.jobs() {
+            self.next_look.resize(self.next_look.len().max(job.index() + 1), 0);
+            if view.now() < self.next_look[job.index()] {
+                continue;
+            }
+            for kind in Kind::BOTH {
+                if let Some(task) = self.find(view, job, kind) {
+                    self.requests.push(task, kind);
+                    self.next_look[job.index()] = view.now() + self.pause;
+                }
+            }
+        }
+    }
+
+    fn may_pick(&self, _view: View<'_>) -> bool {
+        !self.requests.is_empty()
+    }
+
+    fn pick(&mut self, offer: &Offer<'_, '_>, kind: Kind) -> Option<TaskId> {
+        self.requests.pick(offer, kind)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a7_w_the_value_of_a_backup() {
+        let end = estimated_end(0, 100_000, 0.2);
+        assert_eq!(end, 500_000.0);
+        assert_eq!(value(end, 100_000, 60_000.0), Some(340_000.0));
+        assert_eq!(value(end, 500_001, 60_000.0), None, "it should have ended");
+        assert_eq!(value(end, 440_000, 60_000.0), None, "a new attempt ends no sooner");
+        assert_eq!(estimated_end(50, 150, 0.0), 1_000_050.0);
+    }
+}

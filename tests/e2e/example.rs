@@ -1,0 +1,19 @@
+//! The example of a policy of one's own does what CONTRIBUTING.md says of it.
+
+use std::path::Path;
+
+use crate::shortest_job::compare;
+use crate::support::{Dir, repository};
+
+#[test]
+fn the_shortest_job_first_shortens_the_mean() {
+    let workload = repository("traces/coupling-table3.toml");
+    let [fifo, own] = compare(Path::new(&workload)).unwrap();
+    assert_eq!((fifo.policy.as_str(), own.policy.as_str()), ("fifo", "shortest-job"));
+    assert_eq!((own.jobs_finished, own.tasks), (10, fifo.tasks));
+    assert!(own.mean_completion_ms < fifo.mean_completion_ms, "{own:?}");
+
+    let dir = Dir::new();
+    let replayed = dir.json(&["replay", &workload, "--policy", "fifo", "--out", "R", "--json"]);
+    assert_eq!(replayed["mean_completion_ms"].as_f64(), fifo.mean_completion_ms, "the same replay as the binary's");
+}

@@ -1,0 +1,125 @@
+//! Replays at a site with its own configuration.
+
+use serde_json::{Value, json};
+
+use crate::support::{Dir, assert_same};
+
+const POOLS: &str = "<?xml version=\"1.0\"?>
+<allocations>
+  <pool name=\"ann\"><maxMaps>1</maxMaps></pool>
+  <userMaxJobsDefault>3</userMaxJobsDefault>
+</allocations>
+";
+
+const MAPRED_SITE: &str = "<?xml version=\"1.0\"?>
+<configuration>
+  <property><name>mapred.tasktracker.map.tasks.maximum</name><value>3</value></property>
+  <property><name>mapred.reduce.slowstart.completed.maps</name><value>0.5</value></property>
+  <property><name>mapred.fairscheduler.locality.delay</name><value>2000</value></property>
+  <property><name>mapred.fairscheduler.preemption</name><value>true</value></property>
+  <property><name>mapred.fairscheduler.preemptoin</name><value>true</value></property>
+  <property><name>io.sort.mb</name><value>100</value></property>
+</configuration>
+";
+
+/// A folder with the sample as the trace `T` and this configuration as the site `S`.
+fn dir_with(files: &[(&str, &str)]) -> Dir {
+    let dir = Dir::with_sample();
+    for (name, text) in files {
+        dir.write(&format!("S/{name}"), text);
+    }
+    dir
+}
+
+fn run_info(dir: &Dir, run: &str) -> Value {
+    serde_json::from_str(&dir.read(&format!("{run}/run.json"))).unwrap()
+}
+
+#[test]
+fn a_site_sets_pools_parameters_and_the_cluster() {
+    let dir = dir_with(&[("fair-scheduler.xml", POOLS), ("mapred-site.xml", MAPRED_SITE)]);
+    let args = ["replay", "T", "--policy", "fair", "--policy", "fair:delay_node=0", "--policy", "fifo"];
+    let ran = dir.run(&[&args[..], &["--site-conf", "S", "--out", "R"]].concat());
+    let warning = "mapred-site.xml: line 7: `mapred.fairscheduler.preemptoin` is not supported: it is not known here; did \
+                   you mean `mapred.fairscheduler.preemption`?";
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), format!("warning: {warning}\n").as_str()));
+
+    let fair = run_info(&dir, "R/fair");
+    assert_eq!((&fair["params"]["delay_node"], &fair["params"]["delay_rack"]), (&json!("2000"), &json!("2000")));
+    assert_eq!((&fair["params"]["preemption"], &fair["params"]["pools"]), (&json!("true"), &json!("user")));
+    assert_eq!((&fair["rules"]["nodes"]["map_slots"], &fair["rules"]["jobs"]["slowstart"]), (&json!(3), &json!(0.5)));
+    assert_eq!(fair["site"]["warnings"], json!([warning]));
+    let files: Vec<&String> = fair["site"]["files"].as_object().unwrap().keys().collect();
+    assert_eq!(files, ["fair-scheduler.xml", "mapred-site.xml"]);
+    assert_eq!(run_info(&dir, "R/fair:delay_node=0")["params"]["delay_node"], "0");
+
+    dir.ok(&[&args[..], &["--out", "Q"]].concat());
+    assert!(run_info(&dir, "Q/fair").get("site").is_none());
+    for policy in ["fair", "fifo"] {
+        let attempts = |runs: &str| std::fs::read(dir.path(&format!("{runs}/{policy}/attempts.parquet"))).unwrap();
+        assert!(attempts("R") != attempts("Q"), "the site changes nothing for {policy}");
+    }
+}
+
+#[test]
+fn queues_of_a_site_share_the_cluster() {
+    let queue = |name: &str, share: u32| {
+        format!("<queue><name>{name}</name><properties><property key='capacity' value='{share}'/></properties></queue>")
+    };
+    let queues = |share: u32| format!("<queues>{}{}</queues>", queue("default", share), queue("adhoc", 100 - share));
+    let job = |queue: &str| format!("[[jobs]]\nclass = \"grep\"\nsubmit_s = 0\nmaps = 40\nqueue = \"{queue}\"\n");
+    let classes = "[cluster]\nnodes = 5\n[classes.grep]\nmap_mean_s = 20.0\n";
+    let dir = Dir::new();
+    dir.write("W.toml", format!("name = \"two-queues\"\n{classes}{}{}", job("default"), job("adhoc")));
+    let mean_completion = |share: u32| {
+        dir.write("S/mapred-queues.xml", queues(share));
+        let args = ["replay", "W.toml", "--policy", "capacity", "--site-conf", "S", "--out", "R", "--json"];
+        dir.json(&args)["mean_completion_ms"].as_f64().unwrap()
+    };
+    let (equal, unequal) = (mean_completion(50), mean_completion(90));
+    assert!(unequal < equal, "with unequal shares one job ends early, and the other no later: {unequal} and {equal}");
+    dir.write("S/mapred-queues.xml", queues(90).replace("'10'", "'20'"));
+    let over = dir.run(&["replay", "W.toml", "--policy", "fifo", "--site-conf", "S", "--out", "R"]);
+    over.fails(2, &["S/mapred-queues.xml: ", "add up to 110 %"]);
+}
+
+#[test]
+fn a_cluster_file_wins_over_the_site() {
+    let dir = dir_with(&[("mapred-site.xml", MAPRED_SITE)]);
+    dir.write("c.toml", "[nodes]\nmap_slots = 9\n");
+    dir.ok(&["replay", "T", "--policy", "fifo", "--site-conf", "S", "--cluster", "c.toml", "--out", "R"]);
+    let rules = &run_info(&dir, "R/fifo")["rules"];
+    assert_eq!((&rules["nodes"]["map_slots"], &rules["jobs"]["slowstart"]), (&json!(9), &json!(0.5)));
+}
+
+#[test]
+fn resume_keeps_no_run_of_another_site() {
+    let dir = dir_with(&[("fair-scheduler.xml", POOLS)]);
+    let again = ["replay", "T", "--policy", "fair", "--site-conf", "S", "--out", "R", "--resume"];
+    let kept = |printed: String| printed.lines().any(|line| line.contains("fair") && line.ends_with("kept"));
+    assert!(!kept(dir.ok(&again)));
+    assert!(kept(dir.ok(&again)));
+    dir.write("S/fair-scheduler.xml", POOLS.replace("<maxMaps>1", "<maxMaps>2"));
+    assert!(!kept(dir.ok(&again)), "another limit");
+    assert!(!kept(dir.ok(&["replay", "T", "--policy", "fair", "--out", "R", "--resume"])), "no site");
+}
+
+#[test]
+fn broken_configuration_is_refused_and_nothing_is_left() {
+    let bomb = "<!DOCTYPE a [<!ENTITY x \"boom\">]><allocations>&x;</allocations>";
+    for (file, text, parts) in [
+        ("fair-scheduler.xml", "<allocations>\n<pool>", &["S/fair-scheduler.xml: line 2: the XML is broken"][..]),
+        ("fair-scheduler.xml", bomb, &["S/fair-scheduler.xml: ", "`<!DOCTYPE`; take it out"]),
+        ("fair-scheduler.xml", &POOLS.replace("<maxMaps>1", "<maxMaps>one"), &["line 3: <maxMaps>: ", "found `one`"]),
+        ("mapred-site.xml", &MAPRED_SITE.replace("0.5", "5"), &["line 4: mapred.reduce.slow", "0..1, found `5`"]),
+        ("core-site.xml", "<configuration/>", &["S: expected at least one of mapred-site.xml, "]),
+    ] {
+        let dir = dir_with(&[(file, text)]);
+        let before = dir.tree("");
+        dir.run(&["replay", "T", "--policy", "fair", "--site-conf", "S", "--out", "R"]).fails(2, parts);
+        assert_same(&before, &dir.tree(""), file);
+    }
+    let dir = Dir::with_sample();
+    let missing = dir.run(&["replay", "T", "--policy", "fair", "--site-conf", "nowhere", "--out", "R"]);
+    missing.fails(2, &["nowhere: expected at least one of "]);
+}
