@@ -201,11 +201,14 @@ impl resched_sim::Observer for Checker<'_> {
     }
 }
 
+/// Whose a container is: a job's, for a task on a node, or for its application master.
+type Held = (JobId, Option<(TaskId, NodeId)>);
+
 /// A policy, and what every container of the cluster holds by its own account.
 struct Watched<'p> {
     policy: &'p mut AnyPolicy,
-    /// Node and size of each container, by job, task and node; without these that of an application master.
-    held: BTreeMap<(JobId, Option<(TaskId, NodeId)>), (NodeId, Resources)>,
+    /// Node and size of each container.
+    held: BTreeMap<Held, (NodeId, Resources)>,
 }
 
 impl Watched<'_> {
