@@ -131,7 +131,7 @@ fn policies_are_listed_with_their_parameters() {
     assert_eq!(names("policy"), POLICIES);
     assert!(names("speculator").contains(&"late"));
     for policy in all.as_array().unwrap() {
-        assert_eq!(fields(policy), ["name", "parameters", "role", "source", "title"]);
+        assert_eq!(fields(policy), ["name", "oracle", "parameters", "role", "source", "title"]);
         for parameter in policy["parameters"].as_array().unwrap() {
             assert_eq!(fields(parameter), ["default", "key", "meaning", "range", "unit"]);
         }
@@ -186,4 +186,27 @@ fn help_tells_every_flag() {
     }
     assert!(dir.ok(&["--version"]).starts_with("resched "));
     assert!(dir.tree("").is_empty());
+}
+
+#[test]
+fn a_run_keeps_what_its_policy_decided_if_it_is_asked_to() {
+    let dir = Dir::with_sample();
+    let replay = ["replay", "T", "--policy", "dress", "--policy", "fifo", "--json"];
+    dir.ok(&[replay.as_slice(), &["--out", "plain"]].concat());
+    assert!(!dir.path("plain/dress/decisions.parquet").exists());
+    dir.ok(&[replay.as_slice(), &["--out", "kept", "--decisions"]].concat());
+    let rows = |run: &str| -> Value {
+        let info: Value = serde_json::from_str(&dir.read(&format!("{run}/run.json"))).unwrap();
+        info["rows"]["decisions"].clone()
+    };
+    // The category of each of the 15 jobs, and each move of δ.
+    assert!(rows("kept/dress").as_u64() > Some(15), "{}", rows("kept/dress"));
+    assert_eq!((rows("kept/fifo"), rows("plain/dress")), (json!(0), Value::Null));
+    // A run without decisions is not what was asked for, and is made anew.
+    let kept = |out: &str| dir.ok(&[replay.as_slice(), &["--out", out, "--decisions", "--resume"]].concat());
+    assert!(kept("kept").lines().all(|line| line.contains("\"wall_ms\":null")));
+    assert!(kept("plain").lines().all(|line| !line.contains("\"wall_ms\":null")));
+    dir.ok(&["report", "kept/dress", "kept/fifo", "--out", "with", "--format", "svg"]);
+    dir.ok(&["report", "kept/fifo", "--out", "without", "--format", "svg"]);
+    assert!(dir.path("with/delta.svg").is_file() && !dir.path("without/delta.svg").exists());
 }

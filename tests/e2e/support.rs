@@ -12,17 +12,15 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// All policies.
-#[rustfmt::skip] // one a line
-pub(crate) const POLICIES: &[&str] = &[
-    "fifo",
-    "naive-fair",
-    "delay",
-    "delay-time",
-    "fair",
-    "coupling",
-    "triple-queue",
-    "cogrs",
-];
+pub(crate) const POLICIES: [&str; resched_policies::POLICIES.len()] = {
+    let mut names = [""; resched_policies::POLICIES.len()];
+    let mut place = 0;
+    while place < names.len() {
+        names[place] = resched_policies::POLICIES[place].name;
+        place += 1;
+    }
+    names
+};
 
 /// A folder of a test's own, in which the binary runs, so that paths are short and the same each time.
 pub(crate) struct Dir(TempDir);

@@ -9,7 +9,8 @@ mod support;
 use std::collections::BTreeMap;
 
 use golden::{Golden, Row};
-use resched_policies::{Allocations, AnyPolicy, PolicySpec, PoolConfig};
+use resched_policies::parts::queue_tree::QueueTree;
+use resched_policies::{Allocations, AnyPolicy, Capacity, CapacityQueue, PolicySpec, PoolConfig};
 use resched_sim::{Ended, Error, JobEnded, Launched, Level, Ms, Observer, Options, TaskId, replay};
 use resched_trace::model::Outcome;
 use support::World;
@@ -20,15 +21,24 @@ fn check(world: &World, schedule: &str, policy: &str) {
     let script = world.script(&golden);
     let spec = PolicySpec::parse(policy).unwrap_or_else(|error| panic!("{error}"));
     let mut policy = spec.build().unwrap_or_else(|error| panic!("{error}"));
-    if let (AnyPolicy::Fair(fair), "s1-fairpre" | "s2-fairpre") = (&mut policy, schedule) {
-        fair.set_allocations(preemptive());
-        fair.prefer_victims(world.victims(&golden));
+    match (&mut policy, schedule) {
+        (AnyPolicy::Fair(fair), "s1-fairpre" | "s2-fairpre") => {
+            fair.set_allocations(preemptive());
+            fair.prefer_victims(world.victims(&golden));
+        }
+        (AnyPolicy::Capacity(capacity), "q1-cap3" | "q2-cap3") => {
+            capacity.set_queues(queue_for_each_user()).unwrap_or_else(|error| panic!("{error}"));
+        }
+        _ => {}
     }
     let options = Options { script, ..Options::default() };
     let mut found = Found::new(world);
     let tally = replay(&world.workload, &world.cluster, (schedule, &mut policy), &options, &mut found, &mut |_| {})
         .unwrap_or_else(|error| panic!("{schedule}: {error}"));
-    let rows = found.rows(tally.end);
+    let mut rows = found.rows(tally.end);
+    if let AnyPolicy::Capacity(capacity) = &policy {
+        launch_at_polls(&mut rows, world, capacity);
+    }
     if let Some(difference) = golden::first_difference(&golden.rows, &rows) {
         panic!("{schedule}: {difference}");
     }
@@ -48,6 +58,32 @@ fn preemptive() -> Allocations {
         fair_share_timeout: Some(30_000),
         pools: BTreeMap::from([("user2".to_owned(), pool)]),
         ..Allocations::default()
+    }
+}
+
+/// The queues of the schedules with one for each user (`oracle/README.md`).
+fn queue_for_each_user() -> QueueTree<CapacityQueue> {
+    let mut queues = QueueTree::new(CapacityQueue::default());
+    for (user, percent) in [("user1", 50.0), ("user2", 30.0), ("user3", 20.0)] {
+        let settings = CapacityQueue { capacity: Some(percent), ..CapacityQueue::default() };
+        queues.add(QueueTree::<CapacityQueue>::ROOT, user, settings);
+    }
+    queues
+}
+
+/// A row J has the time at which the job was initialised: under FIFO and Fair its submission, under Capacity the poll that chose
+/// it, on a clock that only heartbeats and submissions move (`oracle/README.md` F14). An event of the poll's own instant comes
+/// after it: it was put into the queue later.
+fn launch_at_polls(rows: &mut [Row], world: &World, capacity: &Capacity) {
+    let (first, interval) = (world.cluster.config.heartbeat.first, world.cluster.interval());
+    let submissions: Vec<Ms> = world.workload.jobs().iter().map(|job| job.submit).collect();
+    for row in rows {
+        let Row::Job { job, launch, .. } = row else { continue };
+        let initialised = world.workload.find(job).and_then(|job| capacity.initialised(job));
+        let before = initialised.unwrap_or_else(|| panic!("{job} has never been initialised")) - 1;
+        let heartbeat = first + (before - first) / interval * interval;
+        let submitted = submissions.iter().copied().filter(|&submit| submit <= before).max();
+        *launch = submitted.unwrap_or(heartbeat).max(heartbeat);
     }
 }
 
@@ -139,26 +175,38 @@ const FIFO: (&str, &str) = ("fifo", "fifo");
 const FAIR: (&str, &str) = ("fair", "fair");
 const FAIR_D0: (&str, &str) = ("fair-d0", "fair:delay_node=0,delay_rack=0");
 const FAIR_D15: (&str, &str) = ("fair-d15", "fair:delay_node=15000,delay_rack=15000");
+const CAP1: (&str, &str) = ("cap1", "capacity");
+const CAP3: (&str, &str) = ("cap3", "capacity");
 const FAIRPRE: (&str, &str) = ("fairpre", "fair:preemption=true");
 
 #[test]
 fn s1() {
-    all_of("s1", &[FIFO, FAIR, FAIRPRE]);
+    all_of("s1", &[FIFO, FAIR, FAIRPRE, CAP1]);
 }
 
 #[test]
 fn s2() {
-    all_of("s2", &[FIFO, FAIR, FAIRPRE]);
+    all_of("s2", &[FIFO, FAIR, FAIRPRE, CAP1]);
 }
 
 #[test]
 fn m1() {
-    all_of("m1", &[FIFO, FAIR, FAIR_D0, FAIR_D15]);
+    all_of("m1", &[FIFO, FAIR, FAIR_D0, FAIR_D15, CAP1]);
 }
 
 #[test]
 fn z1() {
-    all_of("z1", &[FIFO, FAIR, FAIR_D0, FAIR_D15]);
+    all_of("z1", &[FIFO, FAIR, FAIR_D0, FAIR_D15, CAP1]);
+}
+
+#[test]
+fn q1() {
+    all_of("q1", &[CAP3]);
+}
+
+#[test]
+fn q2() {
+    all_of("q2", &[CAP3]);
 }
 
 #[test]
@@ -171,7 +219,7 @@ fn jobs_19() {
 fn the_goldens_tell_policies_apart() {
     let Some(world) = World::load("z1") else { return };
     let Some(golden) = Golden::read("z1-fair") else { return };
-    for policy in ["fifo", "naive-fair", "delay", "delay-time", "fair:delay_node=0,delay_rack=0"] {
+    for policy in ["fifo", "naive-fair", "delay", "delay-time", "fair:delay_node=0,delay_rack=0", "capacity"] {
         let mut other =
             PolicySpec::parse(policy).and_then(|spec| spec.build()).unwrap_or_else(|error| panic!("{error}"));
         let mut found = Found::new(&world);

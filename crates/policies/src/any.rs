@@ -5,15 +5,21 @@ use resched_sim::{
     Violation,
 };
 
+use crate::aria::Aria;
+use crate::capacity::Capacity;
 use crate::cogrs::CoGrs;
 use crate::coupling::Coupling;
 use crate::delay::Delay;
 use crate::delay_time::DelayTime;
 use crate::dress::Dress;
 use crate::fair::Fair;
+use crate::fair_deficit::FairDeficit;
 use crate::fifo::Fifo;
+use crate::flex::Flex;
 use crate::naive_fair::NaiveFair;
+use crate::quincy::Quincy;
 use crate::speculation::WithSpeculation;
+use crate::srpt::Srpt;
 use crate::triple_queue::TripleQueue;
 use crate::yarn_capacity::YarnCapacity;
 use crate::yarn_fair::YarnFair;
@@ -48,6 +54,9 @@ macro_rules! any_policy {
             }
             fn task_finished(&mut self, ended: &AttemptEnd, view: View<'_>) {
                 match self { $(Self::$variant(policy) => policy.task_finished(ended, view)),+ }
+            }
+            fn is_oracle(&self) -> bool {
+                match self { $(Self::$variant(policy) => policy.is_oracle()),+ }
             }
             fn task_returned(&mut self, task: TaskId, view: View<'_>) {
                 match self { $(Self::$variant(policy) => policy.task_returned(task, view)),+ }
@@ -90,6 +99,8 @@ any_policy!(
     Delay,
     DelayTime,
     Fair,
+    FairDeficit,
+    Capacity,
     Coupling,
     TripleQueue,
     Dress,
@@ -97,5 +108,9 @@ any_policy!(
     YarnFifo,
     YarnCapacity,
     YarnFair,
+    Srpt,
+    Aria,
+    Flex,
+    Quincy,
     WithSpeculation,
 );

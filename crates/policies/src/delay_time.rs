@@ -3,8 +3,13 @@
 //! **What it does.** As naive fair sharing, but a job launches in a node's rack only after it has waited T1 for a node with its
 //! data, and elsewhere only after T2 more. A launch opens the level at which it ran for the next one.
 //!
-//! **Source.** Delay scheduling (EuroSys 2010), Algorithm 3; the rules are those of Hadoop's Fair Scheduler of 2011 without its
-//! pools. Time counts from one heartbeat of a node with a free map slot to the next, for jobs that were skipped at the first.
+//! **Source.** Delay scheduling (EuroSys 2010), Algorithm 3. Where a heartbeat offers one slot, it does the same as Hadoop's Fair
+//! Scheduler of 2011 without its pools; the rules are written once, in [`crate::parts::locality_wait`].
+//!
+//! **Decisions.** Time counts from one heartbeat of a node with a free map slot to the next, for jobs that were skipped at the
+//! first. Where a heartbeat offers several slots, the paper does not say whether a job that launches in one and is skipped
+//! for another begins to wait: as in Hadoop, it does not. On a cluster of one rack every launch away from the data is in the rack,
+//! so T1 alone is waited for. A job with maps whose place is unknown never waits, as in Hadoop.
 
 use resched_sim::{JobId, Kind, Offer, Policy, View, Violation};
 

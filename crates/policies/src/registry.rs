@@ -4,12 +4,14 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use resched_sim::Policy;
+
 use crate::any::AnyPolicy;
 use crate::site::Site;
 use crate::speculation::{AnySpeculator, SPECULATORS, WithSpeculation};
 use crate::{
-    cogrs, coupling, delay, delay_time, dress, fair, fifo, naive_fair, triple_queue, yarn_capacity, yarn_fair,
-    yarn_fifo,
+    aria, capacity, cogrs, coupling, delay, delay_time, dress, fair, fair_deficit, fifo, flex, naive_fair, quincy,
+    srpt, triple_queue, yarn_capacity, yarn_fair, yarn_fifo,
 };
 
 /// All policies, in the order in which they are listed.
@@ -20,6 +22,8 @@ pub const POLICIES: &[PolicyInfo] = &[
     delay::INFO,
     delay_time::INFO,
     fair::INFO,
+    fair_deficit::INFO,
+    capacity::INFO,
     coupling::INFO,
     triple_queue::INFO,
     dress::INFO,
@@ -27,6 +31,10 @@ pub const POLICIES: &[PolicyInfo] = &[
     yarn_fifo::INFO,
     yarn_capacity::INFO,
     yarn_fair::INFO,
+    srpt::INFO,
+    aria::INFO,
+    flex::INFO,
+    quincy::INFO,
 ];
 
 /// A policy as the registry knows it.
@@ -42,6 +50,13 @@ pub struct PolicyInfo {
     pub parameters: &'static [Parameter],
     /// Makes one; `Err` says what is wrong with the values taken together.
     pub(crate) build: fn(&Values, &Site) -> Result<AnyPolicy, String>,
+}
+
+impl PolicyInfo {
+    /// Whether it is an oracle, which knows what no scheduler can, as it is set by default.
+    pub fn is_oracle(&self) -> bool {
+        PolicySpec::parse(self.name).and_then(|spec| spec.build()).is_ok_and(|policy| policy.is_oracle())
+    }
 }
 
 /// A speculator as the registry knows it.
@@ -437,6 +452,13 @@ mod tests {
             assert_eq!(spec.label(), info.name);
             assert!(!info.source.is_empty() && info.parameters.iter().all(|parameter| !parameter.meaning.is_empty()));
             assert_eq!(spec.parameters().len(), info.parameters.len(), "{}: a key stands twice", info.name);
+        }
+    }
+
+    #[test]
+    fn oracles_say_so() {
+        for info in POLICIES {
+            assert_eq!(info.is_oracle(), info.title.contains("(oracle: "), "{}", info.name);
         }
     }
 

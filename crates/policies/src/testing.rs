@@ -1,11 +1,12 @@
 //! Small worlds for the tests of policies.
 
 use resched_sim::{
-    Cluster, ClusterConfig, Error, Interval, JobId, Launched, Level, LoggedMap, LoggedReduce, Ms, NodeId, Observer,
-    Options, Phase, Policy, ReduceModel, Resources, TaskSpec, Workload, replay,
+    Cluster, ClusterConfig, Error, Interval, JobEnded, JobId, Launched, Level, LoggedMap, LoggedReduce, Ms, NodeId,
+    Observer, Options, Phase, Policy, ReduceModel, Resources, TaskSpec, Workload, replay,
 };
 use resched_trace::model::{Outcome, Priority};
 
+use crate::any::AnyPolicy;
 use crate::registry::PolicySpec;
 
 /// A map that takes so long on a node with its data.
@@ -18,6 +19,7 @@ pub(crate) fn job(id: &str) -> JobSpec {
     JobSpec {
         id: id.to_owned(),
         user: "user".to_owned(),
+        queue: String::new(),
         submit: 0,
         priority: Priority::Normal,
         maps: Vec::new(),
@@ -63,6 +65,7 @@ impl MapSpec {
 pub(crate) struct JobSpec {
     id: String,
     user: String,
+    queue: String,
     submit: Ms,
     priority: Priority,
     maps: Vec<MapSpec>,
@@ -77,6 +80,11 @@ impl JobSpec {
 
     pub(crate) fn user(mut self, user: &str) -> Self {
         self.user = user.to_owned();
+        self
+    }
+
+    pub(crate) fn queue(mut self, queue: &str) -> Self {
+        self.queue = queue.to_owned();
         self
     }
 
@@ -172,7 +180,8 @@ impl Scenario {
         self
     }
 
-    fn build(&self) -> (Cluster, Workload) {
+    /// The cluster and the jobs, for the engine.
+    pub(crate) fn build(&self) -> (Cluster, Workload) {
         let machine = |node: usize| {
             let rack = node * self.racks / self.nodes;
             (format!("n{node:03}"), format!("/r{rack}"), Resources(self.slots))
@@ -193,21 +202,35 @@ impl Scenario {
 
     /// Every launch of a replay under a policy, in order; with parking and without, which must agree.
     pub(crate) fn launches(&self, policy: &str) -> Vec<Launch> {
-        let parked = self.run(policy, true);
-        assert_eq!(parked, self.run(policy, false), "parking changes the schedule of {policy}");
+        let spec = PolicySpec::parse(policy).unwrap_or_else(|error| unreachable!("{error}"));
+        self.launches_under(policy, || spec.build().unwrap_or_else(|error| unreachable!("{error}")))
+    }
+
+    /// As [`Scenario::launches`], under a policy that is made so.
+    pub(crate) fn launches_under(&self, name: &str, policy: impl Fn() -> AnyPolicy) -> Vec<Launch> {
+        self.checked(name, policy).0
+    }
+
+    /// Every job with the heartbeat that reported its last task, in the order of those; likewise.
+    pub(crate) fn finishes(&self, policy: &str) -> Vec<(String, Ms)> {
+        let spec = PolicySpec::parse(policy).unwrap_or_else(|error| unreachable!("{error}"));
+        self.checked(policy, || spec.build().unwrap_or_else(|error| unreachable!("{error}"))).1
+    }
+
+    fn checked(&self, name: &str, policy: impl Fn() -> AnyPolicy) -> (Vec<Launch>, Vec<(String, Ms)>) {
+        let parked = self.run(name, policy(), true);
+        assert_eq!(parked, self.run(name, policy(), false), "parking changes the schedule of {name}");
         parked
     }
 
-    fn run(&self, policy: &str, parking: bool) -> Vec<Launch> {
-        let spec = PolicySpec::parse(policy).unwrap_or_else(|error| unreachable!("{error}"));
-        let mut policy = spec.build().unwrap_or_else(|error| unreachable!("{error}"));
+    fn run(&self, name: &str, mut policy: AnyPolicy, parking: bool) -> (Vec<Launch>, Vec<(String, Ms)>) {
         let (cluster, workload) = self.build();
         let cluster = cluster.for_system(policy.system()).unwrap_or_else(|error| unreachable!("{error}"));
         let options = Options { parking, ..Options::default() };
-        let mut seen = Seen { workload: &workload, launches: Vec::new() };
-        replay(&workload, &cluster, (&spec.label(), &mut policy), &options, &mut seen, &mut |_| {})
+        let mut seen = Seen { workload: &workload, launches: Vec::new(), finishes: Vec::new() };
+        replay(&workload, &cluster, (name, &mut policy), &options, &mut seen, &mut |_| {})
             .unwrap_or_else(|error| unreachable!("{error}"));
-        seen.launches
+        (seen.launches, seen.finishes)
     }
 }
 
@@ -226,7 +249,7 @@ impl JobSpec {
             id: self.id.clone(),
             name: None,
             user: self.user.clone(),
-            queue: String::new(),
+            queue: self.queue.clone(),
             priority: self.priority,
             submit: self.submit,
             shuffle_bytes: None,
@@ -241,6 +264,7 @@ impl JobSpec {
 struct Seen<'a> {
     workload: &'a Workload,
     launches: Vec<Launch>,
+    finishes: Vec<(String, Ms)>,
 }
 
 impl Observer for Seen<'_> {
@@ -254,6 +278,11 @@ impl Observer for Seen<'_> {
             node: launched.node.index(),
             level: launched.level,
         });
+        Ok(())
+    }
+
+    fn job_ended(&mut self, ended: &JobEnded) -> Result<(), Error> {
+        self.finishes.push((self.workload.job(ended.job).id.clone(), ended.finish));
         Ok(())
     }
 }

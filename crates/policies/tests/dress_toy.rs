@@ -1,10 +1,12 @@
 //! The toy of DRESS, Fig. 1: four jobs on six containers (policies C.3). A job starts when all its containers fit at once.
+//!
+//! The paper's toy has no masters and no heartbeats: here masters are tiny, and heartbeats come every millisecond.
 
 use std::collections::BTreeMap;
 
 use resched_sim::{
-    Cluster, ClusterConfig, Ended, Error, Interval, Job, JobId, Kind, Level, LoggedMap, Ms, Observer, Offer, Options,
-    Phase, Policy, Reach, Resources, TaskSpec, View, Violation, Workload, replay,
+    Ask, Cluster, ClusterConfig, Containers, Ended, Error, Job, JobId, Kind, Level, LoggedMap, Ms, Observer, Offer,
+    Options, Policy, Reach, Resources, Size, System, TaskSpec, Violation, Workload, replay,
 };
 use resched_trace::model::{Outcome, Priority};
 
@@ -44,15 +46,21 @@ impl Gang {
 }
 
 impl Policy for Gang {
-    fn restless(&self, _view: View<'_>) -> bool {
-        !self.order.is_empty()
+    fn system(&self) -> System {
+        System::Containers
     }
 
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        for &job in &offer.view().jobs().to_vec() {
+            if offer.view().job(job).asked(Ask::Am) > 0 {
+                offer.launch_am(job)?;
+            }
+        }
         while let Some(&(job, earliest)) = self.order.first() {
             let there = offer.view().jobs().iter().copied().find(|there: &JobId| there.index() == job);
             let Some(job) = there.filter(|_| offer.view().now() >= earliest * SECOND) else { break };
-            if offer.free(Kind::Map) < offer.view().job(job).waiting(Kind::Map) {
+            let wanted = offer.view().job(job).desired(Kind::Map);
+            if offer.view().job(job).asked(Ask::Map) < wanted || offer.free(Kind::Map) < wanted {
                 break;
             }
             while offer.launch_map(job, Reach::Any)?.is_some() {}
@@ -81,10 +89,19 @@ impl Observer for Seen {
 /// The starts and ends of the jobs, s.
 fn run(toy: Toy, mut policy: Gang) -> Plan {
     let mut config = ClusterConfig::default();
-    config.heartbeat.interval = Interval::Fixed(SECOND);
-    config.heartbeat.phase = Phase::Together;
-    let node = ("node".to_owned(), "/rack".to_owned(), Resources([CONTAINERS, 0]));
-    let cluster = Cluster::new(config, [node]).expect("a cluster");
+    let tiny = Size { memory_mb: 1, vcores: 1 };
+    config.containers = Containers {
+        memory_mb: CONTAINERS * 1_000 + 4,
+        am: tiny,
+        map: Size { memory_mb: 1_000, vcores: 1 },
+        minimum: tiny,
+        node_heartbeat: 1,
+        am_heartbeat: 1,
+        ..Containers::default()
+    };
+    let node = ("node".to_owned(), "/rack".to_owned(), Resources([1, 0]));
+    let cluster = Cluster::new(config, [node]).and_then(|cluster| cluster.for_system(System::Containers));
+    let cluster = cluster.expect("a cluster");
     let mut workload = Workload::default();
     let mut seen = Seen::default();
     for job in 0..4 {

@@ -201,14 +201,14 @@ impl resched_sim::Observer for Checker<'_> {
     }
 }
 
-/// Whose a container is: a job's, for a task on a node, or for its application master.
-type Held = (JobId, Option<(TaskId, NodeId)>);
+/// Who has a container: a job's attempt, by task and node, or its application master.
+type Holder = (JobId, Option<(TaskId, NodeId)>);
 
 /// A policy, and what every container of the cluster holds by its own account.
 struct Watched<'p> {
     policy: &'p mut AnyPolicy,
-    /// Node and size of each container.
-    held: BTreeMap<Held, (NodeId, Resources)>,
+    /// Node and size of each container, by job, task and node; without these that of an application master.
+    held: BTreeMap<Holder, (NodeId, Resources)>,
 }
 
 impl Watched<'_> {
@@ -222,7 +222,8 @@ impl Watched<'_> {
             for (kind, run) in Kind::BOTH.iter().flat_map(|&kind| view.runs(job, kind).map(move |run| (kind, run))) {
                 let size = view.demand(if kind == Kind::Map { Ask::Map } else { Ask::Reduce });
                 self.held.entry((job, Some((run.task, run.node)))).or_insert((run.node, size));
-                if !self.held.contains_key(&(job, None)) {
+                // What a master had that was lost with its node is on its way out.
+                if !self.held.contains_key(&(job, None)) && !run.dying {
                     return Err(format!("{run:?} before its master"));
                 }
             }
@@ -468,6 +469,33 @@ fn no_reduce_is_offered_before_slow_start() {
     let mut policy = Reduces(Vec::new());
     world.observe("reduces", &mut policy, true, &mut ()).expect("the world finishes");
     assert_eq!(policy.0[..2], [(3_000, false), (6_000, true)], "one of two maps is done at 6,000");
+}
+
+#[test]
+fn only_an_oracle_is_told_run_times() {
+    struct Curious {
+        oracle: bool,
+        told: Option<Vec<Option<Ms>>>,
+    }
+    impl Policy for Curious {
+        fn is_oracle(&self) -> bool {
+            self.oracle
+        }
+        fn job_submitted(&mut self, job: JobId, view: View<'_>) {
+            self.told = view.oracle().map(|oracle| oracle.run_times(job, Kind::Map).collect());
+        }
+        fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+            for job in offer.view().jobs().to_vec() {
+                offer.launch_map(job, Reach::Any)?;
+            }
+            Ok(())
+        }
+    }
+    for (oracle, expected) in [(false, None), (true, Some(vec![Some(1_000); 2]))] {
+        let mut policy = Curious { oracle, told: None };
+        small(2).observe("curious", &mut policy, true, &mut ()).expect("the world finishes");
+        assert_eq!(policy.told, expected);
+    }
 }
 
 #[test]

@@ -9,7 +9,7 @@ use resched_trace::model::Outcome;
 use crate::cluster::{Backup, Cluster, Cost, ReduceModel, Slow};
 use crate::containers::System;
 use crate::ids::{JobId, Kind, Level, Ms, NodeId, TaskId};
-use crate::workload::{LoggedReduce, Workload};
+use crate::workload::{Job, LoggedReduce, Workload};
 
 /// Rumen's run time where it knows none, and for a negative one.
 const UNKNOWN_RUN: Ms = 100;
@@ -84,8 +84,7 @@ impl<'w> CostModel<'w> {
     }
 
     fn map(&mut self, task: TaskId, attempt: u32, level: Level) -> Course {
-        let course =
-            |outcome, run: Ms| Course { outcome, run: if run < 0 { UNKNOWN_RUN } else { run }, sort: 0, shuffle: 0 };
+        let course = |outcome, run: Ms| Course { outcome, run: possible(run), sort: 0, shuffle: 0 };
         let tries = self.workload.logged_maps(task);
         let factors = &self.cluster.config.cost.locality;
         let logged = tries.get(attempt as usize);
@@ -111,7 +110,7 @@ impl<'w> CostModel<'w> {
         let tries = self.workload.logged_reduces(task);
         let as_logged = |own: &LoggedReduce, run: Ms| Course {
             outcome: own.outcome,
-            run: if run < 0 { UNKNOWN_RUN } else { run },
+            run: possible(run),
             // Mumak's model has no sort.
             sort: if self.cluster.config.cost.reduce == ReduceModel::R0 { 0 } else { own.sort.max(0) },
             shuffle: own.shuffle.max(0),
@@ -185,6 +184,40 @@ fn slowness(cluster: &Cluster, node: NodeId, seed: u64) -> f64 {
     let drawn = || stream(seed, Purpose::SlowNode, &[u64::from(node.0)]).random::<f64>();
     let known = host_factors.get(&cluster.node(node).name).copied();
     known.unwrap_or_else(|| if *share > 0.0 && drawn() < *share { *factor } else { 1.0 })
+}
+
+/// How long the successful try of a task takes, ms, if nothing stands in its way: a map beside its input, a reduce after
+/// all maps of its job. `None` if the log holds no success.
+pub(crate) fn undisturbed(workload: &Workload, cluster: &Cluster, task: TaskId) -> Option<Ms> {
+    let cost = &cluster.config.cost;
+    let job = workload.job(workload.job_of(task));
+    Some(match job.place(task).0 {
+        Kind::Map => {
+            let own = workload.logged_maps(task).iter().find(|own| own.outcome == Outcome::Success)?;
+            possible(scaled(own.run, Level::Node, own.level, &cost.locality))
+        }
+        Kind::Reduce => {
+            let own = workload.logged_reduces(task).iter().find(|own| own.outcome == Outcome::Success)?;
+            let logged = possible(own.reduce?);
+            match cost.reduce {
+                ReduceModel::R0 => logged,
+                ReduceModel::R1 => job.typical_shuffle.unwrap_or(own.shuffle).max(0) + own.sort.max(0) + logged,
+                ReduceModel::R2 => shuffle_alone(job, cost.shuffle_rate) + own.sort.max(0) + logged,
+            }
+        }
+    })
+}
+
+/// A run time, or Rumen's value for one that cannot be.
+fn possible(run: Ms) -> Ms {
+    if run < 0 { UNKNOWN_RUN } else { run }
+}
+
+/// How long a reduce fetches its share of what the maps have made, ms, at so many bytes per second.
+fn shuffle_alone(job: &Job, bytes_per_second: f64) -> Ms {
+    let mut fluid = Fluid::new(bytes_per_second);
+    fluid.map_ended(0, job.shuffle_bytes.unwrap_or(0).max(0) as f64 / f64::from(job.count(Kind::Reduce).max(1)));
+    fluid.end(0)
 }
 
 /// Rumen's scaling of a run time from one level to another, truncated to whole ms (oracle F3).
@@ -319,8 +352,13 @@ impl Fluid {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::cluster::ClusterConfig;
+    use crate::resources::Resources;
+    use crate::workload::{LoggedMap, TaskSpec};
+    use resched_trace::model::Priority;
 
     #[test]
     fn a3_slowstart_threshold() {
@@ -355,6 +393,42 @@ mod tests {
         assert!(observed.succeeds(1, 0.74) && !observed.succeeds(1, 0.76));
         assert!(observed.succeeds(2, 0.99), "the last one always succeeds");
         assert!(Observed::default().succeeds(0, 0.99), "nothing is known against it");
+    }
+
+    #[test]
+    fn a5_a6_an_undisturbed_task_is_near_its_input_and_after_all_maps() {
+        let machine = ("n0".to_owned(), "/r0".to_owned(), Resources([1, 1]));
+        let success = Outcome::Success;
+        let failed = LoggedMap { outcome: Outcome::Failed, level: Level::Node, run: 1 };
+        let rack = LoggedMap { outcome: success, level: Level::Rack, run: 9_000 };
+        let reduce = LoggedReduce { outcome: success, shuffle: 70, sort: 300, reduce: Some(5_000) };
+        let job = Job {
+            id: "job_1_0001".to_owned(),
+            name: None,
+            user: String::new(),
+            queue: String::new(),
+            priority: Priority::Normal,
+            submit: 0,
+            shuffle_bytes: Some(40_000),
+            first_shuffle: None,
+            typical_shuffle: Some(20),
+            maps: 0..0,
+            reduces: 0..0,
+        };
+        let map = |tries: &[LoggedMap]| TaskSpec { map_tries: tries.to_vec(), ..TaskSpec::default() };
+        let reduce = TaskSpec { reduce_tries: vec![reduce], ..TaskSpec::default() };
+        let mut workload = Workload::default();
+        workload.push(job, &[map(&[failed, rack]), map(&[failed])], &[reduce.clone(), reduce]);
+        workload.arrange(0);
+        let times = |model, rate| -> Vec<Option<Ms>> {
+            let mut config = ClusterConfig::default();
+            (config.cost.reduce, config.cost.shuffle_rate) = (model, rate);
+            let cluster = Cluster::new(config, [machine.clone()]).unwrap();
+            (0..3).map(|task| undisturbed(&workload, &cluster, TaskId(task))).collect()
+        };
+        assert_eq!(times(ReduceModel::R0, 1e3), [Some(6_000), None, Some(5_000)]);
+        assert_eq!(times(ReduceModel::R1, 1e3), [Some(6_000), None, Some(5_320)]);
+        assert_eq!(times(ReduceModel::R2, 1e3), [Some(6_000), None, Some(25_300)], "20,000 bytes at 1,000 a second");
     }
 
     #[test]

@@ -225,9 +225,10 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
         options: &'w Options,
         observer: &'a mut O,
     ) -> Self {
-        let world = World::new(workload, cluster, options.seed);
+        let mut world = World::new(workload, cluster, options.seed);
         let masters = world.yarn.as_ref().map_or_else(Vec::new, |yarn| vec![NEVER; yarn.apps.len()]);
         let changes = changes(cluster, &world.beats);
+        world.oracle = policy.is_oracle();
         let period = policy.period();
         Self {
             cost: CostModel::new(workload, cluster, options.seed, &options.script),

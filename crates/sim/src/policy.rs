@@ -45,6 +45,11 @@ pub trait Policy {
         view.free_in_all()
     }
 
+    /// Whether it is an oracle: a reference that may ask [`View::oracle`] how long tasks will take, as no real scheduler can.
+    fn is_oracle(&self) -> bool {
+        false
+    }
+
     /// How often [`Policy::tick`] is called, ms; `None`: never.
     fn period(&self) -> Option<Ms> {
         None

@@ -6,6 +6,7 @@ use resched_trace::model::{Outcome, Priority};
 
 use crate::containers::{AmState, Ask, Reservation, System};
 use crate::ids::{JobId, Kind, Level, Ms, NodeId, RackId, TaskId};
+use crate::oracle::Oracle;
 use crate::progress::Progress;
 use crate::resources::Resources;
 use crate::world::{Health, Kill, TaskPhase, World};
@@ -41,6 +42,8 @@ pub struct RunView {
     pub id: RunId,
     /// Its task.
     pub task: TaskId,
+    /// The kind of its task.
+    pub kind: Kind,
     /// Its number among the tries at that task.
     pub attempt: u32,
     /// Where it runs.
@@ -65,6 +68,7 @@ impl RunView {
         Self {
             id,
             task: run.task,
+            kind: run.kind,
             attempt: run.attempt,
             node: run.node,
             assigned: run.assigned,
@@ -254,6 +258,12 @@ impl<'a> View<'a> {
         self.world.workload.job_of(task)
     }
 
+    /// The maps of a job that wait, by number.
+    pub fn waiting_maps(&self, job: JobId) -> impl Iterator<Item = TaskId> + use<'a> {
+        let view = *self;
+        self.world.workload.job(job).maps.clone().map(TaskId).filter(move |&task| view.waits(task))
+    }
+
     /// The kind of a task.
     #[inline]
     pub fn kind(&self, task: TaskId) -> Kind {
@@ -270,6 +280,11 @@ impl<'a> View<'a> {
     #[inline]
     pub fn replicas(&self, task: TaskId) -> &'a [NodeId] {
         self.world.workload.replicas(task)
+    }
+
+    /// How long tasks will take; `None` unless the policy says by [`crate::Policy::is_oracle`] that it is an oracle.
+    pub fn oracle(&self) -> Option<Oracle<'a>> {
+        self.world.oracle.then_some(Oracle { world: self.world })
     }
 
     /// Random numbers for a decision, from the seed of the replay; `entity` is any numbers that name the decision, such as job,

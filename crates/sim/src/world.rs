@@ -217,6 +217,8 @@ pub(crate) struct World<'w> {
     pub(crate) version: u64,
     /// Applications and containers, under YARN.
     pub(crate) yarn: Option<Box<Yarn>>,
+    /// Whether the policy may ask how long tasks will take.
+    pub(crate) oracle: bool,
 }
 
 impl<'w> World<'w> {
@@ -283,6 +285,7 @@ impl<'w> World<'w> {
             roomy,
             version: 0,
             yarn: (cluster.system() == System::Containers).then(|| Box::new(Yarn::new(workload.jobs().len(), cluster))),
+            oracle: false,
         }
     }
 

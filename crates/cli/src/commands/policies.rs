@@ -45,20 +45,21 @@ struct Entry {
     name: &'static str,
     title: &'static str,
     source: &'static str,
+    oracle: bool,
     parameters: &'static [Parameter],
 }
 
 impl From<&'static PolicyInfo> for Entry {
     fn from(info: &'static PolicyInfo) -> Self {
         let PolicyInfo { name, title, source, parameters, .. } = *info;
-        Self { role: "policy", name, title, source, parameters }
+        Self { role: "policy", name, title, source, oracle: info.is_oracle(), parameters }
     }
 }
 
 impl From<&'static SpeculatorInfo> for Entry {
     fn from(info: &'static SpeculatorInfo) -> Self {
         let SpeculatorInfo { name, title, source, parameters, .. } = *info;
-        Self { role: "speculator", name, title, source, parameters }
+        Self { role: "speculator", name, title, source, oracle: false, parameters }
     }
 }
 
@@ -98,6 +99,7 @@ fn as_json(info: &Entry) -> Value {
         "role": info.role,
         "name": info.name,
         "title": info.title,
+        "oracle": info.oracle,
         "source": info.source,
         "parameters": parameters,
     })

@@ -2,6 +2,19 @@
 
 use std::cmp::Ordering;
 
+use resched_trace::model::Priority;
+
+/// What a job's priority weighs in Hadoop's Fair Scheduler.
+pub fn priority_weight(priority: Priority) -> f64 {
+    match priority {
+        Priority::VeryHigh => 4.0,
+        Priority::High => 2.0,
+        Priority::Normal => 1.0,
+        Priority::Low => 0.5,
+        Priority::VeryLow => 0.25,
+    }
+}
+
 /// What a pool may claim of one kind of slot.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Claim {

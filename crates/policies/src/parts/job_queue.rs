@@ -12,7 +12,12 @@ pub struct JobQueue {
 impl JobQueue {
     /// A job has arrived.
     pub fn insert(&mut self, job: JobId, view: View<'_>) {
-        let entry = (view.job(job).priority(), job);
+        self.insert_as(job, view.job(job).priority());
+    }
+
+    /// A job has arrived that counts as one of this priority.
+    pub fn insert_as(&mut self, job: JobId, priority: Priority) {
+        let entry = (priority, job);
         let place = self.jobs.partition_point(|other| *other < entry);
         self.jobs.insert(place, entry);
     }
@@ -20,6 +25,11 @@ impl JobQueue {
     /// A job has ended.
     pub fn remove(&mut self, job: JobId) {
         self.jobs.retain(|&(_, other)| other != job);
+    }
+
+    /// Keeps the jobs of which this holds.
+    pub fn retain(&mut self, mut keep: impl FnMut(JobId) -> bool) {
+        self.jobs.retain(|&(_, job)| keep(job));
     }
 
     /// The jobs, in order.

@@ -161,7 +161,10 @@ mod tests {
 
     impl Lone {
         fn new() -> Self {
-            let job = some_job();
+            Self::of(some_job())
+        }
+
+        fn of(job: JobId) -> Self {
             let mut waits = LocalityWaits::default();
             waits.add(job);
             Self { waits, job, now: 0 }
@@ -221,5 +224,61 @@ mod tests {
             job.now += 1_000;
         }
         assert_eq!(job.wait(14), Reach::Node);
+    }
+
+    /// Algorithm 3 of the paper, as it is written (policies B.4a).
+    #[derive(Debug, Clone, Copy, Default)]
+    struct AsWritten {
+        level: u8,
+        wait: Ms,
+        skipped: bool,
+    }
+
+    impl AsWritten {
+        /// A heartbeat of a node with one free slot, so long after the one before; `nearest` is how near to the node the
+        /// job has input. Returns whether the job launches a map.
+        fn heartbeat(&mut self, since: Ms, nearest: Level) -> bool {
+            if std::mem::take(&mut self.skipped) {
+                self.wait += since;
+            }
+            let (w1, w2) = (PAPER.node, PAPER.rack);
+            let opened = if nearest == Level::Node {
+                0
+            } else if nearest == Level::Rack && (self.level >= 1 || self.wait >= w1) {
+                1
+            } else if self.level == 2 || self.level == 1 && self.wait >= w2 || self.level == 0 && self.wait >= w1 + w2 {
+                2
+            } else {
+                self.skipped = true;
+                return false;
+            };
+            (self.wait, self.level) = (0, opened);
+            true
+        }
+    }
+
+    #[test]
+    fn b4a_b4b_with_one_slot_a_heartbeat_the_paper_and_hadoop_say_the_same() {
+        // Every course of five heartbeats, each so long after the one before, with input so near.
+        let steps: Vec<(Ms, Level)> = [1_000, 15_000, 30_000]
+            .into_iter()
+            .flat_map(|since| [Level::Node, Level::Rack, Level::Off].map(|nearest| (since, nearest)))
+            .collect();
+        let job = some_job();
+        for course in 0..steps.len().pow(5) {
+            let (mut written, mut hadoop) = (AsWritten::default(), Lone::of(job));
+            for heartbeat in 0..5 {
+                let (since, nearest) = steps[course / steps.len().pow(heartbeat) % steps.len()];
+                hadoop.now += since;
+                hadoop.waits.begin(hadoop.now);
+                let launches = match hadoop.waits.reach(job, PAPER) {
+                    Reach::Node => nearest == Level::Node,
+                    Reach::Rack => nearest <= Level::Rack,
+                    Reach::Any | Reach::OffRack => true,
+                };
+                hadoop.consult(launches.then_some(nearest));
+                assert_eq!(launches, written.heartbeat(since, nearest), "course {course}, heartbeat {heartbeat}");
+            }
+        }
     }
 }

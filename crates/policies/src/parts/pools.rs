@@ -6,10 +6,9 @@
 use std::collections::BTreeMap;
 
 use resched_sim::{JobId, Kind, Ms, Offer, View, Violation};
-use resched_trace::model::Priority;
 
 use crate::parts::allocations::{Allocations, PoolConfig, PoolMode};
-use crate::parts::fair_share::{Standing, fair_order, load_cap};
+use crate::parts::fair_share::{Standing, fair_order, load_cap, priority_weight};
 use crate::registry::{Parameter, Values};
 use crate::site::Site;
 
@@ -315,14 +314,9 @@ impl Pools {
 
     // The order.
 
-    fn weight(&self, view: View<'_>, job: JobId, kind: Kind) -> f64 {
-        let mut weight = match view.job(job).priority() {
-            Priority::VeryHigh => 4.0,
-            Priority::High => 2.0,
-            Priority::Normal => 1.0,
-            Priority::Low => 0.5,
-            Priority::VeryLow => 0.25,
-        };
+    /// What a job counts for against others of its pool.
+    pub fn weight(&self, view: View<'_>, job: JobId, kind: Kind) -> f64 {
+        let mut weight = priority_weight(view.job(job).priority());
         if self.rules.size_weight {
             weight *= f64::from(self.jobs[job.index()].demand[at(kind)]).ln_1p() / std::f64::consts::LN_2;
         }

@@ -1,5 +1,6 @@
 //! A site's own configuration, as its Hadoop had it: what policies take from it instead of their defaults.
 
+use crate::capacity::CapacityQueue;
 use crate::parts::allocations::Allocations;
 use crate::parts::queue_tree::QueueTree;
 use crate::yarn_capacity::YarnQueue;
@@ -14,4 +15,6 @@ pub struct Site {
     pub yarn_queues: Option<QueueTree<YarnQueue>>,
     /// The queues of YARN's Fair Scheduler.
     pub yarn_fair: Option<QueueTree<FairQueue>>,
+    /// The queues of MapReduce 1's Capacity Scheduler.
+    pub mapred_queues: Option<QueueTree<CapacityQueue>>,
 }

@@ -527,8 +527,10 @@ impl Policy for YarnFair {
 
     fn headroom(&self, job: JobId, view: View<'_>) -> Resources {
         let queue = &self.queues[self.apps[job.index()].queue];
-        let Resources([memory, vcores]) = view.free_in_all();
-        Resources([memory.min(queue.fair_share.saturating_sub(queue.used.0[0])), vcores])
+        let (free, map) = (view.free_in_all(), view.demand(Ask::Map));
+        // Masters look at memory alone: where vcores run out first, they are told what maps could use of it.
+        let usable = free.fits(map).saturating_mul(map.0[0]);
+        Resources([usable.min(queue.fair_share.saturating_sub(queue.used.0[0])), free.0[1]])
     }
 
     fn period(&self) -> Option<Ms> {

@@ -8,7 +8,8 @@ use proptest::sample::select;
 use proptest::test_runner::{Config, FileFailurePersistence, RngSeed};
 use resched_policies::parts::queue_tree::QueueTree;
 use resched_policies::{
-    Allocations, AnyPolicy, FairQueue, POLICIES, PolicySpec, PoolConfig, PoolMode, SharePolicy, YarnQueue,
+    Allocations, AnyPolicy, CapacityQueue, FairQueue, POLICIES, PolicySpec, PoolConfig, PoolMode, SharePolicy,
+    YarnQueue,
 };
 use resched_sim::{
     AttemptEnd, Calculator, Cluster, ClusterConfig, Container, Containers, Ended, Error, Interval, Job, JobEnded,
@@ -55,6 +56,11 @@ pub(crate) struct World {
     pub(crate) machines: Vec<Machine>,
     pub(crate) config: ClusterConfig,
     pub(crate) jobs: Vec<Submitted>,
+}
+
+/// The name of a node.
+fn host(node: usize) -> String {
+    format!("n{node:03}")
 }
 
 /// What a kind of test asks of its worlds.
@@ -192,7 +198,7 @@ impl Mishaps {
         self.outages.dedup_by_key(|outage| outage.0);
         let last = if self.for_good && nodes > 1 { self.outages.len().checked_sub(1) } else { None };
         let outage = |(place, &(node, from, length)): (usize, &(usize, Ms, Ms))| Outage {
-            host: format!("n{node:03}"),
+            host: host(node),
             from: from * unit,
             to: (Some(place) != last).then_some((from + length) * unit),
         };
@@ -328,6 +334,13 @@ pub(crate) fn policies(world: &World) -> Vec<(String, AnyPolicy)> {
     specs.push(fair("boost=true,max_diff=0.3"));
     specs.push(fair("assign_multiple=false,delay_node=0"));
     specs.push(fair("map_cap=1,reduce_cap=1"));
+    let deficit = |more: &str| format!("fair-deficit:update={unit},{more}");
+    specs.push(deficit("assign_multiple=true"));
+    specs.push(deficit("pools=queue,size_weight=true"));
+    specs.push(deficit("boost=true"));
+    let capacity = |more: &str| format!("capacity:init_poll={},{more}", 3 * unit);
+    specs.push(capacity("user_limit=30,extra_users=0,jobs_per_user=1"));
+    specs.push(capacity("priorities=true,user_limit=50"));
     // A rate about which the maps of these worlds lie: jobs of all classes.
     let triple_queue = |more: &str| format!("triple-queue:dior_mb_s={},{more}", 2.0 / unit as f64);
     specs.push(triple_queue("sway_queue=io,min_samples=0.5"));
@@ -353,6 +366,17 @@ pub(crate) fn policies(world: &World) -> Vec<(String, AnyPolicy)> {
     specs.push(dress("theta=0.3,release=literal"));
     specs.push(dress("theta=0.5,release=incremental,delta=0.4,cap_transfer=true,counted=running"));
     specs.push(dress("theta=0.2,theta_base=free,delta_min=0.2,delta_max=0.8,am_share=1"));
+    specs.push("srpt:order=total".to_owned());
+    for allocation in ["max", "min"] {
+        specs.push(format!("aria:allocation={allocation},bound=up,deadline_factor=3"));
+    }
+    specs.push("aria:allocation=min,profile=learnt,deadline_factor=1".to_owned());
+    for metric in ["weighted", "stretch,profile=logged", "lateness", "tardy,min_slots=0", "makespan,max_slots=2"] {
+        specs.push(format!("flex:metric={metric}"));
+    }
+    for more in ["fair=none,omega=3", "fair=most,preemption=true,psi=9,xi=30", "preemption=true,fair=none,omega=20"] {
+        specs.push(format!("quincy:period={},split_mb={unit},{more}", 3 * unit));
+    }
     specs.extend(with_speculators(unit));
     let build = |text: String| {
         let policy = PolicySpec::parse(&text).and_then(|spec| spec.build()).unwrap_or_else(|error| panic!("{error}"));
@@ -374,6 +398,17 @@ pub(crate) fn policies(world: &World) -> Vec<(String, AnyPolicy)> {
         policies.push((format!("{label} with allocations of queues"), capacity.into()));
     }
     policies.extend(yarn_fair(world));
+    if let (label, AnyPolicy::FairDeficit(mut fair)) = build(deficit("assign_multiple=true")) {
+        fair.set_allocations(allocations("user", world));
+        policies.push((format!("{label} with allocations"), fair.into()));
+    }
+    if let (label, AnyPolicy::Capacity(mut capacity)) = build(capacity("user_limit=40")) {
+        // A queue that gets no slot keeps its jobs for ever.
+        if world.steady_slots().into_iter().all(|slots| slots > 1) {
+            capacity.set_queues(queues()).expect("queues that fit");
+            policies.push((format!("{label} with queues"), capacity.into()));
+        }
+    }
     policies
 }
 
@@ -450,6 +485,16 @@ fn yarn_fair(world: &World) -> Vec<(String, AnyPolicy)> {
     let nested = ["both.queue0", "both.queue1"];
     let mixed = ["queue0", "both.queue1"];
     [(nested, "placement=user"), (["queue0", "queue1"], "share=drf"), (mixed, "assign_multiple=true")].map(with).into()
+}
+
+/// Two queues, one of them below another, each with half of the slots.
+fn queues() -> QueueTree<CapacityQueue> {
+    let half = |maximum_capacity| CapacityQueue { capacity: Some(50.0), maximum_capacity, ..CapacityQueue::default() };
+    let mut queues = QueueTree::new(CapacityQueue::default());
+    queues.add(QueueTree::<CapacityQueue>::ROOT, "queue1", half(Some(70.0)));
+    let above = queues.add(QueueTree::<CapacityQueue>::ROOT, "above", half(None));
+    queues.add(above, "queue0", CapacityQueue { priorities: Some(true), ..CapacityQueue::default() });
+    queues
 }
 
 /// Pools with guarantees, limits, weights and short timeouts.
@@ -577,6 +622,13 @@ impl World {
         units.map_or(-1, |units| units * self.unit)
     }
 
+    /// Slots of each kind on nodes that never fail.
+    fn steady_slots(&self) -> [u32; 2] {
+        let fails = |node: usize| self.config.outages.iter().any(|outage| outage.host == host(node));
+        let steady = self.machines.iter().enumerate().filter(|&(node, _)| !fails(node));
+        steady.fold([0; 2], |sum, (_, machine)| [0, 1].map(|kind| sum[kind] + machine.slots[kind]))
+    }
+
     /// Time between two heartbeats of a node, ms.
     pub(crate) fn interval(&self) -> Ms {
         self.config.heartbeat.interval.of(self.machines.len())
@@ -585,7 +637,7 @@ impl World {
     /// The cluster.
     pub(crate) fn cluster(&self) -> Cluster {
         let machine = |(number, machine): (usize, &Machine)| {
-            (format!("n{number:03}"), format!("/r{}", machine.rack), Resources(machine.slots))
+            (host(number), format!("/r{}", machine.rack), Resources(machine.slots))
         };
         let machines: Vec<_> = self.machines.iter().enumerate().map(machine).collect();
         Cluster::new(self.config.clone(), machines).expect("a cluster with slots")

@@ -70,7 +70,7 @@ pub(crate) struct App {
     pub(crate) am_node: Option<NodeId>,
     /// When its master starts; its heartbeats follow at whole intervals.
     pub(crate) am_start: Ms,
-    /// Whether its master died with its node, which the resource manager does not know yet.
+    /// Whether its master died with its node, and no other has been started.
     pub(crate) dead: bool,
     /// Outstanding requests, by [`Ask`].
     pub(crate) asked: [u32; 4],
@@ -260,7 +260,7 @@ impl World<'_> {
         yarn.nodes[node.index()].ams.push(job);
         yarn.new_ams.push(job);
         let app = &mut yarn.apps[job.index()];
-        (app.am, app.am_node, app.am_start) = (AmState::Allocated, Some(node), start);
+        (app.am, app.am_node, app.am_start, app.dead) = (AmState::Allocated, Some(node), start, false);
         self.set_free(node, self.nodes[node.index()].free.minus(demand));
         self.version += 1;
     }
@@ -327,7 +327,7 @@ impl World<'_> {
         self.withdraw(job);
         let Some(yarn) = &mut self.yarn else { return };
         let app = &mut yarn.apps[job.index()];
-        (app.am, app.am_node, app.dead) = (AmState::Waiting, None, false);
+        (app.am, app.am_node) = (AmState::Waiting, None);
         self.ask_for_am(job);
     }
 

@@ -1,0 +1,294 @@
+//! ARIA: earliest deadline first, each job with the least slots that meet its deadline (policies B.13).
+//!
+//! **What it does.** Each job has a deadline and a profile: how many maps and reduces it has, and how long they take. From the profile
+//! follow bounds on its completion time for any number of slots, and from those the fewest slots, maps and reduces together, with
+//! which it ends in time. Jobs are served by their deadlines, and each gets so many slots; what is left goes to jobs in the same order.
+//!
+//! **Source.** ARIA (ICAC 2011); the allocations are called as in SimMR (CLUSTER 2011): `max` is plain earliest deadline first, `min`
+//! gives no job more than its slots, `min-wc` gives spare slots away (work-conserving). Decisions: traces hold no deadlines, so a job's
+//! is its submission plus `deadline_factor` times the lower bound of its length alone on the cluster, by its log: an oracle, even where
+//! the profile is learnt. Slots are computed at submission, for the whole job; from a learnt profile again whenever a task of the job
+//! has ended, and a kind of which nothing is known yet gets all slots. A job that cannot meet its deadline gets all slots.
+
+use resched_sim::{AttemptEnd, JobId, Kind, Ms, Offer, Policy, View, Violation};
+
+use crate::parts::job_times::{JobTimes, Source};
+use crate::parts::launch_first::launch_first;
+use crate::parts::profile::{Profile, Stage};
+use crate::registry::{Parameter, PolicyInfo, Values};
+
+/// Its entry in the registry.
+pub(crate) const INFO: PolicyInfo = PolicyInfo {
+    name: "aria",
+    title: "ARIA: earliest deadline first with the least slots that meet it (oracle: knows run times)",
+    source: "ARIA (ICAC 2011), SimMR (CLUSTER 2011)",
+    parameters: &[
+        Parameter::choice(
+            "allocation",
+            "min-wc",
+            &["max", "min", "min-wc"],
+            "slots of a job: all it can use, the least that meet its deadline, or those and spare ones",
+        ),
+        Parameter::choice("bound", "average", &["low", "average", "up"], "the estimate of a job's length"),
+        Parameter::choice("profile", "logged", &["logged", "learnt"], "run times from the log, or from ended tasks"),
+        Parameter::number(
+            "deadline_factor",
+            "2",
+            0.0,
+            1_000_000.0,
+            "",
+            "a job's deadline, in lengths of the job alone on the cluster after its submission",
+        ),
+    ],
+    build: |values, _| Ok(Aria::new(values).into()),
+};
+
+/// The policy.
+#[derive(Debug)]
+pub struct Aria {
+    least: bool,
+    spare: bool,
+    bound: Bound,
+    factor: f64,
+    learns: bool,
+    logged: JobTimes,
+    learnt: JobTimes,
+    jobs: Vec<Job>,
+    order: Vec<JobId>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Job {
+    deadline: Ms,
+    /// Slots that it gets before others get spare ones, a kind each.
+    slots: [u32; 2],
+}
+
+impl Aria {
+    fn new(values: &Values) -> Self {
+        Self {
+            least: values.text("allocation") != "max",
+            spare: values.text("allocation") == "min-wc",
+            bound: Bound::named(values.text("bound")),
+            factor: values.number("deadline_factor"),
+            learns: Source::named(values.text("profile")) == Source::Learnt,
+            logged: JobTimes::new(Source::Logged),
+            learnt: JobTimes::new(Source::Learnt),
+            jobs: Vec::new(),
+            order: Vec::new(),
+        }
+    }
+
+    /// Computes the slots of a job.
+    fn allocate(&mut self, job: JobId, view: View<'_>) {
+        let times = if self.learns { &self.learnt } else { &self.logged };
+        let profile = times.profile(job, |kind| view.job(job).desired(kind));
+        let own = &mut self.jobs[job.index()];
+        let least = least_slots(&profile, self.bound, (own.deadline - view.job(job).submit()) as f64);
+        own.slots = Kind::BOTH.map(|kind| match least {
+            Some(least) if self.least && (times.knows(job, kind) || !self.learns) => least[kind as usize],
+            _ => u32::MAX,
+        });
+    }
+}
+
+impl Policy for Aria {
+    fn is_oracle(&self) -> bool {
+        true
+    }
+
+    fn job_submitted(&mut self, job: JobId, view: View<'_>) {
+        self.logged.job_submitted(job, view);
+        self.learnt.job_submitted(job, view);
+        let profile = self.logged.profile(job, |kind| view.job(job).desired(kind));
+        let deadline = profile.deadline(view.job(job).submit(), self.factor, |kind| view.slots(kind));
+        self.jobs.resize(self.jobs.len().max(job.index() + 1), Job::default());
+        self.jobs[job.index()].deadline = deadline;
+        self.allocate(job, view);
+        let jobs = &self.jobs;
+        let place = self.order.partition_point(|&other| (jobs[other.index()].deadline, other) < (deadline, job));
+        self.order.insert(place, job);
+    }
+
+    fn job_finished(&mut self, job: JobId, _view: View<'_>) {
+        self.order.retain(|&other| other != job);
+    }
+
+    fn task_finished(&mut self, ended: &AttemptEnd, view: View<'_>) {
+        if self.learns {
+            self.learnt.task_finished(ended, view);
+            self.allocate(ended.job, view);
+        }
+    }
+
+    fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        for kind in Kind::BOTH {
+            let jobs = &self.jobs;
+            let within =
+                |job: JobId, view: View<'_>| view.job(job).running(kind) < jobs[job.index()].slots[kind as usize];
+            while launch_first(offer, kind, &self.order, within)? {}
+            while self.spare && launch_first(offer, kind, &self.order, |_, _| true)? {}
+        }
+        Ok(())
+    }
+}
+
+/// Which estimate of a job's length: the lower bound, the upper one, or their mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Bound {
+    Low,
+    Average,
+    Up,
+}
+
+impl Bound {
+    fn named(name: &str) -> Self {
+        match name {
+            "low" => Bound::Low,
+            "up" => Bound::Up,
+            _ => Bound::Average,
+        }
+    }
+
+    /// How much of the upper bound is in it.
+    fn share(self) -> f64 {
+        match self {
+            Bound::Low => 0.0,
+            Bound::Average => 0.5,
+            Bound::Up => 1.0,
+        }
+    }
+
+    /// A stage lasts `work/slots + rest` on so many slots, ms: (work, rest).
+    fn split(self, stage: &Stage) -> (f64, f64) {
+        if stage.tasks == 0 {
+            return (0.0, 0.0);
+        }
+        ((f64::from(stage.tasks) - self.share()) * stage.mean, self.share() * stage.longest)
+    }
+}
+
+/// The least slots of each kind with which a job ends within so many ms; `None` if no number is enough. A kind that the job has gets
+/// one slot at least, and no more than it has tasks.
+fn least_slots(profile: &Profile, bound: Bound, within: f64) -> Option<[u32; 2]> {
+    let (a, rest_a) = bound.split(&profile.maps);
+    let (b, rest_b) = bound.split(&profile.reduces);
+    let left = within - profile.first_shuffle - rest_a - rest_b;
+    let least = (left > 0.0).then(|| fewest(a, b, left))?;
+    let whole = |slots: f64, tasks: u32| (slots.ceil() as u32).clamp(1, tasks.max(1));
+    Some([whole(least.0, profile.maps.tasks), whole(least.1, profile.reduces.tasks)])
+}
+
+/// The `x` and `y` of the smallest sum with `a/x + b/y = time`, by Lagrange's method: `√a(√a + √b)/time` and
+/// `√b(√a + √b)/time`. Multiplied out, so that a whole number is not rounded up to the next.
+fn fewest(a: f64, b: f64, time: f64) -> (f64, f64) {
+    let between = (a * b).sqrt();
+    ((a + between) / time, (b + between) / time)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::testing::{Launch, Scenario, job, map};
+
+    #[test]
+    fn b13_w_the_fewest_slots_that_meet_a_deadline() {
+        assert_eq!(fewest(1_600.0, 400.0, 60.0), (40.0, 20.0));
+    }
+
+    #[test]
+    fn the_fewest_slots_are_fewer_than_any_others_that_meet_it() {
+        let (a, b, time) = (1_600.0, 400.0, 60.0);
+        let (x, y) = fewest(a, b, time);
+        for other in 1..400 {
+            let other = f64::from(other) / 4.0;
+            let needed = b / (time - a / other);
+            assert!(needed <= 0.0 || other + needed >= x + y - 1e-9, "{other} and {needed}");
+        }
+    }
+
+    #[test]
+    fn with_the_slots_of_a_bound_the_bound_is_the_deadline() {
+        let stage = |tasks, mean, longest| Stage { tasks, mean, longest };
+        let profile = Profile { maps: stage(60, 10.0, 16.0), reduces: stage(30, 20.0, 25.0), first_shuffle: -3.0 };
+        for (bound, share) in [(Bound::Low, 0.0), (Bound::Average, 0.5), (Bound::Up, 1.0)] {
+            let (a, rest_a) = bound.split(&profile.maps);
+            let (b, rest_b) = bound.split(&profile.reduces);
+            let (x, y) = fewest(a, b, 200.0 + 3.0 - rest_a - rest_b);
+            let length = |stage: &Stage, slots: f64| {
+                let low = f64::from(stage.tasks) * stage.mean / slots;
+                let up = f64::from(stage.tasks - 1) * stage.mean / slots + stage.longest;
+                low + share * (up - low)
+            };
+            let total = length(&profile.maps, x) + length(&profile.reduces, y) + profile.first_shuffle;
+            assert!((total - 200.0).abs() < 1e-9, "{bound:?}: {total}");
+        }
+    }
+
+    #[test]
+    fn a_deadline_that_cannot_be_met_has_no_slots() {
+        let profile = Profile { maps: Stage { tasks: 3, mean: 10.0, longest: 30.0 }, ..Profile::default() };
+        assert_eq!(least_slots(&profile, Bound::Up, 30.0), None);
+        assert_eq!(least_slots(&profile, Bound::Up, 40.0), Some([2, 1]));
+        assert_eq!(least_slots(&profile, Bound::Low, 1.0), Some([3, 1]), "no more than it has tasks");
+    }
+
+    /// How many tasks of a job are launched at an instant: (maps, reduces).
+    fn launched(launches: &[Launch], job: &str, at: Ms) -> (usize, usize) {
+        let then = launches.iter().filter(|launch| launch.job == job && launch.at == at);
+        let (maps, reduces): (Vec<_>, Vec<_>) = then.partition(|launch| launch.task.contains("_m_"));
+        (maps.len(), reduces.len())
+    }
+
+    /// 80 map slots, 40 reduce slots; alone on them, the job takes 160·10/80 + 40·10/40 = 30 s, so it has 60 s.
+    fn w_world() -> Scenario {
+        let all: Vec<usize> = (0..40).collect();
+        Scenario::nodes(40, 2, 1)
+            .heartbeat(1_000)
+            .job(job("job_1_0001").maps(160, map(10_000).on(&all)).reduces(40, 10_000))
+    }
+
+    #[test]
+    fn b13_w_a_job_gets_exactly_its_slots() {
+        let launches = w_world().launches("aria:allocation=min,bound=low,deadline_factor=2");
+        assert_eq!([0, 10_000, 20_000, 30_000].map(|at| launched(&launches, "job_1_0001", at).0), [40; 4]);
+        let reduces: usize = (0..40_000).step_by(1_000).map(|at| launched(&launches, "job_1_0001", at).1).sum();
+        assert_eq!(reduces, 20, "20 wait for the others");
+        let finish = w_world().finishes("aria:allocation=min,bound=low,deadline_factor=2")[0].1;
+        assert!((60_000..=62_000).contains(&finish), "{finish}");
+        assert_eq!(launched(&w_world().launches("aria"), "job_1_0001", 0).0, 80, "spare slots are given away");
+        assert_eq!(launched(&w_world().launches("aria:allocation=max"), "job_1_0001", 0).0, 80);
+    }
+
+    #[test]
+    fn the_earlier_deadline_goes_first_and_what_is_left_to_later_jobs() {
+        // Four slots. A has 12 maps of 10 s, 30 s alone; B has 2, 10 s alone. With a factor of 3 A has until 90,000 and needs
+        // two slots (1.33), B has until 30,500 and needs one.
+        let world = || {
+            Scenario::nodes(1, 4, 0)
+                .first_heartbeat(1_000)
+                .heartbeat(1_000)
+                .job(job("job_1_0001").maps(12, map(10_000).on(&[0])))
+                .job(job("job_1_0002").at(500).maps(2, map(10_000).on(&[0])))
+        };
+        let first = |policy: &str| {
+            let launches = world().launches(policy);
+            ["job_1_0001", "job_1_0002"].map(|job| launched(&launches, job, 1_000).0)
+        };
+        let aria = |allocation: &str| first(&format!("aria:deadline_factor=3,bound=low,allocation={allocation}"));
+        assert_eq!(aria("max"), [2, 2]);
+        assert_eq!(aria("min"), [2, 1]);
+        assert_eq!(aria("min-wc"), [2, 2], "B's deadline is earlier, so the spare slot is B's");
+        assert_eq!(first("fifo"), [4, 0]);
+    }
+
+    #[test]
+    fn a_learnt_profile_starts_with_all_slots_and_shrinks() {
+        // Nothing is known at first: eight maps. Then maps are known to take 10 s: a = 400 s, within 100 s, are four slots.
+        let world = Scenario::nodes(1, 8, 0).heartbeat(1_000).job(job("job_1_0001").maps(40, map(10_000).on(&[0])));
+        let launches = world.launches("aria:profile=learnt,allocation=min,bound=low,deadline_factor=2");
+        let at = |at| launched(&launches, "job_1_0001", at).0;
+        assert_eq!([0, 10_000, 20_000, 30_000].map(at), [8, 4, 4, 4]);
+    }
+}

@@ -1,0 +1,416 @@
+//! FLEX: slots by layers, in the order that is best for a metric of one's choice (policies B.13).
+//!
+//! **What it does.** Each job gets its minimum of slots; what is left goes to the jobs in the order of the metric, each up to its
+//! maximum. The order is the one in which the jobs would run best one after the other: the least work left first for the mean
+//! response, the earliest deadline first for the largest lateness, and so on. A free slot goes to the job that is farthest below its
+//! target; if none is, to the first in order. Targets are computed anew whenever a job arrives or a task ends.
+//!
+//! **Source.** FLEX (Middleware 2010). Decisions: one order for both kinds of slot, by the work of maps and reduces together; no target
+//! beyond the unfinished tasks; if the minimums do not fit, the first in order get theirs. The weights are those of the Fair Scheduler
+//! for priorities. `stretch` is the weighted mean with the weight 1/(length alone on the cluster), so its order is by work times that
+//! length. `tardy` is Moore and Hodgson's rule on the lengths that are left, alone on the cluster; the jobs that it gives up come last.
+//! Traces hold no deadlines: a job's is its submission plus `deadline_factor` times its length alone on the cluster, by its log; so
+//! `lateness` and `tardy` make an oracle of FLEX, as `profile=logged` does. While nothing is known of their times, jobs
+//! go by the number of their tasks; those of equal rank by submission, then by id.
+
+use std::collections::BinaryHeap;
+
+use resched_sim::{AttemptEnd, JobId, Kind, Ms, NodeId, Offer, Policy, TaskId, View, Violation};
+
+use crate::parts::fair_share::priority_weight;
+use crate::parts::job_times::{JobTimes, Source};
+use crate::parts::launch_first::{can_launch, launch_first};
+use crate::parts::profile::Profile;
+use crate::registry::{Parameter, PolicyInfo, Values};
+
+/// Its entry in the registry.
+pub(crate) const INFO: PolicyInfo = PolicyInfo {
+    name: "flex",
+    title: "FLEX: slots by layers, in the best order for a metric",
+    source: "FLEX (Middleware 2010)",
+    parameters: &[
+        Parameter::choice(
+            "metric",
+            "mean",
+            &["mean", "weighted", "stretch", "lateness", "tardy", "makespan"],
+            "what is kept low: mean response, that by priority or by length, largest lateness, late jobs, makespan",
+        ),
+        Parameter::choice(
+            "profile",
+            "learnt",
+            &["learnt", "logged"],
+            "run times from ended tasks, or from the log (oracle)",
+        ),
+        Parameter::integer("min_slots", "1", 0, 1_000_000, "slots", "of each kind that every job gets first"),
+        Parameter::integer("max_slots", "1000000", 1, 1_000_000, "slots", "of each kind that a job gets at most"),
+        Parameter::number(
+            "deadline_factor",
+            "2",
+            0.0,
+            1_000_000.0,
+            "",
+            "a job's deadline, in lengths of the job alone on the cluster after its submission",
+        ),
+    ],
+    build: |values, _| Ok(Flex::new(values)?.into()),
+};
+
+/// The policy.
+#[derive(Debug)]
+pub struct Flex {
+    metric: Metric,
+    min_slots: u32,
+    max_slots: u32,
+    factor: f64,
+    times: JobTimes,
+    source: Source,
+    logged: JobTimes,
+    jobs: Vec<Job>,
+    /// The active jobs in the order of the metric.
+    order: Vec<JobId>,
+    /// The same, those that are farthest below their targets first.
+    asked: Vec<JobId>,
+    stale: bool,
+}
+
+/// What is kept low.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Metric {
+    Mean,
+    Weighted,
+    Stretch,
+    Lateness,
+    Tardy,
+    Makespan,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Job {
+    deadline: Ms,
+    target: [u32; 2],
+}
+
+/// A job as its metric sees it.
+#[derive(Debug, Clone, Copy)]
+struct Ranked {
+    job: JobId,
+    /// All that is left, one task after the other, ms.
+    work: f64,
+    /// How long that takes alone on the cluster, ms.
+    length: f64,
+    weight: f64,
+    deadline: Ms,
+}
+
+impl Metric {
+    fn named(name: &str) -> Self {
+        match name {
+            "weighted" => Metric::Weighted,
+            "stretch" => Metric::Stretch,
+            "lateness" => Metric::Lateness,
+            "tardy" => Metric::Tardy,
+            "makespan" => Metric::Makespan,
+            _ => Metric::Mean,
+        }
+    }
+
+    fn needs_deadlines(self) -> bool {
+        matches!(self, Metric::Lateness | Metric::Tardy)
+    }
+
+    /// Puts jobs, given by submission, in the order of the metric.
+    fn sort(self, jobs: &mut [Ranked], now: Ms) {
+        match self {
+            Metric::Mean => jobs.sort_by(|a, b| a.work.total_cmp(&b.work)),
+            Metric::Weighted | Metric::Stretch => {
+                jobs.sort_by(|a, b| (a.work / a.weight).total_cmp(&(b.work / b.weight)));
+            }
+            Metric::Lateness => jobs.sort_by_key(|job| job.deadline),
+            Metric::Tardy => {
+                jobs.sort_by_key(|job| job.deadline);
+                late_last(jobs, now);
+            }
+            Metric::Makespan => {}
+        }
+    }
+}
+
+/// Moore and Hodgson's rule: of jobs by deadline, whenever one would be late if they ran one after the other from `now`, the longest so
+/// far is given up and comes last. It leaves the fewest late jobs.
+fn late_last(jobs: &mut [Ranked], now: Ms) {
+    let mut clock = now as f64;
+    let mut kept: BinaryHeap<(Ms, usize)> = BinaryHeap::new();
+    for (place, job) in jobs.iter().enumerate() {
+        clock += job.length;
+        kept.push((job.length as Ms, place));
+        if clock > job.deadline as f64 {
+            let longest = kept.pop().map_or(place, |(_, longest)| longest);
+            clock -= jobs[longest].length;
+        }
+    }
+    let mut late = vec![true; jobs.len()];
+    kept.into_iter().for_each(|(_, place)| late[place] = false);
+    let mut order: Vec<(bool, Ranked)> = late.into_iter().zip(jobs.iter().copied()).collect();
+    order.sort_by_key(|&(late, _)| late);
+    for (place, (_, job)) in jobs.iter_mut().zip(order) {
+        *place = job;
+    }
+}
+
+/// The slots of each job by layers: the minimums in order while there are slots, then in order up to the maximums. `demands` are the
+/// tasks that the jobs could run.
+fn layers(demands: &[u32], slots: u32, min: u32, max: u32) -> Vec<u32> {
+    let mut left = slots;
+    let mut targets = vec![0; demands.len()];
+    for bound in [min, max] {
+        for (target, &demand) in targets.iter_mut().zip(demands) {
+            let more = (demand.min(bound) - *target).min(left);
+            *target += more;
+            left -= more;
+        }
+    }
+    targets
+}
+
+impl Flex {
+    fn new(values: &Values) -> Result<Self, String> {
+        let (min_slots, max_slots) = (values.integer("min_slots") as u32, values.integer("max_slots") as u32);
+        if min_slots > max_slots {
+            return Err(format!("min_slots ({min_slots}) is more than max_slots ({max_slots})"));
+        }
+        let source = Source::named(values.text("profile"));
+        Ok(Self {
+            metric: Metric::named(values.text("metric")),
+            min_slots,
+            max_slots,
+            factor: values.number("deadline_factor"),
+            times: JobTimes::new(source),
+            source,
+            logged: JobTimes::new(Source::Logged),
+            jobs: Vec::new(),
+            order: Vec::new(),
+            asked: Vec::new(),
+            stale: false,
+        })
+    }
+
+    /// Computes order and targets.
+    fn update(&mut self, view: View<'_>) {
+        let mut ranked: Vec<Ranked> = view.jobs().iter().map(|&job| self.ranked(job, view)).collect();
+        self.metric.sort(&mut ranked, view.now());
+        self.order.clear();
+        self.order.extend(ranked.iter().map(|ranked| ranked.job));
+        for kind in Kind::BOTH {
+            let demand = |&job: &JobId| view.job(job).ready(kind) + view.job(job).running(kind);
+            let demands: Vec<u32> = self.order.iter().map(demand).collect();
+            let targets = layers(&demands, view.slots(kind), self.min_slots, self.max_slots);
+            for (job, target) in self.order.iter().zip(targets) {
+                self.jobs[job.index()].target[kind as usize] = target;
+            }
+        }
+    }
+
+    fn ranked(&self, job: JobId, view: View<'_>) -> Ranked {
+        let own = view.job(job);
+        let profile = |tasks: &dyn Fn(Kind) -> u32| self.times.profile(job, tasks);
+        let left = profile(&|kind| own.desired(kind) - own.finished(kind));
+        let alone = |profile: &Profile| profile.alone(|kind| view.slots(kind));
+        let weight = match self.metric {
+            Metric::Weighted => priority_weight(own.priority()),
+            // A job may have no length: nothing but tasks of 0 ms.
+            Metric::Stretch => 1.0 / alone(&profile(&|kind| own.desired(kind))).max(1.0),
+            _ => 1.0,
+        };
+        Ranked { job, work: left.work(), length: alone(&left), weight, deadline: self.jobs[job.index()].deadline }
+    }
+}
+
+impl Policy for Flex {
+    fn is_oracle(&self) -> bool {
+        self.source == Source::Logged || self.metric.needs_deadlines()
+    }
+
+    fn job_submitted(&mut self, job: JobId, view: View<'_>) {
+        self.times.job_submitted(job, view);
+        self.logged.job_submitted(job, view);
+        let profile = self.logged.profile(job, |kind| view.job(job).desired(kind));
+        self.jobs.resize(self.jobs.len().max(job.index() + 1), Job::default());
+        let deadline = profile.deadline(view.job(job).submit(), self.factor, |kind| view.slots(kind));
+        self.jobs[job.index()].deadline = deadline;
+        self.stale = true;
+    }
+
+    fn job_finished(&mut self, _job: JobId, _view: View<'_>) {
+        self.stale = true;
+    }
+
+    fn task_finished(&mut self, ended: &AttemptEnd, view: View<'_>) {
+        self.times.task_finished(ended, view);
+        self.stale = true;
+    }
+
+    fn task_returned(&mut self, _task: TaskId, _view: View<'_>) {
+        self.stale = true;
+    }
+
+    fn node_lost(&mut self, _node: NodeId, _view: View<'_>) {
+        self.stale = true;
+    }
+
+    fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        if !can_launch(offer) {
+            return Ok(());
+        }
+        if std::mem::take(&mut self.stale) {
+            self.update(offer.view());
+        }
+        for kind in Kind::BOTH {
+            loop {
+                let (jobs, view) = (&self.jobs, offer.view());
+                let missing = |job: JobId| {
+                    i64::from(jobs[job.index()].target[kind as usize]) - i64::from(view.job(job).running(kind))
+                };
+                self.asked.clone_from(&self.order);
+                self.asked.sort_by_key(|&job| -missing(job).max(0));
+                if !launch_first(offer, kind, &self.asked, |_, _| true)? {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{Launch, Scenario, job, map, some_job};
+    use proptest::prelude::*;
+    use proptest::test_runner::{Config, RngSeed};
+
+    #[test]
+    fn b13_w_layers_of_ten_slots() {
+        assert_eq!(layers(&[20, 100], 10, 1, 10), [9, 1]);
+        assert_eq!(layers(&[100], 10, 1, 10), [10]);
+        assert_eq!(layers(&[3, 100, 100], 10, 1, 5), [3, 5, 2], "no more than a job can use, no more than its maximum");
+        assert_eq!(layers(&[5, 5, 5], 2, 1, 10), [1, 1, 0], "the first in order get their minimum");
+    }
+
+    /// Launches of (job, job) at an instant.
+    fn launched(launches: &[Launch], at: Ms) -> [usize; 2] {
+        let of = |job: &str| launches.iter().filter(|launch| launch.at == at && launch.job == job).count();
+        [of("job_1_0001"), of("job_1_0002")]
+    }
+
+    #[test]
+    fn b13_w_the_shorter_job_has_nine_of_ten_slots_until_it_is_done() {
+        // 100 s and 20 s of work in maps of 0.1 s: 9 and 1 slots until 20/9 = 2.22 s, then 10.
+        let world = Scenario::nodes(1, 10, 0)
+            .first_heartbeat(10)
+            .heartbeat(100)
+            .job(job("job_1_0001").maps(1_000, map(100).on(&[0])))
+            .job(job("job_1_0002").maps(200, map(100).on(&[0])));
+        for policy in ["flex:profile=logged", "flex"] {
+            let launches = world.launches(policy);
+            let rounds: Vec<[usize; 2]> = (0..30).map(|round| launched(&launches, 10 + 100 * round)).collect();
+            assert!(rounds[..22].iter().all(|&round| round == [1, 9]), "{policy}: {rounds:?}");
+            assert_eq!(rounds[22..25], [[8, 2], [10, 0], [10, 0]], "{policy}");
+        }
+    }
+
+    #[test]
+    fn a_free_slot_goes_to_the_job_farthest_below_its_target() {
+        // A runs ten maps when B comes, which is shorter and may have nine slots. Two of A's maps are over at 3,010, and B
+        // gets both slots; at most one would be A's.
+        let runs = (0..10).map(|number| map(if number < 2 { 2_000 } else { 9_000 }).on(&[0]));
+        let waiting = std::iter::repeat_n(map(9_000).on(&[0]), 20);
+        let world = Scenario::nodes(1, 10, 0)
+            .first_heartbeat(10)
+            .job(job("job_1_0001").each_map(runs.chain(waiting).collect()))
+            .job(job("job_1_0002").at(500).maps(15, map(9_000).on(&[0])));
+        assert_eq!(launched(&world.launches("flex:profile=logged"), 3_010), [0, 2]);
+        assert_eq!(launched(&world.launches("flex:profile=logged,min_slots=5,max_slots=5"), 3_010), [0, 2]);
+        assert_eq!(launched(&world.launches("flex:profile=logged,metric=makespan,min_slots=0"), 3_010), [2, 0]);
+    }
+
+    #[test]
+    fn minimum_and_maximum_must_agree() {
+        let error = crate::PolicySpec::parse("flex:min_slots=3,max_slots=2").err();
+        assert!(error.is_some_and(|error| error.contains("min_slots (3) is more than max_slots (2)")));
+    }
+
+    /// What the metric sums up if jobs run in this order, one after the other.
+    fn cost(metric: Metric, jobs: &[Ranked]) -> f64 {
+        let mut clock = 0.0;
+        let ends = jobs.iter().map(|job| {
+            clock += job.length;
+            (clock, job)
+        });
+        match metric {
+            Metric::Mean => ends.map(|(end, _)| end).sum(),
+            Metric::Weighted | Metric::Stretch => ends.map(|(end, job)| job.weight * end).sum(),
+            Metric::Lateness => ends.map(|(end, job)| end - job.deadline as f64).fold(f64::NEG_INFINITY, f64::max),
+            Metric::Tardy => ends.filter(|(end, job)| *end > job.deadline as f64).count() as f64,
+            Metric::Makespan => ends.map(|(end, _)| end).fold(0.0, f64::max),
+        }
+    }
+
+    /// The least cost over all orders of `jobs` after those of `first`.
+    fn least(metric: Metric, first: &mut Vec<Ranked>, jobs: &[Ranked]) -> f64 {
+        if jobs.is_empty() {
+            return cost(metric, first);
+        }
+        let mut best = f64::INFINITY;
+        for place in 0..jobs.len() {
+            let mut others = jobs.to_vec();
+            first.push(others.remove(place));
+            best = best.min(least(metric, first, &others));
+            first.pop();
+        }
+        best
+    }
+
+    proptest! {
+        #![proptest_config(Config { cases: 300, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..Config::default() })]
+
+        #[test]
+        fn no_order_is_better_for_the_metric(
+            jobs in prop::collection::vec((1..=20_u32, 1..=4_u32, 1..=60_i64), 1..=5)
+        ) {
+            let ranked = |&(length, weight, deadline): &(u32, u32, Ms)| {
+                let (length, weight) = (f64::from(length), f64::from(weight));
+                Ranked { job: some_job(), work: length, length, weight, deadline }
+            };
+            let jobs: Vec<Ranked> = jobs.iter().map(ranked).collect();
+            use Metric::{Lateness, Makespan, Mean, Stretch, Tardy, Weighted};
+            for metric in [Mean, Weighted, Stretch, Lateness, Tardy, Makespan] {
+                let mut sorted = jobs.clone();
+                metric.sort(&mut sorted, 0);
+                let (cost, least) = (cost(metric, &sorted), least(metric, &mut Vec::new(), &jobs));
+                prop_assert!(cost <= least + 1e-9, "{metric:?}: {cost} and not {least} in {jobs:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn each_metric_has_an_order_of_its_own() {
+        // One slot. A: 30 s, high priority; B: 20 s, deadline first; C: 25 s. Deadlines are three lengths of the job alone.
+        let one = |number: u32, seconds: i64| job(&format!("job_1_{number:04}")).maps(1, map(1_000 * seconds).on(&[0]));
+        let world = Scenario::nodes(1, 1, 0)
+            .first_heartbeat(10)
+            .heartbeat(1_000)
+            .job(one(1, 30).priority(resched_trace::model::Priority::VeryHigh))
+            .job(one(2, 20))
+            .job(one(3, 25));
+        let order = |metric: &str, factor: &str| -> Vec<char> {
+            let policy = format!("flex:profile=logged,metric={metric},deadline_factor={factor}");
+            world.launches(&policy).iter().filter_map(|launch| launch.job.chars().last()).collect()
+        };
+        assert_eq!(order("mean", "2"), ['2', '3', '1']);
+        assert_eq!(order("weighted", "2"), ['1', '2', '3']);
+        assert_eq!(order("stretch", "2"), ['2', '3', '1']);
+        assert_eq!(order("lateness", "2"), ['2', '3', '1']);
+        assert_eq!(order("tardy", "1.4"), ['2', '3', '1']);
+        assert_eq!(order("makespan", "2"), ['1', '2', '3']);
+    }
+}

@@ -1,0 +1,426 @@
+//! Quincy: all waiting maps and all free slots at once, as the cheapest flow through a network (policies B.13).
+//!
+//! **What it does.** To run a map far from its input costs what must be moved, more over the core than inside a rack; to leave it waiting
+//! costs more the longer it has waited. The cheapest choice for all maps and slots together is a flow ([`network`]), which also keeps
+//! each job within its fair share. With preemption, running maps take part: one that is no longer worth its slot is killed, and runs
+//! again where it is cheaper, or later.
+//!
+//! **Source.** Quincy (SOSP 2009), with the constants of its model in Firmament. Decisions: a flow is solved at a heartbeat that can
+//! launch a map if since the last one a job arrived or a task ended, or a `period` has passed (waiting has become dearer); nodes carry
+//! it out as they call. Shares are of equal weight and no more than a job's demand; a job below its share, rounded down, gets slots
+//! before all others, wherever they are. A map waits from its job's submission, even one that runs or has run. A map without known
+//! hosts costs nothing anywhere. Running maps count only in the flow of each `period` that decides whom to kill; its placements are not
+//! kept, and only the first attempt at a map is ever killed. Reduces have no place to prefer: as naive fair sharing. Of equally cheap
+//! flows the solver takes that of the first jobs, racks and nodes, as far as its own order of search goes; it is always the same.
+
+mod network;
+
+use std::collections::BTreeMap;
+
+use resched_sim::{
+    AttemptEnd, JobId, Kind, Level, Ms, NodeId, Offer, Orders, Policy, RackId, RunId, RunView, TaskId, View, Violation,
+};
+
+use crate::parts::equal_order::launch_reduces;
+use crate::parts::fair_share::{Claim, fair_shares};
+use crate::registry::{Parameter, PolicyInfo, Values};
+use network::{Cost, Group, Job, Machine, Problem};
+
+/// Its entry in the registry.
+pub(crate) const INFO: PolicyInfo = PolicyInfo {
+    name: "quincy",
+    title: "Quincy: the cheapest flow of maps to slots",
+    source: "Quincy (SOSP 2009)",
+    parameters: &[
+        Parameter::number("psi", "1", 0.0, 1_000_000.0, "per GB", "cost of moving input inside a rack"),
+        Parameter::number("xi", "2", 0.0, 1_000_000.0, "per GB", "cost of moving input between racks"),
+        Parameter::number("omega", "0.5", 0.0, 1_000_000.0, "per s", "cost of leaving a map waiting"),
+        Parameter::number("split_mb", "64", 0.0, 1_000_000_000.0, "MB", "input of a map, where the trace does not say"),
+        Parameter::choice(
+            "fair",
+            "both",
+            &["both", "most", "none"],
+            "bounds of a job's running maps: its fair share rounded down and up, only the latter, or none",
+        ),
+        Parameter::boolean("preemption", "false", "kill maps that would be cheaper elsewhere, or later"),
+        Parameter::integer(
+            "period",
+            "1000",
+            1,
+            86_400_000,
+            "ms",
+            "after which costs are computed anew while maps wait",
+        ),
+    ],
+    build: |values, _| Ok(Quincy::new(values).into()),
+};
+
+/// By how much a share may be off a whole number and still be it: shares are found by bisection.
+const SHARE_SLACK: f64 = 0.01;
+
+/// The policy.
+#[derive(Debug)]
+pub struct Quincy {
+    costs: Costs,
+    fair: Fair,
+    preemption: bool,
+    period: Ms,
+    /// The maps that each node is to launch, by the last flow.
+    plan: Vec<Vec<TaskId>>,
+    /// When that flow was solved; `None` if something has happened since.
+    solved: Option<Ms>,
+    order: Vec<JobId>,
+}
+
+/// Which bounds a job's running maps have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fair {
+    /// Its fair share, rounded down and up.
+    Both,
+    /// Only that rounded up.
+    Most,
+    None,
+}
+
+impl Fair {
+    fn named(name: &str) -> Self {
+        match name {
+            "most" => Fair::Most,
+            "none" => Fair::None,
+            _ => Fair::Both,
+        }
+    }
+}
+
+/// How many maps of a job should run.
+#[derive(Debug, Clone, Copy)]
+struct Bounds {
+    least: u32,
+    most: u32,
+}
+
+impl Bounds {
+    /// How many more, if so many run.
+    fn beyond(self, running: u32) -> Self {
+        Self { least: self.least.saturating_sub(running), most: self.most.saturating_sub(running) }
+    }
+}
+
+/// What places and waiting cost.
+#[derive(Debug, Clone, Copy)]
+struct Costs {
+    psi: f64,
+    xi: f64,
+    omega: f64,
+    split_bytes: f64,
+}
+
+impl Costs {
+    /// Of running a map that reads so many bytes so near to them.
+    fn place(&self, bytes: Option<u64>, level: Level) -> Cost {
+        let per_gigabyte = match level {
+            Level::Node => 0.0,
+            Level::Rack => self.psi,
+            Level::Off => self.xi,
+        };
+        // Thousandths: a GB is 10⁹ bytes.
+        (per_gigabyte * bytes.map_or(self.split_bytes, |bytes| bytes as f64) / 1e6) as Cost
+    }
+
+    /// Of leaving a map waiting that was submitted so long ago.
+    fn waiting(&self, time: Ms) -> Cost {
+        (self.omega * time as f64) as Cost
+    }
+}
+
+/// A problem, and what its groups stand for.
+struct Draft<'v> {
+    view: View<'v>,
+    costs: Costs,
+    problem: Problem,
+    /// The place of each node among the problem's machines.
+    machine_of: Vec<Option<usize>>,
+    /// The waiting maps of each group; none if it is a running one.
+    waiting: Vec<Vec<TaskId>>,
+    /// The group and the machine of each running map.
+    running: Vec<(usize, usize, RunId)>,
+}
+
+impl<'v> Draft<'v> {
+    /// The machines with slots to give, as `slots` counts them.
+    fn new(view: View<'v>, costs: Costs, slots: impl Fn(NodeId) -> u32) -> Self {
+        let mut machine_of = vec![None; view.node_count()];
+        let mut machines = Vec::new();
+        for node in view.nodes() {
+            let slots = slots(node);
+            if slots > 0 && view.is_live(node) {
+                machine_of[node.index()] = Some(machines.len());
+                machines.push(Machine { node, rack: view.rack(node).index(), slots });
+            }
+        }
+        let problem = Problem { machines, racks: view.rack_count(), ..Problem::default() };
+        Self { view, costs, problem, machine_of, waiting: Vec::new(), running: Vec::new() }
+    }
+
+    /// Adds a job with its waiting maps.
+    fn add_job(&mut self, job: JobId, Bounds { least, most }: Bounds) {
+        let number = self.problem.jobs.len();
+        let waiting = self.costs.waiting(self.view.now() - self.view.job(job).submit());
+        self.problem.jobs.push(Job { least, most, waiting });
+        let mut groups: BTreeMap<Group, Vec<TaskId>> = BTreeMap::new();
+        for task in self.view.waiting_maps(job) {
+            groups.entry(self.group(number, task)).or_default().push(task);
+        }
+        for (group, tasks) in groups {
+            self.problem.groups.push((group, tasks.len() as u32));
+            self.waiting.push(tasks);
+        }
+    }
+
+    /// Adds the running maps of the job that was added last. Each stays for less the longer it has run, and at equal cost.
+    fn add_running(&mut self, job: JobId) {
+        let number = self.problem.jobs.len() - 1;
+        let mut runs: Vec<_> = self.view.runs(job, Kind::Map).filter(is_movable).collect();
+        runs.sort_unstable_by_key(|run| (run.task, run.attempt));
+        for run in runs {
+            let Some(machine) = self.machine_of[run.node.index()] else { continue };
+            let mut group = self.group(number, run.task);
+            let level = if self.view.replicas(run.task).is_empty() { Level::Node } else { run.level };
+            let moved = self.costs.place(self.view.input_bytes(run.task), level);
+            group.machines.retain(|&(other, _)| other != machine);
+            group.machines.push((machine, moved - Cost::from(self.view.now() - run.assigned) - 1));
+            self.running.push((self.problem.groups.len(), machine, run.id));
+            self.problem.groups.push((group, 1));
+            self.waiting.push(Vec::new());
+        }
+    }
+
+    /// The group of a map.
+    fn group(&self, job: usize, task: TaskId) -> Group {
+        let (view, bytes) = (self.view, self.view.input_bytes(task));
+        let replicas = view.replicas(task);
+        let mut racks: Vec<RackId> = replicas.iter().map(|&node| view.rack(node)).collect();
+        racks.sort_unstable();
+        racks.dedup();
+        let worst = match racks.len() {
+            0 => Level::Node,
+            known if known == view.rack_count() => Level::Rack,
+            _ => Level::Off,
+        };
+        let mut machines: Vec<(usize, Cost)> =
+            replicas.iter().filter_map(|node| Some((self.machine_of[node.index()]?, 0))).collect();
+        machines.sort_unstable();
+        Group {
+            job,
+            machines,
+            racks: racks.iter().map(|rack| (rack.index(), self.costs.place(bytes, Level::Rack))).collect(),
+            anywhere: self.costs.place(bytes, worst),
+        }
+    }
+}
+
+impl Quincy {
+    fn new(values: &Values) -> Self {
+        Self {
+            costs: Costs {
+                psi: values.number("psi"),
+                xi: values.number("xi"),
+                omega: values.number("omega"),
+                split_bytes: 1e6 * values.number("split_mb"),
+            },
+            fair: Fair::named(values.text("fair")),
+            preemption: values.boolean("preemption"),
+            period: values.integer("period"),
+            plan: Vec::new(),
+            solved: None,
+            order: Vec::new(),
+        }
+    }
+
+    /// How many maps each active job should run at least and at most.
+    fn bounds(&self, view: View<'_>) -> Vec<Bounds> {
+        if self.fair == Fair::None {
+            return vec![Bounds { least: 0, most: u32::MAX }; view.jobs().len()];
+        }
+        let demand = |&job: &JobId| view.job(job).waiting(Kind::Map) + view.job(job).running(Kind::Map);
+        let claims: Vec<Claim> =
+            view.jobs().iter().map(|job| Claim { weight: 1.0, min_share: 0, demand: demand(job) }).collect();
+        let of_share = |share: f64| Bounds {
+            least: if self.fair == Fair::Both { (share + SHARE_SLACK) as u32 } else { 0 },
+            most: (share - SHARE_SLACK).ceil() as u32,
+        };
+        fair_shares(&claims, view.slots(Kind::Map)).into_iter().map(of_share).collect()
+    }
+
+    /// Finds the cheapest flow of the waiting maps to the free slots, and takes it as the plan.
+    fn solve(&mut self, view: View<'_>) {
+        let mut draft = Draft::new(view, self.costs, |node| view.room(node, Kind::Map));
+        for (&job, bounds) in view.jobs().iter().zip(self.bounds(view)) {
+            if view.job(job).waiting(Kind::Map) > 0 {
+                draft.add_job(job, bounds.beyond(view.job(job).running(Kind::Map)));
+            }
+        }
+        self.plan.resize(view.node_count(), Vec::new());
+        self.plan.iter_mut().for_each(Vec::clear);
+        let mut next = vec![0; draft.waiting.len()];
+        for placed in draft.problem.solve() {
+            let node = draft.problem.machines[placed.machine].node;
+            let from = next[placed.group];
+            next[placed.group] += placed.tasks as usize;
+            self.plan[node.index()].extend_from_slice(&draft.waiting[placed.group][from..next[placed.group]]);
+        }
+        self.solved = Some(view.now());
+    }
+
+    /// The running maps that the cheapest flow of all maps does not leave where they are. Only first attempts are moved: else two
+    /// maps could take each other's place for ever.
+    fn evicted(&self, view: View<'_>) -> Vec<RunId> {
+        let mut held = vec![0; view.node_count()];
+        let mut staying = vec![0; view.jobs().len()];
+        for (staying, &job) in staying.iter_mut().zip(view.jobs()) {
+            for run in view.runs(job, Kind::Map).filter(|run| !is_movable(run)) {
+                held[run.node.index()] += 1;
+                *staying += u32::from(!run.dying);
+            }
+        }
+        let slots = |node: NodeId| view.node_slots(node, Kind::Map).saturating_sub(held[node.index()]);
+        let mut draft = Draft::new(view, self.costs, slots);
+        for ((&job, bounds), staying) in view.jobs().iter().zip(self.bounds(view)).zip(staying) {
+            draft.add_job(job, bounds.beyond(staying));
+            draft.add_running(job);
+        }
+        let mut goes_to = vec![None; draft.waiting.len()];
+        for placed in draft.problem.solve() {
+            goes_to[placed.group] = Some(placed.machine);
+        }
+        let leaves = |&&(group, machine, _): &&(usize, usize, RunId)| goes_to[group] != Some(machine);
+        draft.running.iter().filter(leaves).map(|&(_, _, run)| run).collect()
+    }
+}
+
+/// Whether a running map may be killed to run elsewhere or later.
+fn is_movable(run: &RunView) -> bool {
+    run.attempt == 0 && !run.dying
+}
+
+impl Policy for Quincy {
+    fn job_submitted(&mut self, _job: JobId, _view: View<'_>) {
+        self.solved = None;
+    }
+
+    fn job_finished(&mut self, _job: JobId, _view: View<'_>) {
+        self.solved = None;
+    }
+
+    fn task_finished(&mut self, _ended: &AttemptEnd, _view: View<'_>) {
+        self.solved = None;
+    }
+
+    fn task_returned(&mut self, _task: TaskId, _view: View<'_>) {
+        self.solved = None;
+    }
+
+    fn node_lost(&mut self, _node: NodeId, _view: View<'_>) {
+        self.solved = None;
+    }
+
+    fn period(&self) -> Option<Ms> {
+        self.preemption.then_some(self.period)
+    }
+
+    fn tick(&mut self, view: View<'_>, orders: &mut Orders) {
+        // Without a map that waits, no running one is in the way.
+        if view.ready(Kind::Map) > 0 {
+            self.evicted(view).into_iter().for_each(|run| orders.kill(run));
+        }
+    }
+
+    fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        if offer.free(Kind::Map) > 0 && offer.view().ready(Kind::Map) > 0 {
+            let now = offer.view().now();
+            if self.solved.is_none_or(|solved| now - solved >= self.period) {
+                self.solve(offer.view());
+            }
+            for task in self.plan[offer.node().index()].drain(..) {
+                offer.launch(task)?;
+            }
+        }
+        launch_reduces(offer, &mut self.order)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{Launch, Scenario, job, map};
+    use resched_sim::{Level, Ms};
+
+    /// Where and when the only map of the second job starts: its 2 GB lie on node 0, which is busy, as are `busy` others; racks
+    /// are {0, 1} and {2, 3}. It is submitted at 10.
+    fn second_job(busy: &[usize], policy: &str) -> Option<(Ms, usize, Option<Level>)> {
+        let first = (0..4).filter(|node| *node == 0 || busy.contains(node)).map(|node| map(600_000).on(&[node]));
+        let launches = Scenario::nodes(4, 1, 0)
+            .racks(2)
+            .heartbeat(100)
+            .job(job("job_1_0001").each_map(first.collect()))
+            .job(job("job_1_0002").at(10).maps(1, map(1_000).on(&[0])))
+            .launches(policy);
+        let second = launches.iter().find(|launch| launch.job == "job_1_0002");
+        second.map(|launch| (launch.at, launch.node, launch.level))
+    }
+
+    #[test]
+    fn b13_w_a_map_accepts_a_worse_place_the_longer_it_waits() {
+        let with = |busy: &[usize], more: &str| second_job(busy, &format!("quincy:period=100,split_mb=2000,{more}"));
+        assert_eq!(with(&[], "fair=most"), Some((4_100, 1, Some(Level::Rack))), "2 = 0.5 · 4 s");
+        assert_eq!(with(&[1], "fair=most"), Some((8_100, 2, Some(Level::Off))), "4 = 0.5 · 8 s");
+        assert_eq!(with(&[1], "fair=most,xi=3"), Some((12_100, 2, Some(Level::Off))));
+        assert_eq!(with(&[1], "fair=both"), Some((100, 2, Some(Level::Off))), "its share is due at once");
+    }
+
+    #[test]
+    fn two_jobs_swap_places_where_each_is_near_its_data() {
+        // Node 0 calls first. Naive fair sharing gives it to the first job, whose data is on node 1.
+        let world = Scenario::nodes(2, 1, 0)
+            .racks(2)
+            .first_heartbeat(100)
+            .job(job("job_1_0001").maps(1, map(1_000).on(&[1])))
+            .job(job("job_1_0002").maps(1, map(1_000).on(&[0])));
+        let local = |policy: &str| {
+            let launches = world.launches(policy);
+            launches.iter().filter(|launch| launch.level == Some(Level::Node)).count()
+        };
+        assert_eq!((local("naive-fair"), local("quincy")), (0, 2));
+    }
+
+    /// Four slots; A fills them, B comes at 500.
+    fn shared(policy: &str) -> Vec<Launch> {
+        Scenario::nodes(2, 2, 0)
+            .heartbeat(1_000)
+            .job(job("job_1_0001").maps(8, map(60_000).on(&[0, 1])))
+            .job(job("job_1_0002").at(500).maps(8, map(60_000).on(&[0, 1])))
+            .launches(policy)
+    }
+
+    #[test]
+    fn each_job_stays_within_its_fair_share() {
+        let second = |policy: &str, at: Ms| {
+            shared(policy).iter().filter(|launch| launch.at == at && launch.job == "job_1_0002").count()
+        };
+        assert_eq!(second("quincy", 60_000), 2);
+        assert_eq!(second("quincy:fair=none", 60_000), 0, "A has waited for longer");
+    }
+
+    #[test]
+    fn preemption_kills_what_is_beyond_the_share() {
+        let launches = shared("quincy:preemption=true");
+        let early: Vec<(Ms, &str)> = launches
+            .iter()
+            .filter(|launch| (1..60_000).contains(&launch.at))
+            .map(|launch| (launch.at, launch.job.as_str()))
+            .collect();
+        assert_eq!(early.iter().map(|&(_, job)| job).collect::<Vec<_>>(), ["job_1_0002"; 2], "{early:?}");
+        assert!(early.iter().all(|&(at, _)| at <= 4_000), "{early:?}");
+        let killed = launches.iter().filter(|launch| launch.attempt > 0).count();
+        assert_eq!(killed, 2, "each killed map runs again once");
+    }
+}

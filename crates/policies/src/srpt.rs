@@ -1,0 +1,180 @@
+//! Shortest remaining processing time first, with known run times: a reference, not a scheduler (policies B.13).
+//!
+//! **What it does.** A free slot goes to the job with the least work left, a map near its input first. It knows from the log how
+//! long each task will take. On one slot no schedule that keeps tasks whole has a lower mean response time if all jobs arrive at
+//! once; elsewhere it is a mark to measure others by.
+//!
+//! **Source.** Schrage, 1968. Decisions: a job's work is the sum of its logged run times, maps and reduces, over tasks that have not
+//! ended, so a task that runs counts whole; a task without a logged success counts 0; running tasks are left alone. `order=total` never
+//! counts a job's work down: shortest job first. Ties: by submission, then by id.
+
+use resched_sim::{AttemptEnd, JobId, Kind, Ms, Offer, Policy, TaskId, View, Violation};
+use resched_trace::model::Outcome;
+
+use crate::parts::launch_first::launch_first;
+use crate::registry::{Parameter, PolicyInfo, Values};
+
+/// Its entry in the registry.
+pub(crate) const INFO: PolicyInfo = PolicyInfo {
+    name: "srpt",
+    title: "Shortest remaining processing time first (oracle: knows run times)",
+    source: "Schrage 1968",
+    parameters: &[Parameter::choice(
+        "order",
+        "remaining",
+        &["remaining", "total"],
+        "least work left first, or least work at submission (shortest job first)",
+    )],
+    build: |values, _| Ok(Srpt::new(values).into()),
+};
+
+/// The policy.
+#[derive(Debug)]
+pub struct Srpt {
+    counts_down: bool,
+    /// The work of each job, ms.
+    work: Vec<Ms>,
+    /// Which tasks it no longer counts.
+    ended: Vec<bool>,
+    order: Vec<JobId>,
+}
+
+impl Srpt {
+    fn new(values: &Values) -> Self {
+        Self {
+            counts_down: values.text("order") == "remaining",
+            work: Vec::new(),
+            ended: Vec::new(),
+            order: Vec::new(),
+        }
+    }
+}
+
+impl Srpt {
+    /// Counts a task, or counts it no longer.
+    fn count(&mut self, task: TaskId, counts: bool, view: View<'_>) {
+        self.ended.resize(self.ended.len().max(task.index() + 1), false);
+        if std::mem::replace(&mut self.ended[task.index()], !counts) == counts {
+            let time = view.oracle().and_then(|oracle| oracle.run_time(task)).unwrap_or(0);
+            self.work[view.job_of(task).index()] += if counts { time } else { -time };
+        }
+    }
+}
+
+impl Policy for Srpt {
+    fn is_oracle(&self) -> bool {
+        true
+    }
+
+    fn job_submitted(&mut self, job: JobId, view: View<'_>) {
+        let oracle = view.oracle();
+        let times =
+            Kind::BOTH.into_iter().flat_map(|kind| oracle.into_iter().flat_map(move |o| o.run_times(job, kind)));
+        self.work.resize(self.work.len().max(job.index() + 1), 0);
+        self.work[job.index()] = times.flatten().fold(0, Ms::saturating_add);
+    }
+
+    fn task_finished(&mut self, ended: &AttemptEnd, view: View<'_>) {
+        if self.counts_down && ended.outcome == Outcome::Success {
+            self.count(ended.task, false, view);
+        }
+    }
+
+    fn task_returned(&mut self, task: TaskId, view: View<'_>) {
+        // The output of a map that had ended may be lost.
+        self.count(task, true, view);
+    }
+
+    fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        self.order.clear();
+        self.order.extend_from_slice(offer.view().jobs());
+        self.order.sort_by_key(|&job| (self.work[job.index()], job));
+        for kind in Kind::BOTH {
+            while launch_first(offer, kind, &self.order, |_, _| true)? {}
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{JobSpec, Scenario, job, map};
+    use proptest::prelude::*;
+    use proptest::test_runner::{Config, RngSeed};
+    use resched_sim::Ms;
+
+    /// The first heartbeat, when all jobs have arrived.
+    const FIRST: Ms = 10;
+
+    /// A job that arrives at 0 with maps of so many seconds, on the only node.
+    fn maps(number: usize, seconds: &[u32]) -> JobSpec {
+        let maps = seconds.iter().map(|&seconds| map(1_000 * Ms::from(seconds)).on(&[0])).collect();
+        job(&format!("job_1_{number:04}")).each_map(maps)
+    }
+
+    fn one_slot(jobs: &[Vec<u32>]) -> Scenario {
+        let world = Scenario::nodes(1, 1, 0).first_heartbeat(FIRST).heartbeat(1_000);
+        jobs.iter().enumerate().fold(world, |world, (number, seconds)| world.job(maps(number + 1, seconds)))
+    }
+
+    fn total_response(world: &Scenario, policy: &str) -> Ms {
+        world.finishes(policy).iter().map(|(_, finish)| finish - FIRST).sum()
+    }
+
+    /// The least sum of completion times of jobs that run one after the other, over all their orders.
+    fn least_total(lengths: &[Ms], clock: Ms) -> Ms {
+        let of_first = |first: usize| {
+            let mut others = lengths.to_vec();
+            let end = clock + others.remove(first);
+            end + least_total(&others, end)
+        };
+        (0..lengths.len()).map(of_first).min().unwrap_or(0)
+    }
+
+    proptest! {
+        #![proptest_config(Config { cases: 100, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..Config::default() })]
+
+        #[test]
+        fn on_one_slot_no_order_has_a_lower_mean_response(
+            jobs in prop::collection::vec(prop::collection::vec(1..=9_u32, 1..=4), 1..=5)
+        ) {
+            let world = one_slot(&jobs);
+            let srpt = total_response(&world, "srpt");
+            let lengths: Vec<Ms> = jobs.iter().map(|maps| 1_000 * Ms::from(maps.iter().sum::<u32>())).collect();
+            prop_assert_eq!(srpt, least_total(&lengths, 0));
+            prop_assert_eq!(srpt, total_response(&world, "srpt:order=total"), "nothing arrives later");
+            for other in ["fifo", "naive-fair"] {
+                prop_assert!(srpt <= total_response(&world, other), "{} is better", other);
+            }
+        }
+    }
+
+    #[test]
+    fn the_shorter_job_goes_first_though_it_has_more_tasks() {
+        let world = one_slot(&[vec![9], vec![2, 2, 2]]);
+        assert_eq!(total_response(&world, "srpt"), 6_000 + 15_000);
+        assert_eq!(total_response(&world, "fifo"), 9_000 + 15_000);
+    }
+
+    #[test]
+    fn what_is_left_decides_and_not_what_there_was() {
+        // At 9,010 the first job has one map of four left, 3 s; the second has come with 4 s.
+        let world = one_slot(&[vec![3, 3, 3, 3]]).job(maps(2, &[4]).at(8_500));
+        let second_starts = |policy: &str| {
+            let launches = world.launches(policy);
+            launches.iter().find(|launch| launch.job == "job_1_0002").map(|launch| launch.at)
+        };
+        assert_eq!(second_starts("srpt"), Some(12_010));
+        assert_eq!(second_starts("srpt:order=total"), Some(9_010));
+    }
+
+    #[test]
+    fn reduces_count() {
+        let world = Scenario::nodes(1, 1, 1)
+            .first_heartbeat(FIRST)
+            .heartbeat(1_000)
+            .job(job("job_1_0001").maps(1, map(1_000).on(&[0])).reduces(1, 50_000))
+            .job(job("job_1_0002").maps(1, map(8_000).on(&[0])));
+        assert_eq!(world.launches("srpt")[0].job, "job_1_0002");
+    }
+}
