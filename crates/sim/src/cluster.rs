@@ -689,10 +689,7 @@ impl Cluster {
     /// What an attempt takes of a node.
     #[inline]
     pub fn demand(&self, kind: Kind) -> Resources {
-        self.demand_of(match kind {
-            Kind::Map => Ask::Map,
-            Kind::Reduce => Ask::Reduce,
-        })
+        self.demand_of(Ask::of(kind))
     }
 
     /// What the container for a request takes.

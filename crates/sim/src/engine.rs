@@ -431,6 +431,7 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
                 self.plan(node, at, self.beat_after(node, at.0, at));
             }
         }
+        self.world.keep_no_longer(node);
         self.policy.node_lost(node, View { world: &self.world });
         Ok(())
     }

@@ -200,7 +200,7 @@ impl Offer<'_, '_> {
             "its job is not active"
         } else if !self.view().waits(task) {
             "it does not wait"
-        } else if kind == Kind::Reduce && !self.world.reduces_may_start(job) {
+        } else if kind == Kind::Reduce && self.world.yarn.is_none() && !self.world.reduces_may_start(job) {
             "too few maps of its job are done"
         } else if kind == Kind::Reduce && self.world.fetches_enough(job, self.node) {
             "the node runs as many reduces of its job as it may"
@@ -216,9 +216,7 @@ impl Offer<'_, '_> {
 
     fn check_backup(&self, task: TaskId, job: JobId, kind: Kind) -> Result<(), Violation> {
         let here = |id: &RunId| self.world.runs[id.index()].task == task;
-        let problem = if self.world.yarn.is_some() {
-            "YARN leaves backups to the masters of jobs"
-        } else if self.world.jobs[job.index()].phase != JobPhase::Active {
+        let problem = if self.world.jobs[job.index()].phase != JobPhase::Active {
             "its job is not active"
         } else if self.world.tasks[task.index()].phase != TaskPhase::Running {
             "it does not run"

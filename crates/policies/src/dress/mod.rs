@@ -18,7 +18,8 @@ mod delta;
 mod phases;
 
 use resched_sim::{
-    Ask, Container, ContainerState, JobId, JobView, Kind, Ms, Offer, Orders, Policy, Resources, System, View, Violation,
+    Ask, Container, ContainerState, JobId, JobView, Kind, Ms, NodeId, Offer, Orders, Policy, Resources, RunView,
+    System, View, Violation,
 };
 
 use crate::registry::{Parameter, PolicyInfo, Values};
@@ -257,6 +258,14 @@ impl Policy for Dress {
     fn job_finished(&mut self, job: JobId, view: View<'_>) {
         self.phases[job.index()] = Phases::default();
         self.capacity.job_finished(job, view);
+    }
+
+    fn task_started(&mut self, started: &RunView, view: View<'_>) {
+        self.capacity.task_started(started, view);
+    }
+
+    fn node_lost(&mut self, node: NodeId, view: View<'_>) {
+        self.capacity.node_lost(node, view);
     }
 
     fn container_changed(&mut self, container: &Container, view: View<'_>) {

@@ -32,7 +32,8 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     parameters: &[
         POOLS,
         ALLOCATIONS,
-        Parameter::boolean("assign_multiple", "false", "launch a map and a reduce at one heartbeat; false: one task"),
+        Parameter::boolean("assign_multiple", "false", "launch a map and a reduce at one heartbeat; false: one task")
+            .hadoop(&["mapred.fairscheduler.assignmultiple"]),
         SIZE_WEIGHT,
         BOOST,
         UPDATE,

@@ -161,7 +161,18 @@ const UNSUPPORTED: &[(&[&str], &str)] = &[
             "mapreduce.reduce.speculative",
             "mapred.reduce.tasks.speculative.execution",
         ],
-        "`--policy` chooses whether slow tasks get backups",
+        "`--policy <policy>+<speculator>` says whether slow tasks get backups",
+    ),
+    (
+        &[
+            "mapreduce.job.speculative.slownodethreshold",
+            "mapred.speculative.execution.slowNodeThreshold",
+            "mapreduce.job.speculative.slowtaskthreshold",
+            "mapred.speculative.execution.slowTaskThreshold",
+            "mapreduce.job.speculative.speculativecap",
+            "mapred.speculative.execution.speculativeCap",
+        ],
+        "set it for the speculator, as in `--policy fair+hadoop-late:slow_node=1,slow_task=1,cap=0.1`",
     ),
     (&["mapreduce.jobtracker.heartbeats.scaling.factor"], "it was made for Hadoop's own tests"),
     (

@@ -87,8 +87,8 @@ fn what_has_no_effect_is_named_with_its_line() {
             "fair-scheduler.xml: line 6: `<y>` is not supported: it is not known here",
             "mapred-site.xml: line 2: `mapred.fairscheduler.preemtion` is not supported: it is not known here; did you \
              mean `mapred.fairscheduler.preemption`?",
-            "mapred-site.xml: line 3: `mapreduce.map.speculative` is not supported: `--policy` chooses whether slow tasks \
-             get backups",
+            "mapred-site.xml: line 3: `mapreduce.map.speculative` is not supported: `--policy <policy>+<speculator>` says \
+             whether slow tasks get backups",
             "mapred-site.xml: line 5: `mapred.fairscheduler.locality.delay` is not supported: `${delay}` refers to another \
              property; put the value itself",
             "mapred-site.xml: line 6: `mapred.fairscheduler.poolnameproperty` is not supported: there is nothing like \

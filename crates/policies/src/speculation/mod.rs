@@ -98,6 +98,10 @@ impl Policy for WithSpeculation {
         self.base.system()
     }
 
+    fn is_oracle(&self) -> bool {
+        self.base.is_oracle()
+    }
+
     fn job_submitted(&mut self, job: JobId, view: View<'_>) {
         self.base.job_submitted(job, view);
     }

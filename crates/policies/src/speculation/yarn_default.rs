@@ -79,7 +79,8 @@ impl YarnDefault {
         }
         let mean = self.succeeded.get(job, kind).and_then(Moments::mean)?;
         let weights = StageWeights::fixed(kind);
-        let alone = view.runs(job, kind).filter(|run| !run.dying && view.live_attempts(run.task) == 1);
+        let started = view.runs(job, kind).filter(|run| !run.dying && run.start < view.now());
+        let alone = started.filter(|run| view.live_attempts(run.task) == 1);
         let values = alone.filter_map(|run| {
             let progress = view.progress(&run);
             let end = estimated_end(run.start, progress.at, weights.score_of(&progress));

@@ -16,7 +16,8 @@ mod partitions;
 mod queues;
 
 use resched_sim::{
-    Ask, Container, ContainerState, JobId, Offer, Policy, Reach, Reservation, Resources, System, View, Violation,
+    Ask, Container, ContainerState, JobId, NodeId, Offer, Policy, Reach, Reservation, Resources, RunView, System, View,
+    Violation,
 };
 
 use crate::parts::queue_tree::QueueTree;
@@ -273,6 +274,16 @@ impl YarnCapacity {
         }
     }
 
+    /// Gives back what was charged for nodes that are no longer kept for a job.
+    fn drop_reservations(&mut self, job: JobId, view: View<'_>) {
+        for ask in Ask::ALL {
+            while self.jobs[job.index()].reserved[at(ask)] > view.job(job).reserved(ask) {
+                self.jobs[job.index()].reserved[at(ask)] -= 1;
+                self.discharge(job, Amount::of(view.demand(ask)));
+            }
+        }
+    }
+
     // Limits.
 
     /// What the user of a job may have before a container of this size.
@@ -465,13 +476,8 @@ impl Policy for YarnCapacity {
     }
 
     fn job_finished(&mut self, job: JobId, view: View<'_>) {
-        let Job { queue, user, reserved, .. } = self.jobs[job.index()];
-        for ask in Ask::ALL {
-            for _ in 0..reserved[at(ask)] {
-                self.discharge(job, Amount::of(view.demand(ask)));
-            }
-        }
-        self.jobs[job.index()].reserved = [0; 4];
+        self.drop_reservations(job, view);
+        let Job { queue, user, .. } = self.jobs[job.index()];
         let leaf = &mut self.queues[queue];
         if leaf.active.contains(&job) {
             leaf.users[user].active -= 1;
@@ -481,9 +487,24 @@ impl Policy for YarnCapacity {
         self.activate(queue, view);
     }
 
+    fn task_started(&mut self, started: &RunView, view: View<'_>) {
+        // Backups are launched beside the policy.
+        if started.backup {
+            let size = view.demand(Ask::of(started.kind));
+            self.charge(view.job_of(started.task), Amount::of(size));
+        }
+    }
+
     fn container_changed(&mut self, container: &Container, _view: View<'_>) {
         if container.state == ContainerState::Completed {
             self.discharge(container.job, Amount::of(container.size));
+        }
+    }
+
+    fn node_lost(&mut self, _node: NodeId, view: View<'_>) {
+        // Neither the node is kept for anybody, nor others for the jobs whose masters were there.
+        for &job in view.jobs() {
+            self.drop_reservations(job, view);
         }
     }
 

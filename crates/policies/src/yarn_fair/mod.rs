@@ -20,7 +20,7 @@ mod shares;
 use std::cmp::Ordering;
 
 use resched_sim::{
-    AmState, Ask, Container, ContainerState, JobId, Ms, Offer, Orders, Policy, Reach, Resources, System, View,
+    AmState, Ask, Container, ContainerState, JobId, Ms, Offer, Orders, Policy, Reach, Resources, RunView, System, View,
     Violation,
 };
 
@@ -524,6 +524,15 @@ impl Policy for YarnFair {
             } else {
                 self.held_back.push(job);
             }
+        }
+    }
+
+    fn task_started(&mut self, started: &RunView, view: View<'_>) {
+        // Backups are launched beside the policy.
+        if started.backup {
+            let (queue, size) =
+                (self.apps[view.job_of(started.task).index()].queue, view.demand(Ask::of(started.kind)));
+            self.change_used(queue, |used| used.plus(size));
         }
     }
 

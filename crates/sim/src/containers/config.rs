@@ -39,6 +39,15 @@ impl Ask {
     /// All, most urgent first.
     pub const ALL: [Ask; 4] = [Ask::Am, Ask::FailedMap, Ask::Reduce, Ask::Map];
 
+    /// What a task of a kind is asked for as, if it has not failed.
+    #[inline]
+    pub fn of(kind: Kind) -> Self {
+        match kind {
+            Kind::Map => Ask::Map,
+            Kind::Reduce => Ask::Reduce,
+        }
+    }
+
     /// The kind of task that it is for; `None` for the application master.
     #[inline]
     pub fn kind(self) -> Option<Kind> {

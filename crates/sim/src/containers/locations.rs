@@ -17,9 +17,11 @@ impl Locations {
         Self { named: places.len() as u32, places, maps }
     }
 
-    /// A map is no longer asked for at this place.
+    /// A map is no longer asked for at this place, if it was: one whose output was lost may run before its master has asked for it.
     pub(super) fn remove(&mut self, place: u32) {
-        if let Ok(at) = self.places.binary_search(&place) {
+        if let Ok(at) = self.places.binary_search(&place)
+            && self.maps[at] > 0
+        {
             self.maps[at] -= 1;
             self.named -= u32::from(self.maps[at] == 0);
         }
@@ -39,10 +41,10 @@ mod tests {
     fn a_place_counts_as_long_as_a_map_names_it() {
         let mut hosts = Locations::of(vec![7, 3, 7]);
         let mut counts = vec![hosts.count()];
-        for place in [7, 3, 7] {
+        for place in [7, 3, 7, 7] {
             hosts.remove(place);
             counts.push(hosts.count());
         }
-        assert_eq!(counts, [2, 2, 1, 0]);
+        assert_eq!(counts, [2, 2, 1, 0, 0]);
     }
 }

@@ -228,6 +228,13 @@ impl World<'_> {
         }
     }
 
+    /// Keeps a node for nobody.
+    pub(crate) fn keep_no_longer(&mut self, node: NodeId) {
+        if let Some(yarn) = &mut self.yarn {
+            yarn.reserve(node, None);
+        }
+    }
+
     /// What a task is asked for as.
     pub(crate) fn ask_of(&self, task: TaskId, kind: Kind) -> Ask {
         match kind {

@@ -28,7 +28,7 @@ impl<P: Policy, O: Observer> Engine<'_, '_, P, O> {
     pub(super) fn container_heartbeat(&mut self, node: NodeId, at: Position, next: Ms) -> Result<(), Error> {
         self.take_container_reports(node, at)?;
         self.take_master_reports(node, at);
-        if self.can_serve(node) {
+        if self.can_serve(node) || self.policy.counts_heartbeats(View { world: &self.world }) {
             self.consult(node, at, next)?;
             self.plan_new_masters();
         }
@@ -145,7 +145,7 @@ impl<P: Policy, O: Observer> Engine<'_, '_, P, O> {
 
     pub(super) fn needs_container_node(&self, needs: Needs, node: NodeId) -> bool {
         let kept = self.world.yarn.as_ref().is_some_and(|yarn| yarn.nodes[node.index()].reservation.is_some());
-        kept || needs.any_slot && self.can_serve(node)
+        needs.all || kept || needs.any_slot && self.can_serve(node)
     }
 
     /// When this node must call next: as [`Engine::plan`], and once a container has started.
