@@ -33,7 +33,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
             "metric",
             "mean",
             &["mean", "weighted", "stretch", "lateness", "tardy", "makespan"],
-            "what is kept low: mean response, that by priority or by length, largest lateness, late jobs, makespan",
+            "what is kept low: mean response (by priority, by length), lateness, late jobs, makespan",
         ),
         Parameter::choice(
             "profile",

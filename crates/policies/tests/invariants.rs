@@ -315,7 +315,8 @@ proptest! {
 
     #[test]
     fn the_invariants_hold_with_backups(world in world(Wanted { every_rule: true, finishes: true })) {
-        for (label, policy) in some_policies(&world) {
+        // Preemption would kill backups that are launched again and again, without end.
+        for (label, policy) in some_policies(&world).into_iter().filter(|(label, _)| !label.contains("preemption")) {
             let mut checker = Checker::new(&world, policy.system());
             let finished = world.observe(&label, &mut Eager { below: policy, most: 2 }, true, &mut checker);
             prop_assert!(finished.is_ok(), "{label}: {finished:?}\n{world:#?}");

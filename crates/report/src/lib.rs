@@ -40,7 +40,7 @@ pub const MARKER: &str = "report.json";
 const FORMAT_VERSION: u32 = 1;
 
 /// Runs in a report: more cannot be told apart in a chart, and a picture of them would be too large.
-const MOST_RUNS: usize = 16;
+const MOST_RUNS: usize = 24;
 
 /// Writes a report of `runs` (folders of runs, or traces for what really ran) to the folder `out`. `progress` is told each
 /// file's name before it is made. Returns the files, the list of them first.
