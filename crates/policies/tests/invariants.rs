@@ -294,7 +294,7 @@ impl Policy for Watched<'_> {
 }
 
 proptest! {
-    #![proptest_config(cases(10_000))]
+    #![proptest_config(cases(2_000))]
 
     #[test]
     fn the_invariants_hold_under_every_policy(world in world(Wanted { every_rule: true, finishes: true })) {
@@ -311,7 +311,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(cases(2_000))]
+    #![proptest_config(cases(300))]
 
     #[test]
     fn the_invariants_hold_with_backups(world in world(Wanted { every_rule: true, finishes: true })) {

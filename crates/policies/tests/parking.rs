@@ -17,7 +17,7 @@ fn schedules(world: &World, parking: bool) -> Vec<(String, Schedule)> {
 }
 
 proptest! {
-    #![proptest_config(cases(3_000))]
+    #![proptest_config(cases(500))]
 
     #[test]
     fn parking_changes_no_schedule_with_backups(world in world(Wanted { every_rule: true, finishes: true })) {

@@ -127,7 +127,7 @@ fn an_impossible_request_leaves_nothing_behind() {
     let runs = make_runs(dir.path(), 3, 1);
     let out = dir.path().join("out");
     assert!(report(&[], &out, Formats::ALL).unwrap_err().is_request());
-    assert!(report(&vec![runs[0].clone(); 17], &out, Formats::ALL).unwrap_err().is_request());
+    assert!(report(&vec![runs[0].clone(); 25], &out, Formats::ALL).unwrap_err().is_request());
     assert!(report(&runs, &out, Formats::NONE).unwrap_err().is_request());
     assert!("png,gif".parse::<Formats>().unwrap_err().to_string().contains("found `gif`"));
     let error = report(&[dir.path().join("none")], &out, Formats::ALL).unwrap_err();

@@ -214,12 +214,19 @@ impl Offer<'_, '_> {
         Err(self.refusal(task, problem))
     }
 
+    /// YARN: whether the resource manager knows of a master of this job; on slots every job has one. A backup needs it.
+    pub fn has_master(&self, job: JobId) -> bool {
+        self.world.yarn.as_ref().is_none_or(|yarn| yarn.apps[job.index()].am != AmState::Waiting)
+    }
+
     fn check_backup(&self, task: TaskId, job: JobId, kind: Kind) -> Result<(), Violation> {
         let here = |id: &RunId| self.world.runs[id.index()].task == task;
         let problem = if self.world.jobs[job.index()].phase != JobPhase::Active {
             "its job is not active"
         } else if self.world.tasks[task.index()].phase != TaskPhase::Running {
             "it does not run"
+        } else if !self.has_master(job) {
+            "its job has no master to run it"
         } else if self.world.nodes[self.node.index()].runs.iter().any(here) {
             "the node runs it already"
         } else if self.free(kind) == 0 {

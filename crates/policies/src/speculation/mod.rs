@@ -179,7 +179,9 @@ impl Policy for WithSpeculation {
         }
         for kind in Kind::BOTH {
             while offer.free(kind) > 0 {
-                let Some(task) = self.speculator.pick(offer, kind) else { break };
+                let picked = self.speculator.pick(offer, kind);
+                // The master of a job may be lost with its node.
+                let Some(task) = picked.filter(|&task| offer.has_master(offer.view().job_of(task))) else { break };
                 offer.launch_backup(task)?;
             }
         }

@@ -591,6 +591,7 @@ impl Policy for Eager {
             tasks.sort_unstable();
             for task in &tasks {
                 let here = offer.view().runs_on(offer.node(), kind).any(|run| run.task == *task);
+                let here = here || !offer.has_master(offer.view().job_of(*task));
                 if !here && offer.free(kind) > 0 && offer.view().live_attempts(*task) < self.most {
                     offer.launch_backup(*task)?;
                     break;
