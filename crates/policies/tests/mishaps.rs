@@ -73,7 +73,7 @@ fn a7_the_first_attempt_to_succeed_wins_and_the_other_is_killed() {
     // The fast node is there too late for the first attempt.
     world.config.outages = vec![down(0, 0, Some(1_000))];
     world.config.heartbeat.expiry = 1;
-    let schedule = world.replay("eager", &mut Eager { below, most: 2 }, true).expect("it ends");
+    let schedule = world.replay("eager", &mut Eager::new(below, 2), true).expect("it ends");
     // Off its data, but ten times as fast: 20,000 · 1.5 / 10 on a node of the same rack.
     assert_eq!(launches(&schedule), [(0, 0, 0, 1), (3_000, 0, 1, 0)]);
     assert_eq!(

@@ -17,14 +17,14 @@ fn schedules(world: &World, parking: bool) -> Vec<(String, Schedule)> {
 }
 
 proptest! {
-    #![proptest_config(cases(500))]
+    #![proptest_config(cases(3_000))]
 
     #[test]
     fn parking_changes_no_schedule_with_backups(world in world(Wanted { every_rule: true, finishes: true })) {
         for (label, _) in some_policies(&world).into_iter().filter(|(label, _)| !label.contains(" with ")) {
             let replay = |parking| {
                 let below = PolicySpec::parse(&label).and_then(|spec| spec.build()).map_err(TestCaseError::fail)?;
-                let mut eager = Eager { below, most: 3 };
+                let mut eager = Eager::new(below, 3);
                 world.replay(&label, &mut eager, parking).map_err(|error| TestCaseError::fail(error.to_string()))
             };
             if let Some(difference) = difference(["parking on", "parking off"], [&replay(true)?, &replay(false)?]) {

@@ -813,6 +813,8 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
                 }
                 let over = run.end.is_some_and(|end| end <= self.world.now);
                 run.end = run.end.filter(|_| over);
+                // One that was still being launched never ran.
+                run.start = run.start.min(self.world.now);
                 let outcome = if over { run.course.outcome } else { Outcome::Incomplete };
                 self.tell_end(&run, outcome, run.kill == Kill::Ordered)?;
             }

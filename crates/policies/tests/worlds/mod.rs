@@ -2,6 +2,8 @@
 
 pub(crate) mod by_hand;
 
+use std::collections::BTreeMap;
+
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -524,10 +526,21 @@ fn allocations(pools: &str, world: &World) -> Allocations {
 }
 
 /// A policy that backs up whatever it can: wherever the policy below leaves a slot free, another attempt at a task that runs
-/// elsewhere, no more than so many at once.
+/// elsewhere, no more than so many at once. Each task is backed up a few times only: a policy that stops tasks to make room
+/// would stop backups without end.
 pub(crate) struct Eager {
-    pub(crate) below: AnyPolicy,
-    pub(crate) most: u32,
+    below: AnyPolicy,
+    most: u32,
+    /// How often each task was backed up.
+    backups: BTreeMap<TaskId, u32>,
+}
+
+impl Eager {
+    const BACKUPS: u32 = 4;
+
+    pub(crate) fn new(below: AnyPolicy, most: u32) -> Self {
+        Self { below, most, backups: BTreeMap::new() }
+    }
 }
 
 impl Policy for Eager {
@@ -592,7 +605,10 @@ impl Policy for Eager {
             for task in &tasks {
                 let here = offer.view().runs_on(offer.node(), kind).any(|run| run.task == *task);
                 let here = here || !offer.has_master(offer.view().job_of(*task));
-                if !here && offer.free(kind) > 0 && offer.view().live_attempts(*task) < self.most {
+                let backups = self.backups.entry(*task).or_insert(0);
+                let wanted = *backups < Self::BACKUPS && offer.view().live_attempts(*task) < self.most;
+                if !here && wanted && offer.free(kind) > 0 {
+                    *backups += 1;
                     offer.launch_backup(*task)?;
                     break;
                 }

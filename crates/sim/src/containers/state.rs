@@ -72,6 +72,8 @@ pub(crate) struct App {
     pub(crate) am_start: Ms,
     /// Whether its master died with its node, and no other has been started.
     pub(crate) dead: bool,
+    /// Whether its master has passed slow-start, which holds though maps are lost later (Hadoop's `getIsReduceStarted`).
+    pub(crate) reduces_started: bool,
     /// Outstanding requests, by [`Ask`].
     pub(crate) asked: [u32; 4],
     /// What its containers hold.
@@ -115,6 +117,7 @@ impl Yarn {
             am_node: None,
             am_start: 0,
             dead: false,
+            reduces_started: false,
             asked: [0; 4],
             held: Resources::default(),
             reserved: [0; 4],
@@ -334,7 +337,7 @@ impl World<'_> {
         self.withdraw(job);
         let Some(yarn) = &mut self.yarn else { return };
         let app = &mut yarn.apps[job.index()];
-        (app.am, app.am_node) = (AmState::Waiting, None);
+        (app.am, app.am_node, app.reduces_started) = (AmState::Waiting, None, false);
         self.ask_for_am(job);
     }
 
@@ -351,7 +354,8 @@ impl World<'_> {
         let state = &self.jobs[job.index()];
         let failed = state.maps.as_ref().map_or(0, |maps| maps.failed_waiting());
         let maps = state.waiting[0] - failed;
-        let decision = self.reduces_may_start(job).then(|| self.standing(job, headroom).decide());
+        let ramps = self.ramps(job);
+        let decision = ramps.then(|| self.standing(job, headroom).decide());
         let before = self.yarn.as_ref().map_or(0, |yarn| yarn.apps[job.index()].asked[Ask::Map.index()]);
         if maps != before {
             self.locate_maps(job);
@@ -359,6 +363,7 @@ impl World<'_> {
         let Some(yarn) = &mut self.yarn else { return 0 };
         let reduces = decision.map_or(0, |decision| decision.asked);
         let app = &mut yarn.apps[job.index()];
+        app.reduces_started = ramps;
         if app.asked[Ask::FailedMap.index()] + app.asked[Ask::Map.index()] == 0 {
             app.map_served = self.now;
         }
@@ -423,7 +428,13 @@ impl World<'_> {
         let asked = self.ready_of(job, Kind::Reduce);
         let hold_back = state.waiting[1] > asked;
         let in_the_way = state.waiting[0] > 0 && (asked > 0 || state.running[1] > 0);
-        state.phase == JobPhase::Active && self.reduces_may_start(job) && (hold_back || in_the_way)
+        state.phase == JobPhase::Active && self.ramps(job) && (hold_back || in_the_way)
+    }
+
+    /// Whether the master of a job asks for reduces.
+    fn ramps(&self, job: JobId) -> bool {
+        let started = self.yarn.as_ref().is_some_and(|yarn| yarn.apps[job.index()].reduces_started);
+        started || self.reduces_may_start(job)
     }
 
     /// The newest running reduces of a job, at most so many: they have done the least.
