@@ -18,10 +18,8 @@ proptest! {
 
     #[test]
     fn with_nothing_kept_and_one_category_it_is_the_capacity_scheduler(
-        mut world in world(Wanted { every_rule: true, finishes: true }),
+        world in world(Wanted { every_rule: true, finishes: true }),
     ) {
-        // What a lost node held counts against DRESS's parts until its loss, and against a queue's capacity beyond it.
-        world.config.outages.clear();
         let schedule = |policy: &str| {
             world.replay(policy, &mut build(policy), true).map_err(|error| TestCaseError::fail(error.to_string()))
         };

@@ -137,9 +137,11 @@ impl MapIndex {
         }
     }
 
-    /// A map failed on a node, and should not run there again.
+    /// A map failed on a node, and should not run there again. Under YARN it may wait already: its master learned of the end of
+    /// another attempt first.
     pub(crate) fn failed(&mut self, task: TaskId, node: NodeId) {
-        match self.failures.iter_mut().find(|failure| failure.task == task) {
+        let mut known = self.returned.iter_mut().chain(&mut self.failures);
+        match known.find(|failure| failure.task == task) {
             Some(failure) if failure.failed_on.contains(&node) => {}
             Some(failure) => failure.failed_on.push(node),
             None => self.failures.push(Returned { task, failed_on: vec![node] }),

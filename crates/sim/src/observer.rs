@@ -33,7 +33,7 @@ pub struct Ended {
     pub node: NodeId,
     /// How near to its input; `None` for reduces, and for maps without known places of input.
     pub level: Option<Level>,
-    /// When it started, ms.
+    /// When it started, ms; when it ended, or the replay did, if it was still being launched then.
     pub start: Ms,
     /// When a reduce had all its input, ms.
     pub shuffle_finish: Option<Ms>,

@@ -23,7 +23,7 @@ use resched_sim::{
 };
 
 use crate::registry::{Parameter, PolicyInfo, Values};
-use crate::yarn_capacity::{Amount, Partitions, YarnCapacity, cluster};
+use crate::yarn_capacity::{Amount, Partitions, YarnCapacity, all_containers};
 use delta::{Category, DeltaRules};
 use phases::{Counted, PhaseRules, Phases, ReleaseMode, Start};
 
@@ -143,12 +143,10 @@ impl Dress {
         })
     }
 
-    /// Gives small jobs a share δ of all containers, rounded to whole ones, and large jobs the rest.
-    fn set_limits(&mut self, view: View<'_>) {
-        let kept = Amount::of(view.demand(Ask::Map)).times((self.delta * total(view)).round());
-        let all = cluster(view);
+    /// Keeps a share δ of all containers for small jobs.
+    fn keep(&mut self) {
         if let Some(partitions) = self.capacity.partitions() {
-            partitions.set_limits([kept.min(all), all.minus(kept)]);
+            partitions.set_share(self.delta);
         }
     }
 
@@ -170,7 +168,8 @@ impl Dress {
     }
 
     fn move_delta(&mut self, view: View<'_>) {
-        let (total, least) = (total(view), 1.0 / total(view));
+        let total = all_containers(view);
+        let least = 1.0 / total;
         let rules = DeltaRules {
             total,
             min: self.bounds[0].unwrap_or(least),
@@ -206,11 +205,6 @@ fn containers(amount: Amount, view: View<'_>) -> f64 {
     amount.share(Amount::of(view.demand(Ask::Map)))
 }
 
-/// All containers of maps that the cluster has room for (Tot), at least one.
-fn total(view: View<'_>) -> f64 {
-    f64::from(view.total().fits(view.demand(Ask::Map)).max(1))
-}
-
 /// Those that are free (A_c).
 fn free(view: View<'_>) -> f64 {
     f64::from(view.free_in_all().fits(view.demand(Ask::Map)))
@@ -244,14 +238,14 @@ impl Policy for Dress {
 
     fn job_submitted(&mut self, job: JobId, view: View<'_>) {
         let (_, demand) = request(view.job(job));
-        let base = if self.theta_of_free { free(view) } else { total(view) };
+        let base = if self.theta_of_free { free(view) } else { all_containers(view) };
         let category = if is_large(f64::from(demand), self.theta, base) { LARGE } else { SMALL };
         if let Some(partitions) = self.capacity.partitions() {
             partitions.put(job, category);
         }
         self.phases.resize_with(self.phases.len().max(job.index() + 1), Phases::default);
         self.untold.push(job);
-        self.set_limits(view);
+        self.keep();
         self.capacity.job_submitted(job, view);
     }
 
@@ -295,7 +289,7 @@ impl Policy for Dress {
     fn tick(&mut self, view: View<'_>, orders: &mut Orders) {
         self.survey(view);
         self.move_delta(view);
-        self.set_limits(view);
+        self.keep();
         self.tell(orders);
     }
 

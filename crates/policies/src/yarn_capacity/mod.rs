@@ -25,7 +25,7 @@ use crate::registry::{Parameter, PolicyInfo, Values};
 use crate::site::Site;
 pub(crate) use limits::Amount;
 use limits::{UserLimit, may_go_far, most_active};
-pub(crate) use partitions::{PARTITIONS, Partitions};
+pub(crate) use partitions::{PARTITIONS, Partitions, all_containers};
 pub use queues::YarnQueue;
 pub(crate) use queues::shares;
 
@@ -448,7 +448,7 @@ impl YarnCapacity {
 }
 
 /// What the cluster has, as far as it counts.
-pub(crate) fn cluster(view: View<'_>) -> Amount {
+fn cluster(view: View<'_>) -> Amount {
     Amount::of(view.total()).counted(smallest(view))
 }
 
@@ -512,7 +512,7 @@ impl Policy for YarnCapacity {
         let Job { queue, user, .. } = self.jobs[job.index()];
         let queue = &self.queues[queue];
         let limit = self.user_limit(job, smallest(view), view).min(cluster(view).times(queue.limit));
-        let limit = self.partitions.as_ref().map_or(limit, |partitions| limit.min(partitions.limit_of(job)));
+        let limit = self.partitions.as_ref().map_or(limit, |partitions| limit.min(partitions.limit_of(job, view)));
         limit.minus(queue.users[user].used).resources()
     }
 

@@ -2,6 +2,7 @@
 
 use resched_sim::{AmState, Ask, JobId, JobView, Kind, View};
 
+use super::cluster;
 use super::limits::Amount;
 
 /// How many partitions there are.
@@ -12,7 +13,8 @@ pub(crate) const PARTITIONS: usize = 2;
 pub(crate) struct Partitions {
     of_job: Vec<usize>,
     used: [Amount; PARTITIONS],
-    limits: [Amount; PARTITIONS],
+    /// The share of all containers that the first partition may use; the rest is the other's.
+    share: f64,
 }
 
 impl Partitions {
@@ -22,9 +24,9 @@ impl Partitions {
         self.of_job[job.index()] = partition;
     }
 
-    /// Sets what each partition may use from now on. One that uses more keeps it.
-    pub(crate) fn set_limits(&mut self, limits: [Amount; PARTITIONS]) {
-        self.limits = limits;
+    /// Gives the first partition a share of all containers from now on. A partition that uses more than its own keeps it.
+    pub(crate) fn set_share(&mut self, share: f64) {
+        self.share = share;
     }
 
     /// The partition of a job.
@@ -37,8 +39,15 @@ impl Partitions {
         self.used[partition]
     }
 
-    pub(super) fn limit_of(&self, job: JobId) -> Amount {
-        self.limits[self.of(job)]
+    pub(super) fn limit_of(&self, job: JobId, view: View<'_>) -> Amount {
+        self.limit(self.of(job), view)
+    }
+
+    /// What a partition may use now: its share in whole containers of maps, of the nodes that work.
+    fn limit(&self, partition: usize, view: View<'_>) -> Amount {
+        let all = cluster(view);
+        let first = Amount::of(view.demand(Ask::Map)).times((self.share * all_containers(view)).round()).min(all);
+        if partition == 0 { first } else { all.minus(first) }
     }
 
     pub(super) fn change_use(&mut self, job: JobId, change: impl Fn(Amount) -> Amount) {
@@ -49,7 +58,7 @@ impl Partitions {
     /// Whether a partition may have one more container. However small its limit, it may have one master and run one task, so that
     /// it cannot stand still with masters alone.
     pub(super) fn admits(&self, partition: usize, ask: Ask, size: Amount, jobs: &[JobId], view: View<'_>) -> bool {
-        if self.used[partition].plus(size).is_within(self.limits[partition]) {
+        if self.used[partition].plus(size).is_within(self.limit(partition, view)) {
             return true;
         }
         let mut jobs = jobs.iter().filter(|&&job| self.of(job) == partition).map(|&job| view.job(job));
@@ -61,4 +70,9 @@ impl Partitions {
             jobs.all(|job| !runs_any(&job) && tasks.into_iter().all(|ask| job.reserved(ask) == 0))
         }
     }
+}
+
+/// How many containers of maps the cluster has room for, at least one.
+pub(crate) fn all_containers(view: View<'_>) -> f64 {
+    f64::from(view.total().fits(view.demand(Ask::Map)).max(1))
 }

@@ -675,7 +675,7 @@ impl<'w> Naive<'w> {
                 attempt: own.number,
                 node: own.node,
                 level: own.level,
-                start: own.start,
+                start: own.start.min(self.now),
                 shuffle_finish: succeeded(own.shuffled),
                 sort_finish: succeeded(own.sorted),
                 finish: own.end.filter(|_| own.ended),
