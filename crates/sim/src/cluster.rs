@@ -185,6 +185,9 @@ pub struct Jobs {
     pub slowstart: f64,
     /// A task that fails so often fails its job (policies A.8).
     pub max_attempts: u32,
+    /// Whether what still runs of a job that has failed is killed, as Hadoop does. Mumak lets it run, and its reduces hold
+    /// their slots for ever (`oracle/README.md` F10). Slots only: under YARN it is killed.
+    pub kill_failed: bool,
     /// From the heartbeat that assigns an attempt to its start, ms.
     pub launch_overhead: Ms,
     /// Leave out jobs that were killed: how they would have ended is unknown.
@@ -199,6 +202,7 @@ impl Default for Jobs {
             first_submit: 0,
             slowstart: 0.05,
             max_attempts: 4,
+            kill_failed: true,
             launch_overhead: 0,
             skip_killed: true,
             splits: Splits::ByNumber,

@@ -587,7 +587,9 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
         let task = &self.world.tasks[run.task.index()];
         if outcome == Outcome::Failed && task.failures >= self.world.cluster.config.jobs.max_attempts {
             self.policy.task_finished(&run.ended(outcome, self.world.workload), View { world: &self.world });
-            return self.end_job(run.job, Outcome::Failed);
+            self.end_job(run.job, Outcome::Failed)?;
+            self.kill_rest(run.job, at);
+            return Ok(());
         }
         if task.phase == TaskPhase::Running && task.live == 0 && !task.won {
             self.world.task_returned(run.task);
@@ -595,6 +597,18 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
         }
         self.policy.task_finished(&run.ended(outcome, self.world.workload), View { world: &self.world });
         if self.world.is_done(run.job) { self.end_job(run.job, Outcome::Success) } else { Ok(()) }
+    }
+
+    /// What still runs of a job that has failed is killed. (Under YARN its master sees to that.)
+    fn kill_rest(&mut self, job: JobId, at: Position) {
+        if self.world.yarn.is_some() || !self.world.cluster.config.jobs.kill_failed {
+            return;
+        }
+        for kind in 0..2 {
+            for place in 0..self.world.jobs[job.index()].runs[kind].len() {
+                self.will_kill(self.world.jobs[job.index()].runs[kind][place], at);
+            }
+        }
     }
 
     /// The first attempt to succeed wins; the others at its task are killed.

@@ -139,6 +139,7 @@ fn rules(unit: Ms, every_rule: bool) -> impl Strategy<Value = ClusterConfig> {
         config.jobs.first_submit = first_submit * unit;
         config.jobs.slowstart = slowstart;
         config.jobs.max_attempts = max_attempts;
+        config.jobs.kill_failed = false;
         config.jobs.launch_overhead = overhead * unit;
         config.cost.reduce = model;
         config.cost.shuffle_rate = 1e6 / unit as f64;
@@ -621,17 +622,7 @@ impl Policy for Eager {
 impl World {
     /// Changes what could keep a replay from its end.
     fn mend(&mut self) {
-        let limit = self.config.jobs.max_attempts as usize;
-        let fatal = |outcomes: Vec<Outcome>| outcomes.iter().filter(|&&own| own == Outcome::Failed).count() >= limit;
-        for job in &mut self.jobs {
-            let map_fails = job.maps.iter().any(|map| fatal(map.tries.iter().map(|own| own.outcome).collect()));
-            let reduce_fails = job.reduces.iter().any(|tries| fatal(tries.iter().map(|own| own.outcome).collect()));
-            if map_fails {
-                job.reduces.clear();
-            } else if reduce_fails {
-                job.reduces.truncate(1);
-            }
-        }
+        self.config.jobs.kill_failed = true;
         for machine in &mut self.machines {
             machine.slots = machine.slots.map(|slots| slots.max(1));
         }
