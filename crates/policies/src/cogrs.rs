@@ -188,15 +188,7 @@ mod tests {
 
     #[test]
     fn without_declines_it_is_naive_fair_sharing() {
-        let world = || {
-            let mut world = Scenario::nodes(6, 2, 1).racks(2).heartbeat(700);
-            for number in 1..6 {
-                let id = format!("job_1_{number:04}");
-                let maps = (0..9).map(|task| map(2_000 + 170 * task as i64).on(&[(task * number) % 6])).collect();
-                world = world.job(job(&id).at(300 * number as i64).each_map(maps).reduces(2, 900));
-            }
-            world
-        };
+        let world = Scenario::crowded;
         assert_eq!(world().launches("cogrs:declines=0"), world().launches("naive-fair"));
         assert_ne!(world().launches("cogrs"), world().launches("naive-fair"), "the world must tell the two apart");
     }

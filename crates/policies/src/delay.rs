@@ -148,15 +148,7 @@ mod tests {
 
     #[test]
     fn d_0_is_naive_fair_sharing_and_a_large_d_keeps_every_map_local() {
-        let world = || {
-            let mut world = Scenario::nodes(6, 2, 1).racks(2).heartbeat(700);
-            for number in 1..6 {
-                let id = format!("job_1_{number:04}");
-                let maps = (0..9).map(|task| map(2_000 + 170 * task as i64).on(&[(task * number) % 6])).collect();
-                world = world.job(job(&id).at(300 * number as i64).each_map(maps).reduces(2, 900));
-            }
-            world
-        };
+        let world = Scenario::crowded;
         assert_eq!(world().launches("delay:D=0"), world().launches("naive-fair"));
         let patient = world().launches("delay:D=1000000");
         assert!(patient.iter().all(|launch| launch.level.is_none_or(|level| level == Level::Node)));

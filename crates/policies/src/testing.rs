@@ -131,6 +131,17 @@ pub(crate) struct Scenario {
 }
 
 impl Scenario {
+    /// Five jobs of nine maps each, whose inputs crowd on some of six nodes.
+    pub(crate) fn crowded() -> Self {
+        let mut world = Self::nodes(6, 2, 1).racks(2).heartbeat(700);
+        for number in 1..6 {
+            let id = format!("job_1_{number:04}");
+            let maps = (0..9).map(|task| map(2_000 + 170 * task as i64).on(&[(task * number) % 6])).collect();
+            world = world.job(job(&id).at(300 * number as i64).each_map(maps).reduces(2, 900));
+        }
+        world
+    }
+
     /// So many nodes in one rack, all with their first heartbeat at 0, then every 3 s.
     pub(crate) fn nodes(nodes: usize, map_slots: u32, reduce_slots: u32) -> Self {
         let mut config = ClusterConfig::default();

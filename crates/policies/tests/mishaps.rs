@@ -4,10 +4,10 @@
 mod worlds;
 
 use resched_policies::PolicySpec;
-use resched_sim::{Cluster, ClusterConfig, LoggedReduce, Outage, ReduceModel, Resources};
+use resched_sim::{Cluster, ClusterConfig, LoggedMap, LoggedReduce, Outage, ReduceModel, Resources};
 use resched_trace::model::Outcome;
 use worlds::by_hand::{ends, job, launches, map, replay, world};
-use worlds::{Eager, Submitted, World};
+use worlds::{Eager, Map, Submitted, World};
 
 fn down(node: usize, from: i64, to: Option<i64>) -> Outage {
     Outage { host: format!("n{node:03}"), from, to }
@@ -119,4 +119,17 @@ fn a_cluster_file_with_an_unknown_host_or_two_outages_at_once_is_refused() {
     assert!(made(&world.config).is_err_and(|error| error.contains("down at 10 already")));
     world.config.outages = vec![down(0, 0, Some(10)), down(0, 11, None)];
     assert_eq!(made(&world.config), Ok(()));
+}
+
+#[test]
+fn a8_what_runs_of_a_failed_job_is_killed_unless_it_is_mumak_that_is_replayed() {
+    // The first map fails at once, and for good; the second runs for long.
+    let failed =
+        Map { tries: vec![LoggedMap { outcome: Outcome::Failed, ..map(1_000, &[0]).tries[0] }], ..map(0, &[0]) };
+    let mut world = world(2, vec![job(0, vec![failed, map(60_000, &[1])]), job(0, vec![map(5_000, &[1])])]);
+    world.config.jobs.max_attempts = 1;
+    let second_map = |world: &World| ends(&replay(world, "fifo"))[1];
+    assert_eq!(second_map(&world), (1, 0, Some(3_000), Outcome::Killed, false), "at the heartbeat after the failure");
+    world.config.jobs.kill_failed = false;
+    assert_eq!(second_map(&world).3, Outcome::Incomplete, "it still runs when the other job has ended on node 0");
 }
