@@ -43,7 +43,8 @@ fn agree(world: &World, policies: [&str; 2], schedules: [&Schedule; 2]) -> Resul
 ///
 /// With one slot a heartbeat gets at most one map and one reduce, so the caps of the schedulers make no difference: that FIFO
 /// launches one map away from its rack and one reduce a heartbeat, that Capacity launches one task of each kind, and that FIFO
-/// and Fair spread the load over the nodes. What FIFO keeps free for failures binds only where another job follows, or another
+/// and Fair spread the load over the nodes. A job that fails leaves what it runs alone: whether an attempt that ends in the same
+/// heartbeat still counts depends on which of the two was launched first. What FIFO keeps free for failures binds only where another job follows, or another
 /// slot. Slow-start is off, as Fair sees only at its next update that enough maps are done.
 fn one_job_on_single_slots(world: World) -> World {
     let mut world = one_job(world);
@@ -58,6 +59,7 @@ fn one_job(mut world: World) -> World {
     world.jobs[0].submit += world.unit / 2;
     world.config.jobs.first_submit = world.jobs[0].submit;
     world.config.jobs.slowstart = 0.0;
+    world.config.jobs.kill_failed = false;
     world.config.heartbeat.phase = Phase::Together;
     world.config.heartbeat.first = 0;
     world
