@@ -238,6 +238,27 @@ pub struct Cost {
     pub stragglers: Slow,
     /// How long another attempt at a running task takes.
     pub backup: Backup,
+    /// What the tasks of a node share (model `contention`); without it they do not hinder each other (model `logged`).
+    pub contention: Option<Contention>,
+}
+
+/// What a node has for its tasks to share; what is not set does not run short.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Contention {
+    /// Cores.
+    pub cores: Option<f64>,
+    /// What its disks read and write, bytes per second.
+    pub disk: Option<f64>,
+    /// What its network takes in, and also what it gives out, bytes per second.
+    pub network: Option<f64>,
+    /// How often what nodes use is noted, ms.
+    #[serde(default = "minute")]
+    pub sample: Ms,
+}
+
+fn minute() -> Ms {
+    60_000
 }
 
 /// Which share of some things takes so many times as long.
@@ -276,6 +297,7 @@ impl Default for Cost {
             host_factors: BTreeMap::new(),
             stragglers: Slow::NONE,
             backup: Backup::Task,
+            contention: None,
         }
     }
 }
@@ -399,7 +421,29 @@ impl ClusterConfig {
             inside(&format!("outages: {host}: to"), to.unwrap_or(LONGEST) as f64, *from as f64 + 1.0, LONGEST as f64)?;
         }
         inside("cost.shuffle_rate", self.cost.shuffle_rate, 1.0, 1e15)?;
+        if let Some(contention) = &self.cost.contention {
+            self.check_contention(contention, inside)?;
+        }
         self.containers.check()
+    }
+
+    fn check_contention(
+        &self,
+        own: &Contention,
+        inside: impl Fn(&str, f64, f64, f64) -> Result<(), String>,
+    ) -> Result<(), String> {
+        inside("cost.contention.cores", own.cores.unwrap_or(1.0), 1e-3, 1e6)?;
+        for (name, rate) in [("disk", own.disk), ("network", own.network)] {
+            inside(&format!("cost.contention.{name}"), rate.unwrap_or(1.0), 1.0, 1e15)?;
+        }
+        inside("cost.contention.sample", own.sample as f64, 1.0, 86_400_000.0)?;
+        if self.cost.reduce != ReduceModel::R2 {
+            return Err("cost.contention follows bytes; expected cost.reduce = \"r2\" beside it".to_owned());
+        }
+        if self.nodes.copying_reduces > 0 {
+            return Err("cost.contention: expected nodes.copying_reduces = 0 beside it".to_owned());
+        }
+        Ok(())
     }
 }
 

@@ -164,6 +164,8 @@ impl<'w> CostModel<'w> {
             ReduceModel::R0 if self.cluster.system() == System::Slots => return None,
             ReduceModel::R0 => start.max(maps_done?),
             _ if course.outcome == Outcome::Failed => start + course.shuffle,
+            // Its work is followed as it goes on (`crate::contention`).
+            _ if self.cluster.config.cost.contention.is_some() => return None,
             ReduceModel::R1 => {
                 let (job, maps_done) = (self.workload.job(job), maps_done?);
                 if start < maps_done {
@@ -345,10 +347,30 @@ impl Fluid {
         self.latest = self.latest.max(at as f64 - (self.made - bytes) / self.rate);
     }
 
+    /// Bytes that the maps made for each reduce so far.
+    pub(crate) fn made(&self) -> f64 {
+        self.made
+    }
+
+    /// How long these take to fetch, ms.
+    pub(crate) fn time(&self) -> f64 {
+        self.time_of(self.made)
+    }
+
+    /// How long so many bytes take to fetch, ms.
+    pub(crate) fn time_of(&self, bytes: f64) -> f64 {
+        bytes / self.rate
+    }
+
     /// When a reduce that started at `start` has all that was made, ms.
     pub fn end(&self, start: Ms) -> Ms {
-        (self.made / self.rate + self.latest.max(start as f64)).ceil() as Ms
+        whole(self.made / self.rate + self.latest.max(start as f64))
     }
+}
+
+/// The whole ms in which so many are over; what rounding adds does not make it one more.
+pub(crate) fn whole(time: f64) -> Ms {
+    (time - 1e-6).ceil() as Ms
 }
 
 #[cfg(test)]

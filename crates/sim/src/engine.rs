@@ -12,6 +12,7 @@
 //! instant: submissions, the tick, nodes by id, masters by job.
 
 mod containers;
+mod work;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -203,6 +204,10 @@ struct Engine<'a, 'w, P, O> {
     changes: Vec<(Ms, Change, NodeId)>,
     next_change: usize,
     next_tick: Option<Ms>,
+    /// The latest event but for work that was done.
+    latest: Position,
+    /// Up to when it was told what nodes use (model `contention`).
+    sampled: Ms,
     needs: Needs,
     /// `world.version` after the last tick, and whether that tick found and left the world unchanged.
     ticked: (u64, bool),
@@ -215,6 +220,11 @@ struct Engine<'a, 'w, P, O> {
 }
 
 const NEVER: Ms = Ms::MAX;
+
+/// The earlier of two events that may come.
+fn earlier(one: Option<Position>, other: Option<Position>) -> Option<Position> {
+    one.into_iter().chain(other).min()
+}
 
 impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
     fn new(
@@ -234,6 +244,8 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
             cost: CostModel::new(workload, cluster, options.seed, &options.script),
             classes: Classes::new(workload, cluster, period),
             next_tick: period.map(|period| world.now + period),
+            latest: (Ms::MIN, 0, 0),
+            sampled: world.now,
             world,
             name,
             policy,
@@ -270,28 +282,29 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
             let class = self.classes.submissions[self.next_job];
             (job.submit, class, self.next_job as u32)
         });
-        let next = match (beat, submission) {
-            (Some(beat), Some(submission)) => Some(beat.min(submission)),
-            (beat, submission) => beat.or(submission),
-        };
+        let next = earlier(beat, submission);
+        let work = self.next_work();
         let change = self.changes.get(self.next_change).copied();
-        let first_of_change = change.map(|(at, ..)| (at, 0, 0));
-        let tick = self.due_tick(match (next, first_of_change) {
-            (Some(next), Some(change)) => Some(next.min(change)),
-            (next, change) => next.or(change),
-        });
-        let planned = match (next, tick) {
-            (Some(next), Some(tick)) => Some(next.min(tick)),
-            (next, tick) => next.or(tick),
-        };
-        // What happens to a node comes before all else of its instant.
-        let change = change.filter(|&(at, ..)| planned.is_none_or(|planned| at <= planned.0));
-        let Some(at) = first_of_change.filter(|_| change.is_some()).or(planned) else {
+        // Work that is done, and then what happens to a node, come before all else of their instant.
+        let sudden = earlier(work.map(|(at, _)| (at, 0, 0)), change.map(|(at, ..)| (at, 0, 0)));
+        let tick = self.due_tick(earlier(next, sudden));
+        let planned = earlier(next, tick);
+        let sudden = sudden.filter(|at| planned.is_none_or(|planned| at.0 <= planned.0));
+        let work = work.filter(|&(at, _)| sudden.is_some_and(|sudden| at == sudden.0));
+        let change = change.filter(|&(at, ..)| sudden.is_some_and(|sudden| at == sudden.0));
+        let Some(at) = sudden.or(planned) else {
             return Err(self.stalled());
         };
+        self.tell_use(at.0)?;
         self.world.now = at.0;
         self.tally.events += 1;
         self.check_progress()?;
+        if let Some((_, run)) = work {
+            self.work(run, if self.latest.0 == at.0 { self.latest } else { at });
+            self.retune();
+            return Ok(());
+        }
+        self.latest = at;
         if let Some((_, change, node)) = change {
             self.next_change += 1;
             self.change(node, change, at)?;
@@ -308,6 +321,7 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
                 self.heartbeat_if_due(NodeId(at.2), at)?;
             }
         }
+        self.retune();
         self.wake_for_needs(at);
         if self.world.version != self.progressed.0 {
             self.progressed = (self.world.version, self.world.now);
@@ -331,7 +345,7 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
         &mut all[beat.2 as usize]
     }
 
-    fn check_progress(&self) -> Result<(), Error> {
+    fn check_progress(&mut self) -> Result<(), Error> {
         let patient = self.world.now - self.progressed.1 < PATIENCE;
         if self.world.active.is_empty() || patient || self.next_change < self.changes.len() {
             return Ok(());
@@ -341,7 +355,7 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
             let end = self.world.runs[run.index()].end;
             end.is_some_and(|end| end > self.world.now)
         });
-        if will_end { Ok(()) } else { Err(self.stalled()) }
+        if will_end || self.next_work().is_some() { Ok(()) } else { Err(self.stalled()) }
     }
 
     fn stalled(&self) -> Error {
@@ -667,6 +681,9 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
     /// Fixes when a reduce ends, if that can be told now. Returns whether it is known.
     fn fix_reduce_end(&mut self, id: RunId) -> bool {
         let run = &self.world.runs[id.index()];
+        if run.kind == Kind::Map {
+            return true;
+        }
         let job = &self.world.jobs[run.job.index()];
         let end = self.cost.reduce_end(run.job, run.start, job.maps_done, &run.course, &job.fluid);
         if let (None, Some((shuffled, end))) = (run.end, end) {
@@ -722,6 +739,7 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
         run.start = run.start.min(now);
         run.end = Some(now);
         let run = run.clone();
+        self.world.leave_bench(id);
         self.tell_end(&run, Outcome::Killed, true)?;
         self.world.runs[id.index()].kill = Kill::Done;
         Ok(())
@@ -766,8 +784,8 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
         let mut awake = !self.parking || self.needs_node(self.find_needs(), node);
         for id in &self.world.nodes[node.index()].runs {
             let run = &self.world.runs[id.index()];
-            awake |= run.kill != Kill::No || self.waits_for_word(run);
-            first_end = first_end.min(run.end.unwrap_or(NEVER));
+            awake |= run.kill != Kill::No || self.waits_for_word(run) || self.is_over(run, at);
+            first_end = first_end.min(self.end_to_come(run, at));
         }
         let out_of_band = self.world.cluster.config.heartbeat.out_of_band;
         let beat = match first_end {
@@ -777,6 +795,16 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
             end => self.beat_for_end(node, end, at),
         };
         self.schedule(node, beat);
+    }
+
+    /// Whether an attempt is over but too late for this event, if it is its node's heartbeat: the next one reports it.
+    fn is_over(&self, run: &Run, at: Position) -> bool {
+        run.end.is_some_and(|end| (end, self.classes.heartbeat, run.node.0) <= at)
+    }
+
+    /// When an attempt that runs will end, if that is known.
+    fn end_to_come(&self, run: &Run, at: Position) -> Ms {
+        run.end.filter(|_| !self.is_over(run, at)).unwrap_or(NEVER)
     }
 
     fn find_needs(&self) -> Needs {
@@ -818,6 +846,9 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
     /// Tells of the attempts that are on nodes when the last job has ended.
     fn close(&mut self) -> Result<(), Error> {
         self.tally.end = self.world.now;
+        if self.sampled < self.world.now {
+            self.tell_use_at(self.world.now)?;
+        }
         for node in self.world.cluster.node_ids() {
             for place in 0..self.world.nodes[node.index()].runs.len() {
                 let id = self.world.nodes[node.index()].runs[place];

@@ -14,6 +14,7 @@ mod beats;
 mod cluster;
 mod compute_gate;
 mod containers;
+mod contention;
 mod cost;
 mod engine;
 mod error;
@@ -33,8 +34,8 @@ mod world;
 
 pub use beats::first_heartbeats;
 pub use cluster::{
-    Backup, Cluster, ClusterConfig, Cost, Era, Heartbeat, Interval, Jobs, Node, Nodes, Outage, Phase, ReduceModel,
-    Slow, Splits,
+    Backup, Cluster, ClusterConfig, Contention, Cost, Era, Heartbeat, Interval, Jobs, Node, Nodes, Outage, Phase,
+    ReduceModel, Slow, Splits,
 };
 pub use containers::{AmState, Ask, Calculator, Container, ContainerState, Containers, Reservation, Size, System};
 pub use cost::{Fluid, Script, slowstart_threshold};
@@ -43,7 +44,7 @@ pub use error::Error;
 pub use ids::{JobId, Kind, Level, Ms, NodeId, RackId, TaskId};
 pub use index::Reach;
 pub use load::{Skipped, load};
-pub use observer::{Decided, Ended, JobEnded, Launched, Observer};
+pub use observer::{Decided, Ended, JobEnded, Launched, Observer, Used};
 pub use offer::{Offer, Violation};
 pub use oracle::Oracle;
 pub use policy::{Orders, Policy};

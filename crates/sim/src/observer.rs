@@ -76,6 +76,25 @@ pub struct Decided {
     pub value: f64,
 }
 
+/// What the tasks of a node used of it, on average, since the last time that this was told (model `contention`).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Used {
+    /// When the time ended that this is about, ms.
+    pub at: Ms,
+    /// Which node.
+    pub node: NodeId,
+    /// Share of its cores that worked, from 0 to 1; 0 where they are unlimited.
+    pub cpu: f64,
+    /// Share of its cores that stood idle while a task waited for the disk.
+    pub io_wait: f64,
+    /// Read and written, bytes per second.
+    pub disk: f64,
+    /// Taken in from other nodes, bytes per second.
+    pub net_in: f64,
+    /// Given out to other nodes, bytes per second.
+    pub net_out: f64,
+}
+
 /// Follows a replay. An error from it ends the replay.
 pub trait Observer {
     /// An attempt was assigned.
@@ -107,6 +126,14 @@ pub trait Observer {
     /// # Errors
     /// What went wrong in taking it down.
     fn decided(&mut self, _decided: &Decided) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// What a node's tasks used was noted.
+    ///
+    /// # Errors
+    /// What went wrong in taking it down.
+    fn used(&mut self, _used: &Used) -> Result<(), Error> {
         Ok(())
     }
 

@@ -214,9 +214,9 @@ impl Offer<'_, '_> {
         Err(self.refusal(task, problem))
     }
 
-    /// YARN: whether the resource manager knows of a master of this job; on slots every job has one. A backup needs it.
+    /// YARN: whether the resource manager knows that a master of this job runs; on slots every job has one. A backup needs it.
     pub fn has_master(&self, job: JobId) -> bool {
-        self.world.yarn.as_ref().is_none_or(|yarn| yarn.apps[job.index()].am != AmState::Waiting)
+        self.world.yarn.as_ref().is_none_or(|yarn| yarn.apps[job.index()].am == AmState::Running)
     }
 
     fn check_backup(&self, task: TaskId, job: JobId, kind: Kind) -> Result<(), Violation> {
@@ -226,7 +226,7 @@ impl Offer<'_, '_> {
         } else if self.world.tasks[task.index()].phase != TaskPhase::Running {
             "it does not run"
         } else if !self.has_master(job) {
-            "its job has no master to run it"
+            "no master of its job runs"
         } else if self.world.nodes[self.node.index()].runs.iter().any(here) {
             "the node runs it already"
         } else if self.free(kind) == 0 {

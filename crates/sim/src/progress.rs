@@ -1,5 +1,6 @@
 //! How far a running attempt has come, as its node reports it (policies A.4).
 
+use crate::contention::Stage;
 use crate::ids::{Kind, Ms};
 use crate::view::RunId;
 use crate::world::{Health, World};
@@ -37,6 +38,9 @@ impl Progress {
             Health::Up | Health::Lost => world.now + 1,
         };
         let at = world.beats.last_before(run.node, until).max(run.start);
+        if let Some((part, fraction)) = Self::at_work(world, id, at) {
+            return Self { part, fraction, at };
+        }
         let share = |from: Ms, to: Ms| if to > from { ((at - from) as f64 / (to - from) as f64).min(1.0) } else { 1.0 };
         let (part, fraction) = match (run.kind, run.shuffle_finish) {
             (Kind::Map, _) => (Part::Map, share(run.start, run.start + run.course.run)),
@@ -59,5 +63,30 @@ impl Progress {
         };
         let fraction = if at <= run.start { 0.0 } else { fraction };
         Self { part, fraction, at }
+    }
+
+    /// The same under the model `contention`.
+    fn at_work(world: &World<'_>, id: RunId, at: Ms) -> Option<(Part, f64)> {
+        let run = &world.runs[id.index()];
+        let (stage, share) = world.bench.as_ref()?.progress(id, at)?;
+        Some(match stage {
+            Stage::Launch if run.kind == Kind::Map => (Part::Map, 0.0),
+            Stage::Launch => (Part::Copy, 0.0),
+            Stage::Map => (Part::Map, share),
+            Stage::Fetch => {
+                let maps = world.workload.job(run.job).count(Kind::Map).max(1);
+                (Part::Copy, share * f64::from(world.jobs[run.job.index()].finished[0]) / f64::from(maps))
+            }
+            Stage::Compute if run.shuffle_finish.is_some_and(|fetched| at < fetched) => (Part::Copy, 1.0),
+            Stage::Compute => {
+                let (sort, reduce) = (run.course.sort as f64, run.course.run as f64);
+                let done = share * (sort + reduce);
+                if done < sort {
+                    (Part::Sort, done / sort)
+                } else {
+                    (Part::Reduce, ((done - sort) / reduce.max(1.0)).min(1.0))
+                }
+            }
+        })
     }
 }

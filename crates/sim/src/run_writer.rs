@@ -1,16 +1,16 @@
 //! Writes a replay as a run: the tables `jobs` and `attempts` of a trace, in ms of the simulated clock, on request what the
-//! policy decided, and `run.json`.
+//! policy decided, under the cost model `contention` what the nodes used, and `run.json`.
 
 use std::path::Path;
 
-use resched_trace::model::{AttemptRow, DecisionRow, JobRow, Locality, Outcome, TaskKind};
+use resched_trace::model::{AttemptRow, DecisionRow, JobRow, Locality, Outcome, ResourceRow, TaskKind};
 use resched_trace::run::{FORMAT_VERSION, MARKER, RunInfo};
 use resched_trace::store::{StagedDir, TableWriter};
 
 use crate::Error;
 use crate::cluster::Cluster;
 use crate::ids::{Kind, Level};
-use crate::observer::{Decided, Ended, JobEnded, Observer};
+use crate::observer::{Decided, Ended, JobEnded, Observer, Used};
 use crate::workload::Workload;
 
 /// Takes a replay down; the run appears under its name on [`RunWriter::finish`], and not at all if dropped before.
@@ -26,6 +26,7 @@ pub struct RunWriter<'w> {
     row: AttemptRow,
     ends: Vec<Option<JobEnded>>,
     decisions: Option<TableWriter<DecisionRow>>,
+    resources: Option<TableWriter<ResourceRow>>,
 }
 
 impl<'w> RunWriter<'w> {
@@ -37,7 +38,12 @@ impl<'w> RunWriter<'w> {
         let dir = StagedDir::create(target, MARKER)?;
         let attempts = TableWriter::create(dir.path())?;
         let row = AttemptRow { host: Some(String::new()), rack: Some(String::new()), ..AttemptRow::default() };
-        Ok(Self { dir, workload, cluster, attempts, row, ends: vec![None; workload.jobs().len()], decisions: None })
+        let resources = match cluster.config.cost.contention {
+            Some(_) => Some(TableWriter::create(dir.path())?),
+            None => None,
+        };
+        let ends = vec![None; workload.jobs().len()];
+        Ok(Self { dir, workload, cluster, attempts, row, ends, decisions: None, resources })
     }
 
     /// Also writes the table `decisions`.
@@ -81,6 +87,9 @@ impl<'w> RunWriter<'w> {
         if let Some(decisions) = self.decisions {
             info.rows.insert("decisions".to_owned(), decisions.finish()?);
         }
+        if let Some(resources) = self.resources {
+            info.rows.insert("resources".to_owned(), resources.finish()?);
+        }
         info.write(self.dir.path())?;
         self.dir.commit()?;
         Ok(info)
@@ -123,6 +132,13 @@ impl Observer for RunWriter<'_> {
         let job_id = decided.job.map(|job| self.workload.job(job).id.clone());
         let (time, name) = (decided.at, decided.name.to_owned());
         Ok(decisions.append(&DecisionRow { time, name, job_id, value: decided.value })?)
+    }
+
+    fn used(&mut self, used: &Used) -> Result<(), Error> {
+        let Some(resources) = &mut self.resources else { return Ok(()) };
+        let Used { at, node, cpu, io_wait, disk, net_in, net_out } = *used;
+        let host = self.cluster.node(node).name.clone();
+        Ok(resources.append(&ResourceRow { time: at, host, cpu, io_wait, disk, net_in, net_out })?)
     }
 
     fn job_ended(&mut self, ended: &JobEnded) -> Result<(), Error> {

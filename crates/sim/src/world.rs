@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use crate::beats::Beats;
 use crate::cluster::{Cluster, Node};
 use crate::containers::{System, Yarn};
+use crate::contention::Workbench;
 use crate::cost::{Course, Fluid, slowstart_threshold};
 use crate::ids::{JobId, Kind, Level, Ms, NodeId, TaskId};
 use crate::index::{MapIndex, Reach, level};
@@ -219,6 +220,8 @@ pub(crate) struct World<'w> {
     pub(crate) yarn: Option<Box<Yarn>>,
     /// Whether the policy may ask how long tasks will take.
     pub(crate) oracle: bool,
+    /// The work of attempts, under the model `contention`.
+    pub(crate) bench: Option<Box<Workbench>>,
 }
 
 impl<'w> World<'w> {
@@ -286,6 +289,7 @@ impl<'w> World<'w> {
             version: 0,
             yarn: (cluster.system() == System::Containers).then(|| Box::new(Yarn::new(workload.jobs().len(), cluster))),
             oracle: false,
+            bench: rules.cost.contention.as_ref().map(|config| Box::new(Workbench::new(config, cluster))),
         }
     }
 
@@ -480,7 +484,7 @@ impl<'w> World<'w> {
             course,
             shuffle_finish: None,
             compute: None,
-            end: (kind == Kind::Map).then_some(start + course.run),
+            end: (kind == Kind::Map && self.bench.is_none()).then_some(start + course.run),
             reported: false,
             kill: Kill::No,
             backup,
@@ -501,6 +505,9 @@ impl<'w> World<'w> {
         task.tries += 1;
         task.live += 1;
         self.nodes[node.index()].runs.push(id);
+        if let Some(bench) = &mut self.bench {
+            bench.launch(id, start);
+        }
         self.set_free(node, self.nodes[node.index()].free.minus(self.cluster.demand(kind)));
         if self.yarn.is_none() {
             self.expect_report(next_beat, node, id);
@@ -525,6 +532,7 @@ impl<'w> World<'w> {
 
     /// Frees what an attempt held. Its task is where the caller puts it.
     pub(crate) fn release(&mut self, id: RunId) -> Run {
+        self.leave_bench(id);
         let run = self.runs[id.index()].clone();
         let k = run.kind.index();
         self.tasks[run.task.index()].live -= 1;
@@ -568,16 +576,18 @@ impl<'w> World<'w> {
         let maps = spec.count(Kind::Map);
         let reduces = spec.count(Kind::Reduce);
         if reduces > 0 {
-            let bytes = spec.shuffle_bytes.unwrap_or(0).max(0) as f64 / f64::from(maps) / f64::from(reduces);
+            let made = spec.shuffle_bytes.unwrap_or(0).max(0) as f64 / f64::from(maps) / f64::from(reduces);
             if again {
-                state.fluid.map_redone(self.now, bytes);
+                state.fluid.map_redone(self.now, made);
             } else {
-                state.fluid.map_ended(self.now, bytes);
+                state.fluid.map_ended(self.now, made);
             }
             let bytes = self.workload.output_bytes(run.task).filter(|_| state.output_in_bytes);
             state.map_output.resize(self.nodes.len(), 0.0);
             state.map_output[run.node.index()] += bytes.map_or(1.0, |bytes| bytes as f64);
+            self.feed(run.job, if again { 0.0 } else { made });
         }
+        let state = &mut self.jobs[run.job.index()];
         let last = state.finished[0] == maps;
         if last {
             state.maps_done = Some(self.now);
@@ -635,6 +645,7 @@ impl<'w> World<'w> {
 
     /// An attempt dies with its node, and the master does not know.
     pub(crate) fn lose(&mut self, id: RunId) {
+        self.leave_bench(id);
         let run = &mut self.runs[id.index()];
         run.lost = true;
         // One that was still being launched never ran.

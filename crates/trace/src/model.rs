@@ -305,6 +305,26 @@ table! {
     }
 }
 
+table! {
+    /// What the tasks of a machine used of it in a replay under the cost model `contention`, on average since the row before.
+    ResourceRow in "resources" {
+        /// The end of the time that this is about, ms of the simulated clock.
+        time: i64,
+        /// The machine.
+        host: String,
+        /// Share of its cores that worked, from 0 to 1; 0 where they are unlimited.
+        cpu: f64,
+        /// Share of its cores that stood idle while a task waited for the disk.
+        io_wait: f64,
+        /// Read from and written to its disks, bytes per second.
+        disk: f64,
+        /// Taken in from other machines, bytes per second.
+        net_in: f64,
+        /// Given out to other machines, bytes per second.
+        net_out: f64,
+    }
+}
+
 /// A job with all that belongs to it: what a reader hands over.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct JobRecord {

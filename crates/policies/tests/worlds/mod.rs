@@ -14,9 +14,10 @@ use resched_policies::{
     YarnQueue,
 };
 use resched_sim::{
-    AttemptEnd, Calculator, Cluster, ClusterConfig, Container, Containers, Ended, Error, Interval, Job, JobEnded,
-    JobId, Kind, Launched, Level, LoggedMap, LoggedReduce, Ms, NodeId, Observer, Offer, Options, Orders, Outage, Phase,
-    Policy, ReduceModel, Resources, RunView, Size, Slow, System, TaskId, TaskSpec, View, Violation, Workload, replay,
+    AttemptEnd, Calculator, Cluster, ClusterConfig, Container, Containers, Contention, Ended, Error, Interval, Job,
+    JobEnded, JobId, Kind, Launched, Level, LoggedMap, LoggedReduce, Ms, NodeId, Observer, Offer, Options, Orders,
+    Outage, Phase, Policy, ReduceModel, Resources, RunView, Size, Slow, System, TaskId, TaskSpec, View, Violation,
+    Workload, replay,
 };
 use resched_trace::model::{Outcome, Priority};
 
@@ -134,6 +135,14 @@ fn rules(unit: Ms, every_rule: bool) -> impl Strategy<Value = ClusterConfig> {
         config.heartbeat.out_of_band = out_of_band;
         if every_rule {
             config.heartbeat.jitter = jitter.min((interval * unit - 1) / 2);
+            // What nodes share is scarce in some of the worlds that follow bytes.
+            let scarce = model == ReduceModel::R2 && jitter > 0;
+            config.cost.contention = scarce.then(|| Contention {
+                cores: Some(jitter as f64 / 2.0),
+                disk: Some(3e6 / unit as f64),
+                network: Some(5e5 / unit as f64),
+                sample: 100 * unit,
+            });
         }
         let (first_submit, slowstart, max_attempts, overhead) = master;
         config.jobs.first_submit = first_submit * unit;
@@ -207,7 +216,7 @@ impl Mishaps {
         };
         config.outages = self.outages.iter().enumerate().map(outage).collect();
         config.heartbeat.expiry = self.expiry;
-        config.nodes.copying_reduces = self.copying;
+        config.nodes.copying_reduces = if config.cost.contention.is_some() { 0 } else { self.copying };
         if self.slow {
             config.cost.slow_nodes = Slow { share: 0.3, factor: 2.0 };
             config.cost.stragglers = Slow { share: 0.2, factor: 3.5 };

@@ -154,8 +154,8 @@ impl<P: Policy, O: Observer> Engine<'_, '_, P, O> {
         let mut awake = !self.parking || self.needs_node(self.find_needs(), node);
         for id in &self.world.nodes[node.index()].runs {
             let run = &self.world.runs[id.index()];
-            awake |= run.kill == Kill::Ordered;
-            first_end = first_end.min(run.end.unwrap_or(NEVER));
+            awake |= run.kill == Kill::Ordered || self.is_over(run, at);
+            first_end = first_end.min(self.end_to_come(run, at));
             if !run.reported {
                 first_start = first_start.min(run.start);
             }

@@ -1,0 +1,159 @@
+//! The cost model `contention`: worked examples, and what holds in every world.
+
+#[allow(dead_code, reason = "each test binary uses a part")]
+mod worlds;
+
+use proptest::prelude::*;
+use resched_policies::PolicySpec;
+use resched_sim::{Contention, Ended, Error, LoggedMap, LoggedReduce, Ms, Observer, ReduceModel, Used};
+use resched_trace::model::Outcome;
+use worlds::by_hand::{ends, job, map, replay, world as by_hand};
+use worlds::{Map, Submitted, Wanted, World, cases, difference, some_policies, world};
+
+const UNLIMITED: Contention = Contention { cores: None, disk: None, network: None, sample: 1_000 };
+
+fn sharing(mut world: World, contention: Contention) -> World {
+    world.config.cost.reduce = ReduceModel::R2;
+    world.config.cost.contention = Some(contention);
+    world
+}
+
+/// (task, finish) of every end.
+fn finishes(world: &World) -> Vec<(usize, Option<Ms>)> {
+    ends(&replay(world, "naive-fair")).into_iter().map(|end| (end.0, end.2)).collect()
+}
+
+#[test]
+fn two_maps_that_compute_on_one_core_take_twice_as_long() {
+    let mut world = by_hand(1, vec![job(0, vec![map(10_000, &[0]), map(4_000, &[0])])]);
+    world.machines[0].slots = [2, 1];
+    let shared = sharing(world.clone(), Contention { cores: Some(1.0), ..UNLIMITED });
+    // Both at half speed until 8,000, when 4,000 of the first are left.
+    assert_eq!(finishes(&shared), [(0, Some(14_000)), (1, Some(8_000))]);
+    let enough = sharing(world, Contention { cores: Some(2.0), ..UNLIMITED });
+    assert_eq!(finishes(&enough), [(0, Some(10_000)), (1, Some(4_000))]);
+}
+
+/// A job with one map of 1 s and reduces that fetch 8,000 bytes between them, at 1,000 bytes a second each.
+fn fetching(reduces: usize) -> Submitted {
+    let reduce = LoggedReduce { outcome: Outcome::Success, shuffle: 0, sort: 0, reduce: Some(2_000) };
+    Submitted { reduces: vec![vec![reduce]; reduces], shuffle_bytes: 8_000, ..job(0, vec![map(1_000, &[0])]) }
+}
+
+#[test]
+fn reduces_share_the_network_of_the_node_that_they_fetch_from() {
+    let fetched = |network| {
+        let mut world = by_hand(3, vec![fetching(2)]);
+        world.machines[0].slots = [1, 0];
+        world.config.cost.shuffle_rate = 1_000.0;
+        let world = sharing(world, Contention { network, ..UNLIMITED });
+        let ends = replay(&world, "naive-fair").ends;
+        ends.iter().filter(|end| end.task > 0).map(|end| (end.shuffle_finish, end.finish)).collect::<Vec<_>>()
+    };
+    // The map is known at 3,000; nodes 1 and 2 call then. Alone 4,000 bytes take 4 s; the two get half of 1,000 bytes a second each.
+    assert_eq!(fetched(None), [(Some(7_000), Some(9_000)); 2]);
+    assert_eq!(fetched(Some(1_000.0)), [(Some(11_000), Some(13_000)); 2]);
+}
+
+/// Takes down what nodes used, and what attempts took.
+#[derive(Default)]
+struct Seen {
+    used: Vec<Used>,
+    ended: Vec<Ended>,
+}
+
+impl Observer for Seen {
+    fn used(&mut self, own: &Used) -> Result<(), Error> {
+        self.used.push(*own);
+        Ok(())
+    }
+
+    fn ended(&mut self, own: &Ended) -> Result<(), Error> {
+        self.ended.push(*own);
+        Ok(())
+    }
+}
+
+/// Worlds in which no attempt fails and no node does, so that all work that was begun is done.
+fn quiet() -> impl Strategy<Value = World> {
+    world(Wanted { every_rule: false, finishes: true }).prop_map(|mut world| {
+        for job in &mut world.jobs {
+            for map in &mut job.maps {
+                let success = |own: &LoggedMap| LoggedMap { outcome: Outcome::Success, run: own.run.max(0), ..*own };
+                *map = Map { tries: map.tries.iter().take(1).map(success).collect(), ..map.clone() };
+            }
+            for tries in &mut job.reduces {
+                let time = |own: &LoggedReduce| Some(own.reduce.unwrap_or(0).max(0));
+                let success =
+                    |own: &LoggedReduce| LoggedReduce { outcome: Outcome::Success, reduce: time(own), ..*own };
+                *tries = tries.iter().take(1).map(success).collect();
+            }
+        }
+        world.config.cost.locality = [1.0; 3];
+        world
+    })
+}
+
+proptest! {
+    #![proptest_config(cases(500))]
+
+    #[test]
+    fn where_nothing_is_shared_it_is_the_model_logged(world in world(Wanted { every_rule: true, finishes: true })) {
+        let mut logged = world;
+        logged.config.cost.contention = None;
+        logged.config.cost.reduce = ReduceModel::R2;
+        logged.config.nodes.copying_reduces = 0;
+        // A map that is done once more is fetched at once here, and last in the closed form.
+        logged.config.outages.clear();
+        // An end that is known ahead can be told out of band by a heartbeat of its own instant; one that comes up cannot always.
+        logged.config.heartbeat.out_of_band = false;
+        let shared = sharing(logged.clone(), UNLIMITED);
+        // What a reduce has fetched is known better here, which speculators see.
+        let policies = some_policies(&logged).into_iter().filter(|(label, _)| !label.contains('+'));
+        for ((label, mut one), (_, mut other)) in policies.zip(some_policies(&shared).into_iter().filter(|(label, _)| !label.contains('+'))) {
+            let failed = |error: Error| TestCaseError::fail(error.to_string());
+            let one = logged.replay(&label, &mut one, true).map_err(failed)?;
+            let other = shared.replay(&label, &mut other, true).map_err(failed)?;
+            if let Some(difference) = difference(["logged", "contention"], [&one, &other]) {
+                return Err(TestCaseError::fail(format!("{label}: {difference}\n{logged:#?}")));
+            }
+        }
+    }
+
+    #[test]
+    fn parking_changes_no_schedule(world in world(Wanted { every_rule: true, finishes: true }), cores in 1..4_u32) {
+        let mut world = sharing(world, Contention { cores: Some(f64::from(cores) / 2.0), disk: Some(3e4), network: Some(2e4), ..UNLIMITED });
+        world.config.nodes.copying_reduces = 0;
+        for (label, _) in some_policies(&world).into_iter().filter(|(label, _)| !label.contains(" with ")) {
+            let replay = |parking| {
+                let mut policy = PolicySpec::parse(&label).and_then(|spec| spec.build()).map_err(TestCaseError::fail)?;
+                world.replay(&label, &mut policy, parking).map_err(|error| TestCaseError::fail(error.to_string()))
+            };
+            if let Some(difference) = difference(["parking on", "parking off"], [&replay(true)?, &replay(false)?]) {
+                return Err(TestCaseError::fail(format!("{label}: {difference}\n{world:#?}")));
+            }
+        }
+    }
+
+    /// With one core a node, and nothing else scarce, the cores work for as long as the tasks ask.
+    #[test]
+    fn work_done_is_work_demanded(world in quiet()) {
+        let mut world = sharing(world, Contention { cores: Some(1.0), ..UNLIMITED });
+        world.config.nodes.copying_reduces = 0;
+        let mut policy = PolicySpec::parse("naive-fair").and_then(|spec| spec.build()).map_err(TestCaseError::fail)?;
+        let mut seen = Seen::default();
+        world.observe("naive-fair", &mut policy, true, &mut seen).map_err(|error| TestCaseError::fail(error.to_string()))?;
+        let mut told: Vec<Ms> = seen.used.iter().map(|used| used.at).collect();
+        told.dedup();
+        let before = |at: Ms| told.iter().rev().find(|&&other| other < at).copied().unwrap_or(world.config.heartbeat.first);
+        let worked: f64 = seen.used.iter().map(|used| used.cpu * (used.at - before(used.at)) as f64).sum();
+        let times = |job: &Submitted| {
+            let maps: Ms = job.maps.iter().map(|map| map.tries.first().map_or(0, |own| own.run)).sum();
+            let reduces: Ms = job.reduces.iter().filter_map(|tries| tries.first()).map(|own| own.sort.max(0) + own.reduce.unwrap_or(0)).sum();
+            maps + reduces
+        };
+        let demanded: Ms = world.jobs.iter().map(times).sum();
+        // An attempt ends at a whole millisecond.
+        prop_assert!((worked - demanded as f64).abs() <= seen.ended.len() as f64 + 1.0, "{worked} of {demanded}: {world:#?}");
+    }
+}

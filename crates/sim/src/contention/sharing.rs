@@ -1,0 +1,46 @@
+//! How one thing of a node is shared by those that want it at once.
+
+/// Up to which rate each may use a thing of so much capacity: what is left over by those that want less goes to the others
+/// (max–min fairness, the fluid limit of processor sharing). Infinite if there is enough for all. `wanted` is sorted on the way.
+pub(super) fn level(wanted: &mut [f64], capacity: f64) -> f64 {
+    let all: f64 = wanted.iter().sum();
+    if all <= capacity {
+        return f64::INFINITY;
+    }
+    wanted.sort_unstable_by(f64::total_cmp);
+    let mut left = capacity;
+    for (place, &own) in wanted.iter().enumerate() {
+        let equal = left / (wanted.len() - place) as f64;
+        if own >= equal {
+            return equal;
+        }
+        left -= own;
+    }
+    // Only rounding leads here.
+    f64::INFINITY
+}
+
+#[cfg(test)]
+mod tests {
+    use super::level;
+
+    #[test]
+    fn those_that_want_less_leave_the_rest_to_the_others() {
+        assert_eq!(level(&mut [4.0, 1.0, 4.0], 7.0), 3.0);
+        assert_eq!(level(&mut [2.0, 2.0], 3.0), 1.5);
+        assert_eq!(level(&mut [2.0, 1.0], 3.0), f64::INFINITY, "there is enough");
+        assert_eq!(level(&mut [], 3.0), f64::INFINITY);
+        assert_eq!(level(&mut [5.0], f64::INFINITY), f64::INFINITY);
+    }
+
+    #[test]
+    fn what_is_scarce_is_used_up_and_never_exceeded() {
+        for count in 1..20 {
+            let mut wanted: Vec<f64> = (0..count).map(|number| f64::from(number * 7 % 5) + 0.5).collect();
+            let capacity = 0.6 * wanted.iter().sum::<f64>();
+            let each = level(&mut wanted, capacity);
+            let used: f64 = wanted.iter().map(|own| own.min(each)).sum();
+            assert!((used - capacity).abs() < 1e-9, "{count}: {used} of {capacity}");
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! What attempts do under the model `contention`: their stages, and what they use.
+
+use resched_trace::model::Outcome;
+
+use super::{CPU, DISK, NET_IN, NET_OUT, SHARED, Stage, Use, Workbench};
+use crate::ids::{JobId, Kind, Level, NodeId, TaskId};
+use crate::view::RunId;
+use crate::world::World;
+
+impl World<'_> {
+    /// An attempt has been launched and does its first work.
+    pub(crate) fn begin_work(&mut self, id: RunId) {
+        let run = &self.runs[id.index()];
+        let (job, node, kind, task) = (run.job, run.node, run.kind, run.task);
+        let (time, fails) = (run.course.run.max(0) as f64, run.course.outcome == Outcome::Failed);
+        // One whose master died while it was being launched never starts; a reduce that fails does so at its logged time.
+        if run.start != self.now || kind == Kind::Reduce && fails {
+            return self.leave_bench(id);
+        }
+        let now = self.now;
+        let Some(mut bench) = self.bench.take() else { return };
+        if kind == Kind::Map {
+            bench.begin(id, Stage::Map, time, now);
+            bench.set_uses(id, self.uses_of_map(&bench, task, node, time), now);
+        } else {
+            bench.begin(id, Stage::Fetch, self.jobs[job.index()].fluid.time(), now);
+            bench.set_uses(id, self.uses_of_fetch(job, node), now);
+        }
+        self.bench = Some(bench);
+    }
+
+    /// A reduce has fetched all that there is; if no more will come it sorts and reduces.
+    pub(crate) fn fetched(&mut self, id: RunId) {
+        let now = self.now;
+        let run = &mut self.runs[id.index()];
+        let state = &self.jobs[run.job.index()];
+        if state.maps_done.is_none() {
+            return;
+        }
+        run.shuffle_finish = Some(now);
+        let time = (run.course.sort + run.course.run).max(0) as f64;
+        // What was fetched is read, and as much is written.
+        let uses = |bench: &Workbench| computing(bench, run.node, time, 2.0 * state.fluid.made());
+        let Some(bench) = &mut self.bench else { return };
+        bench.begin(id, Stage::Compute, time, now);
+        bench.set_uses(id, std::iter::once(uses(bench)), now);
+    }
+
+    /// A map of a job has left so many bytes for each of its reduces: those that fetch have more to do.
+    pub(crate) fn feed(&mut self, job: JobId, bytes: f64) {
+        let now = self.now;
+        let Some(mut bench) = self.bench.take() else { return };
+        for &id in &self.jobs[job.index()].runs[Kind::Reduce.index()] {
+            if bench.stage(id) == Some(Stage::Fetch) {
+                bench.add(id, self.jobs[job.index()].fluid.time_of(bytes), now);
+                bench.set_uses(id, self.uses_of_fetch(job, self.runs[id.index()].node), now);
+            }
+        }
+        self.bench = Some(bench);
+    }
+
+    /// An attempt is over.
+    pub(crate) fn leave_bench(&mut self, id: RunId) {
+        let now = self.now;
+        if let Some(bench) = &mut self.bench {
+            bench.end(id, now);
+        }
+    }
+
+    fn uses_of_map(
+        &self,
+        bench: &Workbench,
+        task: TaskId,
+        node: NodeId,
+        time: f64,
+    ) -> impl Iterator<Item = Use> + use<> {
+        let input = self.workload.input_bytes(task).unwrap_or(0) as f64;
+        let output = self.workload.output_bytes(task).unwrap_or(0) as f64;
+        let replicas = self.workload.replicas(task);
+        let far = !replicas.is_empty() && self.level(task, node) != Level::Node;
+        let mut own = computing(bench, node, time, if far { output } else { input + output });
+        let source = far.then(|| {
+            let rate = input / time.max(1.0);
+            own.rates[NET_IN] = rate;
+            Use { node: self.source(replicas, task, node), rates: rates(&[(DISK, rate), (NET_OUT, rate)]) }
+        });
+        [Some(own), source].into_iter().flatten()
+    }
+
+    /// The replica that a map reads: one in its rack if there is any.
+    fn source(&self, replicas: &[NodeId], task: TaskId, node: NodeId) -> NodeId {
+        let rack = self.cluster.node(node).rack;
+        let near = replicas.iter().copied().find(|&replica| self.cluster.node(replica).rack == rack);
+        near.unwrap_or(replicas[task.index() % replicas.len()])
+    }
+
+    fn uses_of_fetch(&self, job: JobId, node: NodeId) -> impl Iterator<Item = Use> {
+        let rate = self.cluster.config.cost.shuffle_rate / 1000.0;
+        let left = &self.jobs[job.index()].map_output;
+        let all: f64 = left.iter().sum();
+        let part = move |bytes: f64| if all > 0.0 { rate * bytes / all } else { 0.0 };
+        let here = part(left.get(node.index()).copied().unwrap_or(0.0));
+        // It writes what it fetches, and reads from the disk what lies here.
+        let own = Use { node, rates: rates(&[(DISK, rate + here), (NET_IN, rate - here)]) };
+        let sources = left.iter().enumerate().filter(move |&(source, &bytes)| source != node.index() && bytes > 0.0);
+        let sources = sources.map(move |(source, &bytes)| Use {
+            node: NodeId::at(source),
+            rates: rates(&[(DISK, part(bytes)), (NET_OUT, part(bytes))]),
+        });
+        std::iter::once(own).chain(sources)
+    }
+}
+
+fn rates(some: &[(usize, f64)]) -> [f64; SHARED] {
+    let mut all = [0.0; SHARED];
+    some.iter().for_each(|&(thing, rate)| all[thing] = rate);
+    all
+}
+
+/// What uses a node for so long, alone, and its disk for so many bytes meanwhile: the rest of the time it computes.
+fn computing(bench: &Workbench, node: NodeId, time: f64, bytes: f64) -> Use {
+    let time = time.max(1.0);
+    let cpu = (1.0 - bench.disk_time(bytes) / time).max(0.0);
+    Use { node, rates: rates(&[(CPU, cpu), (DISK, bytes / time)]) }
+}
