@@ -15,6 +15,7 @@ mod oracle_cli;
 mod roundtrip;
 mod site;
 mod support;
+mod validate;
 
 #[path = "../../examples/shortest_job.rs"]
 #[allow(dead_code, reason = "its `main` is for people")]
