@@ -4,6 +4,7 @@
 //! Real files are found under `RESCHED_SHARED` (see `support`).
 #![allow(clippy::unwrap_used)]
 
+mod calibrate;
 mod commands;
 mod determinism;
 mod errors;

@@ -15,6 +15,7 @@
 //! A trace has the tables of a run, so every metric works on what really ran as well. This is the only crate that uses
 //! polars; none of its types but [`Tables`] and the expressions of [`metrics`] show it.
 
+pub mod calibration;
 pub mod compare;
 pub mod distribution;
 mod error;

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use resched_analysis::Run;
 use resched_analysis::validation::{LocalityError, Validation, validate};
-use resched_analysis::{Origin, Run};
 use resched_policies::PolicySpec;
 use resched_sim::{ClusterConfig, Skipped};
 use resched_trace::run;
@@ -121,23 +121,9 @@ fn observed(path: &Path) -> Result<Run, Failure> {
             path.display()
         )));
     }
-    let manifest = Trace::open(path)?.manifest().clone();
-    if let Some(rule) = manifest.made.get("attempts.start") {
-        return Err(Failure::request(format!(
-            "{}: the trace holds no observed attempts: they were made by the rule `{rule}`, so there is nothing to compare a replay \
-             with; expected a trace of job histories, .jhist or Rumen files",
-            path.display()
-        )));
-    }
+    Trace::open(path)?;
     let observed = Run::open(path)?;
-    let is_trace = matches!(observed.origin, Origin::Observed(_));
-    if is_trace && observed.intervals.is_empty() {
-        return Err(Failure::request(format!(
-            "{}: the trace holds no attempt with start and finish, so there is nothing to compare a replay with; expected a \
-             trace of job histories, .jhist or Rumen files",
-            path.display()
-        )));
-    }
+    observed.check_observed(path)?;
     Ok(observed)
 }
 
