@@ -10,6 +10,9 @@ const SIGMAS: f64 = 3.0;
 /// Rounds in which the effects of jobs and hosts are fitted in turn; a few suffice but where they barely overlap.
 const ROUNDS: usize = 50;
 
+/// The maps of a job at a level: host and logarithm of the run time.
+type Cell = Vec<(usize, f64)>;
+
 /// By how much maps take longer on a host than on the median host, for hosts for which this is sure.
 ///
 /// The logarithm of a map's run time is fitted as an effect of its job and level plus one of its host, by least squares (the
@@ -17,14 +20,14 @@ const ROUNDS: usize = 50;
 /// effect is `σ / √n`, with `σ` the scatter of what is left and `n` the host's maps; only hosts with at least ten maps and an
 /// effect of more than three standard errors are listed.
 pub fn host_factors(observed: &Observed) -> BTreeMap<String, Fitted> {
-    let mut cells: BTreeMap<(usize, Option<&str>), Vec<(usize, f64)>> = BTreeMap::new();
+    let mut cells: BTreeMap<(usize, Option<&str>), Cell> = BTreeMap::new();
     for map in observed.attempts.iter().filter(|attempt| attempt.is_good_map()) {
         if let (Some(host), Some(time)) = (map.host, map.run_time()) {
             cells.entry((map.job, map.locality.map(|level| level.as_str()))).or_default().push((host, time.ln()));
         }
     }
     // A job that ran on one host says nothing of how it compares.
-    let cells: Vec<Vec<(usize, f64)>> = cells
+    let cells: Vec<Cell> = cells
         .into_values()
         .filter(|cell| cell.iter().any(|map| Some(map.0) != cell.first().map(|first| first.0)))
         .collect();
@@ -43,7 +46,7 @@ pub fn host_factors(observed: &Observed) -> BTreeMap<String, Fitted> {
 }
 
 /// The effect of each host with the number of its maps, and the scatter of what is left; `None` without freedom.
-fn fit(cells: &[Vec<(usize, f64)>]) -> (BTreeMap<usize, (f64, u64)>, Option<f64>) {
+fn fit(cells: &[Cell]) -> (BTreeMap<usize, (f64, u64)>, Option<f64>) {
     let mut effects: BTreeMap<usize, (f64, u64)> = BTreeMap::new();
     let mut squares = 0.0;
     for _ in 0..ROUNDS {
