@@ -87,9 +87,8 @@ fn write(text: &mut String, found: &Calibration, maker: &Maker) -> std::fmt::Res
     writeln!(text, "\n[cost.host_factors]")?;
     writeln!(
         text,
-        "# Hosts more than 3 standard errors from the median host. Run times logged there hold the factor already, so a"
+        "# Hosts more than 3 standard errors from the median host; what they logged is divided by the factor."
     )?;
-    writeln!(text, "# replay of this same trace counts it twice: leave the lines out for that.")?;
     if found.host_factors.is_empty() {
         writeln!(text, "# none")?;
     }
