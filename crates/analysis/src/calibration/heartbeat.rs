@@ -97,16 +97,20 @@ fn gaps_of_node(maps: &[&Attempt], slots: usize, begun: &BTreeMap<usize, i64>) -
     events.sort_unstable();
     // When each free slot was freed, if nothing has started since the node was full: a slot that is passed over is not waited for.
     let mut free: VecDeque<Option<i64>> = std::iter::repeat_n(None, slots.min(maps.len())).collect();
+    let mut unknown = free.len();
     let (mut gaps, mut last_start) = (Vec::new(), i64::MIN);
     for (time, starts, index) in events {
         if !starts {
-            let full = free.iter().all(|freed| freed.is_some_and(|freed| freed >= last_start));
+            // Slots are freed in order, so the first tells for all, but for those of which it is not known.
+            let full = unknown == 0 && free.front().is_none_or(|freed| freed.is_some_and(|freed| freed >= last_start));
+            unknown += usize::from(!full);
             free.push_back(full.then_some(time));
             continue;
         }
         last_start = time;
-        let (freed, map) = (free.pop_front().flatten(), maps.get(index));
-        if let (Some(freed), Some(map)) = (freed, map) {
+        let (freed, map) = (free.pop_front(), maps.get(index));
+        unknown -= usize::from(freed == Some(None));
+        if let (Some(freed), Some(map)) = (freed.flatten(), map) {
             let waited = map.first && begun.get(&map.job).is_some_and(|&begun| begun <= freed);
             gaps.extend(waited.then(|| (time - freed) as f64));
         }

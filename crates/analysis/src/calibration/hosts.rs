@@ -9,6 +9,8 @@ use crate::distribution::Distribution;
 const SIGMAS: f64 = 3.0;
 /// Rounds in which the effects of jobs and hosts are fitted in turn; a few suffice but where they barely overlap.
 const ROUNDS: usize = 50;
+/// The fit ends when a round makes the sum of squares smaller by less than this share.
+const ENOUGH: f64 = 1e-9;
 
 /// The maps of a job at a level: host and logarithm of the run time.
 type Cell = Vec<(usize, f64)>;
@@ -48,8 +50,9 @@ pub fn host_factors(observed: &Observed) -> BTreeMap<String, Fitted> {
 /// The effect of each host with the number of its maps, and the scatter of what is left; `None` without freedom.
 fn fit(cells: &[Cell]) -> (BTreeMap<usize, (f64, u64)>, Option<f64>) {
     let mut effects: BTreeMap<usize, (f64, u64)> = BTreeMap::new();
-    let mut squares = 0.0;
+    let mut squares: f64 = 0.0;
     for _ in 0..ROUNDS {
+        let before = squares;
         let of_host = |host: usize| effects.get(&host).map_or(0.0, |own| own.0);
         let mut sums: BTreeMap<usize, (f64, u64)> = BTreeMap::new();
         squares = 0.0;
@@ -62,6 +65,9 @@ fn fit(cells: &[Cell]) -> (BTreeMap<usize, (f64, u64)>, Option<f64>) {
             }
         }
         effects = sums.into_iter().map(|(host, (sum, n))| (host, (sum / n as f64, n))).collect();
+        if (before - squares).abs() <= ENOUGH * squares {
+            break;
+        }
     }
     let maps: usize = cells.iter().map(Vec::len).sum();
     let freedom = maps.saturating_sub(cells.len() + effects.len().saturating_sub(1));
