@@ -71,9 +71,9 @@ pub struct Validation {
     pub map_time_ks: Option<f64>,
     /// Of the locality of maps.
     pub locality: Option<LocalityError>,
-    /// [`utilisation_error`] of the map slots, 0 to 1.
+    /// [`utilisation_error`] of the map slots; over 1 only if more maps ran than the replay's cluster has slots.
     pub map_utilisation: Option<f64>,
-    /// [`utilisation_error`] of the reduce slots, 0 to 1.
+    /// [`utilisation_error`] of the reduce slots, likewise.
     pub reduce_utilisation: Option<f64>,
 }
 
