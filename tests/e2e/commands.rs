@@ -218,6 +218,8 @@ fn help_tells_every_flag() {
         ("inspect", "<TRACE> --json"),
         ("replay", "<TRACE|WORKLOAD.toml> --policy --cluster --site-conf --seed --out --threads --resume --json"),
         ("report", "<RUN> --out --format"),
+        ("validate", "<TRACE> --policy --cluster --seed --seeds --json"),
+        ("calibrate", "<TRACE> --out --json"),
         ("generate", "<WORKLOAD> --out --seed"),
         ("policies", "[NAME] --json"),
         ("demo", "--out"),

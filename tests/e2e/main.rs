@@ -4,6 +4,7 @@
 //! Real files are found under `RESCHED_SHARED` (see `support`).
 #![allow(clippy::unwrap_used)]
 
+mod calibrate;
 mod commands;
 mod determinism;
 mod errors;
@@ -15,6 +16,7 @@ mod oracle_cli;
 mod roundtrip;
 mod site;
 mod support;
+mod validate;
 
 #[path = "../../examples/shortest_job.rs"]
 #[allow(dead_code, reason = "its `main` is for people")]

@@ -75,6 +75,16 @@ impl Distribution {
         corners
     }
 
+    /// The distance of Kolmogorov and Smirnov: the largest vertical gap between the two cumulative curves, 0 (the same) to
+    /// 1 (no overlap). `None` if either sample is empty.
+    pub fn ks_distance(&self, other: &Self) -> Option<f64> {
+        if self.sorted.is_empty() || other.sorted.is_empty() {
+            return None;
+        }
+        let gap = |&x: &f64| (self.cdf(x) - other.cdf(x)).abs();
+        Some(self.sorted.iter().chain(&other.sorted).map(gap).fold(0.0, f64::max))
+    }
+
     /// How this distribution's cumulative curve stands to `other`'s (first-order stochastic dominance).
     pub fn dominance(&self, other: &Self) -> Dominance {
         let (mut above, mut below) = (false, false);
@@ -126,6 +136,16 @@ mod tests {
         assert!(curve.len() <= 502, "{}", curve.len());
         assert_eq!(curve.last(), Some(&(99_999.0, 1.0)));
         assert!(curve.iter().all(|&(value, share)| (sample.cdf(value) - share).abs() < 1e-12));
+    }
+
+    // scipy.stats.ks_2samp([1, 2, 3, 4], [3, 4, 5, 6]).statistic = 0.5
+    #[test]
+    fn the_ks_distance_is_the_largest_gap() {
+        let sample = of(&[1.0, 2.0, 3.0, 4.0]);
+        assert_eq!(sample.ks_distance(&of(&[3.0, 4.0, 5.0, 6.0])), Some(0.5));
+        assert_eq!(sample.ks_distance(&sample), Some(0.0));
+        assert_eq!(sample.ks_distance(&of(&[9.0])), Some(1.0));
+        assert_eq!(sample.ks_distance(&of(&[])), None);
     }
 
     #[test]

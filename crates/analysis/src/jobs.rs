@@ -1,7 +1,7 @@
 //! One row of metrics per job.
 
 use polars::prelude::{DataFrame, Int64Chunked, IntoLazy, LazyFrame, col};
-use resched_trace::model::{Locality, TaskKind};
+use resched_trace::model::{Locality, Outcome, TaskKind};
 
 use crate::metrics as m;
 use crate::{Error, Tables};
@@ -17,6 +17,8 @@ pub struct JobMetrics {
     pub submit: Option<i64>,
     /// When it ended.
     pub finish: Option<i64>,
+    /// How it ended.
+    pub outcome: Outcome,
     /// Whether it ended well ([`m::finished`]).
     pub finished: bool,
     /// [`m::completion_time`].
@@ -100,12 +102,13 @@ fn rows(frame: &DataFrame) -> Result<Vec<JobMetrics>, polars::error::PolarsError
     let (starvation, slowdown) = (frame.column("starvation")?.f64()?, frame.column("slowdown")?.f64()?);
     let (node, rack, off) = (integers("node")?, integers("rack")?, integers("off")?);
     let (tasks_done, slot_time) = (integers("tasks_done")?, integers("slot_time")?);
-    let finished = frame.column("finished")?.bool()?;
+    let (outcome, finished) = (frame.column("outcome")?.str()?, frame.column("finished")?.bool()?);
     let row = |row: usize| JobMetrics {
         job_id: id.get(row).unwrap_or_default().to_owned(),
         name: name.get(row).map(str::to_owned),
         submit: submit.get(row),
         finish: finish.get(row),
+        outcome: outcome.get(row).and_then(Outcome::from_name).unwrap_or_default(),
         finished: finished.get(row).unwrap_or(false),
         completion: completion.get(row),
         waiting: waiting.get(row),

@@ -1,5 +1,6 @@
 //! A replay's result, or what really ran, ready for metrics.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use resched_trace::model::DecisionRow;
@@ -20,6 +21,45 @@ pub enum Origin {
     Observed(Box<Manifest>),
 }
 
+impl Origin {
+    /// What the run or trace in `dir` says of itself.
+    ///
+    /// # Errors
+    /// [`Error::Trace`] if it is neither or it is damaged.
+    pub fn of(dir: &Path) -> Result<Self, Error> {
+        if dir.join(TRACE_MARKER).is_file() && !dir.join(run::MARKER).is_file() {
+            return Ok(Self::Observed(Box::new(Trace::open(dir)?.manifest().clone())));
+        }
+        Ok(Self::Replay(Box::new(run::read(dir)?)))
+    }
+
+    /// Rows of each table.
+    pub fn rows(&self) -> &BTreeMap<String, u64> {
+        match self {
+            Self::Replay(info) => &info.rows,
+            Self::Observed(manifest) => &manifest.rows,
+        }
+    }
+
+    /// That the attempts in `dir` took place, if only in a replay: those of a workload's trace were made by a rule.
+    ///
+    /// # Errors
+    /// [`Error::Trace`], a wrong request, if they were made.
+    pub fn check_observed(&self, dir: &Path) -> Result<(), Error> {
+        let Self::Observed(manifest) = self else { return Ok(()) };
+        let Some(rule) = manifest.made.get("attempts.start") else { return Ok(()) };
+        Err(nothing_observed(dir, &format!("they were made by the rule `{rule}`")))
+    }
+}
+
+/// The error that `dir` holds no observed attempts.
+pub(crate) fn nothing_observed(dir: &Path, why: &str) -> Error {
+    Error::Trace(resched_trace::Error::Request(format!(
+        "{}: the trace holds no observed attempts: {why}; expected a trace of job histories, .jhist or Rumen files",
+        dir.display()
+    )))
+}
+
 /// A run with its jobs' metrics.
 #[derive(Debug, Clone)]
 pub struct Run {
@@ -28,7 +68,7 @@ pub struct Run {
     /// Where it comes from.
     pub origin: Origin,
     /// What of its tables could not be used, by cause.
-    pub skipped: std::collections::BTreeMap<String, u64>,
+    pub skipped: BTreeMap<String, u64>,
     /// The metrics of its jobs, in the order of the jobs table.
     pub jobs: Vec<JobMetrics>,
     /// Its attempts over time; their `job` is an index of `jobs`.
@@ -43,15 +83,12 @@ impl Run {
     /// # Errors
     /// [`Error::Trace`] if it is neither or it is damaged; [`Error::Frame`] if a metric cannot be computed.
     pub fn open(dir: &Path) -> Result<Self, Error> {
-        let (origin, label, rows) = if dir.join(TRACE_MARKER).is_file() && !dir.join(run::MARKER).is_file() {
-            let manifest = Trace::open(dir)?.manifest().clone();
-            let rows = manifest.rows.clone();
-            (Origin::Observed(Box::new(manifest)), "observed".to_owned(), rows)
-        } else {
-            let info = run::read(dir)?;
-            let (label, rows) = (info.label.clone(), info.rows.clone());
-            (Origin::Replay(Box::new(info)), label, rows)
+        let origin = Origin::of(dir)?;
+        let label = match &origin {
+            Origin::Replay(info) => info.label.clone(),
+            Origin::Observed(_) => "observed".to_owned(),
         };
+        let rows = origin.rows().clone();
         let tables = Tables::load(dir, &rows)?;
         Ok(Self {
             label,
@@ -61,6 +98,15 @@ impl Run {
             decisions: decisions(dir, &rows)?,
             skipped: tables.skipped,
         })
+    }
+
+    /// That there are attempts, and that they took place ([`Origin::check_observed`]).
+    ///
+    /// # Errors
+    /// [`Error::Trace`], a wrong request, if not; `dir` is the folder it was opened from.
+    pub fn check_observed(&self, dir: &Path) -> Result<(), Error> {
+        self.origin.check_observed(dir)?;
+        if self.intervals.is_empty() { Err(nothing_observed(dir, "none has a start and a finish")) } else { Ok(()) }
     }
 
     /// What the replay says of itself; `None` for a trace.

@@ -17,7 +17,7 @@ use crate::Error;
 
 /// Times further from zero than this (ms; some 140,000 years) are taken for damage, so that sums and differences of
 /// times never overflow.
-const MAX_TIME: i64 = 1 << 52;
+pub(crate) const MAX_TIME: i64 = 1 << 52;
 
 /// The two tables that metrics are computed from.
 ///
@@ -71,7 +71,7 @@ pub(crate) fn decisions(dir: &Path, rows: &BTreeMap<String, u64>) -> Result<Vec<
 }
 
 /// The batches of a table whose length is as the marker file says.
-fn checked<R: Row>(
+pub(crate) fn checked<R: Row>(
     dir: &Path,
     rows: &BTreeMap<String, u64>,
 ) -> Result<impl Iterator<Item = Result<RecordBatch, resched_trace::Error>>, Error> {

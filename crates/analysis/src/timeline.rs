@@ -58,6 +58,20 @@ impl Steps {
         means
     }
 
+    /// The mean of `|self − other|` from `from` to `to` (ms); 0 for an empty span.
+    pub fn mean_difference(&self, other: &Self, from: i64, to: i64) -> f64 {
+        if from >= to {
+            return 0.0;
+        }
+        let times = self.points.iter().chain(&other.points).map(|point| point.0);
+        let mut edges: Vec<i64> = times.filter(|time| (from..to).contains(time)).chain([from, to]).collect();
+        edges.sort_unstable();
+        edges.dedup();
+        let values = self.cell_means(&edges).into_iter().zip(other.cell_means(&edges));
+        let area: f64 = values.zip(edges.windows(2)).map(|((one, two), cell)| (one - two).abs() * width(cell)).sum();
+        area / (to - from) as f64
+    }
+
     /// The largest value, 0 for a function without steps.
     pub fn max(&self) -> f64 {
         self.points.iter().fold(0.0, |max, point| max.max(point.1))
@@ -67,6 +81,11 @@ impl Steps {
     pub fn mean(&self, from: i64, to: i64) -> f64 {
         if from < to { self.cell_means(&[from, to]).first().copied().unwrap_or(0.0) } else { 0.0 }
     }
+}
+
+/// The time between two edges, ms.
+fn width(cell: &[i64]) -> f64 {
+    if let &[from, to] = cell { (to - from) as f64 } else { 0.0 }
 }
 
 /// Tasks of `kind` running over time (Coupling, Figs. 1, 2, 5, 6): attempts with `start ≤ t < finish`.
@@ -181,6 +200,17 @@ mod tests {
         assert_eq!(steps.cell_means(&[-10, 10, 30]), [0.75, 1.0]);
         assert_eq!(steps.mean(10, 15), 2.0);
         assert_eq!(steps.mean(10, 10), 0.0);
+    }
+
+    /// 1 against 0, then 2 against 1, then 2 against 3, for 5, 5 and 10 ms.
+    #[test]
+    fn differences_do_not_cancel_out() {
+        let one = Steps { points: vec![(0, 1.0), (5, 2.0), (20, 0.0)] };
+        let other = Steps { points: vec![(5, 1.0), (10, 3.0), (20, 0.0)] };
+        assert_eq!(one.mean_difference(&other, 0, 20), 1.0);
+        assert_eq!(one.mean_difference(&other, 15, 40), 5.0 / 25.0);
+        assert_eq!(one.mean_difference(&one, 0, 20), 0.0);
+        assert_eq!(one.mean_difference(&other, 20, 20), 0.0);
     }
 
     #[test]

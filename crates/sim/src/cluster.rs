@@ -232,7 +232,8 @@ pub struct Cost {
     pub shuffle_rate: f64,
     /// Nodes on which everything takes longer, drawn from the seed.
     pub slow_nodes: Slow,
-    /// By how much everything takes longer on nodes that are known to be slow (or less than 1: fast), by host name.
+    /// By how much everything takes longer on nodes that are known to be slow (or less than 1: fast), by host name. What such a
+    /// host logged in the trace holds its factor already and is divided by it.
     pub host_factors: BTreeMap<String, f64>,
     /// Attempts that take longer than their tasks should, drawn from the seed.
     pub stragglers: Slow,

@@ -31,15 +31,18 @@ const MOST_ROOM: u64 = 1 << 25;
 /// # Errors
 /// [`Error::Trace`] if the trace cannot be read or its rows are out of order; [`Error::Config`] if no job is left.
 pub fn load(trace: &Trace, cluster: &Cluster, seed: u64) -> Result<(Workload, Skipped), Error> {
+    let mut attempts =
+        &["task_id", "attempt", "start", "shuffle_finish", "sort_finish", "finish", "outcome", "locality", "host"][..];
+    if cluster.config.cost.host_factors.is_empty() {
+        // Where an attempt ran matters only where hosts are known to differ.
+        attempts = attempts.split_last().map_or(attempts, |(_, others)| others);
+    }
     let mut loader = Loader {
         trace,
         cluster,
         seed,
         tasks: Cursor::new::<TaskRow>(trace, &["job_id", "task_id", "kind", "outcome", "input_bytes", "output_bytes"])?,
-        attempts: Cursor::new::<AttemptRow>(
-            trace,
-            &["task_id", "attempt", "start", "shuffle_finish", "sort_finish", "finish", "outcome", "locality"],
-        )?,
+        attempts: Cursor::new::<AttemptRow>(trace, attempts)?,
         splits: Cursor::new::<SplitRow>(trace, &["task_id", "host", "bytes"])?,
         skipped: Skipped::new(),
     };
@@ -226,7 +229,7 @@ impl Loader<'_> {
                     Some(Locality::Off) | None => Level::Off,
                 };
                 let (outcome, run) = match (outcome, length(start, finish)) {
-                    (outcome, Some(run)) => (outcome, run),
+                    (outcome, Some(run)) => (outcome, self.at_usual_speed(run)),
                     (_, None) => {
                         self.skip("attempt-without-run-time", 1);
                         (Outcome::Unknown, 0)
@@ -254,7 +257,10 @@ impl Loader<'_> {
                     self.skip("attempt-without-run-time", 1);
                 }
                 let logged = match phases {
-                    Some([shuffle, sort, reduce]) => LoggedReduce { outcome, shuffle, sort, reduce: Some(reduce) },
+                    Some([shuffle, sort, reduce]) => {
+                        let (sort, reduce) = (self.at_usual_speed(sort), self.at_usual_speed(reduce));
+                        LoggedReduce { outcome, shuffle, sort, reduce: Some(reduce) }
+                    }
                     None => LoggedReduce { outcome, ..LOST_REDUCE },
                 };
                 self.place_try(&mut tries, logged, LOST_REDUCE);
@@ -273,6 +279,16 @@ impl Loader<'_> {
         }
         tries.resize(number, lost);
         tries.push(logged);
+    }
+
+    /// How long the current attempt's work takes on a host of factor 1: what a slow host logged holds its factor already, and a
+    /// replay gives it that of the host where it runs (as A.5 does with localities).
+    fn at_usual_speed(&self, run: Ms) -> Ms {
+        let factors = &self.cluster.config.cost.host_factors;
+        match self.attempts.text(8).and_then(|host| factors.get(host)) {
+            Some(factor) => ((run as f64 / factor).round() as Ms).clamp(-LONGEST, LONGEST),
+            None => run,
+        }
     }
 
     fn attempt_outcome(&self) -> Outcome {
@@ -511,5 +527,49 @@ mod tests {
         let tasks = || vec![map(1, Some(10), &[]), map(0, Some(20), &[])];
         assert_eq!(sizes(tasks(), Splits::ByNumber), [(Some(20), Some(21)), (Some(10), Some(11))]);
         assert_eq!(sizes(tasks(), Splits::ByPosition), [(Some(10), Some(21)), (Some(20), Some(11))]);
+    }
+
+    /// Two maps and a reduce that a host of factor 2 logged, and a map of another host.
+    #[test]
+    fn what_a_slow_host_logged_is_taken_at_usual_speed() {
+        let attempt = |task: &TaskRow, host: &str, sorted: Option<i64>| AttemptRow {
+            task_id: task.task_id.clone(),
+            job_id: task.job_id.clone(),
+            start: Some(1_000),
+            shuffle_finish: sorted.map(|_| 2_000),
+            sort_finish: sorted,
+            finish: Some(11_000),
+            outcome: Outcome::Success,
+            host: Some(host.to_owned()),
+            ..AttemptRow::default()
+        };
+        let tried = |mut record: TaskRecord, host: &str| {
+            record.task.outcome = Outcome::Success;
+            record.attempts = vec![attempt(&record.task, host, None)];
+            record
+        };
+        let mut reduce = map(2, None, &[]);
+        reduce.task.task_id = usual_task_name("job_1_0001", Kind::Reduce, 0);
+        (reduce.task.kind, reduce.task.outcome) = (TaskKind::Reduce, Outcome::Success);
+        reduce.attempts = vec![attempt(&reduce.task, "slow", Some(5_000))];
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("trace");
+        let job = JobRow { job_id: "job_1_0001".to_owned(), submit: Some(0), ..JobRow::default() };
+        let tasks = vec![tried(map(0, None, &[]), "slow"), tried(map(1, None, &[]), "usual"), reduce];
+        let mut writer = TraceWriter::create(&path).unwrap();
+        writer.job(&JobRecord { job, tasks, counters: Vec::new() }).unwrap();
+        writer.finish(TraceParts::default()).unwrap();
+        let run_times = |factor: Option<f64>| {
+            let mut config = ClusterConfig::default();
+            config.cost.host_factors = factor.map(|factor| ("slow".to_owned(), factor)).into_iter().collect();
+            let machine = |name: &str| (name.to_owned(), "/r".to_owned(), crate::resources::Resources([1, 1]));
+            let cluster = Cluster::new(config, [machine("slow"), machine("usual")]).unwrap();
+            let (workload, _) = load(&Trace::open(&path).unwrap(), &cluster, 1).unwrap();
+            let maps = [0, 1].map(|task| workload.logged_maps(TaskId(task))[0].run);
+            let LoggedReduce { shuffle, sort, reduce, .. } = workload.logged_reduces(TaskId(2))[0];
+            (maps, [shuffle, sort, reduce.unwrap()])
+        };
+        assert_eq!(run_times(None), ([10_000, 10_000], [1_000, 3_000, 6_000]));
+        assert_eq!(run_times(Some(2.0)), ([5_000, 10_000], [1_000, 1_500, 3_000]));
     }
 }

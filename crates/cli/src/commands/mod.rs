@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+pub(crate) mod calibrate;
 pub(crate) mod demo;
 pub(crate) mod generate;
 pub(crate) mod ingest;
@@ -7,3 +8,4 @@ pub(crate) mod inspect;
 pub(crate) mod policies;
 pub(crate) mod replay;
 pub(crate) mod report;
+pub(crate) mod validate;

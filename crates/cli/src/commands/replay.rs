@@ -63,7 +63,7 @@ pub(super) struct Done {
     #[serde(skip)]
     pub(super) dir: PathBuf,
     #[serde(skip)]
-    label: String,
+    pub(super) label: String,
     /// Jobs that were replayed, ended well or not.
     #[serde(skip)]
     jobs: u64,
@@ -110,7 +110,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 /// The runs, and what of the trace they leave out, by cause.
 pub(super) struct Outcome {
     pub(super) done: Vec<Done>,
-    skipped: Skipped,
+    pub(super) skipped: Skipped,
 }
 
 /// What to replay.

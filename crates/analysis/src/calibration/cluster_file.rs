@@ -1,0 +1,219 @@
+//! A calibration as a cluster file, each line with what it is from.
+
+use std::fmt::Write;
+
+use super::{Calibration, DEFAULT_FACTORS, Fitted, Slots};
+
+/// The largest interval and overhead that a cluster file admits, ms.
+const DAY: f64 = 86_400_000.0;
+
+/// Who made a cluster file, and from what.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Maker {
+    /// Program and version.
+    pub version: String,
+    /// The trace or run, as it was named.
+    pub path: String,
+    /// SHA-256 of its marker file, hexadecimal.
+    pub sha256: String,
+}
+
+/// The text (TOML) of the cluster file of a calibration. What is not determined is left out, so that a replay takes its default,
+/// and named in a comment.
+pub fn cluster_file(found: &Calibration, maker: &Maker) -> String {
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    let _ = write(&mut text, found, maker);
+    text
+}
+
+fn write(text: &mut String, found: &Calibration, maker: &Maker) -> std::fmt::Result {
+    let path = quoted(&maker.path);
+    writeln!(text, "# Fitted by `resched calibrate` of {} from {path}, SHA-256 {}.", maker.version, maker.sha256)?;
+    writeln!(
+        text,
+        "# Each line tells its standard error and the number n of observations. What a comment calls not determined"
+    )?;
+    writeln!(text, "# has too little data, and the default of a cluster file holds.")?;
+    writeln!(text, "\ndescription = {}", quoted(&format!("fitted by resched calibrate from {}", maker.path)))?;
+
+    writeln!(text, "\n[nodes]")?;
+    if found.names_machines {
+        writeln!(
+            text,
+            "# count: the trace's own machines; attempts ran on {} hosts in {} racks",
+            found.hosts, found.racks
+        )?;
+    } else if found.hosts > 0 {
+        writeln!(text, "count = {} # hosts on which attempts ran; the trace names no machine", found.hosts)?;
+        writeln!(text, "racks = {} # their racks", found.racks.clamp(1, found.hosts))?;
+    }
+    slots_line(text, "map_slots", found.map_slots, "maps")?;
+    slots_line(text, "reduce_slots", found.reduce_slots, "reduces")?;
+
+    writeln!(text, "\n[heartbeat]")?;
+    let ms = |value: f64| format!("{value:.0}");
+    let gaps = "ms; how long slots stayed free though a map waited";
+    line(text, "interval", whole(found.heartbeat.interval, 1.0), ms, gaps)?;
+    if let Some(gap) = found.heartbeat.median_gap.filter(|_| found.heartbeat.at_once) {
+        let n = found.heartbeat.interval.n;
+        writeln!(text, "out_of_band = true # freed slots were taken at once: median {gap:.0} ms, n = {n}")?;
+    }
+
+    writeln!(text, "\n[jobs]")?;
+    let of_maps = "smallest share of finished maps at a job's first reduce, an upper bound; jobs";
+    line(text, "slowstart", found.slowstart, |value| format!("{value:.4}"), of_maps)?;
+    line(
+        text,
+        "launch_overhead",
+        whole(found.heartbeat.launch_overhead, 0.0),
+        ms,
+        "ms; the least part of the same gaps",
+    )?;
+
+    writeln!(text, "\n[cost]")?;
+    locality(text, found.locality)?;
+    let from = match found.shuffle_rate.from_late_reduces {
+        true => "bytes/s, for reduce = \"r2\"; reduces that started after the last map",
+        false => "bytes/s, for reduce = \"r2\"; reduces that started before the last map, by the fluid model",
+    };
+    let rate = |value: f64| format!("{value:.1}");
+    line(text, "shuffle_rate", within(found.shuffle_rate.rate, 1.0, 1e15), rate, from)?;
+    for (what, fitted) in [("map rate", found.map_rate), ("reduce rate", found.reduce_rate)] {
+        let told = fitted.value.map_or_else(|| "not determined".to_owned(), |value| format!("{value:.0} bytes/s"));
+        writeln!(text, "# {what} (no key of a cluster file): {told}; {}", evidence(fitted, &rate))?;
+    }
+
+    writeln!(text, "\n[cost.host_factors]")?;
+    writeln!(
+        text,
+        "# Hosts more than 3 standard errors from the median host; what they logged is divided by the factor."
+    )?;
+    if found.host_factors.is_empty() {
+        writeln!(text, "# none")?;
+    }
+    for (host, fitted) in &found.host_factors {
+        line(text, &quoted(host), *fitted, |value| format!("{value:.4}"), "maps")?;
+    }
+    Ok(())
+}
+
+fn slots_line(text: &mut String, key: &str, slots: Slots, what: &str) -> std::fmt::Result {
+    match slots.most {
+        Some(most) => {
+            let Slots { reached, nodes, .. } = slots;
+            writeln!(
+                text,
+                "{key} = {most} # most {what} at once, reached on {reached} of n = {nodes} nodes; a lower bound"
+            )
+        }
+        None => writeln!(text, "# {key}: not determined: default (no {what} on known hosts)"),
+    }
+}
+
+fn locality(text: &mut String, [rack, off]: [Fitted; 2]) -> std::fmt::Result {
+    let told = |name: &str, fitted: Fitted| {
+        let state = if fitted.value.is_some() { "" } else { "not determined: default, " };
+        format!("{name}: {state}{}", evidence(fitted, &|value| format!("{value:.4}")))
+    };
+    let why = format!("{}; {}", told("rack", rack), told("elsewhere", off));
+    if rack.value.is_none() && off.value.is_none() {
+        return writeln!(text, "# locality: {why}");
+    }
+    let [node, default_rack, default_off] = DEFAULT_FACTORS;
+    // A default must not say that the rack is farther than elsewhere.
+    let rack_value =
+        rack.value.unwrap_or_else(|| off.value.map_or(default_rack, |off| default_rack.min(off.max(node))));
+    let off_value = off.value.unwrap_or_else(|| default_off.max(rack_value));
+    writeln!(text, "locality = [{node:.1}, {rack_value:.4}, {off_value:.4}] # {why}")
+}
+
+/// `key = value # why`, or a comment that it is not determined.
+fn line(text: &mut String, key: &str, fitted: Fitted, tell: impl Fn(f64) -> String, why: &str) -> std::fmt::Result {
+    let evidence = evidence(fitted, &tell);
+    match fitted.value {
+        Some(value) => writeln!(text, "{key} = {} # {evidence}; {why}", tell(value)),
+        None => writeln!(text, "# {key}: not determined: default, {evidence}; {why}"),
+    }
+}
+
+/// `s.e. 1.2, n = 34`.
+fn evidence(fitted: Fitted, tell: &dyn Fn(f64) -> String) -> String {
+    let error = match (fitted.value, fitted.standard_error) {
+        (None, _) => String::new(),
+        (_, Some(error)) => format!("s.e. {}, ", tell(error)),
+        (_, None) => "s.e. unknown, ".to_owned(),
+    };
+    format!("{error}n = {}", fitted.n)
+}
+
+/// A number of whole ms from `least` to a day.
+fn whole(fitted: Fitted, least: f64) -> Fitted {
+    let fitted = within(fitted, least, DAY);
+    Fitted { value: fitted.value.map(f64::round), ..fitted }
+}
+
+fn within(fitted: Fitted, least: f64, most: f64) -> Fitted {
+    Fitted { value: fitted.value.map(|value| value.clamp(least, most)), ..fitted }
+}
+
+/// A string, or a quoted key, of TOML.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::with_capacity(text.len() + 2);
+    quoted.push('"');
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => quoted.extend(['\\', c]),
+            c if c.is_control() => {
+                let _ = write!(quoted, "\\u{:04X}", u32::from(c));
+            }
+            c => quoted.push(c),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::calibration::{Observed, of_attempts};
+
+    fn maker(path: &str) -> Maker {
+        Maker { version: "resched 0.1.0".to_owned(), path: path.to_owned(), sha256: "ab12".to_owned() }
+    }
+
+    #[test]
+    fn what_is_not_determined_is_a_comment() {
+        let nothing = of_attempts(&Observed::default());
+        let text = cluster_file(&nothing, &maker("T"));
+        assert!(
+            text.starts_with("# Fitted by `resched calibrate` of resched 0.1.0 from \"T\", SHA-256 ab12.\n"),
+            "{text}"
+        );
+        let keys: Vec<&str> = text.lines().filter(|line| line.contains(" = ") && !line.starts_with('#')).collect();
+        assert_eq!(keys, ["description = \"fitted by resched calibrate from T\""]);
+        assert!(text.contains("# map_slots: not determined: default (no maps on known hosts)"), "{text}");
+        assert!(text.contains("# interval: not determined: default, n = 0;"), "{text}");
+    }
+
+    #[test]
+    fn estimates_have_their_errors_beside_them() {
+        let fitted = |value, error, n| Fitted { value: Some(value), standard_error: error, n };
+        let mut found = of_attempts(&Observed::default());
+        found.map_slots = Slots { most: Some(2), reached: 11, nodes: 12 };
+        found.heartbeat.interval = fitted(2987.4, Some(40.6), 200);
+        found.locality = [Fitted::unknown(3), fitted(1.2, Some(0.05), 44)];
+        found.host_factors.insert("a \"b\"\n".to_owned(), fitted(2.0, Some(0.1), 30));
+        let text = cluster_file(&found, &maker("T\nx = 1"));
+        for part in [
+            "map_slots = 2 # most maps at once, reached on 11 of n = 12 nodes; a lower bound\n",
+            "interval = 2987 # s.e. 41, n = 200; ms; ",
+            "locality = [1.0, 1.2000, 1.2000] # rack: not determined: default, n = 3; elsewhere: s.e. 0.0500, n = 44\n",
+            "\"a \\\"b\\\"\\u000A\" = 2.0000 # s.e. 0.1000, n = 30; maps\n",
+        ] {
+            assert!(text.contains(part), "{part} is missing in\n{text}");
+        }
+        assert!(!text.contains("\nx = 1"), "{text}");
+    }
+}

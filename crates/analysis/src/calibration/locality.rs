@@ -1,0 +1,127 @@
+//! By how much a map takes longer away from its input.
+
+use std::collections::BTreeMap;
+
+use resched_trace::model::Locality;
+
+use super::{Fitted, LEAST, Observed};
+use crate::distribution::mean;
+
+/// The factors where nothing is known: Rumen's (policies A.5), as in a cluster file without them.
+pub const DEFAULT_FACTORS: [f64; 3] = [1.0, 1.5, 3.0];
+/// A factor whose logarithm is known no better than this is not determined: its interval spans more than two to one.
+const WORST_ERROR: f64 = 0.25;
+
+/// Run time of a map in the rack of its input, and elsewhere, over that on a node with it.
+///
+/// Jobs differ far more than levels do, so each job is its own control: with `d_j` the mean logarithm of the run times of
+/// job `j`'s maps at the level minus that of its maps beside their input, the estimate is `exp(Σ w_j d_j / Σ w_j)` over jobs
+/// with both, `w_j = n·m / (n + m)`: the least-squares fit of a log-linear model with an effect per job. The standard error is
+/// the larger of that from the scatter of maps within jobs and that from the scatter of the `d_j` (jobs may differ in how much
+/// locality matters to them), times the factor. `n` counts the maps at the level in such jobs.
+pub fn locality_factors(observed: &Observed) -> [Fitted; 2] {
+    let mut logs: BTreeMap<usize, [Vec<f64>; 3]> = BTreeMap::new();
+    for map in observed.attempts.iter().filter(|attempt| attempt.is_good_map()) {
+        let (Some(level), Some(time)) = (map.locality, map.run_time()) else { continue };
+        let [node, rack, off] = logs.entry(map.job).or_default();
+        match level {
+            Locality::Node => node.push(time.ln()),
+            Locality::Rack => rack.push(time.ln()),
+            Locality::Off => off.push(time.ln()),
+        }
+    }
+    let pairs = |pick: fn(&[Vec<f64>; 3]) -> &Vec<f64>| -> Vec<(&[f64], &[f64])> {
+        logs.values().map(|levels| (levels[0].as_slice(), pick(levels).as_slice())).collect()
+    };
+    [factor(&pairs(|levels| &levels[1])), factor(&pairs(|levels| &levels[2]))]
+}
+
+/// The factor between the two groups of logarithms of each job.
+fn factor(jobs: &[(&[f64], &[f64])]) -> Fitted {
+    let (mut n, mut total, mut weighted, mut squares, mut freedom) = (0, 0.0, 0.0, 0.0, 0.0);
+    let mut differences = Vec::new();
+    for &(near, far) in jobs {
+        let (Some(near_mean), Some(far_mean)) = (mean(near), mean(far)) else { continue };
+        let (near_count, far_count) = (near.len() as f64, far.len() as f64);
+        let weight = near_count * far_count / (near_count + far_count);
+        n += far.len() as u64;
+        total += weight;
+        weighted += weight * (far_mean - near_mean);
+        differences.push((weight, far_mean - near_mean));
+        squares += near.iter().map(|log| (log - near_mean).powi(2)).sum::<f64>();
+        squares += far.iter().map(|log| (log - far_mean).powi(2)).sum::<f64>();
+        freedom += near_count + far_count - 2.0;
+    }
+    if n < LEAST || freedom < 1.0 {
+        return Fitted::unknown(n);
+    }
+    let estimate = weighted / total;
+    let within = squares / freedom / total;
+    let count = differences.len() as f64;
+    let scatter: f64 = differences.iter().map(|(weight, own)| (weight * (own - estimate)).powi(2)).sum();
+    let between = if count > 1.0 { scatter / (total * total) * count / (count - 1.0) } else { 0.0 };
+    let error = within.max(between).sqrt();
+    if error > WORST_ERROR {
+        return Fitted::unknown(n);
+    }
+    // What a cluster file admits.
+    let factor = estimate.exp().clamp(1e-3, 1e3);
+    Fitted::of(factor, Some(factor * error), n)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use resched_trace::model::TaskKind;
+
+    use super::*;
+    use crate::calibration::Attempt;
+
+    fn map(job: usize, locality: Locality, run: f64) -> Attempt {
+        Attempt {
+            job,
+            kind: TaskKind::Map,
+            start: Some(1_000),
+            finish: Some(1_000 + run as i64),
+            succeeded: true,
+            locality: Some(locality),
+            ..Attempt::default()
+        }
+    }
+
+    /// Small jobs run off their racks and large ones beside their input: the ratio of all means would be below 1.
+    #[test]
+    fn factors_are_found_though_job_sizes_confound_them() {
+        let noise = [0.8, 0.9, 1.0, 1.1, 1.25];
+        let mut attempts = Vec::new();
+        for (job, (base, counts)) in
+            [(100_000.0, [50, 10, 5]), (10_000.0, [20, 20, 10]), (1_000.0, [5, 15, 40])].into_iter().enumerate()
+        {
+            for ((level, factor), count) in
+                [(Locality::Node, 1.0), (Locality::Rack, 1.4), (Locality::Off, 2.2)].into_iter().zip(counts)
+            {
+                attempts.extend((0..count).map(|map_| map(job, level, base * factor * noise[map_ % 5])));
+            }
+        }
+        let observed = Observed { jobs: vec![Default::default(); 3], attempts, ..Observed::default() };
+        let [rack, off] = locality_factors(&observed);
+        for (found, planted, n) in [(rack, 1.4, 45), (off, 2.2, 55)] {
+            assert!((found.value.unwrap() / planted - 1.0).abs() < 0.002, "{found:?}");
+            assert!((0.005..0.1).contains(&found.standard_error.unwrap()), "{found:?}");
+            assert_eq!(found.n, n);
+        }
+    }
+
+    #[test]
+    fn little_or_wild_data_determine_nothing() {
+        let few: Vec<Attempt> =
+            (0..9).flat_map(|_| [map(0, Locality::Node, 10.0), map(0, Locality::Rack, 12.0)]).collect();
+        assert_eq!(locality_factors(&Observed { attempts: few, ..Observed::default() })[0], Fitted::unknown(9));
+        let wild = (0..10).flat_map(|i| {
+            let run = if i % 2 == 0 { 10.0 } else { 1_000.0 };
+            [map(0, Locality::Node, run), map(0, Locality::Off, run)]
+        });
+        let found = locality_factors(&Observed { attempts: wild.collect(), ..Observed::default() });
+        assert_eq!(found, [Fitted::unknown(0), Fitted::unknown(10)]);
+    }
+}

@@ -1,0 +1,84 @@
+//! The share of a job's maps that are finished before its reduces start.
+
+use std::collections::BTreeMap;
+
+use resched_trace::model::TaskKind;
+
+use super::{Fitted, Observed};
+
+/// A job of fewer maps tells the share too coarsely.
+const LEAST_MAPS: u64 = 10;
+/// Jobs without which the share is not determined: each of them may have waited for a slot.
+const LEAST_JOBS: u64 = 3;
+/// Of twenty jobs, one may show too small a share: clocks differ.
+const ODD_JOBS: usize = 20;
+
+/// The smallest share of finished maps at the start of a job's first reduce, over jobs with at least ten maps; of twenty jobs
+/// or more, without the smallest twentieth. A reduce that waits for a slot starts later than it may, so each job shows an upper
+/// bound and the smallest is the nearest; it has no standard error.
+pub fn slowstart(observed: &Observed) -> Fitted {
+    let mut first: BTreeMap<usize, i64> = BTreeMap::new();
+    for reduce in observed.attempts.iter().filter(|attempt| attempt.kind == TaskKind::Reduce) {
+        if let Some(start) = reduce.start {
+            let earliest = first.entry(reduce.job).or_insert(start);
+            *earliest = (*earliest).min(start);
+        }
+    }
+    // Finished before the first reduce, and in all.
+    let mut maps: BTreeMap<usize, (u64, u64)> = BTreeMap::new();
+    for map in observed.attempts.iter().filter(|attempt| attempt.is_good_map()) {
+        if let (Some(finish), Some(&start)) = (map.finish, first.get(&map.job)) {
+            let counts = maps.entry(map.job).or_default();
+            *counts = (counts.0 + u64::from(finish <= start), counts.1 + 1);
+        }
+    }
+    let share = |(job, (before, seen)): (usize, (u64, u64))| {
+        let all = observed.jobs.get(job).and_then(|job| job.maps).unwrap_or(0).max(seen);
+        (all >= LEAST_MAPS).then(|| before as f64 / all as f64)
+    };
+    let mut shares: Vec<f64> = maps.into_iter().filter_map(share).collect();
+    shares.sort_unstable_by(f64::total_cmp);
+    let n = shares.len() as u64;
+    match shares.get(shares.len() / ODD_JOBS) {
+        Some(&share) if n >= LEAST_JOBS => Fitted::of(share, None, n),
+        _ => Fitted::unknown(n),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::calibration::{Attempt, Job};
+
+    /// Maps of a job end every 100 ms; the reduce starts at `start`.
+    fn job(job: usize, maps: i64, start: i64) -> Vec<Attempt> {
+        let map = |n| Attempt {
+            job,
+            kind: TaskKind::Map,
+            start: Some(0),
+            finish: Some(100 * n),
+            succeeded: true,
+            ..Attempt::default()
+        };
+        let reduce = Attempt { job, kind: TaskKind::Reduce, start: Some(start), ..Attempt::default() };
+        (1..=maps).map(map).chain([reduce]).collect()
+    }
+
+    #[test]
+    fn the_smallest_share_counts() {
+        let attempts = [job(0, 20, 250), job(1, 40, 1_000), job(2, 10, 990), job(3, 2, 0)].concat();
+        let observed = Observed { jobs: vec![Job::default(); 4], attempts, ..Observed::default() };
+        assert_eq!(slowstart(&observed), Fitted { value: Some(0.1), standard_error: None, n: 3 });
+        let announced = Observed { jobs: vec![Job { maps: Some(40), ..Job::default() }; 4], ..observed };
+        assert_eq!(slowstart(&announced).value, Some(0.0), "job 3 has 40 maps of which none was done");
+    }
+
+    #[test]
+    fn an_odd_job_of_many_and_few_jobs_do_not_count() {
+        let attempts = (0..20).flat_map(|n| job(n, 20, if n == 5 { -7 } else { 100 * (n as i64 % 5 + 1) })).collect();
+        let observed = Observed { jobs: vec![Job::default(); 20], attempts, ..Observed::default() };
+        assert_eq!(slowstart(&observed).value, Some(0.05));
+        let two = Observed { attempts: [job(0, 20, 250), job(1, 40, 1_000)].concat(), ..observed };
+        assert_eq!(slowstart(&two), Fitted::unknown(2));
+    }
+}

@@ -1,0 +1,369 @@
+//! How far a replay is from what really ran.
+//!
+//! The trace is replayed under the scheduler that ran it; whatever then differs is an error of the model, of its parameters
+//! or of what the trace does not tell (other jobs, failures, the scheduler's settings). Jobs are matched by id. Both runs are
+//! compared on their own clocks, each from the first submission of the jobs that it shares with the other.
+//!
+//! Which jobs: the errors of completion times and makespan are over jobs that ended well in both runs; those of map run
+//! times, locality and utilisation over all that are in both, for a job that failed held slots too.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use resched_trace::model::{Outcome, TaskKind};
+use serde::Serialize;
+
+use crate::distribution::{Distribution, mean};
+use crate::intervals::Interval;
+use crate::jobs::JobMetrics;
+use crate::run::Run;
+use crate::timeline::running_tasks;
+
+/// Relative errors of one quantity over several jobs; with `s` replayed and `o` observed, the error of a job is
+/// `(s − o) / o`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct RelativeError {
+    /// The median of `|s − o| / o`.
+    pub median: f64,
+    /// Nine jobs of ten have at most this `|s − o| / o`.
+    pub p90: f64,
+    /// The mean of `|s − o| / o`.
+    pub mean: f64,
+    /// The mean of `(s − o) / o`: above 0, the replay is too slow.
+    pub mean_signed: f64,
+}
+
+/// The makespan of the jobs compared, last completion − first submission.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct MakespanError {
+    /// What it really was, ms.
+    pub observed_ms: i64,
+    /// What it is in the replay, ms.
+    pub replayed_ms: i64,
+    /// `(replayed − observed) / observed`.
+    pub relative: f64,
+}
+
+/// Where maps were launched, over jobs whose places of input are known.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct LocalityError {
+    /// Shares (0 to 1) of the observed map launches on a node with the input, in its rack and elsewhere.
+    pub observed: [f64; 3],
+    /// The same in the replay.
+    pub replayed: [f64; 3],
+    /// `replayed − observed` in percentage points.
+    pub points: [f64; 3],
+}
+
+/// How far a replay is from what really ran; `None` where it cannot be said.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+pub struct Validation {
+    /// Jobs that ended well in both.
+    pub jobs_compared: u64,
+    /// The other jobs of the trace, by cause.
+    pub not_compared: BTreeMap<String, u64>,
+    /// Of the jobs' completion times ([`crate::metrics::completion_time`]).
+    pub completion: Option<RelativeError>,
+    /// Of the makespan.
+    pub makespan: Option<MakespanError>,
+    /// Distance of the distributions of completion times ([`Distribution::ks_distance`]).
+    pub completion_ks: Option<f64>,
+    /// Distance of the distributions of the run times of successful map attempts.
+    pub map_time_ks: Option<f64>,
+    /// Of the locality of maps.
+    pub locality: Option<LocalityError>,
+    /// [`utilisation_error`] of the map slots; over 1 only if more maps ran than the replay's cluster has slots.
+    pub map_utilisation: Option<f64>,
+    /// [`utilisation_error`] of the reduce slots, likewise.
+    pub reduce_utilisation: Option<f64>,
+}
+
+impl Validation {
+    /// Its errors by name, in the order in which they are told: ratios, KS distances and, for locality, percentage points.
+    pub fn errors(&self) -> [(&'static str, Option<f64>); 12] {
+        let completion = |pick: fn(&RelativeError) -> f64| self.completion.as_ref().map(pick);
+        let points = |level: usize| self.locality.and_then(|locality| locality.points.get(level).copied());
+        [
+            ("completion_median", completion(|error| error.median)),
+            ("completion_p90", completion(|error| error.p90)),
+            ("completion_mean", completion(|error| error.mean)),
+            ("completion_mean_signed", completion(|error| error.mean_signed)),
+            ("makespan", self.makespan.map(|error| error.relative)),
+            ("completion_ks", self.completion_ks),
+            ("map_time_ks", self.map_time_ks),
+            ("locality_node_points", points(0)),
+            ("locality_rack_points", points(1)),
+            ("locality_off_points", points(2)),
+            ("map_utilisation", self.map_utilisation),
+            ("reduce_utilisation", self.reduce_utilisation),
+        ]
+    }
+}
+
+/// The error of `replayed` against `observed`, which must be what really ran.
+pub fn validate(observed: &Run, replayed: &Run) -> Validation {
+    let slots = replayed.replay().map(|info| info.cluster).unwrap_or_default();
+    let shared = shared_jobs(&observed.jobs, &replayed.jobs);
+    let (compared, not_compared) = comparable(observed, &replayed.jobs, &shared);
+    let completions = |pick: fn(&(&JobMetrics, &JobMetrics)) -> Option<i64>| -> Vec<f64> {
+        compared.iter().filter_map(pick).map(|ms| ms as f64).collect()
+    };
+    let (real, simulated) = (completions(|pair| pair.0.completion), completions(|pair| pair.1.completion));
+    let errors: Vec<f64> = real.iter().zip(&simulated).filter_map(|(&o, &s)| signed_error(s, o)).collect();
+    let (real_attempts, simulated_attempts) = aligned(observed, replayed, &shared);
+    let used = |kind, slots| utilisation_error(&real_attempts, &simulated_attempts, kind, slots);
+    Validation {
+        jobs_compared: compared.len() as u64,
+        not_compared,
+        completion: relative_error(&errors),
+        makespan: makespan_error(&compared),
+        completion_ks: Distribution::new(real).ks_distance(&Distribution::new(simulated)),
+        map_time_ks: map_times(&real_attempts).ks_distance(&map_times(&simulated_attempts)),
+        locality: locality_error(observed, replayed, &shared),
+        map_utilisation: used(TaskKind::Map, slots.map_slots),
+        reduce_utilisation: used(TaskKind::Reduce, slots.reduce_slots),
+    }
+}
+
+/// `(s − o) / o`; `None` where nothing was observed or it took no time.
+pub fn signed_error(replayed: f64, observed: f64) -> Option<f64> {
+    (observed > 0.0 && replayed.is_finite()).then(|| (replayed - observed) / observed)
+}
+
+/// Median, 90th percentile and means of these signed errors; `None` for none.
+pub fn relative_error(signed: &[f64]) -> Option<RelativeError> {
+    let sizes = Distribution::new(signed.iter().map(|error| error.abs()));
+    Some(RelativeError {
+        median: sizes.median()?,
+        p90: sizes.quantile(0.9)?,
+        mean: sizes.mean()?,
+        mean_signed: mean(signed)?,
+    })
+}
+
+/// The mean over time of `|tasks running in the one − in the other|`, over the number of slots, from 0 to the end of the
+/// last attempt of either kind: 0 if as many run at every instant, whichever they are. Both must be on one clock that starts at
+/// 0. `None` without slots or attempts.
+pub fn utilisation_error(one: &[Interval], other: &[Interval], kind: TaskKind, slots: u64) -> Option<f64> {
+    let of_kind = || one.iter().chain(other).filter(|interval| interval.kind == kind);
+    of_kind().next()?;
+    let end = one.iter().chain(other).map(|interval| interval.finish).max().filter(|&end| end > 0)?;
+    (slots > 0).then(|| running_tasks(one, kind).mean_difference(&running_tasks(other, kind), 0, end) / slots as f64)
+}
+
+/// `replayed − observed` of three shares, from counts; `None` if either counts nothing.
+pub fn locality_of(observed: [u64; 3], replayed: [u64; 3]) -> Option<LocalityError> {
+    let shares = |counts: [u64; 3]| {
+        let all: u64 = counts.iter().sum();
+        (all > 0).then(|| counts.map(|count| count as f64 / all as f64))
+    };
+    let (observed, replayed) = (shares(observed)?, shares(replayed)?);
+    let [node, rack, off] = observed;
+    let [node_now, rack_now, off_now] = replayed;
+    let points = [node_now - node, rack_now - rack, off_now - off].map(|difference| difference * 100.0);
+    Some(LocalityError { observed, replayed, points })
+}
+
+/// The rows of the jobs that are in both, by id; of two jobs with one id, the first counts.
+fn shared_jobs<'a>(observed: &'a [JobMetrics], replayed: &'a [JobMetrics]) -> BTreeMap<&'a str, (usize, usize)> {
+    let rows = |jobs: &'a [JobMetrics]| {
+        let mut rows: BTreeMap<&str, usize> = BTreeMap::new();
+        for (row, job) in jobs.iter().enumerate() {
+            rows.entry(job.job_id.as_str()).or_insert(row);
+        }
+        rows
+    };
+    let replayed = rows(replayed);
+    rows(observed).into_iter().filter_map(|(id, row)| Some((id, (row, *replayed.get(id)?)))).collect()
+}
+
+/// A job as it was and as it is in the replay.
+type Compared<'a> = (&'a JobMetrics, &'a JobMetrics);
+
+/// The jobs that ended well in both, and what stands in the way of the others.
+fn comparable<'a>(
+    observed: &'a Run,
+    replayed: &'a [JobMetrics],
+    shared: &BTreeMap<&str, (usize, usize)>,
+) -> (Vec<Compared<'a>>, BTreeMap<String, u64>) {
+    let (mut pairs, mut causes) = (Vec::new(), BTreeMap::new());
+    for (row, job) in observed.jobs.iter().enumerate() {
+        let twin = shared.get(job.job_id.as_str()).filter(|rows| rows.0 == row).and_then(|rows| replayed.get(rows.1));
+        let cause = match (job, twin) {
+            (job, _) if job.outcome == Outcome::Killed => "observed-killed",
+            (job, _) if job.outcome == Outcome::Failed => "observed-failed",
+            (job, _) if !job.finished => "observed-without-finish",
+            (job, _) if job.completion.is_none_or(|time| time <= 0) => "observed-without-duration",
+            (_, None) => "left-out-of-replay",
+            (_, Some(twin)) if !twin.finished => "not-finished-in-replay",
+            (job, Some(twin)) => {
+                pairs.push((job, twin));
+                continue;
+            }
+        };
+        *causes.entry(cause.to_owned()).or_insert(0) += 1;
+    }
+    (pairs, causes)
+}
+
+/// The makespan of these jobs in both runs.
+fn makespan_error(compared: &[Compared]) -> Option<MakespanError> {
+    let of = |pick: fn(&Compared) -> (Option<i64>, Option<i64>)| {
+        let first = compared.iter().filter_map(|pair| pick(pair).0).min()?;
+        let last = compared.iter().filter_map(|pair| pick(pair).1).max()?;
+        Some(last - first)
+    };
+    let observed_ms = of(|pair| (pair.0.submit, pair.0.finish))?;
+    let replayed_ms = of(|pair| (pair.1.submit, pair.1.finish))?;
+    let relative = signed_error(replayed_ms as f64, observed_ms as f64)?;
+    Some(MakespanError { observed_ms, replayed_ms, relative })
+}
+
+/// The attempts of the shared jobs, observed and replayed, each on a clock that starts with the first submission.
+fn aligned(observed: &Run, replayed: &Run, shared: &BTreeMap<&str, (usize, usize)>) -> (Vec<Interval>, Vec<Interval>) {
+    let of = |run: &Run, rows: BTreeSet<usize>| {
+        let jobs = rows.iter().filter_map(|&row| run.jobs.get(row));
+        let zero = jobs.filter_map(|job| job.submit).min().unwrap_or(0);
+        let own = run.intervals.iter().filter(|interval| rows.contains(&interval.job));
+        own.map(|own| Interval { start: own.start - zero, finish: own.finish - zero, ..*own }).collect()
+    };
+    let real = of(observed, shared.values().map(|rows| rows.0).collect());
+    (real, of(replayed, shared.values().map(|rows| rows.1).collect()))
+}
+
+/// The run times of successful map attempts.
+fn map_times(intervals: &[Interval]) -> Distribution {
+    let maps = intervals.iter().filter(|interval| interval.kind == TaskKind::Map && interval.succeeded);
+    Distribution::new(maps.map(|map| (map.finish - map.start) as f64))
+}
+
+/// The launches of maps by level, over the shared jobs for which the trace knows a level.
+fn locality_error(observed: &Run, replayed: &Run, shared: &BTreeMap<&str, (usize, usize)>) -> Option<LocalityError> {
+    let (mut real, mut simulated) = ([0; 3], [0; 3]);
+    let add = |sum: &mut [u64; 3], job: &JobMetrics| {
+        for (sum, count) in sum.iter_mut().zip(job.map_launches) {
+            *sum += count;
+        }
+    };
+    for &(row, twin) in shared.values() {
+        let (Some(job), Some(twin)) = (observed.jobs.get(row), replayed.jobs.get(twin)) else { continue };
+        if job.map_launches.iter().any(|&count| count > 0) {
+            add(&mut real, job);
+            add(&mut simulated, twin);
+        }
+    }
+    locality_of(real, simulated)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use resched_trace::run::{RunCluster, RunInfo};
+
+    use super::*;
+    use crate::run::Origin;
+
+    fn job(id: &str, submit: i64, finish: i64) -> JobMetrics {
+        JobMetrics {
+            job_id: id.to_owned(),
+            outcome: Outcome::Success,
+            finished: true,
+            submit: Some(submit),
+            finish: Some(finish),
+            completion: Some(finish - submit),
+            ..JobMetrics::default()
+        }
+    }
+
+    fn map(job: usize, start: i64, finish: i64) -> Interval {
+        Interval { job, kind: TaskKind::Map, start, finish, succeeded: true }
+    }
+
+    fn run(jobs: Vec<JobMetrics>, intervals: Vec<Interval>) -> Run {
+        let cluster = RunCluster { map_slots: 2, reduce_slots: 1, ..RunCluster::default() };
+        Run {
+            label: String::new(),
+            origin: Origin::Replay(Box::new(RunInfo { cluster, ..RunInfo::default() })),
+            skipped: BTreeMap::new(),
+            jobs,
+            intervals,
+            decisions: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn errors_are_relative_and_keep_their_sign_in_one_mean() {
+        // |errors| 0.1, 0.2, 0.3, 0.4: numpy.quantile(…, 0.9) = 0.37
+        let error = relative_error(&[-0.1, 0.2, -0.3, 0.4]).unwrap();
+        for (found, expected) in
+            [(error.median, 0.25), (error.p90, 0.37), (error.mean, 0.25), (error.mean_signed, 0.05)]
+        {
+            assert!((found - expected).abs() < 1e-12, "{error:?}");
+        }
+        assert_eq!(relative_error(&[]), None);
+        assert_eq!([signed_error(15.0, 10.0), signed_error(5.0, 10.0)], [Some(0.5), Some(-0.5)]);
+        assert_eq!(signed_error(5.0, 0.0), None);
+    }
+
+    #[test]
+    fn locality_is_told_in_points() {
+        let error = locality_of([8, 1, 1], [3, 1, 0]).unwrap();
+        assert_eq!(error.observed, [0.8, 0.1, 0.1]);
+        assert_eq!(error.replayed, [0.75, 0.25, 0.0]);
+        let expected = [-5.0, 15.0, -10.0];
+        assert!(error.points.iter().zip(expected).all(|(found, wanted)| (found - wanted).abs() < 1e-9), "{error:?}");
+        assert_eq!(locality_of([0; 3], [1, 0, 0]), None);
+    }
+
+    /// Two against one map for 10 ms, none against one for 10: 20 of 2 × 40 ms of slots, as a reduce runs until 40.
+    #[test]
+    fn utilisation_differs_by_tasks_that_run_at_an_instant() {
+        let reduce = Interval { kind: TaskKind::Reduce, ..map(0, 20, 40) };
+        let (real, simulated) = ([map(0, 0, 10), map(0, 0, 10), reduce], [map(0, 0, 20)]);
+        assert_eq!(utilisation_error(&real, &simulated, TaskKind::Map, 2), Some(0.25));
+        assert_eq!(utilisation_error(&real, &simulated, TaskKind::Reduce, 1), Some(0.5));
+        assert_eq!(utilisation_error(&real, &simulated, TaskKind::Setup, 1), None);
+        assert_eq!(utilisation_error(&real, &simulated, TaskKind::Map, 0), None);
+    }
+
+    #[test]
+    fn a_run_is_like_itself_on_any_clock() {
+        let real = run(vec![job("a", 1_000, 1_100), job("b", 1_050, 1_200)], vec![map(0, 1_000, 1_090)]);
+        let simulated = run(vec![job("b", 55, 205), job("a", 5, 105)], vec![map(1, 5, 95)]);
+        let found = validate(&real, &simulated);
+        assert_eq!((found.jobs_compared, found.not_compared.len()), (2, 0));
+        let none = RelativeError { median: 0.0, p90: 0.0, mean: 0.0, mean_signed: 0.0 };
+        assert_eq!(found.completion, Some(none));
+        let makespan = MakespanError { observed_ms: 200, replayed_ms: 200, relative: 0.0 };
+        assert_eq!(found.makespan, Some(makespan));
+        assert_eq!([found.completion_ks, found.map_time_ks, found.map_utilisation], [Some(0.0); 3]);
+        assert_eq!((found.reduce_utilisation, found.locality), (None, None));
+    }
+
+    #[test]
+    fn jobs_that_cannot_be_compared_are_counted_by_cause() {
+        let ended = |id: &str, outcome| JobMetrics { outcome, finished: false, ..job(id, 0, 10) };
+        let real = vec![
+            job("a", 0, 100),
+            ended("killed", Outcome::Killed),
+            ended("failed", Outcome::Failed),
+            ended("cut", Outcome::Incomplete),
+            job("brief", 5, 5),
+            job("left", 0, 10),
+            job("stuck", 0, 10),
+        ];
+        let simulated = vec![job("a", 0, 150), job("brief", 0, 5), ended("stuck", Outcome::Incomplete)];
+        let found = validate(&run(real, Vec::new()), &run(simulated, Vec::new()));
+        assert_eq!(found.jobs_compared, 1);
+        assert_eq!(found.completion.unwrap().mean_signed, 0.5);
+        let causes: Vec<(&str, u64)> = found.not_compared.iter().map(|(cause, &n)| (cause.as_str(), n)).collect();
+        let expected = [
+            "left-out-of-replay",
+            "not-finished-in-replay",
+            "observed-failed",
+            "observed-killed",
+            "observed-without-duration",
+            "observed-without-finish",
+        ];
+        assert_eq!(causes, expected.map(|cause| (cause, 1)));
+    }
+}

@@ -1,0 +1,130 @@
+//! `resched calibrate`: the cluster file of the cluster that a trace ran on.
+
+use std::path::{Path, PathBuf};
+
+use resched_analysis::calibration::{Calibration, Fitted, Maker, Slots, calibrate, cluster_file};
+use resched_sim::ClusterConfig;
+use resched_trace::run;
+use resched_trace::store::{Trace, sha256, write_file};
+use serde::Serialize;
+
+use crate::failure::Failure;
+use crate::output::{count, print, print_json, table};
+
+/// Fit slots, heartbeats, locality factors and rates from the attempts of a trace, and write them as a cluster file.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// A trace of attempts that were observed, or a run of `replay`.
+    trace: PathBuf,
+    /// The cluster file (TOML) to write, for `replay --cluster`; an earlier one that calibrate wrote is replaced.
+    #[arg(long, value_name = "CLUSTER.toml")]
+    out: PathBuf,
+    /// The same for programs.
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, Serialize)]
+struct Told<'a> {
+    trace: &'a str,
+    sha256: &'a str,
+    #[serde(flatten)]
+    calibration: &'a Calibration,
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    check(&args.out)?;
+    let sha256 = fingerprint(&args.trace)?;
+    let found = calibrate(&args.trace)?;
+    let version = concat!("resched ", env!("CARGO_PKG_VERSION")).to_owned();
+    let maker = Maker { version, path: args.trace.display().to_string(), sha256 };
+    let text = cluster_file(&found, &maker);
+    ClusterConfig::parse(&text).map_err(|error| {
+        Failure::work(format!("{}: the fitted cluster is none ({error}); please report this", args.out.display()))
+    })?;
+    if let Some(folder) = args.out.parent() {
+        std::fs::create_dir_all(folder).map_err(|error| {
+            Failure::request(format!(
+                "{}: cannot write into this folder ({error}); name another --out",
+                folder.display()
+            ))
+        })?;
+    }
+    write_file(&args.out, text.as_bytes())?;
+    if args.json {
+        return print_json(&Told { trace: &maker.path, sha256: &maker.sha256, calibration: &found });
+    }
+    print(&(in_words(&found) + &format!("\n{}\n", args.out.display())))
+}
+
+/// How the first line of a file of ours begins.
+const OURS: &str = "# Fitted by `resched calibrate`";
+
+/// That nobody's own cluster file is overwritten.
+fn check(out: &Path) -> Result<(), Failure> {
+    if !out.exists() {
+        return Ok(());
+    }
+    let ours = out.is_file() && std::fs::read(out).is_ok_and(|bytes| bytes.starts_with(OURS.as_bytes()));
+    if ours {
+        return Ok(());
+    }
+    let problem =
+        "expected nothing, or a file that calibrate wrote; found something else, which is kept; name another --out";
+    Err(Failure::request(format!("{}: {problem}", out.display())))
+}
+
+/// SHA-256 of what identifies the trace or run.
+fn fingerprint(dir: &Path) -> Result<String, Failure> {
+    let marker = dir.join(run::MARKER);
+    if !marker.is_file() {
+        return Ok(Trace::open(dir)?.fingerprint()?);
+    }
+    let bytes = std::fs::read(&marker)
+        .map_err(|error| Failure::work(format!("{}: cannot be read ({error})", marker.display())))?;
+    Ok(sha256(&bytes))
+}
+
+fn in_words(found: &Calibration) -> String {
+    let slots = |what: &str, slots: Slots| {
+        let most = slots.most.map_or_else(|| NOT.to_owned(), |most| most.to_string());
+        let reached = format!("{} of {} nodes", count(slots.reached), count(slots.nodes));
+        vec![what.to_owned(), most, "-".to_owned(), reached]
+    };
+    let ms = |value: f64| format!("{value:.0} ms");
+    let factor = |value: f64| format!("{value:.3}");
+    let rate = |value: f64| format!("{:.4} MB/s", value / 1e6);
+    let shuffle = if found.shuffle_rate.from_late_reduces { "late reduces" } else { "early reduces" };
+    let [rack, off] = found.locality;
+    let mut rows = vec![
+        slots("map slots of a node", found.map_slots),
+        slots("reduce slots of a node", found.reduce_slots),
+        row("heartbeat interval", found.heartbeat.interval, &ms, "gaps"),
+        row("launch overhead", found.heartbeat.launch_overhead, &ms, "gaps"),
+        row("slow-start", found.slowstart, &factor, "jobs"),
+        row("maps in the rack of their input, times as long", rack, &factor, "maps"),
+        row("maps elsewhere, times as long", off, &factor, "maps"),
+        row("map rate", found.map_rate, &rate, "maps"),
+        row("reduce rate", found.reduce_rate, &rate, "reduces"),
+        row("shuffle rate of a reduce", found.shuffle_rate.rate, &rate, shuffle),
+    ];
+    if found.heartbeat.at_once {
+        let n = format!("{} gaps", count(found.heartbeat.interval.n));
+        rows.push(vec!["nodes call at once when a task ends".to_owned(), "yes".to_owned(), "-".to_owned(), n]);
+    }
+    let hosts = found.host_factors.iter();
+    rows.extend(hosts.map(|(host, fitted)| row(&format!("host {host:?}, times as long"), *fitted, &factor, "maps")));
+    table(&["what", "estimate", "standard error", "from"], rows, 1..4)
+}
+
+/// What stands for an estimate where there is too little data.
+const NOT: &str = "not determined";
+
+fn row(what: &str, fitted: Fitted, tell: &dyn Fn(f64) -> String, unit: &str) -> Vec<String> {
+    vec![
+        what.to_owned(),
+        fitted.value.map_or_else(|| NOT.to_owned(), tell),
+        fitted.standard_error.map_or_else(|| "-".to_owned(), tell),
+        format!("{} {unit}", count(fitted.n)),
+    ]
+}

@@ -1,0 +1,256 @@
+//! `resched validate`: what really ran, replayed, and how far the replay is from it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use resched_analysis::Run;
+use resched_analysis::validation::{LocalityError, Validation, validate};
+use resched_policies::PolicySpec;
+use resched_sim::{ClusterConfig, Skipped};
+use resched_trace::run;
+use resched_trace::store::{StagedDir, Trace};
+use serde::Serialize;
+
+use super::ingest::left_out;
+use super::replay::{Outcome, Request};
+use crate::failure::Failure;
+use crate::output::{count, duration, print, table};
+
+/// The policy that is taken for the one that ran the trace, where the user names none: Hadoop's default.
+const ASSUMED: &str = "fifo";
+/// Nobody needs more replays of one trace to see how its draws matter.
+const MOST_SEEDS: u64 = 1_000;
+
+/// Replay what really ran under the scheduler that ran it, and measure the error.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// A trace of attempts that were observed.
+    trace: PathBuf,
+    /// The policy that ran it, as `replay` takes it; given more than once, to see which explains the trace best. Without it
+    /// `fifo` is assumed.
+    #[arg(long = "policy", value_name = "POLICY")]
+    policies: Vec<String>,
+    /// The cluster that ran it (TOML); without it the trace's own machines. `resched calibrate` writes one.
+    #[arg(long, value_name = "CLUSTER.toml")]
+    cluster: Option<PathBuf>,
+    /// The first seed of all draws.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Replays a policy, each with the next seed; the errors told are their means.
+    #[arg(long, default_value_t = 1, value_name = "K", value_parser = clap::value_parser!(u64).range(1..=MOST_SEEDS))]
+    seeds: u64,
+    /// Print one JSON object a policy, a line each.
+    #[arg(long)]
+    json: bool,
+}
+
+/// The errors of a policy's replays.
+#[derive(Debug, Serialize)]
+struct Told {
+    #[serde(skip)]
+    label: String,
+    policy: String,
+    params: BTreeMap<String, String>,
+    /// Whether nobody said that this policy ran the trace.
+    assumed: bool,
+    /// The means over seeds.
+    errors: BTreeMap<&'static str, Option<f64>>,
+    /// The replays, a seed each.
+    replays: Vec<Replay>,
+}
+
+#[derive(Debug, Serialize)]
+struct Replay {
+    seed: u64,
+    #[serde(flatten)]
+    validation: Validation,
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let assumed = args.policies.is_empty();
+    let mut policies = Vec::new();
+    for text in args.policies.iter().map(String::as_str).chain(assumed.then_some(ASSUMED)) {
+        policies.extend(PolicySpec::parse_grid(text).map_err(Failure::request)?);
+    }
+    let config = args.cluster.as_deref().map_or_else(|| Ok(ClusterConfig::default()), ClusterConfig::read)?;
+    let observed = observed(&args.trace)?;
+    let scratch = std::env::temp_dir().join(format!("resched-validate-{}", std::process::id()));
+    // The replays are of no use once they are measured: their folder is never committed.
+    let scratch = StagedDir::create(&scratch, run::MARKER)?;
+    let mut told: Vec<Told> = Vec::new();
+    let mut skipped = Skipped::new();
+    for step in 0..args.seeds {
+        let seed = args.seed.wrapping_add(step);
+        let request = Request {
+            policies: &policies,
+            config: config.clone(),
+            site: None,
+            seed,
+            threads: None,
+            decisions: false,
+            resume: false,
+        };
+        let Outcome { done, skipped: of_seed } = request.carry_out(&args.trace, &scratch.path().join("runs"))?;
+        skipped = of_seed;
+        for (place, done) in done.iter().enumerate() {
+            let replayed = Run::open(&done.dir)?;
+            let replay = Replay { seed, validation: validate(&observed, &replayed) };
+            match told.get_mut(place) {
+                Some(told) => told.replays.push(replay),
+                None => told.push(Told::new(done.label.clone(), &replayed, assumed, replay)),
+            }
+        }
+    }
+    for own in &mut told {
+        own.errors = mean_errors(&own.replays);
+    }
+    if args.json {
+        let lines: Result<Vec<String>, _> = told.iter().map(serde_json::to_string).collect();
+        return print(&lines.map_err(|error| Failure::work(error.to_string()))?.join("\n"));
+    }
+    print(&in_words(&told, observed.jobs.len(), &skipped))
+}
+
+/// What really ran.
+fn observed(path: &Path) -> Result<Run, Failure> {
+    if path.is_file() {
+        let problem =
+            "expected a trace, found a file; a workload was never run: nothing was observed of it. Make a trace of";
+        return Err(Failure::request(format!(
+            "{}: {problem} job histories with `resched ingest <PATH>… --out <TRACE>`",
+            path.display()
+        )));
+    }
+    Trace::open(path)?;
+    let observed = Run::open(path)?;
+    observed.check_observed(path)?;
+    Ok(observed)
+}
+
+impl Told {
+    fn new(label: String, replayed: &Run, assumed: bool, replay: Replay) -> Self {
+        let (policy, params) =
+            replayed.replay().map(|info| (info.policy.clone(), info.params.clone())).unwrap_or_default();
+        Self { label, policy, params, assumed, errors: BTreeMap::new(), replays: vec![replay] }
+    }
+
+    /// The cells of its column.
+    fn cells(&self, jobs: usize) -> Vec<String> {
+        let first = self.replays.first().map(|replay| &replay.validation);
+        let number = |name: &str, unit: Unit| self.error(name, unit);
+        let mean_of = |pick: fn(&Validation) -> Option<f64>| {
+            let values: Vec<f64> = self.replays.iter().filter_map(|replay| pick(&replay.validation)).collect();
+            resched_analysis::distribution::mean(&values)
+        };
+        let level = |level: usize, name: &str| {
+            let shares = |pick: fn(&LocalityError) -> [f64; 3]| {
+                let locality = first.and_then(|own| own.locality)?;
+                pick(&locality).get(level).copied()
+            };
+            let observed = shares(|locality| locality.observed);
+            let observed = observed.map_or_else(String::new, |share| format!(" of {:.1} %", share * 100.0));
+            number(name, Unit::Points) + &observed
+        };
+        vec![
+            first.map_or_else(String::new, |own| format!("{} of {}", count(own.jobs_compared), count(jobs as u64))),
+            number("completion_median", Unit::Share),
+            number("completion_p90", Unit::Share),
+            number("completion_mean", Unit::Share),
+            number("completion_mean_signed", Unit::Signed),
+            duration(mean_of(|own| own.makespan.map(|span| span.observed_ms as f64))),
+            duration(mean_of(|own| own.makespan.map(|span| span.replayed_ms as f64))),
+            number("makespan", Unit::Signed),
+            number("completion_ks", Unit::Plain),
+            number("map_time_ks", Unit::Plain),
+            level(0, "locality_node_points"),
+            level(1, "locality_rack_points"),
+            level(2, "locality_off_points"),
+            number("map_utilisation", Unit::Share),
+            number("reduce_utilisation", Unit::Share),
+        ]
+    }
+
+    /// An error's mean over seeds, and from where to where it goes.
+    fn error(&self, name: &str, unit: Unit) -> String {
+        let Some(mean) = self.errors.get(name).copied().flatten() else { return "-".to_owned() };
+        let all = || self.replays.iter().flat_map(|replay| replay.validation.errors());
+        let values = || all().filter(|error| error.0 == name).filter_map(|error| error.1);
+        let (low, high) = (values().fold(f64::INFINITY, f64::min), values().fold(f64::NEG_INFINITY, f64::max));
+        let text = unit.tell(mean);
+        if self.replays.len() > 1 { format!("{text} ({} to {})", unit.tell(low), unit.tell(high)) } else { text }
+    }
+}
+
+/// How an error is told.
+#[derive(Debug, Clone, Copy)]
+enum Unit {
+    Share,
+    Signed,
+    Points,
+    Plain,
+}
+
+impl Unit {
+    fn tell(self, value: f64) -> String {
+        match self {
+            Unit::Share => format!("{:.1} %", value * 100.0),
+            Unit::Signed => format!("{:+.1} %", value * 100.0),
+            Unit::Points => format!("{value:+.1} points"),
+            Unit::Plain => format!("{value:.3}"),
+        }
+    }
+}
+
+/// The rows of the table; [`Told::cells`] has a cell for each.
+const ROWS: [&str; 15] = [
+    "jobs compared",
+    "completion time: median error",
+    "  90 % of the jobs within",
+    "  mean error",
+    "  mean error with its sign",
+    "makespan: observed",
+    "  replayed",
+    "  error",
+    "KS distance: completion times",
+    "  map run times",
+    "maps launched on a node with the input",
+    "  in its rack",
+    "  elsewhere",
+    "running maps: mean difference / slots",
+    "running reduces: mean difference / slots",
+];
+
+/// The means over seeds; null for an error that no replay has.
+fn mean_errors(replays: &[Replay]) -> BTreeMap<&'static str, Option<f64>> {
+    let mut values: BTreeMap<&'static str, Vec<f64>> = BTreeMap::new();
+    for (name, error) in replays.iter().flat_map(|replay| replay.validation.errors()) {
+        values.entry(name).or_default().extend(error);
+    }
+    values.into_iter().map(|(name, values)| (name, resched_analysis::distribution::mean(&values))).collect()
+}
+
+/// The policies side by side, and what was left out.
+fn in_words(told: &[Told], jobs: usize, skipped: &Skipped) -> String {
+    let columns: Vec<Vec<String>> = told.iter().map(|own| own.cells(jobs)).collect();
+    let row = |(place, name): (usize, &&str)| {
+        let cells = columns.iter().map(|column| column.get(place).cloned().unwrap_or_default());
+        std::iter::once((*name).to_owned()).chain(cells).collect()
+    };
+    let heading: Vec<&str> =
+        std::iter::once("error of the replay").chain(told.iter().map(|own| own.label.as_str())).collect();
+    let mut text = table(&heading, ROWS.iter().enumerate().map(row).collect(), 1..heading.len());
+    for own in told {
+        if let Some(causes) =
+            own.replays.first().map(|replay| &replay.validation.not_compared).filter(|own| !own.is_empty())
+        {
+            let causes: Vec<String> = causes.iter().map(|(cause, &n)| format!("{} × {cause}", count(n))).collect();
+            text += &format!("{}: not compared: {}\n", own.label, causes.join(", "));
+        }
+    }
+    if told.iter().any(|own| own.assumed) {
+        text += &format!(
+            "The trace does not say which scheduler ran it: `{ASSUMED}` was assumed; --policy names another.\n"
+        );
+    }
+    text + &left_out(skipped)
+}
