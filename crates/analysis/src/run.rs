@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use resched_trace::model::DecisionRow;
+use resched_trace::model::{DecisionRow, ResourceRow};
 use resched_trace::run::{self, RunInfo};
 use resched_trace::store::{Manifest, Trace};
 
 use crate::intervals::{Interval, intervals};
 use crate::jobs::{JobMetrics, job_metrics};
-use crate::tables::decisions;
+use crate::tables::{decisions, resources};
 use crate::{Error, Tables};
 
 /// Where the tables come from.
@@ -75,6 +75,8 @@ pub struct Run {
     pub intervals: Vec<Interval>,
     /// What its policy told of its decisions, in order; empty if the run was not asked to keep them.
     pub decisions: Vec<DecisionRow>,
+    /// What its nodes used, in order of time; empty but under the cost model `contention`.
+    pub resources: Vec<ResourceRow>,
 }
 
 impl Run {
@@ -96,6 +98,7 @@ impl Run {
             jobs: job_metrics(&tables)?,
             intervals: intervals(&tables)?,
             decisions: decisions(dir, &rows)?,
+            resources: resources(dir, &rows)?,
             skipped: tables.skipped,
         })
     }

@@ -9,7 +9,7 @@ use arrow::array::{Array, BooleanArray, Int64Array, RecordBatch, StringArray};
 use arrow::compute::filter_record_batch;
 use polars::error::PolarsError;
 use polars::prelude::{Column, DataFrame};
-use resched_trace::model::{AttemptRow, DecisionRow, JobRow};
+use resched_trace::model::{AttemptRow, DecisionRow, JobRow, ResourceRow};
 use resched_trace::store::columns::Row;
 use resched_trace::store::{Rows, read_table};
 
@@ -62,12 +62,21 @@ impl Tables {
 
 /// The rows of `decisions.parquet` in `dir`, without those at times that cannot be; none if the run holds no such table.
 pub(crate) fn decisions(dir: &Path, rows: &BTreeMap<String, u64>) -> Result<Vec<DecisionRow>, Error> {
-    if !rows.contains_key(DecisionRow::TABLE) {
+    all(dir, rows, |row: &DecisionRow| row.time)
+}
+
+/// The rows of `resources.parquet` in `dir`, likewise.
+pub(crate) fn resources(dir: &Path, rows: &BTreeMap<String, u64>) -> Result<Vec<ResourceRow>, Error> {
+    all(dir, rows, |row: &ResourceRow| row.time)
+}
+
+fn all<R: Row>(dir: &Path, rows: &BTreeMap<String, u64>, time: impl Fn(&R) -> i64) -> Result<Vec<R>, Error> {
+    if !rows.contains_key(R::TABLE) {
         return Ok(Vec::new());
     }
-    let path = dir.join(format!("{}.parquet", DecisionRow::TABLE));
-    let all: Result<Vec<DecisionRow>, _> = Rows::new(path, checked::<DecisionRow>(dir, rows)?).collect();
-    Ok(all?.into_iter().filter(|row| (-MAX_TIME..=MAX_TIME).contains(&row.time)).collect())
+    let path = dir.join(format!("{}.parquet", R::TABLE));
+    let all: Result<Vec<R>, _> = Rows::new(path, checked::<R>(dir, rows)?).collect();
+    Ok(all?.into_iter().filter(|row| (-MAX_TIME..=MAX_TIME).contains(&time(row))).collect())
 }
 
 /// The batches of a table whose length is as the marker file says.

@@ -287,6 +287,7 @@ mod tests {
             jobs,
             intervals,
             decisions: Vec::new(),
+            resources: Vec::new(),
         }
     }
 

@@ -288,6 +288,13 @@ pub enum Backup {
     Job,
 }
 
+impl Cost {
+    /// The name of the cost model: `contention` or `logged`.
+    pub fn model(&self) -> &'static str {
+        if self.contention.is_some() { "contention" } else { "logged" }
+    }
+}
+
 impl Default for Cost {
     fn default() -> Self {
         Self {

@@ -144,7 +144,7 @@ impl Request<'_> {
             trace: RunTrace { path: path.display().to_string(), sha256: trace.fingerprint()? },
             rules: serde_json::to_value(&cluster.config).map_err(|error| Failure::work(error.to_string()))?,
             site: self.site.clone(),
-            cost_model: "logged".to_owned(),
+            cost_model: cluster.config.cost.model().to_owned(),
             reduce_model: cluster.config.cost.reduce.name().to_owned(),
             seed: self.seed,
             skipped,

@@ -5,6 +5,7 @@ mod cdf_maps;
 mod delta;
 mod job_times;
 mod locality;
+mod resources;
 mod running_tasks;
 mod starvation;
 mod waiting;
@@ -38,4 +39,5 @@ pub const CHARTS: &[Chart] = &[
     locality::CHART,
     cdf_maps::CHART,
     delta::CHART,
+    resources::CHART,
 ];
