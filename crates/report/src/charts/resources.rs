@@ -24,6 +24,8 @@ pub(super) const CHART: Chart = Chart {
 const PLOT_HEIGHT: u32 = 120;
 
 type Panel = (&'static str, fn(&ResourceRow) -> f64);
+/// Values over time, ms since the first submission.
+type Points = Vec<(i64, f64)>;
 
 /// Title and value of each plot, from the top.
 const PANELS: [Panel; 4] = [
@@ -40,7 +42,7 @@ fn draw(runs: &[Run]) -> Result<Option<String>, Error> {
     let longest = runs.iter().filter_map(|run| span(&run.jobs)).map(|(first, last)| last - first).max().unwrap_or(0);
     let unit = TimeUnit::for_max(longest as f64);
     let x = Axis::exact(format!("Time ({})", unit.name), 0.0, unit.of(longest as f64), 7, 0.0);
-    let panels: Vec<(Vec<Vec<(i64, f64)>>, Axis)> = PANELS
+    let panels: Vec<(Vec<Points>, Axis)> = PANELS
         .into_iter()
         .map(|(title, value)| {
             let lines: Vec<_> = runs.iter().map(|run| means(run, value)).collect();
@@ -71,8 +73,8 @@ fn draw(runs: &[Run]) -> Result<Option<String>, Error> {
     .map(Some)
 }
 
-/// The mean of a value over all nodes at each time, ms since the first submission.
-fn means(run: &Run, value: fn(&ResourceRow) -> f64) -> Vec<(i64, f64)> {
+/// The mean of a value over all nodes at each time.
+fn means(run: &Run, value: fn(&ResourceRow) -> f64) -> Points {
     let Some((first, last)) = span(&run.jobs) else { return Vec::new() };
     let mut sums: BTreeMap<i64, (f64, u32)> = BTreeMap::new();
     for row in run.resources.iter().filter(|row| (first..=last).contains(&row.time) && value(row).is_finite()) {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rand::RngExt;
 use resched_trace::draws::{Purpose, stream};
-use resched_trace::model::{AttemptRow, DecisionRow, JobRow, Locality, Outcome, TaskKind};
+use resched_trace::model::{AttemptRow, DecisionRow, JobRow, Locality, Outcome, ResourceRow, TaskKind};
 use resched_trace::run::{FORMAT_VERSION, RunCluster, RunInfo, RunTrace};
 use resched_trace::store::TableWriter;
 
@@ -93,6 +93,7 @@ pub(crate) fn write(dir: &Path, plan: &Plan<'_>) {
     ]);
     if plan.small_first {
         rows.insert("decisions".to_owned(), write_decisions(dir, plan.jobs));
+        rows.insert("resources".to_owned(), write_resources(dir, plan.jobs));
     }
     let info = RunInfo {
         format_version: FORMAT_VERSION,
@@ -126,6 +127,27 @@ fn write_decisions(dir: &Path, jobs: u64) -> u64 {
         decisions.append(&row).unwrap();
     }
     decisions.finish().unwrap()
+}
+
+/// What two nodes used while jobs came. Returns the number of rows.
+fn write_resources(dir: &Path, jobs: u64) -> u64 {
+    let mut resources = TableWriter::<ResourceRow>::create(dir).unwrap();
+    for minute in 1..=jobs {
+        for node in 0..2 {
+            let busy = (minute + node) % 5;
+            let row = ResourceRow {
+                time: minute as i64 * 45_000,
+                host: format!("node-{node:05}"),
+                cpu: 0.2 * busy as f64,
+                io_wait: 0.1,
+                disk: 1e7 * busy as f64,
+                net_in: 2e6 * busy as f64,
+                net_out: 2e6,
+            };
+            resources.append(&row).unwrap();
+        }
+    }
+    resources.finish().unwrap()
 }
 
 fn id(plan: &Plan<'_>, job: u64) -> String {
