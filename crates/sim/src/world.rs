@@ -585,7 +585,7 @@ impl<'w> World<'w> {
             let bytes = self.workload.output_bytes(run.task).filter(|_| state.output_in_bytes);
             state.map_output.resize(self.nodes.len(), 0.0);
             state.map_output[run.node.index()] += bytes.map_or(1.0, |bytes| bytes as f64);
-            self.feed(run.job, if again { 0.0 } else { made });
+            self.feed(run.job, if again { 0.0 } else { made }, run.node);
         }
         let state = &mut self.jobs[run.job.index()];
         let last = state.finished[0] == maps;

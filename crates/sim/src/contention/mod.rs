@@ -4,7 +4,8 @@
 //! sorting and reducing) that nothing hinders takes as long as in the model `logged`, and uses of each thing a fixed rate meanwhile. Of a
 //! thing that is wanted beyond its rate all get fair parts ([`sharing`]); a piece of work goes on at the pace that its scarcest thing
 //! allows. A map without its input reads it through the network, from the disk of a node that holds it; a reduce fetches from
-//! the disks of the nodes on which maps left output for it, in proportion.
+//! the disks of the nodes on which maps left output for it, in proportion; one that has fetched all fetches what a map adds
+//! from where that ran.
 //!
 //! **What costs time.** A change touches the nodes that the piece of work uses. Parts are divided anew on these alone, and only work
 //! whose pace changes gets another time to end; times that no longer hold are left in the heap as stale.
@@ -55,6 +56,17 @@ pub(crate) enum Stage {
     Compute,
 }
 
+/// What an attempt that has got more to do should use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Replan {
+    /// What it uses; its work has not grown much.
+    Keep,
+    /// It had nothing left to do: what the new work needs.
+    Resume,
+    /// What all that is left needs: that is more than twice what it was when its uses were set.
+    All,
+}
+
 /// The work of an attempt.
 #[derive(Debug, Clone)]
 struct Flow {
@@ -69,6 +81,8 @@ struct Flow {
     left: f64,
     /// What there was of it in all.
     total: f64,
+    /// What was left of it when `uses` was set.
+    planned: f64,
     settled: Ms,
     /// When it ends at this speed.
     due: Ms,
@@ -136,6 +150,7 @@ impl Workbench {
             speed: 0.0,
             left: 0.0,
             total: 0.0,
+            planned: 0.0,
             settled: start,
             due: start,
         });
@@ -151,15 +166,20 @@ impl Workbench {
         }
     }
 
-    /// An attempt has so much more to do, ms at full speed.
-    pub(crate) fn add(&mut self, id: RunId, work: f64, now: Ms) {
+    /// An attempt has so much more to do, ms at full speed. Returns whether what it uses should be set anew.
+    pub(crate) fn add(&mut self, id: RunId, work: f64, now: Ms) -> Replan {
         self.settle(id, now);
-        let Some(flow) = &mut self.flows[id.index()] else { return };
+        let Some(flow) = &mut self.flows[id.index()] else { return Replan::Keep };
         flow.left += work;
         flow.total += work;
         if flow.speed > 0.0 {
             flow.due = now + whole(flow.left / flow.speed);
             self.heap.push(Reverse((flow.due, id)));
+        }
+        match flow {
+            flow if flow.uses.is_empty() => Replan::Resume,
+            flow if flow.left > 2.0 * flow.planned => Replan::All,
+            _ => Replan::Keep,
         }
     }
 
@@ -173,6 +193,7 @@ impl Workbench {
             rates.iter_mut().zip(capacity).for_each(|(rate, most)| *rate = rate.min(most));
             Use { rates, ..own }
         };
+        flow.planned = flow.left;
         flow.uses.extend(uses.map(within));
         for (place, own) in flow.uses.iter().enumerate() {
             self.users[own.node.index()].push((id, place as u32));

@@ -2,7 +2,7 @@
 
 use resched_trace::model::Outcome;
 
-use super::{CPU, DISK, NET_IN, NET_OUT, SHARED, Stage, Use, Workbench};
+use super::{CPU, DISK, NET_IN, NET_OUT, Replan, SHARED, Stage, Use, Workbench};
 use crate::ids::{JobId, Kind, Level, NodeId, TaskId};
 use crate::view::RunId;
 use crate::world::World;
@@ -46,14 +46,18 @@ impl World<'_> {
         bench.set_uses(id, std::iter::once(uses(bench)), now);
     }
 
-    /// A map of a job has left so many bytes for each of its reduces: those that fetch have more to do.
-    pub(crate) fn feed(&mut self, job: JobId, bytes: f64) {
+    /// A map of a job has left so many bytes on a node for each of its reduces: those that fetch have more to do.
+    pub(crate) fn feed(&mut self, job: JobId, bytes: f64, from: NodeId) {
         let now = self.now;
         let Some(mut bench) = self.bench.take() else { return };
         for &id in &self.jobs[job.index()].runs[Kind::Reduce.index()] {
             if bench.stage(id) == Some(Stage::Fetch) {
-                bench.add(id, self.jobs[job.index()].fluid.time_of(bytes), now);
-                bench.set_uses(id, self.uses_of_fetch(job, self.runs[id.index()].node), now);
+                let node = self.runs[id.index()].node;
+                match bench.add(id, self.jobs[job.index()].fluid.time_of(bytes), now) {
+                    Replan::Keep => {}
+                    Replan::Resume => bench.set_uses(id, self.uses_of_fetch_from(from, node), now),
+                    Replan::All => bench.set_uses(id, self.uses_of_fetch(job, node), now),
+                }
             }
         }
         self.bench = Some(bench);
@@ -94,20 +98,33 @@ impl World<'_> {
         near.unwrap_or(replicas[task.index() % replicas.len()])
     }
 
+    /// What a reduce needs to fetch all that the maps of its job left, from wherever it lies.
     fn uses_of_fetch(&self, job: JobId, node: NodeId) -> impl Iterator<Item = Use> {
-        let rate = self.cluster.config.cost.shuffle_rate / 1000.0;
         let left = &self.jobs[job.index()].map_output;
         let all: f64 = left.iter().sum();
-        let part = move |bytes: f64| if all > 0.0 { rate * bytes / all } else { 0.0 };
-        let here = part(left.get(node.index()).copied().unwrap_or(0.0));
-        // It writes what it fetches, and reads from the disk what lies here.
-        let own = Use { node, rates: rates(&[(DISK, rate + here), (NET_IN, rate - here)]) };
-        let sources = left.iter().enumerate().filter(move |&(source, &bytes)| source != node.index() && bytes > 0.0);
-        let sources = sources.map(move |(source, &bytes)| Use {
-            node: NodeId::at(source),
-            rates: rates(&[(DISK, part(bytes)), (NET_OUT, part(bytes))]),
-        });
-        std::iter::once(own).chain(sources)
+        let part = move |bytes: f64| if all > 0.0 { bytes / all } else { 0.0 };
+        let here = left.get(node.index()).copied().map_or(0.0, part);
+        let others = left.iter().enumerate().filter(move |&(source, &bytes)| source != node.index() && bytes > 0.0);
+        self.fetching(node, here, others.map(move |(source, &bytes)| (NodeId::at(source), part(bytes))))
+    }
+
+    /// What a reduce needs to fetch what one map left.
+    fn uses_of_fetch_from(&self, source: NodeId, node: NodeId) -> impl Iterator<Item = Use> + use<> {
+        let here = if source == node { 1.0 } else { 0.0 };
+        self.fetching(node, here, (source != node).then_some((source, 1.0)).into_iter())
+    }
+
+    /// What a reduce needs to fetch of its own node so large a part, and of others so large ones. It writes all of it.
+    fn fetching<I: Iterator<Item = (NodeId, f64)>>(
+        &self,
+        node: NodeId,
+        here: f64,
+        others: I,
+    ) -> impl Iterator<Item = Use> + use<I> {
+        let rate = self.cluster.config.cost.shuffle_rate / 1000.0;
+        let own = Use { node, rates: rates(&[(DISK, rate * (1.0 + here)), (NET_IN, rate * (1.0 - here))]) };
+        let far = move |(node, part)| Use { node, rates: rates(&[(DISK, rate * part), (NET_OUT, rate * part)]) };
+        std::iter::once(own).chain(others.map(far))
     }
 }
 
