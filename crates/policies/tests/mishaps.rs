@@ -133,3 +133,11 @@ fn a8_what_runs_of_a_failed_job_is_killed_unless_it_is_mumak_that_is_replayed() 
     world.config.jobs.kill_failed = false;
     assert_eq!(second_map(&world).3, Outcome::Incomplete, "it still runs when the other job has ended on node 0");
 }
+
+#[test]
+fn a1_a_job_is_set_up_before_its_tasks_may_be_launched() {
+    let mut world = world(1, vec![job(0, vec![map(4_000, &[0])])]);
+    world.config.jobs.init_delay = 4_000;
+    let schedule = replay(&world, "fifo");
+    assert_eq!(launches(&schedule), [(6_000, 0, 0, 0)], "the first heartbeat after 4,000");
+}

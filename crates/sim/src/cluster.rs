@@ -181,6 +181,8 @@ pub enum Phase {
 pub struct Jobs {
     /// When the first job is submitted; the others keep their distance to it, ms.
     pub first_submit: Ms,
+    /// From the submission of a job until its tasks may be launched, ms: its set-up, which is not replayed (policies A.1).
+    pub init_delay: Ms,
     /// Share of a job's maps that must be finished before its reduces may start (policies A.3).
     pub slowstart: f64,
     /// A task that fails so often fails its job (policies A.8).
@@ -200,6 +202,7 @@ impl Default for Jobs {
     fn default() -> Self {
         Self {
             first_submit: 0,
+            init_delay: 0,
             slowstart: 0.05,
             max_attempts: 4,
             kill_failed: true,
@@ -410,6 +413,7 @@ impl ClusterConfig {
         inside("heartbeat.jitter", self.heartbeat.jitter as f64, 0.0, ((self.heartbeat.shortest() - 1) / 2) as f64)?;
         inside("heartbeat.first", self.heartbeat.first as f64, 0.0, day)?;
         inside("jobs.first_submit", self.jobs.first_submit as f64, 0.0, day)?;
+        inside("jobs.init_delay", self.jobs.init_delay as f64, 0.0, day)?;
         inside("jobs.slowstart", self.jobs.slowstart, 0.0, 1.0)?;
         inside("jobs.max_attempts", f64::from(self.jobs.max_attempts), 1.0, 1000.0)?;
         inside("jobs.launch_overhead", self.jobs.launch_overhead as f64, 0.0, day)?;

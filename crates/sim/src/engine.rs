@@ -280,7 +280,7 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
         let beat = self.peek_beat();
         let submission = self.world.workload.jobs().get(self.next_job).map(|job| {
             let class = self.classes.submissions[self.next_job];
-            (job.submit, class, self.next_job as u32)
+            (job.submit + self.world.cluster.config.jobs.init_delay, class, self.next_job as u32)
         });
         let next = earlier(beat, submission);
         let work = self.next_work();
