@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use resched_trace::model::DecisionRow;
+use resched_trace::model::{AttemptRow, DecisionRow, JobRow};
 use resched_trace::run::{self, RunInfo};
 use resched_trace::store::{Manifest, Trace};
 
@@ -59,6 +59,25 @@ impl Run {
             jobs: job_metrics(&tables)?,
             intervals: intervals(&tables)?,
             decisions: decisions(dir, &rows)?,
+            skipped: tables.skipped,
+        })
+    }
+
+    /// A replay that was kept in memory, as `info` describes it.
+    ///
+    /// # Errors
+    /// [`Error::Frame`] if a metric cannot be computed.
+    pub fn of_rows(
+        info: RunInfo,
+        (jobs, attempts, decisions): (Vec<JobRow>, Vec<AttemptRow>, Vec<DecisionRow>),
+    ) -> Result<Self, Error> {
+        let tables = Tables::of_rows(&jobs, &attempts)?;
+        Ok(Self {
+            label: info.label.clone(),
+            origin: Origin::Replay(Box::new(info)),
+            jobs: job_metrics(&tables)?,
+            intervals: intervals(&tables)?,
+            decisions,
             skipped: tables.skipped,
         })
     }

@@ -7,3 +7,4 @@ pub(crate) mod inspect;
 pub(crate) mod policies;
 pub(crate) mod replay;
 pub(crate) mod report;
+pub(crate) mod reproduce;
