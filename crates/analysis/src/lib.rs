@@ -24,6 +24,7 @@ pub mod intervals;
 pub mod jobs;
 pub mod metrics;
 pub mod paired;
+pub mod repeats;
 pub mod run;
 pub mod summary;
 mod tables;

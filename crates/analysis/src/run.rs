@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use resched_trace::model::{DecisionRow, ResourceRow};
-use resched_trace::run::{self, RunInfo};
+use resched_trace::run::{self, RunInfo, RunTables};
 use resched_trace::store::{Manifest, Trace};
 
 use crate::intervals::{Interval, intervals};
@@ -110,6 +110,23 @@ impl Run {
     pub fn check_observed(&self, dir: &Path) -> Result<(), Error> {
         self.origin.check_observed(dir)?;
         if self.intervals.is_empty() { Err(nothing_observed(dir, "none has a start and a finish")) } else { Ok(()) }
+    }
+
+    /// A replay that was kept in memory, as `info` describes it.
+    ///
+    /// # Errors
+    /// [`Error::Frame`] if a metric cannot be computed.
+    pub fn of_rows(info: RunInfo, rows: RunTables) -> Result<Self, Error> {
+        let tables = Tables::of_rows(&rows.jobs, &rows.attempts)?;
+        Ok(Self {
+            label: info.label.clone(),
+            origin: Origin::Replay(Box::new(info)),
+            jobs: job_metrics(&tables)?,
+            intervals: intervals(&tables)?,
+            decisions: rows.decisions,
+            resources: rows.resources,
+            skipped: tables.skipped,
+        })
     }
 
     /// What the replay says of itself; `None` for a trace.

@@ -58,6 +58,41 @@ impl Tables {
         }
         Ok(Self { jobs: jobs.finish()?, attempts: attempts.finish()?, skipped })
     }
+
+    /// The tables of a run that is kept in memory. What holds such rows has made them itself, so their times are taken as
+    /// they are.
+    ///
+    /// # Errors
+    /// [`Error::Frame`].
+    pub fn of_rows(jobs: &[JobRow], attempts: &[AttemptRow]) -> Result<Self, Error> {
+        let mut columns = JobColumns::default();
+        for (row, job) in (0..).zip(jobs) {
+            columns.index.entry(job.job_id.clone()).or_insert(row);
+            columns.job_id.push(job.job_id.clone());
+            columns.name.push(job.name.clone());
+            columns.submit.push(job.submit);
+            columns.launch.push(job.launch);
+            columns.finish.push(job.finish);
+            columns.outcome.push(job.outcome.as_str().to_owned());
+        }
+        let mut tries = AttemptColumns::default();
+        for attempt in attempts {
+            let Some(&job) = columns.index.get(&attempt.job_id) else {
+                tries.of_unknown_job += 1;
+                continue;
+            };
+            tries.job.push(job);
+            tries.task_id.push(attempt.task_id.clone());
+            tries.kind.push(attempt.kind.as_str().to_owned());
+            tries.start.push(attempt.start);
+            tries.shuffle_finish.push(attempt.shuffle_finish);
+            tries.finish.push(attempt.finish);
+            tries.outcome.push(attempt.outcome.as_str().to_owned());
+            tries.locality.push(attempt.locality.map(|locality| locality.as_str().to_owned()));
+        }
+        let unknown = (tries.of_unknown_job > 0).then(|| ("attempt-of-unknown-job".to_owned(), tries.of_unknown_job));
+        Ok(Self { jobs: columns.finish()?, attempts: tries.finish()?, skipped: unknown.into_iter().collect() })
+    }
 }
 
 /// The rows of `decisions.parquet` in `dir`, without those at times that cannot be; none if the run holds no such table.

@@ -61,6 +61,32 @@ impl ReplayProgress {
     }
 }
 
+/// How far the replays of a reproduction have come.
+pub(crate) struct ReproduceProgress(ProgressBar);
+
+impl ReproduceProgress {
+    pub(crate) fn new() -> Self {
+        let bar = bar(0, "{pos}/{len} replays");
+        bar.set_prefix("reproduce");
+        Self(bar)
+    }
+
+    pub(crate) fn begin(&self, replays: u64) {
+        self.0.set_length(replays);
+    }
+
+    pub(crate) fn done(&self, experiment: &str) {
+        self.0.set_message(experiment.to_owned());
+        self.0.inc(1);
+    }
+}
+
+impl Drop for ReproduceProgress {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
 /// What is being done, without a length.
 pub(crate) fn spinner(prefix: &str) -> ProgressBar {
     let spinner = ProgressBar::new_spinner();

@@ -20,6 +20,7 @@ mod error;
 mod figure;
 mod formats;
 mod html;
+mod lines;
 mod notebook;
 mod png;
 mod roster;
@@ -32,6 +33,8 @@ use resched_trace::store::{StagedDir, write_file};
 
 pub use error::Error;
 pub use formats::Formats;
+pub use lines::{Line, Lines, draw_lines};
+pub use png::png;
 
 /// The file that makes a folder a report: it lists what else is in it.
 pub const MARKER: &str = "report.json";

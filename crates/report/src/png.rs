@@ -11,11 +11,11 @@ use crate::style::{FONT_FILE, FONT_NAME};
 /// Pixels of the PNG per pixel of the chart; 287 dpi in print.
 const SCALE: u32 = 2;
 
-/// Renders the chart `name`.
+/// Renders the SVG of the chart `name`.
 ///
 /// # Errors
 /// [`Error::Draw`] if the SVG cannot be read or the picture is too large.
-pub(crate) fn png(name: &str, svg: &str) -> Result<Vec<u8>, Error> {
+pub fn png(name: &str, svg: &str) -> Result<Vec<u8>, Error> {
     let mut fonts = Database::new();
     fonts.load_font_data(FONT_FILE.to_vec());
     fonts.set_sans_serif_family(FONT_NAME);

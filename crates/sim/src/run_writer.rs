@@ -3,14 +3,14 @@
 
 use std::path::Path;
 
-use resched_trace::model::{AttemptRow, DecisionRow, JobRow, Locality, Outcome, ResourceRow, TaskKind};
+use resched_trace::model::{AttemptRow, DecisionRow, JobRow, ResourceRow};
 use resched_trace::run::{FORMAT_VERSION, MARKER, RunInfo};
 use resched_trace::store::{StagedDir, TableWriter};
 
 use crate::Error;
 use crate::cluster::Cluster;
-use crate::ids::{Kind, Level};
 use crate::observer::{Decided, Ended, JobEnded, Observer, Used};
+use crate::run_rows::{decision_row, fill_attempt, job_row, resource_row};
 use crate::workload::Workload;
 
 /// Takes a replay down; the run appears under its name on [`RunWriter::finish`], and not at all if dropped before.
@@ -62,22 +62,7 @@ impl<'w> RunWriter<'w> {
     pub fn finish(self, mut info: RunInfo) -> Result<RunInfo, Error> {
         let mut jobs = TableWriter::<JobRow>::create(self.dir.path())?;
         for (job, end) in self.workload.jobs().iter().zip(&self.ends) {
-            jobs.append(&JobRow {
-                job_id: job.id.clone(),
-                name: job.name.clone(),
-                user: some(&job.user),
-                queue: some(&job.queue),
-                priority: Some(job.priority),
-                framework: Some("mapreduce".to_owned()),
-                submit: Some(job.submit),
-                launch: end.and_then(|end| end.launch),
-                finish: end.map(|end| end.finish),
-                outcome: end.map_or(Outcome::Incomplete, |end| end.outcome),
-                declared_maps: Some(i64::from(job.count(Kind::Map))),
-                declared_reduces: Some(i64::from(job.count(Kind::Reduce))),
-                shuffle_bytes: job.shuffle_bytes,
-                ..JobRow::default()
-            })?;
+            jobs.append(&job_row(job, *end))?;
         }
         info.format_version = FORMAT_VERSION;
         info.written_by = concat!("resched ", env!("CARGO_PKG_VERSION")).to_owned();
@@ -98,55 +83,23 @@ impl<'w> RunWriter<'w> {
 
 impl Observer for RunWriter<'_> {
     fn ended(&mut self, ended: &Ended) -> Result<(), Error> {
-        let job = self.workload.job(self.workload.job_of(ended.task));
-        let node = self.cluster.node(ended.node);
         let row = &mut self.row;
-        row.job_id.clone_from(&job.id);
-        row.task_id.clear();
-        self.workload.write_task_name(ended.task, &mut row.task_id);
-        row.kind = match job.place(ended.task).0 {
-            Kind::Map => TaskKind::Map,
-            Kind::Reduce => TaskKind::Reduce,
-        };
-        row.attempt = i64::from(ended.attempt);
-        row.start = Some(ended.start);
-        row.shuffle_finish = ended.shuffle_finish;
-        row.sort_finish = ended.sort_finish;
-        row.finish = ended.finish;
-        // What the master threw away counts as killed, whatever the node says.
-        row.outcome = if ended.discarded { Outcome::Killed } else { ended.outcome };
-        row.host.get_or_insert_default().clone_from(&node.name);
-        row.rack.get_or_insert_default().clone_from(&self.cluster.racks()[node.rack.index()]);
-        row.locality = ended.level.map(|level| match level {
-            Level::Node => Locality::Node,
-            Level::Rack => Locality::Rack,
-            Level::Off => Locality::Off,
-        });
-        row.speculative = Some(ended.backup);
-        row.error = ended.discarded.then(|| "ended well, but the master did not count it".to_owned());
+        fill_attempt(row, self.workload, self.cluster, ended);
         Ok(self.attempts.append(row)?)
     }
 
     fn decided(&mut self, decided: &Decided) -> Result<(), Error> {
         let Some(decisions) = &mut self.decisions else { return Ok(()) };
-        let job_id = decided.job.map(|job| self.workload.job(job).id.clone());
-        let (time, name) = (decided.at, decided.name.to_owned());
-        Ok(decisions.append(&DecisionRow { time, name, job_id, value: decided.value })?)
+        Ok(decisions.append(&decision_row(self.workload, decided))?)
     }
 
     fn used(&mut self, used: &Used) -> Result<(), Error> {
         let Some(resources) = &mut self.resources else { return Ok(()) };
-        let Used { at, node, cpu, io_wait, disk, net_in, net_out } = *used;
-        let host = self.cluster.node(node).name.clone();
-        Ok(resources.append(&ResourceRow { time: at, host, cpu, io_wait, disk, net_in, net_out })?)
+        Ok(resources.append(&resource_row(self.cluster, used))?)
     }
 
     fn job_ended(&mut self, ended: &JobEnded) -> Result<(), Error> {
         self.ends[ended.job.index()] = Some(*ended);
         Ok(())
     }
-}
-
-fn some(text: &str) -> Option<String> {
-    (!text.is_empty()).then(|| text.to_owned())
 }

@@ -10,6 +10,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
+use crate::model::{AttemptRow, DecisionRow, JobRow, ResourceRow};
 use crate::store::write_file;
 
 /// The file that makes a folder a run.
@@ -53,6 +54,19 @@ pub struct RunSite {
     pub files: BTreeMap<String, String>,
     /// What of them had no effect, a line each.
     pub warnings: Vec<String>,
+}
+
+/// The rows of a run that is kept in memory.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RunTables {
+    /// Its jobs.
+    pub jobs: Vec<JobRow>,
+    /// Their attempts.
+    pub attempts: Vec<AttemptRow>,
+    /// What its policy told of its decisions.
+    pub decisions: Vec<DecisionRow>,
+    /// What its nodes used, under the cost model `contention`.
+    pub resources: Vec<ResourceRow>,
 }
 
 /// What `run.json` holds.

@@ -18,9 +18,18 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("resched-analysis", &["resched-trace"]),
     ("resched-report", &["resched-analysis", "resched-trace"]),
     ("resched-sweep", &["resched-analysis", "resched-policies", "resched-sim", "resched-trace"]),
+    ("resched-reproduce", &["resched-report", "resched-analysis", "resched-policies", "resched-sim", "resched-trace"]),
     (
         "resched",
-        &["resched-sweep", "resched-report", "resched-analysis", "resched-policies", "resched-sim", "resched-trace"],
+        &[
+            "resched-reproduce",
+            "resched-sweep",
+            "resched-report",
+            "resched-analysis",
+            "resched-policies",
+            "resched-sim",
+            "resched-trace",
+        ],
     ),
 ];
 

@@ -8,4 +8,5 @@ pub(crate) mod inspect;
 pub(crate) mod policies;
 pub(crate) mod replay;
 pub(crate) mod report;
+pub(crate) mod reproduce;
 pub(crate) mod validate;

@@ -12,6 +12,7 @@ pub mod k_means;
 pub mod launch_first;
 pub mod locality_wait;
 pub mod pools;
+pub mod predict;
 pub mod profile;
 pub mod queue_tree;
 pub mod statistics;

@@ -1,7 +1,7 @@
 //! Triple-Queue: jobs bound by the processor and jobs bound by the disks side by side on every node (policies B.8).
 //!
 //! **What it does.** A job that arrives waits and gives one map to each node, as a sample. When the samples have ended,
-//! MR-Predict tells its class from their sizes and times ([`predict`]), and the job goes to the CPU queue or to the IO queue. Each
+//! MR-Predict tells its class from their sizes and times ([`crate::parts::predict`]), and the job goes to the CPU queue or to the IO queue. Each
 //! queue has slots of its own on every node, is served by priority, then by submission, and may use the other's slots while
 //! that one holds no job. While neither holds one, the first job that waits runs in the CPU queue before its class is known,
 //! without limit, and changes the queue if it turns out to be in the wrong one; what runs is not killed. If the maps of
@@ -25,16 +25,14 @@
 //! - Defect-modify compares the mean time of the maps that the IO queue started since the newest job entered the CPU queue with
 //!   that of its last `mtct_window` maps before; it wants half a window of new ones.
 
-mod predict;
-
 use std::collections::VecDeque;
 
 use resched_sim::{AttemptEnd, JobId, Kind, Ms, NodeId, Offer, Policy, Reach, View, Violation};
 use resched_trace::model::Outcome;
 
 use crate::parts::job_queue::JobQueue;
+use crate::parts::predict::{Class, MapLoad, classify, shuffle_in};
 use crate::registry::{Parameter, PolicyInfo, Values};
-use predict::{Class, MapLoad, classify, shuffle_in};
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {

@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use crate::Error;
 
 /// What the files of a result end in, beside its marker.
-const RESULT_FILES: [&str; 5] = ["parquet", "svg", "png", "html", "ipynb"];
+const RESULT_FILES: [&str; 6] = ["parquet", "svg", "png", "html", "ipynb", "md"];
 
 /// What this process has begun and not ended.
 static UNFINISHED: Mutex<Unfinished> = Mutex::new(Unfinished { folders: BTreeSet::new(), parents: BTreeSet::new() });

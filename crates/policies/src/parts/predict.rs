@@ -11,7 +11,7 @@
 
 /// What bounds a job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Class {
+pub enum Class {
     /// The processor, all along.
     Cpu,
     /// The disks, all along.
@@ -22,38 +22,38 @@ pub(crate) enum Class {
 
 /// A map of a job, on average.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct MapLoad {
+pub struct MapLoad {
     /// What it reads (MID), MiB.
-    pub(crate) input: f64,
+    pub input: f64,
     /// What it writes (MOD), MiB.
-    pub(crate) output: f64,
+    pub output: f64,
     /// What it gives to the shuffle (SOD), MiB.
-    pub(crate) shuffle_out: f64,
+    pub shuffle_out: f64,
     /// What the reduces on its node get for it (SID), MiB.
-    pub(crate) shuffle_in: f64,
+    pub shuffle_in: f64,
     /// How long it takes (MTCT), s; above 0.
-    pub(crate) time: f64,
+    pub time: f64,
 }
 
 /// Formulas 3 and 4: MiB/s that a node moves whose `n` maps read and write, `n(MID + MOD)/MTCT`.
-pub(crate) fn map_rate(n: f64, map: &MapLoad) -> f64 {
+pub fn map_rate(n: f64, map: &MapLoad) -> f64 {
     n * (map.input + map.output) / map.time
 }
 
 /// Formulas 2 and 3: MiB/s that it moves while reduces fetch, too, `n(MID + MOD + SOD + SID)/MTCT`.
-pub(crate) fn shuffle_rate(n: f64, map: &MapLoad) -> f64 {
+pub fn shuffle_rate(n: f64, map: &MapLoad) -> f64 {
     n * (map.input + map.output + map.shuffle_out + map.shuffle_in) / map.time
 }
 
 /// Formula 5: MiB that the reduces on a node get for each of its maps, `SID = (RRN/WRN)·SOD·nodes`, if `on_node` of the job's
 /// `all` reduces run there (RRN of WRN). Without reduces there is no shuffle.
-pub(crate) fn shuffle_in(on_node: f64, all: f64, shuffle_out: f64, nodes: f64) -> f64 {
+pub fn shuffle_in(on_node: f64, all: f64, shuffle_out: f64, nodes: f64) -> f64 {
     if all > 0.0 { on_node / all * shuffle_out * nodes } else { 0.0 }
 }
 
 /// The class of a job with such maps, `n` at once on a node whose disks move `dior` MiB/s. The heaviest class is tried first and
 /// takes what equals its bound: formula 4, then 2, else 3.
-pub(crate) fn classify(n: f64, dior: f64, map: &MapLoad) -> Class {
+pub fn classify(n: f64, dior: f64, map: &MapLoad) -> Class {
     if map_rate(n, map) >= dior {
         Class::Io
     } else if shuffle_rate(n, map) < dior {

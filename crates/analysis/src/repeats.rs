@@ -1,0 +1,47 @@
+//! A number measured once a seed: its mean, and how sure that is.
+
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+use crate::compare::Estimate;
+use crate::distribution::mean;
+
+/// Share of such intervals that hold the mean over all seeds.
+const CONFIDENCE: f64 = 0.95;
+
+/// The mean of `values` with its 95 % interval by Student's t, `mean ± t·s/√n` with `n − 1` degrees of freedom (Student 1908).
+/// The interval of equal values has no width, and neither has that of a single one, which tells nothing of its spread. `None`
+/// for no values.
+pub fn t_interval(values: &[f64]) -> Option<Estimate> {
+    let value = mean(values)?;
+    let n = values.len() as f64;
+    let free = n - 1.0;
+    let half = match StudentsT::new(0.0, 1.0, free) {
+        Ok(t) if free >= 1.0 => {
+            let variance = values.iter().map(|x| (x - value).powi(2)).sum::<f64>() / free;
+            t.inverse_cdf(0.5 + CONFIDENCE / 2.0) * (variance / n).sqrt()
+        }
+        _ => 0.0,
+    };
+    Some(Estimate { value, low: value - half, high: value + half })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    // By hand: the squares about the mean add up to 60, so s/√n = √(60/4/5) = 1.7320508; t of 4 degrees is 2.7764451 in any
+    // table.
+    #[test]
+    fn the_interval_is_students() {
+        let found = t_interval(&[1.0, 2.0, 4.0, 8.0, 10.0]).unwrap();
+        assert!((found.value - 5.0).abs() < 1e-12);
+        assert!((found.low - 0.190_938).abs() < 1e-5 && (found.high - 9.809_062).abs() < 1e-5, "{found:?}");
+    }
+
+    #[test]
+    fn one_value_has_no_width_and_none_no_interval() {
+        assert_eq!(t_interval(&[3.0]), Some(Estimate { value: 3.0, low: 3.0, high: 3.0 }));
+        assert_eq!(t_interval(&[]), None);
+    }
+}

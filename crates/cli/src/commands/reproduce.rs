@@ -1,0 +1,68 @@
+//! `resched reproduce`: the papers' experiments, the paper's number beside the replay's.
+
+use std::path::PathBuf;
+
+use resched_reproduce::{MARKER, Progress, Reproduced, Row, find, reproduce, write};
+use resched_trace::store::StagedDir;
+
+use crate::failure::Failure;
+use crate::output::{print, table};
+use crate::progress::ReproduceProgress;
+
+/// Replay the papers' experiments and print the paper's number beside the replay's.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Experiments; without any, all of them.
+    #[arg(value_name = "EXPERIMENT")]
+    experiments: Vec<String>,
+    /// The folder to write REPRODUCTION.md, index.html and the figures to; an earlier reproduction there is replaced.
+    #[arg(long, value_name = "DIR", required_unless_present = "list")]
+    out: Option<PathBuf>,
+    /// How many seeds each case is replayed with.
+    #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    seeds: u64,
+    /// Replays at once; without it, one a core.
+    #[arg(long)]
+    threads: Option<usize>,
+    /// List the experiments and do nothing else.
+    #[arg(long)]
+    list: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let experiments = find(&args.experiments)?;
+    let Some(out) = args.out.as_ref().filter(|_| !args.list) else {
+        let row = |known: &&resched_reproduce::Experiment| {
+            [known.name, known.paper.name(), known.source, known.title].map(str::to_owned).to_vec()
+        };
+        return print(&table(
+            &["experiment", "paper", "repeats", "what it is"],
+            experiments.iter().map(row).collect(),
+            0..0,
+        ));
+    };
+    StagedDir::check(out, MARKER)?;
+    let threads = args.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    let progress = ReproduceProgress::new();
+    let all = reproduce(&experiments, args.seeds, threads, true, &|told| match told {
+        Progress::Begin(replays) => progress.begin(replays),
+        Progress::Done(experiment) => progress.done(experiment),
+    })?;
+    drop(progress);
+    let files = write(&all, out)?;
+    let page = files.first().map(|page| format!("Open {} in a browser.\n", page.display())).unwrap_or_default();
+    print(&(told(&all) + &page))
+}
+
+/// The rows of all experiments.
+fn told(all: &[Reproduced]) -> String {
+    let heading = ["experiment", "quantity", "unit", "", "paper", "replay", "95 % interval", "verdict"];
+    let rows = all.iter().flat_map(|reproduced| &reproduced.rows).map(cells).collect();
+    table(&heading, rows, 4..7)
+}
+
+fn cells(row: &Row) -> Vec<String> {
+    let [paper, replay, interval, _] = row.numbers();
+    let words = [row.experiment, &row.quantity, row.unit, row.role.name()].map(str::to_owned);
+    words.into_iter().chain([paper, replay, interval, row.verdict.name().to_owned()]).collect()
+}

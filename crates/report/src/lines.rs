@@ -1,0 +1,124 @@
+//! A measure against a parameter: a line per series, with a mark and a whisker at each point.
+
+use crate::Error;
+use crate::axis::Axis;
+use crate::figure::{Legend, Swatch, axes, below, figure, inside, left_of, line, mark, pixel};
+use crate::style::colour;
+
+const PLOT_HEIGHT: u32 = 260;
+/// Half the width of a whisker's end, pixels.
+const WHISKER: i32 = 3;
+
+/// A series of a [`Lines`] chart.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Line {
+    /// What it is called in the legend.
+    pub label: String,
+    /// Parameter, measure, and the ends of its interval, which are drawn where they are apart. A single point is a mark only.
+    pub points: Vec<(f64, f64, f64, f64)>,
+    /// Whether its points are marked; a formula has none.
+    pub marked: bool,
+}
+
+/// A chart of a measure against a parameter.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Lines<'a> {
+    /// Its name, for error messages.
+    pub name: &'a str,
+    /// The title of the x axis.
+    pub x: &'a str,
+    /// Whether that is logarithmic; parameters are then above 0.
+    pub logarithmic: bool,
+    /// The title of the y axis, which starts at 0.
+    pub y: &'a str,
+    /// The series.
+    pub series: &'a [Line],
+}
+
+/// Draws the chart as SVG; `None` without a finite point.
+///
+/// # Errors
+/// [`Error::Draw`] if the drawing library fails.
+pub fn draw_lines(chart: &Lines<'_>) -> Result<Option<String>, Error> {
+    let points = || chart.series.iter().flat_map(|series| &series.points).filter(|point| is_finite(point));
+    let (low, high) = points().fold((f64::MAX, f64::MIN), |(low, high), point| (low.min(point.0), high.max(point.0)));
+    if low > high {
+        return Ok(None);
+    }
+    let x = if chart.logarithmic {
+        Axis::logarithmic(chart.x, low, high)
+    } else {
+        Axis::exact(chart.x, low.min(0.0), high, 7, 0.0)
+    };
+    let y = Axis::from_zero(chart.y, points().map(|point| point.3.max(point.1)).fold(0.0, f64::max), 5);
+    let swatch = |(number, series): (usize, &Line)| {
+        let swatch = if series.marked && series.points.len() == 1 { Swatch::Mark } else { Swatch::Line };
+        (swatch(colour(number), number), series.label.clone())
+    };
+    let legend = Legend::new(chart.series.iter().enumerate().map(swatch))?;
+    figure(chart.name, legend.height() + PLOT_HEIGHT + below(true), |area| {
+        let area = legend.draw(&area)?;
+        let plot = axes(&area, &x, &y, left_of([&y]), true)?;
+        let inside = inside(&plot);
+        for (number, series) in chart.series.iter().enumerate() {
+            let points: Vec<_> = series.points.iter().filter(|point| is_finite(point)).collect();
+            let path: Vec<_> = points.iter().map(|point| pixel(&plot, (point.0, point.1))).collect();
+            line(&inside, &straight(&path), colour(number), number)?;
+            for (point, &(left, at)) in points.iter().zip(&path).filter(|_| series.marked) {
+                let (bottom, top) = (pixel(&plot, (point.0, point.2)).1, pixel(&plot, (point.0, point.3)).1);
+                if bottom != top {
+                    let ends = [(left - WHISKER, bottom), (left + WHISKER, bottom)];
+                    line(&inside, &ends, colour(number), 0)?;
+                    line(&inside, &[(left, bottom), (left, top)], colour(number), 0)?;
+                    line(&inside, &[(left - WHISKER, top), (left + WHISKER, top)], colour(number), 0)?;
+                }
+                mark(&inside, (left, at), colour(number), number, 3)?;
+            }
+        }
+        Ok(())
+    })
+    .map(Some)
+}
+
+fn is_finite(point: &(f64, f64, f64, f64)) -> bool {
+    [point.0, point.1, point.2, point.3].iter().all(|part| part.is_finite())
+}
+
+/// A path of sloping strokes as one of a stroke a pixel, which can be dashed like a step.
+fn straight(path: &[(i32, i32)]) -> Vec<(i32, i32)> {
+    let mut all: Vec<(i32, i32)> = path.first().copied().into_iter().collect();
+    for stroke in path.windows(2) {
+        let &[from, to] = stroke else { continue };
+        let steps = (to.0 - from.0).abs().max((to.1 - from.1).abs()).max(1);
+        let part = |from: i32, to: i32, step: i32| from + ((to - from) * step + steps.signum() * steps / 2) / steps;
+        all.extend((1..=steps).map(|step| (part(from.0, to.0, step), part(from.1, to.1, step))));
+    }
+    all.dedup();
+    all
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chart_without_points_is_not_drawn() {
+        let chart = Lines { name: "test", x: "D", logarithmic: false, y: "Share", series: &[] };
+        assert_eq!(draw_lines(&chart).unwrap(), None);
+    }
+
+    #[test]
+    fn a_sloping_stroke_becomes_steps_of_a_pixel() {
+        assert_eq!(straight(&[(0, 0), (4, 2)]), [(0, 0), (1, 1), (2, 1), (3, 2), (4, 2)]);
+    }
+
+    #[test]
+    fn labels_are_escaped() {
+        let series =
+            [Line { label: "<&>".to_owned(), points: vec![(1.0, 2.0, 1.0, 3.0), (2.0, 1.0, 1.0, 1.0)], marked: true }];
+        let chart = Lines { name: "test", x: "D", logarithmic: false, y: "Share", series: &series };
+        let svg = draw_lines(&chart).unwrap().unwrap();
+        assert!(svg.contains("&lt;&amp;&gt;") && !svg.contains("<&>"));
+    }
+}

@@ -1,0 +1,263 @@
+//! A case: a workload on a cluster under a policy, replayed in memory.
+
+use std::collections::BTreeMap;
+
+use resched_analysis::Run;
+use resched_policies::PolicySpec;
+use resched_sim::{
+    Cluster, ClusterConfig, Job, Kind, Level, LoggedMap, LoggedReduce, Options, Policy, Resources, RunRows, TaskSpec,
+    replay,
+};
+use resched_trace::formats::Collected;
+use resched_trace::model::{JobRecord, Priority, TaskKind};
+use resched_trace::run::{RunCluster, RunInfo};
+use resched_trace::workload::{Workload, generate};
+
+use crate::Error;
+
+/// A bundled file, by name.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Bundled {
+    /// Its path from the root of the repository.
+    pub(crate) path: &'static str,
+    /// What it holds.
+    pub(crate) text: &'static str,
+}
+
+/// A file of `traces/`.
+macro_rules! bundled {
+    ($path:literal) => {
+        $crate::case::Bundled {
+            path: concat!("traces/", $path),
+            text: include_str!(concat!("../../../../traces/", $path)),
+        }
+    };
+}
+pub(crate) use bundled;
+
+impl Bundled {
+    /// The workload that it holds.
+    pub(crate) fn workload(self) -> Result<Workload, Error> {
+        Ok(Workload::parse(self.text, self.path)?)
+    }
+
+    /// The cluster's rules that it holds.
+    pub(crate) fn cluster(self) -> Result<ClusterConfig, Error> {
+        ClusterConfig::parse(self.text).map_err(|error| Error::Defect(format!("{}: {error}", self.path)))
+    }
+}
+
+/// A workload under a policy.
+#[derive(Debug, Clone)]
+pub(crate) struct Case {
+    /// What it is called in charts and by the rows.
+    pub(crate) label: String,
+    policy: PolicySpec,
+    workload: Workload,
+    rules: ClusterConfig,
+    closed: bool,
+}
+
+impl Case {
+    /// `workload` under `policy`, by the rules of the cluster file.
+    pub(crate) fn new(label: &str, policy: &str, workload: Workload, rules: &ClusterConfig) -> Result<Self, Error> {
+        let policy = PolicySpec::parse(policy).map_err(Error::Defect)?;
+        Ok(Self { label: label.to_owned(), policy, workload, rules: rules.clone(), closed: false })
+    }
+
+    /// The same with users who submit each job when their previous one has ended; what the workload says of their later
+    /// submissions is only the order.
+    pub(crate) fn closed(self) -> Self {
+        Self { closed: true, ..self }
+    }
+
+    /// Replays it with that seed.
+    pub(crate) fn replay(&self, experiment: &'static str, seed: u64) -> Result<Run, Error> {
+        let mut made = Collected::default();
+        generate(&self.workload, seed, &mut made)?;
+        if !self.closed {
+            return self.replay_jobs(experiment, &made, seed);
+        }
+        // What comes later never changes what was before: each round fixes at least one submission more, so there are no more
+        // rounds than jobs.
+        let mut run = self.replay_jobs(experiment, &made, seed)?;
+        for _ in 0..made.jobs.len() {
+            if !close(&mut made, &run) {
+                break;
+            }
+            run = self.replay_jobs(experiment, &made, seed)?;
+        }
+        Ok(run)
+    }
+
+    fn replay_jobs(&self, experiment: &'static str, made: &Collected, seed: u64) -> Result<Run, Error> {
+        let failed = |error| Error::Replay { experiment, source: Box::new(error) };
+        let mut policy = self.policy.build().map_err(Error::Defect)?;
+        let slots = |slots: Option<i64>| slots.and_then(|slots| u32::try_from(slots).ok()).unwrap_or(0);
+        let machines = made.nodes.iter().map(|node| {
+            let capacity = Resources([slots(node.map_slots), slots(node.reduce_slots)]);
+            (node.host.clone(), node.rack.clone().unwrap_or_default(), capacity)
+        });
+        let cluster = Cluster::new(self.rules.clone(), machines).map_err(failed)?;
+        let cluster = cluster.for_system(policy.system()).map_err(failed)?;
+        let workload = load(&made.jobs, &cluster)?;
+        let mut rows = RunRows::new(&workload, &cluster);
+        let name = self.policy.label();
+        let options = Options { seed, ..Options::default() };
+        let tally = replay(&workload, &cluster, (&name, &mut policy), &options, &mut rows, &mut |_| {});
+        let info = RunInfo {
+            label: self.label.clone(),
+            policy: self.policy.name(),
+            params: self.policy.parameters(),
+            cluster: RunCluster {
+                nodes: cluster.nodes().len() as u64,
+                racks: cluster.racks().len() as u64,
+                map_slots: cluster.slots(Kind::Map).into(),
+                reduce_slots: cluster.slots(Kind::Reduce).into(),
+                ..RunCluster::default()
+            },
+            events: tally.map_err(failed)?.events,
+            seed,
+            ..RunInfo::default()
+        };
+        Ok(Run::of_rows(info, rows.finish())?)
+    }
+}
+
+/// Moves each submission to the end of the user's previous job, by the run of the submissions so far; whether one moved.
+fn close(made: &mut Collected, run: &Run) -> bool {
+    let ends: BTreeMap<&str, Option<i64>> = run.jobs.iter().map(|job| (job.job_id.as_str(), job.finish)).collect();
+    let mut previous: BTreeMap<String, Option<i64>> = BTreeMap::new();
+    let mut moved = false;
+    for JobRecord { job, .. } in &mut made.jobs {
+        let user = job.user.clone().unwrap_or_default();
+        if let Some(end) = previous.get(&user).copied().flatten() {
+            moved |= job.submit != Some(end);
+            job.submit = Some(end);
+        }
+        previous.insert(user, ends.get(job.job_id.as_str()).copied().flatten());
+    }
+    moved
+}
+
+/// What [`resched_sim::load`] makes of the trace of these jobs, without the way over the disk.
+fn load(jobs: &[JobRecord], cluster: &Cluster) -> Result<resched_sim::Workload, Error> {
+    let mut workload = resched_sim::Workload::default();
+    for record in jobs {
+        let (mut maps, mut reduces) = (Vec::new(), Vec::new());
+        let (mut last_map, mut tails) = (i64::MIN, Vec::new());
+        for task in &record.tasks {
+            let mut spec = TaskSpec {
+                replicas: task.splits.iter().filter_map(|split| cluster.find(split.host.as_deref()?)).collect(),
+                ..TaskSpec::default()
+            };
+            for own in &task.attempts {
+                let (Some(start), Some(finish)) = (own.start, own.finish) else { continue };
+                if task.task.kind == TaskKind::Map {
+                    let level = own.locality.map_or(Level::Off, |_| Level::Node);
+                    spec.map_tries.push(LoggedMap { outcome: own.outcome, level, run: finish - start });
+                    last_map = last_map.max(finish);
+                } else {
+                    let shuffled = own.shuffle_finish.unwrap_or(start);
+                    let sorted = own.sort_finish.unwrap_or(shuffled);
+                    spec.reduce_tries.push(LoggedReduce {
+                        outcome: own.outcome,
+                        shuffle: shuffled - start,
+                        sort: sorted - shuffled,
+                        reduce: Some(finish - sorted),
+                    });
+                    tails.push((start, shuffled));
+                }
+            }
+            let bytes = |bytes: Option<i64>| bytes.and_then(|bytes| u64::try_from(bytes).ok());
+            match task.task.kind {
+                TaskKind::Map => {
+                    let read = task.splits.iter().filter_map(|split| bytes(split.bytes)).max();
+                    (spec.input_bytes, spec.output_bytes) =
+                        (bytes(task.task.input_bytes).or(read), bytes(task.task.output_bytes));
+                    maps.push(spec);
+                }
+                _ => reduces.push(spec),
+            }
+        }
+        let mean = |times: Vec<i64>| (!times.is_empty()).then(|| times.iter().sum::<i64>() / times.len() as i64);
+        let (first, later): (Vec<_>, Vec<_>) = tails.iter().partition(|(start, _)| *start < last_map);
+        let row = &record.job;
+        let job = Job {
+            id: row.job_id.clone(),
+            name: row.name.clone(),
+            user: row.user.clone().unwrap_or_default(),
+            queue: row.queue.clone().unwrap_or_default(),
+            priority: row.priority.unwrap_or(Priority::Normal),
+            submit: row.submit.unwrap_or(0),
+            shuffle_bytes: row.shuffle_bytes,
+            first_shuffle: mean(first.iter().map(|(_, end)| (end - last_map).max(0)).collect()),
+            typical_shuffle: mean(later.iter().map(|(start, end)| (end - start).max(0)).collect()),
+            maps: 0..0,
+            reduces: 0..0,
+        };
+        let many = || Error::Defect(format!("{}: too many tasks", row.job_id));
+        workload.push(job, &maps, &reduces).ok_or_else(many)?;
+    }
+    workload.arrange(0);
+    Ok(workload)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use resched_trace::store::Trace;
+    use resched_trace::workload::write_trace;
+
+    #[test]
+    fn a_workload_in_memory_is_that_of_its_trace_on_disk() {
+        let dir = tempfile::tempdir().unwrap();
+        for name in ["coupling-table4.toml", "coupling-table3.toml", "coupling-fig16.toml"] {
+            let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces").join(name);
+            write_trace(&path, 3, dir.path().join(name).as_path()).unwrap();
+            let trace = Trace::open(&dir.path().join(name)).unwrap();
+            let cluster = Cluster::for_trace(ClusterConfig::default(), &trace).unwrap();
+            let (on_disk, _) = resched_sim::load(&trace, &cluster, 3).unwrap();
+            let mut made = Collected::default();
+            generate(&Workload::read(&path).unwrap(), 3, &mut made).unwrap();
+            let in_memory = load(&made.jobs, &cluster).unwrap();
+            assert!(format!("{on_disk:?}") == format!("{in_memory:?}"), "{name}");
+        }
+    }
+
+    #[test]
+    fn closed_users_submit_when_their_previous_job_has_ended() {
+        let text = r#"
+            name = "closed"
+            [cluster]
+            nodes = 2
+            [classes.a]
+            map_mean_s = 20
+            map_variation = 0.5
+            [[jobs]]
+            class = "a"
+            user = "x"
+            submit_s = 0
+            maps = 9
+            repeat = 3
+            every_s = 1
+            [[jobs]]
+            class = "a"
+            user = "y"
+            submit_s = 0.5
+            maps = 5
+            repeat = 3
+            every_s = 1
+        "#;
+        let workload = Workload::parse(text, "closed.toml").unwrap();
+        let case = Case::new("fifo", "fifo", workload, &ClusterConfig::default()).unwrap().closed();
+        let run = case.replay("test", 1).unwrap();
+        // Jobs of x are 1, 3, 5 and those of y 2, 4, 6, by the file's order.
+        let mut jobs = run.jobs.clone();
+        jobs.sort_by(|a, b| a.job_id.cmp(&b.job_id));
+        for (number, job) in jobs.iter().enumerate().skip(2) {
+            assert_eq!(job.submit, jobs[number - 2].finish, "job {}", number + 1);
+        }
+    }
+}

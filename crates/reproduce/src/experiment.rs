@@ -1,0 +1,76 @@
+//! What an experiment is made of.
+
+use crate::case::Case;
+use crate::runner::{Figure, Replays};
+use crate::{EXPERIMENTS, Error, Row};
+
+/// A paper whose experiments are replayed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Paper {
+    /// Tan, Meng, Zhang: Coupling Task Progress for MapReduce Resource-Aware Scheduling (INFOCOM 2013).
+    Coupling,
+    /// Tian, Zhou, He, Zha: A Dynamic MapReduce Scheduler for Heterogeneous Workloads (GCC 2009).
+    TripleQueue,
+    /// Mao et al.: DRESS.
+    Dress,
+    /// Zaharia et al.: Delay Scheduling (EuroSys 2010).
+    Delay,
+}
+
+impl Paper {
+    /// Its short name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Coupling => "Coupling",
+            Self::TripleQueue => "Triple-Queue",
+            Self::Dress => "DRESS",
+            Self::Delay => "Delay Scheduling",
+        }
+    }
+}
+
+/// A number that a paper does not give and that was set by what it tells of its baseline.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Knob {
+    /// Where it stands: file and key.
+    pub place: &'static str,
+    /// Its value.
+    pub value: &'static str,
+    /// The published number of the baseline that it was set by, or why it was chosen.
+    pub fixed_by: &'static str,
+}
+
+/// An experiment of a paper.
+pub struct Experiment {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// The paper.
+    pub paper: Paper,
+    /// Figures and tables that it repeats.
+    pub source: &'static str,
+    /// What it is.
+    pub title: &'static str,
+    /// What was set by the baseline.
+    pub knobs: &'static [Knob],
+    /// What else had to be assumed.
+    pub assumptions: &'static [&'static str],
+    /// What is replayed with every seed.
+    pub(crate) cases: fn() -> Result<Vec<Case>, Error>,
+    /// What is compared.
+    pub(crate) rows: fn(&Replays<'_>) -> Vec<Row>,
+    /// What is drawn.
+    pub(crate) figures: fn(&Replays<'_>) -> Result<Vec<Figure>, Error>,
+}
+
+/// The experiments of these names, in the order of [`EXPERIMENTS`]; all of them for no name.
+///
+/// # Errors
+/// [`Error::Request`] with the known names if one is unknown.
+pub fn find(names: &[String]) -> Result<Vec<&'static Experiment>, Error> {
+    if let Some(unknown) = names.iter().find(|name| EXPERIMENTS.iter().all(|known| known.name != name.as_str())) {
+        let known: Vec<&str> = EXPERIMENTS.iter().map(|known| known.name).collect();
+        return Err(Error::Request(format!("unknown experiment `{unknown}`; expected some of {}", known.join(", "))));
+    }
+    let wanted = |known: &&Experiment| names.is_empty() || names.iter().any(|name| name == known.name);
+    Ok(EXPERIMENTS.iter().filter(wanted).collect())
+}

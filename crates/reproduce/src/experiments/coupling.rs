@@ -1,0 +1,99 @@
+//! What the experiments of the Coupling paper share: the two schedulers on its testbed, and its knobs.
+
+use crate::Error;
+use crate::case::{Bundled, Case, bundled};
+use crate::experiment::Knob;
+use crate::runner::{Figure, Replays};
+use resched_report::charts::CHARTS;
+
+/// The rules of its testbed.
+pub(super) const CLUSTER: Bundled = bundled!("clusters/coupling.toml");
+/// Its baseline. The paper waits 15 s for a node and as long for a rack (its reference 12).
+pub(super) const FAIR: &str = "fair:delay_node=15000,delay_rack=15000";
+
+/// What was fixed for the testbed, once for all experiments of the paper.
+pub(super) const KNOBS: &[Knob] = &[
+    Knob {
+        place: "classes.grep.map_mean_s",
+        value: "36 s",
+        fixed_by: "Fig. 5 (Fair): 4,270 maps on 32 slots in about 80 minutes",
+    },
+    Knob {
+        place: "classes.grep.map_variation",
+        value: "0.3",
+        fixed_by: "Fig. 7 (Fair): the longest of the 4,270 maps takes about 100 s",
+    },
+    Knob {
+        place: "classes.grep.reduce_mean_s",
+        value: "240 s",
+        fixed_by: "Fig. 5 (Fair): job 1 gives its reduce slots back at 16.0 minutes",
+    },
+    Knob {
+        place: "classes.wordcount.map_mean_s",
+        value: "48.5 s",
+        fixed_by: "Fig. 10 (Fair): a local slot ends a map every 48.5 s",
+    },
+    Knob {
+        place: "cluster.racks of Set B",
+        value: "2, the data in one",
+        fixed_by: "Fig. 10 (Fair): 28 running maps from the start although times vary little, so Fair waits longer than 15 s",
+    },
+    Knob {
+        place: "classes.sort",
+        value: "maps 20 s, reduces 280 s, 5 MB/s",
+        fixed_by: "Fig. 12 (Fair): Sort2 alone takes 16.15 to 23.5 minutes",
+    },
+    Knob {
+        place: "cost.locality",
+        value: "1, 1, 1",
+        fixed_by: "Fig. 10 (Fair): the maps left at 8.2 minutes are over at about 10",
+    },
+];
+
+/// What every experiment of the paper assumes.
+macro_rules! assumptions {
+    ($($own:expr),* $(,)?) => {
+        &[
+            $($own,)*
+            "One rack, but two in Set B; heartbeats every 3 s; slow-start 0.05; all jobs in one pool; one seed draws task times, block places and heartbeats.",
+            "Tasks on a node do not slow each other down, and reduces fetch as if alone: CPU, disks and network are not modelled.",
+        ]
+    };
+}
+pub(super) use assumptions;
+
+/// A bundled workload under Fair and under Coupling.
+pub(super) fn fair_and_coupling(workload: Bundled) -> Result<Vec<Case>, Error> {
+    cases(workload, &[("fair", FAIR), ("coupling", "coupling")])
+}
+
+/// A bundled workload under these policies (label, policy).
+pub(super) fn cases(workload: Bundled, policies: &[(&str, &str)]) -> Result<Vec<Case>, Error> {
+    let (workload, rules) = (workload.workload()?, CLUSTER.cluster()?);
+    policies.iter().map(|(label, policy)| Case::new(label, policy, workload.clone(), &rules)).collect()
+}
+
+/// The report's chart `chart` of the first seed of some cases, as the figure `name`.
+pub(super) fn figure(
+    replays: &Replays<'_>,
+    labels: &[&str],
+    chart: &str,
+    (name, title): (&str, &str),
+) -> Result<Option<Figure>, Error> {
+    let drawn = CHARTS
+        .iter()
+        .find(|known| known.name == chart)
+        .ok_or_else(|| Error::Defect(format!("there is no chart `{chart}`")))?;
+    let svg = (drawn.draw)(&replays.shown(labels))?;
+    Ok(svg.map(|svg| Figure {
+        name: name.to_owned(),
+        title: title.to_owned(),
+        caption: format!("{} Seed 1.", drawn.caption),
+        svg,
+    }))
+}
+
+/// The figures that could be drawn.
+pub(super) fn figures<const N: usize>(all: [Result<Option<Figure>, Error>; N]) -> Result<Vec<Figure>, Error> {
+    all.into_iter().filter_map(Result::transpose).collect()
+}

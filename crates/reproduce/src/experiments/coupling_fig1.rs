@@ -1,0 +1,92 @@
+//! Coupling, Figs. 1 and 2: two Greps.
+
+use resched_trace::model::TaskKind;
+
+use super::coupling::{KNOBS, assumptions, fair_and_coupling, figure, figures};
+use super::measures::{MINUTE, change, completion, first_at_least, job, running, span};
+use crate::case::bundled;
+use crate::experiment::{Experiment, Paper};
+use crate::row::row;
+use crate::runner::Replays;
+use crate::{Published, Row};
+
+/// The experiment.
+pub(super) const EXPERIMENT: Experiment = Experiment {
+    name: "coupling-fig1",
+    paper: Paper::Coupling,
+    source: "Figs. 1 and 2",
+    title: "Two Greps: the first takes all reduce slots, or leaves some",
+    knobs: KNOBS,
+    assumptions: assumptions!["148 maps and 15 reduces a job, as the first Greps of Table IV: no counts are given."],
+    cases: || fair_and_coupling(bundled!("coupling-fig1.toml")),
+    rows,
+    figures: |replays| {
+        figures([figure(
+            replays,
+            &["fair", "coupling"],
+            "running_tasks",
+            ("coupling-fig1", "Running tasks (Figs. 1, 2)"),
+        )])
+    },
+};
+
+/// Both jobs' reduce slots, the gray area of the figures: slot time, ms.
+fn reduce_time(run: &resched_analysis::Run) -> Option<f64> {
+    let reduces = run.intervals.iter().filter(|interval| interval.kind == TaskKind::Reduce);
+    Some(reduces.map(|interval| (interval.finish - interval.start) as f64).sum())
+}
+
+fn rows(replays: &Replays<'_>) -> Vec<Row> {
+    let fair = |of: fn(&resched_analysis::Run) -> Option<f64>| replays.each("fair", of);
+    let both = |number| replays.pairs("fair", "coupling", |a, b| change(completion(a, number), completion(b, number)));
+    let minutes = |ms: Option<f64>| ms.map(|ms| ms / MINUTE);
+    let alone = "Fig. 2's jobs are faster because fewer reduces fetch at once; without contention for disks and network a reduce \
+                 that starts later gains nothing.";
+    let value = Published::Value;
+    vec![
+        row("Fair: J1 holds all 14 reduce slots from", "min", value(0.9))
+            .baseline()
+            .within(0.1)
+            .because("5 % of the maps are over once the fastest of the first wave is; 0.9 minutes fit maps of 45 s, and Fig. 5 gives 36 s.")
+            .replayed(&fair(|run| first_at_least(&running(run, TaskKind::Reduce, Some(1)), 14.0).map(|ms| ms / MINUTE))),
+        row("Fair: J2's maps end at", "min", value(3.8))
+            .baseline()
+            .within(0.4)
+            .because("148 maps of 36 s a job are too many for it; with the 89 that fit, J1 would give its slots back at 7 minutes.")
+            .replayed(&fair(|run| span(run, TaskKind::Map, 2).map(|span| span.1 / MINUTE))),
+        row("Fair: J2's reduces start at", "min", value(11.3))
+            .baseline()
+            .within(1.0)
+            .because("It is when J1's reduces end, whose time is that of Fig. 5's Greps.")
+            .replayed(&replays.each("fair", |run| minutes(second_start(run)))),
+        row("Coupling: J2's reduces that start while its maps run, more than under Fair", "reduces", Published::Above)
+            .because("J1's reduces hold all slots.")
+            .replayed(&replays.pairs("fair", "coupling", |a, b| Some(early(b)? - early(a)?))),
+        row("Coupling: J2 starves for less than under Fair", "min", Published::Below)
+            .because(
+                "Starvation is a mean over the late reduces alone. Under Coupling fewer are late, and those wait until others of the \
+                 two jobs are over, which is when the maps of both are.",
+            )
+            .replayed(&replays.pairs("fair", "coupling", |a, b| {
+                Some((job(b, 2)?.starvation - job(a, 2)?.starvation) / MINUTE)
+            })),
+        row("J1's processing time", "%", Published::Below).because(alone).replayed(&both(1)),
+        row("J2's processing time", "%", Published::Below).because(alone).replayed(&both(2)),
+        row("Reduce slot time of both (the gray area), Coupling / Fair", "ratio", value(0.5))
+            .within(0.1)
+            .because("\"Almost half\" needs reduces that mostly wait for maps; by Fig. 5's times they compute for four minutes of their own.")
+            .replayed(&replays.pairs("fair", "coupling", |a, b| Some(reduce_time(b)? / reduce_time(a)?))),
+    ]
+}
+
+/// J2's reduces that start before its last map ends.
+fn early(run: &resched_analysis::Run) -> Option<f64> {
+    let (_, last) = span(run, TaskKind::Map, 2)?;
+    let reduces = run.intervals.iter().filter(|of| of.kind == TaskKind::Reduce && of.job == 1);
+    Some(reduces.filter(|of| (of.start as f64) < last).count() as f64)
+}
+
+/// When J2 has reduces beyond the slot that J1 may leave: its second starts, ms. (J1's 15 reduces need a slot twice.)
+fn second_start(run: &resched_analysis::Run) -> Option<f64> {
+    first_at_least(&running(run, TaskKind::Reduce, Some(2)), 2.0)
+}

@@ -1,0 +1,40 @@
+//! Coupling, Fig. 12 and Table II: five jobs, each alone.
+
+use super::coupling::{KNOBS, assumptions, fair_and_coupling, figure, figures};
+use super::measures::{MINUTE, change, completion};
+use crate::case::bundled;
+use crate::experiment::{Experiment, Paper};
+use crate::row::row;
+use crate::runner::Replays;
+use crate::{Published, Row};
+
+/// The experiment.
+pub(super) const EXPERIMENT: Experiment = Experiment {
+    name: "coupling-fig12",
+    paper: Paper::Coupling,
+    source: "Fig. 12 and Table II",
+    title: "Five jobs, one at a time",
+    knobs: KNOBS,
+    assumptions: assumptions!["Two hours lie between the jobs, so that none meets another."],
+    cases: || fair_and_coupling(bundled!("coupling-fig12.toml")),
+    rows,
+    figures: |replays| {
+        figures([figure(replays, &["fair", "coupling"], "job_times", ("coupling-fig12", "Processing times (Fig. 12)"))])
+    },
+};
+
+fn rows(replays: &Replays<'_>) -> Vec<Row> {
+    let faster =
+        |number| replays.pairs("fair", "coupling", |a, b| change(completion(a, number), completion(b, number)));
+    let alone = "Where a job's reduces run matters by the disks and network of their machines, which are not modelled.";
+    vec![
+        row("Grep's processing time", "%", Published::Below).because(alone).replayed(&faster(1)),
+        row("QMC's processing time", "%", Published::Below).because(alone).replayed(&faster(3)),
+        row("Sort1's processing time", "%", Published::Change(-14.6)).because(alone).replayed(&faster(4)),
+        row("Fair: Sort2's processing time", "min", Published::Range(16.15, 23.5))
+            .calibrated()
+            .because("Fixed by the class sort.")
+            .replayed(&replays.each("fair", |run| completion(run, 5).map(|ms| ms / MINUTE))),
+        row("Sort2's processing time (\"slightly\" longer)", "%", Published::Above).because(alone).replayed(&faster(5)),
+    ]
+}

@@ -1,0 +1,42 @@
+//! What the experiments of the Delay Scheduling paper share.
+
+use resched_analysis::Run;
+use resched_analysis::repeats::t_interval;
+use resched_report::Line;
+
+use crate::case::{Bundled, bundled};
+use crate::experiment::Knob;
+use crate::runner::Replays;
+
+/// The rules of the replays.
+pub(super) const CLUSTER: Bundled = bundled!("clusters/delay.toml");
+
+/// What was fixed.
+pub(super) const KNOBS: &[Knob] =
+    &[Knob { place: "cost.locality", value: "1, 2, 2", fixed_by: "the paper: local maps are \"up to 2x\" faster" }];
+
+/// What every experiment of the paper assumes.
+pub(super) const ASSUMPTIONS: &[&str] =
+    &["100 machines in one rack, heartbeats every 3 s; the workloads are invented, as the paper's notes give none."];
+
+/// The share of local maps of the jobs that `keep` takes by their name, %.
+pub(super) fn locality(run: &Run, keep: fn(&str) -> bool) -> Option<f64> {
+    let jobs = run.jobs.iter().filter(|job| job.name.as_deref().is_some_and(keep));
+    let [local, all] = jobs
+        .fold([0, 0], |[local, all], job| [local + job.map_launches[0], all + job.map_launches.iter().sum::<u64>()]);
+    (all > 0).then(|| 100.0 * local as f64 / all as f64)
+}
+
+/// A quantity of the cases of a series, each at its parameter, with its interval.
+pub(super) fn series(
+    replays: &Replays<'_>,
+    label: &str,
+    cases: &[(f64, String)],
+    of: impl Fn(&Run) -> Option<f64> + Copy,
+) -> Line {
+    let point = |(parameter, case): &(f64, String)| {
+        let found = t_interval(&replays.each(case, of))?;
+        Some((*parameter, found.value, found.low, found.high))
+    };
+    Line { label: label.to_owned(), points: cases.iter().filter_map(point).collect(), marked: true }
+}

@@ -1,0 +1,74 @@
+//! Delay Scheduling: sticky slots, small jobs of several users, and throughput.
+
+use resched_analysis::Run;
+use resched_analysis::distribution::mean;
+use resched_analysis::timeline::makespan;
+
+use super::coupling::{figure, figures};
+use super::delay::{ASSUMPTIONS, CLUSTER, KNOBS, locality};
+use crate::case::{Case, bundled};
+use crate::experiment::{Experiment, Paper};
+use crate::row::row;
+use crate::runner::Replays;
+use crate::{Error, Published, Row};
+
+/// The experiment.
+pub(super) const EXPERIMENT: Experiment = Experiment {
+    name: "delay-claims",
+    paper: Paper::Delay,
+    source: "the abstract, and sticky slots",
+    title: "Small jobs of several users, throughput, sticky slots",
+    knobs: KNOBS,
+    assumptions: ASSUMPTIONS,
+    cases,
+    rows,
+    figures: |replays| {
+        figures([figure(
+            replays,
+            &["users: fifo", "users: delay"],
+            "cdf_jobs",
+            ("delay-users", "Response times of a multi-user workload"),
+        )])
+    },
+};
+
+fn cases() -> Result<Vec<Case>, Error> {
+    let mut cases = Vec::new();
+    for (prefix, file, delay) in [
+        ("users", bundled!("delay-users.toml"), "delay:D=24"),
+        ("sticky", bundled!("delay-sticky.toml"), "delay:D=100"),
+    ] {
+        for (name, policy) in [("fifo", "fifo"), ("naive", "naive-fair"), ("delay", delay)] {
+            cases.push(Case::new(&format!("{prefix}: {name}"), policy, file.workload()?, &CLUSTER.cluster()?)?);
+        }
+    }
+    Ok(cases)
+}
+
+/// The mean response time of the small jobs, ms.
+fn response(run: &Run) -> Option<f64> {
+    let small = run.finished_jobs().filter(|job| job.name.as_deref() == Some("small"));
+    mean(&small.filter_map(|job| job.completion).map(|ms| ms as f64).collect::<Vec<_>>())
+}
+
+fn rows(replays: &Replays<'_>) -> Vec<Row> {
+    let value = Published::Value;
+    let all: fn(&str) -> bool = |_| true;
+    vec![
+        row("Mean response time of small jobs, FIFO / delay scheduling", "times", value(5.0))
+            .within(1.0)
+            .because("How long a small job waits under FIFO is the backlog of large jobs, and the paper's mix is not known.")
+            .replayed(&replays.pairs("users: fifo", "users: delay", |a, b| Some(response(a)? / response(b)?))),
+        row("Throughput of maps that are bound by their input, delay / naive fair sharing", "times", value(2.0))
+            .within(0.2)
+            .because("The bound is 2, if no map were local before and all are then; some are local by luck, and waiting costs.")
+            .replayed(&replays.pairs("sticky: naive", "sticky: delay", |a, b| {
+                Some(makespan(&a.jobs)? as f64 / makespan(&b.jobs)? as f64)
+            })),
+        row("Sticky slots: local maps, delay less naive fair sharing", "points", Published::Above)
+            .replayed(&replays.pairs("sticky: naive", "sticky: delay", |a, b| Some(locality(b, all)? - locality(a, all)?))),
+        row("Sticky slots: local maps under delay scheduling (towards all)", "%", Published::Range(95.0, 100.0))
+            .because("The last maps of a job have their data on few machines, for which D = 100 heartbeats may not be enough.")
+            .replayed(&replays.each("sticky: delay", |run| locality(run, all))),
+    ]
+}

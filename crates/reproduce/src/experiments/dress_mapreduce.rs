@@ -1,0 +1,82 @@
+//! DRESS, Figs. 8 and 9: 20 MapReduce jobs.
+
+use resched_analysis::Run;
+use resched_analysis::distribution::mean;
+
+use super::coupling::{figure, figures};
+use super::dress::{ASSUMPTIONS, HELD, KNOBS, both, mean_change};
+use super::measures::{change, completion, waiting};
+use crate::case::bundled;
+use crate::experiment::{Experiment, Paper};
+use crate::row::row;
+use crate::runner::Replays;
+use crate::{Published, Row};
+
+/// The experiment.
+pub(super) const EXPERIMENT: Experiment = Experiment {
+    name: "dress-mapreduce",
+    paper: Paper::Dress,
+    source: "Figs. 8 and 9",
+    title: "20 MapReduce jobs, six of them small",
+    knobs: KNOBS,
+    assumptions: ASSUMPTIONS,
+    cases: || both("", &bundled!("dress-mapreduce.toml").workload()?),
+    rows,
+    figures: |replays| {
+        let labels = ["capacity", "dress"];
+        figures([
+            figure(replays, &labels, "job_times", ("dress-fig8", "Completion times (Fig. 8)")),
+            figure(replays, &labels, "waiting", ("dress-fig9", "Waiting times (Fig. 9)")),
+        ])
+    },
+};
+
+/// The small jobs.
+const SMALL: [usize; 6] = [4, 5, 6, 8, 10, 11];
+/// Why a job's number differs.
+const DRAWN: &str = "The paper gives no job's demand or run time; this is another job of that place and size.";
+
+/// The changes of all jobs that `keep` takes, averaged, %.
+fn mean_of(a: &Run, b: &Run, keep: fn(f64) -> bool) -> Option<f64> {
+    let changes = (1..=20).filter_map(|job| change(completion(a, job), completion(b, job)));
+    mean(&changes.filter(|change| keep(*change)).collect::<Vec<_>>())
+}
+
+fn rows(replays: &Replays<'_>) -> Vec<Row> {
+    let paired = |of: &dyn Fn(&Run, &Run) -> Option<f64>| replays.pairs("capacity", "dress", of);
+    let wait = |label| replays.each(label, |run| waiting(run, 9).map(|ms| ms / 1e3));
+    let mut rows = vec![
+        row("Capacity: wait of job 9 (Fig. 9)", "s", Published::Value(189.246))
+            .baseline()
+            .within(19.0)
+            .because(DRAWN)
+            .replayed(&wait("capacity")),
+        row("DRESS: wait of job 9 (Fig. 9)", "s", Published::Value(19.981))
+            .within(10.0)
+            .because(DRAWN)
+            .replayed(&wait("dress")),
+        row("Completion of the small jobs, mean change (Fig. 8)", "%", Published::Change(-25.7))
+            .within(5.0)
+            .because(HELD)
+            .replayed(&paired(&|a, b| mean_change(a, b, &SMALL))),
+        row("Completion of the jobs that gain, mean (12 in the paper)", "%", Published::Change(-18.5))
+            .within(5.0)
+            .because(DRAWN)
+            .replayed(&paired(&|a, b| mean_of(a, b, |change| change < 0.0))),
+        row("Completion of the jobs that lose, mean (8 in the paper)", "%", Published::Change(8.2))
+            .within(5.0)
+            .because(DRAWN)
+            .replayed(&paired(&|a, b| mean_of(a, b, |change| change > 0.0))),
+        row("Jobs that gain", "jobs", Published::Value(12.0)).within(2.0).because(DRAWN).replayed(&paired(&|a, b| {
+            Some((1..=20).filter(|job| completion(b, *job) < completion(a, *job)).count() as f64)
+        })),
+    ];
+    for (job, percent) in [(9, -23.2), (12, -17.5), (13, -10.0), (7, 29.3), (14, 12.2), (15, 13.8)] {
+        rows.push(
+            row(format!("Completion of job {job}"), "%", Published::Change(percent))
+                .because(DRAWN)
+                .replayed(&paired(&|a, b| change(completion(a, job), completion(b, job)))),
+        );
+    }
+    rows
+}

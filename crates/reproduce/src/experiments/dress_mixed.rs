@@ -1,0 +1,130 @@
+//! DRESS, Figs. 10 to 13: mixed jobs, of which 10 to 40 % are small.
+
+use resched_report::{Line, Lines, draw_lines};
+use resched_trace::workload::Workload;
+
+use super::dress::{ASSUMPTIONS, COLLAPSE, KNOBS, both, mean_change};
+use super::measures::completion;
+use crate::case::{Case, bundled};
+use crate::experiment::{Experiment, Paper};
+use crate::row::row;
+use crate::runner::{Figure, Replays};
+use crate::{Error, Published, Row};
+
+/// The experiment.
+pub(super) const EXPERIMENT: Experiment = Experiment {
+    name: "dress-mixed",
+    paper: Paper::Dress,
+    source: "Figs. 10 to 13",
+    title: "Mixed jobs, of which 10 to 40 % are small",
+    knobs: KNOBS,
+    assumptions: ASSUMPTIONS,
+    cases,
+    rows,
+    figures,
+};
+
+/// The jobs that become small at 10, 20, 30 and 40 %, with their containers.
+const SMALL: [(usize, u32); 8] = [(6, 5), (8, 7), (11, 4), (14, 8), (4, 6), (17, 3), (9, 9), (19, 5)];
+/// Shares, and the published mean change of the small jobs' completion, %.
+const SHARES: [(usize, f64); 4] = [(10, -76.1), (20, -36.2), (30, -21.9), (40, -23.7)];
+
+/// The small jobs at a share.
+fn small(share: usize) -> impl Iterator<Item = (usize, u32)> {
+    SMALL.into_iter().take(share / 5)
+}
+
+fn workload(share: usize) -> Result<Workload, Error> {
+    let mut workload = bundled!("dress-mixed.toml").workload()?;
+    for (job, containers) in small(share) {
+        if let Some(jobs) = workload.jobs.get_mut(job - 1) {
+            jobs.maps = containers.try_into().unwrap_or(jobs.maps);
+            jobs.reduces = 1;
+        }
+    }
+    Ok(workload)
+}
+
+fn cases() -> Result<Vec<Case>, Error> {
+    let of_share = |(share, _): &(usize, f64)| both(&format!("{share} %: "), &workload(*share)?);
+    Ok(SHARES.iter().map(of_share).collect::<Result<Vec<_>, _>>()?.concat())
+}
+
+/// The mean change of the small jobs' completion at a share, %, by seed.
+fn changes(replays: &Replays<'_>, share: usize, policy: &str) -> Vec<f64> {
+    let jobs: Vec<usize> = small(share).map(|(job, _)| job).collect();
+    let [capacity, policy] = ["capacity", policy].map(|name| format!("{share} %: {name}"));
+    replays.pairs(&capacity, &policy, |a, b| mean_change(a, b, &jobs))
+}
+
+fn rows(replays: &Replays<'_>) -> Vec<Row> {
+    let why = "How much a small job can gain is its wait under Capacity against its run time, and neither is given.";
+    let mut rows = vec![
+        row("10 %: mean of the changes of jobs 6 and 8 (arithmetic)", "%", Published::Change(-76.1))
+            .within(0.05)
+            .exact(-50.0 * ((1.0 - 111.3 / 484.5) + (1.0 - 134.4 / 540.3))),
+    ];
+    for (share, published) in SHARES {
+        rows.push(
+            row(format!("{share} %: completion of the small jobs, mean change"), "%", Published::Change(published))
+                .within(5.0)
+                .because(COLLAPSE)
+                .replayed(&changes(replays, share, "dress")),
+        );
+        rows.push(
+            row(format!("{share} %, with a floor of 10 %: the same"), "%", Published::Change(published))
+                .variant()
+                .within(5.0)
+                .because(why)
+                .replayed(&changes(replays, share, "floor")),
+        );
+    }
+    for (job, capacity, dress) in [(6, 484.5, 111.3), (8, 540.3, 134.4)] {
+        let of = |label| replays.each(label, move |run| completion(run, job).map(|ms| ms / 1e3));
+        rows.push(
+            row(format!("10 %, Capacity: completion of job {job}"), "s", Published::Value(capacity))
+                .baseline()
+                .within(0.1 * capacity)
+                .because(why)
+                .replayed(&of("10 %: capacity")),
+        );
+        rows.push(
+            row(format!("10 %, DRESS: completion of job {job}"), "s", Published::Value(dress))
+                .within(0.1 * dress)
+                .because(why)
+                .replayed(&of("10 %: dress")),
+        );
+    }
+    rows
+}
+
+fn figures(replays: &Replays<'_>) -> Result<Vec<Figure>, Error> {
+    let paper = SHARES.map(|(share, change)| (share as f64, -change, -change, -change)).to_vec();
+    let point = |policy: &str, share: usize| {
+        let found = resched_analysis::repeats::t_interval(&changes(replays, share, policy))?;
+        Some((share as f64, -found.value, -found.high, -found.low))
+    };
+    let all = |policy| SHARES.iter().filter_map(|(share, _)| point(policy, *share)).collect();
+    let series = [
+        Line { label: "paper".to_owned(), points: paper, marked: true },
+        Line { label: "DRESS".to_owned(), points: all("dress"), marked: true },
+        Line { label: "DRESS, floor of 10 %".to_owned(), points: all("floor"), marked: true },
+    ];
+    let chart = Lines {
+        name: "dress-fig10",
+        x: "Small jobs (%)",
+        logarithmic: false,
+        y: "Shorter completion of small jobs (%)",
+        series: &series,
+    };
+    let figure = |svg| Figure {
+        name: "dress-fig10".to_owned(),
+        title: "What small jobs gain by their share (Figs. 10 to 13)".to_owned(),
+        caption:
+            "By how much the completion time of the small jobs falls from Capacity to DRESS, on average; whiskers are \
+                  95 % intervals over the seeds."
+                .to_owned(),
+        svg,
+    };
+    Ok(draw_lines(&chart)?.map(figure).into_iter().collect())
+}

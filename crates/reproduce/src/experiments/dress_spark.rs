@@ -1,0 +1,127 @@
+//! DRESS, Figs. 6 and 7, Table II: 20 Spark jobs.
+
+use resched_analysis::Run;
+use resched_analysis::distribution::Distribution;
+use resched_analysis::timeline::makespan;
+
+use super::coupling::{figure, figures};
+use super::dress::{ASSUMPTIONS, HELD, KNOBS, both, mean_change};
+use super::measures::{change, completion, waiting};
+use crate::case::bundled;
+use crate::experiment::{Experiment, Paper};
+use crate::row::row;
+use crate::runner::Replays;
+use crate::{Published, Row};
+
+/// The experiment.
+pub(super) const EXPERIMENT: Experiment = Experiment {
+    name: "dress-spark",
+    paper: Paper::Dress,
+    source: "Figs. 6, 7 and Table II",
+    title: "20 Spark jobs, six of them small",
+    knobs: KNOBS,
+    assumptions: ASSUMPTIONS,
+    cases: || both("", &bundled!("dress-spark.toml").workload()?),
+    rows,
+    figures: |replays| {
+        let labels = ["capacity", "dress"];
+        figures([
+            figure(replays, &labels, "job_times", ("dress-fig6", "Completion times (Fig. 6)")),
+            figure(replays, &labels, "waiting", ("dress-fig7", "Waiting times (Fig. 7)")),
+            figure(replays, &labels, "delta", ("dress-delta", "The reserve δ")),
+        ])
+    },
+};
+
+/// The small jobs.
+const SMALL: [usize; 6] = [4, 5, 7, 9, 10, 12];
+
+/// The jobs' times in seconds.
+fn times(run: &Run, of: fn(&resched_analysis::JobMetrics) -> Option<i64>) -> Distribution {
+    Distribution::new(run.finished_jobs().filter_map(of).map(|ms| ms as f64 / 1e3))
+}
+
+/// A line of Table II: what, Capacity's and DRESS's number, the change in %, and how to measure it.
+type Line = (&'static str, f64, f64, f64, fn(&Run) -> Option<f64>);
+
+/// Table II, s.
+const TABLE: [Line; 5] = [
+    ("makespan", 1028.6, 1035.2, 0.64, |run| makespan(&run.jobs).map(|ms| ms as f64 / 1e3)),
+    ("mean waiting time", 310.1, 264.5, -14.7, |run| times(run, |job| job.waiting).mean()),
+    ("median waiting time", 381.0, 190.3, -50.0, |run| times(run, |job| job.waiting).median()),
+    ("mean completion time", 570.1, 532.2, -6.6, |run| times(run, |job| job.completion).mean()),
+    ("median completion time", 542.8, 325.1, -40.0, |run| times(run, |job| job.completion).median()),
+];
+/// What the calibration may be off by, of the published number.
+const CALIBRATED: f64 = 0.1;
+/// The lines of Table II that fixed knobs.
+const FIXED: [&str; 3] = ["makespan", "mean waiting time", "mean completion time"];
+
+fn rows(replays: &Replays<'_>) -> Vec<Row> {
+    let drawn = "The paper gives no job's demand or run time; this is another job of that place and size.";
+    let levels = HELD;
+    let value = Published::Value;
+    let mut rows = Vec::new();
+    for (name, capacity, dress, percent, of) in TABLE {
+        let baseline = row(format!("Capacity: {name}"), "s", value(capacity)).within(CALIBRATED * capacity);
+        let fixed = FIXED.contains(&name);
+        let baseline = if fixed { baseline.calibrated() } else { baseline.baseline() };
+        rows.push(baseline.because(drawn).replayed(&replays.each("capacity", of)));
+        rows.push(
+            row(format!("DRESS: {name}"), "s", value(dress))
+                .within(CALIBRATED * dress)
+                .because(levels)
+                .replayed(&replays.each("dress", of)),
+        );
+        rows.push(
+            row(format!("Change of the {name}"), "%", Published::Change(percent))
+                .because(levels)
+                .replayed(&replays.pairs("capacity", "dress", |a, b| change(of(a), of(b)))),
+        );
+    }
+    let wait = |label, number| replays.each(label, move |run| waiting(run, number).map(|ms| ms / 1e3));
+    for (job, capacity, dress) in [(7, 304.705, 28.903), (3, 35.519, 98.863)] {
+        let baseline =
+            row(format!("Capacity: wait of job {job} (Fig. 7)"), "s", value(capacity)).within(CALIBRATED * capacity);
+        let baseline = baseline.baseline();
+        rows.push(baseline.because(drawn).replayed(&wait("capacity", job)));
+        rows.push(
+            row(format!("DRESS: wait of job {job} (Fig. 7)"), "s", value(dress))
+                .within(10.0)
+                .because(drawn)
+                .replayed(&wait("dress", job)),
+        );
+    }
+    rows.push(row("Wait of job 7, Capacity / DRESS", "times", value(10.5)).because(drawn).replayed(&replays.pairs(
+        "capacity",
+        "dress",
+        |a, b| Some(waiting(a, 7)? / waiting(b, 7)?.max(1.0)),
+    )));
+    rows.push(
+        row("Completion of the small jobs, mean change (Fig. 6)", "%", Published::Change(-27.6))
+            .within(5.0)
+            .because(levels)
+            .replayed(&replays.pairs("capacity", "dress", |a, b| mean_change(a, b, &SMALL))),
+    );
+    rows.push(
+        row("Completion of the small jobs, largest change (job 7's)", "%", Published::Change(-51.2))
+            .within(5.0)
+            .because(levels)
+            .replayed(&replays.pairs("capacity", "dress", |a, b| {
+                SMALL.iter().filter_map(|job| change(completion(a, *job), completion(b, *job))).reduce(f64::min)
+            })),
+    );
+    for (job, percent) in [(3, 32.0), (13, 10.2), (14, 6.1)] {
+        rows.push(
+            row(format!("Completion of job {job}"), "%", Published::Change(percent))
+                .because(drawn)
+                .replayed(&replays.pairs("capacity", "dress", |a, b| change(completion(a, job), completion(b, job)))),
+        );
+    }
+    rows.push(
+        row("Completion of jobs 3, 13, 14, mean (arithmetic)", "%", Published::Change(16.1))
+            .within(0.05)
+            .exact((32.0 + 10.2 + 6.1) / 3.0),
+    );
+    rows
+}

@@ -1,0 +1,42 @@
+//! The experiments, one file each, and the list of them.
+
+mod coupling;
+mod coupling_fig1;
+mod coupling_fig10;
+mod coupling_fig12;
+mod coupling_fig16;
+mod coupling_fig5;
+mod coupling_table3;
+mod coupling_table4;
+mod delay;
+mod delay_claims;
+mod delay_locality;
+mod delay_sizes;
+mod dress;
+mod dress_mapreduce;
+mod dress_mixed;
+mod dress_spark;
+mod dress_toy;
+mod measures;
+mod triple_queue;
+
+use crate::experiment::Experiment;
+
+/// All experiments, by paper.
+pub const EXPERIMENTS: &[Experiment] = &[
+    coupling_fig1::EXPERIMENT,
+    coupling_table4::EXPERIMENT,
+    coupling_fig5::EXPERIMENT,
+    coupling_fig10::EXPERIMENT,
+    coupling_fig12::EXPERIMENT,
+    coupling_table3::EXPERIMENT,
+    coupling_fig16::EXPERIMENT,
+    triple_queue::EXPERIMENT,
+    dress_toy::EXPERIMENT,
+    dress_spark::EXPERIMENT,
+    dress_mapreduce::EXPERIMENT,
+    dress_mixed::EXPERIMENT,
+    delay_locality::EXPERIMENT,
+    delay_sizes::EXPERIMENT,
+    delay_claims::EXPERIMENT,
+];

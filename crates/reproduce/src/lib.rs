@@ -1,0 +1,33 @@
+//! The papers' experiments, replayed: the paper's number beside the replay's.
+//!
+//! ```text
+//! EXPERIMENTS ──▶ cases × seeds ──▶ replays (in memory, in parallel) ──▶ rows ──▶ REPRODUCTION.md, index.html
+//!                                                              └──▶ figures (charts of the report)
+//! ```
+//!
+//! * [`EXPERIMENTS`] has one file per experiment: its cases (a workload under a policy), the rows that compare, the figures
+//!   that follow the paper's, and every assumption and knob by name.
+//! * A [`Row`] has a [`Verdict`] by fixed rules. Knobs are set by what a paper tells of its baseline scheduler, once per
+//!   testbed, and never by what it tells of the policy that it proposes; a row of a number that fixed a knob is marked
+//!   [`Role::Calibrated`] and is no evidence.
+//! * [`reproduce`] replays every case once a seed. The same experiments and seeds give the same bytes, with any number of
+//!   threads.
+//!
+//! It writes no replay to disk.
+
+mod case;
+mod error;
+mod experiment;
+mod experiments;
+mod markdown;
+mod output;
+mod page;
+mod row;
+mod runner;
+
+pub use error::Error;
+pub use experiment::{Experiment, Knob, Paper, find};
+pub use experiments::EXPERIMENTS;
+pub use output::{MARKER, write};
+pub use row::{Published, Role, Row, Verdict};
+pub use runner::{Figure, Progress, Reproduced, reproduce};
