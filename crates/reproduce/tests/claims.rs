@@ -33,13 +33,16 @@ fn fig10_has_its_plateau_and_fig11_its_order_and_sizes() {
         "Eq. 2",
         "Fair: running maps most of the time",
         "Fair: end, if all 60 slots are used from 8.2",
-        "Processing time, β = 0.5 against β = 0.1",
-        "Processing time, β = 0.1: 18.3 % less",
         "Processing time, β = 0.5: 38.7 % less",
+        "Two racks: Fair's running maps most of the time",
+        "Two racks: processing time, β = 0.5 against β = 0.1",
+        "Two racks: processing time, β = 0.1",
+        "Two racks: processing time, β = 0.5",
     ] {
-        agrees(&rows, quantity);
+        let found: Vec<_> = rows.iter().filter(|row| row.quantity.starts_with(quantity)).collect();
+        assert!(!found.is_empty() && found.iter().all(|row| row.verdict == Verdict::Agrees), "{quantity}: {found:?}");
     }
-    // Fair never jumps (by Eq. 2 it does in 7 % of the runs), so the changes against it are only of the paper's sign.
+    // Fair takes longer than published, so the changes against it are only of the paper's sign.
     for quantity in ["Processing time, β = 0.1 (Fig. 11)", "Processing time, β = 0.5 (Fig. 11)"] {
         assert_eq!(row(&rows, quantity).verdict, Verdict::SameDirection);
     }
@@ -53,14 +56,17 @@ fn table4_has_the_signs_of_the_small_jobs() {
         assert_eq!(found.published, Published::Above);
         assert!(found.replay.unwrap().value > 0.0, "{found:?}");
     }
-    for job in [8, 17, 20] {
+    let found = row(&rows, "Job 8: S_F − S_C");
+    assert!(found.published == Published::Below && found.replay.unwrap().value < 0.0, "{found:?}");
+    // Here the sorts gain, too: what the paper's sorts lose is not understood.
+    for job in [17, 20] {
         assert_eq!(row(&rows, &format!("Job {job}: S_F − S_C")).published, Published::Below);
     }
 }
 
 #[test]
 fn fig15_has_more_local_maps_with_the_smaller_exponent() {
-    agrees(&rows("coupling-table3", 3), "Local maps, β = 0.1 less β = 0.5");
+    agrees(&rows("coupling-table3", 8), "Local maps, β = 0.1 less β = 0.5");
 }
 
 #[test]
@@ -126,4 +132,28 @@ fn every_replay_is_told_and_unknown_names_are_refused() {
     assert_eq!(told[0] as usize, told.len() - 1);
     let error = find(&["coupling-fig11".to_owned()]).err().unwrap();
     assert!(error.is_request() && error.to_string().contains(EXPERIMENTS[0].name), "{error}");
+}
+
+/// One calibration a testbed: a class has the same times in all files of its paper.
+#[test]
+fn a_testbed_is_calibrated_once() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces");
+    for prefix in ["coupling-", "dress-", "triple-queue", "delay-locality"] {
+        let mut known = std::collections::BTreeMap::new();
+        let mut paths: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        paths.sort();
+        let own = |path: &&std::path::PathBuf| path.file_name().unwrap().to_string_lossy().starts_with(prefix);
+        for path in paths.iter().filter(own) {
+            let workload = resched_trace::workload::Workload::read(path).unwrap();
+            for (name, class) in &workload.classes {
+                let maps = (class.map_mean_s, class.map_variation);
+                assert_eq!(*known.entry(name.clone()).or_insert(maps), maps, "maps of {name} in {}", path.display());
+                if class.reduce_mean_s > 0.0 {
+                    let (key, reduces) = (format!("{name}, reduces"), (class.reduce_mean_s, class.shuffle_rate));
+                    assert_eq!(*known.entry(key).or_insert(reduces), reduces, "{name} in {}", path.display());
+                }
+            }
+        }
+        assert!(!known.is_empty(), "{prefix}");
+    }
 }

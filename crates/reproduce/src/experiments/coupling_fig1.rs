@@ -57,7 +57,7 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
         row("Fair: J2's reduces start at", "min", value(11.3))
             .baseline()
             .within(1.0)
-            .because("It is when J1's reduces end, whose time is that of Fig. 5's Greps.")
+            .because("It is when J1's reduces end, whose time is that of Fig. 5's Greps; these took longer.")
             .replayed(&replays.each("fair", |run| minutes(second_start(run)))),
         row("Coupling: J2's reduces that start while its maps run, more than under Fair", "reduces", Published::Above)
             .because("J1's reduces hold all slots.")
@@ -74,7 +74,7 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
         row("J2's processing time", "%", Published::Below).because(alone).replayed(&both(2)),
         row("Reduce slot time of both (the gray area), Coupling / Fair", "ratio", value(0.5))
             .within(0.1)
-            .because("\"Almost half\" needs reduces that mostly wait for maps; by Fig. 5's times they compute for four minutes of their own.")
+            .because("\"Almost half\" needs reduces that mostly wait for maps; by Fig. 5's times they compute on their own for long.")
             .replayed(&replays.pairs("fair", "coupling", |a, b| Some(reduce_time(b)? / reduce_time(a)?))),
     ]
 }

@@ -2,9 +2,9 @@
 
 use resched_analysis::Run;
 
-use super::coupling::{KNOBS, assumptions, fair_and_coupling, figure, figures};
+use super::coupling::{CLUSTER, FAIR, KNOBS, assumptions, fair_and_coupling, figure, figures};
 use super::measures::{MINUTE, change, completion, job, mean_completion};
-use crate::case::bundled;
+use crate::case::{Case, bundled};
 use crate::experiment::{Experiment, Paper};
 use crate::row::row;
 use crate::runner::Replays;
@@ -18,10 +18,21 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     title: "22 jobs of mixed size that starve for reduce slots",
     knobs: KNOBS,
     assumptions: assumptions![
+        "The paper does not name the set of machines. It is taken for B: under Fair no reduce of jobs 1 and 2 is late (S_F = 0.0), \
+         which takes their 30 slots; Set A has 14.",
         "Submission times are seconds: the column is called minutes, but the figure's axis ends at 60 minutes.",
         "The numbers of the classes QMC and RandomWriter, which no baseline number fixes, are guesses (traces/coupling-table4.toml)."
     ],
-    cases: || fair_and_coupling(bundled!("coupling-table4.toml")),
+    cases: || {
+        let mut all = fair_and_coupling(bundled!("coupling-table4.toml"))?;
+        let mut set_a = bundled!("coupling-table4.toml").workload()?;
+        let cluster = set_a.cluster.get_mut();
+        (cluster.nodes, cluster.data_nodes) = (7, None);
+        for (label, policy) in [("Set A: fair", FAIR), ("Set A: coupling", "coupling")] {
+            all.push(Case::new(label, policy, set_a.clone(), &CLUSTER.cluster()?)?);
+        }
+        Ok(all)
+    },
     rows,
     figures: |replays| {
         let both = ["fair", "coupling"];
@@ -57,6 +68,8 @@ const STARVATION: [(f64, f64); 22] = [
     (0.0, 0.0),
     (0.0, 0.0),
 ];
+/// Jobs whose starvation under Fair told the set and its racks.
+const FIXED: [usize; 9] = [1, 2, 10, 11, 12, 13, 14, 15, 16];
 /// How far a starvation time may be off, min: an eighth of the range that job 3's has over repeats (0.8 to 12.1).
 const TOLERANCE: f64 = 1.4;
 
@@ -73,6 +86,15 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
         row("Fair: job 3's starvation, over repeats", "min", Published::Range(0.8, 12.1))
             .baseline()
             .replayed(&replays.each("fair", |run| starvation(run, 3))),
+        row("Set A: job 1's starvation under Fair", "min", Published::Value(0.0))
+            .variant()
+            .because("15 reduces do not fit 14 slots.")
+            .replayed(&replays.each("Set A: fair", |run| starvation(run, 1))),
+        row("Set A: job 10's starvation under Fair", "min", Published::Value(4.9))
+            .variant()
+            .within(TOLERANCE)
+            .because("14 slots are too few for the reduces of all jobs.")
+            .replayed(&replays.each("Set A: fair", |run| starvation(run, 10))),
         row("Mean processing time (Fig. 3: \"most of the jobs\" are faster)", "%", Published::Below)
             .because("Large jobs wait longer for reduce slots under Coupling than small ones gain.")
             .replayed(&replays.pairs("fair", "coupling", |a, b| change(mean_completion(a), mean_completion(b)))),
@@ -96,11 +118,9 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
         let of = |name, paper| {
             row(format!("Job {number}: {name}"), "min", Published::Value(paper)).within(TOLERANCE).because(off)
         };
-        rows.push(
-            of("S_F, starvation under Fair", fair)
-                .baseline()
-                .replayed(&replays.each("fair", |run| starvation(run, number))),
-        );
+        let draft = of("S_F, starvation under Fair", fair);
+        let draft = if FIXED.contains(&number) { draft.calibrated() } else { draft.baseline() };
+        rows.push(draft.replayed(&replays.each("fair", |run| starvation(run, number))));
         rows.push(
             of("S_C, starvation under Coupling", coupling)
                 .replayed(&replays.each("coupling", |run| starvation(run, number))),

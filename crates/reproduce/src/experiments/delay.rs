@@ -27,7 +27,7 @@ pub(super) fn locality(run: &Run, keep: fn(&str) -> bool) -> Option<f64> {
     (all > 0).then(|| 100.0 * local as f64 / all as f64)
 }
 
-/// A quantity of the cases of a series, each at its parameter, with its interval.
+/// A share (%) of the cases of a series, each at its parameter, with its interval.
 pub(super) fn series(
     replays: &Replays<'_>,
     label: &str,
@@ -36,7 +36,8 @@ pub(super) fn series(
 ) -> Line {
     let point = |(parameter, case): &(f64, String)| {
         let found = t_interval(&replays.each(case, of))?;
-        Some((*parameter, found.value, found.low, found.high))
+        // A share has no more than 100 %, whatever the interval says.
+        Some((*parameter, found.value, found.low, found.high.min(100.0)))
     };
     Line { label: label.to_owned(), points: cases.iter().filter_map(point).collect(), marked: true }
 }

@@ -99,10 +99,10 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
 }
 
 fn figures(replays: &Replays<'_>) -> Result<Vec<Figure>, Error> {
-    let paper = SHARES.map(|(share, change)| (share as f64, -change, -change, -change)).to_vec();
+    let paper = SHARES.map(|(share, change)| (share as f64, 100.0 + change, 100.0 + change, 100.0 + change)).to_vec();
     let point = |policy: &str, share: usize| {
         let found = resched_analysis::repeats::t_interval(&changes(replays, share, policy))?;
-        Some((share as f64, -found.value, -found.high, -found.low))
+        Some((share as f64, 100.0 + found.value, 100.0 + found.low, 100.0 + found.high))
     };
     let all = |policy| SHARES.iter().filter_map(|(share, _)| point(policy, *share)).collect();
     let series = [
@@ -114,7 +114,7 @@ fn figures(replays: &Replays<'_>) -> Result<Vec<Figure>, Error> {
         name: "dress-fig10",
         x: "Small jobs (%)",
         logarithmic: false,
-        y: "Shorter completion of small jobs (%)",
+        y: "DRESS / Capacity (%)",
         series: &series,
     };
     let figure = |svg| Figure {
