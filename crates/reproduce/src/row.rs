@@ -54,7 +54,7 @@ impl Verdict {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
-    /// A baseline's number that a knob was set by: it must agree, and is no evidence.
+    /// A baseline's number that a knob was set by: whether it agrees or not, it is no evidence.
     Calibrated,
     /// A baseline's number that no knob was set by.
     Baseline,
