@@ -62,7 +62,7 @@ macro_rules! assumptions {
         &[
             $($own,)*
             "One rack; heartbeats every 3 s; slow-start 0.05; all jobs in one pool; one seed draws task times, block places and heartbeats.",
-            "Tasks on a node do not slow each other down, and reduces fetch as if alone: CPU, disks and network are not modelled.",
+            "But for rows on shared nodes, tasks on a node do not slow each other down, and reduces fetch as if alone.",
         ]
     };
 }

@@ -134,8 +134,7 @@ fn rows_of_shared_nodes(replays: &Replays<'_>) -> Vec<Row> {
 
 fn rows(replays: &Replays<'_>) -> Vec<Row> {
     let value = Published::Value;
-    let shared =
-        "Coupling's maps are a tenth faster because fewer reduces fetch beside them: contention that is not modelled.";
+    let shared = "Coupling's maps are a tenth faster because fewer reduces fetch beside them: contention, of which the rows on shared nodes tell.";
     let mut rows = vec![
         row("Fair: J1 and J2 hold all 16 reduce slots from", "min", value(5.0))
             .baseline()

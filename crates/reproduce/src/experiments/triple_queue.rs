@@ -63,10 +63,9 @@ fn cases() -> Result<Vec<Case>, Error> {
     for (label, policy) in [(NATIVE, "fifo"), (OWN, "triple-queue")] {
         all.extend(of_orders(SHARED_ORDERS, (label, policy), &workload, &rules)?);
     }
-    for number in 0..workload.jobs.len() {
-        let mut alone = workload.clone();
-        alone.jobs = vec![Jobs { repeat: NonZeroU32::MIN, ..workload.jobs[number].clone() }];
-        all.push(Case::new(ALONE[number], "fifo", alone, &rules)?);
+    for (label, jobs) in ALONE.into_iter().zip(&workload.jobs) {
+        let alone = Workload { jobs: vec![Jobs { repeat: NonZeroU32::MIN, ..jobs.clone() }], ..workload.clone() };
+        all.push(Case::new(label, "fifo", alone, &rules)?);
     }
     Ok(all)
 }
