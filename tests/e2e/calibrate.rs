@@ -3,7 +3,7 @@
 use resched_sim::{ClusterConfig, Interval};
 use serde_json::Value;
 
-use crate::support::{Dir, repository, shared};
+use crate::support::{Dir, nineteen_jobs, repository, shared};
 
 /// Large jobs that fill the cluster and small ones between, with run times that vary.
 const WORKLOAD: &str = r#"
@@ -144,14 +144,7 @@ fn default_factors_are_those_of_a_cluster_file() {
 /// A cluster of 1,545 nodes of 2009, whose rule gives 16 s of heartbeats; other jobs, which the trace does not hold, take slots.
 #[test]
 fn the_cluster_of_mumaks_nineteen_jobs() {
-    let (Some(trace), Some(topology)) = (
-        shared("traces/hadoop-mapreduce-2011/mumak/19-jobs.trace.json.gz"),
-        shared("traces/hadoop-mapreduce-2011/mumak/19-jobs.topology.json.gz"),
-    ) else {
-        return;
-    };
-    let dir = Dir::new();
-    dir.ok(&["ingest", &trace, &topology, "--out", "T"]);
+    let Some(dir) = nineteen_jobs() else { return };
     let found = dir.json(&["calibrate", "T", "--out", "C.toml", "--json"]);
     assert_eq!((&found["map_slots"]["most"], &found["reduce_slots"]["most"]), (&2.into(), &2.into()));
     let interval = found["heartbeat"]["interval"]["value"].as_f64().unwrap();

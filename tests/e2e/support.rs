@@ -153,6 +153,15 @@ pub(crate) fn shared(path: &str) -> Option<String> {
     None
 }
 
+/// A folder with the trace `T` of Mumak's nineteen jobs; `None` where the shared folder is not there.
+pub(crate) fn nineteen_jobs() -> Option<Dir> {
+    let mumak = |file: &str| shared(&format!("traces/hadoop-mapreduce-2011/mumak/19-jobs.{file}.json.gz"));
+    let (trace, topology) = (mumak("trace")?, mumak("topology")?);
+    let dir = Dir::new();
+    dir.ok(&["ingest", &trace, &topology, "--out", "T"]);
+    Some(dir)
+}
+
 pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
     encoder.write_all(bytes).unwrap();

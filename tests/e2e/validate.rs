@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{Dir, repository, shared};
+use crate::support::{Dir, nineteen_jobs, repository, shared};
 
 /// The sample was made by a strict FIFO on the cluster of this file, whatever seeds drew its heartbeats.
 #[test]
@@ -75,14 +75,7 @@ fn what_was_never_observed_is_refused() {
 /// Nineteen jobs of a cluster whose other jobs the trace does not hold.
 #[test]
 fn the_nineteen_jobs_of_mumak() {
-    let (Some(trace), Some(topology)) = (
-        shared("traces/hadoop-mapreduce-2011/mumak/19-jobs.trace.json.gz"),
-        shared("traces/hadoop-mapreduce-2011/mumak/19-jobs.topology.json.gz"),
-    ) else {
-        return;
-    };
-    let dir = Dir::new();
-    dir.ok(&["ingest", &trace, &topology, "--out", "T"]);
+    let Some(dir) = nineteen_jobs() else { return };
     let told = dir.json(&["validate", "T", "--json"]);
     let replay = &told["replays"][0];
     assert_eq!((&replay["jobs_compared"], &replay["not_compared"]["observed-failed"]), (&14.into(), &5.into()));

@@ -105,8 +105,6 @@ proptest! {
         logged.config.nodes.copying_reduces = 0;
         // A map that is done once more is fetched at once here, and last in the closed form.
         logged.config.outages.clear();
-        // An end that is known ahead can be told out of band by a heartbeat of its own instant; one that comes up cannot always.
-        logged.config.heartbeat.out_of_band = false;
         let shared = sharing(logged.clone(), UNLIMITED);
         // What a reduce has fetched is known better here, which speculators see.
         let policies = some_policies(&logged).into_iter().filter(|(label, _)| !label.contains('+'));

@@ -26,7 +26,8 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
 fn rows(replays: &Replays<'_>) -> Vec<Row> {
     let faster =
         |number| replays.pairs("fair", "coupling", |a, b| change(completion(a, number), completion(b, number)));
-    let alone = "Where a job's reduces run matters by the disks and network of their machines, which are not modelled.";
+    let alone =
+        "Where a job's reduces run matters by the disks and network of their machines, which do not enter here.";
     vec![
         row("Grep's processing time", "%", Published::Below).because(alone).replayed(&faster(1)),
         row("QMC's processing time", "%", Published::Below).because(alone).replayed(&faster(3)),

@@ -195,11 +195,14 @@ impl Workbench {
         };
         flow.planned = flow.left;
         flow.uses.extend(uses.map(within));
-        for (place, own) in flow.uses.iter().enumerate() {
+        let uses = std::mem::take(&mut flow.uses);
+        for (place, own) in uses.iter().enumerate() {
             self.users[own.node.index()].push((id, place as u32));
+            self.touch(own.node);
         }
-        let nodes: Vec<NodeId> = flow.uses.iter().map(|own| own.node).collect();
-        nodes.into_iter().for_each(|node| self.touch(node));
+        if let Some(flow) = &mut self.flows[id.index()] {
+            flow.uses = uses;
+        }
     }
 
     /// An attempt uses nothing any more, until it is told otherwise.
