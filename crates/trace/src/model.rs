@@ -118,6 +118,12 @@ table! {
         queue: Option<String>,
         /// Its priority.
         priority: Option<Priority>,
+        /// Its priority as the source's own number, where it has one; larger is served first.
+        priority_number: Option<i64>,
+        /// How much it minds waiting, as the source's own number (Google: 0 to 3, 3 minds most).
+        scheduling_class: Option<i64>,
+        /// What it is a part of: a Spark application, the group of its user.
+        group: Option<String>,
         /// What ran it: `mapreduce`, `spark`, …
         framework: Option<String>,
         /// When it was submitted, ms.
@@ -144,6 +150,8 @@ table! {
         requested_cpu: Option<i64>,
         /// Memory it asked for per container, bytes.
         requested_memory: Option<i64>,
+        /// How long its user said it would run at most, ms.
+        requested_time: Option<i64>,
         /// Ids of the jobs that must end before it starts.
         depends_on: Vec<String>,
     }
@@ -180,6 +188,10 @@ table! {
         cpu_request: Option<i64>,
         /// Memory it asked for, bytes.
         memory_request: Option<i64>,
+        /// How many instances of it run, each with these requests; null: one.
+        instances: Option<i64>,
+        /// Whether its instances start together or not at all (the processors of a parallel job).
+        gang: Option<bool>,
     }
 }
 
@@ -194,6 +206,8 @@ table! {
         kind: TaskKind,
         /// Its number among the tries at this task, from 0.
         attempt: i64,
+        /// When it was asked for: from then on it waited to be placed, ms.
+        queued: Option<i64>,
         /// When it started, by its node's clock, ms.
         start: Option<i64>,
         /// When a reduce had all its input, ms.

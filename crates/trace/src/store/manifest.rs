@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 /// The version of the layout that this build writes and reads.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
 
 /// The SHA-256 of some bytes, hexadecimal, as manifests have it.
 pub fn sha256(bytes: &[u8]) -> String {
