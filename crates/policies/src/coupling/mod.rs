@@ -56,6 +56,12 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
             "scale of the ramp: all R reduces may run when a share 1 - exp(-R/threshold) of the maps is done",
         ),
         Parameter::integer("D", "7", 1, 1_000_000, "nodes", "nodes nearest to the map output that are good enough"),
+        Parameter::choice(
+            "list",
+            "free",
+            &["free", "fresh"],
+            "the nodes of which the nearest are looked for: all with a free slot, or those without a reduce of the job",
+        ),
         Parameter::integer(
             "rounds",
             "3",
@@ -156,7 +162,10 @@ impl Maps {
 impl Coupling {
     fn new(values: &Values, site: &Site) -> Result<Self, String> {
         let (gradual, waits) = (values.text("reduces") == "gradual", values.text("wait") == "on");
-        let wait = || WaitScheduling::new(values.integer("D") as usize, values.integer("rounds") as u64);
+        let wait = || {
+            let fresh = values.text("list") == "fresh";
+            WaitScheduling::new(values.integer("D") as usize, fresh, values.integer("rounds") as u64)
+        };
         Ok(Self {
             update_period: values.integer(UPDATE.key),
             pools: Pools::new(Rules::new(values), allocations(values, site)?),

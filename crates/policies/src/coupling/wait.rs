@@ -21,6 +21,8 @@ struct Candidate {
 pub(super) struct WaitScheduling {
     /// How many of the nodes nearest to the map output are good enough.
     best: usize,
+    /// Whether nodes that run a reduce of the job are left out when the nearest are looked for.
+    fresh: bool,
     /// Rounds for those.
     rounds: u64,
     candidate: Option<Candidate>,
@@ -29,8 +31,8 @@ pub(super) struct WaitScheduling {
 }
 
 impl WaitScheduling {
-    pub(super) fn new(best: usize, rounds: u64) -> Self {
-        Self { best, rounds, candidate: None, centrality: Centrality::default() }
+    pub(super) fn new(best: usize, fresh: bool, rounds: u64) -> Self {
+        Self { best, fresh, rounds, candidate: None, centrality: Centrality::default() }
     }
 
     /// A job has ended.
@@ -87,7 +89,7 @@ impl WaitScheduling {
         runs_none(node) || !others.any(runs_none)
     }
 
-    /// How many nodes with a free reduce slot are nearer to the job's map output; the order of equals is drawn for each candidate.
+    /// How many listed nodes are nearer to the job's map output; the order of equals is drawn for each candidate.
     fn rank(&mut self, node: NodeId, job: JobId, since: Ms, view: View<'_>) -> usize {
         self.centrality.add_up(job, view);
         let cost = |node| self.centrality.cost(node, job, view);
@@ -97,7 +99,10 @@ impl WaitScheduling {
             let order = cost(other).total_cmp(&own);
             other != node && order.then_with(|| (drawn(other), other).cmp(&(drawn(node), node))).is_lt()
         };
-        view.nodes().filter(|&other| view.room(other, Kind::Reduce) > 0).filter(is_nearer).count()
+        let is_listed = |&other: &NodeId| {
+            view.room(other, Kind::Reduce) > 0 && !(self.fresh && view.job(job).running_on(other, Kind::Reduce) > 0)
+        };
+        view.nodes().filter(is_listed).filter(is_nearer).count()
     }
 }
 

@@ -5,6 +5,9 @@
 //! they may, which is the starvation that the Coupling paper attacks. Demands and shares are computed every 500 ms and when a
 //! job arrives. With preemption on, a pool that was kept below its share for too long has the newest tasks of others killed.
 //!
+//! A pool that starves does not wait for its data either. With preemption off Hadoop never notes that a pool has its share
+//! (MAPREDUCE-4986), and neither does this: once a timeout that was set is over, a pool's jobs wait for their data no more.
+//!
 //! **Source.** Hadoop MapReduce, June 2011. `oracle/README.md` F2, F5, F11, F12, F15 and F16 are followed to the millisecond.
 //! Attempts that started at the same time are preempted in the order of their tasks; Hadoop's order is arbitrary (F1).
 
@@ -20,6 +23,15 @@ use crate::parts::pools::{ALLOCATIONS, Answer, BOOST, POOLS, Pools, Rules, SIZE_
 use crate::registry::{Parameter, PolicyInfo, Values};
 use crate::site::Site;
 use preemption::{Preemption, Standing};
+
+const FAIR_SHARE_TIMEOUT: Parameter = Parameter::integer(
+    "fair_share_timeout",
+    "-1",
+    -1,
+    86_400_000,
+    "ms",
+    "below half its fair share, before a pool preempts and no longer waits for its data; -1: as `allocations` says, else never",
+);
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
@@ -42,6 +54,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
         SIZE_WEIGHT,
         BOOST,
         UPDATE,
+        FAIR_SHARE_TIMEOUT,
         Parameter::boolean("preemption", "false", "kill tasks of others for pools that are kept below their share")
             .hadoop(&["mapred.fairscheduler.preemption"]),
         Parameter::integer("preemption_interval", "15000", 1, 86_400_000, "ms", "between two checks for preemption")
@@ -79,11 +92,14 @@ impl Fair {
             max_diff: values.number("max_diff"),
             ..Rules::new(values)
         };
+        let mut allocations = allocations(values, site)?;
+        let timeout = values.integer(FAIR_SHARE_TIMEOUT.key);
+        allocations.fair_share_timeout = (timeout >= 0).then_some(timeout).or(allocations.fair_share_timeout);
         let preemption = values.boolean("preemption").then(|| Preemption::new(values.integer("preemption_interval")));
         let mut fair = Self {
             delays: (values.integer(DELAY_NODE.key), values.integer(DELAY_RACK.key)),
             update_period: values.integer(UPDATE.key),
-            pools: Pools::new(rules, allocations(values, site)?),
+            pools: Pools::new(rules, allocations),
             standings: Vec::new(),
             waits: LocalityWaits::default(),
             preemption,
@@ -203,5 +219,22 @@ mod tests {
             if launch.job == "job_1_0003" { bob += 1 } else { ann += 1 }
         }
         assert_eq!((ann, bob), (4, 4));
+    }
+
+    /// Of a job with its data on one node of two: the first of its maps that runs away from it.
+    #[test]
+    fn a_pool_below_half_its_share_for_too_long_waits_for_its_data_no_more() {
+        let first_away = |policy: &str| {
+            let launches = Scenario::nodes(2, 4, 1)
+                .heartbeat(1_000)
+                .job(job("job_1_0001").maps(60, map(3_000).on(&[0])))
+                .launches(&format!("fair:delay_node=20000,delay_rack=20000{policy}"));
+            launches.iter().find(|launch| launch.node == 1).map(|launch| launch.at)
+        };
+        // Half of its share is 4 slots, and it has 4: but with preemption off that is never noted (MAPREDUCE-4986).
+        let at = first_away(",fair_share_timeout=10000").unwrap_or_default();
+        assert!((10_001..12_001).contains(&at), "{at}");
+        assert_eq!(first_away(",fair_share_timeout=10000,preemption=true"), None);
+        assert_eq!(first_away(""), None);
     }
 }
