@@ -87,6 +87,22 @@ fn exact_p(n: usize, w: usize) -> f64 {
     (2.0 * low.min(high)).min(1.0)
 }
 
+/// P-values of several tests, each raised so that the chance that any of them is below a level by chance alone is at most that
+/// level: Holm's step-down method (Holm 1979). In the order of `p`.
+pub fn holm(p: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..p.len()).collect();
+    order.sort_by(|&a, &b| p.get(a).partial_cmp(&p.get(b)).unwrap_or(std::cmp::Ordering::Equal).then(a.cmp(&b)));
+    let mut adjusted = vec![1.0; p.len()];
+    let mut largest = 0.0;
+    for (rank, &place) in order.iter().enumerate() {
+        let Some((&own, slot)) = p.get(place).zip(adjusted.get_mut(place)) else { continue };
+        // A step down never falls below an earlier one.
+        largest = f64::max(largest, (own * (p.len() - rank) as f64).min(1.0));
+        *slot = largest;
+    }
+    adjusted
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
@@ -129,6 +145,17 @@ mod tests {
         let found = sign_test(&UNTIED).unwrap();
         assert_eq!((found.negative, found.positive), (7, 3));
         assert!((found.p - 0.343_75).abs() < 1e-12);
+    }
+
+    // statsmodels 0.15.0: stats.multitest.multipletests(p, method='holm')[1].
+    #[test]
+    fn many_tests_are_held_to_one_level() {
+        let found = holm(&[0.01, 0.04, 0.03, 0.005]);
+        for (found, expected) in found.iter().zip([0.03, 0.06, 0.06, 0.02]) {
+            assert!((found - expected).abs() < 1e-12, "{found} {expected}");
+        }
+        assert_eq!(holm(&[0.9, 0.8]), [1.0, 1.0]);
+        assert!(holm(&[]).is_empty());
     }
 
     #[test]

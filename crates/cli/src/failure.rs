@@ -65,6 +65,12 @@ impl From<resched_report::Error> for Failure {
     }
 }
 
+impl From<resched_sweep::Error> for Failure {
+    fn from(error: resched_sweep::Error) -> Self {
+        Self { request: error.is_request(), message: error.to_string(), broken_pipe: false }
+    }
+}
+
 impl From<resched_reproduce::Error> for Failure {
     fn from(error: resched_reproduce::Error) -> Self {
         Self { request: error.is_request(), message: error.to_string(), broken_pipe: false }

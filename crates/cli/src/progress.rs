@@ -87,6 +87,35 @@ impl Drop for ReproduceProgress {
     }
 }
 
+/// How far the cells of a sweep have come.
+pub(crate) struct SweepProgress(ProgressBar);
+
+impl SweepProgress {
+    pub(crate) fn new() -> Self {
+        let bar = bar(0, "{pos}/{len} cells {per_sec}");
+        bar.set_prefix("sweep");
+        Self(bar)
+    }
+
+    pub(crate) fn begin(&self, cells: u64, done: u64) {
+        self.0.set_length(cells);
+        self.0.set_position(done);
+        // What was there already says nothing of the time that is left.
+        self.0.reset_eta();
+    }
+
+    pub(crate) fn done(&self, policy: &str) {
+        self.0.set_message(policy.to_owned());
+        self.0.inc(1);
+    }
+}
+
+impl Drop for SweepProgress {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
 /// What is being done, without a length.
 pub(crate) fn spinner(prefix: &str) -> ProgressBar {
     let spinner = ProgressBar::new_spinner();

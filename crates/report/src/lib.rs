@@ -19,11 +19,13 @@ mod curves;
 mod error;
 mod figure;
 mod formats;
+mod heat_map;
 mod html;
 mod lines;
 mod notebook;
 mod png;
 mod roster;
+mod scatter;
 mod style;
 
 use std::path::{Path, PathBuf};
@@ -33,8 +35,10 @@ use resched_trace::store::{StagedDir, write_file};
 
 pub use error::Error;
 pub use formats::Formats;
+pub use heat_map::{HeatMap, HeatPanel, draw_heat_map};
 pub use lines::{Line, Lines, draw_lines};
 pub use png::png;
+pub use scatter::{Cloud, Scatter, draw_scatter};
 
 /// The file that makes a folder a report: it lists what else is in it.
 pub const MARKER: &str = "report.json";

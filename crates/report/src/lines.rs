@@ -1,8 +1,13 @@
-//! A measure against a parameter: a line per series, with a mark and a whisker at each point.
+//! A measure against a parameter: a line per series, with a mark and a whisker at each point, or a band.
 
 use crate::Error;
 use crate::axis::Axis;
-use crate::figure::{Legend, Swatch, axes, below, figure, inside, left_of, line, mark, pixel};
+use plotters::element::Polygon;
+use plotters::style::{Color, RGBColor};
+
+use crate::figure::{
+    Area, Drawn, Legend, Plot, Swatch, axes, below, drawn, figure, inside, left_of, line, mark, pixel,
+};
 use crate::style::colour;
 
 const PLOT_HEIGHT: u32 = 260;
@@ -31,6 +36,8 @@ pub struct Lines<'a> {
     pub logarithmic: bool,
     /// The title of the y axis, which starts at 0.
     pub y: &'a str,
+    /// Whether intervals are drawn as a band, not as whiskers.
+    pub band: bool,
     /// The series.
     pub series: &'a [Line],
 }
@@ -60,13 +67,16 @@ pub fn draw_lines(chart: &Lines<'_>) -> Result<Option<String>, Error> {
         let area = legend.draw(&area)?;
         let plot = axes(&area, &x, &y, left_of([&y]), true)?;
         let inside = inside(&plot);
+        for (number, series) in chart.series.iter().enumerate().filter(|_| chart.band) {
+            band(&plot, &inside, series, colour(number))?;
+        }
         for (number, series) in chart.series.iter().enumerate() {
             let points: Vec<_> = series.points.iter().filter(|point| is_finite(point)).collect();
             let path: Vec<_> = points.iter().map(|point| pixel(&plot, (point.0, point.1))).collect();
             line(&inside, &straight(&path), colour(number), number)?;
             for (point, &(left, at)) in points.iter().zip(&path).filter(|_| series.marked) {
                 let (bottom, top) = (pixel(&plot, (point.0, point.2)).1, pixel(&plot, (point.0, point.3)).1);
-                if bottom != top {
+                if bottom != top && !chart.band {
                     let ends = [(left - WHISKER, bottom), (left + WHISKER, bottom)];
                     line(&inside, &ends, colour(number), 0)?;
                     line(&inside, &[(left, bottom), (left, top)], colour(number), 0)?;
@@ -78,6 +88,15 @@ pub fn draw_lines(chart: &Lines<'_>) -> Result<Option<String>, Error> {
         Ok(())
     })
     .map(Some)
+}
+
+/// The intervals of a series as an area behind all lines.
+fn band(plot: &Plot<'_, '_>, inside: &Area<'_>, series: &Line, colour: RGBColor) -> Drawn {
+    let points: Vec<_> = series.points.iter().filter(|point| is_finite(point)).collect();
+    let lower = points.iter().map(|point| pixel(plot, (point.0, point.2)));
+    let upper = points.iter().rev().map(|point| pixel(plot, (point.0, point.3)));
+    let outline: Vec<(i32, i32)> = lower.chain(upper).collect();
+    drawn(inside.draw(&Polygon::new(outline, colour.mix(0.18).filled())))
 }
 
 fn is_finite(point: &(f64, f64, f64, f64)) -> bool {
@@ -104,7 +123,7 @@ mod tests {
 
     #[test]
     fn a_chart_without_points_is_not_drawn() {
-        let chart = Lines { name: "test", x: "D", logarithmic: false, y: "Share", series: &[] };
+        let chart = Lines { name: "test", x: "D", logarithmic: false, y: "Share", band: true, series: &[] };
         assert_eq!(draw_lines(&chart).unwrap(), None);
     }
 
@@ -117,7 +136,7 @@ mod tests {
     fn labels_are_escaped() {
         let series =
             [Line { label: "<&>".to_owned(), points: vec![(1.0, 2.0, 1.0, 3.0), (2.0, 1.0, 1.0, 1.0)], marked: true }];
-        let chart = Lines { name: "test", x: "D", logarithmic: false, y: "Share", series: &series };
+        let chart = Lines { name: "test", x: "D", logarithmic: false, y: "Share", band: true, series: &series };
         let svg = draw_lines(&chart).unwrap().unwrap();
         assert!(svg.contains("&lt;&amp;&gt;") && !svg.contains("<&>"));
     }

@@ -4,12 +4,9 @@ use std::collections::BTreeMap;
 
 use resched_analysis::Run;
 use resched_policies::PolicySpec;
-use resched_sim::{
-    Cluster, ClusterConfig, Job, Kind, Level, LoggedMap, LoggedReduce, Options, Policy, Resources, RunRows, TaskSpec,
-    replay,
-};
+use resched_sim::{Cluster, ClusterConfig, Kind, Options, Policy, Resources, RunRows, replay};
 use resched_trace::formats::Collected;
-use resched_trace::model::{JobRecord, Priority, TaskKind};
+use resched_trace::model::JobRecord;
 use resched_trace::run::{RunCluster, RunInfo};
 use resched_trace::workload::{Workload, generate};
 
@@ -100,7 +97,7 @@ impl Case {
         });
         let cluster = Cluster::new(self.rules.clone(), machines).map_err(failed)?;
         let cluster = cluster.for_system(policy.system()).map_err(failed)?;
-        let workload = load(&made.jobs, &cluster)?;
+        let workload = resched_sim::load_records(&made.jobs, &cluster).map_err(failed)?;
         let mut rows = RunRows::new(&workload, &cluster);
         let name = self.policy.label();
         let options = Options { seed, ..Options::default() };
@@ -140,69 +137,6 @@ fn close(made: &mut Collected, run: &Run) -> bool {
     moved
 }
 
-/// What [`resched_sim::load`] makes of the trace of these jobs, without the way over the disk.
-fn load(jobs: &[JobRecord], cluster: &Cluster) -> Result<resched_sim::Workload, Error> {
-    let mut workload = resched_sim::Workload::default();
-    for record in jobs {
-        let (mut maps, mut reduces) = (Vec::new(), Vec::new());
-        let (mut last_map, mut tails) = (i64::MIN, Vec::new());
-        for task in &record.tasks {
-            let mut spec = TaskSpec {
-                replicas: task.splits.iter().filter_map(|split| cluster.find(split.host.as_deref()?)).collect(),
-                ..TaskSpec::default()
-            };
-            for own in &task.attempts {
-                let (Some(start), Some(finish)) = (own.start, own.finish) else { continue };
-                if task.task.kind == TaskKind::Map {
-                    let level = own.locality.map_or(Level::Off, |_| Level::Node);
-                    spec.map_tries.push(LoggedMap { outcome: own.outcome, level, run: finish - start });
-                    last_map = last_map.max(finish);
-                } else {
-                    let shuffled = own.shuffle_finish.unwrap_or(start);
-                    let sorted = own.sort_finish.unwrap_or(shuffled);
-                    spec.reduce_tries.push(LoggedReduce {
-                        outcome: own.outcome,
-                        shuffle: shuffled - start,
-                        sort: sorted - shuffled,
-                        reduce: Some(finish - sorted),
-                    });
-                    tails.push((start, shuffled));
-                }
-            }
-            let bytes = |bytes: Option<i64>| bytes.and_then(|bytes| u64::try_from(bytes).ok());
-            match task.task.kind {
-                TaskKind::Map => {
-                    let read = task.splits.iter().filter_map(|split| bytes(split.bytes)).max();
-                    (spec.input_bytes, spec.output_bytes) =
-                        (bytes(task.task.input_bytes).or(read), bytes(task.task.output_bytes));
-                    maps.push(spec);
-                }
-                _ => reduces.push(spec),
-            }
-        }
-        let mean = |times: Vec<i64>| (!times.is_empty()).then(|| times.iter().sum::<i64>() / times.len() as i64);
-        let (first, later): (Vec<_>, Vec<_>) = tails.iter().partition(|(start, _)| *start < last_map);
-        let row = &record.job;
-        let job = Job {
-            id: row.job_id.clone(),
-            name: row.name.clone(),
-            user: row.user.clone().unwrap_or_default(),
-            queue: row.queue.clone().unwrap_or_default(),
-            priority: row.priority.unwrap_or(Priority::Normal),
-            submit: row.submit.unwrap_or(0),
-            shuffle_bytes: row.shuffle_bytes,
-            first_shuffle: mean(first.iter().map(|(_, end)| (end - last_map).max(0)).collect()),
-            typical_shuffle: mean(later.iter().map(|(start, end)| (end - start).max(0)).collect()),
-            maps: 0..0,
-            reduces: 0..0,
-        };
-        let many = || Error::Defect(format!("{}: too many tasks", row.job_id));
-        workload.push(job, &maps, &reduces).ok_or_else(many)?;
-    }
-    workload.arrange(0);
-    Ok(workload)
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
@@ -221,7 +155,7 @@ mod tests {
             let (on_disk, _) = resched_sim::load(&trace, &cluster, 3).unwrap();
             let mut made = Collected::default();
             generate(&Workload::read(&path).unwrap(), 3, &mut made).unwrap();
-            let in_memory = load(&made.jobs, &cluster).unwrap();
+            let in_memory = resched_sim::load_records(&made.jobs, &cluster).unwrap();
             assert!(format!("{on_disk:?}") == format!("{in_memory:?}"), "{name}");
         }
     }

@@ -209,6 +209,14 @@ impl Workload {
         }
     }
 
+    /// Moves the jobs together: the time from the first submission to each other is divided by `factor`, rounded down.
+    pub fn hasten(&mut self, factor: f64) {
+        let first = self.jobs.first().map_or(0, |job| job.submit);
+        for job in self.jobs.iter_mut().filter(|_| factor != 1.0) {
+            job.submit = first + ((job.submit - first) as f64 / factor) as Ms;
+        }
+    }
+
     fn push_task(&mut self, job: u32, spec: &TaskSpec, logged: Span) -> Option<()> {
         if let Some(name) = &spec.odd_name {
             self.odd_names.insert(TaskId::at(self.tasks.len()), name.clone());

@@ -41,6 +41,8 @@ pub enum Purpose {
     PeekSample = 15,
     /// Where the search for clusters of stage weights starts.
     ClusterStart = 16,
+    /// The settings of a sampled sweep, and what a search tries.
+    SweepDesign = 17,
 }
 
 /// A generator for the draws of one entity and purpose; `entity` is any numbers that name it, such as job and task.

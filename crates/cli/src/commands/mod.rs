@@ -2,6 +2,7 @@
 
 pub(crate) mod calibrate;
 pub(crate) mod demo;
+mod engine;
 pub(crate) mod generate;
 pub(crate) mod ingest;
 pub(crate) mod inspect;
@@ -9,4 +10,6 @@ pub(crate) mod policies;
 pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod reproduce;
+pub(crate) mod sweep;
+pub(crate) mod tune;
 pub(crate) mod validate;

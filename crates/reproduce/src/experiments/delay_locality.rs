@@ -96,7 +96,8 @@ fn figures(replays: &Replays<'_>) -> Result<Vec<Figure>, Error> {
         Line { label: "formula".to_owned(), points: formula, marked: false },
     ];
     let name = "delay-locality";
-    let chart = Lines { name, x: "Skip count D", logarithmic: false, y: "Local maps (%)", series: &series };
+    let chart =
+        Lines { name, x: "Skip count D", logarithmic: false, y: "Local maps (%)", band: false, series: &series };
     let figure = |svg| {
         Figure {
         name: name.to_owned(),

@@ -82,7 +82,8 @@ fn figures(replays: &Replays<'_>) -> Result<Vec<Figure>, Error> {
         series(replays, name, &points, |run| locality(run, small))
     });
     let name = "delay-sizes";
-    let chart = Lines { name, x: "Maps of a job", logarithmic: true, y: "Local maps (%)", series: &series };
+    let chart =
+        Lines { name, x: "Maps of a job", logarithmic: true, y: "Local maps (%)", band: false, series: &series };
     let figure = |svg| {
         Figure {
         name: name.to_owned(),

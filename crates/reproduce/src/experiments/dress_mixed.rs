@@ -115,6 +115,7 @@ fn figures(replays: &Replays<'_>) -> Result<Vec<Figure>, Error> {
         x: "Small jobs (%)",
         logarithmic: false,
         y: "DRESS / Capacity (%)",
+        band: false,
         series: &series,
     };
     let figure = |svg| Figure {

@@ -1,0 +1,293 @@
+//! `resched sweep`: policies × parameters × worlds × seeds, with tables and figures that say which differences are real.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use clap::{Subcommand, ValueEnum};
+use resched_sweep::{CELLS, Cell, CellStore, MARKER, Merged, Plan, Progress, SweepFile, carry_out};
+use serde::Serialize;
+
+use super::engine;
+use crate::failure::Failure;
+use crate::output::{count, duration, print, print_json, table};
+use crate::progress::SweepProgress;
+
+/// Policies × parameters × worlds × seeds: one replay each, and what they say together.
+#[derive(Debug, clap::Args)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    verb: Option<Verb>,
+    #[command(flatten)]
+    all: All,
+}
+
+/// The whole sweep.
+#[derive(Debug, clap::Args)]
+struct All {
+    /// The sweep file (TOML).
+    #[arg(value_name = "SWEEP.toml", required = true)]
+    file: Option<PathBuf>,
+    /// The folder of the sweep; what is there already is not replayed again.
+    #[arg(long, value_name = "DIR", required_unless_present = "dry_run")]
+    out: Option<PathBuf>,
+    /// What carries the cells out.
+    #[arg(long, value_enum, default_value_t = Engine::Local)]
+    engine: Engine,
+    /// Replays at once on this machine; without it, one a core.
+    #[arg(long)]
+    threads: Option<usize>,
+    /// Print the cells and an estimate of the time, and do nothing else.
+    #[arg(long)]
+    dry_run: bool,
+    /// Add seeds until every setting's mean of the sweep's metric is known to this share of it, such as 2%.
+    #[arg(long, value_name = "SHARE", value_parser = share)]
+    precision: Option<f64>,
+    /// The most seeds for that.
+    #[arg(long, default_value_t = 200, requires = "precision")]
+    most_seeds: u64,
+    #[command(flatten)]
+    dask: engine::DaskArgs,
+    #[command(flatten)]
+    slurm: engine::SlurmArgs,
+    /// Print the ranking as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+/// What carries cells out.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Engine {
+    /// The cores of this machine.
+    Local,
+    /// A Dask cluster; needs Python with the package `distributed`.
+    Dask,
+    /// A Slurm array: a batch script is written, and submitted with --submit.
+    Slurm,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Check everything and write the cells of a sweep to DIR/sweep.json.
+    Plan {
+        /// The sweep file (TOML).
+        #[arg(value_name = "SWEEP.toml")]
+        file: PathBuf,
+        /// The folder of the sweep.
+        #[arg(long, value_name = "DIR")]
+        out: PathBuf,
+    },
+    /// Replay a cell, or several, of a plan; those that are done are passed over.
+    Cell {
+        /// The plan, or the folder that holds it.
+        #[arg(long, value_name = "FILE")]
+        manifest: PathBuf,
+        /// The cell's number, from 0.
+        #[arg(long)]
+        index: usize,
+        /// How many cells, from that one on.
+        #[arg(long, default_value_t = 1)]
+        count: usize,
+        /// Replays at once.
+        #[arg(long, default_value_t = 1)]
+        threads: usize,
+    },
+    /// Make the tables and figures of a sweep whose cells are all done.
+    Merge {
+        /// The folder of the sweep.
+        #[arg(value_name = "DIR")]
+        dir: PathBuf,
+        /// Print the ranking as JSON.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// Reads `2%` or `0.02`.
+fn share(text: &str) -> Result<f64, String> {
+    let number = |text: &str| text.trim().parse::<f64>().ok();
+    let found = match text.strip_suffix('%') {
+        Some(percent) => number(percent).map(|percent| percent / 100.0),
+        None => number(text),
+    };
+    found.filter(|share| *share > 0.0 && *share < 1.0).ok_or_else(|| "expected a share such as 2% or 0.02".to_owned())
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    match &args.verb {
+        Some(Verb::Plan { file, out }) => {
+            let plan = planned(file)?;
+            claim(out, MARKER)?;
+            plan.write(out)?;
+            print(&format!("{}: {} cells\n", out.join(MARKER).display(), count(plan.cells.len() as u64)))
+        }
+        Some(Verb::Cell { manifest, index, count, threads }) => cells(manifest, *index, *count, *threads),
+        Some(Verb::Merge { dir, json }) => merge(Plan::read(dir)?, dir, *json),
+        None => all(&args.all),
+    }
+}
+
+/// The plan of a sweep file.
+fn planned(path: &Path) -> Result<Plan, Failure> {
+    let file = SweepFile::read(path)?;
+    let text = fs::read_to_string(path)?;
+    Ok(Plan::new(&file, path, &text)?)
+}
+
+/// Refuses a folder that holds something else than an earlier result, of which `marker` is a file; one that was ended early has
+/// its cells only.
+pub(super) fn claim(out: &Path, marker: &str) -> Result<(), Failure> {
+    let is_empty = !out.exists() || out.is_dir() && fs::read_dir(out)?.next().is_none();
+    if is_empty || out.join(marker).is_file() || out.join(CELLS).is_dir() {
+        return Ok(());
+    }
+    let problem = "expected a new folder or one of an earlier sweep, found something else; name another --out";
+    Err(Failure::request(format!("{}: {problem}", out.display())))
+}
+
+fn all(args: &All) -> Result<(), Failure> {
+    let Some(file) = &args.file else { return Err(Failure::request("name a sweep file")) };
+    let plan = planned(file)?;
+    if args.dry_run {
+        return dry_run(&plan, threads(args.threads));
+    }
+    let Some(out) = &args.out else { return Err(Failure::request("name a folder with --out")) };
+    claim(out, MARKER)?;
+    let mut plan = plan;
+    loop {
+        plan.write(out)?;
+        match args.engine {
+            Engine::Local => {
+                let cells: Vec<&Cell> = plan.cells.iter().collect();
+                work(&plan, &cells, &CellStore::open(out)?, threads(args.threads))?;
+            }
+            Engine::Dask => engine::dask(&plan, out, &args.dask, args.slurm.chunk)?,
+            Engine::Slurm => return engine::slurm(&plan, out, &args.slurm, args.threads),
+        }
+        match more_seeds(&plan, out, args)? {
+            Some(more) => plan = more,
+            None => return merge(plan, out, args.json),
+        }
+    }
+}
+
+/// The plan with as many more seeds as `--precision` takes.
+fn more_seeds(plan: &Plan, out: &Path, args: &All) -> Result<Option<Plan>, Failure> {
+    let Some(share) = args.precision else { return Ok(None) };
+    let merged = Merged::read(plan.clone(), &CellStore::open(out)?)?;
+    let known = plan.seeds();
+    let Some(needed) = merged.seeds_for(share) else { return Ok(None) };
+    // Not more than four times as many at once: the spread is known better then.
+    let seeds = needed.min(known * 4).min(args.most_seeds as usize);
+    if seeds <= known {
+        eprintln!(
+            "warning: after {known} seeds some interval is still wider than {} %; raise --most-seeds",
+            share * 100.0
+        );
+        return Ok(None);
+    }
+    let file = plan.sweep()?.with_seeds(seeds);
+    Ok(Some(Plan::new(&file, &plan.file.path, &plan.file.text)?))
+}
+
+fn threads(asked: Option<usize>) -> usize {
+    asked.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
+}
+
+/// Replays cells on this machine behind a progress bar.
+fn work(plan: &Plan, cells: &[&Cell], store: &CellStore, threads: usize) -> Result<(), Failure> {
+    let progress = SweepProgress::new();
+    Ok(carry_out(plan, cells, store, threads, &|told| match told {
+        Progress::Begin { cells, done } => progress.begin(cells, done),
+        Progress::Done(cell) => progress.done(&cell.policy),
+    })?)
+}
+
+fn cells(manifest: &Path, index: usize, count: usize, threads: usize) -> Result<(), Failure> {
+    let plan = Plan::read(manifest)?;
+    let folder = if manifest.is_dir() { manifest } else { manifest.parent().unwrap_or(Path::new(".")) };
+    let wanted: Vec<&Cell> = plan.cells.iter().skip(index).take(count).collect();
+    if wanted.is_empty() {
+        let found = plan.cells.len();
+        return Err(Failure::request(format!(
+            "--index {index}: the plan has {found} cells, from 0; name one of these"
+        )));
+    }
+    work(&plan, &wanted, &CellStore::open(folder)?, threads)
+}
+
+/// A line of the ranking.
+#[derive(Debug, Serialize)]
+struct Ranked {
+    rank: usize,
+    setting: String,
+    policy: String,
+    seeds: usize,
+    metric: &'static str,
+    mean: f64,
+    low: f64,
+    high: f64,
+}
+
+fn merge(plan: Plan, dir: &Path, json: bool) -> Result<(), Failure> {
+    let store = CellStore::open(dir)?;
+    let merged = Merged::read(plan, &store)?;
+    merged.write(dir)?;
+    store.sweep_up()?;
+    let ranked: Vec<Ranked> = merged
+        .ranking()
+        .into_iter()
+        .enumerate()
+        .map(|(rank, (group, found))| Ranked {
+            rank: rank + 1,
+            setting: group.label(),
+            policy: group.policy.to_owned(),
+            seeds: group.seeds(),
+            metric: merged.file.metric().name,
+            mean: found.value,
+            low: found.low,
+            high: found.high,
+        })
+        .collect();
+    if json {
+        return print_json(&ranked);
+    }
+    let metric = merged.file.metric();
+    let shown = |value: f64| if metric.unit == "ms" { duration(Some(value)) } else { format!("{value:.4}") };
+    let rows = ranked.iter().map(|row| {
+        let numbers = [row.mean, row.low, row.high].map(shown);
+        let names = [row.rank.to_string(), row.setting.clone(), row.seeds.to_string()];
+        names.into_iter().chain(numbers).collect()
+    });
+    let heading = ["rank", "setting", "seeds", metric.name, "95 % from", "to"];
+    let page = dir.join("index.html");
+    print(&(table(&heading, rows.collect(), 2..6) + &format!("Open {} in a browser.\n", page.display())))
+}
+
+/// The cells, and how long they may take: one of each variant is replayed for that.
+fn dry_run(plan: &Plan, threads: usize) -> Result<(), Failure> {
+    let scratch = tempfile::tempdir()?;
+    let store = CellStore::open(scratch.path())?;
+    let mut rows = Vec::new();
+    let mut total = 0.0;
+    let mut seen: Vec<&str> = Vec::new();
+    for cell in &plan.cells {
+        if seen.contains(&cell.variant.as_str()) {
+            continue;
+        }
+        seen.push(&cell.variant);
+        let start = Instant::now();
+        carry_out(plan, &[cell], &store, 1, &|_| {})?;
+        let each = start.elapsed().as_secs_f64();
+        let cells = plan.cells.iter().filter(|other| other.variant == cell.variant).count();
+        total += each * cells as f64;
+        rows.push(vec![cell.variant.clone(), count(cells as u64), duration(Some(each * 1e3))]);
+    }
+    let time = duration(Some(total * 1e3 / threads as f64));
+    let cells = count(plan.cells.len() as u64);
+    print(
+        &(table(&["variant", "cells", "one cell"], rows, 1..3)
+            + &format!("{cells} cells, about {time} on {threads} threads\n")),
+    )
+}

@@ -1,0 +1,77 @@
+//! `resched tune`: the parameters that make an objective small.
+
+use std::fs;
+use std::path::PathBuf;
+
+use resched_sweep::{Candidate, Progress, SweepFile, tune};
+
+use crate::failure::Failure;
+use crate::output::{print, print_json, table};
+use crate::progress::SweepProgress;
+
+/// Settings that are printed.
+const SHOWN: usize = 15;
+
+/// Find the parameters that make an objective small, by successive halving over seeds.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// A sweep file with [tune]: objective, bounds, candidates.
+    #[arg(value_name = "SWEEP.toml")]
+    file: PathBuf,
+    /// The folder of the search; what was replayed there already is not replayed again.
+    #[arg(long, value_name = "DIR")]
+    out: PathBuf,
+    /// Replays at once; without it, one a core.
+    #[arg(long)]
+    threads: Option<usize>,
+    /// Print what was found as JSON.
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let file = SweepFile::read(&args.file)?;
+    let text = fs::read_to_string(&args.file)?;
+    super::sweep::claim(&args.out, "tuned.json")?;
+    let threads = args.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    let progress = SweepProgress::new();
+    let tuned = tune(&file, &args.file, &text, &args.out, threads, &|told| match told {
+        Progress::Begin { cells, done } => progress.begin(cells, done),
+        Progress::Done(cell) => progress.done(&cell.policy),
+    })?;
+    drop(progress);
+    if args.json {
+        return print_json(&tuned);
+    }
+    let mut metrics: Vec<&str> = Vec::new();
+    if let Some(best) = tuned.candidates.first() {
+        metrics.extend(best.relative.keys().map(String::as_str));
+    }
+    let row = |(number, found): (usize, &Candidate)| {
+        let percent = |value: f64| format!("{:+.1} %", 100.0 * (value - 1.0));
+        let own = [
+            (number + 1).to_string(),
+            found.policy.clone(),
+            found.seeds.to_string(),
+            format!("{:.4}", found.objective.mean),
+            format!("{:.4} to {:.4}", found.objective.low, found.objective.high),
+            if found.within_bounds { "" } else { "broken" }.to_owned(),
+            if found.on_front { "front" } else { "" }.to_owned(),
+        ];
+        let relative =
+            metrics.iter().map(|metric| found.relative.get(*metric).map_or_else(String::new, |value| percent(*value)));
+        own.into_iter().chain(relative).collect()
+    };
+    let heading = ["rank", "policy", "seeds", "objective", "95 % interval", "bounds", ""];
+    let heading: Vec<&str> = heading.into_iter().chain(metrics.iter().copied()).collect();
+    let rows = tuned.candidates.iter().take(SHOWN).enumerate().map(row).collect();
+    let end = heading.len();
+    let about = format!(
+        "{} settings, {} replays; all is relative to {}. See {} for the rest.\n",
+        tuned.candidates.len(),
+        tuned.replays,
+        tuned.baseline,
+        args.out.join("candidates.csv").display(),
+    );
+    print(&(table(&heading, rows, 2..end) + &about))
+}

@@ -1,0 +1,93 @@
+//! Two measures against each other, with the front of those that nothing beats.
+
+use crate::Error;
+use crate::axis::Axis;
+use crate::figure::{Legend, Swatch, axes, below, figure, inside, left_of, line, mark, pixel};
+use crate::style::{GREY, colour};
+
+const PLOT_HEIGHT: u32 = 300;
+
+/// A series of a [`Scatter`] chart.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cloud {
+    /// What it is called in the legend.
+    pub label: String,
+    /// The two measures of each point.
+    pub points: Vec<(f64, f64)>,
+}
+
+/// A chart of two measures against each other.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scatter<'a> {
+    /// Its name, for error messages.
+    pub name: &'a str,
+    /// The title of the x axis.
+    pub x: &'a str,
+    /// The title of the y axis.
+    pub y: &'a str,
+    /// The series.
+    pub series: &'a [Cloud],
+    /// The points of the front, in the order of x; a grey line joins them.
+    pub front: &'a [(f64, f64)],
+}
+
+/// Draws the chart as SVG; `None` without a finite point.
+///
+/// # Errors
+/// [`Error::Draw`] if the drawing library fails.
+pub fn draw_scatter(chart: &Scatter<'_>) -> Result<Option<String>, Error> {
+    let points = || chart.series.iter().flat_map(|series| &series.points).filter(|point| is_finite(point));
+    if points().next().is_none() {
+        return Ok(None);
+    }
+    let around = |title: &str, of: fn(&(f64, f64)) -> f64| {
+        let (low, high) =
+            points().map(of).fold((f64::MAX, f64::MIN), |(low, high), value| (low.min(value), high.max(value)));
+        let margin = ((high - low) * 0.08).max(high.abs() * 0.01).max(1e-9);
+        let low = if low >= 0.0 { (low - margin).max(0.0) } else { low - margin };
+        Axis::exact(title, low, high + margin, 6, 0.0)
+    };
+    let (x, y) = (around(chart.x, |point| point.0), around(chart.y, |point| point.1));
+    let swatches = chart.series.iter().enumerate();
+    let swatches = swatches.map(|(number, series)| (Swatch::Mark(colour(number), number), series.label.clone()));
+    let front = (!chart.front.is_empty()).then(|| (Swatch::Line(GREY, 0), "nothing beats these in both".to_owned()));
+    let legend = Legend::new(swatches.chain(front))?;
+    figure(chart.name, legend.height() + PLOT_HEIGHT + below(true), |area| {
+        let area = legend.draw(&area)?;
+        let plot = axes(&area, &x, &y, left_of([&y]), true)?;
+        let inside = inside(&plot);
+        let path: Vec<(i32, i32)> =
+            chart.front.iter().filter(|point| is_finite(point)).map(|&point| pixel(&plot, point)).collect();
+        if path.len() > 1 {
+            line(&inside, &path, GREY, 0)?;
+        }
+        for (number, series) in chart.series.iter().enumerate() {
+            for &point in series.points.iter().filter(|point| is_finite(point)) {
+                mark(&inside, pixel(&plot, point), colour(number), number, 4)?;
+            }
+        }
+        Ok(())
+    })
+    .map(Some)
+}
+
+fn is_finite(point: &(f64, f64)) -> bool {
+    point.0.is_finite() && point.1.is_finite()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chart_without_points_is_not_drawn() {
+        let series = [Cloud { label: "<fifo>".to_owned(), points: vec![(f64::NAN, 1.0)] }];
+        let chart = Scatter { name: "test", x: "a", y: "b", series: &series, front: &[] };
+        assert_eq!(draw_scatter(&chart).unwrap(), None);
+        let series = [Cloud { points: vec![(1.0, 2.0), (2.0, 1.0)], ..series[0].clone() }];
+        let svg =
+            draw_scatter(&Scatter { series: &series, front: &[(1.0, 2.0), (2.0, 1.0)], ..chart }).unwrap().unwrap();
+        assert!(svg.contains("&lt;fifo&gt;") && svg.contains("nothing beats"));
+    }
+}

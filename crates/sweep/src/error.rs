@@ -1,0 +1,70 @@
+//! What can go wrong with a sweep.
+
+/// An error of this crate.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The request cannot be carried out as it was made (exit status 2).
+    #[error("{0}")]
+    Request(String),
+    /// A cell cannot be replayed.
+    #[error("cell {cell} ({what}): {source}")]
+    Cell {
+        /// Its number.
+        cell: usize,
+        /// What it replays.
+        what: String,
+        /// What happened.
+        source: Box<resched_sim::Error>,
+    },
+    /// A file of the sweep is damaged.
+    #[error("{path}: {problem}; {remedy}")]
+    Damaged {
+        /// The file.
+        path: String,
+        /// What is wrong with it.
+        problem: String,
+        /// What the user can do.
+        remedy: String,
+    },
+    /// The work was not done.
+    #[error("{0}")]
+    Work(String),
+    /// A trace, a workload or a file of the sweep could not be read or written.
+    #[error(transparent)]
+    Store(Box<resched_trace::Error>),
+    /// The result of a cell could not be evaluated.
+    #[error(transparent)]
+    Analysis(Box<resched_analysis::Error>),
+    /// A figure or page could not be made.
+    #[error(transparent)]
+    Report(Box<resched_report::Error>),
+}
+
+impl Error {
+    /// Whether the request was wrong (exit status 2), not the work.
+    pub fn is_request(&self) -> bool {
+        match self {
+            Self::Request(_) => true,
+            Self::Store(error) => error.is_request(),
+            Self::Cell { .. } | Self::Damaged { .. } | Self::Work(_) | Self::Analysis(_) | Self::Report(_) => false,
+        }
+    }
+}
+
+impl From<resched_trace::Error> for Error {
+    fn from(error: resched_trace::Error) -> Self {
+        Self::Store(Box::new(error))
+    }
+}
+
+impl From<resched_analysis::Error> for Error {
+    fn from(error: resched_analysis::Error) -> Self {
+        Self::Analysis(Box::new(error))
+    }
+}
+
+impl From<resched_report::Error> for Error {
+    fn from(error: resched_report::Error) -> Self {
+        Self::Report(Box::new(error))
+    }
+}

@@ -1,0 +1,161 @@
+//! Cells on this machine: on all its cores, each world made once and shared.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use resched_policies::PolicySpec;
+
+use crate::Error;
+use crate::plan::{Cell, Plan, identity};
+use crate::results::{CellResult, CellStore};
+use crate::world::{Origin, World, WorldSpec};
+
+/// What a sweep tells while it works.
+#[derive(Debug, Clone, Copy)]
+pub enum Progress<'a> {
+    /// There are so many cells, of which so many are done already.
+    Begin {
+        /// All cells.
+        cells: u64,
+        /// Those that need not be replayed.
+        done: u64,
+    },
+    /// A cell is done.
+    Done(&'a Cell),
+}
+
+/// Who is told.
+pub type Told<'a> = &'a (dyn Fn(Progress<'_>) + Sync);
+
+/// The world of a cell as it is found in a plan: its source, cluster, values and seed.
+type WorldKey = (usize, usize, String, u64);
+
+/// Makes the worlds of a plan's cells, each once, and gives it up after its last cell.
+pub(crate) struct Worlds<'a> {
+    plan: &'a Plan,
+    origins: Vec<OnceLock<Arc<Origin>>>,
+    made: Mutex<BTreeMap<WorldKey, Shared>>,
+}
+
+/// A world that cells wait for, and how many of them.
+struct Shared {
+    world: Arc<OnceLock<Result<Arc<Made>, String>>>,
+    cells: usize,
+}
+
+/// A world with what identifies it.
+struct Made {
+    spec: WorldSpec,
+    world: World,
+}
+
+fn key(cell: &Cell) -> WorldKey {
+    let values: Vec<String> = cell.world.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    (cell.source, cell.cluster, values.join(","), cell.seed)
+}
+
+impl<'a> Worlds<'a> {
+    /// For the cells that are to be replayed.
+    pub(crate) fn new(plan: &'a Plan, cells: &[&Cell]) -> Self {
+        let mut made: BTreeMap<WorldKey, Shared> = BTreeMap::new();
+        for cell in cells {
+            made.entry(key(cell)).or_insert_with(|| Shared { world: Arc::default(), cells: 0 }).cells += 1;
+        }
+        Self { plan, origins: plan.sources.iter().map(|_| OnceLock::new()).collect(), made: Mutex::new(made) }
+    }
+
+    fn origin(&self, source: usize) -> Result<Arc<Origin>, Error> {
+        let missing = || Error::Work(format!("the plan has no source {source}; plan the sweep again"));
+        let (slot, entry) = self.origins.get(source).zip(self.plan.sources.get(source)).ok_or_else(missing)?;
+        if let Some(origin) = slot.get() {
+            return Ok(Arc::clone(origin));
+        }
+        let origin = Arc::new(Origin::open(&entry.path())?);
+        Ok(Arc::clone(slot.get_or_init(|| origin)))
+    }
+
+    fn make(&self, cell: &Cell) -> Result<Made, Error> {
+        let origin = self.origin(cell.source)?;
+        let missing = || Error::Work("the plan names a file that it does not list; plan the sweep again".to_owned());
+        let source = self.plan.sources.get(cell.source).ok_or_else(missing)?.path();
+        let rules = self.plan.clusters.get(cell.cluster).ok_or_else(missing)?;
+        let spec = WorldSpec::new((&source, &origin), rules.as_deref(), &cell.world_values())?;
+        let world = spec.make(cell.seed).map_err(|error| Error::Work(format!("{}: {error}", cell.told())))?;
+        Ok(Made { spec, world })
+    }
+
+    /// The world of a cell; made by the first that asks while the others wait.
+    fn of(&self, cell: &Cell) -> Result<Arc<Made>, Error> {
+        let lost = || Error::Work("another cell ended badly".to_owned());
+        let slot = {
+            let made = self.made.lock().map_err(|_| lost())?;
+            made.get(&key(cell)).map(|shared| Arc::clone(&shared.world)).ok_or_else(lost)?
+        };
+        slot.get_or_init(|| self.make(cell).map(Arc::new).map_err(|error| error.to_string()))
+            .clone()
+            .map_err(Error::Work)
+    }
+
+    /// A cell is done with its world.
+    fn release(&self, cell: &Cell) {
+        let Ok(mut made) = self.made.lock() else { return };
+        let key = key(cell);
+        if let Some(shared) = made.get_mut(&key) {
+            shared.cells = shared.cells.saturating_sub(1);
+            if shared.cells == 0 {
+                made.remove(&key);
+            }
+        }
+    }
+
+    /// Replays a cell.
+    ///
+    /// # Errors
+    /// [`Error::Work`] if its files have changed since the plan, or the replay fails.
+    pub(crate) fn replay(&self, cell: &Cell) -> Result<CellResult, Error> {
+        let result = self.of(cell).and_then(|made| {
+            let policy = PolicySpec::parse(&cell.policy).map_err(Error::Work)?;
+            if identity(&made.spec, &policy, cell.seed)? != cell.id {
+                let problem = "a workload, trace, cluster or allocations file has changed since the plan, or the version of resched";
+                return Err(Error::Work(format!("cell {} ({}): {problem}; plan the sweep again", cell.id, cell.told())));
+            }
+            Ok(CellResult::of(&made.world.replay(&cell.policy, &policy)?))
+        });
+        self.release(cell);
+        result
+    }
+}
+
+/// Replays `cells` of a plan on so many threads, but for those that are done, and keeps each result.
+///
+/// # Errors
+/// The first error in the order of the cells; what was done before stays done.
+pub fn carry_out(plan: &Plan, cells: &[&Cell], store: &CellStore, threads: usize, told: Told<'_>) -> Result<(), Error> {
+    let missing: Vec<&Cell> = cells.iter().copied().filter(|cell| !store.has(cell)).collect();
+    told(Progress::Begin { cells: cells.len() as u64, done: (cells.len() - missing.len()) as u64 });
+    let worlds = Worlds::new(plan, &missing);
+    let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let errors: Mutex<BTreeMap<usize, Error>> = Mutex::default();
+    std::thread::scope(|scope| {
+        for _ in 0..threads.clamp(1, missing.len().max(1)) {
+            scope.spawn(|| {
+                while !failed.load(Ordering::Relaxed) {
+                    let place = next.fetch_add(1, Ordering::Relaxed);
+                    let Some(cell) = missing.get(place) else { return };
+                    match worlds.replay(cell).and_then(|result| store.put(&cell.id, &result)) {
+                        Ok(()) => told(Progress::Done(cell)),
+                        Err(error) => {
+                            failed.store(true, Ordering::Relaxed);
+                            if let Ok(mut errors) = errors.lock() {
+                                errors.insert(place, error);
+                            }
+                        }
+                    }
+                }
+            });
+        }
+    });
+    let errors = errors.into_inner().unwrap_or_default();
+    errors.into_values().next().map_or(Ok(()), Err)
+}

@@ -1,0 +1,124 @@
+//! What a cell is measured by: each metric once, as a function of a run.
+
+use resched_analysis::distribution::{Distribution, mean};
+use resched_analysis::{Details, JobMetrics, Run, Summary};
+
+use crate::file::{metric_names, nearest};
+
+/// A metric of a run.
+#[derive(Debug)]
+pub struct Metric {
+    /// The name by which it is asked for.
+    pub name: &'static str,
+    /// What it is, for people; short, as it stands beside an axis.
+    pub title: &'static str,
+    /// Its unit: `ms`, or empty for a plain number or a share from 0 to 1.
+    pub unit: &'static str,
+    /// Whether less is better.
+    pub less_is_better: bool,
+    /// The metric of a run; `None` where it is unknown.
+    of: fn(&Measured<'_>) -> Option<f64>,
+}
+
+/// A run with what several metrics need.
+struct Measured<'a> {
+    run: &'a Run,
+    summary: Summary,
+    details: Details,
+    /// Jobs have so many tasks where the smaller half ends.
+    small: u64,
+    /// Jobs with at least so many tasks are the largest tenth.
+    large: u64,
+}
+
+impl Measured<'_> {
+    fn completions(&self, keep: impl Fn(&JobMetrics) -> bool) -> Distribution {
+        let jobs = self.run.finished_jobs().filter(|job| keep(job));
+        Distribution::new(jobs.filter_map(|job| job.completion).map(|ms| ms as f64))
+    }
+
+    fn values(&self, of: fn(&JobMetrics) -> Option<f64>) -> Distribution {
+        Distribution::new(self.run.finished_jobs().filter_map(of))
+    }
+}
+
+const fn time(name: &'static str, title: &'static str, of: fn(&Measured<'_>) -> Option<f64>) -> Metric {
+    Metric { name, title, unit: "ms", less_is_better: true, of }
+}
+
+const fn share(name: &'static str, title: &'static str, of: fn(&Measured<'_>) -> Option<f64>) -> Metric {
+    Metric { name, title, unit: "", less_is_better: false, of }
+}
+
+/// All metrics. Times in ms, over the jobs that ended well; *small* are the jobs with at most as many tasks as the median job,
+/// *large* the tenth with the most (by tasks done; all that have as many as the last of these).
+pub const METRICS: &[Metric] = &[
+    time("mean_completion", "Mean completion time", |m| m.summary.mean_completion_ms),
+    time("median_completion", "Median completion time", |m| m.summary.median_completion_ms),
+    time("p95_completion", "Completion time, p95", |m| m.completions(|_| true).quantile(0.95)),
+    time("mean_completion_small", "Completion, small jobs", |m| m.completions(|job| job.tasks_done <= m.small).mean()),
+    time("mean_completion_large", "Completion, large jobs", |m| m.completions(|job| job.tasks_done >= m.large).mean()),
+    time("mean_waiting", "Mean waiting time", |m| m.summary.mean_waiting_ms),
+    time("p95_waiting", "Waiting time, p95", |m| m.values(|job| job.waiting.map(|ms| ms as f64)).quantile(0.95)),
+    time("mean_starvation", "Mean starvation time", |m| m.summary.mean_starvation_ms),
+    time("makespan", "Makespan", |m| m.summary.makespan_ms.map(|ms| ms as f64)),
+    Metric {
+        name: "mean_slowdown",
+        title: "Mean slowdown",
+        unit: "",
+        less_is_better: true,
+        of: |m| mean(&m.run.finished_jobs().filter_map(|job| job.slowdown).collect::<Vec<_>>()),
+    },
+    share("node_locality", "Node-local maps, share", |m| {
+        let counts = m.summary.locality;
+        let all = counts.node + counts.rack + counts.off;
+        (all > 0).then(|| counts.node as f64 / all as f64)
+    }),
+    share("map_utilisation", "Map slots used, share", |m| m.details.map_utilisation),
+    share("reduce_utilisation", "Reduce slots used, share", |m| m.details.reduce_utilisation),
+    share("fairness", "Jain's index, mean", |m| m.details.mean_jain_index),
+    share("jobs_per_hour", "Jobs per hour", |m| m.details.jobs_per_hour),
+    share("jobs_finished", "Jobs that ended well", |m| Some(m.summary.jobs_finished as f64)),
+];
+
+impl Metric {
+    /// The metric of that name.
+    ///
+    /// # Errors
+    /// That there is none, with the nearest name.
+    pub fn named(name: &str) -> Result<&'static Self, String> {
+        METRICS.iter().find(|metric| metric.name == name).ok_or_else(|| {
+            let hint = nearest(name, metric_names());
+            let known: Vec<&str> = metric_names().collect();
+            format!("unknown metric `{name}`{hint}; the metrics are {}", known.join(", "))
+        })
+    }
+
+    /// Its title with its unit as [`Metric::shown`] has it.
+    pub(crate) fn axis(&self) -> String {
+        if self.unit == "ms" { format!("{} (s)", self.title) } else { self.title.to_owned() }
+    }
+
+    /// A value of it as charts and tables show it: times in seconds.
+    pub(crate) fn shown(&self, value: f64) -> f64 {
+        if self.unit == "ms" { value / 1e3 } else { value }
+    }
+}
+
+/// All known metrics of a run, in the order of [`METRICS`].
+pub(crate) fn measure(run: &Run) -> Vec<(&'static Metric, f64)> {
+    let sizes = Distribution::new(run.finished_jobs().map(|job| job.tasks_done as f64));
+    let size = |rank: usize| sizes.values().get(rank).copied().unwrap_or(0.0) as u64;
+    let jobs = sizes.values().len();
+    let measured = Measured {
+        run,
+        summary: Summary::of(run),
+        details: Details::of(run),
+        small: size(jobs.saturating_sub(1) / 2),
+        large: size(jobs - jobs.div_ceil(10)),
+    };
+    METRICS
+        .iter()
+        .filter_map(|metric| Some((metric, (metric.of)(&measured).filter(|value| value.is_finite())?)))
+        .collect()
+}

@@ -1,0 +1,266 @@
+//! The plan of a sweep: its cells, each with an identity, in a manifest that any engine can carry out.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use resched_trace::store::{sha256, write_file};
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+use crate::design::{Setting, settings};
+use crate::file::{SourcePath, SweepFile, Variant};
+use crate::values::Value;
+use crate::world::{Origin, WorldSpec, policy_files};
+
+/// The file that makes a folder a sweep.
+pub const MARKER: &str = "sweep.json";
+/// The version of the layout that this build writes and reads.
+const FORMAT_VERSION: u32 = 1;
+/// The most cells of a sweep.
+const MOST_CELLS: usize = 10_000_000;
+/// Characters of a cell's id: 128 bits of its hash.
+const ID_LENGTH: usize = 32;
+
+/// One replay.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Cell {
+    /// The hash of all that its result depends on; the name of its file.
+    pub id: String,
+    /// The variant, by its name in the sweep file.
+    pub variant: String,
+    /// The policy with its parameters.
+    pub policy: String,
+    /// What of the variant varies.
+    pub settings: BTreeMap<String, String>,
+    /// What of the world is set.
+    pub(crate) world: BTreeMap<String, toml::Value>,
+    /// The place of what is replayed among the manifest's sources.
+    pub source: usize,
+    /// The place of its cluster file among the manifest's.
+    pub cluster: usize,
+    /// The seed.
+    pub seed: u64,
+}
+
+/// What stands behind [`MARKER`].
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    format_version: u32,
+    written_by: String,
+    /// The sweep's name.
+    pub name: String,
+    /// The sweep file: its path, and its text when the plan was made.
+    pub file: FileCopy,
+    /// What is replayed.
+    pub(crate) sources: Vec<SourceEntry>,
+    /// Cluster files; null: default rules.
+    pub(crate) clusters: Vec<Option<PathBuf>>,
+    /// The cells; those of one world stand together.
+    pub cells: Vec<Cell>,
+}
+
+/// A file and its text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileCopy {
+    /// Its absolute path.
+    pub path: PathBuf,
+    /// What it held.
+    pub text: String,
+}
+
+/// A workload file or a trace, by its absolute path.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum SourceEntry {
+    /// A workload file.
+    Workload(PathBuf),
+    /// A trace.
+    Trace(PathBuf),
+}
+
+impl SourceEntry {
+    pub(crate) fn path(&self) -> SourcePath {
+        match self {
+            Self::Workload(path) => SourcePath::Workload(path.clone()),
+            Self::Trace(path) => SourcePath::Trace(path.clone()),
+        }
+    }
+}
+
+impl Plan {
+    /// Plans a sweep: checks every file and every value, and gives each cell its identity.
+    ///
+    /// # Errors
+    /// [`Error::Request`] for whatever would go wrong later, as far as it can be known.
+    pub fn new(file: &SweepFile, path: &Path, text: &str) -> Result<Self, Error> {
+        let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+        let sources = file.sources.iter().map(|source| match source {
+            SourcePath::Workload(path) => SourceEntry::Workload(absolute(path)),
+            SourcePath::Trace(path) => SourceEntry::Trace(absolute(path)),
+        });
+        let clusters = file.clusters.iter().map(|cluster| cluster.as_deref().map(absolute));
+        let mut plan = Self {
+            format_version: FORMAT_VERSION,
+            written_by: concat!("resched ", env!("CARGO_PKG_VERSION")).to_owned(),
+            name: file.name.clone(),
+            file: FileCopy { path: absolute(path), text: text.to_owned() },
+            sources: sources.collect(),
+            clusters: clusters.collect(),
+            cells: Vec::new(),
+        };
+        plan.cells = cells(file, &plan)?;
+        Ok(plan)
+    }
+
+    /// Writes the manifest into the folder `dir`.
+    ///
+    /// # Errors
+    /// [`Error::Store`] if it cannot be written.
+    pub fn write(&self, dir: &Path) -> Result<(), Error> {
+        let mut json =
+            serde_json::to_vec(self).map_err(|error| Error::Work(format!("the plan cannot be encoded: {error}")))?;
+        json.push(b'\n');
+        fs::create_dir_all(dir).map_err(resched_trace::Error::io(dir, "make"))?;
+        Ok(write_file(&dir.join(MARKER), &json)?)
+    }
+
+    /// Reads a manifest; `path` is the file, or the folder that holds it.
+    ///
+    /// # Errors
+    /// [`Error::Request`] if there is none, [`Error::Damaged`] if it is damaged or of another version.
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let path = if path.is_dir() { path.join(MARKER) } else { path.to_path_buf() };
+        let shown = path.display().to_string();
+        let text = fs::read(&path).map_err(|error| {
+            Error::Request(format!("{shown}: expected the plan of a sweep, but it cannot be read ({error}); make it with `resched sweep plan`"))
+        })?;
+        let damaged = |problem: String| Error::Damaged {
+            path: shown.clone(),
+            problem,
+            remedy: "plan the sweep again".to_owned(),
+        };
+        let value: serde_json::Value =
+            serde_json::from_slice(&text).map_err(|error| damaged(format!("it is damaged ({error})")))?;
+        let version = value.get("format_version").and_then(serde_json::Value::as_u64);
+        if version != Some(FORMAT_VERSION.into()) {
+            return Err(damaged(format!("expected a plan of version {FORMAT_VERSION}, found {version:?}")));
+        }
+        serde_json::from_value(value).map_err(|error| damaged(format!("it is damaged ({error})")))
+    }
+
+    /// How many different seeds its cells have.
+    pub fn seeds(&self) -> usize {
+        self.cells.iter().map(|cell| cell.seed).collect::<BTreeSet<u64>>().len()
+    }
+
+    /// The sweep file as it was when the plan was made.
+    ///
+    /// # Errors
+    /// As [`SweepFile::parse`].
+    pub fn sweep(&self) -> Result<SweepFile, Error> {
+        SweepFile::parse(&self.file.text, &self.file.path)
+    }
+}
+
+/// The cells of a sweep.
+fn cells(file: &SweepFile, plan: &Plan) -> Result<Vec<Cell>, Error> {
+    let wrong = |problem: String| Error::Request(format!("{}: {problem}", plan.file.path.display()));
+    let worlds = settings(&file.world, &file.design, 0).map_err(|problem| wrong(format!("[world] {problem}")))?;
+    let variants: Vec<Vec<Setting>> = (1u64..)
+        .zip(&file.variants)
+        .map(|(number, variant)| {
+            let found = settings(&variant.axes, &file.design, number);
+            found.map_err(|problem| wrong(format!("[variants.{}] {problem}", variant.name)))
+        })
+        .collect::<Result<_, _>>()?;
+    let mut all = Vec::new();
+    let mut known = BTreeSet::new();
+    for (source, entry) in plan.sources.iter().enumerate() {
+        let path = entry.path();
+        let origin = Arc::new(Origin::open(&path)?);
+        for (cluster, rules) in plan.clusters.iter().enumerate() {
+            for (row, world) in worlds.iter().enumerate() {
+                let spec = WorldSpec::new((&path, &origin), rules.as_deref(), world)?;
+                let mut drafts = Vec::new();
+                for (variant, found) in file.variants.iter().zip(&variants) {
+                    // Of a sampled design, one setting of the variant goes with one of the world.
+                    let sampled = file.design.samples.and_then(|_| found.get(row)).map(std::slice::from_ref);
+                    let of_world = if file.world.is_empty() { found.as_slice() } else { sampled.unwrap_or(found) };
+                    for setting in of_world {
+                        let texts: Vec<(String, String)> =
+                            setting.iter().map(|(key, value)| (key.clone(), value.text())).collect();
+                        let policy = variant.policy_with(&texts).map_err(&wrong)?;
+                        drafts.push((variant, texts, policy));
+                    }
+                }
+                for &seed in &file.seeds {
+                    for (variant, texts, policy) in &drafts {
+                        let cell = Cell {
+                            id: identity(&spec, policy, seed)?,
+                            variant: variant.name.clone(),
+                            policy: policy.label(),
+                            settings: varying(variant, texts),
+                            world: world.iter().map(|(key, value)| (key.clone(), value.toml())).collect(),
+                            source,
+                            cluster,
+                            seed,
+                        };
+                        // Two rows of a sample may be alike; two variants may not, or one would hide the other.
+                        if known.insert((cell.id.clone(), cell.variant.clone())) {
+                            all.push(cell);
+                        }
+                    }
+                    if all.len() > MOST_CELLS {
+                        return Err(wrong(format!(
+                            "expected at most {MOST_CELLS} cells, found more; take fewer seeds or values"
+                        )));
+                    }
+                }
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// What of a setting varies from cell to cell.
+fn varying(variant: &Variant, texts: &[(String, String)]) -> BTreeMap<String, String> {
+    let varies = |key: &str| variant.axes.iter().any(|axis| axis.key == key && axis.values.varies());
+    texts.iter().filter(|(key, _)| varies(key)).cloned().collect()
+}
+
+/// The identity of a cell: what is replayed, on what, by which rules, under which policy, with which seed, by which version.
+pub(crate) fn identity(world: &WorldSpec, policy: &resched_policies::PolicySpec, seed: u64) -> Result<String, Error> {
+    let value = serde_json::json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "world": world.identity,
+        "policy": policy.name(),
+        "parameters": policy.parameters(),
+        "files": policy_files(policy)?,
+        "seed": seed,
+    });
+    let mut id = sha256(value.to_string().as_bytes());
+    id.truncate(ID_LENGTH);
+    Ok(id)
+}
+
+impl Cell {
+    /// The values of its world.
+    pub(crate) fn world_values(&self) -> Setting {
+        self.world.iter().map(|(key, value)| (key.clone(), Value::of(value))).collect()
+    }
+
+    /// All that varies of it, of the world and of the variant, as it is written.
+    pub fn texts(&self) -> BTreeMap<String, String> {
+        let world = self.world.iter().map(|(key, value)| (key.clone(), Value::of(value).text()));
+        world.chain(self.settings.clone()).collect()
+    }
+
+    /// In a few words, for messages.
+    pub fn told(&self) -> String {
+        let world: Vec<String> =
+            self.world.iter().map(|(key, value)| format!("{key}={}, ", Value::of(value).text())).collect();
+        format!("{}, {}, {}seed {}", self.variant, self.policy, world.concat(), self.seed)
+    }
+}

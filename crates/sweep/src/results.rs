@@ -1,0 +1,222 @@
+//! The result of a cell: its metrics and its jobs' times, as one Parquet file that is there whole or not at all.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use arrow::array::{Array, Float64Array, StringArray};
+use arrow::datatypes::{DataType, Field, Schema};
+use arrow::record_batch::RecordBatch;
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::file::properties::WriterProperties;
+use resched_analysis::Run;
+use resched_trace::store::write_file;
+
+use crate::Error;
+use crate::metrics::measure;
+use crate::plan::Cell;
+
+/// The folder of the cells' files in that of the sweep.
+pub const CELLS: &str = "cells";
+/// Metrics of a job that a cell keeps.
+const JOB_METRICS: [&str; 2] = ["completion", "waiting"];
+
+/// What came of a cell.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct CellResult {
+    /// Its metrics by name; unknown ones are absent.
+    pub metrics: BTreeMap<String, f64>,
+    /// Of each job that ended well, by id, how long it took from its submission to its end, ms.
+    pub completions: BTreeMap<String, f64>,
+    /// The rows as they stand in the file.
+    rows: Vec<MeasurementRow>,
+}
+
+/// A row: a number of a cell, or of a job of it.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct MeasurementRow {
+    pub(crate) metric: String,
+    pub(crate) job: Option<String>,
+    pub(crate) value: f64,
+}
+
+impl CellResult {
+    /// The result of a replay.
+    pub(crate) fn of(run: &Run) -> Self {
+        let own = measure(run).into_iter().map(|(metric, value)| MeasurementRow {
+            metric: metric.name.to_owned(),
+            job: None,
+            value,
+        });
+        let jobs = run.finished_jobs().flat_map(|job| {
+            let values = [job.completion, job.waiting];
+            JOB_METRICS.into_iter().zip(values).filter_map(|(metric, value)| {
+                Some(MeasurementRow { metric: metric.to_owned(), job: Some(job.job_id.clone()), value: value? as f64 })
+            })
+        });
+        Self::of_rows(own.chain(jobs).collect())
+    }
+
+    fn of_rows(rows: Vec<MeasurementRow>) -> Self {
+        let mut result = Self::default();
+        for MeasurementRow { metric, job, value } in &rows {
+            match job {
+                None => result.metrics.insert(metric.clone(), *value),
+                Some(job) if *metric == JOB_METRICS[0] => result.completions.insert(job.clone(), *value),
+                Some(_) => None,
+            };
+        }
+        Self { rows, ..result }
+    }
+
+    pub(crate) fn rows(&self) -> &[MeasurementRow] {
+        &self.rows
+    }
+
+    /// The file of it.
+    fn encode(&self, id: &str) -> Result<Vec<u8>, String> {
+        let mut writer = Measurements::new(Vec::new())?;
+        writer.add(id, &self.rows)?;
+        writer.finish()
+    }
+
+    /// Reads the file of a cell.
+    fn decode(bytes: Vec<u8>) -> Result<Self, String> {
+        let text = |error: &dyn std::fmt::Display| error.to_string();
+        let builder =
+            ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(bytes)).map_err(|error| text(&error))?;
+        let mut rows = Vec::new();
+        for batch in builder.build().map_err(|error| text(&error))? {
+            let batch = batch.map_err(|error| text(&error))?;
+            let column = |name: &str| batch.column_by_name(name).ok_or_else(|| format!("column `{name}` is missing"));
+            let texts = |name: &str| {
+                let column = column(name)?.as_any().downcast_ref::<StringArray>();
+                column.cloned().ok_or_else(|| format!("column `{name}` holds no texts"))
+            };
+            let (metrics, jobs) = (texts("metric")?, texts("job_id")?);
+            let values = column("value")?.as_any().downcast_ref::<Float64Array>();
+            let values = values.ok_or("column `value` holds no numbers")?;
+            rows.extend((0..batch.num_rows()).map(|row| MeasurementRow {
+                metric: metrics.value(row).to_owned(),
+                job: jobs.is_valid(row).then(|| jobs.value(row).to_owned()),
+                value: values.value(row),
+            }));
+        }
+        Ok(Self::of_rows(rows))
+    }
+}
+
+/// Writes the table `measurements`: cell, metric, job_id (null: of the whole cell), value.
+pub(crate) struct Measurements<W: std::io::Write + Send> {
+    writer: ArrowWriter<W>,
+    schema: Arc<Schema>,
+}
+
+impl<W: std::io::Write + Send> Measurements<W> {
+    pub(crate) fn new(sink: W) -> Result<Self, String> {
+        let field = |name, kind, optional| Field::new(name, kind, optional);
+        let schema = Arc::new(Schema::new(vec![
+            field("cell", DataType::Utf8, false),
+            field("metric", DataType::Utf8, false),
+            field("job_id", DataType::Utf8, true),
+            field("value", DataType::Float64, false),
+        ]));
+        let level = ZstdLevel::try_new(1).map_err(|error| error.to_string())?;
+        let properties = WriterProperties::builder()
+            .set_compression(Compression::ZSTD(level))
+            .set_created_by(format!("resched {}", env!("CARGO_PKG_VERSION")))
+            .build();
+        let writer =
+            ArrowWriter::try_new(sink, Arc::clone(&schema), Some(properties)).map_err(|error| error.to_string())?;
+        Ok(Self { writer, schema })
+    }
+
+    pub(crate) fn add(&mut self, id: &str, rows: &[MeasurementRow]) -> Result<(), String> {
+        let columns: Vec<Arc<dyn Array>> = vec![
+            Arc::new(StringArray::from_iter_values(rows.iter().map(|_| id))),
+            Arc::new(StringArray::from_iter_values(rows.iter().map(|row| row.metric.as_str()))),
+            Arc::new(rows.iter().map(|row| row.job.as_deref()).collect::<StringArray>()),
+            Arc::new(Float64Array::from_iter_values(rows.iter().map(|row| row.value))),
+        ];
+        let batch = RecordBatch::try_new(Arc::clone(&self.schema), columns).map_err(|error| error.to_string())?;
+        self.writer.write(&batch).map_err(|error| error.to_string())
+    }
+
+    pub(crate) fn finish(self) -> Result<W, String> {
+        self.writer.into_inner().map_err(|error| error.to_string())
+    }
+}
+
+/// Where the cells' files are kept.
+#[derive(Debug, Clone)]
+pub struct CellStore {
+    folder: PathBuf,
+}
+
+impl CellStore {
+    /// The cells of the sweep in `dir`; the folder is made.
+    ///
+    /// # Errors
+    /// [`Error::Store`] if it cannot be made.
+    pub fn open(dir: &Path) -> Result<Self, Error> {
+        let folder = dir.join(CELLS);
+        fs::create_dir_all(&folder).map_err(resched_trace::Error::io(&folder, "make"))?;
+        Ok(Self { folder })
+    }
+
+    fn path(&self, id: &str) -> PathBuf {
+        self.folder.join(format!("{id}.parquet"))
+    }
+
+    /// Whether a cell is done.
+    pub fn has(&self, cell: &Cell) -> bool {
+        self.path(&cell.id).is_file()
+    }
+
+    /// Keeps the result of a cell.
+    ///
+    /// # Errors
+    /// [`Error::Store`] if it cannot be written.
+    pub(crate) fn put(&self, id: &str, result: &CellResult) -> Result<(), Error> {
+        let bytes =
+            result.encode(id).map_err(|problem| Error::Work(format!("cell {id} cannot be encoded: {problem}")))?;
+        Ok(write_file(&self.path(id), &bytes)?)
+    }
+
+    /// The result of a cell; `None` if it is not done.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] if its file is.
+    pub fn get(&self, id: &str) -> Result<Option<CellResult>, Error> {
+        let path = self.path(id);
+        let bytes = match fs::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(resched_trace::Error::io(&path, "read")(error).into()),
+        };
+        let damaged = |problem| Error::Damaged {
+            path: path.display().to_string(),
+            problem,
+            remedy: "remove it, and run the sweep again".to_owned(),
+        };
+        CellResult::decode(bytes).map(Some).map_err(damaged)
+    }
+
+    /// Removes what killed processes left half-written. Only when no other process works on the sweep.
+    ///
+    /// # Errors
+    /// [`Error::Store`] if the folder cannot be listed.
+    pub fn sweep_up(&self) -> Result<(), Error> {
+        let entries = fs::read_dir(&self.folder).map_err(resched_trace::Error::io(&self.folder, "list"))?;
+        for entry in entries.flatten() {
+            if entry.file_name().to_string_lossy().starts_with('.') {
+                // What cannot be removed stays; it is in nobody's way.
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,231 @@
+//! From the cells' results to answers with error bars: means over seeds, and which differences are real.
+//!
+//! All variants see the same seeds (common random numbers), so differences are taken seed by seed.
+
+use std::collections::BTreeMap;
+
+use resched_analysis::compare::Estimate;
+use resched_analysis::distribution::{Distribution, rises_above};
+use resched_analysis::paired::{holm, sign_test, signed_rank_test};
+use resched_analysis::repeats::t_interval;
+
+use crate::file::SweepFile;
+use crate::metrics::{METRICS, Metric};
+use crate::plan::{Cell, Plan};
+use crate::results::CellResult;
+
+/// The cells that differ in their seed only, in the order of the plan, with their results.
+#[derive(Debug)]
+pub struct Group<'a> {
+    /// What is replayed and on what, by their places in the plan.
+    pub(crate) place: (usize, usize),
+    /// The variant's name.
+    pub variant: &'a str,
+    /// The policy with its parameters.
+    pub policy: &'a str,
+    /// All that varies, as it is written.
+    pub settings: BTreeMap<String, String>,
+    /// What of that is of the world.
+    pub(crate) world: BTreeMap<String, String>,
+    /// By seed.
+    pub(crate) cells: BTreeMap<u64, &'a CellResult>,
+}
+
+impl Group<'_> {
+    /// A metric over the seeds: its mean with the 95 % interval by Student's t.
+    pub fn estimate(&self, metric: &Metric) -> Option<Estimate> {
+        t_interval(&self.values(metric).into_values().collect::<Vec<_>>())
+    }
+
+    /// A metric by seed.
+    pub(crate) fn values(&self, metric: &Metric) -> BTreeMap<u64, f64> {
+        self.cells.iter().filter_map(|(&seed, result)| Some((seed, *result.metrics.get(metric.name)?))).collect()
+    }
+
+    /// How many seeds there are of it.
+    pub fn seeds(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// Its variant with what varies, for people.
+    pub fn label(&self) -> String {
+        let pairs: Vec<String> = self.settings.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+        if pairs.is_empty() { self.variant.to_owned() } else { format!("{} ({})", self.variant, pairs.join(", ")) }
+    }
+
+    /// Completion times of all jobs and seeds.
+    fn completions(&self) -> Distribution {
+        Distribution::new(self.cells.values().flat_map(|result| result.completions.values().copied()))
+    }
+}
+
+/// Groups the cells of a plan. Cells without a result are left out.
+pub(crate) fn groups<'a>(plan: &'a Plan, results: &'a [Option<CellResult>]) -> Vec<Group<'a>> {
+    let mut groups: Vec<Group<'a>> = Vec::new();
+    let mut places: BTreeMap<(usize, usize, &str, BTreeMap<String, String>), usize> = BTreeMap::new();
+    for (cell, result) in plan.cells.iter().zip(results) {
+        let Some(result) = result else { continue };
+        let settings = cell.texts();
+        let key = (cell.source, cell.cluster, cell.variant.as_str(), settings.clone());
+        let place = *places.entry(key).or_insert(groups.len());
+        if place == groups.len() {
+            groups.push(Group {
+                place: (cell.source, cell.cluster),
+                variant: &cell.variant,
+                policy: &cell.policy,
+                world: world_of(cell, &settings),
+                settings,
+                cells: BTreeMap::new(),
+            });
+        }
+        if let Some(group) = groups.get_mut(place) {
+            group.cells.insert(cell.seed, result);
+        }
+    }
+    groups
+}
+
+fn world_of(cell: &Cell, settings: &BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let of_world =
+        |(key, value): (&String, &String)| cell.world.contains_key(key).then(|| (key.clone(), value.clone()));
+    settings.iter().filter_map(of_world).collect()
+}
+
+/// A group against the baseline of its world, in one metric.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Difference {
+    /// The place of the group among all.
+    pub group: usize,
+    /// The place of its baseline.
+    pub baseline: usize,
+    /// The metric.
+    pub metric: &'static str,
+    /// Seeds that both have.
+    pub seeds: usize,
+    /// Group less baseline, the mean over the seeds with its interval.
+    pub difference: Estimate,
+    /// The same in per cent of the baseline, the mean over the seeds of each one's change; `None` if a baseline is 0.
+    pub change: Option<Estimate>,
+    /// Two-sided p-value of the sign test; 1 without a difference.
+    pub sign: f64,
+    /// Two-sided p-value of Wilcoxon's signed-rank test; 1 without a difference.
+    pub signed_rank: f64,
+    /// That of the signed-rank test, by Holm's method over all groups of the metric.
+    pub holm: f64,
+}
+
+/// How the completion times of a group lie to those of its baseline.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct DominanceRow {
+    /// The place of the group.
+    pub group: usize,
+    /// The place of its baseline.
+    pub baseline: usize,
+    /// By how much its CDF rises above the baseline's (more jobs done early), and the one-sided Kolmogorov–Smirnov p-value.
+    pub above: Option<(f64, f64)>,
+    /// By how much it falls below.
+    pub below: Option<(f64, f64)>,
+}
+
+/// The place of the baseline for each group: the baseline variant's first setting in the same world.
+fn baselines(groups: &[Group<'_>], file: &SweepFile) -> Vec<Option<usize>> {
+    let name = file.variants.get(file.baseline).map_or("", |variant| variant.name.as_str());
+    let same_world = |a: &Group<'_>, b: &Group<'_>| a.place == b.place && a.world == b.world;
+    groups
+        .iter()
+        .enumerate()
+        .map(|(own, group)| {
+            let found = groups.iter().position(|other| other.variant == name && same_world(group, other));
+            found.filter(|&found| found != own)
+        })
+        .collect()
+}
+
+/// Every group against the baseline of its world, in every metric that both have.
+pub(crate) fn differences(groups: &[Group<'_>], file: &SweepFile) -> Vec<Difference> {
+    let baselines = baselines(groups, file);
+    let mut all = Vec::new();
+    for metric in METRICS {
+        let mut of_metric: Vec<Difference> = Vec::new();
+        for (place, (group, baseline)) in groups.iter().zip(&baselines).enumerate() {
+            let Some((baseline, base)) = baseline.and_then(|base| Some((base, groups.get(base)?))) else { continue };
+            of_metric.extend(difference((place, group), (baseline, base), metric));
+        }
+        let p: Vec<f64> = of_metric.iter().map(|row| row.signed_rank).collect();
+        for (row, p) in of_metric.iter_mut().zip(holm(&p)) {
+            row.holm = p;
+        }
+        all.append(&mut of_metric);
+    }
+    all
+}
+
+fn difference(
+    (place, group): (usize, &Group<'_>),
+    (baseline, base): (usize, &Group<'_>),
+    metric: &Metric,
+) -> Option<Difference> {
+    let (own, theirs) = (group.values(metric), base.values(metric));
+    let pairs: Vec<(f64, f64)> = own.iter().filter_map(|(seed, own)| Some((*theirs.get(seed)?, *own))).collect();
+    let differences: Vec<f64> = pairs.iter().map(|(base, own)| own - base).collect();
+    let changes: Vec<f64> = pairs.iter().map(|(base, own)| 100.0 * (own / base - 1.0)).collect();
+    Some(Difference {
+        group: place,
+        baseline,
+        metric: metric.name,
+        seeds: pairs.len(),
+        difference: t_interval(&differences)?,
+        change: t_interval(&changes).filter(|_| changes.iter().all(|change| change.is_finite())),
+        sign: sign_test(&differences).map_or(1.0, |test| test.p),
+        signed_rank: signed_rank_test(&differences).map_or(1.0, |test| test.p),
+        holm: 1.0,
+    })
+}
+
+/// Every group's completion times against its baseline's.
+pub(crate) fn dominance(groups: &[Group<'_>], file: &SweepFile) -> Vec<DominanceRow> {
+    let row = |(group, baseline): (usize, Option<usize>)| {
+        let baseline = baseline?;
+        let (own, base) = (groups.get(group)?.completions(), groups.get(baseline)?.completions());
+        Some(DominanceRow { group, baseline, above: rises_above(&own, &base), below: rises_above(&base, &own) })
+    };
+    baselines(groups, file).into_iter().enumerate().filter_map(row).collect()
+}
+
+/// The groups by a metric, the best first; those without it are left out. Equals keep the plan's order.
+pub(crate) fn ranking(groups: &[Group<'_>], metric: &Metric) -> Vec<(usize, Estimate)> {
+    let mut found: Vec<(usize, Estimate)> =
+        groups.iter().enumerate().filter_map(|(place, group)| Some((place, group.estimate(metric)?))).collect();
+    found.sort_by(
+        |(_, a), (_, b)| {
+            if metric.less_is_better { a.value.total_cmp(&b.value) } else { b.value.total_cmp(&a.value) }
+        },
+    );
+    found
+}
+
+/// The places of `points` (less is better in both) that none is better than in one and as good in the other, by the first.
+pub fn pareto_front(points: &[(f64, f64)]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..points.len()).collect();
+    let at = |place: &usize| points.get(*place).copied().unwrap_or((f64::NAN, f64::NAN));
+    order.sort_by(|a, b| at(a).0.total_cmp(&at(b).0).then(at(a).1.total_cmp(&at(b).1)).then(a.cmp(b)));
+    let mut least = f64::INFINITY;
+    order.retain(|place| {
+        let on_front = at(place).1 < least;
+        least = least.min(at(place).1);
+        on_front
+    });
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_front_is_what_nothing_beats() {
+        let points = [(1.0, 9.0), (2.0, 5.0), (2.0, 6.0), (3.0, 7.0), (4.0, 1.0), (5.0, 1.0)];
+        assert_eq!(pareto_front(&points), [0, 1, 4]);
+        assert_eq!(pareto_front(&[]), [0; 0]);
+    }
+}
