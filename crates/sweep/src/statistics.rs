@@ -2,7 +2,7 @@
 //!
 //! All variants see the same seeds (common random numbers), so differences are taken seed by seed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use resched_analysis::compare::Estimate;
 use resched_analysis::distribution::{Distribution, rises_above};
@@ -23,7 +23,7 @@ pub struct Group<'a> {
     pub variant: &'a str,
     /// The policy with its parameters.
     pub policy: &'a str,
-    /// All that varies, as it is written.
+    /// What varies, as it is written.
     pub settings: BTreeMap<String, String>,
     /// What of that is of the world.
     pub(crate) world: BTreeMap<String, String>,
@@ -61,11 +61,19 @@ impl Group<'_> {
 
 /// Groups the cells of a plan. Cells without a result are left out.
 pub(crate) fn groups<'a>(plan: &'a Plan, results: &'a [Option<CellResult>]) -> Vec<Group<'a>> {
+    let constant = |key: &str| {
+        let mut values = plan.cells.iter().map(|cell| cell.world.get(key));
+        let first = values.next();
+        values.all(|value| Some(value) == first)
+    };
+    let keys: BTreeSet<&str> = plan.cells.iter().flat_map(|cell| cell.world.keys().map(String::as_str)).collect();
+    let constants: BTreeSet<&str> = keys.into_iter().filter(|key| constant(key)).collect();
     let mut groups: Vec<Group<'a>> = Vec::new();
-    let mut places: BTreeMap<(usize, usize, &str, BTreeMap<String, String>), usize> = BTreeMap::new();
+    let mut places: BTreeMap<_, usize> = BTreeMap::new();
     for (cell, result) in plan.cells.iter().zip(results) {
         let Some(result) = result else { continue };
-        let settings = cell.texts();
+        let mut settings = cell.texts();
+        settings.retain(|key, _| !constants.contains(key.as_str()));
         let key = (cell.source, cell.cluster, cell.variant.as_str(), settings.clone());
         let place = *places.entry(key).or_insert(groups.len());
         if place == groups.len() {

@@ -107,13 +107,13 @@ fn varies(variant: &Variant) -> bool {
     variant.axes.iter().any(|axis| axis.values.varies())
 }
 
-/// What a setting scored with one seed: smaller is better, and how far each bound is broken (0: it holds).
+/// What a setting scored with one seed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Score {
-    /// The objective.
+    /// The objective: smaller is better.
     pub objective: f64,
-    /// By how much the bounds are broken, all together.
-    pub broken: f64,
+    /// By how much the tightest bound is broken; below 0 if all hold.
+    pub excess: f64,
 }
 
 /// A round of [`successive_halving`].
@@ -127,8 +127,8 @@ pub struct Round {
 
 /// Successive halving over `candidates` settings: in each round `score` is asked for the scores of some settings with some seeds
 /// (numbered from 0), by setting, then seed; the better `1/keep_one_of` of them go on with `keep_one_of` times the seeds, up to
-/// `most_seeds`. A setting that breaks bounds in the mean comes after all that do not. Ends with one setting, or when the
-/// seeds are used up.
+/// `most_seeds`. Ends with one setting, or when the seeds are used up. In the last round a setting that breaks a bound in the
+/// mean comes after all that do not; before, one that surely does (the 95 % interval of its excess lies above 0).
 ///
 /// # Errors
 /// What `score` says.
@@ -150,18 +150,22 @@ pub fn successive_halving<E>(
             }
         }
         done = seeds;
-        let total = |place: usize| {
+        let is_last = alive.len() <= 1 || seeds >= most_seeds;
+        let rank = |place: usize| {
             let scores = known.get(place).map_or(&[][..], Vec::as_slice);
-            let of =
-                |part: fn(&Score) -> f64| mean(&scores.iter().map(part).collect::<Vec<_>>()).unwrap_or(f64::INFINITY);
-            (of(|score| score.broken), of(|score| score.objective))
+            let of = |part: fn(&Score) -> f64| t_interval(&scores.iter().map(part).collect::<Vec<_>>());
+            let excess =
+                of(|score| score.excess).map_or(f64::INFINITY, |found| if is_last { found.value } else { found.low });
+            (excess.max(0.0), of(|score| score.objective).map_or(f64::INFINITY, |found| found.value))
         };
-        alive.sort_by(|&a, &b| {
-            let ((x, u), (y, v)) = (total(a), total(b));
-            x.total_cmp(&y).then(u.total_cmp(&v)).then(a.cmp(&b))
+        let ranks: BTreeMap<usize, (f64, f64)> = alive.iter().map(|&place| (place, rank(place))).collect();
+        alive.sort_by(|a, b| {
+            let ((x, u), (y, v)) =
+                (ranks.get(a).copied().unwrap_or_default(), ranks.get(b).copied().unwrap_or_default());
+            x.total_cmp(&y).then(u.total_cmp(&v)).then(a.cmp(b))
         });
         rounds.push(Round { seeds, ranking: alive.clone() });
-        if alive.len() <= 1 || seeds >= most_seeds {
+        if is_last {
             return Ok(rounds);
         }
         alive.truncate(alive.len().div_ceil(keep_one_of.max(2)));
@@ -283,7 +287,7 @@ pub fn tune(
             }
             let score = |place: usize, seed: u64| {
                 let pair = results.get(&(place, seed)).zip(base.get(&seed));
-                let worst = Score { objective: f64::INFINITY, broken: f64::INFINITY };
+                let worst = Score { objective: f64::INFINITY, excess: f64::INFINITY };
                 pair.map_or(worst, |(own, base)| section.score(own, base))
             };
             Ok(alive.iter().map(|&place| seeds.iter().map(|&seed| score(place, seed)).collect()).collect())
@@ -358,14 +362,13 @@ impl TuneSection {
             if less { relative } else { 1.0 / relative }
         };
         let objective = self.objective.iter().map(|(name, weight)| weight * cost(name)).sum();
-        let broken = |bound: &Bound| {
+        let excess = |bound: &Bound| {
             let relative = Self::relative(&bound.metric, own, base);
-            let over = bound.at_most.map_or(0.0, |most| relative - most);
-            let under = bound.at_least.map_or(0.0, |least| least - relative);
-            // Signed, so that the mean over the seeds tells whether a bound holds in the mean.
-            if bound.at_most.is_some() { over } else { under }
+            let over = bound.at_most.map(|most| relative - most);
+            over.or(bound.at_least.map(|least| least - relative)).unwrap_or(0.0)
         };
-        Score { objective, broken: self.bounds.iter().map(broken).fold(0.0, f64::max) }
+        let excess = self.bounds.iter().map(excess).fold(f64::NEG_INFINITY, f64::max);
+        Score { objective, excess: if self.bounds.is_empty() { 0.0 } else { excess } }
     }
 }
 
@@ -500,15 +503,17 @@ mod tests {
 
     use super::*;
 
-    /// A noisy bowl over [0, 1] with its bottom at 0.7, at settings that are spread evenly.
+    /// A noisy bowl over [0, 1] with its bottom at 0.7, at settings that are spread evenly. The noise is normal (to the eye: the sum
+    /// of twelve even draws), with a deviation of 0.05.
     fn noisy(place: usize, of: usize, seed: u64) -> f64 {
         let x = (place as f64 + 0.5) / of as f64;
-        let noise: f64 = stream(seed, Purpose::SweepDesign, &[place as u64]).random();
-        (x - 0.7).powi(2) + 0.05 * (noise - 0.5)
+        let mut rng = stream(seed, Purpose::SweepDesign, &[place as u64]);
+        let noise: f64 = (0..12).map(|_| rng.random::<f64>()).sum::<f64>() - 6.0;
+        (x - 0.7).powi(2) + 0.05 * noise
     }
 
     fn score(objective: f64) -> Score {
-        Score { objective, broken: 0.0 }
+        Score { objective, excess: 0.0 }
     }
 
     #[test]
@@ -525,15 +530,16 @@ mod tests {
         );
         let winner = rounds.last().unwrap().ranking[0];
         let x = (winner as f64 + 0.5) / 81.0;
-        assert!((x - 0.7).abs() < 0.03, "{x}");
+        assert!((x - 0.7).abs() < 0.1, "{x}");
     }
 
-    /// The mean regret over many searches, at the same number of evaluations: 81 + 27·2 + 9·6 + 3·18 + 54 = 297.
+    /// The mean regret over 200 searches, of random search at the same number of evaluations and with as many seeds a setting as
+    /// suit it best.
     #[test]
     fn halving_beats_random_search_at_equal_cost() {
-        let regret = |place: usize, of: usize| ((place as f64 + 0.5) / of as f64 - 0.7).powi(2);
-        let (mut halving, mut random) = (0.0, 0.0);
-        for trial in 0..50u64 {
+        let regret = |place: usize| ((place as f64 + 0.5) / 81.0 - 0.7).powi(2);
+        let (mut halving, mut random) = (0.0, [0.0; 4]);
+        for trial in 0..200u64 {
             let seed = |seed: u64| seed + 1_000 * trial;
             let mut evaluations = 0;
             let rounds = successive_halving(81, 3, 1, 81, |alive, seeds| {
@@ -546,22 +552,24 @@ mod tests {
                 )
             })
             .unwrap();
-            halving += regret(rounds.last().unwrap().ranking[0], 81);
-            // Random search: settings by chance, one evaluation each, and the best of these is believed.
-            let mut rng = stream(trial, Purpose::SweepDesign, &[]);
-            let best = (0..evaluations).map(|n| {
-                let place = rng.random_range(0..81usize);
-                (noisy(place, 81, seed(n)), place)
-            });
-            random += regret(best.min_by(|a, b| a.0.total_cmp(&b.0)).unwrap().1, 81);
+            halving += regret(rounds.last().unwrap().ranking[0]);
+            for (random, each) in random.iter_mut().zip([1, 3, 9, 27]) {
+                let mut rng = stream(trial, Purpose::SweepDesign, &[each]);
+                let tried = (0..evaluations / each).map(|_| {
+                    let place = rng.random_range(0..81usize);
+                    let found: Vec<f64> = (0..each).map(|s| noisy(place, 81, seed(s))).collect();
+                    (mean(&found).unwrap(), place)
+                });
+                *random += regret(tried.min_by(|a, b| a.0.total_cmp(&b.0)).unwrap().1);
+            }
         }
-        assert!(halving < 0.5 * random, "halving {halving}, random {random}");
+        assert!(random.iter().all(|random| halving < *random), "halving {halving}, random {random:?}");
     }
 
     #[test]
     fn a_setting_that_breaks_a_bound_comes_last() {
         let rounds = successive_halving(3, 2, 2, 2, |alive, seeds| {
-            let score = |place: usize| Score { objective: place as f64, broken: if place == 0 { 0.1 } else { 0.0 } };
+            let score = |place: usize| Score { objective: place as f64, excess: if place == 0 { 0.1 } else { -0.1 } };
             Ok::<_, Infallible>(alive.iter().map(|&place| seeds.clone().map(|_| score(place)).collect()).collect())
         })
         .unwrap();

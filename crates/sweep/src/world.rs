@@ -93,6 +93,9 @@ pub(crate) fn world_path(key: &str, source: &SourcePath) -> Result<String, Strin
     match (key.split_once('.'), place) {
         (Some(("cluster", _)), _) | (Some(("workload", _)), 0) => Ok(key.to_owned()),
         (Some(("workload", _)), _) => Err(format!("`{key}` cannot be varied of a trace, only of a workload file")),
+        (None, _) if ["cluster", "workload"].contains(&key) => Err(format!(
+            "`{key}`: expected a whole path in quotes, such as \"cluster.jobs.slowstart\", found its first part"
+        )),
         _ => {
             let known: Vec<&str> = WORLD_KEYS.iter().map(|known| known.name).collect();
             Err(format!("expected one of {}, `cluster.…` or `workload.…`, found `{key}`", known.join(", ")))

@@ -30,6 +30,9 @@ pub(super) struct DaskArgs {
     /// The Python that has `distributed`.
     #[arg(long, default_value = "python3", value_name = "PROGRAM")]
     python: PathBuf,
+    /// resched as the workers find it; without it, this program.
+    #[arg(long, value_name = "PATH")]
+    program: Option<PathBuf>,
     /// How often a task is tried again whose worker was lost.
     #[arg(long, default_value_t = 3)]
     retries: u32,
@@ -55,6 +58,7 @@ fn absolute(out: &Path) -> Result<(PathBuf, PathBuf), Failure> {
 /// Has the missing cells of the sweep in `out` run by Dask.
 pub(super) fn dask(plan: &Plan, out: &Path, args: &DaskArgs, chunk: Option<usize>) -> Result<(), Failure> {
     let (resched, sweep) = absolute(out)?;
+    let resched = args.program.as_ref().unwrap_or(&resched);
     CellStore::open(&sweep)?;
     let mut driver = tempfile::Builder::new().prefix("resched-dask-").suffix(".py").tempfile()?;
     driver.write_all(DASK_DRIVER.as_bytes())?;

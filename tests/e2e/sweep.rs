@@ -1,0 +1,321 @@
+//! Sweeps: the same tables however the cells were made, and nothing lost when everything is killed.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::support::{Dir, Tree, assert_same};
+
+/// Twelve jobs on ten machines: a cell takes milliseconds.
+const WORKLOAD: &str = r#"
+name = "sweep"
+[cluster]
+nodes = 10
+racks = 2
+[classes.a]
+map_mean_s = 20
+map_variation = 0.4
+reduce_mean_s = 30
+[[jobs]]
+class = "a"
+submit_s = 0
+maps = 30
+reduces = 2
+repeat = 12
+every_s = 20
+"#;
+
+/// 2 worlds × 5 seeds × 4 settings: 40 cells.
+const SWEEP: &str = r#"
+name = "small"
+workload = "workload.toml"
+seeds = 5
+baseline = "fifo"
+[world]
+speedup = [1, 2.0]
+[variants.fifo]
+[variants.delay]
+D = { from = 0, to = 16, steps = 3 }
+"#;
+const CELLS: usize = 40;
+
+fn dir() -> Dir {
+    let dir = Dir::new();
+    dir.write("workload.toml", WORKLOAD);
+    dir.write("sweep.toml", SWEEP);
+    dir
+}
+
+/// All that a sweep leaves.
+fn result(dir: &Dir, name: &str) -> Tree {
+    let tree = dir.tree(name);
+    let hidden = tree.keys().filter(|path| path.file_name().unwrap().to_string_lossy().starts_with('.'));
+    assert_eq!(hidden.count(), 0, "something temporary is left in {name}");
+    tree
+}
+
+fn cells(dir: &Dir, name: &str) -> BTreeSet<PathBuf> {
+    let Ok(entries) = fs::read_dir(dir.path(name).join("cells")) else { return BTreeSet::new() };
+    let all = entries.map(|entry| PathBuf::from(entry.unwrap().file_name()));
+    all.filter(|path| path.extension().is_some_and(|extension| extension == "parquet") && !path.starts_with("."))
+        .collect()
+}
+
+/// Waits until `ready`, two minutes at most.
+fn wait_until(what: &str, mut ready: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !ready() {
+        assert!(begun.elapsed() < Duration::from_secs(120), "waited in vain: {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn a_sweep_is_the_same_on_any_number_of_threads_and_resumed() {
+    let dir = dir();
+    dir.ok(&["sweep", "sweep.toml", "--out", "one", "--threads", "1"]);
+    let one = result(&dir, "one");
+    assert_eq!(cells(&dir, "one").len(), CELLS);
+    for name in ["index.html", "results.csv", "summary.csv", "comparisons.csv", "dominance.csv", "measurements.parquet"]
+    {
+        assert!(one.contains_key(Path::new(name)), "{name}");
+    }
+    dir.ok(&["sweep", "sweep.toml", "--out", "two", "--threads", "2"]);
+    assert_same(&one, &result(&dir, "two"), "two threads");
+    // Killed after its first cells, and again.
+    for least in [3, 10] {
+        let mut child = dir.command(&["sweep", "sweep.toml", "--out", "killed", "--threads", "1"]);
+        let mut child = child.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        wait_until("cells", || cells(&dir, "killed").len() >= least || child.try_wait().unwrap().is_some());
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    let before = cells(&dir, "killed");
+    let times = |name: &Path| fs::metadata(dir.path("killed/cells").join(name)).unwrap().modified().unwrap();
+    let stamps: Vec<_> = before.iter().map(|name| times(name)).collect();
+    dir.ok(&["sweep", "sweep.toml", "--out", "killed"]);
+    assert_same(&one, &result(&dir, "killed"), "killed and resumed");
+    assert_eq!(
+        stamps,
+        before.iter().map(|name| times(name)).collect::<Vec<_>>(),
+        "a cell that was done was made again"
+    );
+}
+
+#[test]
+fn a_changed_sweep_makes_the_new_cells_only() {
+    let dir = dir();
+    dir.ok(&["sweep", "sweep.toml", "--out", "S"]);
+    let before = cells(&dir, "S");
+    dir.write("sweep.toml", SWEEP.replace("seeds = 5", "seeds = 6"));
+    let again = dir.ok(&["sweep", "sweep.toml", "--out", "S"]);
+    assert!(again.contains("index.html"));
+    let after = cells(&dir, "S");
+    assert!(after.is_superset(&before) && after.len() == CELLS + CELLS / 5);
+    // Other comments are the same sweep; another workload is another.
+    dir.write("workload.toml", format!("# a word\n{WORKLOAD}"));
+    dir.ok(&["sweep", "sweep.toml", "--out", "S"]);
+    assert_eq!(cells(&dir, "S"), after);
+    dir.write("workload.toml", WORKLOAD.replace("maps = 30", "maps = 31"));
+    dir.ok(&["sweep", "sweep.toml", "--out", "S"]);
+    assert_eq!(cells(&dir, "S").len(), 2 * after.len());
+}
+
+#[test]
+fn a_batch_script_makes_the_same_cells() {
+    let dir = dir();
+    dir.ok(&["sweep", "sweep.toml", "--out", "one"]);
+    dir.ok(&["sweep", "sweep.toml", "--out", "array", "--engine", "slurm", "--chunk", "7"]);
+    let script = dir.read("array/slurm_array.sh");
+    assert!(script.contains("#SBATCH --array=0-5\n"), "{script}");
+    let missing = dir.run(&["sweep", "merge", "array"]);
+    assert_eq!(missing.code, Some(1));
+    assert!(missing.stderr.contains("40 of 40 cells are missing (number 0, 1, 2, …)"), "{missing:?}");
+    // As Slurm would, in any order, and one task twice.
+    for task in [3, 0, 5, 1, 4, 2, 3] {
+        let run = Command::new("sh")
+            .arg(dir.path("array/slurm_array.sh"))
+            .env("SLURM_ARRAY_TASK_ID", task.to_string())
+            .output();
+        assert!(run.unwrap().status.success());
+    }
+    dir.ok(&["sweep", "merge", "array"]);
+    let mut array = result(&dir, "array");
+    array.remove(Path::new("slurm_array.sh"));
+    assert_same(&result(&dir, "one"), &array, "array");
+}
+
+#[test]
+fn precision_adds_seeds_until_the_intervals_are_narrow() {
+    let dir = dir();
+    dir.write("sweep.toml", SWEEP.replace("seeds = 5", "seeds = 2"));
+    let ranked = dir.json(&["sweep", "sweep.toml", "--out", "S", "--precision", "5%", "--json"]);
+    let rows = ranked.as_array().unwrap();
+    assert!(rows.len() == 8 && rows.iter().any(|row| row["seeds"].as_u64() > Some(2)));
+    for row in rows {
+        let [mean, low, high] = ["mean", "low", "high"].map(|key| row[key].as_f64().unwrap());
+        assert!((high - low) / 2.0 <= 0.05 * mean, "{row}");
+    }
+}
+
+#[test]
+fn a_search_tells_its_front_and_goes_on_where_it_was() {
+    let dir = dir();
+    let tune = "[tune]\nobjective = { mean_completion = 1 }\nbounds = [{ metric = \"makespan\", at_most = 2 }]\ncandidates = 9\n";
+    dir.write("sweep.toml", SWEEP.replace("[world]\nspeedup = [1, 2.0]", "").replace("steps = 3", "steps = 9") + tune);
+    let found = dir.json(&["tune", "sweep.toml", "--out", "S", "--json"]);
+    let candidates = found["candidates"].as_array().unwrap();
+    assert_eq!(candidates.len(), 9);
+    assert!(candidates[0]["on_front"].as_bool().unwrap());
+    assert!(candidates[0]["objective"]["mean"].as_f64() <= candidates[8]["objective"]["mean"].as_f64());
+    let before = cells(&dir, "S");
+    assert_eq!(dir.json(&["tune", "sweep.toml", "--out", "S", "--json"]), found);
+    assert_eq!(cells(&dir, "S"), before);
+}
+
+#[test]
+fn wrong_requests_name_the_place_and_the_remedy() {
+    let dir = dir();
+    let told = |text: &str| {
+        dir.write("wrong.toml", text);
+        let ran = dir.run(&["sweep", "wrong.toml", "--out", "W"]);
+        assert_eq!(ran.code, Some(2), "{ran:?}");
+        assert!(!dir.path("W").exists());
+        ran.stderr
+    };
+    assert!(told(&SWEEP.replace("seeds", "sseds")).contains("wrong.toml: line 4, column 1: unknown field `sseds`"));
+    assert!(
+        told(&SWEEP.replace("D =", "DD ="))
+            .contains("line 10, column 1: `delay` has no parameter `DD`; did you mean `D`?")
+    );
+    assert!(
+        told(&SWEEP.replace("speedup", "cluster.heartbeat.jitter"))
+            .contains("line 7, column 1: `cluster`: expected a whole path in quotes")
+    );
+    assert!(told(&SWEEP.replace("speedup", "\"cluster.heartbeat.jiter\"")).contains("unknown field `jiter`"));
+    assert!(told(&SWEEP.replace("speedup = [1, 2.0]", "nodes = 0")).contains("with [world] nodes = 0: "));
+    assert!(told(&SWEEP.replace("workload.toml", "none.toml")).contains("none.toml"));
+    assert!(told("").contains("missing field"));
+    dir.write("full/file", "x");
+    let ran = dir.run(&["sweep", "sweep.toml", "--out", "full"]);
+    assert!(ran.code == Some(2) && ran.stderr.contains("name another --out"), "{ran:?}");
+    dir.ok(&["sweep", "plan", "sweep.toml", "--out", "P"]);
+    dir.write("workload.toml", WORKLOAD.replace("maps = 30", "maps = 31"));
+    let ran = dir.run(&["sweep", "cell", "--manifest", "P", "--index", "0"]);
+    assert!(ran.code == Some(1) && ran.stderr.contains("has changed since the plan"), "{ran:?}");
+    let ran = dir.run(&["sweep", "cell", "--manifest", "P", "--index", "40"]);
+    assert!(ran.code == Some(2) && ran.stderr.contains("the plan has 40 cells"), "{ran:?}");
+    dir.write("P/cells/x", "");
+    dir.write("P/sweep.json", "{");
+    let ran = dir.run(&["sweep", "merge", "P"]);
+    assert!(ran.code == Some(1) && ran.stderr.contains("plan the sweep again"), "{ran:?}");
+}
+
+/// Processes that are killed when the test ends, however it does.
+struct Killed(Vec<Child>);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        for child in &mut self.0 {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// A scheduler with workers of one thread each, the scheduler first.
+fn dask_cluster(dask: &Path, workers: usize) -> (Killed, String) {
+    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let address = format!("tcp://127.0.0.1:{port}");
+    let start = |args: &[&str]| {
+        let mut command = Command::new(dask);
+        command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.spawn().unwrap()
+    };
+    let port = port.to_string();
+    let mut all =
+        Killed(vec![start(&["scheduler", "--host", "127.0.0.1", "--port", &port, "--no-dashboard", "--no-show"])]);
+    for _ in 0..workers {
+        let worker = ["worker", &address, "--nthreads", "1", "--no-nanny", "--no-dashboard", "--death-timeout", "30"];
+        all.0.push(start(&worker));
+    }
+    (all, address)
+}
+
+/// A real Dask cluster on this machine: a worker is killed inside a cell, then the scheduler and the driver; a new cluster ends
+/// the sweep. `RESCHED_PYTHON` is a Python with `distributed`.
+#[test]
+fn dask_loses_no_cell_when_a_worker_then_the_scheduler_and_the_driver_are_killed() {
+    let Some(python) = std::env::var_os("RESCHED_PYTHON").map(PathBuf::from) else {
+        assert!(std::env::var_os("RESCHED_REQUIRE_DASK").is_none(), "RESCHED_PYTHON is not set");
+        eprintln!("skipped: RESCHED_PYTHON, a Python with `distributed`, is not set");
+        return;
+    };
+    let dask = python.with_file_name("dask");
+    let dir = dir();
+    dir.ok(&["sweep", "sweep.toml", "--out", "local"]);
+    // Counts starts, and gives time to kill the worker inside a cell. `exec`, so that the cell dies with its worker.
+    let log = dir.path("starts");
+    let script = format!(
+        "#!/bin/sh\necho \"$PPID $6\" >> '{}'\nsleep 0.3\nexec '{}' \"$@\"\n",
+        log.display(),
+        env!("CARGO_BIN_EXE_resched")
+    );
+    dir.write("counting", script);
+    fs::set_permissions(dir.path("counting"), fs::Permissions::from_mode(0o755)).unwrap();
+    let (python, program) = (python.display().to_string(), dir.path("counting").display().to_string());
+    let starts = || -> Vec<(String, String)> {
+        let text = fs::read_to_string(&log).unwrap_or_default();
+        text.lines().filter_map(|line| line.split_once(' ')).map(|(a, b)| (a.to_owned(), b.to_owned())).collect()
+    };
+    let drive = |address: &str| {
+        let args = [
+            "sweep",
+            "sweep.toml",
+            "--out",
+            "D",
+            "--engine",
+            "dask",
+            "--python",
+            &python,
+            "--program",
+            &program,
+            "--scheduler",
+            address,
+        ];
+        dir.command(&args)
+    };
+
+    let (mut cluster, address) = dask_cluster(&dask, 2);
+    let mut driver = Killed(vec![drive(&address).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()]);
+    wait_until("five cells of the first cluster", || cells(&dir, "D").len() >= 5);
+    // The cell that the first worker is in: its newest start.
+    let worker = cluster.0[1].id().to_string();
+    let known = starts().len();
+    wait_until("a start on the first worker", || starts().iter().skip(known).any(|(parent, _)| *parent == worker));
+    cluster.0[1].kill().unwrap();
+    let lost = starts().into_iter().rfind(|(parent, _)| *parent == worker).unwrap().1;
+    let done = cells(&dir, "D").len();
+    wait_until("more cells", || cells(&dir, "D").len() >= done + 3);
+    cluster.0[0].kill().unwrap();
+    driver.0[0].kill().unwrap();
+    drop((cluster, driver));
+    let done = cells(&dir, "D").len();
+    assert!(done < CELLS, "too late to kill anything");
+
+    let (_cluster, address) = dask_cluster(&dask, 1);
+    let ended = drive(&address).output().unwrap();
+    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+    let told = String::from_utf8_lossy(&ended.stderr).into_owned();
+    assert!(told.contains(&format!("dask: {} of {CELLS} cells to do", CELLS - done)), "{told}");
+    assert!(
+        starts().iter().filter(|(_, cell)| *cell == lost).count() >= 2,
+        "the cell of the killed worker was started once"
+    );
+    assert!(starts().len() > CELLS);
+    assert_same(&result(&dir, "local"), &result(&dir, "D"), "Dask");
+}
