@@ -12,6 +12,7 @@ mod json;
 mod lines;
 mod names;
 pub mod rumen;
+pub mod spark;
 pub mod swf;
 pub mod swim;
 pub mod text_history;
@@ -26,8 +27,16 @@ use crate::model::{JobRecord, NodeRow};
 use crate::store::TimeZero;
 
 /// Every format, in the order in which they are tried: a new format is one module and one line here.
-pub const FORMATS: &[Format] =
-    &[text_history::FORMAT, jhist::FORMAT, rumen::FORMAT, topology::FORMAT, swim::FORMAT, swf::FORMAT, gwf::FORMAT];
+pub const FORMATS: &[Format] = &[
+    text_history::FORMAT,
+    jhist::FORMAT,
+    rumen::FORMAT,
+    topology::FORMAT,
+    swim::FORMAT,
+    swf::FORMAT,
+    gwf::FORMAT,
+    spark::FORMAT,
+];
 
 /// Where a reader puts what it finds.
 pub trait Sink {
