@@ -106,7 +106,7 @@ impl<'a> Session<'a> {
         progress: &mut dyn Progress,
     ) -> Result<Option<Fault>, Error> {
         let path = &file.path;
-        let mut source = SourceFile::open(path, progress)?;
+        let mut source = SourceFile::open(path, &file.rest, progress)?;
         if source.head().is_empty() {
             let (_, cut) = source.close(path, "")?;
             return Ok(Some(if cut { Fault::cut(path) } else { Fault::empty(path) }));
@@ -130,8 +130,8 @@ impl<'a> Session<'a> {
             Err(error @ Error::Source { .. }) => Some(Fault { cause: "damaged-file", error }),
             Err(error) => return Err(error),
         };
-        let (source, cut) = source.close(path, format.name)?;
-        self.sources.push(source);
+        let (mut sources, cut) = source.close(path, format.name)?;
+        self.sources.append(&mut sources);
         self.sources.append(&mut confs);
         Ok(match (cut, self.yielded > before) {
             (true, _) => Some(Fault::cut(path)),
