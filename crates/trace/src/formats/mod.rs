@@ -12,11 +12,13 @@ mod json;
 mod lines;
 mod names;
 pub mod rumen;
+pub mod sls;
 pub mod spark;
 pub mod swf;
 pub mod swim;
 pub mod text_history;
 pub mod topology;
+pub mod yarn_apps;
 
 use std::collections::BTreeMap;
 use std::io::BufRead;
@@ -36,6 +38,9 @@ pub const FORMATS: &[Format] = &[
     swf::FORMAT,
     gwf::FORMAT,
     spark::FORMAT,
+    sls::FORMAT,
+    sls::NODES,
+    yarn_apps::FORMAT,
 ];
 
 /// Where a reader puts what it finds.
