@@ -31,6 +31,9 @@ enum Command {
     Calibrate(commands::calibrate::Args),
     Reproduce(commands::reproduce::Args),
     Generate(commands::generate::Args),
+    Export(commands::export::Args),
+    Anonymise(commands::anonymise::Args),
+    Scale(commands::scale::Args),
     Policies(commands::policies::Args),
     Demo(commands::demo::Args),
 }
@@ -47,6 +50,9 @@ fn main() -> ExitCode {
         Command::Calibrate(args) => commands::calibrate::run(&args),
         Command::Reproduce(args) => commands::reproduce::run(&args),
         Command::Generate(args) => commands::generate::run(&args),
+        Command::Export(args) => commands::export::run(&args),
+        Command::Anonymise(args) => commands::anonymise::run(&args),
+        Command::Scale(args) => commands::scale::run(&args),
         Command::Policies(args) => commands::policies::run(&args),
         Command::Demo(args) => commands::demo::run(&args),
     };

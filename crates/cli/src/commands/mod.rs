@@ -1,7 +1,9 @@
 //! The commands, one file each.
 
+pub(crate) mod anonymise;
 pub(crate) mod calibrate;
 pub(crate) mod demo;
+pub(crate) mod export;
 pub(crate) mod generate;
 pub(crate) mod ingest;
 pub(crate) mod inspect;
@@ -9,4 +11,5 @@ pub(crate) mod policies;
 pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod reproduce;
+pub(crate) mod scale;
 pub(crate) mod validate;
