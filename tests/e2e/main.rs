@@ -17,6 +17,7 @@ mod reproduce;
 mod roundtrip;
 mod site;
 mod support;
+mod transform;
 mod validate;
 
 #[path = "../../examples/shortest_job.rs"]

@@ -223,7 +223,9 @@ struct Held {
 impl Held {
     fn of(record: &JobRecord) -> Self {
         if let [task] = record.tasks.as_slice() {
-            let processors = task.task.instances;
+            // A job of a parallel machine may not tell; a task of another has one.
+            let is_own = record.job.framework.as_deref() == Some(FRAMEWORK);
+            let processors = task.task.instances.or((!is_own).then_some(1));
             let per_processor = |all: i64| all.checked_div(processors.unwrap_or(1));
             let attempt = task.attempts.first();
             let own = |of: fn(&AttemptRow) -> Option<i64>| attempt.and_then(of).and_then(per_processor);
