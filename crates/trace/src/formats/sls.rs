@@ -43,6 +43,8 @@ pub const NODES: Format = Format {
 
 /// The most bytes of a job or rack: some 300,000 containers.
 const MAX_OBJECT: usize = 64 << 20;
+/// The most objects in a job or rack: a hostile one packs more into its bytes than any real one.
+const MAX_PARTS: usize = 1_000_000;
 /// The most tasks of a job, repeated ones with it.
 const MAX_TASKS: i64 = 1_000_000;
 /// The most jobs that `job.count` makes of one.
@@ -119,6 +121,7 @@ fn each<T: serde::de::DeserializeOwned>(
     let mut objects = Objects::new(input, MAX_OBJECT);
     while let Some(piece) = objects.next().map_err(Error::io(Path::new(path), "read"))? {
         let object = match piece {
+            Piece::Object { text, .. } if text.iter().filter(|&&byte| byte == b'{').nth(MAX_PARTS).is_some() => None,
             Piece::Object { text, .. } => serde_json::from_str(&String::from_utf8_lossy(text)).ok(),
             Piece::Junk => None,
         };

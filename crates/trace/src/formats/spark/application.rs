@@ -12,8 +12,10 @@ use crate::model::{AttemptRow, JobRecord, JobRow, Locality, Outcome, TaskKind, T
 
 /// The most jobs that run at once; beyond them the oldest is handed over as it is.
 const MOST_JOBS: usize = 10_000;
-/// The most attempts of the jobs that are held; more are left out and counted.
-const MOST_ATTEMPTS: usize = 1_000_000;
+/// About how many bytes of stages and attempts are held, enough for a million attempts; more are left out and counted.
+const MOST_HELD: usize = 512 << 20;
+/// The longest text of an attempt that is kept (bytes), as everywhere.
+const LONGEST_TEXT: usize = 16 << 10;
 
 /// The executor that block managers of the driver name.
 const DRIVERS: [&str; 2] = ["driver", "<driver>"];
@@ -33,7 +35,8 @@ pub(super) struct Application {
     jobs: BTreeMap<i64, Job>,
     /// The jobs that each stage belongs to.
     stages: BTreeMap<i64, BTreeSet<i64>>,
-    attempts: usize,
+    /// About how many bytes the jobs take.
+    held: usize,
     any_job: bool,
 }
 
@@ -47,6 +50,8 @@ struct Job {
     /// The tries at each task, by Spark's own number of the try, which grows in the order of launches.
     tasks: BTreeMap<Key, BTreeMap<i64, Try>>,
     running: usize,
+    /// About how many bytes it takes.
+    held: usize,
 }
 
 /// A task: its stage, the attempt at the stage, and its place. Where the place is that in the stage, the attempt is 0: all
@@ -83,7 +88,7 @@ impl Application {
             executors: Executors::default(),
             jobs: BTreeMap::new(),
             stages: BTreeMap::new(),
-            attempts: 0,
+            held: 0,
             any_job: false,
         }
     }
@@ -154,9 +159,8 @@ impl Application {
             sink.skip("repeated-job-start", 1);
             return Ok(());
         }
-        if self.jobs.len() >= MOST_JOBS
-            && let Some(&oldest) = self.jobs.keys().next()
-        {
+        while self.jobs.len() >= MOST_JOBS || self.held > MOST_HELD {
+            let Some(&oldest) = self.jobs.keys().next() else { break };
             self.hand_over(oldest, sink)?;
         }
         self.any_job = true;
@@ -169,8 +173,11 @@ impl Application {
             stages: start.stage_ids.into_iter().map(|stage| (stage, Stage::default())).collect(),
             tasks: BTreeMap::new(),
             running: 0,
+            held: 0,
         };
         start.stages.into_iter().for_each(|stage| job.learn(stage));
+        job.held = job.stages.values().map(Stage::size).sum::<usize>() + job.name.as_ref().map_or(0, String::len);
+        self.held += job.held;
         for &stage in job.stages.keys() {
             self.stages.entry(stage).or_default().insert(start.id);
         }
@@ -193,9 +200,10 @@ impl Application {
     }
 
     fn task(&mut self, stage: i64, attempt: Try, sink: &mut dyn Sink) {
-        if self.attempts >= MOST_ATTEMPTS {
+        if self.held > MOST_HELD {
             return sink.skip("too-many-attempts", 1);
         }
+        let size = attempt.size();
         let Some(job) = self.job_of(stage) else { return sink.skip("task-without-job", 1) };
         let tries = job.tasks.entry(attempt.key(stage)).or_default();
         if tries.contains_key(&attempt.info.id) {
@@ -203,7 +211,8 @@ impl Application {
         }
         job.running += usize::from(attempt.end.is_none());
         tries.insert(attempt.info.id, attempt);
-        self.attempts += 1;
+        job.held += size;
+        self.held += size;
     }
 
     /// The end of a task, which may come twice: when the output of one that had ended is lost, it is told to be `Resubmitted`.
@@ -220,16 +229,20 @@ impl Application {
         if let Some(of) = job.stages.get_mut(&stage).filter(|of| of.kind == TaskKind::Other) {
             of.kind = kind;
         }
+        let mut more = 0;
         match job.tasks.get_mut(&key).and_then(|tries| tries.get_mut(&number)) {
             Some(told) if told.end.is_some() => sink.skip("repeated-task-end", 1),
             Some(told) => {
                 // Its executor may be gone by now.
                 ended.info.host = told.info.host.take().or(ended.info.host);
+                more = ended.size().saturating_sub(told.size());
                 *told = ended;
+                job.held += more;
                 job.running = job.running.saturating_sub(1);
             }
             None => self.task(stage, ended, sink),
         }
+        self.held += more;
         match self.stages.get(&stage).and_then(|jobs| jobs.first()).copied() {
             Some(job) => self.hand_over_if_done(job, sink),
             None => Ok(()),
@@ -253,7 +266,7 @@ impl Application {
                 }
             }
         }
-        self.attempts = self.attempts.saturating_sub(job.tasks.values().map(BTreeMap::len).sum());
+        self.held = self.held.saturating_sub(job.held);
         let record = self.record(id, job);
         sink.job(record)
     }
@@ -328,6 +341,12 @@ impl Job {
 }
 
 impl Stage {
+    /// About how many bytes it takes, its places in maps with it.
+    fn size(&self) -> usize {
+        let name = self.name.as_ref().map_or(0, String::len);
+        2 * size_of::<Self>() + name + self.parents.len() * size_of::<i64>()
+    }
+
     /// A task of this stage with its attempts.
     fn task(&self, mut task: TaskRow, tries: BTreeMap<i64, Try>) -> TaskRecord {
         if let Some(success) = tries.values().find(|attempt| attempt.outcome() == Outcome::Success) {
@@ -388,6 +407,14 @@ impl Stage {
 impl Try {
     fn running(info: TaskInfo, stage_attempt: i64) -> Self {
         Self { info, stage_attempt, end: None, metrics: Metrics::default() }
+    }
+
+    /// About how many bytes it takes.
+    fn size(&self) -> usize {
+        let texts = [&self.info.executor, &self.info.host, &self.info.locality];
+        let error = self.end.as_ref().and_then(|(_, error)| error.as_ref());
+        let texts: usize = texts.into_iter().flatten().chain(error).map(String::len).sum();
+        size_of::<Self>() + texts
     }
 
     fn ended(end: TaskEnd) -> Self {
@@ -504,5 +531,7 @@ fn error(reason: EndReason) -> Option<String> {
     }
     let first = reason.class.unwrap_or(reason.reason);
     let more = reason.description.or(reason.loss).or(reason.kill).or(reason.message).filter(|more| !more.is_empty());
-    Some(more.map_or_else(|| first.clone(), |more| format!("{first}: {more}")))
+    let mut error = more.map_or_else(|| first.clone(), |more| format!("{first}: {more}"));
+    error.truncate(error.floor_char_boundary(LONGEST_TEXT));
+    Some(error)
 }

@@ -6,6 +6,8 @@ use crate::model::{NodeChange, NodeRow};
 
 /// The most comings and goings of executors that are kept; more are counted.
 const MOST_EVENTS: usize = 100_000;
+/// The longest name of an executor or host (bytes).
+const LONGEST_NAME: usize = 512;
 
 /// What happened to the executors so far.
 #[derive(Default)]
@@ -41,7 +43,7 @@ impl Executors {
             offers.cores = offers.cores.or(cores);
             return;
         }
-        if self.events.len() >= MOST_EVENTS {
+        if self.events.len() >= MOST_EVENTS || executor.len() > LONGEST_NAME || host.len() > LONGEST_NAME {
             self.left_out += 1;
             return;
         }
