@@ -37,8 +37,8 @@ use crate::store::{Manifest, TraceWriter, hex};
 const KEY_BYTES: usize = 32;
 /// The least bytes of a key that is given: 128 bits.
 const LEAST_KEY_BYTES: usize = 16;
-/// Rows that are held to put jobs in order; a larger trace is read in several passes.
-const ROWS_HELD: u64 = 2_000_000;
+/// Rows that are held to put jobs in order; a larger trace is read in several passes. Few in tests, so that they come to that.
+const ROWS_HELD: u64 = if cfg!(test) { 10 } else { 2_000_000 };
 /// The most pseudonyms that are kept for another use.
 const MOST_KEPT: usize = 1_000_000;
 
@@ -313,6 +313,8 @@ fn kind_and_number<'t>(task_id: &'t str, job_id: &str) -> Option<&'t str> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     fn names(key: &Key) -> Names<'_> {
@@ -335,6 +337,39 @@ mod tests {
         let mut mac = Key::of(b"Jefe").0;
         mac.update(b"what do ya want for nothing?");
         assert!(hex(mac.finalize().into_bytes()).starts_with("5bdcc146bf60754e6a042426089575c7"));
+    }
+
+    #[test]
+    fn jobs_out_of_order_are_put_in_order_pass_by_pass() {
+        let dir = tempfile::tempdir().unwrap();
+        let [old, new] = ["old", "new"].map(|name| dir.path().join(name));
+        let mut writer = TraceWriter::create(&old).unwrap();
+        for n in (0..20i64).rev() {
+            let mut record = JobRecord::default();
+            record.job.job_id = format!("job_{n}");
+            record.job.submit = (n > 0).then_some(n / 2);
+            for place in 0..n % 4 {
+                let mut task = TaskRecord::default();
+                (task.task.job_id, task.task.task_id) = (record.job.job_id.clone(), format!("task_{n}_m_{place}"));
+                task.task.input_bytes = Some(n);
+                record.tasks.push(task);
+            }
+            writer.job(&record).unwrap();
+        }
+        writer.finish(Manifest::default()).unwrap();
+        let manifest = anonymise(&old, &new, &Key::of(&[3; 32])).unwrap();
+        assert!(manifest.rows.values().sum::<u64>() > 4 * ROWS_HELD, "several passes");
+        let records: Vec<JobRecord> =
+            Source::open(&new).unwrap().records().unwrap().map(|record| record.unwrap()).collect();
+        assert_eq!(records.len(), 20);
+        assert!(records.is_sorted_by_key(|record| (record.job.submit, record.job.job_id.clone())));
+        let mut sizes: Vec<i64> = records.iter().map(|record| record.tasks.len() as i64).collect();
+        sizes.sort_unstable();
+        assert_eq!(sizes.iter().sum::<i64>(), (0..20).map(|n| n % 4).sum::<i64>());
+        for record in records {
+            let own: BTreeSet<_> = record.tasks.iter().map(|task| task.task.input_bytes).collect();
+            assert!(own.len() <= 1 && record.tasks.iter().all(|task| task.task.job_id == record.job.job_id));
+        }
     }
 
     #[test]
