@@ -474,8 +474,8 @@ mod tests {
     #[test]
     fn a_job_moves_as_a_whole_and_not_beyond_time() {
         let window = Window { from: None, to: None, zero: 100, factor: 2.0 };
-        let mut record = JobRecord::default();
-        record.job = JobRow { submit: Some(110), finish: Some(150), ..JobRow::default() };
+        let job = JobRow { submit: Some(110), finish: Some(150), ..JobRow::default() };
+        let mut record = JobRecord { job, ..JobRecord::default() };
         record.tasks.push(TaskRecord {
             attempts: vec![AttemptRow { start: Some(120), ..AttemptRow::default() }],
             ..TaskRecord::default()

@@ -70,7 +70,7 @@ fn machines(source: &Source, output: &mut Output<'_>) -> Result<Option<(usize, i
         output.lost("nodes.cpu", true);
     }
     let cpu = hosts.values().copied().flatten().fold(0, i64::saturating_add);
-    Ok((unknown == 0 && !hosts.is_empty()).then(|| (hosts.len(), cpu / PROCESSOR)))
+    Ok((unknown == 0 && !hosts.is_empty()).then_some((hosts.len(), cpu / PROCESSOR)))
 }
 
 /// Names in the order of their numbers, a line each.
