@@ -18,6 +18,7 @@ mod roundtrip;
 mod site;
 mod support;
 mod sweep;
+mod transform;
 mod validate;
 
 #[path = "../../examples/shortest_job.rs"]

@@ -33,6 +33,9 @@ enum Command {
     Sweep(commands::sweep::Args),
     Tune(commands::tune::Args),
     Generate(commands::generate::Args),
+    Export(commands::export::Args),
+    Anonymise(commands::anonymise::Args),
+    Scale(commands::scale::Args),
     Policies(commands::policies::Args),
     Demo(commands::demo::Args),
 }
@@ -51,6 +54,9 @@ fn main() -> ExitCode {
         Command::Sweep(args) => commands::sweep::run(&args),
         Command::Tune(args) => commands::tune::run(&args),
         Command::Generate(args) => commands::generate::run(&args),
+        Command::Export(args) => commands::export::run(&args),
+        Command::Anonymise(args) => commands::anonymise::run(&args),
+        Command::Scale(args) => commands::scale::run(&args),
         Command::Policies(args) => commands::policies::run(&args),
         Command::Demo(args) => commands::demo::run(&args),
     };

@@ -41,8 +41,12 @@ pub enum Purpose {
     PeekSample = 15,
     /// Where the search for clusters of stage weights starts.
     ClusterStart = 16,
+    /// Which jobs of a class are kept when a trace is made smaller.
+    ScaledJobs = 17,
+    /// Which machines are kept, and which of them stands for one that is not.
+    ScaledMachines = 18,
     /// The settings of a sampled sweep, and what a search tries.
-    SweepDesign = 17,
+    SweepDesign = 19,
 }
 
 /// A generator for the draws of one entity and purpose; `entity` is any numbers that name it, such as job and task.

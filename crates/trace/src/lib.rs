@@ -11,17 +11,23 @@
 //! * [`store`] writes a trace so that it is either whole or absent, and reads it back.
 //! * [`synthesise`] makes tasks for jobs that come with sizes only; [`workload`] makes whole jobs from a TOML file.
 //! * [`history_writer`] writes jobs back as Hadoop text history, for the bundled sample.
+//! * [`records`] reads a trace back job by job; [`export`] writes it in the formats of other tools.
+//! * [`anonymise`] gives a trace other names, [`scale`] makes it smaller or denser.
 //! * [`draws`] gives random numbers that depend on (seed, purpose, entity) only.
 //!
 //! This crate knows nothing of schedulers, prints nothing and never exits.
 
+pub mod anonymise;
 pub mod draws;
 mod error;
+pub mod export;
 pub mod formats;
 pub mod history_writer;
 pub mod ingest;
 pub mod model;
+pub mod records;
 pub mod run;
+pub mod scale;
 pub mod store;
 pub mod synthesise;
 pub mod workload;

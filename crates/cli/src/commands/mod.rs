@@ -1,8 +1,10 @@
 //! The commands, one file each.
 
+pub(crate) mod anonymise;
 pub(crate) mod calibrate;
 pub(crate) mod demo;
 mod engine;
+pub(crate) mod export;
 pub(crate) mod generate;
 pub(crate) mod ingest;
 pub(crate) mod inspect;
@@ -12,4 +14,5 @@ pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod sweep;
 pub(crate) mod tune;
+pub(crate) mod scale;
 pub(crate) mod validate;

@@ -6,13 +6,19 @@
 pub mod conf_xml;
 #[cfg(test)]
 mod golden;
+pub mod gwf;
 pub mod jhist;
 mod json;
+mod lines;
 mod names;
 pub mod rumen;
+pub mod sls;
+pub mod spark;
+pub mod swf;
 pub mod swim;
 pub mod text_history;
 pub mod topology;
+pub mod yarn_apps;
 
 use std::collections::BTreeMap;
 use std::io::BufRead;
@@ -23,7 +29,19 @@ use crate::model::{JobRecord, NodeRow};
 use crate::store::TimeZero;
 
 /// Every format, in the order in which they are tried: a new format is one module and one line here.
-pub const FORMATS: &[Format] = &[text_history::FORMAT, jhist::FORMAT, rumen::FORMAT, topology::FORMAT, swim::FORMAT];
+pub const FORMATS: &[Format] = &[
+    text_history::FORMAT,
+    jhist::FORMAT,
+    rumen::FORMAT,
+    topology::FORMAT,
+    swim::FORMAT,
+    swf::FORMAT,
+    gwf::FORMAT,
+    spark::FORMAT,
+    sls::FORMAT,
+    sls::NODES,
+    yarn_apps::FORMAT,
+];
 
 /// Where a reader puts what it finds.
 pub trait Sink {
@@ -38,6 +56,9 @@ pub trait Sink {
 
     /// Counts `n` things that were left out or mended, by cause (kebab-case, such as `damaged-record`).
     fn skip(&mut self, cause: &str, n: u64);
+
+    /// Takes a number of the source that stands for all of its jobs, for the manifest. The first telling counts.
+    fn parameter(&mut self, _name: &str, _value: serde_json::Value) {}
 
     /// Whether counters are wanted (`--counters`).
     fn wants_counters(&self) -> bool {

@@ -53,7 +53,7 @@ impl<'a> Confs<'a> {
             return Ok(0);
         }
         let mut silent = ();
-        let mut source = SourceFile::open(path, &mut silent)?;
+        let mut source = SourceFile::open(path, &[], &mut silent)?;
         let (confs, damaged) = text_history::read_confs(&mut source.content()).map_err(Error::io(path, "read"))?;
         self.within = confs;
         Ok(damaged)
@@ -67,10 +67,10 @@ impl<'a> Confs<'a> {
         let beside = self.folder.as_ref().and_then(|(_, confs)| confs.get(job_id));
         let Some(path) = beside.or_else(|| self.named.get(job_id)) else { return Ok(None) };
         let mut silent = ();
-        let mut file = SourceFile::open(path, &mut silent)?;
+        let mut file = SourceFile::open(path, &[], &mut silent)?;
         let (conf, whole) = conf_xml::parse(&mut file.content());
-        let (source, cut) = file.close(path, CONF_FORMAT)?;
-        Ok(Some(Found { conf, source: Some(source), whole: whole && !cut }))
+        let (mut source, cut) = file.close(path, CONF_FORMAT)?;
+        Ok(Some(Found { conf, source: source.pop(), whole: whole && !cut }))
     }
 }
 

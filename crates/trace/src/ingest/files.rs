@@ -25,7 +25,9 @@ pub(super) struct Inputs {
 #[derive(Debug)]
 pub(super) struct InputFile {
     pub(super) path: PathBuf,
-    /// Its size as stored.
+    /// The files that go on where it ends, in order: a log that rolls over.
+    pub(super) rest: Vec<PathBuf>,
+    /// Its size as stored, with that of `rest`.
     pub(super) bytes: u64,
     /// The folder of [`Inputs::folders`] that it was found in; `None` if it was named itself.
     pub(super) folder: Option<usize>,
@@ -57,7 +59,7 @@ pub(super) fn find(paths: &[PathBuf]) -> Result<Inputs, Error> {
         } else if let Some(job) = job_id_in_name(&name).filter(|_| conf_xml::is_conf_name(&name)) {
             inputs.confs.entry(job).or_insert_with(|| path.clone());
         } else {
-            inputs.files.push(InputFile { path: path.clone(), bytes: metadata.len(), folder: None });
+            inputs.files.push(InputFile { path: path.clone(), rest: Vec::new(), bytes: metadata.len(), folder: None });
         }
     }
     Ok(inputs)
@@ -81,10 +83,15 @@ fn walk(folder: &Path, inputs: &mut Inputs) -> Result<(), Error> {
         if metadata.is_dir() {
             let real = fs::canonicalize(&path).map_err(Error::io(&path, "resolve"))?;
             if visited.insert(real) {
-                waiting.extend(entries(&path)?.into_iter().rev());
+                let found = entries(&path)?;
+                if let Some(log) = rolling_log(&path, &found, root)? {
+                    inputs.files.push(log);
+                } else {
+                    waiting.extend(found.into_iter().rev());
+                }
             }
         } else if metadata.is_file() {
-            inputs.files.push(InputFile { path, bytes: metadata.len(), folder: root });
+            inputs.files.push(InputFile { path, rest: Vec::new(), bytes: metadata.len(), folder: root });
         } else {
             inputs.unreadable += 1;
         }
@@ -112,6 +119,34 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     }
     paths.sort_unstable();
     Ok(paths)
+}
+
+/// The log in a folder `eventlog_v2_<application>` of Spark 3: files `events_<n>_<application>` in the order of their numbers. A
+/// compacted one (`….compact`) stands for those up to its number. Nothing else in the folder is a log.
+fn rolling_log(folder: &Path, entries: &[PathBuf], root: Option<usize>) -> Result<Option<InputFile>, Error> {
+    if !name_of(folder).starts_with("eventlog_v2_") {
+        return Ok(None);
+    }
+    let mut parts: Vec<(u64, bool, &PathBuf)> = Vec::new();
+    for path in entries {
+        let name = name_of(path);
+        let number =
+            name.strip_prefix("events_").and_then(|rest| rest.split_once('_')).and_then(|(n, _)| n.parse().ok());
+        if let Some(number) = number.filter(|_| path.is_file()) {
+            parts.push((number, name.ends_with(".compact"), path));
+        }
+    }
+    let compacted = parts.iter().filter(|(_, compact, _)| *compact).map(|(number, ..)| *number).max();
+    parts.retain(|(number, compact, _)| Some(*number) > compacted || (*compact && Some(*number) == compacted));
+    parts.sort_unstable();
+    let mut paths = parts.into_iter().map(|(.., path)| path.clone());
+    let Some(path) = paths.next() else { return Ok(None) };
+    let rest: Vec<PathBuf> = paths.collect();
+    let mut bytes = 0u64;
+    for path in std::iter::once(&path).chain(&rest) {
+        bytes = bytes.saturating_add(fs::metadata(path).map_err(Error::io(path, "look at"))?.len());
+    }
+    Ok(Some(InputFile { path, rest, bytes, folder: root }))
 }
 
 /// Whether a file of this name lies beside histories but is none: hidden files and checksums, summaries, confs.
@@ -145,6 +180,31 @@ mod tests {
             inputs.files.iter().map(|file| file.path.strip_prefix(dir.path())).collect::<Result<_, _>>()?;
         assert_eq!(found, [Path::new("done/2018/05/a.jhist"), Path::new("done/2018/05/b.jhist"), Path::new("done/z")]);
         assert_eq!(inputs.unreadable, 1);
+        Ok(())
+    }
+
+    #[test]
+    fn a_log_that_rolls_over_is_one_input() -> Result<(), Box<dyn std::error::Error>> {
+        let dir = tempfile::tempdir()?;
+        let folder = dir.path().join("logs/eventlog_v2_app_1");
+        fs::create_dir_all(&folder)?;
+        let write = |name: &str| fs::write(folder.join(name), "xy");
+        for name in ["appstatus_app_1", "events_1_app_1", "events_2_app_1", "events_10_app_1.zstd", "notes"] {
+            write(name)?;
+        }
+        let found = |path: &Path| -> Result<_, Error> {
+            let inputs = find(&[path.to_path_buf()])?;
+            let [file] = inputs.files.as_slice() else { panic!("{inputs:?}") };
+            Ok((
+                std::iter::once(&file.path).chain(&file.rest).map(|path| name_of(path)).collect::<Vec<_>>(),
+                file.bytes,
+            ))
+        };
+        let whole = ["events_1_app_1", "events_2_app_1", "events_10_app_1.zstd"].map(str::to_owned);
+        assert_eq!(found(dir.path())?, (whole.to_vec(), 6));
+        assert_eq!(found(&folder)?.0, whole);
+        write("events_2_app_1.compact")?;
+        assert_eq!(found(&folder)?.0, ["events_2_app_1.compact", "events_10_app_1.zstd"]);
         Ok(())
     }
 

@@ -9,6 +9,7 @@
 //! Everything streams: what is held is one job, the ids of the jobs so far, the machines, and the list of files.
 //! Files are read in the order given, those of a folder sorted by path, so the same input gives the same trace.
 
+mod blocks;
 mod complete;
 mod confs;
 mod files;

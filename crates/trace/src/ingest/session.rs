@@ -34,6 +34,8 @@ pub(super) struct Session<'a> {
     time_zero: Option<(TimeZero, PathBuf)>,
     /// Whether tasks were made up.
     made_tasks: bool,
+    /// What sources told of all of their jobs.
+    parameters: BTreeMap<String, serde_json::Value>,
 }
 
 /// A folder that was named, and what came of it.
@@ -60,6 +62,7 @@ impl<'a> Session<'a> {
             sources: Vec::new(),
             time_zero: None,
             made_tasks: false,
+            parameters: BTreeMap::new(),
         };
         session.skip("unreadable-entry", inputs.unreadable);
         session
@@ -103,7 +106,7 @@ impl<'a> Session<'a> {
         progress: &mut dyn Progress,
     ) -> Result<Option<Fault>, Error> {
         let path = &file.path;
-        let mut source = SourceFile::open(path, progress)?;
+        let mut source = SourceFile::open(path, &file.rest, progress)?;
         if source.head().is_empty() {
             let (_, cut) = source.close(path, "")?;
             return Ok(Some(if cut { Fault::cut(path) } else { Fault::empty(path) }));
@@ -127,8 +130,8 @@ impl<'a> Session<'a> {
             Err(error @ Error::Source { .. }) => Some(Fault { cause: "damaged-file", error }),
             Err(error) => return Err(error),
         };
-        let (source, cut) = source.close(path, format.name)?;
-        self.sources.push(source);
+        let (mut sources, cut) = source.close(path, format.name)?;
+        self.sources.append(&mut sources);
         self.sources.append(&mut confs);
         Ok(match (cut, self.yielded > before) {
             (true, _) => Some(Fault::cut(path)),
@@ -226,12 +229,14 @@ impl<'a> Session<'a> {
             self.sink.skip(cause, n);
         }
         let maker = self.options.tasks.as_ref().filter(|_| self.made_tasks);
+        let mut parameters = self.parameters;
+        parameters.extend(maker.map(|maker| maker.parameters.clone()).unwrap_or_default());
         Ok(Manifest {
             time_zero: self.time_zero.map(|(zero, _)| zero).unwrap_or_default(),
             sources: self.sources,
             skipped: self.skipped,
             made: maker.map(|maker| maker.made.clone()).unwrap_or_default(),
-            parameters: maker.map(|maker| maker.parameters.clone()).unwrap_or_default(),
+            parameters,
             ..Manifest::default()
         })
     }
@@ -257,6 +262,10 @@ impl Sink for FileSink<'_, '_> {
 
     fn skip(&mut self, cause: &str, n: u64) {
         self.session.skip(cause, n);
+    }
+
+    fn parameter(&mut self, name: &str, value: serde_json::Value) {
+        self.session.parameters.entry(name.to_owned()).or_insert(value);
     }
 
     fn wants_counters(&self) -> bool {

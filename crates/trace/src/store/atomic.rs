@@ -164,6 +164,64 @@ impl Drop for StagedDir {
     }
 }
 
+/// A file under construction; dropped without [`StagedFile::commit`], it leaves nothing behind. For a file that is written bit by
+/// bit; [`write_file`] is for a small one.
+#[derive(Debug)]
+pub struct StagedFile {
+    /// A hidden folder beside the target, in which the file is.
+    staging: PathBuf,
+    target: PathBuf,
+    file: File,
+}
+
+impl StagedFile {
+    /// Starts a file that will be `target`.
+    ///
+    /// # Errors
+    /// [`Error::Request`] if `target` is a folder, or a file cannot be made beside it.
+    pub fn create(target: &Path) -> Result<Self, Error> {
+        let mut unfinished = Unfinished::lock();
+        clear_left_over(target);
+        if target.is_dir() || target.file_name().is_none() {
+            let problem = "expected the name of a file to write, found a folder; name another --out";
+            return Err(Error::Request(format!("{}: {problem}", target.display())));
+        }
+        let staging = beside(target, "partial");
+        let begun = fs::create_dir(&staging).and_then(|()| File::create(staging.join("file")));
+        let file = begun.map_err(|error| {
+            let _ = fs::remove_dir_all(&staging);
+            let parent = parent_of(target).display().to_string();
+            Error::Request(format!("{parent}: cannot write into this folder ({error}); name another --out"))
+        })?;
+        unfinished.folders.insert(staging.clone());
+        Ok(Self { staging, target: target.to_path_buf(), file })
+    }
+
+    /// The file, for writing.
+    pub fn file(&mut self) -> &mut File {
+        &mut self.file
+    }
+
+    /// Makes the file durable and gives it its final name, in place of an earlier one.
+    ///
+    /// # Errors
+    /// [`Error::Io`]; an earlier file then stays.
+    pub fn commit(self) -> Result<(), Error> {
+        self.file.sync_all().map_err(Error::io(&self.target, "make durable"))?;
+        fs::rename(self.staging.join("file"), &self.target)
+            .map_err(Error::io(&self.target, "give the file its name"))?;
+        sync_dir(parent_of(&self.target))
+    }
+}
+
+impl Drop for StagedFile {
+    fn drop(&mut self) {
+        let mut unfinished = Unfinished::lock();
+        unfinished.folders.remove(&self.staging);
+        let _ = fs::remove_dir_all(&self.staging);
+    }
+}
+
 /// The folder that `path` is in.
 fn parent_of(path: &Path) -> &Path {
     match path.parent() {
@@ -266,6 +324,23 @@ mod tests {
             fs::remove_dir(other).unwrap();
         }
         assert_eq!(fs::read_to_string(target.join("marker")).unwrap(), "two");
+    }
+
+    #[test]
+    fn a_file_appears_whole_or_not_at_all() {
+        let dir = tempfile::tempdir().unwrap();
+        let target = dir.path().join("out.json");
+        drop(StagedFile::create(&target).unwrap());
+        assert!(names(dir.path()).is_empty());
+        for text in ["one", "two"] {
+            let mut staged = StagedFile::create(&target).unwrap();
+            staged.file().write_all(text.as_bytes()).unwrap();
+            staged.commit().unwrap();
+            assert_eq!(fs::read_to_string(&target).unwrap(), text);
+        }
+        assert_eq!(names(dir.path()), ["out.json"]);
+        assert!(StagedFile::create(dir.path()).unwrap_err().is_request());
+        assert!(StagedFile::create(&dir.path().join("no/such")).unwrap_err().is_request());
     }
 
     #[test]

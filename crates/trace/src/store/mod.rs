@@ -7,7 +7,7 @@ mod reader;
 mod table;
 mod writer;
 
-pub use atomic::{StagedDir, remove_staged, write_file};
+pub use atomic::{StagedDir, StagedFile, remove_staged, write_file};
 pub(crate) use manifest::hex;
 pub use manifest::{FORMAT_VERSION, Manifest, Source, TimeZero, sha256};
 pub use reader::{Rows, Trace};

@@ -19,9 +19,10 @@ use std::io::{self, BufRead};
 use std::path::Path;
 
 use self::job::{JobBuilder, Owner};
-use self::lines::{LONGEST, Line, Lines};
+use self::lines::LONGEST;
 use self::record::{Record, RecordType, Syntax};
 use super::conf_xml::{self, JobConf};
+use super::lines::{Line, Lines};
 use super::{Format, Sink, job_id_in_name};
 use crate::Error;
 use crate::store::TimeZero;
@@ -57,7 +58,7 @@ pub fn is_concatenated(head: &[u8]) -> bool {
 /// What reading `input` says.
 pub fn read_confs(input: &mut dyn BufRead) -> io::Result<(BTreeMap<String, JobConf>, u64)> {
     let mut found = (BTreeMap::new(), 0);
-    let mut lines = Lines::new(input);
+    let mut lines = Lines::new(input, LONGEST);
     let mut conf: Option<(String, String)> = None;
     let mut end = |conf: Option<(String, String)>| {
         if let Some((id, text)) = conf {
@@ -83,7 +84,7 @@ pub fn read_confs(input: &mut dyn BufRead) -> io::Result<(BTreeMap<String, JobCo
 }
 
 fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), Error> {
-    let mut lines = Lines::new(input);
+    let mut lines = Lines::new(input, LONGEST);
     let mut reader = Reader::new(sink);
     while let Some(line) = lines.next().map_err(Error::io(Path::new(path), "read"))? {
         match line {

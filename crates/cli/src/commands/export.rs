@@ -1,0 +1,32 @@
+//! `resched export`: a trace or a run in the format of another tool.
+
+use std::path::PathBuf;
+
+use resched_trace::export::{TARGETS, export};
+
+use super::ingest::left_out;
+use crate::failure::Failure;
+use crate::output::{count, print};
+
+/// Write a trace or a run in the format of another tool: Rumen or SWF.
+///
+/// What the format cannot say is left out, and counted by the column that held it.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    /// The trace, or the run.
+    #[arg(value_name = "TRACE|RUN")]
+    source: PathBuf,
+    /// The format: `rumen` (job trace), `rumen-topology` (machines) or `swf`.
+    #[arg(long, value_parser = clap::builder::PossibleValuesParser::new(TARGETS.iter().map(|target| target.name)))]
+    format: String,
+    /// The file to write; packed by gzip if its name ends in `.gz`.
+    #[arg(long, value_name = "FILE")]
+    out: PathBuf,
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let exported = export(&args.source, &args.format, &args.out)?;
+    let what = if args.format == "rumen-topology" { "machines" } else { "jobs" };
+    let told = format!("{}: {} {what}\n", args.out.display(), count(exported.written));
+    print(&(told + &left_out(&exported.left_out)))
+}

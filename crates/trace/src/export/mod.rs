@@ -1,0 +1,105 @@
+//! Traces and runs in the formats of other tools.
+//!
+//! What a format cannot say is left out and counted by the column that held it, as `table.column`, so that nothing is lost in
+//! silence. A target is one module with a [`Target`] and one line in [`TARGETS`].
+
+mod rumen;
+mod swf;
+
+use std::collections::BTreeMap;
+use std::io::{BufWriter, Write};
+use std::path::Path;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use crate::Error;
+use crate::records::Source;
+use crate::store::StagedFile;
+
+/// Every target.
+pub const TARGETS: &[Target] = &[rumen::TRACE, rumen::TOPOLOGY, swf::TARGET];
+
+/// A format that is written.
+pub struct Target {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// What it is, in a few words.
+    pub title: &'static str,
+    write: fn(&Source, &mut Output<'_>) -> Result<(), Error>,
+}
+
+/// What became of an export.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Exported {
+    /// Jobs, or machines of a topology, that were written.
+    pub written: u64,
+    /// Values that the format cannot say, by column, and other things that were left out or mended, by cause.
+    pub left_out: BTreeMap<String, u64>,
+}
+
+/// Writes the trace or the run in the folder `source` to the file `out`, packed by gzip if its name ends in `.gz`.
+///
+/// # Errors
+/// [`Error::Request`] if there is no such target, `source` is no trace or run, or `out` cannot be written; as reading tables
+/// else. `out` is then as it was.
+pub fn export(source: &Path, target: &str, out: &Path) -> Result<Exported, Error> {
+    let target = TARGETS.iter().find(|known| known.name == target).ok_or_else(|| {
+        let names: Vec<&str> = TARGETS.iter().map(|target| target.name).collect();
+        Error::Request(format!("{target}: expected the name of a format to write; use one of {}", names.join(", ")))
+    })?;
+    let source = Source::open(source)?;
+    let mut staged = StagedFile::create(out)?;
+    let file = BufWriter::with_capacity(1 << 16, staged.file());
+    let exported = if out.extension().is_some_and(|ending| ending == "gz") {
+        let mut packed = GzEncoder::new(file, Compression::default());
+        let exported = written(target, &source, &mut packed, out)?;
+        packed.finish().and_then(|mut file| file.flush()).map_err(Error::io(out, "write"))?;
+        exported
+    } else {
+        let mut file = file;
+        let exported = written(target, &source, &mut file, out)?;
+        file.flush().map_err(Error::io(out, "write"))?;
+        exported
+    };
+    staged.commit()?;
+    Ok(exported)
+}
+
+fn written(target: &Target, source: &Source, file: &mut dyn Write, out: &Path) -> Result<Exported, Error> {
+    let mut output = Output { file, path: out, exported: Exported::default() };
+    (target.write)(source, &mut output)?;
+    Ok(output.exported)
+}
+
+/// Where a target writes to.
+struct Output<'a> {
+    file: &'a mut dyn Write,
+    path: &'a Path,
+    exported: Exported,
+}
+
+impl Output<'_> {
+    /// Writes one value of JSON and ends the line.
+    fn json(&mut self, value: &impl serde::Serialize) -> Result<(), Error> {
+        let text = serde_json::to_vec(value).map_err(|error| Error::io(self.path, "encode")(error.into()))?;
+        self.bytes(&text)?;
+        self.bytes(b"\n")
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        self.file.write_all(bytes).map_err(Error::io(self.path, "write"))
+    }
+
+    /// Counts a value that cannot be said, if there is one.
+    fn lost(&mut self, what: &str, is_lost: bool) {
+        if is_lost {
+            match self.exported.left_out.get_mut(what) {
+                Some(count) => *count += 1,
+                None => {
+                    self.exported.left_out.insert(what.to_owned(), 1);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! The events of a log that the tables need, each as the JSON object of its line.
+
+use serde::Deserialize;
+
+/// An event that means something here.
+pub(super) enum Event {
+    LogStart,
+    ApplicationStart(ApplicationStart),
+    Environment(Environment),
+    ExecutorAdded(ExecutorAdded),
+    ExecutorRemoved(ExecutorRemoved),
+    BlockManagerAdded(BlockManagerAdded),
+    JobStart(JobStart),
+    JobEnd(JobEnd),
+    Stage(StageInfo),
+    TaskStart(TaskStart),
+    TaskEnd(Box<TaskEnd>),
+}
+
+impl Event {
+    /// The event of a line: `Ok(None)` if it is one that the tables keep nothing of, `Err` if it is damaged.
+    pub(super) fn parse(line: &str) -> Result<Option<Self>, serde_json::Error> {
+        let tag = name(line)?;
+        // Events of SQL and of vendors carry the name of their package.
+        let Some(name) = tag.strip_prefix("SparkListener") else { return Ok(None) };
+        Ok(Some(match name {
+            "LogStart" => Self::LogStart,
+            "ApplicationStart" => Self::ApplicationStart(serde_json::from_str(line)?),
+            "EnvironmentUpdate" => Self::Environment(serde_json::from_str(line)?),
+            "ExecutorAdded" => Self::ExecutorAdded(serde_json::from_str(line)?),
+            "ExecutorRemoved" => Self::ExecutorRemoved(serde_json::from_str(line)?),
+            "BlockManagerAdded" => Self::BlockManagerAdded(serde_json::from_str(line)?),
+            "JobStart" => Self::JobStart(serde_json::from_str(line)?),
+            "JobEnd" => Self::JobEnd(serde_json::from_str(line)?),
+            "StageSubmitted" | "StageCompleted" => Self::Stage(serde_json::from_str::<StageEvent>(line)?.stage),
+            "TaskStart" => Self::TaskStart(serde_json::from_str(line)?),
+            "TaskEnd" => Self::TaskEnd(Box::new(serde_json::from_str(line)?)),
+            _ => return Ok(None),
+        }))
+    }
+}
+
+/// The name of a line's event. It stands first in every log, so that the long lines of no interest need not be parsed.
+pub(super) fn name(line: &str) -> Result<String, serde_json::Error> {
+    #[derive(Deserialize)]
+    struct Tag {
+        #[serde(rename = "Event")]
+        event: String,
+    }
+    let first = line.strip_prefix(r#"{"Event":""#).and_then(|rest| rest.split_once('"'));
+    match first {
+        Some((name, _)) => Ok(name.to_owned()),
+        None => Ok(serde_json::from_str::<Tag>(line)?.event),
+    }
+}
+
+#[derive(Deserialize)]
+pub(super) struct ApplicationStart {
+    #[serde(rename = "App Name")]
+    pub(super) name: Option<String>,
+    /// Absent in local mode of old versions.
+    #[serde(rename = "App ID")]
+    pub(super) id: Option<String>,
+    #[serde(rename = "App Attempt ID")]
+    pub(super) attempt: Option<String>,
+    #[serde(rename = "User")]
+    pub(super) user: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Environment {
+    #[serde(rename = "Spark Properties")]
+    pub(super) properties: Settings,
+}
+
+/// The settings of an application that matter here, as text.
+#[derive(Deserialize, Default)]
+pub(super) struct Settings {
+    #[serde(rename = "spark.executor.memory")]
+    pub(super) executor_memory: Option<String>,
+    #[serde(rename = "spark.executor.cores")]
+    pub(super) executor_cores: Option<String>,
+    #[serde(rename = "spark.task.cpus")]
+    pub(super) task_cpus: Option<String>,
+    #[serde(rename = "spark.yarn.queue")]
+    pub(super) queue: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct ExecutorAdded {
+    #[serde(rename = "Timestamp")]
+    pub(super) time: i64,
+    #[serde(rename = "Executor ID")]
+    pub(super) id: String,
+    #[serde(rename = "Executor Info")]
+    pub(super) info: ExecutorInfo,
+}
+
+#[derive(Deserialize)]
+pub(super) struct ExecutorInfo {
+    #[serde(rename = "Host")]
+    pub(super) host: String,
+    #[serde(rename = "Total Cores")]
+    pub(super) cores: Option<i64>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct ExecutorRemoved {
+    #[serde(rename = "Timestamp")]
+    pub(super) time: i64,
+    #[serde(rename = "Executor ID")]
+    pub(super) id: String,
+}
+
+/// The only event of 1.0 to 1.2 that tells of an executor.
+#[derive(Deserialize)]
+pub(super) struct BlockManagerAdded {
+    #[serde(rename = "Timestamp")]
+    pub(super) time: Option<i64>,
+    #[serde(rename = "Block Manager ID")]
+    pub(super) manager: BlockManager,
+}
+
+#[derive(Deserialize)]
+pub(super) struct BlockManager {
+    #[serde(rename = "Executor ID")]
+    pub(super) executor: String,
+    #[serde(rename = "Host")]
+    pub(super) host: String,
+}
+
+#[derive(Deserialize)]
+pub(super) struct JobStart {
+    #[serde(rename = "Job ID")]
+    pub(super) id: i64,
+    #[serde(rename = "Submission Time")]
+    pub(super) submit: Option<i64>,
+    #[serde(rename = "Stage Infos", default)]
+    pub(super) stages: Vec<StageInfo>,
+    #[serde(rename = "Stage IDs", default)]
+    pub(super) stage_ids: Vec<i64>,
+    #[serde(rename = "Properties")]
+    pub(super) properties: Option<JobProperties>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct JobProperties {
+    #[serde(rename = "spark.job.description")]
+    pub(super) description: Option<String>,
+    #[serde(rename = "spark.yarn.queue")]
+    pub(super) queue: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct JobEnd {
+    #[serde(rename = "Job ID")]
+    pub(super) id: i64,
+    #[serde(rename = "Completion Time")]
+    pub(super) time: Option<i64>,
+    #[serde(rename = "Job Result")]
+    pub(super) result: JobResult,
+}
+
+#[derive(Deserialize)]
+pub(super) struct JobResult {
+    #[serde(rename = "Result")]
+    pub(super) result: String,
+    #[serde(rename = "Exception")]
+    pub(super) exception: Option<Exception>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Exception {
+    #[serde(rename = "Message")]
+    pub(super) message: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct StageEvent {
+    #[serde(rename = "Stage Info")]
+    stage: StageInfo,
+}
+
+#[derive(Deserialize)]
+pub(super) struct StageInfo {
+    #[serde(rename = "Stage ID")]
+    pub(super) id: i64,
+    #[serde(rename = "Stage Attempt ID", default)]
+    pub(super) attempt: i64,
+    #[serde(rename = "Stage Name")]
+    pub(super) name: Option<String>,
+    /// Absent before 1.4.
+    #[serde(rename = "Parent IDs", default)]
+    pub(super) parents: Vec<i64>,
+    #[serde(rename = "Submission Time")]
+    pub(super) submit: Option<i64>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct TaskStart {
+    #[serde(rename = "Stage ID")]
+    pub(super) stage: i64,
+    #[serde(rename = "Stage Attempt ID", default)]
+    pub(super) stage_attempt: i64,
+    #[serde(rename = "Task Info")]
+    pub(super) info: TaskInfo,
+}
+
+#[derive(Deserialize)]
+pub(super) struct TaskEnd {
+    #[serde(rename = "Stage ID")]
+    pub(super) stage: i64,
+    #[serde(rename = "Stage Attempt ID", default)]
+    pub(super) stage_attempt: i64,
+    #[serde(rename = "Task Type")]
+    pub(super) kind: Option<String>,
+    #[serde(rename = "Task End Reason")]
+    pub(super) reason: EndReason,
+    #[serde(rename = "Task Info")]
+    pub(super) info: TaskInfo,
+    /// Absent for tasks that were lost.
+    #[serde(rename = "Task Metrics")]
+    pub(super) metrics: Option<Metrics>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct EndReason {
+    #[serde(rename = "Reason")]
+    pub(super) reason: String,
+    #[serde(rename = "Class Name")]
+    pub(super) class: Option<String>,
+    #[serde(rename = "Description")]
+    pub(super) description: Option<String>,
+    #[serde(rename = "Loss Reason")]
+    pub(super) loss: Option<String>,
+    #[serde(rename = "Kill Reason")]
+    pub(super) kill: Option<String>,
+    #[serde(rename = "Message")]
+    pub(super) message: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct TaskInfo {
+    #[serde(rename = "Task ID")]
+    pub(super) id: i64,
+    /// Its place among the tasks that were submitted together.
+    #[serde(rename = "Index")]
+    pub(super) index: i64,
+    /// Its place in the stage; absent before 3.3.
+    #[serde(rename = "Partition ID")]
+    pub(super) partition: Option<i64>,
+    #[serde(rename = "Attempt", default)]
+    pub(super) attempt: i64,
+    #[serde(rename = "Launch Time")]
+    pub(super) launch: Option<i64>,
+    #[serde(rename = "Finish Time")]
+    pub(super) finish: Option<i64>,
+    #[serde(rename = "Executor ID")]
+    pub(super) executor: Option<String>,
+    #[serde(rename = "Host")]
+    pub(super) host: Option<String>,
+    #[serde(rename = "Locality")]
+    pub(super) locality: Option<String>,
+    #[serde(rename = "Speculative")]
+    pub(super) speculative: Option<bool>,
+}
+
+#[derive(Deserialize, Default)]
+pub(super) struct Metrics {
+    /// Nanoseconds.
+    #[serde(rename = "Executor CPU Time")]
+    pub(super) cpu_ns: Option<i64>,
+    #[serde(rename = "Shuffle Read Metrics")]
+    pub(super) shuffle_read: Option<Amounts>,
+    #[serde(rename = "Shuffle Write Metrics")]
+    pub(super) shuffle_write: Option<Amounts>,
+    #[serde(rename = "Input Metrics")]
+    pub(super) input: Option<Amounts>,
+    #[serde(rename = "Output Metrics")]
+    pub(super) output: Option<Amounts>,
+}
+
+/// What one of the groups of metrics counts; each group has some of these.
+#[derive(Deserialize, Default)]
+pub(super) struct Amounts {
+    #[serde(rename = "Bytes Read")]
+    pub(super) read: Option<i64>,
+    #[serde(rename = "Records Read")]
+    pub(super) records_read: Option<i64>,
+    #[serde(rename = "Bytes Written")]
+    pub(super) written: Option<i64>,
+    #[serde(rename = "Remote Bytes Read")]
+    pub(super) remote_read: Option<i64>,
+    #[serde(rename = "Local Bytes Read")]
+    pub(super) local_read: Option<i64>,
+    #[serde(rename = "Shuffle Bytes Written")]
+    pub(super) shuffle_written: Option<i64>,
+}

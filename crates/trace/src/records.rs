@@ -1,0 +1,252 @@
+//! A trace or a run read back job by job, with all that belongs to each job.
+//!
+//! The rows of a job stand together in every table of a trace, jobs in one order, so that one pass over each table is enough and
+//! one job is held. The attempts of a run stand in the order in which they ended: they are held all, and the tasks that they are
+//! tries at are made of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::iter::Peekable;
+use std::path::{Path, PathBuf};
+
+use crate::Error;
+use crate::model::{
+    AttemptRow, CounterRow, CounterScope, JobRecord, JobRow, NodeRow, Outcome, SplitRow, TaskRecord, TaskRow,
+};
+use crate::run;
+use crate::store::columns::Row;
+use crate::store::{Manifest, Rows, TimeZero, Trace, read_table};
+
+/// The jobs of a trace or a run, in the order of its jobs table.
+pub struct Records {
+    jobs: Cursor<JobRow>,
+    rest: Rest,
+}
+
+/// What belongs to the jobs.
+enum Rest {
+    Trace(Box<Tables>),
+    /// The attempts of each job of a run.
+    Run(BTreeMap<String, Vec<AttemptRow>>),
+}
+
+/// The tables of a trace beside that of the jobs.
+struct Tables {
+    dir: PathBuf,
+    tasks: Cursor<TaskRow>,
+    attempts: Cursor<AttemptRow>,
+    splits: Cursor<SplitRow>,
+    counters: Cursor<CounterRow>,
+}
+
+/// What a folder of tables is.
+pub struct Source {
+    dir: PathBuf,
+    trace: Option<Trace>,
+}
+
+impl Source {
+    /// Opens the trace or the run in `dir`.
+    ///
+    /// # Errors
+    /// [`Error::Request`] if it is neither; as [`Trace::open`] and [`run::read`] else.
+    pub fn open(dir: &Path) -> Result<Self, Error> {
+        if dir.join(run::MARKER).is_file() {
+            run::read(dir)?;
+            return Ok(Self { dir: dir.to_path_buf(), trace: None });
+        }
+        Ok(Self { dir: dir.to_path_buf(), trace: Some(Trace::open(dir)?) })
+    }
+
+    /// The manifest of a trace.
+    pub fn manifest(&self) -> Option<&Manifest> {
+        self.trace.as_ref().map(Trace::manifest)
+    }
+
+    /// What its times count from. A run's times are those of the simulated clock, whose zero is the trace's.
+    pub fn time_zero(&self) -> TimeZero {
+        self.manifest().map_or(TimeZero::Relative, |manifest| manifest.time_zero)
+    }
+
+    /// The rows of its jobs table.
+    ///
+    /// # Errors
+    /// As [`Trace::batches`].
+    pub fn jobs(&self) -> Result<impl Iterator<Item = Result<JobRow, Error>> + use<>, Error> {
+        self.rows::<JobRow>()
+    }
+
+    /// The rows of its nodes table; a run has none.
+    ///
+    /// # Errors
+    /// As [`Trace::batches`].
+    pub fn nodes(&self) -> Result<Vec<NodeRow>, Error> {
+        match &self.trace {
+            Some(trace) => trace.rows::<NodeRow>()?.collect(),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Its jobs with all that belongs to them.
+    ///
+    /// # Errors
+    /// As [`Trace::batches`]; further errors come from the iterator, which ends with the first.
+    pub fn records(&self) -> Result<Records, Error> {
+        let jobs = Cursor::new(self.rows::<JobRow>()?);
+        let rest = match &self.trace {
+            Some(trace) => Rest::Trace(Box::new(Tables {
+                dir: self.dir.clone(),
+                tasks: Cursor::new(trace.rows()?),
+                attempts: Cursor::new(trace.rows()?),
+                splits: Cursor::new(trace.rows()?),
+                counters: Cursor::new(trace.rows()?),
+            })),
+            None => {
+                let mut attempts: BTreeMap<String, Vec<AttemptRow>> = BTreeMap::new();
+                for row in self.rows::<AttemptRow>()? {
+                    let row = row?;
+                    attempts.entry(row.job_id.clone()).or_default().push(row);
+                }
+                Rest::Run(attempts)
+            }
+        };
+        Ok(Records { jobs, rest })
+    }
+
+    fn rows<R: Row + 'static>(&self) -> Result<Box<dyn Iterator<Item = Result<R, Error>>>, Error> {
+        Ok(match &self.trace {
+            Some(trace) => Box::new(trace.rows::<R>()?),
+            None => {
+                let table = read_table::<R>(&self.dir)?;
+                Box::new(Rows::<R, _>::new(table.path().to_path_buf(), table.batches()))
+            }
+        })
+    }
+}
+
+impl Records {
+    fn record(&mut self, job: JobRow) -> Result<JobRecord, Error> {
+        match &mut self.rest {
+            Rest::Trace(tables) => tables.record(job),
+            Rest::Run(attempts) => {
+                let tasks = tasks_of(attempts.remove(&job.job_id).unwrap_or_default());
+                Ok(JobRecord { job, tasks, counters: Vec::new() })
+            }
+        }
+    }
+}
+
+impl Iterator for Records {
+    type Item = Result<JobRecord, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self.jobs.next() {
+            Ok(Some(job)) => Some(self.record(job)),
+            Ok(None) => match &mut self.rest {
+                Rest::Trace(tables) => tables.check_end().err().map(Err),
+                Rest::Run(_) => None,
+            },
+            Err(error) => Some(Err(error)),
+        }
+    }
+}
+
+impl Tables {
+    fn record(&mut self, job: JobRow) -> Result<JobRecord, Error> {
+        let mut tasks = Vec::new();
+        while let Some(task) = self.tasks.next_if(|task| task.job_id == job.job_id)? {
+            let (mut splits, mut attempts) = (Vec::new(), Vec::new());
+            while let Some(split) = self.splits.next_if(|split| split.task_id == task.task_id)? {
+                splits.push(split);
+            }
+            while let Some(attempt) = self.attempts.next_if(|attempt| attempt.task_id == task.task_id)? {
+                attempts.push(attempt);
+            }
+            tasks.push(TaskRecord { task, splits, attempts });
+        }
+        let mut counters = Vec::new();
+        let ids: BTreeSet<&str> = match self.counters.is_at_end() {
+            true => BTreeSet::new(),
+            false => tasks.iter().map(|task| task.task.task_id.as_str()).collect(),
+        };
+        let is_own = |counter: &CounterRow| match counter.scope {
+            CounterScope::Task => ids.contains(counter.id.as_str()),
+            CounterScope::Attempt => counter.id.rsplit_once('/').is_some_and(|(task, _)| ids.contains(task)),
+            CounterScope::Job | CounterScope::Map | CounterScope::Reduce => counter.id == job.job_id,
+        };
+        while let Some(counter) = self.counters.next_if(is_own)? {
+            counters.push(counter);
+        }
+        Ok(JobRecord { job, tasks, counters })
+    }
+
+    /// Rows that no job took.
+    fn check_end(&mut self) -> Result<(), Error> {
+        let left = [
+            ("tasks", self.tasks.next()?.is_some()),
+            ("splits", self.splits.next()?.is_some()),
+            ("attempts", self.attempts.next()?.is_some()),
+            ("counters", self.counters.next()?.is_some()),
+        ];
+        match left.iter().find(|(_, left)| *left) {
+            None => Ok(()),
+            Some((table, _)) => Err(Error::Trace {
+                path: self.dir.join(format!("{table}.parquet")),
+                problem: "expected the rows in the order of the jobs, found others".to_owned(),
+                remedy: "ingest the sources again".to_owned(),
+            }),
+        }
+    }
+}
+
+/// The tasks that some attempts of a run are tries at, by kind and name.
+fn tasks_of(mut attempts: Vec<AttemptRow>) -> Vec<TaskRecord> {
+    attempts.sort_by(|a, b| (a.kind.as_str(), &a.task_id, a.attempt).cmp(&(b.kind.as_str(), &b.task_id, b.attempt)));
+    let mut tasks: Vec<TaskRecord> = Vec::new();
+    for attempt in attempts {
+        match tasks.last_mut().filter(|task| task.task.task_id == attempt.task_id) {
+            Some(task) => task.attempts.push(attempt),
+            None => tasks.push(TaskRecord {
+                task: TaskRow {
+                    job_id: attempt.job_id.clone(),
+                    task_id: attempt.task_id.clone(),
+                    kind: attempt.kind,
+                    ..TaskRow::default()
+                },
+                splits: Vec::new(),
+                attempts: vec![attempt],
+            }),
+        }
+    }
+    for TaskRecord { task, attempts, .. } in &mut tasks {
+        let told = attempts.iter().find(|attempt| attempt.outcome == Outcome::Success).or(attempts.last());
+        task.start = attempts.iter().filter_map(|attempt| attempt.start).min();
+        task.finish = told.and_then(|attempt| attempt.finish);
+        task.outcome = told.map_or(Outcome::Unknown, |attempt| attempt.outcome);
+    }
+    tasks
+}
+
+/// The rows of a table, the next one in sight.
+struct Cursor<R> {
+    rows: Peekable<Box<dyn Iterator<Item = Result<R, Error>>>>,
+}
+
+impl<R: 'static> Cursor<R> {
+    fn new(rows: impl Iterator<Item = Result<R, Error>> + 'static) -> Self {
+        let rows: Box<dyn Iterator<Item = Result<R, Error>>> = Box::new(rows);
+        Self { rows: rows.peekable() }
+    }
+
+    fn next(&mut self) -> Result<Option<R>, Error> {
+        self.rows.next().transpose()
+    }
+
+    /// The next row, if it is one of those; an error counts as one.
+    fn next_if(&mut self, is: impl Fn(&R) -> bool) -> Result<Option<R>, Error> {
+        self.rows.next_if(|row| row.as_ref().is_ok_and(&is) || row.is_err()).transpose()
+    }
+
+    fn is_at_end(&mut self) -> bool {
+        self.rows.peek().is_none()
+    }
+}
