@@ -452,6 +452,20 @@ impl PolicySpec {
         self.set.get(parameter.key).or_else(site).map_or(parameter.default, String::as_str)
     }
 
+    /// As [`PolicySpec::parse_grid`], for a production trace: there a name stands for the policy for such traces, `fifo` for
+    /// `batch-fifo`.
+    ///
+    /// # Errors
+    /// As [`PolicySpec::parse`].
+    pub fn parse_grid_for_production(text: &str) -> Result<Vec<Self>, String> {
+        let name = text.split([':', '+']).next().unwrap_or(text);
+        let is_meant = |info: &PolicyInfo| info.name.strip_prefix(BATCH) == Some(name);
+        if BATCH_POLICIES.iter().any(is_meant) {
+            return Self::parse_grid(&format!("{BATCH}{text}"));
+        }
+        Self::parse_grid(text)
+    }
+
     /// Reads a policy whose values, and whose speculator's, may be lists, `delay:D=0|8|24`, and returns one for each
     /// combination: the cells of a sweep, in the order in which they are written.
     ///

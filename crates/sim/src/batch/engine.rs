@@ -257,7 +257,7 @@ impl<P: Policy, O: Observer> Engine<'_, '_, P, O> {
             return Ok(());
         }
         self.world.jobs[job.index()].started = true;
-        let stages = self.world.workload.job(job).stages.clone();
+        let stages = self.world.workload.job_stages[job.index()].clone();
         if stages.is_empty() {
             return self.job_done(job);
         }

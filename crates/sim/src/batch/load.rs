@@ -204,7 +204,6 @@ impl<T: Iterator<Item = Result<TaskRow, resched_trace::Error>>> Loader<T> {
             scheduling_class: row.scheduling_class,
             submit,
             requested_time: row.requested_time.filter(|time| (0..=LONGEST).contains(time)),
-            ..Job::default()
         };
         Ok(Some(JobSpec { job, after: row.depends_on, stages: stages(listed) }))
     }

@@ -82,10 +82,6 @@ pub struct Job {
     pub submit: Ms,
     /// How long its user said that it would run at most, ms.
     pub requested_time: Option<Ms>,
-    /// Its stages.
-    pub(super) stages: Range<u32>,
-    /// Its tasks.
-    pub(super) tasks: Range<u32>,
 }
 
 /// A task: one or more instances that ask for the same.
@@ -132,6 +128,8 @@ pub struct Workload {
     tasks: Vec<Task>,
     tries: Vec<Try>,
     names: Names,
+    /// The stages of each job.
+    pub(super) job_stages: Vec<Range<u32>>,
     /// Which jobs wait for which.
     pub(super) job_order: Order,
     /// Which stages wait for which, numbered over all jobs.
@@ -180,9 +178,9 @@ impl Workload {
     }
 
     fn push(&mut self, spec: JobSpec) -> Result<(), Error> {
-        let JobSpec { mut job, stages, .. } = spec;
+        let JobSpec { job, stages, .. } = spec;
         let number = id(self.jobs.len())?;
-        let (first_stage, first_task) = (id(self.stage_tasks.len())?, id(self.tasks.len())?);
+        let first_stage = id(self.stage_tasks.len())?;
         for stage in stages {
             let first = id(self.tasks.len())?;
             for task in stage.tasks {
@@ -191,8 +189,7 @@ impl Workload {
             self.stage_tasks.push(first..id(self.tasks.len())?);
             self.stage_jobs.push(number);
         }
-        job.stages = first_stage..id(self.stage_tasks.len())?;
-        job.tasks = first_task..id(self.tasks.len())?;
+        self.job_stages.push(first_stage..id(self.stage_tasks.len())?);
         self.jobs.push(job);
         Ok(())
     }
@@ -240,7 +237,7 @@ impl Workload {
     /// The place of the stage of a task among those of its job.
     pub fn stage_of(&self, task: TaskId) -> usize {
         let task = self.task(task);
-        (task.stage - self.job(task.job).stages.start) as usize
+        (task.stage - self.job_stages[task.job.index()].start) as usize
     }
 
     /// The logged tries at a task.

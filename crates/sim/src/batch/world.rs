@@ -1,6 +1,7 @@
 //! The state of the world of a replay.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use resched_trace::model::Outcome;
 
@@ -93,22 +94,22 @@ pub(super) enum Fate {
 
 impl<'w> World<'w> {
     pub(super) fn new(workload: &'w Workload, machines: &'w Machines) -> Self {
-        let job = |(job, &needs): (&super::workload::Job, &u32)| JobState {
+        let job = |(stages, &needs): (&Range<u32>, &u32)| JobState {
             needs,
             submitted: false,
             started: false,
-            stages_left: job.stages.len() as u32,
+            stages_left: stages.len() as u32,
             launch: None,
             outcome: Outcome::Success,
         };
-        let stage = |(tasks, &needs): (&std::ops::Range<u32>, &u32)| StageState { needs, tasks_left: tasks.len() as u32 };
+        let stage = |(tasks, &needs): (&Range<u32>, &u32)| StageState { needs, tasks_left: tasks.len() as u32 };
         let capacities: Vec<Amount> = machines.nodes().iter().map(|node| node.capacity).collect();
         let total = machines.total();
         Self {
             workload,
             machines,
             now: 0,
-            jobs: workload.jobs().iter().zip(&workload.job_order.needs).map(job).collect(),
+            jobs: workload.job_stages.iter().zip(&workload.job_order.needs).map(job).collect(),
             stages: workload.stage_tasks.iter().zip(&workload.stage_order.needs).map(stage).collect(),
             tasks: vec![TaskState::default(); workload.tasks().len()],
             lost: BTreeMap::new(),

@@ -1,0 +1,5 @@
+//! The policies for production traces: on real logs, against a second simulator, and whatever the world is.
+#![allow(clippy::unwrap_used)]
+
+mod support;
+mod swf;
