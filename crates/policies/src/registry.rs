@@ -43,6 +43,8 @@ pub const POLICIES: &[PolicyInfo] = &[
 #[rustfmt::skip] // one a line
 pub const BATCH_POLICIES: &[PolicyInfo] = &[
     batch::fifo::INFO,
+    batch::easy::INFO,
+    batch::conservative::INFO,
 ];
 
 /// The prefix of the names of policies for production traces. Where the trace is one, it may be left out.
@@ -60,7 +62,7 @@ pub const FAMILIES: &[(&str, &[&str])] = &[
     ("Hadoop YARN", &["yarn-fifo", "yarn-fair", "yarn-capacity"]),
     ("Published algorithms", &["naive-fair", "delay", "delay-time", "coupling", "triple-queue", "dress", "cogrs"]),
     ("References and bounds", &["srpt", "aria", "flex", "quincy"]),
-    ("Production clusters", &["batch-fifo"]),
+    ("Production clusters", &["batch-fifo", "easy", "conservative"]),
 ];
 
 /// A policy as the registry knows it.

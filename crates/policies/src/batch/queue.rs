@@ -49,8 +49,4 @@ impl Queue {
     pub(super) fn after(&self, place: Place) -> Option<Place> {
         self.tasks.range((Bound::Excluded(place), Bound::Unbounded)).next().copied()
     }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.tasks.is_empty()
-    }
 }

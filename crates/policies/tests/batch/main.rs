@@ -1,5 +1,7 @@
 //! The policies for production traces: on real logs, against a second simulator, and whatever the world is.
 #![allow(clippy::unwrap_used)]
 
+mod backfill;
+mod naive;
 mod support;
 mod swf;
