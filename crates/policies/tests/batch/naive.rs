@@ -3,6 +3,8 @@
 //! Nothing is kept between two instants but what runs, what waits and what was promised; each question is answered by looking at
 //! all of it.
 
+use std::ops::Range;
+
 use resched_sim::Ms;
 
 /// A rigid job.
@@ -28,12 +30,18 @@ struct Pool<'a> {
     width: u64,
     states: Vec<State>,
     now: Ms,
+    /// The jobs before this one have ended.
+    first: usize,
 }
 
 impl Pool<'_> {
+    /// The jobs that have come, without the first ones if these have ended.
+    fn present(&self) -> Range<usize> {
+        self.first..self.jobs.partition_point(|job| job.submit <= self.now)
+    }
+
     fn waiting(&self) -> Vec<usize> {
-        let has_come = |&job: &usize| self.states[job] == State::Waits && self.jobs[job].submit <= self.now;
-        (0..self.jobs.len()).filter(has_come).collect()
+        self.present().filter(|&job| self.states[job] == State::Waits).collect()
     }
 
     /// What runs, with when it is thought to end: in the next millisecond if it should have ended.
@@ -42,7 +50,7 @@ impl Pool<'_> {
             State::Runs(start) => Some(((start + self.jobs[job].said).max(self.now + 1), job)),
             _ => None,
         };
-        let mut running: Vec<_> = (0..self.jobs.len()).filter_map(thought).collect();
+        let mut running: Vec<_> = self.present().filter_map(thought).collect();
         running.sort_unstable();
         running
     }
@@ -59,25 +67,29 @@ impl Pool<'_> {
     /// Ends what ends now. Returns whether anything did at another time than it was said to.
     fn end(&mut self) -> bool {
         let mut surprise = false;
-        for (state, job) in self.states.iter_mut().zip(self.jobs) {
-            if let State::Runs(start) = *state
-                && start + job.run == self.now
+        for job in self.present() {
+            let Rigid { run, said, .. } = self.jobs[job];
+            if let State::Runs(start) = self.states[job]
+                && start + run == self.now
             {
-                *state = State::Ended(start);
-                surprise |= job.run != job.said.max(1);
+                self.states[job] = State::Ended(start);
+                surprise |= run != said.max(1);
             }
+        }
+        while matches!(self.states.get(self.first), Some(State::Ended(_))) {
+            self.first += 1;
         }
         surprise
     }
 
     /// The next end or submission; the same instant again if something of no length has just started.
     fn next(&self) -> Option<Ms> {
-        let of = |(state, job): (&State, &Rigid)| match *state {
-            State::Runs(start) => Some(start + job.run),
-            State::Waits if job.submit > self.now => Some(job.submit),
+        let end = |job: usize| match self.states[job] {
+            State::Runs(start) => Some(start + self.jobs[job].run),
             _ => None,
         };
-        self.states.iter().zip(self.jobs).filter_map(of).min()
+        let submit = self.jobs.get(self.present().end).map(|job| job.submit);
+        self.present().filter_map(end).chain(submit).min()
     }
 
     fn starts(self) -> Vec<Ms> {
@@ -90,7 +102,7 @@ impl Pool<'_> {
 }
 
 fn pool(jobs: &[Rigid], width: u64) -> Pool<'_> {
-    Pool { jobs, width, states: vec![State::Waits; jobs.len()], now: -1 }
+    Pool { jobs, width, states: vec![State::Waits; jobs.len()], now: -1, first: 0 }
 }
 
 /// When each job starts under EASY.
@@ -178,8 +190,8 @@ fn earliest(pool: &Pool<'_>, promised: &[Option<Ms>], job: usize) -> Ms {
     let length = |job: usize| pool.jobs[job].said.max(1);
     let mut taken: Vec<(Ms, Ms, u64)> =
         pool.running().iter().map(|&(end, job)| (pool.now, end, pool.jobs[job].width)).collect();
-    let plans = promised.iter().enumerate().filter(|&(other, _)| pool.states[other] == State::Waits);
-    taken.extend(plans.filter_map(|(other, at)| Some(((*at)?, (*at)? + length(other), pool.jobs[other].width))));
+    let plan = |other: usize| promised[other].map(|at| (at, at + length(other), pool.jobs[other].width));
+    taken.extend(pool.waiting().into_iter().filter_map(plan));
     let fits = |start: Ms| {
         let end = start + length(job);
         // What is taken rises only where something begins.
