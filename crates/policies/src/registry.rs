@@ -43,6 +43,10 @@ pub const POLICIES: &[PolicyInfo] = &[
 #[rustfmt::skip] // one a line
 pub const BATCH_POLICIES: &[PolicyInfo] = &[
     batch::fifo::INFO,
+    batch::fair::INFO,
+    batch::drf::INFO,
+    batch::capacity::INFO,
+    batch::dress::INFO,
     batch::easy::INFO,
     batch::conservative::INFO,
 ];
@@ -62,7 +66,7 @@ pub const FAMILIES: &[(&str, &[&str])] = &[
     ("Hadoop YARN", &["yarn-fifo", "yarn-fair", "yarn-capacity"]),
     ("Published algorithms", &["naive-fair", "delay", "delay-time", "coupling", "triple-queue", "dress", "cogrs"]),
     ("References and bounds", &["srpt", "aria", "flex", "quincy"]),
-    ("Production clusters", &["batch-fifo", "easy", "conservative"]),
+    ("Production clusters", &["batch-fifo", "batch-fair", "batch-drf", "batch-capacity", "batch-dress", "easy", "conservative"]),
 ];
 
 /// A policy as the registry knows it.

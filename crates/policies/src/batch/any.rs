@@ -3,7 +3,7 @@
 use resched_sim::batch::{Ended, Offer, Orders, Policy, View};
 use resched_sim::{JobId, Ms, TaskId, Violation};
 
-use super::{BatchFifo, Conservative, Easy};
+use super::{BatchCapacity, BatchDress, BatchDrf, BatchFair, BatchFifo, Conservative, Easy};
 
 macro_rules! any_batch_policy {
     ($($variant:ident),+ $(,)?) => {
@@ -51,6 +51,10 @@ macro_rules! any_batch_policy {
 #[rustfmt::skip] // one a line
 any_batch_policy!(
     BatchFifo,
+    BatchFair,
+    BatchDrf,
+    BatchCapacity,
+    BatchDress,
     Easy,
     Conservative,
 );

@@ -3,5 +3,7 @@
 
 mod backfill;
 mod naive;
+mod sharing;
 mod support;
 mod swf;
+mod worlds;

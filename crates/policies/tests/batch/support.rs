@@ -6,13 +6,16 @@ use resched_policies::PolicySpec;
 use resched_sim::batch::{
     Amount, Ended, Job, JobSpec, Machines, Observer, StageSpec, Started, Tally, TaskSpec, Try, Workload, replay,
 };
-use resched_sim::{Error, JobEnded, Ms, NodeId, Placement};
+use resched_sim::{Error, JobEnded, Ms, NodeId, Placement, TaskId};
 use resched_trace::model::Outcome;
 
 /// A start of an instance or a gang, and its end.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Ran {
+    pub(crate) id: TaskId,
+    /// Its number.
     pub(crate) task: usize,
+    pub(crate) queued: Ms,
     pub(crate) start: Ms,
     pub(crate) finish: Ms,
     pub(crate) outcome: Outcome,
@@ -36,7 +39,9 @@ impl Observer for Seen {
         assert_eq!(self.open[slot], usize::MAX, "a run has the number of another");
         self.open[slot] = self.ran.len();
         self.ran.push(Ran {
+            id: started.task,
             task: started.task.index(),
+            queued: Ms::MIN,
             start: started.at,
             finish: Ms::MAX,
             outcome: Outcome::Unknown,
@@ -48,7 +53,7 @@ impl Observer for Seen {
     fn ended(&mut self, ended: &Ended) -> Result<(), Error> {
         let ran = &mut self.ran[self.open[ended.run.index()]];
         assert_eq!((ran.task, ran.start), (ended.task.index(), ended.start));
-        (ran.finish, ran.outcome) = (ended.finish, ended.outcome);
+        (ran.queued, ran.finish, ran.outcome) = (ended.queued, ended.finish, ended.outcome);
         self.open[ended.run.index()] = usize::MAX;
         Ok(())
     }
