@@ -154,7 +154,7 @@ pub(crate) fn conservative(jobs: &[Rigid], width: u64) -> Vec<Ms> {
         let waiting = pool.waiting();
         let broken = waiting.iter().any(|&job| promised[job].is_some_and(|at| at < now))
             || pool.running().iter().any(|&(end, job)| match pool.states[job] {
-                State::Runs(start) => start + jobs[job].said < end,
+                State::Runs(start) => start + jobs[job].said.max(1) < end,
                 _ => false,
             });
         let known: Vec<usize> = waiting.iter().copied().filter(|&job| promised[job].is_some()).collect();
