@@ -55,6 +55,8 @@ pub struct Conservative {
     /// By when they came.
     plan: Vec<Planned>,
     running: Running,
+    /// What runs and what is planned.
+    profile: Profile,
     depth: usize,
     change: Change,
 }
@@ -98,6 +100,7 @@ impl Conservative {
             in_backlog: BTreeSet::new(),
             plan: Vec::new(),
             running: Running::default(),
+            profile: Profile::new(0, std::iter::empty()),
             depth: values.integer("depth") as usize,
             change: Change::None,
         }
@@ -126,23 +129,33 @@ impl Conservative {
 
     /// Gives every unit of the plan its place. `known` units had theirs before.
     fn arrange(&mut self, known: usize, view: View<'_>) {
-        let (now, total) = (view.now(), view.total());
-        let mut profile = Profile::new(now, self.running.ends(now));
+        let total = view.total();
         let (old, new) = self.plan.split_at_mut(known);
         if self.change == Change::Anew {
-            old.iter_mut().for_each(|planned| planned.start = None);
+            self.profile = Profile::new(view.now(), self.running.ends(view.now()));
+            for planned in old.iter_mut() {
+                planned.place(&mut self.profile, total);
+            }
         }
-        old.iter().for_each(|planned| planned.put_in(&mut profile));
-        let mut moves = self.change != Change::None;
+        let mut moves = self.change == Change::Compress;
         while moves {
             moves = false;
             for planned in old.iter_mut() {
-                planned.take_out(&mut profile);
-                moves |= planned.place(&mut profile, total);
+                planned.take_out(&mut self.profile);
+                moves |= planned.place(&mut self.profile, total);
             }
         }
         for planned in new {
-            planned.place(&mut profile, total);
+            planned.place(&mut self.profile, total);
+        }
+        self.change = Change::None;
+    }
+
+    /// What was planned until some instant ends before.
+    fn shorten(&mut self, end: Ms, planned: Ms, amount: Amount) {
+        if end < planned {
+            self.profile.remove(end, planned, amount);
+            self.change = self.change.max(Change::Compress);
         }
     }
 
@@ -157,10 +170,10 @@ impl Conservative {
                 offer.start(planned.task, 1)?;
                 if let Some(run) = offer.latest().next() {
                     self.running.add(run, planned.task, end, offer.view());
-                    if end - now > planned.length {
+                    let reserved = now.saturating_add(planned.length);
+                    self.shorten(end, reserved, planned.unit);
+                    if end > reserved {
                         self.change = Change::Anew;
-                    } else if end - now < planned.length {
-                        self.change = self.change.max(Change::Compress);
                     }
                     continue;
                 }
@@ -182,8 +195,12 @@ impl Policy for Conservative {
     }
 
     fn ended(&mut self, ended: &Ended, _view: View<'_>) {
-        if !self.running.remove(ended) {
-            self.change = self.change.max(Change::Compress);
+        self.profile.advance(ended.finish);
+        if let Some((said, amount)) = self.running.remove(ended) {
+            self.shorten(ended.finish, said, amount);
+            if ended.finish > said {
+                self.change = self.change.max(Change::Compress);
+            }
         }
     }
 
@@ -193,6 +210,7 @@ impl Policy for Conservative {
 
     fn schedule(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         let now = offer.view().now();
+        self.profile.advance(now);
         let missed = self.plan.iter().any(|planned| planned.start.is_some_and(|start| start < now));
         if missed || self.running.is_overdue(now) {
             self.change = Change::Anew;
@@ -200,11 +218,9 @@ impl Policy for Conservative {
         // What starts makes room in a plan that was full.
         loop {
             let known = self.take_in(offer.view());
-            if self.plan.len() == known && self.change == Change::None && known < self.depth {
-                return self.start_due(offer);
+            if self.plan.len() > known || self.change != Change::None {
+                self.arrange(known, offer.view());
             }
-            self.arrange(known, offer.view());
-            self.change = Change::None;
             let before = self.plan.len();
             self.start_due(offer)?;
             if self.plan.len() == before || self.backlog.is_empty() {

@@ -18,7 +18,7 @@ use resched_sim::{Ms, TaskId, Violation};
 
 use super::estimates::Running;
 use super::fifo::{DEPTH, PRIORITY};
-use super::queue::Queue;
+use super::queue::{Place, Queue};
 use crate::registry::{PolicyInfo, Values};
 
 /// Its entry in the registry.
@@ -36,6 +36,8 @@ pub struct Easy {
     queue: Queue,
     running: Running,
     depth: u32,
+    /// Room for the tasks of a pass of which nothing waits any more.
+    started: Vec<Place>,
 }
 
 /// What the first that waits is promised.
@@ -66,16 +68,8 @@ impl Easy {
             queue: Queue::new(values.boolean("priority")),
             running: Running::default(),
             depth: values.integer("depth") as u32,
+            started: Vec::new(),
         }
-    }
-
-    /// Starts a unit of a task, if it finds room.
-    fn start(&mut self, task: TaskId, offer: &mut Offer<'_, '_>) -> Result<bool, Violation> {
-        let end = said_end(task, offer.view());
-        offer.start(task, 1)?;
-        let Some(run) = offer.latest().next() else { return Ok(false) };
-        self.running.add(run, task, end, offer.view());
-        Ok(true)
     }
 
     /// When enough will be free for a task that finds no room now. Something must end for that, also if all machines together
@@ -98,6 +92,35 @@ impl Easy {
             None => Promise { shadow: Ms::MAX, extra: Amount::NONE },
         }
     }
+
+    /// Starts what does not delay the first.
+    fn backfill(&mut self, first: Place, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        let mut promise = self.promise(first.task, offer.view());
+        self.started.clear();
+        for place in self.queue.rest(first).take(self.depth as usize) {
+            let task = place.task;
+            while offer.view().waiting(task) > 0 && offer.view().has_room(task) {
+                let (end, unit) = (said_end(task, offer.view()), offer.view().task(task).unit());
+                if !promise.allows(end, unit) || !start(task, &mut self.running, offer)? {
+                    break;
+                }
+            }
+            if offer.view().waiting(task) == 0 {
+                self.started.push(place);
+            }
+        }
+        self.started.iter().for_each(|&place| self.queue.remove(place));
+        Ok(())
+    }
+}
+
+/// Starts a unit of a task, if it finds room.
+fn start(task: TaskId, running: &mut Running, offer: &mut Offer<'_, '_>) -> Result<bool, Violation> {
+    let end = said_end(task, offer.view());
+    offer.start(task, 1)?;
+    let Some(run) = offer.latest().next() else { return Ok(false) };
+    running.add(run, task, end, offer.view());
+    Ok(true)
 }
 
 /// When a task that starts now is said to end.
@@ -115,29 +138,12 @@ impl Policy for Easy {
     }
 
     fn schedule(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
-        let first = loop {
-            let Some(first) = self.queue.first() else { return Ok(()) };
-            while offer.view().waiting(first.task) > 0 && self.start(first.task, offer)? {}
+        while let Some(first) = self.queue.first() {
+            while offer.view().waiting(first.task) > 0 && start(first.task, &mut self.running, offer)? {}
             if offer.view().waiting(first.task) > 0 {
-                break first;
+                return self.backfill(first, offer);
             }
             self.queue.remove(first);
-        };
-        let mut promise = self.promise(first.task, offer.view());
-        let mut next = self.queue.after(first);
-        for _ in 0..self.depth {
-            let Some(place) = next else { break };
-            let task = place.task;
-            while offer.view().waiting(task) > 0 && offer.view().has_room(task) {
-                let (end, unit) = (said_end(task, offer.view()), offer.view().task(task).unit());
-                if !promise.allows(end, unit) || !self.start(task, offer)? {
-                    break;
-                }
-            }
-            next = self.queue.after(place);
-            if offer.view().waiting(task) == 0 {
-                self.queue.remove(place);
-            }
         }
         Ok(())
     }

@@ -28,11 +28,11 @@ impl Running {
         self.by_end.insert((end, run));
     }
 
-    /// Forgets a run. Returns whether it ended when it was said to.
-    pub(super) fn remove(&mut self, ended: &Ended) -> bool {
-        let Some(said) = self.said.get_mut(ended.run.index()).and_then(Option::take) else { return true };
+    /// Forgets a run. Returns when it was said to end, and what it gives back.
+    pub(super) fn remove(&mut self, ended: &Ended) -> Option<(Ms, Amount)> {
+        let said = self.said.get_mut(ended.run.index())?.take()?;
         self.by_end.remove(&(said.end, ended.run));
-        said.end == ended.finish
+        Some((said.end, said.amount))
     }
 
     /// When each is taken to end, and what it gives back then, by that time.

@@ -13,7 +13,7 @@
 use resched_sim::batch::{Offer, Policy, View};
 use resched_sim::{TaskId, Violation};
 
-use super::queue::Queue;
+use super::queue::{Place, Queue};
 use crate::registry::{Parameter, PolicyInfo};
 
 /// Its entry in the registry.
@@ -51,11 +51,32 @@ pub struct BatchFifo {
     queue: Queue,
     skip: bool,
     depth: u32,
+    /// Room for the tasks of a pass of which nothing waits any more.
+    started: Vec<Place>,
 }
 
 impl BatchFifo {
     pub(super) fn new(skip: bool, depth: u32, by_priority: bool) -> Self {
-        Self { queue: Queue::new(by_priority), skip, depth }
+        Self { queue: Queue::new(by_priority), skip, depth, started: Vec::new() }
+    }
+
+    /// Starts what finds room behind the first task that finds none.
+    fn look_behind(&mut self, first: Place, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        self.started.clear();
+        let mut passed = 1;
+        for place in self.queue.rest(first) {
+            if passed > self.depth {
+                break;
+            }
+            offer.start(place.task, u32::MAX)?;
+            if offer.view().waiting(place.task) == 0 {
+                self.started.push(place);
+            } else {
+                passed += 1;
+            }
+        }
+        self.started.iter().for_each(|&place| self.queue.remove(place));
+        Ok(())
     }
 }
 
@@ -65,19 +86,12 @@ impl Policy for BatchFifo {
     }
 
     fn schedule(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
-        let mut passed = 0;
-        let mut next = self.queue.first();
-        while let Some(place) = next {
-            offer.start(place.task, u32::MAX)?;
-            next = self.queue.after(place);
-            if offer.view().waiting(place.task) == 0 {
-                self.queue.remove(place);
-                continue;
+        while let Some(first) = self.queue.first() {
+            offer.start(first.task, u32::MAX)?;
+            if offer.view().waiting(first.task) > 0 {
+                return if self.skip { self.look_behind(first, offer) } else { Ok(()) };
             }
-            passed += 1;
-            if !self.skip || passed > self.depth {
-                break;
-            }
+            self.queue.remove(first);
         }
         Ok(())
     }

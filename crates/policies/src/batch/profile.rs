@@ -1,5 +1,7 @@
 //! What is used from now on, as far as it is planned.
 
+use std::collections::VecDeque;
+
 use resched_sim::Ms;
 use resched_sim::batch::Amount;
 
@@ -7,22 +9,32 @@ use resched_sim::batch::Amount;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Profile {
     /// From when on how much is used, by time; the first step is now, nothing is used in the last.
-    steps: Vec<(Ms, Amount)>,
+    steps: VecDeque<(Ms, Amount)>,
 }
 
 impl Profile {
     /// What is used from `now` on by what runs, each given by its end.
     pub(super) fn new(now: Ms, running: impl Iterator<Item = (Ms, Amount)> + Clone) -> Self {
         let mut used = running.clone().fold(Amount::NONE, |sum, (_, amount)| sum.plus(amount));
-        let mut steps = vec![(now, used)];
+        let mut steps = VecDeque::from([(now, used)]);
         for (end, amount) in running {
             used = used.minus(amount);
-            match steps.last_mut() {
+            match steps.back_mut() {
                 Some(last) if last.0 == end => last.1 = used,
-                _ => steps.push((end, used)),
+                _ => steps.push_back((end, used)),
             }
         }
         Self { steps }
+    }
+
+    /// Forgets what was before `now`.
+    pub(super) fn advance(&mut self, now: Ms) {
+        while self.steps.get(1).is_some_and(|next| next.0 <= now) {
+            self.steps.pop_front();
+        }
+        if let Some(first) = self.steps.front_mut() {
+            first.0 = now;
+        }
     }
 
     /// So much more is used from one instant to another.
@@ -56,9 +68,9 @@ impl Profile {
         None
     }
 
-    fn between(&mut self, from: Ms, to: Ms) -> &mut [(Ms, Amount)] {
+    fn between(&mut self, from: Ms, to: Ms) -> impl Iterator<Item = &mut (Ms, Amount)> {
         let (start, end) = (self.split(from), self.split(to));
-        self.steps.get_mut(start..end).unwrap_or_default()
+        self.steps.range_mut(start..end.max(start))
     }
 
     /// The place of the step that begins at an instant, made if there is none.
@@ -97,5 +109,8 @@ mod tests {
         assert_eq!(earliest(11, 1), None);
         profile.remove(20, 30, cpu(9));
         assert_eq!(profile.earliest(cpu(10), 1_000, cpu(10)), Some(9));
+        profile.advance(7);
+        assert_eq!(profile.earliest(cpu(4), 1, cpu(10)), Some(7));
+        assert_eq!(profile.earliest(cpu(5), 1, cpu(10)), Some(9));
     }
 }

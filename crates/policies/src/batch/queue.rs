@@ -45,8 +45,13 @@ impl Queue {
         self.tasks.first().copied()
     }
 
+    /// The places after one, in order.
+    pub(super) fn rest(&self, place: Place) -> impl Iterator<Item = Place> + '_ {
+        self.tasks.range((Bound::Excluded(place), Bound::Unbounded)).copied()
+    }
+
     /// The next place after one.
     pub(super) fn after(&self, place: Place) -> Option<Place> {
-        self.tasks.range((Bound::Excluded(place), Bound::Unbounded)).next().copied()
+        self.rest(place).next()
     }
 }

@@ -75,8 +75,9 @@ impl Machines {
     /// The machines of a cluster file, else of a trace. What a trace says of a machine at several times is followed.
     ///
     /// Processor that the trace does not say is that of `machines.cores`; else the median of the trace's other machines; else
-    /// one core a slot; else, where amounts are shares of the largest machine, the whole of one. Memory likewise by
-    /// `machines.memory` and the median; if the trace says it of no machine, it is not limited.
+    /// one core a slot, on a trace of Hadoop also where only the cluster file says how many; else, where amounts are shares of
+    /// the largest machine, the whole of one. Memory likewise by `machines.memory` and the median; if the trace says it of no
+    /// machine, it is not limited.
     ///
     /// # Errors
     /// [`Error::Config`] if there is none or nothing is known of them; [`Error::Trace`] if the trace cannot be read.
@@ -99,7 +100,10 @@ impl Machines {
             )));
         }
         let normalised = trace.manifest().sources.iter().any(|source| source.format.contains("google"));
-        let usual = told.usual(cpu, own.memory, normalised).ok_or_else(|| {
+        // On a trace of Hadoop a slot is a core, as many as the cluster file says.
+        let slots = u64::from(config.nodes.map_slots) + u64::from(config.nodes.reduce_slots);
+        let hadoop = (slots > 0 && !super::is_production(trace)?).then_some(slots * 1000);
+        let usual = told.usual(cpu, own.memory, normalised, hadoop).ok_or_else(|| {
             Error::Config(format!(
                 "{}: the trace does not say what any of its machines offers; give a cluster with `--cluster C.toml` that \
                  holds `[machines]` and `cores = <of each>`",
@@ -191,14 +195,21 @@ impl Told {
         all.get(all.len() / 2).copied()
     }
 
-    /// What a machine offers of which the trace does not say it.
-    fn usual(&self, cpu_set: Option<u64>, memory_set: Option<u64>, normalised: bool) -> Option<Amount> {
+    /// What a machine offers of which the trace does not say it: `hadoop` is the processor of a machine of Hadoop.
+    fn usual(
+        &self,
+        cpu_set: Option<u64>,
+        memory_set: Option<u64>,
+        normalised: bool,
+        hadoop: Option<u64>,
+    ) -> Option<Amount> {
         let slots = |row: &NodeRow| amount(Some(row.map_slots?.saturating_add(row.reduce_slots.unwrap_or(0))), 1 << 20);
         let own = self.median(cpu);
         let by_slots = || self.median(slots).map(|slots| slots * 1000);
         let whole = (normalised && own.is_none()).then_some(NORMALISED);
         let memory = memory_set.or_else(|| self.median(memory)).or(whole.map(|whole| whole.memory)).unwrap_or(0);
-        Some(Amount { cpu: cpu_set.or(own).or_else(by_slots).or(whole.map(|whole| whole.cpu))?, memory })
+        let whole = whole.map(|whole| whole.cpu);
+        Some(Amount { cpu: cpu_set.or(own).or_else(by_slots).or(whole).or(hadoop)?, memory })
     }
 
     /// The machines by name, and how they change.
@@ -289,14 +300,15 @@ mod tests {
         let some = |cpu, memory| row("x", None, NodeChange::Add, cpu, memory);
         let told = |rows| Told { rows };
         let medians = told(vec![some(Some(5), None), some(Some(1), Some(7)), some(Some(3), None), some(None, None)]);
-        assert_eq!(medians.usual(None, None, true), Some(amount(3, 7)));
-        assert_eq!(medians.usual(Some(9), Some(8), true), Some(amount(9, 8)));
+        assert_eq!(medians.usual(None, None, true, None), Some(amount(3, 7)));
+        assert_eq!(medians.usual(Some(9), Some(8), true, None), Some(amount(9, 8)));
         let unknown = told(vec![some(None, None), some(Some(0), Some(-1))]);
-        assert_eq!(unknown.usual(None, None, true), Some(NORMALISED));
-        assert_eq!(unknown.usual(None, None, false), None);
-        assert_eq!(unknown.usual(Some(9), None, false), Some(amount(9, 0)), "memory is not limited");
+        assert_eq!(unknown.usual(None, None, true, None), Some(NORMALISED));
+        assert_eq!(unknown.usual(None, None, false, None), None);
+        assert_eq!(unknown.usual(Some(9), None, false, None), Some(amount(9, 0)), "memory is not limited");
         let slots = NodeRow { map_slots: Some(2), reduce_slots: Some(1), ..some(None, None) };
-        assert_eq!(told(vec![slots]).usual(None, None, false), Some(amount(3_000, 0)));
+        assert_eq!(told(vec![slots]).usual(None, None, false, Some(4_000)), Some(amount(3_000, 0)));
+        assert_eq!(unknown.usual(None, None, false, Some(4_000)), Some(amount(4_000, 0)));
         let (machines, skipped) = followed(vec![some(None, None)], amount(3, 7));
         assert_eq!(machines.total(), amount(3, 7));
         assert_eq!(skipped.get("machine-of-unknown-size"), Some(&1));
