@@ -92,7 +92,8 @@ impl PolicyInfo {
 
     /// Whether it is an oracle, which knows what no scheduler can, as it is set by default.
     pub fn is_oracle(&self) -> bool {
-        !self.is_batch() && PolicySpec::parse(self.name).and_then(|spec| spec.build()).is_ok_and(|policy| policy.is_oracle())
+        !self.is_batch()
+            && PolicySpec::parse(self.name).and_then(|spec| spec.build()).is_ok_and(|policy| policy.is_oracle())
     }
 
     /// The title of its family.
@@ -421,7 +422,9 @@ impl PolicySpec {
             format!("unknown policy `{name}`{hint}; `resched policies` lists them")
         })?;
         if let (true, Some(speculator)) = (info.is_batch(), speculator) {
-            return Err(format!("policy `{name}`: expected no speculator, found `{speculator}`; these are for Hadoop only"));
+            return Err(format!(
+                "policy `{name}`: expected no speculator, found `{speculator}`; these are for Hadoop only"
+            ));
         }
         let set = read_set("policy", name, info.parameters, rest)?;
         let speculator = speculator.map(SpeculatorSpec::parse).transpose()?;

@@ -67,7 +67,10 @@ impl Machines {
     fn check(&self) -> Result<(), String> {
         let Self { count, cores, memory, .. } = *self;
         if count.is_some_and(|count| !(1..=MOST_NODES).contains(&count)) {
-            return Err(format!("machines.count: expected a number from 1 to {MOST_NODES}, found {}", count.unwrap_or(0)));
+            return Err(format!(
+                "machines.count: expected a number from 1 to {MOST_NODES}, found {}",
+                count.unwrap_or(0)
+            ));
         }
         if count.is_some() && cores.is_none() {
             return Err("machines.count: expected machines.cores beside it".to_owned());

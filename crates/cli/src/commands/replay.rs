@@ -246,12 +246,8 @@ impl Request<'_> {
 
     fn replay_one(&self, world: &World, policy: &PolicySpec, dir: &Path, bar: &ProgressBar) -> Result<Done, Failure> {
         let label = policy.label();
-        let info = RunInfo {
-            label: label.clone(),
-            policy: policy.name(),
-            params: policy.parameters(),
-            ..world.info.clone()
-        };
+        let info =
+            RunInfo { label: label.clone(), policy: policy.name(), params: policy.parameters(), ..world.info.clone() };
         let started = Instant::now();
         let kept = match (&world.production, &world.hadoop) {
             (Some(production), _) if policy.info.is_batch() => self.replay_batch(production, policy, info, dir, bar)?,

@@ -23,7 +23,11 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     parameters: &[
         Parameter::choice("by", "queue", &["queue", "priority", "class", "user", "group"], "what makes a queue"),
         WEIGHTS,
-        Parameter::boolean("elastic", "true", "queues take what others leave, up to their max; false: no more than their share"),
+        Parameter::boolean(
+            "elastic",
+            "true",
+            "queues take what others leave, up to their max; false: no more than their share",
+        ),
         Parameter { default: "1", ..super::shares::DEPTH },
         PRIORITY,
     ],

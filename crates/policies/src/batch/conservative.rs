@@ -115,8 +115,7 @@ impl Conservative {
             let planned = self.plan.iter().filter(|planned| planned.task == task).count();
             let missing = (view.waiting(task) as usize).saturating_sub(planned);
             let room = self.depth - self.plan.len();
-            let unit =
-                Planned { task, unit: view.task(task).unit(), length: view.estimate(task).max(1), start: None };
+            let unit = Planned { task, unit: view.task(task).unit(), length: view.estimate(task).max(1), start: None };
             self.plan.extend(std::iter::repeat_n(unit, missing.min(room)));
             if missing > room {
                 break;

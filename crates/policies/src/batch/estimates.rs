@@ -37,7 +37,8 @@ impl Running {
 
     /// When each is taken to end, and what it gives back then, by that time.
     pub(super) fn ends(&self, now: Ms) -> impl Iterator<Item = (Ms, Amount)> + Clone + '_ {
-        let amount = move |run: RunId| self.said.get(run.index()).copied().flatten().map_or(Amount::NONE, |said| said.amount);
+        let amount =
+            move |run: RunId| self.said.get(run.index()).copied().flatten().map_or(Amount::NONE, |said| said.amount);
         self.by_end.iter().map(move |&(end, run)| (end.max(now + 1), amount(run)))
     }
 

@@ -78,7 +78,8 @@ impl Profile {
         match self.steps.binary_search_by_key(&at, |step| step.0) {
             Ok(place) => place,
             Err(place) => {
-                let used = place.checked_sub(1).and_then(|before| self.steps.get(before)).map_or(Amount::NONE, |step| step.1);
+                let used =
+                    place.checked_sub(1).and_then(|before| self.steps.get(before)).map_or(Amount::NONE, |step| step.1);
                 self.steps.insert(place, (at, used));
                 place
             }

@@ -65,8 +65,10 @@ impl Measure {
 }
 
 /// The parameter with the weights.
-pub(super) const WEIGHTS: Parameter =
-    Parameter::file("weights", "TOML file with a table a name, [name], that holds weight and max (a share from 0 to 1)");
+pub(super) const WEIGHTS: Parameter = Parameter::file(
+    "weights",
+    "TOML file with a table a name, [name], that holds weight and max (a share from 0 to 1)",
+);
 
 /// How many tasks of a party are tried.
 pub(super) const DEPTH: Parameter = Parameter::integer(
@@ -292,7 +294,10 @@ macro_rules! shares_as_policy {
             fn machines_changed(&mut self, view: resched_sim::batch::View<'_>) {
                 self.0.machines_changed(view);
             }
-            fn schedule(&mut self, offer: &mut resched_sim::batch::Offer<'_, '_>) -> Result<(), resched_sim::Violation> {
+            fn schedule(
+                &mut self,
+                offer: &mut resched_sim::batch::Offer<'_, '_>,
+            ) -> Result<(), resched_sim::Violation> {
                 self.0.schedule(offer)
             }
         }

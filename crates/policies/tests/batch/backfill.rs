@@ -1,8 +1,8 @@
 //! EASY and conservative backfilling: by hand, against the naive simulator, and on the log of a real machine.
 
 use proptest::prelude::*;
-use resched_sim::{Ms, Placement};
 use resched_sim::batch::{Machines, Workload};
+use resched_sim::{Ms, Placement};
 
 use crate::naive::{self, Rigid};
 use crate::support::{cores, job, machine, shared, starts, task, workload};
@@ -117,10 +117,9 @@ fn a_real_log_starts_as_the_naive_simulator_says() {
     let rigid: Vec<Rigid> = rigid.into_iter().map(|job| Rigid { submit: job.submit - zero, ..job }).collect();
     let log = workload(jobs);
     let of_nodes = Machines::alike(128, cores(1), Placement::FirstFit);
-    for (policy, naive) in [
-        ("easy", naive::easy as fn(&[Rigid], u64) -> Vec<Ms>),
-        ("conservative", naive::conservative),
-    ] {
+    for (policy, naive) in
+        [("easy", naive::easy as fn(&[Rigid], u64) -> Vec<Ms>), ("conservative", naive::conservative)]
+    {
         let expected = naive(&rigid, 128);
         let waiting = expected.iter().zip(&rigid).filter(|(start, job)| **start > job.submit).count();
         assert!(waiting > 1_000, "{policy}: {waiting} wait");

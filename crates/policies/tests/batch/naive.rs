@@ -124,7 +124,8 @@ pub(crate) fn easy(jobs: &[Rigid], width: u64) -> Vec<Ms> {
 
 fn backfill(pool: &mut Pool<'_>, first: usize) {
     let free_at = |at: Ms| {
-        pool.free() + pool.running().iter().filter(|&&(end, _)| end <= at).map(|&(_, job)| pool.jobs[job].width).sum::<u64>()
+        pool.free()
+            + pool.running().iter().filter(|&&(end, _)| end <= at).map(|&(_, job)| pool.jobs[job].width).sum::<u64>()
     };
     let need = pool.jobs[first].width;
     let shadow = pool.running().iter().map(|&(end, _)| end).find(|&end| free_at(end) >= need).unwrap();
@@ -197,7 +198,8 @@ fn earliest(pool: &Pool<'_>, promised: &[Option<Ms>], job: usize) -> Ms {
         // What is taken rises only where something begins.
         let instants = taken.iter().map(|&(from, ..)| from).filter(|&from| start < from && from < end).chain([start]);
         instants.into_iter().all(|at| {
-            let used: u64 = taken.iter().filter(|&&(from, to, _)| from <= at && at < to).map(|&(.., width)| width).sum();
+            let used: u64 =
+                taken.iter().filter(|&&(from, to, _)| from <= at && at < to).map(|&(.., width)| width).sum();
             used + pool.jobs[job].width <= pool.width
         })
     };

@@ -29,7 +29,10 @@ fn demand(cores: u64, memory: u64) -> Amount {
 /// The example of the paper: 9 CPUs and 18 GB; A's tasks ask for 1 CPU and 4 GB, B's for 3 CPUs and 1 GB. A gets 3 tasks, 3 CPUs
 /// and 12 GB, B 2 tasks, 6 CPUs and 2 GB: both have two thirds of their dominant resource.
 fn example() -> Vec<JobSpec> {
-    vec![job(0, "a", 0, None, task(demand(1, 4), 20, false, LONG)), job(1, "b", 0, None, task(demand(3, 1), 20, false, LONG))]
+    vec![
+        job(0, "a", 0, None, task(demand(1, 4), 20, false, LONG)),
+        job(1, "b", 0, None, task(demand(3, 1), 20, false, LONG)),
+    ]
 }
 
 #[test]

@@ -66,7 +66,8 @@ impl Observer for Seen {
 
 /// Replays under a policy, as the command line names it.
 pub(crate) fn seen(policy: &str, workload: &Workload, machines: &Machines) -> Seen {
-    let mut made = PolicySpec::parse(policy).and_then(|spec| spec.build_batch()).unwrap_or_else(|error| panic!("{error}"));
+    let mut made =
+        PolicySpec::parse(policy).and_then(|spec| spec.build_batch()).unwrap_or_else(|error| panic!("{error}"));
     let mut seen = Seen::default();
     let tally = replay(workload, machines, (policy, &mut made), &mut seen, &mut |_| {});
     seen.tally = tally.unwrap_or_else(|error| panic!("{error}"));
@@ -100,13 +101,8 @@ pub(crate) fn task(demand: Amount, instances: u32, gang: bool, run: Ms) -> TaskS
 
 /// A job of one task.
 pub(crate) fn job(number: usize, user: &str, submit: Ms, requested: Option<Ms>, task: TaskSpec) -> JobSpec {
-    let job = Job {
-        id: number.to_string(),
-        user: user.to_owned(),
-        submit,
-        requested_time: requested,
-        ..Job::default()
-    };
+    let job =
+        Job { id: number.to_string(), user: user.to_owned(), submit, requested_time: requested, ..Job::default() };
     let task = TaskSpec { name: format!("{number}_0"), ..task };
     JobSpec { job, after: Vec::new(), stages: vec![StageSpec { tasks: vec![task], ..StageSpec::default() }] }
 }

@@ -13,9 +13,9 @@ use crate::support::{Seen, cores, job, seen, shared, task, workload};
 /// The jobs of a log that ran, as the reader of such logs has them: submission, run time, processors, requested time.
 pub(crate) fn jobs(path: &Path) -> Vec<JobSpec> {
     let lines = BufReader::new(GzDecoder::new(File::open(path).unwrap())).lines().map(Result::unwrap);
-    let rows = lines.filter(|line| !line.starts_with(';')).map(|line| {
-        line.split_whitespace().map(|field| field.parse::<f64>().unwrap()).collect::<Vec<f64>>()
-    });
+    let rows = lines
+        .filter(|line| !line.starts_with(';'))
+        .map(|line| line.split_whitespace().map(|field| field.parse::<f64>().unwrap()).collect::<Vec<f64>>());
     let known = |seconds: f64| (seconds >= 0.0).then_some((seconds * 1000.0) as i64);
     rows.filter_map(|row| {
         let processors = if row[4] > 0.0 { row[4] } else { row[7] } as u32;

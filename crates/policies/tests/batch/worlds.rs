@@ -40,7 +40,8 @@ struct World {
 
 impl World {
     fn machines(&self) -> Machines {
-        let machine = |(number, &capacity): (usize, &Amount)| Machine { name: format!("n{number}"), rack: None, capacity };
+        let machine =
+            |(number, &capacity): (usize, &Amount)| Machine { name: format!("n{number}"), rack: None, capacity };
         let nodes = self.capacities.iter().enumerate().map(machine).collect();
         Machines::new(nodes, &self.changes, self.placement).unwrap()
     }
@@ -53,7 +54,8 @@ impl World {
 
     /// What a machine offers after all that happens at an instant.
     fn capacity(&self, node: usize, at: Ms) -> Amount {
-        let last = self.changes.iter().filter(|(when, which, _)| *when <= at && *which == node).max_by_key(|(when, ..)| *when);
+        let last =
+            self.changes.iter().filter(|(when, which, _)| *when <= at && *which == node).max_by_key(|(when, ..)| *when);
         last.map_or(self.capacities[node], |&(.., capacity)| capacity)
     }
 }
@@ -100,7 +102,11 @@ fn job() -> impl Strategy<Value = JobSpec> {
                 requested_time,
                 ..Job::default()
             };
-            JobSpec { job, after: (0..8).filter(|n| after & after >> 4 >> n & 1 == 1).map(|n: u8| n.to_string()).collect(), stages: stages.collect() }
+            JobSpec {
+                job,
+                after: (0..8).filter(|n| after & after >> 4 >> n & 1 == 1).map(|n: u8| n.to_string()).collect(),
+                stages: stages.collect(),
+            }
         },
     )
 }
@@ -160,9 +166,7 @@ fn used(workload: &Workload, seen: &Seen, node: usize, at: Ms) -> Amount {
     let holds = seen.ran.iter().filter(|ran| ran.start <= at && at < ran.finish);
     let places = holds.flat_map(|ran| ran.places.iter().map(move |place| (ran.task, place)));
     let own = places.filter(|(_, (place, _))| place.index() == node);
-    own.fold(Amount::NONE, |sum, (task, &(_, count))| {
-        sum.plus(workload.tasks()[task].demand.times(count.into()))
-    })
+    own.fold(Amount::NONE, |sum, (task, &(_, count))| sum.plus(workload.tasks()[task].demand.times(count.into())))
 }
 
 fn check(world: &World, workload: &Workload, seen: &Seen) {
@@ -183,7 +187,8 @@ fn check_room(world: &World, workload: &Workload, seen: &Seen) {
                 // A machine may have shrunk below what runs on it, but then nothing starts that asks for what it lacks.
                 let lacks = |used: u64, capacity: u64, asked: u64| asked > 0 && used > capacity;
                 let asked = workload.tasks()[ran.task].demand;
-                let fits = !lacks(used.cpu, capacity.cpu, asked.cpu) && !lacks(used.memory, capacity.memory, asked.memory);
+                let fits =
+                    !lacks(used.cpu, capacity.cpu, asked.cpu) && !lacks(used.memory, capacity.memory, asked.memory);
                 assert!(fits, "at {at} {used:?} of {capacity:?} on {node:?}");
             }
         }
@@ -237,9 +242,10 @@ fn check_order(world: &World, workload: &Workload, seen: &Seen) {
             assert!(ran.start >= finish_of_job(earlier.parse().unwrap()));
         }
         for earlier in before(spec, workload.stage_of(ran.id)) {
-            let of_stage = seen.ran.iter().filter(|other| {
-                workload.tasks()[other.task].job == task.job && workload.stage_of(other.id) == earlier
-            });
+            let of_stage = seen
+                .ran
+                .iter()
+                .filter(|other| workload.tasks()[other.task].job == task.job && workload.stage_of(other.id) == earlier);
             assert!(of_stage.into_iter().all(|other| other.finish <= ran.start), "{ran:?} does not wait for {earlier}");
         }
     }

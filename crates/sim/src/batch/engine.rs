@@ -359,11 +359,7 @@ impl<P: Policy, O: Observer> Engine<'_, '_, P, O> {
         self.started.clear();
         let mut offer = Offer { world: &mut self.world, started: &mut self.started, before: 0 };
         if let Err(violation) = self.policy.schedule(&mut offer) {
-            return Err(Error::PolicyViolation {
-                policy: self.name.to_owned(),
-                at: self.world.now,
-                what: violation.0,
-            });
+            return Err(Error::PolicyViolation { policy: self.name.to_owned(), at: self.world.now, what: violation.0 });
         }
         for &(run, serial, end) in &self.started {
             self.ends.push(Reverse((end, serial, run)));

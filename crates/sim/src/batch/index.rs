@@ -173,9 +173,8 @@ mod tests {
     /// What both searches must find, looking at every machine.
     fn by_scan(free: &[Amount], demand: Amount) -> [Option<usize>; 2] {
         let fitting = || free.iter().enumerate().filter(|(_, free)| free.holds(demand));
-        let left = |free: &Amount| {
-            ((free.cpu - demand.cpu) * LARGEST.memory).max((free.memory - demand.memory) * LARGEST.cpu)
-        };
+        let left =
+            |free: &Amount| ((free.cpu - demand.cpu) * LARGEST.memory).max((free.memory - demand.memory) * LARGEST.cpu);
         let best = fitting().min_by_key(|&(node, free)| (left(free), *free, node));
         [fitting().next().map(|(node, _)| node), best.map(|(node, _)| node)]
     }
@@ -190,7 +189,11 @@ mod tests {
                 [Placement::FirstFit, Placement::BestFit].map(|placement| Index::new(placement, &free, LARGEST));
             for _ in 0..500 {
                 let demand = amount(some(12), some(8));
-                assert_eq!([indices[0].find(demand), indices[1].find(demand)], by_scan(&free, demand), "{free:?} {demand:?}");
+                assert_eq!(
+                    [indices[0].find(demand), indices[1].find(demand)],
+                    by_scan(&free, demand),
+                    "{free:?} {demand:?}"
+                );
                 let (node, now) = (some(count as u64 - 1) as usize, amount(some(12), some(8)));
                 free[node] = now;
                 for index in &mut indices {

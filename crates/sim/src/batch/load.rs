@@ -221,8 +221,7 @@ impl<T: Iterator<Item = Result<TaskRow, resched_trace::Error>>> Loader<T> {
             return Ok(None);
         }
         let instances = row.instances.unwrap_or(1);
-        let Some(instances) =
-            u32::try_from(instances).ok().filter(|_| (1..=MOST_INSTANCES).contains(&instances))
+        let Some(instances) = u32::try_from(instances).ok().filter(|_| (1..=MOST_INSTANCES).contains(&instances))
         else {
             self.skip("task-with-impossible-instances", 1);
             return Ok(None);
@@ -233,7 +232,8 @@ impl<T: Iterator<Item = Result<TaskRow, resched_trace::Error>>> Loader<T> {
             self.skip("task-without-run-time", 1);
             return Ok(None);
         }
-        let number = |number: Option<i64>, most: u64| number.and_then(|n| u64::try_from(n).ok()).map(|n| n.min(most + 1));
+        let number =
+            |number: Option<i64>, most: u64| number.and_then(|n| u64::try_from(n).ok()).map(|n| n.min(most + 1));
         let (stage, after) = match (row.stage, row.kind) {
             (None, TaskKind::Map) => ("map".to_owned(), row.depends_on),
             (None, TaskKind::Reduce) => ("reduce".to_owned(), vec!["map".to_owned()]),
@@ -261,7 +261,12 @@ impl<T: Iterator<Item = Result<TaskRow, resched_trace::Error>>> Loader<T> {
         let own = [Logged { outcome: row.outcome, start: row.start, finish: row.finish }];
         let timed_by_row = logged.is_empty();
         let logged = if timed_by_row { &own[..] } else { logged };
-        let mut skip = |cause: &str, n| self.skip(cause, n);
+        // A row of a task is no attempt that is left out.
+        let mut skip = |cause: &str, n| {
+            if !timed_by_row || cause.starts_with("instance-") {
+                self.skip(cause, n);
+            }
+        };
         let tries = if instances == 1 || gang {
             in_order(logged, horizon, &mut skip)
         } else {

@@ -283,9 +283,11 @@ mod tests {
         ];
         let (mut machines, skipped) = followed(rows, amount(1, 1));
         assert!(skipped.is_empty());
-        let capacity = |machines: &Machines| -> Vec<Amount> { machines.nodes().iter().map(|node| node.capacity).collect() };
+        let capacity =
+            |machines: &Machines| -> Vec<Amount> { machines.nodes().iter().map(|node| node.capacity).collect() };
         assert_eq!(capacity(&machines), [Amount::NONE, amount(4_000, 8)]);
-        let told: Vec<_> = machines.changes().iter().map(|change| (change.at, change.node.index(), change.capacity)).collect();
+        let told: Vec<_> =
+            machines.changes().iter().map(|change| (change.at, change.node.index(), change.capacity)).collect();
         let expected =
             [(20, 0, amount(1_000, 4)), (50, 1, amount(2_000, 8)), (60, 1, Amount::NONE), (70, 1, amount(2_000, 8))];
         assert_eq!(told, expected);

@@ -3,9 +3,9 @@
 use resched_trace::model::Outcome;
 
 use super::runs::RunId;
+use crate::Error;
 use crate::ids::{Ms, NodeId, TaskId};
 use crate::observer::{Decided, JobEnded};
-use crate::Error;
 
 /// An instance or a gang has started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

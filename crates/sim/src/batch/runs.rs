@@ -84,8 +84,7 @@ impl Runs {
         let New { task, attempt, number, queued, start, .. } = *new;
         self.serial += 1;
         self.count += 1;
-        let run =
-            Run { task, serial: self.serial, attempt, number, queued, start, first: Place { node, count, next } };
+        let run = Run { task, serial: self.serial, attempt, number, queued, start, first: Place { node, count, next } };
         let slot = match self.free.pop() {
             Some(slot) => {
                 self.slots[slot as usize] = Some(run);

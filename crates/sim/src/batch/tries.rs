@@ -68,9 +68,9 @@ pub(super) fn of_instances(
     skip: &mut impl FnMut(&str, u64),
 ) -> Vec<Try> {
     let of = |wanted: fn(Outcome) -> Option<Outcome>| -> Vec<Try> {
-        let found = logged.iter().filter_map(|attempt| {
-            Some(Try { outcome: wanted(attempt.outcome)?, run: attempt.run(horizon)? })
-        });
+        let found = logged
+            .iter()
+            .filter_map(|attempt| Some(Try { outcome: wanted(attempt.outcome)?, run: attempt.run(horizon)? }));
         found.take(instances as usize).collect()
     };
     let mut tries = of(|outcome| match outcome {

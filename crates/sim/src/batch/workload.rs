@@ -291,7 +291,8 @@ impl Names {
     fn push(&mut self, name: &str) -> Result<(), Error> {
         self.text.push_str(name);
         let end = u32::try_from(self.text.len());
-        self.ends.push(end.map_err(|_| Error::Config("the ids of tasks take more than 4 GB; cut the trace".to_owned()))?);
+        self.ends
+            .push(end.map_err(|_| Error::Config("the ids of tasks take more than 4 GB; cut the trace".to_owned()))?);
         Ok(())
     }
 
@@ -343,7 +344,8 @@ mod tests {
     #[test]
     fn a_task_that_cannot_be_is_an_error() {
         let of = |task: TaskSpec| {
-            Workload::new(vec![job("1", 0, &[], vec![StageSpec { tasks: vec![task], ..StageSpec::default() }])], 0).is_err()
+            Workload::new(vec![job("1", 0, &[], vec![StageSpec { tasks: vec![task], ..StageSpec::default() }])], 0)
+                .is_err()
         };
         assert!(of(TaskSpec { tries: Vec::new(), ..task("a") }));
         assert!(of(TaskSpec { instances: 0, ..task("a") }));
