@@ -36,7 +36,7 @@ fn main() {
 
 fn machines(placement: Placement) -> Machines {
     let machine = |number: u32| {
-        let cores = if number % 3 == 0 { 16 } else { 8 };
+        let cores = if number.is_multiple_of(3) { 16 } else { 8 };
         let capacity = Amount { cpu: cores * 1_000, memory: cores << 32 };
         Machine { name: format!("machine{number:05}"), rack: None, capacity }
     };

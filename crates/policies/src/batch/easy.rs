@@ -49,16 +49,16 @@ struct Promise {
 }
 
 impl Promise {
-    /// Whether something of this size that ends then does not delay the first; what it takes of the rest is taken off.
-    fn allows(&mut self, end: Ms, unit: Amount) -> bool {
-        if end <= self.shadow {
-            return true;
-        }
-        if self.extra.holds(unit) {
+    /// Whether something of this size that ends then does not delay the first.
+    fn allows(&self, end: Ms, unit: Amount) -> bool {
+        end <= self.shadow || self.extra.holds(unit)
+    }
+
+    /// Such a thing has started: what it takes of the rest is taken off.
+    fn take(&mut self, end: Ms, unit: Amount) {
+        if end > self.shadow {
             self.extra = self.extra.minus(unit);
-            return true;
         }
-        false
     }
 }
 
@@ -99,11 +99,12 @@ impl Easy {
         self.started.clear();
         for place in self.queue.rest(first).take(self.depth as usize) {
             let task = place.task;
-            while offer.view().waiting(task) > 0 && offer.view().has_room(task) {
+            while offer.view().waiting(task) > 0 {
                 let (end, unit) = (said_end(task, offer.view()), offer.view().task(task).unit());
                 if !promise.allows(end, unit) || !start(task, &mut self.running, offer)? {
                     break;
                 }
+                promise.take(end, unit);
             }
             if offer.view().waiting(task) == 0 {
                 self.started.push(place);

@@ -54,12 +54,6 @@ impl<'a> View<'a> {
         self.world.free
     }
 
-    /// Whether a unit of a task finds room now.
-    #[inline]
-    pub fn has_room(self, task: TaskId) -> bool {
-        self.world.has_room(task)
-    }
-
     /// How long the next start of a task is said to run at most, ms: what its user requested for the job; where the trace
     /// says nothing of that, the logged run time (an exact estimate).
     pub fn estimate(self, task: TaskId) -> Ms {

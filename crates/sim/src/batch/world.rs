@@ -12,6 +12,9 @@ use super::runs::{New, RunId, Runs};
 use super::workload::{Try, Workload};
 use crate::ids::{JobId, Ms, NodeId, TaskId};
 
+/// The most demands that are remembered to find no room.
+const MOST_HOPELESS: usize = 32;
+
 /// A job as it stands.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct JobState {
@@ -75,6 +78,9 @@ pub(super) struct World<'w> {
     pub(super) runs: Runs,
     nodes: Vec<NodeState>,
     index: Index,
+    /// Demands for which no machine has room, none of them larger than another: until a machine has more free, what asks for
+    /// as much need not be looked for again.
+    hopeless: Vec<Amount>,
     pub(super) total: Amount,
     pub(super) free: Amount,
     /// Units that wait.
@@ -115,6 +121,7 @@ impl<'w> World<'w> {
             lost: BTreeMap::new(),
             runs: Runs::default(),
             index: Index::new(machines.placement(), &capacities, machines.largest()),
+            hopeless: Vec::new(),
             nodes: capacities.iter().map(|&capacity| NodeState { capacity, used: Amount::NONE }).collect(),
             total,
             free: total,
@@ -140,10 +147,19 @@ impl<'w> World<'w> {
         tries.get(number as usize % tries.len().max(1)).copied().unwrap_or(Try { outcome: Outcome::Success, run: 0 })
     }
 
-    /// Whether one unit of a task finds room.
-    pub(super) fn has_room(&self, task: TaskId) -> bool {
-        let task = self.workload.task(task);
-        self.free.holds(task.unit()) && self.index.find(task.demand).is_some()
+    /// The machine for a demand.
+    fn find(&mut self, demand: Amount) -> Option<usize> {
+        if self.hopeless.iter().any(|&known| demand.holds(known)) {
+            return None;
+        }
+        let found = self.index.find(demand);
+        if found.is_none() {
+            self.hopeless.retain(|known| !known.holds(demand));
+            if self.hopeless.len() < MOST_HOPELESS {
+                self.hopeless.push(demand);
+            }
+        }
+        found
     }
 
     fn change(&mut self, node: NodeId, change: impl FnOnce(&mut NodeState)) {
@@ -153,6 +169,9 @@ impl<'w> World<'w> {
         let after = *state;
         self.total = self.total.minus(before.capacity).plus(after.capacity);
         self.free = self.free.minus(before.free()).plus(after.free());
+        if !before.free().holds(after.free()) {
+            self.hopeless.clear();
+        }
         self.index.set(node.index(), after.free());
     }
 
@@ -161,7 +180,7 @@ impl<'w> World<'w> {
         let mut left = most;
         self.places.clear();
         while left > 0 {
-            let Some(node) = self.index.find(demand) else { break };
+            let Some(node) = self.find(demand) else { break };
             let fits = self.index.free(node).fits(demand).min(u64::from(left)) as u32;
             let node = NodeId::at(node);
             self.change(node, |state| state.used = state.used.plus(demand.times(u64::from(fits))));
