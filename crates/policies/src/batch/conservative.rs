@@ -7,10 +7,10 @@
 //!
 //! **Source.** Mu'alem and Feitelson, *Utilization, predictability, workloads, and user runtime estimates*, 2001.
 //!
-//! **Decisions.** Estimates and what is free are those of [`super::easy`]. When something runs longer than it was said to, when
-//! machines change, or when a task finds no single machine with room at its reserved instant, no promise can be kept: the plan is made
-//! anew in the same order. A reservation lasts at least a millisecond. The plan holds `depth` instances and gangs; others are
-//! planned as these start.
+//! **Decisions.** Estimates and what is free are those of [`super::easy`]. When something runs longer than it was said to, or when
+//! machines change, no promise can be kept: the plan is made anew in the same order. When a task finds no single machine with room
+//! at its reserved instant, it is put off, and the plan is compressed at the next event. A reservation lasts at least a
+//! millisecond. The plan holds `depth` instances and gangs; others are planned as these start.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -69,6 +69,8 @@ struct Planned {
     length: Ms,
     /// When it is to start, ms; `None` if it never fits.
     start: Option<Ms>,
+    /// Whether no single machine had room for it when it was to start.
+    postponed: bool,
 }
 
 impl Planned {
@@ -78,16 +80,18 @@ impl Planned {
         }
     }
 
-    fn take_out(&self, profile: &mut Profile) {
+    /// What of its place is before `now` has been forgotten already.
+    fn take_out(&self, profile: &mut Profile, now: Ms) {
         if let Some(start) = self.start {
-            profile.remove(start, start.saturating_add(self.length), self.unit);
+            profile.remove(start.max(now), start.saturating_add(self.length).max(now), self.unit);
         }
     }
 
-    /// Takes the earliest place. Returns whether that is another than before.
-    fn place(&mut self, profile: &mut Profile, total: Amount) -> bool {
+    /// Takes the earliest place from an instant on. Returns whether that is another than before.
+    fn place(&mut self, profile: &mut Profile, total: Amount, from: Ms) -> bool {
         let before = self.start;
-        self.start = profile.earliest(self.unit, self.length, total);
+        self.start = profile.earliest(self.unit, self.length, total, from);
+        self.postponed = false;
         self.put_in(profile);
         self.start != before
     }
@@ -115,7 +119,13 @@ impl Conservative {
             let planned = self.plan.iter().filter(|planned| planned.task == task).count();
             let missing = (view.waiting(task) as usize).saturating_sub(planned);
             let room = self.depth - self.plan.len();
-            let unit = Planned { task, unit: view.task(task).unit(), length: view.estimate(task).max(1), start: None };
+            let unit = Planned {
+                task,
+                unit: view.task(task).unit(),
+                length: view.estimate(task).max(1),
+                start: None,
+                postponed: false,
+            };
             self.plan.extend(std::iter::repeat_n(unit, missing.min(room)));
             if missing > room {
                 break;
@@ -128,24 +138,24 @@ impl Conservative {
 
     /// Gives every unit of the plan its place. `known` units had theirs before.
     fn arrange(&mut self, known: usize, view: View<'_>) {
-        let total = view.total();
+        let (now, total) = (view.now(), view.total());
         let (old, new) = self.plan.split_at_mut(known);
         if self.change == Change::Anew {
-            self.profile = Profile::new(view.now(), self.running.ends(view.now()));
+            self.profile = Profile::new(now, self.running.ends(now));
             for planned in old.iter_mut() {
-                planned.place(&mut self.profile, total);
+                planned.place(&mut self.profile, total, now);
             }
         }
         let mut moves = self.change == Change::Compress;
         while moves {
             moves = false;
             for planned in old.iter_mut() {
-                planned.take_out(&mut self.profile);
-                moves |= planned.place(&mut self.profile, total);
+                planned.take_out(&mut self.profile, now);
+                moves |= planned.place(&mut self.profile, total, now);
             }
         }
         for planned in new {
-            planned.place(&mut self.profile, total);
+            planned.place(&mut self.profile, total, now);
         }
         self.change = Change::None;
     }
@@ -160,10 +170,10 @@ impl Conservative {
 
     /// Starts what is to start now.
     fn start_due(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
-        let now = offer.view().now();
+        let (now, total) = (offer.view().now(), offer.view().total());
         let mut kept = 0;
         for place in 0..self.plan.len() {
-            let planned = self.plan[place];
+            let mut planned = self.plan[place];
             if planned.start == Some(now) {
                 let end = said_end(planned.task, offer.view()).max(now + 1);
                 offer.start(planned.task, 1)?;
@@ -176,7 +186,9 @@ impl Conservative {
                     }
                     continue;
                 }
-                self.change = Change::Anew;
+                planned.take_out(&mut self.profile, now);
+                planned.place(&mut self.profile, total, now + 1);
+                planned.postponed = true;
             }
             self.plan[kept] = planned;
             kept += 1;
@@ -210,7 +222,12 @@ impl Policy for Conservative {
     fn schedule(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         let now = offer.view().now();
         self.profile.advance(now);
-        let missed = self.plan.iter().any(|planned| planned.start.is_some_and(|start| start < now));
+        // Others were planned around what could not start.
+        if self.plan.iter().any(|planned| planned.postponed) {
+            self.change = self.change.max(Change::Compress);
+        }
+        let is_missed = |planned: &Planned| !planned.postponed && planned.start.is_some_and(|start| start < now);
+        let missed = self.plan.iter().any(is_missed);
         if missed || self.running.is_overdue(now) {
             self.change = Change::Anew;
         }

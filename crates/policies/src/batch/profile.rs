@@ -51,16 +51,19 @@ impl Profile {
         }
     }
 
-    /// The earliest instant from which on so much is free for so long; `None` if there is never as much.
-    pub(super) fn earliest(&self, demand: Amount, length: Ms, total: Amount) -> Option<Ms> {
+    /// The earliest instant, not before `from`, from which on so much is free for so long; `None` if there is never as much.
+    pub(super) fn earliest(&self, demand: Amount, length: Ms, total: Amount, from: Ms) -> Option<Ms> {
         let mut candidate = None;
         for (place, &(at, used)) in self.steps.iter().enumerate() {
             if !total.holds(used.plus(demand)) {
                 candidate = None;
                 continue;
             }
-            let start = *candidate.get_or_insert(at);
             let end = self.steps.get(place + 1).map_or(Ms::MAX, |next| next.0);
+            if end <= from {
+                continue;
+            }
+            let start = *candidate.get_or_insert(at.max(from));
             if start.saturating_add(length) <= end {
                 return Some(start);
             }
@@ -100,7 +103,9 @@ mod tests {
         // Of 10: 8 until 5, 6 until 9, 9 from 20 to 30.
         let mut profile = Profile::new(0, [(5, cpu(2)), (9, cpu(6))].into_iter());
         profile.add(20, 30, cpu(9));
-        let earliest = |demand, length| profile.earliest(cpu(demand), length, cpu(10));
+        let earliest = |demand, length| profile.earliest(cpu(demand), length, cpu(10), 0);
+        assert_eq!(profile.earliest(cpu(2), 5, cpu(10), 3), Some(3));
+        assert_eq!(profile.earliest(cpu(4), 5, cpu(10), 17), Some(30));
         assert_eq!(earliest(2, 5), Some(0));
         assert_eq!(earliest(2, 100), Some(30));
         assert_eq!(earliest(4, 15), Some(5));
@@ -109,9 +114,9 @@ mod tests {
         assert_eq!(earliest(1, 100), Some(0));
         assert_eq!(earliest(11, 1), None);
         profile.remove(20, 30, cpu(9));
-        assert_eq!(profile.earliest(cpu(10), 1_000, cpu(10)), Some(9));
+        assert_eq!(profile.earliest(cpu(10), 1_000, cpu(10), 0), Some(9));
         profile.advance(7);
-        assert_eq!(profile.earliest(cpu(4), 1, cpu(10)), Some(7));
-        assert_eq!(profile.earliest(cpu(5), 1, cpu(10)), Some(9));
+        assert_eq!(profile.earliest(cpu(4), 1, cpu(10), 0), Some(7));
+        assert_eq!(profile.earliest(cpu(5), 1, cpu(10), 0), Some(9));
     }
 }
