@@ -45,7 +45,8 @@ pub struct ClusterConfig {
     pub machines: Machines,
 }
 
-/// The machines of a production cluster, for the policies that know neither slots nor heartbeats.
+/// The machines of a production cluster, for the policies that know neither slots nor heartbeats. Of the rest of a cluster file
+/// only `jobs.first_submit` counts for these.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Machines {

@@ -175,7 +175,7 @@ impl Conservative {
         for place in 0..self.plan.len() {
             let mut planned = self.plan[place];
             if planned.start == Some(now) {
-                let end = said_end(planned.task, offer.view()).max(now + 1);
+                let end = said_end(planned.task, offer.view()).max(now.saturating_add(1));
                 offer.start(planned.task, 1)?;
                 if let Some(run) = offer.latest().next() {
                     self.running.add(run, planned.task, end, offer.view());
@@ -187,7 +187,7 @@ impl Conservative {
                     continue;
                 }
                 planned.take_out(&mut self.profile, now);
-                planned.place(&mut self.profile, total, now + 1);
+                planned.place(&mut self.profile, total, now.saturating_add(1));
                 planned.postponed = true;
             }
             self.plan[kept] = planned;

@@ -39,7 +39,7 @@ impl Running {
     pub(super) fn ends(&self, now: Ms) -> impl Iterator<Item = (Ms, Amount)> + Clone + '_ {
         let amount =
             move |run: RunId| self.said.get(run.index()).copied().flatten().map_or(Amount::NONE, |said| said.amount);
-        self.by_end.iter().map(move |&(end, run)| (end.max(now + 1), amount(run)))
+        self.by_end.iter().map(move |&(end, run)| (end.max(now.saturating_add(1)), amount(run)))
     }
 
     /// Whether anything runs longer than it was said to.

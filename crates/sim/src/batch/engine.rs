@@ -135,7 +135,7 @@ impl<P: Policy, O: Observer> Engine<'_, '_, P, O> {
             self.next_tick = None;
         } else if self.next_tick.is_none() {
             let period = period.max(1);
-            self.next_tick = Some((self.world.now / period + 1) * period);
+            self.next_tick = Some((self.world.now / period + 1).saturating_mul(period));
         }
     }
 
