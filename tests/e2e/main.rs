@@ -13,6 +13,7 @@ mod golden_cli;
 mod hostile;
 mod interrupts;
 mod oracle_cli;
+mod production;
 mod reproduce;
 mod roundtrip;
 mod site;

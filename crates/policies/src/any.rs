@@ -6,6 +6,7 @@ use resched_sim::{
 };
 
 use crate::aria::Aria;
+use crate::batch::AnyBatchPolicy;
 use crate::capacity::Capacity;
 use crate::cogrs::CoGrs;
 use crate::coupling::Coupling;
@@ -25,6 +26,16 @@ use crate::yarn_capacity::YarnCapacity;
 use crate::yarn_fair::YarnFair;
 use crate::yarn_fifo::YarnFifo;
 
+/// A policy of either engine.
+#[derive(Debug)]
+#[allow(clippy::large_enum_variant, reason = "there is one a replay")]
+pub(crate) enum AnyKind {
+    /// For Hadoop's: maps and reduces, heartbeats, slots or containers.
+    Hadoop(AnyPolicy),
+    /// For production traces.
+    Batch(AnyBatchPolicy),
+}
+
 macro_rules! any_policy {
     ($($variant:ident),+ $(,)?) => {
         /// One of the policies of the registry, or one with a speculator.
@@ -36,6 +47,12 @@ macro_rules! any_policy {
         $(impl From<$variant> for AnyPolicy {
             fn from(policy: $variant) -> Self {
                 AnyPolicy::$variant(policy)
+            }
+        })+
+
+        $(impl From<$variant> for AnyKind {
+            fn from(policy: $variant) -> Self {
+                AnyKind::Hadoop(policy.into())
             }
         })+
 

@@ -10,6 +10,7 @@
 
 mod any;
 mod aria;
+pub mod batch;
 mod capacity;
 mod cogrs;
 mod coupling;
@@ -50,7 +51,8 @@ pub use naive_fair::NaiveFair;
 pub use parts::allocations::{Allocations, PoolConfig, PoolMode};
 pub use quincy::Quincy;
 pub use registry::{
-    FAMILIES, POLICIES, Parameter, PolicyInfo, PolicySpec, Range, SpeculatorInfo, SpeculatorSpec, family,
+    BATCH_POLICIES, FAMILIES, POLICIES, Parameter, PolicyInfo, PolicySpec, Range, SpeculatorInfo, SpeculatorSpec,
+    family,
 };
 pub use site::{CLUSTER_SETTINGS, ClusterSetting, Site, SiteConf};
 pub use speculation::SPECULATORS;

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use resched_sim::Policy;
 
-use crate::any::AnyPolicy;
+use crate::any::{AnyKind, AnyPolicy};
+use crate::batch::{self, AnyBatchPolicy};
 use crate::site::Site;
 use crate::speculation::{AnySpeculator, SPECULATORS, WithSpeculation};
 use crate::{
@@ -15,7 +16,7 @@ use crate::{
     srpt, triple_queue, yarn_capacity, yarn_fair, yarn_fifo,
 };
 
-/// All policies, in the order in which they are listed.
+/// All policies for Hadoop, in the order in which they are listed.
 #[rustfmt::skip] // one a line
 pub const POLICIES: &[PolicyInfo] = &[
     fifo::INFO,
@@ -38,6 +39,26 @@ pub const POLICIES: &[PolicyInfo] = &[
     quincy::INFO,
 ];
 
+/// All policies for production traces ([`resched_sim::batch`]), likewise.
+#[rustfmt::skip] // one a line
+pub const BATCH_POLICIES: &[PolicyInfo] = &[
+    batch::fifo::INFO,
+    batch::fair::INFO,
+    batch::drf::INFO,
+    batch::capacity::INFO,
+    batch::dress::INFO,
+    batch::easy::INFO,
+    batch::conservative::INFO,
+];
+
+/// The prefix of the names of policies for production traces. Where the trace is one, it may be left out.
+const BATCH: &str = "batch-";
+
+/// Every policy.
+fn all() -> impl Iterator<Item = &'static PolicyInfo> {
+    POLICIES.iter().chain(BATCH_POLICIES)
+}
+
 /// The policies by where they come from: a title and names, in the order in which they are told.
 #[rustfmt::skip]
 pub const FAMILIES: &[(&str, &[&str])] = &[
@@ -45,6 +66,7 @@ pub const FAMILIES: &[(&str, &[&str])] = &[
     ("Hadoop YARN", &["yarn-fifo", "yarn-fair", "yarn-capacity"]),
     ("Published algorithms", &["naive-fair", "delay", "delay-time", "coupling", "triple-queue", "dress", "cogrs"]),
     ("References and bounds", &["srpt", "aria", "flex", "quincy"]),
+    ("Production clusters", &["batch-fifo", "batch-fair", "batch-drf", "batch-capacity", "batch-dress", "easy", "conservative"]),
 ];
 
 /// A policy as the registry knows it.
@@ -59,13 +81,19 @@ pub struct PolicyInfo {
     /// Its parameters.
     pub parameters: &'static [Parameter],
     /// Makes one; `Err` says what is wrong with the values taken together.
-    pub(crate) build: fn(&Values, &Site) -> Result<AnyPolicy, String>,
+    pub(crate) build: fn(&Values, &Site) -> Result<AnyKind, String>,
 }
 
 impl PolicyInfo {
+    /// Whether it is for production traces, not for Hadoop.
+    pub fn is_batch(&self) -> bool {
+        BATCH_POLICIES.iter().any(|info| info.name == self.name)
+    }
+
     /// Whether it is an oracle, which knows what no scheduler can, as it is set by default.
     pub fn is_oracle(&self) -> bool {
-        PolicySpec::parse(self.name).and_then(|spec| spec.build()).is_ok_and(|policy| policy.is_oracle())
+        !self.is_batch()
+            && PolicySpec::parse(self.name).and_then(|spec| spec.build()).is_ok_and(|policy| policy.is_oracle())
     }
 
     /// The title of its family.
@@ -76,7 +104,7 @@ impl PolicyInfo {
 
 /// The policies of a family, in the order of [`FAMILIES`].
 pub fn family(names: &'static [&'static str]) -> impl Iterator<Item = &'static PolicyInfo> {
-    names.iter().filter_map(|name| POLICIES.iter().find(|info| info.name == *name))
+    names.iter().filter_map(|name| all().find(|info| info.name == *name))
 }
 
 /// A speculator as the registry knows it.
@@ -389,10 +417,15 @@ impl PolicySpec {
             return Err(format!("`{text}`: expected one speculator, found more; leave all but one out"));
         }
         let (name, rest) = policy.split_once(':').unwrap_or((policy, ""));
-        let info = POLICIES.iter().find(|info| info.name == name).ok_or_else(|| {
-            let hint = nearest(name, POLICIES.iter().map(|info| info.name));
+        let info = all().find(|info| info.name == name).ok_or_else(|| {
+            let hint = nearest(name, all().map(|info| info.name));
             format!("unknown policy `{name}`{hint}; `resched policies` lists them")
         })?;
+        if let (true, Some(speculator)) = (info.is_batch(), speculator) {
+            return Err(format!(
+                "policy `{name}`: expected no speculator, found `{speculator}`; these are for Hadoop only"
+            ));
+        }
         let set = read_set("policy", name, info.parameters, rest)?;
         let speculator = speculator.map(SpeculatorSpec::parse).transpose()?;
         Self::new(info, set, speculator, Arc::default())
@@ -410,7 +443,7 @@ impl PolicySpec {
             let value = value.map_err(|problem| format!("policy `{}`: {problem}", info.name))?;
             spec.values.0.insert(parameter.key, value);
         }
-        spec.build()?;
+        spec.build_either()?;
         Ok(spec)
     }
 
@@ -426,6 +459,20 @@ impl PolicySpec {
     fn text(&self, parameter: &Parameter) -> &str {
         let site = || self.site.parameters.get(&(self.info.name, parameter.key));
         self.set.get(parameter.key).or_else(site).map_or(parameter.default, String::as_str)
+    }
+
+    /// As [`PolicySpec::parse_grid`], for a production trace: there a name stands for the policy for such traces, `fifo` for
+    /// `batch-fifo`.
+    ///
+    /// # Errors
+    /// As [`PolicySpec::parse`].
+    pub fn parse_grid_for_production(text: &str) -> Result<Vec<Self>, String> {
+        let name = text.split([':', '+']).next().unwrap_or(text);
+        let is_meant = |info: &PolicyInfo| info.name.strip_prefix(BATCH) == Some(name);
+        if BATCH_POLICIES.iter().any(is_meant) {
+            return Self::parse_grid(&format!("{BATCH}{text}"));
+        }
+        Self::parse_grid(text)
     }
 
     /// Reads a policy whose values, and whose speculator's, may be lists, `delay:D=0|8|24`, and returns one for each
@@ -468,14 +515,30 @@ impl PolicySpec {
     /// Makes the policy, new for each replay.
     ///
     /// # Errors
-    /// What is wrong with the values taken together, or with a file they name.
+    /// What is wrong with the values taken together, or with a file they name; that it is for production traces.
     pub fn build(&self) -> Result<AnyPolicy, String> {
-        let base = (self.info.build)(&self.values, &self.site)
-            .map_err(|problem| format!("policy `{}`: {problem}", self.info.name))?;
-        match &self.speculator {
-            None => Ok(base),
-            Some(speculator) => Ok(WithSpeculation::new(base, speculator.build()?).into()),
+        match self.build_either()? {
+            AnyKind::Batch(_) => Err(format!("policy `{}` is for production traces, not for Hadoop", self.info.name)),
+            AnyKind::Hadoop(base) => match &self.speculator {
+                None => Ok(base),
+                Some(speculator) => Ok(WithSpeculation::new(base, speculator.build()?).into()),
+            },
         }
+    }
+
+    /// Makes the policy for a production trace, new for each replay.
+    ///
+    /// # Errors
+    /// What is wrong with the values taken together, or with a file they name; that it is for Hadoop.
+    pub fn build_batch(&self) -> Result<AnyBatchPolicy, String> {
+        match self.build_either()? {
+            AnyKind::Batch(policy) => Ok(policy),
+            AnyKind::Hadoop(_) => Err(format!("policy `{}` is for Hadoop, not for production traces", self.info.name)),
+        }
+    }
+
+    fn build_either(&self) -> Result<AnyKind, String> {
+        (self.info.build)(&self.values, &self.site).map_err(|problem| format!("policy `{}`: {problem}", self.info.name))
     }
 }
 
@@ -509,7 +572,7 @@ mod tests {
 
     #[test]
     fn every_policy_can_be_made_from_its_defaults_and_documents_its_parameters() {
-        for info in POLICIES {
+        for info in all() {
             let spec = PolicySpec::parse(info.name).unwrap();
             assert_eq!(spec.label(), info.name);
             assert!(!info.source.is_empty() && info.parameters.iter().all(|parameter| !parameter.meaning.is_empty()));
@@ -527,7 +590,7 @@ mod tests {
     #[test]
     fn every_policy_belongs_to_one_family() {
         let mut named: Vec<&str> = FAMILIES.iter().flat_map(|(_, names)| *names).copied().collect();
-        let mut all: Vec<&str> = POLICIES.iter().map(|info| info.name).collect();
+        let mut all: Vec<&str> = super::all().map(|info| info.name).collect();
         named.sort_unstable();
         all.sort_unstable();
         assert_eq!(named, all, "FAMILIES must name each of POLICIES once");

@@ -9,7 +9,11 @@
 //!
 //! Time is whole milliseconds; one seed gives one schedule. A policy sees a [`View`] that hides run times, outcomes and jobs
 //! to come, and launches through an [`Offer`] that checks every launch.
+//!
+//! This engine is Hadoop's. Traces of production clusters, whose tasks ask for processor and memory of their own, have another,
+//! without heartbeats and localities: [`batch`].
 
+pub mod batch;
 mod beats;
 mod cluster;
 mod compute_gate;
@@ -36,8 +40,8 @@ mod world;
 
 pub use beats::first_heartbeats;
 pub use cluster::{
-    Backup, Cluster, ClusterConfig, Contention, Cost, Era, Heartbeat, Interval, Jobs, Node, Nodes, Outage, Phase,
-    ReduceModel, Slow, Splits,
+    Backup, Cluster, ClusterConfig, Contention, Cost, Era, Heartbeat, Interval, Jobs, Machines, Node, Nodes, Outage,
+    Phase, Placement, ReduceModel, Slow, Splits,
 };
 pub use containers::{AmState, Ask, Calculator, Container, ContainerState, Containers, Reservation, Size, System};
 pub use cost::{Fluid, Script, slowstart_threshold};

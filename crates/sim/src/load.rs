@@ -346,16 +346,22 @@ impl Loader<'_> {
             (AttemptRow::TABLE, self.attempts.ready()?),
             (SplitRow::TABLE, self.splits.ready()?),
         ] {
-            if left {
-                return Err(Error::Trace(resched_trace::Error::Trace {
-                    path: self.trace.dir().join(format!("{table}.parquet")),
-                    problem: "the rows are not grouped in the order of the jobs and tasks tables".to_owned(),
-                    remedy: "ingest the sources again".to_owned(),
-                }));
-            }
+            check_end(self.trace, table, left)?;
         }
         Ok(())
     }
+}
+
+/// That no row of a table is left over.
+pub(crate) fn check_end(trace: &Trace, table: &str, left: bool) -> Result<(), Error> {
+    if !left {
+        return Ok(());
+    }
+    Err(Error::Trace(resched_trace::Error::Trace {
+        path: trace.dir().join(format!("{table}.parquet")),
+        problem: "the rows are not grouped in the order of the jobs and tasks tables".to_owned(),
+        remedy: "ingest the sources again".to_owned(),
+    }))
 }
 
 const LOST_MAP: LoggedMap = LoggedMap { outcome: Outcome::Unknown, level: Level::Off, run: 0 };
@@ -403,7 +409,7 @@ impl Shuffles {
 }
 
 /// Goes through some columns of a table, row by row.
-struct Cursor {
+pub(crate) struct Cursor {
     batches: Box<dyn Iterator<Item = Result<RecordBatch, resched_trace::Error>>>,
     names: &'static [&'static str],
     columns: Vec<Column>,
@@ -418,13 +424,13 @@ enum Column {
 }
 
 impl Cursor {
-    fn new<R: Row + 'static>(trace: &Trace, names: &'static [&'static str]) -> Result<Self, Error> {
+    pub(crate) fn new<R: Row + 'static>(trace: &Trace, names: &'static [&'static str]) -> Result<Self, Error> {
         let batches = Box::new(trace.columns::<R>(names)?);
         Ok(Self { batches, names, columns: Vec::new(), row: 0, length: 0 })
     }
 
     /// Whether there is a current row; fetches the next batch when this one is used up.
-    fn ready(&mut self) -> Result<bool, Error> {
+    pub(crate) fn ready(&mut self) -> Result<bool, Error> {
         while self.row == self.length {
             let Some(batch) = self.batches.next() else { return Ok(false) };
             let batch = batch?;
@@ -434,12 +440,12 @@ impl Cursor {
         Ok(true)
     }
 
-    fn advance(&mut self) {
+    pub(crate) fn advance(&mut self) {
         self.row += 1;
     }
 
     /// The text in a column of the current row, by the column's place among those asked for.
-    fn text(&self, column: usize) -> Option<&str> {
+    pub(crate) fn text(&self, column: usize) -> Option<&str> {
         match self.columns.get(column)? {
             Column::Text(array) => array.is_valid(self.row).then(|| array.value(self.row)),
             Column::Int(_) => None,
@@ -447,7 +453,7 @@ impl Cursor {
     }
 
     /// The number in a column of the current row.
-    fn int(&self, column: usize) -> Option<i64> {
+    pub(crate) fn int(&self, column: usize) -> Option<i64> {
         match self.columns.get(column)? {
             Column::Int(array) => array.is_valid(self.row).then(|| array.value(self.row)),
             Column::Text(_) => None,

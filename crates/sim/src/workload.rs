@@ -336,7 +336,7 @@ fn write_usual_task_name(job: &str, kind: Kind, number: u32, text: &mut String) 
 }
 
 /// A job id as Hadoop orders it: `job_1_9999` before `job_1_10000`.
-fn natural(id: &str) -> (Vec<(usize, &str)>, &str) {
+pub(crate) fn natural(id: &str) -> (Vec<(usize, &str)>, &str) {
     (id.split('_').map(|part| (part.len(), part)).collect(), id)
 }
 

@@ -8,8 +8,10 @@ use std::time::Instant;
 
 use indicatif::ProgressBar;
 use resched_analysis::{Run, Summary};
-use resched_policies::{PolicySpec, SiteConf};
-use resched_sim::{Cluster, ClusterConfig, Kind, Options, Policy, RunWriter, Skipped, System, Workload, load, replay};
+use resched_policies::{BATCH_POLICIES, PolicySpec, SiteConf};
+use resched_sim::{
+    Cluster, ClusterConfig, Kind, Options, Policy, RunWriter, Skipped, System, Workload, batch, load, replay,
+};
 use resched_trace::run::{self, RunCluster, RunInfo, RunSite, RunTrace};
 use resched_trace::store::{StagedDir, Trace};
 use resched_trace::workload::write_trace;
@@ -27,7 +29,8 @@ pub(crate) struct Args {
     #[arg(value_name = "TRACE|WORKLOAD.toml")]
     trace: PathBuf,
     /// A policy, `name` or `name:key=value,…`; may be given more than once. `key=1|2|3` stands for three policies,
-    /// `name+speculator` for a policy with backups of slow tasks.
+    /// `name+speculator` for a policy with backups of slow tasks. For a trace of a production cluster `fifo` stands for
+    /// `batch-fifo`, and so on.
     #[arg(long = "policy", required = true, value_name = "POLICY")]
     policies: Vec<String>,
     /// The cluster to replay on (TOML); without it the trace's own machines.
@@ -74,9 +77,12 @@ pub(super) struct Done {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    // What is wrong with the trace is said once it is opened for the replay.
+    let of_production = is_folder_of_production(&args.trace);
+    let parse = if of_production { PolicySpec::parse_grid_for_production } else { PolicySpec::parse_grid };
     let mut policies = Vec::new();
     for text in &args.policies {
-        policies.extend(PolicySpec::parse_grid(text).map_err(Failure::request)?);
+        policies.extend(parse(text).map_err(Failure::request)?);
     }
     let SiteConf { site, cluster, files, warnings } =
         args.site_conf.as_deref().map_or_else(|| Ok(SiteConf::default()), SiteConf::read).map_err(Failure::request)?;
@@ -105,6 +111,11 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         return print(&lines.map_err(|error| Failure::work(error.to_string()))?.join("\n"));
     }
     print(&(told(&done) + &left_out(&skipped)))
+}
+
+/// Whether there is a trace, and one of a production cluster.
+fn is_folder_of_production(path: &Path) -> bool {
+    path.is_dir() && Trace::open(path).is_ok_and(|trace| batch::is_production(&trace).unwrap_or(false))
 }
 
 /// The runs, and what of the trace they leave out, by cause.
@@ -138,24 +149,47 @@ impl Request<'_> {
         } else {
             Trace::open(path)?
         };
-        let cluster = Cluster::for_trace(self.config.clone(), &trace)?;
-        let (workload, skipped) = load(&trace, &cluster, self.seed)?;
+        self.check_kinds(&trace)?;
+        let rules = serde_json::to_value(&self.config).map_err(|error| Failure::work(error.to_string()))?;
         let info = RunInfo {
             trace: RunTrace { path: path.display().to_string(), sha256: trace.fingerprint()? },
-            rules: serde_json::to_value(&cluster.config).map_err(|error| Failure::work(error.to_string()))?,
+            rules,
             site: self.site.clone(),
-            cost_model: cluster.config.cost.model().to_owned(),
-            reduce_model: cluster.config.cost.reduce.name().to_owned(),
+            cost_model: self.config.cost.model().to_owned(),
+            reduce_model: self.config.cost.reduce.name().to_owned(),
             seed: self.seed,
-            skipped,
             ..RunInfo::default()
         };
+        let wants = |batch: bool| self.policies.iter().any(|policy| policy.info.is_batch() == batch);
+        let hadoop = if wants(false) { Some(self.load_hadoop(&trace)?) } else { None };
+        let production = if wants(true) { Some(batch::load(&trace, &self.config)?) } else { None };
+        let world = World { hadoop, production, info };
+        Ok(Outcome { done: self.replay_all(&world, &dirs)?, skipped: world.skipped() })
+    }
+
+    /// That no policy for Hadoop is asked for a trace of another kind.
+    fn check_kinds(&self, trace: &Trace) -> Result<(), Failure> {
+        let Some(policy) = self.policies.iter().find(|policy| !policy.info.is_batch()) else { return Ok(()) };
+        if !batch::is_production(trace)? {
+            return Ok(());
+        }
+        let names: Vec<&str> = BATCH_POLICIES.iter().map(|info| info.name).collect();
+        Err(Failure::request(format!(
+            "policy `{}` schedules Hadoop's maps and reduces, and the tasks of {} are none; choose one of {}",
+            policy.label(),
+            trace.dir().display(),
+            names.join(", ")
+        )))
+    }
+
+    fn load_hadoop(&self, trace: &Trace) -> Result<Hadoop, Failure> {
+        let cluster = Cluster::for_trace(self.config.clone(), trace)?;
+        let (workload, skipped) = load(trace, &cluster, self.seed)?;
         // What is wrong with the cluster under the system of any policy is said before the first replay.
-        for policy in self.policies {
+        for policy in self.policies.iter().filter(|policy| !policy.info.is_batch()) {
             cluster.for_system(policy.build().map_err(Failure::request)?.system())?;
         }
-        let world = World { workload, cluster, info };
-        Ok(Outcome { done: self.replay_all(&world, &dirs)?, skipped: world.info.skipped })
+        Ok(Hadoop { workload, cluster, skipped })
     }
 
     /// The folder of each run: its label, with what cannot stand in a file's name replaced. All of them can be written.
@@ -181,8 +215,8 @@ impl Request<'_> {
     /// Replays under all policies, several at once; a run does not depend on what runs beside it.
     fn replay_all(&self, world: &World, dirs: &[PathBuf]) -> Result<Vec<Done>, Failure> {
         let progress = ReplayProgress::new();
-        let jobs = world.workload.jobs().len() as u64;
-        let bars: Vec<ProgressBar> = self.policies.iter().map(|policy| progress.add(&policy.label(), jobs)).collect();
+        let bar = |policy: &PolicySpec| progress.add(&policy.label(), world.jobs(policy));
+        let bars: Vec<ProgressBar> = self.policies.iter().map(bar).collect();
         let next = AtomicUsize::new(0);
         let results: Vec<Mutex<Option<Result<Done, Failure>>>> = dirs.iter().map(|_| Mutex::new(None)).collect();
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
@@ -212,43 +246,122 @@ impl Request<'_> {
 
     fn replay_one(&self, world: &World, policy: &PolicySpec, dir: &Path, bar: &ProgressBar) -> Result<Done, Failure> {
         let label = policy.label();
+        let info =
+            RunInfo { label: label.clone(), policy: policy.name(), params: policy.parameters(), ..world.info.clone() };
+        let started = Instant::now();
+        let kept = match (&world.production, &world.hadoop) {
+            (Some(production), _) if policy.info.is_batch() => self.replay_batch(production, policy, info, dir, bar)?,
+            (_, Some(hadoop)) => self.replay_hadoop(hadoop, policy, info, dir, bar)?,
+            _ => return Err(Failure::work("a policy has no world to replay; this is a defect of resched")),
+        };
+        let wall_ms = if kept { None } else { u64::try_from(started.elapsed().as_millis()).ok() };
+        let summary = Summary::of(&Run::open(dir)?);
+        Ok(Done { summary, dir: dir.to_path_buf(), label, jobs: world.jobs(policy), wall_ms })
+    }
+
+    /// Returns whether the run was there already.
+    fn replay_hadoop(
+        &self,
+        world: &Hadoop,
+        policy: &PolicySpec,
+        info: RunInfo,
+        dir: &Path,
+        bar: &ProgressBar,
+    ) -> Result<bool, Failure> {
         let mut made = policy.build().map_err(Failure::request)?;
         let cluster = world.cluster.for_system(made.system())?;
-        let mut info = RunInfo {
-            label: label.clone(),
-            cluster: in_short(&cluster),
-            policy: policy.name(),
-            params: policy.parameters(),
-            ..world.info.clone()
-        };
-        let told = |wall_ms| -> Result<Done, Failure> {
-            let (dir, jobs) = (dir.to_path_buf(), world.workload.jobs().len() as u64);
-            Ok(Done { summary: Summary::of(&Run::open(&dir)?), dir, label: label.clone(), jobs, wall_ms })
-        };
+        let mut info = RunInfo { cluster: in_short(&cluster), skipped: world.skipped.clone(), ..info };
         if self.resume && is_there(dir, &info, self.decisions) {
-            return told(None);
+            return Ok(true);
         }
-        let started = Instant::now();
         let mut writer = RunWriter::create(dir, &world.workload, &cluster)?;
         if self.decisions {
             writer = writer.with_decisions()?;
         }
         let options = Options { seed: self.seed, ..Options::default() };
-        let tally = replay(&world.workload, &cluster, (&label, &mut made), &options, &mut writer, &mut |jobs| {
+        let tally = replay(&world.workload, &cluster, (&info.label, &mut made), &options, &mut writer, &mut |jobs| {
             bar.set_position(jobs)
         })?;
         info.events = tally.events;
         writer.finish(info)?;
-        told(u64::try_from(started.elapsed().as_millis()).ok())
+        Ok(false)
+    }
+
+    /// Likewise.
+    fn replay_batch(
+        &self,
+        world: &batch::Loaded,
+        policy: &PolicySpec,
+        info: RunInfo,
+        dir: &Path,
+        bar: &ProgressBar,
+    ) -> Result<bool, Failure> {
+        let mut made = policy.build_batch().map_err(Failure::request)?;
+        let batch::Loaded { workload, machines, skipped } = world;
+        let mut info = RunInfo { cluster: machines_in_short(machines), skipped: skipped.clone(), ..info };
+        if self.resume && is_there(dir, &info, self.decisions) {
+            return Ok(true);
+        }
+        let mut writer = batch::RunWriter::create(dir, workload, machines)?;
+        if self.decisions {
+            writer = writer.with_decisions()?;
+        }
+        let tally = batch::replay(workload, machines, (&info.label, &mut made), &mut writer, &mut |jobs| {
+            bar.set_position(jobs)
+        })?;
+        info.events = tally.events;
+        writer.finish(info)?;
+        Ok(false)
     }
 }
 
 /// What all replays share.
 struct World {
+    /// For policies for Hadoop, if any is asked for.
+    hadoop: Option<Hadoop>,
+    /// For policies for production traces, if any is asked for.
+    production: Option<batch::Loaded>,
+    info: RunInfo,
+}
+
+struct Hadoop {
     workload: Workload,
     /// The machines, to be taken under the system of each policy.
     cluster: Cluster,
-    info: RunInfo,
+    skipped: Skipped,
+}
+
+impl World {
+    /// How many jobs a policy replays.
+    fn jobs(&self, policy: &PolicySpec) -> u64 {
+        let hadoop = self.hadoop.as_ref().map(|world| world.workload.jobs().len());
+        let production = self.production.as_ref().map(|world| world.workload.jobs().len());
+        let jobs = if policy.info.is_batch() { production } else { hadoop };
+        jobs.unwrap_or(0) as u64
+    }
+
+    /// What of the trace was left out or mended; where the two kinds of policies differ in it, the more.
+    fn skipped(&self) -> Skipped {
+        let mut all = self.hadoop.as_ref().map(|world| world.skipped.clone()).unwrap_or_default();
+        for (cause, &n) in self.production.iter().flat_map(|world| &world.skipped) {
+            let known = all.entry(cause.clone()).or_default();
+            *known = n.max(*known);
+        }
+        all
+    }
+}
+
+/// What `run.json` says of the machines of a production cluster.
+fn machines_in_short(machines: &batch::Machines) -> RunCluster {
+    let racks: BTreeSet<&str> = machines.nodes().iter().filter_map(|node| node.rack.as_deref()).collect();
+    let total = machines.total();
+    RunCluster {
+        nodes: machines.nodes().len() as u64,
+        racks: racks.len() as u64,
+        memory_mb: (total.memory > 0).then_some(total.memory >> 20),
+        vcores: Some(total.cpu / 1000),
+        ..RunCluster::default()
+    }
 }
 
 /// What `run.json` says of a cluster.

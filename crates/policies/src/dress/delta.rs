@@ -2,13 +2,13 @@
 
 /// What a category has and wants, in containers.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Category {
+pub(crate) struct Category {
     /// Its part of what is free (A_c1 or A_c2).
-    pub(super) free: f64,
+    pub(crate) free: f64,
     /// What its jobs are expected to release by the next tick (F_1 or F_2).
-    pub(super) releases: f64,
+    pub(crate) releases: f64,
     /// What each of its pending jobs asks for (r).
-    pub(super) pending: Vec<f64>,
+    pub(crate) pending: Vec<f64>,
 }
 
 impl Category {
@@ -25,20 +25,20 @@ impl Category {
 
 /// The limits of δ, and how it moves.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct DeltaRules {
+pub(crate) struct DeltaRules {
     /// All containers of the cluster (Tot).
-    pub(super) total: f64,
+    pub(crate) total: f64,
     /// The least δ.
-    pub(super) min: f64,
+    pub(crate) min: f64,
     /// The greatest δ.
-    pub(super) max: f64,
+    pub(crate) max: f64,
     /// Whether small jobs get no more of the large jobs' surplus than they lack; as printed, they get all of it.
-    pub(super) cap_transfer: bool,
+    pub(crate) cap_transfer: bool,
 }
 
 impl DeltaRules {
     /// How what is free is divided between small and large jobs: A_c1 is what small jobs have left of their part.
-    pub(super) fn divide(&self, delta: f64, free: f64, used_by_small: f64) -> (f64, f64) {
+    pub(crate) fn divide(&self, delta: f64, free: f64, used_by_small: f64) -> (f64, f64) {
         let small = (delta * self.total - used_by_small).max(0.0).min(free);
         (small, free - small)
     }
@@ -48,7 +48,7 @@ impl DeltaRules {
     /// If small jobs will have all that they ask for, the rest goes to large jobs; else, if large jobs will, their rest goes
     /// to small jobs; else both are filled from the smallest job on, and what large jobs leave over goes to the small jobs that it
     /// is enough for.
-    pub(super) fn next(&self, delta: f64, small: &mut Category, large: &mut Category) -> f64 {
+    pub(crate) fn next(&self, delta: f64, small: &mut Category, large: &mut Category) -> f64 {
         let (lack, surplus) = (small.demand() - small.supply(), large.supply() - large.demand());
         let moved = if lack <= 0.0 {
             lack

@@ -14,8 +14,8 @@
 //! not. Jobs of both categories are served in the order of submission, each while its category has room. Containers are
 //! counted in containers of maps; others by their size. A category may always have one master and run one task.
 
-mod delta;
-mod phases;
+pub(crate) mod delta;
+pub(crate) mod phases;
 
 use resched_sim::{
     Ask, Container, ContainerState, JobId, JobView, Kind, Ms, NodeId, Offer, Orders, Policy, Resources, RunView,

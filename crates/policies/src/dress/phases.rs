@@ -11,20 +11,20 @@ use resched_sim::Ms;
 
 /// By what phases are told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct PhaseRules {
+pub(crate) struct PhaseRules {
     /// How far back one looks for starts and ends (pw), ms.
-    pub(super) window: Ms,
+    pub(crate) window: Ms,
     /// More starts than this in the window begin a phase (ts).
-    pub(super) starts: u32,
+    pub(crate) starts: u32,
     /// More ends than this in the window begin its release (te).
-    pub(super) ends: u32,
+    pub(crate) ends: u32,
     /// What is compared with what it was a window ago.
-    pub(super) counted: Counted,
+    pub(crate) counted: Counted,
 }
 
 /// What Algorithm 1 compares with what it was a window ago.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Counted {
+pub(crate) enum Counted {
     /// The starts of the phase so far: ends do not hide starts.
     Starts,
     /// The running tasks of the job, as printed.
@@ -33,7 +33,7 @@ pub(super) enum Counted {
 
 /// How many containers a phase is expected to release by the next tick (spec B.9).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum ReleaseMode {
+pub(crate) enum ReleaseMode {
     /// `p(t+1)`, as printed: all that it has released by then, the containers that are free already among them.
     Literal,
     /// `p(t+1) − p(t)`: what the ramp says for this tick alone.
@@ -44,14 +44,14 @@ pub(super) enum ReleaseMode {
 
 /// A start of a task, by which its end is told; numbered within its job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Start(u32);
+pub(crate) struct Start(u32);
 
 /// Where a start belongs once its task has ended.
 const ENDED: u32 = u32::MAX;
 
 /// The phases of one job.
 #[derive(Debug, Default)]
-pub(super) struct Phases {
+pub(crate) struct Phases {
     phases: Vec<Phase>,
     /// The phase that takes the next start.
     open: usize,
@@ -88,7 +88,7 @@ struct Phase {
 
 impl Phases {
     /// A task has started.
-    pub(super) fn start(&mut self, at: Ms) -> Start {
+    pub(crate) fn start(&mut self, at: Ms) -> Start {
         self.began.get_or_insert(at);
         self.ended = None;
         let phase = self.phase(self.open);
@@ -102,7 +102,7 @@ impl Phases {
     }
 
     /// The task of this start has ended.
-    pub(super) fn end(&mut self, start: Start, at: Ms) {
+    pub(crate) fn end(&mut self, start: Start, at: Ms) {
         let Some(place) = self.places.get_mut(start.0 as usize) else { return };
         let place = std::mem::replace(place, ENDED) as usize;
         if let Some(phase) = self.phases.get_mut(place) {
@@ -113,7 +113,7 @@ impl Phases {
     }
 
     /// Looks for starts and ends of phases. `waits` says whether the job has tasks that do not run yet.
-    pub(super) fn tick(&mut self, now: Ms, waits: bool, rules: &PhaseRules) {
+    pub(crate) fn tick(&mut self, now: Ms, waits: bool, rules: &PhaseRules) {
         for phase in &mut self.phases {
             phase.forget(now - rules.window);
         }
@@ -127,7 +127,7 @@ impl Phases {
     }
 
     /// How many containers the job is expected to release within the tick after `now` (f, Equation 5).
-    pub(super) fn releases(&self, now: Ms, tick: Ms, mode: ReleaseMode) -> f64 {
+    pub(crate) fn releases(&self, now: Ms, tick: Ms, mode: ReleaseMode) -> f64 {
         match (self.began, self.ended) {
             (Some(_), None) => self.phases.iter().map(|phase| phase.releases(now, tick, mode)).sum(),
             _ => 0.0,

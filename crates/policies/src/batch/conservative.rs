@@ -1,0 +1,247 @@
+//! Conservative backfilling: every task that waits has a reservation, and none that comes later delays it.
+//!
+//! **What it does.** A task gets, when it begins to wait, the earliest place in the plan at which by all estimates enough is free
+//! for as long as it is said to run, beside what runs and what was planned before. When something ends early, the plan is
+//! compressed: in the order of reservations each is taken out and put in at its earliest place again, which is never later, until
+//! none moves.
+//!
+//! **Source.** Mu'alem and Feitelson, *Utilization, predictability, workloads, and user runtime estimates*, 2001.
+//!
+//! **Decisions.** Estimates and what is free are those of [`super::easy`]. When something runs longer than it was said to, or when
+//! machines change, no promise can be kept: the plan is made anew in the same order. When a task finds no single machine with room
+//! at its reserved instant, it is put off, and the plan is compressed at the next event. A reservation lasts at least a
+//! millisecond. The plan holds `depth` instances and gangs; others are planned as these start.
+
+use std::collections::{BTreeSet, VecDeque};
+
+use resched_sim::batch::{Amount, Ended, Offer, Policy, View};
+use resched_sim::{Ms, TaskId, Violation};
+
+use super::easy::said_end;
+use super::estimates::Running;
+use super::profile::Profile;
+use crate::registry::{Parameter, PolicyInfo, Values};
+
+/// Its entry in the registry.
+pub(crate) const INFO: PolicyInfo = PolicyInfo {
+    name: "conservative",
+    title: "Conservative backfilling: tasks run ahead where that delays none before them",
+    source: "Mu'alem and Feitelson 2001",
+    parameters: &[Parameter::integer(
+        "depth",
+        "500",
+        1,
+        1_000_000,
+        "tasks",
+        "how many instances and gangs have reservations at a time",
+    )],
+    build: |values, _| Ok(Conservative::new(values).into()),
+};
+
+/// What must be done to the plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Change {
+    None,
+    Compress,
+    Anew,
+}
+
+/// The policy.
+#[derive(Debug)]
+pub struct Conservative {
+    /// Tasks with units that are not planned yet, in the order in which they came.
+    backlog: VecDeque<TaskId>,
+    in_backlog: BTreeSet<TaskId>,
+    /// By when they came.
+    plan: Vec<Planned>,
+    running: Running,
+    /// What runs and what is planned.
+    profile: Profile,
+    depth: usize,
+    change: Change,
+}
+
+/// An instance or a gang with its reservation.
+#[derive(Debug, Clone, Copy)]
+struct Planned {
+    task: TaskId,
+    unit: Amount,
+    length: Ms,
+    /// When it is to start, ms; `None` if it never fits.
+    start: Option<Ms>,
+    /// Whether no single machine had room for it when it was to start.
+    postponed: bool,
+}
+
+impl Planned {
+    fn put_in(&self, profile: &mut Profile) {
+        if let Some(start) = self.start {
+            profile.add(start, start.saturating_add(self.length), self.unit);
+        }
+    }
+
+    /// What of its place is before `now` has been forgotten already.
+    fn take_out(&self, profile: &mut Profile, now: Ms) {
+        if let Some(start) = self.start {
+            profile.remove(start.max(now), start.saturating_add(self.length).max(now), self.unit);
+        }
+    }
+
+    /// Takes the earliest place from an instant on. Returns whether that is another than before.
+    fn place(&mut self, profile: &mut Profile, total: Amount, from: Ms) -> bool {
+        let before = self.start;
+        self.start = profile.earliest(self.unit, self.length, total, from);
+        self.postponed = false;
+        self.put_in(profile);
+        self.start != before
+    }
+}
+
+impl Conservative {
+    fn new(values: &Values) -> Self {
+        Self {
+            backlog: VecDeque::new(),
+            in_backlog: BTreeSet::new(),
+            plan: Vec::new(),
+            running: Running::default(),
+            profile: Profile::new(0, std::iter::empty()),
+            depth: values.integer("depth") as usize,
+            change: Change::None,
+        }
+    }
+
+    /// Takes units from the backlog into the plan, without places. Returns how many stood in the plan before.
+    fn take_in(&mut self, view: View<'_>) -> usize {
+        let before = self.plan.len();
+        while self.plan.len() < self.depth
+            && let Some(&task) = self.backlog.front()
+        {
+            let planned = self.plan.iter().filter(|planned| planned.task == task).count();
+            let missing = (view.waiting(task) as usize).saturating_sub(planned);
+            let room = self.depth - self.plan.len();
+            let unit = Planned {
+                task,
+                unit: view.task(task).unit(),
+                length: view.estimate(task).max(1),
+                start: None,
+                postponed: false,
+            };
+            self.plan.extend(std::iter::repeat_n(unit, missing.min(room)));
+            if missing > room {
+                break;
+            }
+            self.backlog.pop_front();
+            self.in_backlog.remove(&task);
+        }
+        before
+    }
+
+    /// Gives every unit of the plan its place. `known` units had theirs before.
+    fn arrange(&mut self, known: usize, view: View<'_>) {
+        let (now, total) = (view.now(), view.total());
+        let (old, new) = self.plan.split_at_mut(known);
+        if self.change == Change::Anew {
+            self.profile = Profile::new(now, self.running.ends(now));
+            for planned in old.iter_mut() {
+                planned.place(&mut self.profile, total, now);
+            }
+        }
+        let mut moves = self.change == Change::Compress;
+        while moves {
+            moves = false;
+            for planned in old.iter_mut() {
+                planned.take_out(&mut self.profile, now);
+                moves |= planned.place(&mut self.profile, total, now);
+            }
+        }
+        for planned in new {
+            planned.place(&mut self.profile, total, now);
+        }
+        self.change = Change::None;
+    }
+
+    /// What was planned until some instant ends before.
+    fn shorten(&mut self, end: Ms, planned: Ms, amount: Amount) {
+        if end < planned {
+            self.profile.remove(end, planned, amount);
+            self.change = self.change.max(Change::Compress);
+        }
+    }
+
+    /// Starts what is to start now.
+    fn start_due(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        let (now, total) = (offer.view().now(), offer.view().total());
+        let mut kept = 0;
+        for place in 0..self.plan.len() {
+            let mut planned = self.plan[place];
+            if planned.start == Some(now) {
+                let end = said_end(planned.task, offer.view()).max(now.saturating_add(1));
+                offer.start(planned.task, 1)?;
+                if let Some(run) = offer.latest().next() {
+                    self.running.add(run, planned.task, end, offer.view());
+                    let reserved = now.saturating_add(planned.length);
+                    self.shorten(end, reserved, planned.unit);
+                    if end > reserved {
+                        self.change = Change::Anew;
+                    }
+                    continue;
+                }
+                planned.take_out(&mut self.profile, now);
+                planned.place(&mut self.profile, total, now.saturating_add(1));
+                planned.postponed = true;
+            }
+            self.plan[kept] = planned;
+            kept += 1;
+        }
+        self.plan.truncate(kept);
+        Ok(())
+    }
+}
+
+impl Policy for Conservative {
+    fn queued(&mut self, task: TaskId, _view: View<'_>) {
+        if self.in_backlog.insert(task) {
+            self.backlog.push_back(task);
+        }
+    }
+
+    fn ended(&mut self, ended: &Ended, _view: View<'_>) {
+        self.profile.advance(ended.finish);
+        if let Some((said, amount)) = self.running.remove(ended) {
+            self.shorten(ended.finish, said, amount);
+            if ended.finish > said {
+                self.change = self.change.max(Change::Compress);
+            }
+        }
+    }
+
+    fn machines_changed(&mut self, _view: View<'_>) {
+        self.change = Change::Anew;
+    }
+
+    fn schedule(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        let now = offer.view().now();
+        self.profile.advance(now);
+        // Others were planned around what could not start.
+        if self.plan.iter().any(|planned| planned.postponed) {
+            self.change = self.change.max(Change::Compress);
+        }
+        let is_missed = |planned: &Planned| !planned.postponed && planned.start.is_some_and(|start| start < now);
+        let missed = self.plan.iter().any(is_missed);
+        if missed || self.running.is_overdue(now) {
+            self.change = Change::Anew;
+        }
+        // What starts makes room in a plan that was full.
+        loop {
+            let known = self.take_in(offer.view());
+            if self.plan.len() > known || self.change != Change::None {
+                self.arrange(known, offer.view());
+            }
+            let before = self.plan.len();
+            self.start_due(offer)?;
+            if self.plan.len() == before || self.backlog.is_empty() {
+                return Ok(());
+            }
+        }
+    }
+}

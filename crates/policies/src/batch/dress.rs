@@ -1,0 +1,277 @@
+//! DRESS for tasks with requests of their own: a part of the machines, of changing size, is kept for jobs with small demands
+//! (policies B.9).
+//!
+//! **What it does.** A job that asks for more than a share θ of the machines is large, another small. Small jobs may hold a share δ,
+//! large ones the rest; within its category tasks start in the order of submission. Every tick δ is moved by what both categories
+//! ask for, have free, and are expected to release soon, by the rules of [`crate::Dress`]: its phases and its Algorithm 3.
+//!
+//! **Source.** DRESS (Mao et al.), Equations 1 to 9, Algorithms 1 to 3, with the corrections of spec B.9.
+//!
+//! **Decisions.** Where DRESS counts containers, this counts dominant shares of all that the machines offer: of a job's demand, of what
+//! a category holds and of what is free (1 less the dominant share of what is used). A job's demand is what its first stages
+//! ask for when it is submitted. What a phase is expected to release counts as so many of the job's running tasks, on average. A
+//! category that holds nothing may always run one task. The tick is longer than in DRESS, for these traces last for weeks.
+
+use std::collections::BTreeSet;
+
+use resched_sim::batch::{Amount, Ended, Offer, Orders, Policy, View};
+use resched_sim::{JobId, Ms, TaskId, Violation};
+
+use super::queue::Queue;
+use crate::dress::delta::{Category, DeltaRules};
+use crate::dress::phases::{Counted, PhaseRules, Phases, ReleaseMode, Start};
+use crate::registry::{Parameter, PolicyInfo, Values};
+
+/// Its entry in the registry.
+pub(crate) const INFO: PolicyInfo = PolicyInfo {
+    name: "batch-dress",
+    title: "DRESS: a part of the machines is kept for small jobs",
+    source: "DRESS, Algorithms 1 to 3",
+    parameters: &[
+        Parameter::number("theta", "0.1", 0.0, 1.0, "", "share of the machines beyond which a job is large (θ)"),
+        Parameter::number("delta", "0.1", 0.0, 1.0, "", "share kept for small jobs at the start (δ)"),
+        Parameter::number("delta_min", "0.01", 0.0, 1.0, "", "the least δ"),
+        Parameter::number("delta_max", "0.99", 0.0, 1.0, "", "the greatest δ"),
+        Parameter::boolean(
+            "cap_transfer",
+            "false",
+            "large jobs give small ones no more than they lack; false: all that they do not need",
+        ),
+        Parameter::integer("pw", "10000", 1, 86_400_000, "ms", "window in which starts and ends make a phase"),
+        Parameter::integer("ts", "5", 0, 1_000_000, "tasks", "more starts than this in the window begin a phase"),
+        Parameter::integer("te", "5", 0, 1_000_000, "tasks", "more ends than this in the window begin its release"),
+        Parameter::choice(
+            "release",
+            "observed",
+            &["observed", "incremental", "literal"],
+            "expected releases: of what still runs, of the next tick alone, or as printed",
+        ),
+        Parameter::integer("tick", "10000", 1, 86_400_000, "ms", "between two moves of δ"),
+    ],
+    build: |values, _| Ok(BatchDress::new(values)?.into()),
+};
+
+/// Shares are added up in floating point: what is over a limit by so little is not.
+const HAIR: f64 = 1e-9;
+
+/// The places of the categories.
+const SMALL: usize = 0;
+const LARGE: usize = 1;
+
+/// The policy.
+#[derive(Debug)]
+pub struct BatchDress {
+    theta: f64,
+    delta: f64,
+    /// δ as it was told last.
+    told: Option<f64>,
+    rules: DeltaRules,
+    phase_rules: PhaseRules,
+    release: ReleaseMode,
+    tick: Ms,
+    queues: [Queue; 2],
+    used: [Amount; 2],
+    /// Tasks that wait and have not been put into a queue yet.
+    fresh: Vec<TaskId>,
+    /// Jobs whose category has not been told yet.
+    untold: Vec<JobId>,
+    /// By job.
+    jobs: Vec<Own>,
+    /// Jobs that have not ended.
+    active: BTreeSet<JobId>,
+    /// By task: how many of its units count in what its job asks for.
+    counted: Vec<u32>,
+    /// By run.
+    starts: Vec<Option<Start>>,
+    /// Room for the pending demands of both categories.
+    categories: [Category; 2],
+}
+
+/// What is known of a job.
+#[derive(Debug, Default)]
+struct Own {
+    category: Option<usize>,
+    asked: Amount,
+    used: Amount,
+    running: u32,
+    phases: Phases,
+}
+
+impl BatchDress {
+    fn new(values: &Values) -> Result<Self, String> {
+        let [min, max] = ["delta_min", "delta_max"].map(|key| values.number(key));
+        if min > max {
+            return Err(format!("delta_min: expected at most delta_max, {max}, found {min}"));
+        }
+        Ok(Self {
+            theta: values.number("theta"),
+            delta: values.number("delta"),
+            told: None,
+            rules: DeltaRules { total: 1.0, min, max, cap_transfer: values.boolean("cap_transfer") },
+            phase_rules: PhaseRules {
+                window: values.integer("pw"),
+                starts: values.integer("ts") as u32,
+                ends: values.integer("te") as u32,
+                counted: Counted::Starts,
+            },
+            release: match values.text("release") {
+                "literal" => ReleaseMode::Literal,
+                "incremental" => ReleaseMode::Incremental,
+                _ => ReleaseMode::Observed,
+            },
+            tick: values.integer("tick"),
+            queues: [Queue::new(false), Queue::new(false)],
+            used: [Amount::NONE; 2],
+            fresh: Vec::new(),
+            untold: Vec::new(),
+            jobs: Vec::new(),
+            active: BTreeSet::new(),
+            counted: Vec::new(),
+            starts: Vec::new(),
+            categories: Default::default(),
+        })
+    }
+
+    /// Counts what waits of a task anew.
+    fn count(&mut self, task: TaskId, view: View<'_>) {
+        self.counted.resize(self.counted.len().max(task.index() + 1), 0);
+        let before = std::mem::replace(&mut self.counted[task.index()], view.waiting(task));
+        let (spec, own) = (view.task(task), &mut self.jobs[view.task(task).job.index()]);
+        let of = |units: u32| spec.unit().times(u64::from(units));
+        own.asked = own.asked.plus(of(view.waiting(task))).minus(of(before));
+    }
+
+    /// Puts new tasks into the queue of their jobs' category, which is known when all first tasks are.
+    fn settle(&mut self, view: View<'_>) {
+        for task in std::mem::take(&mut self.fresh) {
+            let job = view.task(task).job;
+            let own = &mut self.jobs[job.index()];
+            let category = *own.category.get_or_insert_with(|| {
+                self.untold.push(job);
+                if own.asked.dominant_share(view.total()) > self.theta + HAIR { LARGE } else { SMALL }
+            });
+            self.queues[category].add(task, view);
+        }
+    }
+
+    /// Takes down what each category asks for and is expected to release.
+    fn survey(&mut self, view: View<'_>) {
+        for category in &mut self.categories {
+            category.pending.clear();
+            category.releases = 0.0;
+        }
+        for job in &self.active {
+            let own = &mut self.jobs[job.index()];
+            let Some(category) = own.category.map(|place| &mut self.categories[place]) else { continue };
+            let asked = own.asked.dominant_share(view.total());
+            own.phases.tick(view.now(), asked > 0.0, &self.phase_rules);
+            if own.running > 0 {
+                let each = own.used.dominant_share(view.total()) / f64::from(own.running);
+                category.releases += each * own.phases.releases(view.now(), self.tick, self.release);
+            }
+            category.pending.extend(Some(asked).filter(|&asked| asked > 0.0));
+        }
+    }
+
+    /// The share that a category may hold.
+    fn limit(&self, category: usize) -> f64 {
+        if category == SMALL { self.delta } else { 1.0 - self.delta }
+    }
+
+    /// Whether a category may take so much more.
+    fn may_take(&self, category: usize, unit: Amount, total: Amount) -> bool {
+        let used = self.used[category];
+        used == Amount::NONE || used.plus(unit).dominant_share(total) <= self.limit(category) + HAIR
+    }
+
+    /// Starts units of a task while its category may take them and they find room.
+    fn start(&mut self, task: TaskId, category: usize, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        let spec = *offer.view().task(task);
+        while offer.view().waiting(task) > 0 && self.may_take(category, spec.unit(), offer.view().total()) {
+            offer.start(task, 1)?;
+            let Some(run) = offer.latest().next() else { break };
+            self.used[category] = self.used[category].plus(spec.unit());
+            let own = &mut self.jobs[spec.job.index()];
+            own.used = own.used.plus(spec.unit());
+            own.running += 1;
+            self.starts.resize(self.starts.len().max(run.index() + 1), None);
+            self.starts[run.index()] = Some(own.phases.start(offer.view().now()));
+        }
+        self.count(task, offer.view());
+        Ok(())
+    }
+}
+
+impl Policy for BatchDress {
+    fn job_submitted(&mut self, job: JobId, _view: View<'_>) {
+        self.jobs.resize_with(self.jobs.len().max(job.index() + 1), Own::default);
+        self.active.insert(job);
+    }
+
+    fn job_ended(&mut self, job: JobId, _view: View<'_>) {
+        self.active.remove(&job);
+        self.jobs[job.index()].phases = Phases::default();
+    }
+
+    fn queued(&mut self, task: TaskId, view: View<'_>) {
+        self.count(task, view);
+        self.fresh.push(task);
+    }
+
+    fn ended(&mut self, ended: &Ended, view: View<'_>) {
+        let task = view.task(ended.task);
+        let own = &mut self.jobs[task.job.index()];
+        own.used = own.used.minus(task.unit());
+        own.running = own.running.saturating_sub(1);
+        if let Some(category) = own.category {
+            self.used[category] = self.used[category].minus(task.unit());
+        }
+        if let Some(start) = self.starts.get_mut(ended.run.index()).and_then(Option::take) {
+            own.phases.end(start, view.now());
+        }
+    }
+
+    fn period(&self) -> Option<Ms> {
+        Some(self.tick)
+    }
+
+    fn tick(&mut self, view: View<'_>, orders: &mut Orders) {
+        self.settle(view);
+        self.survey(view);
+        let total = view.total();
+        let free = 1.0 - total.minus(view.free()).dominant_share(total);
+        let (small_free, large_free) = self.rules.divide(self.delta, free, self.used[SMALL].dominant_share(total));
+        let [small, large] = &mut self.categories;
+        (small.free, large.free) = (small_free, large_free);
+        self.delta = self.rules.next(self.delta, small, large);
+        for job in self.untold.drain(..) {
+            let category = self.jobs[job.index()].category.unwrap_or(SMALL);
+            orders.tell("category", Some(job), (category + 1) as f64);
+        }
+        if self.told != Some(self.delta) {
+            orders.tell("delta", None, self.delta);
+            self.told = Some(self.delta);
+        }
+    }
+
+    fn schedule(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        self.settle(offer.view());
+        let mut open = [true; 2];
+        loop {
+            let first = |category: usize| self.queues[category].first().filter(|_| open[category]);
+            let category = match (first(SMALL), first(LARGE)) {
+                (Some(small), Some(large)) if large < small => LARGE,
+                (Some(_), _) => SMALL,
+                (None, Some(_)) => LARGE,
+                (None, None) => return Ok(()),
+            };
+            let Some(place) = first(category) else { return Ok(()) };
+            self.start(place.task, category, offer)?;
+            if offer.view().waiting(place.task) == 0 {
+                self.queues[category].remove(place);
+            } else {
+                open[category] = false;
+            }
+        }
+    }
+}

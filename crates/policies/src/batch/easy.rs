@@ -1,0 +1,151 @@
+//! EASY backfilling: small jobs run ahead where that does not delay the first that waits.
+//!
+//! **What it does.** Tasks start in the order of submission while they find room. The first that finds none is promised the
+//! instant at which, by the estimates of what runs, enough will be free (the shadow time). A task behind it starts if it finds
+//! room and either is said to end by then, or takes no more than what will be left over then (the extra resources).
+//!
+//! **Source.** Lifka, *The ANL/IBM SP scheduling system*, 1995; Mu'alem and Feitelson, *Utilization, predictability, workloads, and
+//! user runtime estimates*, 2001.
+//!
+//! **Decisions.** An estimate is the time that the job requested; where the trace has none, the logged run time, so that estimates
+//! are exact. What runs longer is taken to end in the next millisecond; it is not killed. What is free is counted over all machines
+//! together, processor and memory alike: where a task must fit on one of several machines the promise may not be kept. A job that
+//! is said to end at the shadow time itself does not delay the first. Of a task of several instances each is placed by itself.
+//! No more than `depth` tasks are looked at behind the first.
+
+use resched_sim::batch::{Amount, Ended, Offer, Policy, View};
+use resched_sim::{Ms, TaskId, Violation};
+
+use super::estimates::Running;
+use super::fifo::{DEPTH, PRIORITY};
+use super::queue::{Place, Queue};
+use crate::registry::{PolicyInfo, Values};
+
+/// Its entry in the registry.
+pub(crate) const INFO: PolicyInfo = PolicyInfo {
+    name: "easy",
+    title: "EASY backfilling: tasks run ahead where that does not delay the first",
+    source: "Lifka 1995; Mu'alem and Feitelson 2001",
+    parameters: &[DEPTH, PRIORITY],
+    build: |values, _| Ok(Easy::new(values).into()),
+};
+
+/// The policy.
+#[derive(Debug)]
+pub struct Easy {
+    queue: Queue,
+    running: Running,
+    depth: u32,
+    /// Room for the tasks of a pass of which nothing waits any more.
+    started: Vec<Place>,
+}
+
+/// What the first that waits is promised.
+struct Promise {
+    /// When it starts at the latest, ms.
+    shadow: Ms,
+    /// What is left over then.
+    extra: Amount,
+}
+
+impl Promise {
+    /// Whether something of this size that ends then does not delay the first.
+    fn allows(&self, end: Ms, unit: Amount) -> bool {
+        end <= self.shadow || self.extra.holds(unit)
+    }
+
+    /// Such a thing has started: what it takes of the rest is taken off.
+    fn take(&mut self, end: Ms, unit: Amount) {
+        if end > self.shadow {
+            self.extra = self.extra.minus(unit);
+        }
+    }
+}
+
+impl Easy {
+    fn new(values: &Values) -> Self {
+        Self {
+            queue: Queue::new(values.boolean("priority")),
+            running: Running::default(),
+            depth: values.integer("depth") as u32,
+            started: Vec::new(),
+        }
+    }
+
+    /// When enough will be free for a task that finds no room now. Something must end for that, also if all machines together
+    /// have enough. If it will never be, nothing delays it.
+    fn promise(&self, task: TaskId, view: View<'_>) -> Promise {
+        let need = view.task(task).unit();
+        let mut free = view.free();
+        let mut shadow = None;
+        for (end, amount) in self.running.ends(view.now()) {
+            if shadow.is_some_and(|shadow| end > shadow) {
+                break;
+            }
+            free = free.plus(amount);
+            if free.holds(need) {
+                shadow = Some(end);
+            }
+        }
+        match shadow {
+            Some(shadow) => Promise { shadow, extra: free.minus(need) },
+            None => Promise { shadow: Ms::MAX, extra: Amount::NONE },
+        }
+    }
+
+    /// Starts what does not delay the first.
+    fn backfill(&mut self, first: Place, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        let mut promise = self.promise(first.task, offer.view());
+        self.started.clear();
+        for place in self.queue.rest(first).take(self.depth as usize) {
+            let task = place.task;
+            while offer.view().waiting(task) > 0 {
+                let (end, unit) = (said_end(task, offer.view()), offer.view().task(task).unit());
+                if !promise.allows(end, unit) || !start(task, &mut self.running, offer)? {
+                    break;
+                }
+                promise.take(end, unit);
+            }
+            if offer.view().waiting(task) == 0 {
+                self.started.push(place);
+            }
+        }
+        self.started.iter().for_each(|&place| self.queue.remove(place));
+        Ok(())
+    }
+}
+
+/// Starts a unit of a task, if it finds room.
+fn start(task: TaskId, running: &mut Running, offer: &mut Offer<'_, '_>) -> Result<bool, Violation> {
+    let end = said_end(task, offer.view());
+    offer.start(task, 1)?;
+    let Some(run) = offer.latest().next() else { return Ok(false) };
+    running.add(run, task, end, offer.view());
+    Ok(true)
+}
+
+/// When a task that starts now is said to end.
+pub(super) fn said_end(task: TaskId, view: View<'_>) -> Ms {
+    view.now().saturating_add(view.estimate(task))
+}
+
+impl Policy for Easy {
+    fn queued(&mut self, task: TaskId, view: View<'_>) {
+        self.queue.add(task, view);
+    }
+
+    fn ended(&mut self, ended: &Ended, _view: View<'_>) {
+        self.running.remove(ended);
+    }
+
+    fn schedule(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        while let Some(first) = self.queue.first() {
+            while offer.view().waiting(first.task) > 0 && start(first.task, &mut self.running, offer)? {}
+            if offer.view().waiting(first.task) > 0 {
+                return self.backfill(first, offer);
+            }
+            self.queue.remove(first);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,98 @@
+//! First come, first served.
+//!
+//! **What it does.** Tasks start in the order in which their jobs were submitted, and within a job as they stand in it. The first
+//! that finds no room blocks all behind it; with `skip=true` those behind it that do find room start (first fit, without a
+//! reservation, so that a large task may wait for long).
+//!
+//! **Source.** FCFS as in batch schedulers (Feitelson et al., *Parallel job scheduling: a status report*, 2004).
+//!
+//! **Decisions.** A task of a later stage stands where its job stands, before all tasks of later jobs; one that failed too. With
+//! `priority=true` the job's own priority comes first. With `skip=true` no more than `depth` tasks are passed over at a time, as
+//! Slurm bounds it (`bf_max_job_test`).
+
+use resched_sim::batch::{Offer, Policy, View};
+use resched_sim::{TaskId, Violation};
+
+use super::queue::{Place, Queue};
+use crate::registry::{Parameter, PolicyInfo};
+
+/// Its entry in the registry.
+pub(crate) const INFO: PolicyInfo = PolicyInfo {
+    name: "batch-fifo",
+    title: "First come, first served, for tasks with requests of their own",
+    source: "Feitelson et al. 2004 (FCFS)",
+    parameters: &[
+        Parameter::boolean("skip", "false", "tasks behind one that finds no room may start; false: they wait for it"),
+        DEPTH,
+        PRIORITY,
+    ],
+    build: |values, _| {
+        Ok(BatchFifo::new(values.boolean("skip"), values.integer("depth") as u32, values.boolean("priority")).into())
+    },
+};
+
+/// How far a policy looks for tasks that fit.
+pub(super) const DEPTH: Parameter = Parameter::integer(
+    "depth",
+    "500",
+    1,
+    1_000_000_000,
+    "tasks",
+    "how many tasks that find no room are passed over at a time",
+);
+
+/// Whether priorities count.
+pub(super) const PRIORITY: Parameter =
+    Parameter::boolean("priority", "false", "jobs of higher priority come first; false: only their submission counts");
+
+/// The policy.
+#[derive(Debug)]
+pub struct BatchFifo {
+    queue: Queue,
+    skip: bool,
+    depth: u32,
+    /// Room for the tasks of a pass of which nothing waits any more.
+    started: Vec<Place>,
+}
+
+impl BatchFifo {
+    pub(super) fn new(skip: bool, depth: u32, by_priority: bool) -> Self {
+        Self { queue: Queue::new(by_priority), skip, depth, started: Vec::new() }
+    }
+
+    /// Starts what finds room behind the first task that finds none.
+    fn look_behind(&mut self, first: Place, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        self.started.clear();
+        let mut passed = 1;
+        for place in self.queue.rest(first) {
+            if passed > self.depth {
+                break;
+            }
+            offer.start(place.task, u32::MAX)?;
+            if offer.view().waiting(place.task) == 0 {
+                self.started.push(place);
+            } else {
+                passed += 1;
+            }
+        }
+        self.started.iter().for_each(|&place| self.queue.remove(place));
+        Ok(())
+    }
+}
+
+impl Policy for BatchFifo {
+    fn queued(&mut self, task: TaskId, view: View<'_>) {
+        self.queue.add(task, view);
+    }
+
+    fn schedule(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        while let Some(first) = self.queue.first() {
+            offer.start(first.task, u32::MAX)?;
+            if offer.view().waiting(first.task) > 0 {
+                return if self.skip { self.look_behind(first, offer) } else { Ok(()) };
+            }
+            self.queue.remove(first);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,122 @@
+//! What is used from now on, as far as it is planned.
+
+use std::collections::VecDeque;
+
+use resched_sim::Ms;
+use resched_sim::batch::Amount;
+
+/// What is used at each instant to come, in steps.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Profile {
+    /// From when on how much is used, by time; the first step is now, nothing is used in the last.
+    steps: VecDeque<(Ms, Amount)>,
+}
+
+impl Profile {
+    /// What is used from `now` on by what runs, each given by its end.
+    pub(super) fn new(now: Ms, running: impl Iterator<Item = (Ms, Amount)> + Clone) -> Self {
+        let mut used = running.clone().fold(Amount::NONE, |sum, (_, amount)| sum.plus(amount));
+        let mut steps = VecDeque::from([(now, used)]);
+        for (end, amount) in running {
+            used = used.minus(amount);
+            match steps.back_mut() {
+                Some(last) if last.0 == end => last.1 = used,
+                _ => steps.push_back((end, used)),
+            }
+        }
+        Self { steps }
+    }
+
+    /// Forgets what was before `now`.
+    pub(super) fn advance(&mut self, now: Ms) {
+        while self.steps.get(1).is_some_and(|next| next.0 <= now) {
+            self.steps.pop_front();
+        }
+        if let Some(first) = self.steps.front_mut() {
+            first.0 = now;
+        }
+    }
+
+    /// So much more is used from one instant to another.
+    pub(super) fn add(&mut self, from: Ms, to: Ms, amount: Amount) {
+        for step in self.between(from, to) {
+            step.1 = step.1.plus(amount);
+        }
+    }
+
+    /// So much less.
+    pub(super) fn remove(&mut self, from: Ms, to: Ms, amount: Amount) {
+        for step in self.between(from, to) {
+            step.1 = step.1.minus(amount);
+        }
+    }
+
+    /// The earliest instant, not before `from`, from which on so much is free for so long; `None` if there is never as much.
+    pub(super) fn earliest(&self, demand: Amount, length: Ms, total: Amount, from: Ms) -> Option<Ms> {
+        let mut candidate = None;
+        for (place, &(at, used)) in self.steps.iter().enumerate() {
+            if !total.holds(used.plus(demand)) {
+                candidate = None;
+                continue;
+            }
+            let end = self.steps.get(place + 1).map_or(Ms::MAX, |next| next.0);
+            if end <= from {
+                continue;
+            }
+            let start = *candidate.get_or_insert(at.max(from));
+            if start.saturating_add(length) <= end {
+                return Some(start);
+            }
+        }
+        None
+    }
+
+    fn between(&mut self, from: Ms, to: Ms) -> impl Iterator<Item = &mut (Ms, Amount)> {
+        let (start, end) = (self.split(from), self.split(to));
+        self.steps.range_mut(start..end.max(start))
+    }
+
+    /// The place of the step that begins at an instant, made if there is none.
+    fn split(&mut self, at: Ms) -> usize {
+        match self.steps.binary_search_by_key(&at, |step| step.0) {
+            Ok(place) => place,
+            Err(place) => {
+                let used =
+                    place.checked_sub(1).and_then(|before| self.steps.get(before)).map_or(Amount::NONE, |step| step.1);
+                self.steps.insert(place, (at, used));
+                place
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cpu(cpu: u64) -> Amount {
+        Amount { cpu, memory: 0 }
+    }
+
+    #[test]
+    fn the_earliest_hole_that_is_long_enough_is_found() {
+        // Of 10: 8 until 5, 6 until 9, 9 from 20 to 30.
+        let mut profile = Profile::new(0, [(5, cpu(2)), (9, cpu(6))].into_iter());
+        profile.add(20, 30, cpu(9));
+        let earliest = |demand, length| profile.earliest(cpu(demand), length, cpu(10), 0);
+        assert_eq!(profile.earliest(cpu(2), 5, cpu(10), 3), Some(3));
+        assert_eq!(profile.earliest(cpu(4), 5, cpu(10), 17), Some(30));
+        assert_eq!(earliest(2, 5), Some(0));
+        assert_eq!(earliest(2, 100), Some(30));
+        assert_eq!(earliest(4, 15), Some(5));
+        assert_eq!(earliest(4, 16), Some(30));
+        assert_eq!(earliest(10, 11), Some(9));
+        assert_eq!(earliest(1, 100), Some(0));
+        assert_eq!(earliest(11, 1), None);
+        profile.remove(20, 30, cpu(9));
+        assert_eq!(profile.earliest(cpu(10), 1_000, cpu(10), 0), Some(9));
+        profile.advance(7);
+        assert_eq!(profile.earliest(cpu(4), 1, cpu(10), 0), Some(7));
+        assert_eq!(profile.earliest(cpu(5), 1, cpu(10), 0), Some(9));
+    }
+}

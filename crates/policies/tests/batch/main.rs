@@ -1,0 +1,9 @@
+//! The policies for production traces: on real logs, against a second simulator, and whatever the world is.
+#![allow(clippy::unwrap_used)]
+
+mod backfill;
+mod naive;
+mod sharing;
+mod support;
+mod swf;
+mod worlds;

@@ -1,0 +1,127 @@
+//! What these tests share: small workloads, and replays of which every start and end is kept.
+
+use std::path::{Path, PathBuf};
+
+use resched_policies::PolicySpec;
+use resched_sim::batch::{
+    Amount, Ended, Job, JobSpec, Machines, Observer, StageSpec, Started, Tally, TaskSpec, Try, Workload, replay,
+};
+use resched_sim::{Error, JobEnded, Ms, NodeId, Placement, TaskId};
+use resched_trace::model::Outcome;
+
+/// A start of an instance or a gang, and its end.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Ran {
+    pub(crate) id: TaskId,
+    /// Its number.
+    pub(crate) task: usize,
+    pub(crate) queued: Ms,
+    pub(crate) start: Ms,
+    pub(crate) finish: Ms,
+    pub(crate) outcome: Outcome,
+    pub(crate) places: Vec<(NodeId, u32)>,
+}
+
+/// A replay as it was seen.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Seen {
+    /// In the order of starts.
+    pub(crate) ran: Vec<Ran>,
+    pub(crate) jobs: Vec<JobEnded>,
+    pub(crate) tally: Tally,
+    open: Vec<usize>,
+}
+
+impl Observer for Seen {
+    fn started(&mut self, started: &Started<'_>) -> Result<(), Error> {
+        let slot = started.run.index();
+        self.open.resize(self.open.len().max(slot + 1), usize::MAX);
+        assert_eq!(self.open[slot], usize::MAX, "a run has the number of another");
+        self.open[slot] = self.ran.len();
+        self.ran.push(Ran {
+            id: started.task,
+            task: started.task.index(),
+            queued: Ms::MIN,
+            start: started.at,
+            finish: Ms::MAX,
+            outcome: Outcome::Unknown,
+            places: started.places.to_vec(),
+        });
+        Ok(())
+    }
+
+    fn ended(&mut self, ended: &Ended) -> Result<(), Error> {
+        let ran = &mut self.ran[self.open[ended.run.index()]];
+        assert_eq!((ran.task, ran.start), (ended.task.index(), ended.start));
+        (ran.queued, ran.finish, ran.outcome) = (ended.queued, ended.finish, ended.outcome);
+        self.open[ended.run.index()] = usize::MAX;
+        Ok(())
+    }
+
+    fn job_ended(&mut self, ended: &JobEnded) -> Result<(), Error> {
+        self.jobs.push(*ended);
+        Ok(())
+    }
+}
+
+/// Replays under a policy, as the command line names it.
+pub(crate) fn seen(policy: &str, workload: &Workload, machines: &Machines) -> Seen {
+    let mut made =
+        PolicySpec::parse(policy).and_then(|spec| spec.build_batch()).unwrap_or_else(|error| panic!("{error}"));
+    let mut seen = Seen::default();
+    let tally = replay(workload, machines, (policy, &mut made), &mut seen, &mut |_| {});
+    seen.tally = tally.unwrap_or_else(|error| panic!("{error}"));
+    seen
+}
+
+/// Starts of a replay by task, for tasks that start once.
+pub(crate) fn starts(policy: &str, workload: &Workload, machines: &Machines) -> Vec<Ms> {
+    let seen = seen(policy, workload, machines);
+    let mut starts = vec![Ms::MIN; workload.tasks().len()];
+    for ran in &seen.ran {
+        assert_eq!(starts[ran.task], Ms::MIN, "a task starts twice");
+        starts[ran.task] = ran.start;
+    }
+    starts
+}
+
+pub(crate) fn cores(cores: u64) -> Amount {
+    Amount { cpu: 1_000 * cores, memory: 0 }
+}
+
+/// One machine with so many cores.
+pub(crate) fn machine(count: u64) -> Machines {
+    Machines::alike(1, cores(count), Placement::FirstFit)
+}
+
+pub(crate) fn task(demand: Amount, instances: u32, gang: bool, run: Ms) -> TaskSpec {
+    let tries = vec![Try { outcome: Outcome::Success, run }];
+    TaskSpec { name: String::new(), demand, instances, gang, tries }
+}
+
+/// A job of one task.
+pub(crate) fn job(number: usize, user: &str, submit: Ms, requested: Option<Ms>, task: TaskSpec) -> JobSpec {
+    let job =
+        Job { id: number.to_string(), user: user.to_owned(), submit, requested_time: requested, ..Job::default() };
+    let task = TaskSpec { name: format!("{number}_0"), ..task };
+    JobSpec { job, after: Vec::new(), stages: vec![StageSpec { tasks: vec![task], ..StageSpec::default() }] }
+}
+
+pub(crate) fn workload(jobs: Vec<JobSpec>) -> Workload {
+    let (workload, skipped) = Workload::new(jobs, 0).unwrap();
+    assert!(skipped.is_empty(), "{skipped:?}");
+    workload
+}
+
+/// A path in the shared folder; `None`, with a word of it, if it is not there.
+pub(crate) fn shared(path: &str) -> Option<PathBuf> {
+    let default = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
+    let path = std::env::var_os("RESCHED_SHARED").map_or_else(default, PathBuf::from).join(path);
+    if path.is_file() {
+        return Some(path);
+    }
+    let required = std::env::var_os("RESCHED_REQUIRE_SHARED").is_some_and(|value| value == "1");
+    assert!(!required, "{} not found", path.display());
+    eprintln!("skipped: {} not found", path.display());
+    None
+}

@@ -1,0 +1,305 @@
+//! Whatever the world is: what must hold of every schedule.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+use resched_sim::batch::{Amount, Job, JobSpec, Machine, Machines, StageSpec, TaskSpec, Try, Workload};
+use resched_sim::{Ms, Placement};
+use resched_trace::model::Outcome;
+
+use crate::support::{Ran, Seen, seen};
+
+/// Every policy, some with parameters that matter here.
+const POLICIES: [&str; 13] = [
+    "batch-fifo",
+    "batch-fifo:skip=true,depth=1000000",
+    "batch-fifo:skip=true,depth=1,priority=true",
+    "batch-fair:depth=1000000",
+    "batch-fair:by=job,depth=1",
+    "batch-drf:depth=1000000",
+    "batch-drf:by=queue",
+    "batch-capacity",
+    "batch-capacity:by=user,elastic=false,depth=3",
+    "batch-dress:tick=7,pw=20,ts=1,te=1",
+    "batch-dress:theta=0.5,release=literal,tick=1000",
+    "easy",
+    "conservative:depth=5",
+];
+/// Those that leave nothing free that something waiting could use.
+const CONSERVING: [&str; 3] =
+    ["batch-fifo:skip=true,depth=1000000", "batch-fair:depth=1000000", "batch-drf:depth=1000000"];
+
+#[derive(Debug, Clone)]
+struct World {
+    capacities: Vec<Amount>,
+    /// When a machine offers something else; in the end all are back.
+    changes: Vec<(Ms, usize, Amount)>,
+    placement: Placement,
+    jobs: Vec<JobSpec>,
+}
+
+impl World {
+    fn machines(&self) -> Machines {
+        let machine =
+            |(number, &capacity): (usize, &Amount)| Machine { name: format!("n{number}"), rack: None, capacity };
+        let nodes = self.capacities.iter().enumerate().map(machine).collect();
+        Machines::new(nodes, &self.changes, self.placement).unwrap()
+    }
+
+    fn workload(&self) -> Workload {
+        let (workload, skipped) = Workload::new(self.jobs.clone(), 0).unwrap();
+        assert!(skipped.is_empty());
+        workload
+    }
+
+    /// What a machine offers after all that happens at an instant.
+    fn capacity(&self, node: usize, at: Ms) -> Amount {
+        let last =
+            self.changes.iter().filter(|(when, which, _)| *when <= at && *which == node).max_by_key(|(when, ..)| *when);
+        last.map_or(self.capacities[node], |&(.., capacity)| capacity)
+    }
+}
+
+fn amount(cpu: std::ops::RangeInclusive<u64>, memory: std::ops::RangeInclusive<u64>) -> impl Strategy<Value = Amount> {
+    (cpu, memory).prop_map(|(cpu, memory)| Amount { cpu, memory })
+}
+
+fn tries() -> impl Strategy<Value = Vec<Try>> {
+    let outcome = prop_oneof![
+        4 => Just(Outcome::Success),
+        2 => Just(Outcome::Failed),
+        1 => Just(Outcome::Killed),
+        1 => Just(Outcome::Incomplete),
+    ];
+    prop::collection::vec((outcome, 0..40_i64).prop_map(|(outcome, run)| Try { outcome, run }), 1..4)
+}
+
+fn task() -> impl Strategy<Value = TaskSpec> {
+    (amount(1..=4, 0..=4), 1..6_u32, any::<bool>(), tries()).prop_map(|(demand, instances, gang, tries)| TaskSpec {
+        name: String::new(),
+        demand,
+        instances,
+        gang: gang && instances > 1,
+        tries,
+    })
+}
+
+fn job() -> impl Strategy<Value = JobSpec> {
+    let stages = prop::collection::vec((prop::collection::vec(task(), 0..4), any::<u8>()), 1..4);
+    (0..60_i64, 0..3_u8, 0..3_i64, stages, prop::option::of(0..40_i64), any::<u8>()).prop_map(
+        |(submit, user, priority, stages, requested_time, after)| {
+            // Bit i of a stage's number says whether it waits for stage i before it; likewise of jobs.
+            let stages = stages.into_iter().enumerate().map(|(number, (tasks, before))| StageSpec {
+                name: number.to_string(),
+                after: (0..number).filter(|n| before >> n & 1 == 1).map(|n| n.to_string()).collect(),
+                tasks,
+            });
+            let job = Job {
+                user: format!("u{user}"),
+                queue: format!("q{}", user % 2),
+                priority,
+                submit,
+                requested_time,
+                ..Job::default()
+            };
+            JobSpec {
+                job,
+                after: (0..8).filter(|n| after & after >> 4 >> n & 1 == 1).map(|n: u8| n.to_string()).collect(),
+                stages: stages.collect(),
+            }
+        },
+    )
+}
+
+fn world() -> impl Strategy<Value = World> {
+    let capacities = prop::collection::vec(amount(1..=6, 1..=6), 1..6);
+    let changes = prop::collection::vec((1..80_i64, any::<prop::sample::Index>(), amount(0..=6, 0..=6)), 0..6);
+    let placement = prop_oneof![Just(Placement::FirstFit), Just(Placement::BestFit)];
+    (capacities, changes, placement, prop::collection::vec(job(), 1..8)).prop_map(
+        |(capacities, changes, placement, mut jobs)| {
+            let mut changes: Vec<_> = changes
+                .into_iter()
+                .map(|(at, node, capacity)| {
+                    let node = node.index(capacities.len());
+                    // A machine that offers nothing of one resource has left.
+                    let some = if capacity.cpu == 0 || capacity.memory == 0 { Amount::NONE } else { capacity };
+                    (at, node, some)
+                })
+                .collect();
+            changes.sort_by_key(|change| change.0);
+            changes.dedup_by_key(|change| (change.0, change.1));
+            changes.extend(capacities.iter().enumerate().map(|(node, &capacity)| (100, node, capacity)));
+            let zero = jobs.iter().map(|spec| spec.job.submit).min().unwrap();
+            jobs.sort_by_key(|spec| spec.job.submit);
+            for (number, spec) in jobs.iter_mut().enumerate() {
+                spec.job.id = number.to_string();
+                spec.job.submit -= zero;
+                spec.after.retain(|after| after.parse::<usize>().unwrap() < number);
+                for task in spec.stages.iter_mut().flat_map(|stage| &mut stage.tasks) {
+                    fit(task, &capacities);
+                }
+            }
+            World { capacities, changes, placement, jobs }
+        },
+    )
+}
+
+/// Makes a task one that fits on the idle machines.
+fn fit(task: &mut TaskSpec, capacities: &[Amount]) {
+    if !capacities.iter().any(|capacity| capacity.holds(task.demand)) {
+        task.demand = Amount { cpu: 1, memory: 0 };
+    }
+    if task.gang {
+        let room: u64 = capacities.iter().map(|capacity| capacity.fits(task.demand)).sum();
+        task.instances = task.instances.min(room as u32);
+        task.gang = task.instances > 1;
+    }
+}
+
+/// The stages of a job that stand before a task, directly.
+fn before<'a>(spec: &'a JobSpec, stage: usize) -> impl Iterator<Item = usize> + 'a {
+    spec.stages[stage].after.iter().map(|name| name.parse().unwrap())
+}
+
+/// What a machine holds at an instant, after what ends and starts then.
+fn used(workload: &Workload, seen: &Seen, node: usize, at: Ms) -> Amount {
+    let holds = seen.ran.iter().filter(|ran| ran.start <= at && at < ran.finish);
+    let places = holds.flat_map(|ran| ran.places.iter().map(move |place| (ran.task, place)));
+    let own = places.filter(|(_, (place, _))| place.index() == node);
+    own.fold(Amount::NONE, |sum, (task, &(_, count))| sum.plus(workload.tasks()[task].demand.times(count.into())))
+}
+
+fn check(world: &World, workload: &Workload, seen: &Seen) {
+    check_room(world, workload, seen);
+    check_tries(workload, seen);
+    check_order(world, workload, seen);
+    assert_eq!(seen.tally.left_waiting, 0);
+    assert_eq!(seen.jobs.len(), world.jobs.len());
+    assert_eq!(seen.tally.starts, seen.ran.len() as u64);
+}
+
+/// Nothing starts where there is no room; what runs on a machine that leaves is lost.
+fn check_room(world: &World, workload: &Workload, seen: &Seen) {
+    for at in seen.ran.iter().map(|ran| ran.start).collect::<BTreeSet<Ms>>() {
+        for ran in seen.ran.iter().filter(|ran| ran.start == at) {
+            for (node, _) in &ran.places {
+                let (used, capacity) = (used(workload, seen, node.index(), at), world.capacity(node.index(), at));
+                // A machine may have shrunk below what runs on it, but then nothing starts that asks for what it lacks.
+                let lacks = |used: u64, capacity: u64, asked: u64| asked > 0 && used > capacity;
+                let asked = workload.tasks()[ran.task].demand;
+                let fits =
+                    !lacks(used.cpu, capacity.cpu, asked.cpu) && !lacks(used.memory, capacity.memory, asked.memory);
+                assert!(fits, "at {at} {used:?} of {capacity:?} on {node:?}");
+            }
+        }
+    }
+    for &(at, node, capacity) in &world.changes {
+        for ran in seen.ran.iter().filter(|ran| ran.places.iter().any(|(place, _)| place.index() == node)) {
+            let spans = ran.start < at && at < ran.finish;
+            assert!(!(capacity == Amount::NONE && spans), "{ran:?} outlives its machine");
+        }
+    }
+    for ran in &seen.ran {
+        let task = &workload.tasks()[ran.task];
+        let instances: u32 = ran.places.iter().map(|(_, count)| count).sum();
+        assert_eq!(instances, if task.gang { task.instances } else { 1 });
+        let nodes: BTreeSet<_> = ran.places.iter().map(|(node, _)| node).collect();
+        assert_eq!(nodes.len(), ran.places.len());
+    }
+}
+
+/// Every task runs just as its log says, but for what was lost.
+fn check_tries(workload: &Workload, seen: &Seen) {
+    for (number, task) in workload.tasks().iter().enumerate() {
+        let own: Vec<&Ran> = seen.ran.iter().filter(|ran| ran.task == number && ran.outcome != Outcome::Lost).collect();
+        let mut ran: Vec<(Outcome, Ms)> = own.iter().map(|ran| (ran.outcome, ran.finish - ran.start)).collect();
+        let id = own.first().map(|ran| ran.id);
+        let logged: Vec<(Outcome, Ms)> =
+            id.map(|id| workload.tries(id).iter().map(|one| (one.outcome, one.run)).collect()).unwrap_or_default();
+        let mut expected: Vec<(Outcome, Ms)> = if task.units() == 1 {
+            let end = logged.iter().position(|(outcome, _)| *outcome != Outcome::Failed).unwrap_or(logged.len() - 1);
+            logged[..=end.min(logged.len() - 1)].to_vec()
+        } else {
+            (0..task.instances as usize).map(|instance| logged[instance % logged.len()]).collect()
+        };
+        if task.units() > 1 {
+            ran.sort_unstable_by_key(|one| (one.1, one.0.as_str()));
+            expected.sort_unstable_by_key(|one| (one.1, one.0.as_str()));
+        }
+        assert_eq!(ran, expected, "task {number}");
+    }
+}
+
+/// Stages wait for stages, jobs for jobs.
+fn check_order(world: &World, workload: &Workload, seen: &Seen) {
+    let finish_of_job = |number: usize| seen.jobs.iter().find(|ended| ended.job.index() == number).unwrap().finish;
+    for ran in &seen.ran {
+        let task = &workload.tasks()[ran.task];
+        let job = task.job.index();
+        let spec = &world.jobs[job];
+        assert!(ran.start >= spec.job.submit && ran.queued >= spec.job.submit && ran.queued <= ran.start);
+        for earlier in &spec.after {
+            assert!(ran.start >= finish_of_job(earlier.parse().unwrap()));
+        }
+        for earlier in before(spec, workload.stage_of(ran.id)) {
+            let of_stage = seen
+                .ran
+                .iter()
+                .filter(|other| workload.tasks()[other.task].job == task.job && workload.stage_of(other.id) == earlier);
+            assert!(of_stage.into_iter().all(|other| other.finish <= ran.start), "{ran:?} does not wait for {earlier}");
+        }
+    }
+    for ended in &seen.jobs {
+        let own: Vec<&Ran> = seen.ran.iter().filter(|ran| workload.tasks()[ran.task].job == ended.job).collect();
+        assert_eq!(ended.launch, own.iter().map(|ran| ran.start).min());
+        if let Some(last) = own.iter().map(|ran| ran.finish).max() {
+            assert!(ended.finish >= last);
+        }
+    }
+}
+
+/// At no instant something waits that finds room.
+fn check_conserving(world: &World, workload: &Workload, seen: &Seen) {
+    let instants: BTreeSet<Ms> = seen.ran.iter().flat_map(|ran| [ran.start, ran.finish]).collect();
+    for ran in &seen.ran {
+        let task = &workload.tasks()[ran.task];
+        for &at in instants.range(ran.queued..ran.start) {
+            let free = (0..world.capacities.len())
+                .map(|node| world.capacity(node, at).minus(used(workload, seen, node, at)).fits(task.demand));
+            let needed = if task.gang { task.instances.into() } else { 1 };
+            assert!(free.sum::<u64>() < needed, "at {at} there is room for {ran:?}");
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn every_schedule_holds_to_the_world(world in world()) {
+        let (workload, machines) = (world.workload(), world.machines());
+        for policy in POLICIES {
+            let first = seen(policy, &workload, &machines);
+            check(&world, &workload, &first);
+            prop_assert_eq!(&first, &seen(policy, &workload, &machines), "{} twice", policy);
+        }
+    }
+
+    #[test]
+    fn nothing_is_left_free_that_something_could_use(mut world in world()) {
+        world.changes.clear();
+        let (workload, machines) = (world.workload(), world.machines());
+        for policy in CONSERVING {
+            check_conserving(&world, &workload, &seen(policy, &workload, &machines));
+        }
+    }
+
+    /// Strictly: nothing starts while something waits that stands before it.
+    #[test]
+    fn fifo_starts_in_order(world in world()) {
+        let workload = world.workload();
+        let seen = seen("batch-fifo", &workload, &world.machines());
+        for ran in &seen.ran {
+            let passed = |other: &&Ran| other.task < ran.task && other.queued < ran.start && ran.start < other.start;
+            prop_assert_eq!(seen.ran.iter().find(passed), None, "{:?} runs ahead", ran);
+        }
+    }
+}

@@ -1,0 +1,378 @@
+//! The loop of a replay of a production trace.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use resched_trace::model::Outcome;
+
+use super::amount::Amount;
+use super::machines::Machines;
+use super::observer::{Ended, Observer, Started};
+use super::policy::{Offer, Orders, Policy};
+use super::runs::{Run, RunId};
+use super::view::View;
+use super::workload::Workload;
+use super::world::{Fate, World};
+use crate::Error;
+use crate::ids::{JobId, Ms, NodeId, TaskId};
+use crate::observer::JobEnded;
+
+/// So many ticks in a row that start nothing, while nothing runs or is to come, end a replay.
+const MOST_IDLE_TICKS: u32 = 10_000;
+
+/// What a replay came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Tally {
+    /// Events that were worked off: submissions, ends and changes of machines.
+    pub events: u64,
+    /// Instances and gangs that were started.
+    pub starts: u64,
+    /// Units that wait though nothing is to come that could let them start, because the machines they need have left.
+    pub left_waiting: u64,
+    /// The last instant, ms.
+    pub end: Ms,
+}
+
+/// Replays a workload on machines under a policy, with its name for errors. `progress` is told how many jobs have ended.
+///
+/// # Errors
+/// [`Error::PolicyViolation`], and what `observer` says.
+pub fn replay<P: Policy, O: Observer>(
+    workload: &Workload,
+    machines: &Machines,
+    (name, policy): (&str, &mut P),
+    observer: &mut O,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Tally, Error> {
+    let mut engine = Engine {
+        world: World::new(workload, machines),
+        policy,
+        observer,
+        progress,
+        name,
+        ends: BinaryHeap::new(),
+        next_job: 0,
+        next_change: 0,
+        next_tick: None,
+        idle_ticks: 0,
+        jobs_ended: 0,
+        changed: false,
+        queued: Vec::new(),
+        ready_stages: Vec::new(),
+        ready_jobs: Vec::new(),
+        started: Vec::new(),
+        places: Vec::new(),
+        orders: Orders::default(),
+        tally: Tally::default(),
+    };
+    engine.run()?;
+    Ok(Tally { left_waiting: engine.world.waiting, end: engine.world.now, ..engine.tally })
+}
+
+struct Engine<'a, 'w, P, O> {
+    world: World<'w>,
+    policy: &'a mut P,
+    observer: &'a mut O,
+    progress: &'a mut dyn FnMut(u64),
+    name: &'a str,
+    /// When runs end, then by the order of their starts; some may have ended before.
+    ends: BinaryHeap<Reverse<(Ms, u64, RunId)>>,
+    next_job: usize,
+    next_change: usize,
+    next_tick: Option<Ms>,
+    idle_ticks: u32,
+    jobs_ended: u64,
+    /// Whether anything has happened since the policy was asked last.
+    changed: bool,
+    /// Tasks of which the policy is to be told that they wait.
+    queued: Vec<TaskId>,
+    ready_stages: Vec<u32>,
+    ready_jobs: Vec<JobId>,
+    started: Vec<(RunId, u64, Ms)>,
+    places: Vec<(NodeId, u32)>,
+    orders: Orders,
+    tally: Tally,
+}
+
+impl<P: Policy, O: Observer> Engine<'_, '_, P, O> {
+    fn run(&mut self) -> Result<(), Error> {
+        while let Some(now) = self.next_instant() {
+            self.world.now = now;
+            self.end_runs()?;
+            self.change_machines()?;
+            self.submit_jobs()?;
+            self.tick()?;
+            if self.changed && self.world.waiting > 0 {
+                self.pass()?;
+            }
+            self.changed = false;
+        }
+        Ok(())
+    }
+
+    /// When something happens next; `None` if nothing does.
+    fn next_instant(&mut self) -> Option<Ms> {
+        while let Some(&Reverse((_, serial, run))) = self.ends.peek() {
+            if self.world.runs.get(run, serial).is_some() {
+                break;
+            }
+            self.ends.pop();
+        }
+        let end = self.ends.peek().map(|&Reverse((at, ..))| at);
+        let submit = self.world.workload.jobs().get(self.next_job).map(|job| job.submit);
+        // Without jobs, no change of a machine matters any more.
+        let jobs_left = submit.is_some() || self.world.active > 0;
+        let change = self.world.machines.changes().get(self.next_change).map(|change| change.at).filter(|_| jobs_left);
+        let to_come = [end, submit, change].into_iter().flatten().min();
+        self.plan_tick(to_come.is_some());
+        to_come.into_iter().chain(self.next_tick).min()
+    }
+
+    /// Ticks come at multiples of the period while jobs are there.
+    fn plan_tick(&mut self, more_to_come: bool) {
+        let Some(period) = self.policy.period() else { return };
+        if self.world.active == 0 || (!more_to_come && self.idle_ticks >= MOST_IDLE_TICKS) {
+            self.next_tick = None;
+        } else if self.next_tick.is_none() {
+            let period = period.max(1);
+            self.next_tick = Some((self.world.now / period + 1).saturating_mul(period));
+        }
+    }
+
+    fn end_runs(&mut self) -> Result<(), Error> {
+        while let Some(&Reverse((at, serial, run))) = self.ends.peek() {
+            if at > self.world.now {
+                break;
+            }
+            self.ends.pop();
+            if let Some(&ran) = self.world.runs.get(run, serial) {
+                self.end_run(run, &ran)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn end_run(&mut self, run: RunId, ran: &Run) -> Result<(), Error> {
+        let mut ended = self.as_ended(run, ran);
+        self.tally.events += 1;
+        self.changed = true;
+        let fate = self.world.end(run, ran.task, ran.number);
+        let (Fate::Again(logged) | Fate::Done(logged)) = fate;
+        ended.outcome = logged.outcome;
+        self.observer.ended(&ended)?;
+        self.policy.ended(&ended, View { world: &self.world });
+        match fate {
+            Fate::Again(_) => self.policy.queued(ran.task, View { world: &self.world }),
+            Fate::Done(_) => {
+                self.unit_done(ran.task)?;
+                self.start_ready()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What there is to tell of the end of a run.
+    fn as_ended(&mut self, run: RunId, ran: &Run) -> Ended {
+        self.world.runs.places(ran, &mut self.places);
+        let node = match self.places.as_slice() {
+            [(node, _)] => Some(*node),
+            _ => None,
+        };
+        Ended {
+            run,
+            task: ran.task,
+            attempt: ran.attempt,
+            instances: self.places.iter().map(|&(_, count)| count).sum(),
+            node,
+            queued: ran.queued,
+            start: ran.start,
+            finish: self.world.now,
+            outcome: Outcome::Lost,
+        }
+    }
+
+    /// A unit of a task has ended for good: perhaps its task, stage and job have.
+    fn unit_done(&mut self, task: TaskId) -> Result<(), Error> {
+        let spec = self.world.workload.task(task);
+        if self.world.tasks[task.index()].done < spec.units() {
+            return Ok(());
+        }
+        let stage = &mut self.world.stages[spec.stage as usize];
+        stage.tasks_left -= 1;
+        if stage.tasks_left == 0 {
+            self.stage_done(spec.stage)?;
+        }
+        Ok(())
+    }
+
+    fn stage_done(&mut self, stage: u32) -> Result<(), Error> {
+        let workload = self.world.workload;
+        let job = JobId(workload.stage_jobs[stage as usize]);
+        for &later in workload.stage_order.followers(stage as usize) {
+            let state = &mut self.world.stages[later as usize];
+            state.needs -= 1;
+            if state.needs == 0 {
+                self.ready_stages.push(later);
+            }
+        }
+        let state = &mut self.world.jobs[job.index()];
+        state.stages_left -= 1;
+        if state.stages_left == 0 {
+            self.job_done(job)?;
+        }
+        Ok(())
+    }
+
+    fn job_done(&mut self, job: JobId) -> Result<(), Error> {
+        let state = self.world.jobs[job.index()];
+        self.world.active -= 1;
+        self.jobs_ended += 1;
+        let ended = JobEnded { job, launch: state.launch, finish: self.world.now, outcome: state.outcome };
+        self.observer.job_ended(&ended)?;
+        (self.progress)(self.jobs_ended);
+        self.policy.job_ended(job, View { world: &self.world });
+        for &later in self.world.workload.job_order.followers(job.index()) {
+            let later = JobId(later);
+            self.world.jobs[later.index()].needs -= 1;
+            self.ready_jobs.push(later);
+        }
+        Ok(())
+    }
+
+    /// Starts the jobs and stages that wait for nothing any more. A stage without tasks ends as it starts.
+    fn start_ready(&mut self) -> Result<(), Error> {
+        loop {
+            if let Some(job) = self.ready_jobs.pop() {
+                self.start_job(job)?;
+            } else if let Some(stage) = self.ready_stages.pop() {
+                self.start_stage(stage)?;
+            } else {
+                return Ok(());
+            }
+        }
+    }
+
+    fn start_job(&mut self, job: JobId) -> Result<(), Error> {
+        if !self.world.may_start(job) {
+            return Ok(());
+        }
+        self.world.jobs[job.index()].started = true;
+        let stages = self.world.workload.job_stages[job.index()].clone();
+        if stages.is_empty() {
+            return self.job_done(job);
+        }
+        let first = self.ready_stages.len();
+        self.ready_stages.extend(stages.filter(|&stage| self.world.stages[stage as usize].needs == 0));
+        // They are taken from the end.
+        if let Some(own) = self.ready_stages.get_mut(first..) {
+            own.reverse();
+        }
+        Ok(())
+    }
+
+    fn start_stage(&mut self, stage: u32) -> Result<(), Error> {
+        let workload = self.world.workload;
+        let tasks = workload.stage_tasks[stage as usize].clone();
+        if tasks.is_empty() {
+            return self.stage_done(stage);
+        }
+        self.changed = true;
+        for task in tasks.map(TaskId) {
+            self.world.wait(task, workload.task(task).units());
+            self.policy.queued(task, View { world: &self.world });
+        }
+        Ok(())
+    }
+
+    fn change_machines(&mut self) -> Result<(), Error> {
+        let machines = self.world.machines;
+        let before = self.next_change;
+        while let Some(change) = machines.changes().get(self.next_change).filter(|change| change.at <= self.world.now) {
+            self.next_change += 1;
+            self.tally.events += 1;
+            self.world.set_capacity(change.node, change.capacity);
+            if change.capacity == Amount::NONE {
+                self.lose(change.node)?;
+            }
+        }
+        if self.next_change > before {
+            self.changed = true;
+            self.policy.machines_changed(View { world: &self.world });
+        }
+        Ok(())
+    }
+
+    /// What runs on a machine that leaves waits again.
+    fn lose(&mut self, node: NodeId) -> Result<(), Error> {
+        for run in self.world.runs.on(node) {
+            let Some(&ran) = self.world.runs.at(run) else { continue };
+            let ended = self.as_ended(run, &ran);
+            self.world.lose(run, ran.task, ran.number);
+            self.observer.ended(&ended)?;
+            self.policy.ended(&ended, View { world: &self.world });
+            self.queued.push(ran.task);
+        }
+        let queued = std::mem::take(&mut self.queued);
+        for &task in &queued {
+            self.policy.queued(task, View { world: &self.world });
+        }
+        self.queued = queued;
+        self.queued.clear();
+        Ok(())
+    }
+
+    fn submit_jobs(&mut self) -> Result<(), Error> {
+        while let Some(job) = self.world.workload.jobs().get(self.next_job) {
+            if job.submit > self.world.now {
+                break;
+            }
+            let id = JobId::at(self.next_job);
+            self.next_job += 1;
+            self.tally.events += 1;
+            self.changed = true;
+            self.world.active += 1;
+            self.world.jobs[id.index()].submitted = true;
+            self.policy.job_submitted(id, View { world: &self.world });
+            self.ready_jobs.push(id);
+            self.start_ready()?;
+        }
+        Ok(())
+    }
+
+    fn tick(&mut self) -> Result<(), Error> {
+        if self.next_tick.is_none_or(|at| at > self.world.now) {
+            return Ok(());
+        }
+        self.next_tick = None;
+        self.idle_ticks += 1;
+        self.changed = true;
+        self.orders.now = self.world.now;
+        self.policy.tick(View { world: &self.world }, &mut self.orders);
+        for decided in self.orders.told.drain(..) {
+            self.observer.decided(&decided)?;
+        }
+        Ok(())
+    }
+
+    /// Asks the policy, and takes down what it starts.
+    fn pass(&mut self) -> Result<(), Error> {
+        self.started.clear();
+        let mut offer = Offer { world: &mut self.world, started: &mut self.started, before: 0 };
+        if let Err(violation) = self.policy.schedule(&mut offer) {
+            return Err(Error::PolicyViolation { policy: self.name.to_owned(), at: self.world.now, what: violation.0 });
+        }
+        for &(run, serial, end) in &self.started {
+            self.ends.push(Reverse((end, serial, run)));
+            if let Some(ran) = self.world.runs.at(run) {
+                self.world.runs.places(ran, &mut self.places);
+                let started = Started { run, task: ran.task, at: self.world.now, places: &self.places };
+                self.observer.started(&started)?;
+            }
+        }
+        if !self.started.is_empty() {
+            self.idle_ticks = 0;
+            self.tally.starts += self.started.len() as u64;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,340 @@
+//! From the tables of a trace to a [`Workload`] and its [`Machines`].
+//!
+//! The rules, each counted where it applies:
+//!
+//! * Which attempts are tried again, and for how long, is in [`super::tries`]. A task without attempts runs once, from its own
+//!   start to its own finish (`task-timed-by-its-row`), and so does each of its instances. A task of which no run time is known
+//!   is left out (`task-without-run-time`).
+//! * A request that the trace does not say is the median of those of its job (`task-with-request-of-its-job`), else one core
+//!   (`task-of-one-core`) and no memory. A request of nothing is a thousandth of a core. Where no machine's memory is known,
+//!   none is asked for.
+//! * A task that fits on no machine, or a gang that fits on no cluster of them all, is left out
+//!   (`task-larger-than-any-machine`): nothing could ever start it.
+//! * All tasks of a job are there when it is submitted; what the trace says of later ones in `attempts.queued` is not
+//!   followed. Tasks without a stage are one stage; in a job of maps and reduces the reduces wait for the maps. A stage waits for
+//!   all that any of its tasks depends on.
+
+use std::collections::BTreeMap;
+use std::iter::Peekable;
+
+use resched_trace::model::{AttemptRow, JobRow, Outcome, Priority, TaskKind, TaskRow};
+use resched_trace::store::Trace;
+use resched_trace::store::columns::Row;
+
+use super::amount::Amount;
+use super::index::Tree;
+use super::machines::Machines;
+use super::tries::{Logged, in_order, of_instances};
+use super::workload::{Job, JobSpec, StageSpec, TaskSpec, Try, Workload};
+use crate::ids::Ms;
+use crate::load::{Cursor, Skipped, check_end};
+use crate::workload::LONGEST;
+use crate::{ClusterConfig, Error};
+
+/// The most instances that a task may have: a larger number is damage.
+const MOST_INSTANCES: i64 = 10_000_000;
+/// What a task asks for of which nothing is known.
+const ONE_CORE: u64 = 1_000;
+
+/// What a replay needs of a trace.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    /// Its jobs.
+    pub workload: Workload,
+    /// Its machines, or those of the cluster file.
+    pub machines: Machines,
+    /// What was left out or made up, by cause.
+    pub skipped: Skipped,
+}
+
+/// Whether a trace is one of tasks that ask for processor and memory, not of Hadoop's maps and reduces: if its jobs name what ran
+/// them, whether that is not `mapreduce`; else whether its first task is neither a map nor a reduce, or has instances or a
+/// stage.
+///
+/// # Errors
+/// [`Error::Trace`] if it cannot be read.
+pub fn is_production(trace: &Trace) -> Result<bool, Error> {
+    let mut jobs = Cursor::new::<JobRow>(trace, &["framework"])?;
+    while jobs.ready()? {
+        if let Some(framework) = jobs.text(0) {
+            return Ok(framework != resched_trace::formats::MAPREDUCE);
+        }
+        jobs.advance();
+    }
+    let mut tasks = Cursor::new::<TaskRow>(trace, &["kind", "stage", "instances"])?;
+    while tasks.ready()? {
+        let is_staged = tasks.text(1).is_some() || tasks.int(2).is_some();
+        match tasks.text(0).and_then(TaskKind::from_name) {
+            _ if is_staged => return Ok(true),
+            Some(TaskKind::Map | TaskKind::Reduce) => return Ok(false),
+            Some(TaskKind::Other) => return Ok(true),
+            Some(TaskKind::Setup | TaskKind::Cleanup) | None => tasks.advance(),
+        }
+    }
+    Ok(false)
+}
+
+/// Loads a trace for a replay on the machines of `config`, else its own.
+///
+/// # Errors
+/// [`Error::Trace`] if the trace cannot be read or its rows are out of order; [`Error::Config`] if no job or no machine is left.
+pub fn load(trace: &Trace, config: &ClusterConfig) -> Result<Loaded, Error> {
+    let mut skipped = Skipped::new();
+    let mut machines = Machines::for_trace(config, trace, &mut skipped)?;
+    let mut loader = Loader {
+        tasks: trace.rows::<TaskRow>()?.peekable(),
+        attempts: Cursor::new::<AttemptRow>(trace, &["task_id", "start", "finish", "outcome"])?,
+        horizon: horizon(trace)?,
+        memory_is_limited: machines.memory_is_limited(),
+        room: Room::of(&machines),
+        skipped,
+    };
+    let mut jobs = Vec::new();
+    for row in trace.rows::<JobRow>()? {
+        jobs.extend(loader.job(row?)?);
+    }
+    check_end(trace, TaskRow::TABLE, loader.tasks.next().is_some())?;
+    check_end(trace, AttemptRow::TABLE, loader.attempts.ready()?)?;
+    let mut skipped = loader.skipped;
+    let Some(first) = jobs.iter().map(|spec| spec.job.submit).min() else {
+        return Err(Error::Config(format!(
+            "{}: no job is left to replay ({skipped:?}); expected jobs with a submission time and tasks with a run time that \
+             fit on a machine",
+            trace.dir().display()
+        )));
+    };
+    let first_submit = config.jobs.first_submit;
+    machines.start_at(first_submit.saturating_sub(first), first_submit);
+    let (workload, left_out) = Workload::new(jobs, first_submit)?;
+    skipped.extend(left_out);
+    Ok(Loaded { workload, machines, skipped })
+}
+
+/// The last instant that the trace tells of, ms.
+fn horizon(trace: &Trace) -> Result<Ms, Error> {
+    let mut last = Ms::MIN;
+    let mut take = |mut cursor: Cursor, columns: usize| -> Result<(), Error> {
+        while cursor.ready()? {
+            for column in 0..columns {
+                // A time that cannot be does not stretch the trace.
+                let time = cursor.int(column).filter(|time| (-LONGEST..=LONGEST).contains(time));
+                last = last.max(time.unwrap_or(last));
+            }
+            cursor.advance();
+        }
+        Ok(())
+    };
+    take(Cursor::new::<JobRow>(trace, &["submit", "finish"])?, 2)?;
+    take(Cursor::new::<TaskRow>(trace, &["start", "finish"])?, 2)?;
+    take(Cursor::new::<AttemptRow>(trace, &["start", "finish"])?, 2)?;
+    Ok(last)
+}
+
+/// Whether tasks could ever start.
+struct Room {
+    tree: Tree,
+    most: Vec<Amount>,
+    /// How many instances of a demand fit on all machines together, as found so far.
+    gangs: BTreeMap<Amount, u64>,
+}
+
+impl Room {
+    fn of(machines: &Machines) -> Self {
+        let most = machines.most();
+        Self { tree: Tree::new(&most), most, gangs: BTreeMap::new() }
+    }
+
+    fn has(&mut self, demand: Amount, gang: Option<u32>) -> bool {
+        let Some(instances) = gang else { return self.tree.first(demand).is_some() };
+        let fits = |demand: Amount| self.most.iter().fold(0, |sum: u64, node| sum.saturating_add(node.fits(demand)));
+        *self.gangs.entry(demand).or_insert_with_key(|&demand| fits(demand)) >= u64::from(instances)
+    }
+}
+
+/// A task before its request is known for certain.
+struct Listed {
+    spec: TaskSpec,
+    stage: String,
+    after: Vec<String>,
+    cpu: Option<u64>,
+    memory: Option<u64>,
+}
+
+struct Loader<T: Iterator<Item = Result<TaskRow, resched_trace::Error>>> {
+    tasks: Peekable<T>,
+    attempts: Cursor,
+    horizon: Ms,
+    memory_is_limited: bool,
+    room: Room,
+    skipped: Skipped,
+}
+
+impl<T: Iterator<Item = Result<TaskRow, resched_trace::Error>>> Loader<T> {
+    fn skip(&mut self, cause: &str, n: u64) {
+        if n > 0 {
+            *self.skipped.entry(cause.to_owned()).or_insert(0) += n;
+        }
+    }
+
+    fn job(&mut self, row: JobRow) -> Result<Option<JobSpec>, Error> {
+        let mut listed = Vec::new();
+        while let Some(task) = self.next_task(&row.job_id)? {
+            listed.extend(self.task(task)?);
+        }
+        let Some(submit) = row.submit.filter(|submit| (-LONGEST..=LONGEST).contains(submit)) else {
+            self.skip("job-without-submit", 1);
+            return Ok(None);
+        };
+        self.fill_requests(&row, &mut listed);
+        let before = listed.len();
+        listed.retain(|task| self.room.has(task.spec.demand, task.spec.gang.then_some(task.spec.instances)));
+        self.skip("task-larger-than-any-machine", (before - listed.len()) as u64);
+        if listed.is_empty() {
+            self.skip("job-without-tasks", 1);
+            return Ok(None);
+        }
+        let job = Job {
+            priority: row.priority_number.unwrap_or_else(|| step(row.priority)),
+            id: row.job_id,
+            name: row.name,
+            user: row.user.unwrap_or_default(),
+            queue: row.queue.unwrap_or_default(),
+            group: row.group.unwrap_or_default(),
+            framework: row.framework,
+            scheduling_class: row.scheduling_class,
+            submit,
+            requested_time: row.requested_time.filter(|time| (0..=LONGEST).contains(time)),
+        };
+        Ok(Some(JobSpec { job, after: row.depends_on, stages: stages(listed) }))
+    }
+
+    /// The next row of the tasks table, if it is of this job.
+    fn next_task(&mut self, job: &str) -> Result<Option<TaskRow>, Error> {
+        let is_own = |row: &Result<TaskRow, _>| row.as_ref().map_or(true, |row| row.job_id == job);
+        Ok(self.tasks.next_if(is_own).transpose()?)
+    }
+
+    fn task(&mut self, row: TaskRow) -> Result<Option<Listed>, Error> {
+        let logged = self.logged(&row.task_id)?;
+        if matches!(row.kind, TaskKind::Setup | TaskKind::Cleanup) {
+            self.skip("task-of-set-up-or-clean-up", 1);
+            return Ok(None);
+        }
+        let instances = row.instances.unwrap_or(1);
+        let Some(instances) = u32::try_from(instances).ok().filter(|_| (1..=MOST_INSTANCES).contains(&instances))
+        else {
+            self.skip("task-with-impossible-instances", 1);
+            return Ok(None);
+        };
+        let gang = row.gang.unwrap_or(false) && instances > 1;
+        let tries = self.tries(&row, &logged, instances, gang);
+        if tries.is_empty() {
+            self.skip("task-without-run-time", 1);
+            return Ok(None);
+        }
+        let number =
+            |number: Option<i64>, most: u64| number.and_then(|n| u64::try_from(n).ok()).map(|n| n.min(most + 1));
+        let (stage, after) = match (row.stage, row.kind) {
+            (None, TaskKind::Map) => ("map".to_owned(), row.depends_on),
+            (None, TaskKind::Reduce) => ("reduce".to_owned(), vec!["map".to_owned()]),
+            (stage, _) => (stage.unwrap_or_default(), row.depends_on),
+        };
+        let spec = TaskSpec { name: row.task_id, demand: Amount::NONE, instances, gang, tries };
+        let cpu = number(row.cpu_request, Machines::MOST.cpu);
+        let memory = number(row.memory_request, Machines::MOST.memory);
+        Ok(Some(Listed { spec, stage, after, cpu, memory }))
+    }
+
+    /// The attempts at a task.
+    fn logged(&mut self, task: &str) -> Result<Vec<Logged>, Error> {
+        let mut logged = Vec::new();
+        while self.attempts.ready()? && self.attempts.text(0) == Some(task) {
+            let outcome = self.attempts.text(3).and_then(Outcome::from_name).unwrap_or_default();
+            logged.push(Logged { outcome, start: self.attempts.int(1), finish: self.attempts.int(2) });
+            self.attempts.advance();
+        }
+        Ok(logged)
+    }
+
+    fn tries(&mut self, row: &TaskRow, logged: &[Logged], instances: u32, gang: bool) -> Vec<Try> {
+        let horizon = self.horizon;
+        let own = [Logged { outcome: row.outcome, start: row.start, finish: row.finish }];
+        let timed_by_row = logged.is_empty();
+        let logged = if timed_by_row { &own[..] } else { logged };
+        // A row of a task is no attempt that is left out.
+        let mut skip = |cause: &str, n| {
+            if !timed_by_row || cause.starts_with("instance-") {
+                self.skip(cause, n);
+            }
+        };
+        let tries = if instances == 1 || gang {
+            in_order(logged, horizon, &mut skip)
+        } else {
+            of_instances(logged, instances, horizon, &mut skip)
+        };
+        if timed_by_row && !tries.is_empty() {
+            self.skip("task-timed-by-its-row", 1);
+        }
+        tries
+    }
+
+    /// Gives every task what it asks for.
+    fn fill_requests(&mut self, row: &JobRow, listed: &mut [Listed]) {
+        let known = |number: Option<i64>| number.and_then(|n| u64::try_from(n).ok());
+        let cpu = median(listed.iter().filter_map(|task| task.cpu)).or(known(row.requested_cpu));
+        let memory = median(listed.iter().filter_map(|task| task.memory)).or(known(row.requested_memory));
+        for task in listed {
+            match (task.cpu, cpu) {
+                (None, Some(_)) => self.skip("task-with-request-of-its-job", 1),
+                (None, None) => self.skip("task-of-one-core", 1),
+                (Some(_), _) => {}
+            }
+            let demand = Amount {
+                cpu: task.cpu.or(cpu).unwrap_or(ONE_CORE),
+                memory: if self.memory_is_limited { task.memory.or(memory).unwrap_or(0) } else { 0 },
+            };
+            task.spec.demand = if demand == Amount::NONE { Amount { cpu: 1, memory: 0 } } else { demand };
+        }
+    }
+}
+
+/// Hadoop's five steps as numbers.
+fn step(priority: Option<Priority>) -> i64 {
+    match priority {
+        Some(Priority::VeryHigh) => 2,
+        Some(Priority::High) => 1,
+        Some(Priority::Normal) | None => 0,
+        Some(Priority::Low) => -1,
+        Some(Priority::VeryLow) => -2,
+    }
+}
+
+fn median(numbers: impl Iterator<Item = u64>) -> Option<u64> {
+    let mut all: Vec<u64> = numbers.collect();
+    all.sort_unstable();
+    all.get(all.len() / 2).copied()
+}
+
+/// The tasks of a job by stage, stages in the order in which they come.
+fn stages(listed: Vec<Listed>) -> Vec<StageSpec> {
+    let mut places: BTreeMap<String, usize> = BTreeMap::new();
+    let mut stages: Vec<StageSpec> = Vec::new();
+    for Listed { spec, stage, after, .. } in listed {
+        let place = *places.entry(stage).or_insert_with_key(|name| {
+            stages.push(StageSpec { name: name.clone(), ..StageSpec::default() });
+            stages.len() - 1
+        });
+        stages[place].tasks.push(spec);
+        stages[place].after.extend(after);
+    }
+    for stage in &mut stages {
+        stage.after.sort_unstable();
+        stage.after.dedup();
+    }
+    // A job of reduces only waits for no map.
+    let has_maps = places.contains_key("map");
+    for stage in stages.iter_mut().filter(|stage| stage.name == "reduce" && !has_maps) {
+        stage.after.retain(|name| name != "map");
+    }
+    stages
+}

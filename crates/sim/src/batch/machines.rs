@@ -1,0 +1,318 @@
+//! The machines of a production cluster, and how they come, go and change.
+
+use std::collections::BTreeMap;
+
+use resched_trace::model::{NodeChange, NodeRow};
+use resched_trace::store::Trace;
+use resched_trace::synthesise::host_name;
+
+use super::amount::Amount;
+use crate::cluster::Placement;
+use crate::ids::{Ms, NodeId};
+use crate::load::Skipped;
+use crate::workload::LONGEST;
+use crate::{ClusterConfig, Error};
+
+/// What a machine of a trace offers whose amounts are shares of the largest machine, where the trace does not say: as the
+/// largest one. Processor is in millionths then, memory in millionths of a millionth (formats §7).
+const NORMALISED: Amount = Amount { cpu: 1_000_000, memory: 1_000_000_000_000 };
+
+/// A machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Machine {
+    /// Its host name.
+    pub name: String,
+    /// Its rack, if it is known.
+    pub rack: Option<String>,
+    /// What it offers at the start; nothing if it comes later.
+    pub capacity: Amount,
+}
+
+/// A machine offers something else from now on; nothing if it leaves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Change {
+    /// When, ms.
+    pub at: Ms,
+    /// Which machine.
+    pub node: NodeId,
+    /// What it offers.
+    pub capacity: Amount,
+}
+
+/// The machines of a replay.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Machines {
+    nodes: Vec<Machine>,
+    changes: Vec<Change>,
+    placement: Placement,
+}
+
+impl Machines {
+    /// More than any machine offers; a larger number is damage.
+    pub const MOST: Amount = Amount { cpu: 1 << 40, memory: 1 << 46 };
+
+    /// So many machines that all offer the same, for ever.
+    pub fn alike(count: u32, capacity: Amount, placement: Placement) -> Self {
+        let machine = |number| Machine { name: host_name(number), rack: None, capacity };
+        Self { nodes: (0..count).map(machine).collect(), changes: Vec::new(), placement }
+    }
+
+    /// These machines, in the order in which first fit takes them. Changes are `(at, place of the machine, capacity)`, put
+    /// into order by time here.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if a change names no machine.
+    pub fn new(nodes: Vec<Machine>, changes: &[(Ms, usize, Amount)], placement: Placement) -> Result<Self, Error> {
+        if let Some((_, node, _)) = changes.iter().find(|(_, node, _)| *node >= nodes.len()) {
+            return Err(Error::Config(format!("a change names machine {node} of {}", nodes.len())));
+        }
+        let change = |&(at, node, capacity): &(Ms, usize, Amount)| Change { at, node: NodeId::at(node), capacity };
+        let mut changes: Vec<Change> = changes.iter().map(change).collect();
+        changes.sort_by_key(|change| change.at);
+        Ok(Self { nodes, changes, placement })
+    }
+
+    /// The machines of a cluster file, else of a trace. What a trace says of a machine at several times is followed.
+    ///
+    /// Processor that the trace does not say is that of `machines.cores`; else the median of the trace's other machines; else
+    /// one core a slot, on a trace of Hadoop also where only the cluster file says how many; else, where amounts are shares of
+    /// the largest machine, the whole of one. Memory likewise by `machines.memory` and the median; if the trace says it of no
+    /// machine, it is not limited.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if there is none or nothing is known of them; [`Error::Trace`] if the trace cannot be read.
+    pub(super) fn for_trace(config: &ClusterConfig, trace: &Trace, skipped: &mut Skipped) -> Result<Self, Error> {
+        let own = &config.machines;
+        let cpu = own.cores.map(|cores| (cores * 1000.0).round() as u64);
+        if let (Some(count), Some(cpu)) = (own.count, cpu) {
+            let capacity = Amount { cpu, memory: own.memory.unwrap_or(0) };
+            return Ok(Self::alike(count, capacity, own.placement));
+        }
+        let mut told = Told::default();
+        for row in trace.rows::<NodeRow>()? {
+            told.take(row?);
+        }
+        if told.rows.is_empty() {
+            return Err(Error::Config(format!(
+                "{}: the trace names no machine; give a cluster with `--cluster C.toml` that holds `[machines]`, \
+                 `count = <how many>` and `cores = <of each>`",
+                trace.dir().display()
+            )));
+        }
+        let normalised = trace.manifest().sources.iter().any(|source| source.format.contains("google"));
+        // On a trace of Hadoop a slot is a core, as many as the cluster file says.
+        let slots = u64::from(config.nodes.map_slots) + u64::from(config.nodes.reduce_slots);
+        let hadoop = (slots > 0 && !super::is_production(trace)?).then_some(slots * 1000);
+        let usual = told.usual(cpu, own.memory, normalised, hadoop).ok_or_else(|| {
+            Error::Config(format!(
+                "{}: the trace does not say what any of its machines offers; give a cluster with `--cluster C.toml` that \
+                 holds `[machines]` and `cores = <of each>`",
+                trace.dir().display()
+            ))
+        })?;
+        told.followed(usual, own.placement, skipped)
+    }
+
+    /// Moves the clock by so much; what happens by `start` has happened before the replay.
+    pub(super) fn start_at(&mut self, shift: Ms, start: Ms) {
+        for change in &mut self.changes {
+            change.at = change.at.saturating_add(shift);
+        }
+        let before = self.changes.partition_point(|change| change.at <= start);
+        for change in self.changes.drain(..before) {
+            self.nodes[change.node.index()].capacity = change.capacity;
+        }
+    }
+
+    /// Whether any machine offers a known amount of memory; if none does, it is not limited, and none may be asked for.
+    pub(super) fn memory_is_limited(&self) -> bool {
+        self.largest().memory > 0
+    }
+
+    /// The machines, by [`NodeId`].
+    pub fn nodes(&self) -> &[Machine] {
+        &self.nodes
+    }
+
+    /// How they change, by time.
+    pub fn changes(&self) -> &[Change] {
+        &self.changes
+    }
+
+    /// Which of the machines with enough room a task gets.
+    pub fn placement(&self) -> Placement {
+        self.placement
+    }
+
+    /// What all offer at the start.
+    pub fn total(&self) -> Amount {
+        self.nodes.iter().fold(Amount::NONE, |sum, node| sum.plus(node.capacity))
+    }
+
+    /// The most of each resource that any offers at any time.
+    pub fn largest(&self) -> Amount {
+        self.most().into_iter().fold(Amount::NONE, Amount::max)
+    }
+
+    /// The most that each offers at any time.
+    pub(super) fn most(&self) -> Vec<Amount> {
+        let mut most: Vec<Amount> = self.nodes.iter().map(|node| node.capacity).collect();
+        for change in &self.changes {
+            most[change.node.index()] = most[change.node.index()].max(change.capacity);
+        }
+        most
+    }
+}
+
+/// What a trace tells of machines.
+#[derive(Default)]
+struct Told {
+    rows: Vec<NodeRow>,
+}
+
+/// A number that can be, and is not 0: Alibaba says 0 for what it does not say.
+fn amount(number: Option<i64>, most: u64) -> Option<u64> {
+    number.and_then(|number| u64::try_from(number).ok()).filter(|number| (1..=most).contains(number))
+}
+
+fn cpu(row: &NodeRow) -> Option<u64> {
+    amount(row.cpu, Machines::MOST.cpu)
+}
+
+fn memory(row: &NodeRow) -> Option<u64> {
+    amount(row.memory, Machines::MOST.memory)
+}
+
+impl Told {
+    fn take(&mut self, row: NodeRow) {
+        self.rows.push(row);
+    }
+
+    /// The median of a number over the rows that say it.
+    fn median(&self, number: impl Fn(&NodeRow) -> Option<u64>) -> Option<u64> {
+        let mut all: Vec<u64> = self.rows.iter().filter_map(number).collect();
+        all.sort_unstable();
+        all.get(all.len() / 2).copied()
+    }
+
+    /// What a machine offers of which the trace does not say it: `hadoop` is the processor of a machine of Hadoop.
+    fn usual(
+        &self,
+        cpu_set: Option<u64>,
+        memory_set: Option<u64>,
+        normalised: bool,
+        hadoop: Option<u64>,
+    ) -> Option<Amount> {
+        let slots = |row: &NodeRow| amount(Some(row.map_slots?.saturating_add(row.reduce_slots.unwrap_or(0))), 1 << 20);
+        let own = self.median(cpu);
+        let by_slots = || self.median(slots).map(|slots| slots * 1000);
+        let whole = (normalised && own.is_none()).then_some(NORMALISED);
+        let memory = memory_set.or_else(|| self.median(memory)).or(whole.map(|whole| whole.memory)).unwrap_or(0);
+        let whole = whole.map(|whole| whole.cpu);
+        Some(Amount { cpu: cpu_set.or(own).or_else(by_slots).or(whole).or(hadoop)?, memory })
+    }
+
+    /// The machines by name, and how they change.
+    fn followed(mut self, usual: Amount, placement: Placement, skipped: &mut Skipped) -> Result<Machines, Error> {
+        // Null is from the start; of one instant the order of the trace counts.
+        self.rows.sort_by_key(|row| row.time);
+        let mut names: BTreeMap<String, usize> = BTreeMap::new();
+        for row in &self.rows {
+            names.entry(row.host.clone()).or_default();
+        }
+        let mut nodes = Vec::with_capacity(names.len());
+        for (name, place) in &mut names {
+            *place = nodes.len();
+            nodes.push(Machine { name: name.clone(), rack: None, capacity: Amount::NONE });
+        }
+        // What each machine offers while it is there.
+        let mut offers: Vec<Amount> = vec![Amount::NONE; nodes.len()];
+        let mut changes = Vec::new();
+        let mut note = |cause: &str| *skipped.entry(cause.to_owned()).or_insert(0) += 1;
+        for row in &self.rows {
+            let place = names[&row.host];
+            if offers[place] == Amount::NONE && (cpu(row).is_none() || (usual.memory > 0 && memory(row).is_none())) {
+                note("machine-of-unknown-size");
+            }
+            let known = |before: u64, usual: u64| if before > 0 { before } else { usual };
+            let offer = &mut offers[place];
+            offer.cpu = cpu(row).unwrap_or_else(|| known(offer.cpu, usual.cpu));
+            offer.memory = memory(row).unwrap_or_else(|| known(offer.memory, usual.memory));
+            let capacity = if row.event == NodeChange::Remove { Amount::NONE } else { *offer };
+            if nodes[place].rack.is_none() {
+                nodes[place].rack.clone_from(&row.rack);
+            }
+            match row.time {
+                None => nodes[place].capacity = capacity,
+                Some(at) if (-LONGEST..=LONGEST).contains(&at) => changes.push((at, place, capacity)),
+                Some(_) => note("machine-event-at-impossible-time"),
+            }
+        }
+        Machines::new(nodes, &changes, placement)
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn row(host: &str, time: Option<i64>, event: NodeChange, cpu: Option<i64>, memory: Option<i64>) -> NodeRow {
+        NodeRow { host: host.to_owned(), time, event, cpu, memory, ..NodeRow::default() }
+    }
+
+    fn amount(cpu: u64, memory: u64) -> Amount {
+        Amount { cpu, memory }
+    }
+
+    fn followed(rows: Vec<NodeRow>, usual: Amount) -> (Machines, Skipped) {
+        let mut skipped = Skipped::new();
+        let told = Told { rows };
+        (told.followed(usual, Placement::FirstFit, &mut skipped).unwrap(), skipped)
+    }
+
+    #[test]
+    fn machines_come_go_and_change_as_told() {
+        use NodeChange::{Add, Remove, Update};
+        let rows = vec![
+            row("b", Some(50), Update, Some(2_000), None),
+            row("b", None, Add, Some(4_000), Some(8)),
+            row("a", Some(20), Add, Some(1_000), Some(4)),
+            row("b", Some(60), Remove, Some(0), Some(0)),
+            row("b", Some(70), Add, None, None),
+        ];
+        let (mut machines, skipped) = followed(rows, amount(1, 1));
+        assert!(skipped.is_empty());
+        let capacity =
+            |machines: &Machines| -> Vec<Amount> { machines.nodes().iter().map(|node| node.capacity).collect() };
+        assert_eq!(capacity(&machines), [Amount::NONE, amount(4_000, 8)]);
+        let told: Vec<_> =
+            machines.changes().iter().map(|change| (change.at, change.node.index(), change.capacity)).collect();
+        let expected =
+            [(20, 0, amount(1_000, 4)), (50, 1, amount(2_000, 8)), (60, 1, Amount::NONE), (70, 1, amount(2_000, 8))];
+        assert_eq!(told, expected);
+        machines.start_at(-15, 5);
+        assert_eq!(capacity(&machines), [amount(1_000, 4), amount(4_000, 8)]);
+        assert_eq!(machines.changes().first().map(|change| change.at), Some(35));
+        assert_eq!(machines.largest(), amount(4_000, 8));
+    }
+
+    #[test]
+    fn what_is_not_known_of_a_machine_is_usual() {
+        let some = |cpu, memory| row("x", None, NodeChange::Add, cpu, memory);
+        let told = |rows| Told { rows };
+        let medians = told(vec![some(Some(5), None), some(Some(1), Some(7)), some(Some(3), None), some(None, None)]);
+        assert_eq!(medians.usual(None, None, true, None), Some(amount(3, 7)));
+        assert_eq!(medians.usual(Some(9), Some(8), true, None), Some(amount(9, 8)));
+        let unknown = told(vec![some(None, None), some(Some(0), Some(-1))]);
+        assert_eq!(unknown.usual(None, None, true, None), Some(NORMALISED));
+        assert_eq!(unknown.usual(None, None, false, None), None);
+        assert_eq!(unknown.usual(Some(9), None, false, None), Some(amount(9, 0)), "memory is not limited");
+        let slots = NodeRow { map_slots: Some(2), reduce_slots: Some(1), ..some(None, None) };
+        assert_eq!(told(vec![slots]).usual(None, None, false, Some(4_000)), Some(amount(3_000, 0)));
+        assert_eq!(unknown.usual(None, None, false, Some(4_000)), Some(amount(4_000, 0)));
+        let (machines, skipped) = followed(vec![some(None, None)], amount(3, 7));
+        assert_eq!(machines.total(), amount(3, 7));
+        assert_eq!(skipped.get("machine-of-unknown-size"), Some(&1));
+    }
+}

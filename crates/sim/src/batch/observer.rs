@@ -1,0 +1,82 @@
+//! What a replay tells while it runs.
+
+use resched_trace::model::Outcome;
+
+use super::runs::RunId;
+use crate::Error;
+use crate::ids::{Ms, NodeId, TaskId};
+use crate::observer::{Decided, JobEnded};
+
+/// An instance or a gang has started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Started<'a> {
+    /// By what its end will be told.
+    pub run: RunId,
+    /// Its task.
+    pub task: TaskId,
+    /// When, ms.
+    pub at: Ms,
+    /// Where, and how many instances on each machine.
+    pub places: &'a [(NodeId, u32)],
+}
+
+/// An instance or a gang has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ended {
+    /// By what its start was told; the next start may have it again.
+    pub run: RunId,
+    /// Its task.
+    pub task: TaskId,
+    /// Its number among the starts of that task.
+    pub attempt: u32,
+    /// Its instances: one, or those of the gang.
+    pub instances: u32,
+    /// Where it ran, if that was one machine.
+    pub node: Option<NodeId>,
+    /// Since when it had waited, ms.
+    pub queued: Ms,
+    /// When it started, ms.
+    pub start: Ms,
+    /// When it ended, ms.
+    pub finish: Ms,
+    /// How; `Lost` if its machine left.
+    pub outcome: Outcome,
+}
+
+/// Follows a replay. An error from it ends the replay.
+pub trait Observer {
+    /// An instance or a gang started.
+    ///
+    /// # Errors
+    /// What went wrong in taking it down.
+    fn started(&mut self, _started: &Started<'_>) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// An instance or a gang ended.
+    ///
+    /// # Errors
+    /// What went wrong in taking it down.
+    fn ended(&mut self, _ended: &Ended) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// A policy decided something that it tells of.
+    ///
+    /// # Errors
+    /// What went wrong in taking it down.
+    fn decided(&mut self, _decided: &Decided) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// A job ended.
+    ///
+    /// # Errors
+    /// What went wrong in taking it down.
+    fn job_ended(&mut self, _ended: &JobEnded) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+/// Follows nothing.
+impl Observer for () {}

@@ -1,0 +1,153 @@
+//! What runs: instances and gangs with their places, in slots that are used again.
+
+use crate::ids::{Ms, NodeId, TaskId};
+
+/// Something that runs. The number is free again once it has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RunId(pub(super) u32);
+
+impl RunId {
+    /// The place in an array; no larger than the most that ever ran at once.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// No further place.
+const LAST: u32 = u32::MAX;
+
+/// An instance or a gang that runs.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Run {
+    pub(super) task: TaskId,
+    /// The number of its start among all starts of the replay: tells runs apart that have had one slot.
+    pub(super) serial: u64,
+    /// Its number among the starts of its task.
+    pub(super) attempt: u32,
+    /// Which instance it is; of a gang or a single instance, which of its tries.
+    pub(super) number: u32,
+    pub(super) queued: Ms,
+    pub(super) start: Ms,
+    /// Its first place, and the slot of the next one.
+    first: Place,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    node: NodeId,
+    count: u32,
+    next: u32,
+}
+
+/// All that runs.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Runs {
+    slots: Vec<Option<Run>>,
+    free: Vec<u32>,
+    /// The further places of gangs.
+    places: Vec<Place>,
+    free_places: Vec<u32>,
+    pub(super) count: u64,
+    serial: u64,
+}
+
+/// What starts.
+pub(super) struct New<'a> {
+    pub(super) task: TaskId,
+    pub(super) attempt: u32,
+    pub(super) number: u32,
+    pub(super) queued: Ms,
+    pub(super) start: Ms,
+    /// Its places; none only by mistake.
+    pub(super) places: &'a [(NodeId, u32)],
+}
+
+impl Runs {
+    /// Takes a start down. Returns its slot and serial number.
+    pub(super) fn add(&mut self, new: &New<'_>) -> (RunId, u64) {
+        let mut next = LAST;
+        for &(node, count) in new.places.iter().skip(1).rev() {
+            let place = Place { node, count, next };
+            next = match self.free_places.pop() {
+                Some(slot) => {
+                    self.places[slot as usize] = place;
+                    slot
+                }
+                None => {
+                    self.places.push(place);
+                    self.places.len() as u32 - 1
+                }
+            };
+        }
+        let (node, count) = new.places.first().copied().unwrap_or((NodeId(0), 0));
+        let New { task, attempt, number, queued, start, .. } = *new;
+        self.serial += 1;
+        self.count += 1;
+        let run = Run { task, serial: self.serial, attempt, number, queued, start, first: Place { node, count, next } };
+        let slot = match self.free.pop() {
+            Some(slot) => {
+                self.slots[slot as usize] = Some(run);
+                slot
+            }
+            None => {
+                self.slots.push(Some(run));
+                self.slots.len() as u32 - 1
+            }
+        };
+        (RunId(slot), self.serial)
+    }
+
+    /// The run of that slot and serial number, if it still runs.
+    pub(super) fn get(&self, id: RunId, serial: u64) -> Option<&Run> {
+        self.slots.get(id.index())?.as_ref().filter(|run| run.serial == serial)
+    }
+
+    /// The places of a run, into `into`.
+    pub(super) fn places(&self, run: &Run, into: &mut Vec<(NodeId, u32)>) {
+        into.clear();
+        let mut place = run.first;
+        loop {
+            into.push((place.node, place.count));
+            match self.places.get(place.next as usize) {
+                Some(&next) => place = next,
+                None => return,
+            }
+        }
+    }
+
+    /// Ends a run.
+    pub(super) fn remove(&mut self, id: RunId) {
+        let Some(run) = self.slots.get_mut(id.index()).and_then(Option::take) else { return };
+        let mut next = run.first.next;
+        while let Some(place) = self.places.get(next as usize) {
+            self.free_places.push(next);
+            next = place.next;
+        }
+        self.free.push(id.0);
+        self.count -= 1;
+    }
+
+    /// What runs on a machine, in the order of starts.
+    pub(super) fn on(&self, node: NodeId) -> Vec<RunId> {
+        let mut found = Vec::new();
+        for (slot, run) in self.slots.iter().enumerate() {
+            let Some(run) = run else { continue };
+            let mut place = Some(&run.first);
+            while let Some(here) = place {
+                if here.node == node {
+                    found.push((run.serial, RunId(slot as u32)));
+                    break;
+                }
+                place = self.places.get(here.next as usize);
+            }
+        }
+        found.sort_unstable();
+        found.into_iter().map(|(_, id)| id).collect()
+    }
+
+    /// The run in a slot.
+    pub(super) fn at(&self, id: RunId) -> Option<&Run> {
+        self.slots.get(id.index())?.as_ref()
+    }
+}

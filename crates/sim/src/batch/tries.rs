@@ -1,0 +1,161 @@
+//! Which of the logged attempts at a task are tried again in a replay, and for how long.
+//!
+//! What a task did is tried again: an attempt that failed runs for its logged time, and the task waits again; one that
+//! succeeded or was killed for good ends it. What happened to it is left out: attempts that were evicted or lost are the old
+//! scheduler's doing or a machine's, and so is one that was killed though the task was tried again. An attempt that still ran
+//! when the trace ends runs until then and ends as incomplete.
+
+use resched_trace::model::Outcome;
+
+use super::workload::Try;
+use crate::ids::Ms;
+use crate::workload::LONGEST;
+
+/// An attempt as the trace has it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Logged {
+    pub(super) outcome: Outcome,
+    pub(super) start: Option<Ms>,
+    pub(super) finish: Option<Ms>,
+}
+
+impl Logged {
+    /// How long it ran, ms, as far as the trace goes.
+    fn run(self, horizon: Ms) -> Option<Ms> {
+        let finish = self.finish.or((self.outcome == Outcome::Incomplete).then_some(horizon))?;
+        let run = finish.checked_sub(self.start?)?;
+        (0..=LONGEST).contains(&run).then_some(run)
+    }
+}
+
+/// The tries at a single instance or a gang, in the order of its log. `skip` counts what is left out.
+pub(super) fn in_order(logged: &[Logged], horizon: Ms, skip: &mut impl FnMut(&str, u64)) -> Vec<Try> {
+    let mut tries = Vec::new();
+    for (place, attempt) in logged.iter().enumerate() {
+        let is_last = place + 1 == logged.len();
+        let outcome = match attempt.outcome {
+            Outcome::Evicted | Outcome::Lost => {
+                skip("attempt-evicted-or-lost", 1);
+                continue;
+            }
+            Outcome::Killed | Outcome::Incomplete if !is_last => {
+                skip("attempt-killed-and-tried-again", 1);
+                continue;
+            }
+            // It ran for as long as it is known to, and nothing tells that it did not do its work.
+            Outcome::Success | Outcome::Unknown => Outcome::Success,
+            other => other,
+        };
+        let Some(run) = attempt.run(horizon) else {
+            skip("attempt-without-run-time", 1);
+            continue;
+        };
+        tries.push(Try { outcome, run });
+        if outcome == Outcome::Success {
+            skip("attempt-after-success", (logged.len() - place - 1) as u64);
+            break;
+        }
+    }
+    tries
+}
+
+/// The run times of several instances: those of the attempts that succeeded, in order; if none did, of those that were killed or
+/// still ran. Instances beyond these take them again from the first on.
+pub(super) fn of_instances(
+    logged: &[Logged],
+    instances: u32,
+    horizon: Ms,
+    skip: &mut impl FnMut(&str, u64),
+) -> Vec<Try> {
+    let of = |wanted: fn(Outcome) -> Option<Outcome>| -> Vec<Try> {
+        let found = logged
+            .iter()
+            .filter_map(|attempt| Some(Try { outcome: wanted(attempt.outcome)?, run: attempt.run(horizon)? }));
+        found.take(instances as usize).collect()
+    };
+    let mut tries = of(|outcome| match outcome {
+        Outcome::Success | Outcome::Unknown => Some(Outcome::Success),
+        _ => None,
+    });
+    if tries.is_empty() {
+        tries = of(|outcome| matches!(outcome, Outcome::Killed | Outcome::Incomplete).then_some(outcome));
+    }
+    skip("attempt-beside-those-of-instances", (logged.len() - tries.len()) as u64);
+    if !tries.is_empty() {
+        skip("instance-with-the-run-time-of-another", u64::from(instances) - tries.len() as u64);
+    }
+    tries
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeMap;
+
+    const HORIZON: Ms = 1_000;
+
+    fn logged(outcome: Outcome, start: Ms, finish: Option<Ms>) -> Logged {
+        Logged { outcome, start: Some(start), finish }
+    }
+
+    fn told(tries: &[Try]) -> Vec<(Outcome, Ms)> {
+        tries.iter().map(|one| (one.outcome, one.run)).collect()
+    }
+
+    fn in_order_of(attempts: &[Logged]) -> (Vec<(Outcome, Ms)>, BTreeMap<String, u64>) {
+        let mut skipped = BTreeMap::new();
+        let tries = in_order(attempts, HORIZON, &mut |cause, n| {
+            if n > 0 {
+                *skipped.entry(cause.to_owned()).or_insert(0) += n;
+            }
+        });
+        (told(&tries), skipped)
+    }
+
+    #[test]
+    fn failures_are_tried_again_and_what_befell_a_task_is_not() {
+        use Outcome::{Evicted, Failed, Killed, Lost, Success};
+        let (tries, skipped) = in_order_of(&[
+            logged(Evicted, 0, Some(9)),
+            logged(Failed, 10, Some(13)),
+            logged(Killed, 20, Some(29)),
+            logged(Lost, 30, Some(39)),
+            logged(Failed, 40, None),
+            logged(Success, 50, Some(57)),
+            logged(Killed, 51, Some(58)),
+        ]);
+        assert_eq!(tries, [(Failed, 3), (Success, 7)]);
+        let expected = [
+            ("attempt-after-success", 1),
+            ("attempt-evicted-or-lost", 2),
+            ("attempt-killed-and-tried-again", 1),
+            ("attempt-without-run-time", 1),
+        ];
+        assert_eq!(skipped, BTreeMap::from(expected.map(|(cause, n)| (cause.to_owned(), n))));
+    }
+
+    #[test]
+    fn the_last_attempt_ends_a_task_as_it_did() {
+        use Outcome::{Failed, Incomplete, Killed, Success, Unknown};
+        assert_eq!(in_order_of(&[logged(Killed, 5, Some(9))]).0, [(Killed, 4)]);
+        assert_eq!(in_order_of(&[logged(Incomplete, 400, None)]).0, [(Incomplete, 600)]);
+        assert_eq!(in_order_of(&[logged(Unknown, 5, Some(9))]).0, [(Success, 4)]);
+        assert_eq!(in_order_of(&[logged(Failed, 5, Some(9))]).0, [(Failed, 4)]);
+        assert_eq!(in_order_of(&[logged(Success, 9, Some(5))]).0, [], "it ends before it starts");
+    }
+
+    #[test]
+    fn instances_take_the_run_times_of_those_that_succeeded() {
+        use Outcome::{Failed, Killed, Success};
+        let attempts = [logged(Success, 0, Some(3)), logged(Failed, 0, Some(9)), logged(Success, 0, Some(4))];
+        let mut skipped = BTreeMap::new();
+        let mut skip = |cause: &str, n| {
+            skipped.insert(cause.to_owned(), n);
+        };
+        assert_eq!(told(&of_instances(&attempts, 5, HORIZON, &mut skip)), [(Success, 3), (Success, 4)]);
+        assert_eq!(skipped["attempt-beside-those-of-instances"], 1);
+        assert_eq!(skipped["instance-with-the-run-time-of-another"], 3);
+        let killed = [logged(Killed, 0, Some(3)), logged(Failed, 0, Some(9))];
+        assert_eq!(told(&of_instances(&killed, 2, HORIZON, &mut |_, _| ())), [(Killed, 3)]);
+    }
+}

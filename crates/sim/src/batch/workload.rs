@@ -1,0 +1,355 @@
+//! What a replay runs: the jobs of a trace as dense arrays.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use resched_trace::model::Outcome;
+
+use super::amount::Amount;
+use super::order::Order;
+use crate::Error;
+use crate::ids::{JobId, Ms, TaskId};
+use crate::load::Skipped;
+use crate::workload::{LONGEST, natural};
+
+/// A logged try at a task: how it ended after which time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Try {
+    /// How it ended: `Success`; `Failed`, then the task is tried again if there is another try; or `Killed` or `Incomplete`.
+    pub outcome: Outcome,
+    /// How long it ran, ms; not negative.
+    pub run: Ms,
+}
+
+/// A task handed to [`Workload::new`].
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskSpec {
+    /// Its id in the trace.
+    pub name: String,
+    /// What each of its instances asks for.
+    pub demand: Amount,
+    /// How many instances it has, at least 1.
+    pub instances: u32,
+    /// Whether they start together or not at all, and end together.
+    pub gang: bool,
+    /// Of a gang or a single instance: its tries in order, the last of which ends it. Of several instances: one each, in
+    /// turn; the next instance after the last takes the first again.
+    pub tries: Vec<Try>,
+}
+
+/// A stage handed to [`Workload::new`].
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct StageSpec {
+    /// Its name in its job.
+    pub name: String,
+    /// The names of the stages that must end before it starts.
+    pub after: Vec<String>,
+    /// Its tasks.
+    pub tasks: Vec<TaskSpec>,
+}
+
+/// A job handed to [`Workload::new`].
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct JobSpec {
+    /// What is known of it.
+    pub job: Job,
+    /// The ids of the jobs that must end before it starts.
+    pub after: Vec<String>,
+    /// Its stages.
+    pub stages: Vec<StageSpec>,
+}
+
+/// A job, as it was submitted.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Job {
+    /// Its id in the trace.
+    pub id: String,
+    /// Its name.
+    pub name: Option<String>,
+    /// Its user, `""` if unknown.
+    pub user: String,
+    /// Its queue, `""` if unknown.
+    pub queue: String,
+    /// What it is a part of, `""` if unknown.
+    pub group: String,
+    /// What ran it.
+    pub framework: Option<String>,
+    /// Its priority; larger is served first.
+    pub priority: i64,
+    /// How much it minds waiting, where the trace says so.
+    pub scheduling_class: Option<i64>,
+    /// When it is submitted, ms of the simulated clock.
+    pub submit: Ms,
+    /// How long its user said that it would run at most, ms.
+    pub requested_time: Option<Ms>,
+}
+
+/// A task: one or more instances that ask for the same.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Task {
+    /// Its job.
+    pub job: JobId,
+    /// What each of its instances asks for.
+    pub demand: Amount,
+    /// How many instances it has.
+    pub instances: u32,
+    /// Whether they start together or not at all.
+    pub gang: bool,
+    /// The number of its stage among all.
+    pub(super) stage: u32,
+    tries: u32,
+    try_count: u32,
+}
+
+impl Task {
+    /// What must be free for it to start: the demand of an instance, or of the whole gang.
+    #[inline]
+    pub fn unit(&self) -> Amount {
+        if self.gang { self.demand.times(u64::from(self.instances)) } else { self.demand }
+    }
+
+    /// How many times it starts if nothing fails: once an instance, a gang once.
+    #[inline]
+    pub fn units(&self) -> u32 {
+        if self.gang { 1 } else { self.instances }
+    }
+
+    /// Whether it is tried in the order of its log until that ends; otherwise each logged try is that of an instance.
+    #[inline]
+    pub(super) fn is_sequence(&self) -> bool {
+        self.units() == 1
+    }
+}
+
+/// The jobs of a replay. Jobs are numbered by submission, then by id; tasks by their jobs, then as they stand in their stages.
+#[derive(Debug, Clone, Default)]
+pub struct Workload {
+    jobs: Vec<Job>,
+    tasks: Vec<Task>,
+    tries: Vec<Try>,
+    names: Names,
+    /// The stages of each job.
+    pub(super) job_stages: Vec<Range<u32>>,
+    /// Which jobs wait for which.
+    pub(super) job_order: Order,
+    /// Which stages wait for which, numbered over all jobs.
+    pub(super) stage_order: Order,
+    /// The tasks of each stage.
+    pub(super) stage_tasks: Vec<Range<u32>>,
+    /// The job of each stage.
+    pub(super) stage_jobs: Vec<u32>,
+}
+
+impl Workload {
+    /// The workload of these jobs, the first of which is submitted at `first_submit`, ms; and what of them was left out:
+    /// dependencies on what does not exist (`unknown-dependency`) and in cycles (`dependency-in-a-cycle`).
+    ///
+    /// # Errors
+    /// [`Error::Config`] if there are more tasks than ids, or a task that cannot be: without a try or an instance, or with a
+    /// demand of nothing.
+    pub fn new(mut specs: Vec<JobSpec>, first_submit: Ms) -> Result<(Self, Skipped), Error> {
+        specs.sort_by(|a, b| (a.job.submit, natural(&a.job.id)).cmp(&(b.job.submit, natural(&b.job.id))));
+        let zero = specs.first().map_or(0, |spec| spec.job.submit);
+        let mut skipped = Skipped::new();
+        let mut workload = Self::default();
+        let (pairs, unknown) = numbered(specs.iter().map(|spec| (spec.job.id.as_str(), spec.after.as_slice())), 0);
+        let (order, in_cycles) = Order::new(specs.len(), pairs);
+        workload.job_order = order;
+        let mut of_stages = Vec::new();
+        let mut left_out = [unknown, in_cycles];
+        for mut spec in specs {
+            spec.job.submit = spec.job.submit.saturating_sub(zero).min(LONGEST) + first_submit;
+            let first = id(workload.stage_tasks.len())?;
+            let stages = spec.stages.iter().map(|stage| (stage.name.as_str(), stage.after.as_slice()));
+            let (pairs, unknown) = numbered(stages, first);
+            of_stages.extend(pairs);
+            left_out[0] += unknown;
+            workload.push(spec)?;
+        }
+        let (order, in_cycles) = Order::new(workload.stage_tasks.len(), of_stages);
+        workload.stage_order = order;
+        left_out[1] += in_cycles;
+        for (cause, n) in ["unknown-dependency", "dependency-in-a-cycle"].into_iter().zip(left_out) {
+            if n > 0 {
+                skipped.insert(cause.to_owned(), n);
+            }
+        }
+        Ok((workload, skipped))
+    }
+
+    fn push(&mut self, spec: JobSpec) -> Result<(), Error> {
+        let JobSpec { job, stages, .. } = spec;
+        let number = id(self.jobs.len())?;
+        let first_stage = id(self.stage_tasks.len())?;
+        for stage in stages {
+            let first = id(self.tasks.len())?;
+            for task in stage.tasks {
+                self.push_task(number, task)?;
+            }
+            self.stage_tasks.push(first..id(self.tasks.len())?);
+            self.stage_jobs.push(number);
+        }
+        self.job_stages.push(first_stage..id(self.stage_tasks.len())?);
+        self.jobs.push(job);
+        Ok(())
+    }
+
+    fn push_task(&mut self, job: u32, spec: TaskSpec) -> Result<(), Error> {
+        let TaskSpec { name, demand, instances, gang, tries } = spec;
+        if tries.is_empty() || instances == 0 || demand == Amount::NONE || tries.iter().any(|one| one.run < 0) {
+            return Err(Error::Config(format!("task `{name}`: expected tries, instances and a demand, found none")));
+        }
+        let stage = id(self.stage_tasks.len())?;
+        let (start, try_count) = (id(self.tries.len())?, id(tries.len())?);
+        self.tries.extend(tries);
+        self.names.push(&name)?;
+        self.tasks.push(Task { job: JobId(job), demand, instances, gang, stage, tries: start, try_count });
+        Ok(())
+    }
+
+    /// The jobs, by [`JobId`].
+    pub fn jobs(&self) -> &[Job] {
+        &self.jobs
+    }
+
+    /// A job.
+    #[inline]
+    pub fn job(&self, job: JobId) -> &Job {
+        &self.jobs[job.index()]
+    }
+
+    /// The tasks, by [`TaskId`].
+    pub fn tasks(&self) -> &[Task] {
+        &self.tasks
+    }
+
+    /// A task.
+    #[inline]
+    pub fn task(&self, task: TaskId) -> &Task {
+        &self.tasks[task.index()]
+    }
+
+    /// The id of a task in the trace.
+    pub fn task_name(&self, task: TaskId) -> &str {
+        self.names.get(task.index())
+    }
+
+    /// The place of the stage of a task among those of its job.
+    pub fn stage_of(&self, task: TaskId) -> usize {
+        let task = self.task(task);
+        (task.stage - self.job_stages[task.job.index()].start) as usize
+    }
+
+    /// The logged tries at a task.
+    #[inline]
+    pub fn tries(&self, task: TaskId) -> &[Try] {
+        let task = self.task(task);
+        &self.tries[task.tries as usize..(task.tries + task.try_count) as usize]
+    }
+
+    /// How often tasks start if nothing fails.
+    pub fn units(&self) -> u64 {
+        self.tasks.iter().map(|task| u64::from(task.units())).sum()
+    }
+}
+
+/// A length as an id.
+fn id(length: usize) -> Result<u32, Error> {
+    u32::try_from(length).map_err(|_| Error::Config("more than 4 billion tasks or tries; cut the trace".to_owned()))
+}
+
+/// Dependencies by numbers, counted from `first`, and how many name nothing.
+fn numbered<'a>(named: impl Iterator<Item = (&'a str, &'a [String])> + Clone, first: u32) -> (Vec<(u32, u32)>, u64) {
+    if named.clone().all(|(_, after)| after.is_empty()) {
+        return (Vec::new(), 0);
+    }
+    let mut numbers: BTreeMap<&str, u32> = BTreeMap::new();
+    for ((name, _), number) in named.clone().zip(first..) {
+        numbers.entry(name).or_insert(number);
+    }
+    let mut pairs = Vec::new();
+    let mut unknown = 0;
+    for ((_, after), number) in named.zip(first..) {
+        for name in after {
+            match numbers.get(name.as_str()) {
+                Some(&earlier) => pairs.push((earlier, number)),
+                None => unknown += 1,
+            }
+        }
+    }
+    (pairs, unknown)
+}
+
+/// Many short texts in one.
+#[derive(Debug, Clone, Default)]
+struct Names {
+    text: String,
+    ends: Vec<u32>,
+}
+
+impl Names {
+    fn push(&mut self, name: &str) -> Result<(), Error> {
+        self.text.push_str(name);
+        let end = u32::try_from(self.text.len());
+        self.ends
+            .push(end.map_err(|_| Error::Config("the ids of tasks take more than 4 GB; cut the trace".to_owned()))?);
+        Ok(())
+    }
+
+    fn get(&self, place: usize) -> &str {
+        let start = place.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
+        let end = self.ends.get(place).copied().unwrap_or(start);
+        self.text.get(start as usize..end as usize).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn task(name: &str) -> TaskSpec {
+        let tries = vec![Try { outcome: Outcome::Success, run: 1 }];
+        TaskSpec { name: name.to_owned(), demand: Amount { cpu: 1, memory: 0 }, instances: 1, gang: false, tries }
+    }
+
+    fn stage(name: &str, after: &[&str]) -> StageSpec {
+        let after = after.iter().map(|&name| name.to_owned()).collect();
+        StageSpec { name: name.to_owned(), after, tasks: vec![task(name)] }
+    }
+
+    fn job(id: &str, submit: Ms, after: &[&str], stages: Vec<StageSpec>) -> JobSpec {
+        let after = after.iter().map(|&name| name.to_owned()).collect();
+        JobSpec { job: Job { id: id.to_owned(), submit, ..Job::default() }, after, stages }
+    }
+
+    #[test]
+    fn jobs_are_numbered_by_submission_then_as_numbers_and_dependencies_follow() {
+        let specs = vec![
+            job("10", 7, &["2", "x"], vec![stage("M2", &["M1"]), stage("M1", &[])]),
+            job("9", 7, &[], vec![stage("M1", &["M1"])]),
+            job("2", 5, &["10"], Vec::new()),
+        ];
+        let (workload, skipped) = Workload::new(specs, 100).unwrap();
+        let jobs: Vec<_> = workload.jobs().iter().map(|job| (job.id.as_str(), job.submit)).collect();
+        assert_eq!(jobs, [("2", 100), ("9", 102), ("10", 102)]);
+        assert_eq!(workload.job_order.needs, [0, 0, 1], "2 and 10 wait for each other: the first waits no more");
+        assert_eq!(workload.stage_order.needs, [0, 1, 0]);
+        assert_eq!(workload.task_name(TaskId(2)), "M1");
+        assert_eq!(workload.task(TaskId(2)).job, JobId(2));
+        let expected = [("dependency-in-a-cycle".to_owned(), 2), ("unknown-dependency".to_owned(), 1)];
+        assert_eq!(skipped, Skipped::from(expected));
+    }
+
+    #[test]
+    fn a_task_that_cannot_be_is_an_error() {
+        let of = |task: TaskSpec| {
+            Workload::new(vec![job("1", 0, &[], vec![StageSpec { tasks: vec![task], ..StageSpec::default() }])], 0)
+                .is_err()
+        };
+        assert!(of(TaskSpec { tries: Vec::new(), ..task("a") }));
+        assert!(of(TaskSpec { instances: 0, ..task("a") }));
+        assert!(of(TaskSpec { demand: Amount::NONE, ..task("a") }));
+        assert!(!of(task("a")));
+    }
+}

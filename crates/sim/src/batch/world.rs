@@ -1,0 +1,323 @@
+//! The state of the world of a replay.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use resched_trace::model::Outcome;
+
+use super::amount::Amount;
+use super::index::Index;
+use super::machines::Machines;
+use super::runs::{New, RunId, Runs};
+use super::workload::{Try, Workload};
+use crate::ids::{JobId, Ms, NodeId, TaskId};
+
+/// The most demands that are remembered to find no room.
+const MOST_HOPELESS: usize = 32;
+
+/// A job as it stands.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct JobState {
+    /// Jobs that must end before it starts.
+    pub(super) needs: u32,
+    pub(super) submitted: bool,
+    pub(super) started: bool,
+    pub(super) stages_left: u32,
+    pub(super) launch: Option<Ms>,
+    pub(super) outcome: Outcome,
+}
+
+/// A stage as it stands.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct StageState {
+    /// Stages that must end before it starts.
+    pub(super) needs: u32,
+    pub(super) tasks_left: u32,
+}
+
+/// A task as it stands.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct TaskState {
+    /// Units that wait: instances, or 1 for the gang.
+    pub(super) waiting: u32,
+    pub(super) running: u32,
+    /// The next instance, or the next try.
+    pub(super) next: u32,
+    /// Units that have ended for good.
+    pub(super) done: u32,
+    pub(super) attempts: u32,
+    /// Since when it waits, ms.
+    pub(super) queued: Ms,
+}
+
+/// A machine as it stands.
+#[derive(Debug, Clone, Copy, Default)]
+struct NodeState {
+    capacity: Amount,
+    used: Amount,
+}
+
+impl NodeState {
+    /// What is left; nothing if it has shrunk below what runs on it.
+    fn free(self) -> Amount {
+        self.capacity.minus(self.used)
+    }
+}
+
+/// The world.
+#[derive(Debug)]
+pub(super) struct World<'w> {
+    pub(super) workload: &'w Workload,
+    pub(super) machines: &'w Machines,
+    pub(super) now: Ms,
+    pub(super) jobs: Vec<JobState>,
+    pub(super) stages: Vec<StageState>,
+    pub(super) tasks: Vec<TaskState>,
+    /// Instances of tasks of several that a machine lost, with when; they run again first.
+    lost: BTreeMap<TaskId, Vec<(u32, Ms)>>,
+    pub(super) runs: Runs,
+    nodes: Vec<NodeState>,
+    index: Index,
+    /// Demands for which no machine has room, none of them larger than another: until a machine has more free, what asks for
+    /// as much need not be looked for again.
+    hopeless: Vec<Amount>,
+    pub(super) total: Amount,
+    pub(super) free: Amount,
+    /// Units that wait.
+    pub(super) waiting: u64,
+    /// Jobs that have been submitted and not ended.
+    pub(super) active: u64,
+    places: Vec<(NodeId, u32)>,
+}
+
+/// How something that ran has ended.
+pub(super) enum Fate {
+    /// As logged, and its task waits again.
+    Again(Try),
+    /// As logged, for good.
+    Done(Try),
+}
+
+impl<'w> World<'w> {
+    pub(super) fn new(workload: &'w Workload, machines: &'w Machines) -> Self {
+        let job = |(stages, &needs): (&Range<u32>, &u32)| JobState {
+            needs,
+            submitted: false,
+            started: false,
+            stages_left: stages.len() as u32,
+            launch: None,
+            outcome: Outcome::Success,
+        };
+        let stage = |(tasks, &needs): (&Range<u32>, &u32)| StageState { needs, tasks_left: tasks.len() as u32 };
+        let capacities: Vec<Amount> = machines.nodes().iter().map(|node| node.capacity).collect();
+        let total = machines.total();
+        Self {
+            workload,
+            machines,
+            now: 0,
+            jobs: workload.job_stages.iter().zip(&workload.job_order.needs).map(job).collect(),
+            stages: workload.stage_tasks.iter().zip(&workload.stage_order.needs).map(stage).collect(),
+            tasks: vec![TaskState::default(); workload.tasks().len()],
+            lost: BTreeMap::new(),
+            runs: Runs::default(),
+            index: Index::new(machines.placement(), &capacities, machines.largest()),
+            hopeless: Vec::new(),
+            nodes: capacities.iter().map(|&capacity| NodeState { capacity, used: Amount::NONE }).collect(),
+            total,
+            free: total,
+            waiting: 0,
+            active: 0,
+            places: Vec::new(),
+        }
+    }
+
+    /// How long the next start of a task will run, ms.
+    pub(super) fn next_run(&self, task: TaskId) -> Ms {
+        let number = match self.lost.get(&task).and_then(|lost| lost.last()) {
+            Some(&(number, _)) => number,
+            None => self.tasks[task.index()].next,
+        };
+        self.try_of(task, number).run
+    }
+
+    /// The logged try of an instance, or of that number.
+    fn try_of(&self, task: TaskId, number: u32) -> Try {
+        let tries = self.workload.tries(task);
+        // A task without tries cannot be made.
+        tries.get(number as usize % tries.len().max(1)).copied().unwrap_or(Try { outcome: Outcome::Success, run: 0 })
+    }
+
+    /// The machine for a demand.
+    fn find(&mut self, demand: Amount) -> Option<usize> {
+        if self.hopeless.iter().any(|&known| demand.holds(known)) {
+            return None;
+        }
+        let found = self.index.find(demand);
+        if found.is_none() {
+            self.hopeless.retain(|known| !known.holds(demand));
+            if self.hopeless.len() < MOST_HOPELESS {
+                self.hopeless.push(demand);
+            }
+        }
+        found
+    }
+
+    fn change(&mut self, node: NodeId, change: impl FnOnce(&mut NodeState)) {
+        let state = &mut self.nodes[node.index()];
+        let before = *state;
+        change(state);
+        let after = *state;
+        self.total = self.total.minus(before.capacity).plus(after.capacity);
+        self.free = self.free.minus(before.free()).plus(after.free());
+        if !before.free().holds(after.free()) {
+            self.hopeless.clear();
+        }
+        self.index.set(node.index(), after.free());
+    }
+
+    /// Takes room for up to so many instances from one machine after the other. Returns for how many there was any.
+    fn take_room(&mut self, demand: Amount, most: u32) -> u32 {
+        let mut left = most;
+        self.places.clear();
+        while left > 0 {
+            let Some(node) = self.find(demand) else { break };
+            let fits = self.index.free(node).fits(demand).min(u64::from(left)) as u32;
+            let node = NodeId::at(node);
+            self.change(node, |state| state.used = state.used.plus(demand.times(u64::from(fits))));
+            self.places.push((node, fits));
+            left -= fits;
+        }
+        most - left
+    }
+
+    fn give_back(&mut self, demand: Amount) {
+        let places = std::mem::take(&mut self.places);
+        for &(node, count) in &places {
+            self.change(node, |state| state.used = state.used.minus(demand.times(u64::from(count))));
+        }
+        self.places = places;
+    }
+
+    /// Starts up to so many units of a task that waits; `started` is told each with its end. Returns how many found room.
+    pub(super) fn start(&mut self, id: TaskId, most: u32, started: &mut Vec<(RunId, u64, Ms)>) -> u32 {
+        let task = *self.workload.task(id);
+        let most = most.min(self.tasks[id.index()].waiting);
+        if most == 0 || !self.free.holds(task.unit()) {
+            return 0;
+        }
+        let instances = if task.gang { task.instances } else { most };
+        let found = self.take_room(task.demand, instances);
+        if task.gang {
+            if found < instances {
+                self.give_back(task.demand);
+                return 0;
+            }
+            let places = std::mem::take(&mut self.places);
+            started.push(self.begin(id, &places));
+            self.places = places;
+            return 1;
+        }
+        let places = std::mem::take(&mut self.places);
+        for &(node, count) in &places {
+            for _ in 0..count {
+                started.push(self.begin(id, &[(node, 1)]));
+            }
+        }
+        self.places = places;
+        found
+    }
+
+    fn begin(&mut self, id: TaskId, places: &[(NodeId, u32)]) -> (RunId, u64, Ms) {
+        let lost = self.lost.get_mut(&id).and_then(Vec::pop);
+        let state = &mut self.tasks[id.index()];
+        let (number, queued) = lost.unwrap_or((state.next, state.queued));
+        if lost.is_none() && !self.workload.task(id).is_sequence() {
+            state.next += 1;
+        }
+        state.waiting -= 1;
+        state.running += 1;
+        let attempt = state.attempts;
+        state.attempts += 1;
+        self.waiting -= 1;
+        let job = &mut self.jobs[self.workload.task(id).job.index()];
+        job.launch.get_or_insert(self.now);
+        let end = self.now.saturating_add(self.try_of(id, number).run);
+        let (run, serial) = self.runs.add(&New { task: id, attempt, number, queued, start: self.now, places });
+        (run, serial, end)
+    }
+
+    /// Ends a run as its log says.
+    pub(super) fn end(&mut self, run: RunId, id: TaskId, number: u32) -> Fate {
+        self.release(run);
+        let task = self.workload.task(id);
+        let logged = self.try_of(id, number);
+        let state = &mut self.tasks[id.index()];
+        state.running -= 1;
+        if task.is_sequence() && logged.outcome == Outcome::Failed {
+            state.next += 1;
+            if (state.next as usize) < self.workload.tries(id).len() {
+                self.wait(id, 1);
+                return Fate::Again(logged);
+            }
+        }
+        state.done += 1;
+        let outcome = &mut self.jobs[task.job.index()].outcome;
+        if gravity(logged.outcome) > gravity(*outcome) {
+            *outcome = logged.outcome;
+        }
+        Fate::Done(logged)
+    }
+
+    /// Ends a run whose machine has left; its task waits again.
+    pub(super) fn lose(&mut self, run: RunId, id: TaskId, number: u32) {
+        self.release(run);
+        self.tasks[id.index()].running -= 1;
+        if !self.workload.task(id).is_sequence() {
+            self.lost.entry(id).or_default().push((number, self.now));
+        }
+        let queued = self.tasks[id.index()].queued;
+        self.wait(id, 1);
+        if !self.workload.task(id).is_sequence() {
+            // The others have waited since before.
+            self.tasks[id.index()].queued = queued;
+        }
+    }
+
+    fn release(&mut self, run: RunId) {
+        let Some(ran) = self.runs.at(run).copied() else { return };
+        let mut places = std::mem::take(&mut self.places);
+        self.runs.places(&ran, &mut places);
+        self.places = places;
+        self.give_back(self.workload.task(ran.task).demand);
+        self.runs.remove(run);
+    }
+
+    /// So many units of a task wait from now on.
+    pub(super) fn wait(&mut self, task: TaskId, units: u32) {
+        let state = &mut self.tasks[task.index()];
+        state.waiting += units;
+        state.queued = self.now;
+        self.waiting += u64::from(units);
+    }
+
+    /// A machine offers something else.
+    pub(super) fn set_capacity(&mut self, node: NodeId, capacity: Amount) {
+        self.change(node, |state| state.capacity = capacity);
+    }
+
+    /// Whether a job has been submitted, waits for no other, and has not started yet.
+    pub(super) fn may_start(&self, job: JobId) -> bool {
+        let state = &self.jobs[job.index()];
+        state.submitted && state.needs == 0 && !state.started
+    }
+}
+
+/// Which outcome of a task makes that of its job: the gravest.
+fn gravity(outcome: Outcome) -> u8 {
+    match outcome {
+        Outcome::Success => 0,
+        Outcome::Incomplete => 1,
+        Outcome::Killed => 2,
+        _ => 3,
+    }
+}

@@ -1,0 +1,222 @@
+//! From the tables of a production trace to a workload: what is taken, made up and left out.
+#![allow(clippy::unwrap_used)]
+
+use resched_sim::batch::{Amount, Loaded, is_production, load};
+use resched_sim::{ClusterConfig, Error};
+use resched_trace::model::{
+    AttemptRow, JobRecord, JobRow, NodeChange, NodeRow, Outcome, TaskKind, TaskRecord, TaskRow,
+};
+use resched_trace::store::{Trace, TraceParts, TraceWriter};
+
+fn job(id: &str, submit: Option<i64>, tasks: Vec<TaskRecord>) -> JobRecord {
+    let mut record =
+        JobRecord { job: JobRow { job_id: id.to_owned(), submit, ..JobRow::default() }, ..JobRecord::default() };
+    record.tasks = tasks;
+    for (number, task) in record.tasks.iter_mut().enumerate() {
+        task.task.job_id = id.to_owned();
+        task.task.task_id = format!("{id}/{number}");
+        for (number, attempt) in (0..).zip(&mut task.attempts) {
+            attempt.job_id = id.to_owned();
+            attempt.task_id.clone_from(&task.task.task_id);
+            attempt.attempt = number;
+        }
+    }
+    record
+}
+
+fn task(row: TaskRow, attempts: Vec<AttemptRow>) -> TaskRecord {
+    TaskRecord { task: row, splits: Vec::new(), attempts }
+}
+
+fn asking(cpu: Option<i64>, memory: Option<i64>) -> TaskRow {
+    TaskRow { cpu_request: cpu, memory_request: memory, ..TaskRow::default() }
+}
+
+fn attempt(outcome: Outcome, start: i64, finish: Option<i64>) -> AttemptRow {
+    AttemptRow { start: Some(start), finish, outcome, ..AttemptRow::default() }
+}
+
+fn ran(row: TaskRow, run: i64) -> TaskRecord {
+    task(row, vec![attempt(Outcome::Success, 100, Some(100 + run))])
+}
+
+fn machine(host: &str, time: Option<i64>, event: NodeChange, cpu: i64, memory: i64) -> NodeRow {
+    NodeRow { host: host.to_owned(), time, event, cpu: Some(cpu), memory: Some(memory), ..NodeRow::default() }
+}
+
+fn loaded(jobs: Vec<JobRecord>, nodes: &[NodeRow]) -> Result<Loaded, Error> {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("trace");
+    let mut writer = TraceWriter::create(&path).unwrap();
+    jobs.iter().for_each(|job| writer.job(job).unwrap());
+    nodes.iter().for_each(|node| writer.node(node).unwrap());
+    writer.finish(TraceParts::default()).unwrap();
+    load(&Trace::open(&path).unwrap(), &ClusterConfig::default())
+}
+
+fn big() -> NodeRow {
+    machine("big", None, NodeChange::Add, 8_000, 100)
+}
+
+fn skipped(loaded: &Loaded) -> Vec<(&str, u64)> {
+    loaded.skipped.iter().map(|(cause, &n)| (cause.as_str(), n)).collect()
+}
+
+#[test]
+fn requests_are_those_of_the_task_else_of_its_job_else_a_core() {
+    let jobs = vec![
+        job(
+            "a",
+            Some(0),
+            vec![
+                ran(asking(Some(500), Some(7)), 1),
+                ran(asking(None, None), 1),
+                ran(asking(Some(1_500), Some(9)), 1),
+                ran(asking(Some(700), None), 1),
+            ],
+        ),
+        job("b", Some(0), vec![ran(asking(None, None), 1), ran(asking(Some(0), Some(0)), 1)]),
+    ];
+    let loaded = loaded(jobs, &[big()]).unwrap();
+    let demands: Vec<_> = loaded.workload.tasks().iter().map(|task| (task.demand.cpu, task.demand.memory)).collect();
+    // The median of the job's, of two the larger; in the second job that is nothing, so a thousandth of a core.
+    assert_eq!(demands, [(500, 7), (700, 9), (1_500, 9), (700, 9), (1, 0), (1, 0)]);
+    assert_eq!(skipped(&loaded), [("task-with-request-of-its-job", 2)]);
+    let unknown = self::loaded(vec![job("a", Some(0), vec![ran(asking(None, None), 1)])], &[big()]).unwrap();
+    assert_eq!(unknown.workload.tasks()[0].demand, Amount { cpu: 1_000, memory: 0 });
+    assert_eq!(skipped(&unknown), [("task-of-one-core", 1)]);
+}
+
+#[test]
+fn tasks_that_could_never_start_or_never_ran_are_left_out() {
+    let gang = |instances| TaskRow { instances: Some(instances), gang: Some(true), ..asking(Some(1_000), Some(1)) };
+    let of = |instances| TaskRow { instances: Some(instances), ..asking(Some(1), None) };
+    let jobs = vec![
+        job(
+            "a",
+            Some(0),
+            vec![
+                ran(asking(Some(8_001), None), 1),
+                ran(asking(Some(8_000), Some(101)), 1),
+                ran(gang(9), 1),
+                ran(gang(8), 1),
+            ],
+        ),
+        job("b", Some(0), vec![task(asking(Some(1), None), Vec::new()), ran(of(0), 1), ran(of(i64::MAX), 1)]),
+        job("c", None, vec![ran(of(1), 1)]),
+    ];
+    let loaded = loaded(jobs, &[big()]).unwrap();
+    assert_eq!(loaded.workload.jobs().len(), 1);
+    assert_eq!(loaded.workload.tasks().iter().map(|task| task.instances).collect::<Vec<_>>(), [8]);
+    let expected = [
+        ("job-without-submit", 1),
+        ("job-without-tasks", 1),
+        ("task-larger-than-any-machine", 3),
+        ("task-with-impossible-instances", 2),
+        ("task-without-run-time", 1),
+    ];
+    assert_eq!(skipped(&loaded), expected);
+}
+
+#[test]
+fn what_still_ran_at_the_end_runs_until_then_and_a_task_without_attempts_by_its_row() {
+    let timed = TaskRow { start: Some(100), finish: Some(130), outcome: Outcome::Success, ..asking(Some(1), None) };
+    let jobs = vec![job(
+        "a",
+        Some(90),
+        vec![
+            task(asking(Some(1), None), vec![attempt(Outcome::Incomplete, 100, None)]),
+            task(TaskRow { instances: Some(3), ..timed.clone() }, Vec::new()),
+            task(asking(Some(1), None), vec![attempt(Outcome::Success, 150, Some(180))]),
+        ],
+    )];
+    let loaded = loaded(jobs, &[big()]).unwrap();
+    let seen = run_at_once(&loaded);
+    assert_eq!(
+        seen,
+        [
+            (0, 80, Outcome::Incomplete),
+            (1, 30, Outcome::Success),
+            (1, 30, Outcome::Success),
+            (1, 30, Outcome::Success),
+            (2, 30, Outcome::Success)
+        ]
+    );
+    assert_eq!(loaded.workload.jobs()[0].submit, 0);
+    let made = skipped(&loaded);
+    assert_eq!(made, [("instance-with-the-run-time-of-another", 2), ("task-timed-by-its-row", 1)]);
+}
+
+/// Task, run time and outcome of all that runs where there is room for all at once.
+fn run_at_once(loaded: &Loaded) -> Vec<(usize, i64, Outcome)> {
+    use resched_sim::batch::{Ended, Observer, Offer, Policy, View, replay};
+    use resched_sim::{TaskId, Violation};
+
+    #[derive(Default)]
+    struct All(Vec<TaskId>);
+    impl Policy for All {
+        fn queued(&mut self, task: TaskId, _: View<'_>) {
+            self.0.push(task);
+        }
+        fn schedule(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+            self.0.drain(..).try_for_each(|task| offer.start(task, u32::MAX).map(|_| ()))
+        }
+    }
+    #[derive(Default)]
+    struct Seen(Vec<(usize, i64, Outcome)>);
+    impl Observer for Seen {
+        fn ended(&mut self, ended: &Ended) -> Result<(), Error> {
+            self.0.push((ended.task.index(), ended.finish - ended.start, ended.outcome));
+            Ok(())
+        }
+    }
+    let mut seen = Seen::default();
+    replay(&loaded.workload, &loaded.machines, ("all", &mut All::default()), &mut seen, &mut |_| {}).unwrap();
+    seen.0.sort_by_key(|&(task, ..)| task);
+    seen.0
+}
+
+#[test]
+fn machines_follow_the_clock_of_the_jobs() {
+    let jobs = vec![job("a", Some(1_000), vec![ran(asking(Some(1), Some(1)), 1)])];
+    let nodes = [
+        machine("x", Some(500), NodeChange::Add, 4_000, 10),
+        machine("y", Some(1_500), NodeChange::Add, 2_000, 20),
+        machine("x", Some(1_700), NodeChange::Remove, 4_000, 10),
+    ];
+    let loaded = loaded(jobs, &nodes).unwrap();
+    assert_eq!(loaded.machines.total(), Amount { cpu: 4_000, memory: 10 });
+    let changes: Vec<_> = loaded.machines.changes().iter().map(|change| (change.at, change.capacity.cpu)).collect();
+    assert_eq!(changes, [(500, 2_000), (700, 0)]);
+}
+
+#[test]
+fn errors_say_what_to_do() {
+    let jobs = || vec![job("a", Some(0), vec![ran(asking(Some(1), None), 1)])];
+    let error = |jobs: Vec<JobRecord>, nodes: &[NodeRow]| loaded(jobs, nodes).unwrap_err().to_string();
+    let unknown = NodeRow { host: "x".to_owned(), ..NodeRow::default() };
+    assert!(error(jobs(), &[]).contains("names no machine"));
+    assert!(error(jobs(), &[unknown]).contains("`cores = <of each>`"));
+    let too_large = vec![job("a", Some(0), vec![ran(asking(Some(9_000), None), 1)])];
+    assert!(error(too_large, &[big()]).contains("task-larger-than-any-machine"));
+}
+
+#[test]
+fn a_trace_is_of_production_by_its_framework_else_by_its_tasks() {
+    let of = |framework: Option<&str>, row: TaskRow| {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("trace");
+        let mut writer = TraceWriter::create(&path).unwrap();
+        let mut job = job("a", Some(0), vec![ran(row, 1)]);
+        job.job.framework = framework.map(str::to_owned);
+        writer.job(&job).unwrap();
+        writer.finish(TraceParts::default()).unwrap();
+        is_production(&Trace::open(&path).unwrap()).unwrap()
+    };
+    let map = || TaskRow { kind: TaskKind::Map, ..TaskRow::default() };
+    assert!(!of(None, map()));
+    assert!(of(None, TaskRow { stage: Some("1".to_owned()), ..map() }));
+    assert!(of(None, TaskRow::default()));
+    assert!(of(Some("spark"), map()));
+    assert!(!of(Some("mapreduce"), TaskRow::default()));
+}

@@ -1,0 +1,121 @@
+//! Traces of production clusters: which policies are meant, what comes of them, and what is refused.
+
+use resched_trace::model::{AttemptRow, JobRecord, JobRow, NodeRow, Outcome, TaskRecord, TaskRow};
+use resched_trace::store::{TraceParts, TraceWriter};
+use serde_json::Value;
+
+use crate::support::{Dir, assert_same};
+
+/// A job of one gang that was submitted and ran at these times, s.
+fn job(number: u32, user: &str, submit: i64, run: i64, processors: i64) -> JobRecord {
+    let (job_id, task_id) = (number.to_string(), format!("{number}_0"));
+    let attempt = AttemptRow {
+        job_id: job_id.clone(),
+        task_id: task_id.clone(),
+        start: Some(submit * 1000),
+        finish: Some((submit + run) * 1000),
+        outcome: Outcome::Success,
+        ..AttemptRow::default()
+    };
+    let task = TaskRow {
+        job_id: job_id.clone(),
+        task_id,
+        outcome: Outcome::Success,
+        cpu_request: Some(1_000),
+        instances: Some(processors),
+        gang: Some(true),
+        ..TaskRow::default()
+    };
+    let job = JobRow {
+        job_id,
+        user: Some(user.to_owned()),
+        framework: Some("swf".to_owned()),
+        submit: Some(submit * 1000),
+        outcome: Outcome::Success,
+        ..JobRow::default()
+    };
+    let tasks = vec![TaskRecord { task, splits: Vec::new(), attempts: vec![attempt] }];
+    JobRecord { job, tasks, counters: Vec::new() }
+}
+
+/// A folder with the trace `T` of a machine with ten processors: 6 of them for 10 s, 8 for 10 s, and 2 for 5 s.
+fn with_trace(nodes: &[NodeRow]) -> Dir {
+    let dir = Dir::new();
+    let mut writer = TraceWriter::create(&dir.path("T")).unwrap();
+    for record in [job(1, "a", 0, 10, 6), job(2, "b", 1, 10, 8), job(3, "c", 2, 5, 2)] {
+        writer.job(&record).unwrap();
+    }
+    for node in nodes {
+        writer.node(node).unwrap();
+    }
+    writer.finish(TraceParts::default()).unwrap();
+    dir
+}
+
+fn ten_processors() -> NodeRow {
+    NodeRow { host: "pool".to_owned(), cpu: Some(10_000), ..NodeRow::default() }
+}
+
+/// What `--json` prints of each policy.
+fn replayed(dir: &Dir, args: &[&str]) -> Vec<Value> {
+    let text = dir.ok(&[&["replay", "T", "--json"], args].concat());
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+#[test]
+fn short_names_mean_the_policies_for_such_traces() {
+    let dir = with_trace(&[ten_processors()]);
+    let told = replayed(&dir, &["--policy", "fifo", "--policy", "easy", "--policy", "fifo:skip=true", "--out", "R"]);
+    let of = |key: &str| told.iter().map(|one| one[key].clone()).collect::<Vec<Value>>();
+    assert_eq!(of("policy"), ["batch-fifo", "easy", "batch-fifo"]);
+    // The second waits for the first, from 1 to 10 s; the third runs at once, or behind the second, from 2 to 10 s.
+    assert_eq!(of("mean_waiting_ms"), [17_000.0 / 3.0, 3_000.0, 3_000.0]);
+    assert_eq!(of("jobs_finished"), [3, 3, 3]);
+    assert_eq!(of("makespan_ms"), [20_000, 20_000, 20_000]);
+    let run: Value = serde_json::from_str(&dir.read("R/batch-fifo/run.json")).unwrap();
+    assert_eq!((&run["cluster"]["nodes"], &run["cluster"]["vcores"]), (&1.into(), &10.into()));
+    dir.ok(&["report", "R/batch-fifo", "R/easy", "--out", "report"]);
+    assert!(dir.read("report/report.html").contains("batch-fifo"));
+}
+
+#[test]
+fn a_cluster_file_takes_the_place_of_the_machines() {
+    let dir = with_trace(&[]);
+    dir.run(&["replay", "T", "--policy", "fifo", "--out", "R"]).fails(2, &["names no machine", "[machines]", "cores"]);
+    dir.write("c.toml", "[machines]\ncount = 20\ncores = 1\n");
+    let told = replayed(&dir, &["--cluster", "c.toml", "--policy", "fifo", "--out", "R"]);
+    assert_eq!(told[0]["mean_waiting_ms"], 0.0);
+    for (text, problem) in [
+        ("[machines]\ncount = 20\n", "expected machines.cores"),
+        ("[machines]\ncount = 0\ncores = 1\n", "machines.count: expected a number from 1"),
+        ("[machines]\ncount = 1\ncores = -1\n", "machines.cores: expected a number from"),
+        ("[machines]\nplacement = \"worst-fit\"\n", "first-fit"),
+    ] {
+        dir.write("wrong.toml", text);
+        dir.run(&["replay", "T", "--cluster", "wrong.toml", "--policy", "fifo", "--out", "W"]).fails(2, &[problem]);
+    }
+}
+
+#[test]
+fn policies_for_hadoop_are_refused() {
+    let dir = with_trace(&[ten_processors()]);
+    dir.run(&["replay", "T", "--policy", "delay", "--out", "R"])
+        .fails(2, &["policy `delay`", "Hadoop", "choose one of batch-fifo"]);
+    dir.run(&["replay", "T", "--policy", "fifo+late", "--out", "R"]).fails(2, &["expected no speculator"]);
+    assert!(!dir.path("R").exists());
+}
+
+#[test]
+fn policies_for_production_traces_replay_a_trace_of_hadoop_and_do_so_twice_alike() {
+    let dir = Dir::with_sample();
+    let policies =
+        ["batch-fifo", "batch-drf", "batch-dress", "easy", "fifo"].map(|policy| ["--policy", policy]).concat();
+    let told = replayed(&dir, &[&policies[..], &["--decisions", "--out", "A", "--threads", "1"]].concat());
+    for one in &told {
+        assert_eq!(one["jobs_finished"], 15);
+    }
+    replayed(&dir, &[&policies[..], &["--decisions", "--out", "B", "--threads", "3"]].concat());
+    assert_same(&dir.tree("A"), &dir.tree("B"), "one thread and three");
+    let kept = replayed(&dir, &["--policy", "batch-fifo", "--resume", "--decisions", "--out", "A"]);
+    assert_eq!(kept[0]["wall_ms"], Value::Null);
+}
