@@ -61,11 +61,17 @@ fn main() -> ExitCode {
     }
 }
 
-/// Ctrl-C and `kill` leave no half-written folder behind.
+/// Ctrl-C and `kill` leave no half-written folder behind, but the working folder from which an ingest would go on.
 #[allow(clippy::exit, reason = "the signal asks for it, and no destructor runs on another thread's exit")]
 fn remove_unfinished_when_interrupted() {
     let handler = ctrlc::set_handler(|| {
         resched_trace::store::remove_staged();
+        for folder in resched_trace::ingest::tables::unfinished() {
+            let path = folder.display();
+            eprintln!(
+                "interrupted: what was done is kept in {path}; the same command goes on from there, or remove it"
+            );
+        }
         std::process::exit(130);
     });
     if let Err(error) = handler {

@@ -2,15 +2,22 @@
 //!
 //! A format is a pair of functions: `sniff` looks at the first bytes (after decompression) and `read` turns a stream of
 //! bytes into jobs and machines. No reader panics: a damaged record is skipped and counted by cause.
+//!
+//! Formats in which a job stands in one place are in [`FORMATS`]; those that spread it over tables are in
+//! [`tables::TABLE_FORMATS`].
 
 pub mod conf_xml;
+mod csv;
 #[cfg(test)]
 mod golden;
+mod google;
+pub mod google2011;
 pub mod jhist;
 mod json;
 mod names;
 pub mod rumen;
 pub mod swim;
+pub mod tables;
 pub mod text_history;
 pub mod topology;
 

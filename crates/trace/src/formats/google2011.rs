@@ -1,0 +1,239 @@
+//! Google's cluster trace of 2011 (clusterdata-2011-2, version 2.1): 29 days of a Borg cell of 12,500 machines.
+//!
+//! `<table>/part-NNNNN-of-MMMMM.csv.gz`, no header, no quotes; times in µs, 0 before the trace and 2^63−1 after it; resources
+//! as parts of the largest machine's. Spec: formats.md section 7. Constraints, attributes and usage are left out.
+
+use std::collections::HashSet;
+use std::io::BufRead;
+use std::path::Path;
+
+use super::csv::{Piece, Record, Records, mostly};
+use super::google::{About, Assembler, CPU_UNIT, Event, MEMORY_UNIT, TIME_ZERO, Told, UNITS, ms};
+use super::tables::{Assemble, Fact, FactSink, Key, Machine, Table, TableFormat, Use, encode};
+use crate::Error;
+use crate::model::Priority;
+
+/// The format `google2011`.
+pub const FORMAT: TableFormat = TableFormat {
+    name: "google2011",
+    title: "table of Google's cluster trace of 2011",
+    tables: &[
+        Table {
+            name: "job_events",
+            used: Use::Jobs,
+            absent: ("jobs", "no job_events: a job begins with its first task, and ends with its last and as they did"),
+        },
+        Table {
+            name: "task_events",
+            used: Use::Jobs,
+            absent: ("tasks", "no task_events: jobs are without tasks and attempts"),
+        },
+        Table {
+            name: "machine_events",
+            used: Use::Machines,
+            absent: ("nodes", "no machine_events: the machines that attempts ran on, without capacity"),
+        },
+        Table { name: "machine_attributes", used: Use::LeftOut, absent: ("", "") },
+        Table { name: "task_constraints", used: Use::LeftOut, absent: ("", "") },
+        Table { name: "task_usage", used: Use::LeftOut, absent: ("", "") },
+    ],
+    notes: &[
+        UNITS,
+        TIME_ZERO,
+        ("priority", "0 and 1 (free) VERY_LOW, 2 to 8 NORMAL, 9 to 11 (production) HIGH, 12 (monitoring) VERY_HIGH"),
+    ],
+    sniff,
+    read,
+    assembler,
+};
+
+/// The time of what happened after the trace.
+const AFTER: i64 = i64::MAX;
+/// Jobs whose user and priority are remembered as told, so that most of their task events need not tell them again.
+const REMEMBERED: usize = 1 << 16;
+
+fn assembler() -> Box<dyn Assemble> {
+    Box::new(Assembler::new(priority, true))
+}
+
+fn priority(number: i64) -> Priority {
+    match number {
+        ..=1 => Priority::VeryLow,
+        2..=8 => Priority::Normal,
+        9..=11 => Priority::High,
+        12.. => Priority::VeryHigh,
+    }
+}
+
+/// Columns and their types tell the tables apart; a hash has 44 characters and ends in `=`.
+fn sniff(head: &[u8], _: &str) -> Option<&'static str> {
+    let is: [(&str, fn(&Record<'_>) -> bool); 6] = [
+        ("task_events", |record| record.len() == 13 && TaskEvent::of(record).is_some()),
+        ("job_events", |record| record.len() == 8 && job_event(record).is_some() && is_hash(record, 4)),
+        ("machine_events", |record| machine(record).is_some() && (is_hash(record, 3) || record.field(3).is_empty())),
+        ("task_constraints", |record| record.len() == 6 && all_whole(record, &[0, 1, 2, 3]) && is_hash(record, 4)),
+        ("machine_attributes", |record| record.len() == 5 && all_whole(record, &[0, 1, 4]) && is_hash(record, 2)),
+        ("task_usage", |record| {
+            matches!(record.len(), 19 | 20) && all_whole(record, &[0, 1, 2, 3, 4]) && record.scaled(5, 1.0).is_some()
+        }),
+    ];
+    is.into_iter().find(|(_, is)| mostly(head, is)).map(|(table, _)| table)
+}
+
+fn is_hash(record: &Record<'_>, field: usize) -> bool {
+    let field = record.field(field);
+    field.is_empty() || field.len() == 44 && field.ends_with(b"=")
+}
+
+fn all_whole(record: &Record<'_>, fields: &[usize]) -> bool {
+    fields.iter().all(|field| record.whole(*field).is_some())
+}
+
+fn read(table: &str, input: &mut dyn BufRead, path: &str, sink: &mut dyn FactSink) -> Result<(), Error> {
+    let mut reader = Reader { sink, value: Vec::new(), told: HashSet::new() };
+    let mut records = Records::new(input, false);
+    let mut is_first = true;
+    while let Some(piece) = records.next().map_err(Error::io(Path::new(path), "read"))? {
+        match piece {
+            Piece::Record(record) => {
+                let known = match table {
+                    "task_events" => reader.task(&record)?,
+                    "job_events" => reader.job(&record)?,
+                    _ => reader.machine(&record)?,
+                };
+                if !known && !(is_first && record.is_header()) {
+                    reader.sink.skip("damaged-record");
+                }
+            }
+            Piece::Oversized => reader.sink.skip("oversized-record"),
+        }
+        is_first = false;
+    }
+    Ok(())
+}
+
+struct Reader<'s> {
+    sink: &'s mut dyn FactSink,
+    value: Vec<u8>,
+    /// The jobs of which was told what their task events say.
+    told: HashSet<u64>,
+}
+
+impl Reader<'_> {
+    /// Hands over a fact, unless it was after the trace.
+    fn put(&mut self, job: u64, task: Key<'_>, time: i64, told: &Told<'_>) -> Result<(), Error> {
+        if time == AFTER {
+            self.sink.skip("event-after-trace");
+            return Ok(());
+        }
+        if encode(told, &mut self.value) {
+            self.sink.fact(&Fact { job: Key::Number(job), task, time, value: &self.value })?;
+        }
+        Ok(())
+    }
+
+    /// Takes a record of job_events; whether it is one.
+    fn job(&mut self, record: &Record<'_>) -> Result<bool, Error> {
+        let Some((time, job, event)) = job_event(record).filter(|_| record.len() == 8) else { return Ok(false) };
+        let (user, name) = (record.text(4), record.text(7).or(record.text(6)));
+        let about = About { user, name, class: record.whole(5), ..About::default() };
+        self.put(job, Key::None, time, &Told::Job { event, about })?;
+        Ok(true)
+    }
+
+    /// Takes a record of task_events; whether it is one.
+    fn task(&mut self, record: &Record<'_>) -> Result<bool, Error> {
+        let Some(task) = TaskEvent::of(record).filter(|_| record.len() == 13) else { return Ok(false) };
+        let TaskEvent { time, job, index, event, machine } = task;
+        if self.told.len() == REMEMBERED {
+            self.told.clear();
+        }
+        if self.told.insert(job) {
+            let (class, priority) = (record.whole(7), record.whole(8));
+            let about = About { user: record.text(6), class, priority, ..About::default() };
+            self.put(job, Key::None, time, &Told::Aside { about })?;
+        }
+        let (cpu, memory) = (record.scaled(9, CPU_UNIT), record.scaled(10, MEMORY_UNIT));
+        self.put(job, Key::Number(index), time, &Told::Task { event, machine, cpu, memory })?;
+        Ok(true)
+    }
+
+    /// Takes a record of machine_events; whether it is one.
+    fn machine(&mut self, record: &Record<'_>) -> Result<bool, Error> {
+        let Some((time, id, left)) = machine(record) else { return Ok(false) };
+        if time == AFTER {
+            self.sink.skip("event-after-trace");
+            return Ok(true);
+        }
+        let machine = Machine {
+            rack: None,
+            time: (time > 0).then(|| ms(time)),
+            left,
+            cpu: record.scaled(4, CPU_UNIT),
+            memory: record.scaled(5, MEMORY_UNIT),
+        };
+        if encode(&machine, &mut self.value) {
+            self.sink.machine(&Fact { job: Key::Number(id), task: Key::None, time, value: &self.value })?;
+        }
+        Ok(true)
+    }
+}
+
+/// Time, job and event of a record of job_events.
+fn job_event(record: &Record<'_>) -> Option<(i64, u64, Event)> {
+    Some((time(record)?, id(record, 2)?, event(record, 3)?))
+}
+
+/// The fields of a record of task_events that it must have, and the machine that it may have.
+struct TaskEvent {
+    time: i64,
+    job: u64,
+    index: u64,
+    event: Event,
+    machine: Option<u64>,
+}
+
+impl TaskEvent {
+    fn of(record: &Record<'_>) -> Option<Self> {
+        let machine = if record.field(4).is_empty() { None } else { Some(id(record, 4)?) };
+        Some(Self {
+            time: time(record)?,
+            job: id(record, 2)?,
+            index: id(record, 3)?,
+            event: event(record, 5)?,
+            machine,
+        })
+    }
+}
+
+/// Time and machine of a record of machine_events, and whether the machine left.
+fn machine(record: &Record<'_>) -> Option<(i64, u64, bool)> {
+    let left = match record.whole(2)? {
+        0 | 2 => false,
+        1 => true,
+        _ => return None,
+    };
+    (record.len() == 6).then_some((time(record)?, id(record, 1)?, left))
+}
+
+fn time(record: &Record<'_>) -> Option<i64> {
+    record.whole(0).filter(|time| *time >= 0)
+}
+
+fn id(record: &Record<'_>, field: usize) -> Option<u64> {
+    u64::try_from(record.whole(field)?).ok()
+}
+
+fn event(record: &Record<'_>, field: usize) -> Option<Event> {
+    Some(match record.whole(field)? {
+        0 => Event::Submit,
+        1 => Event::Schedule,
+        2 => Event::Evict,
+        3 => Event::Fail,
+        4 => Event::Finish,
+        5 => Event::Kill,
+        6 => Event::Lost,
+        7 | 8 => Event::Update,
+        _ => return None,
+    })
+}
