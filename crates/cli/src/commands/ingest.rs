@@ -1,7 +1,7 @@
 //! `resched ingest`: source logs to a trace.
 
 use std::collections::BTreeMap;
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 
 use resched_trace::ingest::{Options, TaskMaker, ingest};
@@ -40,6 +40,9 @@ pub(crate) struct Args {
     /// How many threads read tables, each with some 100 MB of memory [default: one a core].
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
+    /// Tables whose facts take more than twice as many bytes are written in parts of about this size.
+    #[arg(long, value_name = "BYTES", hide = true)]
+    partition_bytes: Option<NonZeroU64>,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
@@ -48,6 +51,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         counters: args.counters,
         tasks: Some(TaskMaker::synthesiser(&rules(args)?, args.seed)?),
         threads: args.threads,
+        partition_bytes: args.partition_bytes,
     };
     let manifest = ingest(&args.paths, &args.out, &options, &mut IngestProgress::new())?;
     print(&told(&manifest, &args.out))

@@ -20,7 +20,7 @@ mod source;
 pub mod tables;
 
 use std::collections::BTreeMap;
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
 
 use self::session::{Fault, Session, no_history};
@@ -43,6 +43,9 @@ pub struct Options {
     /// How many threads read event tables, each with some 100 MB of memory; without it, as many as the machine has cores.
     /// The trace does not depend on it.
     pub threads: Option<NonZeroUsize>,
+    /// What the facts of the jobs take that are put together at once (bytes); without it 16 MiB. Event tables with more than
+    /// twice as many are written in parts of about this size.
+    pub partition_bytes: Option<NonZeroU64>,
 }
 
 impl Options {
@@ -183,7 +186,7 @@ fn plan(paths: &[PathBuf], options: &Options) -> Result<Work, Error> {
         Some(Forced::File(format)) => return Ok(Work::Files(Plan { inputs, format: Some(format) })),
         None => (None, None),
     };
-    Ok(match tables::Plan::make(&inputs, table)? {
+    Ok(match tables::Plan::make(&inputs, table, options.partition_bytes)? {
         Some(plan) => Work::Tables(plan),
         None => Work::Files(Plan { inputs, format }),
     })

@@ -25,7 +25,7 @@ pub(super) fn rows(
     }
     let scratch = partial(&work.part(plan.partitions()));
     fs::create_dir_all(&scratch).map_err(Error::io(&scratch, "create the folder"))?;
-    let sorter = sorter(&scratch, index, plan.partitions(), &mut (), &mut || {})?;
+    let sorter = sorter(plan, &scratch, index, plan.partitions(), &mut (), &mut || {})?;
     let mut state = State::default();
     sorter.visit(|fact| state.take(fact).map_or(Ok(()), &mut *see))
 }

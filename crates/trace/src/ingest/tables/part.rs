@@ -93,7 +93,7 @@ fn assemble_with(
     rows: &mut dyn RowSink,
     progress: &mut dyn Progress,
 ) -> Result<(), Error> {
-    let sorter = sorter(scratch, index, partition, progress, &mut || rows.skip("damaged-fact"))?;
+    let sorter = sorter(plan, scratch, index, partition, progress, &mut || rows.skip("damaged-fact"))?;
     let mut assembler = (plan.format()?.assembler)();
     let mut current = Current::default();
     sorter.visit(|fact| {
@@ -105,13 +105,14 @@ fn assemble_with(
 
 /// The facts of a partition, ready to be sorted.
 pub(super) fn sorter(
+    plan: &Plan,
     scratch: &Path,
     index: &Index,
     partition: u32,
     progress: &mut dyn Progress,
     damaged: &mut dyn FnMut(),
 ) -> Result<Sorter, Error> {
-    let mut sorter = Sorter::new(scratch);
+    let mut sorter = Sorter::new(scratch, plan.memory());
     index.visit(partition, |block, stored| {
         progress.advance(stored);
         if !sorter.add(block)? {

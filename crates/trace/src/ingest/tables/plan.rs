@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Read;
+use std::num::NonZeroU64;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -18,9 +19,11 @@ use crate::store::sha256;
 
 /// The version of the files in a working folder.
 const VERSION: u32 = 1;
-/// What the facts of a partition should take (bytes, encoded): with their index and the rows that come of them, a small part
-/// of the memory of any machine.
+/// What the facts of a partition should take (bytes, encoded), unless [`super::super::Options`] says otherwise: with their index
+/// and the rows that come of them, a small part of the memory of any machine.
 const PARTITION_BYTES: u64 = 16 << 20;
+/// A partition that has become so many times as large as it should be is sorted on disk.
+const LARGEST: u64 = 4;
 /// More partitions are never made: each takes a buffer while a file is read. What is then too large is sorted on disk.
 const MOST_PARTITIONS: u64 = 1_000;
 
@@ -32,6 +35,7 @@ pub struct Plan {
     format: String,
     shards: Vec<Shard>,
     partitions: u32,
+    partition_bytes: u64,
     skipped: BTreeMap<String, u64>,
 }
 
@@ -54,6 +58,7 @@ impl Plan {
     pub(in crate::ingest) fn make(
         inputs: &Inputs,
         forced: Option<&'static TableFormat>,
+        partition_bytes: Option<NonZeroU64>,
     ) -> Result<Option<Self>, Error> {
         let mut classifier = Classifier::new(inputs, forced);
         for file in &inputs.files {
@@ -61,7 +66,7 @@ impl Plan {
                 return Ok(None);
             }
         }
-        classifier.finish(inputs)
+        classifier.finish(inputs, partition_bytes.map_or(PARTITION_BYTES, NonZeroU64::get))
     }
 
     /// What it is recognised by: another plan, or one of another version, has another.
@@ -73,6 +78,11 @@ impl Plan {
     /// How many partitions of jobs there are.
     pub(super) fn partitions(&self) -> u32 {
         self.partitions
+    }
+
+    /// The memory in which the facts of a partition and their index are sorted, bytes.
+    pub(super) fn memory(&self) -> usize {
+        usize::try_from(self.partition_bytes.saturating_mul(LARGEST)).unwrap_or(usize::MAX)
     }
 
     pub(super) fn format(&self) -> Result<&'static TableFormat, Error> {
@@ -197,7 +207,7 @@ impl Classifier {
         Ok(())
     }
 
-    fn finish(mut self, inputs: &Inputs) -> Result<Option<Plan>, Error> {
+    fn finish(mut self, inputs: &Inputs, partition_bytes: u64) -> Result<Option<Plan>, Error> {
         let Some(format) = self.format.filter(|_| self.forced || !self.shards.is_empty() || !self.skipped.is_empty())
         else {
             return Ok(None);
@@ -213,13 +223,15 @@ impl Classifier {
         self.shards.sort_by(|one, other| one.path.cmp(&other.path));
         // Facts have about a third of the bytes of their records.
         let facts = self.unpacked / 3;
-        let partitions = if facts <= 2 * PARTITION_BYTES { 1 } else { facts.div_ceil(PARTITION_BYTES) };
+        let few = facts / 2 <= partition_bytes;
+        let partitions = if few { 1 } else { facts.div_ceil(partition_bytes) };
         Ok(Some(Plan {
             version: VERSION,
             program: env!("CARGO_PKG_VERSION").to_owned(),
             format: format.name.to_owned(),
             shards: self.shards,
             partitions: u32::try_from(partitions.min(MOST_PARTITIONS)).unwrap_or(1),
+            partition_bytes,
             skipped: self.skipped,
         }))
     }

@@ -12,8 +12,6 @@ use super::spill::{encoding, packer, unpack};
 use crate::Error;
 use crate::formats::tables::{Fact, Key};
 
-/// The memory for facts and their index (bytes).
-const MEMORY: usize = 64 << 20;
 /// The size of a block of sorted facts on disk (bytes, unpacked).
 const BLOCK_BYTES: usize = 128 << 10;
 
@@ -52,11 +50,8 @@ fn rank(key: &Key<'_>) -> (u8, u64) {
 const IS_TEXT: u8 = 2;
 
 impl Sorter {
-    pub(super) fn new(folder: &Path) -> Self {
-        Self::with_memory(folder, MEMORY)
-    }
-
-    fn with_memory(folder: &Path, memory: usize) -> Self {
+    /// Sorts in so many bytes of memory for facts and their index, and for the rest in `folder`.
+    pub(super) fn new(folder: &Path, memory: usize) -> Self {
         Self { folder: folder.to_path_buf(), memory, facts: Vec::new(), entries: Vec::new(), runs: Vec::new() }
     }
 
@@ -224,5 +219,61 @@ impl RunReader {
         let mut packed = vec![0; length(stored)];
         let read = self.file.read_exact(&mut packed);
         read.and_then(|()| unpack(&packed, length(unpacked), &mut self.block)).map_err(Error::io(&self.path, "read"))
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    /// Jobs, tasks and times of facts that come out of a sorter of so much memory, with the numbers under which they went in.
+    fn sorted(facts: &[(Key<'_>, Key<'_>, i64)], memory: usize) -> Vec<(String, String, i64, usize)> {
+        let folder = tempfile::tempdir().unwrap();
+        let mut sorter = Sorter::new(folder.path(), memory);
+        for (number, (job, task, time)) in facts.iter().enumerate() {
+            let value = number.to_le_bytes();
+            let fact = Fact { job: *job, task: *task, time: *time, value: &value };
+            assert!(sorter.add(&postcard::to_allocvec(&fact).unwrap()).unwrap());
+        }
+        let mut all = Vec::new();
+        let see = |fact: &Fact<'_>| {
+            let number = usize::from_le_bytes(fact.value.try_into().unwrap());
+            all.push((fact.job.to_string(), fact.task.to_string(), fact.time, number));
+            Ok(())
+        };
+        sorter.visit(see).unwrap();
+        all
+    }
+
+    #[test]
+    fn facts_stand_by_job_task_time_and_source() {
+        use Key::{None, Number, Text};
+        let facts = [
+            (Number(10), Number(2), 5),
+            (Number(9), Number(1), 7),
+            (Text("j_1"), Text("long name, then b"), 1),
+            (Number(9), None, 9),
+            (Number(10), Number(2), 4),
+            (Text("j_1"), Text("long name, then a"), 2),
+            (Number(10), Number(2), 5),
+            (Text("j"), Number(3), -1),
+            (Number(10), Number(10), -5),
+        ];
+        let expected = [3, 1, 4, 0, 6, 8, 7, 5, 2];
+        for memory in [1 << 20, 200, 1] {
+            let found: Vec<usize> = sorted(&facts, memory).into_iter().map(|(_, _, _, number)| number).collect();
+            assert_eq!(found, expected, "with {memory} bytes");
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_comes_in_the_same_order() {
+        let facts: Vec<_> = (0..20_000_u64)
+            .map(|n| (Key::Number(n * 7_919 % 37), Key::Number(n % 11), i64::try_from(n * 31 % 50).unwrap()))
+            .collect();
+        let whole = sorted(&facts, usize::MAX);
+        assert_eq!(whole.len(), facts.len());
+        assert!(sorted(&facts, 60_000) == whole);
     }
 }
