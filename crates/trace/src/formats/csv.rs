@@ -96,12 +96,6 @@ impl<'t> Record<'t> {
         whole(self.field(number))
     }
 
-    /// As [`Record::whole`], where an empty field is allowed: `None` for what is no number.
-    pub(super) fn whole_or_empty(&self, number: usize) -> Option<Option<i64>> {
-        let field = self.field(number);
-        if field.is_empty() { Some(None) } else { whole(field).map(Some) }
-    }
-
     /// A field as a number times `unit`; `None` if it is empty, negative or something else.
     pub(super) fn scaled(&self, number: usize, unit: f64) -> Option<i64> {
         scaled(std::str::from_utf8(self.field(number)).ok()?, unit)

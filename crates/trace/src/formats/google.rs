@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::tables::{Assemble, Fact, RowSink};
+use super::tables::{Assemble, Fact, RowSink, worse};
 use crate::Error;
 use crate::model::{AttemptRow, JobRow, Outcome, Priority, TaskKind, TaskRow};
 
@@ -339,19 +339,4 @@ impl Assemble for Assembler {
         row.submit = row.submit.or(submit);
         rows.job(row)
     }
-}
-
-/// How a job of such tasks ended that has no events itself: well if all did, not at all if one did not, else as the worst.
-fn worse(first: Option<Outcome>, second: Outcome) -> Outcome {
-    const FROM_BAD: [Outcome; 7] = [
-        Outcome::Incomplete,
-        Outcome::Failed,
-        Outcome::Killed,
-        Outcome::Lost,
-        Outcome::Evicted,
-        Outcome::Unknown,
-        Outcome::Success,
-    ];
-    let Some(first) = first else { return second };
-    FROM_BAD.into_iter().find(|outcome| *outcome == first || *outcome == second).unwrap_or_default()
 }

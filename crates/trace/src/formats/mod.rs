@@ -6,6 +6,9 @@
 //! Formats in which a job stands in one place are in [`FORMATS`]; those that spread it over tables are in
 //! [`tables::TABLE_FORMATS`].
 
+mod alibaba;
+pub mod alibaba2017;
+pub mod alibaba2018;
 pub mod conf_xml;
 mod csv;
 #[cfg(test)]

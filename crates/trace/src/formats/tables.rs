@@ -8,12 +8,12 @@ use std::io::BufRead;
 
 use serde::{Deserialize, Serialize};
 
-use super::google2011;
+use super::{alibaba2017, alibaba2018, google2011};
 use crate::Error;
-use crate::model::{AttemptRow, JobRow, NodeChange, NodeRow, TaskRow};
+use crate::model::{AttemptRow, JobRow, NodeChange, NodeRow, Outcome, TaskRow};
 
 /// Every format of event tables, in the order in which they are tried: a new format is one module and one line here.
-pub const TABLE_FORMATS: &[TableFormat] = &[google2011::FORMAT];
+pub const TABLE_FORMATS: &[TableFormat] = &[google2011::FORMAT, alibaba2018::FORMAT, alibaba2017::FORMAT];
 
 /// The longest key (bytes): a cut one might be that of another job.
 pub const LONGEST_KEY: usize = 1 << 10;
@@ -198,4 +198,19 @@ pub(super) fn encode(value: &impl Serialize, buffer: &mut Vec<u8>) -> bool {
         }
         Err(_) => false,
     }
+}
+
+/// How a job of such tasks ended: well if all did, not at all if one did not, else as the worst.
+pub(super) fn worse(first: Option<Outcome>, second: Outcome) -> Outcome {
+    const FROM_BAD: [Outcome; 7] = [
+        Outcome::Incomplete,
+        Outcome::Failed,
+        Outcome::Killed,
+        Outcome::Lost,
+        Outcome::Evicted,
+        Outcome::Unknown,
+        Outcome::Success,
+    ];
+    let Some(first) = first else { return second };
+    FROM_BAD.into_iter().find(|outcome| *outcome == first || *outcome == second).unwrap_or_default()
 }

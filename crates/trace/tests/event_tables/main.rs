@@ -4,6 +4,7 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod alibaba;
 mod google2011;
 mod resume;
 
