@@ -4,9 +4,11 @@
 //! it. An event that ends a task which was not seen to start ends a try all the same if it names a machine: the start was
 //! before the files, or is lost.
 
+use std::collections::HashSet;
+
 use serde::{Deserialize, Serialize};
 
-use super::tables::{Assemble, Fact, RowSink, worse};
+use super::tables::{Assemble, Fact, FactSink, Key, Machine, RowSink, encode, worse};
 use crate::Error;
 use crate::model::{AttemptRow, JobRow, Outcome, Priority, TaskKind, TaskRow};
 
@@ -25,6 +27,10 @@ pub(super) const UNITS: (&str, &str) = (
 /// What the manifest says of times.
 pub(super) const TIME_ZERO: (&str, &str) =
     ("time 0", "before the trace: it begins at 600 s, and what happened before has the time 0");
+/// The time of what happened after the trace.
+const AFTER: i64 = i64::MAX;
+/// Jobs whose user and priority are remembered as told, so that most of their task events need not tell them again.
+const REMEMBERED: usize = 1 << 16;
 /// Most events of one time that are put in order by what they do; more come in the order of the source.
 const MAX_AT_ONCE: usize = 64;
 
@@ -95,6 +101,71 @@ pub(super) struct About<'a> {
     pub(super) parent: Option<u64>,
     /// The jobs that must end before it starts.
     pub(super) after: Vec<u64>,
+}
+
+/// Hands facts over.
+pub(super) struct Facts<'s> {
+    sink: &'s mut dyn FactSink,
+    value: Vec<u8>,
+    /// The jobs of which was told what their task events say.
+    told: HashSet<u64>,
+}
+
+impl<'s> Facts<'s> {
+    pub(super) fn new(sink: &'s mut dyn FactSink) -> Self {
+        Self { sink, value: Vec::new(), told: HashSet::new() }
+    }
+
+    pub(super) fn skip(&mut self, cause: &'static str) {
+        self.sink.skip(cause);
+    }
+
+    /// Hands over a fact, unless it was after the trace.
+    fn put(&mut self, job: u64, task: Key<'_>, time: i64, told: &Told<'_>) -> Result<(), Error> {
+        if time == AFTER {
+            self.skip("event-after-trace");
+            return Ok(());
+        }
+        if encode(told, &mut self.value) {
+            self.sink.fact(&Fact { job: Key::Number(job), task, time, value: &self.value })?;
+        }
+        Ok(())
+    }
+
+    /// Hands over an event of a job.
+    pub(super) fn job(&mut self, job: u64, time: i64, event: Event, about: About<'_>) -> Result<(), Error> {
+        self.put(job, Key::None, time, &Told::Job { event, about })
+    }
+
+    /// Hands over what an event of a task says of its job, unless another one did.
+    pub(super) fn aside<'a>(&mut self, job: u64, time: i64, about: impl Fn() -> About<'a>) -> Result<(), Error> {
+        if self.told.contains(&job) {
+            return Ok(());
+        }
+        if self.told.len() == REMEMBERED {
+            self.told.clear();
+        }
+        self.told.insert(job);
+        self.put(job, Key::None, time, &Told::Aside { about: about() })
+    }
+
+    /// Hands over an event of a task.
+    pub(super) fn task(&mut self, job: u64, index: u64, time: i64, told: &Told<'_>) -> Result<(), Error> {
+        self.put(job, Key::Number(index), time, told)
+    }
+
+    /// Hands over what a machine offers at `time`, µs.
+    pub(super) fn machine(&mut self, id: u64, time: i64, machine: Machine) -> Result<(), Error> {
+        if time == AFTER {
+            self.skip("event-after-trace");
+            return Ok(());
+        }
+        let machine = Machine { time: (time > 0).then(|| ms(time)), ..machine };
+        if encode(&machine, &mut self.value) {
+            self.sink.machine(&Fact { job: Key::Number(id), task: Key::None, time, value: &self.value })?;
+        }
+        Ok(())
+    }
 }
 
 /// Times of both traces are in µs.

@@ -3,13 +3,12 @@
 //! `<table>/part-NNNNN-of-MMMMM.csv.gz`, no header, no quotes; times in µs, 0 before the trace and 2^63−1 after it; resources
 //! as parts of the largest machine's. Spec: formats.md section 7. Constraints, attributes and usage are left out.
 
-use std::collections::HashSet;
 use std::io::BufRead;
 use std::path::Path;
 
 use super::csv::{Piece, Record, Records, mostly};
-use super::google::{About, Assembler, CPU_UNIT, Event, MEMORY_UNIT, TIME_ZERO, Told, UNITS, ms};
-use super::tables::{Assemble, Fact, FactSink, Key, Machine, Table, TableFormat, Use, encode};
+use super::google::{About, Assembler, CPU_UNIT, Event, Facts, MEMORY_UNIT, TIME_ZERO, Told, UNITS};
+use super::tables::{Assemble, FactSink, Machine, Table, TableFormat, Use};
 use crate::Error;
 use crate::model::Priority;
 
@@ -46,11 +45,6 @@ pub const FORMAT: TableFormat = TableFormat {
     read,
     assembler,
 };
-
-/// The time of what happened after the trace.
-const AFTER: i64 = i64::MAX;
-/// Jobs whose user and priority are remembered as told, so that most of their task events need not tell them again.
-const REMEMBERED: usize = 1 << 16;
 
 fn assembler() -> Box<dyn Assemble> {
     Box::new(Assembler::new(priority, true))
@@ -90,7 +84,7 @@ fn all_whole(record: &Record<'_>, fields: &[usize]) -> bool {
 }
 
 fn read(table: &str, input: &mut dyn BufRead, path: &str, sink: &mut dyn FactSink) -> Result<(), Error> {
-    let mut reader = Reader { sink, value: Vec::new(), told: HashSet::new() };
+    let mut reader = Reader(Facts::new(sink));
     let mut records = Records::new(input, false);
     let mut is_first = true;
     while let Some(piece) = records.next().map_err(Error::io(Path::new(path), "read"))? {
@@ -102,42 +96,25 @@ fn read(table: &str, input: &mut dyn BufRead, path: &str, sink: &mut dyn FactSin
                     _ => reader.machine(&record)?,
                 };
                 if !known && !(is_first && record.is_header()) {
-                    reader.sink.skip("damaged-record");
+                    reader.0.skip("damaged-record");
                 }
             }
-            Piece::Oversized => reader.sink.skip("oversized-record"),
+            Piece::Oversized => reader.0.skip("oversized-record"),
         }
         is_first = false;
     }
     Ok(())
 }
 
-struct Reader<'s> {
-    sink: &'s mut dyn FactSink,
-    value: Vec<u8>,
-    /// The jobs of which was told what their task events say.
-    told: HashSet<u64>,
-}
+struct Reader<'s>(Facts<'s>);
 
 impl Reader<'_> {
-    /// Hands over a fact, unless it was after the trace.
-    fn put(&mut self, job: u64, task: Key<'_>, time: i64, told: &Told<'_>) -> Result<(), Error> {
-        if time == AFTER {
-            self.sink.skip("event-after-trace");
-            return Ok(());
-        }
-        if encode(told, &mut self.value) {
-            self.sink.fact(&Fact { job: Key::Number(job), task, time, value: &self.value })?;
-        }
-        Ok(())
-    }
-
     /// Takes a record of job_events; whether it is one.
     fn job(&mut self, record: &Record<'_>) -> Result<bool, Error> {
         let Some((time, job, event)) = job_event(record).filter(|_| record.len() == 8) else { return Ok(false) };
         let (user, name) = (record.text(4), record.text(7).or(record.text(6)));
         let about = About { user, name, class: record.whole(5), ..About::default() };
-        self.put(job, Key::None, time, &Told::Job { event, about })?;
+        self.0.job(job, time, event, about)?;
         Ok(true)
     }
 
@@ -145,36 +122,22 @@ impl Reader<'_> {
     fn task(&mut self, record: &Record<'_>) -> Result<bool, Error> {
         let Some(task) = TaskEvent::of(record).filter(|_| record.len() == 13) else { return Ok(false) };
         let TaskEvent { time, job, index, event, machine } = task;
-        if self.told.len() == REMEMBERED {
-            self.told.clear();
-        }
-        if self.told.insert(job) {
-            let (class, priority) = (record.whole(7), record.whole(8));
-            let about = About { user: record.text(6), class, priority, ..About::default() };
-            self.put(job, Key::None, time, &Told::Aside { about })?;
-        }
+        self.0.aside(job, time, || About {
+            user: record.text(6),
+            class: record.whole(7),
+            priority: record.whole(8),
+            ..About::default()
+        })?;
         let (cpu, memory) = (record.scaled(9, CPU_UNIT), record.scaled(10, MEMORY_UNIT));
-        self.put(job, Key::Number(index), time, &Told::Task { event, machine, cpu, memory })?;
+        self.0.task(job, index, time, &Told::Task { event, machine, cpu, memory })?;
         Ok(true)
     }
 
     /// Takes a record of machine_events; whether it is one.
     fn machine(&mut self, record: &Record<'_>) -> Result<bool, Error> {
         let Some((time, id, left)) = machine(record) else { return Ok(false) };
-        if time == AFTER {
-            self.sink.skip("event-after-trace");
-            return Ok(true);
-        }
-        let machine = Machine {
-            rack: None,
-            time: (time > 0).then(|| ms(time)),
-            left,
-            cpu: record.scaled(4, CPU_UNIT),
-            memory: record.scaled(5, MEMORY_UNIT),
-        };
-        if encode(&machine, &mut self.value) {
-            self.sink.machine(&Fact { job: Key::Number(id), task: Key::None, time, value: &self.value })?;
-        }
+        let (cpu, memory) = (record.scaled(4, CPU_UNIT), record.scaled(5, MEMORY_UNIT));
+        self.0.machine(id, time, Machine { left, cpu, memory, ..Machine::default() })?;
         Ok(true)
     }
 }

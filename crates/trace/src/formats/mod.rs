@@ -15,6 +15,7 @@ mod csv;
 mod golden;
 mod google;
 pub mod google2011;
+pub mod google2019;
 pub mod jhist;
 mod json;
 mod names;

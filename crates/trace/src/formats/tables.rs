@@ -8,12 +8,13 @@ use std::io::BufRead;
 
 use serde::{Deserialize, Serialize};
 
-use super::{alibaba2017, alibaba2018, google2011};
+use super::{alibaba2017, alibaba2018, google2011, google2019};
 use crate::Error;
 use crate::model::{AttemptRow, JobRow, NodeChange, NodeRow, Outcome, TaskRow};
 
 /// Every format of event tables, in the order in which they are tried: a new format is one module and one line here.
-pub const TABLE_FORMATS: &[TableFormat] = &[google2011::FORMAT, alibaba2018::FORMAT, alibaba2017::FORMAT];
+pub const TABLE_FORMATS: &[TableFormat] =
+    &[google2011::FORMAT, google2019::FORMAT, alibaba2018::FORMAT, alibaba2017::FORMAT];
 
 /// The longest key (bytes): a cut one might be that of another job.
 pub const LONGEST_KEY: usize = 1 << 10;

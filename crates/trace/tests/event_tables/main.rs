@@ -6,6 +6,7 @@ mod support;
 
 mod alibaba;
 mod google2011;
+mod google2019;
 mod resume;
 
 use std::collections::BTreeMap;
