@@ -113,6 +113,8 @@ pub(super) fn sorter(
     damaged: &mut dyn FnMut(),
 ) -> Result<Sorter, Error> {
     let mut sorter = Sorter::new(scratch, plan.memory());
+    let (facts, bytes) = index.size(partition);
+    sorter.reserve(facts, bytes);
     index.visit(partition, |block, stored| {
         progress.advance(stored);
         if !sorter.add(block)? {

@@ -82,7 +82,8 @@ impl Plan {
 
     /// The memory in which the facts of a partition and their index are sorted, bytes.
     pub(super) fn memory(&self) -> usize {
-        usize::try_from(self.partition_bytes.saturating_mul(LARGEST)).unwrap_or(usize::MAX)
+        let bytes = self.partition_bytes.saturating_mul(LARGEST).min(u64::from(u32::MAX));
+        usize::try_from(bytes).unwrap_or(usize::MAX)
     }
 
     pub(super) fn format(&self) -> Result<&'static TableFormat, Error> {

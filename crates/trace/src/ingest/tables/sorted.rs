@@ -28,10 +28,12 @@ pub(super) struct Sorter {
 /// A fact in memory: its keys as numbers, by which most comparisons are decided, and its place.
 #[derive(Clone, Copy)]
 struct Entry {
-    job: (u8, u64),
-    task: (u8, u64),
+    job: u64,
+    task: u64,
     time: i64,
-    offset: usize,
+    offset: u32,
+    /// The kinds of the keys of job and task.
+    kinds: (u8, u8),
 }
 
 /// The order of the kinds of keys, and a number that orders keys of one kind, of texts as far as it reaches.
@@ -55,14 +57,23 @@ impl Sorter {
         Self { folder: folder.to_path_buf(), memory, facts: Vec::new(), entries: Vec::new(), runs: Vec::new() }
     }
 
+    /// Makes room for so many facts of so many bytes in all, as far as they may be in memory at once.
+    pub(super) fn reserve(&mut self, facts: u64, bytes: u64) {
+        let most = |n: u64, size: usize| usize::try_from(n).unwrap_or(usize::MAX).min(self.memory / size);
+        let (facts, bytes) = (most(facts, size_of::<Entry>()), most(bytes, 1));
+        self.entries.reserve_exact(facts);
+        self.facts.reserve_exact(bytes);
+    }
+
     /// Adds a block of facts. What cannot be decoded is left out: `Ok(false)`.
     pub(super) fn add(&mut self, block: &[u8]) -> Result<bool, Error> {
         let mut rest = block;
         let start = self.facts.len();
         while !rest.is_empty() {
             let Ok((fact, after)) = postcard::take_from_bytes::<Fact>(rest) else { return Ok(false) };
-            let offset = start + (block.len() - rest.len());
-            self.entries.push(Entry { job: rank(&fact.job), task: rank(&fact.task), time: fact.time, offset });
+            let Ok(offset) = u32::try_from(start + (block.len() - rest.len())) else { return Ok(false) };
+            let ((job_kind, job), (task_kind, task)) = (rank(&fact.job), rank(&fact.task));
+            self.entries.push(Entry { job, task, time: fact.time, offset, kinds: (job_kind, task_kind) });
             rest = after;
         }
         self.facts.extend_from_slice(block);
@@ -153,13 +164,14 @@ fn place(readers: &[RunReader], order: &mut Vec<usize>, run: usize) {
 }
 
 fn compare(facts: &[u8], one: &Entry, other: &Entry) -> Ordering {
-    one.job
-        .cmp(&other.job)
-        .then_with(|| if one.job.0 == IS_TEXT { compare_texts(facts, one, other, true) } else { Ordering::Equal })
-        .then_with(|| one.task.cmp(&other.task))
-        .then_with(|| if one.task.0 == IS_TEXT { compare_texts(facts, one, other, false) } else { Ordering::Equal })
-        .then_with(|| one.time.cmp(&other.time))
-        .then_with(|| one.offset.cmp(&other.offset))
+    let texts =
+        |kind: u8, jobs: bool| if kind == IS_TEXT { compare_texts(facts, one, other, jobs) } else { Ordering::Equal };
+    (one.kinds.0, one.job)
+        .cmp(&(other.kinds.0, other.job))
+        .then_with(|| texts(one.kinds.0, true))
+        .then_with(|| (one.kinds.1, one.task).cmp(&(other.kinds.1, other.task)))
+        .then_with(|| texts(one.kinds.1, false))
+        .then_with(|| (one.time, one.offset).cmp(&(other.time, other.offset)))
 }
 
 /// Compares the whole texts of jobs or tasks whose starts are equal.
@@ -173,8 +185,8 @@ fn compare_texts(facts: &[u8], one: &Entry, other: &Entry, jobs: bool) -> Orderi
     one.cmp(&other)
 }
 
-fn fact_at(facts: &[u8], offset: usize) -> Option<Fact<'_>> {
-    postcard::from_bytes(facts.get(offset..)?).ok()
+fn fact_at(facts: &[u8], offset: u32) -> Option<Fact<'_>> {
+    postcard::from_bytes(facts.get(offset as usize..)?).ok()
 }
 
 /// Reads a run from disk, a block at a time.
@@ -195,7 +207,7 @@ impl RunReader {
 
     /// The next fact; `None` at the end.
     fn fact(&self) -> Option<Fact<'_>> {
-        fact_at(&self.block, self.at)
+        postcard::from_bytes(self.block.get(self.at..)?).ok()
     }
 
     /// Passes over the next fact.

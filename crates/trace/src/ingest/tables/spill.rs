@@ -36,6 +36,15 @@ pub(super) struct Report {
     blocks: Vec<Block>,
 }
 
+impl Report {
+    /// The blocks of a partition, in the order of the source.
+    fn of(&self, partition: u32) -> &[Block] {
+        let from = self.blocks.partition_point(|block| block.partition < partition);
+        let to = self.blocks.partition_point(|block| block.partition <= partition);
+        self.blocks.get(from..to).unwrap_or_default()
+    }
+}
+
 /// A block of facts.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Block {
@@ -44,6 +53,14 @@ struct Block {
     /// Its length as stored, and unpacked.
     stored: u32,
     unpacked: u32,
+    facts: u32,
+}
+
+/// A block under construction.
+#[derive(Debug, Clone, Default)]
+struct OpenBlock {
+    bytes: Vec<u8>,
+    facts: u32,
 }
 
 /// Writes the facts of a shard; the file appears under its name on [`SpillWriter::finish`].
@@ -53,7 +70,7 @@ pub(super) struct SpillWriter {
     file: BufWriter<File>,
     offset: u64,
     /// The blocks under construction: one a partition, and at the end that of the machines.
-    open: Vec<Vec<u8>>,
+    open: Vec<OpenBlock>,
     block_bytes: usize,
     blocks: Vec<Block>,
     packer: zstd::bulk::Compressor<'static>,
@@ -72,7 +89,7 @@ impl SpillWriter {
             partial,
             file: BufWriter::with_capacity(256 << 10, file),
             offset: 0,
-            open: vec![Vec::new(); blocks],
+            open: vec![OpenBlock::default(); blocks],
             block_bytes: (BUFFER_BYTES / blocks).clamp(least, most),
             blocks: Vec::new(),
             packer,
@@ -87,23 +104,26 @@ impl SpillWriter {
             return Ok(());
         }
         let Some(block) = self.open.get_mut(partition) else { return Ok(()) };
-        *block = postcard::to_extend(fact, std::mem::take(block)).map_err(encoding(&self.partial))?;
-        if block.len() >= self.block_bytes { self.end_block(partition) } else { Ok(()) }
+        block.bytes = postcard::to_extend(fact, std::mem::take(&mut block.bytes)).map_err(encoding(&self.partial))?;
+        block.facts += 1;
+        if block.bytes.len() >= self.block_bytes { self.end_block(partition) } else { Ok(()) }
     }
 
     fn end_block(&mut self, partition: usize) -> Result<(), Error> {
         let Some(block) = self.open.get_mut(partition) else { return Ok(()) };
-        let packed = self.packer.compress(block).map_err(Error::io(&self.partial, "pack"))?;
+        let packed = self.packer.compress(&block.bytes).map_err(Error::io(&self.partial, "pack"))?;
         self.file.write_all(&packed).map_err(Error::io(&self.partial, "write"))?;
         let length = |bytes: &[u8]| u32::try_from(bytes.len()).unwrap_or(u32::MAX);
         self.blocks.push(Block {
             partition: u32::try_from(partition).unwrap_or(u32::MAX),
             offset: self.offset,
             stored: length(&packed),
-            unpacked: length(block),
+            unpacked: length(&block.bytes),
+            facts: block.facts,
         });
         self.offset += packed.len() as u64;
-        block.clear();
+        block.bytes.clear();
+        block.facts = 0;
         Ok(())
     }
 
@@ -113,7 +133,7 @@ impl SpillWriter {
             self.skip("cut-file");
         }
         for partition in 0..self.open.len() {
-            if self.open.get(partition).is_some_and(|block| !block.is_empty()) {
+            if self.open.get(partition).is_some_and(|block| block.facts > 0) {
                 self.end_block(partition)?;
             }
         }
@@ -180,6 +200,12 @@ impl Index {
         self.reports().flat_map(|report| &report.blocks).any(|block| block.partition == plan.partitions())
     }
 
+    /// How many facts a partition has, and their bytes.
+    pub(super) fn size(&self, partition: u32) -> (u64, u64) {
+        let blocks = self.shards.iter().flat_map(|(_, report)| report.of(partition));
+        blocks.fold((0, 0), |(facts, bytes), block| (facts + u64::from(block.facts), bytes + u64::from(block.unpacked)))
+    }
+
     /// Hands over the blocks of a partition, unpacked, in the order of the sources, with their lengths as stored.
     pub(super) fn visit(
         &self,
@@ -188,9 +214,7 @@ impl Index {
     ) -> Result<(), Error> {
         let (mut stored, mut unpacked) = (Vec::new(), Vec::new());
         for (path, report) in &self.shards {
-            let from = report.blocks.partition_point(|block| block.partition < partition);
-            let to = report.blocks.partition_point(|block| block.partition <= partition);
-            let blocks = report.blocks.get(from..to).unwrap_or_default();
+            let blocks = report.of(partition);
             if blocks.is_empty() {
                 continue;
             }
