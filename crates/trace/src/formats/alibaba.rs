@@ -126,7 +126,8 @@ pub(super) fn read(take: Take, input: &mut dyn BufRead, path: &str, sink: &mut d
     while let Some(piece) = records.next().map_err(Error::io(Path::new(path), "read"))? {
         match piece {
             Piece::Record(record) => {
-                if !take(&record, &mut facts)? && !(is_first && record.is_header()) {
+                let is_heading = is_first && record.is_header();
+                if !take(&record, &mut facts)? && !is_heading {
                     facts.skip("damaged-record");
                 }
             }

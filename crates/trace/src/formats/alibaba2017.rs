@@ -6,7 +6,7 @@
 use std::io::BufRead;
 
 use super::alibaba::{self, Assembler, CORE_UNIT, Facts, PLAN_CPU_UNIT, Status, TaskName, Told, ms};
-use super::csv::{Record, mostly};
+use super::csv::{Is, Record, mostly, table_of};
 use super::tables::{Assemble, FactSink, Key, Machine, Table, TableFormat, Use};
 use crate::Error;
 
@@ -54,14 +54,14 @@ fn assembler() -> Box<dyn Assemble> {
 }
 
 fn sniff(head: &[u8], path: &str) -> Option<&'static str> {
-    let is: [(&str, fn(&Record<'_>) -> bool); 3] = [
+    let is: &[(&str, Is)] = &[
         ("batch_task", |record| {
             record.len() == 8 && Status::of(record.field(5)).is_some() && record.whole(2).is_some()
         }),
         ("batch_instance", |record| record.len() == 12 && Status::of(record.field(5)).is_some()),
         ("server_event", |record| record.len() == 7 && event(record).is_some() && record.whole(1).is_some()),
     ];
-    if let Some((table, _)) = is.into_iter().find(|(_, is)| mostly(head, is)) {
+    if let Some(table) = table_of(head, is) {
         return Some(table);
     }
     // The tables of usage are nothing but numbers: their names must tell.

@@ -7,7 +7,7 @@
 use std::io::BufRead;
 
 use super::alibaba::{self, Assembler, CORE_UNIT, Facts, PLAN_CPU_UNIT, Status, TaskName, Told, ms};
-use super::csv::{Record, mostly};
+use super::csv::{Is, Record, table_of};
 use super::tables::{Assemble, FactSink, Key, Machine, Table, TableFormat, Use};
 use crate::Error;
 use crate::model::TaskKind;
@@ -61,7 +61,7 @@ fn assembler() -> Box<dyn Assemble> {
 }
 
 fn sniff(head: &[u8], _: &str) -> Option<&'static str> {
-    let is: [(&str, fn(&Record<'_>) -> bool); 6] = [
+    let is: &[(&str, Is)] = &[
         ("batch_task", |record| record.len() == 9 && Status::of(record.field(4)).is_some()),
         ("batch_instance", |record| record.len() == 14 && Status::of(record.field(4)).is_some()),
         ("machine_meta", |record| record.len() == 7 && begins(record, b"m_")),
@@ -69,7 +69,7 @@ fn sniff(head: &[u8], _: &str) -> Option<&'static str> {
         ("container_meta", |record| record.len() == 8 && begins(record, b"c_")),
         ("container_usage", |record| record.len() == 11 && begins(record, b"c_")),
     ];
-    is.into_iter().find(|(_, is)| mostly(head, is)).map(|(table, _)| table)
+    table_of(head, is)
 }
 
 fn begins(record: &Record<'_>, start: &[u8]) -> bool {

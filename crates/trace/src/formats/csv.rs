@@ -147,6 +147,14 @@ pub(super) fn scaled_float(number: f64, unit: f64) -> Option<i64> {
     (0.0..=9e18).contains(&product).then_some(product as i64)
 }
 
+/// Tells whether a record is one of some table.
+pub(super) type Is = fn(&Record<'_>) -> bool;
+
+/// The first of the tables that most of the first records are of.
+pub(super) fn table_of(head: &[u8], tables: &[(&'static str, Is)]) -> Option<&'static str> {
+    tables.iter().find(|(_, is)| mostly(head, is)).map(|(table, _)| *table)
+}
+
 /// Whether most of the first records are such as `is` tells. The first one may name the columns, and the last may be cut.
 pub(super) fn mostly(head: &[u8], is: impl Fn(&Record<'_>) -> bool) -> bool {
     let whole = head.iter().rposition(|byte| *byte == b'\n').and_then(|end| head.get(..=end)).unwrap_or(head);

@@ -6,7 +6,7 @@
 use std::io::BufRead;
 use std::path::Path;
 
-use super::csv::{Piece, Record, Records, mostly};
+use super::csv::{Is, Piece, Record, Records, table_of};
 use super::google::{About, Assembler, CPU_UNIT, Event, Facts, MEMORY_UNIT, TIME_ZERO, Told, UNITS};
 use super::tables::{Assemble, FactSink, Machine, Table, TableFormat, Use};
 use crate::Error;
@@ -61,7 +61,7 @@ fn priority(number: i64) -> Priority {
 
 /// Columns and their types tell the tables apart; a hash has 44 characters and ends in `=`.
 fn sniff(head: &[u8], _: &str) -> Option<&'static str> {
-    let is: [(&str, fn(&Record<'_>) -> bool); 6] = [
+    let is: &[(&str, Is)] = &[
         ("task_events", |record| record.len() == 13 && TaskEvent::of(record).is_some()),
         ("job_events", |record| record.len() == 8 && job_event(record).is_some() && is_hash(record, 4)),
         ("machine_events", |record| machine(record).is_some() && (is_hash(record, 3) || record.field(3).is_empty())),
@@ -71,7 +71,7 @@ fn sniff(head: &[u8], _: &str) -> Option<&'static str> {
             matches!(record.len(), 19 | 20) && all_whole(record, &[0, 1, 2, 3, 4]) && record.scaled(5, 1.0).is_some()
         }),
     ];
-    is.into_iter().find(|(_, is)| mostly(head, is)).map(|(table, _)| table)
+    table_of(head, is)
 }
 
 fn is_hash(record: &Record<'_>, field: usize) -> bool {
@@ -95,7 +95,8 @@ fn read(table: &str, input: &mut dyn BufRead, path: &str, sink: &mut dyn FactSin
                     "job_events" => reader.job(&record)?,
                     _ => reader.machine(&record)?,
                 };
-                if !known && !(is_first && record.is_header()) {
+                let is_heading = is_first && record.is_header();
+                if !known && !is_heading {
                     reader.0.skip("damaged-record");
                 }
             }

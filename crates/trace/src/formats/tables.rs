@@ -163,6 +163,9 @@ pub struct Table {
     pub absent: (&'static str, &'static str),
 }
 
+/// The function that reads a file of a table.
+pub type ReadTable = fn(table: &str, input: &mut dyn BufRead, path: &str, sink: &mut dyn FactSink) -> Result<(), Error>;
+
 /// A source format of event tables.
 pub struct TableFormat {
     /// Its name on the command line and in the manifest.
@@ -177,7 +180,7 @@ pub struct TableFormat {
     /// only where the content cannot tell.
     pub sniff: fn(head: &[u8], path: &str) -> Option<&'static str>,
     /// Reads a file of that table; `path` is its name for error messages.
-    pub read: fn(table: &str, input: &mut dyn BufRead, path: &str, sink: &mut dyn FactSink) -> Result<(), Error>,
+    pub read: ReadTable,
     /// Makes an assembler.
     pub assembler: fn() -> Box<dyn Assemble>,
 }

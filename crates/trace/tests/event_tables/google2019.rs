@@ -177,7 +177,8 @@ fn a_damaged_parquet_file_is_an_error_that_names_it() {
         std::fs::write(&path, &whole[..length]).unwrap();
         let options = resched_trace::ingest::Options::default();
         let mut sink = resched_trace::formats::Collected::default();
-        let error = resched_trace::ingest::ingest_into(&[path.clone()], &mut sink, &options, &mut ()).unwrap_err();
+        let error =
+            resched_trace::ingest::ingest_into(std::slice::from_ref(&path), &mut sink, &options, &mut ()).unwrap_err();
         assert!(error.to_string().contains("instance_events.parquet"), "{error}");
     }
 }

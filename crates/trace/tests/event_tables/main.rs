@@ -5,6 +5,7 @@
 mod support;
 
 mod alibaba;
+mod damage;
 mod google2011;
 mod google2019;
 mod resume;
@@ -17,6 +18,9 @@ use resched_trace::formats::Collected;
 use resched_trace::ingest::{Options, ingest_into};
 use resched_trace::model::{AttemptRow, JobRow, Outcome, TaskRow};
 use resched_trace::store::Manifest;
+
+/// Number, queued, start, finish and outcome of an attempt.
+type Try = (i64, Option<i64>, Option<i64>, Option<i64>, Outcome);
 
 /// What is in some files or folders.
 struct Found {
@@ -64,7 +68,7 @@ impl Found {
     }
 
     /// Number, queued, start, finish and outcome of the attempts at a task.
-    fn tries(&self, task: &str) -> Vec<(i64, Option<i64>, Option<i64>, Option<i64>, Outcome)> {
+    fn tries(&self, task: &str) -> Vec<Try> {
         let of_task = self.attempts.iter().filter(|attempt| attempt.task_id == task);
         of_task.map(|a| (a.attempt, a.queued, a.start, a.finish, a.outcome)).collect()
     }

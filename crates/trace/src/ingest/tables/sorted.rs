@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{BufReader, BufWriter, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
-use super::spill::{encoding, packer, unpack};
+use super::spill::{Unpacker, encoding, packer};
 use crate::Error;
 use crate::formats::tables::{Fact, Key};
 
@@ -230,7 +230,8 @@ impl RunReader {
         let length = |bytes: &[u8]| bytes.try_into().map_or(0, u32::from_le_bytes) as usize;
         let mut packed = vec![0; length(stored)];
         let read = self.file.read_exact(&mut packed);
-        read.and_then(|()| unpack(&packed, length(unpacked), &mut self.block)).map_err(Error::io(&self.path, "read"))
+        read.and_then(|()| Unpacker::new()?.unpack(&packed, length(unpacked), &mut self.block))
+            .map_err(Error::io(&self.path, "read"))
     }
 }
 

@@ -213,6 +213,7 @@ impl Index {
         mut see: impl FnMut(&[u8], u64) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let (mut stored, mut unpacked) = (Vec::new(), Vec::new());
+        let mut unpacker = Unpacker::new().map_err(Error::io(Path::new("facts"), "unpack"))?;
         for (path, report) in &self.shards {
             let blocks = report.of(partition);
             if blocks.is_empty() {
@@ -223,7 +224,8 @@ impl Index {
                 file.seek(SeekFrom::Start(block.offset)).map_err(Error::io(path, "read"))?;
                 stored.resize(block.stored as usize, 0);
                 file.read_exact(&mut stored).map_err(Error::io(path, "read"))?;
-                unpack(&stored, block.unpacked as usize, &mut unpacked).map_err(Error::io(path, "unpack"))?;
+                let length = block.unpacked as usize;
+                unpacker.unpack(&stored, length, &mut unpacked).map_err(Error::io(path, "unpack"))?;
                 see(&unpacked, u64::from(block.stored))?;
             }
         }
@@ -260,11 +262,20 @@ pub(super) fn packer() -> std::io::Result<zstd::bulk::Compressor<'static>> {
     Ok(packer)
 }
 
-/// Unpacks a block into `unpacked`.
-pub(super) fn unpack(stored: &[u8], length: usize, unpacked: &mut Vec<u8>) -> std::io::Result<()> {
-    unpacked.clear();
-    unpacked.reserve(length);
-    zstd::bulk::Decompressor::new()?.decompress_to_buffer(stored, unpacked).map(|_| ())
+/// Unpacks blocks of facts.
+pub(super) struct Unpacker(zstd::bulk::Decompressor<'static>);
+
+impl Unpacker {
+    pub(super) fn new() -> std::io::Result<Self> {
+        Ok(Self(zstd::bulk::Decompressor::new()?))
+    }
+
+    /// Unpacks a block of `length` bytes into `unpacked`.
+    pub(super) fn unpack(&mut self, stored: &[u8], length: usize, unpacked: &mut Vec<u8>) -> std::io::Result<()> {
+        unpacked.clear();
+        unpacked.reserve(length);
+        self.0.decompress_to_buffer(stored, unpacked).map(|_| ())
+    }
 }
 
 /// An error of the encoding of facts, which memory alone can cause.
