@@ -167,6 +167,26 @@ fn a_killed_ingest_of_tables_goes_on_and_gives_the_same_bytes() {
     }
 }
 
+/// Plan, shards in any order by processes of their own, and merge: as one ingest, byte by byte.
+#[test]
+fn an_ingest_of_tables_in_steps_gives_the_same_bytes() {
+    let dir = Dir::new();
+    event_tables(&dir);
+    dir.ok(&["ingest", "tables", "--out", "new/T"]);
+    let whole = dir.tree("new");
+    fs::remove_dir_all(dir.path("new")).unwrap();
+    let planned = dir.json(&["ingest-plan", "tables", "--out", "new/T"]);
+    let plan = planned["plan"].as_str().unwrap();
+    assert_eq!(planned["shards"], 6);
+    for index in ["4", "0", "4", "5"] {
+        dir.ok(&["ingest-shard", "--plan", plan, "--index", index]);
+    }
+    dir.run(&["ingest-shard", "--plan", plan, "--index", "6"]).fails(2, &["shard 6", "from 0 to 5"]);
+    dir.run(&["ingest-shard", "--plan", "tables/part-0", "--index", "0"]).fails(2, &["tables/part-0", "ingest-plan"]);
+    dir.ok(&["ingest-merge", "--plan", plan, "--threads", "2"]);
+    assert_same(&whole, &dir.tree("new"), "in steps");
+}
+
 #[test]
 fn an_interrupted_ingest_of_tables_says_where_it_goes_on() {
     let dir = Dir::new();

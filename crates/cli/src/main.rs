@@ -24,6 +24,9 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Ingest(commands::ingest::Args),
+    IngestPlan(commands::ingest_steps::PlanArgs),
+    IngestShard(commands::ingest_steps::ShardArgs),
+    IngestMerge(commands::ingest_steps::MergeArgs),
     Inspect(commands::inspect::Args),
     Replay(commands::replay::Args),
     Report(commands::report::Args),
@@ -40,6 +43,9 @@ fn main() -> ExitCode {
     remove_unfinished_when_interrupted();
     let result = match cli.command {
         Command::Ingest(args) => commands::ingest::run(&args),
+        Command::IngestPlan(args) => commands::ingest_steps::plan(&args),
+        Command::IngestShard(args) => commands::ingest_steps::shard(&args),
+        Command::IngestMerge(args) => commands::ingest_steps::merge(&args),
         Command::Inspect(args) => commands::inspect::run(&args),
         Command::Replay(args) => commands::replay::run(&args),
         Command::Report(args) => commands::report::run(&args),
@@ -66,12 +72,7 @@ fn main() -> ExitCode {
 fn remove_unfinished_when_interrupted() {
     let handler = ctrlc::set_handler(|| {
         resched_trace::store::remove_staged();
-        for folder in resched_trace::ingest::tables::unfinished() {
-            let path = folder.display();
-            eprintln!(
-                "interrupted: what was done is kept in {path}; the same command goes on from there, or remove it"
-            );
-        }
+        commands::ingest::tell_kept();
         std::process::exit(130);
     });
     if let Err(error) = handler {

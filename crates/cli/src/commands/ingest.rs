@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 
+use resched_trace::ingest::tables::unfinished;
 use resched_trace::ingest::{Options, TaskMaker, ingest};
 use resched_trace::store::Manifest;
 use resched_trace::synthesise::Rules;
@@ -53,8 +54,20 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         threads: args.threads,
         partition_bytes: args.partition_bytes,
     };
-    let manifest = ingest(&args.paths, &args.out, &options, &mut IngestProgress::new())?;
+    let manifest = ingest(&args.paths, &args.out, &options, &mut IngestProgress::new());
+    if manifest.is_err() {
+        tell_kept();
+    }
+    let manifest = manifest?;
     print(&told(&manifest, &args.out))
+}
+
+/// Says where an ingest that was ended would go on.
+pub(crate) fn tell_kept() {
+    for folder in unfinished() {
+        let path = folder.display();
+        eprintln!("what was done is kept in {path}; the same command goes on from there, or remove it");
+    }
 }
 
 fn rules(args: &Args) -> Result<Rules, Failure> {

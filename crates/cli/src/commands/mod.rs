@@ -4,6 +4,7 @@ pub(crate) mod calibrate;
 pub(crate) mod demo;
 pub(crate) mod generate;
 pub(crate) mod ingest;
+pub(crate) mod ingest_steps;
 pub(crate) mod inspect;
 pub(crate) mod policies;
 pub(crate) mod replay;

@@ -20,7 +20,7 @@ mod work;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 pub use self::plan::Plan;
 pub use self::work::unfinished;
@@ -43,10 +43,15 @@ pub(super) fn ingest(
     progress: &mut dyn Progress,
 ) -> Result<Manifest, Error> {
     let work = WorkFolder::enter(plan, out)?;
-    shards(plan, &work, threads, progress)?;
-    let manifest = join(plan, &work, out, threads, progress)?;
-    work.remove()?;
-    Ok(manifest)
+    let result = shards(plan, &work, threads, progress).and_then(|()| join(plan, &work, out, threads, progress));
+    match result {
+        // The disk may have room, or be there again, the next time.
+        Err(error @ (Error::Io { .. } | Error::Table { .. })) => Err(error),
+        result => {
+            work.remove()?;
+            result
+        }
+    }
 }
 
 /// As [`ingest`], into a sink; nothing is kept of a run that is ended.
@@ -75,6 +80,22 @@ pub(super) fn ingest_into(
         sink.skip(cause, n);
     }
     Ok(Manifest { rows: BTreeMap::new(), ..manifest })
+}
+
+/// Writes the plan for the trace `out` down, for other processes. Returns the file, which is in the working folder.
+///
+/// # Errors
+/// [`Error::Request`] if something other than a trace is at `out`, or beside it nothing can be written.
+pub fn write_plan(plan: &Plan, out: &Path) -> Result<PathBuf, Error> {
+    work::plan_file(plan, out)
+}
+
+/// The plan that was written down, and the trace that it is for. The paths in it are as they were given.
+///
+/// # Errors
+/// [`Error::Request`] if the file is none of [`write_plan`].
+pub fn read_plan(file: &Path) -> Result<(Plan, PathBuf), Error> {
+    work::read_plan(file)
 }
 
 /// Does shard `number` of the plan for the trace `out`, unless it is done. Any process may, at any time, also at once with others.
@@ -143,7 +164,7 @@ fn join(
     let parts: Vec<_> = (0..partitions).map(|partition| work.part(partition)).collect();
     join_parts(
         out,
-        parts.iter().map(std::path::PathBuf::as_path),
+        parts.iter().map(PathBuf::as_path),
         |nodes| machines::rows(plan, work, &index, hosts, &mut |row| nodes.append(&row)),
         manifest,
     )

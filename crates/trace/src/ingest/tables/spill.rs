@@ -239,7 +239,7 @@ fn read_report(path: &Path) -> Result<Report, Error> {
         place: String::new(),
         expected: "a file of facts of an earlier ingest".to_owned(),
         found: "a damaged one".to_owned(),
-        remedy: "remove the folder that it is in, and ingest again".to_owned(),
+        remedy: "it was removed: ingest again".to_owned(),
     };
     let mut file = File::open(path).map_err(Error::io(path, "open"))?;
     let length = file.metadata().map_err(Error::io(path, "look at"))?.len();

@@ -1,11 +1,13 @@
 //! The working folder of an ingest: hidden, beside the trace, named after the plan.
 //!
-//! It outlives an interrupt, so that the same request goes on where it was; another request for the same trace removes it.
+//! It outlives an interrupt and an error of the disk, so that the same request goes on where it was; another request for the same
+//! trace removes it.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::Plan;
 use crate::Error;
@@ -18,6 +20,9 @@ static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 pub fn unfinished() -> Vec<PathBuf> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
 }
+
+/// The file of a working folder that holds the plan.
+const PLAN: &str = "plan.json";
 
 /// A working folder.
 pub(super) struct WorkFolder {
@@ -74,7 +79,9 @@ impl WorkFolder {
 /// The name under which something is written that will be `target`.
 pub(super) fn partial(target: &Path) -> PathBuf {
     let name = target.file_name().unwrap_or_default().to_string_lossy();
-    target.with_file_name(format!("{name}.partial-{}", std::process::id()))
+    // Processes of several machines may have one number.
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+    target.with_file_name(format!("{name}.partial-{}-{now}", std::process::id()))
 }
 
 /// The start of the names of all working folders for `out`.
@@ -91,11 +98,31 @@ fn folder(plan: &Plan, out: &Path) -> Result<PathBuf, Error> {
     })?;
     let json = serde_json::to_vec_pretty(plan)
         .map_err(|error| Error::Request(format!("the plan of the ingest cannot be written: {error}")))?;
-    let file = path.join("plan.json");
+    let file = path.join(PLAN);
     if !file.exists() {
         write_file(&file, &json)?;
     }
     Ok(path)
+}
+
+/// The file of the plan for the trace `out`, in its working folder, which is made if need be.
+pub(super) fn plan_file(plan: &Plan, out: &Path) -> Result<PathBuf, Error> {
+    StagedDir::check(out, MANIFEST)?;
+    Ok(folder(plan, out)?.join(PLAN))
+}
+
+/// The plan in the file `path`, and the trace that it is for, whose name is in that of the working folder.
+pub(super) fn read_plan(path: &Path) -> Result<(Plan, PathBuf), Error> {
+    let refuse = |problem: &str| {
+        Error::Request(format!("{}: {problem}; name the file that `resched ingest-plan` printed", path.display()))
+    };
+    let work = parent_of(path);
+    let name = work.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let target = name.strip_prefix('.').and_then(|name| name.rsplit_once(".ingest-")).map(|(target, _)| target);
+    let target = target.ok_or_else(|| refuse("expected a plan in the working folder of an ingest"))?;
+    let bytes = fs::read(path).map_err(|error| refuse(&format!("cannot read the plan ({error})")))?;
+    let plan = serde_json::from_slice(&bytes).map_err(|error| refuse(&format!("the plan is damaged ({error})")))?;
+    Ok((plan, parent_of(work).join(target)))
 }
 
 /// The lock of a working folder; `None` if another process has it. A file system without locks gives it to all.
