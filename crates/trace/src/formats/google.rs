@@ -204,7 +204,7 @@ struct Task {
     pending: Option<i64>,
     running: Option<AttemptRow>,
     attempts: i64,
-    /// The key of its events; empty before the first.
+    /// Whether it has had an event.
     seen: bool,
 }
 

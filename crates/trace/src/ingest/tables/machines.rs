@@ -37,6 +37,7 @@ struct State {
     begun: bool,
     /// What it offered last; `None` while it is away.
     present: Option<Machine>,
+    /// Whether something was told of it before.
     known: bool,
 }
 

@@ -4,7 +4,7 @@
 //! of the trace), what fits is sorted and written to disk, again and again, and in the end all is merged.
 
 use std::cmp::Ordering;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{BufReader, BufWriter, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 
@@ -147,7 +147,7 @@ impl Sorter {
             reader.advance()?;
             place(&readers, &mut order, run);
         }
-        Ok(())
+        readers.iter().try_for_each(|run| fs::remove_file(&run.path).map_err(Error::io(&run.path, "remove")))
     }
 }
 
