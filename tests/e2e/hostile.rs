@@ -211,3 +211,31 @@ fn bombs_do_not_go_off() {
         ran.fails(1, &["bomb.gz: expected job history, found"]);
     }
 }
+
+/// A record without an end in a table is passed over.
+#[test]
+fn endless_records_of_tables_do_not_go_off() {
+    const MB: usize = 1 << 20;
+    let dir = Dir::new();
+    for (name, head) in [
+        ("google2011", "0,,1,0,5,0,user,1,9,0.1,0.1,0.1,0\n0,,1,0,5,"),
+        (
+            "google2019",
+            "{\"time\":\"0\",\"type\":\"0\",\"collection_id\":\"1\",\"instance_index\":\"0\"}\n{\"time\":\"",
+        ),
+        ("kaggle", ",time,collection_id,instance_index,event\n0,0,1,0,SUBMIT\n1,\""),
+        ("alibaba2018", "M1,1,j_1,1,Terminated,1,2,100,0.3\nM2,1,j_1,1,"),
+    ] {
+        let mut bytes = head.as_bytes().to_vec();
+        bytes.resize(150 * MB, b'7');
+        let packed = gzip(&bytes);
+        drop(bytes);
+        dir.write("bomb.gz", packed);
+        let script = format!("ulimit -v {MEMORY}; exec \"$0\" ingest bomb.gz --out X");
+        let mut command = Command::new("sh");
+        command.args(["-c", &script, env!("CARGO_BIN_EXE_resched")]).current_dir(dir.path(""));
+        let ran = Ran::of(&[name], command.output().unwrap());
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        assert!(ran.stdout.contains(": 1 jobs, 1 tasks") && ran.stdout.contains("1 × oversized-record"), "{ran:?}");
+    }
+}

@@ -108,3 +108,96 @@ fn a_reader_that_has_seen_enough_is_no_error() {
     let ran = Ran::of(&["inspect"], dir.command(&["inspect", "T"]).stdout(full).output().unwrap());
     ran.fails(1, &["cannot write to standard output"]);
 }
+
+/// Events of Google's tasks in several files, of which an ingest makes several parts.
+fn event_tables(dir: &Dir) {
+    for part in 0..6_u64 {
+        let row = |row: u64| {
+            let (time, job, index) = (1_000_000 * (part * 20_000 + row), row * 7919 % 997, row % 13);
+            let event = [0, 1, 4][part as usize % 3];
+            format!("{time},,{job},{index},{},{event},user,1,9,0.125,0.1,0.1,0\n", row % 50)
+        };
+        dir.write(&format!("tables/part-{part}"), (0..20_000).map(row).collect::<String>());
+    }
+}
+
+const TABLES: &[&str] = &["ingest", "tables", "--partition-bytes", "500000", "--out", "new/T", "--threads"];
+
+/// The names in the working folder of an ingest.
+fn working(dir: &Dir) -> Vec<String> {
+    let folders = fs::read_dir(dir.path("new")).into_iter().flatten().flatten();
+    let work = folders.filter(|entry| entry.file_name().to_string_lossy().starts_with(".T.ingest-"));
+    let names = work.flat_map(|work| fs::read_dir(work.path()).into_iter().flatten().flatten());
+    names.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+}
+
+/// Starts an ingest of tables and waits until the name `until` is in its working folder, or it is done.
+fn begun(dir: &Dir, threads: &str, until: &str) -> Child {
+    let mut command = dir.command(&[TABLES, &[threads]].concat());
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    while child.try_wait().unwrap().is_none() && !working(dir).iter().any(|name| name == until) {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    child
+}
+
+#[test]
+fn a_killed_ingest_of_tables_goes_on_and_gives_the_same_bytes() {
+    let dir = Dir::new();
+    event_tables(&dir);
+    dir.ok(&[TABLES, &["1"]].concat());
+    let whole = dir.tree("new");
+    assert!(whole.keys().any(|path| path.ends_with("attempts/part-00002.parquet")), "{:?}", whole.keys());
+    for (threads, moments) in [
+        ("1", &["lock", "shard-00000.facts", "shard-00003.facts", "part-00001"][..]),
+        ("2", &["shard-00004.facts", "part-00000", "part-00002"]),
+        ("2", &[]),
+    ] {
+        fs::remove_dir_all(dir.path("new")).unwrap();
+        for moment in moments {
+            let mut child = begun(&dir, threads, moment);
+            child.kill().unwrap();
+            child.wait().unwrap();
+            assert!(!dir.path("new/T").exists(), "killed at {moment}: it was faster than the test");
+        }
+        let kept = working(&dir).iter().filter(|name| name.ends_with(".facts")).count();
+        assert!(moments.is_empty() || kept > 4, "what was done is kept: {kept} files");
+        dir.ok(&[TABLES, &[threads]].concat());
+        assert_same(&whole, &dir.tree("new"), &format!("{threads} threads, killed at {moments:?}"));
+    }
+}
+
+/// Plan, shards in any order by processes of their own, and merge: as one ingest, byte by byte.
+#[test]
+fn an_ingest_of_tables_in_steps_gives_the_same_bytes() {
+    let dir = Dir::new();
+    event_tables(&dir);
+    dir.ok(&["ingest", "tables", "--out", "new/T"]);
+    let whole = dir.tree("new");
+    fs::remove_dir_all(dir.path("new")).unwrap();
+    let planned = dir.json(&["ingest-plan", "tables", "--out", "new/T"]);
+    let plan = planned["plan"].as_str().unwrap();
+    assert_eq!(planned["shards"], 6);
+    for index in ["4", "0", "4", "5"] {
+        dir.ok(&["ingest-shard", "--plan", plan, "--index", index]);
+    }
+    dir.run(&["ingest-shard", "--plan", plan, "--index", "6"]).fails(2, &["shard 6", "from 0 to 5"]);
+    dir.run(&["ingest-shard", "--plan", "tables/part-0", "--index", "0"]).fails(2, &["tables/part-0", "ingest-plan"]);
+    dir.ok(&["ingest-merge", "--plan", plan, "--threads", "2"]);
+    assert_same(&whole, &dir.tree("new"), "in steps");
+}
+
+#[test]
+fn an_interrupted_ingest_of_tables_says_where_it_goes_on() {
+    let dir = Dir::new();
+    event_tables(&dir);
+    let child = begun(&dir, "1", "shard-00001.facts");
+    signal(&child, "-INT");
+    let ran = Ran::of(TABLES, child.wait_with_output().unwrap());
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(130), ""), "{ran:?}");
+    assert!(ran.stderr.contains("new/.T.ingest-") && ran.stderr.contains("goes on from there"), "{ran:?}");
+    assert!(working(&dir).iter().any(|name| name == "shard-00000.facts"));
+    // Another ingest to the same place begins anew, and clears it away.
+    dir.ok(&["ingest", "tables/part-0", "--out", "new/T"]);
+    assert_eq!(fs::read_dir(dir.path("new")).unwrap().count(), 1);
+}

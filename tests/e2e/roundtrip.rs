@@ -27,7 +27,7 @@ fn check(file: &str, tables: &str) {
     let trace = Trace::open(&dir.path("T")).unwrap();
     let tasks = Some(TaskMaker::synthesiser(&Rules::default(), 1).unwrap());
     let mut collected = Collected::default();
-    let options = Options { format: None, counters: true, tasks };
+    let options = Options { counters: true, tasks, ..Options::default() };
     ingest_into(&[PathBuf::from(file)], &mut collected, &options, &mut ()).unwrap();
     for table in tables.split(' ') {
         assert!(trace.manifest().rows[table] > 0, "no {table} in {file}");

@@ -71,6 +71,8 @@ pub struct Inspection {
     pub skipped: BTreeMap<String, u64>,
     /// Columns that a rule filled, `table.column` to the rule.
     pub made: BTreeMap<String, String>,
+    /// What the sources lack, by table, and what was done about it.
+    pub absent: BTreeMap<String, String>,
     /// What times count from.
     pub time_zero: TimeZero,
     /// The files that it was made from.
@@ -99,6 +101,7 @@ pub fn inspect(trace: &Trace) -> Result<Inspection, Error> {
         map_input_bytes: 0,
         skipped: manifest.skipped.clone(),
         made: manifest.made.clone(),
+        absent: manifest.absent.clone(),
         time_zero: manifest.time_zero,
         sources: manifest.sources.clone(),
         oddities: BTreeMap::new(),

@@ -24,6 +24,9 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Ingest(commands::ingest::Args),
+    IngestPlan(commands::ingest_steps::PlanArgs),
+    IngestShard(commands::ingest_steps::ShardArgs),
+    IngestMerge(commands::ingest_steps::MergeArgs),
     Inspect(commands::inspect::Args),
     Replay(commands::replay::Args),
     Report(commands::report::Args),
@@ -45,6 +48,9 @@ fn main() -> ExitCode {
     remove_unfinished_when_interrupted();
     let result = match cli.command {
         Command::Ingest(args) => commands::ingest::run(&args),
+        Command::IngestPlan(args) => commands::ingest_steps::plan(&args),
+        Command::IngestShard(args) => commands::ingest_steps::shard(&args),
+        Command::IngestMerge(args) => commands::ingest_steps::merge(&args),
         Command::Inspect(args) => commands::inspect::run(&args),
         Command::Replay(args) => commands::replay::run(&args),
         Command::Report(args) => commands::report::run(&args),
@@ -71,11 +77,12 @@ fn main() -> ExitCode {
     }
 }
 
-/// Ctrl-C and `kill` leave no half-written folder behind.
+/// Ctrl-C and `kill` leave no half-written folder behind, but the working folder from which an ingest would go on.
 #[allow(clippy::exit, reason = "the signal asks for it, and no destructor runs on another thread's exit")]
 fn remove_unfinished_when_interrupted() {
     let handler = ctrlc::set_handler(|| {
         resched_trace::store::remove_staged();
+        commands::ingest::tell_kept();
         std::process::exit(130);
     });
     if let Err(error) = handler {

@@ -8,6 +8,7 @@
 //! * [`model`] has the rows of the tables and their enumerations; each column is declared there, once.
 //! * [`run`] says what a replay did; a run's tables are those of a trace.
 //! * [`formats`] has one module a source format; [`ingest`] finds files, picks their format and completes the jobs.
+//! * [`formats::tables`] and [`ingest::tables`] are for formats that spread a job over tables of many files.
 //! * [`store`] writes a trace so that it is either whole or absent, and reads it back.
 //! * [`synthesise`] makes tasks for jobs that come with sizes only; [`workload`] makes whole jobs from a TOML file.
 //! * [`history_writer`] writes jobs back as Hadoop text history, for the bundled sample.

@@ -1,8 +1,10 @@
 //! `resched ingest`: source logs to a trace.
 
 use std::collections::BTreeMap;
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 
+use resched_trace::ingest::tables::unfinished;
 use resched_trace::ingest::{Options, TaskMaker, ingest};
 use resched_trace::store::Manifest;
 use resched_trace::synthesise::Rules;
@@ -12,7 +14,10 @@ use crate::failure::Failure;
 use crate::output::{count, print};
 use crate::progress::IngestProgress;
 
-/// Turn job histories, Rumen traces or SWIM workloads into a trace.
+/// Turn job histories, Rumen traces, SWIM workloads or the tables of Google's and Alibaba's traces into a trace.
+///
+/// Tables may be larger than memory. What was done of them is kept beside the trace if the work is interrupted, in a hidden
+/// folder: the same command goes on from there.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Files, or folders of histories (searched through); gzip and zstd are unpacked.
@@ -33,6 +38,12 @@ pub(crate) struct Args {
     /// The seed for tasks that are made.
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// How many threads read tables, each with some 100 MB of memory [default: one a core].
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+    /// Tables whose facts take more than twice as many bytes are written in parts of about this size.
+    #[arg(long, value_name = "BYTES", hide = true)]
+    partition_bytes: Option<NonZeroU64>,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
@@ -40,9 +51,23 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         format: (args.format != "auto").then(|| args.format.clone()),
         counters: args.counters,
         tasks: Some(TaskMaker::synthesiser(&rules(args)?, args.seed)?),
+        threads: args.threads,
+        partition_bytes: args.partition_bytes,
     };
-    let manifest = ingest(&args.paths, &args.out, &options, &mut IngestProgress::new())?;
+    let manifest = ingest(&args.paths, &args.out, &options, &mut IngestProgress::new());
+    if manifest.is_err() {
+        tell_kept();
+    }
+    let manifest = manifest?;
     print(&told(&manifest, &args.out))
+}
+
+/// Says where an ingest that was ended would go on.
+pub(crate) fn tell_kept() {
+    for folder in unfinished() {
+        let path = folder.display();
+        eprintln!("what was done is kept in {path}; the same command goes on from there, or remove it");
+    }
 }
 
 fn rules(args: &Args) -> Result<Rules, Failure> {
@@ -66,6 +91,7 @@ pub(super) fn told(manifest: &Manifest, out: &std::path::Path) -> String {
         rows("nodes"),
     );
     text += &left_out(&manifest.skipped);
+    text += &absent(&manifest.absent);
     if !manifest.made.is_empty() {
         text += &format!(
             "  {} columns are made, not observed: `resched inspect {}` names them\n",
@@ -74,6 +100,11 @@ pub(super) fn told(manifest: &Manifest, out: &std::path::Path) -> String {
         );
     }
     text
+}
+
+/// What the sources lack, a line a table.
+pub(super) fn absent(absent: &BTreeMap<String, String>) -> String {
+    absent.iter().map(|(table, rule)| format!("  {table}: {rule}\n")).collect()
 }
 
 /// What was left out or mended, a line a cause.

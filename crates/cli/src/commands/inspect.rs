@@ -61,6 +61,9 @@ fn told(found: &Inspection) -> String {
         let made: Vec<&str> = found.made.keys().map(String::as_str).collect();
         text += &format!("\nmade, not observed: {}\n", made.join(", "));
     }
+    for (table, rule) in &found.absent {
+        text += &format!("absent: {table}: {rule}\n");
+    }
     for source in &found.sources {
         text += &format!("source: {} ({}, {} bytes)\n", source.path, source.format, count(source.bytes));
     }

@@ -2,10 +2,20 @@
 //!
 //! A format is a pair of functions: `sniff` looks at the first bytes (after decompression) and `read` turns a stream of
 //! bytes into jobs and machines. No reader panics: a damaged record is skipped and counted by cause.
+//!
+//! Formats in which a job stands in one place are in [`FORMATS`]; those that spread it over tables are in
+//! [`tables::TABLE_FORMATS`].
 
+mod alibaba;
+pub mod alibaba2017;
+pub mod alibaba2018;
 pub mod conf_xml;
+mod csv;
 #[cfg(test)]
 mod golden;
+mod google;
+pub mod google2011;
+pub mod google2019;
 pub mod gwf;
 pub mod jhist;
 mod json;
@@ -16,6 +26,7 @@ pub mod sls;
 pub mod spark;
 pub mod swf;
 pub mod swim;
+pub mod tables;
 pub mod text_history;
 pub mod topology;
 pub mod yarn_apps;

@@ -20,6 +20,11 @@ impl Machines {
         }
     }
 
+    /// Whether a source told of machines.
+    pub(super) fn are_told(&self) -> bool {
+        !self.told.is_empty()
+    }
+
     /// Notes the hosts of a job, whose racks are resolved.
     pub(super) fn see(&mut self, record: &JobRecord) {
         for task in &record.tasks {

@@ -6,6 +6,8 @@
 //!                      hash)                     once, conf)  totals, queue)
 //! ```
 //!
+//! Formats that spread a job over several tables take another way: [`tables`].
+//!
 //! Everything streams: what is held is one job, the ids of the jobs so far, the machines, and the list of files.
 //! Files are read in the order given, those of a folder sorted by path, so the same input gives the same trace.
 
@@ -16,12 +18,15 @@ mod files;
 mod machines;
 mod session;
 mod source;
+pub mod tables;
 
 use std::collections::BTreeMap;
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::{Path, PathBuf};
 
-use self::session::Session;
+use self::session::{Fault, Session, no_history};
 use crate::Error;
+use crate::formats::tables::{TABLE_FORMATS, TableFormat};
 use crate::formats::{FORMATS, Format, Sink};
 use crate::model::{JobRecord, NodeRow};
 use crate::store::{Manifest, TraceWriter};
@@ -36,6 +41,18 @@ pub struct Options {
     pub counters: bool,
     /// Makes up the tasks of jobs whose format has none; without it they stay without.
     pub tasks: Option<TaskMaker>,
+    /// How many threads read event tables, each with some 100 MB of memory; without it, as many as the machine has cores.
+    /// The trace does not depend on it.
+    pub threads: Option<NonZeroUsize>,
+    /// What the facts of the jobs take that are put together at once (bytes); without it 16 MiB. Event tables with more than
+    /// twice as many are written in parts of about this size.
+    pub partition_bytes: Option<NonZeroU64>,
+}
+
+impl Options {
+    fn threads(&self) -> NonZeroUsize {
+        self.threads.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN)
+    }
 }
 
 /// Makes up the tasks of a job whose format has none (SWIM).
@@ -78,7 +95,8 @@ pub type MakeTasks = dyn Fn(&mut JobRecord, u64) -> Result<(), &'static str>;
 /// Is told how far an ingest has come. Files in no known format are not read to their end, so the bytes may add up to
 /// less than the total.
 pub trait Progress {
-    /// The files are known; they have this many bytes as stored.
+    /// The files are known; they have this many bytes as stored. Event tables are passed over twice: what they told begins
+    /// anew, with the bytes of what was written in between.
     fn begin(&mut self, total_bytes: u64);
     /// This file is read from now on.
     fn file(&mut self, path: &Path);
@@ -104,7 +122,10 @@ pub fn ingest(
     options: &Options,
     progress: &mut dyn Progress,
 ) -> Result<Manifest, Error> {
-    let plan = plan(paths, options)?;
+    let plan = match plan(paths, options)? {
+        Work::Tables(plan) => return tables::ingest(&plan, out, options.threads(), progress),
+        Work::Files(plan) => plan,
+    };
     let mut sink = TraceSink { writer: TraceWriter::create(out)?, nodes: Vec::new() };
     let manifest = carry_out(&plan, &mut sink, options, progress)?;
     let TraceSink { mut writer, nodes } = sink;
@@ -125,30 +146,73 @@ pub fn ingest_into(
     options: &Options,
     progress: &mut dyn Progress,
 ) -> Result<Manifest, Error> {
-    carry_out(&plan(paths, options)?, sink, options, progress)
+    match plan(paths, options)? {
+        Work::Tables(plan) => tables::ingest_into(&plan, sink, options.threads(), progress),
+        Work::Files(plan) => carry_out(&plan, sink, options, progress),
+    }
 }
 
-/// What is to be read; to make one touches no output.
+/// The plan to ingest event tables in steps ([`tables::shard`], [`tables::finish`]).
+///
+/// # Errors
+/// As [`ingest`]; [`Error::Request`] if the files are of a format that is read in one step.
+pub fn plan_tables(paths: &[PathBuf], options: &Options) -> Result<tables::Plan, Error> {
+    match plan(paths, options)? {
+        Work::Tables(plan) => Ok(plan),
+        Work::Files(_) => Err(Error::Request(
+            "expected event tables (of Google's or Alibaba's traces), found files of another format; use `resched ingest`"
+                .to_owned(),
+        )),
+    }
+}
+
+/// What is to be done; to find out touches no output.
+enum Work {
+    Files(Plan),
+    Tables(tables::Plan),
+}
+
+/// Files to be read one by one.
 struct Plan {
     inputs: files::Inputs,
     /// The format that was asked for.
     format: Option<&'static Format>,
 }
 
-fn plan(paths: &[PathBuf], options: &Options) -> Result<Plan, Error> {
-    let format = options.format.as_deref().map(format_named).transpose()?;
-    Ok(Plan { inputs: files::find(paths)?, format })
-}
-
-fn format_named(name: &str) -> Result<&'static Format, Error> {
-    FORMATS.iter().find(|format| format.name == name).ok_or_else(|| {
-        Error::Request(format!("{name}: expected the name of a format; use one of {}, or leave it out", format_names()))
+fn plan(paths: &[PathBuf], options: &Options) -> Result<Work, Error> {
+    let forced = options.format.as_deref().map(Forced::of).transpose()?;
+    let inputs = files::find(paths)?;
+    let (table, format) = match forced {
+        Some(Forced::Table(format)) => (Some(format), None),
+        Some(Forced::File(format)) => return Ok(Work::Files(Plan { inputs, format: Some(format) })),
+        None => (None, None),
+    };
+    Ok(match tables::Plan::make(&inputs, table, options.partition_bytes)? {
+        Some(plan) => Work::Tables(plan),
+        None => Work::Files(Plan { inputs, format }),
     })
 }
 
+/// A format that was asked for.
+enum Forced {
+    File(&'static Format),
+    Table(&'static TableFormat),
+}
+
+impl Forced {
+    fn of(name: &str) -> Result<Self, Error> {
+        let file = FORMATS.iter().find(|format| format.name == name).map(Self::File);
+        let table = || TABLE_FORMATS.iter().find(|format| format.name == name).map(Self::Table);
+        file.or_else(table).ok_or_else(|| {
+            let known = format_names();
+            Error::Request(format!("{name}: expected the name of a format; use one of {known}, or leave it out"))
+        })
+    }
+}
+
 fn format_names() -> String {
-    let names: Vec<&str> = FORMATS.iter().map(|format| format.name).collect();
-    names.join(", ")
+    let names = FORMATS.iter().map(|format| format.name).chain(TABLE_FORMATS.iter().map(|format| format.name));
+    names.collect::<Vec<_>>().join(", ")
 }
 
 fn carry_out(

@@ -1,6 +1,6 @@
 //! One ingest: what is remembered from file to file, and what happens to each job on its way.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::complete::{bound_texts, complete, rename};
@@ -10,6 +10,7 @@ use super::machines::Machines;
 use super::source::SourceFile;
 use super::{Options, Progress, format_names};
 use crate::Error;
+use crate::formats::tables::TABLE_FORMATS;
 use crate::formats::{FORMATS, Format, Sink, text_history};
 use crate::model::{JobRecord, NodeRow};
 use crate::store::{Manifest, Source, TimeZero};
@@ -36,6 +37,8 @@ pub(super) struct Session<'a> {
     made_tasks: bool,
     /// What sources told of all of their jobs.
     parameters: BTreeMap<String, serde_json::Value>,
+    /// Tables of which the sources told something.
+    told: BTreeSet<&'static str>,
 }
 
 /// A folder that was named, and what came of it.
@@ -63,6 +66,7 @@ impl<'a> Session<'a> {
             time_zero: None,
             made_tasks: false,
             parameters: BTreeMap::new(),
+            told: BTreeSet::new(),
         };
         session.skip("unreadable-entry", inputs.unreadable);
         session
@@ -112,6 +116,11 @@ impl<'a> Session<'a> {
             return Ok(Some(if cut { Fault::cut(path) } else { Fault::empty(path) }));
         }
         let Some(format) = forced.or_else(|| FORMATS.iter().find(|format| (format.sniff)(source.head()))) else {
+            let head = source.head();
+            let name = path.display().to_string();
+            if let Some(table) = TABLE_FORMATS.iter().find(|format| (format.sniff)(head, &name).is_some()) {
+                return Err(Fault::mixed(path, table.title));
+            }
             return Ok(Some(if source.is_cut() { Fault::cut(path) } else { Fault::unrecognised(path) }));
         };
         self.check_time_zero(path, format)?;
@@ -168,6 +177,7 @@ impl<'a> Session<'a> {
             return Ok(());
         }
         self.skip("shortened-text", shortened);
+        self.note_told(&record);
         if let Some(maker) = self.options.tasks.as_ref().filter(|_| !format.has_tasks && record.tasks.is_empty()) {
             match (maker.make)(&mut record, self.jobs) {
                 Ok(()) => {
@@ -187,6 +197,38 @@ impl<'a> Session<'a> {
         self.machines.see(&record);
         self.jobs += 1;
         self.sink.job(record)
+    }
+
+    /// Notes which tables a job as its source tells it has rows for.
+    fn note_told(&mut self, record: &JobRecord) {
+        if !record.tasks.is_empty() {
+            self.told.insert("tasks");
+        }
+        if record.tasks.iter().any(|task| !task.attempts.is_empty()) {
+            self.told.insert("attempts");
+        }
+        if record.tasks.iter().any(|task| !task.splits.is_empty()) {
+            self.told.insert("splits");
+        }
+    }
+
+    /// What the sources lack, by table.
+    fn absent(&self) -> BTreeMap<String, String> {
+        const LEFT_OUT: &str = "the sources tell of none: left out";
+        const MADE: &str = "the sources tell of none: made by the rules of `made`";
+        let made_or = |otherwise| if self.made_tasks { MADE } else { otherwise };
+        let rules = [
+            ("tasks", made_or(LEFT_OUT)),
+            ("attempts", made_or(LEFT_OUT)),
+            ("splits", made_or("the sources tell of no places of input: left out, so localities are unknown")),
+            ("nodes", "the sources tell of no machines: those that splits and attempts name, without capacity"),
+        ];
+        let is_told = |table: &str| match table {
+            "nodes" => self.machines.are_told(),
+            table => self.told.contains(table),
+        };
+        let absent = rules.into_iter().filter(|(table, _)| !is_told(table));
+        absent.map(|(table, rule)| (table.to_owned(), rule.to_owned())).collect()
     }
 
     /// Makes the job's id its own: a job met again is refused, but renamed where a folded trace repeats it.
@@ -222,6 +264,7 @@ impl<'a> Session<'a> {
             ));
         }
         self.skip("host-outside-topology", self.machines.outside());
+        let absent = self.absent();
         for node in std::mem::take(&mut self.machines).into_rows() {
             self.sink.node(node);
         }
@@ -237,6 +280,7 @@ impl<'a> Session<'a> {
             skipped: self.skipped,
             made: maker.map(|maker| maker.made.clone()).unwrap_or_default(),
             parameters,
+            absent,
             ..Manifest::default()
         })
     }
@@ -274,9 +318,9 @@ impl Sink for FileSink<'_, '_> {
 }
 
 /// What is wrong with a file's content. In a folder it is counted; a file that was named and gives nothing is an error.
-struct Fault {
-    cause: &'static str,
-    error: Error,
+pub(super) struct Fault {
+    pub(super) cause: &'static str,
+    pub(super) error: Error,
 }
 
 impl Fault {
@@ -291,18 +335,39 @@ impl Fault {
         Self { cause, error }
     }
 
-    fn empty(path: &Path) -> Self {
+    pub(super) fn empty(path: &Path) -> Self {
         Self::new("empty-file", path, "an empty file", "copy it from the cluster again, or leave it out".to_owned())
     }
 
-    fn unrecognised(path: &Path) -> Self {
+    pub(super) fn unrecognised(path: &Path) -> Self {
         let remedy = format!("the known formats are {}; force one with --format, or leave it out", format_names());
         Self::new("unrecognised-file", path, "content in none of the known formats", remedy)
     }
 
-    fn cut(path: &Path) -> Self {
+    pub(super) fn cut(path: &Path) -> Self {
         let found = "a packed file that is cut or damaged before its first job";
         Self::new("cut-file", path, found, "copy it from the cluster again, or leave it out".to_owned())
+    }
+
+    /// A table among files that are read one by one.
+    pub(super) fn mixed(path: &Path, other: &str) -> Error {
+        Error::Request(format!(
+            "{}: expected files of one format, found this one beside a {other}; ingest it into a trace of its own",
+            path.display()
+        ))
+    }
+
+    /// A file that is no longer what it was.
+    pub(super) fn changed(path: &Path, expected: String, found: String) -> Error {
+        let remedy = "ingest again when nobody writes it".to_owned();
+        Error::Source { path: path.display().to_string(), place: String::new(), expected, found, remedy }
+    }
+
+    /// Tables that tell of no job and no machine.
+    pub(super) fn without_facts(title: &str, path: Option<&Path>) -> Error {
+        let path = path.unwrap_or(Path::new("."));
+        Self::new("file-without-jobs", path, &format!("a {title} without a single job"), "leave it out".to_owned())
+            .error
     }
 
     fn without_jobs(path: &Path, format: &Format) -> Self {
@@ -311,7 +376,7 @@ impl Fault {
     }
 }
 
-fn no_history(folder: &Path, found: String) -> Error {
+pub(super) fn no_history(folder: &Path, found: String) -> Error {
     Error::Source {
         path: folder.display().to_string(),
         place: String::new(),

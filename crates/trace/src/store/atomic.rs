@@ -11,6 +11,9 @@ use crate::Error;
 /// What the files of a result end in, beside its marker.
 const RESULT_FILES: [&str; 6] = ["parquet", "svg", "png", "html", "ipynb", "md"];
 
+/// Tables that may be folders of parts.
+pub(super) const TABLES_IN_PARTS: [&str; 3] = ["jobs", "tasks", "attempts"];
+
 /// What this process has begun and not ended.
 static UNFINISHED: Mutex<Unfinished> = Mutex::new(Unfinished { folders: BTreeSet::new(), parents: BTreeSet::new() });
 
@@ -107,6 +110,7 @@ impl StagedDir {
         let is_own = |path: &&PathBuf| {
             let ending = path.extension().and_then(|ending| ending.to_str());
             path.is_file() && (path.ends_with(marker) || ending.is_some_and(|ending| RESULT_FILES.contains(&ending)))
+                || is_table_in_parts(path)
         };
         match entries.iter().find(|path| !is_own(path)) {
             None => Ok(()),
@@ -222,8 +226,24 @@ impl Drop for StagedFile {
     }
 }
 
+/// Whether a folder holds the parts of a table and nothing else.
+fn is_table_in_parts(path: &Path) -> bool {
+    let is_part = |path: PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        path.is_file() && name.starts_with("part-") && name.ends_with(".parquet")
+    };
+    let name = path.file_name().and_then(|name| name.to_str());
+    name.is_some_and(|name| TABLES_IN_PARTS.contains(&name))
+        && path.is_dir()
+        && !path.is_symlink()
+        && fs::read_dir(path).is_ok_and(|entries| {
+            let mut parts = entries.flatten().map(|entry| is_part(entry.path())).peekable();
+            parts.peek().is_some() && parts.all(|part| part)
+        })
+}
+
 /// The folder that `path` is in.
-fn parent_of(path: &Path) -> &Path {
+pub(crate) fn parent_of(path: &Path) -> &Path {
     match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
@@ -285,7 +305,7 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     })
 }
 
-fn sync_dir(dir: &Path) -> Result<(), Error> {
+pub(crate) fn sync_dir(dir: &Path) -> Result<(), Error> {
     File::open(dir).and_then(|dir| dir.sync_all()).map_err(Error::io(dir, "make durable the folder"))
 }
 

@@ -30,7 +30,7 @@ pub enum TimeZero {
 }
 
 /// A file that the trace was made from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Source {
     /// The path as it was given.
     pub path: String,
@@ -59,6 +59,9 @@ pub struct Manifest {
     pub skipped: BTreeMap<String, u64>,
     /// Columns that a rule filled, not the source: `table.column` to the name of the rule. All others are observed.
     pub made: BTreeMap<String, String>,
-    /// The parameters of those rules.
+    /// The parameters of those rules, and the units of columns whose source has none of the world's.
     pub parameters: BTreeMap<String, serde_json::Value>,
+    /// What the sources lack, by table: what is missing, and by which rule it is filled or that it is left out.
+    #[serde(default)]
+    pub absent: BTreeMap<String, String>,
 }

@@ -1,12 +1,12 @@
-//! One table in one Parquet file.
+//! One table in one Parquet file, or in a folder of them.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
 use arrow::datatypes::Schema;
 use arrow::record_batch::RecordBatch;
-use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use parquet::arrow::{ArrowWriter, ProjectionMask};
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
@@ -83,7 +83,7 @@ impl<R: Row> TableWriter<R> {
     }
 }
 
-/// The rows of `<dir>/<table>.parquet`, a batch at a time.
+/// The rows of `<dir>/<table>.parquet`, or of the parts in `<dir>/<table>/`, a batch at a time.
 ///
 /// # Errors
 /// [`Error::Io`] if the file is missing; [`Error::Table`] if it is damaged or has other columns. Errors further in come
@@ -101,20 +101,38 @@ pub fn read_columns<R: Row>(dir: &Path, names: &[&str]) -> Result<TableReader<R>
 }
 
 fn read<R: Row>(dir: &Path, names: Option<&[&str]>) -> Result<TableReader<R>, Error> {
-    let path = dir.join(format!("{}.parquet", R::TABLE));
-    let file = File::open(&path).map_err(Error::io(&path, "open"))?;
-    let builder = ParquetRecordBatchReaderBuilder::try_new(file).map_err(failed(&path, "read"))?;
-    let rows = u64::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or(0);
-    check_schema::<R>(builder.schema(), names).map_err(failed(&path, "read"))?;
-    let builder = match names {
-        Some(names) => {
-            let mask = ProjectionMask::columns(builder.parquet_schema(), names.iter().copied());
-            builder.with_projection(mask)
+    let files = table_files(dir, R::TABLE)?;
+    let mut rows = 0_u64;
+    for path in &files {
+        let builder = open(path)?;
+        check_schema::<R>(builder.schema(), names).map_err(failed(path, "read"))?;
+        rows = rows.saturating_add(u64::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or(0));
+    }
+    let names = names.map(|names| names.iter().map(|name| (*name).to_owned()).collect());
+    Ok(TableReader { files, names, rows, row: PhantomData })
+}
+
+/// The files of a table: `<table>.parquet`, or the parts in `<table>/` by name.
+fn table_files(dir: &Path, table: &str) -> Result<Vec<PathBuf>, Error> {
+    let single = dir.join(format!("{table}.parquet"));
+    let folder = dir.join(table);
+    if single.exists() || !folder.is_dir() {
+        return Ok(vec![single]);
+    }
+    let mut parts = Vec::new();
+    for entry in fs::read_dir(&folder).map_err(Error::io(&folder, "list"))? {
+        let path = entry.map_err(Error::io(&folder, "list"))?.path();
+        if path.extension().is_some_and(|ending| ending == "parquet") {
+            parts.push(path);
         }
-        None => builder,
-    };
-    let reader = builder.with_batch_size(BATCH_ROWS).build().map_err(failed(&path, "read"))?;
-    Ok(TableReader { path, reader, rows, row: PhantomData })
+    }
+    parts.sort_unstable();
+    Ok(parts)
+}
+
+fn open(path: &Path) -> Result<ParquetRecordBatchReaderBuilder<File>, Error> {
+    let file = File::open(path).map_err(Error::io(path, "open"))?;
+    ParquetRecordBatchReaderBuilder::try_new(file).map_err(failed(path, "read"))
 }
 
 /// Whether the file has the columns of `R` that are asked for, with their types.
@@ -135,10 +153,10 @@ fn check_schema<R: Row>(found: &Schema, names: Option<&[&str]>) -> Result<(), St
     Ok(())
 }
 
-/// Reads a table batch by batch.
+/// Reads a table batch by batch. Its files are opened one after the other.
 pub struct TableReader<R> {
-    path: PathBuf,
-    reader: parquet::arrow::arrow_reader::ParquetRecordBatchReader,
+    files: Vec<PathBuf>,
+    names: Option<Vec<String>>,
     rows: u64,
     row: PhantomData<R>,
 }
@@ -149,16 +167,35 @@ impl<R: Row> TableReader<R> {
         self.rows
     }
 
-    /// The file.
+    /// The file, or the first of several.
     pub fn path(&self) -> &Path {
-        &self.path
+        self.files.first().map_or(Path::new(R::TABLE), PathBuf::as_path)
     }
 
     /// The table as Arrow batches.
     pub fn batches(self) -> impl Iterator<Item = Result<RecordBatch, Error>> {
-        let Self { path, reader, .. } = self;
-        reader.map(move |batch| batch.map_err(failed(&path, "read")))
+        let Self { files, names, .. } = self;
+        files.into_iter().flat_map(move |path| {
+            let (batches, error) = match batches_of(&path, names.as_deref()) {
+                Ok(batches) => (Some(batches), None),
+                Err(error) => (None, Some(Err(error))),
+            };
+            let batches = batches.into_iter().flatten().map(move |batch| batch.map_err(failed(&path, "read")));
+            error.into_iter().chain(batches)
+        })
     }
+}
+
+fn batches_of(path: &Path, names: Option<&[String]>) -> Result<ParquetRecordBatchReader, Error> {
+    let builder = open(path)?;
+    let builder = match names {
+        Some(names) => {
+            let mask = ProjectionMask::columns(builder.parquet_schema(), names.iter().map(String::as_str));
+            builder.with_projection(mask)
+        }
+        None => builder,
+    };
+    builder.with_batch_size(BATCH_ROWS).build().map_err(failed(path, "read"))
 }
 
 /// Turns a library's error about the table at `path` into ours.

@@ -9,7 +9,7 @@ use crate::Error;
 use crate::model::{AttemptRow, CounterRow, JobRecord, JobRow, NodeRow, SplitRow, TaskRow};
 
 /// The file that makes a folder a trace.
-pub(super) const MANIFEST: &str = "trace.json";
+pub(crate) const MANIFEST: &str = "trace.json";
 
 /// The parts of a manifest that the writer cannot know by itself; `rows`, the version and the writer are filled in.
 pub type TraceParts = Manifest;
@@ -83,28 +83,32 @@ impl TraceWriter {
     /// # Errors
     /// [`Error::Table`] or [`Error::Io`]; nothing is left behind then.
     pub fn finish(self, parts: TraceParts) -> Result<Manifest, Error> {
-        let mut manifest = parts;
-        manifest.format_version = FORMAT_VERSION;
-        manifest.written_by = concat!("resched ", env!("CARGO_PKG_VERSION")).to_owned();
-        manifest.rows = [
+        let rows = [
             ("jobs", self.jobs.finish()?),
             ("tasks", self.tasks.finish()?),
             ("attempts", self.attempts.finish()?),
             ("splits", self.splits.finish()?),
             ("nodes", self.nodes.finish()?),
             ("counters", self.counters.finish()?),
-        ]
-        .map(|(table, rows)| (table.to_owned(), rows))
-        .into();
-        let path = self.dir.path().join(MANIFEST);
-        let mut json = serde_json::to_vec_pretty(&manifest).map_err(|error| Error::Table {
-            path: path.clone(),
-            action: "written",
-            message: error.to_string(),
-        })?;
-        json.push(b'\n');
-        write_file(&path, &json)?;
+        ];
+        let rows = rows.map(|(table, rows)| (table.to_owned(), rows)).into();
+        let manifest = write_manifest(self.dir.path(), Manifest { rows, ..parts })?;
         self.dir.commit()?;
         Ok(manifest)
     }
+}
+
+/// Writes the manifest of the trace that is built in `dir`. Returns it as written.
+pub(super) fn write_manifest(dir: &Path, mut manifest: Manifest) -> Result<Manifest, Error> {
+    manifest.format_version = FORMAT_VERSION;
+    manifest.written_by = concat!("resched ", env!("CARGO_PKG_VERSION")).to_owned();
+    let path = dir.join(MANIFEST);
+    let mut json = serde_json::to_vec_pretty(&manifest).map_err(|error| Error::Table {
+        path: path.clone(),
+        action: "written",
+        message: error.to_string(),
+    })?;
+    json.push(b'\n');
+    write_file(&path, &json)?;
+    Ok(manifest)
 }

@@ -1,0 +1,77 @@
+//! `resched ingest-plan`, `ingest-shard` and `ingest-merge`: an ingest of tables in steps, for programs that let several
+//! machines read the shards. All machines see the same files under the same paths.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+
+use resched_trace::ingest::{Options, plan_tables, tables};
+use serde::Serialize;
+
+use super::ingest::told;
+use crate::failure::Failure;
+use crate::output::{print, print_json};
+use crate::progress::IngestProgress;
+
+/// Find out which tables are to be read, and write it down: prints the plan's file and the number of shards as JSON.
+#[derive(Debug, clap::Args)]
+#[command(hide = true)]
+pub(crate) struct PlanArgs {
+    /// Files or folders of tables.
+    #[arg(required = true, value_name = "PATH")]
+    paths: Vec<PathBuf>,
+    /// The folder to write the trace to; the plan is kept beside it.
+    #[arg(long, value_name = "TRACE")]
+    out: PathBuf,
+    /// The format of all files; `auto` looks at each file's content.
+    #[arg(long, default_value = "auto")]
+    format: String,
+}
+
+/// Read one shard of a plan, unless that is done. Any machine may, in any order, also twice.
+#[derive(Debug, clap::Args)]
+#[command(hide = true)]
+pub(crate) struct ShardArgs {
+    /// The file that `ingest-plan` printed.
+    #[arg(long, value_name = "FILE")]
+    plan: PathBuf,
+    /// The number of the shard, from 0.
+    #[arg(long, value_name = "N")]
+    index: usize,
+}
+
+/// Make the trace of the shards of a plan; those that are missing are read.
+#[derive(Debug, clap::Args)]
+#[command(hide = true)]
+pub(crate) struct MergeArgs {
+    /// The file that `ingest-plan` printed.
+    #[arg(long, value_name = "FILE")]
+    plan: PathBuf,
+    /// How many threads work [default: one a core].
+    #[arg(long, value_name = "N")]
+    threads: Option<NonZeroUsize>,
+}
+
+/// What a program needs to know of a plan.
+#[derive(Serialize)]
+struct Planned {
+    plan: PathBuf,
+    shards: usize,
+}
+
+pub(crate) fn plan(args: &PlanArgs) -> Result<(), Failure> {
+    let format = (args.format != "auto").then(|| args.format.clone());
+    let plan = plan_tables(&args.paths, &Options { format, ..Options::default() })?;
+    print_json(&Planned { plan: tables::write_plan(&plan, &args.out)?, shards: plan.shards().len() })
+}
+
+pub(crate) fn shard(args: &ShardArgs) -> Result<(), Failure> {
+    let (plan, out) = tables::read_plan(&args.plan)?;
+    Ok(tables::shard(&plan, &out, args.index, &mut IngestProgress::new())?)
+}
+
+pub(crate) fn merge(args: &MergeArgs) -> Result<(), Failure> {
+    let (plan, out) = tables::read_plan(&args.plan)?;
+    let threads = args.threads.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
+    let manifest = tables::finish(&plan, &out, threads, &mut IngestProgress::new())?;
+    print(&told(&manifest, &out))
+}

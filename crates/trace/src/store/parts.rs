@@ -1,0 +1,92 @@
+//! A trace that is written in parts: each part holds some of the jobs, and is whole by itself.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use super::atomic::{StagedDir, TABLES_IN_PARTS, sync_dir};
+use super::manifest::Manifest;
+use super::table::TableWriter;
+use super::writer::{MANIFEST, write_manifest};
+use crate::Error;
+use crate::model::{AttemptRow, CounterRow, JobRow, NodeRow, SplitRow, TaskRow};
+
+/// Writes the rows of a part, table by table in any order, so that no job need be held.
+pub(crate) struct PartWriter {
+    jobs: TableWriter<JobRow>,
+    tasks: TableWriter<TaskRow>,
+    attempts: TableWriter<AttemptRow>,
+}
+
+impl PartWriter {
+    /// Starts the part in the folder `dir`, which exists.
+    pub(crate) fn create(dir: &Path) -> Result<Self, Error> {
+        Ok(Self {
+            jobs: TableWriter::create(dir)?,
+            tasks: TableWriter::create(dir)?,
+            attempts: TableWriter::create(dir)?,
+        })
+    }
+
+    pub(crate) fn job(&mut self, row: &JobRow) -> Result<(), Error> {
+        self.jobs.append(row)
+    }
+
+    pub(crate) fn task(&mut self, row: &TaskRow) -> Result<(), Error> {
+        self.tasks.append(row)
+    }
+
+    pub(crate) fn attempt(&mut self, row: &AttemptRow) -> Result<(), Error> {
+        self.attempts.append(row)
+    }
+
+    /// Ends the part. Returns the rows of each table.
+    pub(crate) fn finish(self) -> Result<BTreeMap<String, u64>, Error> {
+        let rows =
+            [("jobs", self.jobs.finish()?), ("tasks", self.tasks.finish()?), ("attempts", self.attempts.finish()?)];
+        Ok(rows.map(|(table, rows)| (table.to_owned(), rows)).into())
+    }
+}
+
+/// Puts a trace together from the parts in the folders `parts`, which stay as they are: one part gives a file a table, several
+/// give a folder of files. `nodes` writes the machines; `manifest.rows` holds the rows of the tables of jobs.
+pub(crate) fn join_parts<'p>(
+    target: &Path,
+    parts: impl ExactSizeIterator<Item = &'p Path>,
+    nodes: impl FnOnce(&mut TableWriter<NodeRow>) -> Result<(), Error>,
+    mut manifest: Manifest,
+) -> Result<Manifest, Error> {
+    let staged = StagedDir::create(target, MANIFEST)?;
+    let dir = staged.path();
+    let alone = parts.len() == 1;
+    for (number, part) in parts.enumerate() {
+        for table in TABLES_IN_PARTS {
+            let name = if alone { format!("{table}.parquet") } else { format!("{table}/part-{number:05}.parquet") };
+            link(&part.join(format!("{table}.parquet")), &dir.join(name))?;
+        }
+    }
+    if !alone {
+        for table in TABLES_IN_PARTS {
+            sync_dir(&dir.join(table))?;
+        }
+    }
+    let mut machines = TableWriter::<NodeRow>::create(dir)?;
+    nodes(&mut machines)?;
+    let rest = [
+        ("nodes", machines.finish()?),
+        ("splits", TableWriter::<SplitRow>::create(dir)?.finish()?),
+        ("counters", TableWriter::<CounterRow>::create(dir)?.finish()?),
+    ];
+    manifest.rows.extend(rest.map(|(table, rows)| (table.to_owned(), rows)));
+    let manifest = write_manifest(dir, manifest)?;
+    staged.commit()?;
+    Ok(manifest)
+}
+
+/// Gives a file a second name; where the file system cannot, a copy.
+fn link(from: &Path, to: &Path) -> Result<(), Error> {
+    if let Some(folder) = to.parent() {
+        fs::create_dir_all(folder).map_err(Error::io(folder, "create the folder"))?;
+    }
+    fs::hard_link(from, to).or_else(|_| fs::copy(from, to).map(|_| ())).map_err(Error::io(to, "write the file"))
+}
