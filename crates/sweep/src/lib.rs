@@ -31,7 +31,7 @@ mod world;
 
 pub use error::Error;
 pub use file::SweepFile;
-pub use local::{Progress, Told, carry_out};
+pub use local::{Progress, Told, carry_out, replay_alone};
 pub use merge::Merged;
 pub use metrics::{METRICS, Metric};
 pub use plan::{Cell, FileCopy, MARKER, Plan};

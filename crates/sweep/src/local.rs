@@ -127,6 +127,23 @@ impl<'a> Worlds<'a> {
     }
 }
 
+/// Replays all cells of a plan on this thread and keeps nothing: what a sweep takes beyond this is its own. For benchmarks.
+///
+/// # Errors
+/// As [`carry_out`].
+pub fn replay_alone(plan: &Plan) -> Result<(), Error> {
+    let cells: Vec<&Cell> = plan.cells.iter().collect();
+    let worlds = Worlds::new(plan, &cells);
+    cells.iter().try_for_each(|cell| {
+        let policy = PolicySpec::parse(&cell.policy).map_err(Error::Work)?;
+        let made = worlds.of(cell)?;
+        let ended = made.world.replay_only(&policy);
+        drop(made);
+        worlds.release(cell);
+        ended
+    })
+}
+
 /// Replays `cells` of a plan on so many threads, but for those that are done, and keeps each result.
 ///
 /// # Errors

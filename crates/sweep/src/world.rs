@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use resched_policies::PolicySpec;
 use resched_sim::{
-    Cluster, ClusterConfig, Kind, Options, Policy, Resources, RunRows, Workload, load, load_records, replay,
+    Cluster, ClusterConfig, Kind, Options, Policy, Resources, RunRows, Workload, batch, load, load_records, replay,
 };
 use resched_trace::formats::Collected;
 use resched_trace::run::{RunCluster, RunInfo};
@@ -247,6 +247,13 @@ impl WorldSpec {
                 let workload = load_records(&made.jobs, &cluster)?;
                 (cluster, workload)
             }
+            (Origin::Trace { trace, .. }, None) if batch::is_production(trace)? => {
+                if self.speedup != 1.0 {
+                    let problem = "the arrivals of a production trace cannot be varied; make another trace with `resched scale --time`";
+                    return Err(resched_sim::Error::Config(problem.to_owned()));
+                }
+                return Ok(World::Production(Box::new(batch::load(trace, &self.rules)?)));
+            }
             (Origin::Trace { trace, .. }, None) => {
                 let cluster = Cluster::for_trace(self.rules.clone(), trace)?;
                 let (workload, _) = load(trace, &cluster, seed)?;
@@ -257,7 +264,7 @@ impl WorldSpec {
             }
         };
         workload.hasten(self.speedup);
-        Ok(World { cluster, workload, seed })
+        Ok(World::Hadoop { cluster: Box::new(cluster), workload, seed })
     }
 }
 
@@ -277,10 +284,11 @@ fn set(table: &mut Table, path: &str, value: Toml) -> Result<(), String> {
 
 /// A world that cells are replayed in.
 #[derive(Debug)]
-pub(crate) struct World {
-    cluster: Cluster,
-    workload: Workload,
-    seed: u64,
+pub(crate) enum World {
+    /// Maps and reduces on the machines of a Hadoop cluster.
+    Hadoop { cluster: Box<Cluster>, workload: Workload, seed: u64 },
+    /// Tasks with requests of their own on those of a production cluster.
+    Production(Box<batch::Loaded>),
 }
 
 impl World {
@@ -289,29 +297,61 @@ impl World {
     /// # Errors
     /// What the engine or the policy says.
     pub(crate) fn replay(&self, label: &str, spec: &PolicySpec) -> Result<resched_analysis::Run, Error> {
-        let failed = |source| Error::Work(format!("{label}: {source}"));
-        let mut policy = spec.build().map_err(Error::Request)?;
-        let cluster = self.cluster.for_system(policy.system()).map_err(|error| failed(error.to_string()))?;
-        let mut rows = RunRows::new(&self.workload, &cluster);
-        let options = Options { seed: self.seed, ..Options::default() };
-        let tally = replay(&self.workload, &cluster, (label, &mut policy), &options, &mut rows, &mut |_| {})
-            .map_err(|error| failed(error.to_string()))?;
-        let info = RunInfo {
-            label: label.to_owned(),
-            policy: spec.name(),
-            params: spec.parameters(),
-            cluster: RunCluster {
-                nodes: cluster.nodes().len() as u64,
-                racks: cluster.racks().len() as u64,
-                map_slots: cluster.slots(Kind::Map).into(),
-                reduce_slots: cluster.slots(Kind::Reduce).into(),
-                ..RunCluster::default()
-            },
-            seed: self.seed,
-            events: tally.events,
-            ..RunInfo::default()
+        let failed = |error: resched_sim::Error| Error::Work(format!("{label}: {error}"));
+        let mut info =
+            RunInfo { label: label.to_owned(), policy: spec.name(), params: spec.parameters(), ..RunInfo::default() };
+        let rows = match self {
+            Self::Hadoop { cluster, workload, seed } => {
+                let mut policy = spec.build().map_err(Error::Request)?;
+                let cluster = cluster.for_system(policy.system()).map_err(failed)?;
+                let mut rows = RunRows::new(workload, &cluster);
+                let options = Options { seed: *seed, ..Options::default() };
+                let tally = replay(workload, &cluster, (label, &mut policy), &options, &mut rows, &mut |_| {});
+                info.events = tally.map_err(failed)?.events;
+                info.seed = *seed;
+                info.cluster = RunCluster {
+                    nodes: cluster.nodes().len() as u64,
+                    racks: cluster.racks().len() as u64,
+                    map_slots: cluster.slots(Kind::Map).into(),
+                    reduce_slots: cluster.slots(Kind::Reduce).into(),
+                    ..RunCluster::default()
+                };
+                rows.finish()
+            }
+            Self::Production(loaded) => {
+                let mut policy = spec.build_batch().map_err(Error::Request)?;
+                let batch::Loaded { workload, machines, .. } = &**loaded;
+                let mut rows = batch::RunRows::new(workload, machines);
+                let tally = batch::replay(workload, machines, (label, &mut policy), &mut rows, &mut |_| {});
+                info.events = tally.map_err(failed)?.events;
+                rows.finish()
+            }
         };
-        Ok(resched_analysis::Run::of_rows(info, rows.finish())?)
+        Ok(resched_analysis::Run::of_rows(info, rows)?)
+    }
+
+    /// Replays it under a policy and keeps nothing.
+    ///
+    /// # Errors
+    /// As [`World::replay`].
+    pub(crate) fn replay_only(&self, spec: &PolicySpec) -> Result<(), Error> {
+        let failed = |error: resched_sim::Error| Error::Work(error.to_string());
+        match self {
+            Self::Hadoop { cluster, workload, seed } => {
+                let mut policy = spec.build().map_err(Error::Request)?;
+                let cluster = cluster.for_system(policy.system()).map_err(failed)?;
+                let options = Options { seed: *seed, ..Options::default() };
+                let named = ("alone", &mut policy);
+                replay(workload, &cluster, named, &options, &mut (), &mut |_| {}).map(|_| ()).map_err(failed)
+            }
+            Self::Production(loaded) => {
+                let mut policy = spec.build_batch().map_err(Error::Request)?;
+                let batch::Loaded { workload, machines, .. } = &**loaded;
+                batch::replay(workload, machines, ("alone", &mut policy), &mut (), &mut |_| {})
+                    .map(|_| ())
+                    .map_err(failed)
+            }
+        }
     }
 }
 

@@ -17,7 +17,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("resched-policies", &["resched-sim", "resched-trace"]),
     ("resched-analysis", &["resched-trace"]),
     ("resched-report", &["resched-analysis", "resched-trace"]),
-    ("resched-sweep", &["resched-analysis", "resched-policies", "resched-sim", "resched-trace"]),
+    ("resched-sweep", &["resched-report", "resched-analysis", "resched-policies", "resched-sim", "resched-trace"]),
     ("resched-reproduce", &["resched-report", "resched-analysis", "resched-policies", "resched-sim", "resched-trace"]),
     (
         "resched",

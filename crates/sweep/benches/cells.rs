@@ -1,0 +1,51 @@
+//! A thousand cells of Table IV's workload: with the machinery of a sweep, on one thread and two, and the replays alone.
+//!
+//! `cargo bench -p resched-sweep`; compare within one run. What `sweep` takes beyond `replays_alone` is the overhead: worlds are
+//! made once for four cells by both.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use std::path::Path;
+
+use divan::Bencher;
+use resched_sweep::{CellStore, Plan, SweepFile, carry_out};
+
+/// 50 seeds × 20 settings.
+const SWEEP: &str = r#"
+name = "bench"
+workload = "coupling-table4.toml"
+cluster = "clusters/coupling.toml"
+seeds = 50
+[variants.coupling]
+beta = { from = 0.1, to = 1, steps = 20 }
+"#;
+
+fn main() {
+    divan::main();
+}
+
+fn plan() -> Plan {
+    let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/bench.toml"));
+    let plan = Plan::new(&SweepFile::parse(SWEEP, path).unwrap(), path, SWEEP).unwrap();
+    assert_eq!(plan.cells.len(), 1_000);
+    plan
+}
+
+#[divan::bench(args = [1, 2], sample_count = 3, sample_size = 1)]
+fn thousand_cells(bencher: Bencher<'_, '_>, threads: usize) {
+    let plan = plan();
+    bencher.with_inputs(|| tempfile::tempdir().unwrap()).bench_refs(|dir| {
+        let store = CellStore::open(dir.path()).unwrap();
+        carry_out(&plan, &plan.cells.iter().collect::<Vec<_>>(), &store, threads, &|_| {}).unwrap();
+    });
+}
+
+#[divan::bench(sample_count = 3, sample_size = 1)]
+fn thousand_replays_alone(bencher: Bencher<'_, '_>) {
+    let plan = plan();
+    bencher.bench_local(|| resched_sweep::replay_alone(&plan).unwrap());
+}
+
+#[divan::bench(sample_count = 3, sample_size = 1)]
+fn plan_a_thousand_cells(bencher: Bencher<'_, '_>) {
+    bencher.bench_local(plan);
+}
