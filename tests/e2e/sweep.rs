@@ -311,7 +311,7 @@ fn dask_loses_no_cell_when_a_worker_then_the_scheduler_and_the_driver_are_killed
     let ended = drive(&address).output().unwrap();
     assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
     let told = String::from_utf8_lossy(&ended.stderr).into_owned();
-    assert!(told.contains(&format!("dask: {} of {CELLS} cells to do", CELLS - done)), "{told}");
+    assert!(told.contains(&format!("dask: {} of {CELLS} tasks to do", CELLS - done)), "{told}");
     assert!(
         starts().iter().filter(|(_, cell)| *cell == lost).count() >= 2,
         "the cell of the killed worker was started once"

@@ -109,7 +109,7 @@ fn bound_heap_of_slots(bencher: Bencher<'_, '_>) {
     });
 }
 
-#[divan::bench(sample_count = 3, args = ["batch-fifo", "batch-fair", "batch-drf", "batch-capacity", "batch-dress", "easy", "conservative"])]
+#[divan::bench(sample_count = 3, args = ["batch-fifo", "batch-fair", "batch-drf", "batch-capacity", "batch-dress", "easy"])]
 fn usual_replay(bencher: Bencher<'_, '_>, policy: &str) {
     measure(bencher, policy, &USUAL, Placement::FirstFit);
 }

@@ -167,7 +167,8 @@ impl CellStore {
         Ok(Self { folder })
     }
 
-    fn path(&self, id: &str) -> PathBuf {
+    /// The file of the cell with that id.
+    pub fn path(&self, id: &str) -> PathBuf {
         self.folder.join(format!("{id}.parquet"))
     }
 

@@ -1,11 +1,11 @@
-//! Sweeps beyond one machine: the engines that are asked to run `resched sweep cell`.
+//! Work beyond one machine: the engines that are asked to run parts of a sweep or of an ingest.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use resched_sweep::{CellStore, Plan};
+use resched_sweep::{Cell, CellStore, Plan};
 use resched_trace::store::write_file;
+use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::output::print;
@@ -50,22 +50,33 @@ pub(super) struct SlurmArgs {
     submit: bool,
 }
 
-/// This program and the folder, as another process finds them.
-fn absolute(out: &Path) -> Result<(PathBuf, PathBuf), Failure> {
-    Ok((std::env::current_exe()?, std::path::absolute(out)?))
+/// A call of resched for an engine, and the files that it makes.
+#[derive(Debug, Serialize)]
+pub(super) struct Task {
+    pub(super) args: Vec<String>,
+    /// By absolute path; what is there need not be made again. None: the call itself knows whether it is done.
+    pub(super) results: Vec<PathBuf>,
 }
 
-/// Has the missing cells of the sweep in `out` run by Dask.
-pub(super) fn dask(plan: &Plan, out: &Path, args: &DaskArgs, chunk: Option<usize>) -> Result<(), Failure> {
-    let (resched, sweep) = absolute(out)?;
-    let resched = args.program.as_ref().unwrap_or(&resched);
-    CellStore::open(&sweep)?;
-    let mut driver = tempfile::Builder::new().prefix("resched-dask-").suffix(".py").tempfile()?;
-    driver.write_all(DASK_DRIVER.as_bytes())?;
-    driver.flush()?;
+/// What the driver of Dask reads.
+#[derive(Debug, Serialize)]
+struct Tasks<'a> {
+    program: &'a Path,
+    folder: &'a Path,
+    tasks: &'a [Task],
+}
+
+/// Has tasks run by Dask, in this process's folder.
+pub(super) fn dask(tasks: &[Task], args: &DaskArgs) -> Result<(), Failure> {
+    let (this, folder) = (std::env::current_exe()?, std::env::current_dir()?);
+    let plan = Tasks { program: args.program.as_ref().unwrap_or(&this), folder: &folder, tasks };
+    let plan = serde_json::to_vec(&plan).map_err(|error| Failure::work(error.to_string()))?;
+    let scratch = tempfile::Builder::new().prefix("resched-dask-").tempdir()?;
+    let (driver, file) = (scratch.path().join("dask_driver.py"), scratch.path().join("tasks.json"));
+    write_file(&driver, DASK_DRIVER.as_bytes())?;
+    write_file(&file, &plan)?;
     let mut command = Command::new(&args.python);
-    command.arg(driver.path()).arg("--resched").arg(resched).arg("--sweep").arg(&sweep);
-    command.args(["--retries", &args.retries.to_string(), "--chunk", &chunk.unwrap_or(1).max(1).to_string()]);
+    command.arg(driver).arg(file).args(["--retries", &args.retries.to_string()]);
     if let Some(scheduler) = &args.scheduler {
         command.args(["--scheduler", scheduler]);
     }
@@ -81,16 +92,29 @@ pub(super) fn dask(plan: &Plan, out: &Path, args: &DaskArgs, chunk: Option<usize
     if status.success() {
         return Ok(());
     }
-    let cells = plan.cells.len();
     Err(Failure::work(format!(
         "the driver of Dask ended with {status}; its messages stand above. If `distributed` is missing: {python} -m pip install \
-         distributed. A second call makes what is missing of the {cells} cells"
+         distributed. A second call makes what is missing"
     )))
+}
+
+/// The cells of the sweep in `out` as tasks of `chunk` cells each.
+pub(super) fn cell_tasks(plan: &Plan, out: &Path, chunk: Option<usize>) -> Result<Vec<Task>, Failure> {
+    let sweep = std::path::absolute(out)?;
+    let store = CellStore::open(&sweep)?;
+    let chunk = chunk.unwrap_or(1).max(1);
+    let manifest = sweep.display().to_string();
+    let task = |(number, cells): (usize, &[Cell])| {
+        let (index, count) = ((number * chunk).to_string(), cells.len().to_string());
+        let args = ["sweep", "cell", "--manifest", &manifest, "--index", &index, "--count", &count];
+        Task { args: args.map(str::to_owned).into(), results: cells.iter().map(|cell| store.path(&cell.id)).collect() }
+    };
+    Ok(plan.cells.chunks(chunk).enumerate().map(task).collect())
 }
 
 /// Writes the batch script of the sweep in `out`, and submits it if that is asked for.
 pub(super) fn slurm(plan: &Plan, out: &Path, args: &SlurmArgs, threads: Option<usize>) -> Result<(), Failure> {
-    let (resched, sweep) = absolute(out)?;
+    let (resched, sweep) = (std::env::current_exe()?, std::path::absolute(out)?);
     CellStore::open(&sweep)?;
     let cells = plan.cells.len().max(1);
     let chunk = args.chunk.unwrap_or_else(|| cells.div_ceil(500)).max(1);

@@ -4,17 +4,20 @@ use std::collections::BTreeMap;
 use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 
+use clap::ValueEnum;
 use resched_trace::ingest::tables::unfinished;
 use resched_trace::ingest::{Options, TaskMaker, ingest};
 use resched_trace::store::Manifest;
 use resched_trace::synthesise::Rules;
 use resched_trace::workload::explain_toml;
 
+use super::engine::DaskArgs;
+use super::ingest_steps;
 use crate::failure::Failure;
 use crate::output::{count, print};
 use crate::progress::IngestProgress;
 
-/// Turn job histories, Rumen traces, SWIM workloads or the tables of Google's and Alibaba's traces into a trace.
+/// Turn job histories, event logs, lists of jobs or the tables of Google's and Alibaba's traces into a trace.
 ///
 /// Tables may be larger than memory. What was done of them is kept beside the trace if the work is interrupted, in a hidden
 /// folder: the same command goes on from there.
@@ -41,9 +44,23 @@ pub(crate) struct Args {
     /// How many threads read tables, each with some 100 MB of memory [default: one a core].
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
+    /// What reads the tables of Google's and Alibaba's traces.
+    #[arg(long, value_enum, default_value_t = Engine::Local)]
+    engine: Engine,
+    #[command(flatten)]
+    dask: DaskArgs,
     /// Tables whose facts take more than twice as many bytes are written in parts of about this size.
     #[arg(long, value_name = "BYTES", hide = true)]
     partition_bytes: Option<NonZeroU64>,
+}
+
+/// What reads the shards of tables.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Engine {
+    /// The cores of this machine.
+    Local,
+    /// A Dask cluster, whose workers see the same files under the same paths; needs Python with the package `distributed`.
+    Dask,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
@@ -54,6 +71,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         threads: args.threads,
         partition_bytes: args.partition_bytes,
     };
+    if args.engine == Engine::Dask {
+        return ingest_steps::on_dask(&args.paths, &args.out, &options, &args.dask);
+    }
     let manifest = ingest(&args.paths, &args.out, &options, &mut IngestProgress::new());
     if manifest.is_err() {
         tell_kept();

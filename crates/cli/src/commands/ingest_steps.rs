@@ -2,11 +2,12 @@
 //! machines read the shards. All machines see the same files under the same paths.
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use resched_trace::ingest::{Options, plan_tables, tables};
 use serde::Serialize;
 
+use super::engine::{DaskArgs, Task, dask};
 use super::ingest::told;
 use crate::failure::Failure;
 use crate::output::{print, print_json};
@@ -74,4 +75,17 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Failure> {
     let threads = args.threads.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
     let manifest = tables::finish(&plan, &out, threads, &mut IngestProgress::new())?;
     print(&told(&manifest, &out))
+}
+
+/// An ingest of tables whose shards are read by the workers of a Dask cluster; here they are brought together.
+pub(super) fn on_dask(paths: &[PathBuf], out: &Path, options: &Options, args: &DaskArgs) -> Result<(), Failure> {
+    let plan = plan_tables(paths, options)?;
+    let file = tables::write_plan(&plan, out)?.display().to_string();
+    let task = |number: usize| {
+        let args = ["ingest-shard", "--plan", &file, "--index", &number.to_string()].map(str::to_owned);
+        // A shard that is done is passed over by the call itself.
+        Task { args: args.into(), results: Vec::new() }
+    };
+    dask(&(0..plan.shards().len()).map(task).collect::<Vec<_>>(), args)?;
+    merge(&MergeArgs { plan: PathBuf::from(file), threads: options.threads })
 }

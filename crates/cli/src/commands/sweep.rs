@@ -162,7 +162,7 @@ fn all(args: &All) -> Result<(), Failure> {
                 let cells: Vec<&Cell> = plan.cells.iter().collect();
                 work(&plan, &cells, &CellStore::open(out)?, threads(args.threads))?;
             }
-            Engine::Dask => engine::dask(&plan, out, &args.dask, args.slurm.chunk)?,
+            Engine::Dask => engine::dask(&engine::cell_tasks(&plan, out, args.slurm.chunk)?, &args.dask)?,
             Engine::Slurm => return engine::slurm(&plan, out, &args.slurm, args.threads),
         }
         match more_seeds(&plan, out, args)? {
