@@ -146,8 +146,8 @@ fn traces_that_are_damaged() {
         ("attempts.parquet", bytes("tasks.parquet"), &["attempts.parquet: ", "column `"]),
         (
             "trace.json",
-            manifest.replace("\"format_version\": 1", "\"format_version\": 9").into(),
-            &["trace.json: ", "version 1", "version 9", "ingest the sources again"],
+            manifest.replace("\"format_version\": 2", "\"format_version\": 9").into(),
+            &["trace.json: ", "version 2", "version 9", "ingest the sources again"],
         ),
         ("trace.json", manifest[..manifest.len() / 2].into(), &["trace.json: ", "damaged", "ingest the sources again"]),
         (
