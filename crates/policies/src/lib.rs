@@ -52,7 +52,7 @@ pub use parts::allocations::{Allocations, PoolConfig, PoolMode};
 pub use quincy::Quincy;
 pub use registry::{
     BATCH_POLICIES, FAMILIES, POLICIES, Parameter, PolicyInfo, PolicySpec, Range, SpeculatorInfo, SpeculatorSpec,
-    family,
+    family, nearest,
 };
 pub use site::{CLUSTER_SETTINGS, ClusterSetting, Site, SiteConf};
 pub use speculation::SPECULATORS;

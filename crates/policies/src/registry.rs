@@ -556,7 +556,7 @@ fn cells(text: &str) -> Vec<String> {
 }
 
 /// `; did you mean …?` if one of the words is close to this one.
-pub(crate) fn nearest<'a>(word: &str, words: impl Iterator<Item = &'a str>) -> String {
+pub fn nearest<'a>(word: &str, words: impl Iterator<Item = &'a str>) -> String {
     let best =
         words.map(|known| (strsim::damerau_levenshtein(&word.to_lowercase(), &known.to_lowercase()), known)).min();
     match best {

@@ -30,7 +30,7 @@ use std::fs;
 use std::ops::Range as Span;
 use std::path::{Path, PathBuf};
 
-use resched_policies::{Parameter, PolicySpec, Range};
+use resched_policies::{Parameter, PolicySpec, Range, nearest};
 use serde::{Deserialize, Serialize};
 use toml::{Spanned, Value as Toml};
 
@@ -430,16 +430,6 @@ fn parameter(policy: &PolicySpec, key: &str) -> Result<&'static Parameter, Strin
         let hint = nearest(key, parameters.iter().map(|parameter| parameter.key));
         format!("`{name}` has no parameter `{key}`{hint}; see `resched policies {name}`")
     })
-}
-
-/// `; did you mean …?` if one of the words is close to this one.
-pub(crate) fn nearest<'a>(word: &str, words: impl Iterator<Item = &'a str>) -> String {
-    let best =
-        words.map(|known| (strsim::damerau_levenshtein(&word.to_lowercase(), &known.to_lowercase()), known)).min();
-    match best {
-        Some((distance, known)) if distance <= known.len().max(3) / 2 => format!("; did you mean `{known}`?"),
-        _ => String::new(),
-    }
 }
 
 /// The names of all metrics, for a message.

@@ -2,8 +2,9 @@
 
 use resched_analysis::distribution::{Distribution, mean};
 use resched_analysis::{Details, JobMetrics, Run, Summary};
+use resched_policies::nearest;
 
-use crate::file::{metric_names, nearest};
+use crate::file::metric_names;
 
 /// A metric of a run.
 #[derive(Debug)]
