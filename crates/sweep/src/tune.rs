@@ -107,6 +107,9 @@ fn varies(variant: &Variant) -> bool {
     variant.axes.iter().any(|axis| axis.values.varies())
 }
 
+/// What a bound that is broken by its whole baseline costs of the objective, while it may still be met with more seeds.
+const PENALTY: f64 = 10.0;
+
 /// What a setting scored with one seed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Score {
@@ -128,7 +131,7 @@ pub struct Round {
 /// Successive halving over `candidates` settings: in each round `score` is asked for the scores of some settings with some seeds
 /// (numbered from 0), by setting, then seed; the better `1/keep_one_of` of them go on with `keep_one_of` times the seeds, up to
 /// `most_seeds`. Ends with one setting, or when the seeds are used up. In the last round a setting that breaks a bound in the
-/// mean comes after all that do not; before, one that surely does (the 95 % interval of its excess lies above 0).
+/// mean comes after all that do not; before, when that is not sure yet, each hundredth of excess costs a tenth of objective.
 ///
 /// # Errors
 /// What `score` says.
@@ -153,10 +156,10 @@ pub fn successive_halving<E>(
         let is_last = alive.len() <= 1 || seeds >= most_seeds;
         let rank = |place: usize| {
             let scores = known.get(place).map_or(&[][..], Vec::as_slice);
-            let of = |part: fn(&Score) -> f64| t_interval(&scores.iter().map(part).collect::<Vec<_>>());
-            let excess =
-                of(|score| score.excess).map_or(f64::INFINITY, |found| if is_last { found.value } else { found.low });
-            (excess.max(0.0), of(|score| score.objective).map_or(f64::INFINITY, |found| found.value))
+            let of =
+                |part: fn(&Score) -> f64| mean(&scores.iter().map(part).collect::<Vec<_>>()).unwrap_or(f64::INFINITY);
+            let (objective, excess) = (of(|score| score.objective), of(|score| score.excess).max(0.0));
+            if is_last { (excess, objective) } else { (0.0, objective + PENALTY * excess) }
         };
         let ranks: BTreeMap<usize, (f64, f64)> = alive.iter().map(|&place| (place, rank(place))).collect();
         alive.sort_by(|a, b| {
@@ -419,6 +422,10 @@ impl Search<'_> {
         let mut all: Vec<Candidate> =
             places.filter(|place| seen.insert(*place)).filter_map(|place| self.candidate(place)).collect();
         let last = rounds.last().map_or(0, |round| round.ranking.len());
+        if !all.iter().take(last).any(|found| found.within_bounds) {
+            // What an earlier round gave up and holds the bounds is a better answer than what breaks them.
+            all.sort_by_key(|found| !found.within_bounds);
+        }
         let costs: Vec<(bool, Vec<f64>)> =
             all.iter().take(last).map(|found| (found.within_bounds, costs(found))).collect();
         for (candidate, own) in all.iter_mut().zip(&costs) {
