@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use resched_analysis::Run;
 use resched_policies::PolicySpec;
-use resched_sim::{Cluster, ClusterConfig, Kind, Options, Policy, Resources, RunRows, replay};
+use resched_sim::{Cluster, ClusterConfig, Options, Policy, RunRows, replay};
 use resched_trace::formats::Collected;
 use resched_trace::model::JobRecord;
-use resched_trace::run::{RunCluster, RunInfo};
+use resched_trace::run::RunInfo;
 use resched_trace::workload::{Workload, generate};
 
 use crate::Error;
@@ -90,12 +90,7 @@ impl Case {
     fn replay_jobs(&self, experiment: &'static str, made: &Collected, seed: u64) -> Result<Run, Error> {
         let failed = |error| Error::Replay { experiment, source: Box::new(error) };
         let mut policy = self.policy.build().map_err(Error::Defect)?;
-        let slots = |slots: Option<i64>| slots.and_then(|slots| u32::try_from(slots).ok()).unwrap_or(0);
-        let machines = made.nodes.iter().map(|node| {
-            let capacity = Resources([slots(node.map_slots), slots(node.reduce_slots)]);
-            (node.host.clone(), node.rack.clone().unwrap_or_default(), capacity)
-        });
-        let cluster = Cluster::new(self.rules.clone(), machines).map_err(failed)?;
+        let cluster = Cluster::of_rows(self.rules.clone(), &made.nodes).map_err(failed)?;
         let cluster = cluster.for_system(policy.system()).map_err(failed)?;
         let workload = resched_sim::load_records(&made.jobs, &cluster).map_err(failed)?;
         let mut rows = RunRows::new(&workload, &cluster);
@@ -106,13 +101,7 @@ impl Case {
             label: self.label.clone(),
             policy: self.policy.name(),
             params: self.policy.parameters(),
-            cluster: RunCluster {
-                nodes: cluster.nodes().len() as u64,
-                racks: cluster.racks().len() as u64,
-                map_slots: cluster.slots(Kind::Map).into(),
-                reduce_slots: cluster.slots(Kind::Reduce).into(),
-                ..RunCluster::default()
-            },
+            cluster: cluster.in_short(),
             events: tally.map_err(failed)?.events,
             seed,
             ..RunInfo::default()

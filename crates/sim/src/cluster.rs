@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use resched_trace::model::{NodeChange, NodeRow};
+use resched_trace::run::RunCluster;
 use resched_trace::store::Trace;
 use resched_trace::workload::explain_toml;
 use serde::{Deserialize, Serialize};
@@ -630,6 +631,35 @@ impl Cluster {
         let machine = |(name, rack, slots)| Machine { name, rack, offers: [slots, offers] };
         let machines = machines.into_iter().map(machine).collect();
         Self::of_machines(config, machines)
+    }
+
+    /// A cluster of the machines that a workload file brings.
+    ///
+    /// # Errors
+    /// As [`Cluster::new`].
+    pub fn of_rows(config: ClusterConfig, nodes: &[NodeRow]) -> Result<Self, Error> {
+        let slots = |slots: Option<i64>| slots.and_then(|slots| u32::try_from(slots).ok()).unwrap_or(0);
+        let machine = |node: &NodeRow| {
+            let capacity = Resources([slots(node.map_slots), slots(node.reduce_slots)]);
+            (node.host.clone(), node.rack.clone().unwrap_or_default(), capacity)
+        };
+        Self::new(config, nodes.iter().map(machine))
+    }
+
+    /// What `run.json` says of it.
+    pub fn in_short(&self) -> RunCluster {
+        let [memory_mb, vcores] = match self.system {
+            System::Slots => [None; 2],
+            System::Containers => self.total.0.map(|part| Some(part.into())),
+        };
+        RunCluster {
+            nodes: self.nodes.len() as u64,
+            racks: self.racks.len() as u64,
+            map_slots: self.slots(Kind::Map).into(),
+            reduce_slots: self.slots(Kind::Reduce).into(),
+            memory_mb,
+            vcores,
+        }
     }
 
     fn of_machines(config: ClusterConfig, mut machines: Vec<Machine>) -> Result<Self, Error> {

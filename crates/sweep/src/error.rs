@@ -6,16 +6,6 @@ pub enum Error {
     /// The request cannot be carried out as it was made (exit status 2).
     #[error("{0}")]
     Request(String),
-    /// A cell cannot be replayed.
-    #[error("cell {cell} ({what}): {source}")]
-    Cell {
-        /// Its number.
-        cell: usize,
-        /// What it replays.
-        what: String,
-        /// What happened.
-        source: Box<resched_sim::Error>,
-    },
     /// A file of the sweep is damaged.
     #[error("{path}: {problem}; {remedy}")]
     Damaged {
@@ -46,7 +36,7 @@ impl Error {
         match self {
             Self::Request(_) => true,
             Self::Store(error) => error.is_request(),
-            Self::Cell { .. } | Self::Damaged { .. } | Self::Work(_) | Self::Analysis(_) | Self::Report(_) => false,
+            Self::Damaged { .. } | Self::Work(_) | Self::Analysis(_) | Self::Report(_) => false,
         }
     }
 }

@@ -290,7 +290,7 @@ impl SweepFile {
                 places.error(Some(name.span()), &format!("no variant is called `{}`{hint}", name.as_ref()))
             })?,
         };
-        let metric = metric(raw.metric.as_ref(), "mean_completion", &places)?;
+        let metric = metric_named(raw.metric.as_ref(), "mean_completion", &places)?;
         let second = metric_named(raw.second.as_ref(), "makespan", &places)?;
         let tune = raw.tune.map(|tune| {
             let span = tune.span();
@@ -356,10 +356,6 @@ fn seeds(seeds: Option<Spanned<Seeds>>, places: &Places<'_>) -> Result<Vec<u64>,
         return Err(places.error(Some(span), &format!("expected 1 to {MOST_SEEDS} seeds, or a list without repeats")));
     }
     Ok(list)
-}
-
-fn metric(name: Option<&Spanned<String>>, default: &str, places: &Places<'_>) -> Result<&'static Metric, Error> {
-    metric_named(name, default, places)
 }
 
 fn metric_named(name: Option<&Spanned<String>>, default: &str, places: &Places<'_>) -> Result<&'static Metric, Error> {

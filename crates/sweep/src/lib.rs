@@ -36,5 +36,5 @@ pub use merge::Merged;
 pub use metrics::{METRICS, Metric};
 pub use plan::{Cell, FileCopy, MARKER, Plan};
 pub use results::{CELLS, CellResult, CellStore};
-pub use tune::{Candidate, Round, Score, Told3, Tuned, successive_halving, tune};
+pub use tune::{Candidate, MeanInterval, Round, Score, Tuned, successive_halving, tune};
 pub use world::{WORLD_KEYS, WorldKey};

@@ -35,6 +35,8 @@ type WorldKey = (usize, usize, String, u64);
 pub(crate) struct Worlds<'a> {
     plan: &'a Plan,
     origins: Vec<OnceLock<Arc<Origin>>>,
+    /// By source, cluster and values: what the seeds of a world have in common, so that its files are read once.
+    specs: Mutex<BTreeMap<(usize, usize, String), Arc<WorldSpec>>>,
     made: Mutex<BTreeMap<WorldKey, Shared>>,
 }
 
@@ -46,8 +48,12 @@ struct Shared {
 
 /// A world with what identifies it.
 struct Made {
-    spec: WorldSpec,
+    spec: Arc<WorldSpec>,
     world: World,
+}
+
+fn lost() -> Error {
+    Error::Work("another cell ended badly".to_owned())
 }
 
 fn key(cell: &Cell) -> WorldKey {
@@ -62,7 +68,12 @@ impl<'a> Worlds<'a> {
         for cell in cells {
             made.entry(key(cell)).or_insert_with(|| Shared { world: Arc::default(), cells: 0 }).cells += 1;
         }
-        Self { plan, origins: plan.sources.iter().map(|_| OnceLock::new()).collect(), made: Mutex::new(made) }
+        Self {
+            plan,
+            origins: plan.sources.iter().map(|_| OnceLock::new()).collect(),
+            specs: Mutex::default(),
+            made: Mutex::new(made),
+        }
     }
 
     fn origin(&self, source: usize) -> Result<Arc<Origin>, Error> {
@@ -75,19 +86,28 @@ impl<'a> Worlds<'a> {
         Ok(Arc::clone(slot.get_or_init(|| origin)))
     }
 
-    fn make(&self, cell: &Cell) -> Result<Made, Error> {
+    fn spec(&self, cell: &Cell) -> Result<Arc<WorldSpec>, Error> {
+        let (source, cluster, values, _) = key(cell);
+        let key = (source, cluster, values);
+        if let Some(spec) = self.specs.lock().map_err(|_| lost())?.get(&key) {
+            return Ok(Arc::clone(spec));
+        }
         let origin = self.origin(cell.source)?;
         let missing = || Error::Work("the plan names a file that it does not list; plan the sweep again".to_owned());
         let source = self.plan.sources.get(cell.source).ok_or_else(missing)?.path();
         let rules = self.plan.clusters.get(cell.cluster).ok_or_else(missing)?;
-        let spec = WorldSpec::new((&source, &origin), rules.as_deref(), &cell.world_values())?;
+        let spec = Arc::new(WorldSpec::new((&source, &origin), rules.as_deref(), &cell.world_values())?);
+        Ok(Arc::clone(self.specs.lock().map_err(|_| lost())?.entry(key).or_insert(spec)))
+    }
+
+    fn make(&self, cell: &Cell) -> Result<Made, Error> {
+        let spec = self.spec(cell)?;
         let world = spec.make(cell.seed).map_err(|error| Error::Work(format!("{}: {error}", cell.told())))?;
         Ok(Made { spec, world })
     }
 
     /// The world of a cell; made by the first that asks while the others wait.
     fn of(&self, cell: &Cell) -> Result<Arc<Made>, Error> {
-        let lost = || Error::Work("another cell ended badly".to_owned());
         let slot = {
             let made = self.made.lock().map_err(|_| lost())?;
             made.get(&key(cell)).map(|shared| Arc::clone(&shared.world)).ok_or_else(lost)?

@@ -184,19 +184,19 @@ pub struct Candidate {
     /// With how many seeds it was replayed.
     pub seeds: u64,
     /// The objective, relative to the baseline, with its 95 % interval by Student's t.
-    pub objective: Told3,
+    pub objective: MeanInterval,
     /// Whether all bounds hold in the mean.
     pub within_bounds: bool,
     /// Its metrics relative to the baseline, those of the objective and the bounds.
     pub relative: BTreeMap<String, f64>,
     /// Whether no other of the last round that holds the bounds is better in one of the objective's and bounds' metrics and as good
-    /// in the rest.
+    /// in the rest; if none of that round holds them, of as many of the best that do.
     pub on_front: bool,
 }
 
 /// A number with its interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Told3 {
+pub struct MeanInterval {
     /// The mean.
     pub mean: f64,
     /// Lower end.
@@ -205,7 +205,7 @@ pub struct Told3 {
     pub high: f64,
 }
 
-impl From<Estimate> for Told3 {
+impl From<Estimate> for MeanInterval {
     fn from(found: Estimate) -> Self {
         Self { mean: found.value, low: found.low, high: found.high }
     }
@@ -460,7 +460,7 @@ fn write(tuned: &Tuned, section: &TuneSection, out: &Path) -> Result<(), Error> 
     let heading = ["rank", "policy", "seeds", "objective", "low", "high", "within_bounds", "on_front"];
     table.write_record(heading.iter().copied().chain(metrics.iter().copied())).map_err(|error| broken(&error))?;
     for (number, found) in tuned.candidates.iter().enumerate() {
-        let Told3 { mean, low, high } = found.objective;
+        let MeanInterval { mean, low, high } = found.objective;
         let own = [
             (number + 1).to_string(),
             found.policy.clone(),

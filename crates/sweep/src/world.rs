@@ -6,11 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use resched_policies::PolicySpec;
-use resched_sim::{
-    Cluster, ClusterConfig, Kind, Options, Policy, Resources, RunRows, Workload, batch, load, load_records, replay,
-};
+use resched_sim::{Cluster, ClusterConfig, Options, Policy, RunRows, Workload, batch, load, load_records, replay};
 use resched_trace::formats::Collected;
-use resched_trace::run::{RunCluster, RunInfo};
+use resched_trace::run::RunInfo;
 use resched_trace::store::{Trace, sha256};
 use resched_trace::workload::{Workload as WorkloadFile, generate};
 use toml::{Table, Value as Toml};
@@ -238,12 +236,7 @@ impl WorldSpec {
             (_, Some(file)) => {
                 let mut made = Collected::default();
                 generate(file, seed, &mut made)?;
-                let slots = |slots: Option<i64>| slots.and_then(|slots| u32::try_from(slots).ok()).unwrap_or(0);
-                let machines = made.nodes.iter().map(|node| {
-                    let capacity = Resources([slots(node.map_slots), slots(node.reduce_slots)]);
-                    (node.host.clone(), node.rack.clone().unwrap_or_default(), capacity)
-                });
-                let cluster = Cluster::new(self.rules.clone(), machines)?;
+                let cluster = Cluster::of_rows(self.rules.clone(), &made.nodes)?;
                 let workload = load_records(&made.jobs, &cluster)?;
                 (cluster, workload)
             }
@@ -309,13 +302,7 @@ impl World {
                 let tally = replay(workload, &cluster, (label, &mut policy), &options, &mut rows, &mut |_| {});
                 info.events = tally.map_err(failed)?.events;
                 info.seed = *seed;
-                info.cluster = RunCluster {
-                    nodes: cluster.nodes().len() as u64,
-                    racks: cluster.racks().len() as u64,
-                    map_slots: cluster.slots(Kind::Map).into(),
-                    reduce_slots: cluster.slots(Kind::Reduce).into(),
-                    ..RunCluster::default()
-                };
+                info.cluster = cluster.in_short();
                 rows.finish()
             }
             Self::Production(loaded) => {
@@ -324,6 +311,7 @@ impl World {
                 let mut rows = batch::RunRows::new(workload, machines);
                 let tally = batch::replay(workload, machines, (label, &mut policy), &mut rows, &mut |_| {});
                 info.events = tally.map_err(failed)?.events;
+                info.cluster = machines.in_short();
                 rows.finish()
             }
         };

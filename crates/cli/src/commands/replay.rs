@@ -9,10 +9,8 @@ use std::time::Instant;
 use indicatif::ProgressBar;
 use resched_analysis::{Run, Summary};
 use resched_policies::{BATCH_POLICIES, PolicySpec, SiteConf};
-use resched_sim::{
-    Cluster, ClusterConfig, Kind, Options, Policy, RunWriter, Skipped, System, Workload, batch, load, replay,
-};
-use resched_trace::run::{self, RunCluster, RunInfo, RunSite, RunTrace};
+use resched_sim::{Cluster, ClusterConfig, Options, Policy, RunWriter, Skipped, Workload, batch, load, replay};
+use resched_trace::run::{self, RunInfo, RunSite, RunTrace};
 use resched_trace::store::{StagedDir, Trace};
 use resched_trace::workload::write_trace;
 use serde::Serialize;
@@ -270,7 +268,7 @@ impl Request<'_> {
     ) -> Result<bool, Failure> {
         let mut made = policy.build().map_err(Failure::request)?;
         let cluster = world.cluster.for_system(made.system())?;
-        let mut info = RunInfo { cluster: in_short(&cluster), skipped: world.skipped.clone(), ..info };
+        let mut info = RunInfo { cluster: cluster.in_short(), skipped: world.skipped.clone(), ..info };
         if self.resume && is_there(dir, &info, self.decisions) {
             return Ok(true);
         }
@@ -298,7 +296,7 @@ impl Request<'_> {
     ) -> Result<bool, Failure> {
         let mut made = policy.build_batch().map_err(Failure::request)?;
         let batch::Loaded { workload, machines, skipped } = world;
-        let mut info = RunInfo { cluster: machines_in_short(machines), skipped: skipped.clone(), ..info };
+        let mut info = RunInfo { cluster: machines.in_short(), skipped: skipped.clone(), ..info };
         if self.resume && is_there(dir, &info, self.decisions) {
             return Ok(true);
         }
@@ -348,35 +346,6 @@ impl World {
             *known = n.max(*known);
         }
         all
-    }
-}
-
-/// What `run.json` says of the machines of a production cluster.
-fn machines_in_short(machines: &batch::Machines) -> RunCluster {
-    let racks: BTreeSet<&str> = machines.nodes().iter().filter_map(|node| node.rack.as_deref()).collect();
-    let total = machines.total();
-    RunCluster {
-        nodes: machines.nodes().len() as u64,
-        racks: racks.len() as u64,
-        memory_mb: (total.memory > 0).then_some(total.memory >> 20),
-        vcores: Some(total.cpu / 1000),
-        ..RunCluster::default()
-    }
-}
-
-/// What `run.json` says of a cluster.
-fn in_short(cluster: &Cluster) -> RunCluster {
-    let [memory_mb, vcores] = match cluster.system() {
-        System::Slots => [None; 2],
-        System::Containers => cluster.total().0.map(|part| Some(part.into())),
-    };
-    RunCluster {
-        nodes: cluster.nodes().len() as u64,
-        racks: cluster.racks().len() as u64,
-        map_slots: cluster.slots(Kind::Map).into(),
-        reduce_slots: cluster.slots(Kind::Reduce).into(),
-        memory_mb,
-        vcores,
     }
 }
 

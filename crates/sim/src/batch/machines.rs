@@ -1,8 +1,9 @@
 //! The machines of a production cluster, and how they come, go and change.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use resched_trace::model::{NodeChange, NodeRow};
+use resched_trace::run::RunCluster;
 use resched_trace::store::Trace;
 use resched_trace::synthesise::host_name;
 
@@ -142,6 +143,19 @@ impl Machines {
     /// Which of the machines with enough room a task gets.
     pub fn placement(&self) -> Placement {
         self.placement
+    }
+
+    /// What `run.json` says of them.
+    pub fn in_short(&self) -> RunCluster {
+        let racks: BTreeSet<&str> = self.nodes().iter().filter_map(|node| node.rack.as_deref()).collect();
+        let total = self.total();
+        RunCluster {
+            nodes: self.nodes().len() as u64,
+            racks: racks.len() as u64,
+            memory_mb: (total.memory > 0).then_some(total.memory >> 20),
+            vcores: Some(total.cpu / 1000),
+            ..RunCluster::default()
+        }
     }
 
     /// What all offer at the start.
