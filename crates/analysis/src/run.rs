@@ -117,7 +117,7 @@ impl Run {
     /// # Errors
     /// [`Error::Frame`] if a metric cannot be computed.
     pub fn of_rows(info: RunInfo, rows: RunTables) -> Result<Self, Error> {
-        let tables = Tables::of_rows(&rows.jobs, &rows.attempts)?;
+        let tables = Tables::of_rows(&rows.jobs, rows.attempts)?;
         Ok(Self {
             label: info.label.clone(),
             origin: Origin::Replay(Box::new(info)),

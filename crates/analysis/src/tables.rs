@@ -2,6 +2,7 @@
 //!
 //! Parquet is read by `resched-trace`; the few columns that metrics need are copied into polars, batch by batch.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
@@ -64,7 +65,7 @@ impl Tables {
     ///
     /// # Errors
     /// [`Error::Frame`].
-    pub fn of_rows(jobs: &[JobRow], attempts: &[AttemptRow]) -> Result<Self, Error> {
+    pub fn of_rows(jobs: &[JobRow], attempts: Vec<AttemptRow>) -> Result<Self, Error> {
         let mut columns = JobColumns::default();
         for (row, job) in (0..).zip(jobs) {
             columns.index.entry(job.job_id.clone()).or_insert(row);
@@ -82,13 +83,13 @@ impl Tables {
                 continue;
             };
             tries.job.push(job);
-            tries.task_id.push(attempt.task_id.clone());
-            tries.kind.push(attempt.kind.as_str().to_owned());
+            tries.task_id.push(attempt.task_id);
+            tries.kind.push(attempt.kind.as_str().into());
             tries.start.push(attempt.start);
             tries.shuffle_finish.push(attempt.shuffle_finish);
             tries.finish.push(attempt.finish);
-            tries.outcome.push(attempt.outcome.as_str().to_owned());
-            tries.locality.push(attempt.locality.map(|locality| locality.as_str().to_owned()));
+            tries.outcome.push(attempt.outcome.as_str().into());
+            tries.locality.push(attempt.locality.map(|locality| locality.as_str().into()));
         }
         let unknown = (tries.of_unknown_job > 0).then(|| ("attempt-of-unknown-job".to_owned(), tries.of_unknown_job));
         Ok(Self { jobs: columns.finish()?, attempts: tries.finish()?, skipped: unknown.into_iter().collect() })
@@ -180,12 +181,12 @@ impl JobColumns {
 struct AttemptColumns {
     job: Vec<u32>,
     task_id: Vec<String>,
-    kind: Vec<String>,
+    kind: Vec<Cow<'static, str>>,
     start: Vec<Option<i64>>,
     shuffle_finish: Vec<Option<i64>>,
     finish: Vec<Option<i64>>,
-    outcome: Vec<String>,
-    locality: Vec<Option<String>>,
+    outcome: Vec<Cow<'static, str>>,
+    locality: Vec<Option<Cow<'static, str>>>,
     implausible: u64,
     of_unknown_job: u64,
 }
@@ -198,11 +199,12 @@ impl AttemptColumns {
         self.of_unknown_job += known.false_count() as u64;
         let batch = filter_record_batch(batch, &known)
             .map_err(|error| Error::frame("attempts")(PolarsError::ComputeError(error.to_string().into())))?;
-        for (name, column) in [("task_id", &mut self.task_id), ("kind", &mut self.kind), ("outcome", &mut self.outcome)]
-        {
-            column.extend(strings(&batch, name)?.iter().flatten().map(str::to_owned));
+        self.task_id.extend(strings(&batch, "task_id")?.iter().flatten().map(str::to_owned));
+        for (name, column) in [("kind", &mut self.kind), ("outcome", &mut self.outcome)] {
+            column.extend(strings(&batch, name)?.iter().flatten().map(|value| Cow::Owned(value.to_owned())));
         }
-        self.locality.extend(strings(&batch, "locality")?.iter().map(|value| value.map(str::to_owned)));
+        let locality = strings(&batch, "locality")?;
+        self.locality.extend(locality.iter().map(|value| value.map(|value| Cow::Owned(value.to_owned()))));
         for (name, column) in
             [("start", &mut self.start), ("shuffle_finish", &mut self.shuffle_finish), ("finish", &mut self.finish)]
         {
