@@ -19,6 +19,7 @@ mod roundtrip;
 mod site;
 mod support;
 mod sweep;
+mod sweep_engines;
 mod transform;
 mod validate;
 

@@ -2,10 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::net::TcpListener;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::support::{Dir, Tree, assert_same};
@@ -41,9 +39,9 @@ speedup = [1, 2.0]
 [variants.delay]
 D = { from = 0, to = 16, steps = 3 }
 "#;
-const CELLS: usize = 40;
+pub(crate) const CELLS: usize = 40;
 
-fn dir() -> Dir {
+pub(crate) fn dir() -> Dir {
     let dir = Dir::new();
     dir.write("workload.toml", WORKLOAD);
     dir.write("sweep.toml", SWEEP);
@@ -51,14 +49,14 @@ fn dir() -> Dir {
 }
 
 /// All that a sweep leaves.
-fn result(dir: &Dir, name: &str) -> Tree {
+pub(crate) fn result(dir: &Dir, name: &str) -> Tree {
     let tree = dir.tree(name);
     let hidden = tree.keys().filter(|path| path.file_name().unwrap().to_string_lossy().starts_with('.'));
     assert_eq!(hidden.count(), 0, "something temporary is left in {name}");
     tree
 }
 
-fn cells(dir: &Dir, name: &str) -> BTreeSet<PathBuf> {
+pub(crate) fn cells(dir: &Dir, name: &str) -> BTreeSet<PathBuf> {
     let Ok(entries) = fs::read_dir(dir.path(name).join("cells")) else { return BTreeSet::new() };
     let all = entries.map(|entry| PathBuf::from(entry.unwrap().file_name()));
     all.filter(|path| path.extension().is_some_and(|extension| extension == "parquet") && !path.starts_with("."))
@@ -66,7 +64,7 @@ fn cells(dir: &Dir, name: &str) -> BTreeSet<PathBuf> {
 }
 
 /// Waits until `ready`, two minutes at most.
-fn wait_until(what: &str, mut ready: impl FnMut() -> bool) {
+pub(crate) fn wait_until(what: &str, mut ready: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !ready() {
         assert!(begun.elapsed() < Duration::from_secs(120), "waited in vain: {what}");
@@ -130,7 +128,7 @@ fn a_batch_script_makes_the_same_cells() {
     let dir = dir();
     dir.ok(&["sweep", "sweep.toml", "--out", "one"]);
     dir.ok(&["sweep", "sweep.toml", "--out", "array", "--engine", "slurm", "--chunk", "7"]);
-    let script = dir.read("array/slurm_array.sh");
+    let script = dir.read("array/slurm/array.sh");
     assert!(script.contains("#SBATCH --array=0-5\n"), "{script}");
     let missing = dir.run(&["sweep", "merge", "array"]);
     assert_eq!(missing.code, Some(1));
@@ -138,14 +136,14 @@ fn a_batch_script_makes_the_same_cells() {
     // As Slurm would, in any order, and one task twice.
     for task in [3, 0, 5, 1, 4, 2, 3] {
         let run = Command::new("sh")
-            .arg(dir.path("array/slurm_array.sh"))
+            .arg(dir.path("array/slurm/array.sh"))
             .env("SLURM_ARRAY_TASK_ID", task.to_string())
             .output();
         assert!(run.unwrap().status.success());
     }
     dir.ok(&["sweep", "merge", "array"]);
     let mut array = result(&dir, "array");
-    array.remove(Path::new("slurm_array.sh"));
+    array.retain(|path, _| !path.starts_with("slurm"));
     assert_same(&result(&dir, "one"), &array, "array");
 }
 
@@ -213,109 +211,4 @@ fn wrong_requests_name_the_place_and_the_remedy() {
     dir.write("P/sweep.json", "{");
     let ran = dir.run(&["sweep", "merge", "P"]);
     assert!(ran.code == Some(1) && ran.stderr.contains("plan the sweep again"), "{ran:?}");
-}
-
-/// Processes that are killed when the test ends, however it does.
-struct Killed(Vec<Child>);
-
-impl Drop for Killed {
-    fn drop(&mut self) {
-        for child in &mut self.0 {
-            let _ = child.kill();
-            let _ = child.wait();
-        }
-    }
-}
-
-/// A scheduler with workers of one thread each, the scheduler first.
-fn dask_cluster(dask: &Path, workers: usize) -> (Killed, String) {
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let address = format!("tcp://127.0.0.1:{port}");
-    let start = |args: &[&str]| {
-        let mut command = Command::new(dask);
-        command.args(args).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        command.spawn().unwrap()
-    };
-    let port = port.to_string();
-    let mut all =
-        Killed(vec![start(&["scheduler", "--host", "127.0.0.1", "--port", &port, "--no-dashboard", "--no-show"])]);
-    for _ in 0..workers {
-        let worker = ["worker", &address, "--nthreads", "1", "--no-nanny", "--no-dashboard", "--death-timeout", "30"];
-        all.0.push(start(&worker));
-    }
-    (all, address)
-}
-
-/// A real Dask cluster on this machine: a worker is killed inside a cell, then the scheduler and the driver; a new cluster ends
-/// the sweep. `RESCHED_PYTHON` is a Python with `distributed`.
-#[test]
-fn dask_loses_no_cell_when_a_worker_then_the_scheduler_and_the_driver_are_killed() {
-    let Some(python) = std::env::var_os("RESCHED_PYTHON").map(PathBuf::from) else {
-        assert!(std::env::var_os("RESCHED_REQUIRE_DASK").is_none(), "RESCHED_PYTHON is not set");
-        eprintln!("skipped: RESCHED_PYTHON, a Python with `distributed`, is not set");
-        return;
-    };
-    let dask = python.with_file_name("dask");
-    let dir = dir();
-    dir.ok(&["sweep", "sweep.toml", "--out", "local"]);
-    // Counts starts, and gives time to kill the worker inside a cell. `exec`, so that the cell dies with its worker.
-    let log = dir.path("starts");
-    let script = format!(
-        "#!/bin/sh\necho \"$PPID $6\" >> '{}'\nsleep 0.3\nexec '{}' \"$@\"\n",
-        log.display(),
-        env!("CARGO_BIN_EXE_resched")
-    );
-    dir.write("counting", script);
-    fs::set_permissions(dir.path("counting"), fs::Permissions::from_mode(0o755)).unwrap();
-    let (python, program) = (python.display().to_string(), dir.path("counting").display().to_string());
-    let starts = || -> Vec<(String, String)> {
-        let text = fs::read_to_string(&log).unwrap_or_default();
-        text.lines().filter_map(|line| line.split_once(' ')).map(|(a, b)| (a.to_owned(), b.to_owned())).collect()
-    };
-    let drive = |address: &str| {
-        let args = [
-            "sweep",
-            "sweep.toml",
-            "--out",
-            "D",
-            "--engine",
-            "dask",
-            "--python",
-            &python,
-            "--program",
-            &program,
-            "--scheduler",
-            address,
-        ];
-        dir.command(&args)
-    };
-
-    let (mut cluster, address) = dask_cluster(&dask, 2);
-    let mut driver = Killed(vec![drive(&address).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()]);
-    wait_until("five cells of the first cluster", || cells(&dir, "D").len() >= 5);
-    // The cell that the first worker is in: its newest start.
-    let worker = cluster.0[1].id().to_string();
-    let known = starts().len();
-    wait_until("a start on the first worker", || starts().iter().skip(known).any(|(parent, _)| *parent == worker));
-    cluster.0[1].kill().unwrap();
-    let lost = starts().into_iter().rfind(|(parent, _)| *parent == worker).unwrap().1;
-    let done = cells(&dir, "D").len();
-    wait_until("more cells", || cells(&dir, "D").len() >= done + 3);
-    cluster.0[0].kill().unwrap();
-    driver.0[0].kill().unwrap();
-    drop((cluster, driver));
-    let done = cells(&dir, "D").len();
-    assert!(done < CELLS, "too late to kill anything");
-
-    let (_cluster, address) = dask_cluster(&dask, 1);
-    let ended = drive(&address).output().unwrap();
-    assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
-    let told = String::from_utf8_lossy(&ended.stderr).into_owned();
-    assert!(told.contains(&format!("dask: {} of {CELLS} tasks to do", CELLS - done)), "{told}");
-    assert!(
-        starts().iter().filter(|(_, cell)| *cell == lost).count() >= 2,
-        "the cell of the killed worker was started once"
-    );
-    assert!(starts().len() > CELLS);
-    assert_same(&result(&dir, "local"), &result(&dir, "D"), "Dask");
 }

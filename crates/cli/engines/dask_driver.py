@@ -2,9 +2,9 @@
 
     python dask_driver.py TASKS.json [--scheduler ADDRESS] [--workers N] [--retries N]
 
-TASKS.json: {"program": path, "folder": where it runs, "tasks": [{"args": [...], "results": [path, ...]}, ...]}. All workers see
-these paths. Without --scheduler a cluster of N workers is started on this machine. A task whose results are there is not
-run, so this may be stopped and started at any time. Exit status 1 if a task failed or a result is missing at the end.
+TASKS.json: {"program": path, "folder": where it runs, "tasks": [[argument, ...], ...]}. All workers see these paths. Without
+--scheduler a cluster of N workers is started on this machine. A task may run again: it passes over what is done, so this may
+be stopped and started at any time. Exit status 1 if a task failed.
 """
 
 import argparse
@@ -29,10 +29,6 @@ def run(program, folder, args):
         raise RuntimeError(f"{' '.join(args)}: {done.stderr.strip()}")
 
 
-def missing(tasks):
-    return [task for task in tasks if not task["results"] or not all(map(os.path.exists, task["results"]))]
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("tasks")
@@ -45,29 +41,26 @@ def main():
 
     with open(options.tasks, encoding="utf-8") as file:
         plan = json.load(file)
-    todo = missing(plan["tasks"])
-    print(f"dask: {len(todo)} of {len(plan['tasks'])} tasks to do", file=sys.stderr)
+    tasks = plan["tasks"]
+    cluster = None
+    if options.scheduler is None:
+        cluster = LocalCluster(n_workers=options.workers, threads_per_worker=1, dashboard_address=None)
     failed = 0
-    if todo:
-        cluster = None
-        if options.scheduler is None:
-            cluster = LocalCluster(n_workers=options.workers, threads_per_worker=1, dashboard_address=None)
-        with Client(options.scheduler or cluster) as client:
-            futures = [
-                client.submit(run, plan["program"], plan["folder"], task["args"], retries=options.retries, pure=False)
-                for task in todo
-            ]
-            for number, future in enumerate(as_completed(futures), start=1):
-                if future.status == "error":
-                    failed += 1
-                    print(f"dask: {future.exception()}", file=sys.stderr)
-                if number % 100 == 0:
-                    print(f"dask: {number} of {len(futures)} tasks done", file=sys.stderr)
-        if cluster is not None:
-            cluster.close()
-    left = sum(1 for task in missing(plan["tasks"]) if task["results"])
-    if failed or left:
-        print(f"dask: {failed} tasks failed, results of {left} are missing; run the command again", file=sys.stderr)
+    with Client(options.scheduler or cluster) as client:
+        futures = [
+            client.submit(run, plan["program"], plan["folder"], args, retries=options.retries, pure=False)
+            for args in tasks
+        ]
+        for number, future in enumerate(as_completed(futures), start=1):
+            if future.status == "error":
+                failed += 1
+                print(f"dask: {future.exception()}", file=sys.stderr)
+            if number % 100 == 0:
+                print(f"dask: {number} of {len(tasks)} tasks done", file=sys.stderr)
+    if cluster is not None:
+        cluster.close()
+    if failed:
+        print(f"dask: {failed} of {len(tasks)} tasks failed; run the command again", file=sys.stderr)
         sys.exit(1)
 
 

@@ -33,7 +33,7 @@ enum Command {
     Validate(commands::validate::Args),
     Calibrate(commands::calibrate::Args),
     Reproduce(commands::reproduce::Args),
-    Sweep(commands::sweep::Args),
+    Sweep(Box<commands::sweep::Args>),
     Tune(commands::tune::Args),
     Generate(commands::generate::Args),
     Export(commands::export::Args),

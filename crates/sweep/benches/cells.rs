@@ -7,7 +7,7 @@
 use std::path::Path;
 
 use divan::Bencher;
-use resched_sweep::{CellStore, Plan, SweepFile, carry_out};
+use resched_sweep::{CellStore, Location, Plan, SweepFile, carry_out};
 
 /// 50 seeds × 20 settings.
 const SWEEP: &str = r#"
@@ -34,7 +34,7 @@ fn plan() -> Plan {
 fn thousand_cells(bencher: Bencher<'_, '_>, threads: usize) {
     let plan = plan();
     bencher.with_inputs(|| tempfile::tempdir().unwrap()).bench_refs(|dir| {
-        let store = CellStore::open(dir.path()).unwrap();
+        let store = CellStore::open(&Location::Folder(dir.path().to_path_buf())).unwrap();
         carry_out(&plan, &plan.cells.iter().collect::<Vec<_>>(), &store, threads, &|_| {}).unwrap();
     });
 }

@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex, OnceLock};
 use resched_policies::PolicySpec;
 
 use crate::Error;
+use crate::cell_store::CellStore;
 use crate::plan::{Cell, Plan, identity};
-use crate::results::{CellResult, CellStore};
+use crate::results::CellResult;
 use crate::world::{Origin, World, WorldSpec};
 
 /// What a sweep tells while it works.
@@ -169,7 +170,7 @@ pub fn replay_alone(plan: &Plan) -> Result<(), Error> {
 /// # Errors
 /// The first error in the order of the cells; what was done before stays done.
 pub fn carry_out(plan: &Plan, cells: &[&Cell], store: &CellStore, threads: usize, told: Told<'_>) -> Result<(), Error> {
-    let missing: Vec<&Cell> = cells.iter().copied().filter(|cell| !store.has(cell)).collect();
+    let missing: Vec<&Cell> = store.missing(cells)?.into_iter().map(|(_, cell)| cell).collect();
     told(Progress::Begin { cells: cells.len() as u64, done: (cells.len() - missing.len()) as u64 });
     let worlds = Worlds::new(plan, &missing);
     let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));

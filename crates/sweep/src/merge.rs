@@ -16,12 +16,13 @@ use resched_analysis::compare::Estimate;
 use resched_trace::store::write_file;
 
 use crate::Error;
+use crate::cell_store::CellStore;
 use crate::figures::figures;
 use crate::file::SweepFile;
 use crate::metrics::METRICS;
 use crate::page::page;
 use crate::plan::{Cell, Plan};
-use crate::results::{CellResult, CellStore, Measurements};
+use crate::results::{CellResult, Measurements};
 use crate::statistics::{Group, differences, dominance, groups, ranking};
 
 /// The folder of the figures.
@@ -47,7 +48,7 @@ impl Merged {
     /// [`Error::Work`] that names what is missing; [`Error::Damaged`].
     pub fn read(plan: Plan, store: &CellStore) -> Result<Self, Error> {
         let file = plan.sweep()?;
-        let results = plan.cells.iter().map(|cell| store.get(&cell.id)).collect::<Result<Vec<_>, Error>>()?;
+        let results = store.get_all(&plan.cells.iter().collect::<Vec<_>>())?;
         let missing: Vec<usize> =
             (0..results.len()).filter(|&place| results.get(place).is_some_and(Option::is_none)).collect();
         if !missing.is_empty() {

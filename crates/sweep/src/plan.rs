@@ -1,16 +1,17 @@
 //! The plan of a sweep: its cells, each with an identity, in a manifest that any engine can carry out.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use resched_trace::store::{sha256, write_file};
+use resched_trace::store::sha256;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
+use crate::cell_store::CellStore;
 use crate::design::{Setting, settings};
 use crate::file::{SourcePath, SweepFile, Variant};
+use crate::location::Location;
 use crate::values::Value;
 use crate::world::{Origin, WorldSpec, policy_files};
 
@@ -53,6 +54,9 @@ pub struct Plan {
     pub name: String,
     /// The sweep file: its path, and its text when the plan was made.
     pub file: FileCopy,
+    /// Where the cells' results are kept, with a copy of this for those who make them; null: beside this.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub results: Option<Location>,
     /// What is replayed.
     pub(crate) sources: Vec<SourceEntry>,
     /// Cluster files; null: default rules.
@@ -106,6 +110,7 @@ impl Plan {
             written_by: concat!("resched ", env!("CARGO_PKG_VERSION")).to_owned(),
             name: file.name.clone(),
             file: FileCopy { path: absolute(path), text: text.to_owned() },
+            results: None,
             sources: sources.collect(),
             clusters: clusters.collect(),
             cells: Vec::new(),
@@ -114,40 +119,60 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Writes the manifest into the folder `dir`.
+    /// Writes the manifest into the folder `dir`, and to where the results are kept.
     ///
     /// # Errors
-    /// [`Error::Store`] if it cannot be written.
+    /// [`Error::Store`] or [`Error::Work`] if it cannot be written.
     pub fn write(&self, dir: &Path) -> Result<(), Error> {
         let mut json =
             serde_json::to_vec(self).map_err(|error| Error::Work(format!("the plan cannot be encoded: {error}")))?;
         json.push(b'\n');
-        fs::create_dir_all(dir).map_err(resched_trace::Error::io(dir, "make"))?;
-        Ok(write_file(&dir.join(MARKER), &json)?)
+        if let Some(results) = &self.results {
+            results.open()?.write(MARKER, json.clone())?;
+        }
+        Location::Folder(dir.to_path_buf()).open()?.write(MARKER, json)
     }
 
-    /// Reads a manifest; `path` is the file, or the folder that holds it.
+    /// Reads the manifest that is there.
     ///
     /// # Errors
     /// [`Error::Request`] if there is none, [`Error::Damaged`] if it is damaged or of another version.
-    pub fn read(path: &Path) -> Result<Self, Error> {
-        let path = if path.is_dir() { path.join(MARKER) } else { path.to_path_buf() };
-        let shown = path.display().to_string();
-        let text = fs::read(&path).map_err(|error| {
-            Error::Request(format!("{shown}: expected the plan of a sweep, but it cannot be read ({error}); make it with `resched sweep plan`"))
+    pub fn read(at: &Location) -> Result<Self, Error> {
+        let place = at.open()?;
+        let shown = place.shown(MARKER);
+        let text = place.read(MARKER)?.ok_or_else(|| {
+            Error::Request(format!(
+                "{shown}: expected the plan of a sweep, found nothing; make it with `resched sweep plan`"
+            ))
         })?;
-        let damaged = |problem: String| Error::Damaged {
-            path: shown.clone(),
-            problem,
-            remedy: "plan the sweep again".to_owned(),
-        };
-        let value: serde_json::Value =
-            serde_json::from_slice(&text).map_err(|error| damaged(format!("it is damaged ({error})")))?;
+        let damaged =
+            |problem: String| Error::Damaged { path: shown, problem, remedy: "plan the sweep again".to_owned() };
+        Self::parse(&text).map_err(damaged)
+    }
+
+    fn parse(text: &[u8]) -> Result<Self, String> {
+        let broken = |error: serde_json::Error| format!("it is damaged ({error})");
+        let value: serde_json::Value = serde_json::from_slice(text).map_err(broken)?;
         let version = value.get("format_version").and_then(serde_json::Value::as_u64);
         if version != Some(FORMAT_VERSION.into()) {
-            return Err(damaged(format!("expected a plan of version {FORMAT_VERSION}, found {version:?}")));
+            return Err(format!("expected a plan of version {FORMAT_VERSION}, found {version:?}"));
         }
-        serde_json::from_value(value).map_err(|error| damaged(format!("it is damaged ({error})")))
+        let plan: Self = serde_json::from_value(value).map_err(broken)?;
+        // Ids name files.
+        match plan.cells.iter().find(|cell| !cell.id.bytes().all(|byte| byte.is_ascii_hexdigit())) {
+            Some(cell) => {
+                Err(format!("it is damaged (expected hexadecimal digits as a cell's id, found `{}`)", cell.id))
+            }
+            None => Ok(plan),
+        }
+    }
+
+    /// Where its cells' results are, of a plan that was read from `at` or written there.
+    ///
+    /// # Errors
+    /// As [`CellStore::open`].
+    pub fn store(&self, at: &Location) -> Result<CellStore, Error> {
+        CellStore::open(self.results.as_ref().unwrap_or(at))
     }
 
     /// How many different seeds its cells have.

@@ -1,8 +1,6 @@
 //! The result of a cell: its metrics and its jobs' times, as one Parquet file that is there whole or not at all.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow::array::{Array, Float64Array, StringArray};
@@ -13,14 +11,9 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use resched_analysis::Run;
-use resched_trace::store::write_file;
 
-use crate::Error;
 use crate::metrics::measure;
-use crate::plan::Cell;
 
-/// The folder of the cells' files in that of the sweep.
-pub const CELLS: &str = "cells";
 /// Metrics of a job that a cell keeps.
 const JOB_METRICS: [&str; 2] = ["completion", "waiting"];
 
@@ -77,14 +70,14 @@ impl CellResult {
     }
 
     /// The file of it.
-    fn encode(&self, id: &str) -> Result<Vec<u8>, String> {
+    pub(crate) fn encode(&self, id: &str) -> Result<Vec<u8>, String> {
         let mut writer = Measurements::new(Vec::new())?;
         writer.add(id, &self.rows)?;
         writer.finish()
     }
 
     /// Reads the file of a cell.
-    fn decode(bytes: Vec<u8>) -> Result<Self, String> {
+    pub(crate) fn decode(bytes: Vec<u8>) -> Result<Self, String> {
         let text = |error: &dyn std::fmt::Display| error.to_string();
         let builder =
             ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(bytes)).map_err(|error| text(&error))?;
@@ -147,77 +140,5 @@ impl<W: std::io::Write + Send> Measurements<W> {
 
     pub(crate) fn finish(self) -> Result<W, String> {
         self.writer.into_inner().map_err(|error| error.to_string())
-    }
-}
-
-/// Where the cells' files are kept.
-#[derive(Debug, Clone)]
-pub struct CellStore {
-    folder: PathBuf,
-}
-
-impl CellStore {
-    /// The cells of the sweep in `dir`; the folder is made.
-    ///
-    /// # Errors
-    /// [`Error::Store`] if it cannot be made.
-    pub fn open(dir: &Path) -> Result<Self, Error> {
-        let folder = dir.join(CELLS);
-        fs::create_dir_all(&folder).map_err(resched_trace::Error::io(&folder, "make"))?;
-        Ok(Self { folder })
-    }
-
-    /// The file of the cell with that id.
-    pub fn path(&self, id: &str) -> PathBuf {
-        self.folder.join(format!("{id}.parquet"))
-    }
-
-    /// Whether a cell is done.
-    pub fn has(&self, cell: &Cell) -> bool {
-        self.path(&cell.id).is_file()
-    }
-
-    /// Keeps the result of a cell.
-    ///
-    /// # Errors
-    /// [`Error::Store`] if it cannot be written.
-    pub(crate) fn put(&self, id: &str, result: &CellResult) -> Result<(), Error> {
-        let bytes =
-            result.encode(id).map_err(|problem| Error::Work(format!("cell {id} cannot be encoded: {problem}")))?;
-        Ok(write_file(&self.path(id), &bytes)?)
-    }
-
-    /// The result of a cell; `None` if it is not done.
-    ///
-    /// # Errors
-    /// [`Error::Damaged`] if its file is.
-    pub fn get(&self, id: &str) -> Result<Option<CellResult>, Error> {
-        let path = self.path(id);
-        let bytes = match fs::read(&path) {
-            Ok(bytes) => bytes,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(resched_trace::Error::io(&path, "read")(error).into()),
-        };
-        let damaged = |problem| Error::Damaged {
-            path: path.display().to_string(),
-            problem,
-            remedy: "remove it, and run the sweep again".to_owned(),
-        };
-        CellResult::decode(bytes).map(Some).map_err(damaged)
-    }
-
-    /// Removes what killed processes left half-written. Only when no other process works on the sweep.
-    ///
-    /// # Errors
-    /// [`Error::Store`] if the folder cannot be listed.
-    pub fn sweep_up(&self) -> Result<(), Error> {
-        let entries = fs::read_dir(&self.folder).map_err(resched_trace::Error::io(&self.folder, "list"))?;
-        for entry in entries.flatten() {
-            if entry.file_name().to_string_lossy().starts_with('.') {
-                // What cannot be removed stays; it is in nobody's way.
-                let _ = fs::remove_file(entry.path());
-            }
-        }
-        Ok(())
     }
 }

@@ -1,27 +1,27 @@
 //! `resched tune`: the parameters that make an objective small, by successive halving over seeds.
 //!
-//! Many settings are tried with few seeds; the better part of them goes on with more seeds, and so on (successive halving: Karnin,
-//! Koren, Somekh 2013; Jamieson, Talwalkar 2016). So most replays are spent on settings that may win. All settings and the
-//! baseline see the same seeds, and the objective is relative to the baseline seed by seed, so that easy and hard seeds weigh the
-//! same.
+//! All settings and the baseline see the same seeds, and the objective is relative to the baseline seed by seed, so that easy and
+//! hard seeds weigh the same.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use resched_analysis::compare::Estimate;
-use resched_analysis::distribution::mean;
 use resched_analysis::repeats::t_interval;
 use resched_report::{Cloud, Scatter, draw_scatter, png};
 use resched_trace::store::write_file;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
+use crate::cell_store::CellStore;
 use crate::design::{Setting, settings};
 use crate::file::{Axis, Design, DesignKind, SweepFile, Variant};
+use crate::halving::{Round, Score, excess, successive_halving};
 use crate::local::{Told, carry_out};
+use crate::location::Location;
 use crate::metrics::Metric;
-use crate::plan::Plan;
-use crate::results::{CellResult, CellStore};
+use crate::plan::{Cell, Plan};
+use crate::results::CellResult;
 use crate::statistics::pareto_front;
 use crate::values::Values;
 
@@ -107,75 +107,6 @@ fn varies(variant: &Variant) -> bool {
     variant.axes.iter().any(|axis| axis.values.varies())
 }
 
-/// What a bound that is broken by its whole baseline costs of the objective, while it may still be met with more seeds.
-const PENALTY: f64 = 10.0;
-
-/// What a setting scored with one seed.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Score {
-    /// The objective: smaller is better.
-    pub objective: f64,
-    /// By how much the tightest bound is broken; below 0 if all hold.
-    pub excess: f64,
-}
-
-/// A round of [`successive_halving`].
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Round {
-    /// With how many seeds each setting was replayed by its end.
-    pub seeds: u64,
-    /// The settings, the best first.
-    pub ranking: Vec<usize>,
-}
-
-/// Successive halving over `candidates` settings: in each round `score` is asked for the scores of some settings with some seeds
-/// (numbered from 0), by setting, then seed; the better `1/keep_one_of` of them go on with `keep_one_of` times the seeds, up to
-/// `most_seeds`. Ends with one setting, or when the seeds are used up. In the last round a setting that breaks a bound in the
-/// mean comes after all that do not; before, when that is not sure yet, each hundredth of excess costs a tenth of objective.
-///
-/// # Errors
-/// What `score` says.
-pub fn successive_halving<E>(
-    candidates: usize,
-    keep_one_of: usize,
-    first_seeds: u64,
-    most_seeds: u64,
-    mut score: impl FnMut(&[usize], std::ops::Range<u64>) -> Result<Vec<Vec<Score>>, E>,
-) -> Result<Vec<Round>, E> {
-    let mut known: Vec<Vec<Score>> = vec![Vec::new(); candidates];
-    let mut alive: Vec<usize> = (0..candidates).collect();
-    let (mut done, mut seeds) = (0, first_seeds.clamp(1, most_seeds.max(1)));
-    let mut rounds = Vec::new();
-    loop {
-        for (place, scores) in alive.iter().zip(score(&alive, done..seeds)?) {
-            if let Some(known) = known.get_mut(*place) {
-                known.extend(scores);
-            }
-        }
-        done = seeds;
-        let is_last = alive.len() <= 1 || seeds >= most_seeds;
-        let rank = |place: usize| {
-            let scores = known.get(place).map_or(&[][..], Vec::as_slice);
-            let of =
-                |part: fn(&Score) -> f64| mean(&scores.iter().map(part).collect::<Vec<_>>()).unwrap_or(f64::INFINITY);
-            let (objective, excess) = (of(|score| score.objective), of(|score| score.excess).max(0.0));
-            if is_last { (excess, objective) } else { (0.0, objective + PENALTY * excess) }
-        };
-        let ranks: BTreeMap<usize, (f64, f64)> = alive.iter().map(|&place| (place, rank(place))).collect();
-        alive.sort_by(|a, b| {
-            let ((x, u), (y, v)) =
-                (ranks.get(a).copied().unwrap_or_default(), ranks.get(b).copied().unwrap_or_default());
-            x.total_cmp(&y).then(u.total_cmp(&v)).then(a.cmp(b))
-        });
-        rounds.push(Round { seeds, ranking: alive.clone() });
-        if is_last {
-            return Ok(rounds);
-        }
-        alive.truncate(alive.len().div_ceil(keep_one_of.max(2)));
-        seeds = seeds.saturating_mul(keep_one_of.max(2) as u64).min(most_seeds);
-    }
-}
-
 /// A setting with what came of it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Candidate {
@@ -187,10 +118,10 @@ pub struct Candidate {
     pub objective: MeanInterval,
     /// Whether all bounds hold in the mean.
     pub within_bounds: bool,
-    /// Its metrics relative to the baseline, those of the objective and the bounds.
-    pub relative: BTreeMap<String, f64>,
-    /// Whether no other of the last round that holds the bounds is better in one of the objective's and bounds' metrics and as good
-    /// in the rest; if none of that round holds them, of as many of the best that do.
+    /// Its metrics relative to the baseline, those of the objective and the bounds, with their 95 % intervals.
+    pub relative: BTreeMap<String, MeanInterval>,
+    /// Whether it holds the bounds, and no other of the last round that does is better in one of the objective's and bounds'
+    /// metrics and as good in the rest.
     pub on_front: bool,
 }
 
@@ -218,7 +149,8 @@ pub struct Tuned {
     pub name: String,
     /// The baseline that all is relative to.
     pub baseline: String,
-    /// All settings that were tried, the best first: those of the last round, then those of the round before, and so on.
+    /// All settings that were tried, the best first: those of the last round, then those of the round before, and so on. The first
+    /// breaks a bound only if no setting is known to hold them all.
     pub candidates: Vec<Candidate>,
     /// Replays that were made in all, the baseline's included.
     pub replays: u64,
@@ -254,7 +186,7 @@ pub fn tune(
         baseline.axes.iter().map(|axis| (axis.key.clone(), first(&axis.values))).collect(),
         "baseline",
     );
-    let store = CellStore::open(out)?;
+    let store = CellStore::open(&Location::Folder(out.to_path_buf()))?;
     let mut results: BTreeMap<(usize, u64), CellResult> = BTreeMap::new();
     let mut base: BTreeMap<u64, CellResult> = BTreeMap::new();
     let mut ids = BTreeSet::new();
@@ -271,10 +203,10 @@ pub fn tune(
             let round =
                 SweepFile { variants, seeds: seeds.clone(), baseline: 0, design: Design::default(), ..file.clone() };
             let plan = Plan::new(&round, path, text)?;
-            carry_out(&plan, &plan.cells.iter().collect::<Vec<_>>(), &store, threads, told)?;
-            for cell in &plan.cells {
-                let missing = || Error::Work(format!("cell {} is missing", cell.id));
-                let result = store.get(&cell.id)?.ok_or_else(missing)?;
+            let cells: Vec<&Cell> = plan.cells.iter().collect();
+            carry_out(&plan, &cells, &store, threads, told)?;
+            for (cell, result) in cells.iter().zip(store.get_all(&cells)?) {
+                let result = result.ok_or_else(|| Error::Work(format!("cell {} is missing", cell.id)))?;
                 ids.insert(cell.id.clone());
                 match cell.variant.strip_prefix(CANDIDATE).and_then(|number| number.parse::<usize>().ok()) {
                     None => {
@@ -290,7 +222,7 @@ pub fn tune(
             }
             let score = |place: usize, seed: u64| {
                 let pair = results.get(&(place, seed)).zip(base.get(&seed));
-                let worst = Score { objective: f64::INFINITY, excess: f64::INFINITY };
+                let worst = Score { objective: f64::INFINITY, excesses: vec![f64::INFINITY; section.bounds.len()] };
                 pair.map_or(worst, |(own, base)| section.score(own, base))
             };
             Ok(alive.iter().map(|&place| seeds.iter().map(|&seed| score(place, seed)).collect()).collect())
@@ -370,8 +302,7 @@ impl TuneSection {
             let over = bound.at_most.map(|most| relative - most);
             over.or(bound.at_least.map(|least| least - relative)).unwrap_or(0.0)
         };
-        let excess = self.bounds.iter().map(excess).fold(f64::NEG_INFINITY, f64::max);
-        Score { objective, excess: if self.bounds.is_empty() { 0.0 } else { excess } }
+        Score { objective, excesses: self.bounds.iter().map(excess).collect() }
     }
 }
 
@@ -393,25 +324,16 @@ impl Search<'_> {
     fn candidate(&self, place: usize) -> Option<Candidate> {
         let pairs = self.pairs(place);
         let scores: Vec<Score> = pairs.iter().map(|(own, base)| self.section.score(own, base)).collect();
-        let relative = |metric: &str| {
-            mean(&pairs.iter().map(|(own, base)| TuneSection::relative(metric, own, base)).collect::<Vec<_>>())
-        };
-        let relative: BTreeMap<String, f64> = self
-            .section
-            .metrics()
-            .into_iter()
-            .filter_map(|metric| Some((metric.to_owned(), relative(metric)?)))
-            .collect();
-        let holds = |bound: &Bound| {
-            let found = relative.get(&bound.metric).copied().unwrap_or(f64::INFINITY);
-            bound.at_most.is_none_or(|most| found <= most) && bound.at_least.is_none_or(|least| found >= least)
-        };
+        let interval = |values: Vec<f64>| Some(MeanInterval::from(t_interval(&values)?));
+        let relative =
+            |metric: &str| interval(pairs.iter().map(|(own, base)| TuneSection::relative(metric, own, base)).collect());
+        let metrics = self.section.metrics().into_iter();
         Some(Candidate {
             policy: self.policies.get(place)?.clone(),
             seeds: scores.len() as u64,
-            objective: t_interval(&scores.iter().map(|score| score.objective).collect::<Vec<_>>())?.into(),
-            within_bounds: self.section.bounds.iter().all(holds),
-            relative,
+            objective: interval(scores.iter().map(|score| score.objective).collect())?,
+            within_bounds: excess(&scores) <= 0.0,
+            relative: metrics.filter_map(|metric| Some((metric.to_owned(), relative(metric)?))).collect(),
             on_front: false,
         })
     }
@@ -422,10 +344,6 @@ impl Search<'_> {
         let mut all: Vec<Candidate> =
             places.filter(|place| seen.insert(*place)).filter_map(|place| self.candidate(place)).collect();
         let last = rounds.last().map_or(0, |round| round.ranking.len());
-        if !all.iter().take(last).any(|found| found.within_bounds) {
-            // What an earlier round gave up and holds the bounds is a better answer than what breaks them.
-            all.sort_by_key(|found| !found.within_bounds);
-        }
         let costs: Vec<(bool, Vec<f64>)> =
             all.iter().take(last).map(|found| (found.within_bounds, costs(found))).collect();
         for (candidate, own) in all.iter_mut().zip(&costs) {
@@ -438,9 +356,9 @@ impl Search<'_> {
 
 /// The metrics of a candidate such that less is better.
 fn costs(candidate: &Candidate) -> Vec<f64> {
-    let cost = |(name, relative): (&String, &f64)| {
+    let cost = |(name, relative): (&String, &MeanInterval)| {
         let less = Metric::named(name).is_ok_and(|metric| metric.less_is_better);
-        if less { *relative } else { -relative }
+        if less { relative.mean } else { -relative.mean }
     };
     candidate.relative.iter().map(cost).collect()
 }
@@ -457,29 +375,31 @@ fn write(tuned: &Tuned, section: &TuneSection, out: &Path) -> Result<(), Error> 
     write_file(&out.join("tuned.json"), json.as_bytes())?;
     let metrics: Vec<&str> = section.metrics().into_iter().collect();
     let mut table = csv::Writer::from_writer(Vec::new());
-    let heading = ["rank", "policy", "seeds", "objective", "low", "high", "within_bounds", "on_front"];
-    table.write_record(heading.iter().copied().chain(metrics.iter().copied())).map_err(|error| broken(&error))?;
+    let heading = ["rank", "policy", "seeds", "within_bounds", "on_front"].map(str::to_owned);
+    let interval_of = |name: &str| [name.to_owned(), format!("{name}_low"), format!("{name}_high")];
+    let columns = std::iter::once("objective").chain(metrics.iter().copied()).flat_map(interval_of);
+    table.write_record(heading.into_iter().chain(columns)).map_err(|error| broken(&error))?;
     for (number, found) in tuned.candidates.iter().enumerate() {
-        let MeanInterval { mean, low, high } = found.objective;
         let own = [
             (number + 1).to_string(),
             found.policy.clone(),
             found.seeds.to_string(),
-            mean.to_string(),
-            low.to_string(),
-            high.to_string(),
             found.within_bounds.to_string(),
             found.on_front.to_string(),
         ];
-        let relative =
-            metrics.iter().map(|metric| found.relative.get(*metric).map_or_else(String::new, f64::to_string));
-        table.write_record(own.into_iter().chain(relative)).map_err(|error| broken(&error))?;
+        let relative = metrics.iter().map(|metric| found.relative.get(*metric));
+        let numbers = std::iter::once(Some(&found.objective)).chain(relative).flat_map(|found| {
+            found.map_or_else(Default::default, |found| {
+                [found.mean, found.low, found.high].map(|number| number.to_string())
+            })
+        });
+        table.write_record(own.into_iter().chain(numbers)).map_err(|error| broken(&error))?;
     }
     write_file(&out.join("candidates.csv"), &table.into_inner().map_err(|error| broken(&error))?)?;
     // Two metrics make a picture.
     let mut named = metrics.iter().filter_map(|name| Metric::named(name).ok());
     let (Some(x), Some(y)) = (named.next(), named.next()) else { return Ok(()) };
-    let point = |found: &Candidate| Some((*found.relative.get(x.name)?, *found.relative.get(y.name)?));
+    let point = |found: &Candidate| Some((found.relative.get(x.name)?.mean, found.relative.get(y.name)?.mean));
     let cloud = |label: &str, keep: &dyn Fn(&Candidate) -> bool| Cloud {
         label: label.to_owned(),
         points: tuned.candidates.iter().filter(|found| keep(found)).filter_map(point).collect(),
@@ -498,88 +418,4 @@ fn write(tuned: &Tuned, section: &TuneSection, out: &Path) -> Result<(), Error> 
         write_file(&out.join("candidates.png"), &png("candidates", &svg)?)?;
     }
     Ok(())
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used)]
-mod tests {
-    use std::convert::Infallible;
-
-    use rand::RngExt;
-    use resched_trace::draws::{Purpose, stream};
-
-    use super::*;
-
-    /// A noisy bowl over [0, 1] with its bottom at 0.7, at settings that are spread evenly. The noise is normal (to the eye: the sum
-    /// of twelve even draws), with a deviation of 0.05.
-    fn noisy(place: usize, of: usize, seed: u64) -> f64 {
-        let x = (place as f64 + 0.5) / of as f64;
-        let mut rng = stream(seed, Purpose::SweepDesign, &[place as u64]);
-        let noise: f64 = (0..12).map(|_| rng.random::<f64>()).sum::<f64>() - 6.0;
-        (x - 0.7).powi(2) + 0.05 * noise
-    }
-
-    fn score(objective: f64) -> Score {
-        Score { objective, excess: 0.0 }
-    }
-
-    #[test]
-    fn the_planted_optimum_is_found() {
-        let rounds = successive_halving(81, 3, 1, 81, |alive, seeds| {
-            Ok::<_, Infallible>(
-                alive.iter().map(|&place| seeds.clone().map(|seed| score(noisy(place, 81, seed))).collect()).collect(),
-            )
-        })
-        .unwrap();
-        assert_eq!(
-            rounds.iter().map(|round| (round.seeds, round.ranking.len())).collect::<Vec<_>>(),
-            [(1, 81), (3, 27), (9, 9), (27, 3), (81, 1)]
-        );
-        let winner = rounds.last().unwrap().ranking[0];
-        let x = (winner as f64 + 0.5) / 81.0;
-        assert!((x - 0.7).abs() < 0.1, "{x}");
-    }
-
-    /// The mean regret over 200 searches, of random search at the same number of evaluations and with as many seeds a setting as
-    /// suit it best.
-    #[test]
-    fn halving_beats_random_search_at_equal_cost() {
-        let regret = |place: usize| ((place as f64 + 0.5) / 81.0 - 0.7).powi(2);
-        let (mut halving, mut random) = (0.0, [0.0; 4]);
-        for trial in 0..200u64 {
-            let seed = |seed: u64| seed + 1_000 * trial;
-            let mut evaluations = 0;
-            let rounds = successive_halving(81, 3, 1, 81, |alive, seeds| {
-                evaluations += alive.len() as u64 * (seeds.end - seeds.start);
-                Ok::<_, Infallible>(
-                    alive
-                        .iter()
-                        .map(|&place| seeds.clone().map(|s| score(noisy(place, 81, seed(s)))).collect())
-                        .collect(),
-                )
-            })
-            .unwrap();
-            halving += regret(rounds.last().unwrap().ranking[0]);
-            for (random, each) in random.iter_mut().zip([1, 3, 9, 27]) {
-                let mut rng = stream(trial, Purpose::SweepDesign, &[each]);
-                let tried = (0..evaluations / each).map(|_| {
-                    let place = rng.random_range(0..81usize);
-                    let found: Vec<f64> = (0..each).map(|s| noisy(place, 81, seed(s))).collect();
-                    (mean(&found).unwrap(), place)
-                });
-                *random += regret(tried.min_by(|a, b| a.0.total_cmp(&b.0)).unwrap().1);
-            }
-        }
-        assert!(random.iter().all(|random| halving < *random), "halving {halving}, random {random:?}");
-    }
-
-    #[test]
-    fn a_setting_that_breaks_a_bound_comes_last() {
-        let rounds = successive_halving(3, 2, 2, 2, |alive, seeds| {
-            let score = |place: usize| Score { objective: place as f64, excess: if place == 0 { 0.1 } else { -0.1 } };
-            Ok::<_, Infallible>(alive.iter().map(|&place| seeds.clone().map(|_| score(place)).collect()).collect())
-        })
-        .unwrap();
-        assert_eq!(rounds, [Round { seeds: 2, ranking: vec![1, 2, 0] }]);
-    }
 }

@@ -11,7 +11,7 @@ use resched_trace::store::Manifest;
 use resched_trace::synthesise::Rules;
 use resched_trace::workload::explain_toml;
 
-use super::engine::DaskArgs;
+use super::engine::{DaskArgs, ProgramArgs};
 use super::ingest_steps;
 use crate::failure::Failure;
 use crate::output::{count, print};
@@ -49,6 +49,8 @@ pub(crate) struct Args {
     engine: Engine,
     #[command(flatten)]
     dask: DaskArgs,
+    #[command(flatten)]
+    program: ProgramArgs,
     /// Tables whose facts take more than twice as many bytes are written in parts of about this size.
     #[arg(long, value_name = "BYTES", hide = true)]
     partition_bytes: Option<NonZeroU64>,
@@ -72,7 +74,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         partition_bytes: args.partition_bytes,
     };
     if args.engine == Engine::Dask {
-        return ingest_steps::on_dask(&args.paths, &args.out, &options, &args.dask);
+        return ingest_steps::on_dask(&args.paths, &args.out, &options, (&args.dask, &args.program));
     }
     let manifest = ingest(&args.paths, &args.out, &options, &mut IngestProgress::new());
     if manifest.is_err() {

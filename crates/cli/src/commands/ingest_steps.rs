@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use resched_trace::ingest::{Options, plan_tables, tables};
 use serde::Serialize;
 
-use super::engine::{DaskArgs, Task, dask};
+use super::engine::{DaskArgs, ProgramArgs, Task, dask};
 use super::ingest::told;
 use crate::failure::Failure;
 use crate::output::{print, print_json};
@@ -78,14 +78,18 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Failure> {
 }
 
 /// An ingest of tables whose shards are read by the workers of a Dask cluster; here they are brought together.
-pub(super) fn on_dask(paths: &[PathBuf], out: &Path, options: &Options, args: &DaskArgs) -> Result<(), Failure> {
+pub(super) fn on_dask(
+    paths: &[PathBuf],
+    out: &Path,
+    options: &Options,
+    (args, program): (&DaskArgs, &ProgramArgs),
+) -> Result<(), Failure> {
     let plan = plan_tables(paths, options)?;
     let file = tables::write_plan(&plan, out)?.display().to_string();
     let task = |number: usize| {
-        let args = ["ingest-shard", "--plan", &file, "--index", &number.to_string()].map(str::to_owned);
         // A shard that is done is passed over by the call itself.
-        Task { args: args.into(), results: Vec::new() }
+        ["ingest-shard", "--plan", &file, "--index", &number.to_string()].map(str::to_owned).into()
     };
-    dask(&(0..plan.shards().len()).map(task).collect::<Vec<_>>(), args)?;
+    dask(&(0..plan.shards().len()).map(task).collect::<Vec<Task>>(), args, program)?;
     merge(&MergeArgs { plan: PathBuf::from(file), threads: options.threads })
 }

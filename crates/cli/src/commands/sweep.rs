@@ -4,8 +4,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Subcommand, ValueEnum};
-use resched_sweep::{CELLS, Cell, CellStore, MARKER, Merged, Plan, Progress, SweepFile, carry_out};
+use resched_sweep::{CELLS, Cell, CellStore, Location, MARKER, Merged, Plan, Progress, SweepFile, carry_out};
 use serde::Serialize;
 
 use super::engine;
@@ -32,6 +33,8 @@ struct All {
     /// The folder of the sweep; what is there already is not replayed again.
     #[arg(long, value_name = "DIR", required_unless_present = "dry_run")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    kept: Kept,
     /// What carries the cells out.
     #[arg(long, value_enum, default_value_t = Engine::Local)]
     engine: Engine,
@@ -50,10 +53,21 @@ struct All {
     #[command(flatten)]
     dask: engine::DaskArgs,
     #[command(flatten)]
-    slurm: engine::SlurmArgs,
+    array: engine::ArrayArgs,
+    #[command(flatten)]
+    program: engine::ProgramArgs,
     /// Print the ranking as JSON.
     #[arg(long)]
     json: bool,
+}
+
+/// Where the results of cells go.
+#[derive(Debug, clap::Args)]
+struct Kept {
+    /// Keep the cells' results there, not in the sweep's folder: another folder that all workers see, or an object store
+    /// (s3://bucket/prefix, gs://…, az://…), whose credentials come from the environment.
+    #[arg(long, value_name = "PLACE", value_parser = PathBufValueParser::new().try_map(Location::new))]
+    results: Option<Location>,
 }
 
 /// What carries cells out.
@@ -77,12 +91,14 @@ enum Verb {
         /// The folder of the sweep.
         #[arg(long, value_name = "DIR")]
         out: PathBuf,
+        #[command(flatten)]
+        kept: Kept,
     },
     /// Replay a cell, or several, of a plan; those that are done are passed over.
     Cell {
-        /// The plan, or the folder that holds it.
-        #[arg(long, value_name = "FILE")]
-        manifest: PathBuf,
+        /// The plan, or the folder or address where it is.
+        #[arg(long, value_name = "PLACE", value_parser = PathBufValueParser::new().try_map(manifest))]
+        manifest: Location,
         /// The cell's number, from 0.
         #[arg(long)]
         index: usize,
@@ -114,25 +130,38 @@ fn share(text: &str) -> Result<f64, String> {
     found.filter(|share| *share > 0.0 && *share < 1.0).ok_or_else(|| "expected a share such as 2% or 0.02".to_owned())
 }
 
+/// Where the plan is that is named by itself, or by its folder or address.
+fn manifest(path: PathBuf) -> Result<Location, String> {
+    let named = path.file_name().is_some_and(|name| name == MARKER);
+    Location::new(path.parent().filter(|_| named).unwrap_or(&path).to_path_buf())
+}
+
+/// The folder of a sweep as a location.
+fn folder(dir: &Path) -> Location {
+    Location::Folder(std::path::absolute(dir).unwrap_or_else(|_| dir.to_path_buf()))
+}
+
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     match &args.verb {
-        Some(Verb::Plan { file, out }) => {
-            let plan = planned(file)?;
+        Some(Verb::Plan { file, out, kept }) => {
+            let plan = planned(file, kept)?;
             claim(out, MARKER)?;
             plan.write(out)?;
             print(&format!("{}: {} cells\n", out.join(MARKER).display(), count(plan.cells.len() as u64)))
         }
         Some(Verb::Cell { manifest, index, count, threads }) => cells(manifest, *index, *count, *threads),
-        Some(Verb::Merge { dir, json }) => merge(Plan::read(dir)?, dir, *json),
+        Some(Verb::Merge { dir, json }) => merge(Plan::read(&folder(dir))?, dir, *json),
         None => all(&args.all),
     }
 }
 
 /// The plan of a sweep file.
-fn planned(path: &Path) -> Result<Plan, Failure> {
+fn planned(path: &Path, kept: &Kept) -> Result<Plan, Failure> {
     let file = SweepFile::read(path)?;
     let text = fs::read_to_string(path)?;
-    Ok(Plan::new(&file, path, &text)?)
+    let mut plan = Plan::new(&file, path, &text)?;
+    plan.results.clone_from(&kept.results);
+    Ok(plan)
 }
 
 /// Refuses a folder that holds something else than an earlier result, of which `marker` is a file; one that was ended early has
@@ -148,24 +177,24 @@ pub(super) fn claim(out: &Path, marker: &str) -> Result<(), Failure> {
 
 fn all(args: &All) -> Result<(), Failure> {
     let Some(file) = &args.file else { return Err(Failure::request("name a sweep file")) };
-    let plan = planned(file)?;
+    let mut plan = planned(file, &args.kept)?;
     if args.dry_run {
         return dry_run(&plan, threads(args.threads));
     }
     let Some(out) = &args.out else { return Err(Failure::request("name a folder with --out")) };
     claim(out, MARKER)?;
-    let mut plan = plan;
+    let here = folder(out);
     loop {
         plan.write(out)?;
         match args.engine {
             Engine::Local => {
                 let cells: Vec<&Cell> = plan.cells.iter().collect();
-                work(&plan, &cells, &CellStore::open(out)?, threads(args.threads))?;
+                work(&plan, &cells, &plan.store(&here)?, threads(args.threads))?;
             }
-            Engine::Dask => engine::dask(&engine::cell_tasks(&plan, out, args.slurm.chunk)?, &args.dask)?,
-            Engine::Slurm => return engine::slurm(&plan, out, &args.slurm, args.threads),
+            Engine::Dask => engine::dask_cells(&plan, &here, &args.array, &args.dask, &args.program)?,
+            Engine::Slurm => return engine::slurm(&plan, out, &args.array, &args.program, args.threads),
         }
-        match more_seeds(&plan, out, args)? {
+        match more_seeds(&plan, &here, args)? {
             Some(more) => plan = more,
             None => return merge(plan, out, args.json),
         }
@@ -173,9 +202,9 @@ fn all(args: &All) -> Result<(), Failure> {
 }
 
 /// The plan with as many more seeds as `--precision` takes.
-fn more_seeds(plan: &Plan, out: &Path, args: &All) -> Result<Option<Plan>, Failure> {
+fn more_seeds(plan: &Plan, out: &Location, args: &All) -> Result<Option<Plan>, Failure> {
     let Some(share) = args.precision else { return Ok(None) };
-    let merged = Merged::read(plan.clone(), &CellStore::open(out)?)?;
+    let merged = Merged::read(plan.clone(), &plan.store(out)?)?;
     let known = plan.seeds();
     let Some(needed) = merged.seeds_for(share) else { return Ok(None) };
     // Not more than four times as many at once: the spread is known better then.
@@ -188,7 +217,9 @@ fn more_seeds(plan: &Plan, out: &Path, args: &All) -> Result<Option<Plan>, Failu
         return Ok(None);
     }
     let file = plan.sweep()?.with_seeds(seeds);
-    Ok(Some(Plan::new(&file, &plan.file.path, &plan.file.text)?))
+    let mut more = Plan::new(&file, &plan.file.path, &plan.file.text)?;
+    more.results.clone_from(&plan.results);
+    Ok(Some(more))
 }
 
 fn threads(asked: Option<usize>) -> usize {
@@ -204,9 +235,8 @@ fn work(plan: &Plan, cells: &[&Cell], store: &CellStore, threads: usize) -> Resu
     })?)
 }
 
-fn cells(manifest: &Path, index: usize, count: usize, threads: usize) -> Result<(), Failure> {
+fn cells(manifest: &Location, index: usize, count: usize, threads: usize) -> Result<(), Failure> {
     let plan = Plan::read(manifest)?;
-    let folder = if manifest.is_dir() { manifest } else { manifest.parent().unwrap_or(Path::new(".")) };
     let wanted: Vec<&Cell> = plan.cells.iter().skip(index).take(count).collect();
     if wanted.is_empty() {
         let found = plan.cells.len();
@@ -214,7 +244,7 @@ fn cells(manifest: &Path, index: usize, count: usize, threads: usize) -> Result<
             "--index {index}: the plan has {found} cells, from 0; name one of these"
         )));
     }
-    work(&plan, &wanted, &CellStore::open(folder)?, threads)
+    work(&plan, &wanted, &plan.store(manifest)?, threads)
 }
 
 /// A line of the ranking.
@@ -231,7 +261,7 @@ struct Ranked {
 }
 
 fn merge(plan: Plan, dir: &Path, json: bool) -> Result<(), Failure> {
-    let store = CellStore::open(dir)?;
+    let store = plan.store(&folder(dir))?;
     let merged = Merged::read(plan, &store)?;
     merged.write(dir)?;
     store.sweep_up()?;
@@ -268,7 +298,7 @@ fn merge(plan: Plan, dir: &Path, json: bool) -> Result<(), Failure> {
 /// The cells, and how long they may take: one of each variant is replayed for that.
 fn dry_run(plan: &Plan, threads: usize) -> Result<(), Failure> {
     let scratch = tempfile::tempdir()?;
-    let store = CellStore::open(scratch.path())?;
+    let store = CellStore::open(&folder(scratch.path()))?;
     let mut rows = Vec::new();
     let mut total = 0.0;
     let mut seen: Vec<&str> = Vec::new();

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::PathBuf;
 
-use resched_sweep::{Candidate, Progress, SweepFile, tune};
+use resched_sweep::{Candidate, MeanInterval, Progress, SweepFile, tune};
 
 use crate::failure::Failure;
 use crate::output::{print, print_json, table};
@@ -48,7 +48,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         metrics.extend(best.relative.keys().map(String::as_str));
     }
     let row = |(number, found): (usize, &Candidate)| {
-        let percent = |value: f64| format!("{:+.1} %", 100.0 * (value - 1.0));
+        let percent = |found: &MeanInterval| {
+            let [mean, low, high] = [found.mean, found.low, found.high].map(|value| 100.0 * (value - 1.0));
+            format!("{mean:+.1} % ({low:+.1} to {high:+.1})")
+        };
         let own = [
             (number + 1).to_string(),
             found.policy.clone(),
@@ -58,8 +61,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             if found.within_bounds { "" } else { "broken" }.to_owned(),
             if found.on_front { "front" } else { "" }.to_owned(),
         ];
-        let relative =
-            metrics.iter().map(|metric| found.relative.get(*metric).map_or_else(String::new, |value| percent(*value)));
+        let relative = metrics.iter().map(|metric| found.relative.get(*metric).map_or_else(String::new, percent));
         own.into_iter().chain(relative).collect()
     };
     let heading = ["rank", "policy", "seeds", "objective", "95 % interval", "bounds", ""];

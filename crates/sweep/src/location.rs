@@ -1,0 +1,168 @@
+//! Where a sweep's plan and cells are: a folder, or an address of an object store.
+
+use std::fmt;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+use resched_trace::store::write_file;
+use serde::{Deserialize, Serialize};
+use url::Url;
+
+use crate::Error;
+use crate::objects::Objects;
+
+/// A place that several machines may reach.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub enum Location {
+    /// A folder.
+    Folder(PathBuf),
+    /// A prefix in an object store: `s3://bucket/prefix`, `gs://…`, `az://…`.
+    Objects(Url),
+}
+
+impl Location {
+    /// A folder's path, made absolute, or an address with a scheme; `file://` is a folder, too.
+    ///
+    /// # Errors
+    /// What is wrong with the address.
+    pub fn new(path: PathBuf) -> Result<Self, String> {
+        let Some(text) = path.to_str().filter(|text| text.contains("://")) else {
+            return Ok(Self::Folder(std::path::absolute(&path).unwrap_or(path)));
+        };
+        let expected = "expected a folder or an address such as s3://bucket/prefix";
+        let url = Url::parse(text).map_err(|error| format!("{expected}, found `{text}` ({error})"))?;
+        match url.scheme() {
+            "file" => url.to_file_path().map(Self::Folder).map_err(|()| format!("{expected}, found `{text}`")),
+            _ if url.host_str().is_none_or(str::is_empty) => Err(format!("{expected}, found `{text}`")),
+            "s3" | "s3a" | "gs" | "az" | "adl" | "azure" | "abfs" | "abfss" | "https" => Ok(Self::Objects(url)),
+            scheme => Err(format!("{expected}, gs://… or az://…, found the scheme `{scheme}`")),
+        }
+    }
+
+    /// Makes it ready for use; a folder need not be there yet.
+    pub(crate) fn open(&self) -> Result<Place, Error> {
+        Ok(match self {
+            Self::Folder(path) => Place::Folder(path.clone()),
+            Self::Objects(url) => Place::Objects(Objects::open(url)?),
+        })
+    }
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Folder(path) => path.display().fmt(f),
+            Self::Objects(url) => url.fmt(f),
+        }
+    }
+}
+
+impl From<Location> for String {
+    fn from(location: Location) -> Self {
+        location.to_string()
+    }
+}
+
+impl TryFrom<String> for Location {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        Self::new(text.into())
+    }
+}
+
+/// A [`Location`] that is in use. Files are named by their path in it, with `/`; each is there whole or not at all.
+#[derive(Debug)]
+pub(crate) enum Place {
+    Folder(PathBuf),
+    Objects(Objects),
+}
+
+impl Place {
+    /// A file's bytes; `None` if it is not there.
+    pub(crate) fn read(&self, name: &str) -> Result<Option<Vec<u8>>, Error> {
+        match self {
+            Self::Folder(folder) => read_file(&folder.join(name)),
+            Self::Objects(objects) => objects.read(name),
+        }
+    }
+
+    /// Several files' bytes, in their order.
+    pub(crate) fn read_all(&self, names: &[String]) -> Result<Vec<Option<Vec<u8>>>, Error> {
+        match self {
+            Self::Folder(folder) => names.iter().map(|name| read_file(&folder.join(name))).collect(),
+            Self::Objects(objects) => objects.read_all(names),
+        }
+    }
+
+    /// Writes a file; its folder is made.
+    pub(crate) fn write(&self, name: &str, bytes: Vec<u8>) -> Result<(), Error> {
+        match self {
+            Self::Folder(folder) => {
+                let path = folder.join(name);
+                if let Some(parent) = path.parent() {
+                    fs::create_dir_all(parent).map_err(resched_trace::Error::io(parent, "make"))?;
+                }
+                Ok(write_file(&path, &bytes)?)
+            }
+            Self::Objects(objects) => objects.write(name, bytes),
+        }
+    }
+
+    /// Which of the files are there.
+    pub(crate) fn has_all(&self, names: &[String]) -> Result<Vec<bool>, Error> {
+        match self {
+            Self::Folder(folder) => Ok(names.iter().map(|name| folder.join(name).is_file()).collect()),
+            Self::Objects(objects) => objects.has_all(names),
+        }
+    }
+
+    /// Removes what killed processes left half-written in a folder of it: files whose names begin with a dot.
+    pub(crate) fn sweep_up(&self, folder: &str) -> Result<(), Error> {
+        // An object store takes objects whole.
+        let Self::Folder(path) = self else { return Ok(()) };
+        let path = path.join(folder);
+        for entry in fs::read_dir(&path).map_err(resched_trace::Error::io(&path, "list"))?.flatten() {
+            if entry.file_name().to_string_lossy().starts_with('.') {
+                // What cannot be removed stays; it is in nobody's way.
+                let _ = fs::remove_file(entry.path());
+            }
+        }
+        Ok(())
+    }
+
+    /// A file's path or address, for messages.
+    pub(crate) fn shown(&self, name: &str) -> String {
+        match self {
+            Self::Folder(folder) => folder.join(name).display().to_string(),
+            Self::Objects(objects) => objects.shown(name),
+        }
+    }
+}
+
+fn read_file(path: &Path) -> Result<Option<Vec<u8>>, Error> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(resched_trace::Error::io(path, "read")(error).into()),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_location_is_a_folder_or_an_address() {
+        let text = |given: &str| Location::new(given.into()).map(String::from);
+        assert_eq!(text("/a/b").unwrap(), "/a/b");
+        assert_eq!(text("file:///a/b").unwrap(), "/a/b");
+        assert_eq!(text("s3://bucket/a/b").unwrap(), "s3://bucket/a/b");
+        assert!(Path::new(&text("a").unwrap()).is_absolute());
+        assert!(text("ftp://a/b").unwrap_err().contains("found the scheme `ftp`"));
+        assert!(text("s3://").unwrap_err().contains("such as s3://bucket/prefix"));
+    }
+}
