@@ -40,14 +40,12 @@ impl CellStore {
         Ok(all.filter_map(|(cell, is_done)| (!is_done).then_some(cell)).collect())
     }
 
-    /// Keeps the result of a cell.
+    /// Keeps the file of a cell.
     ///
     /// # Errors
     /// [`Error::Store`] or [`Error::Work`] if it cannot be written.
-    pub(crate) fn put(&self, id: &str, result: &CellResult) -> Result<(), Error> {
-        let bytes =
-            result.encode(id).map_err(|problem| Error::Work(format!("cell {id} cannot be encoded: {problem}")))?;
-        self.place.write(&name(id), bytes)
+    pub(crate) fn put(&self, id: &str, file: Vec<u8>) -> Result<(), Error> {
+        self.place.write(&name(id), file)
     }
 
     /// The results of cells in their order; `None` of one that is not done.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use resched_policies::PolicySpec;
@@ -11,6 +12,9 @@ use crate::cell_store::CellStore;
 use crate::plan::{Cell, Plan, identity};
 use crate::results::CellResult;
 use crate::world::{Origin, World, WorldSpec};
+
+/// Threads that wait for results to be kept, and results that wait for them: as many more cells are lost with the process.
+const WRITERS: usize = 4;
 
 /// What a sweep tells while it works.
 #[derive(Debug, Clone, Copy)]
@@ -175,23 +179,45 @@ pub fn carry_out(plan: &Plan, cells: &[&Cell], store: &CellStore, threads: usize
     let worlds = Worlds::new(plan, &missing);
     let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
     let errors: Mutex<BTreeMap<usize, Error>> = Mutex::default();
+    let fail = |place: usize, error: Error| {
+        failed.store(true, Ordering::Relaxed);
+        if let Ok(mut errors) = errors.lock() {
+            errors.insert(place, error);
+        }
+    };
+    // The disk or the network is waited for by threads of their own, while the next cells are replayed.
+    let (made, files) = sync_channel::<(usize, Vec<u8>)>(WRITERS);
+    let files = Mutex::new(files);
+    let take = || files.lock().ok()?.recv().ok();
+    let write = || {
+        while let Some((place, file)) = take() {
+            let Some(cell) = missing.get(place) else { return };
+            match store.put(&cell.id, file) {
+                Ok(()) => told(Progress::Done(cell)),
+                Err(error) => fail(place, error),
+            }
+        }
+    };
+    let work = |made: SyncSender<(usize, Vec<u8>)>| {
+        while !failed.load(Ordering::Relaxed) {
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            let Some(cell) = missing.get(place) else { return };
+            match worlds.replay(cell).and_then(|result| result.encode(&cell.id)) {
+                // Sending fails if all writers are gone; none goes before the workers.
+                Ok(file) => drop(made.send((place, file))),
+                Err(error) => fail(place, error),
+            }
+        }
+    };
     std::thread::scope(|scope| {
         for _ in 0..threads.clamp(1, missing.len().max(1)) {
-            scope.spawn(|| {
-                while !failed.load(Ordering::Relaxed) {
-                    let place = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(cell) = missing.get(place) else { return };
-                    match worlds.replay(cell).and_then(|result| store.put(&cell.id, &result)) {
-                        Ok(()) => told(Progress::Done(cell)),
-                        Err(error) => {
-                            failed.store(true, Ordering::Relaxed);
-                            if let Ok(mut errors) = errors.lock() {
-                                errors.insert(place, error);
-                            }
-                        }
-                    }
-                }
-            });
+            let made = made.clone();
+            scope.spawn(|| work(made));
+        }
+        // The writers end when the last worker has.
+        drop(made);
+        for _ in 0..WRITERS.min(missing.len()) {
+            scope.spawn(write);
         }
     });
     let errors = errors.into_inner().unwrap_or_default();

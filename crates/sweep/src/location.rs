@@ -36,7 +36,7 @@ impl Location {
         match url.scheme() {
             "file" => url.to_file_path().map(Self::Folder).map_err(|()| format!("{expected}, found `{text}`")),
             _ if url.host_str().is_none_or(str::is_empty) => Err(format!("{expected}, found `{text}`")),
-            "s3" | "s3a" | "gs" | "az" | "adl" | "azure" | "abfs" | "abfss" | "https" => Ok(Self::Objects(url)),
+            "s3" | "s3a" | "gs" | "az" | "adl" | "azure" | "abfs" | "abfss" => Ok(Self::Objects(url)),
             scheme => Err(format!("{expected}, gs://… or az://…, found the scheme `{scheme}`")),
         }
     }

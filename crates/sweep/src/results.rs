@@ -12,6 +12,7 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use resched_analysis::Run;
 
+use crate::Error;
 use crate::metrics::measure;
 
 /// Metrics of a job that a cell keeps.
@@ -69,11 +70,16 @@ impl CellResult {
         &self.rows
     }
 
-    /// The file of it.
-    pub(crate) fn encode(&self, id: &str) -> Result<Vec<u8>, String> {
-        let mut writer = Measurements::new(Vec::new())?;
-        writer.add(id, &self.rows)?;
-        writer.finish()
+    /// The file of the cell with that id.
+    ///
+    /// # Errors
+    /// [`Error::Work`] if it cannot be encoded.
+    pub(crate) fn encode(&self, id: &str) -> Result<Vec<u8>, Error> {
+        let file = Measurements::new(Vec::new()).and_then(|mut writer| {
+            writer.add(id, &self.rows)?;
+            writer.finish()
+        });
+        file.map_err(|problem| Error::Work(format!("cell {id} cannot be encoded: {problem}")))
     }
 
     /// Reads the file of a cell.
