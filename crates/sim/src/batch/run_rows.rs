@@ -1,0 +1,122 @@
+//! The rows of a run of a production trace.
+//!
+//! Each start of an instance, or of a gang as a whole, is a row of `attempts`; a gang on several machines has no host.
+
+use std::path::Path;
+
+use resched_trace::model::{AttemptRow, JobRow, Outcome, TaskKind};
+use resched_trace::run::RunTables;
+
+use super::machines::Machines;
+use super::observer::{Ended, Observer};
+use super::workload::Workload;
+use crate::Error;
+use crate::ids::JobId;
+use crate::observer::{Decided, JobEnded};
+use crate::run_tables::{Files, Recorder, RowSink, RowSource};
+
+/// What the rows are made of. Attempts stand in the order of their ends.
+pub struct BatchRows<'w> {
+    workload: &'w Workload,
+    machines: &'w Machines,
+}
+
+/// Writes a replay as a run.
+pub type RunWriter<'w> = Recorder<BatchRows<'w>, Files>;
+
+/// Keeps a replay in memory, in the rows that [`RunWriter`] writes to disk.
+pub type RunRows<'w> = Recorder<BatchRows<'w>, RunTables>;
+
+impl<'w> Recorder<BatchRows<'w>, Files> {
+    /// Starts the run `target`, in place of an earlier one if there is one; it appears under its name when it is finished, and not
+    /// at all if dropped before.
+    ///
+    /// # Errors
+    /// [`Error::Trace`] if something other than a run is there, or it cannot be written.
+    pub fn create(target: &Path, workload: &'w Workload, machines: &'w Machines) -> Result<Self, Error> {
+        Self::start(target, BatchRows { workload, machines })
+    }
+}
+
+impl<'w> Recorder<BatchRows<'w>, RunTables> {
+    /// Starts without rows.
+    pub fn new(workload: &'w Workload, machines: &'w Machines) -> Self {
+        Self::of(BatchRows { workload, machines }, RunTables::default())
+    }
+}
+
+impl<K: RowSink> Observer for Recorder<BatchRows<'_>, K> {
+    fn ended(&mut self, ended: &Ended) -> Result<(), Error> {
+        self.take_attempt(ended)
+    }
+
+    fn decided(&mut self, decided: &Decided) -> Result<(), Error> {
+        self.take_decision(decided)
+    }
+
+    fn job_ended(&mut self, ended: &JobEnded) -> Result<(), Error> {
+        self.take_job_end(ended);
+        Ok(())
+    }
+}
+
+impl RowSource for BatchRows<'_> {
+    type Ended = Ended;
+
+    fn jobs(&self) -> usize {
+        self.workload.jobs().len()
+    }
+
+    fn job_id(&self, job: JobId) -> &str {
+        &self.workload.job(job).id
+    }
+
+    fn job_row(&self, job: JobId, end: Option<JobEnded>) -> JobRow {
+        let job = self.workload.job(job);
+        let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+        JobRow {
+            job_id: job.id.clone(),
+            name: job.name.clone(),
+            user: some(&job.user),
+            queue: some(&job.queue),
+            group: some(&job.group),
+            framework: job.framework.clone(),
+            priority_number: Some(job.priority),
+            scheduling_class: job.scheduling_class,
+            submit: Some(job.submit),
+            launch: end.and_then(|end| end.launch),
+            finish: end.map(|end| end.finish),
+            outcome: end.map_or(Outcome::Incomplete, |end| end.outcome),
+            requested_time: job.requested_time,
+            ..JobRow::default()
+        }
+    }
+
+    fn fill_attempt(&self, row: &mut AttemptRow, ended: &Ended) {
+        let workload = self.workload;
+        row.job_id.clone_from(&workload.job(workload.task(ended.task).job).id);
+        row.task_id.clear();
+        row.task_id.push_str(workload.task_name(ended.task));
+        row.kind = TaskKind::Other;
+        row.attempt = i64::from(ended.attempt);
+        row.queued = Some(ended.queued);
+        row.start = Some(ended.start);
+        row.finish = Some(ended.finish);
+        row.outcome = ended.outcome;
+        let node = ended.node.and_then(|node| self.machines.nodes().get(node.index()));
+        write_over(&mut row.host, node.map(|node| node.name.as_str()));
+        write_over(&mut row.rack, node.and_then(|node| node.rack.as_deref()));
+    }
+}
+
+/// Puts a text in the place of another, in its memory where there is one.
+fn write_over(text: &mut Option<String>, by: Option<&str>) {
+    match by {
+        Some(by) => {
+            let text = text.get_or_insert_default();
+            text.clear();
+            text.push_str(by);
+        }
+        None => *text = None,
+    }
+}

@@ -1,0 +1,192 @@
+//! Takes a replay down as a run: the tables `jobs` and `attempts` of a trace, in ms of the simulated clock, on request what the
+//! policy decided, under the cost model `contention` what the nodes used. On disk with `run.json` beside them, or in memory.
+
+use std::path::Path;
+
+use resched_trace::model::{AttemptRow, DecisionRow, JobRow, ResourceRow};
+use resched_trace::run::{FORMAT_VERSION, MARKER, RunInfo, RunTables};
+use resched_trace::store::{StagedDir, TableWriter};
+
+use crate::Error;
+use crate::ids::JobId;
+use crate::observer::{Decided, JobEnded};
+
+/// What the rows of a run are made of: the workload and the machines of an engine.
+pub trait RowSource {
+    /// What the engine tells of the end of an attempt.
+    type Ended;
+
+    /// How many jobs there are.
+    fn jobs(&self) -> usize;
+
+    /// The id of a job.
+    fn job_id(&self, job: JobId) -> &str;
+
+    /// The row of a job and its end.
+    fn job_row(&self, job: JobId, end: Option<JobEnded>) -> JobRow;
+
+    /// Makes `row` that of an attempt; its texts are written over, not made anew.
+    fn fill_attempt(&self, row: &mut AttemptRow, ended: &Self::Ended);
+}
+
+/// Where rows go.
+pub trait RowSink {
+    /// Takes an attempt.
+    ///
+    /// # Errors
+    /// [`Error::Trace`] if it cannot be written.
+    fn attempt(&mut self, row: &AttemptRow) -> Result<(), Error>;
+
+    /// Takes a decision, if decisions are kept.
+    ///
+    /// # Errors
+    /// [`Error::Trace`] if it cannot be written.
+    fn decision(&mut self, row: impl FnOnce() -> DecisionRow) -> Result<(), Error>;
+
+    /// Takes what a node used, if that is kept.
+    ///
+    /// # Errors
+    /// [`Error::Trace`] if it cannot be written.
+    fn resource(&mut self, row: impl FnOnce() -> ResourceRow) -> Result<(), Error>;
+}
+
+/// Takes a replay down: attempts in the order in which their ends are told, jobs in the order of submission.
+pub struct Recorder<S, K> {
+    pub(crate) source: S,
+    pub(crate) sink: K,
+    /// The row that is filled for each attempt, so that its texts are not made anew.
+    row: AttemptRow,
+    ends: Vec<Option<JobEnded>>,
+}
+
+impl<S: RowSource, K: RowSink> Recorder<S, K> {
+    pub(crate) fn of(source: S, sink: K) -> Self {
+        let ends = vec![None; source.jobs()];
+        Self { source, sink, row: AttemptRow::default(), ends }
+    }
+
+    pub(crate) fn take_attempt(&mut self, ended: &S::Ended) -> Result<(), Error> {
+        self.source.fill_attempt(&mut self.row, ended);
+        self.sink.attempt(&self.row)
+    }
+
+    pub(crate) fn take_decision(&mut self, decided: &Decided) -> Result<(), Error> {
+        self.sink.decision(|| DecisionRow {
+            time: decided.at,
+            name: decided.name.to_owned(),
+            job_id: decided.job.map(|job| self.source.job_id(job).to_owned()),
+            value: decided.value,
+        })
+    }
+
+    pub(crate) fn take_job_end(&mut self, ended: &JobEnded) {
+        if let Some(end) = self.ends.get_mut(ended.job.index()) {
+            *end = Some(*ended);
+        }
+    }
+
+    fn job_rows(&self) -> impl Iterator<Item = JobRow> {
+        (0..).zip(&self.ends).map(|(job, end)| self.source.job_row(JobId(job), *end))
+    }
+}
+
+/// The tables of a run on disk. The memory that they need does not grow with the number of attempts.
+pub struct Files {
+    dir: StagedDir,
+    attempts: TableWriter<AttemptRow>,
+    decisions: Option<TableWriter<DecisionRow>>,
+    resources: Option<TableWriter<ResourceRow>>,
+}
+
+impl RowSink for Files {
+    fn attempt(&mut self, row: &AttemptRow) -> Result<(), Error> {
+        Ok(self.attempts.append(row)?)
+    }
+
+    fn decision(&mut self, row: impl FnOnce() -> DecisionRow) -> Result<(), Error> {
+        let Some(decisions) = &mut self.decisions else { return Ok(()) };
+        Ok(decisions.append(&row())?)
+    }
+
+    fn resource(&mut self, row: impl FnOnce() -> ResourceRow) -> Result<(), Error> {
+        let Some(resources) = &mut self.resources else { return Ok(()) };
+        Ok(resources.append(&row())?)
+    }
+}
+
+/// In memory everything is kept: its size grows with the attempts, so it is for many small replays of which no folder is wanted.
+impl RowSink for RunTables {
+    fn attempt(&mut self, row: &AttemptRow) -> Result<(), Error> {
+        self.attempts.push(row.clone());
+        Ok(())
+    }
+
+    fn decision(&mut self, row: impl FnOnce() -> DecisionRow) -> Result<(), Error> {
+        self.decisions.push(row());
+        Ok(())
+    }
+
+    fn resource(&mut self, row: impl FnOnce() -> ResourceRow) -> Result<(), Error> {
+        self.resources.push(row());
+        Ok(())
+    }
+}
+
+impl<S: RowSource> Recorder<S, Files> {
+    /// Starts the run `target`, in place of an earlier one if there is one. It appears under its name on [`Recorder::finish`],
+    /// and not at all if dropped before.
+    pub(crate) fn start(target: &Path, source: S) -> Result<Self, Error> {
+        let dir = StagedDir::create(target, MARKER)?;
+        let attempts = TableWriter::create(dir.path())?;
+        Ok(Self::of(source, Files { dir, attempts, decisions: None, resources: None }))
+    }
+
+    /// Also writes the table `decisions`.
+    ///
+    /// # Errors
+    /// [`Error::Trace`] if it cannot be written.
+    pub fn with_decisions(mut self) -> Result<Self, Error> {
+        self.sink.decisions = Some(TableWriter::create(self.sink.dir.path())?);
+        Ok(self)
+    }
+
+    /// Also writes the table `resources`.
+    pub(crate) fn with_resources(mut self) -> Result<Self, Error> {
+        self.sink.resources = Some(TableWriter::create(self.sink.dir.path())?);
+        Ok(self)
+    }
+
+    /// Ends the run and gives it its name. `info` says what was replayed; the version and the rows are filled in.
+    ///
+    /// # Errors
+    /// [`Error::Trace`] if it cannot be written; nothing is left behind then.
+    pub fn finish(self, mut info: RunInfo) -> Result<RunInfo, Error> {
+        let mut jobs = TableWriter::<JobRow>::create(self.sink.dir.path())?;
+        for row in self.job_rows() {
+            jobs.append(&row)?;
+        }
+        let Files { dir, attempts, decisions, resources } = self.sink;
+        info.format_version = FORMAT_VERSION;
+        info.written_by = concat!("resched ", env!("CARGO_PKG_VERSION")).to_owned();
+        info.rows = [("jobs", jobs.finish()?), ("attempts", attempts.finish()?)]
+            .map(|(table, rows)| (table.to_owned(), rows))
+            .into();
+        if let Some(decisions) = decisions {
+            info.rows.insert("decisions".to_owned(), decisions.finish()?);
+        }
+        if let Some(resources) = resources {
+            info.rows.insert("resources".to_owned(), resources.finish()?);
+        }
+        info.write(dir.path())?;
+        dir.commit()?;
+        Ok(info)
+    }
+}
+
+impl<S: RowSource> Recorder<S, RunTables> {
+    /// The tables.
+    pub fn finish(self) -> RunTables {
+        let jobs = self.job_rows().collect();
+        RunTables { jobs, ..self.sink }
+    }
+}
