@@ -9,7 +9,7 @@ use crate::Error;
 use crate::cluster::Cluster;
 use crate::ids::{JobId, Kind, Level};
 use crate::observer::{Decided, Ended, JobEnded, Observer, Used};
-use crate::run_tables::{Files, Recorder, RowSink, RowSource};
+use crate::run_tables::{Files, Recorder, RowSink, RowSource, known};
 use crate::workload::Workload;
 
 /// What the rows are made of. Attempts stand in the order in which the master learned of their ends.
@@ -75,20 +75,16 @@ impl RowSource for HadoopRows<'_> {
         &self.workload.job(job).id
     }
 
-    fn job_row(&self, job: JobId, end: Option<JobEnded>) -> JobRow {
+    fn job_row(&self, job: JobId) -> JobRow {
         let job = self.workload.job(job);
-        let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         JobRow {
             job_id: job.id.clone(),
             name: job.name.clone(),
-            user: some(&job.user),
-            queue: some(&job.queue),
+            user: known(&job.user),
+            queue: known(&job.queue),
             priority: Some(job.priority),
             framework: Some("mapreduce".to_owned()),
             submit: Some(job.submit),
-            launch: end.and_then(|end| end.launch),
-            finish: end.map(|end| end.finish),
-            outcome: end.map_or(Outcome::Incomplete, |end| end.outcome),
             declared_maps: Some(i64::from(job.count(Kind::Map))),
             declared_reduces: Some(i64::from(job.count(Kind::Reduce))),
             shuffle_bytes: job.shuffle_bytes,

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use resched_trace::model::{AttemptRow, DecisionRow, JobRow, ResourceRow};
+use resched_trace::model::{AttemptRow, DecisionRow, JobRow, Outcome, ResourceRow};
 use resched_trace::run::{FORMAT_VERSION, MARKER, RunInfo, RunTables};
 use resched_trace::store::{StagedDir, TableWriter};
 
@@ -22,11 +22,16 @@ pub trait RowSource {
     /// The id of a job.
     fn job_id(&self, job: JobId) -> &str;
 
-    /// The row of a job and its end.
-    fn job_row(&self, job: JobId, end: Option<JobEnded>) -> JobRow;
+    /// The row of a job, but for what became of it.
+    fn job_row(&self, job: JobId) -> JobRow;
 
     /// Makes `row` that of an attempt; its texts are written over, not made anew.
     fn fill_attempt(&self, row: &mut AttemptRow, ended: &Self::Ended);
+}
+
+/// A text of a row; an empty one is not known.
+pub(crate) fn known(text: &str) -> Option<String> {
+    (!text.is_empty()).then(|| text.to_owned())
 }
 
 /// Where rows go.
@@ -86,7 +91,12 @@ impl<S: RowSource, K: RowSink> Recorder<S, K> {
     }
 
     fn job_rows(&self) -> impl Iterator<Item = JobRow> {
-        (0..).zip(&self.ends).map(|(job, end)| self.source.job_row(JobId(job), *end))
+        (0..).zip(&self.ends).map(|(job, end)| JobRow {
+            launch: end.and_then(|end| end.launch),
+            finish: end.map(|end| end.finish),
+            outcome: end.map_or(Outcome::Incomplete, |end| end.outcome),
+            ..self.source.job_row(JobId(job))
+        })
     }
 }
 

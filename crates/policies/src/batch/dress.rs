@@ -18,7 +18,8 @@ use resched_sim::batch::{Amount, Ended, Offer, Orders, Policy, View};
 use resched_sim::{JobId, Ms, TaskId, Violation};
 
 use super::queue::Queue;
-use crate::dress::delta::{Category, DeltaRules};
+use crate::dress::delta::{Category, DeltaRules, LARGE, SMALL};
+use crate::dress::parameters;
 use crate::dress::phases::{Counted, PhaseRules, Phases, ReleaseMode, Start};
 use crate::registry::{Parameter, PolicyInfo, Values};
 
@@ -29,23 +30,14 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     source: "DRESS, Algorithms 1 to 3",
     parameters: &[
         Parameter::number("theta", "0.1", 0.0, 1.0, "", "share of the machines beyond which a job is large (θ)"),
-        Parameter::number("delta", "0.1", 0.0, 1.0, "", "share kept for small jobs at the start (δ)"),
+        parameters::DELTA,
         Parameter::number("delta_min", "0.01", 0.0, 1.0, "", "the least δ"),
         Parameter::number("delta_max", "0.99", 0.0, 1.0, "", "the greatest δ"),
-        Parameter::boolean(
-            "cap_transfer",
-            "false",
-            "large jobs give small ones no more than they lack; false: all that they do not need",
-        ),
-        Parameter::integer("pw", "10000", 1, 86_400_000, "ms", "window in which starts and ends make a phase"),
-        Parameter::integer("ts", "5", 0, 1_000_000, "tasks", "more starts than this in the window begin a phase"),
-        Parameter::integer("te", "5", 0, 1_000_000, "tasks", "more ends than this in the window begin its release"),
-        Parameter::choice(
-            "release",
-            "observed",
-            &["observed", "incremental", "literal"],
-            "expected releases: of what still runs, of the next tick alone, or as printed",
-        ),
+        parameters::CAP_TRANSFER,
+        parameters::PW,
+        parameters::TS,
+        parameters::TE,
+        parameters::RELEASE,
         Parameter::integer("tick", "10000", 1, 86_400_000, "ms", "between two moves of δ"),
     ],
     build: |values, _| Ok(BatchDress::new(values)?.into()),
@@ -53,10 +45,6 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
 
 /// Shares are added up in floating point: what is over a limit by so little is not.
 const HAIR: f64 = 1e-9;
-
-/// The places of the categories.
-const SMALL: usize = 0;
-const LARGE: usize = 1;
 
 /// The policy.
 #[derive(Debug)]

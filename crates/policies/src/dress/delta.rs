@@ -1,5 +1,9 @@
 //! How DRESS moves δ, the share of the cluster that is kept for small jobs (DRESS, Algorithm 3; policies B.9).
 
+/// The places of the categories.
+pub(crate) const SMALL: usize = 0;
+pub(crate) const LARGE: usize = 1;
+
 /// What a category has and wants, in containers.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Category {

@@ -15,6 +15,7 @@
 //! counted in containers of maps; others by their size. A category may always have one master and run one task.
 
 pub(crate) mod delta;
+pub(crate) mod parameters;
 pub(crate) mod phases;
 
 use resched_sim::{
@@ -24,7 +25,7 @@ use resched_sim::{
 
 use crate::registry::{Parameter, PolicyInfo, Values};
 use crate::yarn_capacity::{Amount, Partitions, YarnCapacity, all_containers};
-use delta::{Category, DeltaRules};
+use delta::{Category, DeltaRules, LARGE, SMALL};
 use phases::{Counted, PhaseRules, Phases, ReleaseMode, Start};
 
 /// Its entry in the registry.
@@ -40,29 +41,20 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
             &["total", "free"],
             "of which containers: all, or those free when the job comes",
         ),
-        Parameter::number("delta", "0.1", 0.0, 1.0, "", "share kept for small jobs at the start (δ)"),
+        parameters::DELTA,
         Parameter::number("delta_min", "-1", -1.0, 1.0, "", "the least δ; -1: one container"),
         Parameter::number("delta_max", "-1", -1.0, 1.0, "", "the greatest δ; -1: all containers but one"),
-        Parameter::boolean(
-            "cap_transfer",
-            "false",
-            "large jobs give small ones no more than they lack; false: all that they do not need",
-        ),
-        Parameter::integer("pw", "10000", 1, 86_400_000, "ms", "window in which starts and ends make a phase"),
-        Parameter::integer("ts", "5", 0, 1_000_000, "tasks", "more starts than this in the window begin a phase"),
-        Parameter::integer("te", "5", 0, 1_000_000, "tasks", "more ends than this in the window begin its release"),
+        parameters::CAP_TRANSFER,
+        parameters::PW,
+        parameters::TS,
+        parameters::TE,
         Parameter::choice(
             "counted",
             "starts",
             &["starts", "running"],
             "what tells a phase: its starts, or the running tasks of its job, as printed",
         ),
-        Parameter::choice(
-            "release",
-            "observed",
-            &["observed", "incremental", "literal"],
-            "expected releases: of what still runs, of the next tick alone, or as printed",
-        ),
+        parameters::RELEASE,
         Parameter::integer("tick", "1000", 1, 3_600_000, "ms", "between two moves of δ"),
         Parameter::integer(
             "node_locality_delay",
@@ -78,10 +70,6 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     ],
     build: |values, _| Ok(Dress::new(values)?.into()),
 };
-
-/// The places of the categories.
-const SMALL: usize = 0;
-const LARGE: usize = 1;
 
 /// The policy.
 #[derive(Debug)]

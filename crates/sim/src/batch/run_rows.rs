@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use resched_trace::model::{AttemptRow, JobRow, Outcome, TaskKind};
+use resched_trace::model::{AttemptRow, JobRow, TaskKind};
 use resched_trace::run::RunTables;
 
 use super::machines::Machines;
@@ -13,7 +13,7 @@ use super::workload::Workload;
 use crate::Error;
 use crate::ids::JobId;
 use crate::observer::{Decided, JobEnded};
-use crate::run_tables::{Files, Recorder, RowSink, RowSource};
+use crate::run_tables::{Files, Recorder, RowSink, RowSource, known};
 
 /// What the rows are made of. Attempts stand in the order of their ends.
 pub struct BatchRows<'w> {
@@ -71,22 +71,18 @@ impl RowSource for BatchRows<'_> {
         &self.workload.job(job).id
     }
 
-    fn job_row(&self, job: JobId, end: Option<JobEnded>) -> JobRow {
+    fn job_row(&self, job: JobId) -> JobRow {
         let job = self.workload.job(job);
-        let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         JobRow {
             job_id: job.id.clone(),
             name: job.name.clone(),
-            user: some(&job.user),
-            queue: some(&job.queue),
-            group: some(&job.group),
+            user: known(&job.user),
+            queue: known(&job.queue),
+            group: known(&job.group),
             framework: job.framework.clone(),
             priority_number: Some(job.priority),
             scheduling_class: job.scheduling_class,
             submit: Some(job.submit),
-            launch: end.and_then(|end| end.launch),
-            finish: end.map(|end| end.finish),
-            outcome: end.map_or(Outcome::Incomplete, |end| end.outcome),
             requested_time: job.requested_time,
             ..JobRow::default()
         }
