@@ -140,22 +140,24 @@ pub(crate) fn line(area: &Area<'_>, points: &[(i32, i32)], colour: RGBColor, ser
     }
 }
 
-/// Cuts a line of horizontal and vertical strokes into dashes; a dash goes on around corners.
+/// Cuts a line into dashes; a dash goes on around corners.
 fn dashes(points: &[(i32, i32)], size: u32, gap: u32) -> Vec<Vec<(i32, i32)>> {
-    let (size, gap) = (size as i32, gap as i32);
+    let (size, gap) = (f64::from(size), f64::from(gap));
     let (mut dashes, mut left, mut on) = (Vec::new(), size, true);
     let mut dash: Vec<(i32, i32)> = points.first().copied().into_iter().collect();
     for stroke in points.windows(2) {
-        let &[mut at, to] = stroke else { continue };
-        while at != to {
-            let step = |from: i32, to: i32| (to - from).clamp(-left, left);
-            let (dx, dy) = (step(at.0, to.0), step(at.1, to.1));
-            at = (at.0 + dx, at.1 + dy);
-            left -= dx.abs().max(dy.abs());
+        let &[from, to] = stroke else { continue };
+        let (dx, dy) = (f64::from(to.0 - from.0), f64::from(to.1 - from.1));
+        let (length, mut done) = ((dx * dx + dy * dy).sqrt(), 0.0);
+        while done < length {
+            let step = left.min(length - done);
+            (done, left) = (done + step, left - step);
+            let part = |from: i32, delta: f64| from + (delta * done / length).round() as i32;
+            let at = (part(from.0, dx), part(from.1, dy));
             if on {
                 dash.push(at);
             }
-            if left == 0 {
+            if left <= 0.0 {
                 if on {
                     dashes.push(std::mem::take(&mut dash));
                 } else {
@@ -246,4 +248,17 @@ pub(crate) fn titled<'a>(area: &Area<'a>, title: &str, left: u32) -> Drawn<Area<
     let style = text().pos(Pos::new(HPos::Left, VPos::Center));
     drawn(top.draw(&Text::new(title, (left as i32, LINE_HEIGHT as i32 / 2 + 4), style)))?;
     Ok(rest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dashes_go_around_corners_and_along_slopes() {
+        let corner = [(0, 0), (4, 0), (4, 5)];
+        assert_eq!(dashes(&corner, 6, 2), [vec![(0, 0), (4, 0), (4, 2)], vec![(4, 4), (4, 5)]]);
+        assert_eq!(dashes(&[(0, 0), (12, 9)], 5, 5), [vec![(0, 0), (4, 3)], vec![(8, 6), (12, 9)]]);
+        assert!(dashes(&[(1, 1)], 5, 5).is_empty() && dashes(&[], 5, 5).is_empty());
+    }
 }

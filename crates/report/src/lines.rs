@@ -73,7 +73,7 @@ pub fn draw_lines(chart: &Lines<'_>) -> Result<Option<String>, Error> {
         for (number, series) in chart.series.iter().enumerate() {
             let points: Vec<_> = series.points.iter().filter(|point| is_finite(point)).collect();
             let path: Vec<_> = points.iter().map(|point| pixel(&plot, (point.0, point.1))).collect();
-            line(&inside, &straight(&path), colour(number), number)?;
+            line(&inside, &path, colour(number), number)?;
             for (point, &(left, at)) in points.iter().zip(&path).filter(|_| series.marked) {
                 let (bottom, top) = (pixel(&plot, (point.0, point.2)).1, pixel(&plot, (point.0, point.3)).1);
                 if bottom != top && !chart.band {
@@ -103,19 +103,6 @@ fn is_finite(point: &(f64, f64, f64, f64)) -> bool {
     [point.0, point.1, point.2, point.3].iter().all(|part| part.is_finite())
 }
 
-/// A path of sloping strokes as one of a stroke a pixel, which can be dashed like a step.
-fn straight(path: &[(i32, i32)]) -> Vec<(i32, i32)> {
-    let mut all: Vec<(i32, i32)> = path.first().copied().into_iter().collect();
-    for stroke in path.windows(2) {
-        let &[from, to] = stroke else { continue };
-        let steps = (to.0 - from.0).abs().max((to.1 - from.1).abs()).max(1);
-        let part = |from: i32, to: i32, step: i32| from + ((to - from) * step + steps.signum() * steps / 2) / steps;
-        all.extend((1..=steps).map(|step| (part(from.0, to.0, step), part(from.1, to.1, step))));
-    }
-    all.dedup();
-    all
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
@@ -125,11 +112,6 @@ mod tests {
     fn a_chart_without_points_is_not_drawn() {
         let chart = Lines { name: "test", x: "D", logarithmic: false, y: "Share", band: true, series: &[] };
         assert_eq!(draw_lines(&chart).unwrap(), None);
-    }
-
-    #[test]
-    fn a_sloping_stroke_becomes_steps_of_a_pixel() {
-        assert_eq!(straight(&[(0, 0), (4, 2)]), [(0, 0), (1, 1), (2, 1), (3, 2), (4, 2)]);
     }
 
     #[test]

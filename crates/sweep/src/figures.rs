@@ -148,7 +148,7 @@ impl Part<'_, '_> {
                 series.push(Line { label: (*variant).to_owned(), points, marked: false });
             }
             // Over more than two decades a linear axis shows the last values only.
-            let logarithmic = low > 0.0 && high / low > 100.0;
+            let logarithmic = spans_decades(low, high);
             let name = format!("{}-against-{}", metric.name, plain(&key));
             let chart = Lines { name: &name, x: &key, logarithmic, y: &metric.axis(), band: true, series: &series };
             let more = "The band is its 95 % interval by Student's t.";
@@ -394,7 +394,7 @@ impl<'g, 'a> Variant<'g, 'a> {
     ) -> Result<(), Error> {
         let xs = || series.iter().flat_map(|line| &line.points).map(|point| point.0);
         let (low, high) = xs().fold((f64::MAX, f64::MIN), |(low, high), x| (low.min(x), high.max(x)));
-        let logarithmic = low > 0.0 && high / low > 100.0;
+        let logarithmic = spans_decades(low, high);
         let chart = Lines { name, x, logarithmic, y: &metric.axis(), band: true, series };
         album.add(name, title, caption(metric, more), draw_lines(&chart)?);
         Ok(())
@@ -430,4 +430,9 @@ fn number(group: &Group<'_>, key: &str) -> Option<f64> {
 /// A word for a file's name: letters and digits, whatever the sweep file holds.
 fn plain(word: &str) -> String {
     word.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).take(40).collect()
+}
+
+/// Whether values stand better on a logarithmic axis.
+fn spans_decades(low: f64, high: f64) -> bool {
+    low > 0.0 && high / low > 30.0
 }
