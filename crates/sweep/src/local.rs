@@ -13,7 +13,7 @@ use crate::plan::{Cell, Plan, identity};
 use crate::results::CellResult;
 use crate::world::{Origin, World, WorldSpec};
 
-/// Threads that wait for results to be kept, and results that wait for them: as many more cells are lost with the process.
+/// Threads that keep results; with the process so many more cells in flight are lost.
 const WRITERS: usize = 4;
 
 /// What a sweep tells while it works.
@@ -186,7 +186,7 @@ pub fn carry_out(plan: &Plan, cells: &[&Cell], store: &CellStore, threads: usize
         }
     };
     // The disk or the network is waited for by threads of their own, while the next cells are replayed.
-    let (made, files) = sync_channel::<(usize, Vec<u8>)>(WRITERS);
+    let (made, files) = sync_channel::<(usize, Vec<u8>)>(0);
     let files = Mutex::new(files);
     let take = || files.lock().ok()?.recv().ok();
     let write = || {

@@ -125,7 +125,7 @@ pub struct Candidate {
     pub on_front: bool,
 }
 
-/// A number with its interval.
+/// A number with its interval; that of a single seed has no width, as nothing is known of the spread.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct MeanInterval {
     /// The mean.

@@ -48,16 +48,18 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         metrics.extend(best.relative.keys().map(String::as_str));
     }
     let row = |(number, found): (usize, &Candidate)| {
+        // A single seed tells nothing of the spread.
+        let alone = found.seeds < 2;
         let percent = |found: &MeanInterval| {
             let [mean, low, high] = [found.mean, found.low, found.high].map(|value| 100.0 * (value - 1.0));
-            format!("{mean:+.1} % ({low:+.1} to {high:+.1})")
+            if alone { format!("{mean:+.1} %") } else { format!("{mean:+.1} % ({low:+.1} to {high:+.1})") }
         };
         let own = [
             (number + 1).to_string(),
             found.policy.clone(),
             found.seeds.to_string(),
             format!("{:.4}", found.objective.mean),
-            format!("{:.4} to {:.4}", found.objective.low, found.objective.high),
+            if alone { String::new() } else { format!("{:.4} to {:.4}", found.objective.low, found.objective.high) },
             if found.within_bounds { "" } else { "broken" }.to_owned(),
             if found.on_front { "front" } else { "" }.to_owned(),
         ];
