@@ -42,7 +42,7 @@ fn is_writing(tree: &Tree) -> bool {
     tree.keys().any(|path| path.to_string_lossy().contains(".partial-") && path.ends_with("attempts.parquet"))
 }
 
-fn signal(child: &Child, name: &str) {
+pub(crate) fn signal(child: &Child, name: &str) {
     assert!(Command::new("kill").args([name, &child.id().to_string()]).status().unwrap().success());
 }
 

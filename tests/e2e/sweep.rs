@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::support::{Dir, Tree, assert_same};
+use crate::interrupts::signal;
+use crate::support::{Dir, Ran, Tree, assert_same};
 
 /// Twelve jobs on ten machines: a cell takes milliseconds.
 const WORKLOAD: &str = r#"
@@ -102,6 +103,19 @@ fn a_sweep_is_the_same_on_any_number_of_threads_and_resumed() {
         before.iter().map(|name| times(name)).collect::<Vec<_>>(),
         "a cell that was done was made again"
     );
+}
+
+#[test]
+fn an_interrupted_sweep_says_how_far_it_came() {
+    let dir = dir();
+    dir.write("sweep.toml", SWEEP.replace("seeds = 5", "seeds = 500"));
+    let args = ["sweep", "sweep.toml", "--out", "S", "--threads", "1"];
+    let child = dir.command(&args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_until("cells", || cells(&dir, "S").len() >= 3);
+    signal(&child, "-INT");
+    let ran = Ran::of(&args, child.wait_with_output().unwrap());
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(130), ""), "{ran:?}");
+    assert!(ran.stderr.contains(" of 4000 cells are done and kept in ") && ran.stderr.contains("goes on"), "{ran:?}");
 }
 
 #[test]

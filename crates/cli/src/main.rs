@@ -83,6 +83,7 @@ fn remove_unfinished_when_interrupted() {
     let handler = ctrlc::set_handler(|| {
         resched_trace::store::remove_staged();
         commands::ingest::tell_kept();
+        progress::tell_kept_cells();
         std::process::exit(130);
     });
     if let Err(error) = handler {

@@ -1,6 +1,7 @@
 //! Progress bars on standard error; they vanish when it is no terminal, and when the work is done.
 
 use std::path::Path;
+use std::sync::Mutex;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
@@ -91,10 +92,25 @@ impl Drop for ReproduceProgress {
 /// How far the cells of a sweep have come.
 pub(crate) struct SweepProgress(ProgressBar);
 
+/// The sweep that is at work, and where its cells are kept.
+static SWEEP: Mutex<Option<(ProgressBar, String)>> = Mutex::new(None);
+
+/// Says how far a sweep came that is being ended, if there is one.
+pub(crate) fn tell_kept_cells() {
+    let Ok(Some((bar, place))) = SWEEP.lock().map(|mut sweep| sweep.take()) else { return };
+    bar.finish_and_clear();
+    let (done, all) = (bar.position(), bar.length().unwrap_or(0));
+    eprintln!("{done} of {all} cells are done and kept in {place}; the same command goes on from there");
+}
+
 impl SweepProgress {
-    pub(crate) fn new() -> Self {
+    /// `place`: where the cells are kept.
+    pub(crate) fn new(place: String) -> Self {
         let bar = bar(0, "{pos}/{len} cells {per_sec}");
         bar.set_prefix("sweep");
+        if let Ok(mut sweep) = SWEEP.lock() {
+            *sweep = Some((bar.clone(), place));
+        }
         Self(bar)
     }
 
@@ -113,6 +129,9 @@ impl SweepProgress {
 
 impl Drop for SweepProgress {
     fn drop(&mut self) {
+        if let Ok(mut sweep) = SWEEP.lock() {
+            *sweep = None;
+        }
         self.0.finish_and_clear();
     }
 }

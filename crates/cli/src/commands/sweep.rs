@@ -189,7 +189,7 @@ fn all(args: &All) -> Result<(), Failure> {
         match args.engine {
             Engine::Local => {
                 let cells: Vec<&Cell> = plan.cells.iter().collect();
-                work(&plan, &cells, &plan.store(&here)?, threads(args.threads))?;
+                work(&plan, &cells, &here, threads(args.threads))?;
             }
             Engine::Dask => engine::dask_cells(&plan, &here, &args.array, &args.dask, &args.program)?,
             Engine::Slurm => return engine::slurm(&plan, out, &args.array, &args.program, args.threads),
@@ -227,9 +227,9 @@ fn threads(asked: Option<usize>) -> usize {
 }
 
 /// Replays cells on this machine behind a progress bar.
-fn work(plan: &Plan, cells: &[&Cell], store: &CellStore, threads: usize) -> Result<(), Failure> {
-    let progress = SweepProgress::new();
-    Ok(carry_out(plan, cells, store, threads, &|told| match told {
+fn work(plan: &Plan, cells: &[&Cell], at: &Location, threads: usize) -> Result<(), Failure> {
+    let progress = SweepProgress::new(plan.results.as_ref().unwrap_or(at).to_string());
+    Ok(carry_out(plan, cells, &plan.store(at)?, threads, &|told| match told {
         Progress::Begin { cells, done } => progress.begin(cells, done),
         Progress::Done(cell) => progress.done(&cell.policy),
     })?)
@@ -244,7 +244,7 @@ fn cells(manifest: &Location, index: usize, count: usize, threads: usize) -> Res
             "--index {index}: the plan has {found} cells, from 0; name one of these"
         )));
     }
-    work(&plan, &wanted, &plan.store(manifest)?, threads)
+    work(&plan, &wanted, manifest, threads)
 }
 
 /// A line of the ranking.
