@@ -25,7 +25,7 @@ fn main() {
 
 fn plan() -> Plan {
     let path = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/bench.toml"));
-    let plan = Plan::new(&SweepFile::parse(SWEEP, path).unwrap(), path, SWEEP).unwrap();
+    let plan = Plan::new(&SweepFile::parse(SWEEP, path).unwrap()).unwrap();
     assert_eq!(plan.cells.len(), 1_000);
     plan
 }

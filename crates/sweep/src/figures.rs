@@ -20,7 +20,7 @@ use crate::Error;
 use crate::file::DesignKind;
 use crate::merge::Merged;
 use crate::metrics::Metric;
-use crate::statistics::{Group, pareto_front};
+use crate::statistics::{Group, front_of};
 
 /// Main effects and interactions of so many keys at most, those with the largest effects.
 const MOST_KEYS: usize = 4;
@@ -117,8 +117,7 @@ impl Part<'_, '_> {
         let mut keys: BTreeMap<String, Vec<&str>> = BTreeMap::new();
         let mut level = Vec::new();
         for variant in self.variants() {
-            let groups: Vec<&Group<'_>> =
-                self.groups.iter().copied().filter(|group| group.variant == variant).collect();
+            let groups: Vec<&Group<'_>> = self.of(variant).collect();
             match varying(&groups).as_slice() {
                 [] => level.push(variant),
                 [key] if groups.iter().all(|group| number(group, key).is_some()) => {
@@ -147,7 +146,6 @@ impl Part<'_, '_> {
                 let points = vec![at(found, low), at(found, high)];
                 series.push(Line { label: (*variant).to_owned(), points, marked: false });
             }
-            // Over more than two decades a linear axis shows the last values only.
             let logarithmic = spans_decades(low, high);
             let name = format!("{}-against-{}", metric.name, plain(&key));
             let chart = Lines { name: &name, x: &key, logarithmic, y: &metric.axis(), band: true, series: &series };
@@ -181,13 +179,7 @@ impl Part<'_, '_> {
         if points.len() < 2 || first.name == second.name {
             return Ok(());
         }
-        // A front is of less in both: what is better when more is turned round.
-        let sign = |metric: &Metric| if metric.less_is_better { 1.0 } else { -1.0 };
-        let turned: Vec<(f64, f64)> = points.iter().map(|(x, y)| (x * sign(first), y * sign(second))).collect();
-        let front = pareto_front(&turned);
-        let mut front: Vec<(f64, f64)> =
-            front.into_iter().filter_map(|place| points.get(place).copied()).map(shown).collect();
-        front.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let front: Vec<(f64, f64)> = front_of(&points, first, second).into_iter().map(shown).collect();
         let name = format!("{}-against-{}", second.name, first.name);
         let chart = Scatter { name: &name, x: &first.axis(), y: &second.axis(), series: &series, front: &front };
         let title = format!("{} against {}{}", second.title, first.title.to_lowercase(), self.suffix);
@@ -432,7 +424,7 @@ fn plain(word: &str) -> String {
     word.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).take(40).collect()
 }
 
-/// Whether values stand better on a logarithmic axis.
+/// Whether values stand better on a logarithmic axis: on a linear one the small ones would stand on each other.
 fn spans_decades(low: f64, high: f64) -> bool {
     low > 0.0 && high / low > 30.0
 }

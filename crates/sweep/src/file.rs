@@ -69,6 +69,17 @@ pub struct SweepFile {
     pub(crate) variants: Vec<Variant>,
     /// What `resched tune` looks for.
     pub(crate) tune: Option<TuneSection>,
+    /// Where it was read, as it was named, and its text.
+    pub(crate) copy: FileCopy,
+}
+
+/// A file and its text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileCopy {
+    /// Its path.
+    pub path: PathBuf,
+    /// What it held.
+    pub text: String,
 }
 
 /// A workload file or a trace.
@@ -223,13 +234,8 @@ impl SweepFile {
         self.metric
     }
 
-    /// How many seeds there are.
-    pub fn seeds(&self) -> usize {
-        self.seeds.len()
-    }
-
     /// The same with so many seeds at least: the next numbers follow the largest.
-    pub fn with_seeds(mut self, count: usize) -> Self {
+    pub(crate) fn with_seeds(mut self, count: usize) -> Self {
         let next = self.seeds.last().map_or(1, |last| last.saturating_add(1));
         let missing = count.saturating_sub(self.seeds.len()) as u64;
         self.seeds.extend(next..next.saturating_add(missing));
@@ -311,6 +317,7 @@ impl SweepFile {
             world,
             variants,
             tune: tune.transpose()?,
+            copy: FileCopy { path: path.to_path_buf(), text: text.to_owned() },
         })
     }
 }

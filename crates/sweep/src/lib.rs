@@ -36,12 +36,12 @@ mod world;
 
 pub use cell_store::{CELLS, CellStore};
 pub use error::Error;
-pub use file::SweepFile;
+pub use file::{FileCopy, SweepFile};
 pub use local::{Progress, Told, carry_out, replay_alone};
 pub use location::Location;
 pub use merge::Merged;
 pub use metrics::{METRICS, Metric};
-pub use plan::{Cell, FileCopy, MARKER, Plan};
+pub use plan::{Cell, MARKER, Plan};
 pub use results::CellResult;
 pub use tune::{Candidate, MeanInterval, Tuned, tune};
 pub use world::{WORLD_KEYS, WorldKey};

@@ -95,6 +95,11 @@ impl Metric {
         })
     }
 
+    /// A value of it such that less is better.
+    pub(crate) fn cost(&self, value: f64) -> f64 {
+        if self.less_is_better { value } else { -value }
+    }
+
     /// Its title with its unit as [`Metric::shown`] has it.
     pub(crate) fn axis(&self) -> String {
         if self.unit == "ms" { format!("{} (s)", self.title) } else { self.title.to_owned() }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::Error;
 use crate::cell_store::CellStore;
 use crate::design::{Setting, settings};
-use crate::file::{SourcePath, SweepFile, Variant};
+use crate::file::{FileCopy, SourcePath, SweepFile, Variant};
 use crate::location::Location;
 use crate::values::Value;
 use crate::world::{Origin, WorldSpec, policy_files};
@@ -65,15 +65,6 @@ pub struct Plan {
     pub cells: Vec<Cell>,
 }
 
-/// A file and its text.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct FileCopy {
-    /// Its absolute path.
-    pub path: PathBuf,
-    /// What it held.
-    pub text: String,
-}
-
 /// A workload file or a trace, by its absolute path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -98,7 +89,7 @@ impl Plan {
     ///
     /// # Errors
     /// [`Error::Request`] for whatever would go wrong later, as far as it can be known.
-    pub fn new(file: &SweepFile, path: &Path, text: &str) -> Result<Self, Error> {
+    pub fn new(file: &SweepFile) -> Result<Self, Error> {
         let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
         let sources = file.sources.iter().map(|source| match source {
             SourcePath::Workload(path) => SourceEntry::Workload(absolute(path)),
@@ -109,7 +100,7 @@ impl Plan {
             format_version: FORMAT_VERSION,
             written_by: concat!("resched ", env!("CARGO_PKG_VERSION")).to_owned(),
             name: file.name.clone(),
-            file: FileCopy { path: absolute(path), text: text.to_owned() },
+            file: FileCopy { path: absolute(&file.copy.path), text: file.copy.text.clone() },
             results: None,
             sources: sources.collect(),
             clusters: clusters.collect(),
@@ -178,6 +169,14 @@ impl Plan {
     /// How many different seeds its cells have.
     pub fn seeds(&self) -> usize {
         self.cells.iter().map(|cell| cell.seed).collect::<BTreeSet<u64>>().len()
+    }
+
+    /// The same with so many seeds at least.
+    ///
+    /// # Errors
+    /// As [`Plan::new`].
+    pub fn with_seeds(&self, count: usize) -> Result<Self, Error> {
+        Ok(Self { results: self.results.clone(), ..Self::new(&self.sweep()?.with_seeds(count))? })
     }
 
     /// The sweep file as it was when the plan was made.

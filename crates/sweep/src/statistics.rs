@@ -204,16 +204,12 @@ pub(crate) fn dominance(groups: &[Group<'_>], file: &SweepFile) -> Vec<Dominance
 pub(crate) fn ranking(groups: &[Group<'_>], metric: &Metric) -> Vec<(usize, Estimate)> {
     let mut found: Vec<(usize, Estimate)> =
         groups.iter().enumerate().filter_map(|(place, group)| Some((place, group.estimate(metric)?))).collect();
-    found.sort_by(
-        |(_, a), (_, b)| {
-            if metric.less_is_better { a.value.total_cmp(&b.value) } else { b.value.total_cmp(&a.value) }
-        },
-    );
+    found.sort_by(|(_, a), (_, b)| metric.cost(a.value).total_cmp(&metric.cost(b.value)));
     found
 }
 
 /// The places of `points` (less is better in both) that none is better than in one and as good in the other, by the first.
-pub fn pareto_front(points: &[(f64, f64)]) -> Vec<usize> {
+fn pareto_front(points: &[(f64, f64)]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..points.len()).collect();
     let at = |place: &usize| points.get(*place).copied().unwrap_or((f64::NAN, f64::NAN));
     order.sort_by(|a, b| at(a).0.total_cmp(&at(b).0).then(at(a).1.total_cmp(&at(b).1)).then(a.cmp(b)));
@@ -224,6 +220,15 @@ pub fn pareto_front(points: &[(f64, f64)]) -> Vec<usize> {
         on_front
     });
     order
+}
+
+/// Those of `points` that no other beats in both metrics, by the first metric's value.
+pub(crate) fn front_of(points: &[(f64, f64)], first: &Metric, second: &Metric) -> Vec<(f64, f64)> {
+    let costs: Vec<(f64, f64)> = points.iter().map(|(x, y)| (first.cost(*x), second.cost(*y))).collect();
+    let mut front: Vec<(f64, f64)> =
+        pareto_front(&costs).into_iter().filter_map(|place| points.get(place).copied()).collect();
+    front.sort_by(|a, b| a.0.total_cmp(&b.0));
+    front
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ use crate::location::Location;
 use crate::metrics::Metric;
 use crate::plan::{Cell, Plan};
 use crate::results::CellResult;
-use crate::statistics::pareto_front;
+use crate::statistics::front_of;
 use crate::values::Values;
 
 /// The section `[tune]` of a sweep file: what is looked for.
@@ -162,15 +162,8 @@ pub struct Tuned {
 /// # Errors
 /// [`Error::Request`] if the file has no `[tune]`, more than one source or world, or a value that cannot be; what [`carry_out`]
 /// says.
-pub fn tune(
-    file: &SweepFile,
-    path: &Path,
-    text: &str,
-    out: &Path,
-    threads: usize,
-    told: Told<'_>,
-) -> Result<Tuned, Error> {
-    let wrong = |problem: &str| Error::Request(format!("{}: {problem}", path.display()));
+pub fn tune(file: &SweepFile, out: &Path, threads: usize, told: Told<'_>) -> Result<Tuned, Error> {
+    let wrong = |problem: &str| Error::Request(format!("{}: {problem}", file.copy.path.display()));
     let Some(section) = &file.tune else {
         return Err(wrong("there is no [tune]; add one with an objective"));
     };
@@ -180,60 +173,40 @@ pub fn tune(
         ));
     }
     let tried = candidates_of(file, section).map_err(|problem| wrong(&problem))?;
-    let baseline = file.variants.get(file.baseline).cloned().ok_or_else(|| wrong("there is no baseline"))?;
-    let baseline = fixed(
-        &baseline,
-        baseline.axes.iter().map(|axis| (axis.key.clone(), first(&axis.values))).collect(),
-        "baseline",
-    );
+    let baseline = file.variants.get(file.baseline).ok_or_else(|| wrong("there is no baseline"))?;
+    let axes = baseline.axes.iter().map(|axis| (axis.key.clone(), first(&axis.values))).collect();
+    let mut search = Search {
+        file,
+        section,
+        baseline: fixed(baseline, axes, "baseline"),
+        policies: vec![String::new(); tried.len()],
+        tried,
+        results: BTreeMap::new(),
+        base: BTreeMap::new(),
+        replayed: BTreeSet::new(),
+    };
     let store = CellStore::open(&Location::Folder(out.to_path_buf()))?;
-    let mut results: BTreeMap<(usize, u64), CellResult> = BTreeMap::new();
-    let mut base: BTreeMap<u64, CellResult> = BTreeMap::new();
-    let mut ids = BTreeSet::new();
-    let mut policies: Vec<String> = vec![String::new(); tried.len()];
     let rounds = successive_halving(
-        tried.len(),
+        search.tried.len(),
         section.keep_one_of as usize,
         section.first_seeds,
         file.seeds.len() as u64,
-        |alive, seeds| -> Result<Vec<Vec<Score>>, Error> {
-            let seeds: Vec<u64> = file.seeds.get(seeds.start as usize..seeds.end as usize).unwrap_or_default().to_vec();
-            let own = alive.iter().filter_map(|&place| tried.get(place).cloned());
-            let variants: Vec<Variant> = std::iter::once(baseline.clone()).chain(own).collect();
-            let round =
-                SweepFile { variants, seeds: seeds.clone(), baseline: 0, design: Design::default(), ..file.clone() };
-            let plan = Plan::new(&round, path, text)?;
+        |alive, seeds| {
+            let seeds = file.seeds.get(seeds.start as usize..seeds.end as usize).unwrap_or_default();
+            let plan = search.plan(alive, seeds)?;
             let cells: Vec<&Cell> = plan.cells.iter().collect();
             carry_out(&plan, &cells, &store, threads, told)?;
             for (cell, result) in cells.iter().zip(store.get_all(&cells)?) {
-                let result = result.ok_or_else(|| Error::Work(format!("cell {} is missing", cell.id)))?;
-                ids.insert(cell.id.clone());
-                match cell.variant.strip_prefix(CANDIDATE).and_then(|number| number.parse::<usize>().ok()) {
-                    None => {
-                        base.insert(cell.seed, result);
-                    }
-                    Some(place) => {
-                        if let Some(policy) = policies.get_mut(place) {
-                            policy.clone_from(&cell.policy);
-                        }
-                        results.insert((place, cell.seed), result);
-                    }
-                }
+                search.learn(cell, result.ok_or_else(|| Error::Work(format!("cell {} is missing", cell.id)))?);
             }
-            let score = |place: usize, seed: u64| {
-                let pair = results.get(&(place, seed)).zip(base.get(&seed));
-                let worst = Score { objective: f64::INFINITY, excesses: vec![f64::INFINITY; section.bounds.len()] };
-                pair.map_or(worst, |(own, base)| section.score(own, base))
-            };
-            Ok(alive.iter().map(|&place| seeds.iter().map(|&seed| score(place, seed)).collect()).collect())
+            Ok::<_, Error>(search.scores(alive, seeds))
         },
     )?;
-    let search = Search { section, results: &results, base: &base, policies: &policies };
     let tuned = Tuned {
         name: file.name.clone(),
-        baseline: baseline.policy.label(),
+        baseline: search.baseline.policy.label(),
         candidates: search.candidates(&rounds),
-        replays: ids.len() as u64,
+        replays: search.replayed.len() as u64,
     };
     write(&tuned, section, out)?;
     Ok(tuned)
@@ -306,15 +279,58 @@ impl TuneSection {
     }
 }
 
-/// What a search knows at its end.
+/// What a search tries, and what it knows of it.
 struct Search<'a> {
+    file: &'a SweepFile,
     section: &'a TuneSection,
-    results: &'a BTreeMap<(usize, u64), CellResult>,
-    base: &'a BTreeMap<u64, CellResult>,
-    policies: &'a [String],
+    baseline: Variant,
+    tried: Vec<Variant>,
+    /// By setting: its policy, once it was replayed.
+    policies: Vec<String>,
+    /// By setting and seed.
+    results: BTreeMap<(usize, u64), CellResult>,
+    /// The baseline's, by seed.
+    base: BTreeMap<u64, CellResult>,
+    /// The ids of all cells.
+    replayed: BTreeSet<String>,
 }
 
 impl Search<'_> {
+    /// The replays of some settings and the baseline with some seeds.
+    fn plan(&self, alive: &[usize], seeds: &[u64]) -> Result<Plan, Error> {
+        let own = alive.iter().filter_map(|&place| self.tried.get(place));
+        Plan::new(&SweepFile {
+            variants: std::iter::once(&self.baseline).chain(own).cloned().collect(),
+            seeds: seeds.to_vec(),
+            baseline: 0,
+            design: Design::default(),
+            ..self.file.clone()
+        })
+    }
+
+    fn learn(&mut self, cell: &Cell, result: CellResult) {
+        self.replayed.insert(cell.id.clone());
+        let place = cell.variant.strip_prefix(CANDIDATE).and_then(|number| number.parse::<usize>().ok());
+        let Some(place) = place else {
+            self.base.insert(cell.seed, result);
+            return;
+        };
+        if let Some(policy) = self.policies.get_mut(place) {
+            policy.clone_from(&cell.policy);
+        }
+        self.results.insert((place, cell.seed), result);
+    }
+
+    /// The scores of some settings with some seeds, by setting, then seed.
+    fn scores(&self, alive: &[usize], seeds: &[u64]) -> Vec<Vec<Score>> {
+        let score = |place: usize, seed: u64| {
+            let pair = self.results.get(&(place, seed)).zip(self.base.get(&seed));
+            let worst = || Score { objective: f64::INFINITY, excesses: vec![f64::INFINITY; self.section.bounds.len()] };
+            pair.map_or_else(worst, |(own, base)| self.section.score(own, base))
+        };
+        alive.iter().map(|&place| seeds.iter().map(|&seed| score(place, seed)).collect()).collect()
+    }
+
     /// The seeds with which a setting was replayed, with the pair of results.
     fn pairs(&self, place: usize) -> Vec<(&CellResult, &CellResult)> {
         let own = self.results.range((place, 0)..=(place, u64::MAX));
@@ -356,11 +372,8 @@ impl Search<'_> {
 
 /// The metrics of a candidate such that less is better.
 fn costs(candidate: &Candidate) -> Vec<f64> {
-    let cost = |(name, relative): (&String, &MeanInterval)| {
-        let less = Metric::named(name).is_ok_and(|metric| metric.less_is_better);
-        if less { relative.mean } else { -relative.mean }
-    };
-    candidate.relative.iter().map(cost).collect()
+    let cost = |(name, relative): (&String, &MeanInterval)| Some(Metric::named(name).ok()?.cost(relative.mean));
+    candidate.relative.iter().filter_map(cost).collect()
 }
 
 /// Whether `a` is as good as `b` everywhere and better somewhere.
@@ -406,11 +419,8 @@ fn write(tuned: &Tuned, section: &TuneSection, out: &Path) -> Result<(), Error> 
     };
     let series =
         [cloud("within bounds", &|found| found.within_bounds), cloud("bounds broken", &|found| !found.within_bounds)];
-    let sign = |metric: &Metric| if metric.less_is_better { 1.0 } else { -1.0 };
     let inside: Vec<(f64, f64)> = tuned.candidates.iter().filter(|found| found.on_front).filter_map(point).collect();
-    let turned: Vec<(f64, f64)> = inside.iter().map(|(a, b)| (a * sign(x), b * sign(y))).collect();
-    let front: Vec<(f64, f64)> =
-        pareto_front(&turned).into_iter().filter_map(|place| inside.get(place).copied()).collect();
+    let front = front_of(&inside, x, y);
     let title = |metric: &Metric| format!("{}, baseline = 1", metric.title);
     let chart = Scatter { name: "candidates", x: &title(x), y: &title(y), series: &series, front: &front };
     if let Some(svg) = draw_scatter(&chart)? {

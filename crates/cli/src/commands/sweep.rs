@@ -157,9 +157,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 
 /// The plan of a sweep file.
 fn planned(path: &Path, kept: &Kept) -> Result<Plan, Failure> {
-    let file = SweepFile::read(path)?;
-    let text = fs::read_to_string(path)?;
-    let mut plan = Plan::new(&file, path, &text)?;
+    let mut plan = Plan::new(&SweepFile::read(path)?)?;
     plan.results.clone_from(&kept.results);
     Ok(plan)
 }
@@ -216,10 +214,7 @@ fn more_seeds(plan: &Plan, out: &Location, args: &All) -> Result<Option<Plan>, F
         );
         return Ok(None);
     }
-    let file = plan.sweep()?.with_seeds(seeds);
-    let mut more = Plan::new(&file, &plan.file.path, &plan.file.text)?;
-    more.results.clone_from(&plan.results);
-    Ok(Some(more))
+    Ok(Some(plan.with_seeds(seeds)?))
 }
 
 fn threads(asked: Option<usize>) -> usize {

@@ -1,6 +1,5 @@
 //! `resched tune`: the parameters that make an objective small.
 
-use std::fs;
 use std::path::PathBuf;
 
 use resched_sweep::{Candidate, MeanInterval, Progress, SweepFile, tune};
@@ -31,11 +30,10 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let file = SweepFile::read(&args.file)?;
-    let text = fs::read_to_string(&args.file)?;
     super::sweep::claim(&args.out, "tuned.json")?;
     let threads = args.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
     let progress = SweepProgress::new(args.out.display().to_string());
-    let tuned = tune(&file, &args.file, &text, &args.out, threads, &|told| match told {
+    let tuned = tune(&file, &args.out, threads, &|told| match told {
         Progress::Begin { cells, done } => progress.begin(cells, done),
         Progress::Done(cell) => progress.done(&cell.policy),
     })?;
