@@ -7,9 +7,8 @@ use std::path::Path;
 
 use resched_analysis::{Run, Summary};
 use resched_policies::PolicySpec;
-use resched_sim::{
-    Cluster, ClusterConfig, JobId, Kind, Offer, Options, Policy, Reach, RunWriter, Violation, load, replay,
-};
+use resched_sim::hadoop::{Cluster, Kind, Offer, Options, Policy, Reach, RunWriter, load, replay};
+use resched_sim::{ClusterConfig, JobId, Violation};
 use resched_trace::run::RunInfo;
 use resched_trace::store::Trace;
 use resched_trace::workload::write_trace;

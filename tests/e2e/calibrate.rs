@@ -1,6 +1,7 @@
 //! `resched calibrate`: what was planted is found again, in the sample and in replays; real traces; what is refused.
 
-use resched_sim::{ClusterConfig, Interval};
+use resched_sim::ClusterConfig;
+use resched_sim::cluster_file::Interval;
 use serde_json::Value;
 
 use crate::support::{Dir, nineteen_jobs, repository, shared};

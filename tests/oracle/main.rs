@@ -11,8 +11,9 @@ use std::collections::BTreeMap;
 use golden::{Golden, Row};
 use resched_policies::parts::queue_tree::QueueTree;
 use resched_policies::{Allocations, AnyPolicy, Capacity, CapacityQueue, PolicySpec, PoolConfig};
-use resched_sim::{Ended, Error, JobEnded, Launched, Level, Ms, Observer, Options, TaskId, replay};
-use resched_trace::model::Outcome;
+use resched_sim::hadoop::{Ended, Launched, Observer, Options, replay};
+use resched_sim::{Error, JobEnded, Ms, TaskId};
+use resched_trace::model::{Locality, Outcome};
 use support::World;
 
 /// One schedule: the trace, the name of its golden file, and the policy that made it.
@@ -117,8 +118,8 @@ impl Observer for Found<'_> {
         let job = self.world.workload.job(self.world.workload.job_of(launched.task)).id.clone();
         let counts = self.local.entry(job).or_default();
         match launched.level {
-            Some(Level::Node) => counts.0 += 1,
-            Some(Level::Rack) => counts.1 += 1,
+            Some(Locality::Node) => counts.0 += 1,
+            Some(Locality::Rack) => counts.1 += 1,
             _ => {}
         }
         self.rows.push(Row::Assigned {

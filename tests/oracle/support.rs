@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use resched_sim::{Cluster, ClusterConfig, Kind, Script, TaskId, Workload, load};
+use resched_sim::hadoop::{Cluster, Kind, Script, Workload, load};
+use resched_sim::{ClusterConfig, TaskId};
 use resched_trace::ingest::{Options, ingest};
 use resched_trace::model::Outcome;
 use resched_trace::store::Trace;

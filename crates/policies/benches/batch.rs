@@ -16,8 +16,9 @@ use divan::Bencher;
 use divan::counter::ItemsCount;
 use rand::RngExt;
 use resched_policies::PolicySpec;
+use resched_sim::Ms;
 use resched_sim::batch::{Amount, Job, JobSpec, Machine, Machines, StageSpec, Tally, TaskSpec, Try, Workload, replay};
-use resched_sim::{Ms, Placement};
+use resched_sim::cluster_file::Placement;
 use resched_trace::draws::{Purpose, stream};
 use resched_trace::model::Outcome;
 

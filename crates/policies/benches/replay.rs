@@ -17,11 +17,11 @@ use divan::Bencher;
 use divan::counter::ItemsCount;
 use rand::RngExt;
 use resched_policies::PolicySpec;
-use resched_sim::{
-    Cluster, ClusterConfig, Interval, Job, Level, LoggedMap, Ms, NodeId, Options, Tally, TaskSpec, Workload, replay,
-};
+use resched_sim::cluster_file::Interval;
+use resched_sim::hadoop::{Cluster, Job, LoggedMap, Options, Tally, TaskSpec, Workload, replay};
+use resched_sim::{ClusterConfig, Ms, NodeId};
 use resched_trace::draws::{Purpose, stream};
-use resched_trace::model::{Outcome, Priority};
+use resched_trace::model::{Locality, Outcome, Priority};
 
 const SEED: u64 = 1;
 const NODES: u32 = 1_000;
@@ -59,7 +59,7 @@ fn map_task(job: u32, map: u32, nodes: &[NodeId]) -> TaskSpec {
     let mut draws = stream(SEED, Purpose::BlockPlacement, &[u64::from(job), u64::from(map)]);
     let run = draws.random_range(RUN.0..=RUN.1);
     let replicas = (0..REPLICAS).map(|_| nodes[draws.random_range(0..nodes.len())]).collect();
-    let logged = LoggedMap { outcome: Outcome::Success, level: Level::Node, run };
+    let logged = LoggedMap { outcome: Outcome::Success, level: Locality::Node, run };
     TaskSpec { replicas, map_tries: vec![logged], ..TaskSpec::default() }
 }
 

@@ -1,9 +1,7 @@
 //! Any of the policies, so that one replay loop serves all without a virtual call in it.
 
-use resched_sim::{
-    AttemptEnd, Container, JobId, Ms, NodeId, Offer, Orders, Policy, Resources, RunView, System, TaskId, View,
-    Violation,
-};
+use resched_sim::hadoop::{AttemptEnd, Container, Offer, Orders, Policy, RunView, System, View};
+use resched_sim::{JobId, Ms, NodeId, Resources, TaskId, Violation};
 
 use crate::aria::Aria;
 use crate::batch::AnyBatchPolicy;

@@ -10,7 +10,8 @@
 //! the profile is learnt. Slots are computed at submission, for the whole job; from a learnt profile again whenever a task of the job
 //! has ended, and a kind of which nothing is known yet gets all slots. A job that cannot meet its deadline gets all slots.
 
-use resched_sim::{AttemptEnd, JobId, Kind, Ms, Offer, Policy, View, Violation};
+use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, View};
+use resched_sim::{JobId, Ms, Violation};
 
 use crate::parts::job_times::{JobTimes, Source};
 use crate::parts::launch_first::launch_first;

@@ -15,7 +15,8 @@
 //! - So that no job starves whose nearest node refuses it (because its tasks failed there), the job takes any slot after as
 //!   many declines again; with a launch it is content with the nearest free node once more.
 
-use resched_sim::{AttemptEnd, JobId, Kind, NodeId, Offer, Policy, View, Violation};
+use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, View};
+use resched_sim::{JobId, NodeId, Violation};
 
 use crate::parts::equal_order::{equal_order, launch_maps};
 use crate::registry::{Parameter, PolicyInfo, Values};

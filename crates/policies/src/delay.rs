@@ -7,7 +7,9 @@
 //! the count; a job counts at most one skip per heartbeat; only heartbeats of nodes with a free map slot count; a job with maps
 //! whose place is unknown never waits.
 
-use resched_sim::{JobId, Kind, Level, Offer, Policy, Reach, View, Violation};
+use resched_sim::hadoop::{Kind, Offer, Policy, Reach, View};
+use resched_sim::{JobId, Violation};
+use resched_trace::model::Locality;
 
 use crate::parts::delay_formulas::skips_for;
 use crate::parts::equal_order::{equal_order, launch_reduces};
@@ -80,7 +82,7 @@ impl Delay {
             let anywhere = skips.count >= skips.allowed || offer.view().job(job).has_unplaced_maps();
             let level = offer.launch_map(job, if anywhere { Reach::Any } else { Reach::Node })?;
             match level {
-                Some(Level::Node) => skips.count = 0,
+                Some(Locality::Node) => skips.count = 0,
                 Some(_) => {}
                 // Only who waits for data is skipped; who may launch anywhere and cannot has failed on this node before.
                 None if !anywhere && skips.counted_at < self.heartbeats => {
@@ -123,7 +125,7 @@ impl Policy for Delay {
 #[cfg(test)]
 mod tests {
     use crate::testing::{Scenario, job, map};
-    use resched_sim::Level;
+    use resched_trace::model::Locality;
 
     #[test]
     fn b3_a_job_waits_for_d_heartbeats_and_then_launches_elsewhere_without_limit() {
@@ -135,15 +137,15 @@ mod tests {
                 .job(job("job_1_0002").at(500).maps(2, map(60_000).on(&[3])))
                 .launches(policy)
         };
-        let second = |policy: &str| -> Vec<(i64, usize, Option<Level>)> {
+        let second = |policy: &str| -> Vec<(i64, usize, Option<Locality>)> {
             let launches = world(policy);
             let of_second = launches.iter().filter(|launch| launch.job == "job_1_0002");
             of_second.map(|launch| (launch.at, launch.node, launch.level)).collect()
         };
         // D=4: skipped by nodes 0, 1, 2 at 1,000 and by node 0 at 2,000; launched on nodes 1 and 2 then.
-        assert_eq!(second("delay:D=4"), [(2_000, 1, Some(Level::Rack)), (2_000, 2, Some(Level::Rack))]);
+        assert_eq!(second("delay:D=4"), [(2_000, 1, Some(Locality::Rack)), (2_000, 2, Some(Locality::Rack))]);
         // D=0: the first job has not waited for node 3 either, but taken node 0 at 0.
-        assert_eq!(second("delay:D=0"), [(1_000, 1, Some(Level::Rack)), (1_000, 2, Some(Level::Rack))]);
+        assert_eq!(second("delay:D=0"), [(1_000, 1, Some(Locality::Rack)), (1_000, 2, Some(Locality::Rack))]);
     }
 
     #[test]
@@ -151,7 +153,7 @@ mod tests {
         let world = Scenario::crowded;
         assert_eq!(world().launches("delay:D=0"), world().launches("naive-fair"));
         let patient = world().launches("delay:D=1000000");
-        assert!(patient.iter().all(|launch| launch.level.is_none_or(|level| level == Level::Node)));
+        assert!(patient.iter().all(|launch| launch.level.is_none_or(|level| level == Locality::Node)));
         assert_ne!(patient, world().launches("naive-fair"), "the world must tell the two apart");
     }
 }

@@ -11,7 +11,8 @@
 //! for another begins to wait: as in Hadoop, it does not. On a cluster of one rack every launch away from the data is in the rack,
 //! so T1 alone is waited for. A job with maps whose place is unknown never waits, as in Hadoop.
 
-use resched_sim::{JobId, Kind, Offer, Policy, View, Violation};
+use resched_sim::hadoop::{Kind, Offer, Policy, View};
+use resched_sim::{JobId, Violation};
 
 use crate::parts::equal_order::{equal_order, launch_reduces};
 use crate::parts::locality_wait::{LocalityWaits, Waits};
@@ -90,7 +91,7 @@ impl Policy for DelayTime {
 #[cfg(test)]
 mod tests {
     use crate::testing::{Scenario, job, map};
-    use resched_sim::Level;
+    use resched_trace::model::Locality;
 
     #[test]
     fn b4_w3_with_a_single_rack_the_first_launch_elsewhere_comes_after_t1_alone() {
@@ -102,6 +103,6 @@ mod tests {
         let second: Vec<_> = launches.iter().filter(|launch| launch.job == "job_1_0002").collect();
         // First asked in vain at 1,000; 15 s later the rack is open, and stays open.
         assert_eq!(second.iter().map(|launch| launch.at).collect::<Vec<_>>(), [16_000, 16_000]);
-        assert!(second.iter().all(|launch| launch.level == Some(Level::Rack)));
+        assert!(second.iter().all(|launch| launch.level == Some(Locality::Rack)));
     }
 }

@@ -7,7 +7,8 @@
 //!
 //! **Source.** Hadoop MapReduce, June 2011; the reported counts as in `oracle/README.md` F4.
 
-use resched_sim::{JobId, Kind, Offer, Policy, Reach, View, Violation};
+use resched_sim::hadoop::{Kind, Offer, Policy, Reach, View};
+use resched_sim::{JobId, Violation};
 
 use crate::parts::job_queue::JobQueue;
 use crate::registry::{Parameter, PolicyInfo, Values};

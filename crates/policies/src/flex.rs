@@ -15,7 +15,8 @@
 
 use std::collections::BinaryHeap;
 
-use resched_sim::{AttemptEnd, JobId, Kind, Ms, NodeId, Offer, Policy, TaskId, View, Violation};
+use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, View};
+use resched_sim::{JobId, Ms, NodeId, TaskId, Violation};
 
 use crate::parts::fair_share::priority_weight;
 use crate::parts::job_times::{JobTimes, Source};

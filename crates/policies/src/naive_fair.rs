@@ -7,7 +7,8 @@
 //! **Source.** Delay scheduling (EuroSys 2010), Algorithm 1. Ties: by submission, then by id. One launch a slot, then the jobs
 //! are ordered anew.
 
-use resched_sim::{JobId, Offer, Policy, Violation};
+use resched_sim::hadoop::{Offer, Policy};
+use resched_sim::{JobId, Violation};
 
 use crate::parts::equal_order::{launch_maps, launch_reduces};
 use crate::registry::PolicyInfo;
@@ -66,7 +67,7 @@ mod tests {
             .job(job("job_1_0002").at(10).maps(1, map(1_000).on(&[1])))
             .launches("naive-fair");
         let b = launches.iter().find(|launch| launch.job == "job_1_0002");
-        assert!(b.is_some_and(|b| b.node == 0 && b.level == Some(resched_sim::Level::Off)), "{launches:?}");
+        assert!(b.is_some_and(|b| b.node == 0 && b.level == Some(resched_trace::model::Locality::Off)), "{launches:?}");
     }
 
     #[test]

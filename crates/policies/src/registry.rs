@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use resched_sim::Policy;
+use resched_sim::hadoop::Policy;
 
 use crate::any::{AnyKind, AnyPolicy};
 use crate::batch::{self, AnyBatchPolicy};

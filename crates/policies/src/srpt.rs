@@ -8,7 +8,8 @@
 //! ended, so a task that runs counts whole; a task without a logged success counts 0; running tasks are left alone. `order=total` never
 //! counts a job's work down: shortest job first. Ties: by submission, then by id.
 
-use resched_sim::{AttemptEnd, JobId, Kind, Ms, Offer, Policy, TaskId, View, Violation};
+use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, View};
+use resched_sim::{JobId, Ms, TaskId, Violation};
 use resched_trace::model::Outcome;
 
 use crate::parts::launch_first::launch_first;

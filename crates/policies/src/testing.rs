@@ -1,10 +1,11 @@
 //! Small worlds for the tests of policies.
 
-use resched_sim::{
-    Cluster, ClusterConfig, Error, Interval, JobEnded, JobId, Launched, Level, LoggedMap, LoggedReduce, Ms, NodeId,
-    Observer, Options, Phase, Policy, ReduceModel, Resources, TaskSpec, Workload, replay,
+use resched_sim::cluster_file::{Interval, Phase, ReduceModel};
+use resched_sim::hadoop::{
+    Cluster, Launched, LoggedMap, LoggedReduce, Observer, Options, Policy, TaskSpec, Workload, replay,
 };
-use resched_trace::model::{Outcome, Priority};
+use resched_sim::{ClusterConfig, Error, JobEnded, JobId, Ms, NodeId, Resources};
+use resched_trace::model::{Locality, Outcome, Priority};
 
 use crate::any::AnyPolicy;
 use crate::registry::PolicySpec;
@@ -117,7 +118,7 @@ pub(crate) struct Launch {
     pub(crate) task: String,
     pub(crate) attempt: u32,
     pub(crate) node: usize,
-    pub(crate) level: Option<Level>,
+    pub(crate) level: Option<Locality>,
 }
 
 /// A cluster and the jobs on it.
@@ -247,7 +248,7 @@ impl Scenario {
 
 impl MapSpec {
     fn task(&self, nodes: &[NodeId]) -> TaskSpec {
-        let logged = LoggedMap { outcome: Outcome::Success, level: Level::Node, run: self.run };
+        let logged = LoggedMap { outcome: Outcome::Success, level: Locality::Node, run: self.run };
         let replicas = self.on.iter().map(|&node| nodes[node]).collect();
         let (input_bytes, output_bytes) = self.bytes.unzip();
         TaskSpec { replicas, map_tries: vec![logged], input_bytes, output_bytes, ..TaskSpec::default() }
@@ -255,8 +256,8 @@ impl MapSpec {
 }
 
 impl JobSpec {
-    fn job(&self) -> resched_sim::Job {
-        resched_sim::Job {
+    fn job(&self) -> resched_sim::hadoop::Job {
+        resched_sim::hadoop::Job {
             id: self.id.clone(),
             name: None,
             user: self.user.clone(),

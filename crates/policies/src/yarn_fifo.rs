@@ -7,7 +7,8 @@
 //! **Source.** YARN, August 2014. As there, an application's lower priorities wait while a higher one gets nothing; there is no
 //! limit on application masters, so masters alone can fill a small cluster and stand still.
 
-use resched_sim::{Ask, JobId, Offer, Policy, Reach, System, Violation};
+use resched_sim::hadoop::{Ask, Offer, Policy, Reach, System};
+use resched_sim::{JobId, Violation};
 
 use crate::registry::PolicyInfo;
 

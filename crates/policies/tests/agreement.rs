@@ -8,8 +8,10 @@ use naive::{Coupling, Maps, Rule, simulate};
 use proptest::prelude::*;
 use proptest::sample::select;
 use resched_policies::PolicySpec;
-use resched_sim::{ClusterConfig, Interval, Level, LoggedMap, Ms, Phase, ReduceModel, first_heartbeats};
-use resched_trace::model::{Outcome, Priority};
+use resched_sim::cluster_file::{Interval, Phase, ReduceModel};
+use resched_sim::hadoop::{LoggedMap, first_heartbeats};
+use resched_sim::{ClusterConfig, Ms};
+use resched_trace::model::{Locality, Outcome, Priority};
 use worlds::{Machine, Map, Submitted, Wanted, World, cases, difference, world};
 
 /// Worlds in which the rules of the referee hold.
@@ -171,7 +173,7 @@ fn agree_on_coupling(world: &World, rule: Coupling) -> Result<(), TestCaseError>
 #[test]
 fn a_job_that_does_not_wait_counts_no_skip() -> Result<(), TestCaseError> {
     let tries = |runs: [i64; 2]| {
-        let logged = |(outcome, run)| LoggedMap { outcome, level: Level::Node, run };
+        let logged = |(outcome, run)| LoggedMap { outcome, level: Locality::Node, run };
         [Outcome::Failed, Outcome::Success].into_iter().zip(runs).map(logged).collect()
     };
     let job = Submitted {

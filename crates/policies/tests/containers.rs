@@ -5,11 +5,13 @@ mod worlds;
 
 use proptest::prelude::*;
 use resched_policies::{AnyPolicy, PolicySpec};
-use resched_sim::{
-    AmState, Ask, AttemptEnd, ClusterConfig, Container, ContainerState, JobId, Level, LoggedMap, LoggedReduce, Ms,
-    Offer, Phase, Policy, Reach, ReduceModel, RunView, Size, System, View, Violation,
+use resched_sim::cluster_file::{Phase, ReduceModel, Size};
+use resched_sim::hadoop::{
+    AmState, Ask, AttemptEnd, Container, ContainerState, LoggedMap, LoggedReduce, Offer, Policy, Reach, RunView,
+    System, View,
 };
-use resched_trace::model::{Outcome, Priority};
+use resched_sim::{ClusterConfig, JobId, Ms, Violation};
+use resched_trace::model::{Locality, Outcome, Priority};
 use worlds::{Machine, Map, Submitted, Wanted, World, cases, difference, world};
 
 /// One node with so much memory that calls every 1,000 ms from 0 on, and a job that comes at 100 ms; nothing takes time to launch but
@@ -17,7 +19,7 @@ use worlds::{Machine, Map, Submitted, Wanted, World, cases, difference, world};
 fn small(memory_mb: u32, maps: &[Ms], reduces: &[Ms]) -> World {
     let map = |&run: &Ms| Map {
         replicas: vec![0],
-        tries: vec![LoggedMap { outcome: Outcome::Success, level: Level::Node, run }],
+        tries: vec![LoggedMap { outcome: Outcome::Success, level: Locality::Node, run }],
     };
     let reduce = |&run: &Ms| vec![LoggedReduce { outcome: Outcome::Success, shuffle: 0, sort: 0, reduce: Some(run) }];
     let job = Submitted {
@@ -135,7 +137,7 @@ fn a9_every_step_of_a_container_takes_its_heartbeats() {
 fn a9_reduces_that_fill_the_cluster_make_room_for_a_map() {
     // Room for the master and two tasks. The first map fails at the end of its first try when reduces have all the rest.
     let mut world = small(3_072, &[1_000, 1_000], &[60_000, 60_000]);
-    let failed = LoggedMap { outcome: Outcome::Failed, level: Level::Node, run: 9_000 };
+    let failed = LoggedMap { outcome: Outcome::Failed, level: Locality::Node, run: 9_000 };
     world.jobs[0].maps[0].tries.insert(0, failed);
     let entries = Diary::of("yarn-fifo", &world);
     let killed = entries.iter().filter(|(_, entry)| entry.contains("Killed")).count();

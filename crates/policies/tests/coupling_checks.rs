@@ -7,8 +7,10 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use resched_policies::PolicySpec;
-use resched_sim::{ClusterConfig, Interval, Level, LoggedMap, LoggedReduce, Ms};
-use resched_trace::model::{Outcome, Priority};
+use resched_sim::cluster_file::Interval;
+use resched_sim::hadoop::{LoggedMap, LoggedReduce};
+use resched_sim::{ClusterConfig, Ms};
+use resched_trace::model::{Locality, Outcome, Priority};
 use worlds::{Machine, Map, Schedule, Submitted, Wanted, World, cases, difference, world};
 
 fn replay(world: &World, policy: &str) -> Schedule {
@@ -58,7 +60,7 @@ proptest! {
 fn job(submit: Ms, user: usize, maps: usize, reduces: usize, on: impl Fn(usize) -> usize) -> Submitted {
     let map = |number: usize| {
         let run = 42_000 + (number as Ms * 7_919) % 12_000;
-        let success = LoggedMap { outcome: Outcome::Success, level: Level::Node, run };
+        let success = LoggedMap { outcome: Outcome::Success, level: Locality::Node, run };
         Map { replicas: vec![on(number)], tries: vec![success] }
     };
     let reduce = LoggedReduce { outcome: Outcome::Success, shuffle: 20_000, sort: 2_000, reduce: Some(25_000) };

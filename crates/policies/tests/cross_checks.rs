@@ -7,8 +7,8 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use resched_policies::PolicySpec;
-use resched_sim::{Level, Phase};
-use resched_trace::model::Outcome;
+use resched_sim::cluster_file::Phase;
+use resched_trace::model::{Locality, Outcome};
 use worlds::{Schedule, Wanted, World, cases, difference, world};
 
 fn plain_worlds() -> impl Strategy<Value = World> {
@@ -91,7 +91,7 @@ fn maps_are_local(world: &World, schedule: &Schedule) -> bool {
     let tasks = world.jobs.iter().map(|job| [job.maps.len(), job.reduces.len()]);
     let is_map: Vec<bool> =
         tasks.flat_map(|[maps, reduces]| [vec![true; maps], vec![false; reduces]].concat()).collect();
-    schedule.launches.iter().all(|own| !is_map[own.task] || own.level == Some(Level::Node))
+    schedule.launches.iter().all(|own| !is_map[own.task] || own.level == Some(Locality::Node))
 }
 
 proptest! {

@@ -5,8 +5,10 @@ mod worlds;
 
 use proptest::prelude::*;
 use resched_policies::{AnyPolicy, PolicySpec};
-use resched_sim::{ClusterConfig, Decided, Error, Launched, Level, LoggedMap, Ms, Observer, Phase, ReduceModel, Size};
-use resched_trace::model::{Outcome, Priority};
+use resched_sim::cluster_file::{Phase, ReduceModel, Size};
+use resched_sim::hadoop::{Launched, LoggedMap, Observer};
+use resched_sim::{ClusterConfig, Decided, Error, Ms};
+use resched_trace::model::{Locality, Outcome, Priority};
 use worlds::{Machine, Map, Submitted, Wanted, World, cases, difference, world};
 
 fn build(policy: &str) -> AnyPolicy {
@@ -36,7 +38,7 @@ const SECOND: Ms = 1_000;
 /// Five nodes of 20 containers. A job of 170 maps of 40 s comes at 0, one of 5 maps of 10 s at 30 s.
 fn congested() -> World {
     let job = |submit: Ms, maps: usize, run: Ms| {
-        let logged = LoggedMap { outcome: Outcome::Success, level: Level::Node, run };
+        let logged = LoggedMap { outcome: Outcome::Success, level: Locality::Node, run };
         Submitted {
             submit,
             user: 0,

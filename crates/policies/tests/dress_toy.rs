@@ -4,11 +4,13 @@
 
 use std::collections::BTreeMap;
 
-use resched_sim::{
-    Ask, Cluster, ClusterConfig, Containers, Ended, Error, Job, JobId, Kind, Level, LoggedMap, Ms, Observer, Offer,
-    Options, Policy, Reach, Resources, Size, System, TaskSpec, Violation, Workload, replay,
+use resched_sim::cluster_file::{Containers, Size};
+use resched_sim::hadoop::{
+    Ask, Cluster, Ended, Job, Kind, LoggedMap, Observer, Offer, Options, Policy, Reach, System, TaskSpec, Workload,
+    replay,
 };
-use resched_trace::model::{Outcome, Priority};
+use resched_sim::{ClusterConfig, Error, JobId, Ms, Resources, Violation};
+use resched_trace::model::{Locality, Outcome, Priority};
 
 const CONTAINERS: u32 = 6;
 const SECOND: Ms = 1_000;
@@ -105,7 +107,7 @@ fn run(toy: Toy, mut policy: Gang) -> Plan {
     let mut workload = Workload::default();
     let mut seen = Seen::default();
     for job in 0..4 {
-        let logged = LoggedMap { outcome: Outcome::Success, level: Level::Off, run: toy.lengths[job] * SECOND };
+        let logged = LoggedMap { outcome: Outcome::Success, level: Locality::Off, run: toy.lengths[job] * SECOND };
         let map = TaskSpec { map_tries: vec![logged], ..TaskSpec::default() };
         let maps = vec![map; toy.containers[job] as usize];
         workload.push(named(job), &maps, &[]).expect("few tasks");

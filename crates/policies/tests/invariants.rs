@@ -9,12 +9,13 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 use resched_policies::{AnyPolicy, PolicySpec};
-use resched_sim::{
-    AmState, Ask, AttemptEnd, ClusterConfig, Container, ContainerState, Ended, Error, Interval, JobEnded, JobId, Kind,
-    Launched, Level, LoggedMap, Ms, NodeId, Offer, Orders, Phase, Policy, Reach, Resources, RunView, System, TaskId,
-    View, Violation,
+use resched_sim::cluster_file::{Interval, Phase};
+use resched_sim::hadoop::{
+    AmState, Ask, AttemptEnd, Container, ContainerState, Ended, Kind, Launched, LoggedMap, Offer, Orders, Policy,
+    Reach, RunView, System, View,
 };
-use resched_trace::model::{Outcome, Priority};
+use resched_sim::{ClusterConfig, Error, JobEnded, JobId, Ms, NodeId, Resources, TaskId, Violation};
+use resched_trace::model::{Locality, Outcome, Priority};
 use worlds::{Eager, Machine, Map, Schedule, Submitted, Wanted, World, cases, policies, some_policies, world};
 
 /// Where a task stands in its world: its job, its kind (0 map, 1 reduce) and its number among those.
@@ -75,16 +76,16 @@ impl<'w> Checker<'w> {
     }
 
     /// The level at which a task runs on a node, from the definition (policies A.5).
-    fn level(&self, place: Place, node: usize) -> Option<Level> {
+    fn level(&self, place: Place, node: usize) -> Option<Locality> {
         let replicas = match place.kind {
             0 => &self.world.jobs[place.job].maps[place.number].replicas,
             _ => return None,
         };
         let rack = self.world.machines[node].rack;
         let nearest = replicas.iter().map(|&replica| match replica {
-            replica if replica == node => Level::Node,
-            replica if self.world.machines[replica].rack == rack => Level::Rack,
-            _ => Level::Off,
+            replica if replica == node => Locality::Node,
+            replica if self.world.machines[replica].rack == rack => Locality::Rack,
+            _ => Locality::Off,
         });
         nearest.min()
     }
@@ -122,7 +123,7 @@ impl<'w> Checker<'w> {
     }
 }
 
-impl resched_sim::Observer for Checker<'_> {
+impl resched_sim::hadoop::Observer for Checker<'_> {
     fn launched(&mut self, own: &Launched) -> Result<(), Error> {
         let (task, node) = (own.task.index(), own.node.index());
         let place = self.places[task];
@@ -375,7 +376,7 @@ fn the_random_worlds_hold_all_that_the_invariants_speak_of() {
 
 /// One node with one slot of each kind, and a job with so many maps of 1 s.
 fn small(maps: usize) -> World {
-    let success = LoggedMap { outcome: Outcome::Success, level: Level::Node, run: 1_000 };
+    let success = LoggedMap { outcome: Outcome::Success, level: Locality::Node, run: 1_000 };
     let map = Map { replicas: vec![0], tries: vec![success] };
     let job = Submitted {
         submit: 700,
@@ -469,8 +470,12 @@ fn no_reduce_is_offered_before_slow_start() {
     }
     let mut world = small(2);
     world.config.jobs.slowstart = 0.5;
-    world.jobs[0].reduces =
-        vec![vec![resched_sim::LoggedReduce { outcome: Outcome::Success, shuffle: 0, sort: 0, reduce: Some(1_000) }]];
+    world.jobs[0].reduces = vec![vec![resched_sim::hadoop::LoggedReduce {
+        outcome: Outcome::Success,
+        shuffle: 0,
+        sort: 0,
+        reduce: Some(1_000),
+    }]];
     let mut policy = Reduces(Vec::new());
     world.observe("reduces", &mut policy, true, &mut ()).expect("the world finishes");
     assert_eq!(policy.0[..2], [(3_000, false), (6_000, true)], "one of two maps is done at 6,000");

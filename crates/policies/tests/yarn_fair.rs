@@ -5,8 +5,10 @@ mod worlds;
 
 use resched_policies::parts::queue_tree::QueueTree;
 use resched_policies::{AnyPolicy, FairQueue, PolicySpec};
-use resched_sim::{ClusterConfig, Level, LoggedMap, Ms, Phase, ReduceModel, Size};
-use resched_trace::model::{Outcome, Priority};
+use resched_sim::cluster_file::{Phase, ReduceModel, Size};
+use resched_sim::hadoop::LoggedMap;
+use resched_sim::{ClusterConfig, Ms};
+use resched_trace::model::{Locality, Outcome, Priority};
 use worlds::{Launch, Machine, Map, Schedule, Submitted, World};
 
 const SECOND: Ms = 1_000;
@@ -29,7 +31,7 @@ fn weighing(weight: f64) -> FairQueue {
 
 /// A job of so many maps; `queue` is the number of its queue and of its user.
 fn job(submit: Ms, queue: usize, maps: usize, run: Ms) -> Submitted {
-    let logged = LoggedMap { outcome: Outcome::Success, level: Level::Node, run: run * SECOND };
+    let logged = LoggedMap { outcome: Outcome::Success, level: Locality::Node, run: run * SECOND };
     Submitted {
         submit: submit * SECOND,
         user: queue,

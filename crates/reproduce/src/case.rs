@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use resched_analysis::Run;
 use resched_policies::PolicySpec;
-use resched_sim::{Cluster, ClusterConfig, Options, Policy, RunRows, replay};
+use resched_sim::ClusterConfig;
+use resched_sim::hadoop::{Cluster, Options, Policy, RunRows, replay};
 use resched_trace::formats::Collected;
 use resched_trace::model::JobRecord;
 use resched_trace::run::RunInfo;
@@ -92,7 +93,7 @@ impl Case {
         let mut policy = self.policy.build().map_err(Error::Defect)?;
         let cluster = Cluster::of_rows(self.rules.clone(), &made.nodes).map_err(failed)?;
         let cluster = cluster.for_system(policy.system()).map_err(failed)?;
-        let workload = resched_sim::load_records(&made.jobs, &cluster).map_err(failed)?;
+        let workload = resched_sim::hadoop::load_records(&made.jobs, &cluster).map_err(failed)?;
         let mut rows = RunRows::new(&workload, &cluster);
         let name = self.policy.label();
         let options = Options { seed, ..Options::default() };
@@ -141,10 +142,10 @@ mod tests {
             write_trace(&path, 3, dir.path().join(name).as_path()).unwrap();
             let trace = Trace::open(&dir.path().join(name)).unwrap();
             let cluster = Cluster::for_trace(ClusterConfig::default(), &trace).unwrap();
-            let (on_disk, _) = resched_sim::load(&trace, &cluster, 3).unwrap();
+            let (on_disk, _) = resched_sim::hadoop::load(&trace, &cluster, 3).unwrap();
             let mut made = Collected::default();
             generate(&Workload::read(&path).unwrap(), 3, &mut made).unwrap();
-            let in_memory = resched_sim::load_records(&made.jobs, &cluster).unwrap();
+            let in_memory = resched_sim::hadoop::load_records(&made.jobs, &cluster).unwrap();
             assert!(format!("{on_disk:?}") == format!("{in_memory:?}"), "{name}");
         }
     }

@@ -37,3 +37,7 @@ pub enum Error {
         waiting: u64,
     },
 }
+
+/// A policy asked for what it may not have; carries what and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Violation(pub(crate) String);

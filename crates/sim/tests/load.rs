@@ -1,7 +1,8 @@
 //! What a workload takes from a trace.
 #![allow(clippy::unwrap_used)]
 
-use resched_sim::{Cluster, ClusterConfig, Kind, Workload, load};
+use resched_sim::ClusterConfig;
+use resched_sim::hadoop::{Cluster, Kind, Workload, load};
 use resched_trace::store::Trace;
 use resched_trace::workload::write_trace;
 

@@ -6,7 +6,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use resched_policies::PolicySpec;
-use resched_sim::{Cluster, ClusterConfig, Options, Policy, RunRows, Workload, batch, load, load_records, replay};
+use resched_sim::hadoop::{Cluster, Options, Policy, RunRows, Workload, load, load_records, replay};
+use resched_sim::{ClusterConfig, batch};
 use resched_trace::formats::Collected;
 use resched_trace::run::RunInfo;
 use resched_trace::store::{Trace, sha256};

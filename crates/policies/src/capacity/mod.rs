@@ -18,7 +18,8 @@ mod queues;
 
 use std::collections::BTreeMap;
 
-use resched_sim::{AttemptEnd, JobId, Kind, Ms, Offer, Orders, Policy, Reach, RunView, View, Violation};
+use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, Policy, Reach, RunView, View};
+use resched_sim::{JobId, Ms, Violation};
 use resched_trace::model::Priority;
 
 pub use queues::CapacityQueue;
@@ -482,7 +483,7 @@ mod tests {
     use crate::any::AnyPolicy;
     use crate::registry::PolicySpec;
     use crate::testing::{JobSpec, Launch, Scenario, job, map};
-    use resched_sim::{Options, replay};
+    use resched_sim::hadoop::{Options, replay};
 
     fn capacity(queues: &str) -> Capacity {
         match PolicySpec::parse("capacity").unwrap().build().unwrap() {

@@ -1,6 +1,7 @@
 //! Which job may launch a reduce: Algorithm 1 of the Coupling paper (policies B.7).
 
-use resched_sim::{JobId, JobView, Kind, NodeId, View};
+use resched_sim::hadoop::{JobView, Kind, View};
+use resched_sim::{JobId, NodeId};
 use resched_trace::draws::Purpose;
 
 use super::tie;

@@ -27,7 +27,8 @@ mod peek;
 mod wait;
 
 use rand::Rng;
-use resched_sim::{AttemptEnd, JobId, Kind, Ms, NodeId, Offer, Orders, Policy, Reach, RunView, View, Violation};
+use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, Policy, Reach, RunView, View};
+use resched_sim::{JobId, Ms, NodeId, Violation};
 use resched_trace::draws::Purpose;
 
 use crate::parts::locality_wait::{DELAY_NODE, DELAY_RACK, LocalityWaits, Waits};

@@ -2,8 +2,10 @@
 
 use rand::RngExt;
 use rand::seq::IteratorRandom;
-use resched_sim::{AttemptEnd, JobId, Kind, Level, NodeId, Offer, Reach, TaskId, View, Violation};
+use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Reach, View};
+use resched_sim::{JobId, NodeId, TaskId, Violation};
 use resched_trace::draws::Purpose;
+use resched_trace::model::Locality;
 
 use crate::parts::pools::{Answer, Pools};
 use crate::registry::Values;
@@ -156,12 +158,12 @@ impl Peeking {
     fn launches(&mut self, offer: &Offer<'_, '_>, job: JobId, task: TaskId) -> bool {
         let (view, node) = (offer.view(), offer.node());
         let alpha = match offer.level(task) {
-            Level::Node => return true,
+            Locality::Node => return true,
             // Locality is not waited for where it is unknown.
             _ if view.job(job).has_unplaced_maps() => return true,
-            Level::Rack if view.job(job).running_on(node, Kind::Reduce) > 0 => self.rule.alpha_both,
-            Level::Rack => self.rule.alpha_rack,
-            Level::Off => self.rule.alpha_off,
+            Locality::Rack if view.job(job).running_on(node, Kind::Reduce) > 0 => self.rule.alpha_both,
+            Locality::Rack => self.rule.alpha_rack,
+            Locality::Off => self.rule.alpha_off,
         };
         let decision = [job.index() as u64, node.index() as u64, view.now() as u64, self.asked];
         let peeked = self.peek(job, node, &decision, view);

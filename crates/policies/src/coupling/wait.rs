@@ -1,6 +1,7 @@
 //! Where a reduce is launched: Wait Scheduling, Algorithm 2 of the Coupling paper (policies B.7).
 
-use resched_sim::{JobId, Kind, Ms, NodeId, Offer, View, Violation};
+use resched_sim::hadoop::{Kind, Offer, View};
+use resched_sim::{JobId, Ms, NodeId, Violation};
 use resched_trace::draws::Purpose;
 
 use super::tie;

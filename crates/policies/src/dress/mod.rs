@@ -18,10 +18,10 @@ pub(crate) mod delta;
 pub(crate) mod parameters;
 pub(crate) mod phases;
 
-use resched_sim::{
-    Ask, Container, ContainerState, JobId, JobView, Kind, Ms, NodeId, Offer, Orders, Policy, Resources, RunView,
-    System, View, Violation,
+use resched_sim::hadoop::{
+    Ask, Container, ContainerState, JobView, Kind, Offer, Orders, Policy, RunView, System, View,
 };
+use resched_sim::{JobId, Ms, NodeId, Resources, Violation};
 
 use crate::registry::{Parameter, PolicyInfo, Values};
 use crate::yarn_capacity::{Amount, Partitions, YarnCapacity, all_containers};

@@ -15,7 +15,8 @@ mod preemption;
 
 use std::collections::BTreeSet;
 
-use resched_sim::{JobId, Kind, Ms, Offer, Orders, Policy, TaskId, View, Violation};
+use resched_sim::hadoop::{Kind, Offer, Orders, Policy, View};
+use resched_sim::{JobId, Ms, TaskId, Violation};
 
 use crate::parts::allocations::Allocations;
 use crate::parts::locality_wait::{DELAY_NODE, DELAY_RACK, LocalityWaits, Waits};

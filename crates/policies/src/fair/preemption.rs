@@ -3,7 +3,8 @@
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
-use resched_sim::{Kind, Ms, Orders, RunView, TaskId, View};
+use resched_sim::hadoop::{Kind, Orders, RunView, View};
+use resched_sim::{Ms, TaskId};
 
 use super::at;
 use crate::parts::fair_share::{Claim, fair_shares};

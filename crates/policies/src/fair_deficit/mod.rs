@@ -15,7 +15,8 @@ mod shares;
 
 use std::cmp::Reverse;
 
-use resched_sim::{JobId, Kind, Ms, Offer, Orders, Policy, Reach, View, Violation};
+use resched_sim::hadoop::{Kind, Offer, Orders, Policy, Reach, View};
+use resched_sim::{JobId, Ms, Violation};
 
 use crate::parts::allocations::Allocations;
 use crate::parts::fair_share::load_cap;

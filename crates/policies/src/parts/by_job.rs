@@ -1,6 +1,7 @@
 //! What a policy keeps for each job and kind of task, until the job ends.
 
-use resched_sim::{JobId, Kind};
+use resched_sim::JobId;
+use resched_sim::hadoop::Kind;
 
 /// A value for each job and kind; the default where nothing was kept.
 #[derive(Debug, Default)]

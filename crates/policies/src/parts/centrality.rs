@@ -1,6 +1,7 @@
 //! How central a node is to what the maps of a job have made (Coupling paper, Eq. 1; policies B.7).
 
-use resched_sim::{JobId, NodeId, View};
+use resched_sim::hadoop::View;
+use resched_sim::{JobId, NodeId};
 
 /// What fetching the map output of one job would cost each node.
 #[derive(Debug, Default)]

@@ -1,6 +1,7 @@
 //! The order of naive fair sharing: the job with the fewest running tasks first (policies B.2).
 
-use resched_sim::{JobId, Kind, Offer, Reach, View, Violation};
+use resched_sim::hadoop::{Kind, Offer, Reach, View};
+use resched_sim::{JobId, Violation};
 
 /// The jobs that could launch a task of a kind now, by the number of such tasks that they run, then by submission, then by
 /// id. The vector is the caller's, so that it is not made anew at each heartbeat.

@@ -1,6 +1,7 @@
 //! Jobs in the order of priority, then of submission.
 
-use resched_sim::{JobId, View};
+use resched_sim::JobId;
+use resched_sim::hadoop::View;
 use resched_trace::model::Priority;
 
 /// The active jobs: VERY_HIGH first, then by submission, then by id (policies B.1).

@@ -1,6 +1,7 @@
 //! How long the tasks of each job take: from the log, or learnt from those that have ended.
 
-use resched_sim::{AttemptEnd, JobId, Kind, Ms, View};
+use resched_sim::hadoop::{AttemptEnd, Kind, View};
+use resched_sim::{JobId, Ms};
 use resched_trace::model::Outcome;
 
 use crate::parts::profile::{Profile, Stage};

@@ -1,6 +1,7 @@
 //! Serving jobs in an order that the policy chose.
 
-use resched_sim::{JobId, Kind, Offer, Reach, View, Violation};
+use resched_sim::hadoop::{Kind, Offer, Reach, View};
+use resched_sim::{JobId, Violation};
 
 /// The first of these jobs that `may`, and that can launch a task of a kind on this node, does so: a map near its input first,
 /// else any. Returns whether one did.

@@ -3,7 +3,9 @@
 //! The rules of the delay scheduling paper's Algorithm 3 and of Hadoop's Fair Scheduler of 2011 come to the same: a launch
 //! opens the level at which it ran, and no farther; the wait starts anew with it.
 
-use resched_sim::{JobId, Level, Ms, Offer, Reach, Violation};
+use resched_sim::hadoop::{Offer, Reach};
+use resched_sim::{JobId, Ms, Violation};
+use resched_trace::model::Locality;
 
 use crate::registry::Parameter;
 
@@ -45,7 +47,7 @@ impl Waits {
 #[derive(Debug, Clone, Copy)]
 struct Wait {
     /// The level of its last launch.
-    last: Level,
+    last: Locality,
     waited: Ms,
     visited: bool,
     launched: bool,
@@ -53,7 +55,7 @@ struct Wait {
 
 impl Default for Wait {
     fn default() -> Self {
-        Self { last: Level::Node, waited: 0, visited: false, launched: false }
+        Self { last: Locality::Node, waited: 0, visited: false, launched: false }
     }
 }
 
@@ -85,12 +87,12 @@ impl LocalityWaits {
     fn reach(&self, job: JobId, waits: Waits) -> Reach {
         let Wait { last, waited, .. } = self.jobs[job.index()];
         match last {
-            Level::Node if waited >= waits.node + waits.rack => Reach::Any,
-            Level::Node if waited >= waits.node => Reach::Rack,
-            Level::Node => Reach::Node,
-            Level::Rack if waited >= waits.rack => Reach::Any,
-            Level::Rack => Reach::Rack,
-            Level::Off => Reach::Any,
+            Locality::Node if waited >= waits.node + waits.rack => Reach::Any,
+            Locality::Node if waited >= waits.node => Reach::Rack,
+            Locality::Node => Reach::Node,
+            Locality::Rack if waited >= waits.rack => Reach::Any,
+            Locality::Rack => Reach::Rack,
+            Locality::Off => Reach::Any,
         }
     }
 
@@ -103,7 +105,7 @@ impl LocalityWaits {
     }
 
     /// The job that was asked launches a map at this level.
-    fn launch(&mut self, job: JobId, level: Level) {
+    fn launch(&mut self, job: JobId, level: Locality) {
         let wait = &mut self.jobs[job.index()];
         (wait.last, wait.waited, wait.launched) = (level, 0, true);
     }
@@ -172,7 +174,7 @@ mod tests {
             Self { waits, job, now: 0 }
         }
 
-        fn consult(&mut self, launches: Option<Level>) {
+        fn consult(&mut self, launches: Option<Locality>) {
             self.waits.begin(self.now);
             self.waits.visit(self.job);
             if let Some(level) = launches {
@@ -211,7 +213,7 @@ mod tests {
     fn b4_w2_a_rack_launch_keeps_the_rack_open() {
         let mut job = Lone::new();
         assert_eq!(job.wait(16), Reach::Rack);
-        job.consult(Some(Level::Rack));
+        job.consult(Some(Locality::Rack));
         job.now += 1_000;
         assert_eq!(job.wait(14), Reach::Rack);
         assert_eq!(job.wait(1), Reach::Any);
@@ -239,14 +241,14 @@ mod tests {
     impl AsWritten {
         /// A heartbeat of a node with one free slot, so long after the one before; `nearest` is how near to the node the
         /// job has input. Returns whether the job launches a map.
-        fn heartbeat(&mut self, since: Ms, nearest: Level) -> bool {
+        fn heartbeat(&mut self, since: Ms, nearest: Locality) -> bool {
             if std::mem::take(&mut self.skipped) {
                 self.wait += since;
             }
             let (w1, w2) = (PAPER.node, PAPER.rack);
-            let opened = if nearest == Level::Node {
+            let opened = if nearest == Locality::Node {
                 0
-            } else if nearest == Level::Rack && (self.level >= 1 || self.wait >= w1) {
+            } else if nearest == Locality::Rack && (self.level >= 1 || self.wait >= w1) {
                 1
             } else if self.level == 2 || self.level == 1 && self.wait >= w2 || self.level == 0 && self.wait >= w1 + w2 {
                 2
@@ -262,9 +264,9 @@ mod tests {
     #[test]
     fn b4a_b4b_with_one_slot_a_heartbeat_the_paper_and_hadoop_say_the_same() {
         // Every course of five heartbeats, each so long after the one before, with input so near.
-        let steps: Vec<(Ms, Level)> = [1_000, 15_000, 30_000]
+        let steps: Vec<(Ms, Locality)> = [1_000, 15_000, 30_000]
             .into_iter()
-            .flat_map(|since| [Level::Node, Level::Rack, Level::Off].map(|nearest| (since, nearest)))
+            .flat_map(|since| [Locality::Node, Locality::Rack, Locality::Off].map(|nearest| (since, nearest)))
             .collect();
         let job = some_job();
         for course in 0..steps.len().pow(5) {
@@ -274,8 +276,8 @@ mod tests {
                 hadoop.now += since;
                 hadoop.waits.begin(hadoop.now);
                 let launches = match hadoop.waits.reach(job, PAPER) {
-                    Reach::Node => nearest == Level::Node,
-                    Reach::Rack => nearest <= Level::Rack,
+                    Reach::Node => nearest == Locality::Node,
+                    Reach::Rack => nearest <= Locality::Rack,
                     Reach::Any | Reach::OffRack => true,
                 };
                 hadoop.consult(launches.then_some(nearest));

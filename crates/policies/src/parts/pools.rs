@@ -5,7 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use resched_sim::{JobId, Kind, Ms, Offer, View, Violation};
+use resched_sim::hadoop::{Kind, Offer, View};
+use resched_sim::{JobId, Ms, Violation};
 
 use crate::parts::allocations::{Allocations, PoolConfig, PoolMode};
 use crate::parts::fair_share::{Standing, fair_order, load_cap, priority_weight};

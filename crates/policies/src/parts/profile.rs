@@ -1,6 +1,7 @@
 //! The profile of a job, and the bounds on its completion time that follow (policies B.13, ARIA).
 
-use resched_sim::{Kind, Ms};
+use resched_sim::Ms;
+use resched_sim::hadoop::Kind;
 
 /// The tasks of one kind of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

@@ -1,6 +1,7 @@
 //! How far a task has come and how long it still takes, as LATE and its successors judge it (policies A.4, B.10, B.11).
 
-use resched_sim::{AttemptEnd, Kind, Ms, Part, Progress};
+use resched_sim::Ms;
+use resched_sim::hadoop::{AttemptEnd, Kind, Part, Progress};
 
 /// Which share of a task's time its stages take: of a map (M1, M2, 0), of a reduce (R1, R2, R3). They add up to 1.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -17,9 +17,9 @@ mod network;
 
 use std::collections::BTreeMap;
 
-use resched_sim::{
-    AttemptEnd, JobId, Kind, Level, Ms, NodeId, Offer, Orders, Policy, RackId, RunId, RunView, TaskId, View, Violation,
-};
+use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, Policy, RunId, RunView, View};
+use resched_sim::{JobId, Ms, NodeId, RackId, TaskId, Violation};
+use resched_trace::model::Locality;
 
 use crate::parts::equal_order::launch_reduces;
 use crate::parts::fair_share::{Claim, fair_shares};
@@ -117,11 +117,11 @@ struct Costs {
 
 impl Costs {
     /// Of running a map that reads so many bytes so near to them.
-    fn place(&self, bytes: Option<u64>, level: Level) -> Cost {
+    fn place(&self, bytes: Option<u64>, level: Locality) -> Cost {
         let per_gigabyte = match level {
-            Level::Node => 0.0,
-            Level::Rack => self.psi,
-            Level::Off => self.xi,
+            Locality::Node => 0.0,
+            Locality::Rack => self.psi,
+            Locality::Off => self.xi,
         };
         // Thousandths: a GB is 10⁹ bytes.
         (per_gigabyte * bytes.map_or(self.split_bytes, |bytes| bytes as f64) / 1e6) as Cost
@@ -185,7 +185,7 @@ impl<'v> Draft<'v> {
         for run in runs {
             let Some(machine) = self.machine_of[run.node.index()] else { continue };
             let mut group = self.group(number, run.task);
-            let level = if self.view.replicas(run.task).is_empty() { Level::Node } else { run.level };
+            let level = if self.view.replicas(run.task).is_empty() { Locality::Node } else { run.level };
             let moved = self.costs.place(self.view.input_bytes(run.task), level);
             group.machines.retain(|&(other, _)| other != machine);
             group.machines.push((machine, moved - Cost::from(self.view.now() - run.assigned) - 1));
@@ -203,9 +203,9 @@ impl<'v> Draft<'v> {
         racks.sort_unstable();
         racks.dedup();
         let worst = match racks.len() {
-            0 => Level::Node,
-            known if known == view.rack_count() => Level::Rack,
-            _ => Level::Off,
+            0 => Locality::Node,
+            known if known == view.rack_count() => Locality::Rack,
+            _ => Locality::Off,
         };
         let mut machines: Vec<(usize, Cost)> =
             replicas.iter().filter_map(|node| Some((self.machine_of[node.index()]?, 0))).collect();
@@ -213,7 +213,7 @@ impl<'v> Draft<'v> {
         Group {
             job,
             machines,
-            racks: racks.iter().map(|rack| (rack.index(), self.costs.place(bytes, Level::Rack))).collect(),
+            racks: racks.iter().map(|rack| (rack.index(), self.costs.place(bytes, Locality::Rack))).collect(),
             anywhere: self.costs.place(bytes, worst),
         }
     }
@@ -352,11 +352,12 @@ impl Policy for Quincy {
 #[cfg(test)]
 mod tests {
     use crate::testing::{Launch, Scenario, job, map};
-    use resched_sim::{Level, Ms};
+    use resched_sim::Ms;
+    use resched_trace::model::Locality;
 
     /// Where and when the only map of the second job starts: its 2 GB lie on node 0, which is busy, as are `busy` others; racks
     /// are {0, 1} and {2, 3}. It is submitted at 10.
-    fn second_job(busy: &[usize], policy: &str) -> Option<(Ms, usize, Option<Level>)> {
+    fn second_job(busy: &[usize], policy: &str) -> Option<(Ms, usize, Option<Locality>)> {
         let first = (0..4).filter(|node| *node == 0 || busy.contains(node)).map(|node| map(600_000).on(&[node]));
         let launches = Scenario::nodes(4, 1, 0)
             .racks(2)
@@ -371,10 +372,10 @@ mod tests {
     #[test]
     fn b13_w_a_map_accepts_a_worse_place_the_longer_it_waits() {
         let with = |busy: &[usize], more: &str| second_job(busy, &format!("quincy:period=100,split_mb=2000,{more}"));
-        assert_eq!(with(&[], "fair=most"), Some((4_100, 1, Some(Level::Rack))), "2 = 0.5 · 4 s");
-        assert_eq!(with(&[1], "fair=most"), Some((8_100, 2, Some(Level::Off))), "4 = 0.5 · 8 s");
-        assert_eq!(with(&[1], "fair=most,xi=3"), Some((12_100, 2, Some(Level::Off))));
-        assert_eq!(with(&[1], "fair=both"), Some((100, 2, Some(Level::Off))), "its share is due at once");
+        assert_eq!(with(&[], "fair=most"), Some((4_100, 1, Some(Locality::Rack))), "2 = 0.5 · 4 s");
+        assert_eq!(with(&[1], "fair=most"), Some((8_100, 2, Some(Locality::Off))), "4 = 0.5 · 8 s");
+        assert_eq!(with(&[1], "fair=most,xi=3"), Some((12_100, 2, Some(Locality::Off))));
+        assert_eq!(with(&[1], "fair=both"), Some((100, 2, Some(Locality::Off))), "its share is due at once");
     }
 
     #[test]
@@ -387,7 +388,7 @@ mod tests {
             .job(job("job_1_0002").maps(1, map(1_000).on(&[0])));
         let local = |policy: &str| {
             let launches = world.launches(policy);
-            launches.iter().filter(|launch| launch.level == Some(Level::Node)).count()
+            launches.iter().filter(|launch| launch.level == Some(Locality::Node)).count()
         };
         assert_eq!((local("naive-fair"), local("quincy")), (0, 2));
     }

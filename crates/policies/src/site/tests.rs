@@ -339,7 +339,10 @@ fn the_containers_of_yarn_are_settings_of_the_cluster() {
     assert_eq!((containers.memory_mb, containers.vcores), (20_480, 8), "what is not set has its default");
     assert_eq!((containers.maximum.memory_mb, containers.maximum.vcores), (8_192, 6));
     assert_eq!((containers.map.memory_mb, containers.reduce.memory_mb, containers.reduce.vcores), (2_048, 1_024, 2));
-    assert_eq!((containers.node_heartbeat, containers.calculator), (500, resched_sim::Calculator::Dominant));
+    assert_eq!(
+        (containers.node_heartbeat, containers.calculator),
+        (500, resched_sim::cluster_file::Calculator::Dominant)
+    );
     let own = configuration(&[("yarn.scheduler.capacity.resource-calculator", "com.example.Calculator")]);
     let warnings = read(&[("yarn-site.xml", &own)]).unwrap().warnings;
     assert!(warnings[0].ends_with("there is nothing like `com.example.Calculator` here"), "{warnings:?}");

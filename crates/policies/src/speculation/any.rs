@@ -1,6 +1,7 @@
 //! Any of the speculators, so that one replay loop serves all without a virtual call in it.
 
-use resched_sim::{AttemptEnd, JobId, Kind, Ms, Offer, Orders, RunView, TaskId, View};
+use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, RunView, View};
+use resched_sim::{JobId, Ms, TaskId};
 
 use super::{Esamr, HadoopLate, HadoopNaive, Late, Mantri, Samr, Speculator, YarnDefault};
 

@@ -12,7 +12,8 @@
 //! backups are SAMR's, but any number of nodes may be slow.
 
 use rand::Rng;
-use resched_sim::{AttemptEnd, JobId, Kind, Ms, NodeId, Offer, TaskId, View};
+use resched_sim::hadoop::{AttemptEnd, Kind, Offer, View};
+use resched_sim::{JobId, Ms, NodeId, TaskId};
 use resched_trace::draws::Purpose;
 use resched_trace::model::Outcome;
 

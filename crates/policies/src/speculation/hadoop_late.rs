@@ -9,7 +9,8 @@
 //! reduces, is more than a deviation above the mean of all such nodes. Decision: the launch of the JVM counts for
 //! neither clock.
 
-use resched_sim::{AttemptEnd, JobId, Kind, Ms, NodeId, Offer, TaskId, View};
+use resched_sim::hadoop::{AttemptEnd, Kind, Offer, View};
+use resched_sim::{JobId, Ms, NodeId, TaskId};
 use resched_trace::model::Outcome;
 
 use super::node_tally::NodeTally;

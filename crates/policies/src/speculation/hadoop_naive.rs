@@ -6,7 +6,8 @@
 //! **Source.** Hadoop MapReduce 0.20. The mean counts a task that waits as 0 and one that is done as 1, as the job's own
 //! progress does; so the last tasks of a large job are slow as long as they are below 0.8.
 
-use resched_sim::{JobId, Kind, Ms, Offer, TaskId, View};
+use resched_sim::hadoop::{Kind, Offer, View};
+use resched_sim::{JobId, Ms, TaskId};
 
 use super::running::{Running, SlowTasks, list_running};
 use super::{MIN_RUN, Speculator, first_of_jobs};

@@ -10,7 +10,8 @@
 //! the scores of all its attempts of the kind that run or have succeeded since the replay began; a node that had none has no
 //! speed. Jobs are asked in the order of submission. Where the data lies does not matter.
 
-use resched_sim::{AttemptEnd, JobId, Kind, Ms, NodeId, Offer, TaskId, View};
+use resched_sim::hadoop::{AttemptEnd, Kind, Offer, View};
+use resched_sim::{JobId, Ms, NodeId, TaskId};
 use resched_trace::model::Outcome;
 
 use super::node_tally::NodeTally;

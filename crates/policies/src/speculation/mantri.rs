@@ -11,7 +11,8 @@
 //! on the first node with a slot to spare, a task that starts anew where the policy puts it. A task that lost its
 //! duplicates gets no others: they were no faster. Mantri's placement of reduces and its care for outputs are not part of it.
 
-use resched_sim::{AttemptEnd, JobId, Kind, Ms, Offer, Orders, RunId, RunView, TaskId, View};
+use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, RunId, RunView, View};
+use resched_sim::{JobId, Ms, TaskId};
 use resched_trace::model::Outcome;
 
 use super::Speculator;

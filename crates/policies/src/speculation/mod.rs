@@ -27,10 +27,8 @@ pub use mantri::Mantri;
 pub use samr::Samr;
 pub use yarn_default::YarnDefault;
 
-use resched_sim::{
-    AttemptEnd, Container, JobId, Kind, Ms, NodeId, Offer, Orders, Policy, Resources, RunView, System, TaskId, View,
-    Violation,
-};
+use resched_sim::hadoop::{AttemptEnd, Container, Kind, Offer, Orders, Policy, RunView, System, View};
+use resched_sim::{JobId, Ms, NodeId, Resources, TaskId, Violation};
 
 use crate::any::AnyPolicy;
 use crate::registry::{Parameter, SpeculatorInfo};

@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 
-use resched_sim::{JobId, Kind, Offer, TaskId, View};
+use resched_sim::hadoop::{Kind, Offer, View};
+use resched_sim::{JobId, TaskId};
 
 /// The tasks that should get another attempt, in the order in which they were asked for.
 #[derive(Debug, Default)]

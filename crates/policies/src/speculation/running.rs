@@ -1,6 +1,7 @@
 //! The running tasks of a job, as a speculator judges them.
 
-use resched_sim::{JobId, Kind, Ms, NodeId, Offer, RunView, TaskId, View};
+use resched_sim::hadoop::{Kind, Offer, RunView, View};
+use resched_sim::{JobId, Ms, NodeId, TaskId};
 
 use crate::parts::by_job::ByJob;
 use crate::parts::task_progress::{StageWeights, progress_rate, time_to_end};

@@ -9,7 +9,8 @@
 //! kind that run or succeeded there; one that had none is not slow. At most STrP of the trackers are slow: the slowest. BP
 //! bounds the backups of a kind against all its running attempts. A task is not judged before it has run for a minute.
 
-use resched_sim::{AttemptEnd, JobId, Kind, Ms, NodeId, Offer, TaskId, View};
+use resched_sim::hadoop::{AttemptEnd, Kind, Offer, View};
+use resched_sim::{JobId, Ms, NodeId, TaskId};
 use resched_trace::model::Outcome;
 
 use super::node_tally::NodeTally;

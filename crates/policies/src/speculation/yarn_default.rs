@@ -8,7 +8,8 @@
 //! attempt takes the mean run time of the tasks that are done. The "slow task threshold" of that code is never
 //! compared with anything, so it is left out; its smoothed estimator, which weighs old values more, is, too.
 
-use resched_sim::{AttemptEnd, JobId, Kind, Ms, Offer, Orders, TaskId, View};
+use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, View};
+use resched_sim::{JobId, Ms, TaskId};
 use resched_trace::model::Outcome;
 
 use super::Speculator;

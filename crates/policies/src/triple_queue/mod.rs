@@ -27,7 +27,8 @@
 
 use std::collections::VecDeque;
 
-use resched_sim::{AttemptEnd, JobId, Kind, Ms, NodeId, Offer, Policy, Reach, View, Violation};
+use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, Reach, View};
+use resched_sim::{JobId, Ms, NodeId, Violation};
 use resched_trace::model::Outcome;
 
 use crate::parts::job_queue::JobQueue;

@@ -15,10 +15,8 @@ mod limits;
 mod partitions;
 mod queues;
 
-use resched_sim::{
-    Ask, Container, ContainerState, JobId, NodeId, Offer, Policy, Reach, Reservation, Resources, RunView, System, View,
-    Violation,
-};
+use resched_sim::hadoop::{Ask, Container, ContainerState, Offer, Policy, Reach, Reservation, RunView, System, View};
+use resched_sim::{JobId, NodeId, Resources, Violation};
 
 use crate::parts::queue_tree::QueueTree;
 use crate::registry::{Parameter, PolicyInfo, Values};
@@ -532,7 +530,8 @@ impl Policy for YarnCapacity {
 #[cfg(test)]
 mod tests {
     use crate::testing::{Launch, Scenario, job, map};
-    use resched_sim::{Level, Ms};
+    use resched_sim::Ms;
+    use resched_trace::model::Locality;
 
     /// When the tasks of a job were allocated.
     fn times(launches: &[Launch], job: &str) -> Vec<Ms> {
@@ -563,8 +562,8 @@ mod tests {
         };
         let level = |policy: &str| world(policy).first().map(|launch| (launch.at, launch.level));
         // Passed over once by node 1 at 2,000, which opens the rack if there is no delay; 1 * min(2 / 4, 1) < 1 opens all others.
-        assert_eq!(level("yarn-capacity:node_locality_delay=0"), Some((2_000, Some(Level::Rack))));
-        assert_eq!(level("yarn-fifo"), Some((2_000, Some(Level::Rack))));
+        assert_eq!(level("yarn-capacity:node_locality_delay=0"), Some((2_000, Some(Locality::Rack))));
+        assert_eq!(level("yarn-fifo"), Some((2_000, Some(Locality::Rack))));
         // With ten maps it takes as many more nodes.
         let many = |policy: &str| {
             let maps = job("job_1_0001").maps(10, map(1_000).on(&[0]));

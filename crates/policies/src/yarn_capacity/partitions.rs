@@ -1,6 +1,7 @@
 //! Partitions of a queue: what its jobs use is limited apart, job by job in one of two. DRESS moves the limits.
 
-use resched_sim::{AmState, Ask, JobId, JobView, Kind, View};
+use resched_sim::JobId;
+use resched_sim::hadoop::{AmState, Ask, JobView, Kind, View};
 
 use super::cluster;
 use super::limits::Amount;

@@ -19,10 +19,10 @@ mod shares;
 
 use std::cmp::Ordering;
 
-use resched_sim::{
-    AmState, Ask, Container, ContainerState, JobId, Ms, Offer, Orders, Policy, Reach, Resources, RunView, System, View,
-    Violation,
+use resched_sim::hadoop::{
+    AmState, Ask, Container, ContainerState, Offer, Orders, Policy, Reach, RunView, System, View,
 };
+use resched_sim::{JobId, Ms, Resources, Violation};
 
 pub(crate) use queues::check;
 pub use queues::{FairQueue, SharePolicy};

@@ -1,7 +1,8 @@
 //! Delay scheduling by opportunities: how often the maps of a job may be refused a place before it takes a farther one
 //! (policies B.5c).
 
-use resched_sim::{Level, Reach};
+use resched_sim::hadoop::Reach;
+use resched_trace::model::Locality;
 
 /// The share of the nodes at which a job holds out for a node, and then for a rack, with its data.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -20,7 +21,7 @@ impl Thresholds {
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Opportunities {
     /// How far it may go; `None` before its first opportunity.
-    allowed: Option<Level>,
+    allowed: Option<Locality>,
     /// Nodes that were offered at this level, whether it took them or not: Hadoop takes the count back only when it allows the next
     /// level.
     seen: u32,
@@ -34,26 +35,26 @@ impl Opportunities {
         }
         self.seen = self.seen.saturating_add(1);
         let Some(allowed) = self.allowed else {
-            self.allowed = Some(Level::Node);
+            self.allowed = Some(Locality::Node);
             return Reach::Node;
         };
         let (threshold, next) = match allowed {
-            Level::Node => (thresholds.node, Level::Rack),
-            Level::Rack => (thresholds.rack, Level::Off),
-            Level::Off => return Reach::Any,
+            Locality::Node => (thresholds.node, Locality::Rack),
+            Locality::Rack => (thresholds.rack, Locality::Off),
+            Locality::Off => return Reach::Any,
         };
         if f64::from(self.seen) > nodes as f64 * threshold {
             (self.allowed, self.seen) = (Some(next), 0);
         }
         match self.allowed {
-            Some(Level::Node) | None => Reach::Node,
-            Some(Level::Rack) => Reach::Rack,
-            Some(Level::Off) => Reach::Any,
+            Some(Locality::Node) | None => Reach::Node,
+            Some(Locality::Rack) => Reach::Rack,
+            Some(Locality::Off) => Reach::Any,
         }
     }
 
     /// The job has launched a map at this level: it goes no farther from now on.
-    pub(super) fn launched(&mut self, level: Level) {
+    pub(super) fn launched(&mut self, level: Locality) {
         self.allowed = self.allowed.map(|allowed| allowed.min(level));
     }
 }
@@ -75,10 +76,10 @@ mod tests {
 
     #[test]
     fn b5c_a_nearer_launch_closes_the_farther_levels() {
-        let mut job = Opportunities { allowed: Some(Level::Off), seen: 3 };
-        job.launched(Level::Off);
+        let mut job = Opportunities { allowed: Some(Locality::Off), seen: 3 };
+        job.launched(Locality::Off);
         assert_eq!(job.offered(10, HALF), Reach::Any);
-        job.launched(Level::Node);
+        job.launched(Locality::Node);
         assert_eq!(job.offered(10, HALF), Reach::Node);
     }
 

@@ -1,6 +1,7 @@
 //! Preemption of YARN's Fair Scheduler: containers are warned, and killed if they are still wanted later (policies B.5c).
 
-use resched_sim::{Ask, JobId, Kind, Ms, Orders, Resources, RunView, TaskId, View};
+use resched_sim::hadoop::{Ask, Kind, Orders, RunView, View};
+use resched_sim::{JobId, Ms, Resources, TaskId};
 
 use super::{ROOT, YarnFair};
 

@@ -1,8 +1,9 @@
 //! EASY and conservative backfilling: by hand, against the naive simulator, and on the log of a real machine.
 
 use proptest::prelude::*;
+use resched_sim::Ms;
 use resched_sim::batch::{Machines, Workload};
-use resched_sim::{Ms, Placement};
+use resched_sim::cluster_file::Placement;
 
 use crate::naive::{self, Rigid};
 use crate::support::{cores, job, machine, shared, starts, task, workload};

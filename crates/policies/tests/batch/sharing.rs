@@ -2,8 +2,8 @@
 
 use std::io::Write;
 
-use resched_sim::Placement;
 use resched_sim::batch::{Amount, JobSpec, Machines, Workload};
+use resched_sim::cluster_file::Placement;
 
 use crate::support::{Seen, cores, job, machine, seen, task, workload};
 

@@ -6,7 +6,8 @@ use resched_policies::PolicySpec;
 use resched_sim::batch::{
     Amount, Ended, Job, JobSpec, Machines, Observer, StageSpec, Started, Tally, TaskSpec, Try, Workload, replay,
 };
-use resched_sim::{Error, JobEnded, Ms, NodeId, Placement, TaskId};
+use resched_sim::cluster_file::Placement;
+use resched_sim::{Error, JobEnded, Ms, NodeId, TaskId};
 use resched_trace::model::Outcome;
 
 /// A start of an instance or a gang, and its end.

@@ -5,8 +5,8 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use flate2::read::GzDecoder;
-use resched_sim::Placement;
 use resched_sim::batch::{JobSpec, Machines, Workload};
+use resched_sim::cluster_file::Placement;
 
 use crate::support::{Seen, cores, job, seen, shared, task, workload};
 

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
+use resched_sim::Ms;
 use resched_sim::batch::{Amount, Job, JobSpec, Machine, Machines, StageSpec, TaskSpec, Try, Workload};
-use resched_sim::{Ms, Placement};
+use resched_sim::cluster_file::Placement;
 use resched_trace::model::Outcome;
 
 use crate::support::{Ran, Seen, seen};

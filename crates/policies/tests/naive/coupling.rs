@@ -2,9 +2,9 @@
 
 use rand::seq::IteratorRandom;
 use rand::{Rng, RngExt};
-use resched_sim::{Level, Ms};
+use resched_sim::Ms;
 use resched_trace::draws::{Purpose, stream};
-use resched_trace::model::{Outcome, Priority};
+use resched_trace::model::{Locality, Outcome, Priority};
 
 use super::{MAP, Naive, REDUCE};
 
@@ -149,7 +149,7 @@ impl Naive<'_> {
     fn takes_slot(&mut self, job: usize, kind: usize, node: usize, rule: Coupling, turn: &mut Turn) -> bool {
         match rule.maps {
             _ if kind == REDUCE => self.launch_reduce(job, node),
-            Maps::Greedy => self.launch_map(job, node, Level::Off),
+            Maps::Greedy => self.launch_map(job, node, Locality::Off),
             Maps::Delay(delays) => self.launch_map_in_reach(job, node, delays),
             Maps::Peek => self.peek(job, node, rule, turn),
         }
@@ -159,18 +159,18 @@ impl Naive<'_> {
 
     fn peek(&mut self, job: usize, node: usize, rule: Coupling, turn: &mut Turn) -> bool {
         let pending = self.jobs[job].waiting[MAP].len();
-        let Some(map) = self.find_map(job, node, Level::Off).filter(|_| pending > turn.declined[job]) else {
+        let Some(map) = self.find_map(job, node, Locality::Off).filter(|_| pending > turn.declined[job]) else {
             return false;
         };
         turn.asked += 1;
         let key = [job as u64, node as u64, self.now as u64, turn.asked];
         let launches = match self.level(job, map, node) {
-            Some(Level::Node) => true,
+            Some(Locality::Node) => true,
             _ if self.has_unplaced_maps(job) => true,
             level => {
                 let alpha = match level {
-                    Some(Level::Rack) if self.runs_reduce_on(job, node) => rule.alpha[0],
-                    Some(Level::Rack) => rule.alpha[1],
+                    Some(Locality::Rack) if self.runs_reduce_on(job, node) => rule.alpha[0],
+                    Some(Locality::Rack) => rule.alpha[1],
                     _ => rule.alpha[2],
                 };
                 let (p, n) = self.look_around(job, node, rule, &key);

@@ -9,8 +9,10 @@ mod waits;
 
 use std::collections::BTreeMap;
 
-use resched_sim::{Level, LoggedMap, Ms, ReduceModel};
-use resched_trace::model::{Outcome, Priority};
+use resched_sim::Ms;
+use resched_sim::cluster_file::ReduceModel;
+use resched_sim::hadoop::LoggedMap;
+use resched_trace::model::{Locality, Outcome, Priority};
 
 pub(crate) use coupling::{Coupling, Maps};
 
@@ -90,7 +92,7 @@ struct Attempt {
     task: usize,
     number: u32,
     node: usize,
-    level: Option<Level>,
+    level: Option<Locality>,
     start: Ms,
     outcome: Outcome,
     shuffled: Option<Ms>,
@@ -342,7 +344,7 @@ impl<'w> Naive<'w> {
         self.put(sorted + run, ENDS, Event::End(attempt));
     }
 
-    fn launch(&mut self, job: usize, kind: usize, task: usize, node: usize, level: Option<Level>) {
+    fn launch(&mut self, job: usize, kind: usize, task: usize, node: usize, level: Option<Locality>) {
         let start = self.now + self.world.config.jobs.launch_overhead;
         let state = &mut self.jobs[job].tasks[kind][task];
         let number = state.tries;
@@ -388,7 +390,7 @@ impl<'w> Naive<'w> {
         let logged = tries.get(own.number as usize).filter(|logged| logged.outcome != Outcome::Killed).or_else(success);
         let LoggedMap { outcome, level, run } = *logged.expect("every map of these worlds succeeds at some try");
         // F15: a map without locations runs as one far from its input.
-        let here = own.level.unwrap_or(Level::Off);
+        let here = own.level.unwrap_or(Locality::Off);
         let factor = |level| self.world.config.cost.locality[level as usize];
         let run = match outcome {
             // F3.
@@ -482,17 +484,17 @@ impl<'w> Naive<'w> {
     }
 
     /// How near a map would be to its input; `None` if it has no known place.
-    fn level(&self, job: usize, map: usize, node: usize) -> Option<Level> {
+    fn level(&self, job: usize, map: usize, node: usize) -> Option<Locality> {
         let replicas = &self.world.jobs[job].maps[map].replicas;
         let rack = |node: usize| self.world.machines[node].rack;
         if replicas.is_empty() {
             None
         } else if replicas.contains(&node) {
-            Some(Level::Node)
+            Some(Locality::Node)
         } else if replicas.iter().any(|&replica| rack(replica) == rack(node)) {
-            Some(Level::Rack)
+            Some(Locality::Rack)
         } else {
-            Some(Level::Off)
+            Some(Locality::Off)
         }
     }
 
@@ -503,7 +505,7 @@ impl<'w> Naive<'w> {
     }
 
     /// The map of a job for this node, no farther from its input than `farthest`.
-    fn find_map(&self, job: usize, node: usize, farthest: Level) -> Option<usize> {
+    fn find_map(&self, job: usize, node: usize, farthest: Locality) -> Option<usize> {
         if self.flaky(job, node) {
             return None;
         }
@@ -512,11 +514,11 @@ impl<'w> Naive<'w> {
             all.filter(|&map| !self.barred(job, MAP, map, node))
         };
         let at = |level| waiting().find(|&map| self.level(job, map, node) == Some(level));
-        let mut found = at(Level::Node);
-        if farthest >= Level::Rack {
-            found = found.or_else(|| at(Level::Rack));
+        let mut found = at(Locality::Node);
+        if farthest >= Locality::Rack {
+            found = found.or_else(|| at(Locality::Rack));
         }
-        if farthest == Level::Off {
+        if farthest == Locality::Off {
             let replicas = |map: usize| &self.world.jobs[job].maps[map].replicas;
             // Rack by rack, in the order in which the racks' first nodes joined.
             let in_rack =
@@ -528,7 +530,7 @@ impl<'w> Naive<'w> {
     }
 
     /// Launches the map that [`Self::find_map`] finds. Returns whether there was one.
-    fn launch_map(&mut self, job: usize, node: usize, farthest: Level) -> bool {
+    fn launch_map(&mut self, job: usize, node: usize, farthest: Locality) -> bool {
         let found = self.find_map(job, node, farthest);
         if let Some(map) = found {
             self.launch(job, MAP, map, node, self.level(job, map, node));
@@ -581,13 +583,13 @@ impl<'w> Naive<'w> {
         let before = self.attempts.len();
         'slots: for _ in 0..room {
             for &job in jobs {
-                if self.launch_map(job, node, Level::Rack) {
+                if self.launch_map(job, node, Locality::Rack) {
                     if exceeded {
                         break 'slots;
                     }
                     continue 'slots;
                 }
-                if self.launch_map(job, node, Level::Off) {
+                if self.launch_map(job, node, Locality::Off) {
                     break 'slots;
                 }
             }
@@ -644,12 +646,12 @@ impl<'w> Naive<'w> {
             if self.jobs[job].waiting[MAP].is_empty() {
                 continue;
             }
-            if self.launch_map(job, node, Level::Node) {
+            if self.launch_map(job, node, Locality::Node) {
                 self.jobs[job].skips = 0;
                 return true;
             }
             if self.jobs[job].skips >= longest || self.has_unplaced_maps(job) {
-                if self.launch_map(job, node, Level::Off) {
+                if self.launch_map(job, node, Locality::Off) {
                     return true;
                 }
             } else if !counted[job] {

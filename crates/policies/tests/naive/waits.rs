@@ -1,13 +1,14 @@
 //! B.4 (b): how long jobs wait for a node, then for a rack, with their data.
 
-use resched_sim::{Level, Ms};
+use resched_sim::Ms;
+use resched_trace::model::Locality;
 
 use super::{MAP, Naive, REDUCE};
 
 /// What a job's wait depends on.
 #[derive(Debug, Clone)]
 pub(super) struct Wait {
-    last_level: Level,
+    last_level: Locality,
     waited: Ms,
     /// It was asked for a map at the last consultation and launched none.
     skipped: bool,
@@ -15,7 +16,7 @@ pub(super) struct Wait {
 
 impl Default for Wait {
     fn default() -> Self {
-        Self { last_level: Level::Node, waited: 0, skipped: false }
+        Self { last_level: Locality::Node, waited: 0, skipped: false }
     }
 }
 
@@ -51,20 +52,20 @@ impl Naive<'_> {
         let [t1, t2] = delays.map(|delay| if delay < 0 { automatic } else { delay });
         let Wait { last_level, waited, .. } = self.waits[job];
         let farthest = match last_level {
-            _ if self.has_unplaced_maps(job) => Level::Off,
-            Level::Node if waited >= t1 + t2 => Level::Off,
-            Level::Node if waited >= t1 => Level::Rack,
-            Level::Node => Level::Node,
-            Level::Rack if waited >= t2 => Level::Off,
-            Level::Rack => Level::Rack,
-            Level::Off => Level::Off,
+            _ if self.has_unplaced_maps(job) => Locality::Off,
+            Locality::Node if waited >= t1 + t2 => Locality::Off,
+            Locality::Node if waited >= t1 => Locality::Rack,
+            Locality::Node => Locality::Node,
+            Locality::Rack if waited >= t2 => Locality::Off,
+            Locality::Rack => Locality::Rack,
+            Locality::Off => Locality::Off,
         };
         let found = self.find_map(job, node, farthest);
         if let Some(map) = found {
             let level = self.level(job, map, node);
             self.launch(job, MAP, map, node, level);
             // F15: a map without locations runs as one far from its input.
-            self.waits[job].last_level = level.unwrap_or(Level::Off);
+            self.waits[job].last_level = level.unwrap_or(Locality::Off);
             self.waits[job].waited = 0;
             self.launched_here[job] = true;
         }

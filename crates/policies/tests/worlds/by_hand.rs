@@ -1,14 +1,19 @@
 //! Small worlds made by hand, and what a replay makes of them in few words.
 
 use resched_policies::PolicySpec;
-use resched_sim::{ClusterConfig, Interval, Level, LoggedMap, Phase, ReduceModel};
-use resched_trace::model::{Outcome, Priority};
+use resched_sim::ClusterConfig;
+use resched_sim::cluster_file::{Interval, Phase, ReduceModel};
+use resched_sim::hadoop::LoggedMap;
+use resched_trace::model::{Locality, Outcome, Priority};
 
 use super::{Machine, Map, Schedule, Submitted, World};
 
 /// A map that takes so long where its input is.
 pub(crate) fn map(run: i64, replicas: &[usize]) -> Map {
-    Map { replicas: replicas.to_vec(), tries: vec![LoggedMap { outcome: Outcome::Success, level: Level::Node, run }] }
+    Map {
+        replicas: replicas.to_vec(),
+        tries: vec![LoggedMap { outcome: Outcome::Success, level: Locality::Node, run }],
+    }
 }
 
 /// A job of these maps.

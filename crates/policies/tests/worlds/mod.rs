@@ -13,13 +13,13 @@ use resched_policies::{
     Allocations, AnyPolicy, CapacityQueue, FairQueue, POLICIES, PolicySpec, PoolConfig, PoolMode, SharePolicy,
     YarnQueue,
 };
-use resched_sim::{
-    AttemptEnd, Calculator, Cluster, ClusterConfig, Container, Containers, Contention, Ended, Error, Interval, Job,
-    JobEnded, JobId, Kind, Launched, Level, LoggedMap, LoggedReduce, Ms, NodeId, Observer, Offer, Options, Orders,
-    Outage, Phase, Policy, ReduceModel, Resources, RunView, Size, Slow, System, TaskId, TaskSpec, View, Violation,
-    Workload, replay,
+use resched_sim::cluster_file::{Calculator, Containers, Contention, Interval, Outage, Phase, ReduceModel, Size, Slow};
+use resched_sim::hadoop::{
+    AttemptEnd, Cluster, Container, Ended, Job, Kind, Launched, LoggedMap, LoggedReduce, Observer, Offer, Options,
+    Orders, Policy, RunView, System, TaskSpec, View, Workload, replay,
 };
-use resched_trace::model::{Outcome, Priority};
+use resched_sim::{ClusterConfig, Error, JobEnded, JobId, Ms, NodeId, Resources, TaskId, Violation};
+use resched_trace::model::{Locality, Outcome, Priority};
 
 /// A machine: the number of its rack and its slots.
 #[derive(Debug, Clone)]
@@ -239,7 +239,7 @@ fn run_time(unit: Ms) -> impl Strategy<Value = Ms> {
 }
 
 fn map(unit: Ms, nodes: usize, failing: u32) -> impl Strategy<Value = Map> {
-    let level = select(vec![Level::Node, Level::Rack, Level::Off]);
+    let level = select(vec![Locality::Node, Locality::Rack, Locality::Off]);
     let logged = (run_time(unit), level);
     (vec(0..nodes, 0..=3), lost_tries(failing), vec(logged, 5)).prop_map(|(mut replicas, lost, logged)| {
         replicas.sort_unstable();
@@ -309,7 +309,7 @@ fn assemble(
         clock += if number == 0 { 0 } else { job.submit };
         job.submit = clock;
         if job.maps.is_empty() && job.reduces.is_empty() {
-            let success = LoggedMap { outcome: Outcome::Success, level: Level::Node, run: 1_000 };
+            let success = LoggedMap { outcome: Outcome::Success, level: Locality::Node, run: 1_000 };
             job.maps.push(Map { replicas: Vec::new(), tries: vec![success] });
         }
     }
@@ -737,7 +737,7 @@ pub(crate) struct Launch {
     pub(crate) task: usize,
     pub(crate) attempt: u32,
     pub(crate) node: usize,
-    pub(crate) level: Option<Level>,
+    pub(crate) level: Option<Locality>,
 }
 
 /// An attempt ended, or was on its node when the replay did.
@@ -746,7 +746,7 @@ pub(crate) struct End {
     pub(crate) task: usize,
     pub(crate) attempt: u32,
     pub(crate) node: usize,
-    pub(crate) level: Option<Level>,
+    pub(crate) level: Option<Locality>,
     pub(crate) start: Ms,
     pub(crate) shuffle_finish: Option<Ms>,
     pub(crate) sort_finish: Option<Ms>,

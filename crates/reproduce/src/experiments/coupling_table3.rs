@@ -1,7 +1,7 @@
 //! Coupling, Figs. 13 to 15 and Table III: ten Greps without reduces.
 
 use resched_analysis::Run;
-use resched_sim::{Contention, ReduceModel};
+use resched_sim::cluster_file::{Contention, ReduceModel};
 use resched_trace::model::TaskKind;
 
 use super::coupling::{CLUSTER, FAIR, KNOBS, assumptions, cases, figure, figures};

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::amount::Amount;
-use crate::cluster::Placement;
+use crate::cluster_file::Placement;
 
 /// What the machines have free, kept so that the place of a task is found.
 #[derive(Debug, Clone)]

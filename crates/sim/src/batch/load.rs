@@ -27,8 +27,8 @@ use super::machines::Machines;
 use super::tries::{Logged, in_order, of_instances};
 use super::workload::{Job, JobSpec, StageSpec, TaskSpec, Try, Workload};
 use crate::ids::Ms;
-use crate::load::{Cursor, Skipped, check_end};
-use crate::workload::LONGEST;
+use crate::tables::LONGEST;
+use crate::tables::{Cursor, Skipped, check_end};
 use crate::{ClusterConfig, Error};
 
 /// The most instances that a task may have: a larger number is damage.

@@ -8,10 +8,10 @@ use resched_trace::store::Trace;
 use resched_trace::synthesise::host_name;
 
 use super::amount::Amount;
-use crate::cluster::Placement;
+use crate::cluster_file::Placement;
 use crate::ids::{Ms, NodeId};
-use crate::load::Skipped;
-use crate::workload::LONGEST;
+use crate::tables::LONGEST;
+use crate::tables::Skipped;
 use crate::{ClusterConfig, Error};
 
 /// What a machine of a trace offers whose amounts are shares of the largest machine, where the trace does not say: as the

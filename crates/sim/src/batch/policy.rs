@@ -4,9 +4,9 @@ use super::observer::Ended;
 use super::runs::RunId;
 use super::view::View;
 use super::world::World;
+use crate::error::Violation;
 use crate::ids::{JobId, Ms, TaskId};
 use crate::observer::Decided;
-use crate::offer::Violation;
 
 /// A policy. The state of the world is the engine's; a policy keeps what the engine does not know, such as its queues, and
 /// starts tasks through [`Offer`].

@@ -9,7 +9,7 @@ use resched_trace::model::Outcome;
 
 use super::workload::Try;
 use crate::ids::Ms;
-use crate::workload::LONGEST;
+use crate::tables::LONGEST;
 
 /// An attempt as the trace has it.
 #[derive(Debug, Clone, Copy)]

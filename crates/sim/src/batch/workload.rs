@@ -9,8 +9,8 @@ use super::amount::Amount;
 use super::order::Order;
 use crate::Error;
 use crate::ids::{JobId, Ms, TaskId};
-use crate::load::Skipped;
-use crate::workload::{LONGEST, natural};
+use crate::tables::Skipped;
+use crate::tables::{LONGEST, natural};
 
 /// A logged try at a task: how it ended after which time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -218,6 +218,12 @@ macro_rules! enumeration {
             /// All values, in order.
             pub const ALL: &'static [$name] = &[$($name::$variant,)+];
 
+            /// Its place in [`Self::ALL`], and in an array of one value each.
+            #[inline]
+            pub fn index(self) -> usize {
+                self as usize
+            }
+
             /// The name under which tables hold the value.
             pub fn as_str(self) -> &'static str {
                 match self { $($name::$variant => $text,)+ }

@@ -1,0 +1,358 @@
+//! The machines of a Hadoop cluster, for one replay.
+
+use std::collections::BTreeMap;
+
+use resched_trace::model::{NodeChange, NodeRow};
+use resched_trace::run::RunCluster;
+use resched_trace::store::Trace;
+use resched_trace::synthesise::{host_name, rack_name, rack_of};
+
+use crate::Error;
+use crate::cluster_file::{ClusterConfig, Outage};
+use crate::hadoop::containers::{Ask, System};
+use crate::hadoop::kind::Kind;
+use crate::ids::{Ms, NodeId, RackId};
+use crate::resources::Resources;
+
+/// An outage of a node of a cluster.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Down {
+    pub(crate) node: NodeId,
+    pub(crate) from: Ms,
+    pub(crate) to: Option<Ms>,
+}
+
+/// A machine of the cluster.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Node {
+    /// Its host name.
+    pub name: String,
+    /// Its rack.
+    pub rack: RackId,
+    /// What it offers.
+    pub capacity: Resources,
+    /// What it offers under each system.
+    offers: [Resources; 2],
+}
+
+/// A machine as a trace or a cluster file names it.
+struct Machine {
+    name: String,
+    rack: String,
+    /// What it offers under each system.
+    offers: [Resources; 2],
+}
+
+/// The machines of a replay and the rules by which it runs.
+#[derive(Debug, Clone)]
+pub struct Cluster {
+    /// The rules.
+    pub config: ClusterConfig,
+    nodes: Vec<Node>,
+    racks: Vec<String>,
+    system: System,
+    /// What the container of each [`Ask`] takes, or the slot of a task.
+    demands: [Resources; 4],
+    /// What all nodes offer.
+    total: Resources,
+    /// How many tasks of each kind fit on the nodes.
+    slots: [u32; 2],
+    interval: Ms,
+    outages: Vec<Down>,
+}
+
+impl Cluster {
+    /// The cluster that `config` describes, with the trace's own nodes where it names none.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if there is no node or no slot; [`Error::Trace`] if the trace cannot be read.
+    pub fn for_trace(config: ClusterConfig, trace: &Trace) -> Result<Self, Error> {
+        if config.nodes.count.is_some() {
+            return Self::generated(config);
+        }
+        let mut machines = BTreeMap::new();
+        for row in trace.rows::<NodeRow>()? {
+            let row = row?;
+            if row.event == NodeChange::Add {
+                let or = |own: Option<i64>, default| own.and_then(|own| u32::try_from(own).ok()).unwrap_or(default);
+                let slots = Resources([
+                    or(row.map_slots, config.nodes.map_slots),
+                    or(row.reduce_slots, config.nodes.reduce_slots),
+                ]);
+                let containers = Resources([
+                    or(row.memory.map(|bytes| bytes >> 20), config.containers.memory_mb),
+                    or(row.cpu.map(|thousandths| thousandths / 1000), config.containers.vcores),
+                ]);
+                let rack = row.rack.unwrap_or_else(|| "/default-rack".to_owned());
+                machines.entry(row.host).or_insert((rack, [slots, containers]));
+            }
+        }
+        if machines.is_empty() {
+            return Err(Error::Config(format!(
+                "{}: the trace names no machine; give a cluster with `--cluster C.toml` that holds `[nodes]` and \
+                 `count = <how many>`",
+                trace.dir().display()
+            )));
+        }
+        let machine = |(name, (rack, offers))| Machine { name, rack, offers };
+        Self::of_machines(config, machines.into_iter().map(machine).collect())
+    }
+
+    /// A cluster of `nodes.count` nodes with generated names.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if there is no node or no slot.
+    pub fn generated(config: ClusterConfig) -> Result<Self, Error> {
+        let count = config.nodes.count.unwrap_or(0);
+        let racks = config.nodes.racks.clamp(1, count.max(1));
+        let capacity = Resources([config.nodes.map_slots, config.nodes.reduce_slots]);
+        let nodes: Vec<_> =
+            (0..count).map(|node| (host_name(node), rack_name(rack_of(node, count, racks)), capacity)).collect();
+        Self::new(config, nodes)
+    }
+
+    /// A cluster of these machines (name, rack, slots); under YARN each offers what the rules say.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if there is no node or no slot.
+    pub fn new(
+        config: ClusterConfig,
+        machines: impl IntoIterator<Item = (String, String, Resources)>,
+    ) -> Result<Self, Error> {
+        let offers = config.containers.node();
+        let machine = |(name, rack, slots)| Machine { name, rack, offers: [slots, offers] };
+        let machines = machines.into_iter().map(machine).collect();
+        Self::of_machines(config, machines)
+    }
+
+    /// A cluster of the machines that a workload file brings.
+    ///
+    /// # Errors
+    /// As [`Cluster::new`].
+    pub fn of_rows(config: ClusterConfig, nodes: &[NodeRow]) -> Result<Self, Error> {
+        let slots = |slots: Option<i64>| slots.and_then(|slots| u32::try_from(slots).ok()).unwrap_or(0);
+        let machine = |node: &NodeRow| {
+            let capacity = Resources([slots(node.map_slots), slots(node.reduce_slots)]);
+            (node.host.clone(), node.rack.clone().unwrap_or_default(), capacity)
+        };
+        Self::new(config, nodes.iter().map(machine))
+    }
+
+    /// What `run.json` says of it.
+    pub fn in_short(&self) -> RunCluster {
+        let [memory_mb, vcores] = match self.system {
+            System::Slots => [None; 2],
+            System::Containers => self.total.0.map(|part| Some(part.into())),
+        };
+        RunCluster {
+            nodes: self.nodes.len() as u64,
+            racks: self.racks.len() as u64,
+            map_slots: self.slots(Kind::Map).into(),
+            reduce_slots: self.slots(Kind::Reduce).into(),
+            memory_mb,
+            vcores,
+        }
+    }
+
+    fn of_machines(config: ClusterConfig, mut machines: Vec<Machine>) -> Result<Self, Error> {
+        machines.sort_by(|a, b| a.name.cmp(&b.name));
+        machines.dedup_by(|a, b| a.name == b.name);
+        let mut racks: Vec<String> = Vec::new();
+        let mut known: BTreeMap<String, RackId> = BTreeMap::new();
+        let mut nodes = Vec::with_capacity(machines.len());
+        for Machine { name, rack, mut offers } in machines {
+            let next = RackId::at(racks.len());
+            let rack = *known.entry(rack).or_insert_with_key(|rack| {
+                racks.push(rack.clone());
+                next
+            });
+            if offers[0].0[1] > 0 {
+                offers[0].0[1] = offers[0].0[1].saturating_add(config.nodes.copying_reduces);
+            }
+            nodes.push(Node { name, rack, capacity: Resources::default(), offers });
+        }
+        let mut cluster = Self {
+            config,
+            nodes,
+            racks,
+            system: System::Slots,
+            demands: [Resources::default(); 4],
+            total: Resources::default(),
+            slots: [0; 2],
+            interval: 1,
+            outages: Vec::new(),
+        };
+        cluster.outages = cluster.find_outages()?;
+        cluster.under(System::Slots)
+    }
+
+    /// The same machines under another system.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if a container that every job needs fits on none of them, or no map slot is left.
+    pub fn for_system(&self, system: System) -> Result<Self, Error> {
+        self.clone().under(system)
+    }
+
+    fn under(mut self, system: System) -> Result<Self, Error> {
+        self.system = system;
+        for node in &mut self.nodes {
+            node.capacity = node.offers[system.index()];
+        }
+        let all = |part: usize| self.nodes.iter().map(|node| u64::from(node.capacity.0[part])).sum::<u64>();
+        let (first, second) = (all(0), all(1));
+        let (Ok(a), Ok(b)) = (u32::try_from(first), u32::try_from(second)) else {
+            let [a, b] = match system {
+                System::Slots => ["map slots", "reduce slots"],
+                System::Containers => ["MB", "vcores"],
+            };
+            let most = u32::MAX;
+            return Err(Error::Config(format!(
+                "the cluster has {first} {a} and {second} {b}; expected at most {most} of each"
+            )));
+        };
+        self.total = Resources([a, b]);
+        match system {
+            System::Slots => self.share_slots()?,
+            System::Containers => self.share_containers()?,
+        }
+        Ok(self)
+    }
+
+    fn share_slots(&mut self) -> Result<(), Error> {
+        if self.total.0[0] == 0 {
+            return Err(Error::Config(
+                "the cluster has no map slot; expected at least one node with `map_slots` above 0".to_owned(),
+            ));
+        }
+        self.interval = self.config.heartbeat.interval_of(self.nodes.len());
+        self.demands = [Resources([0, 0]), Resources([1, 0]), Resources([0, 1]), Resources([1, 0])];
+        self.slots = self.total.0;
+        Ok(())
+    }
+
+    fn share_containers(&mut self) -> Result<(), Error> {
+        let rules = &self.config.containers;
+        self.interval = rules.node_heartbeat;
+        self.demands = Ask::ALL.map(|ask| rules.demand(ask));
+        let fitting = |ask: Ask| {
+            let fits = |node: &Node| node.capacity.fits(self.demands[ask.index()]);
+            self.nodes.iter().fold(0, |sum: u32, node| sum.saturating_add(fits(node)))
+        };
+        for (name, ask) in [("am", Ask::Am), ("map", Ask::Map), ("reduce", Ask::Reduce)] {
+            if fitting(ask) == 0 {
+                let [memory, vcores] = self.demands[ask.index()].0;
+                return Err(Error::Config(format!(
+                    "the container of `containers.{name}` takes {memory} MB and {vcores} vcores, and no node has as much; \
+                     expected a node that has (`containers.memory_mb` and `containers.vcores`)"
+                )));
+            }
+        }
+        self.slots = [fitting(Ask::Map), fitting(Ask::Reduce)];
+        Ok(())
+    }
+
+    /// The outages of the cluster file, by node and time.
+    fn find_outages(&self) -> Result<Vec<Down>, Error> {
+        let named = |host: &str| {
+            let unknown =
+                || Error::Config(format!("the cluster file names `{host}`, but the cluster has no such node"));
+            self.find(host).ok_or_else(unknown)
+        };
+        for host in self.config.cost.host_factors.keys() {
+            named(host)?;
+        }
+        let down = |outage: &Outage| Ok(Down { node: named(&outage.host)?, from: outage.from, to: outage.to });
+        let mut outages = self.config.outages.iter().map(down).collect::<Result<Vec<_>, Error>>()?;
+        outages.sort_unstable();
+        let overlap = |pair: &[Down]| pair[0].node == pair[1].node && pair[0].to.is_none_or(|to| to >= pair[1].from);
+        match outages.windows(2).find(|pair| overlap(pair)) {
+            Some(pair) => {
+                let host = &self.node(pair[0].node).name;
+                let problem =
+                    format!("outages: `{host}` is down at {} already; expected an earlier `to`", pair[1].from);
+                Err(Error::Config(problem))
+            }
+            None => Ok(outages),
+        }
+    }
+
+    /// When nodes are down, by node and time.
+    pub(crate) fn outages(&self) -> &[Down] {
+        &self.outages
+    }
+
+    /// Its nodes, by [`NodeId`].
+    pub fn nodes(&self) -> &[Node] {
+        &self.nodes
+    }
+
+    /// The ids of its nodes, in name order.
+    pub fn node_ids(&self) -> impl Iterator<Item = NodeId> + use<> {
+        (0..self.nodes.len() as u32).map(NodeId)
+    }
+
+    /// A node.
+    #[inline]
+    pub fn node(&self, node: NodeId) -> &Node {
+        &self.nodes[node.index()]
+    }
+
+    /// The racks' names, by [`RackId`].
+    pub fn racks(&self) -> &[String] {
+        &self.racks
+    }
+
+    /// The node of that name.
+    pub fn find(&self, host: &str) -> Option<NodeId> {
+        self.nodes.binary_search_by(|node| node.name.as_str().cmp(host)).ok().map(NodeId::at)
+    }
+
+    /// How its machines are handed out.
+    #[inline]
+    pub fn system(&self) -> System {
+        self.system
+    }
+
+    /// What all nodes offer.
+    #[inline]
+    pub fn total(&self) -> Resources {
+        self.total
+    }
+
+    /// All slots of a kind, or how many containers for such tasks would fit.
+    #[inline]
+    pub fn slots(&self, kind: Kind) -> u32 {
+        self.slots[kind.index()]
+    }
+
+    /// What an attempt takes of a node.
+    #[inline]
+    pub fn demand(&self, kind: Kind) -> Resources {
+        self.demand_of(Ask::of(kind))
+    }
+
+    /// What the container for a request takes.
+    #[inline]
+    pub fn demand_of(&self, ask: Ask) -> Resources {
+        self.demands[ask.index()]
+    }
+
+    /// What the smallest container takes.
+    #[inline]
+    pub fn smallest(&self) -> Resources {
+        self.config.containers.smallest()
+    }
+
+    /// How many reduces of a node may sort and reduce at a time, if that is fewer than it admits.
+    pub(crate) fn computing(&self, node: NodeId) -> Option<u32> {
+        let copying = self.config.nodes.copying_reduces;
+        (copying > 0 && self.system == System::Slots).then(|| self.node(node).capacity.0[1].saturating_sub(copying))
+    }
+
+    /// Time between two heartbeats of a node, ms.
+    #[inline]
+    pub fn interval(&self) -> Ms {
+        self.interval
+    }
+}

@@ -1,0 +1,356 @@
+//! The cost model `contention`: what runs beside a task decides its speed.
+//!
+//! **What it does.** A node has cores, a disk and a network of limited rates. A piece of work (a map, the fetching of a reduce, its
+//! sorting and reducing) that nothing hinders takes as long as in the model `logged`, and uses of each thing a fixed rate meanwhile. Of a
+//! thing that is wanted beyond its rate all get fair parts ([`sharing`]); a piece of work goes on at the pace that its scarcest thing
+//! allows. A map without its input reads it through the network, from the disk of a node that holds it; a reduce fetches from
+//! the disks of the nodes on which maps left output for it, in proportion; one that has fetched all fetches what a map adds
+//! from where that ran.
+//!
+//! **What costs time.** A change touches the nodes that the piece of work uses. Parts are divided anew on these alone, and only work
+//! whose pace changes gets another time to end; times that no longer hold are left in the heap as stale.
+//!
+//! **Decisions.** What the disk does not explain of a map's or reduce's time is the processor's: alone, a task computes and reads in turn.
+//! Sorting and reducing reads what was fetched and writes as much. A node that is lost serves no more, but those that read
+//! from it go on. No task wants more of a thing than a node has. An attempt of a reduce that fails uses nothing.
+
+mod meter;
+mod sharing;
+mod work;
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::cluster_file::Contention;
+use crate::hadoop::cluster::Cluster;
+use crate::hadoop::cost::whole;
+use crate::hadoop::view::RunId;
+use crate::ids::{Ms, NodeId};
+use meter::Meter;
+
+/// The things of a node that tasks share: cores, disk, network in, network out.
+pub(crate) const SHARED: usize = 4;
+pub(crate) const CPU: usize = 0;
+pub(crate) const DISK: usize = 1;
+pub(crate) const NET_IN: usize = 2;
+pub(crate) const NET_OUT: usize = 3;
+
+const NEVER: Ms = Ms::MAX;
+
+/// What a piece of work uses of a node while it runs at full speed: cores, and bytes per ms.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Use {
+    pub(crate) node: NodeId,
+    pub(crate) rates: [f64; SHARED],
+}
+
+/// What an attempt is at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stage {
+    /// It is being launched.
+    Launch,
+    /// A map maps.
+    Map,
+    /// A reduce fetches what maps have made, or waits for more.
+    Fetch,
+    /// A reduce sorts and reduces.
+    Compute,
+}
+
+/// What an attempt that has got more to do should use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Replan {
+    /// What it uses; its work has not grown much.
+    Keep,
+    /// It had nothing left to do: what the new work needs.
+    Resume,
+    /// What all that is left needs: that is more than twice what it was when its uses were set.
+    All,
+}
+
+/// The work of an attempt.
+#[derive(Debug, Clone)]
+struct Flow {
+    stage: Stage,
+    /// When its present stage, or its launch, began.
+    since: Ms,
+    /// What it uses at full speed; empty while it waits.
+    uses: Vec<Use>,
+    /// From 0 to 1, as a share of full speed.
+    speed: f64,
+    /// What is left of its stage at `settled`, ms at full speed.
+    left: f64,
+    /// What there was of it in all.
+    total: f64,
+    /// What was left of it when `uses` was set.
+    planned: f64,
+    settled: Ms,
+    /// When it ends at this speed.
+    due: Ms,
+}
+
+/// What a node's tasks used of it in a time, on average.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Sample {
+    /// Share of the cores that worked; 0 if these are unlimited.
+    pub(crate) cpu: f64,
+    /// Share of the cores that stood idle while a task waited for the disk.
+    pub(crate) io_wait: f64,
+    /// Bytes per second: disk, network in, network out.
+    pub(crate) bytes: [f64; 3],
+}
+
+/// All work that is being done.
+#[derive(Debug)]
+pub(crate) struct Workbench {
+    /// Of every node: cores, and bytes per ms.
+    capacity: [f64; SHARED],
+    /// By attempt.
+    flows: Vec<Option<Flow>>,
+    /// By node: who uses it, and the place of that use among its uses.
+    users: Vec<Vec<(RunId, u32)>>,
+    /// By node: how much of each thing anyone may use.
+    levels: Vec<[f64; SHARED]>,
+    meters: Vec<Meter>,
+    touched: Vec<NodeId>,
+    is_touched: Vec<bool>,
+    heap: BinaryHeap<Reverse<(Ms, RunId)>>,
+    wanted: Vec<f64>,
+}
+
+impl Workbench {
+    pub(crate) fn new(config: &Contention, cluster: &Cluster) -> Self {
+        let nodes = cluster.nodes().len();
+        let per_ms = |rate: Option<f64>| rate.map_or(f64::INFINITY, |rate| rate / 1000.0);
+        let network = per_ms(config.network);
+        Self {
+            capacity: [config.cores.unwrap_or(f64::INFINITY), per_ms(config.disk), network, network],
+            flows: Vec::new(),
+            users: vec![Vec::new(); nodes],
+            levels: vec![[f64::INFINITY; SHARED]; nodes],
+            meters: vec![Meter::default(); nodes],
+            touched: Vec::new(),
+            is_touched: vec![false; nodes],
+            heap: BinaryHeap::new(),
+            wanted: Vec::new(),
+        }
+    }
+
+    /// How long the disk alone takes for so many bytes, ms.
+    pub(crate) fn disk_time(&self, bytes: f64) -> f64 {
+        bytes / self.capacity[DISK]
+    }
+
+    /// An attempt starts at this instant.
+    pub(crate) fn launch(&mut self, id: RunId, start: Ms) {
+        self.flows.resize(self.flows.len().max(id.index() + 1), None);
+        self.flows[id.index()] = Some(Flow {
+            stage: Stage::Launch,
+            since: start,
+            uses: Vec::new(),
+            speed: 0.0,
+            left: 0.0,
+            total: 0.0,
+            planned: 0.0,
+            settled: start,
+            due: start,
+        });
+        self.heap.push(Reverse((start, id)));
+    }
+
+    /// An attempt begins a stage of so much work, ms at full speed.
+    pub(crate) fn begin(&mut self, id: RunId, stage: Stage, work: f64, now: Ms) {
+        self.leave(id, now);
+        if let Some(flow) = &mut self.flows[id.index()] {
+            (flow.stage, flow.since, flow.settled) = (stage, now, now);
+            (flow.left, flow.total, flow.speed, flow.due) = (work, work, 0.0, NEVER);
+        }
+    }
+
+    /// An attempt has so much more to do, ms at full speed. Returns whether what it uses should be set anew.
+    pub(crate) fn add(&mut self, id: RunId, work: f64, now: Ms) -> Replan {
+        self.settle(id, now);
+        let Some(flow) = &mut self.flows[id.index()] else { return Replan::Keep };
+        flow.left += work;
+        flow.total += work;
+        if flow.speed > 0.0 {
+            flow.due = now + whole(flow.left / flow.speed);
+            self.heap.push(Reverse((flow.due, id)));
+        }
+        match flow {
+            flow if flow.uses.is_empty() => Replan::Resume,
+            flow if flow.left > 2.0 * flow.planned => Replan::All,
+            _ => Replan::Keep,
+        }
+    }
+
+    /// From now on an attempt uses this at full speed.
+    pub(crate) fn set_uses(&mut self, id: RunId, uses: impl Iterator<Item = Use>, now: Ms) {
+        self.leave(id, now);
+        let capacity = self.capacity;
+        let Some(flow) = &mut self.flows[id.index()] else { return };
+        let within = |own: Use| {
+            let mut rates = own.rates;
+            rates.iter_mut().zip(capacity).for_each(|(rate, most)| *rate = rate.min(most));
+            Use { rates, ..own }
+        };
+        flow.planned = flow.left;
+        flow.uses.extend(uses.map(within));
+        let uses = std::mem::take(&mut flow.uses);
+        for (place, own) in uses.iter().enumerate() {
+            self.users[own.node.index()].push((id, place as u32));
+            self.touch(own.node);
+        }
+        if let Some(flow) = &mut self.flows[id.index()] {
+            flow.uses = uses;
+        }
+    }
+
+    /// An attempt uses nothing any more, until it is told otherwise.
+    pub(crate) fn leave(&mut self, id: RunId, now: Ms) {
+        self.settle(id, now);
+        let Some(flow) = self.flows.get_mut(id.index()).and_then(Option::as_mut) else { return };
+        let (uses, speed) = (std::mem::take(&mut flow.uses), flow.speed);
+        (flow.speed, flow.due) = (0.0, NEVER);
+        for own in &uses {
+            let (users, meter) = (&mut self.users[own.node.index()], &mut self.meters[own.node.index()]);
+            users.retain(|&(user, _)| user != id);
+            meter.change(now, self.capacity[CPU], own.rates.iter().map(|rate| -rate * speed));
+            if users.is_empty() {
+                meter.rest(now, self.capacity[CPU]);
+            }
+            self.touch(own.node);
+        }
+        if let Some(flow) = &mut self.flows[id.index()] {
+            // Its room is kept for the next stage.
+            flow.uses = uses;
+            flow.uses.clear();
+        }
+    }
+
+    /// An attempt is over.
+    pub(crate) fn end(&mut self, id: RunId, now: Ms) {
+        self.leave(id, now);
+        if let Some(flow) = self.flows.get_mut(id.index()) {
+            *flow = None;
+        }
+    }
+
+    /// What an attempt is at; `None` if it is over, or does not work by this model.
+    pub(crate) fn stage(&self, id: RunId) -> Option<Stage> {
+        Some(self.flows.get(id.index())?.as_ref()?.stage)
+    }
+
+    /// When an attempt's stage began and which share of it was done at an instant that is past: between two changes of its pace it is
+    /// taken to have gone on evenly.
+    pub(crate) fn progress(&self, id: RunId, at: Ms) -> Option<(Stage, f64)> {
+        let flow = self.flows.get(id.index())?.as_ref()?;
+        let done = |left: f64| if flow.total > 0.0 { 1.0 - left / flow.total } else { 1.0 };
+        let share = if at >= flow.settled {
+            done((flow.left - flow.speed * (at - flow.settled) as f64).max(0.0))
+        } else {
+            let time = (flow.settled - flow.since).max(1) as f64;
+            done(flow.left) * (at - flow.since).max(0) as f64 / time
+        };
+        Some((flow.stage, share))
+    }
+
+    /// The next instant at which a stage ends, and whose.
+    pub(crate) fn next(&mut self) -> Option<(Ms, RunId)> {
+        while let Some(&Reverse((at, id))) = self.heap.peek() {
+            if self.flows[id.index()].as_ref().is_some_and(|flow| flow.due == at) {
+                return Some((at, id));
+            }
+            self.heap.pop();
+        }
+        None
+    }
+
+    /// Takes note that the stage that [`Workbench::next`] named has ended.
+    pub(crate) fn finish_stage(&mut self, id: RunId, now: Ms) {
+        self.heap.pop();
+        self.leave(id, now);
+        if let Some(flow) = &mut self.flows[id.index()] {
+            flow.left = 0.0;
+        }
+    }
+
+    /// Divides anew what the touched nodes have, and sets the pace of all work there.
+    pub(crate) fn retune(&mut self, now: Ms) {
+        let mut touched = std::mem::take(&mut self.touched);
+        touched.sort_unstable();
+        for &node in &touched {
+            self.is_touched[node.index()] = false;
+            self.divide(node, now);
+        }
+        for &node in &touched {
+            for place in 0..self.users[node.index()].len() {
+                let (id, _) = self.users[node.index()][place];
+                self.set_pace(id, now);
+            }
+        }
+        touched.clear();
+        self.touched = touched;
+    }
+
+    fn divide(&mut self, node: NodeId, now: Ms) {
+        for thing in 0..SHARED {
+            self.wanted.clear();
+            for &(id, place) in &self.users[node.index()] {
+                let rate = self.flows[id.index()].as_ref().map_or(0.0, |flow| flow.uses[place as usize].rates[thing]);
+                self.wanted.extend(Some(rate).filter(|&rate| rate > 0.0));
+            }
+            self.levels[node.index()][thing] = sharing::level(&mut self.wanted, self.capacity[thing]);
+        }
+        let is_full = self.levels[node.index()][DISK].is_finite();
+        self.meters[node.index()].set_disk(now, self.capacity[CPU], is_full);
+    }
+
+    fn set_pace(&mut self, id: RunId, now: Ms) {
+        let Some(flow) = &self.flows[id.index()] else { return };
+        let things = flow.uses.iter().flat_map(|own| own.rates.into_iter().zip(self.levels[own.node.index()]));
+        let limits = things.filter(|&(rate, level)| rate > level).map(|(rate, level)| level / rate);
+        let speed = limits.fold(1.0, f64::min);
+        if speed == flow.speed {
+            return;
+        }
+        self.settle(id, now);
+        let Some(flow) = &mut self.flows[id.index()] else { return };
+        let by = speed - flow.speed;
+        flow.speed = speed;
+        flow.due = now + whole(flow.left / speed);
+        self.heap.push(Reverse((flow.due, id)));
+        for own in &flow.uses {
+            let change = own.rates.iter().map(|rate| rate * by);
+            self.meters[own.node.index()].change(now, self.capacity[CPU], change);
+        }
+    }
+
+    /// Counts what an attempt has done up to now.
+    fn settle(&mut self, id: RunId, now: Ms) {
+        if let Some(flow) = self.flows.get_mut(id.index()).and_then(Option::as_mut)
+            && now > flow.settled
+        {
+            flow.left = (flow.left - flow.speed * (now - flow.settled) as f64).max(0.0);
+            flow.settled = now;
+        }
+    }
+
+    fn touch(&mut self, node: NodeId) {
+        if !std::mem::replace(&mut self.is_touched[node.index()], true) {
+            self.touched.push(node);
+        }
+    }
+
+    /// What a node's tasks used in the last `time` ms, up to now.
+    pub(crate) fn sample(&mut self, node: NodeId, now: Ms, time: Ms) -> Sample {
+        let ([cpu, disk, net_in, net_out], waited) = self.meters[node.index()].sample(now, self.capacity[CPU]);
+        let time = time.max(1) as f64;
+        let share = |core_ms: f64| core_ms / time / self.capacity[CPU];
+        Sample {
+            cpu: share(cpu),
+            io_wait: share(waited),
+            bytes: [disk, net_in, net_out].map(|bytes| bytes / time * 1000.0),
+        }
+    }
+}

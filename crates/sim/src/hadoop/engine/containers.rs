@@ -1,0 +1,258 @@
+//! The heartbeats of nodes and of application masters under YARN (policies A.9).
+//!
+//! ```text
+//! allocated ──▶ taken over ──▶ starts ──▶ runs ──▶ ends ──▶ completed ──▶ learned
+//! node's        master's       + launch   node's            node's        master's
+//! heartbeat     next           overhead   next              next          next
+//! ```
+//!
+//! All of these instants follow from the first one and the phases of the two heartbeats. So a heartbeat of a master is an
+//! event only if it learns of an end, or if it may change what it asks for; those of nodes are parked as on slots.
+//!
+//! Decisions: a master asks at the same heartbeat for what it decides at it. A master fails only with its node. When a job ends, its containers end at their nodes' next heartbeats.
+
+use std::cmp::Reverse;
+
+use super::{Engine, NEVER, Needs, Position};
+use crate::Error;
+use crate::hadoop::containers::{AmState, Ask, Container, ContainerState, container_of};
+use crate::hadoop::observer::Observer;
+use crate::hadoop::policy::Policy;
+use crate::hadoop::view::{RunId, View};
+use crate::hadoop::world::{JobPhase, Kill};
+use crate::ids::{JobId, Ms, NodeId};
+
+impl<P: Policy, O: Observer> Engine<'_, '_, P, O> {
+    // Heartbeats of nodes.
+
+    pub(super) fn container_heartbeat(&mut self, node: NodeId, at: Position, next: Ms) -> Result<(), Error> {
+        self.take_container_reports(node, at)?;
+        self.take_master_reports(node, at);
+        if self.can_serve(node) || self.policy.counts_heartbeats(View { world: &self.world }) {
+            self.consult(node, at, next)?;
+            self.plan_new_masters();
+        }
+        Ok(())
+    }
+
+    /// Applies what the node reports of attempts: those that ended, in launch order, and those that run. What was ordered to
+    /// be killed ends now.
+    fn take_container_reports(&mut self, node: NodeId, at: Position) -> Result<(), Error> {
+        let mut ended = std::mem::take(&mut self.ended);
+        let mut running = [0; 2];
+        for place in 0..self.world.nodes[node.index()].runs.len() {
+            let id = self.world.nodes[node.index()].runs[place];
+            let run = &mut self.world.runs[id.index()];
+            let over = run.end.is_some_and(|end| end <= at.0);
+            if over && run.kill == Kill::Ordered {
+                // The order came too late.
+                run.kill = Kill::No;
+            }
+            if over || run.kill == Kill::Ordered {
+                ended.push(id);
+            } else if run.start <= at.0 {
+                running[run.kind.index()] += 1;
+                if !run.reported {
+                    let container = container_of(run, self.world.cluster, ContainerState::Running);
+                    self.world.mark_reported(id);
+                    self.world.version += 1;
+                    self.policy.container_changed(&container, View { world: &self.world });
+                }
+            }
+        }
+        self.world.nodes[node.index()].reported = running;
+        for id in ended.drain(..) {
+            if self.world.runs[id.index()].kill == Kill::Ordered {
+                self.kill_now(id)?;
+            }
+            self.container_ended(id, at)?;
+        }
+        self.ended = ended;
+        Ok(())
+    }
+
+    /// The resource manager learns that a container is over; the master of its job will at its next heartbeat.
+    pub(super) fn container_ended(&mut self, id: RunId, at: Position) -> Result<(), Error> {
+        let run = self.take_off(id)?;
+        let container = container_of(&run, self.world.cluster, ContainerState::Completed);
+        self.policy.container_changed(&container, View { world: &self.world });
+        if self.world.jobs[run.job.index()].phase == JobPhase::Active {
+            let job = run.job;
+            self.with_yarn(|yarn| yarn.apps[job.index()].unlearned.push(run));
+            self.plan_master(job, at.0);
+        }
+        Ok(())
+    }
+
+    /// The resource manager gives up a node with masters on it: their jobs' containers are killed, and another master is
+    /// started, which is told of all that has ended since the last heartbeat of the first.
+    pub(super) fn lose_masters(&mut self, node: NodeId, at: Position) {
+        while let Some(job) = self.master_on(node, 0) {
+            self.world.release_am(job, node);
+            let size = self.world.cluster.demand_of(Ask::Am);
+            let container = Container { job, task: None, kind: None, node, size, state: ContainerState::Completed };
+            self.policy.container_changed(&container, View { world: &self.world });
+            if self.world.jobs[job.index()].phase == JobPhase::Active {
+                self.next_master_beat[job.index()] = NEVER;
+                self.world.restart_master(job);
+                for kind in 0..2 {
+                    for id in self.world.jobs[job.index()].runs[kind].clone() {
+                        self.will_kill(id, at);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Applies what the node reports of application masters: those that run now, and those whose jobs have ended.
+    fn take_master_reports(&mut self, node: NodeId, at: Position) {
+        let mut place = 0;
+        while let Some(job) = self.master_on(node, place) {
+            place += 1;
+            let over = self.world.jobs[job.index()].phase == JobPhase::Over;
+            let state = if over {
+                self.world.release_am(job, node);
+                place -= 1;
+                ContainerState::Completed
+            } else if self.starts_now(job, at.0) {
+                self.with_yarn(|yarn| yarn.apps[job.index()].am = AmState::Running);
+                self.world.version += 1;
+                ContainerState::Running
+            } else {
+                continue;
+            };
+            let size = self.world.cluster.demand_of(Ask::Am);
+            let container = Container { job, task: None, kind: None, node, size, state };
+            self.policy.container_changed(&container, View { world: &self.world });
+        }
+    }
+
+    fn master_on(&self, node: NodeId, place: usize) -> Option<JobId> {
+        self.world.yarn.as_ref()?.nodes[node.index()].ams.get(place).copied()
+    }
+
+    /// Whether the master of a job has started and no heartbeat has said so.
+    fn starts_now(&self, job: JobId, at: Ms) -> bool {
+        let app = self.world.yarn.as_ref().map(|yarn| &yarn.apps[job.index()]);
+        app.is_some_and(|app| app.am == AmState::Allocated && app.am_start <= at)
+    }
+
+    /// Whether a policy could do something with this node.
+    fn can_serve(&self, node: NodeId) -> bool {
+        let kept = self.world.yarn.as_ref().is_some_and(|yarn| yarn.nodes[node.index()].reservation.is_some());
+        kept || self.world.nodes[node.index()].free.fits(self.world.cluster.smallest()) > 0
+    }
+
+    pub(super) fn needs_container_node(&self, needs: Needs, node: NodeId) -> bool {
+        let kept = self.world.yarn.as_ref().is_some_and(|yarn| yarn.nodes[node.index()].reservation.is_some());
+        needs.all || kept || needs.any_slot && self.can_serve(node)
+    }
+
+    /// When this node must call next: as [`Engine::plan`], and once a container has started.
+    pub(super) fn plan_containers(&mut self, node: NodeId, at: Position, next: Ms) {
+        let (mut first_start, mut first_end) = (NEVER, NEVER);
+        let mut awake = !self.parking || self.needs_node(self.find_needs(), node);
+        for id in &self.world.nodes[node.index()].runs {
+            let run = &self.world.runs[id.index()];
+            awake |= run.kill == Kill::Ordered || self.is_over(run, at);
+            first_end = first_end.min(self.end_to_come(run, at));
+            if !run.reported {
+                first_start = first_start.min(run.start);
+            }
+        }
+        let Some(yarn) = &self.world.yarn else { return };
+        for job in &yarn.nodes[node.index()].ams {
+            awake |= self.world.jobs[job.index()].phase == JobPhase::Over;
+            let app = &yarn.apps[job.index()];
+            if app.am == AmState::Allocated {
+                first_start = first_start.min(app.am_start);
+            }
+        }
+        if awake {
+            self.schedule(node, next);
+        }
+        if first_start < NEVER {
+            self.schedule(node, self.beat_after(node, first_start, at));
+        }
+        if first_end < NEVER {
+            self.schedule(node, self.beat_for_end(node, first_end, at));
+        }
+    }
+
+    // Heartbeats of application masters.
+
+    /// The master of a job learns what has ended, takes over what it was given, and asks anew.
+    pub(super) fn master_heartbeat(&mut self, job: JobId, at: Position) -> Result<(), Error> {
+        if self.world.yarn.as_ref().is_some_and(|yarn| yarn.apps[job.index()].dead) {
+            return Ok(());
+        }
+        let unlearned = self.with_yarn(|yarn| std::mem::take(&mut yarn.apps[job.index()].unlearned));
+        for run in unlearned.unwrap_or_default() {
+            if self.world.jobs[job.index()].phase == JobPhase::Active {
+                self.learn_end(&run, at)?;
+            }
+        }
+        if self.world.jobs[job.index()].phase != JobPhase::Active {
+            self.end_containers(job, at);
+            return Ok(());
+        }
+        let headroom = self.policy.headroom(job, View { world: &self.world });
+        let stop = self.world.ask_for_tasks(job, headroom);
+        for id in self.world.newest_reduces(job, stop) {
+            self.kill_now(id)?;
+            let node = self.world.runs[id.index()].node;
+            self.world.version += 1;
+            self.schedule(node, self.beat_after(node, at.0, at));
+        }
+        if !self.parking || self.world.is_ramping(job) {
+            self.plan_master(job, at.0 + 1);
+        }
+        Ok(())
+    }
+
+    /// A job has ended: what it still has ends when its nodes are told.
+    fn end_containers(&mut self, job: JobId, at: Position) {
+        let am_node = self.world.yarn.as_ref().and_then(|yarn| yarn.apps[job.index()].am_node);
+        let mut nodes: Vec<NodeId> = am_node.into_iter().collect();
+        let world = &mut self.world;
+        for id in world.jobs[job.index()].runs.iter().flatten() {
+            let run = &mut world.runs[id.index()];
+            if run.kill == Kill::No {
+                run.kill = Kill::Ordered;
+            }
+            nodes.push(run.node);
+        }
+        for node in nodes {
+            self.schedule(node, self.beat_after(node, at.0, at));
+        }
+    }
+
+    /// The master of a job that was given a container must take it over if that may change what it asks for.
+    pub(super) fn plan_taking_over(&mut self, job: JobId, at: Position) {
+        if self.world.yarn.is_some() && self.world.is_ramping(job) {
+            self.plan_master(job, at.0);
+        }
+    }
+
+    fn plan_new_masters(&mut self) {
+        let new = self.with_yarn(|yarn| std::mem::take(&mut yarn.new_ams));
+        for job in new.unwrap_or_default() {
+            self.plan_master(job, self.world.now);
+        }
+    }
+
+    /// The master of this job, if it has one, has something to say or to hear at its first heartbeat at `at` or later.
+    pub(super) fn plan_master(&mut self, job: JobId, at: Ms) {
+        let Some(yarn) = &self.world.yarn else { return };
+        let beat = yarn.am_beat(job, at);
+        let next = &mut self.next_master_beat[job.index()];
+        if beat < *next {
+            *next = beat;
+            self.heap.push(Reverse((beat, self.classes.master, job.0)));
+        }
+    }
+
+    fn with_yarn<T>(&mut self, change: impl FnOnce(&mut crate::hadoop::containers::Yarn) -> T) -> Option<T> {
+        self.world.yarn.as_deref_mut().map(change)
+    }
+}

@@ -1,0 +1,75 @@
+//! Events of the cost model `contention`: an attempt is done with what it was at. They come before all else of their instant.
+
+use super::{Engine, Position};
+use crate::Error;
+use crate::hadoop::contention::Stage;
+use crate::hadoop::kind::Kind;
+use crate::hadoop::observer::{Observer, Used};
+use crate::hadoop::policy::Policy;
+use crate::hadoop::view::RunId;
+use crate::ids::Ms;
+
+impl<P: Policy, O: Observer> Engine<'_, '_, P, O> {
+    /// The next such event.
+    pub(super) fn next_work(&mut self) -> Option<(Ms, RunId)> {
+        self.world.bench.as_mut()?.next()
+    }
+
+    /// An attempt is done with what it was at.
+    pub(super) fn work(&mut self, id: RunId, at: Position) {
+        let Some(bench) = &mut self.world.bench else { return };
+        let stage = bench.stage(id);
+        bench.finish_stage(id, at.0);
+        match stage {
+            Some(Stage::Launch) => self.world.begin_work(id),
+            Some(Stage::Fetch) => self.world.fetched(id),
+            Some(Stage::Map | Stage::Compute) => self.work_done(id, at),
+            None => {}
+        }
+    }
+
+    fn work_done(&mut self, id: RunId, at: Position) {
+        let run = &mut self.world.runs[id.index()];
+        run.end = Some(at.0);
+        if let (Kind::Reduce, Some(fetched)) = (run.kind, run.shuffle_finish) {
+            // Sorting and reducing were slowed alike.
+            let (time, alone) = (at.0 - fetched, (run.course.sort + run.course.run).max(1));
+            run.course.sort = (time as f64 * run.course.sort as f64 / alone as f64) as Ms;
+            run.course.run = time - run.course.sort;
+        }
+        let node = run.node;
+        self.schedule(node, self.beat_for_end(node, at.0, at));
+    }
+
+    /// Gives all work the pace that what has changed lets it have.
+    pub(super) fn retune(&mut self) {
+        let now = self.world.now;
+        if let Some(bench) = &mut self.world.bench {
+            bench.retune(now);
+        }
+    }
+
+    /// Tells what nodes used, for each full time of a sample up to this instant.
+    pub(super) fn tell_use(&mut self, until: Ms) -> Result<(), Error> {
+        let Some(contention) = &self.world.cluster.config.cost.contention else { return Ok(()) };
+        let time = contention.sample;
+        while self.sampled + time <= until {
+            self.tell_use_at(self.sampled + time)?;
+        }
+        Ok(())
+    }
+
+    /// Tells what nodes used since it was told last.
+    pub(super) fn tell_use_at(&mut self, at: Ms) -> Result<(), Error> {
+        let time = at - self.sampled;
+        self.sampled = at;
+        for node in self.world.cluster.node_ids() {
+            let Some(bench) = &mut self.world.bench else { return Ok(()) };
+            let sample = bench.sample(node, at, time);
+            let [disk, net_in, net_out] = sample.bytes;
+            let (cpu, io_wait) = (sample.cpu, sample.io_wait);
+            self.observer.used(&Used { at, node, cpu, io_wait, disk, net_in, net_out })?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,50 @@
+//! Replay of a Hadoop cluster: maps and reduces on slots or in containers, heartbeats, places of input.
+//!
+//! ```text
+//! Trace ──load──▶ Workload ─┐
+//! cluster file ──▶ Cluster ─┼─replay──▶ Observer (tables of a run, a test)
+//! Policy ───────────────────┘
+//!            heartbeat ──▶ reports ──▶ policy.heartbeat(offer) ──▶ launches
+//! ```
+//!
+//! A policy sees a [`View`] that hides run times, outcomes and jobs to come, and launches through an [`Offer`] that checks every
+//! launch.
+
+mod beats;
+mod cluster;
+mod compute_gate;
+mod containers;
+mod contention;
+mod cost;
+mod engine;
+mod index;
+mod kind;
+mod load;
+mod load_records;
+mod observer;
+mod offer;
+mod oracle;
+mod policy;
+mod progress;
+mod run_rows;
+mod view;
+mod workload;
+mod world;
+
+pub use beats::first_heartbeats;
+pub use cluster::{Cluster, Node};
+pub use containers::{AmState, Ask, Container, ContainerState, Reservation, System};
+pub use cost::{Fluid, Script, slowstart_threshold};
+pub use engine::{Options, Tally, replay};
+pub use index::Reach;
+pub use kind::Kind;
+pub use load::load;
+pub use load_records::load_records;
+pub use observer::{Ended, Launched, Observer, Used};
+pub use offer::Offer;
+pub use oracle::Oracle;
+pub use policy::{Orders, Policy};
+pub use progress::{Part, Progress};
+pub use run_rows::{HadoopRows, RunRows, RunWriter};
+pub use view::{AttemptEnd, JobView, RunId, RunView, View};
+pub use workload::{Job, LoggedMap, LoggedReduce, TaskSpec, Workload, usual_task_name};

@@ -1,0 +1,37 @@
+//! What only an oracle may ask: how long tasks will take.
+
+use crate::cluster_file::ReduceModel;
+use crate::hadoop::cost::undisturbed;
+use crate::hadoop::kind::Kind;
+use crate::hadoop::world::World;
+use crate::ids::{JobId, Ms, TaskId};
+
+/// The run times of the replay, for references that no real scheduler can match; see [`crate::View::oracle`].
+///
+/// A time is that of the task's successful try, under the cost model of the replay: a map's beside its input, a reduce's from
+/// its start to its end if all maps of its job are done before.
+#[derive(Clone, Copy)]
+pub struct Oracle<'a> {
+    pub(crate) world: &'a World<'a>,
+}
+
+impl<'a> Oracle<'a> {
+    /// How long a task will take, ms; `None` if the log holds no success of it.
+    pub fn run_time(&self, task: TaskId) -> Option<Ms> {
+        undisturbed(self.world.workload, self.world.cluster, task)
+    }
+
+    /// [`Oracle::run_time`] of each task of a kind of a job, by number.
+    pub fn run_times(self, job: JobId, kind: Kind) -> impl Iterator<Item = Option<Ms>> + use<'a> {
+        self.world.workload.job(job).tasks(kind).map(move |task| self.run_time(TaskId(task)))
+    }
+
+    /// By how much the shuffle of a reduce lasts longer after the last map if the reduce started before that map ended, ms;
+    /// negative if it is shorter. 0 where the log does not say.
+    pub fn first_wave_shuffle(&self, job: JobId) -> Ms {
+        let own = self.world.workload.job(job);
+        let logged = (self.world.cluster.config.cost.reduce == ReduceModel::R1)
+            .then(|| Some(own.first_shuffle? - own.typical_shuffle?));
+        logged.flatten().unwrap_or(0)
+    }
+}

@@ -1,0 +1,121 @@
+//! The rows of a run on a Hadoop cluster.
+
+use std::path::Path;
+
+use resched_trace::model::{AttemptRow, JobRow, Outcome, ResourceRow, TaskKind};
+use resched_trace::run::RunTables;
+
+use crate::Error;
+use crate::hadoop::cluster::Cluster;
+use crate::hadoop::kind::Kind;
+use crate::hadoop::observer::{Ended, Observer, Used};
+use crate::hadoop::workload::Workload;
+use crate::ids::JobId;
+use crate::observer::{Decided, JobEnded};
+use crate::run_tables::{Files, Recorder, RowSink, RowSource, known};
+
+/// What the rows are made of. Attempts stand in the order in which the master learned of their ends.
+pub struct HadoopRows<'w> {
+    workload: &'w Workload,
+    cluster: &'w Cluster,
+}
+
+/// Writes a replay as a run.
+pub type RunWriter<'w> = Recorder<HadoopRows<'w>, Files>;
+
+/// Keeps a replay in memory, in the rows that [`RunWriter`] writes to disk.
+pub type RunRows<'w> = Recorder<HadoopRows<'w>, RunTables>;
+
+impl<'w> Recorder<HadoopRows<'w>, Files> {
+    /// Starts the run `target`, in place of an earlier one if there is one; it appears under its name when it is finished, and not
+    /// at all if dropped before.
+    ///
+    /// # Errors
+    /// [`Error::Trace`] if something other than a run is there, or it cannot be written.
+    pub fn create(target: &Path, workload: &'w Workload, cluster: &'w Cluster) -> Result<Self, Error> {
+        let run = Self::start(target, HadoopRows { workload, cluster })?;
+        if cluster.config.cost.contention.is_some() { run.with_resources() } else { Ok(run) }
+    }
+}
+
+impl<'w> Recorder<HadoopRows<'w>, RunTables> {
+    /// Starts without rows.
+    pub fn new(workload: &'w Workload, cluster: &'w Cluster) -> Self {
+        Self::of(HadoopRows { workload, cluster }, RunTables::default())
+    }
+}
+
+impl<K: RowSink> Observer for Recorder<HadoopRows<'_>, K> {
+    fn ended(&mut self, ended: &Ended) -> Result<(), Error> {
+        self.take_attempt(ended)
+    }
+
+    fn decided(&mut self, decided: &Decided) -> Result<(), Error> {
+        self.take_decision(decided)
+    }
+
+    fn used(&mut self, used: &Used) -> Result<(), Error> {
+        let Used { at, node, cpu, io_wait, disk, net_in, net_out } = *used;
+        let host = || self.source.cluster.node(node).name.clone();
+        self.sink.resource(|| ResourceRow { time: at, host: host(), cpu, io_wait, disk, net_in, net_out })
+    }
+
+    fn job_ended(&mut self, ended: &JobEnded) -> Result<(), Error> {
+        self.take_job_end(ended);
+        Ok(())
+    }
+}
+
+impl RowSource for HadoopRows<'_> {
+    type Ended = Ended;
+
+    fn jobs(&self) -> usize {
+        self.workload.jobs().len()
+    }
+
+    fn job_id(&self, job: JobId) -> &str {
+        &self.workload.job(job).id
+    }
+
+    fn job_row(&self, job: JobId) -> JobRow {
+        let job = self.workload.job(job);
+        JobRow {
+            job_id: job.id.clone(),
+            name: job.name.clone(),
+            user: known(&job.user),
+            queue: known(&job.queue),
+            priority: Some(job.priority),
+            framework: Some("mapreduce".to_owned()),
+            submit: Some(job.submit),
+            declared_maps: Some(i64::from(job.count(Kind::Map))),
+            declared_reduces: Some(i64::from(job.count(Kind::Reduce))),
+            shuffle_bytes: job.shuffle_bytes,
+            ..JobRow::default()
+        }
+    }
+
+    fn fill_attempt(&self, row: &mut AttemptRow, ended: &Ended) {
+        let (workload, cluster) = (self.workload, self.cluster);
+        let job = workload.job(workload.job_of(ended.task));
+        let node = cluster.node(ended.node);
+        row.job_id.clone_from(&job.id);
+        row.task_id.clear();
+        workload.write_task_name(ended.task, &mut row.task_id);
+        row.kind = match job.place(ended.task).0 {
+            Kind::Map => TaskKind::Map,
+            Kind::Reduce => TaskKind::Reduce,
+        };
+        row.attempt = i64::from(ended.attempt);
+        row.start = Some(ended.start);
+        row.shuffle_finish = ended.shuffle_finish;
+        row.sort_finish = ended.sort_finish;
+        row.finish = ended.finish;
+        // What the master threw away counts as killed, whatever the node says.
+        row.outcome = if ended.discarded { Outcome::Killed } else { ended.outcome };
+        row.host.get_or_insert_default().clone_from(&node.name);
+        row.rack.get_or_insert_default().clone_from(&cluster.racks()[node.rack.index()]);
+        row.locality = ended.level;
+        row.speculative = Some(ended.backup);
+        row.error = ended.discarded.then(|| "ended well, but the master did not count it".to_owned());
+    }
+}

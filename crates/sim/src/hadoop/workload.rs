@@ -1,0 +1,379 @@
+//! What a replay runs: the jobs of a trace as dense arrays.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::ops::Range;
+
+use resched_trace::model::{Locality, Outcome, Priority};
+
+use crate::hadoop::kind::Kind;
+use crate::ids::{JobId, Ms, NodeId, TaskId};
+use crate::tables::{LONGEST, natural};
+
+/// A logged try at a map.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LoggedMap {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// How near to its input it ran.
+    pub level: Locality,
+    /// How long it ran, ms.
+    pub run: Ms,
+}
+
+/// A logged try at a reduce, by phases.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LoggedReduce {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// From its start to the end of the shuffle, ms.
+    pub shuffle: Ms,
+    /// From there to the end of the sort, ms.
+    pub sort: Ms,
+    /// From there to its end, ms; `None` if the log has no time that can be.
+    pub reduce: Option<Ms>,
+}
+
+/// A job, as it was submitted and as it is known from its log.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Job {
+    /// Its id in the trace.
+    pub id: String,
+    /// Its name.
+    pub name: Option<String>,
+    /// Its user, `""` if unknown.
+    pub user: String,
+    /// Its queue, `""` if unknown.
+    pub queue: String,
+    /// Its priority.
+    pub priority: Priority,
+    /// When it is submitted, ms: by the trace's clock until [`Workload::arrange`], then by the simulated one.
+    pub submit: Ms,
+    /// Bytes its reduces fetch.
+    pub shuffle_bytes: Option<i64>,
+    /// How long after the last map the shuffle of a reduce of the first wave ended, ms (the mean over its log).
+    pub first_shuffle: Option<Ms>,
+    /// How long the shuffle of a later reduce took, ms (the mean over its log).
+    pub typical_shuffle: Option<Ms>,
+    /// Its maps.
+    pub maps: Range<u32>,
+    /// Its reduces.
+    pub reduces: Range<u32>,
+}
+
+impl Job {
+    /// Its tasks of a kind.
+    #[inline]
+    pub fn tasks(&self, kind: Kind) -> Range<u32> {
+        match kind {
+            Kind::Map => self.maps.clone(),
+            Kind::Reduce => self.reduces.clone(),
+        }
+    }
+
+    /// How many tasks of a kind it has.
+    #[inline]
+    pub fn count(&self, kind: Kind) -> u32 {
+        self.tasks(kind).len() as u32
+    }
+
+    /// The kind of a task of this job, and its number among those.
+    #[inline]
+    pub fn place(&self, task: TaskId) -> (Kind, u32) {
+        if task.0 < self.maps.end {
+            (Kind::Map, task.0 - self.maps.start)
+        } else {
+            (Kind::Reduce, task.0 - self.reduces.start)
+        }
+    }
+}
+
+/// A range of one of the arrays below.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Span {
+    start: u32,
+    length: u32,
+}
+
+impl Span {
+    fn range(self) -> Range<usize> {
+        self.start as usize..self.start as usize + self.length as usize
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+struct Task {
+    job: u32,
+    logged: Span,
+    replicas: Span,
+}
+
+/// The jobs of a replay with all that their log says of them. Shared by every replay of a trace on one cluster.
+#[derive(Debug, Clone, Default)]
+pub struct Workload {
+    jobs: Vec<Job>,
+    tasks: Vec<Task>,
+    maps: Vec<LoggedMap>,
+    reduces: Vec<LoggedReduce>,
+    replicas: Vec<NodeId>,
+    /// The sizes of maps, by [`TaskId`]; no longer than to the last task with a known one.
+    sizes: Vec<Sizes>,
+    odd_names: BTreeMap<TaskId, String>,
+}
+
+/// What a map reads and what it writes, bytes.
+#[derive(Debug, Clone, Copy)]
+struct Sizes {
+    input: u64,
+    output: u64,
+}
+
+impl Sizes {
+    /// No size is so large: those of a trace are signed. Half as much memory as an `Option`, one pair a task.
+    const UNKNOWN: u64 = u64::MAX;
+
+    fn known(size: u64) -> Option<u64> {
+        (size != Self::UNKNOWN).then_some(size)
+    }
+}
+
+/// A task handed to [`Workload::push`].
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TaskSpec {
+    /// Its id in the trace, if that is not the usual one of its job and number.
+    pub odd_name: Option<String>,
+    /// The nodes that hold its split.
+    pub replicas: Vec<NodeId>,
+    /// Bytes of its split, if it is a map.
+    pub input_bytes: Option<u64>,
+    /// Bytes it writes, if it is a map: for the reduces, where its job has any.
+    pub output_bytes: Option<u64>,
+    /// Its logged tries, if it is a map.
+    pub map_tries: Vec<LoggedMap>,
+    /// Its logged tries, if it is a reduce.
+    pub reduce_tries: Vec<LoggedReduce>,
+}
+
+impl Workload {
+    /// A workload with room for so many tasks, logged tries and replicas.
+    pub(crate) fn with_room(tasks: usize, tries: usize, replicas: usize) -> Self {
+        Self {
+            tasks: Vec::with_capacity(tasks),
+            maps: Vec::with_capacity(tries),
+            replicas: Vec::with_capacity(replicas),
+            ..Self::default()
+        }
+    }
+
+    /// Adds a job with its maps and reduces; `job.maps` and `job.reduces` are filled in. Once all are added,
+    /// [`Workload::arrange`] numbers them. Returns `None` if there are more tasks than ids.
+    pub fn push(&mut self, mut job: Job, maps: &[TaskSpec], reduces: &[TaskSpec]) -> Option<()> {
+        let id = JobId(u32::try_from(self.jobs.len()).ok()?);
+        let first = u32::try_from(self.tasks.len()).ok()?;
+        let between = first.checked_add(u32::try_from(maps.len()).ok()?)?;
+        let end = between.checked_add(u32::try_from(reduces.len()).ok()?)?;
+        (job.maps, job.reduces) = (first..between, between..end);
+        for spec in maps {
+            let logged = append(&mut self.maps, &spec.map_tries)?;
+            self.push_task(id.0, spec, logged)?;
+        }
+        for spec in reduces {
+            let logged = append(&mut self.reduces, &spec.reduce_tries)?;
+            self.push_task(id.0, spec, logged)?;
+        }
+        self.jobs.push(job);
+        Some(())
+    }
+
+    /// Numbers the jobs by submission, then by id, and moves the first submission to `first_submit`, ms.
+    pub fn arrange(&mut self, first_submit: Ms) {
+        let mut order: Vec<u32> = (0..self.jobs.len() as u32).collect();
+        let key = |&job: &u32| {
+            let job = &self.jobs[job as usize];
+            (job.submit, natural(&job.id))
+        };
+        order.sort_by(|a, b| key(a).cmp(&key(b)));
+        let zero = order.first().map_or(0, |&job| self.jobs[job as usize].submit);
+        let mut number = vec![0; order.len()];
+        for (place, &job) in order.iter().enumerate() {
+            number[job as usize] = place as u32;
+        }
+        for task in &mut self.tasks {
+            task.job = number[task.job as usize];
+        }
+        let mut jobs: Vec<Option<Job>> = std::mem::take(&mut self.jobs).into_iter().map(Some).collect();
+        self.jobs = order.iter().filter_map(|&job| jobs[job as usize].take()).collect();
+        for job in &mut self.jobs {
+            job.submit = job.submit.saturating_sub(zero).min(LONGEST) + first_submit;
+        }
+    }
+
+    /// Moves the jobs together: the time from the first submission to each other is divided by `factor`, rounded down.
+    pub fn hasten(&mut self, factor: f64) {
+        let first = self.jobs.first().map_or(0, |job| job.submit);
+        for job in self.jobs.iter_mut().filter(|_| factor != 1.0) {
+            job.submit = first + ((job.submit - first) as f64 / factor) as Ms;
+        }
+    }
+
+    fn push_task(&mut self, job: u32, spec: &TaskSpec, logged: Span) -> Option<()> {
+        if let Some(name) = &spec.odd_name {
+            self.odd_names.insert(TaskId::at(self.tasks.len()), name.clone());
+        }
+        if spec.input_bytes.is_some() || spec.output_bytes.is_some() {
+            let unknown = Sizes { input: Sizes::UNKNOWN, output: Sizes::UNKNOWN };
+            self.sizes.resize(self.tasks.len(), unknown);
+            let [input, output] = [spec.input_bytes, spec.output_bytes].map(|size| size.unwrap_or(Sizes::UNKNOWN));
+            self.sizes.push(Sizes { input, output });
+        }
+        let replicas = append(&mut self.replicas, &spec.replicas)?;
+        self.tasks.push(Task { job, logged, replicas });
+        Some(())
+    }
+
+    /// The jobs, by [`JobId`].
+    pub fn jobs(&self) -> &[Job] {
+        &self.jobs
+    }
+
+    /// A job.
+    #[inline]
+    pub fn job(&self, job: JobId) -> &Job {
+        &self.jobs[job.index()]
+    }
+
+    /// How many tasks all jobs have.
+    pub fn task_count(&self) -> usize {
+        self.tasks.len()
+    }
+
+    /// The job of a task.
+    #[inline]
+    pub fn job_of(&self, task: TaskId) -> JobId {
+        JobId(self.tasks[task.index()].job)
+    }
+
+    /// Task `number` of a kind of a job.
+    pub fn task(&self, job: JobId, kind: Kind, number: u32) -> Option<TaskId> {
+        let tasks = self.job(job).tasks(kind);
+        let task = tasks.start.checked_add(number)?;
+        tasks.contains(&task).then_some(TaskId(task))
+    }
+
+    /// The job of that id in the trace.
+    pub fn find(&self, id: &str) -> Option<JobId> {
+        self.jobs.iter().position(|job| job.id == id).map(JobId::at)
+    }
+
+    /// The nodes that hold the split of a map.
+    #[inline]
+    pub fn replicas(&self, task: TaskId) -> &[NodeId] {
+        &self.replicas[self.tasks[task.index()].replicas.range()]
+    }
+
+    /// Bytes that a map reads; `None` if unknown.
+    pub fn input_bytes(&self, task: TaskId) -> Option<u64> {
+        Sizes::known(self.sizes.get(task.index())?.input)
+    }
+
+    /// Bytes that a map writes, for the reduces where its job has any: its own logged number, else an even part of what
+    /// these fetch, rounded down; `None` if neither is known.
+    pub fn output_bytes(&self, task: TaskId) -> Option<u64> {
+        let own = self.sizes.get(task.index()).and_then(|sizes| Sizes::known(sizes.output));
+        own.or_else(|| {
+            let job = self.job(self.job_of(task));
+            let shuffled = job.shuffle_bytes.filter(|_| job.count(Kind::Reduce) > 0)?;
+            u64::try_from(shuffled).ok()?.checked_div(u64::from(job.count(Kind::Map)))
+        })
+    }
+
+    /// The logged tries at a map.
+    #[inline]
+    pub fn logged_maps(&self, task: TaskId) -> &[LoggedMap] {
+        &self.maps[self.tasks[task.index()].logged.range()]
+    }
+
+    /// The logged tries at a reduce.
+    #[inline]
+    pub fn logged_reduces(&self, task: TaskId) -> &[LoggedReduce] {
+        &self.reduces[self.tasks[task.index()].logged.range()]
+    }
+
+    /// The id of a task in the trace.
+    pub fn task_name(&self, task: TaskId) -> String {
+        let mut name = String::new();
+        self.write_task_name(task, &mut name);
+        name
+    }
+
+    /// As [`Workload::task_name`], at the end of `text`.
+    pub fn write_task_name(&self, task: TaskId, text: &mut String) {
+        if let Some(name) = self.odd_names.get(&task) {
+            text.push_str(name);
+            return;
+        }
+        let job = self.job(self.job_of(task));
+        let (kind, number) = job.place(task);
+        write_usual_task_name(&job.id, kind, number, text);
+    }
+}
+
+/// The id that Hadoop gives a task: `task_200904211745_0001_m_000003` for map 3 of `job_200904211745_0001`.
+pub fn usual_task_name(job: &str, kind: Kind, number: u32) -> String {
+    let mut name = String::new();
+    write_usual_task_name(job, kind, number, &mut name);
+    name
+}
+
+fn write_usual_task_name(job: &str, kind: Kind, number: u32, text: &mut String) {
+    let letter = match kind {
+        Kind::Map => 'm',
+        Kind::Reduce => 'r',
+    };
+    // Writing to a string cannot fail.
+    let _ = write!(text, "task_{}_{letter}_{number:06}", job.strip_prefix("job_").unwrap_or(job));
+}
+
+fn append<T: Clone>(all: &mut Vec<T>, some: &[T]) -> Option<Span> {
+    let span = Span { start: u32::try_from(all.len()).ok()?, length: u32::try_from(some.len()).ok()? };
+    all.extend_from_slice(some);
+    Some(span)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job(shuffle_bytes: Option<i64>) -> Job {
+        Job {
+            id: "job_1_0001".to_owned(),
+            name: None,
+            user: String::new(),
+            queue: String::new(),
+            priority: Priority::Normal,
+            submit: 0,
+            shuffle_bytes,
+            first_shuffle: None,
+            typical_shuffle: None,
+            maps: 0..0,
+            reduces: 0..0,
+        }
+    }
+
+    #[test]
+    fn sizes_are_a_maps_own_else_its_part_of_the_shuffle_else_unknown() {
+        let sized = TaskSpec { input_bytes: Some(64), output_bytes: Some(0), ..TaskSpec::default() };
+        let maps = [TaskSpec::default(), sized, TaskSpec::default()];
+        let sizes = |shuffle_bytes, reduces: &[TaskSpec]| -> Vec<(Option<u64>, Option<u64>)> {
+            let mut workload = Workload::default();
+            assert!(workload.push(job(shuffle_bytes), &maps, reduces).is_some());
+            (0..3).map(TaskId).map(|map| (workload.input_bytes(map), workload.output_bytes(map))).collect()
+        };
+        let reduce = [TaskSpec::default()];
+        let unknown = (None, None);
+        assert_eq!(sizes(Some(11), &reduce), [(None, Some(3)), (Some(64), Some(0)), (None, Some(3))]);
+        assert_eq!(sizes(None, &reduce), [unknown, (Some(64), Some(0)), unknown]);
+        assert_eq!(sizes(Some(-11), &reduce), [unknown, (Some(64), Some(0)), unknown]);
+        assert_eq!(sizes(Some(11), &[]), [unknown, (Some(64), Some(0)), unknown], "nothing fetches from these maps");
+    }
+}
