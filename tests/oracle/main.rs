@@ -9,8 +9,10 @@ mod support;
 use std::collections::BTreeMap;
 
 use golden::{Golden, Row};
-use resched_policies::parts::queue_tree::QueueTree;
-use resched_policies::{Allocations, AnyPolicy, Capacity, CapacityQueue, PolicySpec, PoolConfig};
+use resched_policies::hadoop::mr1::Capacity;
+use resched_policies::queues::QueueTree;
+use resched_policies::queues::{Allocations, CapacityQueue, PoolConfig};
+use resched_policies::{AnyPolicy, PolicySpec};
 use resched_sim::hadoop::{Ended, Launched, Observer, Options, replay};
 use resched_sim::{Error, JobEnded, Ms, TaskId};
 use resched_trace::model::{Locality, Outcome};

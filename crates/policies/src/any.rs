@@ -3,26 +3,26 @@
 use resched_sim::hadoop::{AttemptEnd, Container, Offer, Orders, Policy, RunView, System, View};
 use resched_sim::{JobId, Ms, NodeId, Resources, TaskId, Violation};
 
-use crate::aria::Aria;
 use crate::batch::AnyBatchPolicy;
-use crate::capacity::Capacity;
-use crate::cogrs::CoGrs;
-use crate::coupling::Coupling;
-use crate::delay::Delay;
-use crate::delay_time::DelayTime;
-use crate::dress::Dress;
-use crate::fair::Fair;
-use crate::fair_deficit::FairDeficit;
-use crate::fifo::Fifo;
-use crate::flex::Flex;
-use crate::naive_fair::NaiveFair;
-use crate::quincy::Quincy;
+use crate::hadoop::mr1::Capacity;
+use crate::hadoop::mr1::Fair;
+use crate::hadoop::mr1::FairDeficit;
+use crate::hadoop::mr1::Fifo;
+use crate::hadoop::papers::Aria;
+use crate::hadoop::papers::CoGrs;
+use crate::hadoop::papers::Coupling;
+use crate::hadoop::papers::Delay;
+use crate::hadoop::papers::DelayTime;
+use crate::hadoop::papers::Dress;
+use crate::hadoop::papers::Flex;
+use crate::hadoop::papers::NaiveFair;
+use crate::hadoop::papers::Quincy;
+use crate::hadoop::papers::Srpt;
+use crate::hadoop::papers::TripleQueue;
+use crate::hadoop::yarn::YarnCapacity;
+use crate::hadoop::yarn::YarnFair;
+use crate::hadoop::yarn::YarnFifo;
 use crate::speculation::WithSpeculation;
-use crate::srpt::Srpt;
-use crate::triple_queue::TripleQueue;
-use crate::yarn_capacity::YarnCapacity;
-use crate::yarn_fair::YarnFair;
-use crate::yarn_fifo::YarnFifo;
 
 /// A policy of either engine.
 #[derive(Debug)]

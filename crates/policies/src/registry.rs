@@ -9,12 +9,13 @@ use resched_sim::hadoop::Policy;
 
 use crate::any::{AnyKind, AnyPolicy};
 use crate::batch::{self, AnyBatchPolicy};
+use crate::hadoop::mr1::{capacity, fair, fair_deficit, fifo};
+use crate::hadoop::papers::{
+    aria, cogrs, coupling, delay, delay_time, dress, flex, naive_fair, quincy, srpt, triple_queue,
+};
+use crate::hadoop::yarn;
 use crate::site::Site;
 use crate::speculation::{AnySpeculator, SPECULATORS, WithSpeculation};
-use crate::{
-    aria, capacity, cogrs, coupling, delay, delay_time, dress, fair, fair_deficit, fifo, flex, naive_fair, quincy,
-    srpt, triple_queue, yarn_capacity, yarn_fair, yarn_fifo,
-};
 
 /// All policies for Hadoop, in the order in which they are listed.
 #[rustfmt::skip] // one a line
@@ -30,9 +31,9 @@ pub const POLICIES: &[PolicyInfo] = &[
     triple_queue::INFO,
     dress::INFO,
     cogrs::INFO,
-    yarn_fifo::INFO,
-    yarn_capacity::INFO,
-    yarn_fair::INFO,
+    yarn::fifo::INFO,
+    yarn::capacity::INFO,
+    yarn::fair::INFO,
     srpt::INFO,
     aria::INFO,
     flex::INFO,

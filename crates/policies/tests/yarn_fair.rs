@@ -3,8 +3,9 @@
 #[allow(dead_code, reason = "each test binary uses a part")]
 mod worlds;
 
-use resched_policies::parts::queue_tree::QueueTree;
-use resched_policies::{AnyPolicy, FairQueue, PolicySpec};
+use resched_policies::queues::FairQueue;
+use resched_policies::queues::QueueTree;
+use resched_policies::{AnyPolicy, PolicySpec};
 use resched_sim::cluster_file::{Phase, ReduceModel, Size};
 use resched_sim::hadoop::LoggedMap;
 use resched_sim::{ClusterConfig, Ms};

@@ -18,9 +18,9 @@ use resched_sim::batch::{Amount, Ended, Offer, Orders, Policy, View};
 use resched_sim::{JobId, Ms, TaskId, Violation};
 
 use super::queue::Queue;
-use crate::dress::delta::{Category, DeltaRules, LARGE, SMALL};
-use crate::dress::parameters;
-use crate::dress::phases::{Counted, PhaseRules, Phases, ReleaseMode, Start};
+use crate::parts::dress::delta::{Category, DeltaRules, LARGE, SMALL};
+use crate::parts::dress::parameters;
+use crate::parts::dress::phases::{Counted, PhaseRules, Phases, ReleaseMode, Start};
 use crate::registry::{Parameter, PolicyInfo, Values};
 
 /// Its entry in the registry.

@@ -1,9 +1,9 @@
 //! What several policies share: parts that they call, not a base class.
 
-pub mod allocations;
 pub mod by_job;
 pub mod centrality;
 pub mod delay_formulas;
+pub(crate) mod dress;
 pub mod equal_order;
 pub mod fair_share;
 pub mod job_queue;
@@ -14,6 +14,5 @@ pub mod locality_wait;
 pub mod pools;
 pub mod predict;
 pub mod profile;
-pub mod queue_tree;
 pub mod statistics;
 pub mod task_progress;

@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use resched_sim::hadoop::{Kind, Offer, View};
 use resched_sim::{JobId, Ms, Violation};
 
-use crate::parts::allocations::{Allocations, PoolConfig, PoolMode};
 use crate::parts::fair_share::{Standing, fair_order, load_cap, priority_weight};
+use crate::queues::allocations::{Allocations, PoolConfig, PoolMode};
 use crate::registry::{Parameter, Values};
 use crate::site::Site;
 

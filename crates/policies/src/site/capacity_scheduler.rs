@@ -9,9 +9,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::properties::{Properties, Property};
 use super::xml::Notes;
-use crate::capacity::CapacityQueue;
-use crate::parts::queue_tree::QueueTree;
-use crate::yarn_capacity::YarnQueue;
+use crate::queues::capacity::CapacityQueue;
+use crate::queues::tree::QueueTree;
+use crate::queues::yarn_capacity::YarnQueue;
 
 const QUEUE_NAMES: &str = "mapred.queue.names";
 const QUEUE: &str = "mapred.capacity-scheduler.queue.";

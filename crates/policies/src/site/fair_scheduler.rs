@@ -7,7 +7,7 @@
 
 use super::xml::{Element, Notes};
 use super::{Site, fair_queues};
-use crate::parts::allocations::{Allocations, PoolConfig, PoolMode};
+use crate::queues::allocations::{Allocations, PoolConfig, PoolMode};
 
 /// The longest timeout, s.
 const DECADE: i64 = 315_360_000;

@@ -5,8 +5,8 @@
 use super::capacity_scheduler::set;
 use super::properties::Property;
 use super::xml::{Element, Notes};
-use crate::capacity::CapacityQueue;
-use crate::parts::queue_tree::QueueTree;
+use crate::queues::capacity::CapacityQueue;
+use crate::queues::tree::QueueTree;
 
 /// Reads `<queues>`.
 pub(super) fn read(root: Element<'_>, notes: &mut Notes<'_>) -> Result<QueueTree<CapacityQueue>, String> {

@@ -25,11 +25,11 @@ use std::path::Path;
 use resched_trace::store::sha256;
 use toml::Table;
 
-use crate::capacity::{CapacityQueue, percentages};
-use crate::parts::allocations::Allocations;
-use crate::parts::queue_tree::QueueTree;
-use crate::yarn_capacity::{YarnQueue, shares};
-use crate::yarn_fair::FairQueue;
+use crate::queues::allocations::Allocations;
+use crate::queues::capacity::{CapacityQueue, percentages};
+use crate::queues::tree::QueueTree;
+use crate::queues::yarn_capacity::{YarnQueue, shares};
+use crate::queues::yarn_fair::FairQueue;
 pub use hadoop_site::{CLUSTER_SETTINGS, ClusterSetting};
 use properties::Properties;
 use xml::Notes;

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::parts::allocations::{PoolConfig, PoolMode};
+use crate::queues::allocations::{PoolConfig, PoolMode};
+use crate::queues::yarn_fair::SharePolicy;
 use crate::registry::{PolicySpec, Range};
-use crate::yarn_fair::SharePolicy;
 
 /// What a folder with these files says.
 fn read(files: &[(&str, &str)]) -> Result<SiteConf, String> {

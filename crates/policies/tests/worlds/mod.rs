@@ -8,11 +8,9 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::{Config, FileFailurePersistence, RngSeed};
-use resched_policies::parts::queue_tree::QueueTree;
-use resched_policies::{
-    Allocations, AnyPolicy, CapacityQueue, FairQueue, POLICIES, PolicySpec, PoolConfig, PoolMode, SharePolicy,
-    YarnQueue,
-};
+use resched_policies::queues::QueueTree;
+use resched_policies::queues::{Allocations, CapacityQueue, FairQueue, PoolConfig, PoolMode, SharePolicy, YarnQueue};
+use resched_policies::{AnyPolicy, POLICIES, PolicySpec};
 use resched_sim::cluster_file::{Calculator, Containers, Contention, Interval, Outage, Phase, ReduceModel, Size, Slow};
 use resched_sim::hadoop::{
     AttemptEnd, Cluster, Container, Ended, Job, Kind, Launched, LoggedMap, LoggedReduce, Observer, Offer, Options,

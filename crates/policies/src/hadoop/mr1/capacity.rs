@@ -14,19 +14,16 @@
 //! comes to less than one slot gets none, as in Hadoop. A slot has no size here, so jobs that ask for more memory than a slot has
 //! are jobs like others.
 
-mod queues;
-
 use std::collections::BTreeMap;
 
 use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, Policy, Reach, RunView, View};
 use resched_sim::{JobId, Ms, Violation};
 use resched_trace::model::Priority;
 
-pub use queues::CapacityQueue;
-pub(crate) use queues::percentages;
+use crate::queues::capacity::{self as queues, CapacityQueue};
 
 use crate::parts::job_queue::JobQueue;
-use crate::parts::queue_tree::QueueTree;
+use crate::queues::tree::QueueTree;
 use crate::registry::{Parameter, PolicyInfo, Values};
 use crate::site::Site;
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use resched_sim::Ms;
 use serde::Deserialize;
 
-use crate::parts::queue_tree::QueueTree;
+use crate::queues::tree::QueueTree;
 
 /// What is set for a queue. What is absent is as the policy's parameters or the queue above say.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
@@ -89,7 +89,7 @@ struct QueueFile {
 ///
 /// # Errors
 /// What is wrong with it, with line and column, in a sentence.
-pub(super) fn read(path: &str) -> Result<QueueTree<FairQueue>, String> {
+pub(crate) fn read(path: &str) -> Result<QueueTree<FairQueue>, String> {
     let text = std::fs::read_to_string(path).map_err(|error| format!("{path}: cannot read the queues: {error}"))?;
     parse(&text).map_err(|problem| format!("{path}: {problem}"))
 }

@@ -18,9 +18,9 @@ use std::cmp::Reverse;
 use resched_sim::hadoop::{Kind, Offer, Orders, Policy, Reach, View};
 use resched_sim::{JobId, Ms, Violation};
 
-use crate::parts::allocations::Allocations;
 use crate::parts::fair_share::load_cap;
 use crate::parts::pools::{ALLOCATIONS, BOOST, POOLS, Pool, Pools, Rules, SIZE_WEIGHT, UPDATE, allocations};
+use crate::queues::allocations::Allocations;
 use crate::registry::{Parameter, PolicyInfo, Values};
 use crate::site::Site;
 use shares::{Claim, fair_shares, split_minimum};

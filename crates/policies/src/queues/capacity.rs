@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::parts::queue_tree::QueueTree;
+use crate::queues::tree::QueueTree;
 
 /// The queue of jobs that name none, or one that does not exist.
-pub(super) const DEFAULT_QUEUE: &str = "default";
+pub(crate) const DEFAULT_QUEUE: &str = "default";
 
 /// What is set for a queue of MapReduce 1's Capacity Scheduler. What is absent is as the policy's parameters say.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
@@ -44,13 +44,13 @@ impl CapacityQueue {
     }
 
     /// The limit that it sets itself, percent.
-    pub(super) fn own_limit(&self) -> Option<f32> {
+    pub(crate) fn own_limit(&self) -> Option<f32> {
         self.maximum_capacity.filter(|&percent| percent > 0.0)
     }
 }
 
 /// One queue that has the whole cluster.
-pub(super) fn one_queue() -> QueueTree<CapacityQueue> {
+pub(crate) fn one_queue() -> QueueTree<CapacityQueue> {
     let mut tree = QueueTree::new(CapacityQueue::default());
     tree.add(QueueTree::<CapacityQueue>::ROOT, DEFAULT_QUEUE, CapacityQueue::default());
     tree
@@ -67,12 +67,12 @@ struct QueueFile {
 ///
 /// # Errors
 /// What is wrong with it, with line and column, in a sentence.
-pub(super) fn read(path: &str) -> Result<QueueTree<CapacityQueue>, String> {
+pub(crate) fn read(path: &str) -> Result<QueueTree<CapacityQueue>, String> {
     let text = std::fs::read_to_string(path).map_err(|error| format!("{path}: cannot read the queues: {error}"))?;
     parse(&text).map_err(|problem| format!("{path}: {problem}"))
 }
 
-pub(super) fn parse(text: &str) -> Result<QueueTree<CapacityQueue>, String> {
+pub(crate) fn parse(text: &str) -> Result<QueueTree<CapacityQueue>, String> {
     let file: QueueFile = toml::from_str(text).map_err(|error| error.to_string())?;
     let tree = QueueTree::from_paths(CapacityQueue::default(), file.queues)?;
     percentages(&tree)?;

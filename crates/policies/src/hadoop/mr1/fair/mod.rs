@@ -18,9 +18,9 @@ use std::collections::BTreeSet;
 use resched_sim::hadoop::{Kind, Offer, Orders, Policy, View};
 use resched_sim::{JobId, Ms, TaskId, Violation};
 
-use crate::parts::allocations::Allocations;
 use crate::parts::locality_wait::{DELAY_NODE, DELAY_RACK, LocalityWaits, Waits};
 use crate::parts::pools::{ALLOCATIONS, Answer, BOOST, POOLS, Pools, Rules, SIZE_WEIGHT, UPDATE, allocations};
+use crate::queues::allocations::Allocations;
 use crate::registry::{Parameter, PolicyInfo, Values};
 use crate::site::Site;
 use preemption::{Preemption, Standing};

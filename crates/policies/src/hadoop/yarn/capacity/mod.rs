@@ -13,19 +13,17 @@
 
 mod limits;
 mod partitions;
-mod queues;
 
 use resched_sim::hadoop::{Ask, Container, ContainerState, Offer, Policy, Reach, Reservation, RunView, System, View};
 use resched_sim::{JobId, NodeId, Resources, Violation};
 
-use crate::parts::queue_tree::QueueTree;
+use crate::queues::tree::QueueTree;
+use crate::queues::yarn_capacity::{self as queues, YarnQueue};
 use crate::registry::{Parameter, PolicyInfo, Values};
 use crate::site::Site;
 pub(crate) use limits::Amount;
 use limits::{UserLimit, may_go_far, most_active};
 pub(crate) use partitions::{PARTITIONS, Partitions, all_containers};
-pub use queues::YarnQueue;
-pub(crate) use queues::shares;
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {

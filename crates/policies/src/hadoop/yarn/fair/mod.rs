@@ -14,7 +14,6 @@
 
 mod opportunities;
 mod preemption;
-mod queues;
 mod shares;
 
 use std::cmp::Ordering;
@@ -24,11 +23,10 @@ use resched_sim::hadoop::{
 };
 use resched_sim::{JobId, Ms, Resources, Violation};
 
-pub(crate) use queues::check;
-pub use queues::{FairQueue, SharePolicy};
+use crate::queues::yarn_fair::{self as queues, FairQueue, SharePolicy};
 
 use crate::parts::fair_share::{Standing, fair_order};
-use crate::parts::queue_tree::QueueTree;
+use crate::queues::tree::QueueTree;
 use crate::registry::{Parameter, PolicyInfo, Values};
 use crate::site::Site;
 use opportunities::{Opportunities, Thresholds};

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use crate::parts::queue_tree::QueueTree;
+use crate::queues::tree::QueueTree;
 
 /// The queue of jobs that name none, or one that does not exist.
-pub(super) const DEFAULT_QUEUE: &str = "default";
+pub(crate) const DEFAULT_QUEUE: &str = "default";
 
 /// Queues below each other: more is a slip.
 const DEEPEST: usize = 32;
@@ -51,7 +51,7 @@ impl YarnQueue {
 }
 
 /// One queue that has the whole cluster.
-pub(super) fn one_queue() -> QueueTree<YarnQueue> {
+pub(crate) fn one_queue() -> QueueTree<YarnQueue> {
     let mut tree = QueueTree::new(YarnQueue::default());
     tree.add(QueueTree::<YarnQueue>::ROOT, DEFAULT_QUEUE, YarnQueue::default());
     tree
@@ -68,7 +68,7 @@ struct QueueFile {
 ///
 /// # Errors
 /// What is wrong with it, with line and column, in a sentence.
-pub(super) fn read(path: &str) -> Result<QueueTree<YarnQueue>, String> {
+pub(crate) fn read(path: &str) -> Result<QueueTree<YarnQueue>, String> {
     let text = std::fs::read_to_string(path).map_err(|error| format!("{path}: cannot read the queues: {error}"))?;
     parse(&text).map_err(|problem| format!("{path}: {problem}"))
 }

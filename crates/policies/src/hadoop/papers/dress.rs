@@ -14,19 +14,16 @@
 //! not. Jobs of both categories are served in the order of submission, each while its category has room. Containers are
 //! counted in containers of maps; others by their size. A category may always have one master and run one task.
 
-pub(crate) mod delta;
-pub(crate) mod parameters;
-pub(crate) mod phases;
-
 use resched_sim::hadoop::{
     Ask, Container, ContainerState, JobView, Kind, Offer, Orders, Policy, RunView, System, View,
 };
 use resched_sim::{JobId, Ms, NodeId, Resources, Violation};
 
+use crate::hadoop::yarn::capacity::{Amount, Partitions, YarnCapacity, all_containers};
+use crate::parts::dress::delta::{Category, DeltaRules, LARGE, SMALL};
+use crate::parts::dress::parameters;
+use crate::parts::dress::phases::{Counted, PhaseRules, Phases, ReleaseMode, Start};
 use crate::registry::{Parameter, PolicyInfo, Values};
-use crate::yarn_capacity::{Amount, Partitions, YarnCapacity, all_containers};
-use delta::{Category, DeltaRules, LARGE, SMALL};
-use phases::{Counted, PhaseRules, Phases, ReleaseMode, Start};
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {

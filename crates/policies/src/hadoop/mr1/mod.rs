@@ -1,0 +1,11 @@
+//! The schedulers of MapReduce 1, which hand out slots.
+
+pub(crate) mod capacity;
+pub(crate) mod fair;
+pub(crate) mod fair_deficit;
+pub(crate) mod fifo;
+
+pub use capacity::Capacity;
+pub use fair::Fair;
+pub use fair_deficit::FairDeficit;
+pub use fifo::Fifo;

@@ -1,0 +1,5 @@
+//! What both forms of DRESS share: phases of jobs, and the moves of δ.
+
+pub(crate) mod delta;
+pub(crate) mod parameters;
+pub(crate) mod phases;

@@ -1,0 +1,13 @@
+//! The queues and pools of schedulers as their files describe them, one file a scheduler.
+
+pub mod allocations;
+pub mod capacity;
+pub mod tree;
+pub mod yarn_capacity;
+pub mod yarn_fair;
+
+pub use allocations::{Allocations, PoolConfig, PoolMode};
+pub use capacity::CapacityQueue;
+pub use tree::QueueTree;
+pub use yarn_capacity::YarnQueue;
+pub use yarn_fair::{FairQueue, SharePolicy};
