@@ -80,7 +80,11 @@ impl<'w> CostModel<'w> {
     /// A try that succeeds after a run time drawn from the job's.
     fn drawn(&mut self, task: TaskId, kind: Kind, attempt: u32, level: Locality) -> Course {
         let (_, run) = self.made_up(task, kind, attempt, level);
-        let own = self.workload.logged_reduces(task).iter().find(|own| own.outcome == Outcome::Success);
+        // The tries at a map are of another table.
+        let own = match kind {
+            Kind::Map => None,
+            Kind::Reduce => self.workload.logged_reduces(task).iter().find(|own| own.outcome == Outcome::Success),
+        };
         let (shuffle, sort) = own.map_or((0, 0), |own| (own.shuffle.max(0), own.sort.max(0)));
         Course { outcome: Outcome::Success, run: run.max(0), sort, shuffle }
     }
