@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use resched_sim::batch::{Amount, Ended, Job, Offer, View};
-use resched_sim::{TaskId, Violation};
+use resched_sim::batch::{Ended, Job, Offer, View};
+use resched_sim::{Resources, TaskId, Violation};
 use serde::Deserialize;
 
 use super::queue::Queue;
@@ -56,9 +56,9 @@ pub(super) enum Measure {
 }
 
 impl Measure {
-    fn share(self, used: Amount, total: Amount) -> f64 {
+    fn share(self, used: Resources, total: Resources) -> f64 {
         match self {
-            Self::Cpu => Amount { memory: 0, ..used }.dominant_share(total),
+            Self::Cpu => Resources { memory: 0, ..used }.dominant_share(total),
             Self::Dominant => used.dominant_share(total),
         }
     }
@@ -146,7 +146,7 @@ pub(super) struct Shares {
 #[derive(Debug)]
 struct Party {
     queue: Queue,
-    used: Amount,
+    used: Resources,
     claim: Claim,
     /// Its place among the hungry; `None` if nothing of it waits.
     key: Option<u64>,
@@ -181,7 +181,7 @@ impl Shares {
             }
             self.parties.push(Party {
                 queue: Queue::new(self.rules.by_priority),
-                used: Amount::NONE,
+                used: Resources::NONE,
                 claim: known.unwrap_or_default(),
                 key: None,
             });
@@ -216,7 +216,7 @@ impl Shares {
     }
 
     /// Gives a party its place among the hungry, if anything of it waits.
-    fn put(&mut self, party: usize, total: Amount) {
+    fn put(&mut self, party: usize, total: Resources) {
         let own = &mut self.parties[party];
         if let Some(key) = own.key.take() {
             self.hungry.remove(&(key, party));
@@ -258,9 +258,9 @@ impl Shares {
             let Some(place) = next else { break };
             let (task, view) = (place.task, offer.view());
             let unit = view.task(task).unit();
-            let share = |used: Amount| self.rules.measure.share(used, view.total());
+            let share = |used: Resources| self.rules.measure.share(used, view.total());
             // A party may always run one task.
-            let is_within = limit >= 1.0 || own.used == Amount::NONE || share(own.used.plus(unit)) <= limit;
+            let is_within = limit >= 1.0 || own.used == Resources::NONE || share(own.used.plus(unit)) <= limit;
             let most = if alone && limit >= 1.0 { u32::MAX } else { 1 };
             let started = if is_within { offer.start(task, most)? } else { 0 };
             own.used = own.used.plus(unit.times(u64::from(started)));

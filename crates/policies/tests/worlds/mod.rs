@@ -655,7 +655,7 @@ impl World {
     /// The cluster.
     pub(crate) fn cluster(&self) -> Cluster {
         let machine = |(number, machine): (usize, &Machine)| {
-            (host(number), format!("/r{}", machine.rack), Resources(machine.slots))
+            (host(number), format!("/r{}", machine.rack), Resources::slots(machine.slots[0], machine.slots[1]))
         };
         let machines: Vec<_> = self.machines.iter().enumerate().map(machine).collect();
         Cluster::new(self.config.clone(), machines).expect("a cluster with slots")

@@ -5,7 +5,6 @@ use std::collections::BinaryHeap;
 
 use resched_trace::model::Outcome;
 
-use super::amount::Amount;
 use super::machines::Machines;
 use super::observer::{Ended, Observer, Started};
 use super::policy::{Offer, Orders, Policy};
@@ -16,6 +15,7 @@ use super::world::{Fate, World};
 use crate::Error;
 use crate::ids::{JobId, Ms, NodeId, TaskId};
 use crate::observer::JobEnded;
+use crate::resources::Resources;
 
 /// So many ticks in a row that start nothing, while nothing runs or is to come, end a replay.
 const MOST_IDLE_TICKS: u32 = 10_000;
@@ -291,7 +291,7 @@ impl<P: Policy, O: Observer> Engine<'_, '_, P, O> {
             self.next_change += 1;
             self.tally.events += 1;
             self.world.set_capacity(change.node, change.capacity);
-            if change.capacity == Amount::NONE {
+            if change.capacity == Resources::NONE {
                 self.lose(change.node)?;
             }
         }

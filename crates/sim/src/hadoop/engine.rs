@@ -35,6 +35,7 @@ use crate::hadoop::workload::Workload;
 use crate::hadoop::world::{Health, JobPhase, Kill, Run, TaskPhase, World};
 use crate::ids::{JobId, Ms, NodeId};
 use crate::observer::{Decided, JobEnded};
+use crate::resources::Resources;
 
 /// A replay in which nothing starts or ends for so long though tasks wait is given up (7 days: longer than any wait that a
 /// policy can be asked for).
@@ -547,7 +548,7 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
         self.world.settle_reports(at.0, node);
         self.take_reports(node, at)?;
         let view = View { world: &self.world };
-        if view.free(node).0 != [0, 0] || self.policy.counts_heartbeats(view) {
+        if view.free(node) != Resources::NONE || self.policy.counts_heartbeats(view) {
             self.consult(node, at, next)?;
         }
         self.carry_out_kills(node)?;
@@ -825,9 +826,9 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
             return self.needs_container_node(needs, node);
         }
         let free = self.world.nodes[node.index()].free;
-        let fits = |kind| free.fits(self.world.cluster.demand(kind)) > 0;
+        let fits = |kind| free.holds(self.world.cluster.demand(kind));
         let by_kind = needs.maps && fits(Kind::Map) || needs.reduces && fits(Kind::Reduce);
-        needs.all || by_kind || needs.any_slot && free.0 != [0, 0]
+        needs.all || by_kind || needs.any_slot && free != Resources::NONE
     }
 
     /// Wakes the nodes that this event has made needed.
