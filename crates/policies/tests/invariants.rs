@@ -274,8 +274,8 @@ impl Policy for Watched<'_> {
     fn headroom(&self, job: JobId, view: View<'_>) -> Resources {
         self.policy.headroom(job, view)
     }
-    fn task_returned(&mut self, task: TaskId, view: View<'_>) {
-        self.policy.task_returned(task, view);
+    fn task_waits(&mut self, task: TaskId, view: View<'_>) {
+        self.policy.task_waits(task, view);
     }
     fn counts_heartbeats(&self, view: View<'_>) -> bool {
         self.policy.counts_heartbeats(view)

@@ -155,7 +155,7 @@ fn run_at_once(loaded: &Loaded) -> Vec<(usize, i64, Outcome)> {
     #[derive(Default)]
     struct All(Vec<TaskId>);
     impl Policy for All {
-        fn queued(&mut self, task: TaskId, _: View<'_>) {
+        fn task_waits(&mut self, task: TaskId, _: View<'_>) {
             self.0.push(task);
         }
         fn schedule(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {

@@ -199,13 +199,13 @@ impl Conservative {
 }
 
 impl Policy for Conservative {
-    fn queued(&mut self, task: TaskId, _view: View<'_>) {
+    fn task_waits(&mut self, task: TaskId, _view: View<'_>) {
         if self.in_backlog.insert(task) {
             self.backlog.push_back(task);
         }
     }
 
-    fn ended(&mut self, ended: &Ended, _view: View<'_>) {
+    fn task_finished(&mut self, ended: &Ended, _view: View<'_>) {
         self.profile.advance(ended.finish);
         if let Some((said, amount)) = self.running.remove(ended) {
             self.shorten(ended.finish, said, amount);
@@ -215,7 +215,7 @@ impl Policy for Conservative {
         }
     }
 
-    fn machines_changed(&mut self, _view: View<'_>) {
+    fn nodes_changed(&mut self, _view: View<'_>) {
         self.change = Change::Anew;
     }
 

@@ -196,17 +196,17 @@ impl Policy for BatchDress {
         self.active.insert(job);
     }
 
-    fn job_ended(&mut self, job: JobId, _view: View<'_>) {
+    fn job_finished(&mut self, job: JobId, _view: View<'_>) {
         self.active.remove(&job);
         self.jobs[job.index()].phases = Phases::default();
     }
 
-    fn queued(&mut self, task: TaskId, view: View<'_>) {
+    fn task_waits(&mut self, task: TaskId, view: View<'_>) {
         self.count(task, view);
         self.fresh.push(task);
     }
 
-    fn ended(&mut self, ended: &Ended, view: View<'_>) {
+    fn task_finished(&mut self, ended: &Ended, view: View<'_>) {
         let task = view.task(ended.task);
         let own = &mut self.jobs[task.job.index()];
         own.used = own.used.minus(task.unit());
@@ -234,10 +234,10 @@ impl Policy for BatchDress {
         self.delta = self.rules.next(self.delta, small, large);
         for job in self.untold.drain(..) {
             let category = self.jobs[job.index()].category.unwrap_or(SMALL);
-            orders.tell("category", Some(job), (category + 1) as f64);
+            orders.report("category", Some(job), (category + 1) as f64);
         }
         if self.told != Some(self.delta) {
-            orders.tell("delta", None, self.delta);
+            orders.report("delta", None, self.delta);
             self.told = Some(self.delta);
         }
     }

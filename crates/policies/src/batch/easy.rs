@@ -130,11 +130,11 @@ pub(super) fn said_end(task: TaskId, view: View<'_>) -> Ms {
 }
 
 impl Policy for Easy {
-    fn queued(&mut self, task: TaskId, view: View<'_>) {
+    fn task_waits(&mut self, task: TaskId, view: View<'_>) {
         self.queue.add(task, view);
     }
 
-    fn ended(&mut self, ended: &Ended, _view: View<'_>) {
+    fn task_finished(&mut self, ended: &Ended, _view: View<'_>) {
         self.running.remove(ended);
     }
 

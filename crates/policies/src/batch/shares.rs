@@ -192,13 +192,13 @@ impl Shares {
         party
     }
 
-    pub(super) fn queued(&mut self, task: TaskId, view: View<'_>) {
+    pub(super) fn task_waits(&mut self, task: TaskId, view: View<'_>) {
         let party = self.of(task, view);
         self.parties[party].queue.add(task, view);
         self.put(party, view.total());
     }
 
-    pub(super) fn ended(&mut self, ended: &Ended, view: View<'_>) {
+    pub(super) fn task_finished(&mut self, ended: &Ended, view: View<'_>) {
         let party = self.of(ended.task, view);
         let own = &mut self.parties[party];
         own.used = own.used.minus(view.task(ended.task).unit());
@@ -207,7 +207,7 @@ impl Shares {
         }
     }
 
-    pub(super) fn machines_changed(&mut self, view: View<'_>) {
+    pub(super) fn nodes_changed(&mut self, view: View<'_>) {
         for party in 0..self.parties.len() {
             if self.parties[party].key.is_some() {
                 self.put(party, view.total());
@@ -285,14 +285,14 @@ impl Shares {
 macro_rules! shares_as_policy {
     ($name:ident) => {
         impl resched_sim::batch::Policy for $name {
-            fn queued(&mut self, task: resched_sim::TaskId, view: resched_sim::batch::View<'_>) {
-                self.0.queued(task, view);
+            fn task_waits(&mut self, task: resched_sim::TaskId, view: resched_sim::batch::View<'_>) {
+                self.0.task_waits(task, view);
             }
-            fn ended(&mut self, ended: &resched_sim::batch::Ended, view: resched_sim::batch::View<'_>) {
-                self.0.ended(ended, view);
+            fn task_finished(&mut self, ended: &resched_sim::batch::Ended, view: resched_sim::batch::View<'_>) {
+                self.0.task_finished(ended, view);
             }
-            fn machines_changed(&mut self, view: resched_sim::batch::View<'_>) {
-                self.0.machines_changed(view);
+            fn nodes_changed(&mut self, view: resched_sim::batch::View<'_>) {
+                self.0.nodes_changed(view);
             }
             fn schedule(
                 &mut self,

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use resched_policies::PolicySpec;
 use resched_sim::batch::{
-    Ended, Job, JobSpec, Machines, Observer, StageSpec, Started, Tally, TaskSpec, Try, Workload, replay,
+    Ended, Job, JobSpec, Launched, Machines, Observer, StageSpec, Tally, TaskSpec, Try, Workload, replay,
 };
 use resched_sim::cluster_file::Placement;
 use resched_sim::{Error, JobEnded, Ms, NodeId, Resources, TaskId};
@@ -34,19 +34,19 @@ pub(crate) struct Seen {
 }
 
 impl Observer for Seen {
-    fn started(&mut self, started: &Started<'_>) -> Result<(), Error> {
-        let slot = started.run.index();
+    fn launched(&mut self, launched: &Launched<'_>) -> Result<(), Error> {
+        let slot = launched.run.index();
         self.open.resize(self.open.len().max(slot + 1), usize::MAX);
         assert_eq!(self.open[slot], usize::MAX, "a run has the number of another");
         self.open[slot] = self.ran.len();
         self.ran.push(Ran {
-            id: started.task,
-            task: started.task.index(),
+            id: launched.task,
+            task: launched.task.index(),
             queued: Ms::MIN,
-            start: started.at,
+            start: launched.at,
             finish: Ms::MAX,
             outcome: Outcome::Unknown,
-            places: started.places.to_vec(),
+            places: launched.places.to_vec(),
         });
         Ok(())
     }

@@ -572,8 +572,8 @@ impl Policy for Eager {
         self.below.task_finished(ended, view);
     }
 
-    fn task_returned(&mut self, task: TaskId, view: View<'_>) {
-        self.below.task_returned(task, view);
+    fn task_waits(&mut self, task: TaskId, view: View<'_>) {
+        self.below.task_waits(task, view);
     }
     fn node_lost(&mut self, node: NodeId, view: View<'_>) {
         self.below.node_lost(node, view);

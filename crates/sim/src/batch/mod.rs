@@ -34,7 +34,7 @@ mod world;
 pub use engine::{Tally, replay};
 pub use load::{Loaded, is_production, load};
 pub use machines::{Change, Machine, Machines};
-pub use observer::{Ended, Observer, Started};
+pub use observer::{Ended, Launched, Observer};
 pub use policy::{Offer, Orders, Policy};
 pub use run_rows::{BatchRows, RunRows, RunWriter};
 pub use runs::RunId;

@@ -300,7 +300,7 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
         let Some(at) = sudden.or(planned) else {
             return Err(self.stalled());
         };
-        self.tell_use(at.0)?;
+        self.report_use(at.0)?;
         self.world.now = at.0;
         self.tally.events += 1;
         self.check_progress()?;
@@ -421,7 +421,7 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
                 let over = run.end.is_some_and(|end| end <= self.world.now);
                 self.world.lose(id);
                 let run = self.world.runs[id.index()].clone();
-                self.tell_end(&run, if over { run.course.outcome } else { Outcome::Killed }, true)?;
+                self.report_end(&run, if over { run.course.outcome } else { Outcome::Killed }, true)?;
             }
         }
         Ok(())
@@ -440,7 +440,7 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
         self.lose_masters(node, at);
         for task in self.world.give_up(node) {
             self.world.map_lost(task);
-            self.policy.task_returned(task, View { world: &self.world });
+            self.policy.task_waits(task, View { world: &self.world });
             self.plan_master(self.world.workload.job_of(task), at.0);
         }
         if self.world.cluster.config.nodes.copying_reduces > 0 {
@@ -552,7 +552,7 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
             self.consult(node, at, next)?;
         }
         self.carry_out_kills(node)?;
-        self.tell_reduces(node)
+        self.notify_reduces(node)
     }
 
     /// Applies what the node reports: attempts that ended, in launch order, and those that run.
@@ -589,7 +589,7 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
         let counts = run.kill == Kill::No && !run.lost && task.phase == TaskPhase::Running && !task.won;
         task.won |= counts && run.course.outcome == Outcome::Success;
         if run.kill != Kill::Done && !run.lost {
-            self.tell_end(&run, run.course.outcome, !counts)?;
+            self.report_end(&run, run.course.outcome, !counts)?;
         }
         run.unwanted = !counts;
         Ok(run)
@@ -612,7 +612,7 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
         }
         if task.phase == TaskPhase::Running && task.live == 0 && !task.won {
             self.world.task_returned(run.task);
-            self.policy.task_returned(run.task, View { world: &self.world });
+            self.policy.task_waits(run.task, View { world: &self.world });
         }
         self.policy.task_finished(&run.ended(outcome, self.world.workload), View { world: &self.world });
         if self.world.is_done(run.job) { self.end_job(run.job, Outcome::Success) } else { Ok(()) }
@@ -647,7 +647,7 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
     }
 
     /// Tells how an attempt ended on its node; `unwanted` if the master does not count it, however it ended.
-    fn tell_end(&mut self, run: &Run, outcome: Outcome, unwanted: bool) -> Result<(), Error> {
+    fn report_end(&mut self, run: &Run, outcome: Outcome, unwanted: bool) -> Result<(), Error> {
         let (shuffle_finish, sort_finish) = run.phases(outcome);
         self.observer.ended(&Ended {
             task: run.task,
@@ -745,14 +745,14 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
         run.end = Some(now);
         let run = run.clone();
         self.world.leave_bench(id);
-        self.tell_end(&run, Outcome::Killed, true)?;
+        self.report_end(&run, Outcome::Killed, true)?;
         self.world.runs[id.index()].kill = Kill::Done;
         Ok(())
     }
 
     /// Model R0: the reduces that this heartbeat reported, of jobs whose maps are all done, start their reduce phase; there is
     /// no sort. One that is still being launched starts it at its start.
-    fn tell_reduces(&mut self, node: NodeId) -> Result<(), Error> {
+    fn notify_reduces(&mut self, node: NodeId) -> Result<(), Error> {
         if self.world.cluster.config.cost.reduce != ReduceModel::R0 {
             return Ok(());
         }
@@ -764,7 +764,7 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
                 let shuffled = now.max(run.start);
                 run.shuffle_finish = Some(shuffled);
                 run.end = Some(shuffled + run.course.run);
-                self.observer.told(now, run.task, run.attempt)?;
+                self.observer.notified(now, run.task, run.attempt)?;
                 self.world.plan_computing(node);
             }
         }
@@ -852,7 +852,7 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
     fn close(&mut self) -> Result<(), Error> {
         self.tally.end = self.world.now;
         if self.sampled < self.world.now {
-            self.tell_use_at(self.world.now)?;
+            self.report_use_at(self.world.now)?;
         }
         for node in self.world.cluster.node_ids() {
             for place in 0..self.world.nodes[node.index()].runs.len() {
@@ -866,7 +866,7 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
                 // One that was still being launched never ran.
                 run.start = run.start.min(self.world.now);
                 let outcome = if over { run.course.outcome } else { Outcome::Incomplete };
-                self.tell_end(&run, outcome, run.kill == Kill::Ordered)?;
+                self.report_end(&run, outcome, run.kill == Kill::Ordered)?;
             }
         }
         Ok(())

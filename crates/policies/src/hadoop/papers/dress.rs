@@ -171,10 +171,10 @@ impl Dress {
     fn tell(&mut self, orders: &mut Orders) {
         let Some(partitions) = self.capacity.partitions() else { return };
         for job in self.untold.drain(..) {
-            orders.tell("category", Some(job), (partitions.of(job) + 1) as f64);
+            orders.report("category", Some(job), (partitions.of(job) + 1) as f64);
         }
         if self.told != Some(self.delta) {
-            orders.tell("delta", None, self.delta);
+            orders.report("delta", None, self.delta);
             self.told = Some(self.delta);
         }
     }
