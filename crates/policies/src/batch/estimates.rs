@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use resched_sim::batch::{Amount, Ended, RunId, View};
-use resched_sim::{Ms, TaskId};
+use resched_sim::batch::{Ended, RunId, View};
+use resched_sim::{Ms, Resources, TaskId};
 
 /// What runs, by when it is said to end at the latest. What runs longer than it was said to is taken to end in the next
 /// millisecond.
@@ -17,7 +17,7 @@ pub(super) struct Running {
 #[derive(Debug, Clone, Copy)]
 struct Said {
     end: Ms,
-    amount: Amount,
+    amount: Resources,
 }
 
 impl Running {
@@ -29,16 +29,16 @@ impl Running {
     }
 
     /// Forgets a run. Returns when it was said to end, and what it gives back.
-    pub(super) fn remove(&mut self, ended: &Ended) -> Option<(Ms, Amount)> {
+    pub(super) fn remove(&mut self, ended: &Ended) -> Option<(Ms, Resources)> {
         let said = self.said.get_mut(ended.run.index())?.take()?;
         self.by_end.remove(&(said.end, ended.run));
         Some((said.end, said.amount))
     }
 
     /// When each is taken to end, and what it gives back then, by that time.
-    pub(super) fn ends(&self, now: Ms) -> impl Iterator<Item = (Ms, Amount)> + Clone + '_ {
+    pub(super) fn ends(&self, now: Ms) -> impl Iterator<Item = (Ms, Resources)> + Clone + '_ {
         let amount =
-            move |run: RunId| self.said.get(run.index()).copied().flatten().map_or(Amount::NONE, |said| said.amount);
+            move |run: RunId| self.said.get(run.index()).copied().flatten().map_or(Resources::NONE, |said| said.amount);
         self.by_end.iter().map(move |&(end, run)| (end.max(now.saturating_add(1)), amount(run)))
     }
 

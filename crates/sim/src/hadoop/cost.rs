@@ -425,7 +425,7 @@ mod tests {
 
     #[test]
     fn a5_a6_an_undisturbed_task_is_near_its_input_and_after_all_maps() {
-        let machine = ("n0".to_owned(), "/r0".to_owned(), Resources([1, 1]));
+        let machine = ("n0".to_owned(), "/r0".to_owned(), Resources::slots(1, 1));
         let success = Outcome::Success;
         let failed = LoggedMap { outcome: Outcome::Failed, level: Locality::Node, run: 1 };
         let rack = LoggedMap { outcome: success, level: Locality::Rack, run: 9_000 };
