@@ -1,13 +1,13 @@
 //! Machines shared between users, jobs or queues: whoever has the least for its weight is served next (progressive filling).
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 use resched_sim::batch::{Amount, Ended, Job, Offer, View};
 use resched_sim::{TaskId, Violation};
 use serde::Deserialize;
 
 use super::queue::Queue;
+use crate::queues::toml;
 use crate::registry::Parameter;
 
 /// Who shares.
@@ -101,15 +101,18 @@ pub(super) fn read_claims(path: &str) -> Result<BTreeMap<String, Claim>, String>
     if path.is_empty() {
         return Ok(BTreeMap::new());
     }
-    let text = std::fs::read_to_string(Path::new(path)).map_err(|error| format!("weights: {path}: {error}"))?;
-    let claims: BTreeMap<String, Claim> =
-        toml::from_str(&text).map_err(|error| format!("weights: {path}: {}", error.to_string().trim_end()))?;
+    toml::read(path, "weights", parse_claims)
+}
+
+fn parse_claims(text: &str) -> Result<BTreeMap<String, Claim>, String> {
+    let claims: BTreeMap<String, Claim> = toml::parse(text)?;
     for (name, claim) in &claims {
-        if !(1e-6..=1e6).contains(&claim.weight) || !(0.0..=1.0).contains(&claim.max) {
-            return Err(format!(
-                "weights: {path}: `{name}`: expected a weight from 0.000001 to 1000000 and a max from 0 to 1, found {} and {}",
-                claim.weight, claim.max
-            ));
+        let Claim { weight, max } = claim;
+        if !(1e-6..=1e6).contains(weight) {
+            return Err(format!("`{name}`: weight: expected a number from 0.000001 to 1000000, found {weight}"));
+        }
+        if !(0.0..=1.0).contains(max) {
+            return Err(format!("`{name}`: max: expected a share from 0 to 1, found {max}"));
         }
     }
     Ok(claims)

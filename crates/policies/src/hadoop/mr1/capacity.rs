@@ -20,9 +20,9 @@ use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, Policy, Reach, RunVie
 use resched_sim::{JobId, Ms, Violation};
 use resched_trace::model::Priority;
 
-use crate::queues::capacity::{self as queues, CapacityQueue};
-
 use crate::parts::job_queue::JobQueue;
+use crate::queues::capacity::{CapacityQueue, percentages};
+use crate::queues::file as queues;
 use crate::queues::tree::QueueTree;
 use crate::registry::{Parameter, PolicyInfo, Values};
 use crate::site::Site;
@@ -198,7 +198,7 @@ impl Capacity {
     }
 
     fn with(rules: Rules, tree: QueueTree<CapacityQueue>) -> Result<Self, String> {
-        let percentages = queues::percentages(&tree)?;
+        let percentages = percentages(&tree)?;
         let by_name = |places: &mut Vec<usize>| places.sort_by(|&a, &b| tree.get(a).name.cmp(&tree.get(b).name));
         let queues = tree.queues().iter().map(|queue| {
             let mut ranked = queue.children.clone();

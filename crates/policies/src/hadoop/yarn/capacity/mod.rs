@@ -17,8 +17,9 @@ mod partitions;
 use resched_sim::hadoop::{Ask, Container, ContainerState, Offer, Policy, Reach, Reservation, RunView, System, View};
 use resched_sim::{JobId, NodeId, Resources, Violation};
 
+use crate::queues::file as queues;
 use crate::queues::tree::QueueTree;
-use crate::queues::yarn_capacity::{self as queues, YarnQueue};
+use crate::queues::yarn_capacity::{YarnQueue, shares};
 use crate::registry::{Parameter, PolicyInfo, Values};
 use crate::site::Site;
 pub(crate) use limits::Amount;
@@ -197,7 +198,7 @@ impl YarnCapacity {
             pending: Vec::new(),
             order: Vec::new(),
         };
-        self.queues = queues::shares(&tree)?.into_iter().map(queue).collect();
+        self.queues = shares(&tree)?.into_iter().map(queue).collect();
         self.tree = tree;
         Ok(())
     }

@@ -23,10 +23,10 @@ use resched_sim::hadoop::{
 };
 use resched_sim::{JobId, Ms, Resources, Violation};
 
-use crate::queues::yarn_fair::{self as queues, FairQueue, SharePolicy};
-
 use crate::parts::fair_share::{Standing, fair_order};
+use crate::queues::file as queues;
 use crate::queues::tree::QueueTree;
+use crate::queues::yarn_fair::{FairQueue, SharePolicy};
 use crate::registry::{Parameter, PolicyInfo, Values};
 use crate::site::Site;
 use opportunities::{Opportunities, Thresholds};
