@@ -7,6 +7,7 @@ use resched_sim::{TaskId, Violation};
 use serde::Deserialize;
 
 use super::queue::Queue;
+use crate::parts::by_id::ByJob;
 use crate::queues::toml;
 use crate::registry::Parameter;
 
@@ -137,7 +138,7 @@ pub(super) struct Shares {
     parties: Vec<Party>,
     names: BTreeMap<String, usize>,
     /// By job.
-    of_jobs: Vec<usize>,
+    of_jobs: ByJob<Option<usize>>,
     /// The parties with tasks that wait, by what they have for their weight, then in the order in which they came.
     hungry: BTreeSet<(u64, usize)>,
     /// Room for those that are served no more in a pass.
@@ -162,7 +163,7 @@ impl Shares {
             rules,
             parties: Vec::new(),
             names: BTreeMap::new(),
-            of_jobs: Vec::new(),
+            of_jobs: ByJob::default(),
             hungry: BTreeSet::new(),
             passed: Vec::new(),
             weights,
@@ -172,7 +173,7 @@ impl Shares {
     /// The party of a task.
     fn of(&mut self, task: TaskId, view: View<'_>) -> usize {
         let job = view.task(task).job;
-        if let Some(&party) = self.of_jobs.get(job.index()).filter(|&&party| party != usize::MAX) {
+        if let Some(party) = self.of_jobs[job] {
             return party;
         }
         let name = self.rules.by.name(view.job(job));
@@ -190,8 +191,7 @@ impl Shares {
             });
             next
         });
-        self.of_jobs.resize(self.of_jobs.len().max(job.index() + 1), usize::MAX);
-        self.of_jobs[job.index()] = party;
+        self.of_jobs[job] = Some(party);
         party
     }
 
