@@ -18,6 +18,7 @@ use resched_sim::batch::{Ended, Offer, Orders, Policy, View};
 use resched_sim::{JobId, Ms, Resources, TaskId, Violation};
 
 use super::queue::Queue;
+use crate::parts::by_id::{ByJob, ByRun, ByTask};
 use crate::parts::dress::delta::{Category, DeltaRules, LARGE, SMALL};
 use crate::parts::dress::parameters;
 use crate::parts::dress::phases::{Counted, PhaseRules, Phases, ReleaseMode, Start};
@@ -63,14 +64,12 @@ pub struct BatchDress {
     fresh: Vec<TaskId>,
     /// Jobs whose category has not been told yet.
     untold: Vec<JobId>,
-    /// By job.
-    jobs: Vec<Own>,
+    jobs: ByJob<Own>,
     /// Jobs that have not ended.
     active: BTreeSet<JobId>,
-    /// By task: how many of its units count in what its job asks for.
-    counted: Vec<u32>,
-    /// By run.
-    starts: Vec<Option<Start>>,
+    /// How many units of each task count in what its job asks for.
+    counted: ByTask<u32>,
+    starts: ByRun<Option<Start>>,
     /// Room for the pending demands of both categories.
     categories: [Category; 2],
 }
@@ -112,19 +111,18 @@ impl BatchDress {
             used: [Resources::NONE; 2],
             fresh: Vec::new(),
             untold: Vec::new(),
-            jobs: Vec::new(),
+            jobs: ByJob::default(),
             active: BTreeSet::new(),
-            counted: Vec::new(),
-            starts: Vec::new(),
+            counted: ByTask::default(),
+            starts: ByRun::default(),
             categories: Default::default(),
         })
     }
 
     /// Counts what waits of a task anew.
     fn count(&mut self, task: TaskId, view: View<'_>) {
-        self.counted.resize(self.counted.len().max(task.index() + 1), 0);
-        let before = std::mem::replace(&mut self.counted[task.index()], view.waiting(task));
-        let (spec, own) = (view.task(task), &mut self.jobs[view.task(task).job.index()]);
+        let before = std::mem::replace(&mut self.counted[task], view.waiting(task));
+        let (spec, own) = (view.task(task), &mut self.jobs[view.task(task).job]);
         let of = |units: u32| spec.unit().times(u64::from(units));
         own.asked = own.asked.plus(of(view.waiting(task))).minus(of(before));
     }
@@ -133,7 +131,7 @@ impl BatchDress {
     fn settle(&mut self, view: View<'_>) {
         for task in std::mem::take(&mut self.fresh) {
             let job = view.task(task).job;
-            let own = &mut self.jobs[job.index()];
+            let own = &mut self.jobs[job];
             let category = *own.category.get_or_insert_with(|| {
                 self.untold.push(job);
                 if own.asked.dominant_share(view.total()) > self.theta + HAIR { LARGE } else { SMALL }
@@ -148,8 +146,8 @@ impl BatchDress {
             category.pending.clear();
             category.releases = 0.0;
         }
-        for job in &self.active {
-            let own = &mut self.jobs[job.index()];
+        for &job in &self.active {
+            let own = &mut self.jobs[job];
             let Some(category) = own.category.map(|place| &mut self.categories[place]) else { continue };
             let asked = own.asked.dominant_share(view.total());
             own.phases.tick(view.now(), asked > 0.0, &self.phase_rules);
@@ -179,11 +177,10 @@ impl BatchDress {
             offer.start(task, 1)?;
             let Some(run) = offer.latest().next() else { break };
             self.used[category] = self.used[category].plus(spec.unit());
-            let own = &mut self.jobs[spec.job.index()];
+            let own = &mut self.jobs[spec.job];
             own.used = own.used.plus(spec.unit());
             own.running += 1;
-            self.starts.resize(self.starts.len().max(run.index() + 1), None);
-            self.starts[run.index()] = Some(own.phases.start(offer.view().now()));
+            self.starts[run] = Some(own.phases.start(offer.view().now()));
         }
         self.count(task, offer.view());
         Ok(())
@@ -192,13 +189,12 @@ impl BatchDress {
 
 impl Policy for BatchDress {
     fn job_submitted(&mut self, job: JobId, _view: View<'_>) {
-        self.jobs.resize_with(self.jobs.len().max(job.index() + 1), Own::default);
         self.active.insert(job);
     }
 
     fn job_finished(&mut self, job: JobId, _view: View<'_>) {
         self.active.remove(&job);
-        self.jobs[job.index()].phases = Phases::default();
+        self.jobs[job].phases = Phases::default();
     }
 
     fn task_waits(&mut self, task: TaskId, view: View<'_>) {
@@ -208,13 +204,13 @@ impl Policy for BatchDress {
 
     fn task_finished(&mut self, ended: &Ended, view: View<'_>) {
         let task = view.task(ended.task);
-        let own = &mut self.jobs[task.job.index()];
+        let own = &mut self.jobs[task.job];
         own.used = own.used.minus(task.unit());
         own.running = own.running.saturating_sub(1);
         if let Some(category) = own.category {
             self.used[category] = self.used[category].minus(task.unit());
         }
-        if let Some(start) = self.starts.get_mut(ended.run.index()).and_then(Option::take) {
+        if let Some(start) = self.starts.take(ended.run) {
             own.phases.end(start, view.now());
         }
     }
@@ -233,7 +229,7 @@ impl Policy for BatchDress {
         (small.free, large.free) = (small_free, large_free);
         self.delta = self.rules.next(self.delta, small, large);
         for job in self.untold.drain(..) {
-            let category = self.jobs[job.index()].category.unwrap_or(SMALL);
+            let category = self.jobs[job].category.unwrap_or(SMALL);
             orders.report("category", Some(job), (category + 1) as f64);
         }
         if self.told != Some(self.delta) {

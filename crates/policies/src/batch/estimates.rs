@@ -5,13 +5,14 @@ use std::collections::BTreeSet;
 use resched_sim::batch::{Ended, RunId, View};
 use resched_sim::{Ms, Resources, TaskId};
 
+use crate::parts::by_id::ByRun;
+
 /// What runs, by when it is said to end at the latest. What runs longer than it was said to is taken to end in the next
 /// millisecond.
 #[derive(Debug, Default)]
 pub(super) struct Running {
     by_end: BTreeSet<(Ms, RunId)>,
-    /// By run.
-    said: Vec<Option<Said>>,
+    said: ByRun<Option<Said>>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -23,22 +24,20 @@ struct Said {
 impl Running {
     /// Takes a start in.
     pub(super) fn add(&mut self, run: RunId, task: TaskId, end: Ms, view: View<'_>) {
-        self.said.resize(self.said.len().max(run.index() + 1), None);
-        self.said[run.index()] = Some(Said { end, amount: view.task(task).unit() });
+        self.said[run] = Some(Said { end, amount: view.task(task).unit() });
         self.by_end.insert((end, run));
     }
 
     /// Forgets a run. Returns when it was said to end, and what it gives back.
     pub(super) fn remove(&mut self, ended: &Ended) -> Option<(Ms, Resources)> {
-        let said = self.said.get_mut(ended.run.index())?.take()?;
+        let said = self.said.take(ended.run)?;
         self.by_end.remove(&(said.end, ended.run));
         Some((said.end, said.amount))
     }
 
     /// When each is taken to end, and what it gives back then, by that time.
     pub(super) fn ends(&self, now: Ms) -> impl Iterator<Item = (Ms, Resources)> + Clone + '_ {
-        let amount =
-            move |run: RunId| self.said.get(run.index()).copied().flatten().map_or(Resources::NONE, |said| said.amount);
+        let amount = move |run: RunId| self.said[run].map_or(Resources::NONE, |said| said.amount);
         self.by_end.iter().map(move |&(end, run)| (end.max(now.saturating_add(1)), amount(run)))
     }
 

@@ -1,13 +1,14 @@
 //! Machines shared between users, jobs or queues: whoever has the least for its weight is served next (progressive filling).
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 use resched_sim::batch::{Ended, Job, Offer, View};
 use resched_sim::{Resources, TaskId, Violation};
 use serde::Deserialize;
 
 use super::queue::Queue;
+use crate::parts::by_id::ByJob;
+use crate::queues::toml;
 use crate::registry::Parameter;
 
 /// Who shares.
@@ -101,15 +102,18 @@ pub(super) fn read_claims(path: &str) -> Result<BTreeMap<String, Claim>, String>
     if path.is_empty() {
         return Ok(BTreeMap::new());
     }
-    let text = std::fs::read_to_string(Path::new(path)).map_err(|error| format!("weights: {path}: {error}"))?;
-    let claims: BTreeMap<String, Claim> =
-        toml::from_str(&text).map_err(|error| format!("weights: {path}: {}", error.to_string().trim_end()))?;
+    toml::read(path, "weights", parse_claims)
+}
+
+fn parse_claims(text: &str) -> Result<BTreeMap<String, Claim>, String> {
+    let claims: BTreeMap<String, Claim> = toml::parse(text)?;
     for (name, claim) in &claims {
-        if !(1e-6..=1e6).contains(&claim.weight) || !(0.0..=1.0).contains(&claim.max) {
-            return Err(format!(
-                "weights: {path}: `{name}`: expected a weight from 0.000001 to 1000000 and a max from 0 to 1, found {} and {}",
-                claim.weight, claim.max
-            ));
+        let Claim { weight, max } = claim;
+        if !(1e-6..=1e6).contains(weight) {
+            return Err(format!("`{name}`: weight: expected a number from 0.000001 to 1000000, found {weight}"));
+        }
+        if !(0.0..=1.0).contains(max) {
+            return Err(format!("`{name}`: max: expected a share from 0 to 1, found {max}"));
         }
     }
     Ok(claims)
@@ -134,7 +138,7 @@ pub(super) struct Shares {
     parties: Vec<Party>,
     names: BTreeMap<String, usize>,
     /// By job.
-    of_jobs: Vec<usize>,
+    of_jobs: ByJob<Option<usize>>,
     /// The parties with tasks that wait, by what they have for their weight, then in the order in which they came.
     hungry: BTreeSet<(u64, usize)>,
     /// Room for those that are served no more in a pass.
@@ -159,7 +163,7 @@ impl Shares {
             rules,
             parties: Vec::new(),
             names: BTreeMap::new(),
-            of_jobs: Vec::new(),
+            of_jobs: ByJob::default(),
             hungry: BTreeSet::new(),
             passed: Vec::new(),
             weights,
@@ -169,7 +173,7 @@ impl Shares {
     /// The party of a task.
     fn of(&mut self, task: TaskId, view: View<'_>) -> usize {
         let job = view.task(task).job;
-        if let Some(&party) = self.of_jobs.get(job.index()).filter(|&&party| party != usize::MAX) {
+        if let Some(party) = self.of_jobs[job] {
             return party;
         }
         let name = self.rules.by.name(view.job(job));
@@ -187,8 +191,7 @@ impl Shares {
             });
             next
         });
-        self.of_jobs.resize(self.of_jobs.len().max(job.index() + 1), usize::MAX);
-        self.of_jobs[job.index()] = party;
+        self.of_jobs[job] = Some(party);
         party
     }
 

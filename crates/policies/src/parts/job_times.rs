@@ -4,6 +4,7 @@ use resched_sim::hadoop::{AttemptEnd, Kind, View};
 use resched_sim::{JobId, Ms};
 use resched_trace::model::Outcome;
 
+use crate::parts::by_id::ByJob;
 use crate::parts::profile::{Profile, Stage};
 
 /// Where a policy takes its run times from.
@@ -62,25 +63,24 @@ struct Known {
 #[derive(Debug)]
 pub struct JobTimes {
     source: Source,
-    jobs: Vec<Known>,
+    jobs: ByJob<Known>,
     all: [Times; 2],
 }
 
 impl JobTimes {
     /// No jobs yet.
     pub fn new(source: Source) -> Self {
-        Self { source, jobs: Vec::new(), all: Default::default() }
+        Self { source, jobs: ByJob::default(), all: Default::default() }
     }
 
     /// A job has arrived.
     pub fn job_submitted(&mut self, job: JobId, view: View<'_>) {
-        self.jobs.resize(self.jobs.len().max(job.index() + 1), Known::default());
         let logged = view.oracle().filter(|_| self.source == Source::Logged);
         if let Some(oracle) = logged {
-            let known = &mut self.jobs[job.index()];
+            let known = &mut self.jobs[job];
             known.first_shuffle = oracle.first_wave_shuffle(job);
             for kind in Kind::BOTH {
-                oracle.run_times(job, kind).flatten().for_each(|time| known.times[kind as usize].add(time));
+                oracle.run_times(job, kind).flatten().for_each(|time| known.times[kind.index()].add(time));
             }
         }
     }
@@ -90,7 +90,7 @@ impl JobTimes {
         if self.source == Source::Logged || ended.outcome != Outcome::Success {
             return;
         }
-        let known = &mut self.jobs[ended.job.index()];
+        let known = &mut self.jobs[ended.job];
         let job = view.job(ended.job);
         let from = match ended.kind {
             Kind::Map => ended.start,
@@ -100,8 +100,8 @@ impl JobTimes {
             known.maps_done = Some(view.now());
         }
         let time = (ended.finish - from).max(0);
-        known.times[ended.kind as usize].add(time);
-        self.all[ended.kind as usize].add(time);
+        known.times[ended.kind.index()].add(time);
+        self.all[ended.kind.index()].add(time);
     }
 
     /// Whether anything is known of tasks of a kind of a job.
@@ -113,12 +113,12 @@ impl JobTimes {
     pub fn profile(&self, job: JobId, tasks: impl Fn(Kind) -> u32) -> Profile {
         let stage = |kind| self.times(job, kind).stage(tasks(kind));
         let reduces = stage(Kind::Reduce);
-        let first_shuffle = if reduces.tasks > 0 { self.jobs[job.index()].first_shuffle as f64 } else { 0.0 };
+        let first_shuffle = if reduces.tasks > 0 { self.jobs[job].first_shuffle as f64 } else { 0.0 };
         Profile { maps: stage(Kind::Map), reduces, first_shuffle }
     }
 
     fn times(&self, job: JobId, kind: Kind) -> &Times {
-        let own = &self.jobs[job.index()].times[kind as usize];
-        if own.count > 0 { own } else { &self.all[kind as usize] }
+        let own = &self.jobs[job].times[kind.index()];
+        if own.count > 0 { own } else { &self.all[kind.index()] }
     }
 }

@@ -7,6 +7,7 @@ use resched_sim::hadoop::{Offer, Reach};
 use resched_sim::{JobId, Ms, Violation};
 use resched_trace::model::Locality;
 
+use crate::parts::by_id::ByJob;
 use crate::registry::Parameter;
 
 /// The longest automatic wait, ms.
@@ -63,29 +64,24 @@ impl Default for Wait {
 /// that was asked for a map there and launched none waits until the next consultation of any node.
 #[derive(Debug, Default)]
 pub struct LocalityWaits {
-    jobs: Vec<Wait>,
+    jobs: ByJob<Wait>,
     visited: Vec<JobId>,
     skipped: Vec<JobId>,
     last_consultation: Option<Ms>,
 }
 
 impl LocalityWaits {
-    /// A job has arrived.
-    pub fn add(&mut self, job: JobId) {
-        self.jobs.resize(self.jobs.len().max(job.index() + 1), Wait::default());
-    }
-
     /// A node is consulted: the jobs that were skipped at the last consultation have waited since.
     pub fn begin(&mut self, now: Ms) {
         let since = now - self.last_consultation.replace(now).unwrap_or(now);
         for job in self.skipped.drain(..) {
-            self.jobs[job.index()].waited += since;
+            self.jobs[job].waited += since;
         }
     }
 
     /// How far from its data a job may launch now.
     fn reach(&self, job: JobId, waits: Waits) -> Reach {
-        let Wait { last, waited, .. } = self.jobs[job.index()];
+        let Wait { last, waited, .. } = self.jobs[job];
         match last {
             Locality::Node if waited >= waits.node + waits.rack => Reach::Any,
             Locality::Node if waited >= waits.node => Reach::Rack,
@@ -98,7 +94,7 @@ impl LocalityWaits {
 
     /// A job is asked for a map.
     fn visit(&mut self, job: JobId) {
-        let wait = &mut self.jobs[job.index()];
+        let wait = &mut self.jobs[job];
         if !std::mem::replace(&mut wait.visited, true) {
             self.visited.push(job);
         }
@@ -106,7 +102,7 @@ impl LocalityWaits {
 
     /// The job that was asked launches a map at this level.
     fn launch(&mut self, job: JobId, level: Locality) {
-        let wait = &mut self.jobs[job.index()];
+        let wait = &mut self.jobs[job];
         (wait.last, wait.waited, wait.launched) = (level, 0, true);
     }
 
@@ -135,7 +131,7 @@ impl LocalityWaits {
     /// The consultation is over.
     pub fn end(&mut self) {
         for job in self.visited.drain(..) {
-            let wait = &mut self.jobs[job.index()];
+            let wait = &mut self.jobs[job];
             if !wait.launched {
                 self.skipped.push(job);
             }
@@ -169,9 +165,7 @@ mod tests {
         }
 
         fn of(job: JobId) -> Self {
-            let mut waits = LocalityWaits::default();
-            waits.add(job);
-            Self { waits, job, now: 0 }
+            Self { waits: LocalityWaits::default(), job, now: 0 }
         }
 
         fn consult(&mut self, launches: Option<Locality>) {

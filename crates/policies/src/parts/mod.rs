@@ -1,6 +1,6 @@
 //! What several policies share: parts that they call, not a base class.
 
-pub mod by_job;
+pub mod by_id;
 pub mod centrality;
 pub mod delay_formulas;
 pub(crate) mod dress;

@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
+use crate::queues::toml;
+
 /// What the pools may claim.
 ///
 /// ```toml
-/// fair_share_timeout = 30000      # ms below half its fair share before a pool preempts; absent: never
+/// fair_share_timeout = 30000      # ms below half its fair share before a pool preempts; leave it out: never
 /// [pools.etl]
 /// min_maps = 20
 /// weight = 2.0
@@ -80,11 +82,9 @@ impl Allocations {
     /// Reads an allocation file.
     ///
     /// # Errors
-    /// What is wrong with it, with line and column, in a sentence.
+    /// The line or the key that is wrong, and what to do.
     pub fn read(path: &str) -> Result<Self, String> {
-        let text =
-            std::fs::read_to_string(path).map_err(|error| format!("{path}: cannot read the allocations: {error}"))?;
-        Self::parse(&text).map_err(|problem| format!("{path}: {problem}"))
+        toml::read(path, "allocations", Self::parse)
     }
 
     /// How long a pool stays below its guarantee before it preempts, ms; `None`: it never does.
@@ -93,7 +93,7 @@ impl Allocations {
     }
 
     fn parse(text: &str) -> Result<Self, String> {
-        let allocations: Self = toml::from_str(text).map_err(|error| error.to_string())?;
+        let allocations: Self = toml::parse(text)?;
         let named = allocations.pools.iter().map(|(name, pool)| (format!("pools.{name}"), pool));
         for (name, pool) in named.chain([("unnamed".to_owned(), &allocations.unnamed)]) {
             if !(pool.weight > 0.0 && pool.weight <= 1e9) {

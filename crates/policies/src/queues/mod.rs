@@ -1,7 +1,9 @@
-//! The queues and pools of schedulers as their files describe them, one file a scheduler.
+//! The queues and pools of schedulers as their files describe them, one file for each scheduler.
 
 pub mod allocations;
 pub mod capacity;
+pub(crate) mod file;
+pub(crate) mod toml;
 pub mod tree;
 pub mod yarn_capacity;
 pub mod yarn_fair;

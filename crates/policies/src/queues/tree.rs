@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+/// How many queues may lie below each other, the root not counted. A file with more is a mistake.
+pub(crate) const DEEPEST: usize = 32;
+
 /// A queue.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Queue<S> {
@@ -103,6 +106,11 @@ impl<S> QueueTree<S> {
         by_path.or_else(|| self.leaves().find(|&leaf| self.queues[leaf].name == name))
     }
 
+    /// How many queues lie between a queue and the root, itself included; 0 for the root.
+    pub(crate) fn depth(&self, place: usize) -> usize {
+        self.with_ancestors(place).count() - 1
+    }
+
     /// A queue and all above it, up to the root.
     pub fn with_ancestors(&self, place: usize) -> impl Iterator<Item = usize> + '_ {
         std::iter::successors(Some(place), |&place| self.queues[place].parent)
@@ -124,7 +132,9 @@ mod tests {
         assert_eq!((tree.find("a"), tree.find("c")), (Some(a), None));
         assert_eq!(tree.leaves().collect::<Vec<_>>(), [b]);
         assert_eq!(tree.with_ancestors(b).collect::<Vec<_>>(), [b, a, 0]);
+        assert_eq!([0, a, b].map(|place| tree.depth(place)), [0, 1, 2]);
     }
+
     #[test]
     fn a_tree_can_be_made_from_paths() {
         let of = |paths: &[&str]| QueueTree::from_paths((), paths.iter().map(|&path| (path.to_owned(), ())).collect());

@@ -1,13 +1,12 @@
-//! The queues of YARN's Fair Scheduler and what is set for them; their file, as TOML.
-
-use std::collections::BTreeMap;
+//! The queues of YARN's Fair Scheduler and what is set for them.
 
 use resched_sim::Ms;
 use serde::Deserialize;
 
+use crate::queues::file::QueueSettings;
 use crate::queues::tree::QueueTree;
 
-/// What is set for a queue. What is absent is as the policy's parameters or the queue above say.
+/// What is set for a queue. The policy's parameters or the queue above replace what you leave out.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct FairQueue {
@@ -76,89 +75,70 @@ impl SharePolicy {
     }
 }
 
-/// A file of queues, by their paths: `[queues.etl]`, and below it `[queues."etl.daily"]`; what holds for all of them in
-/// `[root]`.
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct QueueFile {
-    root: FairQueue,
-    queues: BTreeMap<String, FairQueue>,
-}
-
-/// Reads a file of queues.
-///
-/// # Errors
-/// What is wrong with it, with line and column, in a sentence.
-pub(crate) fn read(path: &str) -> Result<QueueTree<FairQueue>, String> {
-    let text = std::fs::read_to_string(path).map_err(|error| format!("{path}: cannot read the queues: {error}"))?;
-    parse(&text).map_err(|problem| format!("{path}: {problem}"))
-}
-
-fn parse(text: &str) -> Result<QueueTree<FairQueue>, String> {
-    let file: QueueFile = toml::from_str(text).map_err(|error| error.to_string())?;
-    let tree = QueueTree::from_paths(file.root, file.queues)?;
-    check(&tree)?;
-    Ok(tree)
-}
-
-/// What is wrong with the queues, if anything.
-///
-/// # Errors
-/// The queue that is wrong, and why, in a sentence.
-pub(crate) fn check(tree: &QueueTree<FairQueue>) -> Result<(), String> {
-    for (place, queue) in tree.queues().iter().enumerate() {
-        let named = |problem: String| Err(format!("queue `{}`: {problem}", queue.path));
-        let settings = &queue.settings;
-        if !(0.0..=1e9).contains(&settings.weight) {
-            return named(format!("weight: expected a number from 0 to 1e9, found {}", settings.weight));
+impl FairQueue {
+    /// What is wrong with it by itself, if anything.
+    fn check_values(&self) -> Result<(), String> {
+        if !(0.0..=1e9).contains(&self.weight) {
+            return Err(format!("weight: expected a number from 0 to 1e9, found {}", self.weight));
         }
-        if let Some(share) = settings.max_am_share.filter(|&share| share != -1.0 && !(0.0..=1.0).contains(&share)) {
-            return named(format!("max_am_share: expected -1 or a share from 0 to 1, found {share}"));
+        if let Some(share) = self.max_am_share.filter(|&share| share != -1.0 && !(0.0..=1.0).contains(&share)) {
+            return Err(format!("max_am_share: expected -1 or a share from 0 to 1, found {share}"));
         }
-        if settings.max_memory_mb.is_some_and(|most| most < settings.min_memory_mb) {
-            return named(format!("max_memory_mb: expected no less than min_memory_mb, {}", settings.min_memory_mb));
+        if self.max_memory_mb.is_some_and(|most| most < self.min_memory_mb) {
+            return Err(format!("max_memory_mb: expected no less than min_memory_mb, {}", self.min_memory_mb));
         }
-        if settings.policy == Some(SharePolicy::Fifo) && !tree.is_leaf(place) {
-            return named("policy: fifo is for queues of jobs, expected fair or drf where queues are below".to_owned());
-        }
-        for (name, timeout) in
-            [("min_share_timeout", settings.min_share_timeout), ("fair_share_timeout", settings.fair_share_timeout)]
-        {
+        let timeouts = [("min_share_timeout", self.min_share_timeout), ("fair_share_timeout", self.fair_share_timeout)];
+        for (name, timeout) in timeouts {
             if let Some(timeout) = timeout.filter(|timeout| !(0..=1_000_000_000_000).contains(timeout)) {
-                return named(format!("{name}: expected from 0 to 1e12 ms, found {timeout}"));
+                return Err(format!("{name}: expected from 0 to 1e12 ms, found {timeout}"));
             }
         }
+        Ok(())
     }
-    Ok(())
+}
+
+impl QueueSettings for FairQueue {
+    const HAS_ROOT: bool = true;
+
+    fn check(tree: &QueueTree<Self>) -> Result<(), String> {
+        for (place, queue) in tree.queues().iter().enumerate() {
+            let named = |problem: String| format!("queue `{}`: {problem}", queue.path);
+            queue.settings.check_values().map_err(named)?;
+            if queue.settings.policy == Some(SharePolicy::Fifo) && !tree.is_leaf(place) {
+                let problem = "policy: fifo is for queues of jobs, expected fair or drf where queues are below";
+                return Err(named(problem.to_owned()));
+            }
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::queues::file::parse;
 
     #[test]
     fn a_file_of_queues_is_read() {
         let text =
             "[root]\nfair_share_timeout = 30000\n[queues.etl]\nweight = 2.0\n[queues.\"etl.daily\"]\npolicy = 'drf'\n";
-        let tree = parse(text).unwrap();
+        let tree = parse::<FairQueue>(text).unwrap();
         let daily = tree.get(tree.find("etl.daily").unwrap());
         assert_eq!(daily.settings.policy, Some(SharePolicy::Drf));
         assert_eq!(tree.get(daily.parent.unwrap()).settings.weight, 2.0);
         assert_eq!(tree.get(0).settings.fair_share_timeout, Some(30_000));
-        assert!(parse("").unwrap().is_leaf(0));
+        assert!(parse::<FairQueue>("").unwrap().is_leaf(0));
     }
 
     #[test]
     fn a_file_of_queues_is_checked() {
-        let error = |text: &str| parse(text).unwrap_err();
+        let error = |text: &str| parse::<FairQueue>(text).unwrap_err();
         assert!(error("[queues.a]\nweight = -1.0\n").contains("from 0 to 1e9"));
         assert!(error("[queues.a]\nweight = nan\n").contains("from 0 to 1e9"));
         assert!(error("[queues.a]\nmax_am_share = 2.0\n").contains("from 0 to 1"));
         assert!(error("[queues.a]\nmin_memory_mb = 9\nmax_memory_mb = 8\n").contains("min_memory_mb, 9"));
         assert!(error("[queues.a]\npolicy = 'fifo'\n[queues.\"a.b\"]\n").contains("fifo is for queues of jobs"));
         assert!(error("[queues.a]\nmin_share_timeout = -5\n").contains("found -5"));
-        assert!(error("[queues.\"a.b\"]\n").contains("no queue `a`"));
-        assert!(error("[queues.a]\nweigth = 1.0\n").contains("weight"));
     }
 }

@@ -16,8 +16,6 @@ use crate::queues::yarn_capacity::YarnQueue;
 const QUEUE_NAMES: &str = "mapred.queue.names";
 const QUEUE: &str = "mapred.capacity-scheduler.queue.";
 const YARN: &str = "yarn.scheduler.capacity.";
-/// Queues of YARN below each other: more is a slip.
-const DEEPEST: usize = 32;
 
 /// The queues of MapReduce 1, if the properties set any.
 pub(super) fn mapred(
@@ -107,9 +105,6 @@ fn add_children(
     list: &Property,
     notes: &Notes<'_>,
 ) -> Result<(), String> {
-    if tree.with_ancestors(parent).count() > DEEPEST {
-        return Err(notes.wrong(list.place, &list.name, format!("at most {DEEPEST} queues below each other"), "more"));
-    }
     let mut names = BTreeSet::new();
     for name in list.value.split(',').map(str::trim) {
         if name.is_empty() || name.contains('.') || !names.insert(name) {

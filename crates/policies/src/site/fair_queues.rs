@@ -8,8 +8,9 @@ use std::collections::BTreeSet;
 use super::Site;
 use super::fair_scheduler::{count, name_of, seconds};
 use super::xml::{Element, Notes};
+use crate::queues::file::check;
 use crate::queues::tree::QueueTree;
-use crate::queues::yarn_fair::{FairQueue, SharePolicy, check};
+use crate::queues::yarn_fair::{FairQueue, SharePolicy};
 
 /// Elements that YARN knows and MapReduce 1 does not: a file with one of them is YARN's.
 const OF_YARN: &[&str] = &[

@@ -26,9 +26,10 @@ use resched_trace::store::sha256;
 use toml::Table;
 
 use crate::queues::allocations::Allocations;
-use crate::queues::capacity::{CapacityQueue, percentages};
+use crate::queues::capacity::CapacityQueue;
+use crate::queues::file::check;
 use crate::queues::tree::QueueTree;
-use crate::queues::yarn_capacity::{YarnQueue, shares};
+use crate::queues::yarn_capacity::YarnQueue;
 use crate::queues::yarn_fair::FairQueue;
 pub use hadoop_site::{CLUSTER_SETTINGS, ClusterSetting};
 use properties::Properties;
@@ -115,11 +116,11 @@ impl SiteConf {
         if let Some(queues) = &site.mapred_queues {
             let file = if files.contains_key(MAPRED_QUEUES) { MAPRED_QUEUES } else { CAPACITY_SCHEDULER };
             let path = dir.join(file);
-            percentages(queues).map_err(|problem| format!("{}: {problem}; correct it", path.display()))?;
+            check(queues).map_err(|problem| format!("{}: {problem}; correct it", path.display()))?;
         }
         if let Some(queues) = &site.yarn_queues {
             let path = dir.join(CAPACITY_SCHEDULER);
-            shares(queues).map_err(|problem| format!("{}: {problem}; correct it", path.display()))?;
+            check(queues).map_err(|problem| format!("{}: {problem}; correct it", path.display()))?;
         }
         site.parameters.append(&mut hadoop_site::parameters(&mut properties, &mut notes)?);
         let cluster = hadoop_site::cluster(&mut properties, &mut notes)?;

@@ -8,12 +8,15 @@ use std::str::FromStr;
 
 use roxmltree::{Document, Node, ParsingOptions};
 
+use crate::queues::tree;
+
 /// The most bytes of a file that are read; a real one has some 50 KB.
 const LONGEST: u64 = 1 << 20;
 /// The most elements, texts and comments of a file.
 const MOST_NODES: u32 = 100_000;
-/// How deep elements may lie in each other; queues lie some five deep.
-const DEEPEST: usize = 50;
+/// How deep elements may lie in each other: as deep as queues may, with the root around them and `<properties><property>` in
+/// the last.
+const DEEPEST: usize = tree::DEEPEST + 3;
 
 /// A place in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -212,7 +215,7 @@ mod tests {
         assert!(text(bomb).unwrap_err().contains("`<!DOCTYPE`; take it out"));
         assert!(text(b"<a>&y;</a>").unwrap_err().contains("line 1"));
         let deep = "<a>".repeat(60) + &"</a>".repeat(60);
-        assert!(text(deep.as_bytes()).unwrap_err().contains("at most 50 deep"));
+        assert!(text(deep.as_bytes()).unwrap_err().contains("at most 35 deep"));
         let many = format!("<a>{}</a>", "<b/>".repeat(200_000));
         assert!(text(many.as_bytes()).is_err());
         let nested = "<a>".repeat(50_000) + &"</a>".repeat(50_000);

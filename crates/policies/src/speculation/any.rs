@@ -3,7 +3,13 @@
 use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, RunView, View};
 use resched_sim::{JobId, Ms, TaskId};
 
-use super::{Esamr, HadoopLate, HadoopNaive, Late, Mantri, Samr, Speculator, YarnDefault};
+use super::{Mantri, Speculator, WhenAsked, YarnDefault};
+
+type Late = WhenAsked<super::Late>;
+type Samr = WhenAsked<super::Samr>;
+type Esamr = WhenAsked<super::Esamr>;
+type HadoopNaive = WhenAsked<super::HadoopNaive>;
+type HadoopLate = WhenAsked<super::HadoopLate>;
 
 macro_rules! any_speculator {
     ($($variant:ident),+ $(,)?) => {

@@ -12,16 +12,16 @@
 //! backups are SAMR's, but any number of nodes may be slow.
 
 use rand::Rng;
-use resched_sim::hadoop::{AttemptEnd, Kind, Offer, View};
-use resched_sim::{JobId, Ms, NodeId, TaskId};
+use resched_sim::hadoop::{AttemptEnd, Kind, View};
+use resched_sim::{JobId, Ms, NodeId};
 use resched_trace::draws::Purpose;
-use resched_trace::model::Outcome;
 
+use super::MIN_RUN;
 use super::node_tally::NodeTally;
-use super::running::{Running, SlowTasks, list_running, longest_first};
+use super::running::{Running, longest_first};
 use super::samr::{SlowTrackers, has_room};
-use super::{MIN_RUN, Speculator, first_of_jobs};
-use crate::parts::by_job::ByJob;
+use super::when_asked::{Judge, WhenAsked};
+use crate::parts::by_id::{ByJob, ByNode};
 use crate::parts::k_means::{k_means, nearest};
 use crate::parts::statistics::Moments;
 use crate::parts::task_progress::{StageWeights, WeightSum, progress_rate};
@@ -52,7 +52,7 @@ pub(crate) const INFO: SpeculatorInfo = SpeculatorInfo {
     build: |values| Ok(Esamr::new(values).into()),
 };
 
-/// The speculator.
+/// How it judges.
 #[derive(Debug)]
 pub struct Esamr {
     history: History,
@@ -60,15 +60,14 @@ pub struct Esamr {
     slow_nodes: SlowTrackers,
     backups: f64,
     min_run: Ms,
-    slow_tasks: SlowTasks,
 }
 
 /// What the nodes remember of past jobs, and what the present ones did.
 #[derive(Debug)]
 struct History {
     rules: Rules,
-    nodes: [Vec<Memory>; 2],
-    jobs: ByJob<JobTally>,
+    nodes: [ByNode<Memory>; 2],
+    jobs: ByJob<[JobTally; 2]>,
 }
 
 impl History {
@@ -76,21 +75,19 @@ impl History {
     fn weights(&self, view: View<'_>, node: NodeId, (job, kind): (JobId, Kind)) -> StageWeights {
         let own = view.job(job);
         let done = f64::from(own.finished(kind)) / f64::from(own.desired(kind).max(1));
-        let enough = done > self.rules.done[kind as usize];
-        let observed = self.jobs.get(job, kind).filter(|_| enough).and_then(|tally| tally.observed(node));
-        let memory = self.nodes[kind as usize].get(node.index());
-        memory.and_then(|memory| memory.weights(observed)).unwrap_or(StageWeights::fixed(kind))
+        let enough = done > self.rules.done[kind.index()];
+        let observed = if enough { self.jobs[job][kind.index()].observed(node) } else { None };
+        self.nodes[kind.index()][node].weights(observed).unwrap_or(StageWeights::fixed(kind))
     }
 
     /// The job's mean weights become a record of each node that ran tasks of it.
     fn record(&mut self, job: JobId, view: View<'_>) {
-        for (tally, nodes) in self.jobs.remove(job).into_iter().zip(&mut self.nodes) {
+        for (tally, nodes) in self.jobs.take(job).into_iter().zip(&mut self.nodes) {
             for (node, observed) in tally.nodes {
-                nodes.resize(nodes.len().max(node.index() + 1), Memory::default());
                 if let Some(weights) = observed.mean() {
                     let entity = [node.index() as u64, job.index() as u64];
                     let mut draws = view.draws(Purpose::ClusterStart, &entity);
-                    nodes[node.index()].record(weights, &self.rules, &mut draws);
+                    nodes[node].record(weights, &self.rules, &mut draws);
                 }
             }
         }
@@ -159,35 +156,19 @@ impl JobTally {
 }
 
 impl Esamr {
-    fn new(values: &Values) -> Self {
+    fn new(values: &Values) -> WhenAsked<Self> {
         let rules = Rules {
             k: values.integer("k") as usize,
             done: [values.number("PFM"), values.number("PFR")],
             records: values.integer("records") as usize,
         };
-        Self {
+        WhenAsked::new(Self {
             history: History { rules, nodes: Default::default(), jobs: ByJob::default() },
             slow_task: values.number("STT"),
             slow_nodes: SlowTrackers::new(values.number("SNT"), 1.0),
             backups: values.number("BP"),
             min_run: values.integer("min_run"),
-            slow_tasks: SlowTasks::default(),
-        }
-    }
-
-    fn pick_of(&mut self, offer: &Offer<'_, '_>, of: (JobId, Kind)) -> Option<TaskId> {
-        let (view, min_run) = (offer.view(), self.min_run);
-        let weights = |node| self.history.weights(view, node, of);
-        let judge = |list: &mut Vec<Running>| {
-            list_running(view, of, weights, list);
-            let known = list.iter().map(Running::time_to_end).filter(|time| time.is_finite());
-            let mean = Moments::default().with(known).mean().unwrap_or(f64::INFINITY);
-            list.retain(|task| task.can_be_backed_up(min_run) && is_slow(task.time_to_end(), mean, self.slow_task));
-            longest_first(list);
-        };
-        let task = self.slow_tasks.of(offer, of, judge).next()?;
-        let succeeded = self.history.jobs.get(of.0, of.1).map(|tally| &tally.rates);
-        (!self.slow_nodes.contain(view, offer.node(), of, succeeded, weights)).then_some(task)
+        })
     }
 }
 
@@ -196,32 +177,37 @@ fn is_slow(time_to_end: f64, mean: f64, share: f64) -> bool {
     time_to_end > (1.0 + share) * mean
 }
 
-impl Speculator for Esamr {
-    fn task_finished(&mut self, ended: &AttemptEnd, _view: View<'_>) {
-        if ended.outcome == Outcome::Success {
-            let tally = self.history.jobs.get_mut(ended.job, ended.kind);
-            tally.rates.add(ended.node, progress_rate(1.0, ended.finish - ended.start));
-            if let Some(observed) = StageWeights::observed(ended) {
-                tally.add(ended.node, &observed);
-            }
+impl Judge for Esamr {
+    fn has_room(&self, view: View<'_>, kind: Kind) -> bool {
+        has_room(view, kind, self.backups)
+    }
+
+    fn weights(&self, view: View<'_>, node: NodeId, of: (JobId, Kind)) -> StageWeights {
+        self.history.weights(view, node, of)
+    }
+
+    fn keep_slow(&mut self, _view: View<'_>, _of: (JobId, Kind), running: &mut Vec<Running>) {
+        let known = running.iter().map(Running::time_to_end).filter(|time| time.is_finite());
+        let mean = Moments::default().with(known).mean().unwrap_or(f64::INFINITY);
+        running.retain(|task| task.can_be_backed_up(self.min_run) && is_slow(task.time_to_end(), mean, self.slow_task));
+        longest_first(running);
+    }
+
+    fn may_serve_job(&mut self, view: View<'_>, node: NodeId, of: (JobId, Kind)) -> bool {
+        let rates = &self.history.jobs[of.0][of.1.index()].rates;
+        !self.slow_nodes.contain(view, node, of, rates, |node| self.history.weights(view, node, of))
+    }
+
+    fn task_succeeded(&mut self, ended: &AttemptEnd) {
+        let tally = &mut self.history.jobs[ended.job][ended.kind.index()];
+        tally.rates.add(ended.node, progress_rate(1.0, ended.finish - ended.start));
+        if let Some(observed) = StageWeights::observed(ended) {
+            tally.add(ended.node, &observed);
         }
     }
 
     fn job_finished(&mut self, job: JobId, view: View<'_>) {
         self.history.record(job, view);
-        self.slow_tasks.remove(job);
-    }
-
-    fn may_pick(&self, view: View<'_>) -> bool {
-        Kind::BOTH.iter().any(|&kind| has_room(view, kind, self.backups))
-    }
-
-    fn pick(&mut self, offer: &Offer<'_, '_>, kind: Kind) -> Option<TaskId> {
-        let view = offer.view();
-        if !has_room(view, kind, self.backups) {
-            return None;
-        }
-        first_of_jobs(view, kind, |job| self.pick_of(offer, (job, kind)))
     }
 }
 

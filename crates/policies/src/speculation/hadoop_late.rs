@@ -9,16 +9,16 @@
 //! reduces, is more than a deviation above the mean of all such nodes. Decision: the launch of the JVM counts for
 //! neither clock.
 
-use resched_sim::hadoop::{AttemptEnd, Kind, Offer, View};
-use resched_sim::{JobId, Ms, NodeId, TaskId};
-use resched_trace::model::Outcome;
+use resched_sim::hadoop::{AttemptEnd, Kind, View};
+use resched_sim::{JobId, Ms, NodeId};
 
+use super::MIN_RUN;
 use super::node_tally::NodeTally;
-use super::running::{Running, SlowTasks, list_running};
-use super::{MIN_RUN, Speculator, first_of_jobs};
-use crate::parts::by_job::ByJob;
+use super::running::Running;
+use super::when_asked::{Judge, WhenAsked};
+use crate::parts::by_id::ByJob;
 use crate::parts::statistics::Moments;
-use crate::parts::task_progress::{StageWeights, progress_rate};
+use crate::parts::task_progress::progress_rate;
 use crate::registry::{Parameter, SpeculatorInfo, Values};
 
 /// A job may always have so many backups of a kind.
@@ -47,7 +47,7 @@ pub(crate) const INFO: SpeculatorInfo = SpeculatorInfo {
     build: |values| Ok(HadoopLate::new(values).into()),
 };
 
-/// The speculator.
+/// How it judges.
 #[derive(Debug)]
 pub struct HadoopLate {
     slow_task: f64,
@@ -55,46 +55,25 @@ pub struct HadoopLate {
     cap: f64,
     min_run: Ms,
     /// Rates, and run times by node, of the attempts that succeeded.
-    succeeded: ByJob<(Moments, NodeTally)>,
-    slow_tasks: SlowTasks,
+    succeeded: ByJob<[(Moments, NodeTally); 2]>,
 }
 
 impl HadoopLate {
-    fn new(values: &Values) -> Self {
-        Self {
+    fn new(values: &Values) -> WhenAsked<Self> {
+        WhenAsked::new(Self {
             slow_task: values.number("slow_task"),
             slow_node: values.number("slow_node"),
             cap: values.number("cap"),
             min_run: values.integer("min_run"),
             succeeded: ByJob::default(),
-            slow_tasks: SlowTasks::default(),
-        }
-    }
-
-    fn pick_of(&mut self, offer: &Offer<'_, '_>, of: (JobId, Kind)) -> Option<TaskId> {
-        let (view, (job, kind)) = (offer.view(), of);
-        let own = view.job(job);
-        if !is_allowed(own.backups(kind), view.slots(kind), own.running(kind), self.cap) {
-            return None;
-        }
-        let weights = StageWeights::fixed(kind);
-        let done = self.succeeded.get(job, kind).map(|(rates, _)| *rates).unwrap_or_default();
-        let judge = |list: &mut Vec<Running>| {
-            list_running(view, of, |_| weights, list);
-            let rates = done.with(list.iter().map(Running::rate));
-            let slow = |task: &Running| is_slow_task(task.rate(), &rates, self.slow_task);
-            list.retain(|task| task.can_be_backed_up(self.min_run) && slow(task));
-            list.sort_unstable_by(|a, b| urgency(a).total_cmp(&urgency(b)).then(a.task.cmp(&b.task)));
-        };
-        let task = self.slow_tasks.of(offer, of, judge).next()?;
-        (!self.is_slow(offer.node(), job)).then_some(task)
+        })
     }
 
     /// Whether tasks of a job take longer on a node than elsewhere.
     fn is_slow(&self, node: NodeId, job: JobId) -> bool {
         Kind::BOTH.iter().any(|&kind| {
-            let times = self.succeeded.get(job, kind).map(|(_, times)| times);
-            times.is_some_and(|times| is_slow_node(times, node, self.slow_node))
+            let (_, times) = &self.succeeded[job][kind.index()];
+            is_slow_node(times, node, self.slow_node)
         })
     }
 }
@@ -120,27 +99,33 @@ fn urgency(task: &Running) -> f64 {
     task.rate() / (1.0 - task.score).max(1e-4)
 }
 
-impl Speculator for HadoopLate {
-    fn task_finished(&mut self, ended: &AttemptEnd, _view: View<'_>) {
-        if ended.outcome == Outcome::Success {
-            let time = ended.finish - ended.start;
-            let (rates, times) = self.succeeded.get_mut(ended.job, ended.kind);
-            rates.add(progress_rate(1.0, time));
-            times.add(ended.node, time as f64);
-        }
+impl Judge for HadoopLate {
+    fn job_has_room(&self, view: View<'_>, (job, kind): (JobId, Kind)) -> bool {
+        let own = view.job(job);
+        is_allowed(own.backups(kind), view.slots(kind), own.running(kind), self.cap)
+    }
+
+    fn keep_slow(&mut self, _view: View<'_>, (job, kind): (JobId, Kind), running: &mut Vec<Running>) {
+        let (done, _) = &self.succeeded[job][kind.index()];
+        let rates = done.with(running.iter().map(Running::rate));
+        let slow = |task: &Running| is_slow_task(task.rate(), &rates, self.slow_task);
+        running.retain(|task| task.can_be_backed_up(self.min_run) && slow(task));
+        running.sort_unstable_by(|a, b| urgency(a).total_cmp(&urgency(b)).then(a.task.cmp(&b.task)));
+    }
+
+    fn may_serve_job(&mut self, _view: View<'_>, node: NodeId, (job, _): (JobId, Kind)) -> bool {
+        !self.is_slow(node, job)
+    }
+
+    fn task_succeeded(&mut self, ended: &AttemptEnd) {
+        let time = ended.finish - ended.start;
+        let (rates, times) = &mut self.succeeded[ended.job][ended.kind.index()];
+        rates.add(progress_rate(1.0, time));
+        times.add(ended.node, time as f64);
     }
 
     fn job_finished(&mut self, job: JobId, _view: View<'_>) {
-        self.succeeded.remove(job);
-        self.slow_tasks.remove(job);
-    }
-
-    fn may_pick(&self, view: View<'_>) -> bool {
-        Kind::BOTH.iter().any(|&kind| view.running(kind) > 0)
-    }
-
-    fn pick(&mut self, offer: &Offer<'_, '_>, kind: Kind) -> Option<TaskId> {
-        first_of_jobs(offer.view(), kind, |job| self.pick_of(offer, (job, kind)))
+        self.succeeded.take(job);
     }
 }
 

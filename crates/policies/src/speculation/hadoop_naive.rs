@@ -9,9 +9,9 @@
 use resched_sim::hadoop::{Kind, Offer, View};
 use resched_sim::{JobId, Ms, TaskId};
 
-use super::running::{Running, SlowTasks, list_running};
-use super::{MIN_RUN, Speculator, first_of_jobs};
-use crate::parts::task_progress::StageWeights;
+use super::MIN_RUN;
+use super::running::Running;
+use super::when_asked::{Judge, WhenAsked};
 use crate::registry::{Parameter, SpeculatorInfo, Values};
 
 /// Its entry in the registry.
@@ -26,34 +26,16 @@ pub(crate) const INFO: SpeculatorInfo = SpeculatorInfo {
     build: |values| Ok(HadoopNaive::new(values).into()),
 };
 
-/// The speculator.
+/// How it judges.
 #[derive(Debug)]
 pub struct HadoopNaive {
     gap: f64,
     min_run: Ms,
-    slow_tasks: SlowTasks,
 }
 
 impl HadoopNaive {
-    fn new(values: &Values) -> Self {
-        Self { gap: values.number("gap"), min_run: values.integer("min_run"), slow_tasks: SlowTasks::default() }
-    }
-
-    fn pick_of(&mut self, offer: &Offer<'_, '_>, of: (JobId, Kind)) -> Option<TaskId> {
-        let (view, (job, kind)) = (offer.view(), of);
-        let weights = StageWeights::fixed(kind);
-        let judge = |list: &mut Vec<Running>| {
-            list_running(view, of, |_| weights, list);
-            let own = view.job(job);
-            let scores: f64 = list.iter().map(|task| task.score).sum();
-            let mean = (f64::from(own.finished(kind)) + scores) / f64::from(own.desired(kind).max(1));
-            list.retain(|task| task.can_be_backed_up(self.min_run) && is_slow(task.score, mean, self.gap));
-        };
-        let slow = self.slow_tasks.of(offer, of, judge);
-        match kind {
-            Kind::Map => slow.min_by_key(|&task| (offer.level(task), task)),
-            Kind::Reduce => slow.min(),
-        }
+    fn new(values: &Values) -> WhenAsked<Self> {
+        WhenAsked::new(Self { gap: values.number("gap"), min_run: values.integer("min_run") })
     }
 }
 
@@ -62,17 +44,20 @@ fn is_slow(score: f64, mean: f64, gap: f64) -> bool {
     mean - score >= gap
 }
 
-impl Speculator for HadoopNaive {
-    fn job_finished(&mut self, job: JobId, _view: View<'_>) {
-        self.slow_tasks.remove(job);
+impl Judge for HadoopNaive {
+    fn keep_slow(&mut self, view: View<'_>, (job, kind): (JobId, Kind), running: &mut Vec<Running>) {
+        let own = view.job(job);
+        let scores: f64 = running.iter().map(|task| task.score).sum();
+        let mean = (f64::from(own.finished(kind)) + scores) / f64::from(own.desired(kind).max(1));
+        running.retain(|task| task.can_be_backed_up(self.min_run) && is_slow(task.score, mean, self.gap));
     }
 
-    fn may_pick(&self, view: View<'_>) -> bool {
-        Kind::BOTH.iter().any(|&kind| view.running(kind) > 0)
-    }
-
-    fn pick(&mut self, offer: &Offer<'_, '_>, kind: Kind) -> Option<TaskId> {
-        first_of_jobs(offer.view(), kind, |job| self.pick_of(offer, (job, kind)))
+    /// The one nearest to its data.
+    fn choose(&self, offer: &Offer<'_, '_>, kind: Kind, slow: impl Iterator<Item = TaskId>) -> Option<TaskId> {
+        match kind {
+            Kind::Map => slow.min_by_key(|&task| (offer.level(task), task)),
+            Kind::Reduce => slow.min(),
+        }
     }
 }
 

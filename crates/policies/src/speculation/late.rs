@@ -10,14 +10,14 @@
 //! the scores of all its attempts of the kind that run or have succeeded since the replay began; a node that had none has no
 //! speed. Jobs are asked in the order of submission. Where the data lies does not matter.
 
-use resched_sim::hadoop::{AttemptEnd, Kind, Offer, View};
-use resched_sim::{JobId, Ms, NodeId, TaskId};
-use resched_trace::model::Outcome;
+use resched_sim::hadoop::{AttemptEnd, Kind, View};
+use resched_sim::{JobId, Ms, NodeId};
 
+use super::MIN_RUN;
 use super::node_tally::NodeTally;
-use super::running::{Running, SlowTasks, list_running, longest_first};
-use super::{MIN_RUN, Speculator, first_of_jobs};
-use crate::parts::by_job::ByJob;
+use super::running::{Running, longest_first};
+use super::when_asked::{Judge, WhenAsked};
+use crate::parts::by_id::ByJob;
 use crate::parts::statistics::{nearest_rank, percentile, whole_share};
 use crate::parts::task_progress::{StageWeights, progress_rate};
 use crate::registry::{Parameter, SpeculatorInfo, Values};
@@ -57,7 +57,7 @@ pub(crate) const INFO: SpeculatorInfo = SpeculatorInfo {
     build: |values| Ok(Late::new(values).into()),
 };
 
-/// The speculator.
+/// How it judges.
 #[derive(Debug)]
 pub struct Late {
     cap: f64,
@@ -65,55 +65,33 @@ pub struct Late {
     slow_task: f64,
     min_run: Ms,
     /// The rates of the tasks that succeeded, ascending.
-    succeeded: ByJob<Vec<f64>>,
+    succeeded: ByJob<[Vec<f64>; 2]>,
     /// The scores of those that succeeded, by node: 1 each.
     done_on: [NodeTally; 2],
-    slow_tasks: SlowTasks,
     rates: Vec<f64>,
     scores: NodeTally,
     speeds: Vec<f64>,
 }
 
 impl Late {
-    fn new(values: &Values) -> Self {
-        Self {
+    fn new(values: &Values) -> WhenAsked<Self> {
+        WhenAsked::new(Self {
             cap: values.number("cap"),
             slow_node: values.number("slow_node"),
             slow_task: values.number("slow_task"),
             min_run: values.integer("min_run"),
             succeeded: ByJob::default(),
             done_on: Default::default(),
-            slow_tasks: SlowTasks::default(),
             rates: Vec::new(),
             scores: NodeTally::default(),
             speeds: Vec::new(),
-        }
-    }
-
-    fn has_room(&self, view: View<'_>, kind: Kind) -> bool {
-        view.backups(kind) < whole_share(self.cap, view.slots(kind))
-    }
-
-    /// The slow task of a job that the node that calls should run, too.
-    fn pick_of(&mut self, offer: &Offer<'_, '_>, of: (JobId, Kind)) -> Option<TaskId> {
-        let (weights, min_run) = (StageWeights::fixed(of.1), self.min_run);
-        let succeeded = self.succeeded.get(of.0, of.1).map_or(&[][..], Vec::as_slice);
-        let judge = |list: &mut Vec<Running>| {
-            list_running(offer.view(), of, |_| weights, list);
-            self.rates.clear();
-            self.rates.extend(list.iter().map(Running::rate));
-            self.rates.sort_unstable_by(f64::total_cmp);
-            let slow = |task: &Running| is_below([&self.rates, succeeded], self.slow_task, task.rate());
-            list.retain(|task| task.can_be_backed_up(min_run) && slow(task));
-            longest_first(list);
-        };
-        self.slow_tasks.of(offer, of, judge).next()
+        })
     }
 
     /// Whether a node has done less than most.
     fn is_slow(&mut self, view: View<'_>, node: NodeId, kind: Kind) -> bool {
         let weights = StageWeights::fixed(kind);
-        self.scores.clone_from(&self.done_on[kind as usize]);
+        self.scores.clone_from(&self.done_on[kind.index()]);
         for &job in view.jobs() {
             for run in view.runs(job, kind) {
                 self.scores.add(run.node, weights.score_of(&view.progress(&run)));
@@ -134,32 +112,34 @@ fn is_below(lists: [&[f64]; 2], percentile: f64, value: f64) -> bool {
     up_to_it < nearest_rank(count, percentile)
 }
 
-impl Speculator for Late {
-    fn task_finished(&mut self, ended: &AttemptEnd, _view: View<'_>) {
-        if ended.outcome == Outcome::Success {
-            let rate = progress_rate(1.0, ended.finish - ended.start);
-            let rates = self.succeeded.get_mut(ended.job, ended.kind);
-            rates.insert(rates.partition_point(|other| *other < rate), rate);
-            self.done_on[ended.kind as usize].add(ended.node, 1.0);
-        }
+impl Judge for Late {
+    fn has_room(&self, view: View<'_>, kind: Kind) -> bool {
+        view.backups(kind) < whole_share(self.cap, view.slots(kind))
+    }
+
+    fn keep_slow(&mut self, _view: View<'_>, (job, kind): (JobId, Kind), running: &mut Vec<Running>) {
+        self.rates.clear();
+        self.rates.extend(running.iter().map(Running::rate));
+        self.rates.sort_unstable_by(f64::total_cmp);
+        let succeeded = &self.succeeded[job][kind.index()];
+        let slow = |task: &Running| is_below([&self.rates, succeeded], self.slow_task, task.rate());
+        running.retain(|task| task.can_be_backed_up(self.min_run) && slow(task));
+        longest_first(running);
+    }
+
+    fn may_serve(&mut self, view: View<'_>, node: NodeId, kind: Kind) -> bool {
+        !self.is_slow(view, node, kind)
+    }
+
+    fn task_succeeded(&mut self, ended: &AttemptEnd) {
+        let rate = progress_rate(1.0, ended.finish - ended.start);
+        let rates = &mut self.succeeded[ended.job][ended.kind.index()];
+        rates.insert(rates.partition_point(|other| *other < rate), rate);
+        self.done_on[ended.kind.index()].add(ended.node, 1.0);
     }
 
     fn job_finished(&mut self, job: JobId, _view: View<'_>) {
-        self.succeeded.remove(job);
-        self.slow_tasks.remove(job);
-    }
-
-    fn may_pick(&self, view: View<'_>) -> bool {
-        Kind::BOTH.iter().any(|&kind| view.running(kind) > 0 && self.has_room(view, kind))
-    }
-
-    fn pick(&mut self, offer: &Offer<'_, '_>, kind: Kind) -> Option<TaskId> {
-        let (view, node) = (offer.view(), offer.node());
-        if !self.has_room(view, kind) {
-            return None;
-        }
-        let task = first_of_jobs(view, kind, |job| self.pick_of(offer, (job, kind)))?;
-        (!self.is_slow(view, node, kind)).then_some(task)
+        self.succeeded.take(job);
     }
 }
 

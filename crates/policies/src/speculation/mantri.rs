@@ -17,7 +17,7 @@ use resched_trace::model::Outcome;
 
 use super::Speculator;
 use super::requests::Requests;
-use crate::parts::by_job::ByJob;
+use crate::parts::by_id::{ByJob, ByTask};
 use crate::parts::task_progress::{StageWeights, time_to_end};
 use crate::registry::{Parameter, SpeculatorInfo, Values};
 
@@ -60,9 +60,9 @@ pub struct Mantri {
     restarts: u32,
     delta: Ms,
     samples: usize,
-    new_times: ByJob<NewTimes>,
-    /// What it did about each task, by id.
-    tasks: Vec<Done>,
+    new_times: ByJob<[NewTimes; 2]>,
+    /// What it did about each task.
+    tasks: ByTask<Done>,
     requests: Requests,
     list: Vec<Copy>,
     wanted: Vec<(f64, TaskId)>,
@@ -121,7 +121,7 @@ impl Mantri {
             delta: values.integer("delta"),
             samples: values.integer("samples") as usize,
             new_times: ByJob::default(),
-            tasks: Vec::new(),
+            tasks: ByTask::default(),
             requests: Requests::default(),
             list: Vec::new(),
             wanted: Vec::new(),
@@ -130,7 +130,7 @@ impl Mantri {
 
     /// How long new copies take, once enough is known of it.
     fn known(&self, (job, kind): (JobId, Kind)) -> Option<&NewTimes> {
-        self.new_times.get(job, kind).filter(|known| known.times.len() >= self.samples)
+        Some(&self.new_times[job][kind.index()]).filter(|known| known.times.len() >= self.samples)
     }
 
     /// Kills copies of a job that do not pay (the slower ones of several, and lone ones that should start anew), and asks for
@@ -160,7 +160,7 @@ impl Mantri {
 
     /// Whether another copy of a task is likely to pay.
     fn pays(&self, of: (JobId, Kind), task: TaskId, remaining: f64, copies: u32) -> bool {
-        let duplicates = self.tasks.get(task.index()).map_or(0, |done| done.duplicates);
+        let duplicates = self.tasks[task].duplicates;
         let saving = self.known(of).map_or(0.0, |known| known.saving(remaining, copies));
         duplicates + 1 < self.copies && saving > self.probability
     }
@@ -168,15 +168,10 @@ impl Mantri {
     /// Whether a task may be killed to start anew; counts it if so.
     fn may_restart(&mut self, task: TaskId) -> bool {
         let most = self.restarts;
-        let done = self.done_about(task);
+        let done = &mut self.tasks[task];
         let may = done.restarts < most;
         done.restarts += u32::from(may);
         may
-    }
-
-    fn done_about(&mut self, task: TaskId) -> &mut Done {
-        self.tasks.resize(self.tasks.len().max(task.index() + 1), Done::default());
-        &mut self.tasks[task.index()]
     }
 }
 
@@ -196,18 +191,18 @@ fn list_copies(view: View<'_>, (job, kind): (JobId, Kind), list: &mut Vec<Copy>)
 
 impl Speculator for Mantri {
     fn task_started(&mut self, started: &RunView, _view: View<'_>) {
-        self.done_about(started.task).duplicates += u32::from(started.backup);
+        self.tasks[started.task].duplicates += u32::from(started.backup);
     }
 
     fn task_finished(&mut self, ended: &AttemptEnd, _view: View<'_>) {
         if ended.outcome == Outcome::Success {
-            self.new_times.get_mut(ended.job, ended.kind).add((ended.finish - ended.start) as f64);
+            self.new_times[ended.job][ended.kind.index()].add((ended.finish - ended.start) as f64);
         }
         self.requests.remove(ended.task, ended.kind);
     }
 
     fn job_finished(&mut self, job: JobId, view: View<'_>) {
-        self.new_times.remove(job);
+        self.new_times.take(job);
         self.requests.remove_job(view, job);
     }
 

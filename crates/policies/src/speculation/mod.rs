@@ -16,6 +16,7 @@ mod node_tally;
 mod requests;
 mod running;
 mod samr;
+mod when_asked;
 mod yarn_default;
 
 pub use any::AnySpeculator;
@@ -25,6 +26,7 @@ pub use hadoop_naive::HadoopNaive;
 pub use late::Late;
 pub use mantri::Mantri;
 pub use samr::Samr;
+pub use when_asked::{Judge, WhenAsked};
 pub use yarn_default::YarnDefault;
 
 use resched_sim::hadoop::{AttemptEnd, Container, Kind, Offer, Orders, Policy, RunView, System, View};
@@ -185,14 +187,4 @@ impl Policy for WithSpeculation {
         }
         Ok(())
     }
-}
-
-/// The first job, in the order of submission, that has a task of this kind to back up. Jobs of which a task still waits
-/// have better use for a slot.
-fn first_of_jobs(view: View<'_>, kind: Kind, mut pick: impl FnMut(JobId) -> Option<TaskId>) -> Option<TaskId> {
-    let all_launched = |job: &&JobId| {
-        let job = view.job(**job);
-        job.running(kind) > 0 && job.ready(kind) == 0
-    };
-    view.jobs().iter().filter(all_launched).find_map(|&job| pick(job))
 }

@@ -3,12 +3,12 @@
 use resched_sim::hadoop::{Kind, Offer, RunView, View};
 use resched_sim::{JobId, Ms, NodeId, TaskId};
 
-use crate::parts::by_job::ByJob;
+use crate::parts::by_id::ByJob;
 use crate::parts::task_progress::{StageWeights, progress_rate, time_to_end};
 
 /// A task that runs: how its best attempt does.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Running {
+pub struct Running {
     pub(super) task: TaskId,
     /// How many attempts at it run.
     pub(super) copies: u32,
@@ -39,7 +39,7 @@ impl Running {
 
 /// Lists the running tasks of a job and kind by id. `weights` are those by which a node's attempts are scored. Attempts that
 /// are to be killed do not count. Rates go by the master's clock, so that of an attempt whose node has fallen silent decays.
-pub(super) fn list_running(
+pub(super) fn list(
     view: View<'_>,
     (job, kind): (JobId, Kind),
     weights: impl Fn(NodeId) -> StageWeights,
@@ -72,7 +72,7 @@ pub(super) fn longest_first(list: &mut [Running]) {
 /// The slow tasks of each job. A job is looked at once in a heartbeat interval, because no node reports more often.
 #[derive(Debug, Default)]
 pub(super) struct SlowTasks {
-    jobs: ByJob<Look>,
+    jobs: ByJob<[Look; 2]>,
 }
 
 /// What was found when a job was looked at.
@@ -93,7 +93,7 @@ impl SlowTasks {
         judge: impl FnOnce(&mut Vec<Running>),
     ) -> impl Iterator<Item = TaskId> + 'a {
         let (view, node) = (offer.view(), offer.node());
-        let look = self.jobs.get_mut(job, kind);
+        let look = &mut self.jobs[job][kind.index()];
         if view.now() >= look.next {
             judge(&mut look.slow);
             look.next = view.now() + view.heartbeat_interval();
@@ -108,6 +108,6 @@ impl SlowTasks {
 
     /// Forgets a job that has ended.
     pub(super) fn remove(&mut self, job: JobId) {
-        self.jobs.remove(job);
+        self.jobs.take(job);
     }
 }

@@ -9,14 +9,14 @@
 //! kind that run or succeeded there; one that had none is not slow. At most STrP of the trackers are slow: the slowest. BP
 //! bounds the backups of a kind against all its running attempts. A task is not judged before it has run for a minute.
 
-use resched_sim::hadoop::{AttemptEnd, Kind, Offer, View};
-use resched_sim::{JobId, Ms, NodeId, TaskId};
-use resched_trace::model::Outcome;
+use resched_sim::hadoop::{AttemptEnd, Kind, View};
+use resched_sim::{JobId, Ms, NodeId};
 
+use super::MIN_RUN;
 use super::node_tally::NodeTally;
-use super::running::{Running, SlowTasks, list_running, longest_first};
-use super::{MIN_RUN, Speculator, first_of_jobs};
-use crate::parts::by_job::ByJob;
+use super::running::{Running, longest_first};
+use super::when_asked::{Judge, WhenAsked};
+use crate::parts::by_id::{ByJob, ByNode};
 use crate::parts::statistics::Moments;
 use crate::parts::task_progress::{StageWeights, progress_rate};
 use crate::registry::{Parameter, SpeculatorInfo, Values};
@@ -65,7 +65,7 @@ pub(crate) const INFO: SpeculatorInfo = SpeculatorInfo {
     build: |values| Ok(Samr::new(values).into()),
 };
 
-/// The speculator.
+/// How it judges.
 #[derive(Debug)]
 pub struct Samr {
     slow_task: f64,
@@ -74,37 +74,19 @@ pub struct Samr {
     min_run: Ms,
     learned: Learned,
     /// The rates of the attempts that succeeded.
-    succeeded: ByJob<(Moments, NodeTally)>,
-    slow_tasks: SlowTasks,
+    succeeded: ByJob<[(Moments, NodeTally); 2]>,
 }
 
 impl Samr {
-    fn new(values: &Values) -> Self {
-        Self {
+    fn new(values: &Values) -> WhenAsked<Self> {
+        WhenAsked::new(Self {
             slow_task: values.number("STaC"),
             slow_trackers: SlowTrackers::new(values.number("STrC"), values.number("STrP")),
             backups: values.number("BP"),
             min_run: values.integer("min_run"),
             learned: Learned { history: values.number("HP"), nodes: Default::default() },
             succeeded: ByJob::default(),
-            slow_tasks: SlowTasks::default(),
-        }
-    }
-
-    fn pick_of(&mut self, offer: &Offer<'_, '_>, of: (JobId, Kind)) -> Option<TaskId> {
-        let (view, min_run) = (offer.view(), self.min_run);
-        let weights = |node| self.learned.weights(node, of.1);
-        let succeeded = self.succeeded.get(of.0, of.1);
-        let judge = |list: &mut Vec<Running>| {
-            list_running(view, of, weights, list);
-            let done = succeeded.map(|(rates, _)| *rates).unwrap_or_default();
-            let mean = done.with(list.iter().map(Running::rate)).mean().unwrap_or(0.0);
-            list.retain(|task| task.can_be_backed_up(min_run) && is_slow(task.rate(), mean, self.slow_task));
-            longest_first(list);
-        };
-        let task = self.slow_tasks.of(offer, of, judge).next()?;
-        let nodes = succeeded.map(|(_, nodes)| nodes);
-        (!self.slow_trackers.contain(view, offer.node(), of, nodes, weights)).then_some(task)
+        })
     }
 }
 
@@ -113,21 +95,19 @@ impl Samr {
 struct Learned {
     /// What the old ones count for.
     history: f64,
-    nodes: [Vec<StageWeights>; 2],
+    nodes: [ByNode<Option<StageWeights>>; 2],
 }
 
 impl Learned {
     /// By which weights a node's attempts are scored.
     fn weights(&self, node: NodeId, kind: Kind) -> StageWeights {
-        self.nodes[kind as usize].get(node.index()).copied().unwrap_or(StageWeights::fixed(kind))
+        self.nodes[kind.index()][node].unwrap_or(StageWeights::fixed(kind))
     }
 
     fn learn(&mut self, ended: &AttemptEnd) {
         let Some(observed) = StageWeights::observed(ended) else { return };
         let learned = self.weights(ended.node, ended.kind).mixed(self.history, &observed);
-        let nodes = &mut self.nodes[ended.kind as usize];
-        nodes.resize(nodes.len().max(ended.node.index() + 1), StageWeights::fixed(ended.kind));
-        nodes[ended.node.index()] = learned;
+        self.nodes[ended.kind.index()][ended.node] = Some(learned);
     }
 }
 
@@ -162,13 +142,10 @@ impl SlowTrackers {
         view: View<'_>,
         node: NodeId,
         (job, kind): (JobId, Kind),
-        succeeded: Option<&NodeTally>,
+        succeeded: &NodeTally,
         weights: impl Fn(NodeId) -> StageWeights,
     ) -> bool {
-        match succeeded {
-            Some(succeeded) => self.rates.clone_from(succeeded),
-            None => self.rates = NodeTally::default(),
-        }
+        self.rates.clone_from(succeeded);
         for run in view.runs(job, kind).filter(|run| !run.dying) {
             let score = weights(run.node).score_of(&view.progress(&run));
             self.rates.add(run.node, progress_rate(score, view.now() - run.start));
@@ -180,32 +157,37 @@ impl SlowTrackers {
     }
 }
 
-impl Speculator for Samr {
-    fn task_finished(&mut self, ended: &AttemptEnd, _view: View<'_>) {
-        if ended.outcome == Outcome::Success {
-            self.learned.learn(ended);
-            let rate = progress_rate(1.0, ended.finish - ended.start);
-            let (rates, nodes) = self.succeeded.get_mut(ended.job, ended.kind);
-            rates.add(rate);
-            nodes.add(ended.node, rate);
-        }
+impl Judge for Samr {
+    fn has_room(&self, view: View<'_>, kind: Kind) -> bool {
+        has_room(view, kind, self.backups)
+    }
+
+    fn weights(&self, _view: View<'_>, node: NodeId, (_, kind): (JobId, Kind)) -> StageWeights {
+        self.learned.weights(node, kind)
+    }
+
+    fn keep_slow(&mut self, _view: View<'_>, (job, kind): (JobId, Kind), running: &mut Vec<Running>) {
+        let (done, _) = &self.succeeded[job][kind.index()];
+        let mean = done.with(running.iter().map(Running::rate)).mean().unwrap_or(0.0);
+        running.retain(|task| task.can_be_backed_up(self.min_run) && is_slow(task.rate(), mean, self.slow_task));
+        longest_first(running);
+    }
+
+    fn may_serve_job(&mut self, view: View<'_>, node: NodeId, of: (JobId, Kind)) -> bool {
+        let (_, nodes) = &self.succeeded[of.0][of.1.index()];
+        !self.slow_trackers.contain(view, node, of, nodes, |node| self.learned.weights(node, of.1))
+    }
+
+    fn task_succeeded(&mut self, ended: &AttemptEnd) {
+        self.learned.learn(ended);
+        let rate = progress_rate(1.0, ended.finish - ended.start);
+        let (rates, nodes) = &mut self.succeeded[ended.job][ended.kind.index()];
+        rates.add(rate);
+        nodes.add(ended.node, rate);
     }
 
     fn job_finished(&mut self, job: JobId, _view: View<'_>) {
-        self.succeeded.remove(job);
-        self.slow_tasks.remove(job);
-    }
-
-    fn may_pick(&self, view: View<'_>) -> bool {
-        Kind::BOTH.iter().any(|&kind| has_room(view, kind, self.backups))
-    }
-
-    fn pick(&mut self, offer: &Offer<'_, '_>, kind: Kind) -> Option<TaskId> {
-        let view = offer.view();
-        if !has_room(view, kind, self.backups) {
-            return None;
-        }
-        first_of_jobs(view, kind, |job| self.pick_of(offer, (job, kind)))
+        self.succeeded.take(job);
     }
 }
 

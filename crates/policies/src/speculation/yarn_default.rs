@@ -14,7 +14,7 @@ use resched_trace::model::Outcome;
 
 use super::Speculator;
 use super::requests::Requests;
-use crate::parts::by_job::ByJob;
+use crate::parts::by_id::ByJob;
 use crate::parts::statistics::Moments;
 use crate::parts::task_progress::StageWeights;
 use crate::registry::{Parameter, SpeculatorInfo, Values};
@@ -48,9 +48,9 @@ pub struct YarnDefault {
     retry: Ms,
     pause: Ms,
     /// Run times of the attempts that succeeded, ms.
-    succeeded: ByJob<Moments>,
+    succeeded: ByJob<[Moments; 2]>,
     /// When each job looks again.
-    next_look: Vec<Ms>,
+    next_look: ByJob<Ms>,
     /// What was asked for and has not started.
     requests: Requests,
 }
@@ -61,7 +61,7 @@ impl YarnDefault {
             retry: values.integer("retry"),
             pause: values.integer("pause"),
             succeeded: ByJob::default(),
-            next_look: Vec::new(),
+            next_look: ByJob::default(),
             requests: Requests::default(),
         }
     }
@@ -78,7 +78,7 @@ impl YarnDefault {
         if done < 1.0 || done < LEAST_DONE * tasks || f64::from(own.backups(kind)) >= cap {
             return None;
         }
-        let mean = self.succeeded.get(job, kind).and_then(Moments::mean)?;
+        let mean = self.succeeded[job][kind.index()].mean()?;
         let weights = StageWeights::fixed(kind);
         let started = view.runs(job, kind).filter(|run| !run.dying && run.start < view.now());
         let alone = started.filter(|run| view.live_attempts(run.task) == 1);
@@ -106,13 +106,13 @@ fn value(estimated_end: f64, now: Ms, mean: f64) -> Option<f64> {
 impl Speculator for YarnDefault {
     fn task_finished(&mut self, ended: &AttemptEnd, _view: View<'_>) {
         if ended.outcome == Outcome::Success {
-            self.succeeded.get_mut(ended.job, ended.kind).add((ended.finish - ended.start) as f64);
+            self.succeeded[ended.job][ended.kind.index()].add((ended.finish - ended.start) as f64);
         }
         self.requests.remove(ended.task, ended.kind);
     }
 
     fn job_finished(&mut self, job: JobId, view: View<'_>) {
-        self.succeeded.remove(job);
+        self.succeeded.take(job);
         self.requests.remove_job(view, job);
     }
 
@@ -122,14 +122,13 @@ impl Speculator for YarnDefault {
 
     fn tick(&mut self, view: View<'_>, _orders: &mut Orders) {
         for &job in view.jobs() {
-            self.next_look.resize(self.next_look.len().max(job.index() + 1), 0);
-            if view.now() < self.next_look[job.index()] {
+            if view.now() < self.next_look[job] {
                 continue;
             }
             for kind in Kind::BOTH {
                 if let Some(task) = self.find(view, job, kind) {
                     self.requests.push(task, kind);
-                    self.next_look[job.index()] = view.now() + self.pause;
+                    self.next_look[job] = view.now() + self.pause;
                 }
             }
         }

@@ -20,9 +20,10 @@ use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, Policy, Reach, RunVie
 use resched_sim::{JobId, Ms, Violation};
 use resched_trace::model::Priority;
 
-use crate::queues::capacity::{self as queues, CapacityQueue};
-
+use crate::parts::by_id::ByJob;
 use crate::parts::job_queue::JobQueue;
+use crate::queues::capacity::{CapacityQueue, percentages};
+use crate::queues::file as queues;
 use crate::queues::tree::QueueTree;
 use crate::registry::{Parameter, PolicyInfo, Values};
 use crate::site::Site;
@@ -81,7 +82,7 @@ pub struct Capacity {
     queues: Vec<Queue>,
     /// Where jobs go whose queue does not exist.
     fallback: usize,
-    jobs: Vec<Job>,
+    jobs: ByJob<Job>,
     /// Room for the order of one heartbeat, kept so that it is not made anew each time.
     order: LeafOrder,
 }
@@ -166,17 +167,17 @@ impl Queue {
 
     /// What part of its guarantee it uses; a queue without any counts as full.
     fn used(&self, kind: Kind) -> f64 {
-        match self.capacity[kind as usize] {
+        match self.capacity[kind.index()] {
             0 => 1.0,
-            capacity => f64::from(self.occupied[kind as usize]) / f64::from(capacity),
+            capacity => f64::from(self.occupied[kind.index()]) / f64::from(capacity),
         }
     }
 
     /// Whether a user holds all the slots that he may while others compete.
     fn is_over_limit(&self, user: usize, kind: Kind) -> bool {
-        let (capacity, occupied) = (self.capacity[kind as usize], self.occupied[kind as usize]);
+        let (capacity, occupied) = (self.capacity[kind.index()], self.occupied[kind.index()]);
         let limit = user_limit(capacity, occupied, self.active_users, self.minimum_user_limit);
-        u64::from(self.users[user].occupied[kind as usize]) >= limit
+        u64::from(self.users[user].occupied[kind.index()]) >= limit
     }
 }
 
@@ -198,7 +199,7 @@ impl Capacity {
     }
 
     fn with(rules: Rules, tree: QueueTree<CapacityQueue>) -> Result<Self, String> {
-        let percentages = queues::percentages(&tree)?;
+        let percentages = percentages(&tree)?;
         let by_name = |places: &mut Vec<usize>| places.sort_by(|&a, &b| tree.get(a).name.cmp(&tree.get(b).name));
         let queues = tree.queues().iter().map(|queue| {
             let mut ranked = queue.children.clone();
@@ -216,7 +217,7 @@ impl Capacity {
         by_name(&mut leaves);
         let default = leaves.iter().copied().find(|&leaf| tree.get(leaf).name == queues::DEFAULT_QUEUE);
         let fallback = default.or(leaves.first().copied()).unwrap_or(QueueTree::<CapacityQueue>::ROOT);
-        let (jobs, order) = (Vec::new(), LeafOrder::default());
+        let (jobs, order) = (ByJob::default(), LeafOrder::default());
         Ok(Self { rules, tree, percentages, slots: [0; 2], queues, fallback, jobs, order })
     }
 
@@ -231,7 +232,7 @@ impl Capacity {
 
     /// When a job was initialised, ms: the poll that chose it.
     pub fn initialised(&self, job: JobId) -> Option<Ms> {
-        self.jobs.get(job.index())?.initialised
+        self.jobs[job].initialised
     }
 
     /// Turns the percentages into slots, each queue's of its parent's, if the cluster has changed.
@@ -262,13 +263,13 @@ impl Capacity {
     /// Chooses the jobs of a queue that are initialised now (oracle F6).
     fn initialise(&mut self, leaf: usize, view: View<'_>) {
         let queue = &mut self.queues[leaf];
-        queue.waiting.retain(|job| self.jobs[job.index()].initialised.is_none() || !has_launched(view, job));
+        queue.waiting.retain(|job| self.jobs[job].initialised.is_none() || !has_launched(view, job));
         queue.users.iter_mut().for_each(|user| user.counted = 0);
         let most_users = 100 / queue.minimum_user_limit + self.rules.extra_users;
         let most_jobs = u64::from(most_users) * u64::from(queue.jobs_per_user);
         let (mut users, mut jobs) = (0, 0);
         for job in queue.waiting.iter() {
-            let state = &mut self.jobs[job.index()];
+            let state = &mut self.jobs[job];
             let user = &mut queue.users[state.user];
             let (new, known) = (state.initialised.is_none(), user.counted > 0);
             let fits = if known { user.counted < queue.jobs_per_user } else { users < most_users };
@@ -315,8 +316,8 @@ impl Capacity {
     /// Whether a queue may get another slot of a kind at all.
     fn may_grow(&self, leaf: usize, kind: Kind) -> bool {
         let queue = &self.queues[leaf];
-        let room = |(of, most): (usize, u32)| self.queues[of].occupied[kind as usize] < most;
-        queue.capacity[kind as usize] > 0 && queue.limit[kind as usize].is_none_or(room)
+        let room = |(of, most): (usize, u32)| self.queues[of].occupied[kind.index()] < most;
+        queue.capacity[kind.index()] > 0 && queue.limit[kind.index()].is_none_or(room)
     }
 
     /// Launches one task of a kind from the first queue and job that gives one.
@@ -341,7 +342,7 @@ impl Capacity {
         for over_limit in [false, true] {
             for job in queue.running.iter() {
                 let ready = offer.view().job(job).ready(kind) > 0;
-                if !ready || queue.is_over_limit(self.jobs[job.index()].user, kind) != over_limit {
+                if !ready || queue.is_over_limit(self.jobs[job].user, kind) != over_limit {
                     continue;
                 }
                 let launched = match kind {
@@ -360,19 +361,19 @@ impl Capacity {
 
     /// A job holds one slot more.
     fn occupy(&mut self, job: JobId, kind: Kind) {
-        let Job { queue: leaf, user, .. } = self.jobs[job.index()];
-        self.queues[leaf].users[user].occupied[kind as usize] += 1;
+        let Job { queue: leaf, user, .. } = self.jobs[job];
+        self.queues[leaf].users[user].occupied[kind.index()] += 1;
         for place in self.tree.with_ancestors(leaf) {
-            self.queues[place].occupied[kind as usize] += 1;
+            self.queues[place].occupied[kind.index()] += 1;
         }
     }
 
     /// A job holds so many slots less.
     fn vacate(&mut self, job: JobId, kind: Kind, slots: u32) {
-        let Job { queue: leaf, user, .. } = self.jobs[job.index()];
-        self.queues[leaf].users[user].occupied[kind as usize] -= slots;
+        let Job { queue: leaf, user, .. } = self.jobs[job];
+        self.queues[leaf].users[user].occupied[kind.index()] -= slots;
         for place in self.tree.with_ancestors(leaf) {
-            self.queues[place].occupied[kind as usize] -= slots;
+            self.queues[place].occupied[kind.index()] -= slots;
         }
     }
 }
@@ -385,8 +386,7 @@ impl Policy for Capacity {
         queue.active_users += u32::from(queue.users[user].jobs == 0);
         queue.users[user].jobs += 1;
         queue.waiting.insert_as(job, queue.priority(view, job));
-        self.jobs.resize(self.jobs.len().max(job.index() + 1), Job::default());
-        self.jobs[job.index()] = Job { queue: leaf, user, initialised: None };
+        self.jobs[job] = Job { queue: leaf, user, initialised: None };
     }
 
     fn job_finished(&mut self, job: JobId, view: View<'_>) {
@@ -394,7 +394,7 @@ impl Policy for Capacity {
         for kind in Kind::BOTH {
             self.vacate(job, kind, view.job(job).running(kind));
         }
-        let Job { queue: leaf, user, .. } = self.jobs[job.index()];
+        let Job { queue: leaf, user, .. } = self.jobs[job];
         let queue = &mut self.queues[leaf];
         queue.users[user].jobs -= 1;
         queue.active_users -= u32::from(queue.users[user].jobs == 0);
@@ -606,7 +606,7 @@ mod tests {
         let replayed =
             replay(&workload, &cluster, ("capacity", &mut policy), &Options::default(), &mut (), &mut |_| {});
         assert_eq!(replayed.unwrap().jobs, 4);
-        let initialised: Vec<Ms> = policy.jobs.iter().filter_map(|job| job.initialised).collect();
+        let initialised: Vec<Ms> = policy.jobs.values().iter().filter_map(|job| job.initialised).collect();
         // A map takes 300 s away from its data, so the first of Ann's starts at 306,010.
         assert_eq!(initialised, [5_010, 5_010, 5_010, 310_010]);
     }

@@ -13,6 +13,7 @@
 use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, View};
 use resched_sim::{JobId, Ms, Violation};
 
+use crate::parts::by_id::ByJob;
 use crate::parts::job_times::{JobTimes, Source};
 use crate::parts::launch_first::launch_first;
 use crate::parts::profile::{Profile, Stage};
@@ -54,7 +55,7 @@ pub struct Aria {
     learns: bool,
     logged: JobTimes,
     learnt: JobTimes,
-    jobs: Vec<Job>,
+    jobs: ByJob<Job>,
     order: Vec<JobId>,
 }
 
@@ -75,7 +76,7 @@ impl Aria {
             learns: Source::named(values.text("profile")) == Source::Learnt,
             logged: JobTimes::new(Source::Logged),
             learnt: JobTimes::new(Source::Learnt),
-            jobs: Vec::new(),
+            jobs: ByJob::default(),
             order: Vec::new(),
         }
     }
@@ -84,10 +85,10 @@ impl Aria {
     fn allocate(&mut self, job: JobId, view: View<'_>) {
         let times = if self.learns { &self.learnt } else { &self.logged };
         let profile = times.profile(job, |kind| view.job(job).desired(kind));
-        let own = &mut self.jobs[job.index()];
+        let own = &mut self.jobs[job];
         let least = least_slots(&profile, self.bound, (own.deadline - view.job(job).submit()) as f64);
         own.slots = Kind::BOTH.map(|kind| match least {
-            Some(least) if self.least && (times.knows(job, kind) || !self.learns) => least[kind as usize],
+            Some(least) if self.least && (times.knows(job, kind) || !self.learns) => least[kind.index()],
             _ => u32::MAX,
         });
     }
@@ -103,11 +104,10 @@ impl Policy for Aria {
         self.learnt.job_submitted(job, view);
         let profile = self.logged.profile(job, |kind| view.job(job).desired(kind));
         let deadline = profile.deadline(view.job(job).submit(), self.factor, |kind| view.slots(kind));
-        self.jobs.resize(self.jobs.len().max(job.index() + 1), Job::default());
-        self.jobs[job.index()].deadline = deadline;
+        self.jobs[job].deadline = deadline;
         self.allocate(job, view);
         let jobs = &self.jobs;
-        let place = self.order.partition_point(|&other| (jobs[other.index()].deadline, other) < (deadline, job));
+        let place = self.order.partition_point(|&other| (jobs[other].deadline, other) < (deadline, job));
         self.order.insert(place, job);
     }
 
@@ -125,8 +125,7 @@ impl Policy for Aria {
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         for kind in Kind::BOTH {
             let jobs = &self.jobs;
-            let within =
-                |job: JobId, view: View<'_>| view.job(job).running(kind) < jobs[job.index()].slots[kind as usize];
+            let within = |job: JobId, view: View<'_>| view.job(job).running(kind) < jobs[job].slots[kind.index()];
             while launch_first(offer, kind, &self.order, within)? {}
             while self.spare && launch_first(offer, kind, &self.order, |_, _| true)? {}
         }

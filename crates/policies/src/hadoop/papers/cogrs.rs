@@ -18,6 +18,7 @@
 use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, View};
 use resched_sim::{JobId, NodeId, Violation};
 
+use crate::parts::by_id::ByJob;
 use crate::parts::equal_order::{equal_order, launch_maps};
 use crate::registry::{Parameter, PolicyInfo, Values};
 
@@ -43,7 +44,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
 pub struct CoGrs {
     /// `None`: as many as there are nodes.
     declines: Option<u32>,
-    jobs: Vec<Gravity>,
+    jobs: ByJob<Gravity>,
     heartbeats: u64,
     order: Vec<JobId>,
 }
@@ -97,7 +98,7 @@ impl Gravity {
 impl CoGrs {
     fn new(values: &Values) -> Self {
         let declines = u32::try_from(values.integer("declines")).ok();
-        Self { declines, jobs: Vec::new(), heartbeats: 0, order: Vec::new() }
+        Self { declines, jobs: ByJob::default(), heartbeats: 0, order: Vec::new() }
     }
 
     /// The first job that accepts the node runs a reduce there. Returns whether there was one.
@@ -105,7 +106,7 @@ impl CoGrs {
         equal_order(offer.view(), Kind::Reduce, &mut self.order);
         let declines = self.declines.unwrap_or(offer.view().live_nodes() as u32);
         for &job in &self.order {
-            let gravity = &mut self.jobs[job.index()];
+            let gravity = &mut self.jobs[job];
             gravity.weigh(job, offer.view());
             if gravity.accepts(offer.node(), declines, offer.view()) && offer.launch_reduce(job)? {
                 gravity.declined = gravity.declined.min(declines);
@@ -121,22 +122,18 @@ impl CoGrs {
 }
 
 impl Policy for CoGrs {
-    fn job_submitted(&mut self, job: JobId, _view: View<'_>) {
-        self.jobs.resize_with(self.jobs.len().max(job.index() + 1), Gravity::default);
-    }
-
     fn job_finished(&mut self, job: JobId, _view: View<'_>) {
-        self.jobs[job.index()] = Gravity::default();
+        self.jobs.take(job);
     }
 
     fn task_finished(&mut self, ended: &AttemptEnd, _view: View<'_>) {
         if ended.kind == Kind::Map {
-            self.jobs[ended.job.index()].costs.clear();
+            self.jobs[ended.job].costs.clear();
         }
     }
 
     fn node_lost(&mut self, _node: NodeId, view: View<'_>) {
-        view.jobs().iter().for_each(|job| self.jobs[job.index()].costs.clear());
+        view.jobs().iter().for_each(|&job| self.jobs[job].costs.clear());
     }
 
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {

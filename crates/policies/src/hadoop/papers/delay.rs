@@ -11,6 +11,7 @@ use resched_sim::hadoop::{Kind, Offer, Policy, Reach, View};
 use resched_sim::{JobId, Violation};
 use resched_trace::model::Locality;
 
+use crate::parts::by_id::ByJob;
 use crate::parts::delay_formulas::skips_for;
 use crate::parts::equal_order::{equal_order, launch_reduces};
 use crate::registry::{Parameter, PolicyInfo, Values};
@@ -48,7 +49,7 @@ pub struct Delay {
     skips_allowed: u32,
     lambda: f64,
     replication: u32,
-    jobs: Vec<Skips>,
+    jobs: ByJob<Skips>,
     heartbeats: u64,
     order: Vec<JobId>,
 }
@@ -68,7 +69,7 @@ impl Delay {
             skips_allowed: values.integer("D") as u32,
             lambda: values.number("lambda"),
             replication: values.integer("replication") as u32,
-            jobs: Vec::new(),
+            jobs: ByJob::default(),
             heartbeats: 0,
             order: Vec::new(),
         }
@@ -78,7 +79,7 @@ impl Delay {
     fn launch_map(&mut self, offer: &mut Offer<'_, '_>) -> Result<bool, Violation> {
         equal_order(offer.view(), Kind::Map, &mut self.order);
         for &job in &self.order {
-            let skips = &mut self.jobs[job.index()];
+            let skips = &mut self.jobs[job];
             let anywhere = skips.count >= skips.allowed || offer.view().job(job).has_unplaced_maps();
             let level = offer.launch_map(job, if anywhere { Reach::Any } else { Reach::Node })?;
             match level {
@@ -107,8 +108,7 @@ impl Policy for Delay {
         } else {
             self.skips_allowed
         };
-        self.jobs.resize(self.jobs.len().max(job.index() + 1), Skips::default());
-        self.jobs[job.index()].allowed = allowed;
+        self.jobs[job].allowed = allowed;
     }
 
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {

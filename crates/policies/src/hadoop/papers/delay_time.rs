@@ -64,10 +64,6 @@ impl DelayTime {
 }
 
 impl Policy for DelayTime {
-    fn job_submitted(&mut self, job: JobId, _view: View<'_>) {
-        self.jobs.add(job);
-    }
-
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         if offer.free(Kind::Map) > 0 {
             let view = offer.view();

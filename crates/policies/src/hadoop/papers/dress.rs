@@ -20,6 +20,7 @@ use resched_sim::hadoop::{
 use resched_sim::{JobId, Ms, NodeId, Resources, Violation};
 
 use crate::hadoop::yarn::capacity::{Partitions, YarnCapacity, all_containers};
+use crate::parts::by_id::{ByJob, ByTask};
 use crate::parts::dress::delta::{Category, DeltaRules, LARGE, SMALL};
 use crate::parts::dress::parameters;
 use crate::parts::dress::phases::{Counted, PhaseRules, Phases, ReleaseMode, Start};
@@ -84,10 +85,9 @@ pub struct Dress {
     rules: PhaseRules,
     release: ReleaseMode,
     tick: Ms,
-    /// By job.
-    phases: Vec<Phases>,
-    /// By task: the start of its container, once it was reported to run.
-    starts: Vec<Option<Start>>,
+    phases: ByJob<Phases>,
+    /// The start of each task's container, once it was reported to run.
+    starts: ByTask<Option<Start>>,
     /// Room for the pending demands of both categories.
     categories: [Category; 2],
 }
@@ -122,8 +122,8 @@ impl Dress {
                 _ => ReleaseMode::Observed,
             },
             tick: values.integer("tick"),
-            phases: Vec::new(),
-            starts: Vec::new(),
+            phases: ByJob::default(),
+            starts: ByTask::default(),
             categories: Default::default(),
         })
     }
@@ -144,7 +144,7 @@ impl Dress {
         let Some(partitions) = self.capacity.partitions() else { return };
         for &job in view.jobs() {
             let waits = Kind::BOTH.iter().any(|&kind| view.job(job).waiting(kind) > 0);
-            let phases = &mut self.phases[job.index()];
+            let phases = &mut self.phases[job];
             phases.tick(view.now(), waits, &self.rules);
             let category = &mut self.categories[partitions.of(job)];
             category.releases += phases.releases(view.now(), self.tick, self.release);
@@ -228,14 +228,13 @@ impl Policy for Dress {
         if let Some(partitions) = self.capacity.partitions() {
             partitions.put(job, category);
         }
-        self.phases.resize_with(self.phases.len().max(job.index() + 1), Phases::default);
         self.untold.push(job);
         self.keep();
         self.capacity.job_submitted(job, view);
     }
 
     fn job_finished(&mut self, job: JobId, view: View<'_>) {
-        self.phases[job.index()] = Phases::default();
+        self.phases.take(job);
         self.capacity.job_finished(job, view);
     }
 
@@ -249,13 +248,12 @@ impl Policy for Dress {
 
     fn container_changed(&mut self, container: &Container, view: View<'_>) {
         self.capacity.container_changed(container, view);
-        let Some(task) = container.task.map(|task| task.index()) else { return };
-        self.starts.resize(self.starts.len().max(task + 1), None);
-        let phases = &mut self.phases[container.job.index()];
+        let Some(task) = container.task else { return };
+        let phases = &mut self.phases[container.job];
         match container.state {
             ContainerState::Running => self.starts[task] = Some(phases.start(view.now())),
             ContainerState::Completed => {
-                if let Some(start) = self.starts[task].take() {
+                if let Some(start) = self.starts.take(task) {
                     phases.end(start, view.now());
                 }
             }

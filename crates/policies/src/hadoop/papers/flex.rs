@@ -18,6 +18,7 @@ use std::collections::BinaryHeap;
 use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, View};
 use resched_sim::{JobId, Ms, NodeId, TaskId, Violation};
 
+use crate::parts::by_id::ByJob;
 use crate::parts::fair_share::priority_weight;
 use crate::parts::job_times::{JobTimes, Source};
 use crate::parts::launch_first::{can_launch, launch_first};
@@ -66,7 +67,7 @@ pub struct Flex {
     times: JobTimes,
     source: Source,
     logged: JobTimes,
-    jobs: Vec<Job>,
+    jobs: ByJob<Job>,
     /// The active jobs in the order of the metric.
     order: Vec<JobId>,
     /// The same, those that are farthest below their targets first.
@@ -188,7 +189,7 @@ impl Flex {
             times: JobTimes::new(source),
             source,
             logged: JobTimes::new(Source::Logged),
-            jobs: Vec::new(),
+            jobs: ByJob::default(),
             order: Vec::new(),
             asked: Vec::new(),
             stale: false,
@@ -205,8 +206,8 @@ impl Flex {
             let demand = |&job: &JobId| view.job(job).ready(kind) + view.job(job).running(kind);
             let demands: Vec<u32> = self.order.iter().map(demand).collect();
             let targets = layers(&demands, view.slots(kind), self.min_slots, self.max_slots);
-            for (job, target) in self.order.iter().zip(targets) {
-                self.jobs[job.index()].target[kind as usize] = target;
+            for (&job, target) in self.order.iter().zip(targets) {
+                self.jobs[job].target[kind.index()] = target;
             }
         }
     }
@@ -222,7 +223,7 @@ impl Flex {
             Metric::Stretch => 1.0 / alone(&profile(&|kind| own.desired(kind))).max(1.0),
             _ => 1.0,
         };
-        Ranked { job, work: left.work(), length: alone(&left), weight, deadline: self.jobs[job.index()].deadline }
+        Ranked { job, work: left.work(), length: alone(&left), weight, deadline: self.jobs[job].deadline }
     }
 }
 
@@ -235,9 +236,8 @@ impl Policy for Flex {
         self.times.job_submitted(job, view);
         self.logged.job_submitted(job, view);
         let profile = self.logged.profile(job, |kind| view.job(job).desired(kind));
-        self.jobs.resize(self.jobs.len().max(job.index() + 1), Job::default());
         let deadline = profile.deadline(view.job(job).submit(), self.factor, |kind| view.slots(kind));
-        self.jobs[job.index()].deadline = deadline;
+        self.jobs[job].deadline = deadline;
         self.stale = true;
     }
 
@@ -268,9 +268,8 @@ impl Policy for Flex {
         for kind in Kind::BOTH {
             loop {
                 let (jobs, view) = (&self.jobs, offer.view());
-                let missing = |job: JobId| {
-                    i64::from(jobs[job.index()].target[kind as usize]) - i64::from(view.job(job).running(kind))
-                };
+                let missing =
+                    |job: JobId| i64::from(jobs[job].target[kind.index()]) - i64::from(view.job(job).running(kind));
                 self.asked.clone_from(&self.order);
                 self.asked.sort_by_key(|&job| -missing(job).max(0));
                 if !launch_first(offer, kind, &self.asked, |_, _| true)? {

@@ -12,6 +12,7 @@ use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, View};
 use resched_sim::{JobId, Ms, TaskId, Violation};
 use resched_trace::model::Outcome;
 
+use crate::parts::by_id::{ByJob, ByTask};
 use crate::parts::launch_first::launch_first;
 use crate::registry::{Parameter, PolicyInfo, Values};
 
@@ -34,9 +35,9 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
 pub struct Srpt {
     counts_down: bool,
     /// The work of each job, ms.
-    work: Vec<Ms>,
+    work: ByJob<Ms>,
     /// Which tasks it no longer counts.
-    ended: Vec<bool>,
+    ended: ByTask<bool>,
     order: Vec<JobId>,
 }
 
@@ -44,8 +45,8 @@ impl Srpt {
     fn new(values: &Values) -> Self {
         Self {
             counts_down: values.text("order") == "remaining",
-            work: Vec::new(),
-            ended: Vec::new(),
+            work: ByJob::default(),
+            ended: ByTask::default(),
             order: Vec::new(),
         }
     }
@@ -54,10 +55,9 @@ impl Srpt {
 impl Srpt {
     /// Counts a task, or counts it no longer.
     fn count(&mut self, task: TaskId, counts: bool, view: View<'_>) {
-        self.ended.resize(self.ended.len().max(task.index() + 1), false);
-        if std::mem::replace(&mut self.ended[task.index()], !counts) == counts {
+        if std::mem::replace(&mut self.ended[task], !counts) == counts {
             let time = view.oracle().and_then(|oracle| oracle.run_time(task)).unwrap_or(0);
-            self.work[view.job_of(task).index()] += if counts { time } else { -time };
+            self.work[view.job_of(task)] += if counts { time } else { -time };
         }
     }
 }
@@ -71,8 +71,7 @@ impl Policy for Srpt {
         let oracle = view.oracle();
         let times =
             Kind::BOTH.into_iter().flat_map(|kind| oracle.into_iter().flat_map(move |o| o.run_times(job, kind)));
-        self.work.resize(self.work.len().max(job.index() + 1), 0);
-        self.work[job.index()] = times.flatten().fold(0, Ms::saturating_add);
+        self.work[job] = times.flatten().fold(0, Ms::saturating_add);
     }
 
     fn task_finished(&mut self, ended: &AttemptEnd, view: View<'_>) {
@@ -89,7 +88,7 @@ impl Policy for Srpt {
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         self.order.clear();
         self.order.extend_from_slice(offer.view().jobs());
-        self.order.sort_by_key(|&job| (self.work[job.index()], job));
+        self.order.sort_by_key(|&job| (self.work[job], job));
         for kind in Kind::BOTH {
             while launch_first(offer, kind, &self.order, |_, _| true)? {}
         }

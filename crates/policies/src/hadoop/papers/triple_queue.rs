@@ -31,6 +31,7 @@ use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, Reach, View};
 use resched_sim::{JobId, Ms, NodeId, Violation};
 use resched_trace::model::Outcome;
 
+use crate::parts::by_id::ByJob;
 use crate::parts::job_queue::JobQueue;
 use crate::parts::predict::{Class, MapLoad, classify, shuffle_in};
 use crate::registry::{Parameter, PolicyInfo, Values};
@@ -104,7 +105,7 @@ pub struct TripleQueue {
     settings: Settings,
     /// By [`Queue`].
     queues: [JobQueue; 3],
-    jobs: Vec<JobState>,
+    jobs: ByJob<JobState>,
     /// Tasks on the node that calls, by [`Queue`] and kind.
     running: [[u32; 2]; 3],
     /// Times of the maps that the IO queue finished last, the latest at the back, ms.
@@ -317,7 +318,7 @@ impl TripleQueue {
         Self {
             settings,
             queues: Default::default(),
-            jobs: Vec::new(),
+            jobs: ByJob::default(),
             running: Default::default(),
             io_maps: VecDeque::new(),
             window: values.integer("mtct_window") as usize,
@@ -335,14 +336,14 @@ impl TripleQueue {
     fn put(&mut self, job: JobId, queue: Queue, view: View<'_>) {
         self.take_out(job);
         self.queues[queue as usize].insert(job, view);
-        self.jobs[job.index()].queue = Some(queue);
+        self.jobs[job].queue = Some(queue);
         if queue == Queue::Cpu {
             self.watch(job, view.now());
         }
     }
 
     fn take_out(&mut self, job: JobId) {
-        if let Some(queue) = self.jobs[job.index()].queue.take() {
+        if let Some(queue) = self.jobs[job].queue.take() {
             self.queues[queue as usize].remove(job);
         }
         self.newcomer.take_if(|newcomer| newcomer.job == job);
@@ -360,7 +361,7 @@ impl TripleQueue {
 
     /// Moves a job to where its class belongs, if it is not there (Fig. 4).
     fn settle(&mut self, job: JobId, class: Class, view: View<'_>) {
-        let state = &mut self.jobs[job.index()];
+        let state = &mut self.jobs[job];
         state.nature = Nature::Known(class);
         let queue = match (class, self.settings.sway) {
             (Class::Cpu, _) | (Class::Sway, Sway::Cpu) => Queue::Cpu,
@@ -377,7 +378,7 @@ impl TripleQueue {
 
     /// A map of a job of unknown class has ended.
     fn sample_ended(&mut self, ended: &AttemptEnd, view: View<'_>) {
-        let Nature::Unknown(samples) = &mut self.jobs[ended.job.index()].nature else { return };
+        let Nature::Unknown(samples) = &mut self.jobs[ended.job].nature else { return };
         if ended.outcome == Outcome::Success {
             let input = view.input_bytes(ended.task).map_or(USUAL_SPLIT, |bytes| bytes as f64 / MIB);
             let output = ended.output_bytes.map_or(input, |bytes| bytes as f64 / MIB);
@@ -422,8 +423,7 @@ impl TripleQueue {
     /// The window, where it follows from the cluster.
     fn fix_window(&mut self, view: View<'_>) {
         if self.window == 0 {
-            let slots =
-                |node| self.settings.quotas[Kind::Map as usize].of(view.node_slots(node, Kind::Map))[1] as usize;
+            let slots = |node| self.settings.quotas[Kind::Map.index()].of(view.node_slots(node, Kind::Map))[1] as usize;
             self.window = view.nodes().map(slots).sum::<usize>().max(SHORTEST_WINDOW);
         }
     }
@@ -443,7 +443,7 @@ impl TripleQueue {
     /// The first job that waits gives a map to each node.
     fn sample(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         let Some(job) = self.queues[Queue::Wait as usize].get(0) else { return Ok(()) };
-        while let Nature::Unknown(samples) = &self.jobs[job.index()].nature
+        while let Nature::Unknown(samples) = &self.jobs[job].nature
             && samples.taken_on(offer.node()) < self.settings.samples_per_node
             && offer.free(Kind::Map) > 0
             && self.launch_map(job, offer)?
@@ -454,12 +454,12 @@ impl TripleQueue {
     /// Gives a queue its slots of a kind; where the other one holds no job, also that one's.
     fn fill(&mut self, queue: Queue, kind: Kind, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         let slots = offer.view().node_slots(offer.node(), kind);
-        let [cpu, io] = self.settings.quotas[kind as usize].of(slots);
+        let [cpu, io] = self.settings.quotas[kind.index()].of(slots);
         let (own, other, others) = if queue == Queue::Cpu { (cpu, Queue::Io, io) } else { (io, Queue::Cpu, cpu) };
         let mut place = 0;
         while let Some(job) = self.queues[queue as usize].get(place) {
             let limit = if self.is_empty(other) { own + others } else { own };
-            if offer.free(kind) == 0 || self.running[queue as usize][kind as usize] >= limit {
+            if offer.free(kind) == 0 || self.running[queue as usize][kind.index()] >= limit {
                 break;
             }
             let launched = match kind {
@@ -476,7 +476,7 @@ impl TripleQueue {
         let launched = offer.launch_map(job, Reach::Any)?.is_some();
         if launched {
             self.count_task(job, Kind::Map);
-            if let Nature::Unknown(samples) = &mut self.jobs[job.index()].nature {
+            if let Nature::Unknown(samples) = &mut self.jobs[job].nature {
                 samples.launched(offer.node(), offer.view().node_count());
             }
         }
@@ -487,7 +487,7 @@ impl TripleQueue {
         let launched = offer.launch_reduce(job)?;
         if launched {
             self.count_task(job, Kind::Reduce);
-            let state = &mut self.jobs[job.index()];
+            let state = &mut self.jobs[job];
             let first = !std::mem::replace(&mut state.reducing, true);
             if let (true, Nature::Known(class)) = (first, &state.nature) {
                 let class = *class;
@@ -499,8 +499,8 @@ impl TripleQueue {
     }
 
     fn count_task(&mut self, job: JobId, kind: Kind) {
-        if let Some(queue) = self.jobs[job.index()].queue {
-            self.running[queue as usize][kind as usize] += 1;
+        if let Some(queue) = self.jobs[job].queue {
+            self.running[queue as usize][kind.index()] += 1;
         }
     }
 }
@@ -508,7 +508,6 @@ impl TripleQueue {
 impl Policy for TripleQueue {
     fn job_submitted(&mut self, job: JobId, view: View<'_>) {
         self.fix_window(view);
-        self.jobs.resize_with(self.jobs.len().max(job.index() + 1), JobState::default);
         if view.job(job).desired(Kind::Map) == 0 {
             self.settle(job, Class::Cpu, view);
         } else {
@@ -524,7 +523,7 @@ impl Policy for TripleQueue {
 
     fn task_finished(&mut self, ended: &AttemptEnd, view: View<'_>) {
         if ended.kind == Kind::Map {
-            if self.jobs[ended.job.index()].queue == Some(Queue::Io) && ended.outcome == Outcome::Success {
+            if self.jobs[ended.job].queue == Some(Queue::Io) && ended.outcome == Outcome::Success {
                 self.io_map_ended(ended, view);
             }
             self.sample_ended(ended, view);

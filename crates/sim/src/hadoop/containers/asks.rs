@@ -59,7 +59,7 @@ impl Ask {
 
     /// Its place in an array of four.
     #[inline]
-    pub(crate) fn index(self) -> usize {
+    pub fn index(self) -> usize {
         self as usize
     }
 }

@@ -18,6 +18,7 @@ use std::cmp::Reverse;
 use resched_sim::hadoop::{Kind, Offer, Orders, Policy, Reach, View};
 use resched_sim::{JobId, Ms, Violation};
 
+use crate::parts::by_id::ByJob;
 use crate::parts::fair_share::load_cap;
 use crate::parts::pools::{ALLOCATIONS, BOOST, POOLS, Pool, Pools, Rules, SIZE_WEIGHT, UPDATE, allocations};
 use crate::queues::allocations::Allocations;
@@ -52,7 +53,7 @@ pub struct FairDeficit {
     update_period: Ms,
     pools: Pools,
     /// By job, each with one for maps and one for reduces.
-    accounts: Vec<[Account; 2]>,
+    accounts: ByJob<[Account; 2]>,
     /// Tasks of each kind that all jobs ran or could have launched at the last update.
     runnable: [u64; 2],
     updated: Ms,
@@ -93,7 +94,7 @@ impl FairDeficit {
             assign_multiple: values.boolean("assign_multiple"),
             update_period: values.integer(UPDATE.key),
             pools: Pools::new(Rules::new(values), allocations(values, site)?),
-            accounts: Vec::new(),
+            accounts: ByJob::default(),
             runnable: [0; 2],
             updated: 0,
             order: Vec::new(),
@@ -110,13 +111,13 @@ impl FairDeficit {
     fn update(&mut self, view: View<'_>) {
         let since = view.now() - std::mem::replace(&mut self.updated, view.now());
         for kind in Kind::BOTH {
-            self.runnable[kind as usize] = 0;
+            self.runnable[kind.index()] = 0;
             for &job in view.jobs() {
-                let account = &mut self.accounts[job.index()][kind as usize];
+                let account = &mut self.accounts[job][kind.index()];
                 account.accrue(since);
                 account.running = view.job(job).running(kind);
                 account.needed = if self.pools.may_run(job) { view.job(job).ready(kind) } else { 0 };
-                self.runnable[kind as usize] += u64::from(account.runnable());
+                self.runnable[kind.index()] += u64::from(account.runnable());
             }
             self.share(kind, view);
         }
@@ -128,7 +129,7 @@ impl FairDeficit {
         for pool in self.pools.pools() {
             let first = claims.len();
             for &job in &pool.jobs {
-                let account = &mut self.accounts[job.index()][kind as usize];
+                let account = &mut self.accounts[job][kind.index()];
                 (account.minimum, account.share) = (0, 0);
                 let (runnable, deficit) = (account.runnable(), account.deficit);
                 if self.pools.may_run(job) && runnable > 0 {
@@ -142,7 +143,7 @@ impl FairDeficit {
         }
         let shares = fair_shares(&claims, view.slots(kind));
         for ((job, claim), share) in jobs.into_iter().zip(claims).zip(shares) {
-            let account = &mut self.accounts[job.index()][kind as usize];
+            let account = &mut self.accounts[job][kind.index()];
             account.minimum = claim.minimum;
             account.share = (share * UNITS as f64).round() as i64;
         }
@@ -154,10 +155,10 @@ impl FairDeficit {
     fn launch_one(&mut self, offer: &mut Offer<'_, '_>, kind: Kind) -> Result<bool, Violation> {
         let (view, accounts) = (offer.view(), &mut self.accounts);
         self.order.clear();
-        let needs = |job: &JobId| accounts[job.index()][kind as usize].needed > 0;
+        let needs = |&job: &JobId| accounts[job][kind.index()].needed > 0;
         self.order.extend(view.jobs().iter().copied().filter(needs));
         self.order.sort_unstable_by_key(|&job| {
-            let account = &accounts[job.index()][kind as usize];
+            let account = &accounts[job][kind.index()];
             let needy = view.job(job).running(kind) < account.minimum;
             (!needy, Reverse(account.deficit), job)
         });
@@ -167,7 +168,7 @@ impl FairDeficit {
                 Kind::Reduce => offer.launch_reduce(job)?,
             };
             if launched {
-                let account = &mut accounts[job.index()][kind as usize];
+                let account = &mut accounts[job][kind.index()];
                 account.running += 1;
                 account.needed -= 1;
                 return Ok(true);
@@ -188,7 +189,6 @@ fn share_weight(claims: &mut [Claim], pool: &Pool) {
 impl Policy for FairDeficit {
     fn job_submitted(&mut self, job: JobId, view: View<'_>) {
         self.pools.submit(job, view);
-        self.accounts.resize(self.accounts.len().max(job.index() + 1), Default::default());
         self.update(view);
     }
 
@@ -216,7 +216,7 @@ impl Policy for FairDeficit {
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         for kind in Kind::BOTH {
             let slots = offer.view().node_slots(offer.node(), kind);
-            let cap = load_cap(slots, 0.0, self.runnable[kind as usize], offer.view().slots(kind));
+            let cap = load_cap(slots, 0.0, self.runnable[kind.index()], offer.view().slots(kind));
             let open = offer.free(kind) > 0 && offer.reported(kind) < cap;
             if open && self.launch_one(offer, kind)? && !self.assign_multiple {
                 break;

@@ -5,6 +5,7 @@ use resched_sim::{JobId, NodeId};
 use resched_trace::draws::Purpose;
 
 use super::tie;
+use crate::parts::by_id::ByJob;
 
 /// How far a job has come with its maps and its reduces.
 #[derive(Debug, Clone, Copy)]
@@ -52,13 +53,13 @@ impl Progress {
 pub(super) struct Mismatches {
     threshold: f64,
     /// Which jobs have a positive one, and how many these are: the engine asks at every event.
-    positive: Vec<bool>,
+    positive: ByJob<bool>,
     count: u32,
 }
 
 impl Mismatches {
     pub(super) fn new(threshold: f64) -> Self {
-        Self { threshold, positive: Vec::new(), count: 0 }
+        Self { threshold, positive: ByJob::default(), count: 0 }
     }
 
     /// A job has come on.
@@ -72,8 +73,7 @@ impl Mismatches {
     }
 
     fn set(&mut self, job: JobId, positive: bool) {
-        self.positive.resize(self.positive.len().max(job.index() + 1), false);
-        let before = std::mem::replace(&mut self.positive[job.index()], positive);
+        let before = std::mem::replace(&mut self.positive[job], positive);
         self.count = self.count + u32::from(positive) - u32::from(before);
     }
 

@@ -126,11 +126,10 @@ impl Maps {
         }
     }
 
+    /// A job has arrived, or some of its maps that were done wait again.
     fn add(&mut self, job: JobId, view: View<'_>) {
-        match self {
-            Maps::Peek(peeking) => peeking.add(job, view),
-            Maps::Delay { waits, .. } => waits.add(job),
-            Maps::Greedy => {}
+        if let Maps::Peek(peeking) = self {
+            peeking.add(job, view);
         }
     }
 
@@ -260,9 +259,7 @@ impl Policy for Coupling {
     /// Maps that were done there wait again.
     fn node_lost(&mut self, _node: NodeId, view: View<'_>) {
         for &job in view.jobs() {
-            if let Maps::Peek(peeking) = &mut self.maps {
-                peeking.add(job, view);
-            }
+            self.maps.add(job, view);
             if let Some(mismatches) = &mut self.mismatches {
                 mismatches.note(job, view);
             }

@@ -7,6 +7,7 @@ use resched_sim::{JobId, NodeId, TaskId, Violation};
 use resched_trace::draws::Purpose;
 use resched_trace::model::Locality;
 
+use crate::parts::by_id::ByJob;
 use crate::parts::pools::{Answer, Pools};
 use crate::registry::Values;
 
@@ -86,7 +87,7 @@ pub(super) struct Peeking {
     exclude_self: bool,
     /// Offer the slot of a job that does not launch to the next job.
     refill: bool,
-    inputs: Vec<Inputs>,
+    inputs: ByJob<Inputs>,
     /// Jobs that were asked at this heartbeat: numbers the draws.
     asked: u64,
     /// Room for the sample, kept so that it is not made anew each time.
@@ -106,7 +107,7 @@ impl Peeking {
             sample: values.integer("K") as usize,
             exclude_self: values.boolean("exclude_self"),
             refill: values.boolean("refill"),
-            inputs: Vec::new(),
+            inputs: ByJob::default(),
             asked: 0,
             sampled: Vec::new(),
         }
@@ -114,20 +115,19 @@ impl Peeking {
 
     /// A job has arrived, or some of its maps that were done wait again.
     pub(super) fn add(&mut self, job: JobId, view: View<'_>) {
-        self.inputs.resize_with(self.inputs.len().max(job.index() + 1), Inputs::default);
-        self.inputs[job.index()] = Inputs::of(job, view);
+        self.inputs[job] = Inputs::of(job, view);
     }
 
     /// An attempt has ended: if it was the last one and in vain, its map waits again.
     pub(super) fn ended(&mut self, ended: &AttemptEnd, view: View<'_>) {
         if ended.kind == Kind::Map && view.waits(ended.task) {
-            self.inputs[ended.job.index()].add(view.replicas(ended.task));
+            self.inputs[ended.job].add(view.replicas(ended.task));
         }
     }
 
     /// A job has ended.
     pub(super) fn finish(&mut self, job: JobId) {
-        self.inputs[job.index()] = Inputs::default();
+        self.inputs.take(job);
     }
 
     /// A node is consulted.
@@ -147,7 +147,7 @@ impl Peeking {
         let Some(task) = offer.find_map(job, Reach::Any) else { return Ok(Answer::Nothing) };
         self.asked += 1;
         if self.launches(offer, job, task) {
-            self.inputs[job.index()].remove(offer.view().replicas(task));
+            self.inputs[job].remove(offer.view().replicas(task));
             offer.launch(task)?;
             return Ok(Answer::Launched);
         }
@@ -172,7 +172,7 @@ impl Peeking {
     }
 
     fn peek(&mut self, job: JobId, node: NodeId, decision: &[u64], view: View<'_>) -> Peeked {
-        let (nodes, inputs) = (view.node_count(), &self.inputs[job.index()]);
+        let (nodes, inputs) = (view.node_count(), &self.inputs[job]);
         let (looked_at, with_input, with_room) = if self.sample == 0 || self.sample >= nodes {
             (nodes, inputs.any, view.nodes_with_room(Kind::Map) - u32::from(self.exclude_self))
         } else {

@@ -17,8 +17,10 @@ mod partitions;
 use resched_sim::hadoop::{Ask, Container, ContainerState, Offer, Policy, Reach, Reservation, RunView, System, View};
 use resched_sim::{JobId, NodeId, Resources, Violation};
 
+use crate::parts::by_id::ByJob;
+use crate::queues::file as queues;
 use crate::queues::tree::QueueTree;
-use crate::queues::yarn_capacity::{self as queues, YarnQueue};
+use crate::queues::yarn_capacity::{YarnQueue, shares};
 use crate::registry::{Parameter, PolicyInfo, Values};
 use crate::site::Site;
 use limits::{UserLimit, counted, may_go_far, most_active};
@@ -80,7 +82,7 @@ pub struct YarnCapacity {
     node_locality_delay: u64,
     /// By the queues' places in the tree.
     queues: Vec<Queue>,
-    jobs: Vec<Job>,
+    jobs: ByJob<Job>,
     partitions: Option<Partitions>,
 }
 
@@ -117,16 +119,6 @@ struct Job {
     reserved: [u32; 4],
 }
 
-/// The place of a request in an array of four.
-fn at(ask: Ask) -> usize {
-    match ask {
-        Ask::Am => 0,
-        Ask::FailedMap => 1,
-        Ask::Reduce => 2,
-        Ask::Map => 3,
-    }
-}
-
 /// What became of a node's offer in a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Served {
@@ -153,7 +145,7 @@ impl YarnCapacity {
             },
             node_locality_delay: values.integer("node_locality_delay") as u64,
             queues: Vec::new(),
-            jobs: Vec::new(),
+            jobs: ByJob::default(),
             partitions: None,
         };
         policy.set_queues(tree)?;
@@ -170,7 +162,7 @@ impl YarnCapacity {
             defaults: YarnQueue { maximum_am_share: Some(am_share), ..YarnQueue::default() },
             node_locality_delay,
             queues: Vec::new(),
-            jobs: Vec::new(),
+            jobs: ByJob::default(),
             partitions: Some(Partitions::default()),
         };
         policy.set_queues(queues::one_queue())?;
@@ -196,7 +188,7 @@ impl YarnCapacity {
             pending: Vec::new(),
             order: Vec::new(),
         };
-        self.queues = queues::shares(&tree)?.into_iter().map(queue).collect();
+        self.queues = shares(&tree)?.into_iter().map(queue).collect();
         self.tree = tree;
         Ok(())
     }
@@ -237,7 +229,7 @@ impl YarnCapacity {
         let queue = &mut self.queues[leaf];
         let (jobs, users, active) = (&self.jobs, &mut queue.users, &mut queue.active);
         queue.pending.retain(|&job| {
-            let user = &mut users[jobs[job.index()].user];
+            let user = &mut users[jobs[job].user];
             let may = active.len() < most as usize && user.active < most_of_user;
             if may {
                 user.active += 1;
@@ -258,7 +250,7 @@ impl YarnCapacity {
     }
 
     fn change_use(&mut self, job: JobId, change: impl Fn(Resources) -> Resources) {
-        let Job { queue, user, .. } = self.jobs[job.index()];
+        let Job { queue, user, .. } = self.jobs[job];
         let user = &mut self.queues[queue].users[user];
         user.used = change(user.used);
         for place in self.tree.with_ancestors(queue) {
@@ -272,8 +264,8 @@ impl YarnCapacity {
     /// Gives back what was charged for nodes that are no longer kept for a job.
     fn drop_reservations(&mut self, job: JobId, view: View<'_>) {
         for ask in Ask::ALL {
-            while self.jobs[job.index()].reserved[at(ask)] > view.job(job).reserved(ask) {
-                self.jobs[job.index()].reserved[at(ask)] -= 1;
+            while self.jobs[job].reserved[ask.index()] > view.job(job).reserved(ask) {
+                self.jobs[job].reserved[ask.index()] -= 1;
                 self.discharge(job, view.demand(ask));
             }
         }
@@ -283,7 +275,7 @@ impl YarnCapacity {
 
     /// What the user of a job may have before a container of this size.
     fn user_limit(&self, job: JobId, required: Resources, view: View<'_>) -> Resources {
-        let leaf = self.jobs[job.index()].queue;
+        let leaf = self.jobs[job].queue;
         let queue = &self.queues[leaf];
         UserLimit {
             cluster: cluster(view),
@@ -305,7 +297,7 @@ impl YarnCapacity {
         }
         let asks = |job: JobId| Ask::ALL.into_iter().any(|ask| view.job(job).asked(ask) > 0);
         let jobs = || queue.active.iter().chain(&queue.pending).copied();
-        let of_user = |user: usize| jobs().any(|job| self.jobs[job.index()].user == user && asks(job));
+        let of_user = |user: usize| jobs().any(|job| self.jobs[job].user == user && asks(job));
         ((0..queue.users.len()).filter(|&user| of_user(user)).count() as u64).max(1)
     }
 
@@ -319,7 +311,7 @@ impl YarnCapacity {
             return Ok(());
         }
         offer.unreserve();
-        self.jobs[job.index()].reserved[at(ask)] -= 1;
+        self.jobs[job].reserved[ask.index()] -= 1;
         self.discharge(job, offer.view().demand(ask));
         if asked {
             self.launch(offer, job, ask, Reach::Any)?;
@@ -376,7 +368,7 @@ impl YarnCapacity {
             }
             for ask in Ask::ALL {
                 let view = offer.view();
-                if view.job(job).asked(ask) <= self.jobs[job.index()].reserved[at(ask)] {
+                if view.job(job).asked(ask) <= self.jobs[job].reserved[ask.index()] {
                     continue;
                 }
                 let required = view.demand(ask);
@@ -390,7 +382,7 @@ impl YarnCapacity {
                     full[partition] = true;
                     break;
                 }
-                let user = &queue.users[self.jobs[job.index()].user];
+                let user = &queue.users[self.jobs[job].user];
                 let limit = self.user_limit(job, required, view);
                 if user.used.dominant_share(cluster(view)) > limit.dominant_share(cluster(view)) {
                     break;
@@ -399,13 +391,13 @@ impl YarnCapacity {
                     // Too many of its tasks have failed on this node.
                     continue;
                 }
-                self.jobs[job.index()].missed[at(ask)] += 1;
+                self.jobs[job].missed[ask.index()] += 1;
                 let Some(reach) = self.reach(offer, job, ask) else { break };
                 self.place(offer, job, ask, reach)?;
                 if reach == Reach::Any {
                     return Ok(Served::Far);
                 }
-                self.jobs[job.index()].missed[at(ask)] = 0;
+                self.jobs[job].missed[ask.index()] = 0;
                 return Ok(Served::Near);
             }
         }
@@ -414,7 +406,7 @@ impl YarnCapacity {
 
     /// How far from its data a job may use this node; `None` if it waits for another.
     fn reach(&self, offer: &Offer<'_, '_>, job: JobId, ask: Ask) -> Option<Reach> {
-        let (view, missed) = (offer.view(), self.jobs[job.index()].missed[at(ask)]);
+        let (view, missed) = (offer.view(), self.jobs[job].missed[ask.index()]);
         let nodes = view.node_count();
         let (asked, locations) = (view.job(job).asked(ask), view.job(job).locations());
         if ask != Ask::Map {
@@ -436,7 +428,7 @@ impl YarnCapacity {
             return self.launch(offer, job, ask, reach);
         }
         offer.reserve(job, ask)?;
-        self.jobs[job.index()].reserved[at(ask)] += 1;
+        self.jobs[job].reserved[ask.index()] += 1;
         self.charge(job, offer.view().demand(ask));
         Ok(())
     }
@@ -464,15 +456,14 @@ impl Policy for YarnCapacity {
     fn job_submitted(&mut self, job: JobId, view: View<'_>) {
         let queue = self.leaf_of(view.job(job).queue());
         let user = self.user_of(queue, view.job(job).user());
-        self.jobs.resize(self.jobs.len().max(job.index() + 1), Job::default());
-        self.jobs[job.index()] = Job { queue, user, ..Job::default() };
+        self.jobs[job] = Job { queue, user, ..Job::default() };
         self.queues[queue].pending.push(job);
         self.activate(queue, view);
     }
 
     fn job_finished(&mut self, job: JobId, view: View<'_>) {
         self.drop_reservations(job, view);
-        let Job { queue, user, .. } = self.jobs[job.index()];
+        let Job { queue, user, .. } = self.jobs[job];
         let leaf = &mut self.queues[queue];
         if leaf.active.contains(&job) {
             leaf.users[user].active -= 1;
@@ -504,7 +495,7 @@ impl Policy for YarnCapacity {
     }
 
     fn headroom(&self, job: JobId, view: View<'_>) -> Resources {
-        let Job { queue, user, .. } = self.jobs[job.index()];
+        let Job { queue, user, .. } = self.jobs[job];
         let queue = &self.queues[queue];
         let limit = self.user_limit(job, smallest(view), view).min(cluster(view).scaled(queue.limit));
         let limit = self.partitions.as_ref().map_or(limit, |partitions| limit.min(partitions.limit_of(job, view)));

@@ -4,6 +4,7 @@ use resched_sim::hadoop::{AmState, Ask, JobView, Kind, View};
 use resched_sim::{JobId, Resources};
 
 use super::cluster;
+use crate::parts::by_id::ByJob;
 
 /// How many partitions there are.
 pub(crate) const PARTITIONS: usize = 2;
@@ -11,7 +12,7 @@ pub(crate) const PARTITIONS: usize = 2;
 /// What the jobs of each partition use and may use, reservations included.
 #[derive(Debug, Default)]
 pub(crate) struct Partitions {
-    of_job: Vec<usize>,
+    of_job: ByJob<usize>,
     used: [Resources; PARTITIONS],
     /// The share of all containers that the first partition may use; the rest is the other's.
     share: f64,
@@ -20,8 +21,7 @@ pub(crate) struct Partitions {
 impl Partitions {
     /// Puts a job that has arrived into a partition.
     pub(crate) fn put(&mut self, job: JobId, partition: usize) {
-        self.of_job.resize(self.of_job.len().max(job.index() + 1), 0);
-        self.of_job[job.index()] = partition;
+        self.of_job[job] = partition;
     }
 
     /// Gives the first partition a share of all containers from now on. A partition that uses more than its own keeps it.
@@ -31,7 +31,7 @@ impl Partitions {
 
     /// The partition of a job.
     pub(crate) fn of(&self, job: JobId) -> usize {
-        self.of_job[job.index()]
+        self.of_job[job]
     }
 
     /// What a partition uses.
@@ -51,7 +51,7 @@ impl Partitions {
     }
 
     pub(super) fn change_use(&mut self, job: JobId, change: impl Fn(Resources) -> Resources) {
-        let used = &mut self.used[self.of_job[job.index()]];
+        let used = &mut self.used[self.of_job[job]];
         *used = change(*used);
     }
 

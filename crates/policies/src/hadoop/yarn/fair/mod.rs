@@ -23,10 +23,11 @@ use resched_sim::hadoop::{
 };
 use resched_sim::{JobId, Ms, Resources, Violation};
 
-use crate::queues::yarn_fair::{self as queues, FairQueue, SharePolicy};
-
+use crate::parts::by_id::ByJob;
 use crate::parts::fair_share::{Standing, fair_order};
+use crate::queues::file as queues;
 use crate::queues::tree::QueueTree;
+use crate::queues::yarn_fair::{FairQueue, SharePolicy};
 use crate::registry::{Parameter, PolicyInfo, Values};
 use crate::site::Site;
 use opportunities::{Opportunities, Thresholds};
@@ -125,7 +126,7 @@ pub struct YarnFair {
     /// By place in the tree.
     queues: Vec<Queue>,
     /// By job.
-    apps: Vec<App>,
+    apps: ByJob<App>,
     /// Jobs that their queues do not let run yet, in the order of submission.
     held_back: Vec<JobId>,
 }
@@ -182,7 +183,7 @@ impl YarnFair {
             preemption,
             tree: QueueTree::new(FairQueue::default()),
             queues: Vec::new(),
-            apps: Vec::new(),
+            apps: ByJob::default(),
             held_back: Vec::new(),
         };
         policy.set_queues(tree)?;
@@ -249,7 +250,7 @@ impl YarnFair {
     }
 
     fn let_run(&mut self, job: JobId) {
-        let queue = self.apps[job.index()].queue;
+        let queue = self.apps[job].queue;
         self.queues[queue].jobs.push(job);
         for place in self.tree.with_ancestors(queue) {
             self.queues[place].running_apps += 1;
@@ -279,7 +280,7 @@ impl YarnFair {
         for &job in view.jobs() {
             let asked = |ask: Ask| u64::from(view.job(job).asked(ask)) * view.demand(ask).memory;
             let demand = view.job(job).held().memory + Ask::ALL.into_iter().map(asked).sum::<u64>();
-            let app = &mut self.apps[job.index()];
+            let app = &mut self.apps[job];
             app.demand = demand;
             self.queues[app.queue].demand += demand;
         }
@@ -346,7 +347,7 @@ impl YarnFair {
     /// Which of two jobs of one queue is served first.
     fn order_jobs(&self, share: SharePolicy, view: View<'_>, a: JobId, b: JobId) -> Ordering {
         let used = |job: JobId| {
-            let preempted = Resources { cpu: 0, memory: self.apps[job.index()].preempted };
+            let preempted = Resources { cpu: 0, memory: self.apps[job].preempted };
             view.job(job).held().minus(preempted)
         };
         let order = match share {
@@ -364,7 +365,7 @@ impl YarnFair {
     }
 
     fn weight(&self, job: JobId) -> f64 {
-        if self.size_weight { above_zero((self.apps[job.index()].demand as f64 + 1.0).log2()) } else { 1.0 }
+        if self.size_weight { above_zero((self.apps[job].demand as f64 + 1.0).log2()) } else { 1.0 }
     }
 
     // Heartbeats.
@@ -455,12 +456,12 @@ impl YarnFair {
             return Ok(true);
         }
         offer.unreserve();
-        let (queue, size) = (self.apps[job.index()].queue, offer.view().demand(ask));
+        let (queue, size) = (self.apps[job].queue, offer.view().demand(ask));
         if let Some(task) = task {
             let level = offer.level(task);
             offer.launch(task)?;
             if ask == Ask::Map {
-                self.apps[job.index()].opportunities.launched(level);
+                self.apps[job].opportunities.launched(level);
             }
         } else {
             offer.launch_am(job)?;
@@ -472,13 +473,13 @@ impl YarnFair {
 
     /// How far from its data a job may launch a map on the node that is offered.
     fn reach(&mut self, view: View<'_>, job: JobId) -> Reach {
-        let reach = self.apps[job.index()].opportunities.offered(view.node_count(), self.thresholds);
+        let reach = self.apps[job].opportunities.offered(view.node_count(), self.thresholds);
         if view.job(job).has_unplaced_maps() { Reach::Any } else { reach }
     }
 
     /// Whether the masters of a job's queue leave room for its own.
     fn may_start_master(&self, job: JobId, view: View<'_>) -> bool {
-        let place = self.apps[job.index()].queue;
+        let place = self.apps[job].queue;
         let share = self.tree.get(place).settings.max_am_share.unwrap_or(self.max_am_share);
         let queue = &self.queues[place];
         let with_it = (queue.masters + view.demand(Ask::Am).memory) as f64;
@@ -498,8 +499,7 @@ impl Policy for YarnFair {
 
     fn job_submitted(&mut self, job: JobId, view: View<'_>) {
         let queue = self.place(job, view);
-        self.apps.resize(self.apps.len().max(job.index() + 1), App::default());
-        self.apps[job.index()].queue = queue;
+        self.apps[job].queue = queue;
         if self.lets_run(queue) {
             self.let_run(job);
         } else {
@@ -508,7 +508,7 @@ impl Policy for YarnFair {
     }
 
     fn job_finished(&mut self, job: JobId, _view: View<'_>) {
-        let queue = self.apps[job.index()].queue;
+        let queue = self.apps[job].queue;
         let running = self.queues[queue].jobs.len();
         self.queues[queue].jobs.retain(|&other| other != job);
         if self.queues[queue].jobs.len() < running {
@@ -517,7 +517,7 @@ impl Policy for YarnFair {
             }
         }
         for job in std::mem::take(&mut self.held_back).into_iter().filter(|&other| other != job) {
-            if self.lets_run(self.apps[job.index()].queue) {
+            if self.lets_run(self.apps[job].queue) {
                 self.let_run(job);
             } else {
                 self.held_back.push(job);
@@ -528,15 +528,14 @@ impl Policy for YarnFair {
     fn task_started(&mut self, started: &RunView, view: View<'_>) {
         // Backups are launched beside the policy.
         if started.backup {
-            let (queue, size) =
-                (self.apps[view.job_of(started.task).index()].queue, view.demand(Ask::of(started.kind)));
+            let (queue, size) = (self.apps[view.job_of(started.task)].queue, view.demand(Ask::of(started.kind)));
             self.change_used(queue, |used| used.plus(size));
         }
     }
 
     fn container_changed(&mut self, container: &Container, _view: View<'_>) {
         if container.state == ContainerState::Completed {
-            let queue = self.apps[container.job.index()].queue;
+            let queue = self.apps[container.job].queue;
             self.change_used(queue, |used| used.minus(container.size));
             if container.task.is_none() {
                 self.queues[queue].masters -= container.size.memory;
@@ -545,7 +544,7 @@ impl Policy for YarnFair {
     }
 
     fn headroom(&self, job: JobId, view: View<'_>) -> Resources {
-        let queue = &self.queues[self.apps[job.index()].queue];
+        let queue = &self.queues[self.apps[job].queue];
         let (free, map) = (view.free_in_all(), view.demand(Ask::Map));
         // Masters look at memory alone: where vcores run out first, they are told what maps could use of it.
         let usable = free.fits(map).saturating_mul(map.memory);

@@ -162,15 +162,15 @@ impl YarnFair {
     /// Counts a container as given back for the rest of this round. Returns its memory, MB.
     fn take(&mut self, victim: Victim, view: View<'_>) -> u64 {
         let size = size(victim.kind, view);
-        self.apps[victim.job.index()].preempted += size.memory;
-        self.change_used(self.apps[victim.job.index()].queue, |used| used.minus(size));
+        self.apps[victim.job].preempted += size.memory;
+        self.change_used(self.apps[victim.job].queue, |used| used.minus(size));
         size.memory
     }
 
     fn give_back(&mut self, victim: &Victim, view: View<'_>) {
         let size = size(victim.kind, view);
-        self.apps[victim.job.index()].preempted = 0;
-        self.change_used(self.apps[victim.job.index()].queue, |used| used.plus(size));
+        self.apps[victim.job].preempted = 0;
+        self.change_used(self.apps[victim.job].queue, |used| used.plus(size));
     }
 
     /// The container to take next: that of the queue, and in it of the job, that is served last; there a map before a reduce, the
