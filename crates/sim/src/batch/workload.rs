@@ -8,9 +8,8 @@ use resched_trace::model::Outcome;
 use super::amount::Amount;
 use super::order::Order;
 use crate::Error;
-use crate::ids::{JobId, Ms, TaskId};
-use crate::tables::Skipped;
-use crate::tables::{LONGEST, natural};
+use crate::ids::{JobId, Ms, TaskId, natural};
+use crate::tables::{LONGEST, Skipped};
 
 /// A logged try at a task: how it ended after which time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
