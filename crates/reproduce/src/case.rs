@@ -93,7 +93,7 @@ impl Case {
         let mut policy = self.policy.build().map_err(Error::Defect)?;
         let cluster = Cluster::of_rows(self.rules.clone(), &made.nodes).map_err(failed)?;
         let cluster = cluster.for_system(policy.system()).map_err(failed)?;
-        let workload = resched_sim::hadoop::load_records(&made.jobs, &cluster).map_err(failed)?;
+        let (workload, _) = resched_sim::hadoop::load_records(&made.jobs, &cluster, seed).map_err(failed)?;
         let mut rows = RunRows::new(&workload, &cluster);
         let name = self.policy.label();
         let options = Options { seed, ..Options::default() };
@@ -145,7 +145,7 @@ mod tests {
             let (on_disk, _) = resched_sim::hadoop::load(&trace, &cluster, 3).unwrap();
             let mut made = Collected::default();
             generate(&Workload::read(&path).unwrap(), 3, &mut made).unwrap();
-            let in_memory = resched_sim::hadoop::load_records(&made.jobs, &cluster).unwrap();
+            let (in_memory, _) = resched_sim::hadoop::load_records(&made.jobs, &cluster, 3).unwrap();
             assert!(format!("{on_disk:?}") == format!("{in_memory:?}"), "{name}");
         }
     }

@@ -44,3 +44,8 @@ id! {
     /// A rack. Racks are numbered in the order in which their first nodes come.
     RackId
 }
+
+/// A job id as Hadoop orders it: `job_1_9999` before `job_1_10000`.
+pub(crate) fn natural(id: &str) -> (Vec<(usize, &str)>, &str) {
+    (id.split('_').map(|part| (part.len(), part)).collect(), id)
+}

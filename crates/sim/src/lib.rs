@@ -12,6 +12,7 @@ mod error;
 pub mod hadoop;
 mod ids;
 mod observer;
+mod records;
 mod resources;
 mod run_tables;
 mod tables;

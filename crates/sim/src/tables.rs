@@ -1,4 +1,4 @@
-//! Reading the tables of a trace: what the loaders of both engines share.
+//! Reading the tables of a trace, row by row: what the loaders of both engines share.
 
 use std::collections::BTreeMap;
 
@@ -15,29 +15,61 @@ pub const LONGEST: Ms = 100 * 366 * 86_400_000;
 /// What was left out or mended while loading, by cause.
 pub type Skipped = BTreeMap<String, u64>;
 
-/// A job id as Hadoop orders it: `job_1_9999` before `job_1_10000`.
-pub(crate) fn natural(id: &str) -> (Vec<(usize, &str)>, &str) {
-    (id.split('_').map(|part| (part.len(), part)).collect(), id)
-}
-
-/// That no row of a table is left over.
-pub(crate) fn check_end(trace: &Trace, table: &str, left: bool) -> Result<(), Error> {
-    if !left {
-        return Ok(());
+/// Counts `n` things that were left out or mended.
+pub(crate) fn skip(skipped: &mut Skipped, cause: &str, n: u64) {
+    if n == 0 {
+        return;
     }
-    Err(Error::Trace(resched_trace::Error::Trace {
-        path: trace.dir().join(format!("{table}.parquet")),
-        problem: "the rows are not grouped in the order of the jobs and tasks tables".to_owned(),
-        remedy: "ingest the sources again".to_owned(),
-    }))
+    match skipped.get_mut(cause) {
+        Some(count) => *count += n,
+        None => {
+            skipped.insert(cause.to_owned(), n);
+        }
+    }
 }
 
-/// Goes through some columns of a table, row by row.
-pub(crate) struct Cursor {
+/// The columns that a loader reads of a table, by name. `columns!` declares them.
+pub(crate) trait Columns: Copy + 'static {
+    /// The table's rows.
+    type Row: Row + 'static;
+    /// All of them, by place.
+    const ALL: &'static [Self];
+    /// The column's name in the table.
+    fn name(self) -> &'static str;
+    /// Its place in [`Columns::ALL`].
+    fn place(self) -> usize;
+}
+
+/// Declares the columns that a loader reads of a table.
+macro_rules! columns {
+    ($(#[$doc:meta])* $name:ident of $row:ty { $($column:ident = $text:literal,)+ }) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        enum $name { $($column,)+ }
+
+        impl $crate::tables::Columns for $name {
+            type Row = $row;
+            const ALL: &'static [Self] = &[$(Self::$column,)+];
+            fn name(self) -> &'static str {
+                match self { $(Self::$column => $text,)+ }
+            }
+            #[inline]
+            fn place(self) -> usize {
+                self as usize
+            }
+        }
+    };
+}
+pub(crate) use columns;
+
+/// Goes through some columns of a table, row by row. It stands before the first row at first.
+pub(crate) struct Cursor<C> {
     batches: Box<dyn Iterator<Item = Result<RecordBatch, resched_trace::Error>>>,
-    names: &'static [&'static str],
-    columns: Vec<Column>,
-    row: usize,
+    wanted: Vec<C>,
+    /// The columns of the current batch, by place.
+    columns: Vec<Option<Column>>,
+    /// The row after the current one, in the batch.
+    next: usize,
     length: usize,
 }
 
@@ -47,41 +79,73 @@ enum Column {
     Int(Int64Array),
 }
 
-impl Cursor {
-    pub(crate) fn new<R: Row + 'static>(trace: &Trace, names: &'static [&'static str]) -> Result<Self, Error> {
-        let batches = Box::new(trace.columns::<R>(names)?);
-        Ok(Self { batches, names, columns: Vec::new(), row: 0, length: 0 })
+impl<C: Columns> Cursor<C> {
+    /// Reads all of the columns.
+    pub(crate) fn open(trace: &Trace) -> Result<Self, Error> {
+        Self::open_some(trace, |_| true)
     }
 
-    /// Whether there is a current row; fetches the next batch when this one is used up.
-    pub(crate) fn ready(&mut self) -> Result<bool, Error> {
-        while self.row == self.length {
-            let Some(batch) = self.batches.next() else { return Ok(false) };
+    /// Reads only the columns that are wanted; each value of the others is `None`.
+    pub(crate) fn open_some(trace: &Trace, is_wanted: impl Fn(C) -> bool) -> Result<Self, Error> {
+        let wanted: Vec<C> = C::ALL.iter().copied().filter(|&column| is_wanted(column)).collect();
+        let names: Vec<&str> = wanted.iter().map(|column| column.name()).collect();
+        let batches = Box::new(trace.columns::<C::Row>(&names)?);
+        Ok(Self { batches, wanted, columns: Vec::new(), next: 0, length: 0 })
+    }
+
+    /// Whether no row follows. Fetches the next batch when this one is used up.
+    pub(crate) fn is_at_end(&mut self) -> Result<bool, Error> {
+        while self.next == self.length {
+            let Some(batch) = self.batches.next() else { return Ok(true) };
             let batch = batch?;
-            (self.row, self.length) = (0, batch.num_rows());
-            self.columns = self.names.iter().filter_map(|name| Column::of(batch.column_by_name(name)?)).collect();
+            (self.next, self.length) = (0, batch.num_rows());
+            self.columns.clear();
+            self.columns.resize_with(C::ALL.len(), || None);
+            for column in &self.wanted {
+                self.columns[column.place()] = batch.column_by_name(column.name()).and_then(Column::of);
+            }
         }
-        Ok(true)
+        Ok(false)
     }
 
-    pub(crate) fn advance(&mut self) {
-        self.row += 1;
+    /// Moves to the next row, if there is one.
+    pub(crate) fn advance(&mut self) -> Result<bool, Error> {
+        let moves = !self.is_at_end()?;
+        self.next += usize::from(moves);
+        Ok(moves)
     }
 
-    /// The text in a column of the current row, by the column's place among those asked for.
-    pub(crate) fn text(&self, column: usize) -> Option<&str> {
-        match self.columns.get(column)? {
-            Column::Text(array) => array.is_valid(self.row).then(|| array.value(self.row)),
-            Column::Int(_) => None,
-        }
+    /// Moves to the next row if it holds `text` in `column`.
+    pub(crate) fn advance_if(&mut self, column: C, text: &str) -> Result<bool, Error> {
+        let moves = !self.is_at_end()? && self.text_at(self.next, column) == Some(text);
+        self.next += usize::from(moves);
+        Ok(moves)
+    }
+
+    /// The text in a column of the current row.
+    pub(crate) fn text(&self, column: C) -> Option<&str> {
+        self.text_at(self.next.checked_sub(1)?, column)
     }
 
     /// The number in a column of the current row.
-    pub(crate) fn int(&self, column: usize) -> Option<i64> {
-        match self.columns.get(column)? {
-            Column::Int(array) => array.is_valid(self.row).then(|| array.value(self.row)),
-            Column::Text(_) => None,
+    pub(crate) fn int(&self, column: C) -> Option<i64> {
+        let row = self.next.checked_sub(1)?;
+        match self.columns.get(column.place())? {
+            Some(Column::Int(array)) => array.is_valid(row).then(|| array.value(row)),
+            _ => None,
         }
+    }
+
+    fn text_at(&self, row: usize, column: C) -> Option<&str> {
+        match self.columns.get(column.place())? {
+            Some(Column::Text(array)) => array.is_valid(row).then(|| array.value(row)),
+            _ => None,
+        }
+    }
+
+    /// An error if a row follows: the rows are not grouped in the order of the tables above.
+    pub(crate) fn check_end(&mut self, trace: &Trace) -> Result<(), Error> {
+        if self.is_at_end()? { Ok(()) } else { Err(left_over(trace, C::Row::TABLE)) }
     }
 }
 
@@ -91,4 +155,13 @@ impl Column {
         let text = || array.downcast_ref::<StringArray>().map(|array| Column::Text(array.clone()));
         text().or_else(|| array.downcast_ref::<Int64Array>().map(|array| Column::Int(array.clone())))
     }
+}
+
+/// That rows of a table belong to no job or task.
+pub(crate) fn left_over(trace: &Trace, table: &str) -> Error {
+    Error::Trace(resched_trace::Error::Trace {
+        path: trace.dir().join(format!("{table}.parquet")),
+        problem: "the rows are not grouped in the order of the jobs and tasks tables".to_owned(),
+        remedy: "ingest the sources again".to_owned(),
+    })
 }

@@ -1,8 +1,9 @@
 //! From the tables of a production trace to a workload: what is taken, made up and left out.
 #![allow(clippy::unwrap_used)]
 
-use resched_sim::batch::{Loaded, is_production, load};
+use resched_sim::batch::{Loaded, is_production, is_production_records, load, load_records};
 use resched_sim::{ClusterConfig, Error, Resources};
+use resched_trace::formats::Collected;
 use resched_trace::model::{
     AttemptRow, JobRecord, JobRow, NodeChange, NodeRow, Outcome, TaskKind, TaskRecord, TaskRow,
 };
@@ -44,6 +45,7 @@ fn machine(host: &str, time: Option<i64>, event: NodeChange, cpu: i64, memory: i
     NodeRow { host: host.to_owned(), time, event, cpu: Some(cpu), memory: Some(memory), ..NodeRow::default() }
 }
 
+/// Loads a trace, and checks that its jobs and machines in memory mean the same.
 fn loaded(jobs: Vec<JobRecord>, nodes: &[NodeRow]) -> Result<Loaded, Error> {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("trace");
@@ -51,7 +53,17 @@ fn loaded(jobs: Vec<JobRecord>, nodes: &[NodeRow]) -> Result<Loaded, Error> {
     jobs.iter().for_each(|job| writer.job(job).unwrap());
     nodes.iter().for_each(|node| writer.node(node).unwrap());
     writer.finish(TraceParts::default()).unwrap();
-    load(&Trace::open(&path).unwrap(), &ClusterConfig::default())
+    let on_disk = load(&Trace::open(&path).unwrap(), &ClusterConfig::default());
+    let records = Collected { jobs, nodes: nodes.to_vec(), ..Collected::default() };
+    let in_memory = load_records(&records, &ClusterConfig::default());
+    match (&on_disk, &in_memory) {
+        (Ok(on_disk), Ok(in_memory)) => assert_eq!(format!("{on_disk:?}"), format!("{in_memory:?}")),
+        (Err(on_disk), Err(in_memory)) => {
+            assert_eq!(on_disk.to_string().replace(&path.display().to_string(), "the workload"), in_memory.to_string());
+        }
+        _ => panic!("{on_disk:?} on disk, {in_memory:?} in memory"),
+    }
+    on_disk
 }
 
 fn big() -> NodeRow {
@@ -211,7 +223,9 @@ fn a_trace_is_of_production_by_its_framework_else_by_its_tasks() {
         job.job.framework = framework.map(str::to_owned);
         writer.job(&job).unwrap();
         writer.finish(TraceParts::default()).unwrap();
-        is_production(&Trace::open(&path).unwrap()).unwrap()
+        let on_disk = is_production(&Trace::open(&path).unwrap()).unwrap();
+        assert_eq!(is_production_records(&[job]), on_disk);
+        on_disk
     };
     let map = || TaskRow { kind: TaskKind::Map, ..TaskRow::default() };
     assert!(!of(None, map()));

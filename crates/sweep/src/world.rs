@@ -237,8 +237,11 @@ impl WorldSpec {
             (_, Some(file)) => {
                 let mut made = Collected::default();
                 generate(file, seed, &mut made)?;
-                let cluster = Cluster::of_rows(self.rules.clone(), &made.nodes)?;
-                let workload = load_records(&made.jobs, &cluster)?;
+                // `nodes.count` is known to be that of the workload, whose own racks and slots may vary by `[world]`.
+                let mut rules = self.rules.clone();
+                rules.nodes.count = None;
+                let cluster = Cluster::of_rows(rules, &made.nodes)?;
+                let (workload, _) = load_records(&made.jobs, &cluster, seed)?;
                 (cluster, workload)
             }
             (Origin::Trace { trace, .. }, None) if batch::is_production(trace)? => {

@@ -15,20 +15,19 @@
 //!   all that any of its tasks depends on.
 
 use std::collections::BTreeMap;
-use std::iter::Peekable;
 
-use resched_trace::model::{AttemptRow, JobRow, Outcome, Priority, TaskKind, TaskRow};
+use resched_trace::formats::Collected;
+use resched_trace::model::{JobRow, Priority, TaskKind, TaskRow};
 use resched_trace::store::Trace;
-use resched_trace::store::columns::Row;
 
 use super::index::Tree;
+use super::log::{Jobs, Log};
 use super::machines::Machines;
 use super::tries::{Logged, in_order, of_instances};
 use super::workload::{Job, JobSpec, StageSpec, TaskSpec, Try, Workload};
 use crate::ids::Ms;
 use crate::resources::Resources;
-use crate::tables::LONGEST;
-use crate::tables::{Cursor, Skipped, check_end};
+use crate::tables::{LONGEST, Skipped, skip};
 use crate::{ClusterConfig, Error};
 
 /// The most instances that a task may have: a larger number is damage.
@@ -47,60 +46,44 @@ pub struct Loaded {
     pub skipped: Skipped,
 }
 
-/// Whether a trace is one of tasks that ask for processor and memory, not of Hadoop's maps and reduces: if its jobs name what ran
-/// them, whether that is not `mapreduce`; else whether its first task is neither a map nor a reduce, or has instances or a
-/// stage.
-///
-/// # Errors
-/// [`Error::Trace`] if it cannot be read.
-pub fn is_production(trace: &Trace) -> Result<bool, Error> {
-    let mut jobs = Cursor::new::<JobRow>(trace, &["framework"])?;
-    while jobs.ready()? {
-        if let Some(framework) = jobs.text(0) {
-            return Ok(framework != resched_trace::formats::MAPREDUCE);
-        }
-        jobs.advance();
-    }
-    let mut tasks = Cursor::new::<TaskRow>(trace, &["kind", "stage", "instances"])?;
-    while tasks.ready()? {
-        let is_staged = tasks.text(1).is_some() || tasks.int(2).is_some();
-        match tasks.text(0).and_then(TaskKind::from_name) {
-            _ if is_staged => return Ok(true),
-            Some(TaskKind::Map | TaskKind::Reduce) => return Ok(false),
-            Some(TaskKind::Other) => return Ok(true),
-            Some(TaskKind::Setup | TaskKind::Cleanup) | None => tasks.advance(),
-        }
-    }
-    Ok(false)
-}
-
 /// Loads a trace for a replay on the machines of `config`, else its own.
 ///
 /// # Errors
 /// [`Error::Trace`] if the trace cannot be read or its rows are out of order; [`Error::Config`] if no job or no machine is left.
 pub fn load(trace: &Trace, config: &ClusterConfig) -> Result<Loaded, Error> {
+    load_log(trace, config)
+}
+
+/// Loads jobs and machines in memory, as [`load`] loads a trace of them.
+///
+/// # Errors
+/// [`Error::Config`] if no job or no machine is left.
+pub fn load_records(records: &Collected, config: &ClusterConfig) -> Result<Loaded, Error> {
+    load_log(records, config)
+}
+
+fn load_log(log: &impl Log, config: &ClusterConfig) -> Result<Loaded, Error> {
     let mut skipped = Skipped::new();
-    let mut machines = Machines::for_trace(config, trace, &mut skipped)?;
-    let mut loader = Loader {
-        tasks: trace.rows::<TaskRow>()?.peekable(),
-        attempts: Cursor::new::<AttemptRow>(trace, &["task_id", "start", "finish", "outcome"])?,
-        horizon: horizon(trace)?,
+    let mut machines = Machines::of_log(config, log, &mut skipped)?;
+    let mut rules = Rules {
+        horizon: log.horizon()?,
         memory_is_limited: machines.memory_is_limited(),
         room: Room::of(&machines),
         skipped,
     };
+    let mut log_jobs = log.jobs()?;
     let mut jobs = Vec::new();
-    for row in trace.rows::<JobRow>()? {
-        jobs.extend(loader.job(row?)?);
+    while let Some(row) = log_jobs.next_job()? {
+        let listed = rules.listed(&mut log_jobs)?;
+        jobs.extend(rules.job(row, listed));
     }
-    check_end(trace, TaskRow::TABLE, loader.tasks.next().is_some())?;
-    check_end(trace, AttemptRow::TABLE, loader.attempts.ready()?)?;
-    let mut skipped = loader.skipped;
+    log_jobs.check_end()?;
+    let mut skipped = rules.skipped;
     let Some(first) = jobs.iter().map(|spec| spec.job.submit).min() else {
         return Err(Error::Config(format!(
             "{}: no job is left to replay ({skipped:?}); expected jobs with a submission time and tasks with a run time that \
              fit on a machine",
-            trace.dir().display()
+            log.name()
         )));
     };
     let first_submit = config.jobs.first_submit;
@@ -108,26 +91,6 @@ pub fn load(trace: &Trace, config: &ClusterConfig) -> Result<Loaded, Error> {
     let (workload, left_out) = Workload::new(jobs, first_submit)?;
     skipped.extend(left_out);
     Ok(Loaded { workload, machines, skipped })
-}
-
-/// The last instant that the trace tells of, ms.
-fn horizon(trace: &Trace) -> Result<Ms, Error> {
-    let mut last = Ms::MIN;
-    let mut take = |mut cursor: Cursor, columns: usize| -> Result<(), Error> {
-        while cursor.ready()? {
-            for column in 0..columns {
-                // A time that cannot be does not stretch the trace.
-                let time = cursor.int(column).filter(|time| (-LONGEST..=LONGEST).contains(time));
-                last = last.max(time.unwrap_or(last));
-            }
-            cursor.advance();
-        }
-        Ok(())
-    };
-    take(Cursor::new::<JobRow>(trace, &["submit", "finish"])?, 2)?;
-    take(Cursor::new::<TaskRow>(trace, &["start", "finish"])?, 2)?;
-    take(Cursor::new::<AttemptRow>(trace, &["start", "finish"])?, 2)?;
-    Ok(last)
 }
 
 /// Whether tasks could ever start.
@@ -160,30 +123,24 @@ struct Listed {
     memory: Option<u64>,
 }
 
-struct Loader<T: Iterator<Item = Result<TaskRow, resched_trace::Error>>> {
-    tasks: Peekable<T>,
-    attempts: Cursor,
+/// What a log means on some machines.
+struct Rules {
     horizon: Ms,
     memory_is_limited: bool,
     room: Room,
     skipped: Skipped,
 }
 
-impl<T: Iterator<Item = Result<TaskRow, resched_trace::Error>>> Loader<T> {
+impl Rules {
     fn skip(&mut self, cause: &str, n: u64) {
-        if n > 0 {
-            *self.skipped.entry(cause.to_owned()).or_insert(0) += n;
-        }
+        skip(&mut self.skipped, cause, n);
     }
 
-    fn job(&mut self, row: JobRow) -> Result<Option<JobSpec>, Error> {
-        let mut listed = Vec::new();
-        while let Some(task) = self.next_task(&row.job_id)? {
-            listed.extend(self.task(task)?);
-        }
+    /// A job with its stages, unless it is left out.
+    fn job(&mut self, row: JobRow, mut listed: Vec<Listed>) -> Option<JobSpec> {
         let Some(submit) = row.submit.filter(|submit| (-LONGEST..=LONGEST).contains(submit)) else {
             self.skip("job-without-submit", 1);
-            return Ok(None);
+            return None;
         };
         self.fill_requests(&row, &mut listed);
         let before = listed.len();
@@ -191,7 +148,7 @@ impl<T: Iterator<Item = Result<TaskRow, resched_trace::Error>>> Loader<T> {
         self.skip("task-larger-than-any-machine", (before - listed.len()) as u64);
         if listed.is_empty() {
             self.skip("job-without-tasks", 1);
-            return Ok(None);
+            return None;
         }
         let job = Job {
             priority: row.priority_number.unwrap_or_else(|| step(row.priority)),
@@ -205,32 +162,39 @@ impl<T: Iterator<Item = Result<TaskRow, resched_trace::Error>>> Loader<T> {
             submit,
             requested_time: row.requested_time.filter(|time| (0..=LONGEST).contains(time)),
         };
-        Ok(Some(JobSpec { job, after: row.depends_on, stages: stages(listed) }))
+        Some(JobSpec { job, after: row.depends_on, stages: stages(listed) })
     }
 
-    /// The next row of the tasks table, if it is of this job.
-    fn next_task(&mut self, job: &str) -> Result<Option<TaskRow>, Error> {
-        let is_own = |row: &Result<TaskRow, _>| row.as_ref().map_or(true, |row| row.job_id == job);
-        Ok(self.tasks.next_if(is_own).transpose()?)
+    /// The tasks of the current job.
+    fn listed(&mut self, log: &mut impl Jobs) -> Result<Vec<Listed>, Error> {
+        let (mut listed, mut logged) = (Vec::new(), Vec::new());
+        while let Some(task) = log.next_task()? {
+            logged.clear();
+            while let Some(attempt) = log.next_attempt()? {
+                logged.push(attempt);
+            }
+            listed.extend(self.task(task, &logged));
+        }
+        Ok(listed)
     }
 
-    fn task(&mut self, row: TaskRow) -> Result<Option<Listed>, Error> {
-        let logged = self.logged(&row.task_id)?;
+    /// A task with its attempts, unless it is left out.
+    fn task(&mut self, row: TaskRow, logged: &[Logged]) -> Option<Listed> {
         if matches!(row.kind, TaskKind::Setup | TaskKind::Cleanup) {
             self.skip("task-of-set-up-or-clean-up", 1);
-            return Ok(None);
+            return None;
         }
         let instances = row.instances.unwrap_or(1);
         let Some(instances) = u32::try_from(instances).ok().filter(|_| (1..=MOST_INSTANCES).contains(&instances))
         else {
             self.skip("task-with-impossible-instances", 1);
-            return Ok(None);
+            return None;
         };
         let gang = row.gang.unwrap_or(false) && instances > 1;
-        let tries = self.tries(&row, &logged, instances, gang);
+        let tries = self.tries(&row, logged, instances, gang);
         if tries.is_empty() {
             self.skip("task-without-run-time", 1);
-            return Ok(None);
+            return None;
         }
         let number =
             |number: Option<i64>, most: u64| number.and_then(|n| u64::try_from(n).ok()).map(|n| n.min(most + 1));
@@ -242,18 +206,7 @@ impl<T: Iterator<Item = Result<TaskRow, resched_trace::Error>>> Loader<T> {
         let spec = TaskSpec { name: row.task_id, demand: Resources::NONE, instances, gang, tries };
         let cpu = number(row.cpu_request, Machines::MOST.cpu);
         let memory = number(row.memory_request, Machines::MOST.memory);
-        Ok(Some(Listed { spec, stage, after, cpu, memory }))
-    }
-
-    /// The attempts at a task.
-    fn logged(&mut self, task: &str) -> Result<Vec<Logged>, Error> {
-        let mut logged = Vec::new();
-        while self.attempts.ready()? && self.attempts.text(0) == Some(task) {
-            let outcome = self.attempts.text(3).and_then(Outcome::from_name).unwrap_or_default();
-            logged.push(Logged { outcome, start: self.attempts.int(1), finish: self.attempts.int(2) });
-            self.attempts.advance();
-        }
-        Ok(logged)
+        Some(Listed { spec, stage, after, cpu, memory })
     }
 
     fn tries(&mut self, row: &TaskRow, logged: &[Logged], instances: u32, gang: bool) -> Vec<Try> {

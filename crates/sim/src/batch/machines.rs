@@ -4,14 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use resched_trace::model::{NodeChange, NodeRow};
 use resched_trace::run::RunCluster;
-use resched_trace::store::Trace;
 use resched_trace::synthesise::host_name;
 
+use super::log::Log;
 use crate::cluster_file::Placement;
 use crate::ids::{Ms, NodeId};
+use crate::tables::{LONGEST, Skipped};
 use crate::resources::Resources;
-use crate::tables::LONGEST;
-use crate::tables::Skipped;
 use crate::{ClusterConfig, Error};
 
 /// What a machine of a trace offers whose amounts are shares of the largest machine, where the trace does not say: as the
@@ -73,42 +72,38 @@ impl Machines {
         Ok(Self { nodes, changes, placement })
     }
 
-    /// The machines of a cluster file, else of a trace. What a trace says of a machine at several times is followed.
+    /// The machines of a cluster file, else of a log. What a log says of a machine at several times is followed.
     ///
-    /// Processor that the trace does not say is that of `machines.cores`; else the median of the trace's other machines; else
-    /// one core a slot, on a trace of Hadoop also where only the cluster file says how many; else, where amounts are shares of
-    /// the largest machine, the whole of one. Memory likewise by `machines.memory` and the median; if the trace says it of no
+    /// Processor that the log does not say is that of `machines.cores`; else the median of the log's other machines; else
+    /// one core a slot, on a log of Hadoop also where only the cluster file says how many; else, where amounts are shares of
+    /// the largest machine, the whole of one. Memory likewise by `machines.memory` and the median; if the log says it of no
     /// machine, it is not limited.
     ///
     /// # Errors
     /// [`Error::Config`] if there is none or nothing is known of them; [`Error::Trace`] if the trace cannot be read.
-    pub(super) fn for_trace(config: &ClusterConfig, trace: &Trace, skipped: &mut Skipped) -> Result<Self, Error> {
+    pub(super) fn of_log(config: &ClusterConfig, log: &impl Log, skipped: &mut Skipped) -> Result<Self, Error> {
         let own = &config.machines;
         let cpu = own.cores.map(|cores| (cores * 1000.0).round() as u64);
         if let (Some(count), Some(cpu)) = (own.count, cpu) {
             let capacity = Resources { cpu, memory: own.memory.unwrap_or(0) };
             return Ok(Self::alike(count, capacity, own.placement));
         }
-        let mut told = Told::default();
-        for row in trace.rows::<NodeRow>()? {
-            told.take(row?);
-        }
+        let told = Told { rows: log.nodes()? };
         if told.rows.is_empty() {
             return Err(Error::Config(format!(
                 "{}: the trace names no machine; give a cluster with `--cluster C.toml` that holds `[machines]`, \
                  `count = <how many>` and `cores = <of each>`",
-                trace.dir().display()
+                log.name()
             )));
         }
-        let normalised = trace.manifest().sources.iter().any(|source| source.format.contains("google"));
-        // On a trace of Hadoop a slot is a core, as many as the cluster file says.
+        // On a log of Hadoop a slot is a core, as many as the cluster file says.
         let slots = u64::from(config.nodes.map_slots) + u64::from(config.nodes.reduce_slots);
-        let hadoop = (slots > 0 && !super::is_production(trace)?).then_some(slots * 1000);
-        let usual = told.usual(cpu, own.memory, normalised, hadoop).ok_or_else(|| {
+        let hadoop = (slots > 0 && !log.is_production()?).then_some(slots * 1000);
+        let usual = told.usual(cpu, own.memory, log.is_normalised(), hadoop).ok_or_else(|| {
             Error::Config(format!(
                 "{}: the trace does not say what any of its machines offers; give a cluster with `--cluster C.toml` that \
                  holds `[machines]` and `cores = <of each>`",
-                trace.dir().display()
+                log.name()
             ))
         })?;
         told.followed(usual, own.placement, skipped)
@@ -178,8 +173,7 @@ impl Machines {
     }
 }
 
-/// What a trace tells of machines.
-#[derive(Default)]
+/// What a log says of machines.
 struct Told {
     rows: Vec<NodeRow>,
 }
@@ -198,10 +192,6 @@ fn memory(row: &NodeRow) -> Option<u64> {
 }
 
 impl Told {
-    fn take(&mut self, row: NodeRow) {
-        self.rows.push(row);
-    }
-
     /// The median of a number over the rows that say it.
     fn median(&self, number: impl Fn(&NodeRow) -> Option<u64>) -> Option<u64> {
         let mut all: Vec<u64> = self.rows.iter().filter_map(number).collect();

@@ -15,11 +15,12 @@
 //! machines change, jobs are submitted, the policy has its tick; then it is asked once, if anything waits. A task of no length
 //! ends at the instant at which it starts, after that pass, and another pass follows.
 //!
-//! **Run times** are those of the log, [`load`] says by which rules. A policy sees none of them, but for [`View::estimate`].
+//! **Run times** are those of the log, by the rules that the module of [`load`] gives. A policy sees none of them, but for [`View::estimate`].
 
 mod engine;
 mod index;
 mod load;
+mod log;
 mod machines;
 mod observer;
 mod order;
@@ -32,7 +33,8 @@ mod workload;
 mod world;
 
 pub use engine::{Tally, replay};
-pub use load::{Loaded, is_production, load};
+pub use load::{Loaded, load, load_records};
+pub use log::{is_production, is_production_records};
 pub use machines::{Change, Machine, Machines};
 pub use observer::{Ended, Launched, Observer};
 pub use policy::{Offer, Orders, Policy};

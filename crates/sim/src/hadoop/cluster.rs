@@ -12,6 +12,7 @@ use crate::cluster_file::{ClusterConfig, Outage};
 use crate::hadoop::containers::{Ask, System};
 use crate::hadoop::kind::Kind;
 use crate::ids::{Ms, NodeId, RackId};
+use crate::records::IN_MEMORY;
 use crate::resources::Resources;
 
 /// An outage of a node of a cluster.
@@ -43,6 +44,26 @@ struct Machine {
     offers: [Resources; 2],
 }
 
+impl Machine {
+    /// The machine that `row` adds; `config` says what the row does not.
+    fn of_row(row: NodeRow, config: &ClusterConfig) -> Self {
+        let or = |own: Option<i64>, default| own.and_then(|own| u32::try_from(own).ok()).unwrap_or(default);
+        let slots = Resources::slots(
+            or(row.map_slots, config.nodes.map_slots),
+            or(row.reduce_slots, config.nodes.reduce_slots),
+        );
+        let containers = Resources {
+            cpu: or(row.cpu.map(|thousandths| thousandths / 1000), config.containers.vcores).into(),
+            memory: or(row.memory.map(|bytes| bytes >> 20), config.containers.memory_mb).into(),
+        };
+        Self {
+            name: row.host,
+            rack: row.rack.unwrap_or_else(|| "/default-rack".to_owned()),
+            offers: [slots, containers],
+        }
+    }
+}
+
 /// The machines of a replay and the rules by which it runs.
 #[derive(Debug, Clone)]
 pub struct Cluster {
@@ -64,38 +85,49 @@ pub struct Cluster {
 impl Cluster {
     /// The cluster that `config` describes, with the trace's own nodes where it names none.
     ///
+    /// A machine is what the first row says that adds it; `config` says what the row does not.
+    ///
     /// # Errors
     /// [`Error::Config`] if there is no node or no slot; [`Error::Trace`] if the trace cannot be read.
     pub fn for_trace(config: ClusterConfig, trace: &Trace) -> Result<Self, Error> {
         if config.nodes.count.is_some() {
             return Self::generated(config);
         }
+        let rows = trace.rows::<NodeRow>()?.map(|row| Ok(row?));
+        Self::of_added(config, rows, &trace.dir().display().to_string())
+    }
+
+    /// As [`Cluster::for_trace`], with the nodes of these rows in the place of the trace's.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if there is no node or no slot.
+    pub fn of_rows(config: ClusterConfig, nodes: &[NodeRow]) -> Result<Self, Error> {
+        if config.nodes.count.is_some() {
+            return Self::generated(config);
+        }
+        Self::of_added(config, nodes.iter().map(|row| Ok(row.clone())), IN_MEMORY)
+    }
+
+    /// A cluster of the machines that `rows` add; `log` is what errors call where they come from.
+    fn of_added(
+        config: ClusterConfig,
+        rows: impl Iterator<Item = Result<NodeRow, Error>>,
+        log: &str,
+    ) -> Result<Self, Error> {
         let mut machines = BTreeMap::new();
-        for row in trace.rows::<NodeRow>()? {
+        for row in rows {
             let row = row?;
-            if row.event == NodeChange::Add {
-                let or = |own: Option<i64>, default| own.and_then(|own| u32::try_from(own).ok()).unwrap_or(default);
-                let slots = Resources::slots(
-                    or(row.map_slots, config.nodes.map_slots),
-                    or(row.reduce_slots, config.nodes.reduce_slots),
-                );
-                let containers = Resources {
-                    cpu: or(row.cpu.map(|thousandths| thousandths / 1000), config.containers.vcores).into(),
-                    memory: or(row.memory.map(|bytes| bytes >> 20), config.containers.memory_mb).into(),
-                };
-                let rack = row.rack.unwrap_or_else(|| "/default-rack".to_owned());
-                machines.entry(row.host).or_insert((rack, [slots, containers]));
+            if row.event == NodeChange::Add && !machines.contains_key(&row.host) {
+                machines.insert(row.host.clone(), Machine::of_row(row, &config));
             }
         }
         if machines.is_empty() {
             return Err(Error::Config(format!(
-                "{}: the trace names no machine; give a cluster with `--cluster C.toml` that holds `[nodes]` and \
-                 `count = <how many>`",
-                trace.dir().display()
+                "{log}: the trace names no machine; give a cluster with `--cluster C.toml` that holds `[nodes]` and \
+                 `count = <how many>`"
             )));
         }
-        let machine = |(name, (rack, offers))| Machine { name, rack, offers };
-        Self::of_machines(config, machines.into_iter().map(machine).collect())
+        Self::of_machines(config, machines.into_values().collect())
     }
 
     /// A cluster of `nodes.count` nodes with generated names.
@@ -123,19 +155,6 @@ impl Cluster {
         let machine = |(name, rack, slots)| Machine { name, rack, offers: [slots, offers] };
         let machines = machines.into_iter().map(machine).collect();
         Self::of_machines(config, machines)
-    }
-
-    /// A cluster of the machines that a workload file brings.
-    ///
-    /// # Errors
-    /// As [`Cluster::new`].
-    pub fn of_rows(config: ClusterConfig, nodes: &[NodeRow]) -> Result<Self, Error> {
-        let slots = |slots: Option<i64>| slots.and_then(|slots| u32::try_from(slots).ok()).unwrap_or(0);
-        let machine = |node: &NodeRow| {
-            let capacity = Resources::slots(slots(node.map_slots), slots(node.reduce_slots));
-            (node.host.clone(), node.rack.clone().unwrap_or_default(), capacity)
-        };
-        Self::new(config, nodes.iter().map(machine))
     }
 
     /// What `run.json` says of it.

@@ -7,8 +7,8 @@ use std::ops::Range;
 use resched_trace::model::{Locality, Outcome, Priority};
 
 use crate::hadoop::kind::Kind;
-use crate::ids::{JobId, Ms, NodeId, TaskId};
-use crate::tables::{LONGEST, natural};
+use crate::ids::{JobId, Ms, NodeId, TaskId, natural};
+use crate::tables::LONGEST;
 
 /// A logged try at a map.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -325,7 +325,8 @@ pub fn usual_task_name(job: &str, kind: Kind, number: u32) -> String {
     name
 }
 
-fn write_usual_task_name(job: &str, kind: Kind, number: u32, text: &mut String) {
+/// As [`usual_task_name`], at the end of `name`.
+pub(super) fn write_usual_task_name(job: &str, kind: Kind, number: u32, text: &mut String) {
     let letter = match kind {
         Kind::Map => 'm',
         Kind::Reduce => 'r',

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-pub(super) use super::Collected;
-use super::Format;
+use super::format::Format;
+pub(super) use super::sink::Collected;
 use crate::Error;
 use crate::model::{Outcome, TaskKind};
 

@@ -9,9 +9,10 @@
 use std::io::BufRead;
 use std::path::Path;
 
+use super::format::Format;
 use super::lines::{Line, Lines, head_lines};
+use super::sink::Sink;
 use super::swf::{milliseconds, whole};
-use super::{Format, Sink};
 use crate::Error;
 use crate::model::{AttemptRow, JobRecord, JobRow, Outcome, TaskRecord, TaskRow};
 

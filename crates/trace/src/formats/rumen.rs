@@ -8,9 +8,10 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use super::format::Format;
 use super::json::{Objects, Piece, top_level_keys};
+use super::sink::Sink;
 use super::topology::{host, place, rack};
-use super::{Format, Sink};
 use crate::Error;
 use crate::model::{
     AttemptRow, CounterRow, CounterScope, JobRecord, JobRow, Outcome, Priority, SplitRow, TaskKind, TaskRecord, TaskRow,

@@ -10,9 +10,11 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use super::format::Format;
 use super::json::{Objects, Piece, top_level_keys};
+use super::names::MAPREDUCE;
+use super::sink::Sink;
 use super::topology::{host, place, rack};
-use super::{Format, MAPREDUCE, Sink};
 use crate::Error;
 use crate::model::{AttemptRow, JobRecord, JobRow, NodeRow, Outcome, TaskKind, TaskRecord, TaskRow};
 

@@ -16,8 +16,9 @@ use std::collections::BTreeMap;
 use std::io::BufRead;
 use std::path::Path;
 
+use super::format::Format;
 use super::lines::{Line, Lines, head_lines};
-use super::{Format, Sink};
+use super::sink::Sink;
 use crate::Error;
 use crate::model::{AttemptRow, JobRecord, JobRow, NodeRow, Outcome, TaskRecord, TaskRow};
 

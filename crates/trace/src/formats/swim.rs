@@ -7,7 +7,8 @@
 use std::io::{BufRead, Read};
 use std::path::Path;
 
-use super::{Format, Sink};
+use super::format::Format;
+use super::sink::Sink;
 use crate::Error;
 use crate::model::{JobRecord, JobRow, Outcome};
 

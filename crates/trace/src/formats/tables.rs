@@ -2,19 +2,15 @@
 //!
 //! A reader turns each record into a [`Fact`]: whose job and task it is about, when it was, and what it says. The facts of a
 //! job are brought together outside of memory (`crate::ingest::tables`), and an [`Assemble`] turns them into rows, one fact at a
-//! time, so that neither a job of millions of tasks nor a task of millions of events need be held.
+//! time, so that neither a job of millions of tasks nor a task of millions of events need be held. The formats are listed in
+//! [`super::TABLE_FORMATS`].
 
 use std::io::BufRead;
 
 use serde::{Deserialize, Serialize};
 
-use super::{alibaba2017, alibaba2018, google2011, google2019};
 use crate::Error;
 use crate::model::{AttemptRow, JobRow, NodeChange, NodeRow, Outcome, TaskRow};
-
-/// Every format of event tables, in the order in which they are tried: a new format is one module and one line here.
-pub const TABLE_FORMATS: &[TableFormat] =
-    &[google2011::FORMAT, google2019::FORMAT, alibaba2018::FORMAT, alibaba2017::FORMAT];
 
 /// The longest key (bytes): a cut one might be that of another job.
 pub const LONGEST_KEY: usize = 1 << 10;

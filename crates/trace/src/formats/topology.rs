@@ -8,8 +8,9 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use super::format::Format;
 use super::json::{Objects, Piece, top_level_keys};
-use super::{Format, Sink};
+use super::sink::Sink;
 use crate::Error;
 use crate::model::{NodeChange, NodeRow};
 

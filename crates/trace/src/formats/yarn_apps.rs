@@ -16,9 +16,10 @@ use std::path::Path;
 
 use serde::Deserialize;
 
+use super::format::Format;
 use super::json::{Objects, Piece, top_level_keys};
 use super::lines::{Line, Lines, head_lines};
-use super::{Format, Sink};
+use super::sink::Sink;
 use crate::Error;
 use crate::model::{CounterRow, CounterScope, JobRecord, JobRow, Outcome};
 

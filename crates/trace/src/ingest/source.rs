@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use flate2::bufread::MultiGzDecoder;
 use sha2::{Digest, Sha256};
 
-use super::Progress;
 use super::blocks::{Blocks, Packing};
+use super::progress::Progress;
 use crate::Error;
 use crate::store::{Source, hex};
 

@@ -11,7 +11,7 @@ use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
 use super::super::google::Facts;
-use super::{Row, number_of};
+use super::row::{Row, number_of};
 use crate::Error;
 
 /// What a Parquet file begins with.

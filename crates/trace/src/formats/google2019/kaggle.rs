@@ -10,7 +10,7 @@ use std::path::Path;
 
 use super::super::csv::{Piece, Record, Records, whole};
 use super::super::google::Facts;
-use super::{Row, number_of};
+use super::row::{Row, number_of};
 use crate::Error;
 
 /// Whether the first line names the columns of the sample.

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::super::csv::{whole, whole_float};
 use super::super::google::Facts;
-use super::{Row, number_of};
+use super::row::{Row, number_of};
 use crate::Error;
 
 /// The longest line (bytes): rows have some hundred, with many constraints some thousand.

@@ -10,8 +10,9 @@ use apache_avro::schema::{Name, NamespaceRef, RecordSchema, SchemaKind};
 
 use super::event::Event;
 use super::history::History;
-use super::{MAX_EVENT_BYTES, Sink};
+use super::lines::MAX_EVENT_BYTES;
 use crate::Error;
+use crate::formats::sink::Sink;
 
 /// How deep records, arrays and maps of a schema may lie in one another. Hadoop's own go to 8.
 const MAX_DEPTH: usize = 16;

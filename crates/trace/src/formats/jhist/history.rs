@@ -6,8 +6,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::Sink;
 use super::event::{Counters, Event, Family, Fields, Int};
+use crate::formats::sink::Sink;
 use crate::formats::topology::{host, place, rack};
 use crate::model::{
     AttemptRow, CounterRow, CounterScope, JobRecord, JobRow, Locality, Outcome, Priority, SplitRow, TaskKind,

@@ -5,8 +5,9 @@ use std::path::Path;
 
 use super::event::Event;
 use super::history::History;
-use super::{Line, Sink, read_line};
+use super::lines::{Line, read_line};
 use crate::Error;
+use crate::formats::sink::Sink;
 
 /// Reads the events up to the end of the input. A line that does not parse costs what stands on it from there on.
 pub(super) fn read(

@@ -13,13 +13,16 @@ mod binary;
 mod event;
 mod history;
 mod json;
+mod lines;
 
-use std::io::{self, BufRead, Read};
+use std::io::BufRead;
 use std::path::Path;
 
-use super::{Format, Sink};
+use self::history::History;
+use self::lines::{Line, read_line};
+use super::format::Format;
+use super::sink::Sink;
 use crate::Error;
-use history::History;
 
 /// The Avro job history.
 pub const FORMAT: Format = Format {
@@ -31,9 +34,6 @@ pub const FORMAT: Format = Format {
     sniff,
     read,
 };
-
-/// Most bytes of one event that are read. The largest are failures with their stack traces, some kilobytes.
-const MAX_EVENT_BYTES: usize = 16 << 20;
 
 /// Most bytes that may stand before the magic line.
 const MAX_PREFIX_BYTES: usize = 64 << 10;
@@ -101,30 +101,6 @@ fn read_magic(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Resul
         found: "none".to_owned(),
         remedy: "check that this is a .jhist file, or name its format with --format".to_owned(),
     })
-}
-
-/// What [`read_line`] found.
-enum Line {
-    /// A line within the limit.
-    Whole,
-    /// A longer line; it was passed over.
-    TooLong,
-    /// The end of the input.
-    End,
-}
-
-/// Reads a line of at most [`MAX_EVENT_BYTES`] with its newline into `line`.
-fn read_line(input: &mut dyn BufRead, line: &mut Vec<u8>) -> io::Result<Line> {
-    line.clear();
-    let limit = u64::try_from(MAX_EVENT_BYTES).unwrap_or(u64::MAX);
-    if (&mut *input).take(limit).read_until(b'\n', line)? == 0 {
-        return Ok(Line::End);
-    }
-    if line.len() < MAX_EVENT_BYTES || line.ends_with(b"\n") {
-        return Ok(Line::Whole);
-    }
-    input.skip_until(b'\n')?;
-    Ok(Line::TooLong)
 }
 
 #[cfg(test)]

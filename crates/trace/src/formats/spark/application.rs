@@ -7,7 +7,7 @@ use super::event::{
 };
 use super::executors::Executors;
 use crate::Error;
-use crate::formats::Sink;
+use crate::formats::sink::Sink;
 use crate::model::{AttemptRow, JobRecord, JobRow, Locality, Outcome, TaskKind, TaskRecord, TaskRow};
 
 /// The most jobs that run at once; beyond them the oldest is handed over as it is.

@@ -27,8 +27,9 @@ use std::path::Path;
 
 use self::application::Application;
 use self::event::Event;
+use super::format::Format;
 use super::lines::{Line, Lines, head_lines};
-use super::{Format, Sink};
+use super::sink::Sink;
 use crate::Error;
 
 /// Spark's event log.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::counters::{self, Counter};
 use super::record::{Record, RecordType};
-use crate::formats::{MAPREDUCE, split_rack_and_host};
+use crate::formats::names::{MAPREDUCE, split_rack_and_host};
 use crate::model::{
     AttemptRow, CounterRow, CounterScope, JobRecord, JobRow, Locality, Outcome, Priority, SplitRow, TaskKind,
     TaskRecord, TaskRow,

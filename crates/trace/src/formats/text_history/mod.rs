@@ -22,8 +22,10 @@ use self::job::{JobBuilder, Owner};
 use self::lines::LONGEST;
 use self::record::{Record, RecordType, Syntax};
 use super::conf_xml::{self, JobConf};
+use super::format::Format;
 use super::lines::{Line, Lines};
-use super::{Format, Sink, job_id_in_name};
+use super::names::job_id_in_name;
+use super::sink::Sink;
 use crate::Error;
 use crate::store::TimeZero;
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use super::Plan;
 use super::part::{KeyBuf, sorter};
+use super::plan::Plan;
 use super::spill::Index;
 use super::work::{WorkFolder, partial};
 use crate::Error;

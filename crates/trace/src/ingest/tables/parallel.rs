@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Sender, channel};
 
-use super::super::Progress;
+use super::super::progress::Progress;
 use crate::Error;
 
 /// Messages from the threads that work to the one that tells of progress.

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::super::Progress;
-use super::Plan;
+use super::super::progress::Progress;
+use super::plan::Plan;
 use super::sorted::Sorter;
 use super::spill::Index;
 use super::work::{WorkFolder, partial};

@@ -9,17 +9,17 @@ use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
 
+use super::super::fault::{Fault, no_history};
 use super::super::files::{InputFile, Inputs};
 use super::super::source::SourceFile;
-use super::super::{Fault, no_history};
 use crate::Error;
-use crate::formats::FORMATS;
-use crate::formats::tables::{TABLE_FORMATS, TableFormat, Use};
+use crate::formats::tables::{TableFormat, Use};
+use crate::formats::{FORMATS, TABLE_FORMATS};
 use crate::store::sha256;
 
 /// The version of the files in a working folder.
 const VERSION: u32 = 1;
-/// What the facts of a partition should take (bytes, encoded), unless [`super::super::Options`] says otherwise: with their index
+/// What the facts of a partition should take (bytes, encoded), unless [`Options`](super::super::options::Options) says otherwise: with their index
 /// and the rows that come of them, a small part of the memory of any machine.
 const PARTITION_BYTES: u64 = 16 << 20;
 /// A partition that has become so many times as large as it should be is sorted on disk.

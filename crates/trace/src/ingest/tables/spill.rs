@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use twox_hash::XxHash64;
 
-use super::Plan;
+use super::plan::Plan;
 use super::work::{WorkFolder, partial};
 use crate::Error;
 use crate::formats::tables::{Fact, FactSink, Key, LONGEST_KEY};

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::Plan;
+use super::plan::Plan;
 use crate::Error;
 use crate::store::{MANIFEST, StagedDir, parent_of, write_file};
 

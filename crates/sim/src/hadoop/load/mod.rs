@@ -1,0 +1,449 @@
+//! From a log to a [`Workload`]: what its jobs, tasks, splits and attempts mean for a replay.
+//!
+//! The rules are here, once. They know a log only by the trait [`Log`], so that a trace on disk and jobs in memory mean the
+//! same.
+
+mod log;
+mod times;
+
+use rand::RngExt;
+use resched_trace::draws::{Purpose, stream};
+use resched_trace::model::{JobRecord, JobRow, Locality, Outcome, Priority, TaskKind};
+use resched_trace::store::Trace;
+
+use self::log::{Attempt, Log, Task, TraceLog};
+use self::times::{Shuffles, length, phases};
+use crate::Error;
+use crate::cluster_file::Splits;
+use crate::hadoop::cluster::Cluster;
+use crate::hadoop::kind::Kind;
+use crate::hadoop::workload::{Job, LoggedMap, LoggedReduce, TaskSpec, Workload, write_usual_task_name};
+use crate::ids::{Ms, NodeId};
+use crate::records::Records;
+use crate::tables::{LONGEST, Skipped, skip};
+
+/// The most tasks a job may declare beyond those that are listed: a larger number is damage.
+const MOST_UNLISTED: i64 = 1_000_000;
+/// The largest number that an attempt may have: a larger one is damage.
+const MOST_TRIES: usize = 10_000;
+
+/// Loads a trace for a replay on `cluster`. `seed` places the blocks whose hosts a generated cluster does not have.
+///
+/// # Errors
+/// [`Error::Trace`] if the trace cannot be read or its rows are out of order; [`Error::Config`] if no job is left.
+pub fn load(trace: &Trace, cluster: &Cluster, seed: u64) -> Result<(Workload, Skipped), Error> {
+    // Where an attempt ran matters only where hosts are known to differ.
+    let hosts_matter = !cluster.config.cost.host_factors.is_empty();
+    load_log(&mut TraceLog::open(trace, hosts_matter)?, cluster, seed)
+}
+
+/// Loads jobs in memory, as [`load`] loads a trace of them.
+///
+/// # Errors
+/// [`Error::Config`] if no job is left, or there are more tasks than ids.
+pub fn load_records(jobs: &[JobRecord], cluster: &Cluster, seed: u64) -> Result<(Workload, Skipped), Error> {
+    load_log(&mut Records::new(jobs), cluster, seed)
+}
+
+fn load_log(log: &mut impl Log, cluster: &Cluster, seed: u64) -> Result<(Workload, Skipped), Error> {
+    let mut rules = Rules { cluster, seed, skipped: Skipped::new(), usual_name: String::new() };
+    let [tasks, attempts, splits] = log.room();
+    let mut workload = Workload::with_room(tasks, attempts, splits);
+    while let Some(row) = log.next_job()? {
+        let listed = rules.listed(log)?;
+        if let Some((job, maps, reduces)) = rules.job(row, listed) {
+            workload
+                .push(job, &maps, &reduces)
+                .ok_or_else(|| Error::Config(format!("{}: more than 4 billion tasks; cut the trace", log.name())))?;
+        }
+    }
+    log.check_end()?;
+    let skipped = rules.skipped;
+    if workload.jobs().is_empty() {
+        return Err(Error::Config(format!(
+            "{}: no job is left to replay ({skipped:?}); expected jobs with a submission time and tasks",
+            log.name()
+        )));
+    }
+    workload.arrange(cluster.config.jobs.first_submit);
+    Ok((workload, skipped))
+}
+
+/// The tasks that the log lists for a job, in its order.
+#[derive(Default)]
+struct Listed {
+    maps: Vec<ListedTask>,
+    reduces: Vec<ListedTask>,
+    shuffles: Shuffles,
+}
+
+/// A task as listed, before it has its place among the job's.
+struct ListedTask {
+    name: String,
+    spec: TaskSpec,
+}
+
+/// What a log means on a cluster.
+struct Rules<'a> {
+    cluster: &'a Cluster,
+    seed: u64,
+    skipped: Skipped,
+    /// Room for the usual name of a task, so that not each needs its own.
+    usual_name: String,
+}
+
+impl Rules<'_> {
+    fn skip(&mut self, cause: &str, n: u64) {
+        skip(&mut self.skipped, cause, n);
+    }
+
+    /// A job with its maps and reduces, unless it is left out.
+    fn job(&mut self, row: JobRow, listed: Listed) -> Option<(Job, Vec<TaskSpec>, Vec<TaskSpec>)> {
+        if row.outcome == Outcome::Killed && self.cluster.config.jobs.skip_killed {
+            self.skip("killed-job", 1);
+            return None;
+        }
+        let Some(submit) = row.submit else {
+            self.skip("job-without-submit", 1);
+            return None;
+        };
+        let maps = self.placed(&row, Kind::Map, listed.maps);
+        let reduces = self.placed(&row, Kind::Reduce, listed.reduces);
+        if maps.is_empty() && reduces.is_empty() {
+            self.skip("job-without-tasks", 1);
+            return None;
+        }
+        let [first_shuffle, typical_shuffle] = listed.shuffles.means();
+        let job = Job {
+            id: row.job_id,
+            name: row.name,
+            user: row.user.unwrap_or_default(),
+            queue: row.queue.unwrap_or_default(),
+            priority: row.priority.unwrap_or(Priority::Normal),
+            submit,
+            shuffle_bytes: row.shuffle_bytes,
+            first_shuffle,
+            typical_shuffle,
+            maps: 0..0,
+            reduces: 0..0,
+        };
+        Some((job, maps, reduces))
+    }
+
+    /// The tasks that the log lists for the current job.
+    fn listed(&mut self, log: &mut impl Log) -> Result<Listed, Error> {
+        let mut listed = Listed::default();
+        while let Some(Task { id, kind, outcome, bytes }) = log.next_task()? {
+            let name = id.to_owned();
+            // A task without a status was never seen to end: nothing of its log is taken (oracle F9).
+            let is_logged = outcome != Outcome::Incomplete;
+            let (replicas, split_bytes) = self.splits(log, &name)?;
+            let mut spec = TaskSpec { replicas, ..TaskSpec::default() };
+            match kind {
+                TaskKind::Map => {
+                    let [input, output] = bytes.map(size);
+                    (spec.input_bytes, spec.output_bytes) = (input.or(split_bytes), output);
+                    spec.map_tries = self.map_tries(log, is_logged, &mut listed.shuffles)?;
+                    listed.maps.push(ListedTask { name, spec });
+                }
+                TaskKind::Reduce => {
+                    spec.reduce_tries = self.reduce_tries(log, is_logged, &mut listed.shuffles)?;
+                    listed.reduces.push(ListedTask { name, spec });
+                }
+                TaskKind::Setup | TaskKind::Cleanup | TaskKind::Other => self.skip("task-neither-map-nor-reduce", 1),
+            }
+        }
+        Ok(listed)
+    }
+
+    /// The nodes that hold a task's input, and its size: the largest of what they hold, for they hold the same.
+    fn splits(&mut self, log: &mut impl Log, task: &str) -> Result<(Vec<NodeId>, Option<u64>), Error> {
+        let mut nodes = Vec::new();
+        let mut bytes = None;
+        let mut outside = 0;
+        while let Some(split) = log.next_split()? {
+            match split.host.and_then(|host| self.cluster.find(host)) {
+                Some(node) if !nodes.contains(&node) => nodes.push(node),
+                Some(_) => self.skip("split-host-twice", 1),
+                None => outside += 1,
+            }
+            bytes = bytes.max(size(split.bytes));
+        }
+        if outside > 0 && self.cluster.config.nodes.count.is_some() {
+            self.skip("split-host-drawn-anew", outside);
+            self.draw_replicas(task, outside, &mut nodes);
+        } else {
+            self.skip("split-host-outside-cluster", outside);
+        }
+        Ok((nodes, bytes))
+    }
+
+    /// Places blocks of another cluster on this one: distinct nodes, uniformly.
+    fn draw_replicas(&self, task: &str, count: u64, nodes: &mut Vec<NodeId>) {
+        let entity: Vec<u64> = task.bytes().map(u64::from).collect();
+        let mut draws = stream(self.seed, Purpose::BlockPlacement, &entity);
+        let all = self.cluster.nodes().len();
+        for _ in 0..count {
+            if nodes.len() == all {
+                return;
+            }
+            loop {
+                let node = NodeId::at(draws.random_range(0..all));
+                if !nodes.contains(&node) {
+                    nodes.push(node);
+                    break;
+                }
+            }
+        }
+    }
+
+    fn map_tries(
+        &mut self,
+        log: &mut impl Log,
+        is_logged: bool,
+        shuffles: &mut Shuffles,
+    ) -> Result<Vec<LoggedMap>, Error> {
+        let mut tries = Vec::new();
+        while let Some(attempt) = log.next_attempt()? {
+            if attempt.outcome == Outcome::Success {
+                shuffles.last_map = shuffles.last_map.max(attempt.finish);
+            }
+            if !is_logged {
+                continue;
+            }
+            let level = attempt.locality.unwrap_or(Locality::Off);
+            let (outcome, run) = match length(attempt.start, attempt.finish) {
+                Some(run) => (attempt.outcome, self.at_usual_speed(&attempt, run)),
+                None => {
+                    self.skip("attempt-without-run-time", 1);
+                    (Outcome::Unknown, 0)
+                }
+            };
+            self.place_try(&mut tries, attempt.number, LoggedMap { outcome, level, run }, LOST_MAP);
+        }
+        Ok(tries)
+    }
+
+    fn reduce_tries(
+        &mut self,
+        log: &mut impl Log,
+        is_logged: bool,
+        shuffles: &mut Shuffles,
+    ) -> Result<Vec<LoggedReduce>, Error> {
+        let mut tries = Vec::new();
+        while let Some(attempt) = log.next_attempt()? {
+            let outcome = attempt.outcome;
+            if let (Outcome::Success, Some(start), Some(shuffled)) = (outcome, attempt.start, attempt.shuffle_finish) {
+                shuffles.reduces.push((start, shuffled));
+            }
+            if !is_logged {
+                continue;
+            }
+            let logged = match phases(&attempt) {
+                Some([shuffle, sort, reduce]) => {
+                    let [sort, reduce] = [sort, reduce].map(|run| self.at_usual_speed(&attempt, run));
+                    LoggedReduce { outcome, shuffle, sort, reduce: Some(reduce) }
+                }
+                None => {
+                    self.skip("attempt-without-run-time", 1);
+                    LoggedReduce { outcome, ..LOST_REDUCE }
+                }
+            };
+            self.place_try(&mut tries, attempt.number, logged, LOST_REDUCE);
+        }
+        Ok(tries)
+    }
+
+    /// Puts an attempt at its number; tries that the log lacks before it count as lost.
+    fn place_try<T: Copy>(&mut self, tries: &mut Vec<T>, number: Option<i64>, logged: T, lost: T) {
+        let number = number.and_then(|number| usize::try_from(number).ok()).unwrap_or(usize::MAX);
+        if number < tries.len() || number > MOST_TRIES {
+            self.skip("attempt-number-out-of-place", 1);
+            return;
+        }
+        tries.resize(number, lost);
+        tries.push(logged);
+    }
+
+    /// How long an attempt's work takes on a host of factor 1: what a slow host logged holds its factor already, and a replay
+    /// gives it that of the host where it runs (as A.5 does with localities).
+    fn at_usual_speed(&self, attempt: &Attempt<'_>, run: Ms) -> Ms {
+        match attempt.host.and_then(|host| self.cluster.config.cost.host_factors.get(host)) {
+            Some(factor) => ((run as f64 / factor).round() as Ms).clamp(-LONGEST, LONGEST),
+            None => run,
+        }
+    }
+
+    /// The listed tasks at their numbers, with empty ones for those that were declared only.
+    fn placed(&mut self, row: &JobRow, kind: Kind, mut listed: Vec<ListedTask>) -> Vec<TaskSpec> {
+        let count = listed.len() + self.unlisted(row, kind, listed.len());
+        let places = places(&listed, count);
+        let split = |task: &mut ListedTask| (std::mem::take(&mut task.spec.replicas), task.spec.input_bytes.take());
+        let mut splits: Vec<Option<(Vec<NodeId>, Option<u64>)>> =
+            listed.iter_mut().map(|task| Some(split(task))).collect();
+        let by_position = self.cluster.config.jobs.splits == Splits::ByPosition;
+        let mut listed: Vec<Option<ListedTask>> = listed.into_iter().map(Some).collect();
+        let mut specs = Vec::with_capacity(count);
+        for (number, place) in places.into_iter().enumerate() {
+            let mut spec = TaskSpec::default();
+            if let Some(task) = place.and_then(|place| listed[place].take()) {
+                spec = task.spec;
+                self.usual_name.clear();
+                write_usual_task_name(&row.job_id, kind, number as u32, &mut self.usual_name);
+                spec.odd_name = (task.name != self.usual_name).then_some(task.name);
+            }
+            let split = if by_position { Some(number) } else { place };
+            if let Some(own) = split.and_then(|split| splits.get_mut(split)) {
+                (spec.replicas, spec.input_bytes) = own.take().unwrap_or_default();
+            }
+            specs.push(spec);
+        }
+        specs
+    }
+
+    /// How many tasks of a kind a job declares beyond the `listed` ones.
+    fn unlisted(&mut self, row: &JobRow, kind: Kind, listed: usize) -> usize {
+        let declared = match kind {
+            Kind::Map => row.declared_maps,
+            Kind::Reduce => row.declared_reduces,
+        };
+        let unlisted = declared.unwrap_or(0).saturating_sub(listed as i64).max(0);
+        if unlisted > MOST_UNLISTED {
+            self.skip("declared-tasks-out-of-range", 1);
+            return 0;
+        }
+        unlisted as usize
+    }
+}
+
+/// For each of `count` places the listed task that stands there: each at the number at the end of its id. If these numbers are not
+/// distinct and below `count`, the tasks stand in the order of the log.
+fn places(listed: &[ListedTask], count: usize) -> Vec<Option<usize>> {
+    let mut places: Vec<Option<usize>> = vec![None; count];
+    let is_numbered = listed.iter().enumerate().all(|(position, task)| {
+        let place = task_number(&task.name).and_then(|number| places.get_mut(number));
+        place.is_some_and(|place| place.replace(position).is_none())
+    });
+    if is_numbered {
+        return places;
+    }
+    (0..count).map(|position| (position < listed.len()).then_some(position)).collect()
+}
+
+/// A try at a map that the log lacks.
+const LOST_MAP: LoggedMap = LoggedMap { outcome: Outcome::Unknown, level: Locality::Off, run: 0 };
+/// A try at a reduce that the log lacks.
+const LOST_REDUCE: LoggedReduce = LoggedReduce { outcome: Outcome::Unknown, shuffle: 0, sort: 0, reduce: None };
+
+/// A number of bytes; a negative one is damage.
+fn size(bytes: Option<i64>) -> Option<u64> {
+    bytes.and_then(|bytes| u64::try_from(bytes).ok())
+}
+
+/// The number at the end of a task's id.
+fn task_number(name: &str) -> Option<usize> {
+    name.rsplit('_').next()?.parse().ok()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::cluster_file::ClusterConfig;
+    use crate::hadoop::workload::usual_task_name;
+    use crate::ids::TaskId;
+    use resched_trace::model::{AttemptRow, SplitRow, TaskRecord, TaskRow};
+
+    /// A map whose own input is logged as `logged`, with one replica of its split for each of `held`.
+    fn map(number: u32, logged: Option<i64>, held: &[Option<i64>]) -> TaskRecord {
+        let task_id = usual_task_name("job_1_0001", Kind::Map, number);
+        let split = |(ordinal, &bytes): (usize, &Option<i64>)| SplitRow {
+            task_id: task_id.clone(),
+            ordinal: ordinal as i64,
+            host: Some(resched_trace::synthesise::host_name(ordinal as u32)),
+            rack: None,
+            bytes,
+        };
+        let task = TaskRow {
+            job_id: "job_1_0001".to_owned(),
+            task_id: task_id.clone(),
+            kind: TaskKind::Map,
+            input_bytes: logged,
+            output_bytes: logged.map(|bytes| bytes + 1),
+            ..TaskRow::default()
+        };
+        TaskRecord { task, splits: held.iter().enumerate().map(split).collect(), attempts: Vec::new() }
+    }
+
+    /// Input and output bytes of the maps of a job that lists these.
+    fn sizes(tasks: Vec<TaskRecord>, splits: Splits) -> Vec<(Option<u64>, Option<u64>)> {
+        let maps = tasks.len() as u32;
+        let job = JobRow { job_id: "job_1_0001".to_owned(), submit: Some(0), ..JobRow::default() };
+        let record = JobRecord { job, tasks, counters: Vec::new() };
+        let mut config = ClusterConfig::default();
+        config.nodes.count = Some(3);
+        config.jobs.splits = splits;
+        let cluster = Cluster::generated(config).unwrap();
+        let (workload, _) = load_records(std::slice::from_ref(&record), &cluster, 1).unwrap();
+        (0..maps).map(TaskId).map(|map| (workload.input_bytes(map), workload.output_bytes(map))).collect()
+    }
+
+    #[test]
+    fn a_map_reads_what_its_counters_say_else_its_split_else_nobody_knows_what() {
+        let tasks = vec![
+            map(0, Some(70), &[Some(64)]),
+            map(1, None, &[None, Some(64), Some(63)]),
+            map(2, None, &[None]),
+            map(3, Some(-5), &[Some(-64)]),
+        ];
+        let expected = [(Some(70), Some(71)), (Some(64), None), (None, None), (None, None)];
+        assert_eq!(sizes(tasks, Splits::ByNumber), expected);
+    }
+
+    #[test]
+    fn the_size_of_a_split_goes_where_the_split_goes() {
+        let tasks = || vec![map(1, Some(10), &[]), map(0, Some(20), &[])];
+        assert_eq!(sizes(tasks(), Splits::ByNumber), [(Some(20), Some(21)), (Some(10), Some(11))]);
+        assert_eq!(sizes(tasks(), Splits::ByPosition), [(Some(10), Some(21)), (Some(20), Some(11))]);
+    }
+
+    /// Two maps and a reduce that a host of factor 2 logged, and a map of another host.
+    #[test]
+    fn what_a_slow_host_logged_is_taken_at_usual_speed() {
+        let attempt = |task: &TaskRow, host: &str, sorted: Option<i64>| AttemptRow {
+            task_id: task.task_id.clone(),
+            job_id: task.job_id.clone(),
+            start: Some(1_000),
+            shuffle_finish: sorted.map(|_| 2_000),
+            sort_finish: sorted,
+            finish: Some(11_000),
+            outcome: Outcome::Success,
+            host: Some(host.to_owned()),
+            ..AttemptRow::default()
+        };
+        let tried = |mut record: TaskRecord, host: &str| {
+            record.task.outcome = Outcome::Success;
+            record.attempts = vec![attempt(&record.task, host, None)];
+            record
+        };
+        let mut reduce = map(2, None, &[]);
+        reduce.task.task_id = usual_task_name("job_1_0001", Kind::Reduce, 0);
+        (reduce.task.kind, reduce.task.outcome) = (TaskKind::Reduce, Outcome::Success);
+        reduce.attempts = vec![attempt(&reduce.task, "slow", Some(5_000))];
+        let job = JobRow { job_id: "job_1_0001".to_owned(), submit: Some(0), ..JobRow::default() };
+        let tasks = vec![tried(map(0, None, &[]), "slow"), tried(map(1, None, &[]), "usual"), reduce];
+        let record = JobRecord { job, tasks, counters: Vec::new() };
+        let run_times = |factor: Option<f64>| {
+            let mut config = ClusterConfig::default();
+            config.cost.host_factors = factor.map(|factor| ("slow".to_owned(), factor)).into_iter().collect();
+            let machine = |name: &str| (name.to_owned(), "/r".to_owned(), crate::resources::Resources::slots(1, 1));
+            let cluster = Cluster::new(config, [machine("slow"), machine("usual")]).unwrap();
+            let (workload, _) = load_records(std::slice::from_ref(&record), &cluster, 1).unwrap();
+            let maps = [0, 1].map(|task| workload.logged_maps(TaskId(task))[0].run);
+            let LoggedReduce { shuffle, sort, reduce, .. } = workload.logged_reduces(TaskId(2))[0];
+            (maps, [shuffle, sort, reduce.unwrap()])
+        };
+        assert_eq!(run_times(None), ([10_000, 10_000], [1_000, 3_000, 6_000]));
+        assert_eq!(run_times(Some(2.0)), ([5_000, 10_000], [1_000, 1_500, 3_000]));
+    }
+}

@@ -1,0 +1,62 @@
+//! Where a reader puts what it finds.
+
+use std::collections::BTreeMap;
+
+use crate::Error;
+use crate::model::{JobRecord, NodeRow};
+
+/// Where a reader puts what it finds.
+pub trait Sink {
+    /// Takes a job that is whole.
+    ///
+    /// # Errors
+    /// What the writer behind it says; the reader passes it on.
+    fn job(&mut self, job: JobRecord) -> Result<(), Error>;
+
+    /// Takes a machine event. The same machine may be told more than once; the first telling counts.
+    fn node(&mut self, node: NodeRow);
+
+    /// Counts `n` things that were left out or mended, by cause (kebab-case, such as `damaged-record`).
+    fn skip(&mut self, cause: &str, n: u64);
+
+    /// Takes a number of the source that stands for all of its jobs, for the manifest. The first telling counts.
+    fn parameter(&mut self, _name: &str, _value: serde_json::Value) {}
+
+    /// Whether counters are wanted (`--counters`).
+    fn wants_counters(&self) -> bool {
+        false
+    }
+}
+
+/// A sink that keeps all it is given, for what fits in memory.
+#[derive(Debug, Default, PartialEq)]
+pub struct Collected {
+    /// The jobs, in the order in which they came.
+    pub jobs: Vec<JobRecord>,
+    /// The machine events, in the order in which they came; a machine that was told twice is here twice.
+    pub nodes: Vec<NodeRow>,
+    /// How many things were left out or mended, by cause.
+    pub skipped: BTreeMap<String, u64>,
+    /// Whether it asks for counters.
+    pub counters: bool,
+}
+
+impl Sink for Collected {
+    fn job(&mut self, job: JobRecord) -> Result<(), Error> {
+        self.jobs.push(job);
+        Ok(())
+    }
+
+    fn node(&mut self, node: NodeRow) {
+        self.nodes.push(node);
+    }
+
+    fn skip(&mut self, cause: &str, n: u64) {
+        let count = self.skipped.entry(cause.to_owned()).or_default();
+        *count = count.saturating_add(n);
+    }
+
+    fn wants_counters(&self) -> bool {
+        self.counters
+    }
+}

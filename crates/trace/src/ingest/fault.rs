@@ -1,0 +1,81 @@
+//! What may be wrong with the files of an ingest, and what to do about it.
+
+use std::path::Path;
+
+use crate::Error;
+use crate::formats::{FORMATS, Format, TABLE_FORMATS};
+
+/// What is wrong with a file's content. In a folder it is counted; a file that was named and gives nothing is an error.
+pub(super) struct Fault {
+    pub(super) cause: &'static str,
+    pub(super) error: Error,
+}
+
+impl Fault {
+    fn new(cause: &'static str, path: &Path, found: &str, remedy: String) -> Self {
+        let error = Error::Source {
+            path: path.display().to_string(),
+            place: String::new(),
+            expected: "job history".to_owned(),
+            found: found.to_owned(),
+            remedy,
+        };
+        Self { cause, error }
+    }
+
+    pub(super) fn empty(path: &Path) -> Self {
+        Self::new("empty-file", path, "an empty file", "copy it from the cluster again, or leave it out".to_owned())
+    }
+
+    pub(super) fn unrecognised(path: &Path) -> Self {
+        let remedy = format!("the known formats are {}; force one with --format, or leave it out", format_names());
+        Self::new("unrecognised-file", path, "content in none of the known formats", remedy)
+    }
+
+    pub(super) fn cut(path: &Path) -> Self {
+        let found = "a packed file that is cut or damaged before its first job";
+        Self::new("cut-file", path, found, "copy it from the cluster again, or leave it out".to_owned())
+    }
+
+    /// A table among files that are read one by one.
+    pub(super) fn mixed(path: &Path, other: &str) -> Error {
+        Error::Request(format!(
+            "{}: expected files of one format, found this one beside a {other}; ingest it into a trace of its own",
+            path.display()
+        ))
+    }
+
+    /// A file that is no longer what it was.
+    pub(super) fn changed(path: &Path, expected: String, found: String) -> Error {
+        let remedy = "ingest again when nobody writes it".to_owned();
+        Error::Source { path: path.display().to_string(), place: String::new(), expected, found, remedy }
+    }
+
+    /// Tables that tell of no job and no machine.
+    pub(super) fn without_facts(title: &str, path: Option<&Path>) -> Error {
+        let path = path.unwrap_or(Path::new("."));
+        Self::new("file-without-jobs", path, &format!("a {title} without a single job"), "leave it out".to_owned())
+            .error
+    }
+
+    pub(super) fn without_jobs(path: &Path, format: &Format) -> Self {
+        let found = format!("a {} without a single job", format.title);
+        Self::new("file-without-jobs", path, &found, "leave it out".to_owned())
+    }
+}
+
+pub(super) fn no_history(folder: &Path, found: String) -> Error {
+    Error::Source {
+        path: folder.display().to_string(),
+        place: String::new(),
+        expected: "a folder with job histories".to_owned(),
+        found,
+        remedy: format!("the known formats are {}; name another folder", format_names()),
+    }
+}
+
+/// The names of all formats, for messages.
+pub(super) fn format_names() -> String {
+    let names = FORMATS.iter().map(|format| format.name).chain(TABLE_FORMATS.iter().map(|format| format.name));
+    names.collect::<Vec<_>>().join(", ")
+}
