@@ -12,9 +12,9 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// What would our cluster have done under another scheduler?
+/// Replay the job history of a Hadoop or production cluster under other schedulers.
 #[derive(Debug, Parser)]
-#[command(name = "resched", version, about, propagate_version = true, arg_required_else_help = true)]
+#[command(name = "resched", version, propagate_version = true, arg_required_else_help = true)]
 #[command(after_help = "Start with `resched demo`. Write a policy as `name` or `name:key=value,key=value`.")]
 struct Cli {
     #[command(subcommand)]
