@@ -33,7 +33,9 @@ mod world;
 
 pub use beats::first_heartbeats;
 pub use cluster::{Cluster, Node};
-pub use containers::{AmState, Ask, Container, ContainerState, Reservation, System};
+pub use containers::{
+    AmState, AppView, Ask, Container, ContainerState, Reservation, System, YarnOffer, YarnOfferMut, YarnView,
+};
 pub use cost::{Fluid, Script, slowstart_threshold};
 pub use engine::{Options, Tally, replay};
 pub use index::Reach;

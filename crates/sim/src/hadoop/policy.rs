@@ -88,7 +88,7 @@ pub trait Policy {
 
     /// What the application master of a job is told that it could still get (policies A.9).
     fn headroom(&self, _job: JobId, view: View<'_>) -> Resources {
-        view.free_in_all()
+        view.yarn().free_in_all()
     }
 
     // The decision.

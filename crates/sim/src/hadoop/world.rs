@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use crate::error::Violation;
 use crate::hadoop::beats::Beats;
 use crate::hadoop::cluster::{Cluster, Node};
 use crate::hadoop::containers::{System, Yarn};
@@ -417,6 +418,11 @@ impl<'w> World<'w> {
             return None;
         }
         self.jobs[job.index()].maps.as_ref()?.find_failed((node, self.live_nodes))
+    }
+
+    /// What a policy did on a node though it may not.
+    pub(crate) fn violation(&self, what: &str, node: NodeId, problem: &str) -> Violation {
+        Violation(format!("{what} on {}, but {problem}", self.cluster.node(node).name))
     }
 
     pub(crate) fn level(&self, task: TaskId, node: NodeId) -> Locality {

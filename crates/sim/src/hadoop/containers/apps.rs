@@ -262,6 +262,25 @@ impl World<'_> {
         }
     }
 
+    /// [`World::ready_of`] of all jobs.
+    pub(crate) fn ready_of_all(&self, kind: Kind) -> u64 {
+        match (&self.yarn, kind) {
+            (None, _) => self.ready[kind.index()],
+            (Some(yarn), Kind::Map) => yarn.asked[Ask::FailedMap.index()] + yarn.asked[Ask::Map.index()],
+            (Some(yarn), Kind::Reduce) => yarn.asked[Ask::Reduce.index()],
+        }
+    }
+
+    /// Whether the resource manager knows that a master of a job runs; on slots every job has one.
+    pub(crate) fn has_master(&self, job: JobId) -> bool {
+        self.yarn.as_ref().is_none_or(|yarn| yarn.apps[job.index()].am == AmState::Running)
+    }
+
+    /// Whether the reduces of a job still wait for its maps. (Under YARN its master asks for them only when they may start.)
+    pub(crate) fn holds_reduces_back(&self, job: JobId) -> bool {
+        self.yarn.is_none() && !self.reduces_may_start(job)
+    }
+
     /// Starts the master of a job on a node that has room for it.
     pub(crate) fn launch_am(&mut self, job: JobId, node: NodeId) {
         let start = self.now + self.cluster.config.jobs.launch_overhead;
