@@ -12,7 +12,7 @@ pub struct ByJob<T> {
 impl<T: Default> ByJob<T> {
     /// The value, if anything was kept for the job.
     pub fn get(&self, job: JobId, kind: Kind) -> Option<&T> {
-        self.jobs.get(job.index()).map(|kinds| &kinds[kind as usize])
+        self.jobs.get(job.index()).map(|kinds| &kinds[kind.index()])
     }
 
     /// The value, to change it.
@@ -20,7 +20,7 @@ impl<T: Default> ByJob<T> {
         if self.jobs.len() <= job.index() {
             self.jobs.resize_with(job.index() + 1, Default::default);
         }
-        &mut self.jobs[job.index()][kind as usize]
+        &mut self.jobs[job.index()][kind.index()]
     }
 
     /// Takes out what was kept for a job that has ended, maps first.

@@ -80,7 +80,7 @@ impl JobTimes {
             let known = &mut self.jobs[job.index()];
             known.first_shuffle = oracle.first_wave_shuffle(job);
             for kind in Kind::BOTH {
-                oracle.run_times(job, kind).flatten().for_each(|time| known.times[kind as usize].add(time));
+                oracle.run_times(job, kind).flatten().for_each(|time| known.times[kind.index()].add(time));
             }
         }
     }
@@ -100,8 +100,8 @@ impl JobTimes {
             known.maps_done = Some(view.now());
         }
         let time = (ended.finish - from).max(0);
-        known.times[ended.kind as usize].add(time);
-        self.all[ended.kind as usize].add(time);
+        known.times[ended.kind.index()].add(time);
+        self.all[ended.kind.index()].add(time);
     }
 
     /// Whether anything is known of tasks of a kind of a job.
@@ -118,7 +118,7 @@ impl JobTimes {
     }
 
     fn times(&self, job: JobId, kind: Kind) -> &Times {
-        let own = &self.jobs[job.index()].times[kind as usize];
-        if own.count > 0 { own } else { &self.all[kind as usize] }
+        let own = &self.jobs[job.index()].times[kind.index()];
+        if own.count > 0 { own } else { &self.all[kind.index()] }
     }
 }

@@ -93,7 +93,7 @@ pub struct Pool {
 impl Pool {
     /// What it could use of a kind at the last update, its limit included.
     pub fn demand(&self, kind: Kind) -> u32 {
-        self.demand[at(kind)]
+        self.demand[kind.index()]
     }
 
     /// Slots of a kind that it is guaranteed.
@@ -157,14 +157,6 @@ pub struct Pools {
     scratch: Scratch,
 }
 
-/// The place of a kind in a pair.
-fn at(kind: Kind) -> usize {
-    match kind {
-        Kind::Map => 0,
-        Kind::Reduce => 1,
-    }
-}
-
 /// The allocations of the file that is set, else the site's own.
 ///
 /// # Errors
@@ -217,7 +209,7 @@ impl Pools {
 
     /// What all pools could use of a kind at the last update.
     pub fn demand(&self, kind: Kind) -> u64 {
-        self.demand[at(kind)]
+        self.demand[kind.index()]
     }
 
     /// Whether a job may run: not before the second update after its arrival, nor beyond the limits of its user and pool.
@@ -309,11 +301,12 @@ impl Pools {
                 let mut sum = 0;
                 for &job in &pool.jobs {
                     let state = &mut self.jobs[job.index()];
-                    state.demand[at(kind)] = if state.stage == Stage::Runnable { demand(view, job, kind) } else { 0 };
-                    sum += state.demand[at(kind)];
+                    state.demand[kind.index()] =
+                        if state.stage == Stage::Runnable { demand(view, job, kind) } else { 0 };
+                    sum += state.demand[kind.index()];
                 }
-                pool.demand[at(kind)] = sum.min(pool.max_share(kind));
-                self.demand[at(kind)] += u64::from(pool.demand[at(kind)]);
+                pool.demand[kind.index()] = sum.min(pool.max_share(kind));
+                self.demand[kind.index()] += u64::from(pool.demand[kind.index()]);
             }
         }
     }
@@ -324,7 +317,7 @@ impl Pools {
     pub fn weight(&self, view: View<'_>, job: JobId, kind: Kind) -> f64 {
         let mut weight = priority_weight(view.job(job).priority());
         if self.rules.size_weight {
-            weight *= f64::from(self.jobs[job.index()].demand[at(kind)]).ln_1p() / std::f64::consts::LN_2;
+            weight *= f64::from(self.jobs[job.index()].demand[kind.index()]).ln_1p() / std::f64::consts::LN_2;
         }
         if self.rules.boost && view.now() - view.job(job).submit() < BOOST_TIME {
             weight *= 3.0;
@@ -340,7 +333,7 @@ impl Pools {
             let mut running = [0; 2];
             for &job in pool.jobs.iter().filter(|job| self.jobs[job.index()].stage == Stage::Runnable) {
                 for kind in Kind::BOTH {
-                    running[at(kind)] += view.job(job).running(kind);
+                    running[kind.index()] += view.job(job).running(kind);
                 }
             }
             self.scratch.running.push(running);
@@ -357,8 +350,8 @@ impl Pools {
         pools.clear();
         pools.extend(0..self.pools.len());
         let standing = |pool: usize| Standing {
-            running: running[pool][at(kind)].into(),
-            min_share: self.pools[pool].min_share(kind).min(self.pools[pool].demand[at(kind)]).into(),
+            running: running[pool][kind.index()].into(),
+            min_share: self.pools[pool].min_share(kind).min(self.pools[pool].demand[kind.index()]).into(),
             weight: self.pools[pool].config.weight,
         };
         pools.sort_by(|&a, &b| {
@@ -393,7 +386,7 @@ impl Pools {
         self.sort_pools(kind);
         for place in 0..self.scratch.pools.len() {
             let pool = self.scratch.pools[place];
-            if self.scratch.running[pool][at(kind)] < self.pools[pool].max_share(kind) {
+            if self.scratch.running[pool][kind.index()] < self.pools[pool].max_share(kind) {
                 self.sort_jobs(pool, kind, view);
                 let found = self.scratch.jobs.iter().copied().find(|&job| passes(job));
                 if found.is_some() {
@@ -414,7 +407,7 @@ impl Pools {
         self.sort_pools(kind);
         for place in 0..self.scratch.pools.len() {
             let pool = self.scratch.pools[place];
-            if self.scratch.running[pool][at(kind)] >= self.pools[pool].max_share(kind) {
+            if self.scratch.running[pool][kind.index()] >= self.pools[pool].max_share(kind) {
                 continue;
             }
             self.sort_jobs(pool, kind, offer.view());
@@ -425,7 +418,7 @@ impl Pools {
                     self.scratch.idle.push((job, kind));
                 }
                 if answer != Answer::Nothing {
-                    self.scratch.running[pool][at(kind)] += 1;
+                    self.scratch.running[pool][kind.index()] += 1;
                     return Ok(true);
                 }
             }
@@ -439,7 +432,7 @@ impl Pools {
             return 1;
         }
         let free = offer.free(kind);
-        self.rules.caps[at(kind)].map_or(free, |cap| cap.min(free))
+        self.rules.caps[kind.index()].map_or(free, |cap| cap.min(free))
     }
 
     /// Asks for tasks of these kinds until the node gets no more of either; `launch` launches what the job has, if anything.
@@ -459,7 +452,7 @@ impl Pools {
         let caps = Kind::BOTH.map(|kind| self.cap(offer, kind));
         let full = Kind::BOTH.map(|kind| {
             let slots = offer.view().node_slots(offer.node(), kind);
-            let cap = load_cap(slots, self.rules.max_diff, self.demand[at(kind)], offer.view().slots(kind));
+            let cap = load_cap(slots, self.rules.max_diff, self.demand[kind.index()], offer.view().slots(kind));
             offer.reported(kind) >= cap
         });
         loop {
@@ -475,10 +468,10 @@ impl Pools {
                 [false, false] => return Ok(()),
             };
             if offer.free(kind) > 0 && self.ask(offer, kind, &mut launch)? {
-                assigned[at(kind)] += 1;
-                running[at(kind)] += 1;
+                assigned[kind.index()] += 1;
+                running[kind.index()] += 1;
             } else {
-                open[at(kind)] = false;
+                open[kind.index()] = false;
             }
         }
     }

@@ -76,9 +76,9 @@ impl History {
     fn weights(&self, view: View<'_>, node: NodeId, (job, kind): (JobId, Kind)) -> StageWeights {
         let own = view.job(job);
         let done = f64::from(own.finished(kind)) / f64::from(own.desired(kind).max(1));
-        let enough = done > self.rules.done[kind as usize];
+        let enough = done > self.rules.done[kind.index()];
         let observed = self.jobs.get(job, kind).filter(|_| enough).and_then(|tally| tally.observed(node));
-        let memory = self.nodes[kind as usize].get(node.index());
+        let memory = self.nodes[kind.index()].get(node.index());
         memory.and_then(|memory| memory.weights(observed)).unwrap_or(StageWeights::fixed(kind))
     }
 

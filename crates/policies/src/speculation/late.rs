@@ -113,7 +113,7 @@ impl Late {
     /// Whether a node has done less than most.
     fn is_slow(&mut self, view: View<'_>, node: NodeId, kind: Kind) -> bool {
         let weights = StageWeights::fixed(kind);
-        self.scores.clone_from(&self.done_on[kind as usize]);
+        self.scores.clone_from(&self.done_on[kind.index()]);
         for &job in view.jobs() {
             for run in view.runs(job, kind) {
                 self.scores.add(run.node, weights.score_of(&view.progress(&run)));
@@ -140,7 +140,7 @@ impl Speculator for Late {
             let rate = progress_rate(1.0, ended.finish - ended.start);
             let rates = self.succeeded.get_mut(ended.job, ended.kind);
             rates.insert(rates.partition_point(|other| *other < rate), rate);
-            self.done_on[ended.kind as usize].add(ended.node, 1.0);
+            self.done_on[ended.kind.index()].add(ended.node, 1.0);
         }
     }
 

@@ -13,7 +13,7 @@ pub(super) struct Requests {
 
 impl Requests {
     pub(super) fn push(&mut self, task: TaskId, kind: Kind) {
-        self.tasks[kind as usize].push_back(task);
+        self.tasks[kind.index()].push_back(task);
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -22,12 +22,12 @@ impl Requests {
 
     /// Whether one was asked for that belongs to a job.
     pub(super) fn hold(&self, view: View<'_>, job: JobId, kind: Kind) -> bool {
-        self.tasks[kind as usize].iter().any(|&task| view.job_of(task) == job)
+        self.tasks[kind.index()].iter().any(|&task| view.job_of(task) == job)
     }
 
     /// An attempt at a task has ended: the task is done, or waits, or its other attempts must be judged anew.
     pub(super) fn remove(&mut self, task: TaskId, kind: Kind) {
-        self.tasks[kind as usize].retain(|&other| other != task);
+        self.tasks[kind.index()].retain(|&other| other != task);
     }
 
     /// A job has ended.
@@ -43,7 +43,7 @@ impl Requests {
     /// before the job's master learns of it.
     pub(super) fn pick(&mut self, offer: &Offer<'_, '_>, kind: Kind) -> Option<TaskId> {
         let (view, node) = (offer.view(), offer.node());
-        let tasks = &mut self.tasks[kind as usize];
+        let tasks = &mut self.tasks[kind.index()];
         let elsewhere =
             |&task: &TaskId| view.live_attempts(task) > 0 && view.runs_on(node, kind).all(|run| run.task != task);
         tasks.iter().position(elsewhere).and_then(|place| tasks.remove(place))

@@ -119,13 +119,13 @@ struct Learned {
 impl Learned {
     /// By which weights a node's attempts are scored.
     fn weights(&self, node: NodeId, kind: Kind) -> StageWeights {
-        self.nodes[kind as usize].get(node.index()).copied().unwrap_or(StageWeights::fixed(kind))
+        self.nodes[kind.index()].get(node.index()).copied().unwrap_or(StageWeights::fixed(kind))
     }
 
     fn learn(&mut self, ended: &AttemptEnd) {
         let Some(observed) = StageWeights::observed(ended) else { return };
         let learned = self.weights(ended.node, ended.kind).mixed(self.history, &observed);
-        let nodes = &mut self.nodes[ended.kind as usize];
+        let nodes = &mut self.nodes[ended.kind.index()];
         nodes.resize(nodes.len().max(ended.node.index() + 1), StageWeights::fixed(ended.kind));
         nodes[ended.node.index()] = learned;
     }

@@ -15,7 +15,7 @@ impl Kind {
 
     /// Its place in a pair of values, one a kind.
     #[inline]
-    pub(crate) fn index(self) -> usize {
+    pub fn index(self) -> usize {
         self as usize
     }
 }

@@ -3,11 +3,10 @@
 use crate::error::Violation;
 use crate::hadoop::containers::{YarnOffer, YarnOfferMut};
 use crate::hadoop::cost::CostModel;
-use crate::hadoop::index::Reach;
 use crate::hadoop::kind::Kind;
-use crate::hadoop::view::{RunId, View};
-use crate::hadoop::world::{JobPhase, TaskPhase, World};
-use crate::ids::{JobId, Ms, NodeId, TaskId};
+use crate::hadoop::view::View;
+use crate::hadoop::world::{JobPhase, Reach, TaskPhase, World};
+use crate::ids::{JobId, Ms, NodeId, RunId, TaskId};
 use resched_trace::model::Locality;
 
 /// A node's free slots at its heartbeat. Launches take effect at once, so the view through the offer is always current.

@@ -1,10 +1,11 @@
 //! The boundary between the engine and a scheduling policy.
 
 use crate::error::Violation;
-use crate::hadoop::containers::{Container, System};
+use crate::hadoop::containers::Container;
 use crate::hadoop::offer::Offer;
-use crate::hadoop::view::{AttemptEnd, RunId, RunView, View};
-use crate::ids::{JobId, Ms, NodeId, TaskId};
+use crate::hadoop::system::System;
+use crate::hadoop::view::{AttemptEnd, RunView, View};
+use crate::ids::{JobId, Ms, NodeId, RunId, TaskId};
 use crate::resources::Resources;
 
 /// A scheduling policy for a Hadoop cluster.

@@ -8,20 +8,11 @@ use crate::hadoop::containers::YarnView;
 use crate::hadoop::kind::Kind;
 use crate::hadoop::oracle::Oracle;
 use crate::hadoop::progress::Progress;
-use crate::hadoop::world::{Health, Kill, TaskPhase, World};
-use crate::ids::{JobId, Ms, NodeId, RackId, TaskId};
+use crate::hadoop::run::{Kill, Run};
+use crate::hadoop::workload::Workload;
+use crate::hadoop::world::{Health, TaskPhase, World};
+use crate::ids::{JobId, Ms, NodeId, RackId, RunId, TaskId};
 use crate::resources::Resources;
-
-/// An attempt that is on a node now. The number is used again once it is gone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct RunId(pub(crate) u32);
-
-impl RunId {
-    #[inline]
-    pub(crate) fn index(self) -> usize {
-        self.0 as usize
-    }
-}
 
 /// The world as the master sees it.
 #[derive(Clone, Copy)]
@@ -110,6 +101,27 @@ pub struct AttemptEnd {
     /// Bytes that a map which succeeded wrote, by its counters: for the reduces, where its job has any. `None` for all else,
     /// and if the trace does not say.
     pub output_bytes: Option<u64>,
+}
+
+impl AttemptEnd {
+    pub(crate) fn of(run: &Run, outcome: Outcome, workload: &Workload) -> Self {
+        let (shuffle_finish, sort_finish) = run.phases(outcome);
+        let wrote = run.kind == Kind::Map && outcome == Outcome::Success;
+        Self {
+            task: run.task,
+            job: run.job,
+            kind: run.kind,
+            attempt: run.attempt,
+            node: run.node,
+            level: run.level,
+            start: run.start,
+            shuffle_finish,
+            sort_finish,
+            finish: run.end.unwrap_or(run.start),
+            outcome,
+            output_bytes: workload.output_bytes(run.task).filter(|_| wrote),
+        }
+    }
 }
 
 impl<'a> View<'a> {

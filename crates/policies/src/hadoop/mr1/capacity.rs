@@ -166,17 +166,17 @@ impl Queue {
 
     /// What part of its guarantee it uses; a queue without any counts as full.
     fn used(&self, kind: Kind) -> f64 {
-        match self.capacity[kind as usize] {
+        match self.capacity[kind.index()] {
             0 => 1.0,
-            capacity => f64::from(self.occupied[kind as usize]) / f64::from(capacity),
+            capacity => f64::from(self.occupied[kind.index()]) / f64::from(capacity),
         }
     }
 
     /// Whether a user holds all the slots that he may while others compete.
     fn is_over_limit(&self, user: usize, kind: Kind) -> bool {
-        let (capacity, occupied) = (self.capacity[kind as usize], self.occupied[kind as usize]);
+        let (capacity, occupied) = (self.capacity[kind.index()], self.occupied[kind.index()]);
         let limit = user_limit(capacity, occupied, self.active_users, self.minimum_user_limit);
-        u64::from(self.users[user].occupied[kind as usize]) >= limit
+        u64::from(self.users[user].occupied[kind.index()]) >= limit
     }
 }
 
@@ -315,8 +315,8 @@ impl Capacity {
     /// Whether a queue may get another slot of a kind at all.
     fn may_grow(&self, leaf: usize, kind: Kind) -> bool {
         let queue = &self.queues[leaf];
-        let room = |(of, most): (usize, u32)| self.queues[of].occupied[kind as usize] < most;
-        queue.capacity[kind as usize] > 0 && queue.limit[kind as usize].is_none_or(room)
+        let room = |(of, most): (usize, u32)| self.queues[of].occupied[kind.index()] < most;
+        queue.capacity[kind.index()] > 0 && queue.limit[kind.index()].is_none_or(room)
     }
 
     /// Launches one task of a kind from the first queue and job that gives one.
@@ -361,18 +361,18 @@ impl Capacity {
     /// A job holds one slot more.
     fn occupy(&mut self, job: JobId, kind: Kind) {
         let Job { queue: leaf, user, .. } = self.jobs[job.index()];
-        self.queues[leaf].users[user].occupied[kind as usize] += 1;
+        self.queues[leaf].users[user].occupied[kind.index()] += 1;
         for place in self.tree.with_ancestors(leaf) {
-            self.queues[place].occupied[kind as usize] += 1;
+            self.queues[place].occupied[kind.index()] += 1;
         }
     }
 
     /// A job holds so many slots less.
     fn vacate(&mut self, job: JobId, kind: Kind, slots: u32) {
         let Job { queue: leaf, user, .. } = self.jobs[job.index()];
-        self.queues[leaf].users[user].occupied[kind as usize] -= slots;
+        self.queues[leaf].users[user].occupied[kind.index()] -= slots;
         for place in self.tree.with_ancestors(leaf) {
-            self.queues[place].occupied[kind as usize] -= slots;
+            self.queues[place].occupied[kind.index()] -= slots;
         }
     }
 }

@@ -87,7 +87,7 @@ impl Aria {
         let own = &mut self.jobs[job.index()];
         let least = least_slots(&profile, self.bound, (own.deadline - view.job(job).submit()) as f64);
         own.slots = Kind::BOTH.map(|kind| match least {
-            Some(least) if self.least && (times.knows(job, kind) || !self.learns) => least[kind as usize],
+            Some(least) if self.least && (times.knows(job, kind) || !self.learns) => least[kind.index()],
             _ => u32::MAX,
         });
     }
@@ -126,7 +126,7 @@ impl Policy for Aria {
         for kind in Kind::BOTH {
             let jobs = &self.jobs;
             let within =
-                |job: JobId, view: View<'_>| view.job(job).running(kind) < jobs[job.index()].slots[kind as usize];
+                |job: JobId, view: View<'_>| view.job(job).running(kind) < jobs[job.index()].slots[kind.index()];
             while launch_first(offer, kind, &self.order, within)? {}
             while self.spare && launch_first(offer, kind, &self.order, |_, _| true)? {}
         }

@@ -206,7 +206,7 @@ impl Flex {
             let demands: Vec<u32> = self.order.iter().map(demand).collect();
             let targets = layers(&demands, view.slots(kind), self.min_slots, self.max_slots);
             for (job, target) in self.order.iter().zip(targets) {
-                self.jobs[job.index()].target[kind as usize] = target;
+                self.jobs[job.index()].target[kind.index()] = target;
             }
         }
     }
@@ -269,7 +269,7 @@ impl Policy for Flex {
             loop {
                 let (jobs, view) = (&self.jobs, offer.view());
                 let missing = |job: JobId| {
-                    i64::from(jobs[job.index()].target[kind as usize]) - i64::from(view.job(job).running(kind))
+                    i64::from(jobs[job.index()].target[kind.index()]) - i64::from(view.job(job).running(kind))
                 };
                 self.asked.clone_from(&self.order);
                 self.asked.sort_by_key(|&job| -missing(job).max(0));

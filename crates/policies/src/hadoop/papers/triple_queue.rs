@@ -422,8 +422,7 @@ impl TripleQueue {
     /// The window, where it follows from the cluster.
     fn fix_window(&mut self, view: View<'_>) {
         if self.window == 0 {
-            let slots =
-                |node| self.settings.quotas[Kind::Map as usize].of(view.node_slots(node, Kind::Map))[1] as usize;
+            let slots = |node| self.settings.quotas[Kind::Map.index()].of(view.node_slots(node, Kind::Map))[1] as usize;
             self.window = view.nodes().map(slots).sum::<usize>().max(SHORTEST_WINDOW);
         }
     }
@@ -454,12 +453,12 @@ impl TripleQueue {
     /// Gives a queue its slots of a kind; where the other one holds no job, also that one's.
     fn fill(&mut self, queue: Queue, kind: Kind, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         let slots = offer.view().node_slots(offer.node(), kind);
-        let [cpu, io] = self.settings.quotas[kind as usize].of(slots);
+        let [cpu, io] = self.settings.quotas[kind.index()].of(slots);
         let (own, other, others) = if queue == Queue::Cpu { (cpu, Queue::Io, io) } else { (io, Queue::Cpu, cpu) };
         let mut place = 0;
         while let Some(job) = self.queues[queue as usize].get(place) {
             let limit = if self.is_empty(other) { own + others } else { own };
-            if offer.free(kind) == 0 || self.running[queue as usize][kind as usize] >= limit {
+            if offer.free(kind) == 0 || self.running[queue as usize][kind.index()] >= limit {
                 break;
             }
             let launched = match kind {
@@ -500,7 +499,7 @@ impl TripleQueue {
 
     fn count_task(&mut self, job: JobId, kind: Kind) {
         if let Some(queue) = self.jobs[job.index()].queue {
-            self.running[queue as usize][kind as usize] += 1;
+            self.running[queue as usize][kind.index()] += 1;
         }
     }
 }

@@ -1,11 +1,10 @@
 //! What a node offers to a policy for YARN at a heartbeat.
 
 use super::apps::{AmState, Reservation};
-use super::asks::Ask;
 use super::view::YarnView;
 use crate::error::Violation;
-use crate::hadoop::index::Reach;
-use crate::hadoop::world::{JobPhase, World};
+use crate::hadoop::ask::Ask;
+use crate::hadoop::world::{JobPhase, Reach, World};
 use crate::ids::{JobId, NodeId, TaskId};
 
 /// What a node offers to requests for containers. The tasks that it finds are launched by [`crate::hadoop::Offer::launch`].

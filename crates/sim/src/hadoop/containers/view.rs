@@ -1,7 +1,7 @@
 //! What a policy for YARN may read beside the rest of the world.
 
 use super::apps::{AmState, Reservation, Yarn};
-use super::asks::Ask;
+use crate::hadoop::ask::Ask;
 use crate::hadoop::world::World;
 use crate::ids::{JobId, NodeId};
 use crate::resources::Resources;

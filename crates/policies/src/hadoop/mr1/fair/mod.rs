@@ -76,14 +76,6 @@ pub struct Fair {
     preemption: Option<Preemption>,
 }
 
-/// The place of a kind in a pair.
-fn at(kind: Kind) -> usize {
-    match kind {
-        Kind::Map => 0,
-        Kind::Reduce => 1,
-    }
-}
-
 impl Fair {
     fn new(values: &Values, site: &Site) -> Result<Self, String> {
         let cap = |key| u32::try_from(values.integer(key)).ok();
@@ -132,7 +124,7 @@ impl Fair {
 /// Whether a job's pool has been kept below its share for too long, so that it does not wait for its data any more.
 fn starves(pools: &Pools, standings: &[[Standing; 2]], job: JobId, now: Ms) -> bool {
     let (pool, allocations) = (pools.pool_of(job), pools.allocations());
-    let maps = standings[pool][at(Kind::Map)];
+    let maps = standings[pool][Kind::Map.index()];
     let over = |since: Ms, timeout: Option<Ms>| timeout.is_some_and(|timeout| now - since > timeout);
     over(maps.at_min_share, allocations.min_share_timeout_of(&pools.pools()[pool].config))
         || over(maps.at_half_fair_share, allocations.fair_share_timeout)

@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 use resched_sim::hadoop::{Kind, Orders, RunView, View};
 use resched_sim::{Ms, TaskId};
 
-use super::at;
 use crate::parts::fair_share::{Claim, fair_shares};
 use crate::parts::pools::{Pool, Pools};
 
@@ -84,7 +83,7 @@ impl Preemption {
             let claims: Vec<Claim> = pools.pools().iter().map(claim).collect();
             let shares = fair_shares(&claims, view.slots(kind));
             for ((pool, standing), share) in pools.pools().iter().zip(&mut *standings).zip(shares) {
-                let standing = &mut standing[at(kind)];
+                let standing = &mut standing[kind.index()];
                 standing.fair_share = share;
                 let lack = Lack::of(pool, share, kind, view);
                 if !lack.below_min_share() {
@@ -109,7 +108,7 @@ impl Preemption {
         for kind in Kind::BOTH {
             let due = |since: Ms, timeout: Option<Ms>| timeout.is_some_and(|timeout| view.now() - since > timeout);
             let lacks = pools.pools().iter().zip(standings).map(|(pool, standing)| {
-                let standing = standing[at(kind)];
+                let standing = standing[kind.index()];
                 let min_share_due = due(standing.at_min_share, allocations.min_share_timeout_of(&pool.config));
                 let fair_share_due = due(standing.at_half_fair_share, allocations.fair_share_timeout);
                 Lack::of(pool, standing.fair_share, kind, view).tasks(min_share_due, fair_share_due)
@@ -130,7 +129,7 @@ impl Preemption {
         view: View<'_>,
         orders: &mut Orders,
     ) {
-        let fair_share = |place: usize| standings[place][at(kind)].fair_share;
+        let fair_share = |place: usize| standings[place][kind.index()].fair_share;
         let mut left: Vec<f64> = pools.iter().map(|pool| f64::from(pool.running(kind, view))).collect();
         let mut victims: Vec<(usize, RunView)> = Vec::new();
         for (place, pool) in pools.iter().enumerate() {

@@ -110,13 +110,13 @@ impl FairDeficit {
     fn update(&mut self, view: View<'_>) {
         let since = view.now() - std::mem::replace(&mut self.updated, view.now());
         for kind in Kind::BOTH {
-            self.runnable[kind as usize] = 0;
+            self.runnable[kind.index()] = 0;
             for &job in view.jobs() {
-                let account = &mut self.accounts[job.index()][kind as usize];
+                let account = &mut self.accounts[job.index()][kind.index()];
                 account.accrue(since);
                 account.running = view.job(job).running(kind);
                 account.needed = if self.pools.may_run(job) { view.job(job).ready(kind) } else { 0 };
-                self.runnable[kind as usize] += u64::from(account.runnable());
+                self.runnable[kind.index()] += u64::from(account.runnable());
             }
             self.share(kind, view);
         }
@@ -128,7 +128,7 @@ impl FairDeficit {
         for pool in self.pools.pools() {
             let first = claims.len();
             for &job in &pool.jobs {
-                let account = &mut self.accounts[job.index()][kind as usize];
+                let account = &mut self.accounts[job.index()][kind.index()];
                 (account.minimum, account.share) = (0, 0);
                 let (runnable, deficit) = (account.runnable(), account.deficit);
                 if self.pools.may_run(job) && runnable > 0 {
@@ -142,7 +142,7 @@ impl FairDeficit {
         }
         let shares = fair_shares(&claims, view.slots(kind));
         for ((job, claim), share) in jobs.into_iter().zip(claims).zip(shares) {
-            let account = &mut self.accounts[job.index()][kind as usize];
+            let account = &mut self.accounts[job.index()][kind.index()];
             account.minimum = claim.minimum;
             account.share = (share * UNITS as f64).round() as i64;
         }
@@ -154,10 +154,10 @@ impl FairDeficit {
     fn launch_one(&mut self, offer: &mut Offer<'_, '_>, kind: Kind) -> Result<bool, Violation> {
         let (view, accounts) = (offer.view(), &mut self.accounts);
         self.order.clear();
-        let needs = |job: &JobId| accounts[job.index()][kind as usize].needed > 0;
+        let needs = |job: &JobId| accounts[job.index()][kind.index()].needed > 0;
         self.order.extend(view.jobs().iter().copied().filter(needs));
         self.order.sort_unstable_by_key(|&job| {
-            let account = &accounts[job.index()][kind as usize];
+            let account = &accounts[job.index()][kind.index()];
             let needy = view.job(job).running(kind) < account.minimum;
             (!needy, Reverse(account.deficit), job)
         });
@@ -167,7 +167,7 @@ impl FairDeficit {
                 Kind::Reduce => offer.launch_reduce(job)?,
             };
             if launched {
-                let account = &mut accounts[job.index()][kind as usize];
+                let account = &mut accounts[job.index()][kind.index()];
                 account.running += 1;
                 account.needed -= 1;
                 return Ok(true);
@@ -216,7 +216,7 @@ impl Policy for FairDeficit {
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         for kind in Kind::BOTH {
             let slots = offer.view().node_slots(offer.node(), kind);
-            let cap = load_cap(slots, 0.0, self.runnable[kind as usize], offer.view().slots(kind));
+            let cap = load_cap(slots, 0.0, self.runnable[kind.index()], offer.view().slots(kind));
             let open = offer.free(kind) > 0 && offer.reported(kind) < cap;
             if open && self.launch_one(offer, kind)? && !self.assign_multiple {
                 break;

@@ -117,16 +117,6 @@ struct Job {
     reserved: [u32; 4],
 }
 
-/// The place of a request in an array of four.
-fn at(ask: Ask) -> usize {
-    match ask {
-        Ask::Am => 0,
-        Ask::FailedMap => 1,
-        Ask::Reduce => 2,
-        Ask::Map => 3,
-    }
-}
-
 /// What became of a node's offer in a queue.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Served {
@@ -272,8 +262,8 @@ impl YarnCapacity {
     /// Gives back what was charged for nodes that are no longer kept for a job.
     fn drop_reservations(&mut self, job: JobId, view: View<'_>) {
         for ask in Ask::ALL {
-            while self.jobs[job.index()].reserved[at(ask)] > view.yarn().app(job).reserved(ask) {
-                self.jobs[job.index()].reserved[at(ask)] -= 1;
+            while self.jobs[job.index()].reserved[ask.index()] > view.yarn().app(job).reserved(ask) {
+                self.jobs[job.index()].reserved[ask.index()] -= 1;
                 self.discharge(job, view.yarn().demand(ask));
             }
         }
@@ -319,7 +309,7 @@ impl YarnCapacity {
             return Ok(());
         }
         offer.yarn_mut().unreserve();
-        self.jobs[job.index()].reserved[at(ask)] -= 1;
+        self.jobs[job.index()].reserved[ask.index()] -= 1;
         self.discharge(job, offer.view().yarn().demand(ask));
         if asked {
             self.launch(offer, job, ask, Reach::Any)?;
@@ -376,7 +366,7 @@ impl YarnCapacity {
             }
             for ask in Ask::ALL {
                 let view = offer.view();
-                if view.yarn().app(job).asked(ask) <= self.jobs[job.index()].reserved[at(ask)] {
+                if view.yarn().app(job).asked(ask) <= self.jobs[job.index()].reserved[ask.index()] {
                     continue;
                 }
                 let required = view.yarn().demand(ask);
@@ -399,13 +389,13 @@ impl YarnCapacity {
                     // Too many of its tasks have failed on this node.
                     continue;
                 }
-                self.jobs[job.index()].missed[at(ask)] += 1;
+                self.jobs[job.index()].missed[ask.index()] += 1;
                 let Some(reach) = self.reach(offer, job, ask) else { break };
                 self.place(offer, job, ask, reach)?;
                 if reach == Reach::Any {
                     return Ok(Served::Far);
                 }
-                self.jobs[job.index()].missed[at(ask)] = 0;
+                self.jobs[job.index()].missed[ask.index()] = 0;
                 return Ok(Served::Near);
             }
         }
@@ -414,7 +404,7 @@ impl YarnCapacity {
 
     /// How far from its data a job may use this node; `None` if it waits for another.
     fn reach(&self, offer: &Offer<'_, '_>, job: JobId, ask: Ask) -> Option<Reach> {
-        let (view, missed) = (offer.view(), self.jobs[job.index()].missed[at(ask)]);
+        let (view, missed) = (offer.view(), self.jobs[job.index()].missed[ask.index()]);
         let nodes = view.node_count();
         let app = view.yarn().app(job);
         let (asked, locations) = (app.asked(ask), app.locations());
@@ -437,7 +427,7 @@ impl YarnCapacity {
             return self.launch(offer, job, ask, reach);
         }
         offer.yarn_mut().reserve(job, ask)?;
-        self.jobs[job.index()].reserved[at(ask)] += 1;
+        self.jobs[job.index()].reserved[ask.index()] += 1;
         self.charge(job, offer.view().yarn().demand(ask));
         Ok(())
     }
