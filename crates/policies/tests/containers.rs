@@ -95,7 +95,7 @@ impl Policy for Diary {
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         let waits = |offer: &Offer<'_, '_>| -> Vec<JobId> {
             let view = offer.view();
-            view.jobs().iter().copied().filter(|&job| view.job(job).am() == AmState::Waiting).collect()
+            view.jobs().iter().copied().filter(|&job| view.yarn().app(job).am() == AmState::Waiting).collect()
         };
         let before = waits(offer);
         self.below.heartbeat(offer)?;
@@ -173,15 +173,15 @@ impl Policy for Rogue {
         let Some(&job) = offer.view().jobs().first() else { return Ok(()) };
         match self {
             Rogue::MapWithoutMaster => {
-                assert_eq!(offer.find(job, Ask::Map, Reach::Any), None, "nothing is asked for yet");
-                offer.launch_am(job)?;
-                offer.reserve(job, Ask::Map)
+                assert_eq!(offer.yarn().find(job, Ask::Map, Reach::Any), None, "nothing is asked for yet");
+                offer.yarn_mut().launch_am(job)?;
+                offer.yarn_mut().reserve(job, Ask::Map)
             }
             Rogue::TwoMasters => {
-                offer.launch_am(job)?;
-                offer.launch_am(job)
+                offer.yarn_mut().launch_am(job)?;
+                offer.yarn_mut().launch_am(job)
             }
-            Rogue::ReservesWhatFits => offer.reserve(job, Ask::Am),
+            Rogue::ReservesWhatFits => offer.yarn_mut().reserve(job, Ask::Am),
         }
     }
 }

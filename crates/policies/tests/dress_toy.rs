@@ -54,15 +54,15 @@ impl Policy for Gang {
 
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         for &job in &offer.view().jobs().to_vec() {
-            if offer.view().job(job).asked(Ask::Am) > 0 {
-                offer.launch_am(job)?;
+            if offer.view().yarn().app(job).asked(Ask::Am) > 0 {
+                offer.yarn_mut().launch_am(job)?;
             }
         }
         while let Some(&(job, earliest)) = self.order.first() {
             let there = offer.view().jobs().iter().copied().find(|there: &JobId| there.index() == job);
             let Some(job) = there.filter(|_| offer.view().now() >= earliest * SECOND) else { break };
             let wanted = offer.view().job(job).desired(Kind::Map);
-            if offer.view().job(job).asked(Ask::Map) < wanted || offer.free(Kind::Map) < wanted {
+            if offer.view().yarn().app(job).asked(Ask::Map) < wanted || offer.free(Kind::Map) < wanted {
                 break;
             }
             while offer.launch_map(job, Reach::Any)?.is_some() {}

@@ -222,11 +222,11 @@ impl Watched<'_> {
     fn check(&mut self, offer: &Offer<'_, '_>) -> Result<(), String> {
         let (view, node) = (offer.view(), offer.node());
         for &job in view.jobs() {
-            if view.job(job).am() == AmState::Allocated {
-                self.held.entry((job, None)).or_insert((node, view.demand(Ask::Am)));
+            if view.yarn().app(job).am() == AmState::Allocated {
+                self.held.entry((job, None)).or_insert((node, view.yarn().demand(Ask::Am)));
             }
             for (kind, run) in Kind::BOTH.iter().flat_map(|&kind| view.runs(job, kind).map(move |run| (kind, run))) {
-                let size = view.demand(if kind == Kind::Map { Ask::Map } else { Ask::Reduce });
+                let size = view.yarn().demand(if kind == Kind::Map { Ask::Map } else { Ask::Reduce });
                 self.held.entry((job, Some((run.task, run.node)))).or_insert((run.node, size));
                 // What a master had that was lost with its node is on its way out.
                 if !self.held.contains_key(&(job, None)) && !run.dying {
@@ -237,7 +237,7 @@ impl Watched<'_> {
         let held = self.held.values().filter(|&&(on, _)| on == node);
         let sum = held.fold(Resources::NONE, |sum, (_, size)| sum.plus(*size));
         let free = view.free(node);
-        let own = view.total().map(|part| part / view.live_nodes() as u64);
+        let own = view.yarn().total().map(|part| part / view.live_nodes() as u64);
         if sum.plus(free) == own {
             Ok(())
         } else {

@@ -41,6 +41,11 @@ id! {
     NodeId
 }
 id! {
+    /// What runs now: an attempt at a task on a node, or an instance or a gang of a production trace. The number is used again
+    /// once it has ended, so that no number is larger than the most that ever ran at once.
+    RunId
+}
+id! {
     /// A rack. Racks are numbered in the order in which their first nodes come.
     RackId
 }

@@ -19,7 +19,7 @@ mod tables;
 
 pub use cluster_file::ClusterConfig;
 pub use error::{Error, Violation};
-pub use ids::{JobId, Ms, NodeId, RackId, TaskId};
+pub use ids::{JobId, Ms, NodeId, RackId, RunId, TaskId};
 pub use observer::{Decided, JobEnded};
 pub use resources::Resources;
 pub use run_tables::{Files, Recorder, RowSink, RowSource};

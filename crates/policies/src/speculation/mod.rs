@@ -174,14 +174,16 @@ impl Policy for WithSpeculation {
 
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         self.base.heartbeat(offer)?;
-        if offer.reservation().is_some() {
+        if offer.yarn().reservation().is_some() {
             return Ok(());
         }
         for kind in Kind::BOTH {
             while offer.free(kind) > 0 {
                 let picked = self.speculator.pick(offer, kind);
                 // The master of a job may be lost with its node.
-                let Some(task) = picked.filter(|&task| offer.has_master(offer.view().job_of(task))) else { break };
+                let Some(task) = picked.filter(|&task| offer.yarn().has_master(offer.view().job_of(task))) else {
+                    break;
+                };
                 offer.launch_backup(task)?;
             }
         }

@@ -612,7 +612,7 @@ impl Policy for Eager {
             tasks.sort_unstable();
             for task in &tasks {
                 let here = offer.view().runs_on(offer.node(), kind).any(|run| run.task == *task);
-                let here = here || !offer.has_master(offer.view().job_of(*task));
+                let here = here || !offer.yarn().has_master(offer.view().job_of(*task));
                 let backups = self.backups.entry(*task).or_insert(0);
                 let wanted = *backups < Self::BACKUPS && offer.view().live_attempts(*task) < self.most;
                 if !here && wanted && offer.free(kind) > 0 {

@@ -8,12 +8,12 @@ use resched_trace::model::Outcome;
 use super::machines::Machines;
 use super::observer::{Ended, Launched, Observer};
 use super::policy::{Offer, Orders, Policy};
-use super::runs::{Run, RunId};
+use super::runs::Run;
 use super::view::View;
 use super::workload::Workload;
 use super::world::{Fate, World};
 use crate::Error;
-use crate::ids::{JobId, Ms, NodeId, TaskId};
+use crate::ids::{JobId, Ms, NodeId, RunId, TaskId};
 use crate::observer::{Decided, JobEnded};
 use crate::resources::Resources;
 
@@ -33,14 +33,15 @@ pub struct Tally {
     pub end: Ms,
 }
 
-/// Replays a workload on machines under a policy, with its name for errors. `progress` is told how many jobs have ended.
+/// Replays a workload on machines under a policy, with its name for errors. `progress` gets the number
+/// of jobs that have ended.
 ///
 /// # Errors
 /// [`Error::PolicyViolation`], and what `observer` says.
-pub fn replay<P: Policy, O: Observer>(
+pub fn replay<O: Observer>(
     workload: &Workload,
     machines: &Machines,
-    (name, policy): (&str, &mut P),
+    (name, policy): (&str, &mut dyn Policy),
     observer: &mut O,
     progress: &mut dyn FnMut(u64),
 ) -> Result<Tally, Error> {
@@ -69,9 +70,9 @@ pub fn replay<P: Policy, O: Observer>(
     Ok(Tally { left_waiting: engine.world.waiting, end: engine.world.now, ..engine.tally })
 }
 
-struct Engine<'a, 'w, P, O> {
+struct Engine<'a, 'w, O> {
     world: World<'w>,
-    policy: &'a mut P,
+    policy: &'a mut dyn Policy,
     observer: &'a mut O,
     progress: &'a mut dyn FnMut(u64),
     name: &'a str,
@@ -94,7 +95,7 @@ struct Engine<'a, 'w, P, O> {
     tally: Tally,
 }
 
-impl<P: Policy, O: Observer> Engine<'_, '_, P, O> {
+impl<O: Observer> Engine<'_, '_, O> {
     fn run(&mut self) -> Result<(), Error> {
         while let Some(now) = self.next_instant() {
             self.world.now = now;

@@ -32,6 +32,7 @@ mod view;
 mod workload;
 mod world;
 
+pub use crate::ids::RunId;
 pub use engine::{Tally, replay};
 pub use load::{Loaded, load, load_records};
 pub use log::{is_production, is_production_records};
@@ -39,6 +40,5 @@ pub use machines::{Change, Machine, Machines};
 pub use observer::{Ended, Launched, Observer};
 pub use policy::{Offer, Orders, Policy};
 pub use run_rows::{BatchRows, RunRows, RunWriter};
-pub use runs::RunId;
 pub use view::View;
 pub use workload::{Job, JobSpec, StageSpec, Task, TaskSpec, Try, Workload};

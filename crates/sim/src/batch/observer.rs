@@ -1,11 +1,9 @@
 //! What a replay reports while it runs.
 
-use resched_trace::model::Outcome;
-
-use super::runs::RunId;
 use crate::Error;
-use crate::ids::{Ms, NodeId, TaskId};
+use crate::ids::{Ms, NodeId, RunId, TaskId};
 use crate::observer::{Decided, JobEnded};
+use resched_trace::model::Outcome;
 
 /// An instance or a gang has started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,11 +1,10 @@
 //! What a scheduling policy for production traces is.
 
 use super::observer::Ended;
-use super::runs::RunId;
 use super::view::View;
 use super::world::World;
 use crate::error::Violation;
-use crate::ids::{JobId, Ms, TaskId};
+use crate::ids::{JobId, Ms, RunId, TaskId};
 
 /// A scheduling policy for production traces.
 ///

@@ -1,18 +1,6 @@
 //! What runs: instances and gangs with their places, in slots that are used again.
 
-use crate::ids::{Ms, NodeId, TaskId};
-
-/// Something that runs. The number is free again once it has ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct RunId(pub(super) u32);
-
-impl RunId {
-    /// The place in an array; no larger than the most that ever ran at once.
-    #[inline]
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
-}
+use crate::ids::{Ms, NodeId, RunId, TaskId};
 
 /// No further place.
 const LAST: u32 = u32::MAX;

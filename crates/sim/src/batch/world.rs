@@ -7,9 +7,9 @@ use resched_trace::model::Outcome;
 
 use super::index::Index;
 use super::machines::Machines;
-use super::runs::{New, RunId, Runs};
+use super::runs::{New, Runs};
 use super::workload::{Try, Workload};
-use crate::ids::{JobId, Ms, NodeId, TaskId};
+use crate::ids::{JobId, Ms, NodeId, RunId, TaskId};
 use crate::resources::Resources;
 
 /// The most demands that are remembered to find no room.

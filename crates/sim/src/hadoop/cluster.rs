@@ -9,8 +9,9 @@ use resched_trace::synthesise::{host_name, rack_name, rack_of};
 
 use crate::Error;
 use crate::cluster_file::{ClusterConfig, Outage};
-use crate::hadoop::containers::{Ask, System};
+use crate::hadoop::ask::Ask;
 use crate::hadoop::kind::Kind;
+use crate::hadoop::system::System;
 use crate::ids::{Ms, NodeId, RackId};
 use crate::records::IN_MEMORY;
 use crate::resources::Resources;

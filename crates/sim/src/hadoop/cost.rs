@@ -8,8 +8,8 @@ use resched_trace::model::{Locality, Outcome};
 
 use crate::cluster_file::{Backup, Cost, ReduceModel, Slow};
 use crate::hadoop::cluster::Cluster;
-use crate::hadoop::containers::System;
 use crate::hadoop::kind::Kind;
+use crate::hadoop::system::System;
 use crate::hadoop::workload::{Job, LoggedReduce, Workload};
 use crate::ids::{JobId, Ms, NodeId, TaskId};
 

@@ -10,14 +10,13 @@
 //! A policy sees a [`View`] that hides run times, outcomes and jobs to come, and launches through an [`Offer`] that checks every
 //! launch.
 
+mod ask;
 mod beats;
 mod cluster;
-mod compute_gate;
 mod containers;
 mod contention;
 mod cost;
 mod engine;
-mod index;
 mod kind;
 mod load;
 mod observer;
@@ -25,17 +24,20 @@ mod offer;
 mod oracle;
 mod policy;
 mod progress;
+mod run;
 mod run_rows;
+mod system;
 mod view;
 mod workload;
 mod world;
 
+pub use crate::ids::RunId;
+pub use ask::Ask;
 pub use beats::first_heartbeats;
 pub use cluster::{Cluster, Node};
-pub use containers::{AmState, Ask, Container, ContainerState, Reservation, System};
+pub use containers::{AmState, AppView, Container, ContainerState, Reservation, YarnOffer, YarnOfferMut, YarnView};
 pub use cost::{Fluid, Script, slowstart_threshold};
 pub use engine::{Options, Tally, replay};
-pub use index::Reach;
 pub use kind::Kind;
 pub use load::{load, load_records};
 pub use observer::{Ended, Launched, Observer, Used};
@@ -44,5 +46,7 @@ pub use oracle::Oracle;
 pub use policy::{Orders, Policy};
 pub use progress::{Part, Progress};
 pub use run_rows::{HadoopRows, RunRows, RunWriter};
-pub use view::{AttemptEnd, JobView, RunId, RunView, View};
+pub use system::System;
+pub use view::{AttemptEnd, JobView, RunView, View};
 pub use workload::{Job, LoggedMap, LoggedReduce, TaskSpec, Workload, usual_task_name};
+pub use world::Reach;

@@ -1,13 +1,12 @@
 //! What a node offers at a heartbeat, and the only way to launch a task.
 
 use crate::error::Violation;
-use crate::hadoop::containers::{AmState, Ask, Reservation};
+use crate::hadoop::containers::{YarnOffer, YarnOfferMut};
 use crate::hadoop::cost::CostModel;
-use crate::hadoop::index::Reach;
 use crate::hadoop::kind::Kind;
-use crate::hadoop::view::{RunId, View};
-use crate::hadoop::world::{JobPhase, TaskPhase, World};
-use crate::ids::{JobId, Ms, NodeId, TaskId};
+use crate::hadoop::view::View;
+use crate::hadoop::world::{JobPhase, Reach, TaskPhase, World};
+use crate::ids::{JobId, Ms, NodeId, RunId, TaskId};
 use resched_trace::model::Locality;
 
 /// A node's free slots at its heartbeat. Launches take effect at once, so the view through the offer is always current.
@@ -19,7 +18,7 @@ pub struct Offer<'a, 'w> {
     pub(crate) launched: &'a mut Vec<RunId>,
 }
 
-impl Offer<'_, '_> {
+impl<'w> Offer<'_, 'w> {
     /// The world as it is now, with all that this heartbeat has launched so far.
     #[inline]
     pub fn view(&self) -> View<'_> {
@@ -54,84 +53,16 @@ impl Offer<'_, '_> {
         self.world.find_reduce(job, self.node)
     }
 
-    /// YARN: the task for which this node would serve such a request of a job: a map no farther from its input than `reach`,
-    /// others wherever they may run. `None` for the application master.
-    pub fn find(&self, job: JobId, ask: Ask, reach: Reach) -> Option<TaskId> {
-        match ask {
-            Ask::Am => None,
-            Ask::FailedMap => self.world.find_failed_map(job, self.node),
-            Ask::Reduce => self.find_reduce(job),
-            Ask::Map => self.find_map(job, reach),
-        }
-    }
-
-    /// YARN: whether the node has room for the container of such a request.
+    /// What only a policy for YARN needs to look at.
     #[inline]
-    pub fn fits(&self, ask: Ask) -> bool {
-        self.world.nodes[self.node.index()].free.holds(self.world.cluster.demand_of(ask))
+    pub fn yarn(&self) -> YarnOffer<'_> {
+        YarnOffer { world: self.world, node: self.node }
     }
 
-    /// YARN: whether the node has room for the smallest container.
+    /// What only a policy for YARN may do.
     #[inline]
-    pub fn has_room(&self) -> bool {
-        self.world.nodes[self.node.index()].free.holds(self.world.cluster.smallest())
-    }
-
-    /// YARN: the request that the node is kept for.
-    #[inline]
-    pub fn reservation(&self) -> Option<Reservation> {
-        self.view().reservation(self.node)
-    }
-
-    /// YARN: keeps the node for a request that does not fit now, until [`Offer::unreserve`] or the end of the job.
-    ///
-    /// # Errors
-    /// [`Violation`] if the node is kept already, if it has room, or if the job does not ask for it.
-    pub fn reserve(&mut self, job: JobId, ask: Ask) -> Result<(), Violation> {
-        let problem = if self.reservation().is_some() {
-            "the node is kept for another request"
-        } else if self.view().job(job).asked(ask) == 0 {
-            "the job does not ask for it"
-        } else if self.fits(ask) {
-            "the node has room for it"
-        } else {
-            self.set_reservation(Some(Reservation { job, ask }));
-            return Ok(());
-        };
-        Err(self.violation(&format!("reserves for {ask:?} of {}", self.world.workload.job(job).id), problem))
-    }
-
-    /// YARN: keeps the node no longer.
-    pub fn unreserve(&mut self) {
-        if self.reservation().is_some() {
-            self.set_reservation(None);
-        }
-    }
-
-    fn set_reservation(&mut self, reservation: Option<Reservation>) {
-        if let Some(yarn) = &mut self.world.yarn {
-            yarn.reserve(self.node, reservation);
-            self.world.version += 1;
-        }
-    }
-
-    /// YARN: gives the application master of a job its container on this node.
-    ///
-    /// # Errors
-    /// [`Violation`] if the job is not active, has a master, or the node has no room.
-    pub fn launch_am(&mut self, job: JobId) -> Result<(), Violation> {
-        let view = self.view().job(job);
-        let problem = if self.world.jobs[job.index()].phase != JobPhase::Active {
-            "its job is not active"
-        } else if view.am() != AmState::Waiting || view.asked(Ask::Am) == 0 {
-            "it does not wait"
-        } else if !self.fits(Ask::Am) {
-            "the node has no room for it"
-        } else {
-            self.world.launch_am(job, self.node);
-            return Ok(());
-        };
-        Err(self.violation(&format!("launches the master of {}", self.world.workload.job(job).id), problem))
+    pub fn yarn_mut(&mut self) -> YarnOfferMut<'_, 'w> {
+        YarnOfferMut { world: self.world, node: self.node }
     }
 
     /// How near to its input a map would run here.
@@ -199,7 +130,7 @@ impl Offer<'_, '_> {
             "its job is not active"
         } else if !self.view().waits(task) {
             "it does not wait"
-        } else if kind == Kind::Reduce && self.world.yarn.is_none() && !self.world.reduces_may_start(job) {
+        } else if kind == Kind::Reduce && self.world.holds_reduces_back(job) {
             "too few maps of its job are done"
         } else if kind == Kind::Reduce && self.world.fetches_enough(job, self.node) {
             "the node runs as many reduces of its job as it may"
@@ -213,18 +144,13 @@ impl Offer<'_, '_> {
         Err(self.refusal(task, problem))
     }
 
-    /// YARN: whether the resource manager knows that a master of this job runs; on slots every job has one. A backup needs it.
-    pub fn has_master(&self, job: JobId) -> bool {
-        self.world.yarn.as_ref().is_none_or(|yarn| yarn.apps[job.index()].am == AmState::Running)
-    }
-
     fn check_backup(&self, task: TaskId, job: JobId, kind: Kind) -> Result<(), Violation> {
         let here = |id: &RunId| self.world.runs[id.index()].task == task;
         let problem = if self.world.jobs[job.index()].phase != JobPhase::Active {
             "its job is not active"
         } else if self.world.tasks[task.index()].phase != TaskPhase::Running {
             "it does not run"
-        } else if !self.has_master(job) {
+        } else if !self.world.has_master(job) {
             "no master of its job runs"
         } else if self.world.nodes[self.node.index()].runs.iter().any(here) {
             "the node runs it already"
@@ -237,10 +163,6 @@ impl Offer<'_, '_> {
     }
 
     fn refusal(&self, task: TaskId, problem: &str) -> Violation {
-        self.violation(&format!("launches {}", self.world.workload.task_name(task)), problem)
-    }
-
-    fn violation(&self, what: &str, problem: &str) -> Violation {
-        Violation(format!("{what} on {}, but {problem}", self.world.cluster.node(self.node).name))
+        self.world.violation(&format!("launches {}", self.world.workload.task_name(task)), self.node, problem)
     }
 }

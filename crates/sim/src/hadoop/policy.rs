@@ -1,10 +1,11 @@
 //! The boundary between the engine and a scheduling policy.
 
 use crate::error::Violation;
-use crate::hadoop::containers::{Container, System};
+use crate::hadoop::containers::Container;
 use crate::hadoop::offer::Offer;
-use crate::hadoop::view::{AttemptEnd, RunId, RunView, View};
-use crate::ids::{JobId, Ms, NodeId, TaskId};
+use crate::hadoop::system::System;
+use crate::hadoop::view::{AttemptEnd, RunView, View};
+use crate::ids::{JobId, Ms, NodeId, RunId, TaskId};
 use crate::resources::Resources;
 
 /// A scheduling policy for a Hadoop cluster.
@@ -88,7 +89,7 @@ pub trait Policy {
 
     /// What the application master of a job is told that it could still get (policies A.9).
     fn headroom(&self, _job: JobId, view: View<'_>) -> Resources {
-        view.free_in_all()
+        view.yarn().free_in_all()
     }
 
     // The decision.

@@ -2,9 +2,8 @@
 
 use crate::hadoop::contention::Stage;
 use crate::hadoop::kind::Kind;
-use crate::hadoop::view::RunId;
 use crate::hadoop::world::{Health, World};
-use crate::ids::Ms;
+use crate::ids::{Ms, RunId};
 
 /// A part of an attempt's work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -4,24 +4,15 @@ use rand::Rng;
 use resched_trace::draws::{Purpose, stream};
 use resched_trace::model::{Locality, Outcome, Priority};
 
-use crate::hadoop::containers::{AmState, Ask, Reservation, System};
+use crate::hadoop::containers::YarnView;
 use crate::hadoop::kind::Kind;
 use crate::hadoop::oracle::Oracle;
 use crate::hadoop::progress::Progress;
-use crate::hadoop::world::{Health, Kill, TaskPhase, World};
-use crate::ids::{JobId, Ms, NodeId, RackId, TaskId};
+use crate::hadoop::run::{Kill, Run};
+use crate::hadoop::workload::Workload;
+use crate::hadoop::world::{Health, TaskPhase, World};
+use crate::ids::{JobId, Ms, NodeId, RackId, RunId, TaskId};
 use crate::resources::Resources;
-
-/// An attempt that is on a node now. The number is used again once it is gone.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct RunId(pub(crate) u32);
-
-impl RunId {
-    #[inline]
-    pub(crate) fn index(self) -> usize {
-        self.0 as usize
-    }
-}
 
 /// The world as the master sees it.
 #[derive(Clone, Copy)]
@@ -112,6 +103,27 @@ pub struct AttemptEnd {
     pub output_bytes: Option<u64>,
 }
 
+impl AttemptEnd {
+    pub(crate) fn of(run: &Run, outcome: Outcome, workload: &Workload) -> Self {
+        let (shuffle_finish, sort_finish) = run.phases(outcome);
+        let wrote = run.kind == Kind::Map && outcome == Outcome::Success;
+        Self {
+            task: run.task,
+            job: run.job,
+            kind: run.kind,
+            attempt: run.attempt,
+            node: run.node,
+            level: run.level,
+            start: run.start,
+            shuffle_finish,
+            sort_finish,
+            finish: run.end.unwrap_or(run.start),
+            outcome,
+            output_bytes: workload.output_bytes(run.task).filter(|_| wrote),
+        }
+    }
+}
+
 impl<'a> View<'a> {
     /// The simulated time, ms.
     #[inline]
@@ -163,13 +175,13 @@ impl<'a> View<'a> {
         self.world.cluster.node(node).rack
     }
 
-    /// All slots of a kind, or how many containers for such tasks would fit; of the nodes that the master has not given up.
+    /// How many tasks of a kind fit side by side on the nodes that the master has not given up: their slots.
     #[inline]
     pub fn slots(&self, kind: Kind) -> u32 {
         self.world.slots[kind.index()]
     }
 
-    /// The slots of a kind of one node, or how many containers for such tasks would fit.
+    /// How many tasks of a kind fit side by side on a node: its slots.
     #[inline]
     pub fn node_slots(&self, node: NodeId, kind: Kind) -> u32 {
         self.world.cluster.room(self.capacity(node), kind)
@@ -199,46 +211,10 @@ impl<'a> View<'a> {
         self.world.cluster.node(node).capacity
     }
 
-    /// How the machines are handed out.
+    /// What only a policy for YARN needs to read.
     #[inline]
-    pub fn system(&self) -> System {
-        self.world.cluster.system()
-    }
-
-    /// What all nodes offer that the master has not given up.
-    #[inline]
-    pub fn total(&self) -> Resources {
-        self.world.total
-    }
-
-    /// YARN: what all nodes have free; nothing on slots.
-    #[inline]
-    pub fn free_in_all(&self) -> Resources {
-        self.world.yarn.as_ref().map_or_else(Resources::default, |yarn| yarn.free)
-    }
-
-    /// What the container for a request takes.
-    #[inline]
-    pub fn demand(&self, ask: Ask) -> Resources {
-        self.world.cluster.demand_of(ask)
-    }
-
-    /// YARN: what the smallest container takes.
-    #[inline]
-    pub fn smallest(&self) -> Resources {
-        self.world.cluster.smallest()
-    }
-
-    /// YARN: requests of all jobs that are outstanding.
-    #[inline]
-    pub fn asked(&self, ask: Ask) -> u64 {
-        self.world.yarn.as_ref().map_or(0, |yarn| yarn.asked[ask.index()])
-    }
-
-    /// YARN: the request that a node is kept for.
-    #[inline]
-    pub fn reservation(&self, node: NodeId) -> Option<Reservation> {
-        self.world.yarn.as_ref().and_then(|yarn| yarn.nodes[node.index()].reservation)
+    pub fn yarn(&self) -> YarnView<'a> {
+        YarnView { world: self.world }
     }
 
     /// Jobs that have arrived and not ended, in the order of submission, then of id.
@@ -294,15 +270,11 @@ impl<'a> View<'a> {
         stream(self.world.seed, purpose, entity)
     }
 
-    /// Tasks of a kind that could be launched now, of all jobs: maps that wait, reduces that wait past slow-start; under YARN
-    /// those that are asked for.
+    /// Tasks of a kind that could be launched now, of all jobs: maps that wait, reduces that wait past slow-start. (Where
+    /// masters ask for their tasks, those that are asked for.)
     #[inline]
     pub fn ready(&self, kind: Kind) -> u64 {
-        match (&self.world.yarn, kind) {
-            (None, _) => self.world.ready[kind.index()],
-            (Some(_), Kind::Map) => self.asked(Ask::FailedMap) + self.asked(Ask::Map),
-            (Some(_), Kind::Reduce) => self.asked(Ask::Reduce),
-        }
+        self.world.ready_of_all(kind)
     }
 
     /// Unfinished tasks of a kind, of all jobs; of reduces only those past slow-start.
@@ -432,40 +404,11 @@ impl<'a> JobView<'a> {
         self.world.jobs[self.job.index()].finished[kind.index()]
     }
 
-    /// How many of them could be launched now: reduces only past slow-start; under YARN those that are asked for.
+    /// How many of them could be launched now: reduces only past slow-start. (Where masters ask for their tasks, those that are
+    /// asked for.)
     #[inline]
     pub fn ready(&self, kind: Kind) -> u32 {
         self.world.ready_of(self.job, kind)
-    }
-
-    /// YARN: how many of its requests are outstanding.
-    #[inline]
-    pub fn asked(&self, ask: Ask) -> u32 {
-        self.world.yarn.as_ref().map_or(0, |yarn| yarn.apps[self.job.index()].asked[ask.index()])
-    }
-
-    /// YARN: where its application master stands.
-    #[inline]
-    pub fn am(&self) -> AmState {
-        self.world.yarn.as_ref().map_or(AmState::Waiting, |yarn| yarn.apps[self.job.index()].am)
-    }
-
-    /// YARN: what its containers hold, that of its application master included.
-    #[inline]
-    pub fn held(&self) -> Resources {
-        self.world.yarn.as_ref().map_or_else(Resources::default, |yarn| yarn.apps[self.job.index()].held)
-    }
-
-    /// YARN: how many nodes are kept for such a request of it.
-    #[inline]
-    pub fn reserved(&self, ask: Ask) -> u32 {
-        self.world.yarn.as_ref().map_or(0, |yarn| yarn.apps[self.job.index()].reserved[ask.index()])
-    }
-
-    /// YARN: how many places its outstanding requests for maps name: hosts, racks, and "anywhere".
-    #[inline]
-    pub fn locations(&self) -> u32 {
-        self.world.yarn.as_ref().map_or(0, |yarn| yarn.locations(self.job))
     }
 
     /// Whether enough maps are done for its reduces to start (policies A.3).

@@ -148,7 +148,7 @@ impl Dress {
             phases.tick(view.now(), waits, &self.rules);
             let category = &mut self.categories[partitions.of(job)];
             category.releases += phases.releases(view.now(), self.tick, self.release);
-            category.pending.extend(Some(pending(view, view.job(job))).filter(|&asked| asked > 0.0));
+            category.pending.extend(Some(pending(view, job)).filter(|&asked| asked > 0.0));
         }
     }
 
@@ -187,12 +187,12 @@ fn is_large(demand: f64, theta: f64, base: f64) -> bool {
 
 /// How many containers of maps a part of the cluster makes, by the resource of which it is most.
 fn containers(amount: Resources, view: View<'_>) -> f64 {
-    amount.dominant_share(view.demand(Ask::Map))
+    amount.dominant_share(view.yarn().demand(Ask::Map))
 }
 
 /// Those that are free (A_c).
 fn free(view: View<'_>) -> f64 {
-    view.free_in_all().fits(view.demand(Ask::Map)) as f64
+    view.yarn().free_in_all().fits(view.yarn().demand(Ask::Map)) as f64
 }
 
 fn used_by_small(partitions: &Partitions, view: View<'_>) -> f64 {
@@ -208,9 +208,10 @@ fn request(job: JobView<'_>) -> (Ask, u32) {
 }
 
 /// What a job asks for, in containers. Before its master asks for the first tasks, it is known what they will be.
-fn pending(view: View<'_>, job: JobView<'_>) -> f64 {
-    let of = |ask: Ask, count: u32| f64::from(count) * containers(view.demand(ask), view);
-    let asked: f64 = Ask::ALL.into_iter().map(|ask| of(ask, job.asked(ask).saturating_sub(job.reserved(ask)))).sum();
+fn pending(view: View<'_>, job: JobId) -> f64 {
+    let (app, job) = (view.yarn().app(job), view.job(job));
+    let of = |ask: Ask, count: u32| f64::from(count) * containers(view.yarn().demand(ask), view);
+    let asked: f64 = Ask::ALL.into_iter().map(|ask| of(ask, app.asked(ask).saturating_sub(app.reserved(ask)))).sum();
     let is_fresh = Kind::BOTH.into_iter().all(|kind| job.ready(kind) + job.running(kind) + job.finished(kind) == 0);
     let (first, count) = request(job);
     if is_fresh { asked + of(first, count) } else { asked }

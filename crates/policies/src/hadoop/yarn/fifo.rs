@@ -31,15 +31,15 @@ impl YarnFifo {
     /// Serves the requests of one priority; returns whether one was served.
     fn serve(offer: &mut Offer<'_, '_>, job: JobId, ask: Ask) -> Result<bool, Violation> {
         if ask == Ask::Am {
-            let fits = offer.fits(ask);
+            let fits = offer.yarn().fits(ask);
             if fits {
-                offer.launch_am(job)?;
+                offer.yarn_mut().launch_am(job)?;
             }
             return Ok(fits);
         }
         let mut any = false;
-        while offer.fits(ask)
-            && let Some(task) = offer.find(job, ask, Reach::Any)
+        while offer.yarn().fits(ask)
+            && let Some(task) = offer.yarn().find(job, ask, Reach::Any)
         {
             offer.launch(task)?;
             any = true;
@@ -58,11 +58,11 @@ impl Policy for YarnFifo {
         self.order.extend_from_slice(offer.view().jobs());
         for &job in &self.order {
             for ask in Ask::ALL {
-                if offer.view().job(job).asked(ask) > 0 && !Self::serve(offer, job, ask)? {
+                if offer.view().yarn().app(job).asked(ask) > 0 && !Self::serve(offer, job, ask)? {
                     break;
                 }
             }
-            if !offer.has_room() {
+            if !offer.yarn().has_room() {
                 break;
             }
         }

@@ -2,7 +2,7 @@
 
 /// The places (hosts, or racks) that the requests of a job name, and how many maps each of them is named for.
 #[derive(Debug, Default)]
-pub(super) struct Locations {
+pub(crate) struct Locations {
     places: Vec<u32>,
     maps: Vec<u32>,
     named: u32,
@@ -10,7 +10,7 @@ pub(super) struct Locations {
 
 impl Locations {
     /// From the places of all maps that are asked for, one entry a map and place, in any order.
-    pub(super) fn of(mut places: Vec<u32>) -> Self {
+    pub(crate) fn of(mut places: Vec<u32>) -> Self {
         places.sort_unstable();
         let maps: Vec<u32> = places.chunk_by(|a, b| a == b).map(|same| same.len() as u32).collect();
         places.dedup();
@@ -18,7 +18,7 @@ impl Locations {
     }
 
     /// A map is no longer asked for at this place, if it was: one whose output was lost may run before its master has asked for it.
-    pub(super) fn remove(&mut self, place: u32) {
+    pub(crate) fn remove(&mut self, place: u32) {
         if let Ok(at) = self.places.binary_search(&place)
             && self.maps[at] > 0
         {
@@ -28,7 +28,7 @@ impl Locations {
     }
 
     /// How many places are named for some map.
-    pub(super) fn count(&self) -> u32 {
+    pub(crate) fn count(&self) -> u32 {
         self.named
     }
 }

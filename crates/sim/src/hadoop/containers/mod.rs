@@ -1,10 +1,14 @@
 //! The container model of YARN (policies A.9): what the resource manager and the application masters know.
 
-mod asks;
+mod apps;
 mod locations;
+mod offer;
 mod ramp;
-mod state;
+mod view;
 
-pub use asks::{Ask, System};
-pub use state::{AmState, Container, ContainerState, Reservation};
-pub(crate) use state::{Yarn, container_of};
+pub use apps::{AmState, Container, ContainerState, Reservation};
+pub(crate) use apps::{NO_BEAT, Yarn, container_of};
+pub(crate) use locations::Locations;
+pub use offer::{YarnOffer, YarnOfferMut};
+pub(crate) use ramp::Standing;
+pub use view::{AppView, YarnView};

@@ -7,38 +7,38 @@ const MOST_PREEMPTED: f64 = 0.5;
 
 /// What an application master knows when it decides. Pairs hold a value for maps and one for reduces.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Standing {
+pub(crate) struct Standing {
     /// All maps of the job, and those that are done.
-    pub(super) maps: u32,
-    pub(super) done: u32,
+    pub(crate) maps: u32,
+    pub(crate) done: u32,
     /// Outstanding requests.
-    pub(super) asked: [u32; 2],
+    pub(crate) asked: [u32; 2],
     /// Containers that it has.
-    pub(super) assigned: [u32; 2],
+    pub(crate) assigned: [u32; 2],
     /// Reduces among them that have been told to stop.
-    pub(super) stopping: u32,
+    pub(crate) stopping: u32,
     /// Reduces that wait and are not asked for.
-    pub(super) held_back: u32,
+    pub(crate) held_back: u32,
     /// Memory of a container, MB.
-    pub(super) memory: [u32; 2],
+    pub(crate) memory: [u32; 2],
     /// Memory that the resource manager says it could still get, MB.
-    pub(super) headroom: u32,
+    pub(crate) headroom: u32,
     /// Whether its maps have waited so long for a container that there is none, whatever it is told.
-    pub(super) hanging: bool,
+    pub(crate) hanging: bool,
 }
 
 /// What it decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Decision {
+pub(crate) struct Decision {
     /// Reduces to be asked for, in all.
-    pub(super) asked: u32,
+    pub(crate) asked: u32,
     /// Running reduces to stop, so that a map can run.
-    pub(super) stop: u32,
+    pub(crate) stop: u32,
 }
 
 impl Standing {
     /// Hadoop's `preemptReducesIfNeeded`, or else `scheduleReduces`; slow-start is over.
-    pub(super) fn decide(&self) -> Decision {
+    pub(crate) fn decide(&self) -> Decision {
         let [map, reduce] = self.memory.map(i64::from);
         let [maps_asked, reduces_asked] = self.asked.map(i64::from);
         let [maps, reduces] = self.assigned.map(i64::from);

@@ -16,7 +16,6 @@
 
 mod meter;
 mod sharing;
-mod work;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -24,8 +23,7 @@ use std::collections::BinaryHeap;
 use crate::cluster_file::Contention;
 use crate::hadoop::cluster::Cluster;
 use crate::hadoop::cost::whole;
-use crate::hadoop::view::RunId;
-use crate::ids::{Ms, NodeId};
+use crate::ids::{Ms, NodeId, RunId};
 use meter::Meter;
 
 /// The things of a node that tasks share: cores, disk, network in, network out.

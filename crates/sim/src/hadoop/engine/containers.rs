@@ -13,16 +13,19 @@
 
 use std::cmp::Reverse;
 
-use super::{Engine, NEVER, Needs, Position};
+use super::Engine;
+use super::events::{NEVER, Position};
+use super::parking::Needs;
 use crate::Error;
-use crate::hadoop::containers::{AmState, Ask, Container, ContainerState, container_of};
+use crate::hadoop::ask::Ask;
+use crate::hadoop::containers::{AmState, Container, ContainerState, container_of};
 use crate::hadoop::observer::Observer;
-use crate::hadoop::policy::Policy;
-use crate::hadoop::view::{RunId, View};
-use crate::hadoop::world::{JobPhase, Kill};
-use crate::ids::{JobId, Ms, NodeId};
+use crate::hadoop::run::Kill;
+use crate::hadoop::view::View;
+use crate::hadoop::world::JobPhase;
+use crate::ids::{JobId, Ms, NodeId, RunId};
 
-impl<P: Policy, O: Observer> Engine<'_, '_, P, O> {
+impl<O: Observer> Engine<'_, '_, O> {
     // Heartbeats of nodes.
 
     pub(super) fn container_heartbeat(&mut self, node: NodeId, at: Position, next: Ms) -> Result<(), Error> {

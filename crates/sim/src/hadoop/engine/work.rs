@@ -1,20 +1,14 @@
 //! Events of the cost model `contention`: an attempt is done with what it was at. They come before all else of their instant.
 
-use super::{Engine, Position};
+use super::Engine;
+use super::events::Position;
 use crate::Error;
 use crate::hadoop::contention::Stage;
 use crate::hadoop::kind::Kind;
 use crate::hadoop::observer::{Observer, Used};
-use crate::hadoop::policy::Policy;
-use crate::hadoop::view::RunId;
-use crate::ids::Ms;
+use crate::ids::{Ms, RunId};
 
-impl<P: Policy, O: Observer> Engine<'_, '_, P, O> {
-    /// The next such event.
-    pub(super) fn next_work(&mut self) -> Option<(Ms, RunId)> {
-        self.world.bench.as_mut()?.next()
-    }
-
+impl<O: Observer> Engine<'_, '_, O> {
     /// An attempt is done with what it was at.
     pub(super) fn work(&mut self, id: RunId, at: Position) {
         let Some(bench) = &mut self.world.bench else { return };
@@ -49,7 +43,7 @@ impl<P: Policy, O: Observer> Engine<'_, '_, P, O> {
         }
     }
 
-    /// Tells what nodes used, for each full time of a sample up to this instant.
+    /// Reports what nodes used, for each full time of a sample up to this instant.
     pub(super) fn report_use(&mut self, until: Ms) -> Result<(), Error> {
         let Some(contention) = &self.world.cluster.config.cost.contention else { return Ok(()) };
         let time = contention.sample;
@@ -59,7 +53,7 @@ impl<P: Policy, O: Observer> Engine<'_, '_, P, O> {
         Ok(())
     }
 
-    /// Tells what nodes used since it was told last.
+    /// Reports what nodes used since the last report.
     pub(super) fn report_use_at(&mut self, at: Ms) -> Result<(), Error> {
         let time = at - self.sampled;
         self.sampled = at;

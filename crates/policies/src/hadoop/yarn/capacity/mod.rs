@@ -264,9 +264,9 @@ impl YarnCapacity {
     /// Gives back what was charged for nodes that are no longer kept for a job.
     fn drop_reservations(&mut self, job: JobId, view: View<'_>) {
         for ask in Ask::ALL {
-            while self.jobs[job].reserved[ask.index()] > view.job(job).reserved(ask) {
+            while self.jobs[job].reserved[ask.index()] > view.yarn().app(job).reserved(ask) {
                 self.jobs[job].reserved[ask.index()] -= 1;
-                self.discharge(job, view.demand(ask));
+                self.discharge(job, view.yarn().demand(ask));
             }
         }
     }
@@ -295,7 +295,7 @@ impl YarnCapacity {
         if queue.users.len() == 1 {
             return 1;
         }
-        let asks = |job: JobId| Ask::ALL.into_iter().any(|ask| view.job(job).asked(ask) > 0);
+        let asks = |job: JobId| Ask::ALL.into_iter().any(|ask| view.yarn().app(job).asked(ask) > 0);
         let jobs = || queue.active.iter().chain(&queue.pending).copied();
         let of_user = |user: usize| jobs().any(|job| self.jobs[job].user == user && asks(job));
         ((0..queue.users.len()).filter(|&user| of_user(user)).count() as u64).max(1)
@@ -306,13 +306,13 @@ impl YarnCapacity {
     /// Serves the request that the node is kept for, if there is room, or gives the node free if it is not asked for any more.
     fn serve_reservation(&mut self, offer: &mut Offer<'_, '_>, kept: Reservation) -> Result<(), Violation> {
         let Reservation { job, ask } = kept;
-        let asked = offer.view().job(job).asked(ask) > 0;
-        if asked && !offer.fits(ask) {
+        let asked = offer.view().yarn().app(job).asked(ask) > 0;
+        if asked && !offer.yarn().fits(ask) {
             return Ok(());
         }
-        offer.unreserve();
+        offer.yarn_mut().unreserve();
         self.jobs[job].reserved[ask.index()] -= 1;
-        self.discharge(job, offer.view().demand(ask));
+        self.discharge(job, offer.view().yarn().demand(ask));
         if asked {
             self.launch(offer, job, ask, Reach::Any)?;
         }
@@ -321,13 +321,13 @@ impl YarnCapacity {
 
     fn launch(&mut self, offer: &mut Offer<'_, '_>, job: JobId, ask: Ask, reach: Reach) -> Result<(), Violation> {
         if ask == Ask::Am {
-            offer.launch_am(job)?;
-        } else if let Some(task) = offer.find(job, ask, reach) {
+            offer.yarn_mut().launch_am(job)?;
+        } else if let Some(task) = offer.yarn().find(job, ask, reach) {
             offer.launch(task)?;
         } else {
             return Ok(());
         }
-        self.charge(job, offer.view().demand(ask));
+        self.charge(job, offer.view().yarn().demand(ask));
         Ok(())
     }
 
@@ -368,10 +368,10 @@ impl YarnCapacity {
             }
             for ask in Ask::ALL {
                 let view = offer.view();
-                if view.job(job).asked(ask) <= self.jobs[job].reserved[ask.index()] {
+                if view.yarn().app(job).asked(ask) <= self.jobs[job].reserved[ask.index()] {
                     continue;
                 }
-                let required = view.demand(ask);
+                let required = view.yarn().demand(ask);
                 let queue = &self.queues[leaf];
                 if queue.used.plus(required).dominant_share(cluster(view)) > queue.limit {
                     return Ok(Served::Nothing);
@@ -387,7 +387,7 @@ impl YarnCapacity {
                 if user.used.dominant_share(cluster(view)) > limit.dominant_share(cluster(view)) {
                     break;
                 }
-                if ask != Ask::Am && offer.find(job, ask, Reach::Any).is_none() {
+                if ask != Ask::Am && offer.yarn().find(job, ask, Reach::Any).is_none() {
                     // Too many of its tasks have failed on this node.
                     continue;
                 }
@@ -408,14 +408,15 @@ impl YarnCapacity {
     fn reach(&self, offer: &Offer<'_, '_>, job: JobId, ask: Ask) -> Option<Reach> {
         let (view, missed) = (offer.view(), self.jobs[job].missed[ask.index()]);
         let nodes = view.node_count();
-        let (asked, locations) = (view.job(job).asked(ask), view.job(job).locations());
+        let app = view.yarn().app(job);
+        let (asked, locations) = (app.asked(ask), app.locations());
         if ask != Ask::Map {
             return may_go_far(missed, asked, 1, nodes).then_some(Reach::Any);
         }
         let rack_open = self.node_locality_delay.min(nodes as u64) < missed;
-        if offer.find(job, ask, Reach::Node).is_some() {
+        if offer.yarn().find(job, ask, Reach::Node).is_some() {
             Some(Reach::Node)
-        } else if rack_open && offer.find(job, ask, Reach::Rack).is_some() {
+        } else if rack_open && offer.yarn().find(job, ask, Reach::Rack).is_some() {
             Some(Reach::Rack)
         } else {
             may_go_far(missed, asked, locations, nodes).then_some(Reach::Any)
@@ -424,23 +425,23 @@ impl YarnCapacity {
 
     /// Launches for a request if the node has room, and else keeps the node for it.
     fn place(&mut self, offer: &mut Offer<'_, '_>, job: JobId, ask: Ask, reach: Reach) -> Result<(), Violation> {
-        if offer.fits(ask) {
+        if offer.yarn().fits(ask) {
             return self.launch(offer, job, ask, reach);
         }
-        offer.reserve(job, ask)?;
+        offer.yarn_mut().reserve(job, ask)?;
         self.jobs[job].reserved[ask.index()] += 1;
-        self.charge(job, offer.view().demand(ask));
+        self.charge(job, offer.view().yarn().demand(ask));
         Ok(())
     }
 }
 
 /// What the cluster has, as far as it counts.
 fn cluster(view: View<'_>) -> Resources {
-    counted(view.total(), smallest(view))
+    counted(view.yarn().total(), smallest(view))
 }
 
 fn smallest(view: View<'_>) -> Resources {
-    view.smallest()
+    view.yarn().smallest()
 }
 
 /// How much of its guarantee a queue uses.
@@ -476,7 +477,7 @@ impl Policy for YarnCapacity {
     fn task_started(&mut self, started: &RunView, view: View<'_>) {
         // Backups are launched beside the policy.
         if started.backup {
-            let size = view.demand(Ask::of(started.kind));
+            let size = view.yarn().demand(Ask::of(started.kind));
             self.charge(view.job_of(started.task), size);
         }
     }
@@ -503,10 +504,10 @@ impl Policy for YarnCapacity {
     }
 
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
-        if let Some(kept) = offer.reservation() {
+        if let Some(kept) = offer.yarn().reservation() {
             self.serve_reservation(offer, kept)?;
         }
-        while offer.reservation().is_none() && offer.has_room() {
+        while offer.yarn().reservation().is_none() && offer.yarn().has_room() {
             if self.serve(offer, QueueTree::<YarnQueue>::ROOT)? != Served::Near {
                 break;
             }

@@ -1,6 +1,6 @@
 //! Partitions of a queue: what its jobs use is limited apart, job by job in one of two. DRESS moves the limits.
 
-use resched_sim::hadoop::{AmState, Ask, JobView, Kind, View};
+use resched_sim::hadoop::{AmState, Ask, Kind, View};
 use resched_sim::{JobId, Resources};
 
 use super::cluster;
@@ -46,7 +46,7 @@ impl Partitions {
     /// What a partition may use now: its share in whole containers of maps, of the nodes that work.
     fn limit(&self, partition: usize, view: View<'_>) -> Resources {
         let all = cluster(view);
-        let first = view.demand(Ask::Map).scaled((self.share * all_containers(view)).round()).min(all);
+        let first = view.yarn().demand(Ask::Map).scaled((self.share * all_containers(view)).round()).min(all);
         if partition == 0 { first } else { all.minus(first) }
     }
 
@@ -61,18 +61,19 @@ impl Partitions {
         if self.limit(partition, view).holds(self.used[partition].plus(size)) {
             return true;
         }
-        let mut jobs = jobs.iter().filter(|&&job| self.of(job) == partition).map(|&job| view.job(job));
+        let mut jobs = jobs.iter().copied().filter(|&job| self.of(job) == partition);
+        let app = |job: JobId| view.yarn().app(job);
         if ask == Ask::Am {
-            jobs.all(|job| job.am() == AmState::Waiting && job.reserved(Ask::Am) == 0)
+            jobs.all(|job| app(job).am() == AmState::Waiting && app(job).reserved(Ask::Am) == 0)
         } else {
             let tasks = [Ask::FailedMap, Ask::Reduce, Ask::Map];
-            let runs_any = |job: &JobView<'_>| Kind::BOTH.into_iter().any(|kind| job.running(kind) > 0);
-            jobs.all(|job| !runs_any(&job) && tasks.into_iter().all(|ask| job.reserved(ask) == 0))
+            let runs_any = |job: JobId| Kind::BOTH.into_iter().any(|kind| view.job(job).running(kind) > 0);
+            jobs.all(|job| !runs_any(job) && tasks.into_iter().all(|ask| app(job).reserved(ask) == 0))
         }
     }
 }
 
 /// How many containers of maps the cluster has room for, at least one.
 pub(crate) fn all_containers(view: View<'_>) -> f64 {
-    view.total().fits(view.demand(Ask::Map)).max(1) as f64
+    view.yarn().total().fits(view.yarn().demand(Ask::Map)).max(1) as f64
 }

@@ -272,14 +272,14 @@ impl YarnFair {
             self.note_starvation(view.now());
         }
         self.update_demands(view);
-        self.update_shares(view.total());
+        self.update_shares(view.yarn().total());
     }
 
     fn update_demands(&mut self, view: View<'_>) {
         self.queues.iter_mut().for_each(|queue| queue.demand = 0);
         for &job in view.jobs() {
-            let asked = |ask: Ask| u64::from(view.job(job).asked(ask)) * view.demand(ask).memory;
-            let demand = view.job(job).held().memory + Ask::ALL.into_iter().map(asked).sum::<u64>();
+            let asked = |ask: Ask| u64::from(view.yarn().app(job).asked(ask)) * view.yarn().demand(ask).memory;
+            let demand = view.yarn().app(job).held().memory + Ask::ALL.into_iter().map(asked).sum::<u64>();
             let app = &mut self.apps[job];
             app.demand = demand;
             self.queues[app.queue].demand += demand;
@@ -348,13 +348,13 @@ impl YarnFair {
     fn order_jobs(&self, share: SharePolicy, view: View<'_>, a: JobId, b: JobId) -> Ordering {
         let used = |job: JobId| {
             let preempted = Resources { cpu: 0, memory: self.apps[job].preempted };
-            view.job(job).held().minus(preempted)
+            view.yarn().app(job).held().minus(preempted)
         };
         let order = match share {
             SharePolicy::Fifo => Ordering::Equal,
             SharePolicy::Drf => {
                 let usage = |job| Usage { used: used(job), min: Resources::NONE, weight: self.weight(job) };
-                drf_order(&usage(a), &usage(b), view.total())
+                drf_order(&usage(a), &usage(b), view.yarn().total())
             }
             SharePolicy::Fair => {
                 let standing = |job| Standing { running: used(job).memory, min_share: 0, weight: self.weight(job) };
@@ -372,15 +372,15 @@ impl YarnFair {
 
     /// Serves the request that the node is kept for. Returns whether the node is spoken for.
     fn serve_reservation(&mut self, offer: &mut Offer<'_, '_>) -> Result<bool, Violation> {
-        let Some(reservation) = offer.reservation() else { return Ok(false) };
+        let Some(reservation) = offer.yarn().reservation() else { return Ok(false) };
         let (job, ask) = (reservation.job, reservation.ask);
         // The tasks that are left may have failed here.
-        let possible = ask == Ask::Am || offer.find(job, ask, Reach::Any).is_some();
-        if offer.view().job(job).asked(ask) == 0 || !possible {
-            offer.unreserve();
+        let possible = ask == Ask::Am || offer.yarn().find(job, ask, Reach::Any).is_some();
+        if offer.view().yarn().app(job).asked(ask) == 0 || !possible {
+            offer.yarn_mut().unreserve();
             return Ok(false);
         }
-        if offer.fits(ask) {
+        if offer.yarn().fits(ask) {
             self.serve(offer, job, ask)?;
         }
         Ok(true)
@@ -391,7 +391,7 @@ impl YarnFair {
         if self.is_over_limit(place) {
             return Ok(false);
         }
-        let (share, total) = (self.share_of(place), offer.view().total());
+        let (share, total) = (self.share_of(place), offer.view().yarn().total());
         if self.tree.is_leaf(place) {
             return self.serve_jobs(offer, place, share);
         }
@@ -434,8 +434,8 @@ impl YarnFair {
     fn serve_job(&mut self, offer: &mut Offer<'_, '_>, job: JobId) -> Result<bool, Violation> {
         for ask in Ask::ALL {
             let view = offer.view();
-            let possible = view.capacity(offer.node()).holds(view.demand(ask));
-            if view.job(job).asked(ask) > 0 && possible && self.serve(offer, job, ask)? {
+            let possible = view.capacity(offer.node()).holds(view.yarn().demand(ask));
+            if view.yarn().app(job).asked(ask) > 0 && possible && self.serve(offer, job, ask)? {
                 return Ok(true);
             }
         }
@@ -446,17 +446,17 @@ impl YarnFair {
     /// node for it.
     fn serve(&mut self, offer: &mut Offer<'_, '_>, job: JobId, ask: Ask) -> Result<bool, Violation> {
         let reach = if ask == Ask::Map { self.reach(offer.view(), job) } else { Reach::Any };
-        let task = offer.find(job, ask, reach);
+        let task = offer.yarn().find(job, ask, reach);
         let wanted = if ask == Ask::Am { self.may_start_master(job, offer.view()) } else { task.is_some() };
         if !wanted {
             return Ok(false);
         }
-        if !offer.fits(ask) {
-            offer.reserve(job, ask)?;
+        if !offer.yarn().fits(ask) {
+            offer.yarn_mut().reserve(job, ask)?;
             return Ok(true);
         }
-        offer.unreserve();
-        let (queue, size) = (self.apps[job].queue, offer.view().demand(ask));
+        offer.yarn_mut().unreserve();
+        let (queue, size) = (self.apps[job].queue, offer.view().yarn().demand(ask));
         if let Some(task) = task {
             let level = offer.level(task);
             offer.launch(task)?;
@@ -464,7 +464,7 @@ impl YarnFair {
                 self.apps[job].opportunities.launched(level);
             }
         } else {
-            offer.launch_am(job)?;
+            offer.yarn_mut().launch_am(job)?;
             self.queues[queue].masters += size.memory;
         }
         self.change_used(queue, |used| used.plus(size));
@@ -482,8 +482,9 @@ impl YarnFair {
         let place = self.apps[job].queue;
         let share = self.tree.get(place).settings.max_am_share.unwrap_or(self.max_am_share);
         let queue = &self.queues[place];
-        let with_it = (queue.masters + view.demand(Ask::Am).memory) as f64;
-        view.job(job).am() == AmState::Waiting && (share < 0.0 || with_it <= (share * queue.fair_share as f64).floor())
+        let with_it = (queue.masters + view.yarn().demand(Ask::Am).memory) as f64;
+        view.yarn().app(job).am() == AmState::Waiting
+            && (share < 0.0 || with_it <= (share * queue.fair_share as f64).floor())
     }
 }
 
@@ -528,7 +529,8 @@ impl Policy for YarnFair {
     fn task_started(&mut self, started: &RunView, view: View<'_>) {
         // Backups are launched beside the policy.
         if started.backup {
-            let (queue, size) = (self.apps[view.job_of(started.task)].queue, view.demand(Ask::of(started.kind)));
+            let (queue, size) =
+                (self.apps[view.job_of(started.task)].queue, view.yarn().demand(Ask::of(started.kind)));
             self.change_used(queue, |used| used.plus(size));
         }
     }
@@ -545,7 +547,7 @@ impl Policy for YarnFair {
 
     fn headroom(&self, job: JobId, view: View<'_>) -> Resources {
         let queue = &self.queues[self.apps[job].queue];
-        let (free, map) = (view.free_in_all(), view.demand(Ask::Map));
+        let (free, map) = (view.yarn().free_in_all(), view.yarn().demand(Ask::Map));
         // Masters look at memory alone: where vcores run out first, they are told what maps could use of it.
         let usable = free.fits(map).saturating_mul(map.memory);
         Resources { cpu: free.cpu, memory: usable.min(queue.fair_share.saturating_sub(queue.used.memory)) }
@@ -570,7 +572,7 @@ impl Policy for YarnFair {
         }
         let most = if self.assign_multiple { self.max_assign.unwrap_or(u32::MAX) } else { 1 };
         for _ in 0..most {
-            if !self.serve_queue(offer, ROOT)? || offer.reservation().is_some() {
+            if !self.serve_queue(offer, ROOT)? || offer.yarn().reservation().is_some() {
                 break;
             }
         }

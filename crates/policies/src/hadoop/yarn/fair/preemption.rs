@@ -128,7 +128,7 @@ impl YarnFair {
     pub(super) fn preempt(&mut self, view: View<'_>, orders: &mut Orders) {
         let (used, now) = (self.queues[ROOT].used, view.now());
         let Some(preemption) = &mut self.preemption else { return };
-        if !preemption.is_due(used, view.total(), now) {
+        if !preemption.is_due(used, view.yarn().total(), now) {
             return;
         }
         preemption.checked = Some(now);
@@ -179,7 +179,7 @@ impl YarnFair {
         let mut place = ROOT;
         while !self.tree.is_leaf(place) {
             let share = self.share_of(place);
-            let last = |a: &usize, b: &usize| self.order_queues(share, view.total(), *a, *b);
+            let last = |a: &usize, b: &usize| self.order_queues(share, view.yarn().total(), *a, *b);
             place = self.tree.get(place).children.iter().copied().max_by(last)?;
         }
         let queue = &self.queues[place];
@@ -198,7 +198,7 @@ impl YarnFair {
 
 /// What the container of a task takes.
 fn size(kind: Kind, view: View<'_>) -> Resources {
-    view.demand(match kind {
+    view.yarn().demand(match kind {
         Kind::Map => Ask::Map,
         Kind::Reduce => Ask::Reduce,
     })

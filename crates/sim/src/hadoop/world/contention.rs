@@ -2,11 +2,10 @@
 
 use resched_trace::model::{Locality, Outcome};
 
-use super::{CPU, DISK, NET_IN, NET_OUT, Replan, SHARED, Stage, Use, Workbench};
+use super::World;
+use crate::hadoop::contention::{CPU, DISK, NET_IN, NET_OUT, Replan, SHARED, Stage, Use, Workbench};
 use crate::hadoop::kind::Kind;
-use crate::hadoop::view::RunId;
-use crate::hadoop::world::World;
-use crate::ids::{JobId, NodeId, TaskId};
+use crate::ids::{JobId, NodeId, RunId, TaskId};
 
 impl World<'_> {
     /// An attempt has been launched and does its first work.

@@ -1,10 +1,10 @@
 //! Copy-compute splitting (policies B.4, "Related ideas"; technical report EECS-2009-55): a node admits more reduces than it
 //! has reduce slots, but only as many as it has slots sort and reduce at a time; the others may fetch.
 
+use super::World;
 use crate::hadoop::kind::Kind;
-use crate::hadoop::view::RunId;
-use crate::hadoop::world::{Kill, World};
-use crate::ids::{JobId, Ms, NodeId};
+use crate::hadoop::run::Kill;
+use crate::ids::{JobId, Ms, NodeId, RunId};
 
 impl World<'_> {
     /// Fixes anew when each reduce of a node whose input is complete, or will be at a known time, computes: first come,

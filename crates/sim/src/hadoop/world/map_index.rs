@@ -8,7 +8,7 @@
 use std::cell::Cell;
 
 use crate::hadoop::cluster::Cluster;
-use crate::hadoop::containers::System;
+use crate::hadoop::system::System;
 use crate::hadoop::workload::Workload;
 use crate::ids::{NodeId, RackId, TaskId};
 use resched_trace::model::Locality;

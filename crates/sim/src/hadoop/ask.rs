@@ -4,23 +4,6 @@ use crate::cluster_file::{Calculator, Containers, Size};
 use crate::hadoop::kind::Kind;
 use crate::resources::Resources;
 
-/// How a cluster hands out its machines.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum System {
-    /// MapReduce 1: slots for maps and slots for reduces.
-    #[default]
-    Slots,
-    /// YARN: containers of any size (policies A.9).
-    Containers,
-}
-
-impl System {
-    /// Its place in a pair of values, one a system.
-    pub(crate) fn index(self) -> usize {
-        self as usize
-    }
-}
-
 /// What a job asks the resource manager for, most urgent first (policies A.9: priorities 0, 5, 10 and 20).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Ask {

@@ -1,0 +1,208 @@
+//! What the resource manager knows of applications, their requests and their containers.
+
+use super::locations::Locations;
+use crate::hadoop::ask::Ask;
+use crate::hadoop::cluster::Cluster;
+use crate::hadoop::kind::Kind;
+use crate::hadoop::run::Run;
+use crate::ids::{JobId, Ms, NodeId, TaskId};
+use crate::resources::Resources;
+
+/// When a master that is dead calls: later than all else.
+pub(crate) const NO_BEAT: Ms = Ms::MAX / 4;
+
+/// Where the application master of a job stands, as the resource manager knows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AmState {
+    /// It waits for its container.
+    Waiting,
+    /// It has its container.
+    Allocated,
+    /// A heartbeat of its node has reported that it runs.
+    Running,
+    /// Its job has ended and its container is given back.
+    Finished,
+}
+
+/// Where a container stands. Between allocation and running lies the heartbeat at which the application master takes it over; no
+/// policy asks for that, so it is not told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ContainerState {
+    /// The resource manager has given it to a job.
+    Allocated,
+    /// A heartbeat of its node has reported that it runs.
+    Running,
+    /// A heartbeat of its node has reported that it is over, and what it held is free.
+    Completed,
+}
+
+/// A container whose state has changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Container {
+    /// The job that has it.
+    pub job: JobId,
+    /// What runs in it; `None`: the application master.
+    pub task: Option<TaskId>,
+    /// The kind of that task.
+    pub kind: Option<Kind>,
+    /// Where it is.
+    pub node: NodeId,
+    /// What it takes.
+    pub size: Resources,
+    /// Its new state.
+    pub state: ContainerState,
+}
+
+/// A node that is kept for a request that does not fit there yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reservation {
+    /// The job that asks.
+    pub job: JobId,
+    /// What it asks for.
+    pub ask: Ask,
+}
+
+/// An application: a job, its master and its requests.
+#[derive(Debug)]
+pub(crate) struct App {
+    pub(crate) am: AmState,
+    pub(crate) am_node: Option<NodeId>,
+    /// When its master starts; its heartbeats follow at whole intervals.
+    pub(crate) am_start: Ms,
+    /// Whether its master died with its node, and no other has been started.
+    pub(crate) dead: bool,
+    /// Whether its master has passed slow-start, which holds though maps are lost later (Hadoop's `getIsReduceStarted`).
+    pub(crate) reduces_started: bool,
+    /// Outstanding requests, by [`Ask`].
+    pub(crate) asked: [u32; 4],
+    /// What its containers hold.
+    pub(crate) held: Resources,
+    /// Nodes that are kept for it, by [`Ask`].
+    pub(crate) reserved: [u32; 4],
+    /// Attempts whose end its master has not learned yet, in the order in which the resource manager did.
+    pub(crate) unlearned: Vec<Run>,
+    pub(crate) hosts: Locations,
+    pub(crate) racks: Locations,
+    /// When a map was last given a container, or its maps were first asked for.
+    pub(crate) map_served: Ms,
+}
+
+/// The containers of a node, beside its attempts.
+#[derive(Debug, Default)]
+pub(crate) struct NodeContainers {
+    /// Jobs whose masters are here.
+    pub(crate) ams: Vec<JobId>,
+    pub(crate) reservation: Option<Reservation>,
+}
+
+/// The state of a cluster under YARN.
+#[derive(Debug)]
+pub(crate) struct Yarn {
+    pub(crate) apps: Vec<App>,
+    pub(crate) nodes: Vec<NodeContainers>,
+    /// Outstanding requests of all active jobs, by [`Ask`].
+    pub(crate) asked: [u64; 4],
+    /// What all nodes have free.
+    pub(crate) free: Resources,
+    /// Jobs whose masters were launched at the heartbeat that is being handled.
+    pub(crate) new_ams: Vec<JobId>,
+    am_interval: Ms,
+}
+
+impl Yarn {
+    pub(crate) fn new(jobs: usize, cluster: &Cluster) -> Self {
+        let app = || App {
+            am: AmState::Waiting,
+            am_node: None,
+            am_start: 0,
+            dead: false,
+            reduces_started: false,
+            asked: [0; 4],
+            held: Resources::default(),
+            reserved: [0; 4],
+            unlearned: Vec::new(),
+            hosts: Locations::default(),
+            racks: Locations::default(),
+            map_served: 0,
+        };
+        Self {
+            apps: (0..jobs).map(|_| app()).collect(),
+            nodes: cluster.nodes().iter().map(|_| NodeContainers::default()).collect(),
+            asked: [0; 4],
+            free: cluster.total(),
+            new_ams: Vec::new(),
+            am_interval: cluster.config.containers.am_heartbeat,
+        }
+    }
+
+    /// Whether any request of any job is outstanding.
+    pub(crate) fn any_asked(&self) -> bool {
+        self.asked.iter().any(|&asked| asked > 0)
+    }
+
+    /// The first heartbeat of a job's master at `at` or later. The first of all comes one interval after its start.
+    pub(crate) fn am_beat(&self, job: JobId, at: Ms) -> Ms {
+        let App { am_start: start, dead, .. } = self.apps[job.index()];
+        if dead {
+            return NO_BEAT;
+        }
+        let intervals = (at - start).max(0) as u64;
+        start + (intervals.div_ceil(self.am_interval as u64).max(1) as Ms) * self.am_interval
+    }
+
+    pub(crate) fn set_asked(&mut self, job: JobId, ask: Ask, count: u32) -> bool {
+        let asked = &mut self.apps[job.index()].asked[ask.index()];
+        let before = std::mem::replace(asked, count);
+        let all = &mut self.asked[ask.index()];
+        *all = *all + u64::from(count) - u64::from(before);
+        before != count
+    }
+
+    pub(crate) fn holds(&mut self, job: JobId, demand: Resources) {
+        self.free = self.free.minus(demand);
+        let app = &mut self.apps[job.index()];
+        app.held = app.held.plus(demand);
+    }
+
+    pub(crate) fn took(&mut self, job: JobId, ask: Ask, demand: Resources) {
+        self.holds(job, demand);
+        let app = &self.apps[job.index()];
+        let left = app.asked[ask.index()].saturating_sub(1);
+        self.set_asked(job, ask, left);
+    }
+
+    pub(crate) fn gave_back(&mut self, job: JobId, demand: Resources) {
+        self.free = self.free.plus(demand);
+        let app = &mut self.apps[job.index()];
+        app.held = app.held.minus(demand);
+    }
+
+    /// How many places the outstanding requests for maps of a job name: hosts, racks, and "anywhere".
+    pub(crate) fn locations(&self, job: JobId) -> u32 {
+        let app = &self.apps[job.index()];
+        app.hosts.count() + app.racks.count() + u32::from(app.asked[Ask::Map.index()] > 0)
+    }
+
+    /// Keeps a node for a request, or no longer.
+    pub(crate) fn reserve(&mut self, node: NodeId, reservation: Option<Reservation>) {
+        let before = std::mem::replace(&mut self.nodes[node.index()].reservation, reservation);
+        if let Some(Reservation { job, ask }) = before {
+            self.apps[job.index()].reserved[ask.index()] -= 1;
+        }
+        if let Some(Reservation { job, ask }) = reservation {
+            self.apps[job.index()].reserved[ask.index()] += 1;
+        }
+    }
+}
+
+/// The container of an attempt in a new state.
+pub(crate) fn container_of(run: &Run, cluster: &Cluster, state: ContainerState) -> Container {
+    Container {
+        job: run.job,
+        task: Some(run.task),
+        kind: Some(run.kind),
+        node: run.node,
+        size: cluster.demand(run.kind),
+        state,
+    }
+}

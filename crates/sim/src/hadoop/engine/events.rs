@@ -1,0 +1,158 @@
+//! What happens next: the events of a replay and their order.
+//!
+//! Events of one instant run in the order in which Hadoop's simulator would have put them into its queue: a heartbeat is
+//! put one interval ahead, a tick one period, a submission when the one before it runs. That order follows from the times
+//! alone ([`Classes`]), so it does not matter which heartbeats were left out. Under YARN one order holds at every instant:
+//! submissions, the tick, nodes by id, masters by job.
+//!
+//! Work that is done, and then what happens to a node that fails, come before all else of their instant.
+
+use std::cmp::Reverse;
+
+use super::Engine;
+use super::failures::Change;
+use crate::hadoop::cluster::Cluster;
+use crate::hadoop::observer::Observer;
+use crate::hadoop::system::System;
+use crate::hadoop::view::View;
+use crate::hadoop::workload::Workload;
+use crate::ids::{JobId, Ms, NodeId, RunId};
+
+/// Where an event stands: by time, then class, then number.
+pub(super) type Position = (Ms, u8, u32);
+
+/// Later than every instant.
+pub(super) const NEVER: Ms = Ms::MAX;
+
+/// What happens.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Event {
+    /// An attempt is done with what it was at (model `contention`).
+    Work(RunId),
+    /// Something happens to a node that fails.
+    Change(NodeId, Change),
+    /// The policy has its tick.
+    Tick,
+    /// A job arrives.
+    Submission(JobId),
+    /// A node calls.
+    NodeHeartbeat(NodeId),
+    /// The application master of a job calls.
+    MasterHeartbeat(JobId),
+}
+
+/// An event that is to come, and where it stands.
+type Due = (Position, Event);
+
+/// The earlier of two events that may come; the first one if both stand at the same place.
+fn earlier(one: Option<Due>, other: Option<Due>) -> Option<Due> {
+    one.into_iter().chain(other).min_by_key(|&(at, _)| at)
+}
+
+/// The classes of the events of one instant.
+///
+/// Of heartbeats and ticks, the kind that is put longer ahead comes first. Where a submission stands depends on how
+/// long before it its predecessor came; if that is exactly one interval, both were put at the same instant, and the order
+/// is that of the predecessor.
+pub(super) struct Classes {
+    pub(super) heartbeat: u8,
+    pub(super) tick: u8,
+    /// Heartbeats of application masters.
+    pub(super) master: u8,
+    pub(super) submissions: Vec<u8>,
+}
+
+impl Classes {
+    pub(super) fn new(workload: &Workload, cluster: &Cluster, period: Option<Ms>) -> Self {
+        match cluster.system() {
+            System::Slots => Self::as_queued(workload, cluster.interval(), period),
+            System::Containers => {
+                Self { submissions: vec![0; workload.jobs().len()], tick: 1, heartbeat: 2, master: 3 }
+            }
+        }
+    }
+
+    /// As Hadoop's simulator would have queued them.
+    fn as_queued(workload: &Workload, interval: Ms, period: Option<Ms>) -> Self {
+        let period = period.unwrap_or(interval);
+        let (heartbeat, tick) = if interval >= period { (1, 3) } else { (3, 1) };
+        let (longer, shorter) = (interval.max(period), interval.min(period));
+        let (mut before_longer, mut before_shorter) = (true, true);
+        let mut previous: Option<Ms> = None;
+        let submissions = workload.jobs().iter().map(|job| {
+            if let Some(previous) = previous {
+                let gap = job.submit - previous;
+                before_longer = gap > longer || gap == longer && before_longer;
+                before_shorter = gap > shorter || gap == shorter && before_shorter;
+            }
+            previous = Some(job.submit);
+            match (before_longer, before_shorter) {
+                (true, _) => 0,
+                (false, true) => 2,
+                (false, false) => 4,
+            }
+        });
+        Self { submissions: submissions.collect(), heartbeat, tick, master: u8::MAX }
+    }
+}
+
+impl<O: Observer> Engine<'_, '_, O> {
+    /// The next event, which stays where it is; `None` if nothing is to come.
+    pub(super) fn next_event(&mut self) -> Option<Due> {
+        let planned = earlier(self.next_heartbeat(), self.next_submission());
+        let sudden = earlier(self.next_work(), self.next_change());
+        let tick = self.due_tick(earlier(planned, sudden));
+        let planned = earlier(planned, tick);
+        let comes_first = |&(at, _): &Due| planned.is_none_or(|(planned, _)| at.0 <= planned.0);
+        sudden.filter(comes_first).or(planned)
+    }
+
+    /// The first heartbeat that is not stale.
+    fn next_heartbeat(&mut self) -> Option<Due> {
+        while let Some(&Reverse(beat)) = self.heap.peek() {
+            let (event, planned) = if beat.1 == self.classes.master {
+                let job = JobId(beat.2);
+                (Event::MasterHeartbeat(job), self.next_master_beat[job.index()])
+            } else {
+                let node = NodeId(beat.2);
+                (Event::NodeHeartbeat(node), self.next_beat[node.index()])
+            };
+            if planned == beat.0 {
+                return Some((beat, event));
+            }
+            self.heap.pop();
+        }
+        None
+    }
+
+    fn next_submission(&self) -> Option<Due> {
+        let job = self.world.workload.jobs().get(self.next_job)?;
+        let at = job.submit + self.world.cluster.config.jobs.init_delay;
+        let id = JobId::at(self.next_job);
+        Some(((at, self.classes.submissions[self.next_job], id.0), Event::Submission(id)))
+    }
+
+    /// The next piece of work to be done.
+    pub(super) fn next_work(&mut self) -> Option<Due> {
+        let (at, run) = self.world.bench.as_mut()?.next()?;
+        Some(((at, 0, 0), Event::Work(run)))
+    }
+
+    fn next_change(&self) -> Option<Due> {
+        let &(at, change, node) = self.changes.get(self.next_change)?;
+        Some(((at, 0, 0), Event::Change(node, change)))
+    }
+
+    /// The next tick if it comes before `next`; of a row of idle ticks only the last.
+    fn due_tick(&mut self, next: Option<Due>) -> Option<Due> {
+        let (period, mut due) = (self.policy.period()?, self.next_tick?);
+        let idle = self.parking && self.ticked == (self.world.version, true);
+        if idle && self.policy.skips_idle_ticks(View { world: &self.world }) {
+            let ((at, class, _), _) = next?;
+            let last = if self.classes.tick < class { at } else { at - 1 };
+            due += (last - due).max(0) / period * period;
+            self.next_tick = Some(due);
+        }
+        Some(((due, self.classes.tick, 0), Event::Tick))
+    }
+}

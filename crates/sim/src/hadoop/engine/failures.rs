@@ -1,0 +1,103 @@
+//! Nodes that fail (policies A.8).
+
+use resched_trace::model::Outcome;
+
+use super::Engine;
+use super::events::{NEVER, Position};
+use crate::Error;
+use crate::hadoop::beats::Beats;
+use crate::hadoop::cluster::Cluster;
+use crate::hadoop::observer::Observer;
+use crate::hadoop::run::Kill;
+use crate::hadoop::view::View;
+use crate::hadoop::world::Health;
+use crate::ids::{Ms, NodeId};
+
+/// What happens to a node that fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Change {
+    /// It falls silent, and its attempts die.
+    Silence,
+    /// The master gives it up.
+    Loss,
+    /// It works again.
+    Return,
+}
+
+/// What happens to the nodes of a cluster: each outage is a silence, the loss one expiry after the last heartbeat, and the
+/// return. A node that returns before it expired is given up at that instant: it says itself that it has started anew.
+pub(super) fn changes(cluster: &Cluster, beats: &Beats) -> Vec<(Ms, Change, NodeId)> {
+    let mut changes = Vec::new();
+    for outage in cluster.outages() {
+        let (node, from) = (outage.node, outage.from);
+        let expiry = beats.last_before(node, from) + cluster.config.heartbeat.expiry;
+        let loss = outage.to.map_or(expiry, |to| to.min(expiry)).max(from);
+        changes.push((from, Change::Silence, node));
+        changes.push((loss, Change::Loss, node));
+        changes.extend(outage.to.map(|to| (to, Change::Return, node)));
+    }
+    changes.sort_unstable();
+    changes
+}
+
+impl<O: Observer> Engine<'_, '_, O> {
+    pub(super) fn change(&mut self, node: NodeId, change: Change, at: Position) -> Result<(), Error> {
+        match change {
+            Change::Silence => self.silence(node),
+            Change::Loss => self.lose(node, at),
+            Change::Return => {
+                self.world.welcome(node);
+                if !self.parking || self.needs_node(self.find_needs(), node) {
+                    self.schedule(node, self.beat_after(node, at.0, at));
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// A node falls silent: its attempts die, and nobody knows.
+    fn silence(&mut self, node: NodeId) -> Result<(), Error> {
+        self.next_beat[node.index()] = NEVER;
+        self.world.nodes[node.index()].health = Health::Silent(self.world.now);
+        self.world.orphan_containers(node);
+        for place in 0..self.world.nodes[node.index()].runs.len() {
+            let id = self.world.nodes[node.index()].runs[place];
+            let run = &self.world.runs[id.index()];
+            if run.kill != Kill::Done {
+                let over = run.end.is_some_and(|end| end <= self.world.now);
+                self.world.lose(id);
+                let run = self.world.runs[id.index()].clone();
+                self.report_end(&run, if over { run.course.outcome } else { Outcome::Killed }, true)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The master gives a node up: its attempts count as killed, and its maps that reduces may still need run again.
+    fn lose(&mut self, node: NodeId, at: Position) -> Result<(), Error> {
+        self.world.settle_reports(at.0 - 1, NodeId(u32::MAX));
+        for id in self.world.nodes[node.index()].runs.clone() {
+            if self.world.yarn.is_some() {
+                self.container_ended(id, at)?;
+            } else {
+                self.attempt_ended(id, at)?;
+            }
+        }
+        self.lose_masters(node, at);
+        for task in self.world.give_up(node) {
+            self.world.map_lost(task);
+            self.policy.task_waits(task, View { world: &self.world });
+            self.plan_master(self.world.workload.job_of(task), at.0);
+        }
+        if self.world.cluster.config.nodes.copying_reduces > 0 {
+            // Reduces that must fetch again make room for others.
+            for node in self.world.cluster.node_ids() {
+                self.world.plan_computing(node);
+                self.plan(node, at, self.beat_after(node, at.0, at));
+            }
+        }
+        self.world.keep_no_longer(node);
+        self.policy.node_lost(node, View { world: &self.world });
+        Ok(())
+    }
+}

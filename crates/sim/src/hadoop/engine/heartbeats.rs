@@ -1,0 +1,140 @@
+//! The heartbeats of nodes: what they report, and what they are given.
+
+use std::cmp::Reverse;
+
+use super::Engine;
+use super::events::Position;
+use crate::Error;
+use crate::cluster_file::ReduceModel;
+use crate::hadoop::kind::Kind;
+use crate::hadoop::observer::{Launched, Observer};
+use crate::hadoop::offer::Offer;
+use crate::hadoop::run::Run;
+use crate::hadoop::view::{RunView, View};
+use crate::hadoop::world::{Health, JobPhase};
+use crate::ids::{Ms, NodeId, RunId};
+use crate::resources::Resources;
+
+impl<O: Observer> Engine<'_, '_, O> {
+    /// The first heartbeat of a node at `at` or later that comes after the event at `position`.
+    pub(super) fn beat_after(&self, node: NodeId, at: Ms, position: Position) -> Ms {
+        let beat = self.world.beats.from(node, at);
+        if (beat, self.classes.heartbeat, node.0) > position { beat } else { self.world.beats.from(node, beat + 1) }
+    }
+
+    /// The heartbeat that reports an attempt that ends at `end`.
+    pub(super) fn beat_for_end(&self, node: NodeId, end: Ms, at: Position) -> Ms {
+        let out_of_band = self.world.cluster.config.heartbeat.out_of_band;
+        if out_of_band && (end, self.classes.heartbeat, node.0) > at { end } else { self.beat_after(node, end, at) }
+    }
+
+    /// The node has a heartbeat at `at`, if it has none before.
+    pub(super) fn schedule(&mut self, node: NodeId, at: Ms) {
+        if at < self.next_beat[node.index()] && self.world.nodes[node.index()].health == Health::Up {
+            self.next_beat[node.index()] = at;
+            self.heap.push(Reverse((at, self.classes.heartbeat, node.0)));
+        }
+    }
+
+    /// A heartbeat out of band is not sent if the attempt that would have ended then has been killed since.
+    pub(super) fn heartbeat_if_due(&mut self, node: NodeId, at: Position) -> Result<(), Error> {
+        let next = self.beat_after(node, at.0, at);
+        let runs = &self.world.nodes[node.index()].runs;
+        let ended = |id: &RunId| self.world.runs[id.index()].end.is_some_and(|end| end <= at.0);
+        let due = !self.world.cluster.config.heartbeat.out_of_band
+            || self.world.beats.from(node, at.0) == at.0
+            || runs.iter().any(ended);
+        if self.world.yarn.is_some() {
+            if due {
+                self.container_heartbeat(node, at, next)?;
+            }
+            self.plan_containers(node, at, next);
+        } else {
+            if due {
+                self.heartbeat(node, at, next)?;
+            }
+            self.plan(node, at, next);
+        }
+        Ok(())
+    }
+
+    fn heartbeat(&mut self, node: NodeId, at: Position, next: Ms) -> Result<(), Error> {
+        self.world.settle_reports(at.0, node);
+        self.take_reports(node, at)?;
+        let view = View { world: &self.world };
+        if view.free(node) != Resources::NONE || self.policy.counts_heartbeats(view) {
+            self.consult(node, at, next)?;
+        }
+        self.carry_out_kills(node)?;
+        self.notify_reduces(node)
+    }
+
+    /// Applies what the node reports: attempts that ended, in launch order, and those that run.
+    fn take_reports(&mut self, node: NodeId, at: Position) -> Result<(), Error> {
+        let mut ended = std::mem::take(&mut self.ended);
+        let mut running = [0; 2];
+        for place in 0..self.world.nodes[node.index()].runs.len() {
+            let id = self.world.nodes[node.index()].runs[place];
+            let run = &self.world.runs[id.index()];
+            if run.end.is_some_and(|end| end <= at.0) {
+                ended.push(id);
+            } else {
+                running[run.kind.index()] += 1;
+                self.world.mark_reported(id);
+            }
+        }
+        self.world.nodes[node.index()].reported = running;
+        for id in ended.drain(..) {
+            self.attempt_ended(id, at)?;
+        }
+        self.ended = ended;
+        Ok(())
+    }
+
+    /// Asks the policy what the node should run, and sets it off.
+    pub(super) fn consult(&mut self, node: NodeId, at: Position, next_beat: Ms) -> Result<(), Error> {
+        let mut offer =
+            Offer { world: &mut self.world, cost: &mut self.cost, node, next_beat, launched: &mut self.launched };
+        self.policy.heartbeat(&mut offer).map_err(|violation| self.violation(violation))?;
+        let mut launched = std::mem::take(&mut self.launched);
+        for id in launched.drain(..) {
+            self.fix_reduce_end(id);
+            self.tally.launches += 1;
+            let run = &self.world.runs[id.index()];
+            let (job, task, attempt) = (run.job, run.task, run.attempt);
+            let (level, backup) = (self.level_of(run), run.backup);
+            self.observer.launched(&Launched { at: at.0, task, attempt, node, level, backup })?;
+            self.policy.task_started(&RunView::of(&self.world, id), View { world: &self.world });
+            self.plan_taking_over(job, at);
+        }
+        self.launched = launched;
+        Ok(())
+    }
+
+    /// Model R0: the reduces that this heartbeat reported, of jobs whose maps are all done, start their reduce phase; there is
+    /// no sort. One that is still being launched starts it at its start.
+    fn notify_reduces(&mut self, node: NodeId) -> Result<(), Error> {
+        if self.world.cluster.config.cost.reduce != ReduceModel::R0 {
+            return Ok(());
+        }
+        for place in 0..self.world.nodes[node.index()].runs.len() {
+            let id = self.world.nodes[node.index()].runs[place];
+            if self.waits_for_word(&self.world.runs[id.index()]) && self.world.runs[id.index()].reported {
+                let now = self.world.now;
+                let run = &mut self.world.runs[id.index()];
+                let shuffled = now.max(run.start);
+                run.shuffle_finish = Some(shuffled);
+                run.end = Some(shuffled + run.course.run);
+                self.observer.notified(now, run.task, run.attempt)?;
+                self.world.plan_computing(node);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a reduce waits for its node to be told that all maps are done.
+    pub(super) fn waits_for_word(&self, run: &Run) -> bool {
+        let job = &self.world.jobs[run.job.index()];
+        run.end.is_none() && run.kind == Kind::Reduce && job.phase == JobPhase::Active && job.maps_done.is_some()
+    }
+}

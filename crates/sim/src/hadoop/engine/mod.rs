@@ -1,0 +1,273 @@
+//! The loop of a replay.
+//!
+//! Three kinds of event move the clock: submissions (a sorted cursor), ticks of the policy (a counter) and heartbeats (a
+//! heap, one entry a node); [`events`] finds the next one. The end of an attempt is no event: the master learns of it at the
+//! node's next heartbeat, so a node with nothing else to say sleeps until its first heartbeat after its first end
+//! ([`parking`]).
+//!
+//! Under YARN the heartbeats of application masters join them ([`containers`]), under the model `contention` the work that is
+//! done ([`work`]), and where nodes fail, what happens to them ([`failures`]).
+
+mod containers;
+mod ends;
+mod events;
+mod failures;
+mod heartbeats;
+mod kills;
+mod parking;
+mod ticks;
+mod work;
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use resched_trace::model::Outcome;
+
+use crate::Error;
+use crate::error::Violation;
+use crate::hadoop::cluster::Cluster;
+use crate::hadoop::cost::{CostModel, Script};
+use crate::hadoop::observer::Observer;
+use crate::hadoop::policy::{Orders, Policy};
+use crate::hadoop::view::View;
+use crate::hadoop::workload::Workload;
+use crate::hadoop::world::World;
+use crate::ids::{JobId, Ms, NodeId, RunId};
+use crate::observer::JobEnded;
+use events::{Classes, Event, NEVER, Position};
+use failures::{Change, changes};
+use parking::Needs;
+
+/// A replay in which nothing starts or ends for so long though tasks wait is given up (7 days: longer than any wait that a
+/// policy can be asked for).
+const PATIENCE: Ms = 7 * 86_400_000;
+
+/// How to run a replay.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Keys all random draws.
+    pub seed: u64,
+    /// Leave out heartbeats and ticks that change nothing. Off only to check that it makes no difference.
+    pub parking: bool,
+    /// Run times and outcomes given by hand.
+    pub script: Script,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { seed: 1, parking: true, script: Script::new() }
+    }
+}
+
+/// What a replay did, in numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Tally {
+    /// Events that were handled.
+    pub events: u64,
+    /// Attempts that were launched.
+    pub launches: u64,
+    /// Jobs that ended, well or not.
+    pub jobs: u64,
+    /// The last instant, ms.
+    pub end: Ms,
+}
+
+/// Replays a workload on a cluster under a policy, until every job has ended. `name` names the policy in errors; `progress`
+/// gets, now and then, the number of jobs that have ended.
+///
+/// # Errors
+/// [`Error::PolicyViolation`] and [`Error::Stalled`]; [`Error::Config`] if the cluster is not under the policy's system
+/// ([`Cluster::for_system`]); whatever the observer returns.
+pub fn replay<O: Observer>(
+    workload: &Workload,
+    cluster: &Cluster,
+    (name, policy): (&str, &mut dyn Policy),
+    options: &Options,
+    observer: &mut O,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Tally, Error> {
+    if cluster.system() != policy.system() {
+        let (wanted, found) = (policy.system(), cluster.system());
+        return Err(Error::Config(format!(
+            "policy `{name}` schedules {wanted:?}; expected such a cluster, found {found:?}"
+        )));
+    }
+    let mut engine = Engine::new(workload, cluster, name, policy, options, observer);
+    engine.start();
+    while engine.tally.jobs < workload.jobs().len() as u64 {
+        engine.step()?;
+        if engine.tally.events.is_multiple_of(1 << 16) {
+            progress(engine.tally.jobs);
+        }
+    }
+    engine.close()?;
+    progress(engine.tally.jobs);
+    Ok(engine.tally)
+}
+
+struct Engine<'a, 'w, O> {
+    world: World<'w>,
+    cost: CostModel<'w>,
+    name: &'a str,
+    policy: &'a mut dyn Policy,
+    observer: &'a mut O,
+    classes: Classes,
+    parking: bool,
+    /// The next heartbeat of each node and master that is not asleep; entries that no longer agree with `next_beat` and
+    /// `next_master_beat` are stale.
+    heap: BinaryHeap<Reverse<Position>>,
+    next_beat: Vec<Ms>,
+    /// By job; empty on slots.
+    next_master_beat: Vec<Ms>,
+    next_job: usize,
+    /// What happens to nodes, in order, and how much of it has.
+    changes: Vec<(Ms, Change, NodeId)>,
+    next_change: usize,
+    next_tick: Option<Ms>,
+    /// Where the latest event stood that was not work.
+    latest: Position,
+    /// Up to when it was reported what nodes use (model `contention`).
+    sampled: Ms,
+    needs: Needs,
+    /// `world.version` after the last tick, and whether that tick found and left the world unchanged.
+    ticked: (u64, bool),
+    /// When something last started, ended or arrived.
+    progressed: (u64, Ms),
+    launched: Vec<RunId>,
+    ended: Vec<RunId>,
+    orders: Orders,
+    tally: Tally,
+}
+
+impl<'a, 'w, O: Observer> Engine<'a, 'w, O> {
+    fn new(
+        workload: &'w Workload,
+        cluster: &'w Cluster,
+        name: &'a str,
+        policy: &'a mut dyn Policy,
+        options: &'w Options,
+        observer: &'a mut O,
+    ) -> Self {
+        let mut world = World::new(workload, cluster, options.seed);
+        let masters = world.yarn.as_ref().map_or_else(Vec::new, |yarn| vec![NEVER; yarn.apps.len()]);
+        let changes = changes(cluster, &world.beats);
+        world.oracle = policy.is_oracle();
+        let period = policy.period();
+        Self {
+            cost: CostModel::new(workload, cluster, options.seed, &options.script),
+            classes: Classes::new(workload, cluster, period),
+            next_tick: period.map(|period| world.now + period),
+            latest: (Ms::MIN, 0, 0),
+            sampled: world.now,
+            world,
+            name,
+            policy,
+            observer,
+            parking: options.parking,
+            heap: BinaryHeap::new(),
+            next_beat: vec![NEVER; cluster.nodes().len()],
+            next_master_beat: masters,
+            next_job: 0,
+            changes,
+            next_change: 0,
+            needs: Needs::default(),
+            ticked: (0, false),
+            progressed: (0, 0),
+            launched: Vec::new(),
+            ended: Vec::new(),
+            orders: Orders::default(),
+            tally: Tally::default(),
+        }
+    }
+
+    fn start(&mut self) {
+        if !self.parking {
+            for node in self.world.cluster.node_ids() {
+                self.schedule(node, self.world.beats.from(node, self.world.now));
+            }
+        }
+    }
+
+    /// Handles the next event.
+    fn step(&mut self) -> Result<(), Error> {
+        let Some((at, event)) = self.next_event() else { return Err(self.stalled()) };
+        self.report_use(at.0)?;
+        self.world.now = at.0;
+        self.tally.events += 1;
+        self.check_progress()?;
+        match event {
+            Event::Work(run) => {
+                // It is done between two other events.
+                self.work(run, if self.latest.0 == at.0 { self.latest } else { at });
+                self.retune();
+                return Ok(());
+            }
+            Event::Change(node, change) => {
+                self.next_change += 1;
+                self.change(node, change, at)?;
+            }
+            Event::Tick => self.tick(at)?,
+            Event::Submission(job) => {
+                self.next_job += 1;
+                self.submit(job)?;
+            }
+            Event::NodeHeartbeat(node) => {
+                self.heap.pop();
+                self.next_beat[node.index()] = NEVER;
+                self.heartbeat_if_due(node, at)?;
+            }
+            Event::MasterHeartbeat(job) => {
+                self.heap.pop();
+                self.next_master_beat[job.index()] = NEVER;
+                self.master_heartbeat(job, at)?;
+            }
+        }
+        self.latest = at;
+        self.retune();
+        self.wake_for_needs(at);
+        if self.world.version != self.progressed.0 {
+            self.progressed = (self.world.version, self.world.now);
+        }
+        Ok(())
+    }
+
+    fn check_progress(&mut self) -> Result<(), Error> {
+        let patient = self.world.now - self.progressed.1 < PATIENCE;
+        if self.world.active.is_empty() || patient || self.next_change < self.changes.len() {
+            return Ok(());
+        }
+        // An attempt may run for longer than our patience; only a world in which none will end stands still.
+        let will_end = self.world.nodes.iter().flat_map(|node| &node.runs).any(|run| {
+            let end = self.world.runs[run.index()].end;
+            end.is_some_and(|end| end > self.world.now)
+        });
+        if will_end || self.next_work().is_some() { Ok(()) } else { Err(self.stalled()) }
+    }
+
+    fn stalled(&self) -> Error {
+        Error::Stalled {
+            policy: self.name.to_owned(),
+            at: self.world.now,
+            since: self.progressed.1,
+            waiting: self.world.remaining.iter().sum(),
+        }
+    }
+
+    fn violation(&self, violation: Violation) -> Error {
+        Error::PolicyViolation { policy: self.name.to_owned(), at: self.world.now, what: violation.0 }
+    }
+
+    fn submit(&mut self, job: JobId) -> Result<(), Error> {
+        self.world.submit(job);
+        self.policy.job_submitted(job, View { world: &self.world });
+        if self.world.is_done(job) { self.end_job(job, Outcome::Success) } else { Ok(()) }
+    }
+
+    fn end_job(&mut self, job: JobId, outcome: Outcome) -> Result<(), Error> {
+        self.world.end_job(job);
+        self.tally.jobs += 1;
+        self.policy.job_finished(job, View { world: &self.world });
+        let launch = self.world.jobs[job.index()].launch;
+        self.observer.job_ended(&JobEnded { job, launch, finish: self.world.now, outcome })
+    }
+}

@@ -1,0 +1,90 @@
+//! Parking: which heartbeats of nodes may be left out because they change nothing.
+
+use super::Engine;
+use super::events::{NEVER, Position};
+use crate::hadoop::kind::Kind;
+use crate::hadoop::observer::Observer;
+use crate::hadoop::run::{Kill, Run};
+use crate::hadoop::view::View;
+use crate::ids::{Ms, NodeId};
+use crate::resources::Resources;
+
+/// Which nodes must not sleep: those with a free slot of a kind, with any free slot, or all.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Needs {
+    pub(super) maps: bool,
+    pub(super) reduces: bool,
+    pub(super) any_slot: bool,
+    pub(super) all: bool,
+}
+
+impl<O: Observer> Engine<'_, '_, O> {
+    /// When this node must call next: at its next heartbeat if it could get a task or has something to say or hear,
+    /// else once an attempt has ended.
+    pub(super) fn plan(&mut self, node: NodeId, at: Position, next: Ms) {
+        if self.world.yarn.is_some() {
+            return self.plan_containers(node, at, next);
+        }
+        let mut first_end = NEVER;
+        let mut awake = !self.parking || self.needs_node(self.find_needs(), node);
+        for id in &self.world.nodes[node.index()].runs {
+            let run = &self.world.runs[id.index()];
+            awake |= run.kill != Kill::No || self.waits_for_word(run) || self.is_over(run, at);
+            first_end = first_end.min(self.end_to_come(run, at));
+        }
+        let out_of_band = self.world.cluster.config.heartbeat.out_of_band;
+        let beat = match first_end {
+            // No earlier heartbeat could come than the next one, but for one out of band.
+            _ if awake && !(out_of_band && first_end < next) => next,
+            NEVER => return,
+            end => self.beat_for_end(node, end, at),
+        };
+        self.schedule(node, beat);
+    }
+
+    /// Whether an attempt is over but too late for this event, if it is its node's heartbeat: the next one reports it.
+    pub(super) fn is_over(&self, run: &Run, at: Position) -> bool {
+        run.end.is_some_and(|end| (end, self.classes.heartbeat, run.node.0) <= at)
+    }
+
+    /// When an attempt that runs will end, if that is known.
+    pub(super) fn end_to_come(&self, run: &Run, at: Position) -> Ms {
+        run.end.filter(|_| !self.is_over(run, at)).unwrap_or(NEVER)
+    }
+
+    pub(super) fn find_needs(&self) -> Needs {
+        let restless = self.policy.restless(View { world: &self.world });
+        let all = self.policy.counts_heartbeats(View { world: &self.world });
+        if let Some(yarn) = &self.world.yarn {
+            return Needs { any_slot: yarn.any_asked() || restless, all, ..Needs::default() };
+        }
+        Needs { maps: self.world.ready[0] > 0, reduces: self.world.ready[1] > 0, any_slot: restless, all }
+    }
+
+    pub(super) fn needs_node(&self, needs: Needs, node: NodeId) -> bool {
+        if self.world.yarn.is_some() {
+            return self.needs_container_node(needs, node);
+        }
+        let free = self.world.nodes[node.index()].free;
+        let fits = |kind| free.holds(self.world.cluster.demand(kind));
+        let by_kind = needs.maps && fits(Kind::Map) || needs.reduces && fits(Kind::Reduce);
+        needs.all || by_kind || needs.any_slot && free != Resources::NONE
+    }
+
+    /// Wakes the nodes that this event has made needed.
+    pub(super) fn wake_for_needs(&mut self, at: Position) {
+        let now = self.find_needs();
+        let before = std::mem::replace(&mut self.needs, now);
+        let rises = |need: fn(Needs) -> bool| need(now) && !need(before);
+        let more = rises(|n| n.maps) || rises(|n| n.reduces) || rises(|n| n.any_slot) || rises(|n| n.all);
+        if !(self.parking && more) {
+            return;
+        }
+        for node in self.world.cluster.node_ids() {
+            if self.needs_node(now, node) {
+                let beat = self.beat_after(node, at.0, at);
+                self.schedule(node, beat);
+            }
+        }
+    }
+}

@@ -1,0 +1,38 @@
+//! The ticks of a policy, and what it orders at them.
+
+use super::Engine;
+use super::events::Position;
+use crate::Error;
+use crate::error::Violation;
+use crate::hadoop::observer::Observer;
+use crate::hadoop::view::View;
+use crate::ids::{NodeId, RunId};
+use crate::observer::Decided;
+
+impl<O: Observer> Engine<'_, '_, O> {
+    pub(super) fn tick(&mut self, at: Position) -> Result<(), Error> {
+        self.next_tick = self.policy.period().map(|period| at.0 + period);
+        let reported = if self.classes.heartbeat < self.classes.tick { at.0 } else { at.0 - 1 };
+        self.world.settle_reports(reported, NodeId(u32::MAX));
+        let unchanged = self.ticked.0 == self.world.version;
+        self.policy.tick(View { world: &self.world }, &mut self.orders);
+        for (name, job, value) in self.orders.decisions.drain(..) {
+            self.observer.decided(&Decided { at: at.0, name, job, value })?;
+        }
+        let mut orders = std::mem::take(&mut self.orders.kills);
+        for run in orders.drain(..) {
+            self.order_kill(run, at)?;
+        }
+        self.orders.kills = orders;
+        self.ticked = (self.world.version, unchanged && self.ticked.0 == self.world.version);
+        Ok(())
+    }
+
+    fn order_kill(&mut self, id: RunId, at: Position) -> Result<(), Error> {
+        if !self.world.is_on_node(id) {
+            return Err(self.violation(Violation("kills an attempt that is on no node".to_owned())));
+        }
+        self.will_kill(id, at);
+        Ok(())
+    }
+}

@@ -1,0 +1,57 @@
+//! An attempt on a node.
+
+use resched_trace::model::{Locality, Outcome};
+
+use crate::hadoop::cost::Course;
+use crate::hadoop::kind::Kind;
+use crate::ids::{JobId, Ms, NodeId, TaskId};
+
+/// Whether an attempt is to be killed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kill {
+    No,
+    Ordered,
+    /// Dead since its `end`, and reported at the node's next heartbeat.
+    Done,
+}
+
+/// An attempt on a node, from its launch until the master learns of its end.
+#[derive(Debug, Clone)]
+pub(crate) struct Run {
+    pub(crate) task: TaskId,
+    pub(crate) job: JobId,
+    pub(crate) kind: Kind,
+    pub(crate) attempt: u32,
+    pub(crate) node: NodeId,
+    pub(crate) level: Locality,
+    /// The heartbeat that assigned it.
+    pub(crate) assigned: Ms,
+    pub(crate) start: Ms,
+    pub(crate) course: Course,
+    pub(crate) shuffle_finish: Option<Ms>,
+    /// When a reduce sorts, if not as soon as it has its input (copy-compute splitting).
+    pub(crate) compute: Option<Ms>,
+    /// When it ends; a reduce's is unknown until all maps are done.
+    pub(crate) end: Option<Ms>,
+    pub(crate) reported: bool,
+    pub(crate) kill: Kill,
+    /// Whether its task ran already when it was launched.
+    pub(crate) backup: bool,
+    /// Whether it died with its node, which the master does not know yet.
+    pub(crate) lost: bool,
+    /// Whether its end does not count, however it came.
+    pub(crate) unwanted: bool,
+    /// Its place among the running attempts of its job and kind.
+    pub(super) place: u32,
+    /// Which launch of the replay it is: tells it from others that had the same place in `runs`.
+    pub(crate) launch: u64,
+}
+
+impl Run {
+    /// When a reduce that ended so had all its input, and when it had sorted it.
+    pub(crate) fn phases(&self, outcome: Outcome) -> (Option<Ms>, Option<Ms>) {
+        let reduced = self.kind == Kind::Reduce && outcome == Outcome::Success;
+        let shuffle_finish = self.shuffle_finish.filter(|_| reduced);
+        (shuffle_finish, shuffle_finish.map(|at| self.compute.unwrap_or(at) + self.course.sort))
+    }
+}

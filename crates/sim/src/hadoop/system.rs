@@ -1,0 +1,19 @@
+//! The two ways to hand out the machines of a cluster.
+
+/// How a cluster hands out its machines.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum System {
+    /// MapReduce 1: slots for maps and slots for reduces.
+    #[default]
+    Slots,
+    /// YARN: containers of any size (policies A.9).
+    Containers,
+}
+
+impl System {
+    /// Its place in a pair of values, one a system.
+    #[inline]
+    pub fn index(self) -> usize {
+        self as usize
+    }
+}

@@ -1,0 +1,154 @@
+//! The state of a replay: jobs, tasks, nodes and running attempts as dense arrays, and how they change.
+//!
+//! Who follows the changes is told by the engine; nothing here knows a policy or an observer.
+
+mod attempts;
+mod compute_gate;
+mod containers;
+mod contention;
+mod jobs;
+mod map_index;
+mod nodes;
+mod picking;
+mod reports;
+mod state;
+
+use std::collections::VecDeque;
+
+use crate::error::Violation;
+use crate::hadoop::beats::Beats;
+use crate::hadoop::cluster::{Cluster, Node};
+use crate::hadoop::containers::Yarn;
+use crate::hadoop::contention::Workbench;
+use crate::hadoop::cost::{Fluid, slowstart_threshold};
+use crate::hadoop::kind::Kind;
+use crate::hadoop::run::Run;
+use crate::hadoop::system::System;
+use crate::hadoop::workload::Workload;
+use crate::ids::{JobId, Ms, NodeId, RunId};
+use crate::resources::Resources;
+pub use map_index::Reach;
+use reports::Report;
+pub(crate) use state::{Health, JobPhase, JobState, NodeState, TaskPhase, TaskState};
+
+/// The world of a replay.
+pub(crate) struct World<'w> {
+    pub(crate) workload: &'w Workload,
+    pub(crate) cluster: &'w Cluster,
+    pub(crate) beats: Beats,
+    /// Keys all random draws.
+    pub(crate) seed: u64,
+    pub(crate) now: Ms,
+    pub(crate) jobs: Vec<JobState>,
+    pub(crate) tasks: Vec<TaskState>,
+    pub(crate) nodes: Vec<NodeState>,
+    pub(crate) runs: Vec<Run>,
+    free_runs: Vec<RunId>,
+    launches: u64,
+    reports: VecDeque<Report>,
+    /// In the order of their submission.
+    pub(crate) active: Vec<JobId>,
+    /// Maps that wait, reduces that wait and may start.
+    pub(crate) ready: [u64; 2],
+    /// Unfinished maps, unfinished reduces of jobs past slow-start.
+    pub(crate) remaining: [u64; 2],
+    /// Running attempts of active jobs.
+    pub(crate) running: [u64; 2],
+    /// Of these, the backups.
+    pub(crate) backups: [u64; 2],
+    /// Slots of the nodes that the master has not given up.
+    pub(crate) slots: [u32; 2],
+    /// What these nodes offer.
+    pub(crate) total: Resources,
+    /// How many they are.
+    pub(crate) live_nodes: usize,
+    /// Tasks of active jobs that have reduces.
+    pub(crate) desired_with_reduces: [u64; 2],
+    /// Attempts in the latest heartbeat of every node.
+    pub(crate) reported: [u64; 2],
+    /// Nodes with room for a task of each kind.
+    pub(crate) roomy: [u32; 2],
+    /// Grows with every change that a policy could see.
+    pub(crate) version: u64,
+    /// Applications and containers, under YARN.
+    pub(crate) yarn: Option<Box<Yarn>>,
+    /// Whether the policy may ask how long tasks will take.
+    pub(crate) oracle: bool,
+    /// The work of attempts, under the model `contention`.
+    pub(crate) bench: Option<Box<Workbench>>,
+}
+
+impl<'w> World<'w> {
+    pub(crate) fn new(workload: &'w Workload, cluster: &'w Cluster, seed: u64) -> Self {
+        let rules = &cluster.config;
+        let jobs = workload
+            .jobs()
+            .iter()
+            .map(|job| {
+                let maps = job.count(Kind::Map);
+                JobState {
+                    phase: JobPhase::Future,
+                    maps: None,
+                    next_reduce: job.reduces.start,
+                    returned_reduces: Vec::new(),
+                    failed_reduces: Vec::new(),
+                    waiting: [maps, job.count(Kind::Reduce)],
+                    running: [0; 2],
+                    backups: [0; 2],
+                    finished: [0; 2],
+                    slowstart: slowstart_threshold(rules.jobs.slowstart, maps),
+                    launch: None,
+                    maps_done: None,
+                    runs: [Vec::new(), Vec::new()],
+                    fluid: Fluid::new(rules.cost.shuffle_rate),
+                    map_output: Vec::new(),
+                    output_in_bytes: false,
+                    node_failures: Vec::new(),
+                }
+            })
+            .collect();
+        let nodes = cluster
+            .nodes()
+            .iter()
+            .map(|node| NodeState { runs: Vec::new(), free: node.capacity, health: Health::Up, reported: [0; 2] })
+            .collect();
+        let roomy = Kind::BOTH.map(|kind| {
+            let has_room = |node: &&Node| node.capacity.holds(cluster.demand(kind));
+            cluster.nodes().iter().filter(has_room).count() as u32
+        });
+        Self {
+            workload,
+            cluster,
+            beats: Beats::new(cluster, seed),
+            seed,
+            now: rules.heartbeat.first,
+            jobs,
+            tasks: vec![TaskState::NEW; workload.task_count()],
+            nodes,
+            runs: Vec::new(),
+            free_runs: Vec::new(),
+            launches: 0,
+            reports: VecDeque::new(),
+            active: Vec::new(),
+            ready: [0; 2],
+            remaining: [0; 2],
+            running: [0; 2],
+            backups: [0; 2],
+            slots: Kind::BOTH.map(|kind| cluster.slots(kind)),
+            total: cluster.total(),
+            live_nodes: cluster.nodes().len(),
+            desired_with_reduces: [0; 2],
+            reported: [0; 2],
+            roomy,
+            version: 0,
+            yarn: (cluster.system() == System::Containers).then(|| Box::new(Yarn::new(workload.jobs().len(), cluster))),
+            oracle: false,
+            bench: rules.cost.contention.as_ref().map(|config| Box::new(Workbench::new(config, cluster))),
+        }
+    }
+
+    /// What a policy did on a node though it may not.
+    pub(crate) fn violation(&self, what: &str, node: NodeId, problem: &str) -> Violation {
+        Violation(format!("{what} on {}, but {problem}", self.cluster.node(node).name))
+    }
+}
