@@ -6,10 +6,11 @@ use resched_sim::batch::{Amount, Ended, Job, Offer, View};
 use resched_sim::{TaskId, Violation};
 use serde::Deserialize;
 
+use super::fifo::PRIORITY;
 use super::queue::Queue;
 use crate::parts::by_id::ByJob;
 use crate::queues::toml;
-use crate::registry::Parameter;
+use crate::registry::{Parameter, Values};
 
 /// Who shares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,7 +99,7 @@ impl Default for Claim {
 }
 
 /// Reads the file of claims; without one, all have the same.
-pub(super) fn read_claims(path: &str) -> Result<BTreeMap<String, Claim>, String> {
+fn read_claims(path: &str) -> Result<BTreeMap<String, Claim>, String> {
     if path.is_empty() {
         return Ok(BTreeMap::new());
     }
@@ -129,6 +130,24 @@ pub(super) struct Rules {
     pub(super) elastic: bool,
     pub(super) by_priority: bool,
     pub(super) depth: u32,
+}
+
+impl Rules {
+    /// The rules of the parameters that all these policies have: `by`, `weights`, `priority` and `depth`. Parties take what others
+    /// leave.
+    ///
+    /// # Errors
+    /// What is wrong with the file of weights.
+    pub(super) fn new(values: &Values, measure: Measure) -> Result<Self, String> {
+        Ok(Self {
+            by: By::named(values.text("by")),
+            measure,
+            claims: read_claims(values.text(WEIGHTS.key))?,
+            elastic: true,
+            by_priority: values.boolean(PRIORITY.key),
+            depth: values.integer(DEPTH.key) as u32,
+        })
+    }
 }
 
 /// All who share, with their tasks that wait.

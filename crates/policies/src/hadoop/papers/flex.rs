@@ -21,7 +21,7 @@ use resched_sim::{JobId, Ms, NodeId, TaskId, Violation};
 use crate::parts::by_id::ByJob;
 use crate::parts::fair_share::priority_weight;
 use crate::parts::job_times::{JobTimes, Source};
-use crate::parts::launch_first::{can_launch, launch_first};
+use crate::parts::launch::{can_launch, launch_first};
 use crate::parts::profile::Profile;
 use crate::registry::{Parameter, PolicyInfo, Values};
 
@@ -272,7 +272,7 @@ impl Policy for Flex {
                     |job: JobId| i64::from(jobs[job].target[kind.index()]) - i64::from(view.job(job).running(kind));
                 self.asked.clone_from(&self.order);
                 self.asked.sort_by_key(|&job| -missing(job).max(0));
-                if !launch_first(offer, kind, &self.asked, |_, _| true)? {
+                if launch_first(offer, kind, self.asked.iter().copied(), |_, _| true)?.is_none() {
                     break;
                 }
             }

@@ -21,7 +21,7 @@ use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, Policy, RunId, RunVie
 use resched_sim::{JobId, Ms, NodeId, RackId, TaskId, Violation};
 use resched_trace::model::Locality;
 
-use crate::parts::equal_order::launch_reduces;
+use crate::parts::equal_order::launch_equally;
 use crate::parts::fair_share::{Claim, fair_shares};
 use crate::registry::{Parameter, PolicyInfo, Values};
 use network::{Cost, Group, Job, Machine, Problem};
@@ -345,7 +345,7 @@ impl Policy for Quincy {
                 offer.launch(task)?;
             }
         }
-        launch_reduces(offer, &mut self.order)
+        launch_equally(offer, Kind::Reduce, &mut self.order)
     }
 }
 
