@@ -133,7 +133,7 @@ impl Observer for Found<'_> {
         Ok(())
     }
 
-    fn told(&mut self, at: Ms, task: TaskId, attempt: u32) -> Result<(), Error> {
+    fn notified(&mut self, at: Ms, task: TaskId, attempt: u32) -> Result<(), Error> {
         self.rows.push(Row::Told { at, attempt: self.attempt(task, attempt) });
         Ok(())
     }

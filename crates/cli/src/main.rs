@@ -1,4 +1,4 @@
-//! The command line of resched: argument parsing, progress and printing, nothing else.
+//! The command line of resched. It parses arguments, shows progress and prints, and does nothing else.
 //!
 //! Output for people and `--json` go to standard output, progress and messages to standard error. Exit status: 0 done,
 //! 1 the work failed, 2 the request was wrong.
@@ -15,7 +15,7 @@ use clap::{Parser, Subcommand};
 /// What would our cluster have done under another scheduler?
 #[derive(Debug, Parser)]
 #[command(name = "resched", version, about, propagate_version = true, arg_required_else_help = true)]
-#[command(after_help = "Start with `resched demo`. A policy is written `name` or `name:key=value,key=value`.")]
+#[command(after_help = "Start with `resched demo`. Write a policy as `name` or `name:key=value,key=value`.")]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -68,7 +68,7 @@ fn main() -> ExitCode {
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        // Whoever read our output has seen enough.
+        // The reader of our output closed the pipe, as `head` does.
         Err(failure) if failure.is_broken_pipe() => ExitCode::SUCCESS,
         Err(failure) => {
             eprintln!("error: {failure}");
@@ -77,7 +77,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Ctrl-C and `kill` leave no half-written folder behind, but the working folder from which an ingest would go on.
+/// Ctrl-C and `kill` leave no half-written folder behind. The working folder of an ingest stays, so that you can resume it.
 #[allow(clippy::exit, reason = "the signal asks for it, and no destructor runs on another thread's exit")]
 fn remove_unfinished_when_interrupted() {
     let handler = ctrlc::set_handler(|| {

@@ -16,9 +16,9 @@ use divan::Bencher;
 use divan::counter::ItemsCount;
 use rand::RngExt;
 use resched_policies::PolicySpec;
-use resched_sim::Ms;
-use resched_sim::batch::{Amount, Job, JobSpec, Machine, Machines, StageSpec, Tally, TaskSpec, Try, Workload, replay};
+use resched_sim::batch::{Job, JobSpec, Machine, Machines, StageSpec, Tally, TaskSpec, Try, Workload, replay};
 use resched_sim::cluster_file::Placement;
+use resched_sim::{Ms, Resources};
 use resched_trace::draws::{Purpose, stream};
 use resched_trace::model::Outcome;
 
@@ -38,7 +38,7 @@ fn main() {
 fn machines(placement: Placement) -> Machines {
     let machine = |number: u32| {
         let cores = if number.is_multiple_of(3) { 16 } else { 8 };
-        let capacity = Amount { cpu: cores * 1_000, memory: cores << 32 };
+        let capacity = Resources { cpu: cores * 1_000, memory: cores << 32 };
         Machine { name: format!("machine{number:05}"), rack: None, capacity }
     };
     Machines::new((0..MACHINES).map(machine).collect(), &[], placement).unwrap()
@@ -47,7 +47,7 @@ fn machines(placement: Placement) -> Machines {
 fn task(job: u32, number: u32) -> TaskSpec {
     let mut draws = stream(SEED, Purpose::TaskDuration, &[u64::from(job), u64::from(number)]);
     let tries = vec![Try { outcome: Outcome::Success, run: draws.random_range(RUN.0..=RUN.1) }];
-    let demand = Amount { cpu: draws.random_range(CPU.0..=CPU.1), memory: draws.random_range(1 << 28..=1 << 33) };
+    let demand = Resources { cpu: draws.random_range(CPU.0..=CPU.1), memory: draws.random_range(1 << 28..=1 << 33) };
     TaskSpec { name: format!("{job}/{number}"), demand, instances: 1, gang: false, tries }
 }
 

@@ -73,8 +73,8 @@ macro_rules! any_policy {
             fn is_oracle(&self) -> bool {
                 match self { $(Self::$variant(policy) => policy.is_oracle()),+ }
             }
-            fn task_returned(&mut self, task: TaskId, view: View<'_>) {
-                match self { $(Self::$variant(policy) => policy.task_returned(task, view)),+ }
+            fn task_waits(&mut self, task: TaskId, view: View<'_>) {
+                match self { $(Self::$variant(policy) => policy.task_waits(task, view)),+ }
             }
             fn node_lost(&mut self, node: NodeId, view: View<'_>) {
                 match self { $(Self::$variant(policy) => policy.node_lost(node, view)),+ }

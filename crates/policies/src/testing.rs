@@ -194,9 +194,10 @@ impl Scenario {
 
     /// The cluster and the jobs, for the engine.
     pub(crate) fn build(&self) -> (Cluster, Workload) {
+        let [maps, reduces] = self.slots;
         let machine = |node: usize| {
             let rack = node * self.racks / self.nodes;
-            (format!("n{node:03}"), format!("/r{rack}"), Resources(self.slots))
+            (format!("n{node:03}"), format!("/r{rack}"), Resources::slots(maps, reduces))
         };
         let cluster = Cluster::new(self.config.clone(), (0..self.nodes).map(machine))
             .unwrap_or_else(|error| unreachable!("{error}"));

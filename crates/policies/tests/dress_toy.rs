@@ -101,7 +101,7 @@ fn run(toy: Toy, mut policy: Gang) -> Plan {
         am_heartbeat: 1,
         ..Containers::default()
     };
-    let node = ("node".to_owned(), "/rack".to_owned(), Resources([1, 0]));
+    let node = ("node".to_owned(), "/rack".to_owned(), Resources::slots(1, 0));
     let cluster = Cluster::new(config, [node]).and_then(|cluster| cluster.for_system(System::Containers));
     let cluster = cluster.expect("a cluster");
     let mut workload = Workload::default();

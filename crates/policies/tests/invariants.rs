@@ -235,12 +235,14 @@ impl Watched<'_> {
             }
         }
         let held = self.held.values().filter(|&&(on, _)| on == node);
-        let sum = held.fold([0; 2], |sum, (_, Resources(size))| [sum[0] + size[0], sum[1] + size[1]]);
-        let Resources(free) = view.free(node);
-        let has = [sum[0] + free[0], sum[1] + free[1]];
-        let Resources(all) = view.total();
-        let own = all.map(|part| part / view.live_nodes() as u32);
-        if has == own { Ok(()) } else { Err(format!("{node:?} holds {sum:?} and has {free:?} free of {own:?}")) }
+        let sum = held.fold(Resources::NONE, |sum, (_, size)| sum.plus(*size));
+        let free = view.free(node);
+        let own = view.total().map(|part| part / view.live_nodes() as u64);
+        if sum.plus(free) == own {
+            Ok(())
+        } else {
+            Err(format!("{node:?} holds {sum:?} and has {free:?} free of {own:?}"))
+        }
     }
 }
 
@@ -272,8 +274,8 @@ impl Policy for Watched<'_> {
     fn headroom(&self, job: JobId, view: View<'_>) -> Resources {
         self.policy.headroom(job, view)
     }
-    fn task_returned(&mut self, task: TaskId, view: View<'_>) {
-        self.policy.task_returned(task, view);
+    fn task_waits(&mut self, task: TaskId, view: View<'_>) {
+        self.policy.task_waits(task, view);
     }
     fn counts_heartbeats(&self, view: View<'_>) -> bool {
         self.policy.counts_heartbeats(view)

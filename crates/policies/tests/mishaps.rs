@@ -112,7 +112,7 @@ fn copy_compute_splitting_lets_further_reduces_fetch_but_not_compute() {
 fn a_cluster_file_with_an_unknown_host_or_two_outages_at_once_is_refused() {
     let mut world = world(1, vec![job(0, vec![map(1_000, &[])])]);
     let made = |config: &ClusterConfig| {
-        let machine = ("n000".to_owned(), "/r".to_owned(), Resources([1, 1]));
+        let machine = ("n000".to_owned(), "/r".to_owned(), Resources::slots(1, 1));
         Cluster::new(config.clone(), [machine]).map(drop).map_err(|error| error.to_string())
     };
     world.config.outages = vec![down(7, 0, None)];

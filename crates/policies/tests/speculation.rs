@@ -4,6 +4,7 @@
 mod worlds;
 
 use resched_policies::SPECULATORS;
+use resched_sim::cluster_file::Backup;
 use resched_trace::model::Outcome;
 use worlds::by_hand::{job, map, replay, world};
 use worlds::{Schedule, World};
@@ -90,5 +91,16 @@ fn every_speculator_shortens_a_job_with_a_slow_node() {
     for info in SPECULATORS {
         let schedule = replay(&world, &format!("naive-fair+{}", info.name));
         assert!(!backups(&schedule).is_empty() && finish(&schedule) < alone, "{}", info.name);
+    }
+}
+
+/// A job of maps alone has no logged reduce whose times a backup of a map could be given.
+#[test]
+fn a_backup_takes_a_run_time_of_its_job() {
+    let mut world = with_slow_nodes(40, &[(7, 5.0)]);
+    world.config.cost.backup = Backup::Job;
+    for info in SPECULATORS {
+        let schedule = replay(&world, &format!("naive-fair+{}", info.name));
+        assert!(!backups(&schedule).is_empty() && finish(&schedule) < 300_000, "{}", info.name);
     }
 }

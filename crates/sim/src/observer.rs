@@ -17,7 +17,7 @@ pub struct JobEnded {
     pub outcome: Outcome,
 }
 
-/// A policy told of something that it decided.
+/// A decision that a policy has reported.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Decided {
     /// When, ms.

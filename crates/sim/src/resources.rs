@@ -1,32 +1,119 @@
-//! Resource vectors: what a node offers and what a task takes.
+//! What a machine offers and what a task takes of it.
 
-/// Amounts of the two resources of a cluster: (map slots, reduce slots) in MapReduce 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Resources(pub [u32; 2]);
+/// Amounts of the two resources that tasks compete for. What they count depends on how the machines are handed out:
+///
+/// | | `cpu` | `memory` |
+/// |---|---|---|
+/// | production traces | thousandths of a core | bytes; 0 everywhere if memory is not limited |
+/// | YARN | virtual cores; 0 where memory alone decides | MB |
+/// | slots of MapReduce 1 | map slots | reduce slots |
+///
+/// Slots are two resources like any others: a map takes one of the first and none of the second. [`Resources::slots`],
+/// [`Resources::map_slots`] and [`Resources::reduce_slots`] name them as slots.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Resources {
+    /// Processor, or map slots.
+    pub cpu: u64,
+    /// Memory, or reduce slots.
+    pub memory: u64,
+}
 
 impl Resources {
-    /// How many demands of this size fit, one beside the other; 0 for a demand of nothing.
+    /// Nothing.
+    pub const NONE: Resources = Resources { cpu: 0, memory: 0 };
+
+    /// So many map slots and reduce slots.
     #[inline]
-    pub fn fits(self, demand: Resources) -> u32 {
-        let ratio = |part: usize| (demand.0[part] > 0).then(|| self.0[part] / demand.0[part]);
-        match (ratio(0), ratio(1)) {
-            (Some(a), Some(b)) => a.min(b),
-            (Some(a), None) => a,
-            (None, Some(b)) => b,
-            (None, None) => 0,
-        }
+    pub const fn slots(map: u32, reduce: u32) -> Resources {
+        Resources { cpu: map as u64, memory: reduce as u64 }
     }
 
-    /// What is left after a demand that fits.
+    /// Map slots, where resources are slots.
     #[inline]
-    pub fn minus(self, demand: Resources) -> Resources {
-        Resources([self.0[0] - demand.0[0], self.0[1] - demand.0[1]])
+    pub const fn map_slots(self) -> u64 {
+        self.cpu
     }
 
-    /// With what a demand gives back.
+    /// Reduce slots, where resources are slots.
     #[inline]
-    pub fn plus(self, demand: Resources) -> Resources {
-        Resources([self.0[0] + demand.0[0], self.0[1] + demand.0[1]])
+    pub const fn reduce_slots(self) -> u64 {
+        self.memory
+    }
+
+    /// Whether there is enough of both for a demand. A demand of nothing always fits.
+    #[inline]
+    pub fn holds(self, demand: Resources) -> bool {
+        self.cpu >= demand.cpu && self.memory >= demand.memory
+    }
+
+    /// How many such demands fit side by side; `u64::MAX` demands of nothing.
+    #[inline]
+    pub fn fits(self, demand: Resources) -> u64 {
+        let of = |all: u64, part: u64| all.checked_div(part).unwrap_or(u64::MAX);
+        of(self.cpu, demand.cpu).min(of(self.memory, demand.memory))
+    }
+
+    /// Adds to both; stops at the largest number that can be counted.
+    #[inline]
+    #[must_use]
+    pub fn plus(self, more: Resources) -> Resources {
+        self.zip(more, u64::saturating_add)
+    }
+
+    /// Takes from both; stops at nothing.
+    #[inline]
+    #[must_use]
+    pub fn minus(self, less: Resources) -> Resources {
+        self.zip(less, u64::saturating_sub)
+    }
+
+    /// So many times as much; stops at the largest number that can be counted.
+    #[inline]
+    #[must_use]
+    pub fn times(self, n: u64) -> Resources {
+        self.map(|part| part.saturating_mul(n))
+    }
+
+    /// So many times as much, each part rounded down.
+    #[inline]
+    #[must_use]
+    pub fn scaled(self, factor: f64) -> Resources {
+        self.map(|part| (part as f64 * factor) as u64)
+    }
+
+    /// The larger of both, part by part.
+    #[inline]
+    #[must_use]
+    pub fn max(self, other: Resources) -> Resources {
+        self.zip(other, u64::max)
+    }
+
+    /// The smaller of both, part by part.
+    #[inline]
+    #[must_use]
+    pub fn min(self, other: Resources) -> Resources {
+        self.zip(other, u64::min)
+    }
+
+    /// Its share of `total`, by the resource of which it takes the larger share (DRF's dominant share). A resource of which
+    /// `total` has none does not count.
+    pub fn dominant_share(self, total: Resources) -> f64 {
+        let share = |part: u64, all: u64| if all == 0 { 0.0 } else { part as f64 / all as f64 };
+        share(self.cpu, total.cpu).max(share(self.memory, total.memory))
+    }
+
+    /// Changes both parts alike.
+    #[inline]
+    #[must_use]
+    pub fn map(self, change: impl Fn(u64) -> u64) -> Resources {
+        Resources { cpu: change(self.cpu), memory: change(self.memory) }
+    }
+
+    /// Joins two amounts part by part.
+    #[inline]
+    #[must_use]
+    pub fn zip(self, other: Resources, join: impl Fn(u64, u64) -> u64) -> Resources {
+        Resources { cpu: join(self.cpu, other.cpu), memory: join(self.memory, other.memory) }
     }
 }
 
@@ -34,11 +121,32 @@ impl Resources {
 mod tests {
     use super::*;
 
+    fn amount(cpu: u64, memory: u64) -> Resources {
+        Resources { cpu, memory }
+    }
+
     #[test]
     fn the_scarcer_resource_decides_how_many_fit() {
-        assert_eq!(Resources([8, 3]).fits(Resources([2, 1])), 3);
-        assert_eq!(Resources([8, 3]).fits(Resources([1, 0])), 8);
-        assert_eq!(Resources([8, 3]).fits(Resources([0, 0])), 0);
-        assert_eq!(Resources([8, 3]).minus(Resources([2, 1])).plus(Resources([2, 1])), Resources([8, 3]));
+        assert_eq!(amount(8, 3).fits(amount(2, 1)), 3);
+        assert_eq!(amount(8, 3).fits(amount(1, 0)), 8);
+        assert_eq!(amount(8, 3).fits(Resources::NONE), u64::MAX);
+        assert!(amount(8, 3).holds(amount(8, 3)) && !amount(8, 3).holds(amount(8, 4)));
+        assert!(Resources::NONE.holds(Resources::NONE));
+    }
+
+    #[test]
+    fn amounts_stop_at_nothing_and_at_the_largest_number() {
+        assert_eq!(amount(8, 3).minus(amount(2, 4)), amount(6, 0));
+        assert_eq!(amount(8, 3).minus(amount(2, 1)).plus(amount(2, 1)), amount(8, 3));
+        assert_eq!(amount(u64::MAX, 3).plus(amount(1, 1)), amount(u64::MAX, 4));
+        assert_eq!(amount(u64::MAX, 3).times(2), amount(u64::MAX, 6));
+        assert_eq!(amount(5, 3).scaled(0.5), amount(2, 1));
+    }
+
+    #[test]
+    fn the_dominant_share_is_the_larger_one() {
+        assert_eq!(amount(1, 4).dominant_share(amount(9, 18)), 4.0 / 18.0);
+        assert_eq!(amount(3, 1).dominant_share(amount(9, 18)), 3.0 / 9.0);
+        assert_eq!(amount(3, 1).dominant_share(amount(9, 0)), 3.0 / 9.0);
     }
 }

@@ -1,8 +1,8 @@
 //! From the tables of a production trace to a workload: what is taken, made up and left out.
 #![allow(clippy::unwrap_used)]
 
-use resched_sim::batch::{Amount, Loaded, is_production, load};
-use resched_sim::{ClusterConfig, Error};
+use resched_sim::batch::{Loaded, is_production, load};
+use resched_sim::{ClusterConfig, Error, Resources};
 use resched_trace::model::{
     AttemptRow, JobRecord, JobRow, NodeChange, NodeRow, Outcome, TaskKind, TaskRecord, TaskRow,
 };
@@ -83,7 +83,7 @@ fn requests_are_those_of_the_task_else_of_its_job_else_a_core() {
     assert_eq!(demands, [(500, 7), (700, 9), (1_500, 9), (700, 9), (1, 0), (1, 0)]);
     assert_eq!(skipped(&loaded), [("task-with-request-of-its-job", 2)]);
     let unknown = self::loaded(vec![job("a", Some(0), vec![ran(asking(None, None), 1)])], &[big()]).unwrap();
-    assert_eq!(unknown.workload.tasks()[0].demand, Amount { cpu: 1_000, memory: 0 });
+    assert_eq!(unknown.workload.tasks()[0].demand, Resources { cpu: 1_000, memory: 0 });
     assert_eq!(skipped(&unknown), [("task-of-one-core", 1)]);
 }
 
@@ -155,7 +155,7 @@ fn run_at_once(loaded: &Loaded) -> Vec<(usize, i64, Outcome)> {
     #[derive(Default)]
     struct All(Vec<TaskId>);
     impl Policy for All {
-        fn queued(&mut self, task: TaskId, _: View<'_>) {
+        fn task_waits(&mut self, task: TaskId, _: View<'_>) {
             self.0.push(task);
         }
         fn schedule(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
@@ -185,7 +185,7 @@ fn machines_follow_the_clock_of_the_jobs() {
         machine("x", Some(1_700), NodeChange::Remove, 4_000, 10),
     ];
     let loaded = loaded(jobs, &nodes).unwrap();
-    assert_eq!(loaded.machines.total(), Amount { cpu: 4_000, memory: 10 });
+    assert_eq!(loaded.machines.total(), Resources { cpu: 4_000, memory: 10 });
     let changes: Vec<_> = loaded.machines.changes().iter().map(|change| (change.at, change.capacity.cpu)).collect();
     assert_eq!(changes, [(500, 2_000), (700, 0)]);
 }

@@ -1,4 +1,4 @@
-//! `resched anonymise`: a trace under other names, to be given away.
+//! `resched anonymise`: a trace with its names replaced, so that you can share it.
 
 use std::path::{Path, PathBuf};
 
@@ -8,20 +8,20 @@ use super::ingest::told;
 use crate::failure::Failure;
 use crate::output::print;
 
-/// Write a trace under other names, to be given away.
+/// Replace the names in a trace by keyed hashes, so that you can share it.
 ///
-/// Names of jobs, users, queues, groups, hosts, racks, stages and counters become keyed hashes (HMAC-SHA-256), the same for the
-/// same name and key; what failed attempts said is dropped, and paths of sources with their hashes are replaced. Times, sizes,
-/// counts, outcomes, requests and dependencies stay: who knows when jobs ran can find them again.
+/// Names of jobs, users, queues, groups, hosts, racks, stages and counters become keyed hashes (HMAC-SHA-256). The same name and
+/// key always give the same hash. Error texts of failed attempts are removed; the paths and hashes of source files are replaced.
+/// Times, sizes, counts, outcomes, requests and dependencies stay, so anyone who knows when a job ran can still recognise it.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The trace.
+    /// The trace folder.
     trace: PathBuf,
-    /// The folder to write the new trace to; an earlier trace there is replaced.
+    /// The folder to write the new trace to. An earlier trace there is replaced.
     #[arg(long, value_name = "TRACE")]
     out: PathBuf,
-    /// A file with the key, at least 16 bytes; without it a new key is made in `<TRACE>.key`, for its owner only. Keep it
-    /// secret, and apart from the trace.
+    /// A file with your own key, at least 16 bytes. Without it, a new key is written to `<TRACE>.key`, which only its owner can
+    /// read. Keep the key secret, and never ship it with the trace.
     #[arg(long, value_name = "FILE")]
     key: Option<PathBuf>,
 }
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let path = key_file(&args.out)?;
         let key = Key::make(&path)?;
         let manifest = anonymise(&args.trace, &args.out, &key).inspect_err(|_| {
-            // A key that was used for nothing would be in the way of the next try.
+            // An unused key would make the next attempt fail.
             let _ = std::fs::remove_file(&path);
         })?;
         return print(&format!("{}{}: the key; keep it secret\n", told(&manifest, &args.out), path.display()));
@@ -40,7 +40,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     print(&told(&manifest, &args.out))
 }
 
-/// The file for a new key: beside the trace, so that it is not given away with it.
+/// Where to write a new key: beside the trace, not in it, so that nobody shares it by accident.
 fn key_file(out: &Path) -> Result<PathBuf, Failure> {
     let mut name = out
         .file_name()

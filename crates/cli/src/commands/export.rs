@@ -1,4 +1,4 @@
-//! `resched export`: a trace or a run in the format of another tool.
+//! `resched export`: a trace or a run in another tool's format.
 
 use std::path::PathBuf;
 
@@ -8,18 +8,18 @@ use super::ingest::left_out;
 use crate::failure::Failure;
 use crate::output::{count, print};
 
-/// Write a trace or a run in the format of another tool: Rumen or SWF.
+/// Write a trace or a run in another tool's format: Rumen or SWF.
 ///
-/// What the format cannot say is left out, and counted by the column that held it.
+/// Values that the format cannot hold are left out. They are counted by column, and the counts are printed.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The trace, or the run.
+    /// The folder of the trace or the run.
     #[arg(value_name = "TRACE|RUN")]
     source: PathBuf,
-    /// The format: `rumen` (job trace), `rumen-topology` (machines) or `swf`.
+    /// The format to write: `rumen` (jobs), `rumen-topology` (machines) or `swf`.
     #[arg(long, value_parser = clap::builder::PossibleValuesParser::new(TARGETS.iter().map(|target| target.name)))]
     format: String,
-    /// The file to write; packed by gzip if its name ends in `.gz`.
+    /// The file to write. It is gzipped if its name ends in `.gz`.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
 }

@@ -8,15 +8,15 @@ use super::ingest::told;
 use crate::failure::Failure;
 use crate::output::print;
 
-/// Make a synthetic trace from a workload file.
+/// Generate a synthetic trace from a workload file.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The workload (TOML); `traces/` holds the papers'.
+    /// The workload file (TOML). `traces/` has those of the papers.
     workload: PathBuf,
-    /// The folder to write the trace to; an earlier trace there is replaced.
+    /// The folder to write the trace to. An earlier trace there is replaced.
     #[arg(long, value_name = "TRACE")]
     out: PathBuf,
-    /// The seed of all draws.
+    /// The seed of all random draws.
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }

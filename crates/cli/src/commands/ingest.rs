@@ -17,51 +17,51 @@ use crate::failure::Failure;
 use crate::output::{count, print};
 use crate::progress::IngestProgress;
 
-/// Turn job histories, event logs, lists of jobs or the tables of Google's and Alibaba's traces into a trace.
+/// Turn job histories, event logs, job lists or the Google and Alibaba cluster traces into a trace.
 ///
-/// Tables may be larger than memory. What was done of them is kept beside the trace if the work is interrupted, in a hidden
-/// folder: the same command goes on from there.
+/// The Google and Alibaba tables may be larger than memory. If you interrupt their ingest, finished work stays in a hidden folder
+/// beside the trace. Run the same command again to resume.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Files, or folders of histories (searched through); gzip and zstd are unpacked.
+    /// Files or folders to read. Folders are searched recursively; gzip and zstd are unpacked.
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// The folder to write the trace to; an earlier trace there is replaced.
+    /// The folder to write the trace to. An earlier trace there is replaced.
     #[arg(long, value_name = "TRACE")]
     out: PathBuf,
-    /// The format of all files; `auto` looks at each file's content.
+    /// The format of all files. `auto` detects it from each file's content.
     #[arg(long, default_value = "auto")]
     format: String,
-    /// Keep every counter, in a table of its own.
+    /// Keep all job and task counters, in the table `counters`.
     #[arg(long)]
     counters: bool,
-    /// How tasks are made for traces that have none (TOML; see `synthesiser` in the trace's manifest for the keys).
+    /// The rules for making tasks if the source has none (TOML). The trace's manifest lists all keys under `synthesiser`.
     #[arg(long, value_name = "RULES.toml")]
     tasks: Option<PathBuf>,
-    /// The seed for tasks that are made.
+    /// The random seed for making tasks.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// How many threads read tables, each with some 100 MB of memory [default: one a core].
+    /// Number of threads that read tables. Each needs about 100 MB of memory [default: one per core].
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
-    /// What reads the tables of Google's and Alibaba's traces.
+    /// Where to read the Google and Alibaba tables.
     #[arg(long, value_enum, default_value_t = Engine::Local)]
     engine: Engine,
     #[command(flatten)]
     dask: DaskArgs,
     #[command(flatten)]
     program: ProgramArgs,
-    /// Tables whose facts take more than twice as many bytes are written in parts of about this size.
+    /// The size of a part of a table. A table that needs more than twice this size is written in parts.
     #[arg(long, value_name = "BYTES", hide = true)]
     partition_bytes: Option<NonZeroU64>,
 }
 
-/// What reads the shards of tables.
+/// Where the shards of tables are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Engine {
-    /// The cores of this machine.
+    /// On the cores of this machine.
     Local,
-    /// A Dask cluster, whose workers see the same files under the same paths; needs Python with the package `distributed`.
+    /// On a Dask cluster. Its workers must see the same files under the same paths. Needs Python with the package `distributed`.
     Dask,
 }
 

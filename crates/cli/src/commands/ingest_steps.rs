@@ -1,5 +1,6 @@
-//! `resched ingest-plan`, `ingest-shard` and `ingest-merge`: an ingest of tables in steps, for programs that let several
-//! machines read the shards. All machines see the same files under the same paths.
+//! `resched ingest-plan`, `ingest-shard` and `ingest-merge`: an ingest of tables in steps.
+//!
+//! Use them to let several machines read the shards. All machines must see the same files under the same paths.
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -13,46 +14,46 @@ use crate::failure::Failure;
 use crate::output::{print, print_json};
 use crate::progress::IngestProgress;
 
-/// Find out which tables are to be read, and write it down: prints the plan's file and the number of shards as JSON.
+/// Plan an ingest of tables: split them into shards and write the plan. Prints the plan's path and the number of shards as JSON.
 #[derive(Debug, clap::Args)]
 #[command(hide = true)]
 pub(crate) struct PlanArgs {
-    /// Files or folders of tables.
+    /// Files or folders of tables to read.
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// The folder to write the trace to; the plan is kept beside it.
+    /// The folder to write the trace to. The plan is written beside it.
     #[arg(long, value_name = "TRACE")]
     out: PathBuf,
-    /// The format of all files; `auto` looks at each file's content.
+    /// The format of all files. `auto` detects it from each file's content.
     #[arg(long, default_value = "auto")]
     format: String,
 }
 
-/// Read one shard of a plan, unless that is done. Any machine may, in any order, also twice.
+/// Read one shard of a plan. A finished shard is skipped, so shards may run on any machine, in any order and more than once.
 #[derive(Debug, clap::Args)]
 #[command(hide = true)]
 pub(crate) struct ShardArgs {
-    /// The file that `ingest-plan` printed.
+    /// The plan, at the path that `ingest-plan` printed.
     #[arg(long, value_name = "FILE")]
     plan: PathBuf,
-    /// The number of the shard, from 0.
+    /// The shard's number, counted from 0.
     #[arg(long, value_name = "N")]
     index: usize,
 }
 
-/// Make the trace of the shards of a plan; those that are missing are read.
+/// Merge the shards of a plan into a trace. Missing shards are read first.
 #[derive(Debug, clap::Args)]
 #[command(hide = true)]
 pub(crate) struct MergeArgs {
-    /// The file that `ingest-plan` printed.
+    /// The plan, at the path that `ingest-plan` printed.
     #[arg(long, value_name = "FILE")]
     plan: PathBuf,
-    /// How many threads work [default: one a core].
+    /// Number of threads [default: one per core].
     #[arg(long, value_name = "N")]
     threads: Option<NonZeroUsize>,
 }
 
-/// What a program needs to know of a plan.
+/// What a program needs to run the steps of a plan.
 #[derive(Serialize)]
 struct Planned {
     plan: PathBuf,
@@ -77,7 +78,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Failure> {
     print(&told(&manifest, &out))
 }
 
-/// An ingest of tables whose shards are read by the workers of a Dask cluster; here they are brought together.
+/// Ingests tables on a Dask cluster: its workers read the shards, and this process merges them.
 pub(super) fn on_dask(
     paths: &[PathBuf],
     out: &Path,
@@ -87,7 +88,7 @@ pub(super) fn on_dask(
     let plan = plan_tables(paths, options)?;
     let file = tables::write_plan(&plan, out)?.display().to_string();
     let task = |number: usize| {
-        // A shard that is done is passed over by the call itself.
+        // `ingest-shard` skips a finished shard itself.
         ["ingest-shard", "--plan", &file, "--index", &number.to_string()].map(str::to_owned).into()
     };
     dask(&(0..plan.shards().len()).map(task).collect::<Vec<Task>>(), args, program)?;

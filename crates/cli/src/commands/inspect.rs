@@ -8,12 +8,12 @@ use resched_trace::store::Trace;
 use crate::failure::Failure;
 use crate::output::{count, duration, print, print_json, table};
 
-/// Show what a trace holds: counts, time span, what was left out, oddities.
+/// Show what a trace holds: counts, time span, what ingest left out, and oddities.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The trace.
+    /// The trace folder.
     trace: PathBuf,
-    /// The same for programs.
+    /// Print JSON instead of a table.
     #[arg(long)]
     json: bool,
 }

@@ -1,4 +1,4 @@
-//! `resched policies`: every policy and speculator, its parameters and source.
+//! `resched policies`: every policy and speculator with its parameters and source.
 
 use resched_policies::{FAMILIES, Parameter, PolicyInfo, PolicySpec, SPECULATORS, SpeculatorInfo, family};
 use serde_json::{Value, json};
@@ -6,12 +6,12 @@ use serde_json::{Value, json};
 use crate::failure::Failure;
 use crate::output::{print, print_json, table};
 
-/// List every policy, and every speculator that combines with them, with its parameters and source.
+/// List every policy and speculator with its parameters and source.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Only this policy or speculator; with values, `name:key=value,…`, they are checked.
+    /// Show only this policy or speculator. Values in `name:key=value,…` are checked.
     name: Option<String>,
-    /// The same for programs.
+    /// Print JSON instead of text.
     #[arg(long)]
     json: bool,
 }
@@ -32,7 +32,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     print(&parts.join("\n"))
 }
 
-/// The family under which speculators are told.
+/// The family under which speculators are listed.
 const SPECULATION: &str = "Speculation, combined with any policy: policy+speculator";
 
 /// Policies by family, then speculators.
@@ -76,7 +76,7 @@ impl From<&'static SpeculatorInfo> for Entry {
     }
 }
 
-/// A line for each, by family.
+/// One line per entry, grouped by family.
 fn overview(entries: &[Entry]) -> String {
     let widest = entries.iter().map(|entry| entry.name.len()).max().unwrap_or(0);
     let mut text = String::new();
@@ -92,7 +92,7 @@ fn overview(entries: &[Entry]) -> String {
             In full:\n"
 }
 
-/// What there is to know of one.
+/// The full text about one entry.
 fn in_words(info: &Entry) -> String {
     let name = if info.role == "speculator" { format!("…+{}", info.name) } else { info.name.to_owned() };
     let mut text = format!("{name}\n  {}\n  source: {}\n", info.title, info.source);

@@ -1,4 +1,4 @@
-//! `resched report`: charts, a page and a notebook of runs.
+//! `resched report`: charts, an HTML page and a notebook that compare runs.
 
 use std::path::{Path, PathBuf};
 
@@ -8,16 +8,16 @@ use crate::failure::Failure;
 use crate::output::print;
 use crate::progress::spinner;
 
-/// Draw charts of runs, side by side: PNG, SVG, one HTML page, a notebook.
+/// Compare runs side by side: charts as PNG and SVG, one HTML page and a notebook.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Runs; or folders of runs, as `replay --out` writes them; or a trace, for what really ran.
+    /// Runs, folders of runs (such as the `--out` folder of `replay`), or a trace, which stands for what really ran.
     #[arg(required = true, value_name = "RUN")]
     runs: Vec<PathBuf>,
-    /// The folder to write the report to; an earlier report there is replaced.
+    /// The folder to write the report to. An earlier report there is replaced.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// What to write: some of png, svg, html, notebook.
+    /// The formats to write, separated by commas: png, svg, html, notebook.
     #[arg(long, default_value = "png,svg,html,notebook")]
     format: String,
 }
@@ -31,7 +31,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     print(&write(&runs, &args.out, formats)?)
 }
 
-/// Writes the report; returns what it consists of, for people.
+/// Writes the report and returns the paths of its files, one per line.
 pub(super) fn write(runs: &[PathBuf], out: &Path, formats: Formats) -> Result<String, Failure> {
     let spinner = spinner("report");
     let files = write_report(runs, out, formats, &mut |name| {
@@ -43,7 +43,7 @@ pub(super) fn write(runs: &[PathBuf], out: &Path, formats: Formats) -> Result<St
     Ok(names.join("\n"))
 }
 
-/// A run or trace itself, or else the runs that lie directly in the folder, by name.
+/// The path itself if it is a run or a trace; otherwise the runs directly inside the folder, sorted by name.
 fn runs_in(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     let is_run = |dir: &Path| dir.join("run.json").is_file();
     if is_run(path) || path.join("trace.json").is_file() {

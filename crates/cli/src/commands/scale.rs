@@ -1,4 +1,4 @@
-//! `resched scale`: a part of a trace.
+//! `resched scale`: a smaller, denser or shorter trace.
 
 use std::path::PathBuf;
 
@@ -8,33 +8,33 @@ use super::ingest::told;
 use crate::failure::Failure;
 use crate::output::print;
 
-/// Make a trace smaller or denser, or cut a window out of it.
+/// Make a trace smaller or denser, or cut a time window out of it.
 ///
-/// Jobs are drawn so that the mix of queues and sizes stays. A job belongs to the window in which it was submitted, with all its
-/// attempts; jobs that run over an edge are counted. Waiting and run times stay as they are.
+/// Jobs are sampled so that the mix of queues and sizes stays the same. A window keeps every job submitted in it, with all its
+/// attempts; jobs that cross an edge of the window are counted. Waiting times and run times do not change.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The trace.
+    /// The trace folder.
     trace: PathBuf,
-    /// The folder to write the new trace to; an earlier trace there is replaced.
+    /// The folder to write the new trace to. An earlier trace there is replaced.
     #[arg(long, value_name = "TRACE")]
     out: PathBuf,
     /// The share of the jobs to keep, such as 0.1.
     #[arg(long, value_name = "SHARE", default_value_t = 1.0)]
     jobs: f64,
-    /// Multiplies the gaps between submissions: 2 makes them twice as long, 0.5 the trace twice as dense.
+    /// The factor for the gaps between submissions: 2 makes them twice as long, 0.5 half as long.
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0)]
     time: f64,
     /// The share of the machines to keep, rack by rack.
     #[arg(long, value_name = "SHARE", default_value_t = 1.0)]
     nodes: f64,
-    /// The start of the window: ms, a date (2009-04-21T17:46:02Z), or +2h after the first submission.
+    /// The start of the window: milliseconds, a date (2009-04-21T17:46:02Z), or a time after the first submission (+2h).
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     from: Option<Instant>,
-    /// The first instant after the window, likewise.
+    /// The end of the window, which is not part of it; written like --from.
     #[arg(long, value_name = "TIME", allow_hyphen_values = true)]
     to: Option<Instant>,
-    /// The seed of the draws.
+    /// The seed of the random sample.
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }

@@ -23,17 +23,17 @@ macro_rules! any_batch_policy {
             fn job_submitted(&mut self, job: JobId, view: View<'_>) {
                 match self { $(Self::$variant(policy) => policy.job_submitted(job, view)),+ }
             }
-            fn job_ended(&mut self, job: JobId, view: View<'_>) {
-                match self { $(Self::$variant(policy) => policy.job_ended(job, view)),+ }
+            fn job_finished(&mut self, job: JobId, view: View<'_>) {
+                match self { $(Self::$variant(policy) => policy.job_finished(job, view)),+ }
             }
-            fn queued(&mut self, task: TaskId, view: View<'_>) {
-                match self { $(Self::$variant(policy) => policy.queued(task, view)),+ }
+            fn task_waits(&mut self, task: TaskId, view: View<'_>) {
+                match self { $(Self::$variant(policy) => policy.task_waits(task, view)),+ }
             }
-            fn ended(&mut self, ended: &Ended, view: View<'_>) {
-                match self { $(Self::$variant(policy) => policy.ended(ended, view)),+ }
+            fn task_finished(&mut self, ended: &Ended, view: View<'_>) {
+                match self { $(Self::$variant(policy) => policy.task_finished(ended, view)),+ }
             }
-            fn machines_changed(&mut self, view: View<'_>) {
-                match self { $(Self::$variant(policy) => policy.machines_changed(view)),+ }
+            fn nodes_changed(&mut self, view: View<'_>) {
+                match self { $(Self::$variant(policy) => policy.nodes_changed(view)),+ }
             }
             fn period(&self) -> Option<Ms> {
                 match self { $(Self::$variant(policy) => policy.period()),+ }

@@ -14,8 +14,8 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use resched_sim::batch::{Amount, Ended, Offer, Policy, View};
-use resched_sim::{Ms, TaskId, Violation};
+use resched_sim::batch::{Ended, Offer, Policy, View};
+use resched_sim::{Ms, Resources, TaskId, Violation};
 
 use super::easy::said_end;
 use super::estimates::Running;
@@ -65,7 +65,7 @@ pub struct Conservative {
 #[derive(Debug, Clone, Copy)]
 struct Planned {
     task: TaskId,
-    unit: Amount,
+    unit: Resources,
     length: Ms,
     /// When it is to start, ms; `None` if it never fits.
     start: Option<Ms>,
@@ -88,7 +88,7 @@ impl Planned {
     }
 
     /// Takes the earliest place from an instant on. Returns whether that is another than before.
-    fn place(&mut self, profile: &mut Profile, total: Amount, from: Ms) -> bool {
+    fn place(&mut self, profile: &mut Profile, total: Resources, from: Ms) -> bool {
         let before = self.start;
         self.start = profile.earliest(self.unit, self.length, total, from);
         self.postponed = false;
@@ -161,7 +161,7 @@ impl Conservative {
     }
 
     /// What was planned until some instant ends before.
-    fn shorten(&mut self, end: Ms, planned: Ms, amount: Amount) {
+    fn shorten(&mut self, end: Ms, planned: Ms, amount: Resources) {
         if end < planned {
             self.profile.remove(end, planned, amount);
             self.change = self.change.max(Change::Compress);
@@ -199,13 +199,13 @@ impl Conservative {
 }
 
 impl Policy for Conservative {
-    fn queued(&mut self, task: TaskId, _view: View<'_>) {
+    fn task_waits(&mut self, task: TaskId, _view: View<'_>) {
         if self.in_backlog.insert(task) {
             self.backlog.push_back(task);
         }
     }
 
-    fn ended(&mut self, ended: &Ended, _view: View<'_>) {
+    fn task_finished(&mut self, ended: &Ended, _view: View<'_>) {
         self.profile.advance(ended.finish);
         if let Some((said, amount)) = self.running.remove(ended) {
             self.shorten(ended.finish, said, amount);
@@ -215,7 +215,7 @@ impl Policy for Conservative {
         }
     }
 
-    fn machines_changed(&mut self, _view: View<'_>) {
+    fn nodes_changed(&mut self, _view: View<'_>) {
         self.change = Change::Anew;
     }
 

@@ -14,8 +14,8 @@
 
 use std::collections::BTreeSet;
 
-use resched_sim::batch::{Amount, Ended, Offer, Orders, Policy, View};
-use resched_sim::{JobId, Ms, TaskId, Violation};
+use resched_sim::batch::{Ended, Offer, Orders, Policy, View};
+use resched_sim::{JobId, Ms, Resources, TaskId, Violation};
 
 use super::queue::Queue;
 use crate::parts::by_id::{ByJob, ByRun, ByTask};
@@ -59,7 +59,7 @@ pub struct BatchDress {
     release: ReleaseMode,
     tick: Ms,
     queues: [Queue; 2],
-    used: [Amount; 2],
+    used: [Resources; 2],
     /// Tasks that wait and have not been put into a queue yet.
     fresh: Vec<TaskId>,
     /// Jobs whose category has not been told yet.
@@ -78,8 +78,8 @@ pub struct BatchDress {
 #[derive(Debug, Default)]
 struct Own {
     category: Option<usize>,
-    asked: Amount,
-    used: Amount,
+    asked: Resources,
+    used: Resources,
     running: u32,
     phases: Phases,
 }
@@ -108,7 +108,7 @@ impl BatchDress {
             },
             tick: values.integer("tick"),
             queues: [Queue::new(false), Queue::new(false)],
-            used: [Amount::NONE; 2],
+            used: [Resources::NONE; 2],
             fresh: Vec::new(),
             untold: Vec::new(),
             jobs: ByJob::default(),
@@ -165,9 +165,9 @@ impl BatchDress {
     }
 
     /// Whether a category may take so much more.
-    fn may_take(&self, category: usize, unit: Amount, total: Amount) -> bool {
+    fn may_take(&self, category: usize, unit: Resources, total: Resources) -> bool {
         let used = self.used[category];
-        used == Amount::NONE || used.plus(unit).dominant_share(total) <= self.limit(category) + HAIR
+        used == Resources::NONE || used.plus(unit).dominant_share(total) <= self.limit(category) + HAIR
     }
 
     /// Starts units of a task while its category may take them and they find room.
@@ -192,17 +192,17 @@ impl Policy for BatchDress {
         self.active.insert(job);
     }
 
-    fn job_ended(&mut self, job: JobId, _view: View<'_>) {
+    fn job_finished(&mut self, job: JobId, _view: View<'_>) {
         self.active.remove(&job);
         self.jobs[job].phases = Phases::default();
     }
 
-    fn queued(&mut self, task: TaskId, view: View<'_>) {
+    fn task_waits(&mut self, task: TaskId, view: View<'_>) {
         self.count(task, view);
         self.fresh.push(task);
     }
 
-    fn ended(&mut self, ended: &Ended, view: View<'_>) {
+    fn task_finished(&mut self, ended: &Ended, view: View<'_>) {
         let task = view.task(ended.task);
         let own = &mut self.jobs[task.job];
         own.used = own.used.minus(task.unit());
@@ -230,10 +230,10 @@ impl Policy for BatchDress {
         self.delta = self.rules.next(self.delta, small, large);
         for job in self.untold.drain(..) {
             let category = self.jobs[job].category.unwrap_or(SMALL);
-            orders.tell("category", Some(job), (category + 1) as f64);
+            orders.report("category", Some(job), (category + 1) as f64);
         }
         if self.told != Some(self.delta) {
-            orders.tell("delta", None, self.delta);
+            orders.report("delta", None, self.delta);
             self.told = Some(self.delta);
         }
     }

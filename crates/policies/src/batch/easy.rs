@@ -13,8 +13,8 @@
 //! is said to end at the shadow time itself does not delay the first. Of a task of several instances each is placed by itself.
 //! No more than `depth` tasks are looked at behind the first.
 
-use resched_sim::batch::{Amount, Ended, Offer, Policy, View};
-use resched_sim::{Ms, TaskId, Violation};
+use resched_sim::batch::{Ended, Offer, Policy, View};
+use resched_sim::{Ms, Resources, TaskId, Violation};
 
 use super::estimates::Running;
 use super::fifo::{DEPTH, PRIORITY};
@@ -45,17 +45,17 @@ struct Promise {
     /// When it starts at the latest, ms.
     shadow: Ms,
     /// What is left over then.
-    extra: Amount,
+    extra: Resources,
 }
 
 impl Promise {
     /// Whether something of this size that ends then does not delay the first.
-    fn allows(&self, end: Ms, unit: Amount) -> bool {
+    fn allows(&self, end: Ms, unit: Resources) -> bool {
         end <= self.shadow || self.extra.holds(unit)
     }
 
     /// Such a thing has started: what it takes of the rest is taken off.
-    fn take(&mut self, end: Ms, unit: Amount) {
+    fn take(&mut self, end: Ms, unit: Resources) {
         if end > self.shadow {
             self.extra = self.extra.minus(unit);
         }
@@ -89,7 +89,7 @@ impl Easy {
         }
         match shadow {
             Some(shadow) => Promise { shadow, extra: free.minus(need) },
-            None => Promise { shadow: Ms::MAX, extra: Amount::NONE },
+            None => Promise { shadow: Ms::MAX, extra: Resources::NONE },
         }
     }
 
@@ -130,11 +130,11 @@ pub(super) fn said_end(task: TaskId, view: View<'_>) -> Ms {
 }
 
 impl Policy for Easy {
-    fn queued(&mut self, task: TaskId, view: View<'_>) {
+    fn task_waits(&mut self, task: TaskId, view: View<'_>) {
         self.queue.add(task, view);
     }
 
-    fn ended(&mut self, ended: &Ended, _view: View<'_>) {
+    fn task_finished(&mut self, ended: &Ended, _view: View<'_>) {
         self.running.remove(ended);
     }
 

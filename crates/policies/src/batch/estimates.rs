@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use resched_sim::batch::{Amount, Ended, RunId, View};
-use resched_sim::{Ms, TaskId};
+use resched_sim::batch::{Ended, RunId, View};
+use resched_sim::{Ms, Resources, TaskId};
 
 use crate::parts::by_id::ByRun;
 
@@ -18,7 +18,7 @@ pub(super) struct Running {
 #[derive(Debug, Clone, Copy)]
 struct Said {
     end: Ms,
-    amount: Amount,
+    amount: Resources,
 }
 
 impl Running {
@@ -29,15 +29,15 @@ impl Running {
     }
 
     /// Forgets a run. Returns when it was said to end, and what it gives back.
-    pub(super) fn remove(&mut self, ended: &Ended) -> Option<(Ms, Amount)> {
+    pub(super) fn remove(&mut self, ended: &Ended) -> Option<(Ms, Resources)> {
         let said = self.said.take(ended.run)?;
         self.by_end.remove(&(said.end, ended.run));
         Some((said.end, said.amount))
     }
 
     /// When each is taken to end, and what it gives back then, by that time.
-    pub(super) fn ends(&self, now: Ms) -> impl Iterator<Item = (Ms, Amount)> + Clone + '_ {
-        let amount = move |run: RunId| self.said[run].map_or(Amount::NONE, |said| said.amount);
+    pub(super) fn ends(&self, now: Ms) -> impl Iterator<Item = (Ms, Resources)> + Clone + '_ {
+        let amount = move |run: RunId| self.said[run].map_or(Resources::NONE, |said| said.amount);
         self.by_end.iter().map(move |&(end, run)| (end.max(now.saturating_add(1)), amount(run)))
     }
 

@@ -81,7 +81,7 @@ impl BatchFifo {
 }
 
 impl Policy for BatchFifo {
-    fn queued(&mut self, task: TaskId, view: View<'_>) {
+    fn task_waits(&mut self, task: TaskId, view: View<'_>) {
         self.queue.add(task, view);
     }
 

@@ -3,19 +3,19 @@
 use std::collections::VecDeque;
 
 use resched_sim::Ms;
-use resched_sim::batch::Amount;
+use resched_sim::Resources;
 
 /// What is used at each instant to come, in steps.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Profile {
     /// From when on how much is used, by time; the first step is now, nothing is used in the last.
-    steps: VecDeque<(Ms, Amount)>,
+    steps: VecDeque<(Ms, Resources)>,
 }
 
 impl Profile {
     /// What is used from `now` on by what runs, each given by its end.
-    pub(super) fn new(now: Ms, running: impl Iterator<Item = (Ms, Amount)> + Clone) -> Self {
-        let mut used = running.clone().fold(Amount::NONE, |sum, (_, amount)| sum.plus(amount));
+    pub(super) fn new(now: Ms, running: impl Iterator<Item = (Ms, Resources)> + Clone) -> Self {
+        let mut used = running.clone().fold(Resources::NONE, |sum, (_, amount)| sum.plus(amount));
         let mut steps = VecDeque::from([(now, used)]);
         for (end, amount) in running {
             used = used.minus(amount);
@@ -38,21 +38,21 @@ impl Profile {
     }
 
     /// So much more is used from one instant to another.
-    pub(super) fn add(&mut self, from: Ms, to: Ms, amount: Amount) {
+    pub(super) fn add(&mut self, from: Ms, to: Ms, amount: Resources) {
         for step in self.between(from, to) {
             step.1 = step.1.plus(amount);
         }
     }
 
     /// So much less.
-    pub(super) fn remove(&mut self, from: Ms, to: Ms, amount: Amount) {
+    pub(super) fn remove(&mut self, from: Ms, to: Ms, amount: Resources) {
         for step in self.between(from, to) {
             step.1 = step.1.minus(amount);
         }
     }
 
     /// The earliest instant, not before `from`, from which on so much is free for so long; `None` if there is never as much.
-    pub(super) fn earliest(&self, demand: Amount, length: Ms, total: Amount, from: Ms) -> Option<Ms> {
+    pub(super) fn earliest(&self, demand: Resources, length: Ms, total: Resources, from: Ms) -> Option<Ms> {
         let mut candidate = None;
         for (place, &(at, used)) in self.steps.iter().enumerate() {
             if !total.holds(used.plus(demand)) {
@@ -71,7 +71,7 @@ impl Profile {
         None
     }
 
-    fn between(&mut self, from: Ms, to: Ms) -> impl Iterator<Item = &mut (Ms, Amount)> {
+    fn between(&mut self, from: Ms, to: Ms) -> impl Iterator<Item = &mut (Ms, Resources)> {
         let (start, end) = (self.split(from), self.split(to));
         self.steps.range_mut(start..end.max(start))
     }
@@ -81,8 +81,10 @@ impl Profile {
         match self.steps.binary_search_by_key(&at, |step| step.0) {
             Ok(place) => place,
             Err(place) => {
-                let used =
-                    place.checked_sub(1).and_then(|before| self.steps.get(before)).map_or(Amount::NONE, |step| step.1);
+                let used = place
+                    .checked_sub(1)
+                    .and_then(|before| self.steps.get(before))
+                    .map_or(Resources::NONE, |step| step.1);
                 self.steps.insert(place, (at, used));
                 place
             }
@@ -94,8 +96,8 @@ impl Profile {
 mod tests {
     use super::*;
 
-    fn cpu(cpu: u64) -> Amount {
-        Amount { cpu, memory: 0 }
+    fn cpu(cpu: u64) -> Resources {
+        Resources { cpu, memory: 0 }
     }
 
     #[test]

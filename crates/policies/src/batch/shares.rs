@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use resched_sim::batch::{Amount, Ended, Offer, View};
-use resched_sim::{TaskId, Violation};
+use resched_sim::batch::{Ended, Offer, View};
+use resched_sim::{Resources, TaskId, Violation};
 
 use super::claims::{By, Claim, read_claims};
 use super::fifo::PRIORITY;
@@ -21,9 +21,9 @@ pub(super) enum Measure {
 }
 
 impl Measure {
-    fn share(self, used: Amount, total: Amount) -> f64 {
+    fn share(self, used: Resources, total: Resources) -> f64 {
         match self {
-            Self::Cpu => Amount { memory: 0, ..used }.dominant_share(total),
+            Self::Cpu => Resources { memory: 0, ..used }.dominant_share(total),
             Self::Dominant => used.dominant_share(total),
         }
     }
@@ -94,7 +94,7 @@ pub(super) struct Shares {
 #[derive(Debug)]
 struct Party {
     queue: Queue,
-    used: Amount,
+    used: Resources,
     claim: Claim,
     /// Its place among the hungry; `None` if nothing of it waits.
     key: Option<u64>,
@@ -129,7 +129,7 @@ impl Shares {
             }
             self.parties.push(Party {
                 queue: Queue::new(self.rules.by_priority),
-                used: Amount::NONE,
+                used: Resources::NONE,
                 claim: known.unwrap_or_default(),
                 key: None,
             });
@@ -139,13 +139,13 @@ impl Shares {
         party
     }
 
-    pub(super) fn queued(&mut self, task: TaskId, view: View<'_>) {
+    pub(super) fn task_waits(&mut self, task: TaskId, view: View<'_>) {
         let party = self.of(task, view);
         self.parties[party].queue.add(task, view);
         self.put(party, view.total());
     }
 
-    pub(super) fn ended(&mut self, ended: &Ended, view: View<'_>) {
+    pub(super) fn task_finished(&mut self, ended: &Ended, view: View<'_>) {
         let party = self.of(ended.task, view);
         let own = &mut self.parties[party];
         own.used = own.used.minus(view.task(ended.task).unit());
@@ -154,7 +154,7 @@ impl Shares {
         }
     }
 
-    pub(super) fn machines_changed(&mut self, view: View<'_>) {
+    pub(super) fn nodes_changed(&mut self, view: View<'_>) {
         for party in 0..self.parties.len() {
             if self.parties[party].key.is_some() {
                 self.put(party, view.total());
@@ -163,7 +163,7 @@ impl Shares {
     }
 
     /// Gives a party its place among the hungry, if anything of it waits.
-    fn put(&mut self, party: usize, total: Amount) {
+    fn put(&mut self, party: usize, total: Resources) {
         let own = &mut self.parties[party];
         if let Some(key) = own.key.take() {
             self.hungry.remove(&(key, party));
@@ -205,9 +205,9 @@ impl Shares {
             let Some(place) = next else { break };
             let (task, view) = (place.task, offer.view());
             let unit = view.task(task).unit();
-            let share = |used: Amount| self.rules.measure.share(used, view.total());
+            let share = |used: Resources| self.rules.measure.share(used, view.total());
             // A party may always run one task.
-            let is_within = limit >= 1.0 || own.used == Amount::NONE || share(own.used.plus(unit)) <= limit;
+            let is_within = limit >= 1.0 || own.used == Resources::NONE || share(own.used.plus(unit)) <= limit;
             let most = if alone && limit >= 1.0 { u32::MAX } else { 1 };
             let started = if is_within { offer.start(task, most)? } else { 0 };
             own.used = own.used.plus(unit.times(u64::from(started)));
@@ -232,14 +232,14 @@ impl Shares {
 macro_rules! shares_as_policy {
     ($name:ident) => {
         impl resched_sim::batch::Policy for $name {
-            fn queued(&mut self, task: resched_sim::TaskId, view: resched_sim::batch::View<'_>) {
-                self.0.queued(task, view);
+            fn task_waits(&mut self, task: resched_sim::TaskId, view: resched_sim::batch::View<'_>) {
+                self.0.task_waits(task, view);
             }
-            fn ended(&mut self, ended: &resched_sim::batch::Ended, view: resched_sim::batch::View<'_>) {
-                self.0.ended(ended, view);
+            fn task_finished(&mut self, ended: &resched_sim::batch::Ended, view: resched_sim::batch::View<'_>) {
+                self.0.task_finished(ended, view);
             }
-            fn machines_changed(&mut self, view: resched_sim::batch::View<'_>) {
-                self.0.machines_changed(view);
+            fn nodes_changed(&mut self, view: resched_sim::batch::View<'_>) {
+                self.0.nodes_changed(view);
             }
             fn schedule(
                 &mut self,

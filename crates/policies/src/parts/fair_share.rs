@@ -58,10 +58,10 @@ pub fn fair_shares(claims: &[Claim], slots: u32) -> Vec<f64> {
 /// Where a pool or job stands against its share.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Standing {
-    /// Tasks that it runs.
-    pub running: u32,
-    /// Its guaranteed slots, no more than its demand.
-    pub min_share: u32,
+    /// What it uses: slots, or MB.
+    pub running: u64,
+    /// What it is guaranteed of them, no more than its demand.
+    pub min_share: u64,
     /// Its weight.
     pub weight: f64,
 }
@@ -74,8 +74,8 @@ impl Standing {
 
 /// Who is served first: those below their guarantee, by how far; then by running tasks per weight. Ties are the caller's.
 pub fn fair_order(a: &Standing, b: &Standing) -> Ordering {
-    let min_ratio = |s: &Standing| f64::from(s.running) / f64::from(s.min_share.max(1));
-    let use_ratio = |s: &Standing| f64::from(s.running) / s.weight;
+    let min_ratio = |s: &Standing| s.running as f64 / s.min_share.max(1) as f64;
+    let use_ratio = |s: &Standing| s.running as f64 / s.weight;
     match (a.is_needy(), b.is_needy()) {
         (true, false) => Ordering::Less,
         (false, true) => Ordering::Greater,

@@ -350,8 +350,8 @@ impl Pools {
         pools.clear();
         pools.extend(0..self.pools.len());
         let standing = |pool: usize| Standing {
-            running: running[pool][kind.index()],
-            min_share: self.pools[pool].min_share(kind).min(self.pools[pool].demand[kind.index()]),
+            running: running[pool][kind.index()].into(),
+            min_share: self.pools[pool].min_share(kind).min(self.pools[pool].demand[kind.index()]).into(),
             weight: self.pools[pool].config.weight,
         };
         pools.sort_by(|&a, &b| {
@@ -368,7 +368,7 @@ impl Pools {
             PoolMode::Fifo => jobs.sort_by_key(|&job| (view.job(job).priority(), job)),
             PoolMode::Fair => {
                 let standing = |job: JobId| Standing {
-                    running: view.job(job).running(kind) + self.left_idle(job, kind),
+                    running: (view.job(job).running(kind) + self.left_idle(job, kind)).into(),
                     min_share: 0,
                     weight: self.weight(view, job, kind),
                 };

@@ -121,8 +121,8 @@ impl Policy for WithSpeculation {
         self.speculator.task_finished(ended, view);
     }
 
-    fn task_returned(&mut self, task: TaskId, view: View<'_>) {
-        self.base.task_returned(task, view);
+    fn task_waits(&mut self, task: TaskId, view: View<'_>) {
+        self.base.task_waits(task, view);
     }
 
     fn node_lost(&mut self, node: NodeId, view: View<'_>) {

@@ -2,7 +2,8 @@
 
 use std::io::Write;
 
-use resched_sim::batch::{Amount, JobSpec, Machines, Workload};
+use resched_sim::Resources;
+use resched_sim::batch::{JobSpec, Machines, Workload};
 use resched_sim::cluster_file::Placement;
 
 use crate::support::{Seen, cores, job, machine, seen, task, workload};
@@ -22,8 +23,8 @@ fn shared_by(policy: &str, jobs: Vec<JobSpec>, machines: &Machines) -> Vec<usize
     at_first(&seen(policy, &workload, machines), &workload)
 }
 
-fn demand(cores: u64, memory: u64) -> Amount {
-    Amount { cpu: 1_000 * cores, memory: memory << 30 }
+fn demand(cores: u64, memory: u64) -> Resources {
+    Resources { cpu: 1_000 * cores, memory: memory << 30 }
 }
 
 /// The example of the paper: 9 CPUs and 18 GB; A's tasks ask for 1 CPU and 4 GB, B's for 3 CPUs and 1 GB. A gets 3 tasks, 3 CPUs

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use resched_policies::PolicySpec;
 use resched_sim::batch::{
-    Amount, Ended, Job, JobSpec, Machines, Observer, StageSpec, Started, Tally, TaskSpec, Try, Workload, replay,
+    Ended, Job, JobSpec, Launched, Machines, Observer, StageSpec, Tally, TaskSpec, Try, Workload, replay,
 };
 use resched_sim::cluster_file::Placement;
-use resched_sim::{Error, JobEnded, Ms, NodeId, TaskId};
+use resched_sim::{Error, JobEnded, Ms, NodeId, Resources, TaskId};
 use resched_trace::model::Outcome;
 
 /// A start of an instance or a gang, and its end.
@@ -34,19 +34,19 @@ pub(crate) struct Seen {
 }
 
 impl Observer for Seen {
-    fn started(&mut self, started: &Started<'_>) -> Result<(), Error> {
-        let slot = started.run.index();
+    fn launched(&mut self, launched: &Launched<'_>) -> Result<(), Error> {
+        let slot = launched.run.index();
         self.open.resize(self.open.len().max(slot + 1), usize::MAX);
         assert_eq!(self.open[slot], usize::MAX, "a run has the number of another");
         self.open[slot] = self.ran.len();
         self.ran.push(Ran {
-            id: started.task,
-            task: started.task.index(),
+            id: launched.task,
+            task: launched.task.index(),
             queued: Ms::MIN,
-            start: started.at,
+            start: launched.at,
             finish: Ms::MAX,
             outcome: Outcome::Unknown,
-            places: started.places.to_vec(),
+            places: launched.places.to_vec(),
         });
         Ok(())
     }
@@ -86,8 +86,8 @@ pub(crate) fn starts(policy: &str, workload: &Workload, machines: &Machines) -> 
     starts
 }
 
-pub(crate) fn cores(cores: u64) -> Amount {
-    Amount { cpu: 1_000 * cores, memory: 0 }
+pub(crate) fn cores(cores: u64) -> Resources {
+    Resources { cpu: 1_000 * cores, memory: 0 }
 }
 
 /// One machine with so many cores.
@@ -95,7 +95,7 @@ pub(crate) fn machine(count: u64) -> Machines {
     Machines::alike(1, cores(count), Placement::FirstFit)
 }
 
-pub(crate) fn task(demand: Amount, instances: u32, gang: bool, run: Ms) -> TaskSpec {
+pub(crate) fn task(demand: Resources, instances: u32, gang: bool, run: Ms) -> TaskSpec {
     let tries = vec![Try { outcome: Outcome::Success, run }];
     TaskSpec { name: String::new(), demand, instances, gang, tries }
 }

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;
-use resched_sim::Ms;
-use resched_sim::batch::{Amount, Job, JobSpec, Machine, Machines, StageSpec, TaskSpec, Try, Workload};
+use resched_sim::batch::{Job, JobSpec, Machine, Machines, StageSpec, TaskSpec, Try, Workload};
 use resched_sim::cluster_file::Placement;
+use resched_sim::{Ms, Resources};
 use resched_trace::model::Outcome;
 
 use crate::support::{Ran, Seen, seen};
@@ -32,9 +32,9 @@ const CONSERVING: [&str; 3] =
 
 #[derive(Debug, Clone)]
 struct World {
-    capacities: Vec<Amount>,
+    capacities: Vec<Resources>,
     /// When a machine offers something else; in the end all are back.
-    changes: Vec<(Ms, usize, Amount)>,
+    changes: Vec<(Ms, usize, Resources)>,
     placement: Placement,
     jobs: Vec<JobSpec>,
 }
@@ -42,7 +42,7 @@ struct World {
 impl World {
     fn machines(&self) -> Machines {
         let machine =
-            |(number, &capacity): (usize, &Amount)| Machine { name: format!("n{number}"), rack: None, capacity };
+            |(number, &capacity): (usize, &Resources)| Machine { name: format!("n{number}"), rack: None, capacity };
         let nodes = self.capacities.iter().enumerate().map(machine).collect();
         Machines::new(nodes, &self.changes, self.placement).unwrap()
     }
@@ -54,15 +54,18 @@ impl World {
     }
 
     /// What a machine offers after all that happens at an instant.
-    fn capacity(&self, node: usize, at: Ms) -> Amount {
+    fn capacity(&self, node: usize, at: Ms) -> Resources {
         let last =
             self.changes.iter().filter(|(when, which, _)| *when <= at && *which == node).max_by_key(|(when, ..)| *when);
         last.map_or(self.capacities[node], |&(.., capacity)| capacity)
     }
 }
 
-fn amount(cpu: std::ops::RangeInclusive<u64>, memory: std::ops::RangeInclusive<u64>) -> impl Strategy<Value = Amount> {
-    (cpu, memory).prop_map(|(cpu, memory)| Amount { cpu, memory })
+fn amount(
+    cpu: std::ops::RangeInclusive<u64>,
+    memory: std::ops::RangeInclusive<u64>,
+) -> impl Strategy<Value = Resources> {
+    (cpu, memory).prop_map(|(cpu, memory)| Resources { cpu, memory })
 }
 
 fn tries() -> impl Strategy<Value = Vec<Try>> {
@@ -123,7 +126,7 @@ fn world() -> impl Strategy<Value = World> {
                 .map(|(at, node, capacity)| {
                     let node = node.index(capacities.len());
                     // A machine that offers nothing of one resource has left.
-                    let some = if capacity.cpu == 0 || capacity.memory == 0 { Amount::NONE } else { capacity };
+                    let some = if capacity.cpu == 0 || capacity.memory == 0 { Resources::NONE } else { capacity };
                     (at, node, some)
                 })
                 .collect();
@@ -146,9 +149,9 @@ fn world() -> impl Strategy<Value = World> {
 }
 
 /// Makes a task one that fits on the idle machines.
-fn fit(task: &mut TaskSpec, capacities: &[Amount]) {
+fn fit(task: &mut TaskSpec, capacities: &[Resources]) {
     if !capacities.iter().any(|capacity| capacity.holds(task.demand)) {
-        task.demand = Amount { cpu: 1, memory: 0 };
+        task.demand = Resources { cpu: 1, memory: 0 };
     }
     if task.gang {
         let room: u64 = capacities.iter().map(|capacity| capacity.fits(task.demand)).sum();
@@ -163,11 +166,11 @@ fn before<'a>(spec: &'a JobSpec, stage: usize) -> impl Iterator<Item = usize> + 
 }
 
 /// What a machine holds at an instant, after what ends and starts then.
-fn used(workload: &Workload, seen: &Seen, node: usize, at: Ms) -> Amount {
+fn used(workload: &Workload, seen: &Seen, node: usize, at: Ms) -> Resources {
     let holds = seen.ran.iter().filter(|ran| ran.start <= at && at < ran.finish);
     let places = holds.flat_map(|ran| ran.places.iter().map(move |place| (ran.task, place)));
     let own = places.filter(|(_, (place, _))| place.index() == node);
-    own.fold(Amount::NONE, |sum, (task, &(_, count))| sum.plus(workload.tasks()[task].demand.times(count.into())))
+    own.fold(Resources::NONE, |sum, (task, &(_, count))| sum.plus(workload.tasks()[task].demand.times(count.into())))
 }
 
 fn check(world: &World, workload: &Workload, seen: &Seen) {
@@ -197,7 +200,7 @@ fn check_room(world: &World, workload: &Workload, seen: &Seen) {
     for &(at, node, capacity) in &world.changes {
         for ran in seen.ran.iter().filter(|ran| ran.places.iter().any(|(place, _)| place.index() == node)) {
             let spans = ran.start < at && at < ran.finish;
-            assert!(!(capacity == Amount::NONE && spans), "{ran:?} outlives its machine");
+            assert!(!(capacity == Resources::NONE && spans), "{ran:?} outlives its machine");
         }
     }
     for ran in &seen.ran {

@@ -572,8 +572,8 @@ impl Policy for Eager {
         self.below.task_finished(ended, view);
     }
 
-    fn task_returned(&mut self, task: TaskId, view: View<'_>) {
-        self.below.task_returned(task, view);
+    fn task_waits(&mut self, task: TaskId, view: View<'_>) {
+        self.below.task_waits(task, view);
     }
     fn node_lost(&mut self, node: NodeId, view: View<'_>) {
         self.below.node_lost(node, view);
@@ -655,7 +655,7 @@ impl World {
     /// The cluster.
     pub(crate) fn cluster(&self) -> Cluster {
         let machine = |(number, machine): (usize, &Machine)| {
-            (host(number), format!("/r{}", machine.rack), Resources(machine.slots))
+            (host(number), format!("/r{}", machine.rack), Resources::slots(machine.slots[0], machine.slots[1]))
         };
         let machines: Vec<_> = self.machines.iter().enumerate().map(machine).collect();
         Cluster::new(self.config.clone(), machines).expect("a cluster with slots")

@@ -5,9 +5,8 @@ use std::collections::BinaryHeap;
 
 use resched_trace::model::Outcome;
 
-use super::amount::Amount;
 use super::machines::Machines;
-use super::observer::{Ended, Observer, Started};
+use super::observer::{Ended, Launched, Observer};
 use super::policy::{Offer, Orders, Policy};
 use super::runs::{Run, RunId};
 use super::view::View;
@@ -15,7 +14,8 @@ use super::workload::Workload;
 use super::world::{Fate, World};
 use crate::Error;
 use crate::ids::{JobId, Ms, NodeId, TaskId};
-use crate::observer::JobEnded;
+use crate::observer::{Decided, JobEnded};
+use crate::resources::Resources;
 
 /// So many ticks in a row that start nothing, while nothing runs or is to come, end a replay.
 const MOST_IDLE_TICKS: u32 = 10_000;
@@ -84,7 +84,7 @@ struct Engine<'a, 'w, P, O> {
     jobs_ended: u64,
     /// Whether anything has happened since the policy was asked last.
     changed: bool,
-    /// Tasks of which the policy is to be told that they wait.
+    /// Tasks that must still be reported to the policy as waiting.
     queued: Vec<TaskId>,
     ready_stages: Vec<u32>,
     ready_jobs: Vec<JobId>,
@@ -160,9 +160,9 @@ impl<P: Policy, O: Observer> Engine<'_, '_, P, O> {
         let (Fate::Again(logged) | Fate::Done(logged)) = fate;
         ended.outcome = logged.outcome;
         self.observer.ended(&ended)?;
-        self.policy.ended(&ended, View { world: &self.world });
+        self.policy.task_finished(&ended, View { world: &self.world });
         match fate {
-            Fate::Again(_) => self.policy.queued(ran.task, View { world: &self.world }),
+            Fate::Again(_) => self.policy.task_waits(ran.task, View { world: &self.world }),
             Fate::Done(_) => {
                 self.unit_done(ran.task)?;
                 self.start_ready()?;
@@ -230,7 +230,7 @@ impl<P: Policy, O: Observer> Engine<'_, '_, P, O> {
         let ended = JobEnded { job, launch: state.launch, finish: self.world.now, outcome: state.outcome };
         self.observer.job_ended(&ended)?;
         (self.progress)(self.jobs_ended);
-        self.policy.job_ended(job, View { world: &self.world });
+        self.policy.job_finished(job, View { world: &self.world });
         for &later in self.world.workload.job_order.followers(job.index()) {
             let later = JobId(later);
             self.world.jobs[later.index()].needs -= 1;
@@ -279,7 +279,7 @@ impl<P: Policy, O: Observer> Engine<'_, '_, P, O> {
         self.changed = true;
         for task in tasks.map(TaskId) {
             self.world.wait(task, workload.task(task).units());
-            self.policy.queued(task, View { world: &self.world });
+            self.policy.task_waits(task, View { world: &self.world });
         }
         Ok(())
     }
@@ -291,13 +291,13 @@ impl<P: Policy, O: Observer> Engine<'_, '_, P, O> {
             self.next_change += 1;
             self.tally.events += 1;
             self.world.set_capacity(change.node, change.capacity);
-            if change.capacity == Amount::NONE {
+            if change.capacity == Resources::NONE {
                 self.lose(change.node)?;
             }
         }
         if self.next_change > before {
             self.changed = true;
-            self.policy.machines_changed(View { world: &self.world });
+            self.policy.nodes_changed(View { world: &self.world });
         }
         Ok(())
     }
@@ -309,12 +309,12 @@ impl<P: Policy, O: Observer> Engine<'_, '_, P, O> {
             let ended = self.as_ended(run, &ran);
             self.world.lose(run, ran.task, ran.number);
             self.observer.ended(&ended)?;
-            self.policy.ended(&ended, View { world: &self.world });
+            self.policy.task_finished(&ended, View { world: &self.world });
             self.queued.push(ran.task);
         }
         let queued = std::mem::take(&mut self.queued);
         for &task in &queued {
-            self.policy.queued(task, View { world: &self.world });
+            self.policy.task_waits(task, View { world: &self.world });
         }
         self.queued = queued;
         self.queued.clear();
@@ -346,10 +346,9 @@ impl<P: Policy, O: Observer> Engine<'_, '_, P, O> {
         self.next_tick = None;
         self.idle_ticks += 1;
         self.changed = true;
-        self.orders.now = self.world.now;
         self.policy.tick(View { world: &self.world }, &mut self.orders);
-        for decided in self.orders.told.drain(..) {
-            self.observer.decided(&decided)?;
+        for (name, job, value) in self.orders.decisions.drain(..) {
+            self.observer.decided(&Decided { at: self.world.now, name, job, value })?;
         }
         Ok(())
     }
@@ -365,8 +364,8 @@ impl<P: Policy, O: Observer> Engine<'_, '_, P, O> {
             self.ends.push(Reverse((end, serial, run)));
             if let Some(ran) = self.world.runs.at(run) {
                 self.world.runs.places(ran, &mut self.places);
-                let started = Started { run, task: ran.task, at: self.world.now, places: &self.places };
-                self.observer.started(&started)?;
+                let launched = Launched { run, task: ran.task, at: self.world.now, places: &self.places };
+                self.observer.launched(&launched)?;
             }
         }
         if !self.started.is_empty() {

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::amount::Amount;
 use crate::cluster_file::Placement;
+use crate::resources::Resources;
 
 /// What the machines have free, kept so that the place of a task is found.
 #[derive(Debug, Clone)]
@@ -14,7 +14,7 @@ pub(super) enum Index {
 
 impl Index {
     /// Machines that have so much free; `largest` is the most that any ever offers.
-    pub(super) fn new(placement: Placement, free: &[Amount], largest: Amount) -> Self {
+    pub(super) fn new(placement: Placement, free: &[Resources], largest: Resources) -> Self {
         match placement {
             Placement::FirstFit => Self::First(Tree::new(free)),
             Placement::BestFit => Self::Best(Sorted::new(free, largest)),
@@ -22,7 +22,7 @@ impl Index {
     }
 
     /// The machine for a demand.
-    pub(super) fn find(&self, demand: Amount) -> Option<usize> {
+    pub(super) fn find(&self, demand: Resources) -> Option<usize> {
         match self {
             Self::First(tree) => tree.first(demand),
             Self::Best(sorted) => sorted.best(demand),
@@ -30,7 +30,7 @@ impl Index {
     }
 
     /// A machine has so much free now.
-    pub(super) fn set(&mut self, node: usize, free: Amount) {
+    pub(super) fn set(&mut self, node: usize, free: Resources) {
         match self {
             Self::First(tree) => tree.set(node, free),
             Self::Best(sorted) => sorted.set(node, free),
@@ -38,7 +38,7 @@ impl Index {
     }
 
     /// What a machine has free.
-    pub(super) fn free(&self, node: usize) -> Amount {
+    pub(super) fn free(&self, node: usize) -> Resources {
         match self {
             Self::First(tree) => tree.nodes[tree.leaves + node],
             Self::Best(sorted) => sorted.free[node],
@@ -50,14 +50,14 @@ impl Index {
 #[derive(Debug, Clone)]
 pub(super) struct Tree {
     /// The root at 1; the children of `n` at `2n` and `2n + 1`; the machines from `leaves` on.
-    nodes: Vec<Amount>,
+    nodes: Vec<Resources>,
     leaves: usize,
 }
 
 impl Tree {
-    pub(super) fn new(free: &[Amount]) -> Self {
+    pub(super) fn new(free: &[Resources]) -> Self {
         let leaves = free.len().next_power_of_two();
-        let mut nodes = vec![Amount::NONE; 2 * leaves];
+        let mut nodes = vec![Resources::NONE; 2 * leaves];
         nodes[leaves..leaves + free.len()].copy_from_slice(free);
         for at in (1..leaves).rev() {
             nodes[at] = nodes[2 * at].max(nodes[2 * at + 1]);
@@ -67,7 +67,7 @@ impl Tree {
 
     /// The first machine with as much free. A knot may promise what none of its machines holds alone, where one has the
     /// processor and another the memory; then the search goes on to its right.
-    pub(super) fn first(&self, demand: Amount) -> Option<usize> {
+    pub(super) fn first(&self, demand: Resources) -> Option<usize> {
         let mut at = 1;
         loop {
             while !self.nodes[at].holds(demand) {
@@ -87,7 +87,7 @@ impl Tree {
         }
     }
 
-    fn set(&mut self, node: usize, free: Amount) {
+    fn set(&mut self, node: usize, free: Resources) {
         let mut at = self.leaves + node;
         self.nodes[at] = free;
         while at > 1 {
@@ -107,12 +107,12 @@ impl Tree {
 #[derive(Debug, Clone)]
 pub(super) struct Sorted {
     by_free: BTreeSet<(u64, u64, usize)>,
-    free: Vec<Amount>,
-    largest: Amount,
+    free: Vec<Resources>,
+    largest: Resources,
 }
 
 impl Sorted {
-    fn new(free: &[Amount], largest: Amount) -> Self {
+    fn new(free: &[Resources], largest: Resources) -> Self {
         let by_free = free.iter().enumerate().map(|(node, free)| (free.cpu, free.memory, node)).collect();
         Self { by_free, free: free.to_vec(), largest }
     }
@@ -124,7 +124,7 @@ impl Sorted {
         scaled(cpu, self.largest.memory).max(scaled(memory, self.largest.cpu))
     }
 
-    fn best(&self, demand: Amount) -> Option<usize> {
+    fn best(&self, demand: Resources) -> Option<usize> {
         let mut best: Option<(u128, usize)> = None;
         let mut from = demand.cpu;
         // Of the machines with one amount of processor free, the first with enough memory is the best.
@@ -148,7 +148,7 @@ impl Sorted {
         best.map(|(_, node)| node)
     }
 
-    fn set(&mut self, node: usize, free: Amount) {
+    fn set(&mut self, node: usize, free: Resources) {
         let before = self.free[node];
         if before != free {
             self.by_free.remove(&(before.cpu, before.memory, node));
@@ -164,17 +164,18 @@ mod tests {
     use rand::RngExt;
     use resched_trace::draws::{Purpose, stream};
 
-    fn amount(cpu: u64, memory: u64) -> Amount {
-        Amount { cpu, memory }
+    fn amount(cpu: u64, memory: u64) -> Resources {
+        Resources { cpu, memory }
     }
 
-    const LARGEST: Amount = Amount { cpu: 12, memory: 8 };
+    const LARGEST: Resources = Resources { cpu: 12, memory: 8 };
 
     /// What both searches must find, looking at every machine.
-    fn by_scan(free: &[Amount], demand: Amount) -> [Option<usize>; 2] {
+    fn by_scan(free: &[Resources], demand: Resources) -> [Option<usize>; 2] {
         let fitting = || free.iter().enumerate().filter(|(_, free)| free.holds(demand));
-        let left =
-            |free: &Amount| ((free.cpu - demand.cpu) * LARGEST.memory).max((free.memory - demand.memory) * LARGEST.cpu);
+        let left = |free: &Resources| {
+            ((free.cpu - demand.cpu) * LARGEST.memory).max((free.memory - demand.memory) * LARGEST.cpu)
+        };
         let best = fitting().min_by_key(|&(node, free)| (left(free), *free, node));
         [fitting().next().map(|(node, _)| node), best.map(|(node, _)| node)]
     }
@@ -184,7 +185,7 @@ mod tests {
         let mut draws = stream(1, Purpose::BlockPlacement, &[]);
         let mut some = |most: u64| draws.random_range(0..=most);
         for count in [1_usize, 2, 3, 7, 8, 33] {
-            let mut free: Vec<Amount> = (0..count).map(|_| amount(some(12), some(8))).collect();
+            let mut free: Vec<Resources> = (0..count).map(|_| amount(some(12), some(8))).collect();
             let mut indices =
                 [Placement::FirstFit, Placement::BestFit].map(|placement| Index::new(placement, &free, LARGEST));
             for _ in 0..500 {

@@ -21,12 +21,12 @@ use resched_trace::model::{AttemptRow, JobRow, Outcome, Priority, TaskKind, Task
 use resched_trace::store::Trace;
 use resched_trace::store::columns::Row;
 
-use super::amount::Amount;
 use super::index::Tree;
 use super::machines::Machines;
 use super::tries::{Logged, in_order, of_instances};
 use super::workload::{Job, JobSpec, StageSpec, TaskSpec, Try, Workload};
 use crate::ids::Ms;
+use crate::resources::Resources;
 use crate::tables::LONGEST;
 use crate::tables::{Cursor, Skipped, check_end};
 use crate::{ClusterConfig, Error};
@@ -133,9 +133,9 @@ fn horizon(trace: &Trace) -> Result<Ms, Error> {
 /// Whether tasks could ever start.
 struct Room {
     tree: Tree,
-    most: Vec<Amount>,
+    most: Vec<Resources>,
     /// How many instances of a demand fit on all machines together, as found so far.
-    gangs: BTreeMap<Amount, u64>,
+    gangs: BTreeMap<Resources, u64>,
 }
 
 impl Room {
@@ -144,9 +144,9 @@ impl Room {
         Self { tree: Tree::new(&most), most, gangs: BTreeMap::new() }
     }
 
-    fn has(&mut self, demand: Amount, gang: Option<u32>) -> bool {
+    fn has(&mut self, demand: Resources, gang: Option<u32>) -> bool {
         let Some(instances) = gang else { return self.tree.first(demand).is_some() };
-        let fits = |demand: Amount| self.most.iter().fold(0, |sum: u64, node| sum.saturating_add(node.fits(demand)));
+        let fits = |demand: Resources| self.most.iter().fold(0, |sum: u64, node| sum.saturating_add(node.fits(demand)));
         *self.gangs.entry(demand).or_insert_with_key(|&demand| fits(demand)) >= u64::from(instances)
     }
 }
@@ -239,7 +239,7 @@ impl<T: Iterator<Item = Result<TaskRow, resched_trace::Error>>> Loader<T> {
             (None, TaskKind::Reduce) => ("reduce".to_owned(), vec!["map".to_owned()]),
             (stage, _) => (stage.unwrap_or_default(), row.depends_on),
         };
-        let spec = TaskSpec { name: row.task_id, demand: Amount::NONE, instances, gang, tries };
+        let spec = TaskSpec { name: row.task_id, demand: Resources::NONE, instances, gang, tries };
         let cpu = number(row.cpu_request, Machines::MOST.cpu);
         let memory = number(row.memory_request, Machines::MOST.memory);
         Ok(Some(Listed { spec, stage, after, cpu, memory }))
@@ -289,11 +289,11 @@ impl<T: Iterator<Item = Result<TaskRow, resched_trace::Error>>> Loader<T> {
                 (None, None) => self.skip("task-of-one-core", 1),
                 (Some(_), _) => {}
             }
-            let demand = Amount {
+            let demand = Resources {
                 cpu: task.cpu.or(cpu).unwrap_or(ONE_CORE),
                 memory: if self.memory_is_limited { task.memory.or(memory).unwrap_or(0) } else { 0 },
             };
-            task.spec.demand = if demand == Amount::NONE { Amount { cpu: 1, memory: 0 } } else { demand };
+            task.spec.demand = if demand == Resources::NONE { Resources { cpu: 1, memory: 0 } } else { demand };
         }
     }
 }

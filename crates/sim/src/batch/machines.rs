@@ -7,16 +7,16 @@ use resched_trace::run::RunCluster;
 use resched_trace::store::Trace;
 use resched_trace::synthesise::host_name;
 
-use super::amount::Amount;
 use crate::cluster_file::Placement;
 use crate::ids::{Ms, NodeId};
+use crate::resources::Resources;
 use crate::tables::LONGEST;
 use crate::tables::Skipped;
 use crate::{ClusterConfig, Error};
 
 /// What a machine of a trace offers whose amounts are shares of the largest machine, where the trace does not say: as the
 /// largest one. Processor is in millionths then, memory in millionths of a millionth (formats §7).
-const NORMALISED: Amount = Amount { cpu: 1_000_000, memory: 1_000_000_000_000 };
+const NORMALISED: Resources = Resources { cpu: 1_000_000, memory: 1_000_000_000_000 };
 
 /// A machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,7 +26,7 @@ pub struct Machine {
     /// Its rack, if it is known.
     pub rack: Option<String>,
     /// What it offers at the start; nothing if it comes later.
-    pub capacity: Amount,
+    pub capacity: Resources,
 }
 
 /// A machine offers something else from now on; nothing if it leaves.
@@ -37,7 +37,7 @@ pub struct Change {
     /// Which machine.
     pub node: NodeId,
     /// What it offers.
-    pub capacity: Amount,
+    pub capacity: Resources,
 }
 
 /// The machines of a replay.
@@ -50,10 +50,10 @@ pub struct Machines {
 
 impl Machines {
     /// More than any machine offers; a larger number is damage.
-    pub const MOST: Amount = Amount { cpu: 1 << 40, memory: 1 << 46 };
+    pub const MOST: Resources = Resources { cpu: 1 << 40, memory: 1 << 46 };
 
     /// So many machines that all offer the same, for ever.
-    pub fn alike(count: u32, capacity: Amount, placement: Placement) -> Self {
+    pub fn alike(count: u32, capacity: Resources, placement: Placement) -> Self {
         let machine = |number| Machine { name: host_name(number), rack: None, capacity };
         Self { nodes: (0..count).map(machine).collect(), changes: Vec::new(), placement }
     }
@@ -63,11 +63,11 @@ impl Machines {
     ///
     /// # Errors
     /// [`Error::Config`] if a change names no machine.
-    pub fn new(nodes: Vec<Machine>, changes: &[(Ms, usize, Amount)], placement: Placement) -> Result<Self, Error> {
+    pub fn new(nodes: Vec<Machine>, changes: &[(Ms, usize, Resources)], placement: Placement) -> Result<Self, Error> {
         if let Some((_, node, _)) = changes.iter().find(|(_, node, _)| *node >= nodes.len()) {
             return Err(Error::Config(format!("a change names machine {node} of {}", nodes.len())));
         }
-        let change = |&(at, node, capacity): &(Ms, usize, Amount)| Change { at, node: NodeId::at(node), capacity };
+        let change = |&(at, node, capacity): &(Ms, usize, Resources)| Change { at, node: NodeId::at(node), capacity };
         let mut changes: Vec<Change> = changes.iter().map(change).collect();
         changes.sort_by_key(|change| change.at);
         Ok(Self { nodes, changes, placement })
@@ -86,7 +86,7 @@ impl Machines {
         let own = &config.machines;
         let cpu = own.cores.map(|cores| (cores * 1000.0).round() as u64);
         if let (Some(count), Some(cpu)) = (own.count, cpu) {
-            let capacity = Amount { cpu, memory: own.memory.unwrap_or(0) };
+            let capacity = Resources { cpu, memory: own.memory.unwrap_or(0) };
             return Ok(Self::alike(count, capacity, own.placement));
         }
         let mut told = Told::default();
@@ -159,18 +159,18 @@ impl Machines {
     }
 
     /// What all offer at the start.
-    pub fn total(&self) -> Amount {
-        self.nodes.iter().fold(Amount::NONE, |sum, node| sum.plus(node.capacity))
+    pub fn total(&self) -> Resources {
+        self.nodes.iter().fold(Resources::NONE, |sum, node| sum.plus(node.capacity))
     }
 
     /// The most of each resource that any offers at any time.
-    pub fn largest(&self) -> Amount {
-        self.most().into_iter().fold(Amount::NONE, Amount::max)
+    pub fn largest(&self) -> Resources {
+        self.most().into_iter().fold(Resources::NONE, Resources::max)
     }
 
     /// The most that each offers at any time.
-    pub(super) fn most(&self) -> Vec<Amount> {
-        let mut most: Vec<Amount> = self.nodes.iter().map(|node| node.capacity).collect();
+    pub(super) fn most(&self) -> Vec<Resources> {
+        let mut most: Vec<Resources> = self.nodes.iter().map(|node| node.capacity).collect();
         for change in &self.changes {
             most[change.node.index()] = most[change.node.index()].max(change.capacity);
         }
@@ -216,18 +216,18 @@ impl Told {
         memory_set: Option<u64>,
         normalised: bool,
         hadoop: Option<u64>,
-    ) -> Option<Amount> {
+    ) -> Option<Resources> {
         let slots = |row: &NodeRow| amount(Some(row.map_slots?.saturating_add(row.reduce_slots.unwrap_or(0))), 1 << 20);
         let own = self.median(cpu);
         let by_slots = || self.median(slots).map(|slots| slots * 1000);
         let whole = (normalised && own.is_none()).then_some(NORMALISED);
         let memory = memory_set.or_else(|| self.median(memory)).or(whole.map(|whole| whole.memory)).unwrap_or(0);
         let whole = whole.map(|whole| whole.cpu);
-        Some(Amount { cpu: cpu_set.or(own).or_else(by_slots).or(whole).or(hadoop)?, memory })
+        Some(Resources { cpu: cpu_set.or(own).or_else(by_slots).or(whole).or(hadoop)?, memory })
     }
 
     /// The machines by name, and how they change.
-    fn followed(mut self, usual: Amount, placement: Placement, skipped: &mut Skipped) -> Result<Machines, Error> {
+    fn followed(mut self, usual: Resources, placement: Placement, skipped: &mut Skipped) -> Result<Machines, Error> {
         // Null is from the start; of one instant the order of the trace counts.
         self.rows.sort_by_key(|row| row.time);
         let mut names: BTreeMap<String, usize> = BTreeMap::new();
@@ -237,22 +237,22 @@ impl Told {
         let mut nodes = Vec::with_capacity(names.len());
         for (name, place) in &mut names {
             *place = nodes.len();
-            nodes.push(Machine { name: name.clone(), rack: None, capacity: Amount::NONE });
+            nodes.push(Machine { name: name.clone(), rack: None, capacity: Resources::NONE });
         }
         // What each machine offers while it is there.
-        let mut offers: Vec<Amount> = vec![Amount::NONE; nodes.len()];
+        let mut offers: Vec<Resources> = vec![Resources::NONE; nodes.len()];
         let mut changes = Vec::new();
         let mut note = |cause: &str| *skipped.entry(cause.to_owned()).or_insert(0) += 1;
         for row in &self.rows {
             let place = names[&row.host];
-            if offers[place] == Amount::NONE && (cpu(row).is_none() || (usual.memory > 0 && memory(row).is_none())) {
+            if offers[place] == Resources::NONE && (cpu(row).is_none() || (usual.memory > 0 && memory(row).is_none())) {
                 note("machine-of-unknown-size");
             }
             let known = |before: u64, usual: u64| if before > 0 { before } else { usual };
             let offer = &mut offers[place];
             offer.cpu = cpu(row).unwrap_or_else(|| known(offer.cpu, usual.cpu));
             offer.memory = memory(row).unwrap_or_else(|| known(offer.memory, usual.memory));
-            let capacity = if row.event == NodeChange::Remove { Amount::NONE } else { *offer };
+            let capacity = if row.event == NodeChange::Remove { Resources::NONE } else { *offer };
             if nodes[place].rack.is_none() {
                 nodes[place].rack.clone_from(&row.rack);
             }
@@ -275,11 +275,11 @@ mod tests {
         NodeRow { host: host.to_owned(), time, event, cpu, memory, ..NodeRow::default() }
     }
 
-    fn amount(cpu: u64, memory: u64) -> Amount {
-        Amount { cpu, memory }
+    fn amount(cpu: u64, memory: u64) -> Resources {
+        Resources { cpu, memory }
     }
 
-    fn followed(rows: Vec<NodeRow>, usual: Amount) -> (Machines, Skipped) {
+    fn followed(rows: Vec<NodeRow>, usual: Resources) -> (Machines, Skipped) {
         let mut skipped = Skipped::new();
         let told = Told { rows };
         (told.followed(usual, Placement::FirstFit, &mut skipped).unwrap(), skipped)
@@ -298,12 +298,12 @@ mod tests {
         let (mut machines, skipped) = followed(rows, amount(1, 1));
         assert!(skipped.is_empty());
         let capacity =
-            |machines: &Machines| -> Vec<Amount> { machines.nodes().iter().map(|node| node.capacity).collect() };
-        assert_eq!(capacity(&machines), [Amount::NONE, amount(4_000, 8)]);
+            |machines: &Machines| -> Vec<Resources> { machines.nodes().iter().map(|node| node.capacity).collect() };
+        assert_eq!(capacity(&machines), [Resources::NONE, amount(4_000, 8)]);
         let told: Vec<_> =
             machines.changes().iter().map(|change| (change.at, change.node.index(), change.capacity)).collect();
         let expected =
-            [(20, 0, amount(1_000, 4)), (50, 1, amount(2_000, 8)), (60, 1, Amount::NONE), (70, 1, amount(2_000, 8))];
+            [(20, 0, amount(1_000, 4)), (50, 1, amount(2_000, 8)), (60, 1, Resources::NONE), (70, 1, amount(2_000, 8))];
         assert_eq!(told, expected);
         machines.start_at(-15, 5);
         assert_eq!(capacity(&machines), [amount(1_000, 4), amount(4_000, 8)]);

@@ -6,7 +6,7 @@
 //!            something changed ──▶ policy.schedule(offer) ──▶ starts
 //! ```
 //!
-//! **World.** A job has stages, a stage has tasks, a task has one or more instances that ask for the same [`Amount`]. A stage
+//! **World.** A job has stages, a stage has tasks, a task has one or more instances that ask for the same [`Resources`]. A stage
 //! starts when all instances of the stages that it depends on have ended, well or not; a job when all jobs have that it depends
 //! on. The instances of a gang start together or not at all. Machines come, go and change as the trace says; what runs on one
 //! that leaves is lost and waits again, a gang with all its instances.
@@ -17,7 +17,6 @@
 //!
 //! **Run times** are those of the log, [`load`] says by which rules. A policy sees none of them, but for [`View::estimate`].
 
-mod amount;
 mod engine;
 mod index;
 mod load;
@@ -32,11 +31,10 @@ mod view;
 mod workload;
 mod world;
 
-pub use amount::Amount;
 pub use engine::{Tally, replay};
 pub use load::{Loaded, is_production, load};
 pub use machines::{Change, Machine, Machines};
-pub use observer::{Ended, Observer, Started};
+pub use observer::{Ended, Launched, Observer};
 pub use policy::{Offer, Orders, Policy};
 pub use run_rows::{BatchRows, RunRows, RunWriter};
 pub use runs::RunId;

@@ -1,4 +1,4 @@
-//! What a replay tells while it runs.
+//! What a replay reports while it runs.
 
 use resched_trace::model::Outcome;
 
@@ -9,8 +9,8 @@ use crate::observer::{Decided, JobEnded};
 
 /// An instance or a gang has started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Started<'a> {
-    /// By what its end will be told.
+pub struct Launched<'a> {
+    /// Names it; its end is reported under the same number.
     pub run: RunId,
     /// Its task.
     pub task: TaskId,
@@ -23,7 +23,7 @@ pub struct Started<'a> {
 /// An instance or a gang has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ended {
-    /// By what its start was told; the next start may have it again.
+    /// The number under which its start was reported; the next start may get it again.
     pub run: RunId,
     /// Its task.
     pub task: TaskId,
@@ -45,35 +45,35 @@ pub struct Ended {
 
 /// Follows a replay. An error from it ends the replay.
 pub trait Observer {
-    /// An instance or a gang started.
+    /// An instance or a gang has started.
     ///
     /// # Errors
-    /// What went wrong in taking it down.
-    fn started(&mut self, _started: &Started<'_>) -> Result<(), Error> {
+    /// Whatever went wrong in recording it.
+    fn launched(&mut self, _launched: &Launched<'_>) -> Result<(), Error> {
         Ok(())
     }
 
-    /// An instance or a gang ended.
+    /// An instance or a gang has ended.
     ///
     /// # Errors
-    /// What went wrong in taking it down.
+    /// Whatever went wrong in recording it.
     fn ended(&mut self, _ended: &Ended) -> Result<(), Error> {
         Ok(())
     }
 
-    /// A policy decided something that it tells of.
+    /// A job has ended.
     ///
     /// # Errors
-    /// What went wrong in taking it down.
-    fn decided(&mut self, _decided: &Decided) -> Result<(), Error> {
+    /// Whatever went wrong in recording it.
+    fn job_ended(&mut self, _ended: &JobEnded) -> Result<(), Error> {
         Ok(())
     }
 
-    /// A job ended.
+    /// A policy has reported a decision.
     ///
     /// # Errors
-    /// What went wrong in taking it down.
-    fn job_ended(&mut self, _ended: &JobEnded) -> Result<(), Error> {
+    /// Whatever went wrong in recording it.
+    fn decided(&mut self, _decided: &Decided) -> Result<(), Error> {
         Ok(())
     }
 }

@@ -6,52 +6,60 @@ use super::view::View;
 use super::world::World;
 use crate::error::Violation;
 use crate::ids::{JobId, Ms, TaskId};
-use crate::observer::Decided;
 
-/// A policy. The state of the world is the engine's; a policy keeps what the engine does not know, such as its queues, and
-/// starts tasks through [`Offer`].
+/// A scheduling policy for production traces.
+///
+/// The engine owns the world. A policy keeps what the engine does not know, such as its queues. It reads a [`View`] of the world
+/// that hides the future, and starts tasks through an [`Offer`], which checks them. You must write [`Policy::task_waits`] and
+/// [`Policy::schedule`]; everything else has a default that does nothing.
 pub trait Policy {
-    /// A job was submitted; its tasks are told once they may start.
+    // What happens.
+
+    /// A job has arrived. Its tasks are reported by [`Policy::task_waits`] once they may start.
     fn job_submitted(&mut self, _job: JobId, _view: View<'_>) {}
 
-    /// All tasks of a job have ended.
-    fn job_ended(&mut self, _job: JobId, _view: View<'_>) {}
+    /// All tasks of a job have ended, well or not.
+    fn job_finished(&mut self, _job: JobId, _view: View<'_>) {}
 
-    /// Units of a task wait: its stage has started, it failed and is to be tried again, or its machine left. It may wait already.
-    fn queued(&mut self, task: TaskId, view: View<'_>);
+    /// Units of a task wait: its stage has started, it failed and is to be tried again, or its machine left. Other units of it may
+    /// wait already.
+    fn task_waits(&mut self, task: TaskId, view: View<'_>);
 
-    /// An instance or a gang has ended. If its task is to be tried again, [`Policy::queued`] follows.
-    fn ended(&mut self, _ended: &Ended, _view: View<'_>) {}
+    /// An instance or a gang has ended. If its task is to be tried again, [`Policy::task_waits`] follows.
+    fn task_finished(&mut self, _ended: &Ended, _view: View<'_>) {}
 
     /// What the machines offer has changed.
-    fn machines_changed(&mut self, _view: View<'_>) {}
+    fn nodes_changed(&mut self, _view: View<'_>) {}
 
-    /// How often it wants a tick while jobs are there, ms; `None`: never.
+    // Ticks.
+
+    /// How often [`Policy::tick`] is called while there are jobs, ms; `None`: never.
     fn period(&self) -> Option<Ms> {
         None
     }
 
-    /// A period has passed.
+    /// Called at every multiple of [`Policy::period`] of the simulated clock.
     fn tick(&mut self, _view: View<'_>, _orders: &mut Orders) {}
 
-    /// Something has changed, and tasks wait: starts what it will.
+    // The decision.
+
+    /// Something has changed, and tasks wait: start what should run.
     ///
     /// # Errors
-    /// The [`Violation`] of a start that cannot be, which ends the replay.
+    /// The [`Violation`] that [`Offer::start`] returned, passed on with `?`; the replay ends with it.
     fn schedule(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation>;
 }
 
-/// What a policy tells of its decisions.
+/// What a policy may order at a tick.
 #[derive(Debug, Default)]
 pub struct Orders {
-    pub(super) told: Vec<Decided>,
-    pub(super) now: Ms,
+    pub(super) decisions: Vec<(&'static str, Option<JobId>, f64)>,
 }
 
 impl Orders {
-    /// Tells of a decision: of a job, or of all.
-    pub fn tell(&mut self, name: &'static str, job: Option<JobId>, value: f64) {
-        self.told.push(Decided { at: self.now, name, job, value });
+    /// Reports a decision, about one job or all, to whoever follows the replay; it changes nothing.
+    pub fn report(&mut self, name: &'static str, job: Option<JobId>, value: f64) {
+        self.decisions.push((name, job, value));
     }
 }
 

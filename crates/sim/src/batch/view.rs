@@ -1,9 +1,9 @@
 //! The world as a policy sees it.
 
-use super::amount::Amount;
 use super::workload::{Job, Task};
 use super::world::World;
 use crate::ids::{JobId, Ms, TaskId};
+use crate::resources::Resources;
 
 /// The world as it is now, without run times, outcomes and what is to come: a policy knows the jobs and tasks that it was told.
 #[derive(Clone, Copy)]
@@ -44,13 +44,13 @@ impl<'a> View<'a> {
 
     /// What all machines offer now.
     #[inline]
-    pub fn total(self) -> Amount {
+    pub fn total(self) -> Resources {
         self.world.total
     }
 
     /// What all machines together have free.
     #[inline]
-    pub fn free(self) -> Amount {
+    pub fn free(self) -> Resources {
         self.world.free
     }
 

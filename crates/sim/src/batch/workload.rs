@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use resched_trace::model::Outcome;
 
-use super::amount::Amount;
 use super::order::Order;
 use crate::Error;
 use crate::ids::{JobId, Ms, TaskId};
+use crate::resources::Resources;
 use crate::tables::Skipped;
 use crate::tables::{LONGEST, natural};
 
@@ -27,7 +27,7 @@ pub struct TaskSpec {
     /// Its id in the trace.
     pub name: String,
     /// What each of its instances asks for.
-    pub demand: Amount,
+    pub demand: Resources,
     /// How many instances it has, at least 1.
     pub instances: u32,
     /// Whether they start together or not at all, and end together.
@@ -90,7 +90,7 @@ pub struct Task {
     /// Its job.
     pub job: JobId,
     /// What each of its instances asks for.
-    pub demand: Amount,
+    pub demand: Resources,
     /// How many instances it has.
     pub instances: u32,
     /// Whether they start together or not at all.
@@ -104,7 +104,7 @@ pub struct Task {
 impl Task {
     /// What must be free for it to start: the demand of an instance, or of the whole gang.
     #[inline]
-    pub fn unit(&self) -> Amount {
+    pub fn unit(&self) -> Resources {
         if self.gang { self.demand.times(u64::from(self.instances)) } else { self.demand }
     }
 
@@ -196,7 +196,7 @@ impl Workload {
 
     fn push_task(&mut self, job: u32, spec: TaskSpec) -> Result<(), Error> {
         let TaskSpec { name, demand, instances, gang, tries } = spec;
-        if tries.is_empty() || instances == 0 || demand == Amount::NONE || tries.iter().any(|one| one.run < 0) {
+        if tries.is_empty() || instances == 0 || demand == Resources::NONE || tries.iter().any(|one| one.run < 0) {
             return Err(Error::Config(format!("task `{name}`: expected tries, instances and a demand, found none")));
         }
         let stage = id(self.stage_tasks.len())?;
@@ -310,7 +310,7 @@ mod tests {
 
     fn task(name: &str) -> TaskSpec {
         let tries = vec![Try { outcome: Outcome::Success, run: 1 }];
-        TaskSpec { name: name.to_owned(), demand: Amount { cpu: 1, memory: 0 }, instances: 1, gang: false, tries }
+        TaskSpec { name: name.to_owned(), demand: Resources { cpu: 1, memory: 0 }, instances: 1, gang: false, tries }
     }
 
     fn stage(name: &str, after: &[&str]) -> StageSpec {
@@ -349,7 +349,7 @@ mod tests {
         };
         assert!(of(TaskSpec { tries: Vec::new(), ..task("a") }));
         assert!(of(TaskSpec { instances: 0, ..task("a") }));
-        assert!(of(TaskSpec { demand: Amount::NONE, ..task("a") }));
+        assert!(of(TaskSpec { demand: Resources::NONE, ..task("a") }));
         assert!(!of(task("a")));
     }
 }

@@ -5,12 +5,12 @@ use std::ops::Range;
 
 use resched_trace::model::Outcome;
 
-use super::amount::Amount;
 use super::index::Index;
 use super::machines::Machines;
 use super::runs::{New, RunId, Runs};
 use super::workload::{Try, Workload};
 use crate::ids::{JobId, Ms, NodeId, TaskId};
+use crate::resources::Resources;
 
 /// The most demands that are remembered to find no room.
 const MOST_HOPELESS: usize = 32;
@@ -53,13 +53,13 @@ pub(super) struct TaskState {
 /// A machine as it stands.
 #[derive(Debug, Clone, Copy, Default)]
 struct NodeState {
-    capacity: Amount,
-    used: Amount,
+    capacity: Resources,
+    used: Resources,
 }
 
 impl NodeState {
     /// What is left; nothing if it has shrunk below what runs on it.
-    fn free(self) -> Amount {
+    fn free(self) -> Resources {
         self.capacity.minus(self.used)
     }
 }
@@ -80,9 +80,9 @@ pub(super) struct World<'w> {
     index: Index,
     /// Demands for which no machine has room, none of them larger than another: until a machine has more free, what asks for
     /// as much need not be looked for again.
-    hopeless: Vec<Amount>,
-    pub(super) total: Amount,
-    pub(super) free: Amount,
+    hopeless: Vec<Resources>,
+    pub(super) total: Resources,
+    pub(super) free: Resources,
     /// Units that wait.
     pub(super) waiting: u64,
     /// Jobs that have been submitted and not ended.
@@ -109,7 +109,7 @@ impl<'w> World<'w> {
             outcome: Outcome::Success,
         };
         let stage = |(tasks, &needs): (&Range<u32>, &u32)| StageState { needs, tasks_left: tasks.len() as u32 };
-        let capacities: Vec<Amount> = machines.nodes().iter().map(|node| node.capacity).collect();
+        let capacities: Vec<Resources> = machines.nodes().iter().map(|node| node.capacity).collect();
         let total = machines.total();
         Self {
             workload,
@@ -122,7 +122,7 @@ impl<'w> World<'w> {
             runs: Runs::default(),
             index: Index::new(machines.placement(), &capacities, machines.largest()),
             hopeless: Vec::new(),
-            nodes: capacities.iter().map(|&capacity| NodeState { capacity, used: Amount::NONE }).collect(),
+            nodes: capacities.iter().map(|&capacity| NodeState { capacity, used: Resources::NONE }).collect(),
             total,
             free: total,
             waiting: 0,
@@ -148,7 +148,7 @@ impl<'w> World<'w> {
     }
 
     /// The machine for a demand.
-    fn find(&mut self, demand: Amount) -> Option<usize> {
+    fn find(&mut self, demand: Resources) -> Option<usize> {
         if self.hopeless.iter().any(|&known| demand.holds(known)) {
             return None;
         }
@@ -176,7 +176,7 @@ impl<'w> World<'w> {
     }
 
     /// Takes room for up to so many instances from one machine after the other. Returns for how many there was any.
-    fn take_room(&mut self, demand: Amount, most: u32) -> u32 {
+    fn take_room(&mut self, demand: Resources, most: u32) -> u32 {
         let mut left = most;
         self.places.clear();
         while left > 0 {
@@ -190,7 +190,7 @@ impl<'w> World<'w> {
         most - left
     }
 
-    fn give_back(&mut self, demand: Amount) {
+    fn give_back(&mut self, demand: Resources) {
         let places = std::mem::take(&mut self.places);
         for &(node, count) in &places {
             self.change(node, |state| state.used = state.used.minus(demand.times(u64::from(count))));
@@ -301,7 +301,7 @@ impl<'w> World<'w> {
     }
 
     /// A machine offers something else.
-    pub(super) fn set_capacity(&mut self, node: NodeId, capacity: Amount) {
+    pub(super) fn set_capacity(&mut self, node: NodeId, capacity: Resources) {
         self.change(node, |state| state.capacity = capacity);
     }
 

@@ -75,14 +75,14 @@ impl Cluster {
             let row = row?;
             if row.event == NodeChange::Add {
                 let or = |own: Option<i64>, default| own.and_then(|own| u32::try_from(own).ok()).unwrap_or(default);
-                let slots = Resources([
+                let slots = Resources::slots(
                     or(row.map_slots, config.nodes.map_slots),
                     or(row.reduce_slots, config.nodes.reduce_slots),
-                ]);
-                let containers = Resources([
-                    or(row.memory.map(|bytes| bytes >> 20), config.containers.memory_mb),
-                    or(row.cpu.map(|thousandths| thousandths / 1000), config.containers.vcores),
-                ]);
+                );
+                let containers = Resources {
+                    cpu: or(row.cpu.map(|thousandths| thousandths / 1000), config.containers.vcores).into(),
+                    memory: or(row.memory.map(|bytes| bytes >> 20), config.containers.memory_mb).into(),
+                };
                 let rack = row.rack.unwrap_or_else(|| "/default-rack".to_owned());
                 machines.entry(row.host).or_insert((rack, [slots, containers]));
             }
@@ -105,7 +105,7 @@ impl Cluster {
     pub fn generated(config: ClusterConfig) -> Result<Self, Error> {
         let count = config.nodes.count.unwrap_or(0);
         let racks = config.nodes.racks.clamp(1, count.max(1));
-        let capacity = Resources([config.nodes.map_slots, config.nodes.reduce_slots]);
+        let capacity = Resources::slots(config.nodes.map_slots, config.nodes.reduce_slots);
         let nodes: Vec<_> =
             (0..count).map(|node| (host_name(node), rack_name(rack_of(node, count, racks)), capacity)).collect();
         Self::new(config, nodes)
@@ -132,7 +132,7 @@ impl Cluster {
     pub fn of_rows(config: ClusterConfig, nodes: &[NodeRow]) -> Result<Self, Error> {
         let slots = |slots: Option<i64>| slots.and_then(|slots| u32::try_from(slots).ok()).unwrap_or(0);
         let machine = |node: &NodeRow| {
-            let capacity = Resources([slots(node.map_slots), slots(node.reduce_slots)]);
+            let capacity = Resources::slots(slots(node.map_slots), slots(node.reduce_slots));
             (node.host.clone(), node.rack.clone().unwrap_or_default(), capacity)
         };
         Self::new(config, nodes.iter().map(machine))
@@ -140,17 +140,14 @@ impl Cluster {
 
     /// What `run.json` says of it.
     pub fn in_short(&self) -> RunCluster {
-        let [memory_mb, vcores] = match self.system {
-            System::Slots => [None; 2],
-            System::Containers => self.total.0.map(|part| Some(part.into())),
-        };
+        let in_containers = (self.system == System::Containers).then_some(self.total);
         RunCluster {
             nodes: self.nodes.len() as u64,
             racks: self.racks.len() as u64,
             map_slots: self.slots(Kind::Map).into(),
             reduce_slots: self.slots(Kind::Reduce).into(),
-            memory_mb,
-            vcores,
+            memory_mb: in_containers.map(|total| total.memory),
+            vcores: in_containers.map(|total| total.cpu),
         }
     }
 
@@ -166,8 +163,9 @@ impl Cluster {
                 racks.push(rack.clone());
                 next
             });
-            if offers[0].0[1] > 0 {
-                offers[0].0[1] = offers[0].0[1].saturating_add(config.nodes.copying_reduces);
+            let [slots, _] = &mut offers;
+            if slots.reduce_slots() > 0 {
+                *slots = slots.plus(Resources::slots(0, config.nodes.copying_reduces));
             }
             nodes.push(Node { name, rack, capacity: Resources::default(), offers });
         }
@@ -199,19 +197,17 @@ impl Cluster {
         for node in &mut self.nodes {
             node.capacity = node.offers[system.index()];
         }
-        let all = |part: usize| self.nodes.iter().map(|node| u64::from(node.capacity.0[part])).sum::<u64>();
-        let (first, second) = (all(0), all(1));
-        let (Ok(a), Ok(b)) = (u32::try_from(first), u32::try_from(second)) else {
-            let [a, b] = match system {
-                System::Slots => ["map slots", "reduce slots"],
-                System::Containers => ["MB", "vcores"],
+        self.total = self.nodes.iter().fold(Resources::NONE, |sum, node| sum.plus(node.capacity));
+        // Slots, and containers of the smallest size, are counted in 32 bits.
+        let most = u32::MAX;
+        if self.total.cpu.max(self.total.memory) > most.into() {
+            let Resources { cpu, memory } = self.total;
+            let found = match system {
+                System::Slots => format!("{cpu} map slots and {memory} reduce slots"),
+                System::Containers => format!("{memory} MB and {cpu} vcores"),
             };
-            let most = u32::MAX;
-            return Err(Error::Config(format!(
-                "the cluster has {first} {a} and {second} {b}; expected at most {most} of each"
-            )));
-        };
-        self.total = Resources([a, b]);
+            return Err(Error::Config(format!("the cluster has {found}; expected at most {most} of each")));
+        }
         match system {
             System::Slots => self.share_slots()?,
             System::Containers => self.share_containers()?,
@@ -220,14 +216,19 @@ impl Cluster {
     }
 
     fn share_slots(&mut self) -> Result<(), Error> {
-        if self.total.0[0] == 0 {
+        if self.total.map_slots() == 0 {
             return Err(Error::Config(
                 "the cluster has no map slot; expected at least one node with `map_slots` above 0".to_owned(),
             ));
         }
         self.interval = self.config.heartbeat.interval_of(self.nodes.len());
-        self.demands = [Resources([0, 0]), Resources([1, 0]), Resources([0, 1]), Resources([1, 0])];
-        self.slots = self.total.0;
+        let (map, reduce) = (Resources::slots(1, 0), Resources::slots(0, 1));
+        self.demands = Ask::ALL.map(|ask| match ask {
+            Ask::Am => Resources::NONE,
+            Ask::FailedMap | Ask::Map => map,
+            Ask::Reduce => reduce,
+        });
+        self.slots = [self.total.map_slots() as u32, self.total.reduce_slots() as u32];
         Ok(())
     }
 
@@ -237,11 +238,11 @@ impl Cluster {
         self.demands = Ask::ALL.map(|ask| rules.demand(ask));
         let fitting = |ask: Ask| {
             let fits = |node: &Node| node.capacity.fits(self.demands[ask.index()]);
-            self.nodes.iter().fold(0, |sum: u32, node| sum.saturating_add(fits(node)))
+            self.nodes.iter().map(fits).sum::<u64>() as u32
         };
         for (name, ask) in [("am", Ask::Am), ("map", Ask::Map), ("reduce", Ask::Reduce)] {
             if fitting(ask) == 0 {
-                let [memory, vcores] = self.demands[ask.index()].0;
+                let Resources { cpu: vcores, memory } = self.demands[ask.index()];
                 return Err(Error::Config(format!(
                     "the container of `containers.{name}` takes {memory} MB and {vcores} vcores, and no node has as much; \
                      expected a node that has (`containers.memory_mb` and `containers.vcores`)"
@@ -326,6 +327,12 @@ impl Cluster {
         self.slots[kind.index()]
     }
 
+    /// How many tasks of a kind fit side by side into resources of this cluster. (All of it has room for fewer than 2³².)
+    #[inline]
+    pub(crate) fn room(&self, free: Resources, kind: Kind) -> u32 {
+        free.fits(self.demand(kind)) as u32
+    }
+
     /// What an attempt takes of a node.
     #[inline]
     pub fn demand(&self, kind: Kind) -> Resources {
@@ -347,7 +354,8 @@ impl Cluster {
     /// How many reduces of a node may sort and reduce at a time, if that is fewer than it admits.
     pub(crate) fn computing(&self, node: NodeId) -> Option<u32> {
         let copying = self.config.nodes.copying_reduces;
-        (copying > 0 && self.system == System::Slots).then(|| self.node(node).capacity.0[1].saturating_sub(copying))
+        let admitted = self.node(node).capacity.reduce_slots() as u32;
+        (copying > 0 && self.system == System::Slots).then(|| admitted.saturating_sub(copying))
     }
 
     /// Time between two heartbeats of a node, ms.

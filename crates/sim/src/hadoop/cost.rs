@@ -80,7 +80,11 @@ impl<'w> CostModel<'w> {
     /// A try that succeeds after a run time drawn from the job's.
     fn drawn(&mut self, task: TaskId, kind: Kind, attempt: u32, level: Locality) -> Course {
         let (_, run) = self.made_up(task, kind, attempt, level);
-        let own = self.workload.logged_reduces(task).iter().find(|own| own.outcome == Outcome::Success);
+        // The tries at a map are of another table.
+        let own = match kind {
+            Kind::Map => None,
+            Kind::Reduce => self.workload.logged_reduces(task).iter().find(|own| own.outcome == Outcome::Success),
+        };
         let (shuffle, sort) = own.map_or((0, 0), |own| (own.shuffle.max(0), own.sort.max(0)));
         Course { outcome: Outcome::Success, run: run.max(0), sort, shuffle }
     }
@@ -421,7 +425,7 @@ mod tests {
 
     #[test]
     fn a5_a6_an_undisturbed_task_is_near_its_input_and_after_all_maps() {
-        let machine = ("n0".to_owned(), "/r0".to_owned(), Resources([1, 1]));
+        let machine = ("n0".to_owned(), "/r0".to_owned(), Resources::slots(1, 1));
         let success = Outcome::Success;
         let failed = LoggedMap { outcome: Outcome::Failed, level: Locality::Node, run: 1 };
         let rack = LoggedMap { outcome: success, level: Locality::Rack, run: 9_000 };

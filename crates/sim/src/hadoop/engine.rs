@@ -35,6 +35,7 @@ use crate::hadoop::workload::Workload;
 use crate::hadoop::world::{Health, JobPhase, Kill, Run, TaskPhase, World};
 use crate::ids::{JobId, Ms, NodeId};
 use crate::observer::{Decided, JobEnded};
+use crate::resources::Resources;
 
 /// A replay in which nothing starts or ends for so long though tasks wait is given up (7 days: longer than any wait that a
 /// policy can be asked for).
@@ -299,7 +300,7 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
         let Some(at) = sudden.or(planned) else {
             return Err(self.stalled());
         };
-        self.tell_use(at.0)?;
+        self.report_use(at.0)?;
         self.world.now = at.0;
         self.tally.events += 1;
         self.check_progress()?;
@@ -420,7 +421,7 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
                 let over = run.end.is_some_and(|end| end <= self.world.now);
                 self.world.lose(id);
                 let run = self.world.runs[id.index()].clone();
-                self.tell_end(&run, if over { run.course.outcome } else { Outcome::Killed }, true)?;
+                self.report_end(&run, if over { run.course.outcome } else { Outcome::Killed }, true)?;
             }
         }
         Ok(())
@@ -439,7 +440,7 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
         self.lose_masters(node, at);
         for task in self.world.give_up(node) {
             self.world.map_lost(task);
-            self.policy.task_returned(task, View { world: &self.world });
+            self.policy.task_waits(task, View { world: &self.world });
             self.plan_master(self.world.workload.job_of(task), at.0);
         }
         if self.world.cluster.config.nodes.copying_reduces > 0 {
@@ -547,11 +548,11 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
         self.world.settle_reports(at.0, node);
         self.take_reports(node, at)?;
         let view = View { world: &self.world };
-        if view.free(node).0 != [0, 0] || self.policy.counts_heartbeats(view) {
+        if view.free(node) != Resources::NONE || self.policy.counts_heartbeats(view) {
             self.consult(node, at, next)?;
         }
         self.carry_out_kills(node)?;
-        self.tell_reduces(node)
+        self.notify_reduces(node)
     }
 
     /// Applies what the node reports: attempts that ended, in launch order, and those that run.
@@ -588,7 +589,7 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
         let counts = run.kill == Kill::No && !run.lost && task.phase == TaskPhase::Running && !task.won;
         task.won |= counts && run.course.outcome == Outcome::Success;
         if run.kill != Kill::Done && !run.lost {
-            self.tell_end(&run, run.course.outcome, !counts)?;
+            self.report_end(&run, run.course.outcome, !counts)?;
         }
         run.unwanted = !counts;
         Ok(run)
@@ -611,7 +612,7 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
         }
         if task.phase == TaskPhase::Running && task.live == 0 && !task.won {
             self.world.task_returned(run.task);
-            self.policy.task_returned(run.task, View { world: &self.world });
+            self.policy.task_waits(run.task, View { world: &self.world });
         }
         self.policy.task_finished(&run.ended(outcome, self.world.workload), View { world: &self.world });
         if self.world.is_done(run.job) { self.end_job(run.job, Outcome::Success) } else { Ok(()) }
@@ -646,7 +647,7 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
     }
 
     /// Tells how an attempt ended on its node; `unwanted` if the master does not count it, however it ended.
-    fn tell_end(&mut self, run: &Run, outcome: Outcome, unwanted: bool) -> Result<(), Error> {
+    fn report_end(&mut self, run: &Run, outcome: Outcome, unwanted: bool) -> Result<(), Error> {
         let (shuffle_finish, sort_finish) = run.phases(outcome);
         self.observer.ended(&Ended {
             task: run.task,
@@ -744,14 +745,14 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
         run.end = Some(now);
         let run = run.clone();
         self.world.leave_bench(id);
-        self.tell_end(&run, Outcome::Killed, true)?;
+        self.report_end(&run, Outcome::Killed, true)?;
         self.world.runs[id.index()].kill = Kill::Done;
         Ok(())
     }
 
     /// Model R0: the reduces that this heartbeat reported, of jobs whose maps are all done, start their reduce phase; there is
     /// no sort. One that is still being launched starts it at its start.
-    fn tell_reduces(&mut self, node: NodeId) -> Result<(), Error> {
+    fn notify_reduces(&mut self, node: NodeId) -> Result<(), Error> {
         if self.world.cluster.config.cost.reduce != ReduceModel::R0 {
             return Ok(());
         }
@@ -763,7 +764,7 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
                 let shuffled = now.max(run.start);
                 run.shuffle_finish = Some(shuffled);
                 run.end = Some(shuffled + run.course.run);
-                self.observer.told(now, run.task, run.attempt)?;
+                self.observer.notified(now, run.task, run.attempt)?;
                 self.world.plan_computing(node);
             }
         }
@@ -825,9 +826,9 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
             return self.needs_container_node(needs, node);
         }
         let free = self.world.nodes[node.index()].free;
-        let fits = |kind| free.fits(self.world.cluster.demand(kind)) > 0;
+        let fits = |kind| free.holds(self.world.cluster.demand(kind));
         let by_kind = needs.maps && fits(Kind::Map) || needs.reduces && fits(Kind::Reduce);
-        needs.all || by_kind || needs.any_slot && free.0 != [0, 0]
+        needs.all || by_kind || needs.any_slot && free != Resources::NONE
     }
 
     /// Wakes the nodes that this event has made needed.
@@ -851,7 +852,7 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
     fn close(&mut self) -> Result<(), Error> {
         self.tally.end = self.world.now;
         if self.sampled < self.world.now {
-            self.tell_use_at(self.world.now)?;
+            self.report_use_at(self.world.now)?;
         }
         for node in self.world.cluster.node_ids() {
             for place in 0..self.world.nodes[node.index()].runs.len() {
@@ -865,7 +866,7 @@ impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
                 // One that was still being launched never ran.
                 run.start = run.start.min(self.world.now);
                 let outcome = if over { run.course.outcome } else { Outcome::Incomplete };
-                self.tell_end(&run, outcome, run.kill == Kill::Ordered)?;
+                self.report_end(&run, outcome, run.kill == Kill::Ordered)?;
             }
         }
         Ok(())

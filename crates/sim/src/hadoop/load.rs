@@ -488,7 +488,7 @@ mod tests {
         let run_times = |factor: Option<f64>| {
             let mut config = ClusterConfig::default();
             config.cost.host_factors = factor.map(|factor| ("slow".to_owned(), factor)).into_iter().collect();
-            let machine = |name: &str| (name.to_owned(), "/r".to_owned(), crate::resources::Resources([1, 1]));
+            let machine = |name: &str| (name.to_owned(), "/r".to_owned(), crate::resources::Resources::slots(1, 1));
             let cluster = Cluster::new(config, [machine("slow"), machine("usual")]).unwrap();
             let (workload, _) = load(&Trace::open(&path).unwrap(), &cluster, 1).unwrap();
             let maps = [0, 1].map(|task| workload.logged_maps(TaskId(task))[0].run);

@@ -1,4 +1,4 @@
-//! What a replay tells while it runs.
+//! What a replay reports while it runs.
 
 use resched_trace::model::{Locality, Outcome};
 
@@ -51,7 +51,7 @@ pub struct Ended {
     pub backup: bool,
 }
 
-/// What the tasks of a node used of it, on average, since the last time that this was told (model `contention`).
+/// What the tasks of a node used of it, on average, since the last such report (model `contention`).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Used {
     /// When the time ended that this is about, ms.
@@ -72,51 +72,51 @@ pub struct Used {
 
 /// Follows a replay. An error from it ends the replay.
 pub trait Observer {
-    /// An attempt was assigned.
+    /// An attempt was assigned to a node.
     ///
     /// # Errors
-    /// What went wrong in taking it down.
+    /// Whatever went wrong in recording it.
     fn launched(&mut self, _launched: &Launched) -> Result<(), Error> {
         Ok(())
     }
 
-    /// A node was told that all maps of the job of this reduce are done (model R0).
+    /// The node of a reduce has learned that all maps of its job are done (model R0).
     ///
     /// # Errors
-    /// What went wrong in taking it down.
-    fn told(&mut self, _at: Ms, _task: TaskId, _attempt: u32) -> Result<(), Error> {
+    /// Whatever went wrong in recording it.
+    fn notified(&mut self, _at: Ms, _task: TaskId, _attempt: u32) -> Result<(), Error> {
         Ok(())
     }
 
-    /// An attempt ended.
+    /// An attempt has ended, or the replay has.
     ///
     /// # Errors
-    /// What went wrong in taking it down.
+    /// Whatever went wrong in recording it.
     fn ended(&mut self, _ended: &Ended) -> Result<(), Error> {
         Ok(())
     }
 
-    /// A policy decided something that it tells of.
+    /// A job has ended.
     ///
     /// # Errors
-    /// What went wrong in taking it down.
+    /// Whatever went wrong in recording it.
+    fn job_ended(&mut self, _ended: &JobEnded) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// A policy has reported a decision.
+    ///
+    /// # Errors
+    /// Whatever went wrong in recording it.
     fn decided(&mut self, _decided: &Decided) -> Result<(), Error> {
         Ok(())
     }
 
-    /// What a node's tasks used was noted.
+    /// What the tasks of a node used of it was measured (model `contention`).
     ///
     /// # Errors
-    /// What went wrong in taking it down.
+    /// Whatever went wrong in recording it.
     fn used(&mut self, _used: &Used) -> Result<(), Error> {
-        Ok(())
-    }
-
-    /// A job ended.
-    ///
-    /// # Errors
-    /// What went wrong in taking it down.
-    fn job_ended(&mut self, _ended: &JobEnded) -> Result<(), Error> {
         Ok(())
     }
 }

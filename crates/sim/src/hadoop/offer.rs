@@ -68,13 +68,13 @@ impl Offer<'_, '_> {
     /// YARN: whether the node has room for the container of such a request.
     #[inline]
     pub fn fits(&self, ask: Ask) -> bool {
-        self.world.nodes[self.node.index()].free.fits(self.world.cluster.demand_of(ask)) > 0
+        self.world.nodes[self.node.index()].free.holds(self.world.cluster.demand_of(ask))
     }
 
     /// YARN: whether the node has room for the smallest container.
     #[inline]
     pub fn has_room(&self) -> bool {
-        self.world.nodes[self.node.index()].free.fits(self.world.cluster.smallest()) > 0
+        self.world.nodes[self.node.index()].free.holds(self.world.cluster.smallest())
     }
 
     /// YARN: the request that the node is kept for.

@@ -7,17 +7,30 @@ use crate::hadoop::view::{AttemptEnd, RunId, RunView, View};
 use crate::ids::{JobId, Ms, NodeId, TaskId};
 use crate::resources::Resources;
 
-/// A scheduling policy. The engine owns the world; a policy reads a [`View`] of it that hides the future, and answers a
-/// heartbeat with launches, which the engine checks. Only [`Policy::heartbeat`] must be written.
+/// A scheduling policy for a Hadoop cluster.
 ///
-/// **Parking.** A heartbeat of a node is left out when no task waits that its free slots could run. A policy whose state
-/// changes at such heartbeats too says so by [`Policy::restless`] or [`Policy::counts_heartbeats`]; the schedule must be the
-/// same with and without parking.
+/// The engine owns the world. A policy keeps what the engine does not know, such as its queues. It reads a [`View`] of the world
+/// that hides the future, and answers each heartbeat of a node with launches through an [`Offer`], which checks them. You must
+/// write [`Policy::heartbeat`]; everything else has a default that does nothing.
+///
+/// **Parking.** The engine leaves out a heartbeat of a node if no task waits that its free slots could run. If the state of
+/// your policy changes at such heartbeats too, say so in [`Policy::restless`] or [`Policy::counts_heartbeats`]: the schedule
+/// must be the same with and without parking.
+///
+/// **YARN.** [`Policy::container_changed`] and [`Policy::headroom`] are called under YARN only; a policy for slots can forget
+/// about them.
 pub trait Policy {
     /// What it schedules: the slots of MapReduce 1 or the containers of YARN.
     fn system(&self) -> System {
         System::Slots
     }
+
+    /// Whether it is an oracle: a reference that may ask [`View::oracle`] how long tasks will take, as no real scheduler can.
+    fn is_oracle(&self) -> bool {
+        false
+    }
+
+    // What happens.
 
     /// A job has arrived.
     fn job_submitted(&mut self, _job: JobId, _view: View<'_>) {}
@@ -25,31 +38,21 @@ pub trait Policy {
     /// A job has ended, well or not; it is no longer among `view.jobs()`.
     fn job_finished(&mut self, _job: JobId, _view: View<'_>) {}
 
-    /// An attempt that this policy launched is on its way.
+    /// A task waits again: its last attempt failed or was killed, or the output of a map was lost with its node. The first
+    /// time that a task waits is not reported: it follows from its job.
+    fn task_waits(&mut self, _task: TaskId, _view: View<'_>) {}
+
+    /// An attempt is on its way to a node: one that this policy launched, or a backup.
     fn task_started(&mut self, _started: &RunView, _view: View<'_>) {}
 
-    /// The master (under YARN the one of the job) has learned how an attempt at a task ended.
+    /// The master (under YARN that of the job) has learned how an attempt ended. If the task is to be tried again,
+    /// [`Policy::task_waits`] came before.
     fn task_finished(&mut self, _ended: &AttemptEnd, _view: View<'_>) {}
-
-    /// A task waits again: its last attempt failed or was killed, or the output of a map was lost with its node.
-    fn task_returned(&mut self, _task: TaskId, _view: View<'_>) {}
 
     /// The master has given a node up: the attempts on it were reported as killed, and maps that were done there wait again.
     fn node_lost(&mut self, _node: NodeId, _view: View<'_>) {}
 
-    /// YARN: the resource manager has learned that a container runs, or that it is over, that of an application master
-    /// included. What has been allocated a policy knows: it did so itself.
-    fn container_changed(&mut self, _container: &Container, _view: View<'_>) {}
-
-    /// YARN: what the application master of a job is told that it could still get (policies A.9).
-    fn headroom(&self, _job: JobId, view: View<'_>) -> Resources {
-        view.free_in_all()
-    }
-
-    /// Whether it is an oracle: a reference that may ask [`View::oracle`] how long tasks will take, as no real scheduler can.
-    fn is_oracle(&self) -> bool {
-        false
-    }
+    // Ticks.
 
     /// How often [`Policy::tick`] is called, ms; `None`: never.
     fn period(&self) -> Option<Ms> {
@@ -65,15 +68,30 @@ pub trait Policy {
         false
     }
 
+    // Parking.
+
     /// Whether every heartbeat of a node with a free slot matters now, even if no waiting task fits there.
     fn restless(&self, _view: View<'_>) -> bool {
         false
     }
 
-    /// Whether every heartbeat of every node matters now, even of one without any free slot: such a node calls, too.
+    /// Whether every heartbeat of every node matters now, even of a node without any free slot. Such nodes then call, too.
     fn counts_heartbeats(&self, _view: View<'_>) -> bool {
         false
     }
+
+    // Under YARN only.
+
+    /// The resource manager has learned that a container runs, or that it is over; this includes the containers of application
+    /// masters. Allocations are not reported: the policy made them itself.
+    fn container_changed(&mut self, _container: &Container, _view: View<'_>) {}
+
+    /// What the application master of a job is told that it could still get (policies A.9).
+    fn headroom(&self, _job: JobId, view: View<'_>) -> Resources {
+        view.free_in_all()
+    }
+
+    // The decision.
 
     /// A node with at least one free slot calls, or any node while [`Policy::counts_heartbeats`]: launch what it should run.
     ///
@@ -97,9 +115,9 @@ impl Orders {
         self.kills.push(run);
     }
 
-    /// Tells those who follow the replay what was decided, about one job or all; it changes nothing. To tell of changes alone
-    /// keeps a tick that changes nothing one that may be left out.
-    pub fn tell(&mut self, name: &'static str, job: Option<JobId>, value: f64) {
+    /// Reports a decision, about one job or all, to whoever follows the replay; it changes nothing. Report changes only: then a
+    /// tick that changes nothing can be left out.
+    pub fn report(&mut self, name: &'static str, job: Option<JobId>, value: f64) {
         self.decisions.push((name, job, value));
     }
 }

@@ -172,7 +172,7 @@ impl<'a> View<'a> {
     /// The slots of a kind of one node, or how many containers for such tasks would fit.
     #[inline]
     pub fn node_slots(&self, node: NodeId, kind: Kind) -> u32 {
-        self.world.cluster.node(node).capacity.fits(self.world.cluster.demand(kind))
+        self.world.cluster.room(self.capacity(node), kind)
     }
 
     /// What a node has free.
@@ -184,7 +184,7 @@ impl<'a> View<'a> {
     /// How many more tasks of a kind a node has room for.
     #[inline]
     pub fn room(&self, node: NodeId, kind: Kind) -> u32 {
-        self.free(node).fits(self.world.cluster.demand(kind))
+        self.world.cluster.room(self.free(node), kind)
     }
 
     /// How many nodes have room for a task of a kind.

@@ -260,7 +260,7 @@ impl<'w> World<'w> {
             .map(|node| NodeState { runs: Vec::new(), free: node.capacity, health: Health::Up, reported: [0; 2] })
             .collect();
         let roomy = Kind::BOTH.map(|kind| {
-            let has_room = |node: &&Node| node.capacity.fits(cluster.demand(kind)) > 0;
+            let has_room = |node: &&Node| node.capacity.holds(cluster.demand(kind));
             cluster.nodes().iter().filter(has_room).count() as u32
         });
         Self {
@@ -525,7 +525,7 @@ impl<'w> World<'w> {
     pub(crate) fn set_free(&mut self, node: NodeId, free: Resources) {
         let before = std::mem::replace(&mut self.nodes[node.index()].free, free);
         for kind in Kind::BOTH {
-            let has_room = |free: Resources| u32::from(free.fits(self.cluster.demand(kind)) > 0);
+            let has_room = |free: Resources| u32::from(free.holds(self.cluster.demand(kind)));
             let roomy = &mut self.roomy[kind.index()];
             *roomy = *roomy + has_room(free) - has_room(before);
         }
@@ -658,7 +658,7 @@ impl<'w> World<'w> {
     pub(crate) fn give_up(&mut self, node: NodeId) -> Vec<TaskId> {
         let capacity = self.cluster.node(node).capacity;
         for kind in Kind::BOTH {
-            self.slots[kind.index()] -= capacity.fits(self.cluster.demand(kind));
+            self.slots[kind.index()] -= self.cluster.room(capacity, kind);
         }
         self.live_nodes -= 1;
         self.total = self.total.minus(capacity);
@@ -669,7 +669,7 @@ impl<'w> World<'w> {
         let state = &mut self.nodes[node.index()];
         state.health = Health::Lost;
         state.reported = [0; 2];
-        self.set_free(node, Resources::default());
+        self.set_free(node, Resources::NONE);
         self.version += 1;
         let with_reduces =
             self.active.iter().map(|&job| self.workload.job(job)).filter(|job| job.count(Kind::Reduce) > 0);
@@ -684,7 +684,7 @@ impl<'w> World<'w> {
     pub(crate) fn welcome(&mut self, node: NodeId) {
         let capacity = self.cluster.node(node).capacity;
         for kind in Kind::BOTH {
-            self.slots[kind.index()] += capacity.fits(self.cluster.demand(kind));
+            self.slots[kind.index()] += self.cluster.room(capacity, kind);
         }
         self.live_nodes += 1;
         self.total = self.total.plus(capacity);

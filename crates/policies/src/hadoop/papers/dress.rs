@@ -19,7 +19,7 @@ use resched_sim::hadoop::{
 };
 use resched_sim::{JobId, Ms, NodeId, Resources, Violation};
 
-use crate::hadoop::yarn::capacity::{Amount, Partitions, YarnCapacity, all_containers};
+use crate::hadoop::yarn::capacity::{Partitions, YarnCapacity, all_containers};
 use crate::parts::by_id::{ByJob, ByTask};
 use crate::parts::dress::delta::{Category, DeltaRules, LARGE, SMALL};
 use crate::parts::dress::parameters;
@@ -171,10 +171,10 @@ impl Dress {
     fn tell(&mut self, orders: &mut Orders) {
         let Some(partitions) = self.capacity.partitions() else { return };
         for job in self.untold.drain(..) {
-            orders.tell("category", Some(job), (partitions.of(job) + 1) as f64);
+            orders.report("category", Some(job), (partitions.of(job) + 1) as f64);
         }
         if self.told != Some(self.delta) {
-            orders.tell("delta", None, self.delta);
+            orders.report("delta", None, self.delta);
             self.told = Some(self.delta);
         }
     }
@@ -186,13 +186,13 @@ fn is_large(demand: f64, theta: f64, base: f64) -> bool {
 }
 
 /// How many containers of maps a part of the cluster makes, by the resource of which it is most.
-fn containers(amount: Amount, view: View<'_>) -> f64 {
-    amount.share(Amount::of(view.demand(Ask::Map)))
+fn containers(amount: Resources, view: View<'_>) -> f64 {
+    amount.dominant_share(view.demand(Ask::Map))
 }
 
 /// Those that are free (A_c).
 fn free(view: View<'_>) -> f64 {
-    f64::from(view.free_in_all().fits(view.demand(Ask::Map)))
+    view.free_in_all().fits(view.demand(Ask::Map)) as f64
 }
 
 fn used_by_small(partitions: &Partitions, view: View<'_>) -> f64 {
@@ -209,7 +209,7 @@ fn request(job: JobView<'_>) -> (Ask, u32) {
 
 /// What a job asks for, in containers. Before its master asks for the first tasks, it is known what they will be.
 fn pending(view: View<'_>, job: JobView<'_>) -> f64 {
-    let of = |ask: Ask, count: u32| f64::from(count) * containers(Amount::of(view.demand(ask)), view);
+    let of = |ask: Ask, count: u32| f64::from(count) * containers(view.demand(ask), view);
     let asked: f64 = Ask::ALL.into_iter().map(|ask| of(ask, job.asked(ask).saturating_sub(job.reserved(ask)))).sum();
     let is_fresh = Kind::BOTH.into_iter().all(|kind| job.ready(kind) + job.running(kind) + job.finished(kind) == 0);
     let (first, count) = request(job);

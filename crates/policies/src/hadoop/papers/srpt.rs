@@ -80,7 +80,7 @@ impl Policy for Srpt {
         }
     }
 
-    fn task_returned(&mut self, task: TaskId, view: View<'_>) {
+    fn task_waits(&mut self, task: TaskId, view: View<'_>) {
         // The output of a map that had ended may be lost.
         self.count(task, true, view);
     }

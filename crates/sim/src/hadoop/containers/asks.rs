@@ -7,10 +7,10 @@ use crate::resources::Resources;
 /// How a cluster hands out its machines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum System {
-    /// MapReduce 1: slots for maps and slots for reduces; resources are (map slots, reduce slots).
+    /// MapReduce 1: slots for maps and slots for reduces.
     #[default]
     Slots,
-    /// YARN: containers of any size (policies A.9); resources are (memory in MB, vcores).
+    /// YARN: containers of any size (policies A.9).
     Containers,
 }
 
@@ -67,7 +67,7 @@ impl Ask {
 impl Containers {
     /// What a node offers where the trace does not say.
     pub(crate) fn node(&self) -> Resources {
-        Resources([self.memory_mb, self.vcores])
+        Resources { cpu: self.vcores.into(), memory: self.memory_mb.into() }
     }
 
     /// What the container for a request takes: rounded up, and without vcores if memory alone decides.
@@ -86,10 +86,11 @@ impl Containers {
     }
 
     fn counted(&self, size: Size) -> Resources {
-        match self.calculator {
-            Calculator::Memory => Resources([size.memory_mb, 0]),
-            Calculator::Dominant => Resources([size.memory_mb, size.vcores]),
-        }
+        let cpu = match self.calculator {
+            Calculator::Memory => 0,
+            Calculator::Dominant => size.vcores.into(),
+        };
+        Resources { cpu, memory: size.memory_mb.into() }
     }
 }
 
@@ -100,10 +101,10 @@ mod tests {
     #[test]
     fn a9_sizes_are_rounded_up_to_the_smallest_container() {
         let mut rules = Containers::default();
-        assert_eq!(rules.demand(Ask::Am), Resources([2048, 0]));
-        assert_eq!(rules.demand(Ask::Map), Resources([1024, 0]));
+        assert_eq!(rules.demand(Ask::Am), Resources { cpu: 0, memory: 2048 });
+        assert_eq!(rules.demand(Ask::Map), Resources { cpu: 0, memory: 1024 });
         rules.calculator = Calculator::Dominant;
         rules.minimum.vcores = 2;
-        assert_eq!(rules.demand(Ask::FailedMap), Resources([1024, 2]));
+        assert_eq!(rules.demand(Ask::FailedMap), Resources { cpu: 2, memory: 1024 });
     }
 }

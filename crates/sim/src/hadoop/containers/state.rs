@@ -409,8 +409,8 @@ impl World<'_> {
             assigned: state.running,
             stopping: stopping as u32,
             held_back: state.waiting[1] - reduces_asked,
-            memory: Kind::BOTH.map(|kind| self.cluster.demand(kind).0[0]),
-            headroom: headroom.0[0],
+            memory: Kind::BOTH.map(|kind| self.cluster.demand(kind).memory as u32),
+            headroom: u32::try_from(headroom.memory).unwrap_or(u32::MAX),
             hanging: self.maps_hang(job),
         }
     }

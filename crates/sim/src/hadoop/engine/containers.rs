@@ -140,7 +140,7 @@ impl<P: Policy, O: Observer> Engine<'_, '_, P, O> {
     /// Whether a policy could do something with this node.
     fn can_serve(&self, node: NodeId) -> bool {
         let kept = self.world.yarn.as_ref().is_some_and(|yarn| yarn.nodes[node.index()].reservation.is_some());
-        kept || self.world.nodes[node.index()].free.fits(self.world.cluster.smallest()) > 0
+        kept || self.world.nodes[node.index()].free.holds(self.world.cluster.smallest())
     }
 
     pub(super) fn needs_container_node(&self, needs: Needs, node: NodeId) -> bool {

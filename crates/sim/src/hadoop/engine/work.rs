@@ -50,17 +50,17 @@ impl<P: Policy, O: Observer> Engine<'_, '_, P, O> {
     }
 
     /// Tells what nodes used, for each full time of a sample up to this instant.
-    pub(super) fn tell_use(&mut self, until: Ms) -> Result<(), Error> {
+    pub(super) fn report_use(&mut self, until: Ms) -> Result<(), Error> {
         let Some(contention) = &self.world.cluster.config.cost.contention else { return Ok(()) };
         let time = contention.sample;
         while self.sampled + time <= until {
-            self.tell_use_at(self.sampled + time)?;
+            self.report_use_at(self.sampled + time)?;
         }
         Ok(())
     }
 
     /// Tells what nodes used since it was told last.
-    pub(super) fn tell_use_at(&mut self, at: Ms) -> Result<(), Error> {
+    pub(super) fn report_use_at(&mut self, at: Ms) -> Result<(), Error> {
         let time = at - self.sampled;
         self.sampled = at;
         for node in self.world.cluster.node_ids() {

@@ -173,7 +173,7 @@ impl Policy for Flex {
         self.stale = true;
     }
 
-    fn task_returned(&mut self, _task: TaskId, _view: View<'_>) {
+    fn task_waits(&mut self, _task: TaskId, _view: View<'_>) {
         self.stale = true;
     }
 

@@ -182,7 +182,7 @@ impl Policy for Quincy {
         self.solved = None;
     }
 
-    fn task_returned(&mut self, _task: TaskId, _view: View<'_>) {
+    fn task_waits(&mut self, _task: TaskId, _view: View<'_>) {
         self.solved = None;
     }
 

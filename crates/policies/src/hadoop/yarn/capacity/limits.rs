@@ -1,82 +1,32 @@
-//! Amounts of resources and the limits of users and applications (policies B.6b).
+//! Resourcess of resources and the limits of users and applications (policies B.6b).
 
 use resched_sim::Resources;
 
-/// Memory in MB and vcores; vcores are 0 throughout where memory alone decides.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Amount([u64; 2]);
+/// What of an amount counts if the smallest container is this: not vcores, where memory alone decides.
+pub(super) fn counted(amount: Resources, smallest: Resources) -> Resources {
+    amount.zip(smallest, |own, smallest| if smallest == 0 { 0 } else { own })
+}
 
-impl Amount {
-    pub(crate) fn of(resources: Resources) -> Self {
-        Self(resources.0.map(u64::from))
-    }
+/// The next multiple of `step`.
+fn rounded_up(amount: Resources, step: Resources) -> Resources {
+    amount.zip(step, |own, step| if step == 0 { own } else { own.div_ceil(step).saturating_mul(step) })
+}
 
-    /// What of it counts if the smallest container is this.
-    pub(crate) fn counted(self, smallest: Amount) -> Self {
-        self.zip(smallest, |own, smallest| if smallest == 0 { 0 } else { own })
-    }
-
-    pub(crate) fn plus(self, other: Amount) -> Self {
-        self.zip(other, |a, b| a + b)
-    }
-
-    pub(crate) fn minus(self, other: Amount) -> Self {
-        self.zip(other, u64::saturating_sub)
-    }
-
-    pub(crate) fn min(self, other: Amount) -> Self {
-        self.zip(other, u64::min)
-    }
-
-    pub(crate) fn max(self, other: Amount) -> Self {
-        self.zip(other, u64::max)
-    }
-
-    pub(crate) fn resources(self) -> Resources {
-        Resources(self.0.map(|part| u32::try_from(part).unwrap_or(u32::MAX)))
-    }
-
-    /// How much of `whole` it is, by the resource of which it is most.
-    pub(crate) fn share(self, whole: Amount) -> f64 {
-        let part = |part: usize| if whole.0[part] == 0 { 0.0 } else { self.0[part] as f64 / whole.0[part] as f64 };
-        part(0).max(part(1))
-    }
-
-    /// Whether no resource of it is more than that of `limit`.
-    pub(crate) fn is_within(self, limit: Amount) -> bool {
-        self.0[0] <= limit.0[0] && self.0[1] <= limit.0[1]
-    }
-
-    /// So many times as much, rounded down.
-    pub(crate) fn times(self, factor: f64) -> Self {
-        Self(self.0.map(|part| (part as f64 * factor) as u64))
-    }
-
-    /// The next multiple of `step`.
-    pub(super) fn rounded_up(self, step: Amount) -> Self {
-        self.zip(step, |own, step| if step == 0 { own } else { own.div_ceil(step).saturating_mul(step) })
-    }
-
-    fn divided_up(self, by: u64) -> Self {
-        Self(self.0.map(|part| part.div_ceil(by.max(1))))
-    }
-
-    fn zip(self, other: Amount, join: impl Fn(u64, u64) -> u64) -> Self {
-        Self([join(self.0[0], other.0[0]), join(self.0[1], other.0[1])])
-    }
+fn divided_up(amount: Resources, by: u64) -> Resources {
+    amount.map(|part| part.div_ceil(by.max(1)))
 }
 
 /// What decides how much a user may have.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct UserLimit {
     /// What the whole cluster has.
-    pub(super) cluster: Amount,
+    pub(super) cluster: Resources,
     /// The smallest container.
-    pub(super) smallest: Amount,
+    pub(super) smallest: Resources,
     /// The share of the cluster that the queue is guaranteed.
     pub(super) capacity: f64,
     /// What the queue uses.
-    pub(super) used: Amount,
+    pub(super) used: Resources,
     /// Users of the queue that ask for containers.
     pub(super) users: u64,
     /// What each user gets at least, percent.
@@ -87,19 +37,20 @@ pub(super) struct UserLimit {
 
 impl UserLimit {
     /// What one user may have before a container of this size; one more is given while no more than that is used.
-    pub(super) fn before(&self, required: Amount) -> Amount {
-        let capacity = self.cluster.times(self.capacity).rounded_up(self.smallest).max(required);
-        let below = self.used.share(self.cluster) < capacity.share(self.cluster);
+    pub(super) fn before(&self, required: Resources) -> Resources {
+        let capacity = rounded_up(self.cluster.scaled(self.capacity), self.smallest).max(required);
+        let below = self.used.dominant_share(self.cluster) < capacity.dominant_share(self.cluster);
         let current = if below { capacity } else { self.used.plus(required) };
-        let guaranteed = current.times(f64::from(self.minimum)).divided_up(100);
-        current.divided_up(self.users).max(guaranteed).min(capacity.times(self.factor)).rounded_up(self.smallest)
+        let guaranteed = divided_up(current.scaled(f64::from(self.minimum)), 100);
+        let limit = divided_up(current, self.users).max(guaranteed).min(capacity.scaled(self.factor));
+        rounded_up(limit, self.smallest)
     }
 }
 
 /// How many applications of a queue may be active: so many smallest containers as fit into the share of masters, at least one.
-pub(super) fn most_active(cluster: Amount, smallest: Amount, am_share: f64, limit: f64) -> u32 {
-    let containers = (0..2).filter(|&part| smallest.0[part] > 0);
-    let ratio = containers.map(|part| cluster.0[part] as f64 / smallest.0[part] as f64).fold(0.0, f64::max);
+pub(super) fn most_active(cluster: Resources, smallest: Resources, am_share: f64, limit: f64) -> u32 {
+    let ratio = |all: u64, smallest: u64| if smallest == 0 { 0.0 } else { all as f64 / smallest as f64 };
+    let ratio = ratio(cluster.cpu, smallest.cpu).max(ratio(cluster.memory, smallest.memory));
     (ratio * am_share * limit).ceil().max(1.0) as u32
 }
 
@@ -114,8 +65,8 @@ pub(super) fn may_go_far(missed: u64, asked: u32, locations: u32, nodes: usize) 
 mod tests {
     use super::*;
 
-    fn memory(mb: u64) -> Amount {
-        Amount([mb, 0])
+    fn memory(mb: u64) -> Resources {
+        Resources { cpu: 0, memory: mb }
     }
 
     #[test]
@@ -154,8 +105,9 @@ mod tests {
 
     #[test]
     fn the_resource_that_is_used_most_is_what_counts() {
-        let cluster = Amount([1000, 10]);
-        assert_eq!(Amount([100, 5]).share(cluster), 0.5);
-        assert_eq!(Amount([100, 5]).counted(memory(1)).share(cluster), 0.1);
+        let cluster = Resources { cpu: 10, memory: 1000 };
+        let own = Resources { cpu: 5, memory: 100 };
+        assert_eq!(own.dominant_share(cluster), 0.5);
+        assert_eq!(counted(own, memory(1)).dominant_share(cluster), 0.1);
     }
 }

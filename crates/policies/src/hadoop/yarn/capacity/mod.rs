@@ -23,8 +23,7 @@ use crate::queues::tree::QueueTree;
 use crate::queues::yarn_capacity::{YarnQueue, shares};
 use crate::registry::{Parameter, PolicyInfo, Values};
 use crate::site::Site;
-pub(crate) use limits::Amount;
-use limits::{UserLimit, may_go_far, most_active};
+use limits::{UserLimit, counted, may_go_far, most_active};
 pub(crate) use partitions::{PARTITIONS, Partitions, all_containers};
 
 /// Its entry in the registry.
@@ -93,7 +92,7 @@ struct Queue {
     /// The share of the cluster that it is guaranteed, and the one that it may use.
     capacity: f64,
     limit: f64,
-    used: Amount,
+    used: Resources,
     /// Of a leaf: its users, its active applications by submission, and those that wait, in order.
     users: Vec<User>,
     active: Vec<JobId>,
@@ -105,7 +104,7 @@ struct Queue {
 #[derive(Debug)]
 struct User {
     name: String,
-    used: Amount,
+    used: Resources,
     active: u32,
 }
 
@@ -183,7 +182,7 @@ impl YarnCapacity {
         let queue = |(capacity, limit)| Queue {
             capacity,
             limit,
-            used: Amount::default(),
+            used: Resources::NONE,
             users: Vec::new(),
             active: Vec::new(),
             pending: Vec::new(),
@@ -202,7 +201,7 @@ impl YarnCapacity {
     fn user_of(&mut self, leaf: usize, name: &str) -> usize {
         let users = &mut self.queues[leaf].users;
         users.iter().position(|user| user.name == name).unwrap_or_else(|| {
-            users.push(User { name: name.to_owned(), used: Amount::default(), active: 0 });
+            users.push(User { name: name.to_owned(), used: Resources::NONE, active: 0 });
             users.len() - 1
         })
     }
@@ -242,15 +241,15 @@ impl YarnCapacity {
     }
 
     /// A job uses so much more.
-    fn charge(&mut self, job: JobId, amount: Amount) {
+    fn charge(&mut self, job: JobId, amount: Resources) {
         self.change_use(job, |used| used.plus(amount));
     }
 
-    fn discharge(&mut self, job: JobId, amount: Amount) {
+    fn discharge(&mut self, job: JobId, amount: Resources) {
         self.change_use(job, |used| used.minus(amount));
     }
 
-    fn change_use(&mut self, job: JobId, change: impl Fn(Amount) -> Amount) {
+    fn change_use(&mut self, job: JobId, change: impl Fn(Resources) -> Resources) {
         let Job { queue, user, .. } = self.jobs[job];
         let user = &mut self.queues[queue].users[user];
         user.used = change(user.used);
@@ -267,7 +266,7 @@ impl YarnCapacity {
         for ask in Ask::ALL {
             while self.jobs[job].reserved[ask.index()] > view.job(job).reserved(ask) {
                 self.jobs[job].reserved[ask.index()] -= 1;
-                self.discharge(job, Amount::of(view.demand(ask)));
+                self.discharge(job, view.demand(ask));
             }
         }
     }
@@ -275,7 +274,7 @@ impl YarnCapacity {
     // Limits.
 
     /// What the user of a job may have before a container of this size.
-    fn user_limit(&self, job: JobId, required: Amount, view: View<'_>) -> Amount {
+    fn user_limit(&self, job: JobId, required: Resources, view: View<'_>) -> Resources {
         let leaf = self.jobs[job].queue;
         let queue = &self.queues[leaf];
         UserLimit {
@@ -313,7 +312,7 @@ impl YarnCapacity {
         }
         offer.unreserve();
         self.jobs[job].reserved[ask.index()] -= 1;
-        self.discharge(job, Amount::of(offer.view().demand(ask)));
+        self.discharge(job, offer.view().demand(ask));
         if asked {
             self.launch(offer, job, ask, Reach::Any)?;
         }
@@ -328,7 +327,7 @@ impl YarnCapacity {
         } else {
             return Ok(());
         }
-        self.charge(job, Amount::of(offer.view().demand(ask)));
+        self.charge(job, offer.view().demand(ask));
         Ok(())
     }
 
@@ -338,7 +337,7 @@ impl YarnCapacity {
             return self.serve_leaf(offer, place);
         }
         let cluster = cluster(offer.view());
-        if self.queues[place].used.share(cluster) >= self.queues[place].limit {
+        if self.queues[place].used.dominant_share(cluster) >= self.queues[place].limit {
             return Ok(Served::Nothing);
         }
         let mut order = std::mem::take(&mut self.queues[place].order);
@@ -372,9 +371,9 @@ impl YarnCapacity {
                 if view.job(job).asked(ask) <= self.jobs[job].reserved[ask.index()] {
                     continue;
                 }
-                let required = Amount::of(view.demand(ask));
+                let required = view.demand(ask);
                 let queue = &self.queues[leaf];
-                if queue.used.plus(required).share(cluster(view)) > queue.limit {
+                if queue.used.plus(required).dominant_share(cluster(view)) > queue.limit {
                     return Ok(Served::Nothing);
                 }
                 if let (Some(partitions), Some(partition)) = (&self.partitions, partition)
@@ -385,7 +384,7 @@ impl YarnCapacity {
                 }
                 let user = &queue.users[self.jobs[job].user];
                 let limit = self.user_limit(job, required, view);
-                if user.used.share(cluster(view)) > limit.share(cluster(view)) {
+                if user.used.dominant_share(cluster(view)) > limit.dominant_share(cluster(view)) {
                     break;
                 }
                 if ask != Ask::Am && offer.find(job, ask, Reach::Any).is_none() {
@@ -430,23 +429,23 @@ impl YarnCapacity {
         }
         offer.reserve(job, ask)?;
         self.jobs[job].reserved[ask.index()] += 1;
-        self.charge(job, Amount::of(offer.view().demand(ask)));
+        self.charge(job, offer.view().demand(ask));
         Ok(())
     }
 }
 
 /// What the cluster has, as far as it counts.
-fn cluster(view: View<'_>) -> Amount {
-    Amount::of(view.total()).counted(smallest(view))
+fn cluster(view: View<'_>) -> Resources {
+    counted(view.total(), smallest(view))
 }
 
-fn smallest(view: View<'_>) -> Amount {
-    Amount::of(view.smallest())
+fn smallest(view: View<'_>) -> Resources {
+    view.smallest()
 }
 
 /// How much of its guarantee a queue uses.
-fn fullness(queue: &Queue, cluster: Amount) -> f64 {
-    if queue.capacity > 0.0 { queue.used.share(cluster) / queue.capacity } else { 0.0 }
+fn fullness(queue: &Queue, cluster: Resources) -> f64 {
+    if queue.capacity > 0.0 { queue.used.dominant_share(cluster) / queue.capacity } else { 0.0 }
 }
 
 impl Policy for YarnCapacity {
@@ -478,13 +477,13 @@ impl Policy for YarnCapacity {
         // Backups are launched beside the policy.
         if started.backup {
             let size = view.demand(Ask::of(started.kind));
-            self.charge(view.job_of(started.task), Amount::of(size));
+            self.charge(view.job_of(started.task), size);
         }
     }
 
     fn container_changed(&mut self, container: &Container, _view: View<'_>) {
         if container.state == ContainerState::Completed {
-            self.discharge(container.job, Amount::of(container.size));
+            self.discharge(container.job, container.size);
         }
     }
 
@@ -498,9 +497,9 @@ impl Policy for YarnCapacity {
     fn headroom(&self, job: JobId, view: View<'_>) -> Resources {
         let Job { queue, user, .. } = self.jobs[job];
         let queue = &self.queues[queue];
-        let limit = self.user_limit(job, smallest(view), view).min(cluster(view).times(queue.limit));
+        let limit = self.user_limit(job, smallest(view), view).min(cluster(view).scaled(queue.limit));
         let limit = self.partitions.as_ref().map_or(limit, |partitions| limit.min(partitions.limit_of(job, view)));
-        limit.minus(queue.users[user].used).resources()
+        limit.minus(queue.users[user].used)
     }
 
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {

@@ -1,10 +1,9 @@
 //! Partitions of a queue: what its jobs use is limited apart, job by job in one of two. DRESS moves the limits.
 
-use resched_sim::JobId;
 use resched_sim::hadoop::{AmState, Ask, JobView, Kind, View};
+use resched_sim::{JobId, Resources};
 
 use super::cluster;
-use super::limits::Amount;
 use crate::parts::by_id::ByJob;
 
 /// How many partitions there are.
@@ -14,7 +13,7 @@ pub(crate) const PARTITIONS: usize = 2;
 #[derive(Debug, Default)]
 pub(crate) struct Partitions {
     of_job: ByJob<usize>,
-    used: [Amount; PARTITIONS],
+    used: [Resources; PARTITIONS],
     /// The share of all containers that the first partition may use; the rest is the other's.
     share: f64,
 }
@@ -36,30 +35,30 @@ impl Partitions {
     }
 
     /// What a partition uses.
-    pub(crate) fn used(&self, partition: usize) -> Amount {
+    pub(crate) fn used(&self, partition: usize) -> Resources {
         self.used[partition]
     }
 
-    pub(super) fn limit_of(&self, job: JobId, view: View<'_>) -> Amount {
+    pub(super) fn limit_of(&self, job: JobId, view: View<'_>) -> Resources {
         self.limit(self.of(job), view)
     }
 
     /// What a partition may use now: its share in whole containers of maps, of the nodes that work.
-    fn limit(&self, partition: usize, view: View<'_>) -> Amount {
+    fn limit(&self, partition: usize, view: View<'_>) -> Resources {
         let all = cluster(view);
-        let first = Amount::of(view.demand(Ask::Map)).times((self.share * all_containers(view)).round()).min(all);
+        let first = view.demand(Ask::Map).scaled((self.share * all_containers(view)).round()).min(all);
         if partition == 0 { first } else { all.minus(first) }
     }
 
-    pub(super) fn change_use(&mut self, job: JobId, change: impl Fn(Amount) -> Amount) {
+    pub(super) fn change_use(&mut self, job: JobId, change: impl Fn(Resources) -> Resources) {
         let used = &mut self.used[self.of_job[job]];
         *used = change(*used);
     }
 
     /// Whether a partition may have one more container. However small its limit, it may have one master and run one task, so that
     /// it cannot stand still with masters alone.
-    pub(super) fn admits(&self, partition: usize, ask: Ask, size: Amount, jobs: &[JobId], view: View<'_>) -> bool {
-        if self.used[partition].plus(size).is_within(self.limit(partition, view)) {
+    pub(super) fn admits(&self, partition: usize, ask: Ask, size: Resources, jobs: &[JobId], view: View<'_>) -> bool {
+        if self.limit(partition, view).holds(self.used[partition].plus(size)) {
             return true;
         }
         let mut jobs = jobs.iter().filter(|&&job| self.of(job) == partition).map(|&job| view.job(job));
@@ -75,5 +74,5 @@ impl Partitions {
 
 /// How many containers of maps the cluster has room for, at least one.
 pub(crate) fn all_containers(view: View<'_>) -> f64 {
-    f64::from(view.total().fits(view.demand(Ask::Map)).max(1))
+    view.total().fits(view.demand(Ask::Map)).max(1) as f64
 }

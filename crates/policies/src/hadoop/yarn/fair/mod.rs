@@ -142,11 +142,11 @@ struct Queue {
     /// What containers of it and below it hold.
     used: Resources,
     /// Memory that its application masters hold, MB.
-    masters: u32,
+    masters: u64,
     /// Memory that it and those below it could use, MB.
     demand: u64,
     /// Its share of memory, MB.
-    fair_share: u32,
+    fair_share: u64,
     starvation: Starvation,
 }
 
@@ -158,7 +158,7 @@ struct App {
     demand: u64,
     opportunities: Opportunities,
     /// Memory of its containers that are as good as gone; 0 but in a round of preemption.
-    preempted: u32,
+    preempted: u64,
 }
 
 impl YarnFair {
@@ -278,8 +278,8 @@ impl YarnFair {
     fn update_demands(&mut self, view: View<'_>) {
         self.queues.iter_mut().for_each(|queue| queue.demand = 0);
         for &job in view.jobs() {
-            let asked = |ask: Ask| u64::from(view.job(job).asked(ask)) * u64::from(view.demand(ask).0[0]);
-            let demand = u64::from(view.job(job).held().0[0]) + Ask::ALL.into_iter().map(asked).sum::<u64>();
+            let asked = |ask: Ask| u64::from(view.job(job).asked(ask)) * view.demand(ask).memory;
+            let demand = view.job(job).held().memory + Ask::ALL.into_iter().map(asked).sum::<u64>();
             let app = &mut self.apps[job];
             app.demand = demand;
             self.queues[app.queue].demand += demand;
@@ -298,7 +298,7 @@ impl YarnFair {
     /// Divides the memory of each queue among those below it in which jobs may run.
     fn update_shares(&mut self, total: Resources) {
         self.queues.iter_mut().for_each(|queue| queue.fair_share = 0);
-        self.queues[ROOT].fair_share = total.0[0];
+        self.queues[ROOT].fair_share = total.memory;
         for parent in 0..self.queues.len() {
             let is_active = |&child: &usize| self.queues[child].running_apps > 0;
             let active: Vec<usize> = self.tree.get(parent).children.iter().copied().filter(is_active).collect();
@@ -329,14 +329,15 @@ impl YarnFair {
         let order = if share == SharePolicy::Drf {
             let usage = |place: usize| {
                 let FairQueue { min_memory_mb, min_vcores, weight, .. } = self.tree.get(place).settings;
-                Usage { used: self.queues[place].used, min: Resources([min_memory_mb, min_vcores]), weight }
+                let min = Resources { cpu: min_vcores.into(), memory: min_memory_mb.into() };
+                Usage { used: self.queues[place].used, min, weight }
             };
             drf_order(&usage(a), &usage(b), total)
         } else {
             let standing = |place: usize| {
                 let (queue, settings) = (&self.queues[place], &self.tree.get(place).settings);
-                let min_share = u64::from(settings.min_memory_mb).min(queue.demand) as u32;
-                Standing { running: queue.used.0[0], min_share, weight: above_zero(settings.weight) }
+                let min_share = u64::from(settings.min_memory_mb).min(queue.demand);
+                Standing { running: queue.used.memory, min_share, weight: above_zero(settings.weight) }
             };
             fair_order(&standing(a), &standing(b))
         };
@@ -346,17 +347,17 @@ impl YarnFair {
     /// Which of two jobs of one queue is served first.
     fn order_jobs(&self, share: SharePolicy, view: View<'_>, a: JobId, b: JobId) -> Ordering {
         let used = |job: JobId| {
-            let Resources([memory, vcores]) = view.job(job).held();
-            Resources([memory.saturating_sub(self.apps[job].preempted), vcores])
+            let preempted = Resources { cpu: 0, memory: self.apps[job].preempted };
+            view.job(job).held().minus(preempted)
         };
         let order = match share {
             SharePolicy::Fifo => Ordering::Equal,
             SharePolicy::Drf => {
-                let usage = |job| Usage { used: used(job), min: Resources::default(), weight: self.weight(job) };
+                let usage = |job| Usage { used: used(job), min: Resources::NONE, weight: self.weight(job) };
                 drf_order(&usage(a), &usage(b), view.total())
             }
             SharePolicy::Fair => {
-                let standing = |job| Standing { running: used(job).0[0], min_share: 0, weight: self.weight(job) };
+                let standing = |job| Standing { running: used(job).memory, min_share: 0, weight: self.weight(job) };
                 fair_order(&standing(a), &standing(b))
             }
         };
@@ -410,9 +411,9 @@ impl YarnFair {
     /// Whether a queue uses more than it may; the container that takes it there it still gets.
     fn is_over_limit(&self, place: usize) -> bool {
         let settings = &self.tree.get(place).settings;
-        let Resources([memory, vcores]) = self.queues[place].used;
-        settings.max_memory_mb.is_some_and(|most| memory > most)
-            || settings.max_vcores.is_some_and(|most| vcores > most)
+        let Resources { cpu, memory } = self.queues[place].used;
+        settings.max_memory_mb.is_some_and(|most| memory > most.into())
+            || settings.max_vcores.is_some_and(|most| cpu > most.into())
     }
 
     fn serve_jobs(&mut self, offer: &mut Offer<'_, '_>, queue: usize, share: SharePolicy) -> Result<bool, Violation> {
@@ -433,7 +434,7 @@ impl YarnFair {
     fn serve_job(&mut self, offer: &mut Offer<'_, '_>, job: JobId) -> Result<bool, Violation> {
         for ask in Ask::ALL {
             let view = offer.view();
-            let possible = view.capacity(offer.node()).fits(view.demand(ask)) > 0;
+            let possible = view.capacity(offer.node()).holds(view.demand(ask));
             if view.job(job).asked(ask) > 0 && possible && self.serve(offer, job, ask)? {
                 return Ok(true);
             }
@@ -464,7 +465,7 @@ impl YarnFair {
             }
         } else {
             offer.launch_am(job)?;
-            self.queues[queue].masters += size.0[0];
+            self.queues[queue].masters += size.memory;
         }
         self.change_used(queue, |used| used.plus(size));
         Ok(true)
@@ -481,9 +482,8 @@ impl YarnFair {
         let place = self.apps[job].queue;
         let share = self.tree.get(place).settings.max_am_share.unwrap_or(self.max_am_share);
         let queue = &self.queues[place];
-        let with_it = f64::from(queue.masters) + f64::from(view.demand(Ask::Am).0[0]);
-        view.job(job).am() == AmState::Waiting
-            && (share < 0.0 || with_it <= (share * f64::from(queue.fair_share)).floor())
+        let with_it = (queue.masters + view.demand(Ask::Am).memory) as f64;
+        view.job(job).am() == AmState::Waiting && (share < 0.0 || with_it <= (share * queue.fair_share as f64).floor())
     }
 }
 
@@ -538,7 +538,7 @@ impl Policy for YarnFair {
             let queue = self.apps[container.job].queue;
             self.change_used(queue, |used| used.minus(container.size));
             if container.task.is_none() {
-                self.queues[queue].masters -= container.size.0[0];
+                self.queues[queue].masters -= container.size.memory;
             }
         }
     }
@@ -547,8 +547,8 @@ impl Policy for YarnFair {
         let queue = &self.queues[self.apps[job].queue];
         let (free, map) = (view.free_in_all(), view.demand(Ask::Map));
         // Masters look at memory alone: where vcores run out first, they are told what maps could use of it.
-        let usable = free.fits(map).saturating_mul(map.0[0]);
-        Resources([usable.min(queue.fair_share.saturating_sub(queue.used.0[0])), free.0[1]])
+        let usable = free.fits(map).saturating_mul(map.memory);
+        Resources { cpu: free.cpu, memory: usable.min(queue.fair_share.saturating_sub(queue.used.memory)) }
     }
 
     fn period(&self) -> Option<Ms> {
@@ -561,7 +561,7 @@ impl Policy for YarnFair {
     }
 
     fn skips_idle_ticks(&self, view: View<'_>) -> bool {
-        self.preemption.is_none() || view.jobs().is_empty() && self.queues[ROOT].used == Resources::default()
+        self.preemption.is_none() || view.jobs().is_empty() && self.queues[ROOT].used == Resources::NONE
     }
 
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
@@ -600,7 +600,7 @@ mod tests {
             for (place, jobs) in places.into_iter().zip(active) {
                 fair.queues[place].running_apps = jobs;
             }
-            fair.update_shares(Resources([12_288, 8]));
+            fair.update_shares(Resources { cpu: 8, memory: 12_288 });
             places.map(|place| fair.queues[place].fair_share)
         };
         assert_eq!(shares([2, 1, 1, 1]), [6_144, 3_072, 3_072, 6_144]);

@@ -53,8 +53,9 @@ impl Preemption {
 
     /// Whether so much of the cluster is in use, and the latest check so long ago, that a check is due.
     fn is_due(&self, used: Resources, total: Resources, now: Ms) -> bool {
-        let in_use = |part: usize| f64::from(used.0[part]) / f64::from(total.0[part].max(1));
-        self.threshold < in_use(0).max(in_use(1)) && self.checked.is_none_or(|at| now - at >= self.interval)
+        let in_use = |used: u64, total: u64| used as f64 / total.max(1) as f64;
+        let in_use = in_use(used.cpu, total.cpu).max(in_use(used.memory, total.memory));
+        self.threshold < in_use && self.checked.is_none_or(|at| now - at >= self.interval)
     }
 }
 
@@ -89,9 +90,9 @@ impl YarnFair {
         let queue = &self.queues[leaf];
         Lack {
             min_share: self.tree.get(leaf).settings.min_memory_mb.into(),
-            fair_share: queue.fair_share.into(),
+            fair_share: queue.fair_share,
             demand: queue.demand,
-            used: queue.used.0[0].into(),
+            used: queue.used.memory,
         }
     }
 
@@ -161,9 +162,9 @@ impl YarnFair {
     /// Counts a container as given back for the rest of this round. Returns its memory, MB.
     fn take(&mut self, victim: Victim, view: View<'_>) -> u64 {
         let size = size(victim.kind, view);
-        self.apps[victim.job].preempted += size.0[0];
+        self.apps[victim.job].preempted += size.memory;
         self.change_used(self.apps[victim.job].queue, |used| used.minus(size));
-        size.0[0].into()
+        size.memory
     }
 
     fn give_back(&mut self, victim: &Victim, view: View<'_>) {
@@ -182,7 +183,7 @@ impl YarnFair {
             place = self.tree.get(place).children.iter().copied().max_by(last)?;
         }
         let queue = &self.queues[place];
-        if queue.used.0[0] <= queue.fair_share {
+        if queue.used.memory <= queue.fair_share {
             return None;
         }
         let share = self.share_of(place);
@@ -219,8 +220,8 @@ mod tests {
     #[test]
     fn b5c_preemption_waits_for_a_busy_cluster_and_for_its_interval() {
         let mut preemption = Preemption::new(5_000, 15_000, 0.8);
-        let due =
-            |preemption: &Preemption, memory, now| preemption.is_due(Resources([memory, 0]), Resources([100, 10]), now);
+        let total = Resources { cpu: 10, memory: 100 };
+        let due = |preemption: &Preemption, memory, now| preemption.is_due(Resources { cpu: 0, memory }, total, now);
         assert!(!due(&preemption, 80, 0) && due(&preemption, 81, 0));
         preemption.checked = Some(1_000);
         assert!(!due(&preemption, 81, 5_999) && due(&preemption, 81, 6_000));

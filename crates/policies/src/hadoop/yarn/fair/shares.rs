@@ -16,24 +16,24 @@ pub(super) struct Claim {
 
 impl Claim {
     /// Its share at `ratio` MB per weight, cut to whole MB.
-    fn share(&self, ratio: f64) -> u32 {
-        (self.weight * ratio).max(f64::from(self.min)).min(f64::from(self.max)) as u32
+    fn share(&self, ratio: f64) -> u64 {
+        (self.weight * ratio).max(f64::from(self.min)).min(f64::from(self.max)) as u64
     }
 
     /// A queue without weight has its guarantee.
-    fn fixed(&self) -> Option<u32> {
-        (self.weight <= 0.0).then_some(self.min.min(self.max))
+    fn fixed(&self) -> Option<u64> {
+        (self.weight <= 0.0).then_some(self.min.min(self.max).into())
     }
 }
 
 /// The share of each claim of `memory` MB. Demands do not bound them. As in [`crate::parts::fair_share::fair_shares`] the
 /// ratio is doubled, then bisected 25 times; here over whole MB, and until they are all given out.
-pub(super) fn memory_shares(claims: &[Claim], memory: u32) -> Vec<u32> {
+pub(super) fn memory_shares(claims: &[Claim], memory: u64) -> Vec<u64> {
     let open = || claims.iter().filter(|claim| claim.fixed().is_none());
-    let fixed: u64 = claims.iter().filter_map(Claim::fixed).map(u64::from).sum();
+    let fixed: u64 = claims.iter().filter_map(Claim::fixed).sum();
     let most: u64 = open().map(|claim| u64::from(claim.max)).sum();
-    let total = u64::from(memory).saturating_sub(fixed).min(most);
-    let used = |ratio: f64| -> u64 { open().map(|claim| u64::from(claim.share(ratio))).sum() };
+    let total = memory.saturating_sub(fixed).min(most);
+    let used = |ratio: f64| -> u64 { open().map(|claim| claim.share(ratio)).sum() };
     let mut right = 1.0;
     while used(right) < total {
         right *= 2.0;
@@ -65,19 +65,20 @@ pub(super) struct Usage {
 impl Usage {
     /// Its shares of a pool, the dominant resource first: that of which it uses the larger part of the cluster.
     fn shares(&self, cluster: Resources, pool: Resources, weight: f64) -> [f64; 2] {
-        let share = |part: usize, of: Resources| match (self.used.0[part], of.0[part]) {
+        let share = |used: u64, of: u64| match (used, of) {
             (0, 0) => 0.0,
-            (used, all) => f64::from(used) / (f64::from(all) * weight),
+            (used, all) => used as f64 / (all as f64 * weight),
         };
-        let memory_dominates = share(0, cluster) > share(1, cluster);
-        let [first, second] = if memory_dominates { [0, 1] } else { [1, 0] };
-        [share(first, pool), share(second, pool)]
+        let shares = |of: Resources| (share(self.used.memory, of.memory), share(self.used.cpu, of.cpu));
+        let (of_memory, of_cpu) = shares(cluster);
+        let (memory, cpu) = shares(pool);
+        if of_memory > of_cpu { [memory, cpu] } else { [cpu, memory] }
     }
 
     /// Whether it is below its guarantee of its dominant resource.
     fn is_needy(&self, cluster: Resources) -> bool {
         let [dominant, _] = self.shares(cluster, self.min, 1.0);
-        self.min != Resources::default() && dominant < 1.0
+        self.min != Resources::NONE && dominant < 1.0
     }
 }
 
@@ -120,8 +121,9 @@ mod tests {
 
     #[test]
     fn b5c_the_dominant_share_decides() {
-        let cluster = Resources([100, 10]);
-        let usage = |used, min| Usage { used: Resources(used), min: Resources(min), weight: 1.0 };
+        let cluster = Resources { cpu: 10, memory: 100 };
+        let of = |[memory, cpu]: [u64; 2]| Resources { cpu, memory };
+        let usage = |used, min| Usage { used: of(used), min: of(min), weight: 1.0 };
         // 10 of 100 MB and 5 of 10 cores: cores dominate with 0.5.
         let (cores, memory) = (usage([10, 5], [0, 0]), usage([40, 1], [0, 0]));
         assert_eq!(drf_order(&memory, &cores, cluster), Ordering::Less);
