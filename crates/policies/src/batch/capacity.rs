@@ -12,7 +12,7 @@
 //! an application reserves for it; the other queues go on.
 
 use super::fifo::PRIORITY;
-use super::shares::{By, Measure, Rules, Shares, WEIGHTS, read_claims, shares_as_policy};
+use super::shares::{Measure, Rules, Shares, WEIGHTS, shares_as_policy};
 use crate::registry::{Parameter, PolicyInfo, Values};
 
 /// Its entry in the registry.
@@ -40,14 +40,8 @@ pub struct BatchCapacity(Shares);
 
 impl BatchCapacity {
     fn new(values: &Values) -> Result<Self, String> {
-        Ok(Self(Shares::new(Rules {
-            by: By::named(values.text("by")),
-            measure: Measure::Dominant,
-            claims: read_claims(values.text("weights"))?,
-            elastic: values.boolean("elastic"),
-            by_priority: values.boolean("priority"),
-            depth: values.integer("depth") as u32,
-        })))
+        let rules = Rules::new(values, Measure::Dominant)?;
+        Ok(Self(Shares::new(Rules { elastic: values.boolean("elastic"), ..rules })))
     }
 }
 

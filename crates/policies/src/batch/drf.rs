@@ -10,7 +10,7 @@
 //! tried. Of equals, who came first comes first. Nothing is preempted.
 
 use super::fifo::PRIORITY;
-use super::shares::{By, DEPTH, Measure, Rules, Shares, WEIGHTS, read_claims, shares_as_policy};
+use super::shares::{DEPTH, Measure, Rules, Shares, WEIGHTS, shares_as_policy};
 use crate::registry::{Parameter, PolicyInfo, Values};
 
 /// Its entry in the registry.
@@ -33,14 +33,7 @@ pub struct BatchDrf(Shares);
 
 impl BatchDrf {
     fn new(values: &Values) -> Result<Self, String> {
-        Ok(Self(Shares::new(Rules {
-            by: By::named(values.text("by")),
-            measure: Measure::Dominant,
-            claims: read_claims(values.text("weights"))?,
-            elastic: true,
-            by_priority: values.boolean("priority"),
-            depth: values.integer("depth") as u32,
-        })))
+        Ok(Self(Shares::new(Rules::new(values, Measure::Dominant)?)))
     }
 }
 

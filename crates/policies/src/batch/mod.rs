@@ -3,6 +3,7 @@
 
 mod any;
 pub(crate) mod capacity;
+mod claims;
 pub(crate) mod conservative;
 pub(crate) mod dress;
 pub(crate) mod drf;

@@ -2,50 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use resched_sim::batch::{Ended, Job, Offer, View};
+use resched_sim::batch::{Ended, Offer, View};
 use resched_sim::{Resources, TaskId, Violation};
-use serde::Deserialize;
 
+use super::claims::{By, Claim, read_claims};
+use super::fifo::PRIORITY;
 use super::queue::Queue;
 use crate::parts::by_id::ByJob;
-use crate::queues::toml;
-use crate::registry::Parameter;
-
-/// Who shares.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum By {
-    User,
-    Queue,
-    Group,
-    Job,
-    Priority,
-    Class,
-}
-
-impl By {
-    /// The words of the parameter.
-    pub(super) fn named(word: &str) -> Self {
-        match word {
-            "queue" => Self::Queue,
-            "group" => Self::Group,
-            "job" => Self::Job,
-            "priority" => Self::Priority,
-            "class" => Self::Class,
-            _ => Self::User,
-        }
-    }
-
-    fn name(self, job: &Job) -> String {
-        match self {
-            Self::User => job.user.clone(),
-            Self::Queue => job.queue.clone(),
-            Self::Group => job.group.clone(),
-            Self::Job => job.id.clone(),
-            Self::Priority => job.priority.to_string(),
-            Self::Class => job.scheduling_class.map(|class| class.to_string()).unwrap_or_default(),
-        }
-    }
-}
+use crate::registry::{Parameter, Values};
 
 /// What the part of a party is measured by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -81,44 +45,6 @@ pub(super) const DEPTH: Parameter = Parameter::integer(
     "how many of its tasks are tried, in their order, until one finds room",
 );
 
-/// What a file says of a party.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub(super) struct Claim {
-    /// Of two, one with double the weight gets double the part.
-    pub(super) weight: f64,
-    /// The largest share of the machines that it may have.
-    pub(super) max: f64,
-}
-
-impl Default for Claim {
-    fn default() -> Self {
-        Self { weight: 1.0, max: 1.0 }
-    }
-}
-
-/// Reads the file of claims; without one, all have the same.
-pub(super) fn read_claims(path: &str) -> Result<BTreeMap<String, Claim>, String> {
-    if path.is_empty() {
-        return Ok(BTreeMap::new());
-    }
-    toml::read(path, "weights", parse_claims)
-}
-
-fn parse_claims(text: &str) -> Result<BTreeMap<String, Claim>, String> {
-    let claims: BTreeMap<String, Claim> = toml::parse(text)?;
-    for (name, claim) in &claims {
-        let Claim { weight, max } = claim;
-        if !(1e-6..=1e6).contains(weight) {
-            return Err(format!("`{name}`: weight: expected a number from 0.000001 to 1000000, found {weight}"));
-        }
-        if !(0.0..=1.0).contains(max) {
-            return Err(format!("`{name}`: max: expected a share from 0 to 1, found {max}"));
-        }
-    }
-    Ok(claims)
-}
-
 /// The rules of sharing.
 #[derive(Debug)]
 pub(super) struct Rules {
@@ -129,6 +55,24 @@ pub(super) struct Rules {
     pub(super) elastic: bool,
     pub(super) by_priority: bool,
     pub(super) depth: u32,
+}
+
+impl Rules {
+    /// The rules of the parameters that all these policies have: `by`, `weights`, `priority` and `depth`. Parties take what others
+    /// leave.
+    ///
+    /// # Errors
+    /// What is wrong with the file of weights.
+    pub(super) fn new(values: &Values, measure: Measure) -> Result<Self, String> {
+        Ok(Self {
+            by: By::named(values.text("by")),
+            measure,
+            claims: read_claims(values.text(WEIGHTS.key))?,
+            elastic: true,
+            by_priority: values.boolean(PRIORITY.key),
+            depth: values.integer(DEPTH.key) as u32,
+        })
+    }
 }
 
 /// All who share, with their tasks that wait.

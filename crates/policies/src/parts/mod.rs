@@ -9,7 +9,7 @@ pub mod fair_share;
 pub mod job_queue;
 pub mod job_times;
 pub mod k_means;
-pub mod launch_first;
+pub mod launch;
 pub mod locality_wait;
 pub mod pools;
 pub mod predict;

@@ -16,12 +16,13 @@
 
 use std::collections::BTreeMap;
 
-use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, Policy, Reach, RunView, View};
+use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, Policy, RunView, View};
 use resched_sim::{JobId, Ms, Violation};
 use resched_trace::model::Priority;
 
 use crate::parts::by_id::ByJob;
 use crate::parts::job_queue::JobQueue;
+use crate::parts::launch::launch_first;
 use crate::queues::capacity::{CapacityQueue, percentages};
 use crate::queues::file as queues;
 use crate::queues::tree::QueueTree;
@@ -325,11 +326,8 @@ impl Capacity {
         self.list_leaves();
         for place in 0..self.order.leaves.len() {
             let leaf = self.order.leaves[place];
-            if !self.may_grow(leaf, kind) {
-                continue;
-            }
-            if self.launch_from(leaf, offer, kind)? {
-                return Ok(());
+            if self.may_grow(leaf, kind) && self.launch_from(leaf, offer, kind)? {
+                break;
             }
         }
         Ok(())
@@ -340,18 +338,9 @@ impl Capacity {
     fn launch_from(&self, leaf: usize, offer: &mut Offer<'_, '_>, kind: Kind) -> Result<bool, Violation> {
         let queue = &self.queues[leaf];
         for over_limit in [false, true] {
-            for job in queue.running.iter() {
-                let ready = offer.view().job(job).ready(kind) > 0;
-                if !ready || queue.is_over_limit(self.jobs[job].user, kind) != over_limit {
-                    continue;
-                }
-                let launched = match kind {
-                    Kind::Map => offer.launch_map(job, Reach::Any)?.is_some(),
-                    Kind::Reduce => offer.launch_reduce(job)?,
-                };
-                if launched {
-                    return Ok(true);
-                }
+            let may = |job: JobId, _: View<'_>| queue.is_over_limit(self.jobs[job].user, kind) == over_limit;
+            if launch_first(offer, kind, queue.running.iter(), may)?.is_some() {
+                return Ok(true);
             }
         }
         Ok(false)

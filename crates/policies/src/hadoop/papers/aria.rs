@@ -15,7 +15,7 @@ use resched_sim::{JobId, Ms, Violation};
 
 use crate::parts::by_id::ByJob;
 use crate::parts::job_times::{JobTimes, Source};
-use crate::parts::launch_first::launch_first;
+use crate::parts::launch::launch_first;
 use crate::parts::profile::{Profile, Stage};
 use crate::registry::{Parameter, PolicyInfo, Values};
 
@@ -126,8 +126,9 @@ impl Policy for Aria {
         for kind in Kind::BOTH {
             let jobs = &self.jobs;
             let within = |job: JobId, view: View<'_>| view.job(job).running(kind) < jobs[job].slots[kind.index()];
-            while launch_first(offer, kind, &self.order, within)? {}
-            while self.spare && launch_first(offer, kind, &self.order, |_, _| true)? {}
+            let order = || self.order.iter().copied();
+            while launch_first(offer, kind, order(), within)?.is_some() {}
+            while self.spare && launch_first(offer, kind, order(), |_, _| true)?.is_some() {}
         }
         Ok(())
     }

@@ -19,7 +19,7 @@ use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, View};
 use resched_sim::{JobId, NodeId, Violation};
 
 use crate::parts::by_id::ByJob;
-use crate::parts::equal_order::{equal_order, launch_maps};
+use crate::parts::equal_order::{equal_order, launch_equally};
 use crate::registry::{Parameter, PolicyInfo, Values};
 
 /// Its entry in the registry.
@@ -138,7 +138,7 @@ impl Policy for CoGrs {
 
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         self.heartbeats += 1;
-        launch_maps(offer, &mut self.order)?;
+        launch_equally(offer, Kind::Map, &mut self.order)?;
         while offer.free(Kind::Reduce) > 0 && self.launch_reduce(offer)? {}
         Ok(())
     }

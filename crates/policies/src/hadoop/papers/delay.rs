@@ -13,7 +13,7 @@ use resched_trace::model::Locality;
 
 use crate::parts::by_id::ByJob;
 use crate::parts::delay_formulas::skips_for;
-use crate::parts::equal_order::{equal_order, launch_reduces};
+use crate::parts::equal_order::{equal_order, launch_equally};
 use crate::registry::{Parameter, PolicyInfo, Values};
 
 /// Its entry in the registry.
@@ -118,7 +118,7 @@ impl Policy for Delay {
                 break;
             }
         }
-        launch_reduces(offer, &mut self.order)
+        launch_equally(offer, Kind::Reduce, &mut self.order)
     }
 }
 

@@ -14,7 +14,7 @@
 use resched_sim::hadoop::{Kind, Offer, Policy, View};
 use resched_sim::{JobId, Violation};
 
-use crate::parts::equal_order::{equal_order, launch_reduces};
+use crate::parts::equal_order::{equal_order, launch_equally};
 use crate::parts::locality_wait::{LocalityWaits, Waits};
 use crate::registry::{Parameter, PolicyInfo, Values};
 
@@ -76,7 +76,7 @@ impl Policy for DelayTime {
             }
             self.jobs.end();
         }
-        launch_reduces(offer, &mut self.order)
+        launch_equally(offer, Kind::Reduce, &mut self.order)
     }
 
     fn restless(&self, _view: View<'_>) -> bool {

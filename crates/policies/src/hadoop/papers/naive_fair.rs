@@ -7,10 +7,10 @@
 //! **Source.** Delay scheduling (EuroSys 2010), Algorithm 1. Ties: by submission, then by id. One launch a slot, then the jobs
 //! are ordered anew.
 
-use resched_sim::hadoop::{Offer, Policy};
+use resched_sim::hadoop::{Kind, Offer, Policy};
 use resched_sim::{JobId, Violation};
 
-use crate::parts::equal_order::{launch_maps, launch_reduces};
+use crate::parts::equal_order::launch_equally;
 use crate::registry::PolicyInfo;
 
 /// Its entry in the registry.
@@ -30,8 +30,10 @@ pub struct NaiveFair {
 
 impl Policy for NaiveFair {
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
-        launch_maps(offer, &mut self.order)?;
-        launch_reduces(offer, &mut self.order)
+        for kind in Kind::BOTH {
+            launch_equally(offer, kind, &mut self.order)?;
+        }
+        Ok(())
     }
 }
 

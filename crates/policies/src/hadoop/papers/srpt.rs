@@ -13,7 +13,7 @@ use resched_sim::{JobId, Ms, TaskId, Violation};
 use resched_trace::model::Outcome;
 
 use crate::parts::by_id::{ByJob, ByTask};
-use crate::parts::launch_first::launch_first;
+use crate::parts::launch::launch_first;
 use crate::registry::{Parameter, PolicyInfo, Values};
 
 /// Its entry in the registry.
@@ -90,7 +90,7 @@ impl Policy for Srpt {
         self.order.extend_from_slice(offer.view().jobs());
         self.order.sort_by_key(|&job| (self.work[job], job));
         for kind in Kind::BOTH {
-            while launch_first(offer, kind, &self.order, |_, _| true)? {}
+            while launch_first(offer, kind, self.order.iter().copied(), |_, _| true)?.is_some() {}
         }
         Ok(())
     }

@@ -15,11 +15,12 @@ mod shares;
 
 use std::cmp::Reverse;
 
-use resched_sim::hadoop::{Kind, Offer, Orders, Policy, Reach, View};
+use resched_sim::hadoop::{Kind, Offer, Orders, Policy, View};
 use resched_sim::{JobId, Ms, Violation};
 
 use crate::parts::by_id::ByJob;
 use crate::parts::fair_share::load_cap;
+use crate::parts::launch::launch_first;
 use crate::parts::pools::{ALLOCATIONS, BOOST, POOLS, Pool, Pools, Rules, SIZE_WEIGHT, UPDATE, allocations};
 use crate::queues::allocations::Allocations;
 use crate::registry::{Parameter, PolicyInfo, Values};
@@ -162,19 +163,13 @@ impl FairDeficit {
             let needy = view.job(job).running(kind) < account.minimum;
             (!needy, Reverse(account.deficit), job)
         });
-        for &job in &self.order {
-            let launched = match kind {
-                Kind::Map => offer.launch_map(job, Reach::Any)?.is_some(),
-                Kind::Reduce => offer.launch_reduce(job)?,
-            };
-            if launched {
-                let account = &mut accounts[job][kind.index()];
-                account.running += 1;
-                account.needed -= 1;
-                return Ok(true);
-            }
+        let launched = launch_first(offer, kind, self.order.iter().copied(), |_, _| true)?;
+        if let Some(job) = launched {
+            let account = &mut accounts[job][kind.index()];
+            account.running += 1;
+            account.needed -= 1;
         }
-        Ok(false)
+        Ok(launched.is_some())
     }
 }
 

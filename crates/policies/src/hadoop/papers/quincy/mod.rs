@@ -13,18 +13,16 @@
 //! kept, and only the first attempt at a map is ever killed. Reduces have no place to prefer: as naive fair sharing. Of equally cheap
 //! flows the solver takes that of the first jobs, racks and nodes, as far as its own order of search goes; it is always the same.
 
+mod draft;
 mod network;
 
-use std::collections::BTreeMap;
+use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, Policy, RunId, View};
+use resched_sim::{JobId, Ms, NodeId, TaskId, Violation};
 
-use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, Policy, RunId, RunView, View};
-use resched_sim::{JobId, Ms, NodeId, RackId, TaskId, Violation};
-use resched_trace::model::Locality;
-
-use crate::parts::equal_order::launch_reduces;
+use crate::parts::equal_order::launch_equally;
 use crate::parts::fair_share::{Claim, fair_shares};
 use crate::registry::{Parameter, PolicyInfo, Values};
-use network::{Cost, Group, Job, Machine, Problem};
+use draft::{Bounds, Costs, Draft, is_movable};
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
@@ -88,133 +86,6 @@ impl Fair {
             "most" => Fair::Most,
             "none" => Fair::None,
             _ => Fair::Both,
-        }
-    }
-}
-
-/// How many maps of a job should run.
-#[derive(Debug, Clone, Copy)]
-struct Bounds {
-    least: u32,
-    most: u32,
-}
-
-impl Bounds {
-    /// How many more, if so many run.
-    fn beyond(self, running: u32) -> Self {
-        Self { least: self.least.saturating_sub(running), most: self.most.saturating_sub(running) }
-    }
-}
-
-/// What places and waiting cost.
-#[derive(Debug, Clone, Copy)]
-struct Costs {
-    psi: f64,
-    xi: f64,
-    omega: f64,
-    split_bytes: f64,
-}
-
-impl Costs {
-    /// Of running a map that reads so many bytes so near to them.
-    fn place(&self, bytes: Option<u64>, level: Locality) -> Cost {
-        let per_gigabyte = match level {
-            Locality::Node => 0.0,
-            Locality::Rack => self.psi,
-            Locality::Off => self.xi,
-        };
-        // Thousandths: a GB is 10⁹ bytes.
-        (per_gigabyte * bytes.map_or(self.split_bytes, |bytes| bytes as f64) / 1e6) as Cost
-    }
-
-    /// Of leaving a map waiting that was submitted so long ago.
-    fn waiting(&self, time: Ms) -> Cost {
-        (self.omega * time as f64) as Cost
-    }
-}
-
-/// A problem, and what its groups stand for.
-struct Draft<'v> {
-    view: View<'v>,
-    costs: Costs,
-    problem: Problem,
-    /// The place of each node among the problem's machines.
-    machine_of: Vec<Option<usize>>,
-    /// The waiting maps of each group; none if it is a running one.
-    waiting: Vec<Vec<TaskId>>,
-    /// The group and the machine of each running map.
-    running: Vec<(usize, usize, RunId)>,
-}
-
-impl<'v> Draft<'v> {
-    /// The machines with slots to give, as `slots` counts them.
-    fn new(view: View<'v>, costs: Costs, slots: impl Fn(NodeId) -> u32) -> Self {
-        let mut machine_of = vec![None; view.node_count()];
-        let mut machines = Vec::new();
-        for node in view.nodes() {
-            let slots = slots(node);
-            if slots > 0 && view.is_live(node) {
-                machine_of[node.index()] = Some(machines.len());
-                machines.push(Machine { node, rack: view.rack(node).index(), slots });
-            }
-        }
-        let problem = Problem { machines, racks: view.rack_count(), ..Problem::default() };
-        Self { view, costs, problem, machine_of, waiting: Vec::new(), running: Vec::new() }
-    }
-
-    /// Adds a job with its waiting maps.
-    fn add_job(&mut self, job: JobId, Bounds { least, most }: Bounds) {
-        let number = self.problem.jobs.len();
-        let waiting = self.costs.waiting(self.view.now() - self.view.job(job).submit());
-        self.problem.jobs.push(Job { least, most, waiting });
-        let mut groups: BTreeMap<Group, Vec<TaskId>> = BTreeMap::new();
-        for task in self.view.waiting_maps(job) {
-            groups.entry(self.group(number, task)).or_default().push(task);
-        }
-        for (group, tasks) in groups {
-            self.problem.groups.push((group, tasks.len() as u32));
-            self.waiting.push(tasks);
-        }
-    }
-
-    /// Adds the running maps of the job that was added last. Each stays for less the longer it has run, and at equal cost.
-    fn add_running(&mut self, job: JobId) {
-        let number = self.problem.jobs.len() - 1;
-        let mut runs: Vec<_> = self.view.runs(job, Kind::Map).filter(is_movable).collect();
-        runs.sort_unstable_by_key(|run| (run.task, run.attempt));
-        for run in runs {
-            let Some(machine) = self.machine_of[run.node.index()] else { continue };
-            let mut group = self.group(number, run.task);
-            let level = if self.view.replicas(run.task).is_empty() { Locality::Node } else { run.level };
-            let moved = self.costs.place(self.view.input_bytes(run.task), level);
-            group.machines.retain(|&(other, _)| other != machine);
-            group.machines.push((machine, moved - Cost::from(self.view.now() - run.assigned) - 1));
-            self.running.push((self.problem.groups.len(), machine, run.id));
-            self.problem.groups.push((group, 1));
-            self.waiting.push(Vec::new());
-        }
-    }
-
-    /// The group of a map.
-    fn group(&self, job: usize, task: TaskId) -> Group {
-        let (view, bytes) = (self.view, self.view.input_bytes(task));
-        let replicas = view.replicas(task);
-        let mut racks: Vec<RackId> = replicas.iter().map(|&node| view.rack(node)).collect();
-        racks.sort_unstable();
-        racks.dedup();
-        let worst = match racks.len() {
-            0 => Locality::Node,
-            known if known == view.rack_count() => Locality::Rack,
-            _ => Locality::Off,
-        };
-        let mut machines: Vec<(usize, Cost)> =
-            replicas.iter().filter_map(|node| Some((self.machine_of[node.index()]?, 0))).collect();
-        machines.sort_unstable();
-        Group {
-            job,
-            machines,
-            racks: racks.iter().map(|rack| (rack.index(), self.costs.place(bytes, Locality::Rack))).collect(),
-            anywhere: self.costs.place(bytes, worst),
         }
     }
 }
@@ -298,11 +169,6 @@ impl Quincy {
     }
 }
 
-/// Whether a running map may be killed to run elsewhere or later.
-fn is_movable(run: &RunView) -> bool {
-    run.attempt == 0 && !run.dying
-}
-
 impl Policy for Quincy {
     fn job_submitted(&mut self, _job: JobId, _view: View<'_>) {
         self.solved = None;
@@ -345,7 +211,7 @@ impl Policy for Quincy {
                 offer.launch(task)?;
             }
         }
-        launch_reduces(offer, &mut self.order)
+        launch_equally(offer, Kind::Reduce, &mut self.order)
     }
 }
 

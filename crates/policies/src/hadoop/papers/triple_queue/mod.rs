@@ -25,16 +25,21 @@
 //! - Defect-modify compares the mean time of the maps that the IO queue started since the newest job entered the CPU queue with
 //!   that of its last `mtct_window` maps before; it wants half a window of new ones.
 
-use std::collections::VecDeque;
+mod defect;
+mod samples;
+mod slots;
 
 use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, Reach, View};
-use resched_sim::{JobId, Ms, NodeId, Violation};
+use resched_sim::{JobId, NodeId, Violation};
 use resched_trace::model::Outcome;
 
 use crate::parts::by_id::ByJob;
 use crate::parts::job_queue::JobQueue;
-use crate::parts::predict::{Class, MapLoad, classify, shuffle_in};
+use crate::parts::predict::{Class, classify};
 use crate::registry::{Parameter, PolicyInfo, Values};
+use defect::{Watch, map_time};
+use samples::Samples;
+use slots::Quotas;
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
@@ -96,8 +101,6 @@ const IO_SLOTS: &str = "map slots of each node for the IO queue; 0: what cpu_slo
 const MIB: f64 = 1_048_576.0;
 /// What a map reads if nobody knows, MiB: a block.
 const USUAL_SPLIT: f64 = 64.0;
-/// The shortest automatic window of defect-modify, maps.
-const SHORTEST_WINDOW: usize = 10;
 
 /// The policy.
 #[derive(Debug)]
@@ -108,11 +111,7 @@ pub struct TripleQueue {
     jobs: ByJob<JobState>,
     /// Tasks on the node that calls, by [`Queue`] and kind.
     running: [[u32; 2]; 3],
-    /// Times of the maps that the IO queue finished last, the latest at the back, ms.
-    io_maps: VecDeque<Ms>,
-    /// How many of them are kept; 0: not fixed yet.
-    window: usize,
-    newcomer: Option<Newcomer>,
+    watch: Watch,
 }
 
 /// The values of its parameters.
@@ -122,7 +121,6 @@ struct Settings {
     disk_rate: f64,
     samples_per_node: u32,
     min_samples: f64,
-    defect_threshold: f64,
     /// By kind.
     quotas: [Quotas; 2],
     sway: Sway,
@@ -142,27 +140,6 @@ enum Queue {
     Wait,
     Cpu,
     Io,
-}
-
-/// The slots of a kind that the queues have on each node, as far as they are set.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Quotas {
-    cpu: Option<u32>,
-    io: Option<u32>,
-}
-
-impl Quotas {
-    /// Those of the CPU and of the IO queue on a node with so many slots.
-    fn of(self, slots: u32) -> [u32; 2] {
-        let cpu = match (self.cpu, self.io) {
-            (Some(cpu), _) => cpu.min(slots),
-            (None, Some(io)) => slots.saturating_sub(io),
-            (None, None) => slots.div_ceil(2),
-        };
-        let left = slots - cpu;
-        let io = self.io.map_or(left, |io| io.min(left));
-        [cpu.max(1), io.max(1)]
-    }
 }
 
 /// What is known of a job.
@@ -188,114 +165,6 @@ enum Nature {
     Known(Class),
 }
 
-/// The samples of a job.
-#[derive(Debug, Default)]
-struct Samples {
-    /// By node; made with the first sample.
-    nodes: Vec<NodeSamples>,
-    /// Nodes that have a sample.
-    sampled: u32,
-    /// Nodes that have finished one.
-    finished: u32,
-    maps: f64,
-    /// Sums over the finished maps, MiB and ms.
-    input: f64,
-    output: f64,
-    time: f64,
-}
-
-#[derive(Debug, Clone, Copy, Default)]
-struct NodeSamples {
-    running: u32,
-    finished: u32,
-}
-
-impl Samples {
-    fn taken_on(&self, node: NodeId) -> u32 {
-        self.nodes.get(node.index()).map_or(0, |own| own.running + own.finished)
-    }
-
-    fn launched(&mut self, node: NodeId, nodes: usize) {
-        self.change(node, nodes, |own| own.running += 1);
-    }
-
-    fn succeeded(&mut self, node: NodeId, nodes: usize, [input, output]: [f64; 2], time: Ms) {
-        self.change(node, nodes, |own| {
-            own.running = own.running.saturating_sub(1);
-            own.finished += 1;
-        });
-        self.maps += 1.0;
-        self.input += input;
-        self.output += output;
-        self.time += time as f64;
-    }
-
-    /// An attempt runs no more. It may be one that was not launched as a sample, but as the backup of one.
-    fn lost(&mut self, node: NodeId, nodes: usize) {
-        self.change(node, nodes, |own| own.running = own.running.saturating_sub(1));
-    }
-
-    fn change(&mut self, node: NodeId, nodes: usize, change: impl FnOnce(&mut NodeSamples)) {
-        self.nodes.resize(nodes, NodeSamples::default());
-        let own = &mut self.nodes[node.index()];
-        let counts = |own: &NodeSamples| [own.running + own.finished > 0, own.finished > 0].map(u32::from);
-        let before = counts(own);
-        change(own);
-        let after = counts(own);
-        self.sampled = self.sampled + after[0] - before[0];
-        self.finished = self.finished + after[1] - before[1];
-    }
-
-    /// Whether such a share of the sampled nodes has finished a sample.
-    fn suffice(&self, share: f64) -> bool {
-        self.sampled > 0 && f64::from(self.finished) >= share * f64::from(self.sampled)
-    }
-
-    /// The mean map of a job with so many reduces, spread evenly over so many nodes.
-    fn mean_map(&self, reduces: u32, nodes: usize) -> MapLoad {
-        let (reduces, nodes) = (f64::from(reduces), nodes as f64);
-        let output = self.output / self.maps;
-        let shuffle_out = if reduces > 0.0 { output } else { 0.0 };
-        MapLoad {
-            input: self.input / self.maps,
-            output,
-            shuffle_out,
-            shuffle_in: shuffle_in(reduces / nodes, reduces, shuffle_out, nodes),
-            time: self.time / self.maps / 1_000.0,
-        }
-    }
-}
-
-/// The job that entered the CPU queue last, under watch.
-#[derive(Debug)]
-struct Newcomer {
-    job: JobId,
-    /// When it entered, ms.
-    since: Ms,
-    /// Mean time of the maps of the IO queue before, ms.
-    before: f64,
-    /// Number and total time of those that were started since and have ended, ms.
-    maps: usize,
-    time: f64,
-}
-
-impl Newcomer {
-    fn see(&mut self, time: Ms) {
-        self.maps += 1;
-        self.time += time as f64;
-    }
-
-    /// Whether maps of the IO queue take `threshold` times as long since it came, as at least half a window of them shows.
-    fn disturbs(&self, threshold: f64, window: usize) -> bool {
-        2 * self.maps >= window && self.time / self.maps as f64 >= threshold * self.before
-    }
-}
-
-/// How long a map took, ms; one of no length counts as one of the shortest.
-fn map_time(ended: &AttemptEnd) -> Ms {
-    ended.finish.saturating_sub(ended.start).max(1)
-}
-
 impl TripleQueue {
     fn new(values: &Values) -> Self {
         let set = |key: &str| u32::try_from(values.integer(key)).ok().filter(|&value| value > 0);
@@ -304,7 +173,6 @@ impl TripleQueue {
             disk_rate: values.number("dior_mb_s"),
             samples_per_node: values.integer("sample_per_tracker") as u32,
             min_samples: values.number("min_samples"),
-            defect_threshold: values.number("defect_threshold"),
             quotas: [
                 Quotas { cpu: set("cpu_slots"), io: set("io_slots") },
                 Quotas { cpu: set("cpu_reduce_slots"), io: set("io_reduce_slots") },
@@ -320,9 +188,7 @@ impl TripleQueue {
             queues: Default::default(),
             jobs: ByJob::default(),
             running: Default::default(),
-            io_maps: VecDeque::new(),
-            window: values.integer("mtct_window") as usize,
-            newcomer: None,
+            watch: Watch::new(values.number("defect_threshold"), values.integer("mtct_window") as usize),
         }
     }
 
@@ -338,7 +204,7 @@ impl TripleQueue {
         self.queues[queue as usize].insert(job, view);
         self.jobs[job].queue = Some(queue);
         if queue == Queue::Cpu {
-            self.watch(job, view.now());
+            self.watch.begin(job, view.now());
         }
     }
 
@@ -346,7 +212,7 @@ impl TripleQueue {
         if let Some(queue) = self.jobs[job].queue.take() {
             self.queues[queue as usize].remove(job);
         }
-        self.newcomer.take_if(|newcomer| newcomer.job == job);
+        self.watch.end(job);
     }
 
     /// While neither queue holds a job, the first that waits runs, of whatever class it may be (Fig. 3).
@@ -382,9 +248,9 @@ impl TripleQueue {
         if ended.outcome == Outcome::Success {
             let input = view.input_bytes(ended.task).map_or(USUAL_SPLIT, |bytes| bytes as f64 / MIB);
             let output = ended.output_bytes.map_or(input, |bytes| bytes as f64 / MIB);
-            samples.succeeded(ended.node, view.node_count(), [input, output], map_time(ended));
+            samples.succeeded(ended.node, [input, output], map_time(ended));
         } else {
-            samples.lost(ended.node, view.node_count());
+            samples.lost(ended.node);
         }
         if samples.suffice(self.settings.min_samples) {
             let nodes = view.live_nodes().max(1);
@@ -392,39 +258,6 @@ impl TripleQueue {
             let maps_at_once = f64::from(view.slots(Kind::Map)) / nodes as f64;
             let maps_at_once = self.settings.maps_at_once.unwrap_or(maps_at_once);
             self.settle(ended.job, classify(maps_at_once, self.settings.disk_rate, &map), view);
-        }
-    }
-
-    // Defect-modify.
-
-    /// A job has entered the CPU queue. Without a map of the IO queue there is nothing that it could slow down.
-    fn watch(&mut self, job: JobId, now: Ms) {
-        let time: f64 = self.io_maps.iter().map(|&time| time as f64).sum();
-        let maps = self.io_maps.len();
-        let newcomer = || Newcomer { job, since: now, before: time / maps as f64, maps: 0, time: 0.0 };
-        self.newcomer = (maps > 0).then(newcomer);
-    }
-
-    /// A map of the IO queue has done its work.
-    fn io_map_ended(&mut self, ended: &AttemptEnd, view: View<'_>) {
-        let time = map_time(ended);
-        if self.io_maps.len() == self.window {
-            self.io_maps.pop_front();
-        }
-        self.io_maps.push_back(time);
-        let Some(newcomer) = self.newcomer.as_mut().filter(|newcomer| ended.start >= newcomer.since) else { return };
-        newcomer.see(time);
-        if newcomer.disturbs(self.settings.defect_threshold, self.window) {
-            let job = newcomer.job;
-            self.settle(job, Class::Io, view);
-        }
-    }
-
-    /// The window, where it follows from the cluster.
-    fn fix_window(&mut self, view: View<'_>) {
-        if self.window == 0 {
-            let slots = |node| self.settings.quotas[Kind::Map.index()].of(view.node_slots(node, Kind::Map))[1] as usize;
-            self.window = view.nodes().map(slots).sum::<usize>().max(SHORTEST_WINDOW);
         }
     }
 
@@ -477,7 +310,7 @@ impl TripleQueue {
         if launched {
             self.count_task(job, Kind::Map);
             if let Nature::Unknown(samples) = &mut self.jobs[job].nature {
-                samples.launched(offer.node(), offer.view().node_count());
+                samples.launched(offer.node());
             }
         }
         Ok(launched)
@@ -507,7 +340,8 @@ impl TripleQueue {
 
 impl Policy for TripleQueue {
     fn job_submitted(&mut self, job: JobId, view: View<'_>) {
-        self.fix_window(view);
+        let io_slots = |node| self.settings.quotas[Kind::Map.index()].of(view.node_slots(node, Kind::Map))[1] as usize;
+        self.watch.fix_window(|| view.nodes().map(io_slots).sum());
         if view.job(job).desired(Kind::Map) == 0 {
             self.settle(job, Class::Cpu, view);
         } else {
@@ -524,7 +358,9 @@ impl Policy for TripleQueue {
     fn task_finished(&mut self, ended: &AttemptEnd, view: View<'_>) {
         if ended.kind == Kind::Map {
             if self.jobs[ended.job].queue == Some(Queue::Io) && ended.outcome == Outcome::Success {
-                self.io_map_ended(ended, view);
+                if let Some(job) = self.watch.io_map_ended(ended) {
+                    self.settle(job, Class::Io, view);
+                }
             }
             self.sample_ended(ended, view);
         }
@@ -546,7 +382,6 @@ impl Policy for TripleQueue {
 
 #[cfg(test)]
 mod tests {
-    use super::Quotas;
     use crate::testing::{JobSpec, Launch, MapSpec, Scenario, job, map};
     use resched_trace::model::Priority;
 
@@ -581,18 +416,6 @@ mod tests {
     fn maps(launches: &[Launch], job: &str, from: f64, to: f64) -> Vec<(f64, usize)> {
         let own = launches.iter().filter(|launch| launch.job == job && launch.task.contains("_m_"));
         own.map(|launch| (launch.at as f64 / 1_000.0, launch.node)).filter(|&(at, _)| at >= from && at <= to).collect()
-    }
-
-    #[test]
-    fn b8_slots_of_the_queues() {
-        let of = |cpu, io, slots| Quotas { cpu, io }.of(slots);
-        assert_eq!(of(None, None, 8), [4, 4]);
-        assert_eq!(of(None, None, 3), [2, 1]);
-        assert_eq!(of(None, None, 1), [1, 1], "whoever comes first");
-        assert_eq!(of(Some(6), None, 8), [6, 2]);
-        assert_eq!(of(None, Some(6), 8), [2, 6]);
-        assert_eq!(of(Some(2), Some(3), 8), [2, 3]);
-        assert_eq!(of(Some(6), Some(6), 8), [6, 2], "no more than there are");
     }
 
     #[test]

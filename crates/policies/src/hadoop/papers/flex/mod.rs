@@ -13,7 +13,7 @@
 //! `lateness` and `tardy` make an oracle of FLEX, as `profile=logged` does. While nothing is known of their times, jobs
 //! go by the number of their tasks; those of equal rank by submission, then by id.
 
-use std::collections::BinaryHeap;
+mod metric;
 
 use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, View};
 use resched_sim::{JobId, Ms, NodeId, TaskId, Violation};
@@ -21,9 +21,10 @@ use resched_sim::{JobId, Ms, NodeId, TaskId, Violation};
 use crate::parts::by_id::ByJob;
 use crate::parts::fair_share::priority_weight;
 use crate::parts::job_times::{JobTimes, Source};
-use crate::parts::launch_first::{can_launch, launch_first};
+use crate::parts::launch::{can_launch, launch_first};
 use crate::parts::profile::Profile;
 use crate::registry::{Parameter, PolicyInfo, Values};
+use metric::{Metric, Ranked};
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
@@ -75,88 +76,10 @@ pub struct Flex {
     stale: bool,
 }
 
-/// What is kept low.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Metric {
-    Mean,
-    Weighted,
-    Stretch,
-    Lateness,
-    Tardy,
-    Makespan,
-}
-
 #[derive(Debug, Clone, Copy, Default)]
 struct Job {
     deadline: Ms,
     target: [u32; 2],
-}
-
-/// A job as its metric sees it.
-#[derive(Debug, Clone, Copy)]
-struct Ranked {
-    job: JobId,
-    /// All that is left, one task after the other, ms.
-    work: f64,
-    /// How long that takes alone on the cluster, ms.
-    length: f64,
-    weight: f64,
-    deadline: Ms,
-}
-
-impl Metric {
-    fn named(name: &str) -> Self {
-        match name {
-            "weighted" => Metric::Weighted,
-            "stretch" => Metric::Stretch,
-            "lateness" => Metric::Lateness,
-            "tardy" => Metric::Tardy,
-            "makespan" => Metric::Makespan,
-            _ => Metric::Mean,
-        }
-    }
-
-    fn needs_deadlines(self) -> bool {
-        matches!(self, Metric::Lateness | Metric::Tardy)
-    }
-
-    /// Puts jobs, given by submission, in the order of the metric.
-    fn sort(self, jobs: &mut [Ranked], now: Ms) {
-        match self {
-            Metric::Mean => jobs.sort_by(|a, b| a.work.total_cmp(&b.work)),
-            Metric::Weighted | Metric::Stretch => {
-                jobs.sort_by(|a, b| (a.work / a.weight).total_cmp(&(b.work / b.weight)));
-            }
-            Metric::Lateness => jobs.sort_by_key(|job| job.deadline),
-            Metric::Tardy => {
-                jobs.sort_by_key(|job| job.deadline);
-                late_last(jobs, now);
-            }
-            Metric::Makespan => {}
-        }
-    }
-}
-
-/// Moore and Hodgson's rule: of jobs by deadline, whenever one would be late if they ran one after the other from `now`, the longest so
-/// far is given up and comes last. It leaves the fewest late jobs.
-fn late_last(jobs: &mut [Ranked], now: Ms) {
-    let mut clock = now as f64;
-    let mut kept: BinaryHeap<(Ms, usize)> = BinaryHeap::new();
-    for (place, job) in jobs.iter().enumerate() {
-        clock += job.length;
-        kept.push((job.length as Ms, place));
-        if clock > job.deadline as f64 {
-            let longest = kept.pop().map_or(place, |(_, longest)| longest);
-            clock -= jobs[longest].length;
-        }
-    }
-    let mut late = vec![true; jobs.len()];
-    kept.into_iter().for_each(|(_, place)| late[place] = false);
-    let mut order: Vec<(bool, Ranked)> = late.into_iter().zip(jobs.iter().copied()).collect();
-    order.sort_by_key(|&(late, _)| late);
-    for (place, (_, job)) in jobs.iter_mut().zip(order) {
-        *place = job;
-    }
 }
 
 /// The slots of each job by layers: the minimums in order while there are slots, then in order up to the maximums. `demands` are the
@@ -272,7 +195,7 @@ impl Policy for Flex {
                     |job: JobId| i64::from(jobs[job].target[kind.index()]) - i64::from(view.job(job).running(kind));
                 self.asked.clone_from(&self.order);
                 self.asked.sort_by_key(|&job| -missing(job).max(0));
-                if !launch_first(offer, kind, &self.asked, |_, _| true)? {
+                if launch_first(offer, kind, self.asked.iter().copied(), |_, _| true)?.is_none() {
                     break;
                 }
             }
@@ -284,9 +207,7 @@ impl Policy for Flex {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{Launch, Scenario, job, map, some_job};
-    use proptest::prelude::*;
-    use proptest::test_runner::{Config, RngSeed};
+    use crate::testing::{Launch, Scenario, job, map};
 
     #[test]
     fn b13_w_layers_of_ten_slots() {
@@ -337,59 +258,6 @@ mod tests {
     fn minimum_and_maximum_must_agree() {
         let error = crate::PolicySpec::parse("flex:min_slots=3,max_slots=2").err();
         assert!(error.is_some_and(|error| error.contains("min_slots (3) is more than max_slots (2)")));
-    }
-
-    /// What the metric sums up if jobs run in this order, one after the other.
-    fn cost(metric: Metric, jobs: &[Ranked]) -> f64 {
-        let mut clock = 0.0;
-        let ends = jobs.iter().map(|job| {
-            clock += job.length;
-            (clock, job)
-        });
-        match metric {
-            Metric::Mean => ends.map(|(end, _)| end).sum(),
-            Metric::Weighted | Metric::Stretch => ends.map(|(end, job)| job.weight * end).sum(),
-            Metric::Lateness => ends.map(|(end, job)| end - job.deadline as f64).fold(f64::NEG_INFINITY, f64::max),
-            Metric::Tardy => ends.filter(|(end, job)| *end > job.deadline as f64).count() as f64,
-            Metric::Makespan => ends.map(|(end, _)| end).fold(0.0, f64::max),
-        }
-    }
-
-    /// The least cost over all orders of `jobs` after those of `first`.
-    fn least(metric: Metric, first: &mut Vec<Ranked>, jobs: &[Ranked]) -> f64 {
-        if jobs.is_empty() {
-            return cost(metric, first);
-        }
-        let mut best = f64::INFINITY;
-        for place in 0..jobs.len() {
-            let mut others = jobs.to_vec();
-            first.push(others.remove(place));
-            best = best.min(least(metric, first, &others));
-            first.pop();
-        }
-        best
-    }
-
-    proptest! {
-        #![proptest_config(Config { cases: 300, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..Config::default() })]
-
-        #[test]
-        fn no_order_is_better_for_the_metric(
-            jobs in prop::collection::vec((1..=20_u32, 1..=4_u32, 1..=60_i64), 1..=5)
-        ) {
-            let ranked = |&(length, weight, deadline): &(u32, u32, Ms)| {
-                let (length, weight) = (f64::from(length), f64::from(weight));
-                Ranked { job: some_job(), work: length, length, weight, deadline }
-            };
-            let jobs: Vec<Ranked> = jobs.iter().map(ranked).collect();
-            use Metric::{Lateness, Makespan, Mean, Stretch, Tardy, Weighted};
-            for metric in [Mean, Weighted, Stretch, Lateness, Tardy, Makespan] {
-                let mut sorted = jobs.clone();
-                metric.sort(&mut sorted, 0);
-                let (cost, least) = (cost(metric, &sorted), least(metric, &mut Vec::new(), &jobs));
-                prop_assert!(cost <= least + 1e-9, "{metric:?}: {cost} and not {least} in {jobs:?}");
-            }
-        }
     }
 
     #[test]

@@ -1,0 +1,83 @@
+//! Who shares the machines, and what a file says they may claim.
+
+use std::collections::BTreeMap;
+
+use resched_sim::batch::Job;
+use serde::Deserialize;
+
+use crate::queues::toml;
+
+/// Who shares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum By {
+    User,
+    Queue,
+    Group,
+    Job,
+    Priority,
+    Class,
+}
+
+impl By {
+    /// The words of the parameter.
+    pub(super) fn named(word: &str) -> Self {
+        match word {
+            "queue" => Self::Queue,
+            "group" => Self::Group,
+            "job" => Self::Job,
+            "priority" => Self::Priority,
+            "class" => Self::Class,
+            _ => Self::User,
+        }
+    }
+
+    /// The name of a job's party.
+    pub(super) fn name(self, job: &Job) -> String {
+        match self {
+            Self::User => job.user.clone(),
+            Self::Queue => job.queue.clone(),
+            Self::Group => job.group.clone(),
+            Self::Job => job.id.clone(),
+            Self::Priority => job.priority.to_string(),
+            Self::Class => job.scheduling_class.map(|class| class.to_string()).unwrap_or_default(),
+        }
+    }
+}
+
+/// What a file says of a party.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(super) struct Claim {
+    /// Of two, one with double the weight gets double the part.
+    pub(super) weight: f64,
+    /// The largest share of the machines that it may have.
+    pub(super) max: f64,
+}
+
+impl Default for Claim {
+    fn default() -> Self {
+        Self { weight: 1.0, max: 1.0 }
+    }
+}
+
+/// Reads the file of claims; without one, all have the same.
+pub(super) fn read_claims(path: &str) -> Result<BTreeMap<String, Claim>, String> {
+    if path.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    toml::read(path, "weights", parse_claims)
+}
+
+fn parse_claims(text: &str) -> Result<BTreeMap<String, Claim>, String> {
+    let claims: BTreeMap<String, Claim> = toml::parse(text)?;
+    for (name, claim) in &claims {
+        let Claim { weight, max } = claim;
+        if !(1e-6..=1e6).contains(weight) {
+            return Err(format!("`{name}`: weight: expected a number from 0.000001 to 1000000, found {weight}"));
+        }
+        if !(0.0..=1.0).contains(max) {
+            return Err(format!("`{name}`: max: expected a share from 0 to 1, found {max}"));
+        }
+    }
+    Ok(claims)
+}
