@@ -9,8 +9,8 @@ use resched_trace::synthesise::host_name;
 use super::log::Log;
 use crate::cluster_file::Placement;
 use crate::ids::{Ms, NodeId};
-use crate::tables::{LONGEST, Skipped};
 use crate::resources::Resources;
+use crate::tables::{LONGEST, Skipped};
 use crate::{ClusterConfig, Error};
 
 /// What a machine of a trace offers whose amounts are shares of the largest machine, where the trace does not say: as the

@@ -8,8 +8,8 @@ use resched_trace::model::Outcome;
 use super::order::Order;
 use crate::Error;
 use crate::ids::{JobId, Ms, TaskId, natural};
-use crate::tables::{LONGEST, Skipped};
 use crate::resources::Resources;
+use crate::tables::{LONGEST, Skipped};
 
 /// A logged try at a task: how it ended after which time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

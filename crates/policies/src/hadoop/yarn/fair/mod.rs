@@ -529,8 +529,7 @@ impl Policy for YarnFair {
     fn task_started(&mut self, started: &RunView, view: View<'_>) {
         // Backups are launched beside the policy.
         if started.backup {
-            let (queue, size) =
-                (self.apps[view.job_of(started.task)].queue, view.yarn().demand(Ask::of(started.kind)));
+            let (queue, size) = (self.apps[view.job_of(started.task)].queue, view.yarn().demand(Ask::of(started.kind)));
             self.change_used(queue, |used| used.plus(size));
         }
     }
