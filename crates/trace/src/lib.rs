@@ -14,6 +14,7 @@
 //! * [`history_writer`] writes jobs back as Hadoop text history, for the bundled sample.
 //! * [`records`] reads a trace back job by job; [`export`] writes it in the formats of other tools.
 //! * [`anonymise`] gives a trace other names, [`scale`] makes it smaller or denser.
+//! * [`reference`](mod@reference) declares what users write and read, and makes pages of it.
 //! * [`draws`] gives random numbers that depend on (seed, purpose, entity) only.
 //!
 //! This crate knows nothing of schedulers, prints nothing and never exits.
@@ -27,6 +28,7 @@ pub mod history_writer;
 pub mod ingest;
 pub mod model;
 pub mod records;
+pub mod reference;
 pub mod run;
 pub mod scale;
 pub mod store;

@@ -1,71 +1,48 @@
 //! `[containers]`: the containers of YARN, their sizes, limits and heartbeats.
 
-use serde::{Deserialize, Serialize};
+use resched_trace::{choices, keys};
 
+use super::DAY;
 use crate::ids::Ms;
 
-/// The containers of a cluster under YARN (policies A.9).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Containers {
-    /// Memory that a node offers, MB, where the trace does not say.
-    pub memory_mb: u32,
-    /// Virtual cores that a node offers, where the trace does not say.
-    pub vcores: u32,
-    /// The container of an application master.
-    pub am: Size,
-    /// The container of a map.
-    pub map: Size,
-    /// The container of a reduce.
-    pub reduce: Size,
-    /// The smallest container; others are rounded up to a multiple of it.
-    pub minimum: Size,
-    /// The largest container.
-    pub maximum: Size,
-    /// Which resources decide whether a container fits.
-    pub calculator: Calculator,
-    /// Time between two heartbeats of a node, ms. Their start, phase and jitter are those of `[heartbeat]`; a jitter of half of this
-    /// time or more is cut to less.
-    pub node_heartbeat: Ms,
-    /// Time between two heartbeats of an application master, ms.
-    pub am_heartbeat: Ms,
-    /// Once none of a job's waiting maps has been given a container for so long, its master stops reduces for them, whatever room
-    /// it is told there is, ms (Hadoop since 2.7.3: MAPREDUCE-6302).
-    pub hanging_maps: Ms,
-}
-
-impl Default for Containers {
-    fn default() -> Self {
-        let size = |memory_mb| Size { memory_mb, vcores: 1 };
-        Self {
-            memory_mb: 8192,
-            vcores: 8,
-            am: size(1536),
-            map: size(1024),
-            reduce: size(1024),
-            minimum: size(1024),
-            maximum: Size { memory_mb: 8192, vcores: 4 },
-            calculator: Calculator::Memory,
-            node_heartbeat: 1000,
-            am_heartbeat: 1000,
-            hanging_maps: 300_000,
-        }
+keys! {
+    /// What the machines offer and how they are shared under YARN, for the policies that schedule containers.
+    pub struct Containers: Default {
+        /// The memory that a node offers, where the trace does not say.
+        memory_mb: u32 = 8192, unit "MB";
+        /// The virtual cores that a node offers, where the trace does not say.
+        vcores: u32 = 8, unit "vcores";
+        /// The container of an application master.
+        am: Size = Size { memory_mb: 1536, vcores: 1 }, rule "up to `maximum`";
+        /// The container of a map.
+        map: Size = Size { memory_mb: 1024, vcores: 1 }, rule "up to `maximum`";
+        /// The container of a reduce.
+        reduce: Size = Size { memory_mb: 1024, vcores: 1 }, rule "up to `maximum`";
+        /// The smallest container. The others are rounded up to a multiple of it.
+        minimum: Size = Size { memory_mb: 1024, vcores: 1 };
+        /// The largest container.
+        maximum: Size = Size { memory_mb: 8192, vcores: 4 };
+        /// Which resources decide whether a container fits.
+        calculator: Calculator = Calculator::Memory;
+        /// The time between two heartbeats of a node. Their start, phase and jitter are those of `[heartbeat]`; a jitter of half
+        /// of this time or more is cut to less.
+        node_heartbeat: Ms = 1000, unit "ms", range 1..=DAY;
+        /// The time between two heartbeats of an application master.
+        am_heartbeat: Ms = 1000, unit "ms", range 1..=DAY;
+        /// How long the waiting maps of a job may go without a new container. Then its master stops reduces to make room for
+        /// them, whatever room it is told there is (Hadoop since 2.7.3: MAPREDUCE-6302).
+        hanging_maps: Ms = 300_000, unit "ms", range 1..=DAY;
     }
 }
 
-/// The size of a container.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Size {
-    /// Memory, MB.
-    pub memory_mb: u32,
-    /// Virtual cores.
-    #[serde(default = "one")]
-    pub vcores: u32,
-}
-
-fn one() -> u32 {
-    1
+keys! {
+    /// The size of a container.
+    pub struct Size: Copy + Eq {
+        /// Its memory.
+        memory_mb: u32, unit "MB", rule "above 0";
+        /// Its virtual cores.
+        vcores: u32 = 1, unit "vcores", rule "above 0";
+    }
 }
 
 impl Size {
@@ -80,18 +57,18 @@ impl Size {
     }
 }
 
-/// Which resources decide whether a container fits on a node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Calculator {
-    /// Memory alone, as YARN does unless told otherwise: vcores are neither counted nor checked.
-    Memory,
-    /// Memory and vcores.
-    Dominant,
+choices! {
+    /// Which resources decide whether a container fits on a node.
+    pub enum Calculator {
+        /// Memory alone, as YARN does by default. Virtual cores are neither counted nor checked.
+        Memory = "memory",
+        /// Memory and virtual cores.
+        Dominant = "dominant",
+    }
 }
 
 impl Containers {
-    /// What is wrong with the numbers, if anything.
+    /// What is wrong with keys that depend on each other, if anything.
     pub(super) fn check(&self) -> Result<(), String> {
         let positive = |name: &str, size: Size| {
             if size.memory_mb > 0 && size.vcores > 0 {
@@ -111,16 +88,6 @@ impl Containers {
                      and {vcores} vcores after rounding up to containers.minimum",
                     most.memory_mb, most.vcores
                 ));
-            }
-        }
-        let times = [
-            ("node_heartbeat", self.node_heartbeat),
-            ("am_heartbeat", self.am_heartbeat),
-            ("hanging_maps", self.hanging_maps),
-        ];
-        for (name, beat) in times {
-            if !(1..=86_400_000).contains(&beat) {
-                return Err(format!("containers.{name}: expected a number from 1 to 86400000, found {beat}"));
             }
         }
         Ok(())

@@ -2,60 +2,58 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use resched_trace::{choices, keys};
 
+use super::DAY;
 use crate::ids::Ms;
 
-/// How long tasks take (policies A.5, A.6).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Cost {
-    /// By how much a map takes longer on a node with its split, in such a rack, elsewhere.
-    pub locality: [f64; 3],
-    /// How a reduce gets its input.
-    pub reduce: ReduceModel,
-    /// Bytes per second that a reduce fetches; only for the fluid model.
-    pub shuffle_rate: f64,
-    /// Nodes on which everything takes longer, drawn from the seed.
-    pub slow_nodes: Slow,
-    /// By how much everything takes longer on nodes that are known to be slow (or less than 1: fast), by host name. What such a
-    /// host logged in the trace holds its factor already and is divided by it.
-    pub host_factors: BTreeMap<String, f64>,
-    /// Attempts that take longer than their tasks should, drawn from the seed.
-    pub stragglers: Slow,
-    /// How long another attempt at a running task takes.
-    pub backup: Backup,
-    /// What the tasks of a node share (model `contention`); without it they do not hinder each other (model `logged`).
-    pub contention: Option<Contention>,
+keys! {
+    /// How long tasks take.
+    pub struct Cost: Default {
+        /// How many times as long a map takes on a node that holds its split, in the rack of such a node, and elsewhere.
+        locality: [f64; 3] = [1.0, 1.5, 3.0], range 1e-3..=1e3;
+        /// How a reduce gets its input.
+        reduce: ReduceModel = ReduceModel::R1;
+        /// How fast a reduce fetches its input, for `reduce = "r2"` without `[cost.contention]`.
+        shuffle_rate: f64 = 10e6, unit "bytes/s", range 1.0..=1e15;
+        /// Nodes on which everything takes longer, drawn from the seed.
+        slow_nodes: Slow = Slow::NONE;
+        /// How many times as long everything takes on the hosts that you name (below 1: faster). If such a host is in the trace,
+        /// what it logged already contains the factor and is divided by it.
+        host_factors: BTreeMap<String, f64> = BTreeMap::new(), range 1e-3..=1e3;
+        /// Attempts that take longer than their tasks should, drawn from the seed.
+        stragglers: Slow = Slow::NONE;
+        /// How long a further attempt at a running task takes. A log does not show whether an attempt was slow because of its
+        /// task or because of its node.
+        backup: Backup = Backup::Task;
+        /// What the tasks of a node share. If you leave it out, tasks do not slow each other down.
+        contention: Option<Contention> = None;
+    }
 }
 
-/// What a node has for its tasks to share; what is not set does not run short.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Contention {
-    /// Cores.
-    pub cores: Option<f64>,
-    /// What its disks read and write, bytes per second.
-    pub disk: Option<f64>,
-    /// What its network takes in, and also what it gives out, bytes per second.
-    pub network: Option<f64>,
-    /// How often what nodes use is noted, ms.
-    #[serde(default = "minute")]
-    pub sample: Ms,
+keys! {
+    /// What the tasks of a node share. Resources that you leave out are unlimited. It needs `cost.reduce = "r2"` and
+    /// `nodes.copying_reduces = 0`.
+    pub struct Contention: Default + Copy {
+        /// The cores of a node.
+        cores: Option<f64> = None, unit "cores", range 1e-3..=1e6;
+        /// What the disks of a node read and write together.
+        disk: Option<f64> = None, unit "bytes/s", range 1.0..=1e15;
+        /// What the network of a node takes in, and also what it sends out.
+        network: Option<f64> = None, unit "bytes/s", range 1.0..=1e15;
+        /// The time between two rows about a node in the table `resources`.
+        sample: Ms = 60_000, unit "ms", range 1..=DAY;
+    }
 }
 
-fn minute() -> Ms {
-    60_000
-}
-
-/// Which share of some things takes so many times as long.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Slow {
-    /// The share, from 0 to 1.
-    pub share: f64,
-    /// How many times as long.
-    pub factor: f64,
+keys! {
+    /// A share of the nodes or attempts that takes longer.
+    pub struct Slow: Copy {
+        /// Which share of them is slow.
+        share: f64, range 0.0..=1.0;
+        /// How many times as long the slow ones take.
+        factor: f64, range 1e-3..=1e3;
+    }
 }
 
 impl Slow {
@@ -63,59 +61,35 @@ impl Slow {
     pub const NONE: Slow = Slow { share: 0.0, factor: 1.0 };
 }
 
-/// How long a backup takes: a log cannot tell whether a slow attempt was slow by its task or by its node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Backup {
-    /// As long as the task's own logged attempt: it was slow by its task. Only `slow_nodes`, `host_factors` and `stragglers`
-    /// let a backup win.
-    Task,
-    /// A time drawn from the job's attempts: it was slow by its node.
-    Job,
+choices! {
+    /// How long a further attempt at a running task takes: a log does not show whether an attempt was slow because of its task or
+    /// because of its node.
+    pub enum Backup {
+        /// As long as the attempt in the log: the task was slow. A backup wins only with the help of `slow_nodes`,
+        /// `host_factors` and `stragglers`.
+        Task = "task",
+        /// A time drawn from the attempts of its job: the node was slow.
+        Job = "job",
+    }
+}
+
+choices! {
+    /// How a reduce gets its input (policies A.6).
+    pub enum ReduceModel {
+        /// As in Mumak: there is no shuffle and no sort. The reduce phase starts when the node learns that all maps are done.
+        R0 = "r0",
+        /// The shuffle takes the times that were logged for the job. A reduce that started before the master learned of the last
+        /// map has its input one mean shuffle tail later; any other has it one mean shuffle after its start. Then it sorts and
+        /// reduces as logged.
+        R1 = "r1",
+        /// A reduce fetches the output of finished maps at a fixed rate. Then it sorts and reduces as logged.
+        R2 = "r2",
+    }
 }
 
 impl Cost {
     /// The name of the cost model: `contention` or `logged`.
     pub fn model(&self) -> &'static str {
         if self.contention.is_some() { "contention" } else { "logged" }
-    }
-}
-
-impl Default for Cost {
-    fn default() -> Self {
-        Self {
-            locality: [1.0, 1.5, 3.0],
-            reduce: ReduceModel::R1,
-            shuffle_rate: 10e6,
-            slow_nodes: Slow::NONE,
-            host_factors: BTreeMap::new(),
-            stragglers: Slow::NONE,
-            backup: Backup::Task,
-            contention: None,
-        }
-    }
-}
-
-/// How a reduce gets its input (policies A.6).
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum ReduceModel {
-    /// Mumak's: no shuffle and no sort; the reduce phase starts when the node is told that all maps are done.
-    R0,
-    /// Template: the job's logged shuffle times. A reduce that started before the master learned of the last map has its input
-    /// one mean shuffle tail later; another one mean shuffle after its start. Then it sorts and reduces as logged.
-    R1,
-    /// Fluid: a reduce fetches at a fixed rate what the finished maps have made, as [`crate::Fluid`] says; then as R1.
-    R2,
-}
-
-impl ReduceModel {
-    /// Its name in cluster files.
-    pub fn name(self) -> &'static str {
-        match self {
-            ReduceModel::R0 => "r0",
-            ReduceModel::R1 => "r1",
-            ReduceModel::R2 => "r2",
-        }
     }
 }

@@ -1,43 +1,31 @@
 //! `[heartbeat]`: when the machines of a Hadoop cluster call the master.
 
+use resched_trace::reference::{Bounded, Limits, Outside, Shape, Value, check_range};
+use resched_trace::{choices, keys};
 use serde::{Deserialize, Serialize};
 
+use super::DAY;
 use crate::ids::Ms;
 
-/// The heartbeats of a cluster (policies A.1).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Heartbeat {
-    /// Time between two heartbeats of a node.
-    pub interval: Interval,
-    /// How many heartbeats a second the master wants to get; for the rules of an era.
-    pub per_second: u32,
-    /// The shortest interval, ms; absent: the era's own. For the rules of an era.
-    pub least: Option<Ms>,
-    /// When the clock starts: the first heartbeats come from here on, ms.
-    pub first: Ms,
-    /// How the first heartbeats lie within one interval.
-    pub phase: Phase,
-    /// By how much a heartbeat may come early or late, ms; less than half an interval.
-    pub jitter: Ms,
-    /// Whether a node also calls at once when an attempt ends.
-    pub out_of_band: bool,
-    /// A node that the master has not heard of for so long is given up, ms.
-    pub expiry: Ms,
-}
-
-impl Default for Heartbeat {
-    fn default() -> Self {
-        Self {
-            interval: Interval::Era(Era::Mr1_2009),
-            per_second: 100,
-            least: None,
-            first: 0,
-            phase: Phase::Spread,
-            jitter: 0,
-            out_of_band: false,
-            expiry: 600_000,
-        }
+keys! {
+    /// When the machines of a Hadoop cluster call the master.
+    pub struct Heartbeat: Default {
+        /// The time between two heartbeats of a node: milliseconds, or Hadoop's rule of an era for a cluster of `N` nodes.
+        interval: Interval = Interval::Era(Era::Mr1_2009), unit "ms", range 1..=DAY;
+        /// How many heartbeats a second the master wants to receive. It counts only where `interval` is a rule.
+        per_second: u32 = 100, unit "1/s", range 1..=1_000_000;
+        /// The shortest interval that a rule gives. If you leave it out, the rule has its own.
+        least: Option<Ms> = None, unit "ms", range 1..=DAY;
+        /// When the clock starts: no heartbeat comes earlier.
+        first: Ms = 0, unit "ms", range 0..=DAY;
+        /// How the nodes' first heartbeats lie within one interval.
+        phase: Phase = Phase::Spread;
+        /// By how much a heartbeat may come early or late.
+        jitter: Ms = 0, unit "ms", rule "from 0 to less than half of the shortest interval";
+        /// Whether a node also calls at once when an attempt ends.
+        out_of_band: bool = false;
+        /// After how long without a heartbeat the master gives a node up.
+        expiry: Ms = 600_000, unit "ms", range 1..=DAY;
     }
 }
 
@@ -53,8 +41,13 @@ impl Heartbeat {
         of_era.max(self.shortest())
     }
 
-    /// The shortest interval that may come of it, ms.
-    pub(super) fn shortest(&self) -> Ms {
+    /// What is wrong with keys that depend on each other, if anything.
+    pub(super) fn check(&self) -> Result<(), String> {
+        check_range(&self.jitter, "heartbeat.jitter", 0..=(self.shortest() - 1) / 2)
+    }
+
+    /// The shortest interval that is possible, ms.
+    fn shortest(&self) -> Ms {
         match self.interval {
             Interval::Fixed(ms) => ms,
             Interval::Era(Era::Mr1_2009) => self.least.unwrap_or(3000),
@@ -73,25 +66,41 @@ pub enum Interval {
     Era(Era),
 }
 
-/// Hadoop's rules for the heartbeat interval (policies A.1).
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub enum Era {
-    /// `max(3000, 1000·ceil(N/100))` ms; 100 and 3000 are `per_second` and `least` of [`Heartbeat`].
-    #[serde(rename = "mr1-2009")]
-    Mr1_2009,
-    /// `max(300, floor(1000·N/100))` ms, likewise.
-    #[serde(rename = "mr1-2011")]
-    Mr1_2011,
+impl Value for Interval {
+    fn shape() -> Shape {
+        Shape { kind: "integer or choice".to_owned(), ..Era::shape() }
+    }
 }
 
-/// How the nodes' first heartbeats lie within one interval.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Phase {
-    /// All at once, nodes in name order.
-    Together,
-    /// Uniformly, each node by a draw of its own.
-    Spread,
+impl Bounded for Interval {
+    type Number = Ms;
+
+    fn outside(&self, limits: &Limits<Ms>) -> Option<Outside<Ms>> {
+        match self {
+            Self::Fixed(ms) => ms.outside(limits),
+            Self::Era(_) => None,
+        }
+    }
+}
+
+choices! {
+    /// Hadoop's rules for the heartbeat interval (policies A.1).
+    pub enum Era {
+        /// `max(3000, 1000·ceil(N/100))` ms; `per_second` and `least` take the place of 100 and 3000.
+        Mr1_2009 = "mr1-2009",
+        /// `max(300, floor(1000·N/100))` ms, likewise.
+        Mr1_2011 = "mr1-2011",
+    }
+}
+
+choices! {
+    /// How the nodes' first heartbeats lie within one interval.
+    pub enum Phase {
+        /// All nodes call at once, in the order of their names.
+        Together = "together",
+        /// Each node draws its own time, uniformly.
+        Spread = "spread",
+    }
 }
 
 #[cfg(test)]

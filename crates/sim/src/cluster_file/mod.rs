@@ -18,40 +18,42 @@ pub use outages::Outage;
 
 use std::path::Path;
 
+use resched_trace::keys;
+use resched_trace::reference::Value as _;
 use resched_trace::workload::explain_toml;
-use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
 
 use crate::Error;
-use crate::tables::LONGEST;
+use crate::ids::Ms;
 
+/// The longest time of most keys, ms.
+const DAY: Ms = 86_400_000;
 /// More nodes than any cluster has; a larger number in a file is a slip.
 const MOST_NODES: u32 = 1_000_000;
 /// More slots than any node has.
 const MOST_SLOTS: u32 = 100_000;
 
-/// A cluster file (TOML). Every part has defaults, so an empty file is a cluster: the trace's own nodes with two map
-/// and two reduce slots each and the heartbeats of 2009.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct ClusterConfig {
-    /// What it describes, for people.
-    pub description: String,
-    /// The machines.
-    pub nodes: Nodes,
-    /// When they call the master.
-    pub heartbeat: Heartbeat,
-    /// How the master treats jobs.
-    pub jobs: Jobs,
-    /// How long tasks take.
-    pub cost: Cost,
-    /// When nodes fail.
-    pub outages: Vec<Outage>,
-    /// What the machines offer and how they are shared under YARN, for the policies that schedule containers.
-    pub containers: Containers,
-    /// The machines under the policies for production traces ([`crate::batch`]).
-    #[serde(skip_serializing_if = "Machines::is_default")]
-    pub machines: Machines,
+keys! {
+    /// A cluster file. Every key of it has a default. An empty file is a cluster too: the nodes of the trace with two map slots
+    /// and two reduce slots each, and the heartbeats of Hadoop in 2009.
+    pub struct ClusterConfig: Default {
+        /// What the file describes, for people.
+        description: String = String::new();
+        /// The machines of a Hadoop cluster.
+        nodes: Nodes = Nodes::default();
+        /// When the machines call the master.
+        heartbeat: Heartbeat = Heartbeat::default();
+        /// How the master treats jobs.
+        jobs: Jobs = Jobs::default();
+        /// How long tasks take.
+        cost: Cost = Cost::default();
+        /// When nodes are down.
+        outages: Vec<Outage> = Vec::new();
+        /// What the machines offer under YARN, for the policies that schedule containers.
+        containers: Containers = Containers::default();
+        /// The machines under the policies for production traces.
+        machines: Machines = Machines::default(), serde(skip_serializing_if = "Machines::is_default");
+    }
 }
 
 impl ClusterConfig {
@@ -105,68 +107,20 @@ impl ClusterConfig {
 
     /// What is wrong with the numbers, if anything.
     fn check(&self) -> Result<(), String> {
-        let inside = |name: &str, value: f64, low: f64, high: f64| {
-            if (low..=high).contains(&value) {
-                Ok(())
-            } else {
-                Err(format!("{name}: expected a number from {low} to {high}, found {value}"))
-            }
-        };
-        let day = 86_400_000.0;
-        if let Some(count) = self.nodes.count {
-            inside("nodes.count", f64::from(count), 1.0, f64::from(MOST_NODES))?;
-            inside("nodes.racks", f64::from(self.nodes.racks), 1.0, f64::from(count))?;
-        }
-        inside("nodes.map_slots", f64::from(self.nodes.map_slots), 0.0, f64::from(MOST_SLOTS))?;
-        inside("nodes.reduce_slots", f64::from(self.nodes.reduce_slots), 0.0, f64::from(MOST_SLOTS))?;
-        inside("nodes.copying_reduces", f64::from(self.nodes.copying_reduces), 0.0, f64::from(MOST_SLOTS))?;
-        if let Interval::Fixed(ms) = self.heartbeat.interval {
-            inside("heartbeat.interval", ms as f64, 1.0, day)?;
-        }
-        inside("heartbeat.per_second", f64::from(self.heartbeat.per_second), 1.0, 1e6)?;
-        if let Some(least) = self.heartbeat.least {
-            inside("heartbeat.least", least as f64, 1.0, day)?;
-        }
-        inside("heartbeat.jitter", self.heartbeat.jitter as f64, 0.0, ((self.heartbeat.shortest() - 1) / 2) as f64)?;
-        inside("heartbeat.first", self.heartbeat.first as f64, 0.0, day)?;
-        inside("jobs.first_submit", self.jobs.first_submit as f64, 0.0, day)?;
-        inside("jobs.init_delay", self.jobs.init_delay as f64, 0.0, day)?;
-        inside("jobs.slowstart", self.jobs.slowstart, 0.0, 1.0)?;
-        inside("jobs.max_attempts", f64::from(self.jobs.max_attempts), 1.0, 1000.0)?;
-        inside("jobs.launch_overhead", self.jobs.launch_overhead as f64, 0.0, day)?;
-        for factor in self.cost.locality {
-            inside("cost.locality", factor, 1e-3, 1e3)?;
-        }
-        for (name, slow) in [("cost.slow_nodes", self.cost.slow_nodes), ("cost.stragglers", self.cost.stragglers)] {
-            inside(&format!("{name}.share"), slow.share, 0.0, 1.0)?;
-            inside(&format!("{name}.factor"), slow.factor, 1e-3, 1e3)?;
-        }
-        for (host, &factor) in &self.cost.host_factors {
-            inside(&format!("cost.host_factors.{host}"), factor, 1e-3, 1e3)?;
-        }
-        inside("heartbeat.expiry", self.heartbeat.expiry as f64, 1.0, day)?;
-        for Outage { host, from, to } in &self.outages {
-            inside(&format!("outages: {host}: from"), *from as f64, 0.0, LONGEST as f64)?;
-            inside(&format!("outages: {host}: to"), to.unwrap_or(LONGEST) as f64, *from as f64 + 1.0, LONGEST as f64)?;
-        }
-        inside("cost.shuffle_rate", self.cost.shuffle_rate, 1.0, 1e15)?;
-        if let Some(contention) = &self.cost.contention {
-            self.check_contention(contention, inside)?;
-        }
+        self.check_ranges("")?;
+        self.nodes.check()?;
+        self.heartbeat.check()?;
+        self.outages.iter().try_for_each(Outage::check)?;
+        self.check_contention()?;
         self.machines.check()?;
         self.containers.check()
     }
 
-    fn check_contention(
-        &self,
-        own: &Contention,
-        inside: impl Fn(&str, f64, f64, f64) -> Result<(), String>,
-    ) -> Result<(), String> {
-        inside("cost.contention.cores", own.cores.unwrap_or(1.0), 1e-3, 1e6)?;
-        for (name, rate) in [("disk", own.disk), ("network", own.network)] {
-            inside(&format!("cost.contention.{name}"), rate.unwrap_or(1.0), 1.0, 1e15)?;
+    /// What keeps tasks from sharing their node, if anything.
+    fn check_contention(&self) -> Result<(), String> {
+        if self.cost.contention.is_none() {
+            return Ok(());
         }
-        inside("cost.contention.sample", own.sample as f64, 1.0, 86_400_000.0)?;
         if self.cost.reduce != ReduceModel::R2 {
             return Err("cost.contention follows bytes; expected cost.reduce = \"r2\" beside it".to_owned());
         }

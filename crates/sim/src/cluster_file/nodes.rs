@@ -1,25 +1,29 @@
 //! `[nodes]`: the machines of a Hadoop cluster.
 
-use serde::{Deserialize, Serialize};
+use resched_trace::keys;
 
-/// The machines of a cluster.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Nodes {
-    /// How many; absent: the trace's own.
-    pub count: Option<u32>,
-    /// In how many racks; only with `count`.
-    pub racks: u32,
-    /// Maps that a node runs at once, where the trace does not say.
-    pub map_slots: u32,
-    /// Reduces that a node runs at once, where the trace does not say.
-    pub reduce_slots: u32,
-    /// Further reduces that a node admits, which may fetch but not compute until a reduce slot is free (copy-compute splitting).
-    pub copying_reduces: u32,
+use super::{MOST_NODES, MOST_SLOTS};
+
+keys! {
+    /// The machines of a Hadoop cluster.
+    pub struct Nodes: Default {
+        /// How many machines there are. If you leave it out, the machines are those of the trace.
+        count: Option<u32> = None, unit "nodes", range 1..=MOST_NODES;
+        /// How many racks the machines fill. It counts only beside `count`.
+        racks: u32 = 1, unit "racks", rule "from 1 to `count`";
+        /// How many maps a node runs at once, where the trace does not say.
+        map_slots: u32 = 2, unit "slots", range 0..=MOST_SLOTS;
+        /// How many reduces a node runs at once, where the trace does not say.
+        reduce_slots: u32 = 2, unit "slots", range 0..=MOST_SLOTS;
+        /// How many further reduces a node admits. They may fetch their input, but compute only once a reduce slot is free
+        /// (copy-compute splitting).
+        copying_reduces: u32 = 0, unit "reduces", range 0..=MOST_SLOTS;
+    }
 }
 
-impl Default for Nodes {
-    fn default() -> Self {
-        Self { count: None, racks: 1, map_slots: 2, reduce_slots: 2, copying_reduces: 0 }
+impl Nodes {
+    /// What is wrong with keys that depend on each other, if anything.
+    pub(super) fn check(&self) -> Result<(), String> {
+        self.count.map_or(Ok(()), |count| resched_trace::reference::check_range(&self.racks, "nodes.racks", 1..=count))
     }
 }

@@ -1,18 +1,29 @@
 //! `[[outages]]`: when nodes are down.
 
-use serde::{Deserialize, Serialize};
+use resched_trace::keys;
+use resched_trace::reference::check_range;
 
 use crate::ids::Ms;
+use crate::tables::LONGEST;
 
-/// A time in which a node is down (policies A.8). What runs there dies; the master learns of it when it has heard nothing for
-/// `heartbeat.expiry`, or when the node is back.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Outage {
-    /// The node's host name.
-    pub host: String,
-    /// From when on it is down, ms of the simulated clock.
-    pub from: Ms,
-    /// When it is back, ms; absent: never.
-    pub to: Option<Ms>,
+keys! {
+    /// A time in which a node is down. What runs there dies. The master learns of it when it has heard nothing for
+    /// `heartbeat.expiry`, or when the node is back.
+    pub struct Outage: Eq {
+        /// The host name of the node.
+        host: String;
+        /// When the node goes down, in simulated time.
+        from: Ms, unit "ms", rule "from 0";
+        /// When the node is back, in simulated time. If you leave it out, the node never comes back.
+        to: Option<Ms> = None, unit "ms", rule "after `from`";
+    }
+}
+
+impl Outage {
+    /// What is wrong with its times, if anything.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let Self { host, from, to } = self;
+        check_range(from, &format!("outages: {host}: from"), 0..=LONGEST)?;
+        check_range(to, &format!("outages: {host}: to"), from + 1..=LONGEST)
+    }
 }
