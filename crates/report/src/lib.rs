@@ -23,6 +23,7 @@ mod heat_map;
 mod html;
 mod lines;
 mod notebook;
+mod page;
 mod png;
 mod roster;
 mod scatter;
@@ -37,7 +38,7 @@ pub use error::Error;
 pub use formats::Formats;
 pub use heat_map::{HeatMap, HeatPanel, draw_heat_map};
 pub use lines::{Line, Lines, draw_lines};
-pub use png::png;
+pub use page::{Figure, Frame, Style, UNKNOWN, escaped, gallery};
 pub use scatter::{Cloud, Scatter, draw_scatter};
 
 /// The file that makes a folder a report: it lists what else is in it.
@@ -87,13 +88,15 @@ pub fn write_report(
     for chart in charts::CHARTS.iter().filter(|_| formats.charts()) {
         progress(chart.name);
         let Some(svg) = (chart.draw)(&opened)? else { continue };
+        let [name, title, caption] = [chart.name, chart.title, chart.caption].map(str::to_owned);
+        let figure = Figure { name, title, caption, svg };
         if formats.svg {
-            write(&format!("{}.svg", chart.name), svg.as_bytes())?;
+            write(&figure.svg_name(), figure.svg.as_bytes())?;
         }
         if formats.png {
-            write(&format!("{}.png", chart.name), &png::png(chart.name, &svg)?)?;
+            write(&figure.png_name(), &figure.png()?)?;
         }
-        drawn.push((chart, svg));
+        drawn.push(figure);
     }
     if formats.html {
         progress("report.html");

@@ -1,8 +1,10 @@
 //! What an experiment is made of.
 
+use resched_report::Figure;
+
 use crate::case::Case;
-use crate::runner::{Figure, Replays};
-use crate::{EXPERIMENTS, Error, Row};
+use crate::replays::Replays;
+use crate::{Error, Row};
 
 /// A paper whose experiments are replayed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -60,17 +62,4 @@ pub struct Experiment {
     pub(crate) rows: fn(&Replays<'_>) -> Vec<Row>,
     /// What is drawn.
     pub(crate) figures: fn(&Replays<'_>) -> Result<Vec<Figure>, Error>,
-}
-
-/// The experiments of these names, in the order of [`EXPERIMENTS`]; all of them for no name.
-///
-/// # Errors
-/// [`Error::Request`] with the known names if one is unknown.
-pub fn find(names: &[String]) -> Result<Vec<&'static Experiment>, Error> {
-    if let Some(unknown) = names.iter().find(|name| EXPERIMENTS.iter().all(|known| known.name != name.as_str())) {
-        let known: Vec<&str> = EXPERIMENTS.iter().map(|known| known.name).collect();
-        return Err(Error::Request(format!("unknown experiment `{unknown}`; expected some of {}", known.join(", "))));
-    }
-    let wanted = |known: &&Experiment| names.is_empty() || names.iter().any(|name| name == known.name);
-    Ok(EXPERIMENTS.iter().filter(wanted).collect())
 }

@@ -101,13 +101,6 @@ pub struct Row {
     pub why: String,
 }
 
-impl Row {
-    /// The paper's number, the replay's, its interval and over how many seeds, as they stand in a table.
-    pub fn numbers(&self) -> [String; 4] {
-        crate::markdown::numbers(self)
-    }
-}
-
 /// A row in the making.
 #[derive(Debug)]
 pub(crate) struct Draft {

@@ -1,8 +1,8 @@
 //! The cells that are done: a file each, by its id.
 
 use crate::Error;
+use crate::cell::Cell;
 use crate::location::{Location, Place};
-use crate::plan::Cell;
 use crate::results::CellResult;
 
 /// The folder of the cells' files in that of the sweep.

@@ -1,10 +1,9 @@
 //! What a cell is measured by: each metric once, as a function of a run.
 
+use resched_analysis::compare::Estimate;
 use resched_analysis::distribution::{Distribution, mean};
 use resched_analysis::{Details, JobMetrics, Run, Summary};
 use resched_policies::nearest;
-
-use crate::file::metric_names;
 
 /// A metric of a run.
 #[derive(Debug)]
@@ -89,8 +88,8 @@ impl Metric {
     /// That there is none, with the nearest name.
     pub fn named(name: &str) -> Result<&'static Self, String> {
         METRICS.iter().find(|metric| metric.name == name).ok_or_else(|| {
-            let hint = nearest(name, metric_names());
-            let known: Vec<&str> = metric_names().collect();
+            let known: Vec<&str> = METRICS.iter().map(|metric| metric.name).collect();
+            let hint = nearest(name, known.iter().copied());
             format!("unknown metric `{name}`{hint}; the metrics are {}", known.join(", "))
         })
     }
@@ -108,6 +107,16 @@ impl Metric {
     /// A value of it as charts and tables show it: times in seconds.
     pub(crate) fn shown(&self, value: f64) -> f64 {
         if self.unit == "ms" { value / 1e3 } else { value }
+    }
+
+    /// A point of a chart at `x`, with its interval.
+    pub(crate) fn point(&self, x: f64, found: Estimate) -> (f64, f64, f64, f64) {
+        (x, self.shown(found.value), self.shown(found.low), self.shown(found.high))
+    }
+
+    /// A value of it with its unit, for people.
+    pub(crate) fn in_words(&self, value: f64) -> String {
+        if self.unit == "ms" { format!("{:.1} s", self.shown(value)) } else { format!("{value:.4}") }
     }
 }
 

@@ -9,9 +9,10 @@ use resched_analysis::distribution::{Distribution, rises_above};
 use resched_analysis::paired::{holm, sign_test, signed_rank_test};
 use resched_analysis::repeats::t_interval;
 
+use crate::cell::Cell;
 use crate::file::SweepFile;
 use crate::metrics::{METRICS, Metric};
-use crate::plan::{Cell, Plan};
+use crate::plan::Plan;
 use crate::results::CellResult;
 
 /// The cells that differ in their seed only, in the order of the plan, with their results.

@@ -3,7 +3,7 @@
 use resched_analysis::Run;
 use resched_analysis::timeline::span;
 
-use super::Chart;
+use super::chart::Chart;
 use crate::Error;
 use crate::axis::{Axis, TimeUnit};
 use crate::figure::{Legend, Swatch, axes, below, figure, inside, left_of, line, pixel};

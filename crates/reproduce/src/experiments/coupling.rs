@@ -3,7 +3,8 @@
 use crate::Error;
 use crate::case::{Bundled, Case, bundled};
 use crate::experiment::Knob;
-use crate::runner::{Figure, Replays};
+use crate::replays::Replays;
+use resched_report::Figure;
 use resched_report::charts::CHARTS;
 
 /// The rules of its testbed.

@@ -7,8 +7,8 @@ use super::coupling::{FAIR, KNOBS, assumptions, cases, figure, figures};
 use super::measures::{MINUTE, change, mean_completion};
 use crate::case::bundled;
 use crate::experiment::{Experiment, Paper};
+use crate::replays::Replays;
 use crate::row::row;
-use crate::runner::Replays;
 use crate::{Published, Row};
 
 /// The experiment.

@@ -8,8 +8,8 @@ use super::coupling::{FAIR, KNOBS, assumptions, fair_and_coupling, figure, figur
 use super::measures::{MINUTE, change, completion, first_at_least, map_times, mean_completion, running, span};
 use crate::case::{Case, bundled};
 use crate::experiment::{Experiment, Paper};
+use crate::replays::Replays;
 use crate::row::row;
-use crate::runner::Replays;
 use crate::{Published, Row};
 
 /// The experiment.

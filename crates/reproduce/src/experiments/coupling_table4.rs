@@ -6,8 +6,8 @@ use super::coupling::{CLUSTER, FAIR, KNOBS, assumptions, cases, fair_and_couplin
 use super::measures::{MINUTE, change, completion, job, mean_completion};
 use crate::case::{Case, bundled};
 use crate::experiment::{Experiment, Paper};
+use crate::replays::Replays;
 use crate::row::row;
-use crate::runner::Replays;
 use crate::{Published, Row};
 
 /// The experiment.

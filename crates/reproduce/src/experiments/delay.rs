@@ -6,7 +6,7 @@ use resched_report::Line;
 
 use crate::case::{Bundled, bundled};
 use crate::experiment::Knob;
-use crate::runner::Replays;
+use crate::replays::Replays;
 
 /// The rules of the replays.
 pub(super) const CLUSTER: Bundled = bundled!("clusters/delay.toml");

@@ -12,8 +12,8 @@ use resched_trace::workload::{Jobs, Workload};
 
 use crate::case::{Case, bundled};
 use crate::experiment::{Experiment, Knob, Paper};
+use crate::replays::Replays;
 use crate::row::row;
-use crate::runner::Replays;
 use crate::{Error, Published, Row};
 
 use super::coupling::{figure, figures};
