@@ -9,7 +9,7 @@ use crate::Error;
 use crate::page::{Figure, Frame, Style, UNKNOWN, escaped, gallery};
 use crate::roster::Roster;
 
-/// Jobs in the table of jobs; a page with more would be slow to open.
+/// The most rows in the table of jobs: a page with more would be slow to open.
 const MOST_JOBS: usize = 1_000;
 /// The seed of the intervals where no replay names one.
 const SEED: u64 = 1;

@@ -1,4 +1,4 @@
-//! PNG from the very SVG of a chart.
+//! A chart's SVG as PNG.
 
 use std::sync::Arc;
 

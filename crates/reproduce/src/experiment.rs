@@ -31,10 +31,10 @@ impl Paper {
     }
 }
 
-/// A number that a paper does not give and that was set by what it tells of its baseline.
+/// A number that a paper does not give. It was set from what the paper reports of its baseline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Knob {
-    /// Where it stands: file and key.
+    /// File and key.
     pub place: &'static str,
     /// Its value.
     pub value: &'static str,
@@ -48,18 +48,18 @@ pub struct Experiment {
     pub name: &'static str,
     /// The paper.
     pub paper: Paper,
-    /// Figures and tables that it repeats.
+    /// The figures and tables that it reproduces.
     pub source: &'static str,
     /// What it is.
     pub title: &'static str,
-    /// What was set by the baseline.
+    /// The numbers that were set from the baseline.
     pub knobs: &'static [Knob],
     /// What else had to be assumed.
     pub assumptions: &'static [&'static str],
-    /// What is replayed with every seed.
+    /// The workloads and policies to replay with every seed.
     pub(crate) cases: fn() -> Result<Vec<Case>, Error>,
-    /// What is compared.
+    /// The numbers to compare.
     pub(crate) rows: fn(&Replays<'_>) -> Vec<Row>,
-    /// What is drawn.
+    /// The figures to draw.
     pub(crate) figures: fn(&Replays<'_>) -> Result<Vec<Figure>, Error>,
 }

@@ -7,10 +7,10 @@
 //!
 //! * [`EXPERIMENTS`] has one file per experiment: its cases (a workload under a policy), the rows that compare, the figures
 //!   that follow the paper's, and every assumption and knob by name.
-//! * A [`Row`] has a [`Verdict`] by fixed rules. Knobs are set by what a paper tells of its baseline scheduler, once per
-//!   testbed, and never by what it tells of the policy that it proposes; a row of a number that fixed a knob is marked
+//! * A [`Row`] has a [`Verdict`] by fixed rules. Knobs are set from what a paper reports of its baseline scheduler, once
+//!   per testbed, and never from what it reports of the policy that it proposes. A row whose number set a knob is marked
 //!   [`Role::Calibrated`] and is no evidence.
-//! * [`reproduce`] replays every case once a seed. The same experiments and seeds give the same bytes, with any number of
+//! * [`reproduce`] replays every case once per seed. The same experiments and seeds give the same bytes, with any number of
 //!   threads.
 //!
 //! It writes no replay to disk.

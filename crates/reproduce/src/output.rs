@@ -1,4 +1,4 @@
-//! The folder of a reproduction: rows for people and programs, a page, the figures.
+//! The files of a reproduction: rows for people and programs, a page, the figures.
 
 use std::path::{Path, PathBuf};
 

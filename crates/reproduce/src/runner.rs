@@ -10,7 +10,7 @@ use crate::case::Case;
 use crate::replays::Replays;
 use crate::{Error, Experiment, Row};
 
-/// An experiment with what came of it.
+/// An experiment with its results.
 pub struct Reproduced {
     /// The experiment.
     pub experiment: &'static Experiment,
@@ -22,8 +22,8 @@ pub struct Reproduced {
     pub seeds: u64,
 }
 
-/// Replays `experiments` with the seeds 1 to `seeds` on so many threads. `progress` is told once how many replays there will be
-/// and then of the end of each, with the experiment's name. With `drawn`, figures are made.
+/// Replays `experiments` with the seeds 1 to `seeds` on so many threads. `progress` first gets how many replays there will be,
+/// and then the end of each, with the experiment's name. With `drawn`, figures are made.
 ///
 /// # Errors
 /// The first error in the order of experiments, cases and seeds.
@@ -57,7 +57,7 @@ pub fn reproduce(
     Ok(all)
 }
 
-/// What [`reproduce`] tells while it works.
+/// What [`reproduce`] reports while it works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress<'a> {
     /// So many replays will be made.

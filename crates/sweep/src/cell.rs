@@ -10,19 +10,19 @@ use crate::values::Value;
 /// One replay.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Cell {
-    /// The hash of all that its result depends on; the name of its file.
+    /// The hash of all that its result depends on. It names the file of the result.
     pub id: String,
     /// The variant, by its name in the sweep file.
     pub variant: String,
     /// The policy with its parameters.
     pub policy: String,
-    /// What of the variant varies.
+    /// The parameters of the variant that vary, as they are written.
     pub settings: BTreeMap<String, String>,
-    /// What of the world is set.
+    /// The keys of the world that are set.
     pub(crate) world: BTreeMap<String, toml::Value>,
-    /// The place of what is replayed among the manifest's sources.
+    /// What is replayed: its place among the plan's sources.
     pub source: usize,
-    /// The place of its cluster file among the manifest's.
+    /// Its cluster file: its place among the plan's.
     pub cluster: usize,
     /// The seed.
     pub seed: u64,
@@ -34,7 +34,7 @@ impl Cell {
         self.world.iter().map(|(key, value)| (key.clone(), Value::of(value))).collect()
     }
 
-    /// All that varies of it, of the world and of the variant, as it is written.
+    /// All its settings, of the world and of the variant, as they are written.
     pub fn texts(&self) -> BTreeMap<String, String> {
         let world = self.world.iter().map(|(key, value)| (key.clone(), Value::of(value).text()));
         world.chain(self.settings.clone()).collect()
