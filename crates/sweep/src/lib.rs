@@ -18,7 +18,7 @@
 //! | [`carry_out`] replays cells on this machine's cores; Dask and Slurm call `resched sweep cell` instead | `local` |
 //! | [`Merged`] reads all results; [`statistics`] shows which differences are real | [`statistics`], `merge` |
 //! | tables, figures and a page of them | `tables`, `figures`, `page`, `output` |
-//! | [`tune`](fn@tune) searches for parameters, by successive halving over seeds | `tune` |
+//! | [`tune()`] searches for parameters, by successive halving over seeds | `tune` |
 //!
 //! A cell whose result is in the store is done. The merged tables and figures are the same bytes whatever engine made the cells,
 //! in whatever order.

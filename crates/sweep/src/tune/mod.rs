@@ -3,8 +3,13 @@
 //! All settings and the baseline see the same seeds, and the objective is relative to the baseline seed by seed, so that easy and
 //! hard seeds weigh the same.
 //!
-//! [`candidates`] has the settings to try, [`halving`] the rounds, [`objective`] and [`score`] how well a setting does, [`search`]
-//! what is known so far, and [`found`] and [`output`] the outcome and its files.
+//! | file | what it has |
+//! |---|---|
+//! | `candidates` | the settings to try |
+//! | `score`, `objective` | how well a setting does with a seed |
+//! | `halving` | the rounds |
+//! | `search` | what is known so far |
+//! | `found`, `output` | the outcome, and its files |
 
 mod candidates;
 mod found;
