@@ -61,7 +61,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     },
 };
 
-/// The orders of the users' first submissions. A number is a user's place in the file.
+/// The orders of the users' first submissions: for each user, in the order of the file, when they submit, s.
 const ORDERS: [[f64; 3]; 6] =
     [[0.0, 1.0, 2.0], [0.0, 2.0, 1.0], [1.0, 0.0, 2.0], [2.0, 0.0, 1.0], [1.0, 2.0, 0.0], [2.0, 1.0, 0.0]];
 
