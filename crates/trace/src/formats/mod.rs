@@ -90,6 +90,22 @@ pub struct Collected {
     pub counters: bool,
 }
 
+impl Collected {
+    /// The rows of each table that a trace of this has.
+    pub fn rows(&self) -> BTreeMap<String, u64> {
+        let tasks = || self.jobs.iter().flat_map(|job| &job.tasks);
+        let rows = [
+            ("jobs", self.jobs.len()),
+            ("tasks", tasks().count()),
+            ("attempts", tasks().map(|task| task.attempts.len()).sum()),
+            ("splits", tasks().map(|task| task.splits.len()).sum()),
+            ("nodes", self.nodes.len()),
+            ("counters", self.jobs.iter().map(|job| job.counters.len()).sum()),
+        ];
+        rows.map(|(table, rows)| (table.to_owned(), rows as u64)).into()
+    }
+}
+
 impl Sink for Collected {
     fn job(&mut self, job: JobRecord) -> Result<(), Error> {
         self.jobs.push(job);
