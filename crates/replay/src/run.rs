@@ -4,7 +4,7 @@ use std::path::Path;
 
 use resched_sim::hadoop::{Cluster, HadoopRows, Options, Workload};
 use resched_sim::{Error, Files, Recorder, RowSink, RowSource, batch, hadoop};
-use resched_trace::run::{RunInfo, RunTables};
+use resched_trace::run::RunTables;
 
 /// A replay under one of the engines, for a [`crate::Sink`] to start.
 pub trait Recording {
@@ -31,9 +31,6 @@ pub trait Recording {
     /// # Errors
     /// What the engine or the policy reports.
     fn replay_unrecorded(self) -> Result<u64, Error>;
-
-    /// What `run.json` says of the run.
-    fn info(&self) -> &RunInfo;
 }
 
 /// A replay of Hadoop's maps and reduces.
@@ -42,14 +39,16 @@ pub(crate) struct HadoopRun<'a> {
     pub(crate) cluster: &'a Cluster,
     pub(crate) policy: &'a mut dyn hadoop::Policy,
     pub(crate) progress: &'a mut dyn FnMut(u64),
-    pub(crate) info: &'a RunInfo,
+    /// The policy's name.
+    pub(crate) name: &'a str,
+    pub(crate) seed: u64,
 }
 
 impl HadoopRun<'_> {
     fn start<O: hadoop::Observer>(self, observer: &mut O) -> Result<u64, Error> {
-        let Self { workload, cluster, policy, progress, info } = self;
-        let options = Options { seed: info.seed, ..Options::default() };
-        Ok(hadoop::replay(workload, cluster, (&info.label, policy), &options, observer, progress)?.events)
+        let Self { workload, cluster, policy, progress, name, seed } = self;
+        let options = Options { seed, ..Options::default() };
+        Ok(hadoop::replay(workload, cluster, (name, policy), &options, observer, progress)?.events)
     }
 }
 
@@ -71,10 +70,6 @@ impl<'a> Recording for HadoopRun<'a> {
     fn replay_unrecorded(self) -> Result<u64, Error> {
         self.start(&mut ())
     }
-
-    fn info(&self) -> &RunInfo {
-        self.info
-    }
 }
 
 /// A replay of batch tasks.
@@ -82,14 +77,15 @@ pub(crate) struct BatchRun<'a> {
     pub(crate) loaded: &'a batch::Loaded,
     pub(crate) policy: &'a mut dyn batch::Policy,
     pub(crate) progress: &'a mut dyn FnMut(u64),
-    pub(crate) info: &'a RunInfo,
+    /// The policy's name.
+    pub(crate) name: &'a str,
 }
 
 impl BatchRun<'_> {
     fn start<O: batch::Observer>(self, observer: &mut O) -> Result<u64, Error> {
-        let Self { loaded, policy, progress, info } = self;
+        let Self { loaded, policy, progress, name } = self;
         let (workload, machines) = (&loaded.workload, &loaded.machines);
-        Ok(batch::replay(workload, machines, (&info.label, policy), observer, progress)?.events)
+        Ok(batch::replay(workload, machines, (name, policy), observer, progress)?.events)
     }
 }
 
@@ -110,9 +106,5 @@ impl<'a> Recording for BatchRun<'a> {
 
     fn replay_unrecorded(self) -> Result<u64, Error> {
         self.start(&mut ())
-    }
-
-    fn info(&self) -> &RunInfo {
-        self.info
     }
 }

@@ -12,11 +12,11 @@ pub trait Sink {
     /// What it makes of them.
     type Output;
 
-    /// Starts the replay and takes its rows.
+    /// Starts the replay and takes its rows. `info` is what `run.json` says of it, but for events and rows.
     ///
     /// # Errors
     /// What the replay reports, or that the rows cannot be kept.
-    fn take(self, run: impl Recording) -> Result<Self::Output, Error>;
+    fn take(self, run: impl Recording, info: RunInfo) -> Result<Self::Output, Error>;
 }
 
 /// Writes a run: a folder with `run.json` and its tables. It is whole or absent, and replaces an earlier run.
@@ -58,8 +58,7 @@ pub struct Written {
 impl Sink for Files {
     type Output = Written;
 
-    fn take(self, run: impl Recording) -> Result<Written, Error> {
-        let mut info = run.info().clone();
+    fn take(self, run: impl Recording, mut info: RunInfo) -> Result<Written, Error> {
         if let Some(info) = self.resume.then(|| found(&self.dir, &info, self.decisions)).flatten() {
             return Ok(Written { info, kept: true });
         }
@@ -95,8 +94,7 @@ pub struct Replayed {
 impl Sink for Memory {
     type Output = Replayed;
 
-    fn take(self, run: impl Recording) -> Result<Replayed, Error> {
-        let mut info = run.info().clone();
+    fn take(self, run: impl Recording, mut info: RunInfo) -> Result<Replayed, Error> {
         let mut rows = run.memory();
         info.events = run.replay(&mut rows)?;
         let tables = rows.finish();
@@ -118,7 +116,7 @@ pub struct Nothing;
 impl Sink for Nothing {
     type Output = u64;
 
-    fn take(self, run: impl Recording) -> Result<u64, Error> {
+    fn take(self, run: impl Recording, _: RunInfo) -> Result<u64, Error> {
         Ok(run.replay_unrecorded()?)
     }
 }

@@ -1,5 +1,6 @@
 //! A source on a cluster with a seed: the world that policies are replayed in.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use resched_policies::{BATCH_POLICIES, PolicySpec, Site};
@@ -179,8 +180,9 @@ impl World {
     ) -> Result<S::Output, Error> {
         let Hadoop { workload, cluster, skipped } = self.hadoop(&info.label)?;
         let cluster = &cluster.for_system(policy.system())?;
+        let name = &info.label.clone();
         let info = RunInfo { cluster: cluster.in_short(), skipped: skipped.clone(), trace: self.named()?, ..info };
-        sink.take(HadoopRun { workload, cluster, policy, progress, info: &info })
+        sink.take(HadoopRun { workload, cluster, policy, progress, name, seed: self.setup.seed }, info)
     }
 
     fn replay_batch<S: Sink>(
@@ -192,13 +194,15 @@ impl World {
     ) -> Result<S::Output, Error> {
         let loaded = self.batch()?;
         let (cluster, skipped) = (loaded.machines.in_short(), loaded.skipped.clone());
+        let name = &info.label.clone();
         let info = RunInfo { cluster, skipped, trace: self.named()?, ..info };
-        sink.take(BatchRun { loaded, policy, progress, info: &info })
+        sink.take(BatchRun { loaded, policy, progress, name }, info)
     }
 
     /// The policy with the settings of the site.
-    fn at_site(&self, policy: &PolicySpec) -> Result<PolicySpec, Error> {
-        if *self.setup.site == Site::default() { Ok(policy.clone()) } else { Ok(policy.at_site(&self.setup.site)?) }
+    fn at_site<'p>(&self, policy: &'p PolicySpec) -> Result<Cow<'p, PolicySpec>, Error> {
+        let site = &self.setup.site;
+        if **site == Site::default() { Ok(Cow::Borrowed(policy)) } else { Ok(Cow::Owned(policy.at_site(site)?)) }
     }
 
     /// What `run.json` says of all runs in this world, and the names of this one.

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use resched_analysis::compare::Estimate;
 use resched_analysis::repeats::t_interval;
+use resched_replay::Threads;
 use resched_report::{Cloud, Scatter, draw_scatter, png};
 use resched_trace::store::write_file;
 use serde::{Deserialize, Serialize};
@@ -162,7 +163,7 @@ pub struct Tuned {
 /// # Errors
 /// [`Error::Request`] if the file has no `[tune]`, more than one source or world, or a value that cannot be; what [`carry_out`]
 /// says.
-pub fn tune(file: &SweepFile, out: &Path, threads: usize, told: Told<'_>) -> Result<Tuned, Error> {
+pub fn tune(file: &SweepFile, out: &Path, threads: Threads, told: Told<'_>) -> Result<Tuned, Error> {
     let wrong = |problem: &str| Error::Request(format!("{}: {problem}", file.copy.path.display()));
     let Some(section) = &file.tune else {
         return Err(wrong("there is no [tune]; add one with an objective"));

@@ -1,10 +1,11 @@
 //! `resched ingest`: source logs to a trace.
 
 use std::collections::BTreeMap;
-use std::num::{NonZeroU64, NonZeroUsize};
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
+use resched_replay::Threads;
 use resched_trace::ingest::tables::unfinished;
 use resched_trace::ingest::{Options, TaskMaker, ingest};
 use resched_trace::store::Manifest;
@@ -41,9 +42,9 @@ pub(crate) struct Args {
     /// The seed for tasks that are made.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// How many threads read tables, each with some 100 MB of memory [default: one a core].
+    /// How many threads read tables, each with some 100 MB of memory; without it, one for each core.
     #[arg(long, value_name = "N")]
-    threads: Option<NonZeroUsize>,
+    threads: Option<Threads>,
     /// What reads the tables of Google's and Alibaba's traces.
     #[arg(long, value_enum, default_value_t = Engine::Local)]
     engine: Engine,
@@ -70,7 +71,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         format: (args.format != "auto").then(|| args.format.clone()),
         counters: args.counters,
         tasks: Some(TaskMaker::synthesiser(&rules(args)?, args.seed)?),
-        threads: args.threads,
+        threads: args.threads.map(Threads::count),
         partition_bytes: args.partition_bytes,
     };
     if args.engine == Engine::Dask {

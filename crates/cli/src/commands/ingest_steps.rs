@@ -1,9 +1,9 @@
 //! `resched ingest-plan`, `ingest-shard` and `ingest-merge`: an ingest of tables in steps, for programs that let several
 //! machines read the shards. All machines see the same files under the same paths.
 
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
+use resched_replay::Threads;
 use resched_trace::ingest::{Options, plan_tables, tables};
 use serde::Serialize;
 
@@ -47,9 +47,9 @@ pub(crate) struct MergeArgs {
     /// The file that `ingest-plan` printed.
     #[arg(long, value_name = "FILE")]
     plan: PathBuf,
-    /// How many threads work [default: one a core].
+    /// How many threads work; without it, one for each core.
     #[arg(long, value_name = "N")]
-    threads: Option<NonZeroUsize>,
+    threads: Option<Threads>,
 }
 
 /// What a program needs to know of a plan.
@@ -72,8 +72,7 @@ pub(crate) fn shard(args: &ShardArgs) -> Result<(), Failure> {
 
 pub(crate) fn merge(args: &MergeArgs) -> Result<(), Failure> {
     let (plan, out) = tables::read_plan(&args.plan)?;
-    let threads = args.threads.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
-    let manifest = tables::finish(&plan, &out, threads, &mut IngestProgress::new())?;
+    let manifest = tables::finish(&plan, &out, args.threads.unwrap_or_default().count(), &mut IngestProgress::new())?;
     print(&told(&manifest, &out))
 }
 
@@ -91,5 +90,5 @@ pub(super) fn on_dask(
         ["ingest-shard", "--plan", &file, "--index", &number.to_string()].map(str::to_owned).into()
     };
     dask(&(0..plan.shards().len()).map(task).collect::<Vec<Task>>(), args, program)?;
-    merge(&MergeArgs { plan: PathBuf::from(file), threads: options.threads })
+    merge(&MergeArgs { plan: PathBuf::from(file), threads: options.threads.map(Threads::from) })
 }

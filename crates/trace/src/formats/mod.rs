@@ -78,7 +78,7 @@ pub trait Sink {
 }
 
 /// A sink that keeps all it is given, for what fits in memory.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Collected {
     /// The jobs, in the order in which they came.
     pub jobs: Vec<JobRecord>,
