@@ -6,12 +6,9 @@ use std::error::Error;
 use std::path::Path;
 
 use resched_analysis::{Run, Summary};
-use resched_policies::PolicySpec;
-use resched_sim::hadoop::{Cluster, Kind, Offer, Options, Policy, Reach, RunWriter, load, replay};
-use resched_sim::{ClusterConfig, JobId, Violation};
-use resched_trace::run::RunInfo;
-use resched_trace::store::Trace;
-use resched_trace::workload::write_trace;
+use resched_replay::{Memory, PolicySpec, Replayed, Scheduler, Setup, Source, World};
+use resched_sim::hadoop::{Kind, Offer, Policy, Reach};
+use resched_sim::{JobId, Violation};
 
 /// A free slot goes to the job that has the fewest tasks left to launch; among equals, to the one that came first.
 struct ShortestJob;
@@ -37,24 +34,16 @@ fn launch(offer: &mut Offer<'_, '_>, job: JobId, kind: Kind) -> Result<bool, Vio
     }
 }
 
-/// Replays a workload file under both policies; returns what came of each.
-pub(crate) fn compare(workload: &Path) -> Result<[Summary; 2], Box<dyn Error>> {
-    let dir = tempfile::tempdir()?;
-    write_trace(workload, 1, &dir.path().join("trace"))?;
-    let trace = Trace::open(&dir.path().join("trace"))?;
-    let fifo = PolicySpec::parse("fifo")?.build()?;
-    Ok([run("fifo", fifo, &trace, dir.path())?, run("shortest-job", ShortestJob, &trace, dir.path())?])
+/// Replays a workload file, or a trace, under both policies; returns a summary of each run.
+pub(crate) fn compare(path: &Path) -> Result<[Summary; 2], Box<dyn Error>> {
+    let world = World::open(&Source::open(path)?, Setup::default())?;
+    let fifo = world.replay(&PolicySpec::parse("fifo")?, Memory)?;
+    let own = world.replay(Scheduler::Hadoop("shortest-job", &mut ShortestJob), Memory)?;
+    Ok([summary(fifo)?, summary(own)?])
 }
 
-/// Replays a trace under a policy, on the trace's own machines.
-fn run(name: &str, mut policy: impl Policy, trace: &Trace, dir: &Path) -> Result<Summary, Box<dyn Error>> {
-    let cluster = Cluster::for_trace(ClusterConfig::default(), trace)?;
-    let (workload, _) = load(trace, &cluster, 1)?;
-    let mut writer = RunWriter::create(&dir.join(name), &workload, &cluster)?;
-    let tally = replay(&workload, &cluster, (name, &mut policy), &Options::default(), &mut writer, &mut |_| {})?;
-    let (label, policy, events) = (name.to_owned(), name.to_owned(), tally.events);
-    writer.finish(RunInfo { label, policy, events, ..RunInfo::default() })?;
-    Ok(Summary::of(&Run::open(&dir.join(name))?))
+fn summary(run: Replayed) -> Result<Summary, resched_analysis::Error> {
+    Ok(Summary::of(&Run::of_rows(run.info, run.tables)?))
 }
 
 #[allow(clippy::print_stdout, reason = "it prints for people")]

@@ -1,4 +1,4 @@
-//! What a command failed of, and the exit status that says so.
+//! Why a command failed, and the exit status that says so.
 
 use std::fmt;
 use std::process::ExitCode;
@@ -37,45 +37,26 @@ impl fmt::Display for Failure {
     }
 }
 
-impl From<resched_trace::Error> for Failure {
-    fn from(error: resched_trace::Error) -> Self {
-        Self { request: error.is_request(), message: error.to_string(), broken_pipe: false }
-    }
+/// Every error of our libraries says by `is_request` whether the request was wrong.
+macro_rules! from_libraries {
+    ($($library:ident),+ $(,)?) => {
+        $(impl From<$library::Error> for Failure {
+            fn from(error: $library::Error) -> Self {
+                Self { request: error.is_request(), message: error.to_string(), broken_pipe: false }
+            }
+        })+
+    };
 }
 
-impl From<resched_sim::Error> for Failure {
-    fn from(error: resched_sim::Error) -> Self {
-        match error {
-            resched_sim::Error::Trace(error) => error.into(),
-            resched_sim::Error::Config(message) => Self::request(message),
-            other => Self::work(other.to_string()),
-        }
-    }
-}
-
-impl From<resched_analysis::Error> for Failure {
-    fn from(error: resched_analysis::Error) -> Self {
-        Self { request: error.is_request(), message: error.to_string(), broken_pipe: false }
-    }
-}
-
-impl From<resched_report::Error> for Failure {
-    fn from(error: resched_report::Error) -> Self {
-        Self { request: error.is_request(), message: error.to_string(), broken_pipe: false }
-    }
-}
-
-impl From<resched_sweep::Error> for Failure {
-    fn from(error: resched_sweep::Error) -> Self {
-        Self { request: error.is_request(), message: error.to_string(), broken_pipe: false }
-    }
-}
-
-impl From<resched_reproduce::Error> for Failure {
-    fn from(error: resched_reproduce::Error) -> Self {
-        Self { request: error.is_request(), message: error.to_string(), broken_pipe: false }
-    }
-}
+from_libraries!(
+    resched_analysis,
+    resched_replay,
+    resched_report,
+    resched_reproduce,
+    resched_sim,
+    resched_sweep,
+    resched_trace,
+);
 
 /// Standard output could not be written.
 impl From<std::io::Error> for Failure {

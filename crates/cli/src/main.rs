@@ -7,6 +7,7 @@ mod commands;
 mod failure;
 mod output;
 mod progress;
+mod threads;
 
 use std::process::ExitCode;
 
@@ -82,6 +83,7 @@ fn main() -> ExitCode {
 fn remove_unfinished_when_interrupted() {
     let handler = ctrlc::set_handler(|| {
         resched_trace::store::remove_staged();
+        resched_replay::release_locks();
         commands::ingest::tell_kept();
         progress::tell_kept_cells();
         std::process::exit(130);

@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 
 use resched_analysis::Run;
 use resched_policies::PolicySpec;
+use resched_replay::{Memory, Replayed, RunInfo, RunTrace, Setup, Source, World};
 use resched_sim::ClusterConfig;
-use resched_sim::hadoop::{Cluster, Options, Policy, RunRows, replay};
 use resched_trace::formats::Collected;
 use resched_trace::model::JobRecord;
-use resched_trace::run::RunInfo;
 use resched_trace::workload::{Workload, generate};
 
 use crate::Error;
@@ -52,6 +51,7 @@ pub(crate) struct Case {
     pub(crate) label: String,
     policy: PolicySpec,
     workload: Workload,
+    source: Source,
     rules: ClusterConfig,
     closed: bool,
 }
@@ -59,8 +59,13 @@ pub(crate) struct Case {
 impl Case {
     /// `workload` under `policy`, by the rules of the cluster file.
     pub(crate) fn new(label: &str, policy: &str, workload: Workload, rules: &ClusterConfig) -> Result<Self, Error> {
-        let policy = PolicySpec::parse(policy).map_err(Error::Defect)?;
-        Ok(Self { label: label.to_owned(), policy, workload, rules: rules.clone(), closed: false })
+        let policy = PolicySpec::parse(policy).map_err(|error| Error::Defect(error.to_string()))?;
+        // What is bundled needs no identity; nothing of it is written beside a run.
+        let source = Source::workload(workload.clone(), String::new(), workload.name.clone());
+        let mut rules = rules.clone();
+        // The machines are those of the workload.
+        rules.nodes.count = None;
+        Ok(Self { label: label.to_owned(), policy, workload, source, rules, closed: false })
     }
 
     /// The same with users who submit each job when their previous one has ended; what the workload says of their later
@@ -71,43 +76,29 @@ impl Case {
 
     /// Replays it with that seed.
     pub(crate) fn replay(&self, experiment: &'static str, seed: u64) -> Result<Run, Error> {
+        if !self.closed {
+            return self.replay_source(experiment, &self.source, seed);
+        }
         let mut made = Collected::default();
         generate(&self.workload, seed, &mut made)?;
-        if !self.closed {
-            return self.replay_jobs(experiment, &made, seed);
-        }
         // What comes later never changes what was before: each round fixes at least one submission more, so there are no more
         // rounds than jobs.
-        let mut run = self.replay_jobs(experiment, &made, seed)?;
+        let mut run = self.replay_source(experiment, &self.source, seed)?;
         for _ in 0..made.jobs.len() {
             if !close(&mut made, &run) {
                 break;
             }
-            run = self.replay_jobs(experiment, &made, seed)?;
+            run = self.replay_source(experiment, &Source::tables(made.clone(), RunTrace::default()), seed)?;
         }
         Ok(run)
     }
 
-    fn replay_jobs(&self, experiment: &'static str, made: &Collected, seed: u64) -> Result<Run, Error> {
+    fn replay_source(&self, experiment: &'static str, source: &Source, seed: u64) -> Result<Run, Error> {
         let failed = |error| Error::Replay { experiment, source: Box::new(error) };
-        let mut policy = self.policy.build().map_err(Error::Defect)?;
-        let cluster = Cluster::of_rows(self.rules.clone(), &made.nodes).map_err(failed)?;
-        let cluster = cluster.for_system(policy.system()).map_err(failed)?;
-        let (workload, _) = resched_sim::hadoop::load_records(&made.jobs, &cluster, seed).map_err(failed)?;
-        let mut rows = RunRows::new(&workload, &cluster);
-        let name = self.policy.label();
-        let options = Options { seed, ..Options::default() };
-        let tally = replay(&workload, &cluster, (&name, &mut policy), &options, &mut rows, &mut |_| {});
-        let info = RunInfo {
-            label: self.label.clone(),
-            policy: self.policy.name(),
-            params: self.policy.parameters(),
-            cluster: cluster.in_short(),
-            events: tally.map_err(failed)?.events,
-            seed,
-            ..RunInfo::default()
-        };
-        Ok(Run::of_rows(info, rows.finish())?)
+        let setup = Setup { cluster: self.rules.clone(), seed, ..Setup::default() };
+        let world = World::open(source, setup).map_err(failed)?;
+        let Replayed { info, tables } = world.replay(&self.policy, Memory).map_err(failed)?;
+        Ok(Run::of_rows(RunInfo { label: self.label.clone(), ..info }, tables)?)
     }
 }
 
@@ -131,6 +122,7 @@ fn close(made: &mut Collected, run: &Run) -> bool {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use resched_sim::hadoop::Cluster;
     use resched_trace::store::Trace;
     use resched_trace::workload::write_trace;
 

@@ -14,8 +14,8 @@ pub enum Error {
     Replay {
         /// The experiment.
         experiment: &'static str,
-        /// What the engine said.
-        source: Box<resched_sim::Error>,
+        /// What went wrong.
+        source: Box<resched_replay::Error>,
     },
     /// A metric could not be computed.
     #[error(transparent)]

@@ -1,9 +1,7 @@
 //! Replays all cases of some experiments, several at once, and makes their rows and figures.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-
 use resched_analysis::Run;
+use resched_replay::Threads;
 use resched_report::Figure;
 
 use crate::case::Case;
@@ -22,7 +20,7 @@ pub struct Reproduced {
     pub seeds: u64,
 }
 
-/// Replays `experiments` with the seeds 1 to `seeds` on so many threads. `progress` first gets how many replays there will be,
+/// Replays `experiments` with the seeds 1 to `seeds`. `progress` first gets how many replays there will be,
 /// and then the end of each, with the experiment's name. With `drawn`, figures are made.
 ///
 /// # Errors
@@ -30,7 +28,7 @@ pub struct Reproduced {
 pub fn reproduce(
     experiments: &[&'static Experiment],
     seeds: u64,
-    threads: usize,
+    threads: Threads,
     drawn: bool,
     progress: &(dyn Fn(Progress<'_>) + Sync),
 ) -> Result<Vec<Reproduced>, Error> {
@@ -43,7 +41,12 @@ pub fn reproduce(
         .flat_map(|(experiment, case)| (1..=seeds).map(move |seed| Work { experiment, case, seed }))
         .collect();
     progress(Progress::Begin(work.len() as u64));
-    let mut runs = replay_all(&work, threads, progress)?.into_iter();
+    let replay = |Work { experiment, case, seed }: &Work<'_>| {
+        let run = case.replay(experiment.name, *seed);
+        progress(Progress::Done(experiment.name));
+        run
+    };
+    let mut runs = threads.in_order(&work, replay)?.into_iter();
     let mut all = Vec::new();
     for (experiment, cases) in experiments.iter().zip(&cases) {
         let of_case = |_: &Case| runs.by_ref().take(seeds as usize).collect();
@@ -71,38 +74,4 @@ struct Work<'a> {
     experiment: &'static Experiment,
     case: &'a Case,
     seed: u64,
-}
-
-/// The runs, in the order of `work` whatever ends first.
-fn replay_all(work: &[Work<'_>], threads: usize, progress: &(dyn Fn(Progress<'_>) + Sync)) -> Result<Vec<Run>, Error> {
-    let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let slots: Vec<Mutex<Option<Result<Run, Error>>>> = work.iter().map(|_| Mutex::new(None)).collect();
-    std::thread::scope(|scope| {
-        for _ in 0..threads.clamp(1, work.len().max(1)) {
-            scope.spawn(|| {
-                while !failed.load(Ordering::Relaxed) {
-                    let place = next.fetch_add(1, Ordering::Relaxed);
-                    let (Some(Work { experiment, case, seed }), Some(slot)) = (work.get(place), slots.get(place))
-                    else {
-                        return;
-                    };
-                    let run = case.replay(experiment.name, *seed);
-                    failed.fetch_or(run.is_err(), Ordering::Relaxed);
-                    progress(Progress::Done(experiment.name));
-                    if let Ok(mut slot) = slot.lock() {
-                        *slot = Some(run);
-                    }
-                }
-            });
-        }
-    });
-    let mut runs = Vec::with_capacity(work.len());
-    let mut missing = false;
-    for slot in slots {
-        match slot.into_inner().ok().flatten() {
-            Some(run) => runs.push(run?),
-            None => missing = true,
-        }
-    }
-    if missing { Err(Error::Defect("a replay ended without a result".to_owned())) } else { Ok(runs) }
 }

@@ -1,10 +1,14 @@
 //! The claims that need no hidden calibration (policies C.5), and what must hold of every reproduction.
 #![allow(clippy::unwrap_used)]
 
+use std::num::NonZeroUsize;
+
+use resched_replay::Threads;
 use resched_reproduce::{EXPERIMENTS, Progress, Published, Reproduced, Role, Row, Verdict, find, reproduce, write};
 
 fn run(names: &[&str], seeds: u64, threads: usize, drawn: bool) -> Vec<Reproduced> {
     let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+    let threads = Threads::from(NonZeroUsize::new(threads).unwrap());
     reproduce(&find(&names).unwrap(), seeds, threads, drawn, &|_| {}).unwrap()
 }
 
@@ -117,7 +121,7 @@ fn any_number_of_threads_writes_the_same_bytes() {
 fn every_replay_is_told_and_unknown_names_are_refused() {
     let told = std::sync::Mutex::new(Vec::new());
     let names = ["dress-spark".to_owned()];
-    reproduce(&find(&names).unwrap(), 2, 2, false, &|progress| {
+    reproduce(&find(&names).unwrap(), 2, Threads::default(), false, &|progress| {
         told.lock().unwrap().push(match progress {
             Progress::Begin(replays) => replays,
             Progress::Done(_) => 1,

@@ -38,6 +38,17 @@ pub enum Error {
     },
 }
 
+impl Error {
+    /// Whether the request itself was wrong (exit status 2), not the work (exit status 1).
+    pub fn is_request(&self) -> bool {
+        match self {
+            Error::Trace(error) => error.is_request(),
+            Error::Config(_) => true,
+            Error::PolicyViolation { .. } | Error::Stalled { .. } => false,
+        }
+    }
+}
+
 /// A policy asked for what it may not have; carries what and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation(pub(crate) String);

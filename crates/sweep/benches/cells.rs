@@ -4,9 +4,11 @@
 //! made once for four cells by both.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+use std::num::NonZeroUsize;
 use std::path::Path;
 
 use divan::Bencher;
+use resched_replay::Threads;
 use resched_sweep::{CellStore, Location, Plan, SweepFile, carry_out};
 
 /// 50 seeds × 20 settings.
@@ -32,10 +34,11 @@ fn plan() -> Plan {
 
 #[divan::bench(args = [1, 2], sample_count = 3, sample_size = 1)]
 fn thousand_cells(bencher: Bencher<'_, '_>, threads: usize) {
+    let threads = NonZeroUsize::new(threads).unwrap();
     let plan = plan();
     bencher.with_inputs(|| tempfile::tempdir().unwrap()).bench_refs(|dir| {
         let store = CellStore::open(&Location::Folder(dir.path().to_path_buf())).unwrap();
-        carry_out(&plan, &plan.cells.iter().collect::<Vec<_>>(), &store, threads, &|_| {}).unwrap();
+        carry_out(&plan, &plan.cells.iter().collect::<Vec<_>>(), &store, Threads::from(threads), &|_| {}).unwrap();
     });
 }
 

@@ -22,6 +22,9 @@ pub enum Error {
     /// A trace, a workload or a file of the sweep could not be read or written.
     #[error(transparent)]
     Store(Box<resched_trace::Error>),
+    /// A world could not be opened.
+    #[error(transparent)]
+    Replay(Box<resched_replay::Error>),
     /// The result of a cell could not be evaluated.
     #[error(transparent)]
     Analysis(Box<resched_analysis::Error>),
@@ -36,8 +39,22 @@ impl Error {
         match self {
             Self::Request(_) => true,
             Self::Store(error) => error.is_request(),
+            Self::Replay(error) => error.is_request(),
             Self::Damaged { .. } | Self::Work(_) | Self::Analysis(_) | Self::Report(_) => false,
         }
+    }
+}
+
+impl Error {
+    /// The same for another cell that waited for what could not be made.
+    pub(crate) fn again(&self) -> Self {
+        if self.is_request() { Self::Request(self.to_string()) } else { Self::Work(self.to_string()) }
+    }
+}
+
+impl From<resched_replay::Error> for Error {
+    fn from(error: resched_replay::Error) -> Self {
+        Self::Replay(Box::new(error))
     }
 }
 

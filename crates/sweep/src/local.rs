@@ -1,21 +1,22 @@
 //! Cells on this machine: on all its cores, each world made once and shared.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc::{SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use resched_analysis::Run;
 use resched_policies::PolicySpec;
+use resched_replay::{Memory, Nothing, Threads, World};
 
 use crate::Error;
 use crate::cell::Cell;
 use crate::cell_store::CellStore;
 use crate::plan::{Plan, identity};
 use crate::results::CellResult;
-use crate::world::{Origin, World, WorldSpec};
+use crate::world::{Origin, WorldSpec, with_values};
 
 /// Threads that keep results; with the process so many more cells in flight are lost.
-const WRITERS: usize = 4;
+const WRITERS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(3);
 
 /// What a sweep tells while it works.
 #[derive(Debug, Clone, Copy)]
@@ -34,105 +35,112 @@ pub enum Progress<'a> {
 /// Who is told.
 pub type Told<'a> = &'a (dyn Fn(Progress<'_>) + Sync);
 
-/// The world of a cell as it is found in a plan: its source, cluster, values and seed.
-type WorldKey = (usize, usize, String, u64);
+/// What the seeds of a world have in common, as a plan has it: source, cluster and values.
+type SpecKey = (usize, usize, String);
 
-/// Makes the worlds of a plan's cells, each once, and gives it up after its last cell.
-pub(crate) struct Worlds<'a> {
-    plan: &'a Plan,
-    origins: Vec<OnceLock<Arc<Origin>>>,
-    /// By source, cluster and values: what the seeds of a world have in common, so that its files are read once.
-    specs: Mutex<BTreeMap<(usize, usize, String), Arc<WorldSpec>>>,
-    made: Mutex<BTreeMap<WorldKey, Shared>>,
+fn key(cell: &Cell) -> SpecKey {
+    let values: Vec<String> = cell.world.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    (cell.source, cell.cluster, values.join(","))
 }
 
-/// A world that cells wait for, and how many of them.
-struct Shared {
-    world: Arc<OnceLock<Result<Arc<Made>, String>>>,
+/// What cells share, by key: made by the first that asks while the others wait, and given up after the last.
+struct Shelf<K, T>(Mutex<BTreeMap<K, Shared<T>>>);
+
+struct Shared<T> {
+    made: Arc<OnceLock<Result<Arc<T>, Error>>>,
+    /// How many cells will still ask for it.
     cells: usize,
 }
 
-/// A world with what identifies it.
-struct Made {
-    spec: Arc<WorldSpec>,
-    world: World,
+impl<K: Ord, T> Shelf<K, T> {
+    /// For cells with these keys.
+    fn new(keys: impl Iterator<Item = K>) -> Self {
+        let mut shelf = BTreeMap::new();
+        for key in keys {
+            shelf.entry(key).or_insert_with(|| Shared { made: Arc::default(), cells: 0 }).cells += 1;
+        }
+        Self(Mutex::new(shelf))
+    }
+
+    fn get(&self, key: &K, make: impl FnOnce() -> Result<T, Error>) -> Result<Arc<T>, Error> {
+        let shelf = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let shared = shelf.get(key).map(|shared| Arc::clone(&shared.made));
+        drop(shelf);
+        let shared = shared.ok_or_else(|| Error::Work("a cell was replayed twice".to_owned()))?;
+        shared.get_or_init(|| make().map(Arc::new)).as_ref().map(Arc::clone).map_err(Error::again)
+    }
+
+    /// A cell is done with it.
+    fn release(&self, key: &K) {
+        let mut shelf = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(shared) = shelf.get_mut(key) {
+            shared.cells = shared.cells.saturating_sub(1);
+            if shared.cells == 0 {
+                shelf.remove(key);
+            }
+        }
+    }
 }
 
-fn lost() -> Error {
-    Error::Work("another cell ended badly".to_owned())
-}
-
-fn key(cell: &Cell) -> WorldKey {
-    let values: Vec<String> = cell.world.iter().map(|(key, value)| format!("{key}={value}")).collect();
-    (cell.source, cell.cluster, values.join(","), cell.seed)
+/// The worlds of a plan's cells.
+pub(crate) struct Worlds<'a> {
+    plan: &'a Plan,
+    origins: Vec<OnceLock<Origin>>,
+    specs: Shelf<SpecKey, WorldSpec>,
+    worlds: Shelf<(SpecKey, u64), World>,
 }
 
 impl<'a> Worlds<'a> {
     /// For the cells that are to be replayed.
     pub(crate) fn new(plan: &'a Plan, cells: &[&Cell]) -> Self {
-        let mut made: BTreeMap<WorldKey, Shared> = BTreeMap::new();
-        for cell in cells {
-            made.entry(key(cell)).or_insert_with(|| Shared { world: Arc::default(), cells: 0 }).cells += 1;
-        }
         Self {
             plan,
             origins: plan.sources.iter().map(|_| OnceLock::new()).collect(),
-            specs: Mutex::default(),
-            made: Mutex::new(made),
+            specs: Shelf::new(cells.iter().map(|cell| key(cell))),
+            worlds: Shelf::new(cells.iter().map(|cell| (key(cell), cell.seed))),
         }
     }
 
-    fn origin(&self, source: usize) -> Result<Arc<Origin>, Error> {
+    fn origin(&self, source: usize) -> Result<&Origin, Error> {
         let missing = || Error::Work(format!("the plan has no source {source}; plan the sweep again"));
         let (slot, entry) = self.origins.get(source).zip(self.plan.sources.get(source)).ok_or_else(missing)?;
         if let Some(origin) = slot.get() {
-            return Ok(Arc::clone(origin));
+            return Ok(origin);
         }
-        let origin = Arc::new(Origin::open(&entry.path())?);
-        Ok(Arc::clone(slot.get_or_init(|| origin)))
+        let origin = Origin::open(&entry.path())?;
+        Ok(slot.get_or_init(|| origin))
     }
 
-    fn spec(&self, cell: &Cell) -> Result<Arc<WorldSpec>, Error> {
-        let (source, cluster, values, _) = key(cell);
-        let key = (source, cluster, values);
-        if let Some(spec) = self.specs.lock().map_err(|_| lost())?.get(&key) {
-            return Ok(Arc::clone(spec));
-        }
+    fn make_spec(&self, cell: &Cell) -> Result<WorldSpec, Error> {
         let origin = self.origin(cell.source)?;
         let missing = || Error::Work("the plan names a file that it does not list; plan the sweep again".to_owned());
         let source = self.plan.sources.get(cell.source).ok_or_else(missing)?.path();
         let rules = self.plan.clusters.get(cell.cluster).ok_or_else(missing)?;
-        let spec = Arc::new(WorldSpec::new((&source, &origin), rules.as_deref(), &cell.world_values())?);
-        Ok(Arc::clone(self.specs.lock().map_err(|_| lost())?.entry(key).or_insert(spec)))
+        WorldSpec::new((&source, origin), rules.as_deref(), &cell.world_values())
     }
 
-    fn make(&self, cell: &Cell) -> Result<Made, Error> {
-        let spec = self.spec(cell)?;
-        let world = spec.make(cell.seed).map_err(|error| Error::Work(format!("{}: {error}", cell.told())))?;
-        Ok(Made { spec, world })
-    }
-
-    /// The world of a cell; made by the first that asks while the others wait.
-    fn of(&self, cell: &Cell) -> Result<Arc<Made>, Error> {
-        let slot = {
-            let made = self.made.lock().map_err(|_| lost())?;
-            made.get(&key(cell)).map(|shared| Arc::clone(&shared.world)).ok_or_else(lost)?
+    /// The world of a cell, and its policy.
+    fn of(&self, cell: &Cell) -> Result<(Arc<World>, PolicySpec), Error> {
+        let key = key(cell);
+        let spec = self.specs.get(&key, || self.make_spec(cell))?;
+        let policy = PolicySpec::parse(&cell.policy).map_err(|error| Error::Work(error.to_string()))?;
+        if identity(&spec, &policy, cell.seed)? != cell.id {
+            let problem =
+                "a workload, trace, cluster or allocations file has changed since the plan, or the version of resched";
+            return Err(Error::Work(format!("cell {} ({}): {problem}; plan the sweep again", cell.id, cell.told())));
+        }
+        let make = || {
+            let world = spec.with_seed(cell.seed);
+            world.check(&policy).map_err(|error| failed(cell, &cell.told(), &error))?;
+            Ok(world)
         };
-        slot.get_or_init(|| self.make(cell).map(Arc::new).map_err(|error| error.to_string()))
-            .clone()
-            .map_err(Error::Work)
+        Ok((self.worlds.get(&(key, cell.seed), make)?, policy))
     }
 
     /// A cell is done with its world.
     fn release(&self, cell: &Cell) {
-        let Ok(mut made) = self.made.lock() else { return };
-        let key = key(cell);
-        if let Some(shared) = made.get_mut(&key) {
-            shared.cells = shared.cells.saturating_sub(1);
-            if shared.cells == 0 {
-                made.remove(&key);
-            }
-        }
+        self.worlds.release(&(key(cell), cell.seed));
+        self.specs.release(&key(cell));
     }
 
     /// Replays a cell.
@@ -140,17 +148,22 @@ impl<'a> Worlds<'a> {
     /// # Errors
     /// [`Error::Work`] if its files have changed since the plan, or the replay fails.
     pub(crate) fn replay(&self, cell: &Cell) -> Result<CellResult, Error> {
-        let result = self.of(cell).and_then(|made| {
-            let policy = PolicySpec::parse(&cell.policy).map_err(Error::Work)?;
-            if identity(&made.spec, &policy, cell.seed)? != cell.id {
-                let problem = "a workload, trace, cluster or allocations file has changed since the plan, or the version of resched";
-                return Err(Error::Work(format!("cell {} ({}): {problem}; plan the sweep again", cell.id, cell.told())));
-            }
-            Ok(CellResult::of(&made.world.replay(&cell.policy, &policy)?))
+        let result = self.of(cell).and_then(|(world, policy)| {
+            let run = world.replay(&policy, Memory).map_err(|error| failed(cell, &cell.policy, &error))?;
+            Ok(CellResult::of(&Run::of_rows(run.info, run.tables)?))
         });
         self.release(cell);
         result
     }
+}
+
+/// The error of a cell. A wrong request, such as a cluster file that does not fit the trace, reads as in every other command; where
+/// the sweep varies the world, with the values that it is wrong for.
+fn failed(cell: &Cell, place: &str, error: &resched_replay::Error) -> Error {
+    if !error.is_request() {
+        return Error::Work(format!("{place}: {error}"));
+    }
+    Error::Request(with_values(&cell.world_values(), error))
 }
 
 /// Replays all cells of a plan on this thread and keeps nothing: what a sweep takes beyond this is its own. For benchmarks.
@@ -161,66 +174,33 @@ pub fn replay_alone(plan: &Plan) -> Result<(), Error> {
     let cells: Vec<&Cell> = plan.cells.iter().collect();
     let worlds = Worlds::new(plan, &cells);
     cells.iter().try_for_each(|cell| {
-        let policy = PolicySpec::parse(&cell.policy).map_err(Error::Work)?;
-        let made = worlds.of(cell)?;
-        let ended = made.world.replay_only(&policy);
-        drop(made);
+        let (world, policy) = worlds.of(cell)?;
+        world.replay(&policy, Nothing)?;
+        drop(world);
         worlds.release(cell);
-        ended
+        Ok(())
     })
 }
 
-/// Replays `cells` of a plan on so many threads, but for those that are done, and keeps each result.
+/// Replays `cells` of a plan, but for those that are done, and keeps each result.
 ///
 /// # Errors
 /// The first error in the order of the cells; what was done before stays done.
-pub fn carry_out(plan: &Plan, cells: &[&Cell], store: &CellStore, threads: usize, told: Told<'_>) -> Result<(), Error> {
+pub fn carry_out(
+    plan: &Plan,
+    cells: &[&Cell],
+    store: &CellStore,
+    threads: Threads,
+    told: Told<'_>,
+) -> Result<(), Error> {
     let missing: Vec<&Cell> = store.missing(cells)?.into_iter().map(|(_, cell)| cell).collect();
     told(Progress::Begin { cells: cells.len() as u64, done: (cells.len() - missing.len()) as u64 });
     let worlds = Worlds::new(plan, &missing);
-    let (next, failed) = (AtomicUsize::new(0), AtomicBool::new(false));
-    let errors: Mutex<BTreeMap<usize, Error>> = Mutex::default();
-    let fail = |place: usize, error: Error| {
-        failed.store(true, Ordering::Relaxed);
-        if let Ok(mut errors) = errors.lock() {
-            errors.insert(place, error);
-        }
+    let make = |cell: &&Cell| worlds.replay(cell)?.encode(&cell.id);
+    let keep = |cell: &&Cell, file| {
+        store.put(&cell.id, file)?;
+        told(Progress::Done(cell));
+        Ok(())
     };
-    // The disk or the network is waited for by threads of their own, while the next cells are replayed.
-    let (made, files) = sync_channel::<(usize, Vec<u8>)>(0);
-    let files = Mutex::new(files);
-    let take = || files.lock().ok()?.recv().ok();
-    let write = || {
-        while let Some((place, file)) = take() {
-            let Some(cell) = missing.get(place) else { return };
-            match store.put(&cell.id, file) {
-                Ok(()) => told(Progress::Done(cell)),
-                Err(error) => fail(place, error),
-            }
-        }
-    };
-    let work = |made: SyncSender<(usize, Vec<u8>)>| {
-        while !failed.load(Ordering::Relaxed) {
-            let place = next.fetch_add(1, Ordering::Relaxed);
-            let Some(cell) = missing.get(place) else { return };
-            match worlds.replay(cell).and_then(|result| result.encode(&cell.id)) {
-                // Sending fails if all writers are gone; none goes before the workers.
-                Ok(file) => drop(made.send((place, file))),
-                Err(error) => fail(place, error),
-            }
-        }
-    };
-    std::thread::scope(|scope| {
-        for _ in 0..threads.clamp(1, missing.len().max(1)) {
-            let made = made.clone();
-            scope.spawn(|| work(made));
-        }
-        // The writers end when the last worker has.
-        drop(made);
-        for _ in 0..WRITERS.min(missing.len()) {
-            scope.spawn(write);
-        }
-    });
-    let errors = errors.into_inner().unwrap_or_default();
-    errors.into_values().next().map_or(Ok(()), Err)
+    threads.and_keep(&missing, make, WRITERS, keep)
 }

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use resched_trace::store::sha256;
 use serde::{Deserialize, Serialize};
@@ -183,7 +182,7 @@ fn cells(file: &SweepFile, plan: &Plan) -> Result<Vec<Cell>, Error> {
     let mut known = BTreeSet::new();
     for (source, entry) in plan.sources.iter().enumerate() {
         let path = entry.path();
-        let origin = Arc::new(Origin::open(&path)?);
+        let origin = Origin::open(&path)?;
         for (cluster, rules) in plan.clusters.iter().enumerate() {
             for (row, world) in worlds.iter().enumerate() {
                 let spec = WorldSpec::new((&path, &origin), rules.as_deref(), world)?;

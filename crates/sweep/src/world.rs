@@ -3,15 +3,12 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
 
 use resched_policies::PolicySpec;
-use resched_sim::hadoop::{Cluster, Options, Policy, RunRows, Workload, load, load_records, replay};
-use resched_sim::{ClusterConfig, batch};
-use resched_trace::formats::Collected;
-use resched_trace::run::RunInfo;
+use resched_replay::{Setup, Source, World};
+use resched_sim::ClusterConfig;
 use resched_trace::store::{Trace, sha256};
-use resched_trace::workload::{Workload as WorkloadFile, generate};
+use resched_trace::workload::Workload as WorkloadFile;
 use toml::{Table, Value as Toml};
 
 use crate::Error;
@@ -20,24 +17,21 @@ use crate::values::Value;
 use crate::world_keys::world_path;
 
 /// What is known of a world before anything is replayed in it.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct WorldSpec {
-    source: Arc<Origin>,
-    /// The workload file with what varies of it set; `None` for a trace.
-    workload: Option<Arc<WorkloadFile>>,
-    rules: ClusterConfig,
-    speedup: f64,
-    /// What tells it from other worlds, but for the seed.
+    /// The world, but for its seed.
+    world: World,
+    /// What distinguishes it from other worlds, but for the seed.
     pub(crate) identity: serde_json::Value,
 }
 
-/// What is replayed.
+/// What is replayed, before the values of a sweep are set in it.
 #[derive(Debug)]
 pub(crate) enum Origin {
     /// The text of a workload file, and its path for messages.
     Workload { text: String, path: String },
     /// A trace with its fingerprint.
-    Trace { trace: Trace, fingerprint: String },
+    Trace { source: Source, fingerprint: String },
 }
 
 impl Origin {
@@ -57,7 +51,7 @@ impl Origin {
             SourcePath::Trace(_) => {
                 let trace = Trace::open(path)?;
                 let fingerprint = trace.fingerprint()?;
-                Ok(Self::Trace { trace, fingerprint })
+                Ok(Self::Trace { source: Source::trace(trace)?, fingerprint })
             }
         }
     }
@@ -69,7 +63,7 @@ impl WorldSpec {
     /// # Errors
     /// [`Error::Request`] if a file is wrong, or wrong with a value set.
     pub(crate) fn new(
-        (source, origin): (&SourcePath, &Arc<Origin>),
+        (source, origin): (&SourcePath, &Origin),
         cluster: Option<&Path>,
         values: &[(String, Value)],
     ) -> Result<Self, Error> {
@@ -84,7 +78,7 @@ impl WorldSpec {
                 .parse()
                 .map_err(|error: toml::de::Error| Error::Request(format!("{}: {}", path.display(), error.message())))?;
         }
-        let mut workload = match &**origin {
+        let mut workload = match origin {
             Origin::Workload { text, path } => {
                 WorkloadFile::parse(text, path)?;
                 Some(text.parse::<Table>().map_err(|error| Error::Request(format!("{path}: {}", error.message())))?)
@@ -119,13 +113,10 @@ impl WorldSpec {
                 }
             }
         }
-        let told = |error: &dyn std::fmt::Display| {
-            let set: Vec<String> = values.iter().map(|(key, value)| format!("{key} = {}", value.text())).collect();
-            let place = if set.is_empty() { String::new() } else { format!("with [world] {}: ", set.join(", ")) };
-            Error::Request(format!("{place}{error}"))
-        };
+        let told = |error: &dyn std::fmt::Display| Error::Request(with_values(values, error));
         let rules = ClusterConfig::of_settings(rules).map_err(|error| told(&error))?;
-        let (workload, content) = match (&**origin, workload) {
+        let mut cluster = rules.clone();
+        let (source, content) = match (origin, workload) {
             (Origin::Workload { path, .. }, Some(table)) => {
                 let text = toml::to_string(&table).map_err(|error| told(&error))?;
                 let parsed = WorkloadFile::parse(&text, path)
@@ -136,50 +127,32 @@ impl WorldSpec {
                         "{path}: the workload has {own} machines, the cluster file {count}; take nodes.count out of the cluster file"
                     )));
                 }
-                (Some(Arc::new(parsed)), sha256(text.as_bytes()))
+                // The machines are those of the workload, as many as the cluster file says.
+                cluster.nodes.count = None;
+                let content = sha256(text.as_bytes());
+                (Source::workload(parsed, text, path.clone()), content)
             }
-            (Origin::Trace { fingerprint, .. }, _) => (None, fingerprint.clone()),
-            (Origin::Workload { .. }, None) => (None, String::new()),
+            (Origin::Trace { source, fingerprint }, _) => (source.clone(), fingerprint.clone()),
+            (Origin::Workload { path, .. }, None) => {
+                return Err(Error::Work(format!("{path}: the workload was not read")));
+            }
         };
         let identity = serde_json::json!({ "content": content, "rules": rules, "speedup": speedup });
-        Ok(Self { source: Arc::clone(origin), workload, rules, speedup, identity })
+        let world = World::open(&source, Setup { cluster, speedup, ..Setup::default() })?;
+        Ok(Self { world, identity })
     }
 
-    /// Makes it with a seed.
-    ///
-    /// # Errors
-    /// What is wrong with the workload, the trace or the cluster.
-    pub(crate) fn make(&self, seed: u64) -> Result<World, resched_sim::Error> {
-        let (cluster, mut workload) = match (&*self.source, &self.workload) {
-            (_, Some(file)) => {
-                let mut made = Collected::default();
-                generate(file, seed, &mut made)?;
-                // `nodes.count` is known to be that of the workload, whose own racks and slots may vary by `[world]`.
-                let mut rules = self.rules.clone();
-                rules.nodes.count = None;
-                let cluster = Cluster::of_rows(rules, &made.nodes)?;
-                let (workload, _) = load_records(&made.jobs, &cluster, seed)?;
-                (cluster, workload)
-            }
-            (Origin::Trace { trace, .. }, None) if batch::is_production(trace)? => {
-                if self.speedup != 1.0 {
-                    let problem = "the arrivals of a production trace cannot be varied; make another trace with `resched scale --time`";
-                    return Err(resched_sim::Error::Config(problem.to_owned()));
-                }
-                return Ok(World::Production(Box::new(batch::load(trace, &self.rules)?)));
-            }
-            (Origin::Trace { trace, .. }, None) => {
-                let cluster = Cluster::for_trace(self.rules.clone(), trace)?;
-                let (workload, _) = load(trace, &cluster, seed)?;
-                (cluster, workload)
-            }
-            (Origin::Workload { path, .. }, None) => {
-                return Err(resched_sim::Error::Config(format!("{path}: the workload was not read")));
-            }
-        };
-        workload.hasten(self.speedup);
-        Ok(World::Hadoop { cluster: Box::new(cluster), workload, seed })
+    /// The world with a seed.
+    pub(crate) fn with_seed(&self, seed: u64) -> World {
+        self.world.with_seed(seed)
     }
+}
+
+/// A problem with the values of the world that it is of, if there are any.
+pub(crate) fn with_values(values: &[(String, Value)], problem: &dyn std::fmt::Display) -> String {
+    let set: Vec<String> = values.iter().map(|(key, value)| format!("{key} = {}", value.text())).collect();
+    let place = if set.is_empty() { String::new() } else { format!("with [world] {}: ", set.join(", ")) };
+    format!("{place}{problem}")
 }
 
 /// Sets `a.b.c` in a table.
@@ -193,74 +166,6 @@ fn set(table: &mut Table, path: &str, value: Toml) -> Result<(), String> {
             Toml::Table(inner) => set(inner, rest, value),
             other => Err(format!("`{part}` is {other}, not a table")),
         },
-    }
-}
-
-/// A world that cells are replayed in.
-#[derive(Debug)]
-pub(crate) enum World {
-    /// Maps and reduces on the machines of a Hadoop cluster.
-    Hadoop { cluster: Box<Cluster>, workload: Workload, seed: u64 },
-    /// Tasks with requests of their own on those of a production cluster.
-    Production(Box<batch::Loaded>),
-}
-
-impl World {
-    /// Replays it under a policy.
-    ///
-    /// # Errors
-    /// What the engine or the policy says.
-    pub(crate) fn replay(&self, label: &str, spec: &PolicySpec) -> Result<resched_analysis::Run, Error> {
-        let failed = |error: resched_sim::Error| Error::Work(format!("{label}: {error}"));
-        let mut info =
-            RunInfo { label: label.to_owned(), policy: spec.name(), params: spec.parameters(), ..RunInfo::default() };
-        let rows = match self {
-            Self::Hadoop { cluster, workload, seed } => {
-                let mut policy = spec.build().map_err(Error::Request)?;
-                let cluster = cluster.for_system(policy.system()).map_err(failed)?;
-                let mut rows = RunRows::new(workload, &cluster);
-                let options = Options { seed: *seed, ..Options::default() };
-                let tally = replay(workload, &cluster, (label, &mut policy), &options, &mut rows, &mut |_| {});
-                info.events = tally.map_err(failed)?.events;
-                info.seed = *seed;
-                info.cluster = cluster.in_short();
-                rows.finish()
-            }
-            Self::Production(loaded) => {
-                let mut policy = spec.build_batch().map_err(Error::Request)?;
-                let batch::Loaded { workload, machines, .. } = &**loaded;
-                let mut rows = batch::RunRows::new(workload, machines);
-                let tally = batch::replay(workload, machines, (label, &mut policy), &mut rows, &mut |_| {});
-                info.events = tally.map_err(failed)?.events;
-                info.cluster = machines.in_short();
-                rows.finish()
-            }
-        };
-        Ok(resched_analysis::Run::of_rows(info, rows)?)
-    }
-
-    /// Replays it under a policy and keeps nothing.
-    ///
-    /// # Errors
-    /// As [`World::replay`].
-    pub(crate) fn replay_only(&self, spec: &PolicySpec) -> Result<(), Error> {
-        let failed = |error: resched_sim::Error| Error::Work(error.to_string());
-        match self {
-            Self::Hadoop { cluster, workload, seed } => {
-                let mut policy = spec.build().map_err(Error::Request)?;
-                let cluster = cluster.for_system(policy.system()).map_err(failed)?;
-                let options = Options { seed: *seed, ..Options::default() };
-                let named = ("alone", &mut policy);
-                replay(workload, &cluster, named, &options, &mut (), &mut |_| {}).map(|_| ()).map_err(failed)
-            }
-            Self::Production(loaded) => {
-                let mut policy = spec.build_batch().map_err(Error::Request)?;
-                let batch::Loaded { workload, machines, .. } = &**loaded;
-                batch::replay(workload, machines, ("alone", &mut policy), &mut (), &mut |_| {})
-                    .map(|_| ())
-                    .map_err(failed)
-            }
-        }
     }
 }
 

@@ -15,10 +15,17 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("resched-trace", &[]),
     ("resched-sim", &["resched-trace"]),
     ("resched-policies", &["resched-sim", "resched-trace"]),
+    ("resched-replay", &["resched-policies", "resched-sim", "resched-trace"]),
     ("resched-analysis", &["resched-trace"]),
     ("resched-report", &["resched-analysis", "resched-trace"]),
-    ("resched-sweep", &["resched-report", "resched-analysis", "resched-policies", "resched-sim", "resched-trace"]),
-    ("resched-reproduce", &["resched-report", "resched-analysis", "resched-policies", "resched-sim", "resched-trace"]),
+    (
+        "resched-sweep",
+        &["resched-report", "resched-analysis", "resched-replay", "resched-policies", "resched-sim", "resched-trace"],
+    ),
+    (
+        "resched-reproduce",
+        &["resched-report", "resched-analysis", "resched-replay", "resched-policies", "resched-sim", "resched-trace"],
+    ),
     (
         "resched",
         &[
@@ -26,6 +33,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "resched-sweep",
             "resched-report",
             "resched-analysis",
+            "resched-replay",
             "resched-policies",
             "resched-sim",
             "resched-trace",

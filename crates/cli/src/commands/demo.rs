@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 
 use include_dir::{Dir, File, include_dir};
 use resched_policies::PolicySpec;
+use resched_replay::{Setup, Source, World};
 use resched_report::Formats;
 use resched_sim::ClusterConfig;
-use resched_trace::ingest::{Options, ingest};
+use resched_trace::ingest::{self, ingest};
 use resched_trace::store::StagedDir;
 
-use super::replay::{Request, told};
+use super::replay::{Options, replay_all, told};
 use super::report;
 use crate::failure::Failure;
 use crate::output::print;
@@ -38,15 +39,15 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let (history, trace, runs) = (data.join("history"), data.join("trace"), data.join("runs"));
 
     write_sample(&history)?;
-    let manifest = ingest(std::slice::from_ref(&history), &trace, &Options::default(), &mut IngestProgress::new())?;
+    let manifest =
+        ingest(std::slice::from_ref(&history), &trace, &ingest::Options::default(), &mut IngestProgress::new())?;
     print(&format!("1. ingest the sample history\n   {}", super::ingest::told(&manifest, &trace)))?;
 
-    let policies: Result<Vec<PolicySpec>, String> = POLICIES.iter().map(|text| PolicySpec::parse(text)).collect();
-    let policies = policies.map_err(Failure::request)?;
-    let config = ClusterConfig::parse(CLUSTER)?;
-    let request =
-        Request { policies: &policies, config, site: None, seed: 1, threads: None, decisions: false, resume: false };
-    let done = request.carry_out(&trace, &runs)?.done;
+    let policies: Result<Vec<PolicySpec>, _> = POLICIES.iter().map(|text| PolicySpec::parse(text)).collect();
+    let policies = policies.map_err(resched_replay::Error::from)?;
+    let setup = Setup { cluster: ClusterConfig::parse(CLUSTER)?, ..Setup::default() };
+    let world = World::open(&Source::open(&trace)?, setup)?;
+    let done = replay_all(&world, &policies, &runs, &Options::default())?;
     print(&format!("2. replay it under {} policies\n{}", POLICIES.len(), indented(&told(&done))))?;
 
     let runs: Vec<PathBuf> = done.into_iter().map(|done| done.dir).collect();

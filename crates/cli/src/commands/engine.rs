@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use resched_replay::Threads;
 use resched_sweep::{Location, Plan};
 use resched_trace::store::write_file;
 use serde::Serialize;
@@ -154,7 +155,9 @@ pub(super) fn dask_cells(
     let (manifest, count) = (manifest.to_string(), size.to_string());
     let task = |number: usize| {
         let index = (number * size).to_string();
-        ["sweep", "cell", "--manifest", &manifest, "--index", &index, "--count", &count].map(str::to_owned).into()
+        ["sweep", "cell", "--manifest", &manifest, "--index", &index, "--count", &count, "--threads", "1"]
+            .map(str::to_owned)
+            .into()
     };
     dask(&numbers.into_iter().map(task).collect::<Vec<Task>>(), args, program)
 }
@@ -165,7 +168,7 @@ pub(super) fn slurm(
     out: &Path,
     array: &ArrayArgs,
     program: &ProgramArgs,
-    threads: Option<usize>,
+    threads: Option<Threads>,
 ) -> Result<(), Failure> {
     let sweep = std::path::absolute(out)?;
     let size = array.chunk.unwrap_or_else(|| plan.cells.len().div_ceil(SLURM_TASKS));
@@ -176,7 +179,7 @@ pub(super) fn slurm(
     }
     let values = [
         ("@TASKS@", chunks.ranges()),
-        ("@THREADS@", threads.unwrap_or(1).to_string()),
+        ("@THREADS@", threads.unwrap_or(Threads::ONE).to_string()),
         ("@CHUNK@", chunks.size.to_string()),
         ("@RESCHED@", plain(&program.path()?.display().to_string())?),
         ("@MANIFEST@", plain(&chunks.manifest.to_string())?),

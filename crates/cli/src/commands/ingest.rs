@@ -1,10 +1,11 @@
 //! `resched ingest`: source logs to a trace.
 
 use std::collections::BTreeMap;
-use std::num::{NonZeroU64, NonZeroUsize};
+use std::num::NonZeroU64;
 use std::path::PathBuf;
 
 use clap::ValueEnum;
+use resched_replay::Threads;
 use resched_trace::ingest::tables::unfinished;
 use resched_trace::ingest::{Options, TaskMaker, ingest};
 use resched_trace::store::Manifest;
@@ -43,7 +44,7 @@ pub(crate) struct Args {
     seed: u64,
     /// Number of threads that read tables. Each needs about 100 MB of memory [default: one per core].
     #[arg(long, value_name = "N")]
-    threads: Option<NonZeroUsize>,
+    threads: Option<Threads>,
     /// Where to read the Google and Alibaba tables.
     #[arg(long, value_enum, default_value_t = Engine::Local)]
     engine: Engine,
@@ -70,7 +71,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         format: (args.format != "auto").then(|| args.format.clone()),
         counters: args.counters,
         tasks: Some(TaskMaker::synthesiser(&rules(args)?, args.seed)?),
-        threads: args.threads,
+        threads: args.threads.map(Threads::count),
         partition_bytes: args.partition_bytes,
     };
     if args.engine == Engine::Dask {

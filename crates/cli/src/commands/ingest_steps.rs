@@ -2,9 +2,9 @@
 //!
 //! Use them to let several machines read the shards. All machines must see the same files under the same paths.
 
-use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
+use resched_replay::Threads;
 use resched_trace::ingest::{Options, plan_tables, tables};
 use serde::Serialize;
 
@@ -50,7 +50,7 @@ pub(crate) struct MergeArgs {
     plan: PathBuf,
     /// Number of threads [default: one per core].
     #[arg(long, value_name = "N")]
-    threads: Option<NonZeroUsize>,
+    threads: Option<Threads>,
 }
 
 /// What a program needs to run the steps of a plan.
@@ -73,8 +73,7 @@ pub(crate) fn shard(args: &ShardArgs) -> Result<(), Failure> {
 
 pub(crate) fn merge(args: &MergeArgs) -> Result<(), Failure> {
     let (plan, out) = tables::read_plan(&args.plan)?;
-    let threads = args.threads.or_else(|| std::thread::available_parallelism().ok()).unwrap_or(NonZeroUsize::MIN);
-    let manifest = tables::finish(&plan, &out, threads, &mut IngestProgress::new())?;
+    let manifest = tables::finish(&plan, &out, args.threads.unwrap_or_default().count(), &mut IngestProgress::new())?;
     print(&told(&manifest, &out))
 }
 
@@ -92,5 +91,5 @@ pub(super) fn on_dask(
         ["ingest-shard", "--plan", &file, "--index", &number.to_string()].map(str::to_owned).into()
     };
     dask(&(0..plan.shards().len()).map(task).collect::<Vec<Task>>(), args, program)?;
-    merge(&MergeArgs { plan: PathBuf::from(file), threads: options.threads })
+    merge(&MergeArgs { plan: PathBuf::from(file), threads: options.threads.map(Threads::from) })
 }

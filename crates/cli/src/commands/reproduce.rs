@@ -2,17 +2,19 @@
 
 use std::path::PathBuf;
 
+use resched_replay::FolderLock;
 use resched_reproduce::{MARKER, Progress, Reproduced, Row, find, reproduce, write};
 use resched_trace::store::StagedDir;
 
 use crate::failure::Failure;
 use crate::output::{print, table};
 use crate::progress::ReproduceProgress;
+use crate::threads::ThreadsArg;
 
 /// Replay the papers' experiments and print the paper's number beside the replay's.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Experiments; without any, all of them.
+    /// The experiments to replay; all of them if you name none.
     #[arg(value_name = "EXPERIMENT")]
     experiments: Vec<String>,
     /// The folder to write REPRODUCTION.md, index.html and the figures to; an earlier reproduction there is replaced.
@@ -21,9 +23,8 @@ pub(crate) struct Args {
     /// How many seeds each case is replayed with.
     #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     seeds: u64,
-    /// Replays at once; without it, one a core.
-    #[arg(long)]
-    threads: Option<usize>,
+    #[command(flatten)]
+    threads: ThreadsArg,
     /// List the experiments and do nothing else.
     #[arg(long)]
     list: bool,
@@ -42,9 +43,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         ));
     };
     StagedDir::check(out, MARKER)?;
-    let threads = args.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    let _lock = FolderLock::beside(out)?;
     let progress = ReproduceProgress::new();
-    let all = reproduce(&experiments, args.seeds, threads, true, &|told| match told {
+    let all = reproduce(&experiments, args.seeds, args.threads.get(), true, &|told| match told {
         Progress::Begin(replays) => progress.begin(replays),
         Progress::Done(experiment) => progress.done(experiment),
     })?;

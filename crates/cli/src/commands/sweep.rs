@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Subcommand, ValueEnum};
+use resched_replay::{FolderLock, Threads, is_lock};
 use resched_sweep::{CELLS, Cell, CellStore, Location, MARKER, Merged, Plan, Progress, SweepFile, carry_out};
 use serde::Serialize;
 
@@ -13,6 +14,7 @@ use super::engine;
 use crate::failure::Failure;
 use crate::output::{count, duration, print, print_json, table};
 use crate::progress::SweepProgress;
+use crate::threads::ThreadsArg;
 
 /// Policies × parameters × worlds × seeds: one replay each, and what they say together.
 #[derive(Debug, clap::Args)]
@@ -38,9 +40,8 @@ struct All {
     /// What carries the cells out.
     #[arg(long, value_enum, default_value_t = Engine::Local)]
     engine: Engine,
-    /// Replays at once on this machine; without it, one a core.
-    #[arg(long)]
-    threads: Option<usize>,
+    #[command(flatten)]
+    threads: ThreadsArg,
     /// Print the cells and an estimate of the time, and do nothing else.
     #[arg(long)]
     dry_run: bool,
@@ -105,9 +106,8 @@ enum Verb {
         /// How many cells, from that one on.
         #[arg(long, default_value_t = 1)]
         count: usize,
-        /// Replays at once.
-        #[arg(long, default_value_t = 1)]
-        threads: usize,
+        #[command(flatten)]
+        threads: ThreadsArg,
     },
     /// Make the tables and figures of a sweep whose cells are all done.
     Merge {
@@ -145,12 +145,16 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     match &args.verb {
         Some(Verb::Plan { file, out, kept }) => {
             let plan = planned(file, kept)?;
-            claim(out, MARKER)?;
+            let _lock = claim(out, MARKER)?;
             plan.write(out)?;
             print(&format!("{}: {} cells\n", out.join(MARKER).display(), count(plan.cells.len() as u64)))
         }
-        Some(Verb::Cell { manifest, index, count, threads }) => cells(manifest, *index, *count, *threads),
-        Some(Verb::Merge { dir, json }) => merge(Plan::read(&folder(dir))?, dir, *json),
+        Some(Verb::Cell { manifest, index, count, threads }) => cells(manifest, *index, *count, threads.get()),
+        Some(Verb::Merge { dir, json }) => {
+            let plan = Plan::read(&folder(dir))?;
+            let _lock = FolderLock::inside(dir)?;
+            merge(plan, dir, *json)
+        }
         None => all(&args.all),
     }
 }
@@ -162,12 +166,13 @@ fn planned(path: &Path, kept: &Kept) -> Result<Plan, Failure> {
     Ok(plan)
 }
 
-/// Refuses a folder that holds something else than an earlier result, of which `marker` is a file; one that was ended early has
-/// its cells only.
-pub(super) fn claim(out: &Path, marker: &str) -> Result<(), Failure> {
-    let is_empty = !out.exists() || out.is_dir() && fs::read_dir(out)?.next().is_none();
+/// Locks a folder for a result, but for one that holds something else than an earlier result, of which `marker` is a file. A
+/// result that was interrupted has its cells only.
+pub(super) fn claim(out: &Path, marker: &str) -> Result<FolderLock, Failure> {
+    let is_other = |entry: std::io::Result<fs::DirEntry>| entry.is_ok_and(|entry| !is_lock(&entry.file_name()));
+    let is_empty = !out.exists() || out.is_dir() && !fs::read_dir(out)?.any(is_other);
     if is_empty || out.join(marker).is_file() || out.join(CELLS).is_dir() {
-        return Ok(());
+        return Ok(FolderLock::inside(out)?);
     }
     let problem = "expected a new folder or one of an earlier sweep, found something else; name another --out";
     Err(Failure::request(format!("{}: {problem}", out.display())))
@@ -177,20 +182,20 @@ fn all(args: &All) -> Result<(), Failure> {
     let Some(file) = &args.file else { return Err(Failure::request("name a sweep file")) };
     let mut plan = planned(file, &args.kept)?;
     if args.dry_run {
-        return dry_run(&plan, threads(args.threads));
+        return dry_run(&plan, args.threads.get());
     }
     let Some(out) = &args.out else { return Err(Failure::request("name a folder with --out")) };
-    claim(out, MARKER)?;
+    let _lock = claim(out, MARKER)?;
     let here = folder(out);
     loop {
         plan.write(out)?;
         match args.engine {
             Engine::Local => {
                 let cells: Vec<&Cell> = plan.cells.iter().collect();
-                work(&plan, &cells, &here, threads(args.threads))?;
+                work(&plan, &cells, &here, args.threads.get())?;
             }
             Engine::Dask => engine::dask_cells(&plan, &here, &args.array, &args.dask, &args.program)?,
-            Engine::Slurm => return engine::slurm(&plan, out, &args.array, &args.program, args.threads),
+            Engine::Slurm => return engine::slurm(&plan, out, &args.array, &args.program, args.threads.asked()),
         }
         match more_seeds(&plan, &here, args)? {
             Some(more) => plan = more,
@@ -217,12 +222,8 @@ fn more_seeds(plan: &Plan, out: &Location, args: &All) -> Result<Option<Plan>, F
     Ok(Some(plan.with_seeds(seeds)?))
 }
 
-fn threads(asked: Option<usize>) -> usize {
-    asked.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from))
-}
-
 /// Replays cells on this machine behind a progress bar.
-fn work(plan: &Plan, cells: &[&Cell], at: &Location, threads: usize) -> Result<(), Failure> {
+fn work(plan: &Plan, cells: &[&Cell], at: &Location, threads: Threads) -> Result<(), Failure> {
     let progress = SweepProgress::new(plan.results.as_ref().unwrap_or(at).to_string());
     Ok(carry_out(plan, cells, &plan.store(at)?, threads, &|told| match told {
         Progress::Begin { cells, done } => progress.begin(cells, done),
@@ -230,7 +231,7 @@ fn work(plan: &Plan, cells: &[&Cell], at: &Location, threads: usize) -> Result<(
     })?)
 }
 
-fn cells(manifest: &Location, index: usize, count: usize, threads: usize) -> Result<(), Failure> {
+fn cells(manifest: &Location, index: usize, count: usize, threads: Threads) -> Result<(), Failure> {
     let plan = Plan::read(manifest)?;
     let wanted: Vec<&Cell> = plan.cells.iter().skip(index).take(count).collect();
     if wanted.is_empty() {
@@ -291,7 +292,7 @@ fn merge(plan: Plan, dir: &Path, json: bool) -> Result<(), Failure> {
 }
 
 /// The cells, and how long they may take: one of each variant is replayed for that.
-fn dry_run(plan: &Plan, threads: usize) -> Result<(), Failure> {
+fn dry_run(plan: &Plan, threads: Threads) -> Result<(), Failure> {
     let scratch = tempfile::tempdir()?;
     let store = CellStore::open(&folder(scratch.path()))?;
     let mut rows = Vec::new();
@@ -303,13 +304,13 @@ fn dry_run(plan: &Plan, threads: usize) -> Result<(), Failure> {
         }
         seen.push(&cell.variant);
         let start = Instant::now();
-        carry_out(plan, &[cell], &store, 1, &|_| {})?;
+        carry_out(plan, &[cell], &store, Threads::ONE, &|_| {})?;
         let each = start.elapsed().as_secs_f64();
         let cells = plan.cells.iter().filter(|other| other.variant == cell.variant).count();
         total += each * cells as f64;
         rows.push(vec![cell.variant.clone(), count(cells as u64), duration(Some(each * 1e3))]);
     }
-    let time = duration(Some(total * 1e3 / threads as f64));
+    let time = duration(Some(total * 1e3 / threads.count().get() as f64));
     let cells = count(plan.cells.len() as u64);
     print(
         &(table(&["variant", "cells", "one cell"], rows, 1..3)

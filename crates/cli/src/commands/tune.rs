@@ -7,6 +7,7 @@ use resched_sweep::{Candidate, MeanInterval, Progress, SweepFile, tune};
 use crate::failure::Failure;
 use crate::output::{print, print_json, table};
 use crate::progress::SweepProgress;
+use crate::threads::ThreadsArg;
 
 /// Settings that are printed.
 const SHOWN: usize = 15;
@@ -17,12 +18,11 @@ pub(crate) struct Args {
     /// A sweep file with [tune]: objective, bounds, candidates.
     #[arg(value_name = "SWEEP.toml")]
     file: PathBuf,
-    /// The folder of the search; what was replayed there already is not replayed again.
+    /// The folder of the search. What was already replayed there is not replayed again.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Replays at once; without it, one a core.
-    #[arg(long)]
-    threads: Option<usize>,
+    #[command(flatten)]
+    threads: ThreadsArg,
     /// Print what was found as JSON.
     #[arg(long)]
     json: bool,
@@ -30,10 +30,9 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let file = SweepFile::read(&args.file)?;
-    super::sweep::claim(&args.out, "tuned.json")?;
-    let threads = args.threads.unwrap_or_else(|| std::thread::available_parallelism().map_or(1, usize::from));
+    let _lock = super::sweep::claim(&args.out, "tuned.json")?;
     let progress = SweepProgress::new(args.out.display().to_string());
-    let tuned = tune(&file, &args.out, threads, &|told| match told {
+    let tuned = tune(&file, &args.out, args.threads.get(), &|told| match told {
         Progress::Begin { cells, done } => progress.begin(cells, done),
         Progress::Done(cell) => progress.done(&cell.policy),
     })?;

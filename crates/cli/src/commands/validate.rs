@@ -6,15 +6,16 @@ use std::path::{Path, PathBuf};
 use resched_analysis::Run;
 use resched_analysis::validation::{LocalityError, Validation, validate};
 use resched_policies::PolicySpec;
+use resched_replay::{Memory, Replayed, Setup, Source, World};
 use resched_sim::{ClusterConfig, Skipped};
-use resched_trace::run;
-use resched_trace::store::{StagedDir, Trace};
+use resched_trace::store::Trace;
 use serde::Serialize;
 
 use super::ingest::left_out;
-use super::replay::{Outcome, Request};
 use crate::failure::Failure;
 use crate::output::{count, duration, print, table};
+use crate::progress::ReplayProgress;
+use crate::threads::ThreadsArg;
 
 /// The policy that is taken for the one that ran the trace, where the user names none: Hadoop's default.
 const ASSUMED: &str = "fifo";
@@ -26,20 +27,22 @@ const MOST_SEEDS: u64 = 1_000;
 pub(crate) struct Args {
     /// A trace of attempts that were observed.
     trace: PathBuf,
-    /// The policy that ran it, as `replay` takes it; given more than once, to see which explains the trace best. Without it
-    /// `fifo` is assumed.
+    /// The policy that ran it, written as for `replay`. Give several to see which explains the trace best. Without any, `fifo`
+    /// is assumed.
     #[arg(long = "policy", value_name = "POLICY")]
     policies: Vec<String>,
-    /// The cluster that ran it (TOML); without it the trace's own machines. `resched calibrate` writes one.
+    /// The cluster that ran it (TOML); without it, the trace's own machines. `resched calibrate` writes one.
     #[arg(long, value_name = "CLUSTER.toml")]
     cluster: Option<PathBuf>,
     /// The first seed of all draws.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Replays a policy, each with the next seed; the errors told are their means.
+    /// How many replays of each policy, each with the next seed. The errors that are reported are their means.
     #[arg(long, default_value_t = 1, value_name = "K", value_parser = clap::value_parser!(u64).range(1..=MOST_SEEDS))]
     seeds: u64,
-    /// Print one JSON object a policy, a line each.
+    #[command(flatten)]
+    threads: ThreadsArg,
+    /// Print one JSON object for each policy, one on a line.
     #[arg(long)]
     json: bool,
 }
@@ -70,37 +73,33 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let assumed = args.policies.is_empty();
     let mut policies = Vec::new();
     for text in args.policies.iter().map(String::as_str).chain(assumed.then_some(ASSUMED)) {
-        policies.extend(PolicySpec::parse_grid(text).map_err(Failure::request)?);
+        policies.extend(PolicySpec::parse_grid(text).map_err(resched_replay::Error::from)?);
     }
-    let config = args.cluster.as_deref().map_or_else(|| Ok(ClusterConfig::default()), ClusterConfig::read)?;
+    let cluster = args.cluster.as_deref().map_or_else(|| Ok(ClusterConfig::default()), ClusterConfig::read)?;
     let observed = observed(&args.trace)?;
-    let scratch = std::env::temp_dir().join(format!("resched-validate-{}", std::process::id()));
-    // The replays are of no use once they are measured: their folder is never committed.
-    let scratch = StagedDir::create(&scratch, run::MARKER)?;
-    let mut told: Vec<Told> = Vec::new();
-    let mut skipped = Skipped::new();
-    for step in 0..args.seeds {
-        let seed = args.seed.wrapping_add(step);
-        let request = Request {
-            policies: &policies,
-            config: config.clone(),
-            site: None,
-            seed,
-            threads: None,
-            decisions: false,
-            resume: false,
-        };
-        let Outcome { done, skipped: of_seed } = request.carry_out(&args.trace, &scratch.path().join("runs"))?;
-        skipped = of_seed;
-        for (place, done) in done.iter().enumerate() {
-            let replayed = Run::open(&done.dir)?;
-            let replay = Replay { seed, validation: validate(&observed, &replayed) };
-            match told.get_mut(place) {
-                Some(told) => told.replays.push(replay),
-                None => told.push(Told::new(done.label.clone(), &replayed, assumed, replay)),
-            }
-        }
-    }
+    let source = Source::open(&args.trace)?;
+    let world = World::open(&source, Setup { cluster, seed: args.seed, ..Setup::default() })?;
+    policies.iter().try_for_each(|policy| world.check(policy))?;
+    let seeds: Vec<u64> = (0..args.seeds).map(|step| args.seed.wrapping_add(step)).collect();
+    let all: Vec<_> = policies.iter().flat_map(|policy| seeds.iter().map(move |&seed| (policy, seed))).collect();
+    let progress = ReplayProgress::new();
+    let replays = args.threads.get().in_order(&all, |&(policy, seed)| {
+        let bar = progress.add(&policy.label(), world.jobs(policy));
+        let replayed = world.with_seed(seed).replay_with(policy, Memory, &mut |jobs| bar.set_position(jobs));
+        bar.finish_and_clear();
+        let Replayed { info, tables } = replayed?;
+        Ok::<_, Failure>(Replay { seed, validation: validate(&observed, &Run::of_rows(info, tables)?) })
+    })?;
+    let mut replays = replays.into_iter();
+    let mut of_policy = |policy: &PolicySpec| Told {
+        label: policy.label(),
+        policy: policy.name(),
+        params: policy.parameters(),
+        assumed,
+        errors: BTreeMap::new(),
+        replays: replays.by_ref().take(seeds.len()).collect(),
+    };
+    let mut told: Vec<Told> = policies.iter().map(&mut of_policy).collect();
     for own in &mut told {
         own.errors = mean_errors(&own.replays);
     }
@@ -108,7 +107,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let lines: Result<Vec<String>, _> = told.iter().map(serde_json::to_string).collect();
         return print(&lines.map_err(|error| Failure::work(error.to_string()))?.join("\n"));
     }
-    print(&in_words(&told, observed.jobs.len(), &skipped))
+    print(&in_words(&told, observed.jobs.len(), &world.skipped()))
 }
 
 /// What really ran.
@@ -128,12 +127,6 @@ fn observed(path: &Path) -> Result<Run, Failure> {
 }
 
 impl Told {
-    fn new(label: String, replayed: &Run, assumed: bool, replay: Replay) -> Self {
-        let (policy, params) =
-            replayed.replay().map(|info| (info.policy.clone(), info.params.clone())).unwrap_or_default();
-        Self { label, policy, params, assumed, errors: BTreeMap::new(), replays: vec![replay] }
-    }
-
     /// The cells of its column.
     fn cells(&self, jobs: usize) -> Vec<String> {
         let first = self.replays.first().map(|replay| &replay.validation);

@@ -21,6 +21,8 @@ mod search;
 
 use std::path::Path;
 
+use resched_replay::Threads;
+
 use self::candidates::{baseline, candidates};
 use self::halving::successive_halving;
 use self::search::Search;
@@ -33,13 +35,13 @@ use crate::location::Location;
 
 pub use self::found::{Candidate, MeanInterval, Tuned};
 
-/// Searches as `[tune]` of the file says, on so many threads, and writes `tuned.json`, `candidates.csv` and a figure to the folder
+/// Searches as `[tune]` of the file says, and writes `tuned.json`, `candidates.csv` and a figure to the folder
 /// `out`. Cells are kept there, so that a second call goes on where the first was ended. `progress` hears of each round's cells.
 ///
 /// # Errors
 /// [`Error::Request`] if the file has no `[tune]`, more than one source or world, or a value that cannot be; the errors of
 /// [`carry_out`].
-pub fn tune(file: &SweepFile, out: &Path, threads: usize, progress: Told<'_>) -> Result<Tuned, Error> {
+pub fn tune(file: &SweepFile, out: &Path, threads: Threads, progress: Told<'_>) -> Result<Tuned, Error> {
     let wrong = |problem: &str| Error::Request(format!("{}: {problem}", file.copy.path.display()));
     let Some(section) = &file.tune else {
         return Err(wrong("there is no [tune]; add one with an objective"));

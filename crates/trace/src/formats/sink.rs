@@ -29,7 +29,7 @@ pub trait Sink {
 }
 
 /// A sink that keeps all it is given, for what fits in memory.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Collected {
     /// The jobs, in the order in which they came.
     pub jobs: Vec<JobRecord>,
@@ -39,6 +39,22 @@ pub struct Collected {
     pub skipped: BTreeMap<String, u64>,
     /// Whether it asks for counters.
     pub counters: bool,
+}
+
+impl Collected {
+    /// The number of rows of each table of a trace that holds this.
+    pub fn rows(&self) -> BTreeMap<String, u64> {
+        let tasks = || self.jobs.iter().flat_map(|job| &job.tasks);
+        let rows = [
+            ("jobs", self.jobs.len()),
+            ("tasks", tasks().count()),
+            ("attempts", tasks().map(|task| task.attempts.len()).sum()),
+            ("splits", tasks().map(|task| task.splits.len()).sum()),
+            ("nodes", self.nodes.len()),
+            ("counters", self.jobs.iter().map(|job| job.counters.len()).sum()),
+        ];
+        rows.map(|(table, rows)| (table.to_owned(), rows as u64)).into()
+    }
 }
 
 impl Sink for Collected {

@@ -50,7 +50,8 @@ impl Page {
             collect(table, "", "", &mut sections);
         }
         for Section { table, headers } in sections {
-            let title: Vec<String> = headers.iter().filter(|header| !header.is_empty()).map(|header| code(header)).collect();
+            let title: Vec<String> =
+                headers.iter().filter(|header| !header.is_empty()).map(|header| code(header)).collect();
             let title = if title.is_empty() { "Top level".to_owned() } else { title.join(", ") };
             self.line(&format!("\n## {title}\n\n{}\n", table.about));
             self.table_of_keys(&table);

@@ -1,9 +1,12 @@
 //! `trace.json`: where a trace comes from and what it holds.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+
+use crate::Error;
 
 /// The version of the layout that this build writes and reads.
 pub const FORMAT_VERSION: u32 = 2;
@@ -64,4 +67,32 @@ pub struct Manifest {
     /// What the sources lack, by table: what is missing, and by which rule it is filled or that it is left out.
     #[serde(default)]
     pub absent: BTreeMap<String, String>,
+}
+
+impl Manifest {
+    /// The same with the version of this build as its writer's.
+    pub(crate) fn stamped(self) -> Self {
+        let written_by = concat!("resched ", env!("CARGO_PKG_VERSION")).to_owned();
+        Self { format_version: FORMAT_VERSION, written_by, ..self }
+    }
+
+    /// The bytes of the file; `path` is for errors.
+    pub(super) fn encode(&self, path: &Path) -> Result<Vec<u8>, Error> {
+        let failed = |error: serde_json::Error| Error::Table {
+            path: path.to_path_buf(),
+            action: "written",
+            message: error.to_string(),
+        };
+        let mut json = serde_json::to_vec_pretty(self).map_err(failed)?;
+        json.push(b'\n');
+        Ok(json)
+    }
+
+    /// SHA-256 of the file that it is written to, hexadecimal: what identifies the trace.
+    ///
+    /// # Errors
+    /// [`Error::Table`] if it cannot be encoded.
+    pub fn fingerprint(&self) -> Result<String, Error> {
+        Ok(sha256(&self.encode(Path::new(super::MANIFEST))?))
+    }
 }

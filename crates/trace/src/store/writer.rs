@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::atomic::{StagedDir, write_file};
-use super::manifest::{FORMAT_VERSION, Manifest};
+use super::manifest::Manifest;
 use super::table::TableWriter;
 use crate::Error;
 use crate::model::{AttemptRow, CounterRow, JobRecord, JobRow, NodeRow, SplitRow, TaskRow};
@@ -99,16 +99,9 @@ impl TraceWriter {
 }
 
 /// Writes the manifest of the trace that is built in `dir`. Returns it as written.
-pub(super) fn write_manifest(dir: &Path, mut manifest: Manifest) -> Result<Manifest, Error> {
-    manifest.format_version = FORMAT_VERSION;
-    manifest.written_by = concat!("resched ", env!("CARGO_PKG_VERSION")).to_owned();
+pub(super) fn write_manifest(dir: &Path, manifest: Manifest) -> Result<Manifest, Error> {
+    let manifest = manifest.stamped();
     let path = dir.join(MANIFEST);
-    let mut json = serde_json::to_vec_pretty(&manifest).map_err(|error| Error::Table {
-        path: path.clone(),
-        action: "written",
-        message: error.to_string(),
-    })?;
-    json.push(b'\n');
-    write_file(&path, &json)?;
+    write_file(&path, &manifest.encode(&path)?)?;
     Ok(manifest)
 }

@@ -58,7 +58,7 @@ pub use generate::generate;
 use problem::Problem;
 pub use problem::explain_toml;
 pub use sample_run::sample_run;
-pub use write::write_trace;
+pub use write::{make_trace, write_trace};
 
 /// The columns that [`generate`] fills beside [`crate::synthesise::MADE`], as `table.column`; a trace's manifest lists
 /// both as made.
@@ -274,7 +274,10 @@ pub struct History {
 }
 
 /// The text of a workload file.
-fn read_text(path: &Path) -> Result<String, Error> {
+///
+/// # Errors
+/// [`Error::Request`] if it cannot be read.
+pub fn read_text(path: &Path) -> Result<String, Error> {
     fs::read_to_string(path).map_err(|error| {
         Error::Request(format!("{}: cannot read the workload ({error}); check the path", path.display()))
     })

@@ -1,10 +1,10 @@
-//! From a workload file to a trace on disk.
+//! From a workload file to a trace, on disk or in memory.
 
 use std::path::Path;
 
 use super::{MADE, Workload, generate};
 use crate::Error;
-use crate::formats::Sink;
+use crate::formats::{Collected, Sink};
 use crate::model::{JobRecord, NodeRow};
 use crate::store::{Manifest, Source, TimeZero, TraceWriter, sha256};
 use crate::synthesise;
@@ -23,11 +23,28 @@ pub fn write_trace(path: &Path, seed: u64, out: &Path) -> Result<Manifest, Error
     if let Some(error) = sink.failed {
         return Err(error);
     }
+    sink.writer.finish(manifest(&workload, &text, &path.display().to_string(), seed))
+}
+
+/// Makes the trace of a workload in memory: its tables, and the manifest that [`write_trace`] would write beside them. `text` is
+/// that of the workload file, `path` its name.
+///
+/// # Errors
+/// As [`generate`].
+pub fn make_trace(workload: &Workload, text: &str, path: &str, seed: u64) -> Result<(Collected, Manifest), Error> {
+    let mut tables = Collected::default();
+    generate(workload, seed, &mut tables)?;
+    let manifest = Manifest { rows: tables.rows(), ..manifest(workload, text, path, seed) };
+    Ok((tables, manifest.stamped()))
+}
+
+/// What the manifest of a workload's trace says, but for its rows.
+fn manifest(workload: &Workload, text: &str, path: &str, seed: u64) -> Manifest {
     let made = MADE.iter().chain(synthesise::MADE);
-    sink.writer.finish(Manifest {
+    Manifest {
         time_zero: TimeZero::Relative,
         sources: vec![Source {
-            path: path.display().to_string(),
+            path: path.to_owned(),
             bytes: text.len() as u64,
             sha256: sha256(text.as_bytes()),
             format: "workload".to_owned(),
@@ -35,7 +52,7 @@ pub fn write_trace(path: &Path, seed: u64, out: &Path) -> Result<Manifest, Error
         made: made.map(|column| ((*column).to_owned(), "generator".to_owned())).collect(),
         parameters: [("seed".to_owned(), seed.into()), ("workload".to_owned(), workload.name.clone().into())].into(),
         ..Manifest::default()
-    })
+    }
 }
 
 /// Writes what is generated; an error about a machine is kept until the end, since a sink takes machines without one.

@@ -1,0 +1,42 @@
+//! What can go wrong with a replay.
+
+/// An error of this crate.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The request cannot be carried out as it was made (exit status 2).
+    #[error("{0}")]
+    Request(String),
+    /// The trace, the cluster or the replay itself.
+    #[error(transparent)]
+    Sim(#[from] resched_sim::Error),
+    /// The policy cannot be made as it was asked for.
+    #[error("{0}")]
+    Policy(String),
+    /// Another thread ended without a result.
+    #[error("a replay ended without a result; this is a defect of resched, please report it")]
+    Lost,
+}
+
+impl Error {
+    /// Whether the request itself was wrong (exit status 2), not the work (exit status 1).
+    pub fn is_request(&self) -> bool {
+        match self {
+            Self::Request(_) | Self::Policy(_) => true,
+            Self::Sim(error) => error.is_request(),
+            Self::Lost => false,
+        }
+    }
+}
+
+impl From<resched_trace::Error> for Error {
+    fn from(error: resched_trace::Error) -> Self {
+        Self::Sim(error.into())
+    }
+}
+
+/// What the registry says of a policy.
+impl From<String> for Error {
+    fn from(problem: String) -> Self {
+        Self::Policy(problem)
+    }
+}

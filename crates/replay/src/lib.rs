@@ -1,0 +1,62 @@
+//! Replays a workload or a trace under a policy. Whatever replays in this project calls [`World::replay`], and so can you:
+//!
+//! ```
+//! use resched_replay::{Memory, PolicySpec, Setup, Source, World};
+//!
+//! # fn main() -> Result<(), resched_replay::Error> {
+//! let source = Source::open("../../traces/sample-history.toml")?; // or the folder of a trace
+//! let world = World::open(&source, Setup::default())?;
+//! for policy in ["fifo", "delay:D=12"] {
+//!     let policy = PolicySpec::parse(policy)?;
+//!     let run = world.replay(&policy, Memory)?;
+//!     let last = run.tables.jobs.iter().filter_map(|job| job.finish).max().unwrap_or(0);
+//!     println!("{}: {} jobs, done after {} s", policy.label(), run.tables.jobs.len(), last / 1000);
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! ```text
+//! trace folder, workload file, tables in memory
+//!      │ Source::open
+//!      ▼
+//!    Source ──┐
+//! Setup ──────┴─ World::open ──▶ World ──▶ world.replay(policy, sink) ──▶ what the sink makes of it
+//! (cluster, site, seed)          │         PolicySpec, or your own       Files: a folder · Memory: tables · Nothing: numbers
+//!                                └─ with_seed: the same world with other draws
+//! ```
+//!
+//! * A [`Source`] is what you replay. It knows whether that is Hadoop's maps and reduces or batch tasks that request processor
+//!   and memory ([`Engine`]).
+//! * A [`World`] is a source on a cluster with a seed. It loads machines and jobs once, when the first policy needs them, and you
+//!   can replay any number of policies in it, also at once from several threads.
+//! * A [`Scheduler`] is a policy of the registry ([`PolicySpec`]) or one that you wrote.
+//! * A [`Sink`] takes the rows: [`Files`], [`Memory`] or [`Nothing`].
+//! * [`Threads`] runs many replays at once and keeps their order; [`FolderLock`] keeps two commands from writing one folder.
+//!
+//! This crate prints nothing and computes no metric.
+
+mod error;
+mod lock;
+mod once;
+mod run;
+mod runs;
+mod scheduler;
+mod sink;
+mod source;
+mod threads;
+mod world;
+
+pub use error::Error;
+pub use lock::{FolderLock, is_lock, release_locks};
+pub use run::Recording;
+pub use runs::RunFolders;
+pub use scheduler::Scheduler;
+pub use sink::{Files, Memory, Nothing, Replayed, Sink, Written};
+pub use source::{Engine, Source};
+pub use threads::Threads;
+pub use world::{Setup, World};
+
+pub use resched_policies::{PolicySpec, Site};
+pub use resched_sim::{ClusterConfig, Skipped, batch, hadoop};
+pub use resched_trace::run::{RunInfo, RunSite, RunTables, RunTrace};

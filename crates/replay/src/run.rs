@@ -1,0 +1,110 @@
+//! One replay that is about to start. Here, and nowhere else, the engines are called.
+
+use std::path::Path;
+
+use resched_sim::hadoop::{Cluster, HadoopRows, Options, Workload};
+use resched_sim::{Error, Files, Recorder, RowSink, RowSource, batch, hadoop};
+use resched_trace::run::RunTables;
+
+/// A replay under one of the engines, for a [`crate::Sink`] to start.
+pub trait Recording {
+    /// What the rows are made of.
+    type Rows: RowSource;
+
+    /// Starts the files of a run in `dir`.
+    ///
+    /// # Errors
+    /// [`Error::Trace`] if something other than a run is there, or it cannot be written.
+    fn files(&self, dir: &Path) -> Result<Recorder<Self::Rows, Files>, Error>;
+
+    /// Starts the tables of a run in memory.
+    fn memory(&self) -> Recorder<Self::Rows, RunTables>;
+
+    /// Replays, recording each row. Returns the number of events.
+    ///
+    /// # Errors
+    /// What the engine, the policy or the recorder reports.
+    fn replay<K: RowSink>(self, to: &mut Recorder<Self::Rows, K>) -> Result<u64, Error>;
+
+    /// Replays and records nothing. Returns the number of events.
+    ///
+    /// # Errors
+    /// What the engine or the policy reports.
+    fn replay_unrecorded(self) -> Result<u64, Error>;
+}
+
+/// A replay of Hadoop's maps and reduces.
+pub(crate) struct HadoopRun<'a> {
+    pub(crate) workload: &'a Workload,
+    pub(crate) cluster: &'a Cluster,
+    pub(crate) policy: &'a mut dyn hadoop::Policy,
+    pub(crate) progress: &'a mut dyn FnMut(u64),
+    /// The policy's name.
+    pub(crate) name: &'a str,
+    pub(crate) seed: u64,
+}
+
+impl HadoopRun<'_> {
+    fn start<O: hadoop::Observer>(self, observer: &mut O) -> Result<u64, Error> {
+        let Self { workload, cluster, policy, progress, name, seed } = self;
+        let options = Options { seed, ..Options::default() };
+        Ok(hadoop::replay(workload, cluster, (name, policy), &options, observer, progress)?.events)
+    }
+}
+
+impl<'a> Recording for HadoopRun<'a> {
+    type Rows = HadoopRows<'a>;
+
+    fn files(&self, dir: &Path) -> Result<Recorder<Self::Rows, Files>, Error> {
+        hadoop::RunWriter::create(dir, self.workload, self.cluster)
+    }
+
+    fn memory(&self) -> Recorder<Self::Rows, RunTables> {
+        hadoop::RunRows::new(self.workload, self.cluster)
+    }
+
+    fn replay<K: RowSink>(self, to: &mut Recorder<Self::Rows, K>) -> Result<u64, Error> {
+        self.start(to)
+    }
+
+    fn replay_unrecorded(self) -> Result<u64, Error> {
+        self.start(&mut ())
+    }
+}
+
+/// A replay of batch tasks.
+pub(crate) struct BatchRun<'a> {
+    pub(crate) loaded: &'a batch::Loaded,
+    pub(crate) policy: &'a mut dyn batch::Policy,
+    pub(crate) progress: &'a mut dyn FnMut(u64),
+    /// The policy's name.
+    pub(crate) name: &'a str,
+}
+
+impl BatchRun<'_> {
+    fn start<O: batch::Observer>(self, observer: &mut O) -> Result<u64, Error> {
+        let Self { loaded, policy, progress, name } = self;
+        let (workload, machines) = (&loaded.workload, &loaded.machines);
+        Ok(batch::replay(workload, machines, (name, policy), observer, progress)?.events)
+    }
+}
+
+impl<'a> Recording for BatchRun<'a> {
+    type Rows = batch::BatchRows<'a>;
+
+    fn files(&self, dir: &Path) -> Result<Recorder<Self::Rows, Files>, Error> {
+        batch::RunWriter::create(dir, &self.loaded.workload, &self.loaded.machines)
+    }
+
+    fn memory(&self) -> Recorder<Self::Rows, RunTables> {
+        batch::RunRows::new(&self.loaded.workload, &self.loaded.machines)
+    }
+
+    fn replay<K: RowSink>(self, to: &mut Recorder<Self::Rows, K>) -> Result<u64, Error> {
+        self.start(to)
+    }
+
+    fn replay_unrecorded(self) -> Result<u64, Error> {
+        self.start(&mut ())
+    }
+}

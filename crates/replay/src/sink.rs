@@ -1,0 +1,122 @@
+//! Where the rows of a replay go.
+
+use std::path::{Path, PathBuf};
+
+use resched_trace::run::{self, RunInfo, RunTables};
+
+use crate::Error;
+use crate::run::Recording;
+
+/// What a replay hands its rows to: [`Files`], [`Memory`] or [`Nothing`].
+pub trait Sink {
+    /// What it makes of them.
+    type Output;
+
+    /// Starts the replay and takes its rows. `info` is what `run.json` says of it, but for events and rows.
+    ///
+    /// # Errors
+    /// What the replay reports, or that the rows cannot be kept.
+    fn take(self, run: impl Recording, info: RunInfo) -> Result<Self::Output, Error>;
+}
+
+/// Writes a run: a folder with `run.json` and its tables. It is whole or absent, and replaces an earlier run.
+#[derive(Debug, Clone)]
+pub struct Files {
+    dir: PathBuf,
+    decisions: bool,
+    resume: bool,
+}
+
+impl Files {
+    /// Writes to the folder `dir`.
+    pub fn to(dir: impl Into<PathBuf>) -> Self {
+        Self { dir: dir.into(), decisions: false, resume: false }
+    }
+
+    /// Whether to write what the policy decides as well, in a table of its own.
+    #[must_use]
+    pub fn with_decisions(self, decisions: bool) -> Self {
+        Self { decisions, ..self }
+    }
+
+    /// Whether to keep a run that is there already, of the same trace, cluster, site, policy, seed and version of resched.
+    #[must_use]
+    pub fn resume(self, resume: bool) -> Self {
+        Self { resume, ..self }
+    }
+}
+
+/// A run on disk.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Written {
+    /// What its `run.json` says.
+    pub info: RunInfo,
+    /// Whether it was there already and nothing was replayed.
+    pub kept: bool,
+}
+
+impl Sink for Files {
+    type Output = Written;
+
+    fn take(self, run: impl Recording, mut info: RunInfo) -> Result<Written, Error> {
+        if let Some(info) = self.resume.then(|| found(&self.dir, &info, self.decisions)).flatten() {
+            return Ok(Written { info, kept: true });
+        }
+        let mut writer = run.files(&self.dir)?;
+        if self.decisions {
+            writer = writer.with_decisions()?;
+        }
+        info.events = run.replay(&mut writer)?;
+        Ok(Written { info: writer.finish(info)?, kept: false })
+    }
+}
+
+/// The run in the folder, if it is the one that is wanted and has decisions if these are.
+fn found(dir: &Path, wanted: &RunInfo, decisions: bool) -> Option<RunInfo> {
+    let found = run::read(dir).ok()?;
+    let same = RunInfo { events: found.events, rows: found.rows.clone(), ..wanted.clone() };
+    (found == same && (!decisions || found.rows.contains_key("decisions"))).then_some(found)
+}
+
+/// Keeps a run in memory, whose size grows with the number of attempts.
+#[derive(Debug, Clone, Copy)]
+pub struct Memory;
+
+/// A run in memory.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Replayed {
+    /// What its `run.json` would say.
+    pub info: RunInfo,
+    /// Its rows, what its policy decided included.
+    pub tables: RunTables,
+}
+
+impl Sink for Memory {
+    type Output = Replayed;
+
+    fn take(self, run: impl Recording, mut info: RunInfo) -> Result<Replayed, Error> {
+        let mut rows = run.memory();
+        info.events = run.replay(&mut rows)?;
+        let tables = rows.finish();
+        let counts = [
+            ("jobs", tables.jobs.len()),
+            ("attempts", tables.attempts.len()),
+            ("decisions", tables.decisions.len()),
+            ("resources", tables.resources.len()),
+        ];
+        info.rows = counts.map(|(table, rows)| (table.to_owned(), rows as u64)).into();
+        Ok(Replayed { info, tables })
+    }
+}
+
+/// Keeps nothing but the number of events that were worked off.
+#[derive(Debug, Clone, Copy)]
+pub struct Nothing;
+
+impl Sink for Nothing {
+    type Output = u64;
+
+    fn take(self, run: impl Recording, _: RunInfo) -> Result<u64, Error> {
+        Ok(run.replay_unrecorded()?)
+    }
+}

@@ -1,0 +1,100 @@
+//! What is replayed.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use resched_sim::batch;
+use resched_trace::formats::Collected;
+use resched_trace::run::RunTrace;
+use resched_trace::store::Trace;
+use resched_trace::workload::{Workload, read_text};
+
+use crate::Error;
+
+/// The two engines, and with them the two kinds of sources and policies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Engine {
+    /// Maps and reduces of a Hadoop cluster, on slots or in containers, with heartbeats.
+    Hadoop,
+    /// Tasks of a production cluster that request processor and memory.
+    Batch,
+}
+
+/// What is replayed: a trace, a workload file, or tables in memory. Cheap to clone; one source serves any number of worlds.
+#[derive(Debug, Clone)]
+pub struct Source(Arc<Opened>);
+
+#[derive(Debug)]
+struct Opened {
+    origin: Origin,
+    /// Its path as it was given; `run.json` and messages name it.
+    name: String,
+    engine: Engine,
+}
+
+/// Where the tables come from.
+#[derive(Debug)]
+pub(crate) enum Origin {
+    /// They are read from a folder.
+    Trace(Trace),
+    /// They are generated with each seed.
+    Workload { workload: Box<Workload>, text: String },
+    /// They are here.
+    Tables { tables: Box<Collected>, sha256: String },
+}
+
+impl Source {
+    /// Opens the folder of a trace, or a workload file (`.toml`).
+    ///
+    /// # Errors
+    /// [`Error::Request`] or [`Error::Sim`] if it is neither or cannot be read.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let path = path.as_ref();
+        let is_workload = path.extension().is_some_and(|extension| extension == "toml") && !path.is_dir();
+        if is_workload {
+            let (text, name) = (read_text(path)?, path.display().to_string());
+            return Ok(Self::workload(Workload::parse(&text, &name)?, text, name));
+        }
+        Self::trace(Trace::open(path)?)
+    }
+
+    /// A trace.
+    ///
+    /// # Errors
+    /// [`Error::Sim`] if its first rows cannot be read.
+    pub fn trace(trace: Trace) -> Result<Self, Error> {
+        let engine = if batch::is_production(&trace)? { Engine::Batch } else { Engine::Hadoop };
+        Ok(Self::new(trace.dir().display().to_string(), engine, Origin::Trace(trace)))
+    }
+
+    /// A workload file: what it says, its text, which identifies it, and its name for messages.
+    pub fn workload(workload: Workload, text: String, name: String) -> Self {
+        Self::new(name, Engine::Hadoop, Origin::Workload { workload: Box::new(workload), text })
+    }
+
+    /// Tables in memory. `named` is for `run.json`: a name, and a hash of whatever identifies them.
+    pub fn tables(tables: Collected, named: RunTrace) -> Self {
+        let engine = if batch::is_production_records(&tables.jobs) { Engine::Batch } else { Engine::Hadoop };
+        let origin = Origin::Tables { tables: Box::new(tables), sha256: named.sha256 };
+        Self::new(named.path, engine, origin)
+    }
+
+    fn new(name: String, engine: Engine, origin: Origin) -> Self {
+        Self(Arc::new(Opened { origin, name, engine }))
+    }
+
+    /// Whether it holds Hadoop's maps and reduces or batch tasks. Hadoop's can also be replayed under batch policies, but not the
+    /// other way around.
+    pub fn engine(&self) -> Engine {
+        self.0.engine
+    }
+
+    /// Its path or name as it was given.
+    pub fn name(&self) -> &str {
+        &self.0.name
+    }
+
+    pub(crate) fn origin(&self) -> &Origin {
+        &self.0.origin
+    }
+}

@@ -1,0 +1,251 @@
+//! The pool of threads: one meaning of `--threads` for every command.
+
+use std::fmt;
+use std::num::NonZeroUsize;
+use std::str::FromStr;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::sync_channel;
+use std::sync::{Mutex, PoisonError};
+
+use crate::Error;
+
+/// How many replays run at once, at most: from 1; by default as many as the machine has cores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Threads(NonZeroUsize);
+
+impl Default for Threads {
+    fn default() -> Self {
+        Self(std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN))
+    }
+}
+
+impl fmt::Display for Threads {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl FromStr for Threads {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let count = text.parse().map_err(|_| {
+            Error::Request(format!(
+                "expected a whole number from 1, found `{text}`; leave --threads out to use every core"
+            ))
+        });
+        Ok(Self(count?))
+    }
+}
+
+impl From<NonZeroUsize> for Threads {
+    fn from(count: NonZeroUsize) -> Self {
+        Self(count)
+    }
+}
+
+impl Threads {
+    /// One replay after the other.
+    pub const ONE: Self = Self(NonZeroUsize::MIN);
+
+    /// How many.
+    pub fn count(self) -> NonZeroUsize {
+        self.0
+    }
+
+    /// Does `work` for each item, several at once, and returns the results in the order of the items. After an error no further
+    /// item is begun; the error that is returned is the first one in the order of the items, however many threads there are.
+    ///
+    /// # Errors
+    /// What `work` returns.
+    pub fn in_order<T: Sync, R: Send, E: Send>(
+        self,
+        items: &[T],
+        work: impl Fn(&T) -> Result<R, E> + Sync,
+    ) -> Result<Vec<R>, E> {
+        let made: Mutex<Vec<(usize, R)>> = Mutex::new(Vec::with_capacity(items.len()));
+        let keep = |place, result| {
+            lock(&made).push((place, result));
+            Ok(())
+        };
+        self.each(items, &work, &keep)?;
+        let mut made = made.into_inner().unwrap_or_else(PoisonError::into_inner);
+        made.sort_unstable_by_key(|(place, _)| *place);
+        Ok(made.into_iter().map(|(_, result)| result).collect())
+    }
+
+    /// As [`Threads::in_order`], but `keep` takes each result, on one of so many other `keepers`: a slow disk or network is waited
+    /// for while the next items are at work. A result that was not kept ends the work as an error of `work` does.
+    ///
+    /// # Errors
+    /// What `work` or `keep` returns.
+    pub fn and_keep<T: Sync, R: Send, E: Send>(
+        self,
+        items: &[T],
+        work: impl Fn(&T) -> Result<R, E> + Sync,
+        keepers: NonZeroUsize,
+        keep: impl Fn(&T, R) -> Result<(), E> + Sync,
+    ) -> Result<(), E> {
+        // Nothing waits in the channel, so that no more than the keepers hold is lost with the process.
+        let (sender, receiver) = sync_channel::<(usize, R)>(0);
+        let (receiver, failed) = (Mutex::new(receiver), Failed::default());
+        let next = || lock(&receiver).recv().ok();
+        std::thread::scope(|scope| {
+            for _ in 0..keepers.get().min(items.len()) {
+                scope.spawn(|| {
+                    while let Some((place, result)) = next() {
+                        if let Some(Err(error)) = items.get(place).map(|item| keep(item, result)) {
+                            failed.add(place, error);
+                        }
+                    }
+                });
+            }
+            let hand_over = |place, result| {
+                // Fails only when no keeper is left; each stays until the last sender is gone.
+                drop(sender.send((place, result)));
+                Ok(())
+            };
+            self.spawn_all(items, &work, &hand_over, &failed);
+            drop(sender);
+        });
+        failed.first()
+    }
+
+    fn each<T: Sync, R, E: Send>(
+        self,
+        items: &[T],
+        work: &(impl Fn(&T) -> Result<R, E> + Sync),
+        keep: &(impl Fn(usize, R) -> Result<(), E> + Sync),
+    ) -> Result<(), E> {
+        let failed = Failed::default();
+        self.spawn_all(items, work, keep, &failed);
+        failed.first()
+    }
+
+    /// The loop of all: each thread takes the next item until there is none, or one has failed.
+    fn spawn_all<T: Sync, R, E: Send>(
+        self,
+        items: &[T],
+        work: &(impl Fn(&T) -> Result<R, E> + Sync),
+        keep: &(impl Fn(usize, R) -> Result<(), E> + Sync),
+        failed: &Failed<E>,
+    ) {
+        let next = AtomicUsize::new(0);
+        let take_items = || {
+            while !failed.any() {
+                let place = next.fetch_add(1, Ordering::Relaxed);
+                let Some(item) = items.get(place) else { return };
+                if let Err(error) = work(item).and_then(|result| keep(place, result)) {
+                    failed.add(place, error);
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..self.0.get().min(items.len()) {
+                scope.spawn(take_items);
+            }
+        });
+    }
+}
+
+/// The error of the first item that failed. Items are begun in order and what was begun is ended, so it does not depend on
+/// which thread was faster.
+struct Failed<E> {
+    any: AtomicBool,
+    first: Mutex<Option<(usize, E)>>,
+}
+
+impl<E> Default for Failed<E> {
+    fn default() -> Self {
+        Self { any: AtomicBool::new(false), first: Mutex::new(None) }
+    }
+}
+
+impl<E> Failed<E> {
+    fn any(&self) -> bool {
+        self.any.load(Ordering::Relaxed)
+    }
+
+    fn add(&self, place: usize, error: E) {
+        self.any.store(true, Ordering::Relaxed);
+        let mut first = lock(&self.first);
+        if first.as_ref().is_none_or(|(earlier, _)| place < *earlier) {
+            *first = Some((place, error));
+        }
+    }
+
+    fn first(self) -> Result<(), E> {
+        let first = self.first.into_inner().unwrap_or_else(PoisonError::into_inner);
+        first.map_or(Ok(()), |(_, error)| Err(error))
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    fn threads(count: usize) -> Threads {
+        Threads(NonZeroUsize::new(count).unwrap())
+    }
+
+    #[test]
+    fn results_stand_in_the_order_of_the_items() {
+        let items: Vec<u64> = (0..40).collect();
+        for count in [1, 3, 100] {
+            let squares = threads(count).in_order(&items, |&item| {
+                std::thread::sleep(Duration::from_millis(item * 7 % 5));
+                Ok::<_, ()>(item * item)
+            });
+            assert_eq!(squares.unwrap(), items.iter().map(|item| item * item).collect::<Vec<_>>());
+        }
+        assert_eq!(threads(2).in_order(&[] as &[u8], |_| Ok::<_, ()>(())), Ok(Vec::new()));
+    }
+
+    #[test]
+    fn the_first_error_in_order_wins_and_ends_the_work() {
+        let items: Vec<u64> = (0..1_000).collect();
+        for count in [1, 4] {
+            let begun = AtomicUsize::new(0);
+            let found = threads(count).in_order(&items, |&item| {
+                begun.fetch_add(1, Ordering::Relaxed);
+                // The later of two failing items fails first.
+                std::thread::sleep(Duration::from_millis(if item == 3 { 30 } else { 1 }));
+                if item == 3 || item == 5 { Err(item) } else { Ok(()) }
+            });
+            assert_eq!(found, Err(3));
+            assert!(begun.into_inner() < 200);
+        }
+    }
+
+    #[test]
+    fn what_is_made_is_kept_once_and_a_keeper_that_fails_ends_the_work() {
+        let items: Vec<u64> = (0..50).collect();
+        let kept = Mutex::new(Vec::new());
+        let keep = |item: &u64, made: u64| {
+            lock(&kept).push((*item, made));
+            Ok::<_, ()>(())
+        };
+        threads(3).and_keep(&items, |&item| Ok(item + 1), NonZeroUsize::MIN, keep).unwrap();
+        let mut kept = kept.into_inner().unwrap();
+        kept.sort_unstable();
+        assert_eq!(kept, items.iter().map(|&item| (item, item + 1)).collect::<Vec<_>>());
+        let full = |item: &u64, ()| if *item == 7 { Err("full") } else { Ok(()) };
+        assert_eq!(threads(2).and_keep(&items, |_| Ok(()), NonZeroUsize::MIN, full), Err("full"));
+    }
+
+    #[test]
+    fn no_thread_is_refused() {
+        for text in ["0", "-1", "x", ""] {
+            let error = text.parse::<Threads>().unwrap_err();
+            assert!(error.is_request() && error.to_string().contains("from 1"), "{error}");
+        }
+        assert_eq!("3".parse::<Threads>().unwrap().count().get(), 3);
+    }
+}

@@ -1,0 +1,291 @@
+//! A source on a cluster with a seed: the world that policies are replayed in.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use resched_policies::{BATCH_POLICIES, PolicySpec, Site};
+use resched_sim::hadoop::{self, Cluster, Policy as _, Workload, load, load_records};
+use resched_sim::{ClusterConfig, Skipped, batch};
+use resched_trace::formats::Collected;
+use resched_trace::run::{FORMAT_VERSION, RunInfo, RunSite, RunTrace};
+use resched_trace::store::{Manifest, Trace};
+use resched_trace::workload::make_trace;
+
+use crate::Error;
+use crate::once::Once;
+use crate::run::{BatchRun, HadoopRun};
+use crate::scheduler::{Scheduler, engine_of};
+use crate::sink::Sink;
+use crate::source::{Engine, Origin, Source};
+
+/// What a source is replayed on, and by which rules.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    /// The cluster file. By default the source's own machines.
+    pub cluster: ClusterConfig,
+    /// The configuration of a Hadoop site, whose settings take the place of the defaults of policies. By default none.
+    pub site: Arc<Site>,
+    /// The files of the site, for `run.json`.
+    pub site_files: Option<RunSite>,
+    /// The seed of all draws. By default 1.
+    pub seed: u64,
+    /// How much closer together the jobs arrive. By default 1.
+    pub speedup: f64,
+}
+
+impl Default for Setup {
+    fn default() -> Self {
+        Self { cluster: ClusterConfig::default(), site: Arc::default(), site_files: None, seed: 1, speedup: 1.0 }
+    }
+}
+
+/// Machines and jobs that policies are replayed in. They are loaded once, for the first policy that needs them, and shared by
+/// all threads.
+#[derive(Debug)]
+pub struct World {
+    source: Source,
+    setup: Setup,
+    rules: Arc<serde_json::Value>,
+    parts: Arc<Parts>,
+}
+
+/// What is loaded of a source.
+#[derive(Debug, Default)]
+struct Parts {
+    hadoop: Once<Hadoop>,
+    batch: Once<batch::Loaded>,
+    fingerprint: Once<String>,
+}
+
+#[derive(Debug)]
+struct Hadoop {
+    workload: Workload,
+    /// The machines, to be put under the system of each policy.
+    cluster: Cluster,
+    skipped: Skipped,
+}
+
+impl World {
+    /// The world of a source.
+    ///
+    /// # Errors
+    /// [`Error::Request`] if the cluster cannot be described in `run.json`. What else is wrong with the source or the cluster
+    /// shows when it is loaded, by [`World::check`] at the latest.
+    pub fn open(source: &Source, setup: Setup) -> Result<Self, Error> {
+        let rules = serde_json::to_value(&setup.cluster).map_err(|error| Error::Request(error.to_string()))?;
+        Ok(Self { source: source.clone(), setup, rules: Arc::new(rules), parts: Arc::default() })
+    }
+
+    /// The same world with other draws. What does not depend on the seed is loaded once for both.
+    pub fn with_seed(&self, seed: u64) -> Self {
+        let differs = seed != self.setup.seed && self.load_depends_on_seed();
+        Self {
+            source: self.source.clone(),
+            setup: Setup { seed, ..self.setup.clone() },
+            rules: Arc::clone(&self.rules),
+            parts: if differs { Arc::default() } else { Arc::clone(&self.parts) },
+        }
+    }
+
+    /// A workload file is generated with the seed; the blocks of a trace are placed with it if the cluster has other machines.
+    fn load_depends_on_seed(&self) -> bool {
+        matches!(self.source.origin(), Origin::Workload { .. }) || self.setup.cluster.nodes.count.is_some()
+    }
+
+    /// Loads what the policy needs and checks that it can be replayed here. Without it, the first replay does.
+    ///
+    /// # Errors
+    /// What is wrong with the source or the cluster; [`Error::Request`] if the policy is for another engine; [`Error::Policy`] if
+    /// it cannot be made at the site.
+    pub fn check(&self, policy: &PolicySpec) -> Result<(), Error> {
+        match engine_of(policy) {
+            Engine::Hadoop => {
+                let hadoop = self.hadoop(&policy.label())?;
+                let system = self.at_site(policy)?.build()?.system();
+                hadoop.cluster.for_system(system)?;
+            }
+            Engine::Batch => {
+                self.batch()?;
+                self.at_site(policy)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// How many jobs a policy replays; 0 before anything is loaded for such a policy ([`World::check`]).
+    pub fn jobs(&self, policy: &PolicySpec) -> u64 {
+        let jobs = match engine_of(policy) {
+            Engine::Hadoop => self.parts.hadoop.get().map(|loaded| loaded.workload.jobs().len()),
+            Engine::Batch => self.parts.batch.get().map(|loaded| loaded.workload.jobs().len()),
+        };
+        jobs.unwrap_or(0) as u64
+    }
+
+    /// What of the source was left out or mended when it was loaded, by cause; where the two engines differ in it, the more.
+    pub fn skipped(&self) -> Skipped {
+        let mut all = self.parts.hadoop.get().map(|loaded| loaded.skipped.clone()).unwrap_or_default();
+        for (cause, &n) in self.parts.batch.get().into_iter().flat_map(|loaded| &loaded.skipped) {
+            let known = all.entry(cause.clone()).or_default();
+            *known = n.max(*known);
+        }
+        all
+    }
+
+    /// Replays a policy. The policy is one of the registry (`&PolicySpec`) or your own ([`Scheduler`]); the sink takes the rows.
+    ///
+    /// # Errors
+    /// As [`World::check`]; what the policy or the engine reports; that the rows cannot be kept.
+    pub fn replay<'p, S: Sink>(&self, policy: impl Into<Scheduler<'p>>, sink: S) -> Result<S::Output, Error> {
+        self.replay_with(policy, sink, &mut |_| {})
+    }
+
+    /// As [`World::replay`]; `progress` is called now and then with the number of jobs that have ended.
+    ///
+    /// # Errors
+    /// As [`World::replay`].
+    pub fn replay_with<'p, S: Sink>(
+        &self,
+        policy: impl Into<Scheduler<'p>>,
+        sink: S,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<S::Output, Error> {
+        match policy.into() {
+            Scheduler::Registry(spec) => {
+                let spec = self.at_site(spec)?;
+                let info = self.info(spec.label(), spec.name());
+                let info = RunInfo { params: spec.parameters(), ..info };
+                match engine_of(&spec) {
+                    Engine::Hadoop => self.replay_hadoop(&mut spec.build()?, info, sink, progress),
+                    Engine::Batch => self.replay_batch(&mut spec.build_batch()?, info, sink, progress),
+                }
+            }
+            Scheduler::Hadoop(name, policy) => self.replay_hadoop(policy, self.info(name, name), sink, progress),
+            Scheduler::Batch(name, policy) => self.replay_batch(policy, self.info(name, name), sink, progress),
+        }
+    }
+
+    fn replay_hadoop<S: Sink>(
+        &self,
+        policy: &mut dyn hadoop::Policy,
+        info: RunInfo,
+        sink: S,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<S::Output, Error> {
+        let Hadoop { workload, cluster, skipped } = self.hadoop(&info.label)?;
+        let cluster = &cluster.for_system(policy.system())?;
+        let name = &info.label.clone();
+        let info = RunInfo { cluster: cluster.in_short(), skipped: skipped.clone(), trace: self.named()?, ..info };
+        sink.take(HadoopRun { workload, cluster, policy, progress, name, seed: self.setup.seed }, info)
+    }
+
+    fn replay_batch<S: Sink>(
+        &self,
+        policy: &mut dyn batch::Policy,
+        info: RunInfo,
+        sink: S,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<S::Output, Error> {
+        let loaded = self.batch()?;
+        let (cluster, skipped) = (loaded.machines.in_short(), loaded.skipped.clone());
+        let name = &info.label.clone();
+        let info = RunInfo { cluster, skipped, trace: self.named()?, ..info };
+        sink.take(BatchRun { loaded, policy, progress, name }, info)
+    }
+
+    /// The policy with the settings of the site.
+    fn at_site<'p>(&self, policy: &'p PolicySpec) -> Result<Cow<'p, PolicySpec>, Error> {
+        let site = &self.setup.site;
+        if **site == Site::default() { Ok(Cow::Borrowed(policy)) } else { Ok(Cow::Owned(policy.at_site(site)?)) }
+    }
+
+    /// What `run.json` says of all runs in this world, and the names of this one.
+    fn info(&self, label: impl Into<String>, policy: impl Into<String>) -> RunInfo {
+        let cost = &self.setup.cluster.cost;
+        RunInfo {
+            format_version: FORMAT_VERSION,
+            written_by: concat!("resched ", env!("CARGO_PKG_VERSION")).to_owned(),
+            label: label.into(),
+            policy: policy.into(),
+            rules: (*self.rules).clone(),
+            site: self.setup.site_files.clone(),
+            cost_model: cost.model().to_owned(),
+            reduce_model: cost.reduce.name().to_owned(),
+            seed: self.setup.seed,
+            ..RunInfo::default()
+        }
+    }
+
+    /// What `run.json` says of the source.
+    fn named(&self) -> Result<RunTrace, Error> {
+        let sha256 = self.parts.fingerprint.get_or_make(|| match self.source.origin() {
+            Origin::Trace(trace) => Ok::<_, Error>(trace.fingerprint()?),
+            Origin::Workload { .. } => Ok(self.generate()?.1.fingerprint()?),
+            Origin::Tables { sha256, .. } => Ok(sha256.clone()),
+        })?;
+        Ok(RunTrace { path: self.source.name().to_owned(), sha256: sha256.clone() })
+    }
+
+    /// Machines and jobs for a policy for Hadoop, of which `label` is the name.
+    fn hadoop(&self, label: &str) -> Result<&Hadoop, Error> {
+        if self.source.engine() == Engine::Batch {
+            let names: Vec<&str> = BATCH_POLICIES.iter().map(|info| info.name).collect();
+            return Err(Error::Request(format!(
+                "policy `{label}` schedules Hadoop's maps and reduces, and the tasks of {} are none; choose one of {}",
+                self.source.name(),
+                names.join(", ")
+            )));
+        }
+        self.parts.hadoop.get_or_make(|| {
+            let (config, seed) = (self.setup.cluster.clone(), self.setup.seed);
+            let mut loaded = match self.source.origin() {
+                Origin::Trace(trace) => hadoop_of_trace(trace, config, seed)?,
+                Origin::Tables { tables, .. } => hadoop_of_tables(tables, config, seed)?,
+                Origin::Workload { .. } => hadoop_of_tables(&self.made()?, config, seed)?,
+            };
+            loaded.workload.hasten(self.setup.speedup);
+            Ok(loaded)
+        })
+    }
+
+    /// Machines and jobs for a batch policy.
+    fn batch(&self) -> Result<&batch::Loaded, Error> {
+        if self.setup.speedup != 1.0 {
+            let problem =
+                "the arrivals of batch tasks cannot be varied; make another trace with `resched scale --time`";
+            return Err(Error::Request(problem.to_owned()));
+        }
+        self.parts.batch.get_or_make(|| {
+            let config = &self.setup.cluster;
+            match self.source.origin() {
+                Origin::Trace(trace) => Ok(batch::load(trace, config)?),
+                Origin::Tables { tables, .. } => Ok(batch::load_records(tables, config)?),
+                Origin::Workload { .. } => Ok(batch::load_records(&self.made()?, config)?),
+            }
+        })
+    }
+
+    /// The tables of a workload file. They are not kept: machines and jobs are made of them once, and take their place. What
+    /// identifies them is.
+    fn made(&self) -> Result<Collected, Error> {
+        let (tables, manifest) = self.generate()?;
+        self.parts.fingerprint.get_or_make(|| manifest.fingerprint())?;
+        Ok(tables)
+    }
+
+    fn generate(&self) -> Result<(Collected, Manifest), Error> {
+        let Origin::Workload { workload, text } = self.source.origin() else { return Err(Error::Lost) };
+        Ok(make_trace(workload, text, self.source.name(), self.setup.seed)?)
+    }
+}
+
+fn hadoop_of_trace(trace: &Trace, config: ClusterConfig, seed: u64) -> Result<Hadoop, Error> {
+    let cluster = Cluster::for_trace(config, trace)?;
+    let (workload, skipped) = load(trace, &cluster, seed)?;
+    Ok(Hadoop { workload, cluster, skipped })
+}
+
+fn hadoop_of_tables(tables: &Collected, config: ClusterConfig, seed: u64) -> Result<Hadoop, Error> {
+    let cluster = Cluster::of_rows(config, &tables.nodes)?;
+    let (workload, skipped) = load_records(&tables.jobs, &cluster, seed)?;
+    Ok(Hadoop { workload, cluster, skipped })
+}
