@@ -107,8 +107,8 @@ fn rows_of_machines_mean_the_same_in_memory_and_on_disk() {
         assert_eq!(format!("{on_disk:?}"), format!("{in_memory:?}"));
         assert_eq!(in_memory.nodes().len(), count.unwrap_or(2) as usize);
         if count.is_none() {
-            let slots: Vec<_> = in_memory.nodes().iter().map(|node| (node.name.as_str(), node.capacity.0)).collect();
-            assert_eq!(slots, [("a", [2, 2]), ("b", [7, 2])]);
+            let slots: Vec<_> = in_memory.nodes().iter().map(|node| (node.name.as_str(), node.capacity)).collect();
+            assert_eq!(slots, [("a", Resources::slots(2, 2)), ("b", Resources::slots(7, 2))]);
             assert_eq!(in_memory.racks(), ["/default-rack", "/r2"]);
         }
     }
