@@ -330,8 +330,9 @@ impl World {
                 let mut policy = spec.build().map_err(Error::Request)?;
                 let cluster = cluster.for_system(policy.system()).map_err(failed)?;
                 let options = Options { seed: *seed, ..Options::default() };
-                let named = ("alone", &mut policy);
-                replay(workload, &cluster, named, &options, &mut (), &mut |_| {}).map(|_| ()).map_err(failed)
+                replay(workload, &cluster, ("alone", &mut policy), &options, &mut (), &mut |_| {})
+                    .map(|_| ())
+                    .map_err(failed)
             }
             Self::Production(loaded) => {
                 let mut policy = spec.build_batch().map_err(Error::Request)?;
