@@ -3,7 +3,7 @@
 
 use resched_sim::cluster_file::Splits;
 use resched_sim::hadoop::{Cluster, Kind, Workload, load, load_records};
-use resched_sim::{ClusterConfig, Skipped};
+use resched_sim::{ClusterConfig, Resources, Skipped};
 use resched_trace::formats::Collected;
 use resched_trace::model::{
     AttemptRow, JobRecord, JobRow, Locality, NodeChange, NodeRow, Outcome, SplitRow, TaskKind, TaskRecord, TaskRow,

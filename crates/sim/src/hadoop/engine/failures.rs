@@ -41,6 +41,7 @@ pub(super) fn changes(cluster: &Cluster, beats: &Beats) -> Vec<(Ms, Change, Node
 }
 
 impl<O: Observer> Engine<'_, '_, O> {
+    /// Something happens to a node.
     pub(super) fn change(&mut self, node: NodeId, change: Change, at: Position) -> Result<(), Error> {
         match change {
             Change::Silence => self.silence(node),

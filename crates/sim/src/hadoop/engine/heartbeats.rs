@@ -36,7 +36,7 @@ impl<O: Observer> Engine<'_, '_, O> {
         }
     }
 
-    /// A heartbeat out of band is not sent if the attempt that would have ended then has been killed since.
+    /// A node calls, if it does: a heartbeat out of band is not sent if the attempt that would have ended then has been killed since.
     pub(super) fn heartbeat_if_due(&mut self, node: NodeId, at: Position) -> Result<(), Error> {
         let next = self.beat_after(node, at.0, at);
         let runs = &self.world.nodes[node.index()].runs;
@@ -58,6 +58,7 @@ impl<O: Observer> Engine<'_, '_, O> {
         Ok(())
     }
 
+    /// A node with slots calls: it reports, is given work, and carries out what it is told.
     fn heartbeat(&mut self, node: NodeId, at: Position, next: Ms) -> Result<(), Error> {
         self.world.settle_reports(at.0, node);
         self.take_reports(node, at)?;
@@ -91,7 +92,7 @@ impl<O: Observer> Engine<'_, '_, O> {
         Ok(())
     }
 
-    /// Asks the policy what the node should run, and sets it off.
+    /// Asks the policy what the node should run, and reports what it launched.
     pub(super) fn consult(&mut self, node: NodeId, at: Position, next_beat: Ms) -> Result<(), Error> {
         let mut offer =
             Offer { world: &mut self.world, cost: &mut self.cost, node, next_beat, launched: &mut self.launched };
@@ -119,7 +120,7 @@ impl<O: Observer> Engine<'_, '_, O> {
         }
         for place in 0..self.world.nodes[node.index()].runs.len() {
             let id = self.world.nodes[node.index()].runs[place];
-            if self.waits_for_word(&self.world.runs[id.index()]) && self.world.runs[id.index()].reported {
+            if self.waits_for_notice(&self.world.runs[id.index()]) && self.world.runs[id.index()].reported {
                 let now = self.world.now;
                 let run = &mut self.world.runs[id.index()];
                 let shuffled = now.max(run.start);
@@ -132,8 +133,8 @@ impl<O: Observer> Engine<'_, '_, O> {
         Ok(())
     }
 
-    /// Whether a reduce waits for its node to be told that all maps are done.
-    pub(super) fn waits_for_word(&self, run: &Run) -> bool {
+    /// Whether a reduce waits for its node to learn that all maps are done.
+    pub(super) fn waits_for_notice(&self, run: &Run) -> bool {
         let job = &self.world.jobs[run.job.index()];
         run.end.is_none() && run.kind == Kind::Reduce && job.phase == JobPhase::Active && job.maps_done.is_some()
     }

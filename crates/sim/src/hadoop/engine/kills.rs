@@ -45,6 +45,7 @@ impl<O: Observer> Engine<'_, '_, O> {
         Ok(())
     }
 
+    /// An attempt dies now; the next heartbeat of its node reports it.
     pub(super) fn kill_now(&mut self, id: RunId) -> Result<(), Error> {
         let now = self.world.now;
         let run = &mut self.world.runs[id.index()];

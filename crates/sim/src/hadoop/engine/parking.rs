@@ -29,7 +29,7 @@ impl<O: Observer> Engine<'_, '_, O> {
         let mut awake = !self.parking || self.needs_node(self.find_needs(), node);
         for id in &self.world.nodes[node.index()].runs {
             let run = &self.world.runs[id.index()];
-            awake |= run.kill != Kill::No || self.waits_for_word(run) || self.is_over(run, at);
+            awake |= run.kill != Kill::No || self.waits_for_notice(run) || self.is_over(run, at);
             first_end = first_end.min(self.end_to_come(run, at));
         }
         let out_of_band = self.world.cluster.config.heartbeat.out_of_band;

@@ -10,6 +10,7 @@ use crate::ids::{NodeId, RunId};
 use crate::observer::Decided;
 
 impl<O: Observer> Engine<'_, '_, O> {
+    /// Calls the policy, reports its decisions and carries out its orders.
     pub(super) fn tick(&mut self, at: Position) -> Result<(), Error> {
         self.next_tick = self.policy.period().map(|period| at.0 + period);
         let reported = if self.classes.heartbeat < self.classes.tick { at.0 } else { at.0 - 1 };

@@ -1,6 +1,6 @@
 //! The state of a replay: jobs, tasks, nodes and running attempts as dense arrays, and how they change.
 //!
-//! Who follows the changes is told by the engine; nothing here knows a policy or an observer.
+//! Nothing here knows a policy or an observer: the engine changes the world and calls them.
 
 mod attempts;
 mod compute_gate;

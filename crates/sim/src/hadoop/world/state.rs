@@ -24,6 +24,7 @@ pub(crate) enum TaskPhase {
     Done,
 }
 
+/// A task as it stands.
 #[derive(Debug, Clone)]
 pub(crate) struct TaskState {
     pub(crate) phase: TaskPhase,
