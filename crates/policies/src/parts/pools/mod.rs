@@ -1,0 +1,257 @@
+//! Pools of jobs that share the slots fairly: whom the Fair Scheduler of 2011 asks for a task (policies B.5a).
+//!
+//! A free slot goes to the pool that is farthest below its guarantee, else to the one that runs the fewest tasks for its weight,
+//! and in the pool likewise to a job. Which task the job launches, if any, is the policy's own business.
+
+mod order;
+mod update;
+
+use std::collections::BTreeMap;
+
+use resched_sim::JobId;
+use resched_sim::hadoop::{Kind, View};
+
+use crate::parts::by_id::ByJob;
+use crate::queues::allocations::{Allocations, PoolConfig};
+use crate::registry::{Parameter, Values};
+use crate::site::Site;
+
+pub(crate) const POOLS: Parameter = Parameter::choice("pools", "user", &["user", "queue"], "what names a job's pool")
+    .hadoop(&["mapred.fairscheduler.poolnameproperty"]);
+pub(crate) const ALLOCATIONS: Parameter =
+    Parameter::file("allocations", "TOML file with guarantees, limits, weights and timeouts of pools");
+pub(crate) const SIZE_WEIGHT: Parameter =
+    Parameter::boolean("size_weight", "false", "weigh a job by log2(1 + its demand)")
+        .hadoop(&["mapred.fairscheduler.sizebasedweight"]);
+pub(crate) const BOOST: Parameter =
+    Parameter::boolean("boost", "false", "weigh a job three times in its first five minutes")
+        .hadoop(&["mapred.fairscheduler.weightadjuster"]);
+pub(crate) const UPDATE: Parameter =
+    Parameter::integer("update", "500", 1, 3_600_000, "ms", "between two computations of demands and shares")
+        .hadoop(&["mapred.fairscheduler.update.interval"]);
+
+/// The order of pools and jobs, and how many tasks a heartbeat may get.
+#[derive(Debug, Clone)]
+pub struct Rules {
+    /// A job's pool is named by its queue, not by its user.
+    pub by_queue: bool,
+    /// Weigh a job by `log2(1 + its demand)`.
+    pub size_weight: bool,
+    /// Weigh a job three times in its first five minutes.
+    pub boost: bool,
+    /// Fill all free slots at one heartbeat, not one.
+    pub assign_multiple: bool,
+    /// Tasks of each kind that one heartbeat may get; `None`: as many as slots are free.
+    pub caps: [Option<u32>; 2],
+    /// By how much a node may be fuller than the cluster, as a share of its slots.
+    pub max_diff: f64,
+}
+
+impl Rules {
+    /// With the parameters above; all free slots are filled.
+    pub(crate) fn new(values: &Values) -> Self {
+        Self {
+            by_queue: values.text(POOLS.key) == "queue",
+            size_weight: values.boolean(SIZE_WEIGHT.key),
+            boost: values.boolean(BOOST.key),
+            assign_multiple: true,
+            caps: [None; 2],
+            max_diff: 0.0,
+        }
+    }
+}
+
+/// What a job did that was asked for a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// It launched one.
+    Launched,
+    /// It has none for this node: the next job is asked.
+    Nothing,
+    /// It has one but will not launch it here: the slot stays idle until the next heartbeat, and counts as the job's until then.
+    LeftIdle,
+}
+
+impl Answer {
+    /// The answer of a job that launched a task if it had one.
+    pub fn launched(some: bool) -> Self {
+        if some { Answer::Launched } else { Answer::Nothing }
+    }
+}
+
+/// A pool.
+#[derive(Debug)]
+pub struct Pool {
+    name: String,
+    /// What it may claim.
+    pub config: PoolConfig,
+    /// Its jobs, in the order of submission.
+    pub jobs: Vec<JobId>,
+    demand: [u32; 2],
+}
+
+impl Pool {
+    /// What it could use of a kind at the last update, its limit included.
+    pub fn demand(&self, kind: Kind) -> u32 {
+        self.demand[kind.index()]
+    }
+
+    /// Slots of a kind that it is guaranteed.
+    pub fn min_share(&self, kind: Kind) -> u32 {
+        match kind {
+            Kind::Map => self.config.min_maps,
+            Kind::Reduce => self.config.min_reduces,
+        }
+    }
+
+    fn max_share(&self, kind: Kind) -> u32 {
+        let limit = match kind {
+            Kind::Map => self.config.max_maps,
+            Kind::Reduce => self.config.max_reduces,
+        };
+        limit.unwrap_or(u32::MAX)
+    }
+
+    /// Tasks of a kind that its jobs run.
+    pub fn running(&self, kind: Kind, view: View<'_>) -> u32 {
+        self.jobs.iter().map(|&job| view.job(job).running(kind)).sum()
+    }
+}
+
+/// How far a job has come before it may run (oracle F5).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+enum Stage {
+    #[default]
+    Arrived,
+    Initialised,
+    Runnable,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Job {
+    pool: usize,
+    stage: Stage,
+    demand: [u32; 2],
+}
+
+/// Room for the orders of one heartbeat, kept so that it is not made anew each time.
+#[derive(Debug, Default)]
+struct Scratch {
+    pools: Vec<usize>,
+    jobs: Vec<JobId>,
+    running: Vec<[u32; 2]>,
+    /// Whose slots stay idle, once a slot.
+    idle: Vec<(JobId, Kind)>,
+}
+
+/// The pools with their jobs.
+#[derive(Debug)]
+pub struct Pools {
+    rules: Rules,
+    allocations: Allocations,
+    pools: Vec<Pool>,
+    names: BTreeMap<String, usize>,
+    jobs: ByJob<Job>,
+    /// Demand of all pools at the last update, a kind each.
+    demand: [u64; 2],
+    scratch: Scratch,
+}
+
+/// The allocations of the file that is set, else the site's own.
+///
+/// # Errors
+/// What is wrong with the file, in a sentence.
+pub(crate) fn allocations(values: &Values, site: &Site) -> Result<Allocations, String> {
+    match values.text(ALLOCATIONS.key) {
+        "" => Ok(site.pools.clone().unwrap_or_default()),
+        path => Allocations::read(path),
+    }
+}
+
+impl Pools {
+    /// The pools that the allocations name; others come with their first jobs (oracle F12).
+    pub fn new(rules: Rules, allocations: Allocations) -> Self {
+        let names: Vec<String> = allocations.pools.keys().cloned().collect();
+        let mut pools = Self {
+            rules,
+            allocations,
+            pools: Vec::new(),
+            names: BTreeMap::new(),
+            jobs: ByJob::default(),
+            demand: [0; 2],
+            scratch: Scratch::default(),
+        };
+        for name in names {
+            pools.pool(&name);
+        }
+        pools
+    }
+
+    /// The order of pools and jobs.
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// What the pools may claim.
+    pub fn allocations(&self) -> &Allocations {
+        &self.allocations
+    }
+
+    /// The pools, by place.
+    pub fn pools(&self) -> &[Pool] {
+        &self.pools
+    }
+
+    /// The place of a job's pool.
+    pub fn pool_of(&self, job: JobId) -> usize {
+        self.jobs[job].pool
+    }
+
+    /// What all pools could use of a kind at the last update.
+    pub fn demand(&self, kind: Kind) -> u64 {
+        self.demand[kind.index()]
+    }
+
+    /// Whether a job may run: not before the second update after its arrival, nor beyond the limits of its user and pool.
+    pub fn may_run(&self, job: JobId) -> bool {
+        self.jobs[job].stage == Stage::Runnable
+    }
+
+    /// Whether a job's pool may run one more task of a kind.
+    pub fn may_grow(&self, job: JobId, kind: Kind, view: View<'_>) -> bool {
+        let pool = &self.pools[self.pool_of(job)];
+        let limit = pool.max_share(kind);
+        limit == u32::MAX || pool.running(kind, view) < limit
+    }
+
+    /// How many slots of a kind a job has left idle at this heartbeat.
+    pub fn left_idle(&self, job: JobId, kind: Kind) -> u32 {
+        self.scratch.idle.iter().filter(|&&idle| idle == (job, kind)).count() as u32
+    }
+
+    /// A job has arrived: an update.
+    pub fn submit(&mut self, job: JobId, view: View<'_>) {
+        let name = if self.rules.by_queue { view.job(job).queue() } else { view.job(job).user() };
+        let pool = self.pool(name);
+        self.pools[pool].jobs.push(job);
+        self.jobs[job].pool = pool;
+        self.update(view);
+    }
+
+    /// A job has ended.
+    pub fn finish(&mut self, job: JobId) {
+        let pool = self.pool_of(job);
+        self.pools[pool].jobs.retain(|&other| other != job);
+    }
+
+    /// The pool of that name, made if it is new.
+    fn pool(&mut self, name: &str) -> usize {
+        if let Some(&pool) = self.names.get(name) {
+            return pool;
+        }
+        let config = self.allocations.pool(name).clone();
+        self.pools.push(Pool { name: name.to_owned(), config, jobs: Vec::new(), demand: [0; 2] });
+        self.names.insert(name.to_owned(), self.pools.len() - 1);
+        self.pools.len() - 1
+    }
+}
