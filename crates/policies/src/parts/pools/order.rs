@@ -1,14 +1,14 @@
 //! The order in which pools and jobs are asked at a heartbeat, and how many tasks it gets.
 
 use resched_sim::hadoop::{Kind, Offer, View};
-use resched_sim::{JobId, Violation};
+use resched_sim::{JobId, Ms, Violation};
 
 use super::{Answer, Pools, Scratch, Stage};
 use crate::parts::fair_share::{Standing, fair_order, load_cap, priority_weight};
 use crate::queues::allocations::PoolMode;
 
 /// A job counts three times for so long, if boosted, ms.
-const BOOST_TIME: resched_sim::Ms = 300_000;
+const BOOST_TIME: Ms = 300_000;
 
 impl Pools {
     /// What a job counts for against others of its pool.
