@@ -14,20 +14,19 @@
 //! comes to less than one slot gets none, as in Hadoop. A slot has no size here, so jobs that ask for more memory than a slot has
 //! are jobs like others.
 
-use std::collections::BTreeMap;
+mod queue;
 
 use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, Policy, RunView, View};
 use resched_sim::{JobId, Ms, Violation};
-use resched_trace::model::Priority;
 
 use crate::parts::by_id::ByJob;
-use crate::parts::job_queue::JobQueue;
 use crate::parts::launch::launch_first;
 use crate::queues::capacity::{CapacityQueue, percentages};
 use crate::queues::file as queues;
 use crate::queues::tree::QueueTree;
 use crate::registry::{Parameter, PolicyInfo, Values};
 use crate::site::Site;
+use queue::Queue;
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
@@ -98,41 +97,6 @@ struct Rules {
     init_poll: Ms,
 }
 
-/// A queue while jobs run; the pairs hold a value for each kind of slot.
-#[derive(Debug, Default)]
-struct Queue {
-    minimum_user_limit: u32,
-    priorities: bool,
-    jobs_per_user: u32,
-    /// Guaranteed slots.
-    capacity: [u32; 2],
-    /// How many slots which queue may hold, itself or one above it, for this one to get another.
-    limit: [Option<(usize, u32)>; 2],
-    /// Slots that its jobs hold.
-    occupied: [u32; 2],
-    /// Its children, as they were last ranked.
-    ranked: Vec<usize>,
-    /// Jobs of which no task has been launched, as far as the last poll saw.
-    waiting: JobQueue,
-    /// Jobs that have been initialised.
-    running: JobQueue,
-    users: Vec<User>,
-    user_names: BTreeMap<String, usize>,
-    /// How many users have jobs here.
-    active_users: u32,
-}
-
-/// A user of a queue.
-#[derive(Debug, Clone, Copy, Default)]
-struct User {
-    /// Jobs that have arrived and not ended.
-    jobs: u32,
-    /// Slots that they hold, of each kind.
-    occupied: [u32; 2],
-    /// Jobs that the poll has counted.
-    counted: u32,
-}
-
 #[derive(Debug, Clone, Copy, Default)]
 struct Job {
     queue: usize,
@@ -144,42 +108,6 @@ struct Job {
 struct LeafOrder {
     leaves: Vec<usize>,
     to_visit: Vec<usize>,
-}
-
-impl Queue {
-    fn is_leaf(&self) -> bool {
-        self.ranked.is_empty()
-    }
-
-    /// The priority that counts for the order of its jobs.
-    fn priority(&self, view: View<'_>, job: JobId) -> Priority {
-        if self.priorities { view.job(job).priority() } else { Priority::Normal }
-    }
-
-    /// The place of a user, new or not.
-    fn user(&mut self, name: &str) -> usize {
-        if let Some(&user) = self.user_names.get(name) {
-            return user;
-        }
-        self.users.push(User::default());
-        self.user_names.insert(name.to_owned(), self.users.len() - 1);
-        self.users.len() - 1
-    }
-
-    /// What part of its guarantee it uses; a queue without any counts as full.
-    fn used(&self, kind: Kind) -> f64 {
-        match self.capacity[kind.index()] {
-            0 => 1.0,
-            capacity => f64::from(self.occupied[kind.index()]) / f64::from(capacity),
-        }
-    }
-
-    /// Whether a user holds all the slots that he may while others compete.
-    fn is_over_limit(&self, user: usize, kind: Kind) -> bool {
-        let (capacity, occupied) = (self.capacity[kind.index()], self.occupied[kind.index()]);
-        let limit = user_limit(capacity, occupied, self.active_users, self.minimum_user_limit);
-        u64::from(self.users[user].occupied[kind.index()]) >= limit
-    }
 }
 
 impl Capacity {
@@ -449,14 +377,6 @@ fn part(percent: f32, slots: u32) -> u32 {
     (percent * slots as f32 / 100.0) as u32
 }
 
-/// From how many slots on a user gets no more while others compete: his equal share of the queue, or the guaranteed minimum
-/// if that is more. The queue counts with what it is guaranteed, or with what it would hold after the next launch.
-fn user_limit(capacity: u32, occupied: u32, users: u32, minimum_percent: u32) -> u64 {
-    let slots = if occupied < capacity { u64::from(capacity) } else { u64::from(occupied) + 1 };
-    let minimum = u64::from(minimum_percent) * slots;
-    slots.div_ceil(u64::from(users.max(1))).max(minimum.div_ceil(100))
-}
-
 /// Whether a task of a job runs or is done.
 fn has_launched(view: View<'_>, job: JobId) -> bool {
     Kind::BOTH.iter().any(|&kind| view.job(job).waiting(kind) < view.job(job).desired(kind))
@@ -470,6 +390,7 @@ mod tests {
     use crate::registry::PolicySpec;
     use crate::testing::{JobSpec, Launch, Scenario, job, map};
     use resched_sim::hadoop::{Options, replay};
+    use resched_trace::model::Priority;
 
     fn capacity(queues: &str) -> Capacity {
         match PolicySpec::parse("capacity").unwrap().build().unwrap() {
@@ -497,14 +418,6 @@ mod tests {
             launches.iter().filter(|launch| launch.at < before && launch.job == id).count()
         };
         (1..=jobs).map(of).collect()
-    }
-
-    #[test]
-    fn b6a_w1_w2_user_limit() {
-        assert_eq!(user_limit(50, 40, 3, 25), 17);
-        assert_eq!(user_limit(50, 60, 3, 25), 21);
-        assert_eq!(user_limit(50, 50, 1, 100), 51, "a full queue counts with one slot more");
-        assert_eq!(user_limit(u32::MAX, u32::MAX, 1, 100), 1 << 32);
     }
 
     #[test]
