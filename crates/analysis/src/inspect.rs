@@ -14,7 +14,7 @@ use serde::Serialize;
 use crate::Error;
 use crate::tables::{integers, strings};
 
-/// Tasks by kind; all five are always told.
+/// Tasks by kind; all five are always listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct KindCounts {
     /// Map tasks.
@@ -42,7 +42,7 @@ pub struct InputDistance {
     pub unknown: u64,
 }
 
-/// What `inspect` tells of a trace. Times in ms since the zero that `time_zero` names, sizes in bytes.
+/// What `inspect` reports of a trace. Times in ms since the zero that `time_zero` names, sizes in bytes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Inspection {
     /// Jobs.

@@ -8,9 +8,9 @@
 //!
 //! * [`metrics`] has the formulas of a job's metrics, [`timeline`] those of what changes over time; each is defined once,
 //!   with its source.
-//! * [`compare`](mod@compare) says how sure a difference between two runs is.
-//! * [`validation`] says how far a replay is from what really ran.
-//! * [`inspect`](mod@inspect) says what a trace holds.
+//! * [`compare`](mod@compare) computes how sure a difference between two runs is.
+//! * [`validation`] computes how far a replay is from what really ran.
+//! * [`inspect`](mod@inspect) reports what a trace holds.
 //!
 //! A trace has the tables of a run, so every metric works on what really ran as well. This is the only crate that uses
 //! polars; none of its types but [`Tables`] and the expressions of [`metrics`] show it.

@@ -1,9 +1,10 @@
 //! The metrics of a job, each one formula over columns.
 //!
 //! A metric is an expression, so that a single replay, a sweep cell and a report all evaluate the same formula.
-//! The first group is aggregated over the attempts of one job, the second over its reduces; the third is evaluated row by
-//! row over the table of jobs, to which the former are joined under the names that [`crate::jobs`] gives them. All times in ms. Sources: "Coupling" is Tan, Meng, Zhang 2013; "DRESS" is Mao et
-//! al. 2020; "spec" is section C of the policy specification.
+//! The first group is aggregated over the attempts of one job, the second over its reduces. The third is evaluated row by row
+//! over the table of jobs, after the results of the first two are joined to it under the names that [`crate::jobs`] gives them.
+//! All times are in ms. Sources: "Coupling" is Tan, Meng, Zhang 2013; "DRESS" is Mao et al. 2020; "spec" is section C of the policy
+//! specification.
 
 use polars::prelude::{DataType, Expr, NULL, coalesce, col, lit, max_horizontal, when};
 use resched_trace::model::{Locality, Outcome, TaskKind};

@@ -73,7 +73,7 @@ pub struct Run {
     pub jobs: Vec<JobMetrics>,
     /// Its attempts over time; their `job` is an index of `jobs`.
     pub intervals: Vec<Interval>,
-    /// What its policy told of its decisions, in order; empty if the run was not asked to keep them.
+    /// The decisions that its policy reported, in order; empty if the run was not asked to keep them.
     pub decisions: Vec<DecisionRow>,
     /// What its nodes used, in order of time; empty but under the cost model `contention`.
     pub resources: Vec<ResourceRow>,

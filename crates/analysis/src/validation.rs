@@ -1,7 +1,7 @@
 //! How far a replay is from what really ran.
 //!
 //! The trace is replayed under the scheduler that ran it; whatever then differs is an error of the model, of its parameters
-//! or of what the trace does not tell (other jobs, failures, the scheduler's settings). Jobs are matched by id. Both runs are
+//! or of what the trace does not show (other jobs, failures, the scheduler's settings). Jobs are matched by id. Both runs are
 //! compared on their own clocks, each from the first submission of the jobs that it shares with the other.
 //!
 //! Which jobs: the errors of completion times and makespan are over jobs that ended well in both runs; those of map run
@@ -78,7 +78,7 @@ pub struct Validation {
 }
 
 impl Validation {
-    /// Its errors by name, in the order in which they are told: ratios, KS distances and, for locality, percentage points.
+    /// Its errors by name, in the order of a report: ratios, KS distances and, for locality, percentage points.
     pub fn errors(&self) -> [(&'static str, Option<f64>); 12] {
         let completion = |pick: fn(&RelativeError) -> f64| self.completion.as_ref().map(pick);
         let points = |level: usize| self.locality.and_then(|locality| locality.points.get(level).copied());

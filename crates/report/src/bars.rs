@@ -12,7 +12,7 @@ use crate::style::{DARK, Fill, LINE_HEIGHT, WIDTH, colour};
 const PLOT_HEIGHT: u32 = 230;
 /// Height of the plot where each run has a panel.
 const PANEL_HEIGHT: u32 = 120;
-/// Least room for a bar, so that it can be told from its neighbours; one of several parts needs twice as much.
+/// Least room for a bar, so that you can see it apart from its neighbours. A bar of several parts needs twice as much.
 const LEAST_BAR: u32 = 4;
 /// Greatest width of a bar, for few jobs.
 const WIDEST_BAR: i32 = 36;
@@ -29,7 +29,7 @@ pub(crate) struct Part {
     pub(crate) values: Vec<Vec<Option<f64>>>,
 }
 
-/// Draws bars of `parts`, the first at the bottom. If there are more jobs than bars that can be told apart, neighbours
+/// Draws bars of `parts`, the first at the bottom. If there are more jobs than bars that you can see apart, neighbours
 /// share a bar, which shows their mean. Parts need wide bars, so more than two runs have a panel each then. `None` if there
 /// is nothing to show.
 pub(crate) fn draw_bars(name: &str, runs: &[Run], y_title: &str, parts: &[Part]) -> Result<Option<String>, Error> {
@@ -127,6 +127,6 @@ fn stack(parts: &[Part], run: usize, first_job: usize, together: usize) -> Stack
 fn entries(runs: &[Run], parts: &[Part], named: bool) -> Vec<(Swatch, String)> {
     let of_run = |(run, data): (usize, &Run)| (Swatch::Box(colour(run), Fill::Solid), data.label.clone());
     let of_part = |part: &Part| (Swatch::Box(DARK, part.fill), part.label.to_owned());
-    let told = parts.iter().filter(|part| !part.label.is_empty());
-    runs.iter().enumerate().filter(|_| !named).map(of_run).chain(told.map(of_part)).collect()
+    let labelled = parts.iter().filter(|part| !part.label.is_empty());
+    runs.iter().enumerate().filter(|_| !named).map(of_run).chain(labelled.map(of_part)).collect()
 }

@@ -3,7 +3,7 @@
 /// An error of this crate.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The request cannot be carried out as it was made (exit status 2).
+    /// The request is wrong (exit status 2).
     #[error("{0}")]
     Request(String),
     /// A run could not be read or evaluated.

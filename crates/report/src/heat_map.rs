@@ -74,7 +74,7 @@ pub fn draw_heat_map(chart: &HeatMap<'_>) -> Result<Option<String>, Error> {
     let panels: u32 = chart.panels.iter().map(panel).sum();
     let height = LINE_HEIGHT + panels + 2 * LINE_HEIGHT + SCALE;
     figure(chart.name, height, |area| {
-        // The title of the rows stands at the top, as there is room only there for words.
+        // The title of the rows stands at the top: only there is room for words.
         let (top, mut area) = area.split_vertically(LINE_HEIGHT);
         put(&top, &shorten(chart.y, WIDTH - 12), (6, LINE_HEIGHT as i32 / 2 + 2), HPos::Left, BLACK)?;
         let left = chart.rows.iter().map(|label| text_width(label)).max().unwrap_or(0).min(WIDTH / 3) + 12;

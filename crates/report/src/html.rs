@@ -6,25 +6,23 @@ use resched_analysis::distribution::Dominance;
 use resched_analysis::{Details, JobMetrics, Origin, Run, Summary};
 
 use crate::Error;
-use crate::charts::Chart;
+use crate::page::{Figure, Frame, Style, UNKNOWN, escaped, gallery};
 use crate::roster::Roster;
 
-/// Jobs in the table of jobs; a page with more would be slow to open.
+/// The most rows in the table of jobs: a page with more would be slow to open.
 const MOST_JOBS: usize = 1_000;
-/// What stands for a number that is not known.
-const UNKNOWN: &str = "–";
 /// The seed of the intervals where no replay names one.
 const SEED: u64 = 1;
 
 #[derive(Template)]
 #[template(path = "report.html")]
-struct Page<'a> {
+struct Body<'a> {
     version: &'static str,
     labels: Vec<&'a str>,
     summary: Vec<Row>,
     comparisons: Vec<CompareRow>,
     resamples: usize,
-    charts: Vec<ChartView<'a>>,
+    gallery: String,
     jobs: Vec<JobRow>,
     more_jobs: usize,
     provenance: Vec<Row>,
@@ -43,14 +41,6 @@ struct CompareRow {
     cells: Vec<String>,
 }
 
-struct ChartView<'a> {
-    name: &'a str,
-    title: &'a str,
-    caption: &'a str,
-    /// Ours, so it goes into the page as it is; texts in it are escaped when it is drawn.
-    svg: &'a str,
-}
-
 struct JobRow {
     number: usize,
     id: String,
@@ -58,28 +48,31 @@ struct JobRow {
     cells: Vec<String>,
 }
 
+/// What the style of the page adds to that of all pages.
+const STYLE: Style = Style { cells: "\ntd.text { overflow-wrap: anywhere; }", ..Style::NARROW };
+
 /// The page for `runs` with these charts.
 ///
 /// # Errors
 /// [`Error::Draw`] if the template cannot be filled.
-pub(crate) fn page(runs: &[Run], charts: &[(&Chart, String)]) -> Result<String, Error> {
+pub(crate) fn page(runs: &[Run], charts: &[Figure]) -> Result<String, Error> {
     let comparisons = comparisons(runs);
     let roster = Roster::new(runs);
-    let page = Page {
+    let labels: Vec<&str> = runs.iter().map(|run| run.label.as_str()).collect();
+    let title = format!("resched report: {}", escaped(&labels.join(", ")));
+    let body = Body {
         version: env!("CARGO_PKG_VERSION"),
-        labels: runs.iter().map(|run| run.label.as_str()).collect(),
+        labels,
         summary: summary(runs),
         resamples: comparisons.iter().map(|(_, _, found)| found.resamples).min().unwrap_or(0),
         comparisons: comparisons.iter().map(|(metric, run, found)| compare_row(metric, run, found)).collect(),
-        charts: charts
-            .iter()
-            .map(|(chart, svg)| ChartView { name: chart.name, title: chart.title, caption: chart.caption, svg })
-            .collect(),
+        gallery: gallery(charts)?,
         jobs: (0..roster.ids.len().min(MOST_JOBS)).map(|number| job_row(&roster, number)).collect(),
         more_jobs: roster.ids.len().saturating_sub(MOST_JOBS),
         provenance: provenance(runs),
     };
-    page.render().map_err(Error::draw("report.html"))
+    let body = body.render().map_err(Error::draw("report.html"))?;
+    Frame { title: &title, style: &STYLE, body: &body }.page()
 }
 
 fn summary(runs: &[Run]) -> Vec<Row> {

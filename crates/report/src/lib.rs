@@ -6,11 +6,12 @@
 //!  └────────────────────────────────▶ report.ipynb (reads the runs' tables itself)
 //! ```
 //!
-//! * [`charts`] has one chart per file and the list of them; a chart more is a file and a line.
-//! * [`write_report`] writes what is asked for; the folder appears whole or not at all, and the same runs give the same
+//! * [`charts`] has one chart per file and the list of them. To add a chart, add its file and one line.
+//! * [`Frame`], [`gallery`] and [`Figure`] are what this page has in common with those of sweeps and of the reproduction.
+//! * [`write_report`] writes the formats you ask for. The folder appears whole or not at all, and the same runs give the same
 //!   bytes.
 //!
-//! Names of files come from the charts, never from what a trace holds, and whatever a trace holds is escaped.
+//! File names come from the charts, never from a trace, and all texts of a trace are escaped.
 
 mod axis;
 mod bars;
@@ -23,6 +24,7 @@ mod heat_map;
 mod html;
 mod lines;
 mod notebook;
+mod page;
 mod png;
 mod roster;
 mod scatter;
@@ -37,7 +39,7 @@ pub use error::Error;
 pub use formats::Formats;
 pub use heat_map::{HeatMap, HeatPanel, draw_heat_map};
 pub use lines::{Line, Lines, draw_lines};
-pub use png::png;
+pub use page::{Figure, Frame, Style, UNKNOWN, escaped, gallery};
 pub use scatter::{Cloud, Scatter, draw_scatter};
 
 /// The file that makes a folder a report: it lists what else is in it.
@@ -46,16 +48,16 @@ pub const MARKER: &str = "report.json";
 /// The version of the layout that this build writes.
 const FORMAT_VERSION: u32 = 1;
 
-/// Runs in a report: more cannot be told apart in a chart, and a picture of them would be too large.
+/// The most runs in a report: you could not see more of them apart in a chart, and a picture of them would be too large.
 const MOST_RUNS: usize = 24;
 
-/// Writes a report of `runs` (folders of runs, or traces for what really ran) to the folder `out`. `progress` is told each
+/// Writes a report of `runs` (folders of runs, or traces for what really ran) to the folder `out`. `progress` gets each
 /// file's name before it is made. Returns the files, the list of them first.
 ///
 /// # Errors
 /// [`Error::Request`] if there are no formats, no runs or too many; [`Error::Analysis`] if a run cannot be
-/// read; [`Error::Store`] if `out` is something else than an earlier report or cannot be written; [`Error::Draw`]. Nothing
-/// is left behind then.
+/// read; [`Error::Store`] if `out` is something else than an earlier report or cannot be written; [`Error::Draw`]. An error
+/// leaves nothing behind.
 pub fn write_report(
     runs: &[PathBuf],
     out: &Path,
@@ -87,13 +89,15 @@ pub fn write_report(
     for chart in charts::CHARTS.iter().filter(|_| formats.charts()) {
         progress(chart.name);
         let Some(svg) = (chart.draw)(&opened)? else { continue };
+        let [name, title, caption] = [chart.name, chart.title, chart.caption].map(str::to_owned);
+        let figure = Figure { name, title, caption, svg };
         if formats.svg {
-            write(&format!("{}.svg", chart.name), svg.as_bytes())?;
+            write(&figure.svg_name(), figure.svg.as_bytes())?;
         }
         if formats.png {
-            write(&format!("{}.png", chart.name), &png::png(chart.name, &svg)?)?;
+            write(&figure.png_name(), &figure.png()?)?;
         }
-        drawn.push((chart, svg));
+        drawn.push(figure);
     }
     if formats.html {
         progress("report.html");
@@ -108,7 +112,7 @@ pub fn write_report(
     Ok(std::iter::once(MARKER).chain(files.iter().map(String::as_str)).map(|name| out.join(name)).collect())
 }
 
-/// Runs with one label get a number, so that a legend tells them apart.
+/// Numbers runs that have the same label, so that a legend can name each.
 fn number_alike_labels(runs: &mut [Run]) {
     let labels: Vec<String> = runs.iter().map(|run| run.label.clone()).collect();
     for (index, run) in runs.iter_mut().enumerate() {

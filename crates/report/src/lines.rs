@@ -17,9 +17,9 @@ const WHISKER: i32 = 3;
 /// A series of a [`Lines`] chart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
-    /// What it is called in the legend.
+    /// Its name in the legend.
     pub label: String,
-    /// Parameter, measure, and the ends of its interval, which are drawn where they are apart. A single point is a mark only.
+    /// Parameter, measure, and the ends of its interval, which are drawn if they differ. A series of one point is a mark only.
     pub points: Vec<(f64, f64, f64, f64)>,
     /// Whether its points are marked; a formula has none.
     pub marked: bool,

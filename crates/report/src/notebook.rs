@@ -1,4 +1,4 @@
-//! The report as a notebook (nbformat 4.5) that reads the runs' tables with polars and draws with matplotlib, to go on from.
+//! The report as a notebook (nbformat 4.5) that reads the runs' tables with polars and draws with matplotlib; a start for your own analysis.
 
 use std::path::{Path, PathBuf};
 

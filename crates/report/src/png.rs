@@ -1,4 +1,4 @@
-//! PNG from the very SVG of a chart.
+//! A chart's SVG as PNG.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ const SCALE: u32 = 2;
 ///
 /// # Errors
 /// [`Error::Draw`] if the SVG cannot be read or the picture is too large.
-pub fn png(name: &str, svg: &str) -> Result<Vec<u8>, Error> {
+pub(crate) fn png(name: &str, svg: &str) -> Result<Vec<u8>, Error> {
     let mut fonts = Database::new();
     fonts.load_font_data(FONT_FILE.to_vec());
     fonts.set_sans_serif_family(FONT_NAME);

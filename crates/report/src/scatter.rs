@@ -1,4 +1,4 @@
-//! Two measures against each other, with the front of those that nothing beats.
+//! Two measures against each other, with the Pareto front: the points that no other point beats in both.
 
 use crate::Error;
 use crate::axis::Axis;
@@ -10,7 +10,7 @@ const PLOT_HEIGHT: u32 = 300;
 /// A series of a [`Scatter`] chart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cloud {
-    /// What it is called in the legend.
+    /// Its name in the legend.
     pub label: String,
     /// The two measures of each point.
     pub points: Vec<(f64, f64)>,

@@ -1,4 +1,4 @@
-//! How charts look: sizes, colours, and the codes that tell series apart without colour.
+//! How charts look: sizes, colours, and the dashes and marks by which you know a series without colour.
 //!
 //! A chart is drawn for a column of 85 mm. At [`WIDTH`] pixels over that width the text of [`FONT`] is 8 pt high.
 
@@ -35,7 +35,7 @@ const COLOURS: [RGBColor; 8] = [
     RGBColor(204, 121, 167),
 ];
 
-/// What is no series of its own.
+/// The colour of anything that is not a series.
 pub(crate) const GREY: RGBColor = RGBColor(190, 190, 190);
 
 /// Swatches that stand for a fill, whatever the colour.

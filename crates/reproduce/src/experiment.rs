@@ -1,8 +1,10 @@
 //! What an experiment is made of.
 
+use resched_report::Figure;
+
 use crate::case::Case;
-use crate::runner::{Figure, Replays};
-use crate::{EXPERIMENTS, Error, Row};
+use crate::replays::Replays;
+use crate::{Error, Row};
 
 /// A paper whose experiments are replayed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,10 +31,10 @@ impl Paper {
     }
 }
 
-/// A number that a paper does not give and that was set by what it tells of its baseline.
+/// A number that a paper does not give. It was set from what the paper reports of its baseline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Knob {
-    /// Where it stands: file and key.
+    /// File and key.
     pub place: &'static str,
     /// Its value.
     pub value: &'static str,
@@ -46,31 +48,18 @@ pub struct Experiment {
     pub name: &'static str,
     /// The paper.
     pub paper: Paper,
-    /// Figures and tables that it repeats.
+    /// The figures and tables that it reproduces.
     pub source: &'static str,
     /// What it is.
     pub title: &'static str,
-    /// What was set by the baseline.
+    /// The numbers that were set from the baseline.
     pub knobs: &'static [Knob],
     /// What else had to be assumed.
     pub assumptions: &'static [&'static str],
-    /// What is replayed with every seed.
+    /// The workloads and policies to replay with every seed.
     pub(crate) cases: fn() -> Result<Vec<Case>, Error>,
-    /// What is compared.
+    /// The numbers to compare.
     pub(crate) rows: fn(&Replays<'_>) -> Vec<Row>,
-    /// What is drawn.
+    /// The figures to draw.
     pub(crate) figures: fn(&Replays<'_>) -> Result<Vec<Figure>, Error>,
-}
-
-/// The experiments of these names, in the order of [`EXPERIMENTS`]; all of them for no name.
-///
-/// # Errors
-/// [`Error::Request`] with the known names if one is unknown.
-pub fn find(names: &[String]) -> Result<Vec<&'static Experiment>, Error> {
-    if let Some(unknown) = names.iter().find(|name| EXPERIMENTS.iter().all(|known| known.name != name.as_str())) {
-        let known: Vec<&str> = EXPERIMENTS.iter().map(|known| known.name).collect();
-        return Err(Error::Request(format!("unknown experiment `{unknown}`; expected some of {}", known.join(", "))));
-    }
-    let wanted = |known: &&Experiment| names.is_empty() || names.iter().any(|name| name == known.name);
-    Ok(EXPERIMENTS.iter().filter(wanted).collect())
 }

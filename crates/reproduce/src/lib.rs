@@ -7,10 +7,10 @@
 //!
 //! * [`EXPERIMENTS`] has one file per experiment: its cases (a workload under a policy), the rows that compare, the figures
 //!   that follow the paper's, and every assumption and knob by name.
-//! * A [`Row`] has a [`Verdict`] by fixed rules. Knobs are set by what a paper tells of its baseline scheduler, once per
-//!   testbed, and never by what it tells of the policy that it proposes; a row of a number that fixed a knob is marked
+//! * A [`Row`] has a [`Verdict`] by fixed rules. Knobs are set from what a paper reports of its baseline scheduler, once
+//!   per testbed, and never from what it reports of the policy that it proposes. A row whose number set a knob is marked
 //!   [`Role::Calibrated`] and is no evidence.
-//! * [`reproduce`] replays every case once a seed. The same experiments and seeds give the same bytes, with any number of
+//! * [`reproduce`] replays every case once per seed. The same experiments and seeds give the same bytes, with any number of
 //!   threads.
 //!
 //! It writes no replay to disk.
@@ -20,14 +20,17 @@ mod error;
 mod experiment;
 mod experiments;
 mod markdown;
+mod numbers;
 mod output;
 mod page;
+mod replays;
 mod row;
 mod runner;
 
 pub use error::Error;
-pub use experiment::{Experiment, Knob, Paper, find};
-pub use experiments::EXPERIMENTS;
+pub use experiment::{Experiment, Knob, Paper};
+pub use experiments::{EXPERIMENTS, find};
 pub use output::{MARKER, write};
+pub use resched_report::Figure;
 pub use row::{Published, Role, Row, Verdict};
-pub use runner::{Figure, Progress, Reproduced, reproduce};
+pub use runner::{Progress, Reproduced, reproduce};

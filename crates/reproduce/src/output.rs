@@ -1,8 +1,7 @@
-//! The folder of a reproduction: rows for people and programs, a page, the figures.
+//! The files of a reproduction: rows for people and programs, a page, the figures.
 
 use std::path::{Path, PathBuf};
 
-use resched_report::png;
 use resched_trace::store::{StagedDir, write_file};
 
 use crate::runner::Reproduced;
@@ -25,10 +24,7 @@ pub fn write(all: &[Reproduced], out: &Path) -> Result<Vec<PathBuf>, Error> {
     write_file(&staged.path().join("index.html"), page::page(all)?.as_bytes())?;
     write_file(&staged.path().join("REPRODUCTION.md"), markdown::markdown(all).as_bytes())?;
     for figure in all.iter().flat_map(|reproduced| &reproduced.figures) {
-        let (svg, picture) = (format!("{}.svg", figure.name), format!("{}.png", figure.name));
-        write_file(&staged.path().join(&svg), figure.svg.as_bytes())?;
-        write_file(&staged.path().join(&picture), &png(&figure.name, &figure.svg)?)?;
-        files.extend([svg, picture]);
+        files.extend(figure.write(staged.path())?);
     }
     write_file(&staged.path().join(MARKER), json(all)?.as_bytes())?;
     staged.commit()?;

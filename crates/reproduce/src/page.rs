@@ -1,15 +1,27 @@
 //! The reproduction as one page.
 
 use askama::Template;
+use resched_report::{Frame, Style, gallery};
 
 use crate::experiment::Knob;
-use crate::markdown::{HOW, numbers};
-use crate::runner::{Figure, Reproduced};
+use crate::markdown::HOW;
+use crate::runner::Reproduced;
 use crate::{Error, Row, Verdict};
+
+/// The title of the page.
+const TITLE: &str = "resched: the papers' experiments, replayed";
+
+/// What the style of the page adds to that of all pages.
+const STYLE: Style = Style {
+    cells: "\n.agrees { background: #d9efe6; } .same { background: #fdf3d6; } .differs { background: #f9dccb; } .cannot { background: #eee; }",
+    small: ", ul",
+    more: "\nnav span { padding: .1rem .6rem; margin-right: .5rem; }",
+    ..Style::WIDE
+};
 
 #[derive(Template)]
 #[template(path = "index.html")]
-struct Page<'a> {
+struct Body<'a> {
     version: &'static str,
     seeds: u64,
     how: &'static str,
@@ -25,7 +37,8 @@ struct Section<'a> {
     rows: Vec<Line<'a>>,
     knobs: &'static [Knob],
     assumptions: &'static [&'static str],
-    figures: &'a [Figure],
+    /// Its figures, as HTML; empty for none.
+    gallery: String,
 }
 
 struct Line<'a> {
@@ -38,33 +51,35 @@ struct Line<'a> {
     why: &'a str,
 }
 
-/// The page; whatever stands in it is escaped but for the figures, which are ours.
+/// The page. All texts in it are escaped; the figures are ours.
 ///
 /// # Errors
-/// [`Error::Defect`] if the template cannot be filled.
+/// [`Error::Defect`] or [`Error::Report`] if a template cannot be filled.
 pub(crate) fn page(all: &[Reproduced]) -> Result<String, Error> {
     let rows = || all.iter().flat_map(|reproduced| &reproduced.rows);
     let count =
         |verdict: Verdict| (verdict.name(), class(verdict), rows().filter(|row| row.verdict == verdict).count());
-    let page = Page {
+    let body = Body {
         version: env!("CARGO_PKG_VERSION"),
         seeds: all.first().map_or(0, |reproduced| reproduced.seeds),
         how: HOW,
         counts: Verdict::ALL.map(count).to_vec(),
-        experiments: all.iter().map(section).collect(),
+        experiments: all.iter().map(section).collect::<Result<_, Error>>()?,
     };
-    page.render().map_err(|error| Error::Defect(format!("index.html: {error}")))
+    let body = body.render().map_err(|error| Error::Defect(format!("index.html: {error}")))?;
+    Ok(Frame { title: TITLE, style: &STYLE, body: &body }.page()?)
 }
 
 fn line(row: &Row) -> Line<'_> {
     let Row { quantity, unit, role, verdict, why, .. } = row;
     let (verdict, class) = (verdict.name(), class(*verdict));
-    Line { quantity, unit, role: role.name(), numbers: numbers(row), verdict, class, why }
+    Line { quantity, unit, role: role.name(), numbers: row.numbers(), verdict, class, why }
 }
 
-fn section(reproduced: &Reproduced) -> Section<'_> {
+fn section(reproduced: &Reproduced) -> Result<Section<'_>, Error> {
     let experiment = reproduced.experiment;
-    Section {
+    let figures = &reproduced.figures;
+    Ok(Section {
         name: experiment.name,
         title: experiment.title,
         paper: experiment.paper.name(),
@@ -72,8 +87,8 @@ fn section(reproduced: &Reproduced) -> Section<'_> {
         rows: reproduced.rows.iter().map(line).collect(),
         knobs: experiment.knobs,
         assumptions: experiment.assumptions,
-        figures: &reproduced.figures,
-    }
+        gallery: if figures.is_empty() { String::new() } else { gallery(figures)? },
+    })
 }
 
 /// The style of a verdict.

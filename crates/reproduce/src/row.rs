@@ -4,7 +4,7 @@ use resched_analysis::compare::Estimate;
 use resched_analysis::repeats::t_interval;
 use serde::Serialize;
 
-/// What a paper says of a quantity.
+/// What a paper reports of a quantity.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Published {
@@ -20,7 +20,7 @@ pub enum Published {
     Below,
 }
 
-/// What comes of the comparison.
+/// The outcome of the comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
@@ -50,17 +50,17 @@ impl Verdict {
     }
 }
 
-/// On which side of the calibration a row stands.
+/// How a row relates to the calibration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
-    /// A baseline's number that a knob was set by: whether it agrees or not, it is no evidence.
+    /// A number of the baseline that a knob was set from. Whether it agrees or not, it is no evidence.
     Calibrated,
-    /// A baseline's number that no knob was set by.
+    /// A number of the baseline that no knob was set from.
     Baseline,
     /// What the paper claims of its own policy.
     Claim,
-    /// A claim once more, under another reading of what the paper leaves open: it tells what the claim hangs on.
+    /// A claim once more, under another reading of what the paper leaves open. It shows what the claim depends on.
     Variant,
 }
 
@@ -91,21 +91,14 @@ pub struct Row {
     pub role: Role,
     /// The replay's mean over the seeds with its 95 % interval; `None` without a replay.
     pub replay: Option<Estimate>,
-    /// Over how many seeds; 0 for what no chance enters.
+    /// The number of seeds; 0 for a number without chance.
     pub seeds: usize,
-    /// How far the mean may be from the paper's number to agree with it, in the row's unit.
+    /// How far the mean may be from the paper's number and still agree with it, in the row's unit.
     pub tolerance: f64,
-    /// What comes of it.
+    /// The outcome.
     pub verdict: Verdict,
-    /// Why it is not the same, or cannot be; empty if it agrees.
+    /// Why the numbers differ; empty if they agree.
     pub why: String,
-}
-
-impl Row {
-    /// The paper's number, the replay's, its interval and over how many seeds, as they stand in a table.
-    pub fn numbers(&self) -> [String; 4] {
-        crate::markdown::numbers(self)
-    }
 }
 
 /// A row in the making.
@@ -119,7 +112,7 @@ pub(crate) struct Draft {
     why: String,
 }
 
-/// A row of that quantity and unit, about which a paper says that.
+/// A row of a quantity in a unit, with what a paper reports of it.
 pub(crate) fn row(quantity: impl Into<String>, unit: &'static str, published: Published) -> Draft {
     let (quantity, why) = (quantity.into(), String::new());
     Draft { quantity, unit, published, role: Role::Claim, tolerance: 0.0, why }
@@ -136,7 +129,7 @@ impl Draft {
         Self { role: Role::Baseline, ..self }
     }
 
-    /// The claim stands already; this is another reading.
+    /// The claim has a row already; this is another reading.
     pub(crate) fn variant(self) -> Self {
         Self { role: Role::Variant, ..self }
     }
@@ -151,14 +144,14 @@ impl Draft {
         Self { why: why.into(), ..self }
     }
 
-    /// Measured once a seed. What never happened in any replay has no value, and differs.
+    /// The row of a quantity measured once per seed. A quantity without any value differs.
     pub(crate) fn replayed(self, values: &[f64]) -> Row {
         let found = t_interval(values);
         let verdict = found.map_or(Verdict::Differs, |found| judge(self.published, found, self.tolerance));
         self.judged(found, values.len(), verdict)
     }
 
-    /// No chance enters the number.
+    /// The row of a number without chance.
     pub(crate) fn exact(self, value: f64) -> Row {
         let found = Estimate { value, low: value, high: value };
         let verdict = judge(self.published, found, self.tolerance);
@@ -192,7 +185,7 @@ fn judge(published: Published, found: Estimate, tolerance: f64) -> Verdict {
     let near = |paper: f64| (low..=high).contains(&paper) || (value - paper).abs() <= tolerance;
     let (agrees, same) = match published {
         Published::Value(paper) => (near(paper), false),
-        // An interval that holds both the paper's change and none at all tells nothing.
+        // An interval that contains both the paper's change and 0 decides nothing.
         Published::Change(paper) => {
             let unsure = (low..=high).contains(&0.0) && paper != 0.0 && (value - paper).abs() > tolerance;
             (near(paper) && !unsure, value * paper > 0.0)

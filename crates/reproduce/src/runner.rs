@@ -4,54 +4,13 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use resched_analysis::Run;
+use resched_report::Figure;
 
 use crate::case::Case;
+use crate::replays::Replays;
 use crate::{Error, Experiment, Row};
 
-/// The replays of an experiment, by case and seed.
-pub(crate) struct Replays<'a> {
-    cases: &'a [Case],
-    /// By case, a run for each seed, in the order of the seeds.
-    runs: &'a [Vec<Run>],
-}
-
-impl Replays<'_> {
-    /// The runs of a case, a seed each; none if there is no such case.
-    pub(crate) fn of(&self, label: &str) -> &[Run] {
-        let place = self.cases.iter().position(|case| case.label == label);
-        place.and_then(|place| self.runs.get(place)).map_or(&[], Vec::as_slice)
-    }
-
-    /// A quantity of each run of a case; runs in which it is unknown are left out.
-    pub(crate) fn each(&self, label: &str, of: impl Fn(&Run) -> Option<f64>) -> Vec<f64> {
-        self.of(label).iter().filter_map(of).collect()
-    }
-
-    /// A quantity of two cases, seed by seed.
-    pub(crate) fn pairs(&self, first: &str, second: &str, of: impl Fn(&Run, &Run) -> Option<f64>) -> Vec<f64> {
-        self.of(first).iter().zip(self.of(second)).filter_map(|(first, second)| of(first, second)).collect()
-    }
-
-    /// The runs of these cases with the first seed, for a figure.
-    pub(crate) fn shown(&self, labels: &[&str]) -> Vec<Run> {
-        labels.iter().filter_map(|label| self.of(label).first().cloned()).collect()
-    }
-}
-
-/// A figure in the paper's own form.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Figure {
-    /// The name of its files, without extension.
-    pub name: String,
-    /// Its title.
-    pub title: String,
-    /// What it shows.
-    pub caption: String,
-    /// The picture.
-    pub svg: String,
-}
-
-/// An experiment with what came of it.
+/// An experiment with its results.
 pub struct Reproduced {
     /// The experiment.
     pub experiment: &'static Experiment,
@@ -63,8 +22,8 @@ pub struct Reproduced {
     pub seeds: u64,
 }
 
-/// Replays `experiments` with the seeds 1 to `seeds` on so many threads. `progress` is told once how many replays there will be
-/// and then of the end of each, with the experiment's name. With `drawn`, figures are made.
+/// Replays `experiments` with the seeds 1 to `seeds` on so many threads. `progress` first gets how many replays there will be,
+/// and then the end of each, with the experiment's name. With `drawn`, figures are made.
 ///
 /// # Errors
 /// The first error in the order of experiments, cases and seeds.
@@ -98,7 +57,7 @@ pub fn reproduce(
     Ok(all)
 }
 
-/// What [`reproduce`] tells while it works.
+/// What [`reproduce`] reports while it works.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress<'a> {
     /// So many replays will be made.

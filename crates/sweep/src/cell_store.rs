@@ -1,13 +1,13 @@
-//! The cells that are done: a file each, by its id.
+//! The results of cells that are done: a file each, named by the cell's id.
 
 use crate::Error;
+use crate::cell::Cell;
 use crate::location::{Location, Place};
-use crate::plan::Cell;
 use crate::results::CellResult;
 
 /// The folder of the cells' files in that of the sweep.
 pub const CELLS: &str = "cells";
-/// Results that are read at once.
+/// How many results are read at once.
 const AT_ONCE: usize = 1_000;
 
 /// Where the cells' files are kept.
@@ -22,7 +22,7 @@ fn name(id: &str) -> String {
 }
 
 impl CellStore {
-    /// The cells of the sweep there; a folder is made with the first result.
+    /// The results at that place. A folder appears with the first result.
     ///
     /// # Errors
     /// [`Error::Request`] if the address does not name an object store that can be used.
@@ -30,7 +30,7 @@ impl CellStore {
         Ok(Self { place: at.open()? })
     }
 
-    /// Those of some cells that are not done, with their places among them.
+    /// The cells that are not done, each with its place in `cells`.
     ///
     /// # Errors
     /// [`Error::Work`] if an object store does not answer.
@@ -40,7 +40,7 @@ impl CellStore {
         Ok(all.filter_map(|(cell, is_done)| (!is_done).then_some(cell)).collect())
     }
 
-    /// Keeps the file of a cell.
+    /// Stores the file of a cell.
     ///
     /// # Errors
     /// [`Error::Store`] or [`Error::Work`] if it cannot be written.
@@ -48,7 +48,7 @@ impl CellStore {
         self.place.write(&name(id), file)
     }
 
-    /// The results of cells in their order; `None` of one that is not done.
+    /// The results of cells in their order; `None` for a cell that is not done.
     ///
     /// # Errors
     /// [`Error::Damaged`] if a file is; [`Error::Store`] or [`Error::Work`] if it cannot be read.
@@ -68,7 +68,7 @@ impl CellStore {
         Ok(results)
     }
 
-    /// Removes what killed processes left half-written. Only when no other process works on the sweep.
+    /// Removes the half-written files of killed processes. Call it only while no other process works on the sweep.
     ///
     /// # Errors
     /// [`Error::Store`] if the folder cannot be listed.

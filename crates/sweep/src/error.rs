@@ -3,7 +3,7 @@
 /// An error of this crate.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The request cannot be carried out as it was made (exit status 2).
+    /// The request is wrong (exit status 2).
     #[error("{0}")]
     Request(String),
     /// A file of the sweep is damaged.
@@ -16,7 +16,7 @@ pub enum Error {
         /// What the user can do.
         remedy: String,
     },
-    /// The work was not done.
+    /// The work failed.
     #[error("{0}")]
     Work(String),
     /// A trace, a workload or a file of the sweep could not be read or written.

@@ -6,34 +6,48 @@
 //!                                           twice, after a crash
 //! ```
 //!
-//! * [`SweepFile`] is the sweep file, read and checked; the module [`file`](SweepFile) shows it.
-//! * [`Plan`] has the cells with their identities: the hash of all that a result depends on.
-//! * [`CellStore`] has their results, in a folder or an object store. What is there is done.
-//! * [`carry_out`] replays cells on this machine's cores; Dask and Slurm call `resched sweep cell` instead.
-//! * [`tune`] searches for parameters, by successive halving over seeds.
-//! * [`Merged`] reads all results; [`statistics`] says which differences are real.
+//! Each module uses those above it in this table, never those below:
 //!
-//! The merged tables and figures are the same bytes whatever engine made the cells, in whatever order.
+//! | what | modules |
+//! |---|---|
+//! | values, what is replayed, metrics, places for files | `values`, `source`, `metrics`, `location`, `objects` |
+//! | [`SweepFile`]: the sweep file, read and checked | `world_keys`, `tune_section`, `file`, `design` |
+//! | what cells are replayed in | `world` |
+//! | [`Cell`], its result, and [`CellStore`] with the results, in a folder or an object store | `cell`, `results`, `cell_store` |
+//! | [`Plan`]: the cells with their identities, each the hash of all that its result depends on | `plan` |
+//! | [`carry_out`] replays cells on this machine's cores; Dask and Slurm call `resched sweep cell` instead | `local` |
+//! | [`Merged`] reads all results; [`statistics`] shows which differences are real | [`statistics`], `merge` |
+//! | tables, figures and a page of them | `tables`, `figures`, `page`, `output` |
+//! | [`tune()`] searches for parameters, by successive halving over seeds | `tune` |
+//!
+//! A cell whose result is in the store is done. The merged tables and figures are the same bytes whatever engine made the cells,
+//! in whatever order.
 
+mod cell;
 mod cell_store;
 mod design;
 mod error;
 mod figures;
 mod file;
-mod halving;
 mod local;
 mod location;
 mod merge;
 mod metrics;
 mod objects;
+mod output;
 mod page;
 mod plan;
 mod results;
+mod source;
 pub mod statistics;
+mod tables;
 mod tune;
+mod tune_section;
 mod values;
 mod world;
+mod world_keys;
 
+pub use cell::Cell;
 pub use cell_store::{CELLS, CellStore};
 pub use error::Error;
 pub use file::{FileCopy, SweepFile};
@@ -41,7 +55,7 @@ pub use local::{Progress, Told, carry_out, replay_alone};
 pub use location::Location;
 pub use merge::Merged;
 pub use metrics::{METRICS, Metric};
-pub use plan::{Cell, MARKER, Plan};
+pub use plan::{MARKER, Plan};
 pub use results::CellResult;
 pub use tune::{Candidate, MeanInterval, Tuned, tune};
-pub use world::{WORLD_KEYS, WorldKey};
+pub use world_keys::{WORLD_KEYS, WorldKey};

@@ -8,8 +8,9 @@ use std::sync::{Arc, Mutex, OnceLock};
 use resched_policies::PolicySpec;
 
 use crate::Error;
+use crate::cell::Cell;
 use crate::cell_store::CellStore;
-use crate::plan::{Cell, Plan, identity};
+use crate::plan::{Plan, identity};
 use crate::results::CellResult;
 use crate::world::{Origin, World, WorldSpec};
 

@@ -26,7 +26,7 @@ impl Location {
     /// A folder's path, made absolute, or an address with a scheme; `file://` is a folder, too.
     ///
     /// # Errors
-    /// What is wrong with the address.
+    /// A text that says what is wrong with the address.
     pub fn new(path: PathBuf) -> Result<Self, String> {
         let Some(text) = path.to_str().filter(|text| text.contains("://")) else {
             return Ok(Self::Folder(std::path::absolute(&path).unwrap_or(path)));
@@ -41,7 +41,7 @@ impl Location {
         }
     }
 
-    /// Makes it ready for use; a folder need not be there yet.
+    /// Opens it. A folder need not exist yet.
     pub(crate) fn open(&self) -> Result<Place, Error> {
         Ok(match self {
             Self::Folder(path) => Place::Folder(path.clone()),
@@ -73,7 +73,7 @@ impl TryFrom<String> for Location {
     }
 }
 
-/// A [`Location`] that is in use. Files are named by their path in it, with `/`; each is there whole or not at all.
+/// An open [`Location`]. Files are named by their path in it, with `/`. A file appears whole or not at all.
 #[derive(Debug)]
 pub(crate) enum Place {
     Folder(PathBuf),
@@ -119,14 +119,14 @@ impl Place {
         }
     }
 
-    /// Removes what killed processes left half-written in a folder of it: files whose names begin with a dot.
+    /// Removes the half-written files of killed processes in a folder of it: those whose names begin with a dot.
     pub(crate) fn sweep_up(&self, folder: &str) -> Result<(), Error> {
-        // An object store takes objects whole.
+        // An object store has no half-written objects.
         let Self::Folder(path) = self else { return Ok(()) };
         let path = path.join(folder);
         for entry in fs::read_dir(&path).map_err(resched_trace::Error::io(&path, "list"))?.flatten() {
             if entry.file_name().to_string_lossy().starts_with('.') {
-                // What cannot be removed stays; it is in nobody's way.
+                // A file that cannot be removed stays; it does no harm.
                 let _ = fs::remove_file(entry.path());
             }
         }

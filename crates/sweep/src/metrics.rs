@@ -1,17 +1,16 @@
-//! What a cell is measured by: each metric once, as a function of a run.
+//! The metrics of a cell, each a function of a run.
 
+use resched_analysis::compare::Estimate;
 use resched_analysis::distribution::{Distribution, mean};
 use resched_analysis::{Details, JobMetrics, Run, Summary};
 use resched_policies::nearest;
 
-use crate::file::metric_names;
-
 /// A metric of a run.
 #[derive(Debug)]
 pub struct Metric {
-    /// The name by which it is asked for.
+    /// Its name in a sweep file and in tables.
     pub name: &'static str,
-    /// What it is, for people; short, as it stands beside an axis.
+    /// Its name for people, short enough for an axis.
     pub title: &'static str,
     /// Its unit: `ms`, or empty for a plain number or a share from 0 to 1.
     pub unit: &'static str,
@@ -21,7 +20,7 @@ pub struct Metric {
     of: fn(&Measured<'_>) -> Option<f64>,
 }
 
-/// A run with what several metrics need.
+/// A run, and numbers of it that several metrics need.
 struct Measured<'a> {
     run: &'a Run,
     summary: Summary,
@@ -89,25 +88,35 @@ impl Metric {
     /// That there is none, with the nearest name.
     pub fn named(name: &str) -> Result<&'static Self, String> {
         METRICS.iter().find(|metric| metric.name == name).ok_or_else(|| {
-            let hint = nearest(name, metric_names());
-            let known: Vec<&str> = metric_names().collect();
+            let known: Vec<&str> = METRICS.iter().map(|metric| metric.name).collect();
+            let hint = nearest(name, known.iter().copied());
             format!("unknown metric `{name}`{hint}; the metrics are {}", known.join(", "))
         })
     }
 
-    /// A value of it such that less is better.
+    /// A value with its sign such that less is better.
     pub(crate) fn cost(&self, value: f64) -> f64 {
         if self.less_is_better { value } else { -value }
     }
 
-    /// Its title with its unit as [`Metric::shown`] has it.
+    /// Its title with the unit of [`Metric::shown`].
     pub(crate) fn axis(&self) -> String {
         if self.unit == "ms" { format!("{} (s)", self.title) } else { self.title.to_owned() }
     }
 
-    /// A value of it as charts and tables show it: times in seconds.
+    /// A value as charts and tables show it: times in seconds.
     pub(crate) fn shown(&self, value: f64) -> f64 {
         if self.unit == "ms" { value / 1e3 } else { value }
+    }
+
+    /// A point of a chart at `x`, with its interval.
+    pub(crate) fn point(&self, x: f64, found: Estimate) -> (f64, f64, f64, f64) {
+        (x, self.shown(found.value), self.shown(found.low), self.shown(found.high))
+    }
+
+    /// A value with its unit, for people.
+    pub(crate) fn in_words(&self, value: f64) -> String {
+        if self.unit == "ms" { format!("{:.1} s", self.shown(value)) } else { format!("{value:.4}") }
     }
 }
 

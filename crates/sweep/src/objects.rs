@@ -1,4 +1,4 @@
-//! Files in an object store, for code that waits for each.
+//! Files in an object store. Each call waits until it is done.
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use object_store::path::Path;
@@ -8,10 +8,10 @@ use url::Url;
 
 use crate::Error;
 
-/// Objects that are fetched at once.
+/// How many objects are fetched at once.
 const AT_ONCE: usize = 32;
 
-/// What lies under an address of an object store. Credentials, region and endpoint come from the environment, under the names that
+/// The objects under an address of an object store. Credentials, region and endpoint come from the environment, under the names that
 /// the store's own tools use (`AWS_ACCESS_KEY_ID`, `AWS_ENDPOINT`, `GOOGLE_SERVICE_ACCOUNT`, `AZURE_STORAGE_ACCOUNT_NAME`, …).
 #[derive(Debug)]
 pub(crate) struct Objects {
@@ -81,7 +81,7 @@ impl Objects {
     }
 }
 
-/// The environment, but for what is no text.
+/// The variables of the environment that are text.
 fn environment() -> impl Iterator<Item = (String, String)> {
     std::env::vars_os().filter_map(|(key, value)| Some((key.into_string().ok()?, value.into_string().ok()?)))
 }

@@ -4,21 +4,29 @@ use std::collections::BTreeMap;
 
 use askama::Template;
 use resched_analysis::compare::Estimate;
+use resched_report::{Figure, Frame, Style, UNKNOWN, escaped, gallery};
 
 use crate::Error;
-use crate::figures::Figure;
 use crate::merge::Merged;
 use crate::metrics::{METRICS, Metric};
-use crate::statistics::{DominanceRow, differences, dominance, ranking};
+use crate::statistics::{Difference, DominanceRow, Group, differences, dominance, ranking};
 
-/// Rows of a table; a page with more would be slow to open, and the tables are beside it.
+/// The most rows of a table: a page with more would be slow to open, and the tables are beside it.
 const MOST_ROWS: usize = 500;
-/// A corrected p-value below this is called sure.
+/// A difference with a corrected p-value below this is set in bold.
 const LEVEL: f64 = 0.05;
+
+/// What the style of the page adds to that of all pages.
+const STYLE: Style = Style {
+    headings: " h3 { font-size: 1rem; }",
+    cells: "\ntr.sure td { font-weight: bold; }",
+    more: "\npre { background: #f5f5f5; padding: 1rem; overflow-x: auto; font-size: .8rem; }",
+    ..Style::WIDE
+};
 
 #[derive(Template)]
 #[template(path = "index.html")]
-struct Page<'a> {
+struct Body<'a> {
     version: &'static str,
     name: &'a str,
     about: &'a str,
@@ -30,7 +38,7 @@ struct Page<'a> {
     places: bool,
     ranking: Vec<Ranked>,
     more_ranked: usize,
-    figures: &'a [Figure],
+    gallery: String,
     comparisons: Vec<Compared>,
     more_compared: usize,
     file: &'a str,
@@ -53,80 +61,87 @@ struct Compared {
     sure: bool,
 }
 
-/// The page; whatever stands in it is escaped but for the figures, which are ours.
+/// The page. What a sweep file holds is escaped; the figures are ours.
 ///
 /// # Errors
-/// [`Error::Work`] if the template cannot be filled.
+/// [`Error::Work`] or [`Error::Report`] if a template cannot be filled.
 pub(crate) fn page(merged: &Merged, figures: &[Figure]) -> Result<String, Error> {
     let groups = merged.groups();
     let metric = merged.file.metric;
     let ranked = ranking(&groups, metric);
-    let row = |(number, (place, found)): (usize, &(usize, Estimate))| {
-        let group = groups.get(*place)?;
-        Some(Ranked {
-            rank: number + 1,
-            label: group.label(),
-            place: merged.place_name(group.place),
-            seeds: group.seeds(),
-            mean: told(metric, found.value),
-            interval: interval(metric, *found),
-        })
-    };
-    let dominance: BTreeMap<usize, DominanceRow> =
-        dominance(&groups, &merged.file).into_iter().map(|row| (row.group, row)).collect();
     // The sweep's metric first, then the others.
     let mut compared = differences(&groups, &merged.file);
     compared.sort_by_key(|found| found.metric != metric.name);
-    let line = |found: &crate::statistics::Difference| {
-        let metric = METRICS.iter().find(|metric| metric.name == found.metric)?;
-        let stands = dominance.get(&found.group);
-        let side = |side: Option<(f64, f64)>| {
-            side.map_or_else(|| "–".to_owned(), |(by, p)| format!("{by:.3} (p {})", p_value(p)))
-        };
-        let change = found.change.map_or_else(|| "–".to_owned(), |change| format!("{:+.1} %", change.value));
-        Some(Compared {
-            label: groups.get(found.group)?.label(),
-            baseline: groups.get(found.baseline)?.label(),
-            metric: metric.title,
-            cells: vec![
-                told(metric, found.difference.value),
-                interval(metric, found.difference),
-                change,
-                p_value(found.sign),
-                p_value(found.signed_rank),
-                p_value(found.holm),
-                side(stands.and_then(|row| row.above)),
-                side(stands.and_then(|row| row.below)),
-            ],
-            sure: found.holm < LEVEL,
-        })
-    };
-    let page = Page {
+    let dominance: BTreeMap<usize, DominanceRow> =
+        dominance(&groups, &merged.file).into_iter().map(|row| (row.group, row)).collect();
+    let body = Body {
         version: env!("CARGO_PKG_VERSION"),
         name: &merged.file.name,
         about: &merged.file.about,
         metric: metric.title.to_lowercase(),
         cells: merged.plan.cells.len(),
         settings: groups.len(),
-        seeds: groups.iter().map(crate::statistics::Group::seeds).max().unwrap_or(0),
+        seeds: groups.iter().map(Group::seeds).max().unwrap_or(0),
         places: merged.plan.sources.len() > 1 || merged.plan.clusters.len() > 1,
         more_ranked: ranked.len().saturating_sub(MOST_ROWS),
-        ranking: ranked.iter().take(MOST_ROWS).enumerate().filter_map(row).collect(),
-        figures,
+        ranking: ranked
+            .iter()
+            .take(MOST_ROWS)
+            .enumerate()
+            .filter_map(|(number, (place, found))| ranked_row(merged, number + 1, groups.get(*place)?, *found))
+            .collect(),
+        gallery: gallery(figures)?,
         more_compared: compared.len().saturating_sub(MOST_ROWS),
-        comparisons: compared.iter().take(MOST_ROWS).filter_map(line).collect(),
+        comparisons: compared
+            .iter()
+            .take(MOST_ROWS)
+            .filter_map(|found| compared_row(&groups, found, dominance.get(&found.group)))
+            .collect(),
         file: &merged.plan.file.text,
     };
-    page.render().map_err(|error| Error::Work(format!("index.html cannot be made: {error}")))
+    let body = body.render().map_err(|error| Error::Work(format!("index.html cannot be made: {error}")))?;
+    let title = format!("resched: {}", escaped(&merged.file.name));
+    Ok(Frame { title: &title, style: &STYLE, body: &body }.page()?)
 }
 
-/// A value of a metric with its unit.
-fn told(metric: &Metric, value: f64) -> String {
-    if metric.unit == "ms" { format!("{:.1} s", metric.shown(value)) } else { format!("{value:.4}") }
+fn ranked_row(merged: &Merged, rank: usize, group: &Group<'_>, found: Estimate) -> Option<Ranked> {
+    let metric = merged.file.metric;
+    Some(Ranked {
+        rank,
+        label: group.label(),
+        place: merged.place_name(group.place),
+        seeds: group.seeds(),
+        mean: metric.in_words(found.value),
+        interval: interval(metric, found),
+    })
+}
+
+fn compared_row(groups: &[Group<'_>], found: &Difference, dominance: Option<&DominanceRow>) -> Option<Compared> {
+    let metric = METRICS.iter().find(|metric| metric.name == found.metric)?;
+    let side = |side: Option<(f64, f64)>| {
+        side.map_or_else(|| UNKNOWN.to_owned(), |(by, p)| format!("{by:.3} (p {})", p_value(p)))
+    };
+    let change = found.change.map_or_else(|| UNKNOWN.to_owned(), |change| format!("{:+.1} %", change.value));
+    Some(Compared {
+        label: groups.get(found.group)?.label(),
+        baseline: groups.get(found.baseline)?.label(),
+        metric: metric.title,
+        cells: vec![
+            metric.in_words(found.difference.value),
+            interval(metric, found.difference),
+            change,
+            p_value(found.sign),
+            p_value(found.signed_rank),
+            p_value(found.holm),
+            side(dominance.and_then(|row| row.above)),
+            side(dominance.and_then(|row| row.below)),
+        ],
+        sure: found.holm < LEVEL,
+    })
 }
 
 fn interval(metric: &Metric, found: Estimate) -> String {
-    format!("{} to {}", told(metric, found.low), told(metric, found.high))
+    format!("{} to {}", metric.in_words(found.low), metric.in_words(found.high))
 }
 
 fn p_value(p: f64) -> String {

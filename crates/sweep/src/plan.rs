@@ -8,11 +8,12 @@ use resched_trace::store::sha256;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
+use crate::cell::Cell;
 use crate::cell_store::CellStore;
 use crate::design::{Setting, settings};
-use crate::file::{FileCopy, SourcePath, SweepFile, Variant};
+use crate::file::{FileCopy, SweepFile, Variant};
 use crate::location::Location;
-use crate::values::Value;
+use crate::source::SourcePath;
 use crate::world::{Origin, WorldSpec, policy_files};
 
 /// The file that makes a folder a sweep.
@@ -23,27 +24,6 @@ const FORMAT_VERSION: u32 = 1;
 const MOST_CELLS: usize = 10_000_000;
 /// Characters of a cell's id: 128 bits of its hash.
 const ID_LENGTH: usize = 32;
-
-/// One replay.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Cell {
-    /// The hash of all that its result depends on; the name of its file.
-    pub id: String,
-    /// The variant, by its name in the sweep file.
-    pub variant: String,
-    /// The policy with its parameters.
-    pub policy: String,
-    /// What of the variant varies.
-    pub settings: BTreeMap<String, String>,
-    /// What of the world is set.
-    pub(crate) world: BTreeMap<String, toml::Value>,
-    /// The place of what is replayed among the manifest's sources.
-    pub source: usize,
-    /// The place of its cluster file among the manifest's.
-    pub cluster: usize,
-    /// The seed.
-    pub seed: u64,
-}
 
 /// What stands behind [`MARKER`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -267,24 +247,4 @@ pub(crate) fn identity(world: &WorldSpec, policy: &resched_policies::PolicySpec,
     let mut id = sha256(value.to_string().as_bytes());
     id.truncate(ID_LENGTH);
     Ok(id)
-}
-
-impl Cell {
-    /// The values of its world.
-    pub(crate) fn world_values(&self) -> Setting {
-        self.world.iter().map(|(key, value)| (key.clone(), Value::of(value))).collect()
-    }
-
-    /// All that varies of it, of the world and of the variant, as it is written.
-    pub fn texts(&self) -> BTreeMap<String, String> {
-        let world = self.world.iter().map(|(key, value)| (key.clone(), Value::of(value).text()));
-        world.chain(self.settings.clone()).collect()
-    }
-
-    /// In a few words, for messages.
-    pub fn told(&self) -> String {
-        let world: Vec<String> =
-            self.world.iter().map(|(key, value)| format!("{key}={}, ", Value::of(value).text())).collect();
-        format!("{}, {}, {}seed {}", self.variant, self.policy, world.concat(), self.seed)
-    }
 }

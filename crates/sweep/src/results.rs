@@ -15,15 +15,15 @@ use resched_analysis::Run;
 use crate::Error;
 use crate::metrics::measure;
 
-/// Metrics of a job that a cell keeps.
+/// The metrics of a job that a cell's result keeps.
 const JOB_METRICS: [&str; 2] = ["completion", "waiting"];
 
-/// What came of a cell.
+/// The result of a cell.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct CellResult {
-    /// Its metrics by name; unknown ones are absent.
+    /// Its metrics by name, without those that are unknown.
     pub metrics: BTreeMap<String, f64>,
-    /// Of each job that ended well, by id, how long it took from its submission to its end, ms.
+    /// For each job that ended well, by id: the time from its submission to its end, ms.
     pub completions: BTreeMap<String, f64>,
     /// The rows as they stand in the file.
     rows: Vec<MeasurementRow>,

@@ -9,25 +9,26 @@ use resched_analysis::distribution::{Distribution, rises_above};
 use resched_analysis::paired::{holm, sign_test, signed_rank_test};
 use resched_analysis::repeats::t_interval;
 
+use crate::cell::Cell;
 use crate::file::SweepFile;
 use crate::metrics::{METRICS, Metric};
-use crate::plan::{Cell, Plan};
+use crate::plan::Plan;
 use crate::results::CellResult;
 
 /// The cells that differ in their seed only, in the order of the plan, with their results.
 #[derive(Debug)]
 pub struct Group<'a> {
-    /// What is replayed and on what, by their places in the plan.
+    /// The places in the plan of what is replayed and of its cluster.
     pub(crate) place: (usize, usize),
     /// The variant's name.
     pub variant: &'a str,
     /// The policy with its parameters.
     pub policy: &'a str,
-    /// What varies, as it is written.
+    /// The settings that vary, as they are written.
     pub settings: BTreeMap<String, String>,
-    /// What of that is of the world.
+    /// Those of them that are of the world.
     pub(crate) world: BTreeMap<String, String>,
-    /// By seed.
+    /// The results by seed.
     pub(crate) cells: BTreeMap<u64, &'a CellResult>,
 }
 
@@ -42,12 +43,12 @@ impl Group<'_> {
         self.cells.iter().filter_map(|(&seed, result)| Some((seed, *result.metrics.get(metric.name)?))).collect()
     }
 
-    /// How many seeds there are of it.
+    /// How many seeds it has.
     pub fn seeds(&self) -> usize {
         self.cells.len()
     }
 
-    /// Its variant with what varies, for people.
+    /// Its variant and settings, for people.
     pub fn label(&self) -> String {
         let pairs: Vec<String> = self.settings.iter().map(|(key, value)| format!("{key} = {value}")).collect();
         if pairs.is_empty() { self.variant.to_owned() } else { format!("{} ({})", self.variant, pairs.join(", ")) }
@@ -118,11 +119,11 @@ pub struct Difference {
     pub sign: f64,
     /// Two-sided p-value of Wilcoxon's signed-rank test; 1 without a difference.
     pub signed_rank: f64,
-    /// That of the signed-rank test, by Holm's method over all groups of the metric.
+    /// The p-value of the signed-rank test, corrected by Holm's method over all groups of the metric.
     pub holm: f64,
 }
 
-/// How the completion times of a group lie to those of its baseline.
+/// How the completion times of a group compare with those of its baseline.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DominanceRow {
     /// The place of the group.
@@ -200,7 +201,7 @@ pub(crate) fn dominance(groups: &[Group<'_>], file: &SweepFile) -> Vec<Dominance
     baselines(groups, file).into_iter().enumerate().filter_map(row).collect()
 }
 
-/// The groups by a metric, the best first; those without it are left out. Equals keep the plan's order.
+/// The groups that have a metric, the best first. Equal ones keep the plan's order.
 pub(crate) fn ranking(groups: &[Group<'_>], metric: &Metric) -> Vec<(usize, Estimate)> {
     let mut found: Vec<(usize, Estimate)> =
         groups.iter().enumerate().filter_map(|(place, group)| Some((place, group.estimate(metric)?))).collect();
@@ -208,7 +209,8 @@ pub(crate) fn ranking(groups: &[Group<'_>], metric: &Metric) -> Vec<(usize, Esti
     found
 }
 
-/// The places of `points` (less is better in both) that none is better than in one and as good in the other, by the first.
+/// The places of the points on the Pareto front, in the order of the first number. Less is better in both numbers; no point is
+/// better in one and as good in the other than a point on the front.
 fn pareto_front(points: &[(f64, f64)]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..points.len()).collect();
     let at = |place: &usize| points.get(*place).copied().unwrap_or((f64::NAN, f64::NAN));
@@ -222,7 +224,7 @@ fn pareto_front(points: &[(f64, f64)]) -> Vec<usize> {
     order
 }
 
-/// Those of `points` that no other beats in both metrics, by the first metric's value.
+/// The points on the Pareto front of two metrics, in the order of the first.
 pub(crate) fn front_of(points: &[(f64, f64)], first: &Metric, second: &Metric) -> Vec<(f64, f64)> {
     let costs: Vec<(f64, f64)> = points.iter().map(|(x, y)| (first.cost(*x), second.cost(*y))).collect();
     let mut front: Vec<(f64, f64)> =

@@ -15,92 +15,9 @@ use resched_trace::workload::{Workload as WorkloadFile, generate};
 use toml::{Table, Value as Toml};
 
 use crate::Error;
-use crate::file::SourcePath;
+use crate::source::SourcePath;
 use crate::values::Value;
-
-/// A short name for something of the world.
-#[derive(Debug)]
-pub struct WorldKey {
-    /// The name.
-    pub name: &'static str,
-    /// What it is.
-    pub meaning: &'static str,
-    /// Whether only whole numbers make sense.
-    pub integer: bool,
-    /// Where it stands for a workload file, and for a trace; `None` where it cannot be varied.
-    paths: [Option<&'static str>; 2],
-}
-
-const fn key(
-    name: &'static str,
-    meaning: &'static str,
-    integer: bool,
-    workload: Option<&'static str>,
-    trace: Option<&'static str>,
-) -> WorldKey {
-    WorldKey { name, meaning, integer, paths: [workload, trace] }
-}
-
-/// The short names; any other key of the cluster file or of a workload file is named by its path, `cluster.heartbeat.jitter`
-/// or `workload.cluster.racks`.
-pub const WORLD_KEYS: &[WorldKey] = &[
-    key("nodes", "machines", true, Some("workload.cluster.nodes"), Some("cluster.nodes.count")),
-    key("map_slots", "map slots a machine", true, Some("workload.cluster.map_slots"), Some("cluster.nodes.map_slots")),
-    key(
-        "reduce_slots",
-        "reduce slots a machine",
-        true,
-        Some("workload.cluster.reduce_slots"),
-        Some("cluster.nodes.reduce_slots"),
-    ),
-    key("replication", "replicas of each block of input", true, Some("workload.cluster.replication"), None),
-    key(
-        "heartbeat",
-        "between two heartbeats of a machine, ms",
-        true,
-        Some("cluster.heartbeat.interval"),
-        Some("cluster.heartbeat.interval"),
-    ),
-    key(
-        "slowstart",
-        "share of maps done before reduces start",
-        false,
-        Some("cluster.jobs.slowstart"),
-        Some("cluster.jobs.slowstart"),
-    ),
-    key("remote_penalty", "how much longer a map takes away from its data", false, Some(PENALTY), Some(PENALTY)),
-    key("speedup", "how much closer together the jobs arrive", false, Some(SPEEDUP), Some(SPEEDUP)),
-];
-
-/// Set as factors of locality: 1 on a node with the data, this in its rack and elsewhere.
-const PENALTY: &str = "cluster.cost.locality";
-/// Applied to the submissions.
-const SPEEDUP: &str = "speedup";
-
-/// Where a key of `[world]` stands: `cluster.…`, `workload.…` or `speedup`.
-///
-/// # Errors
-/// That it is none for this source.
-pub(crate) fn world_path(key: &str, source: &SourcePath) -> Result<String, String> {
-    let place = usize::from(matches!(source, SourcePath::Trace(_)));
-    if let Some(known) = WORLD_KEYS.iter().find(|known| known.name == key) {
-        let path = known.paths.get(place).copied().flatten();
-        return path
-            .map(str::to_owned)
-            .ok_or_else(|| format!("`{key}` cannot be varied of a trace, which has its own"));
-    }
-    match (key.split_once('.'), place) {
-        (Some(("cluster", _)), _) | (Some(("workload", _)), 0) => Ok(key.to_owned()),
-        (Some(("workload", _)), _) => Err(format!("`{key}` cannot be varied of a trace, only of a workload file")),
-        (None, _) if ["cluster", "workload"].contains(&key) => Err(format!(
-            "`{key}`: expected a whole path in quotes, such as \"cluster.jobs.slowstart\", found its first part"
-        )),
-        _ => {
-            let known: Vec<&str> = WORLD_KEYS.iter().map(|known| known.name).collect();
-            Err(format!("expected one of {}, `cluster.…` or `workload.…`, found `{key}`", known.join(", ")))
-        }
-    }
-}
+use crate::world_keys::world_path;
 
 /// What is known of a world before anything is replayed in it.
 #[derive(Debug, Clone)]

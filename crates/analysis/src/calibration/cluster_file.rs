@@ -1,8 +1,11 @@
-//! A calibration as a cluster file, each line with what it is from.
+//! A calibration as a cluster file. A comment on each line gives its evidence.
 
 use std::fmt::Write;
 
-use super::{Calibration, DEFAULT_FACTORS, Fitted, Slots};
+use super::fitted::Fitted;
+use super::found::Calibration;
+use super::locality::DEFAULT_FACTORS;
+use super::slots::Slots;
 
 /// The largest interval and overhead that a cluster file admits, ms.
 const DAY: f64 = 86_400_000.0;
@@ -80,8 +83,8 @@ fn write(text: &mut String, found: &Calibration, maker: &Maker) -> std::fmt::Res
     let rate = |value: f64| format!("{value:.1}");
     line(text, "shuffle_rate", within(found.shuffle_rate.rate, 1.0, 1e15), rate, from)?;
     for (what, fitted) in [("map rate", found.map_rate), ("reduce rate", found.reduce_rate)] {
-        let told = fitted.value.map_or_else(|| "not determined".to_owned(), |value| format!("{value:.0} bytes/s"));
-        writeln!(text, "# {what} (no key of a cluster file): {told}; {}", evidence(fitted, &rate))?;
+        let rate_text = fitted.value.map_or_else(|| "not determined".to_owned(), |value| format!("{value:.0} bytes/s"));
+        writeln!(text, "# {what} (no key of a cluster file): {rate_text}; {}", evidence(fitted, &rate))?;
     }
 
     writeln!(text, "\n[cost.host_factors]")?;
@@ -112,11 +115,11 @@ fn slots_line(text: &mut String, key: &str, slots: Slots, what: &str) -> std::fm
 }
 
 fn locality(text: &mut String, [rack, off]: [Fitted; 2]) -> std::fmt::Result {
-    let told = |name: &str, fitted: Fitted| {
+    let in_words = |name: &str, fitted: Fitted| {
         let state = if fitted.value.is_some() { "" } else { "not determined: default, " };
         format!("{name}: {state}{}", evidence(fitted, &|value| format!("{value:.4}")))
     };
-    let why = format!("{}; {}", told("rack", rack), told("elsewhere", off));
+    let why = format!("{}; {}", in_words("rack", rack), in_words("elsewhere", off));
     if rack.value.is_none() && off.value.is_none() {
         return writeln!(text, "# locality: {why}");
     }
@@ -129,19 +132,19 @@ fn locality(text: &mut String, [rack, off]: [Fitted; 2]) -> std::fmt::Result {
 }
 
 /// `key = value # why`, or a comment that it is not determined.
-fn line(text: &mut String, key: &str, fitted: Fitted, tell: impl Fn(f64) -> String, why: &str) -> std::fmt::Result {
-    let evidence = evidence(fitted, &tell);
+fn line(text: &mut String, key: &str, fitted: Fitted, format: impl Fn(f64) -> String, why: &str) -> std::fmt::Result {
+    let evidence = evidence(fitted, &format);
     match fitted.value {
-        Some(value) => writeln!(text, "{key} = {} # {evidence}; {why}", tell(value)),
+        Some(value) => writeln!(text, "{key} = {} # {evidence}; {why}", format(value)),
         None => writeln!(text, "# {key}: not determined: default, {evidence}; {why}"),
     }
 }
 
 /// `s.e. 1.2, n = 34`.
-fn evidence(fitted: Fitted, tell: &dyn Fn(f64) -> String) -> String {
+fn evidence(fitted: Fitted, format: &dyn Fn(f64) -> String) -> String {
     let error = match (fitted.value, fitted.standard_error) {
         (None, _) => String::new(),
-        (_, Some(error)) => format!("s.e. {}, ", tell(error)),
+        (_, Some(error)) => format!("s.e. {}, ", format(error)),
         (_, None) => "s.e. unknown, ".to_owned(),
     };
     format!("{error}n = {}", fitted.n)

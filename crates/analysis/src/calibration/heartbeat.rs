@@ -1,20 +1,21 @@
-//! The heartbeat interval, from how long a slot that somebody waits for stays free.
+//! The heartbeat interval, from how long a slot stays free while a job waits for it.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use resched_trace::model::TaskKind;
 
-use super::{Attempt, Fitted, Observed, bootstrap_error};
+use super::fitted::{Fitted, bootstrap_error};
+use super::observed::{Attempt, Observed};
 use crate::distribution::Distribution;
 
-/// Gaps without which the interval is not determined.
+/// The interval of fewer gaps counts as not determined.
 const LEAST_GAPS: u64 = 20;
 /// A median gap below this, ms, is no wait for a heartbeat: the node calls at once when a task ends, or times are coarse.
 const AT_ONCE: f64 = 50.0;
-/// A launch overhead of fewer standard errors is taken for none.
+/// A launch overhead of fewer standard errors counts as none.
 const SIGMAS: f64 = 2.0;
 
-/// What the gaps tell.
+/// What the gaps show.
 #[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize)]
 pub struct Heartbeat {
     /// The median time that a freed slot stayed free though a map waited, ms; null if there was none.
@@ -101,7 +102,7 @@ fn gaps_of_node(maps: &[&Attempt], slots: usize, begun: &BTreeMap<usize, i64>) -
     let (mut gaps, mut last_start) = (Vec::new(), i64::MIN);
     for (time, starts, index) in events {
         if !starts {
-            // Slots are freed in order, so the first tells for all, but for those of which it is not known.
+            // Slots are freed in order, so the first one speaks for all whose time is known.
             let full = unknown == 0 && free.front().is_none_or(|freed| freed.is_some_and(|freed| freed >= last_start));
             unknown += usize::from(!full);
             free.push_back(full.then_some(time));

@@ -1,11 +1,12 @@
-//! Hosts that are slow or fast beyond doubt.
+//! Hosts that are clearly slow or fast.
 
 use std::collections::BTreeMap;
 
-use super::{Fitted, LEAST, Observed};
+use super::fitted::{Fitted, LEAST};
+use super::observed::Observed;
 use crate::distribution::Distribution;
 
-/// A host is named if the logarithm of its factor is so many standard errors from 0.
+/// A host is listed if the logarithm of its factor is so many standard errors from 0.
 const SIGMAS: f64 = 3.0;
 /// Rounds in which the effects of jobs and hosts are fitted in turn; a few suffice but where they barely overlap.
 const ROUNDS: usize = 50;
@@ -15,7 +16,7 @@ const ENOUGH: f64 = 1e-9;
 /// The maps of a job at a level: host and logarithm of the run time.
 type Cell = Vec<(usize, f64)>;
 
-/// By how much maps take longer on a host than on the median host, for hosts for which this is sure.
+/// How much longer maps take on a host than on the median host, for hosts where the difference is sure.
 ///
 /// The logarithm of a map's run time is fitted as an effect of its job and level plus one of its host, by least squares (the
 /// two are fitted in turn), so that a host that ran the maps of long jobs does not look slow. The standard error of a host's

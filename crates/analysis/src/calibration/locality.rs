@@ -1,13 +1,14 @@
-//! By how much a map takes longer away from its input.
+//! How much longer a map takes away from its input.
 
 use std::collections::BTreeMap;
 
 use resched_trace::model::Locality;
 
-use super::{Fitted, LEAST, Observed};
+use super::fitted::{Fitted, LEAST};
+use super::observed::Observed;
 use crate::distribution::mean;
 
-/// The factors where nothing is known: Rumen's (policies A.5), as in a cluster file without them.
+/// The default factors: Rumen's (policies A.5), as in a cluster file without them.
 pub const DEFAULT_FACTORS: [f64; 3] = [1.0, 1.5, 3.0];
 /// A factor whose logarithm is known no better than this is not determined: its interval spans more than two to one.
 const WORST_ERROR: f64 = 0.25;

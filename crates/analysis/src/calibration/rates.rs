@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::observed::span;
-use super::{Fitted, LEAST, Observed, bootstrap_error};
+use super::fitted::{Fitted, LEAST, bootstrap_error};
+use super::observed::{Observed, span};
 use crate::distribution::Distribution;
 
-/// An attempt with fewer bytes tells how long it takes to begin, not how fast it goes.
+/// The run time of an attempt with fewer bytes is mostly its start-up, not its speed.
 const LEAST_BYTES: u64 = 1 << 20;
-/// Reduces of a job that are looked at for the shuffle beside running maps, for each of which all maps of the job are looked at.
+/// The most reduces of a job whose shuffle beside running maps is used: each takes a pass over all maps of the job.
 const MOST_EARLY: usize = 100;
 
 /// The rate at which reduces fetch.
@@ -39,7 +39,7 @@ pub fn reduce_rate(observed: &Observed) -> Fitted {
 /// Bytes per second that a reduce fetches (`cost.shuffle_rate`, policies A.6, R2).
 ///
 /// Of a reduce that started after the last map of its job: its bytes over the time to the end of its shuffle. Without ten of
-/// these, the others tell, each by the fluid model solved for the rate: with map ends `t_k` and `B` bytes of `M` equal maps,
+/// these, the others are used, each by the fluid model solved for the rate: with map ends `t_k` and `B` bytes of `M` equal maps,
 /// the shuffle ends at `e = max_k (t_k + (M − k)/M · B/s)` and not before `start + B/s`, so `s` is the largest of
 /// `B / (e − start)` and `(M − k)/M · B / (e − t_k)`, `k` maps done before `t_k`; the median over reduces is taken. Bytes are
 /// those that the reduce counted, or an equal share of the job's.

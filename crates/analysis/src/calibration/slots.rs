@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use resched_trace::model::TaskKind;
 
-use super::Observed;
+use super::observed::Observed;
 
-/// Of a hundred nodes, one may have been seen to run more: clocks jump, and a node is told of a kill late.
+/// Of a hundred nodes, one may have been seen to run more: clocks jump, and a node hears of a kill late.
 const ODD_NODES: usize = 100;
 
 /// The slots of a node.

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use resched_trace::model::TaskKind;
 
-use super::{Fitted, Observed};
+use super::fitted::Fitted;
+use super::observed::Observed;
 
-/// A job of fewer maps tells the share too coarsely.
+/// The share of a job with fewer maps is too coarse.
 const LEAST_MAPS: u64 = 10;
-/// Jobs without which the share is not determined: each of them may have waited for a slot.
+/// The share of fewer jobs counts as not determined: each of them may have waited for a slot.
 const LEAST_JOBS: u64 = 3;
 /// Of twenty jobs, one may show too small a share: clocks differ.
 const ODD_JOBS: usize = 20;

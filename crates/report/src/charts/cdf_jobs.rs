@@ -3,7 +3,7 @@
 use resched_analysis::Run;
 use resched_analysis::distribution::Distribution;
 
-use super::Chart;
+use super::chart::Chart;
 use crate::Error;
 use crate::curves::draw_curves;
 

@@ -4,7 +4,7 @@ use resched_analysis::Run;
 use resched_analysis::distribution::Distribution;
 use resched_trace::model::TaskKind;
 
-use super::Chart;
+use super::chart::Chart;
 use crate::Error;
 use crate::curves::draw_curves;
 

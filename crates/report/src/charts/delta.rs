@@ -3,7 +3,7 @@
 use resched_analysis::Run;
 use resched_analysis::timeline::span;
 
-use super::Chart;
+use super::chart::Chart;
 use crate::Error;
 use crate::axis::{Axis, TimeUnit};
 use crate::figure::{Legend, Swatch, axes, below, figure, inside, left_of, line, pixel};
@@ -30,14 +30,14 @@ fn draw(runs: &[Run]) -> Result<Option<String>, Error> {
     let x = Axis::exact(format!("Time ({})", unit.name), 0.0, unit.of(longest as f64), 7, 0.0);
     let highest = steps.iter().flatten().map(|step| step.1).fold(0.0, f64::max);
     let y = Axis::from_zero("δ", highest, 5);
-    let told = || steps.iter().enumerate().filter(|(_, steps)| !steps.is_empty());
+    let drawn = || steps.iter().enumerate().filter(|(_, steps)| !steps.is_empty());
     let entry = |(run, _): (usize, _)| runs.get(run).map(|data| (Swatch::Line(colour(run), run), data.label.clone()));
-    let legend = Legend::new(told().filter_map(entry))?;
+    let legend = Legend::new(drawn().filter_map(entry))?;
     figure(CHART.name, legend.height() + PLOT_HEIGHT + below(true), |area| {
         let area = legend.draw(&area)?;
         let plot = axes(&area, &x, &y, left_of([&y]), true)?;
         let inside = inside(&plot);
-        told().try_for_each(|(run, steps)| {
+        drawn().try_for_each(|(run, steps)| {
             let points: Vec<(i32, i32)> =
                 steps.iter().map(|&(time, value)| pixel(&plot, (unit.of(time as f64), value))).collect();
             line(&inside, &corners(&points), colour(run), run)

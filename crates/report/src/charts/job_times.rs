@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use resched_analysis::Run;
 
-use super::Chart;
+use super::chart::Chart;
 use crate::Error;
 use crate::axis::{Axis, TimeUnit};
 use crate::bars::{Part, draw_bars};

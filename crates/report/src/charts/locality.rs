@@ -2,7 +2,7 @@
 
 use resched_analysis::Run;
 
-use super::Chart;
+use super::chart::Chart;
 use crate::Error;
 use crate::bars::{Part, draw_bars};
 use crate::roster::Roster;

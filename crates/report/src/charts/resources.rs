@@ -6,7 +6,7 @@ use resched_analysis::Run;
 use resched_analysis::timeline::span;
 use resched_trace::model::ResourceRow;
 
-use super::Chart;
+use super::chart::Chart;
 use crate::Error;
 use crate::axis::{Axis, TimeUnit};
 use crate::figure::{Legend, Swatch, axes, below, figure, inside, left_of, line, pixel};
@@ -50,8 +50,8 @@ fn draw(runs: &[Run]) -> Result<Option<String>, Error> {
             (lines, Axis::from_zero(title, if highest > 0.0 { highest } else { 1.0 }, 3))
         })
         .collect();
-    let told = runs.iter().enumerate().filter(|(_, run)| !run.resources.is_empty());
-    let legend = Legend::new(told.map(|(run, data)| (Swatch::Line(colour(run), run), data.label.clone())))?;
+    let drawn = runs.iter().enumerate().filter(|(_, run)| !run.resources.is_empty());
+    let legend = Legend::new(drawn.map(|(run, data)| (Swatch::Line(colour(run), run), data.label.clone())))?;
     let left = left_of(panels.iter().map(|(_, y)| y));
     let height = legend.height() + panels.len() as u32 * (PLOT_HEIGHT + below(false)) + below(true) - below(false);
     figure(CHART.name, height, |area| {

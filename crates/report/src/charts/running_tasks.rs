@@ -8,7 +8,7 @@ use resched_analysis::intervals::Interval;
 use resched_analysis::timeline::{running_tasks, span};
 use resched_trace::model::TaskKind;
 
-use super::Chart;
+use super::chart::Chart;
 use crate::Error;
 use crate::axis::{Axis, TimeUnit};
 use crate::figure::{Area, Drawn, Legend, Swatch, axes, below, drawn, figure, inside, left_of, pixel, titled};

@@ -3,13 +3,14 @@
 use crate::Error;
 use crate::case::{Bundled, Case, bundled};
 use crate::experiment::Knob;
-use crate::runner::{Figure, Replays};
+use crate::replays::Replays;
+use resched_report::Figure;
 use resched_report::charts::CHARTS;
 
 /// The rules of its testbed.
 pub(super) const CLUSTER: Bundled = bundled!("clusters/coupling.toml");
-/// Its baseline. The paper waits 15 s for a node and as long for a rack (its reference 12). After 8 minutes below half its share a
-/// pool no longer waits: what Fig. 10 (Fair) shows, and what Hadoop does with a `fairSharePreemptionTimeout`, preemption off.
+/// Its baseline. The paper waits 15 s for a node and as long for a rack (its reference 12). A pool that was below half its share for
+/// 8 minutes no longer waits. Fig. 10 (Fair) shows this, and Hadoop does it with a `fairSharePreemptionTimeout` and preemption off.
 pub(super) const FAIR: &str = "fair:delay_node=15000,delay_rack=15000,fair_share_timeout=480000";
 
 /// What was fixed for the testbed, once for all experiments of the paper.

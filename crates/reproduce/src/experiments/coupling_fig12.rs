@@ -4,8 +4,8 @@ use super::coupling::{KNOBS, assumptions, fair_and_coupling, figure, figures};
 use super::measures::{MINUTE, change, completion};
 use crate::case::bundled;
 use crate::experiment::{Experiment, Paper};
+use crate::replays::Replays;
 use crate::row::row;
-use crate::runner::Replays;
 use crate::{Published, Row};
 
 /// The experiment.

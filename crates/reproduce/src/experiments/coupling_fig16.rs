@@ -7,8 +7,8 @@ use super::coupling::{FAIR, KNOBS, assumptions, cases, figure, figures};
 use super::measures::{MINUTE, change, mean_completion};
 use crate::case::bundled;
 use crate::experiment::{Experiment, Paper};
+use crate::replays::Replays;
 use crate::row::row;
-use crate::runner::Replays;
 use crate::{Published, Row};
 
 /// The experiment.
@@ -46,14 +46,14 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
     let (fair, coupling) = (times(replays.of("fair")), times(replays.of("coupling")));
     let below = rises_above(&fair, &coupling);
     let above = rises_above(&coupling, &fair);
-    let told = |found: Option<(f64, f64)>| {
+    let in_words = |found: Option<(f64, f64)>| {
         found.map_or("–".to_owned(), |(distance, p)| format!("{distance:.3} (p = {p:.2e})"))
     };
     let dominance = format!(
         "Over the jobs of all seeds Coupling's curve rises above Fair's by up to {} and falls below it by up to {} (one-sided \
          Kolmogorov–Smirnov).",
-        told(above),
-        told(below)
+        in_words(above),
+        in_words(below)
     );
     let falls = |a: &Run, b: &Run| {
         let of = |run: &Run| times(std::slice::from_ref(run));

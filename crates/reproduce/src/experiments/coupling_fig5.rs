@@ -8,8 +8,8 @@ use super::coupling::{FAIR, KNOBS, assumptions, fair_and_coupling, figure, figur
 use super::measures::{MINUTE, change, completion, first_at_least, map_times, mean_completion, running, span};
 use crate::case::{Case, bundled};
 use crate::experiment::{Experiment, Paper};
+use crate::replays::Replays;
 use crate::row::row;
-use crate::runner::Replays;
 use crate::{Published, Row};
 
 /// The experiment.
@@ -48,7 +48,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     },
 };
 
-/// When the slots that all reduces of job 1 and 2 hold are first 16, min.
+/// When the reduces of jobs 1 and 2 first hold 16 slots, min.
 fn both_hold_all(run: &Run) -> Option<f64> {
     let held = |number| run.intervals.iter().filter(move |of| of.job + 1 == number);
     let steps = resched_analysis::timeline::running_tasks(held(1).chain(held(2)), TaskKind::Reduce);

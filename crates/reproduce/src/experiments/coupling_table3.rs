@@ -8,8 +8,8 @@ use super::coupling::{CLUSTER, FAIR, KNOBS, assumptions, cases, figure, figures}
 use super::measures::{change, mean_completion, running, span};
 use crate::case::{Case, bundled};
 use crate::experiment::{Experiment, Paper};
+use crate::replays::Replays;
 use crate::row::row;
-use crate::runner::Replays;
 use crate::{Published, Row};
 
 /// The experiment.

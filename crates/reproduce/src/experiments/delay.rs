@@ -6,7 +6,7 @@ use resched_report::Line;
 
 use crate::case::{Bundled, bundled};
 use crate::experiment::Knob;
-use crate::runner::Replays;
+use crate::replays::Replays;
 
 /// The rules of the replays.
 pub(super) const CLUSTER: Bundled = bundled!("clusters/delay.toml");
@@ -27,7 +27,7 @@ pub(super) fn locality(run: &Run, keep: fn(&str) -> bool) -> Option<f64> {
     (all > 0).then(|| 100.0 * local as f64 / all as f64)
 }
 
-/// A share (%) of the cases of a series, each at its parameter, with its interval.
+/// The line of a share (%) over the cases of a series, each at its parameter, with its interval.
 pub(super) fn series(
     replays: &Replays<'_>,
     label: &str,

@@ -8,8 +8,8 @@ use super::coupling::{figure, figures};
 use super::delay::{ASSUMPTIONS, CLUSTER, KNOBS, locality};
 use crate::case::{Case, bundled};
 use crate::experiment::{Experiment, Paper};
+use crate::replays::Replays;
 use crate::row::row;
-use crate::runner::Replays;
 use crate::{Error, Published, Row};
 
 /// The experiment.

@@ -1,13 +1,13 @@
 //! Delay Scheduling: locality against the skip count D, beside the paper's formula.
 
 use resched_policies::parts::delay_formulas::{hit_probability, longest_wait, skips_for};
-use resched_report::{Line, Lines, draw_lines};
+use resched_report::{Figure, Line, Lines, draw_lines};
 
 use super::delay::{ASSUMPTIONS, CLUSTER, KNOBS, locality, series};
 use crate::case::{Case, bundled};
 use crate::experiment::{Experiment, Paper};
+use crate::replays::Replays;
 use crate::row::row;
-use crate::runner::{Figure, Replays};
 use crate::{Error, Published, Row};
 
 /// The experiment.

@@ -2,13 +2,13 @@
 
 use std::num::NonZeroU32;
 
-use resched_report::{Lines, draw_lines};
+use resched_report::{Figure, Lines, draw_lines};
 
 use super::delay::{ASSUMPTIONS, CLUSTER, KNOBS, locality, series};
 use crate::case::{Case, bundled};
 use crate::experiment::{Experiment, Paper};
+use crate::replays::Replays;
 use crate::row::row;
-use crate::runner::{Figure, Replays};
 use crate::{Error, Published, Row};
 
 /// The experiment.

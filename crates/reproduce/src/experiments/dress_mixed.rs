@@ -1,14 +1,14 @@
 //! DRESS, Figs. 10 to 13: mixed jobs, of which 10 to 40 % are small.
 
-use resched_report::{Line, Lines, draw_lines};
+use resched_report::{Figure, Line, Lines, draw_lines};
 use resched_trace::workload::Workload;
 
 use super::dress::{ASSUMPTIONS, COLLAPSE, KNOBS, both, mean_change};
 use super::measures::completion;
 use crate::case::{Case, bundled};
 use crate::experiment::{Experiment, Paper};
+use crate::replays::Replays;
 use crate::row::row;
-use crate::runner::{Figure, Replays};
 use crate::{Error, Published, Row};
 
 /// The experiment.

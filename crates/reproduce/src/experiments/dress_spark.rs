@@ -9,8 +9,8 @@ use super::dress::{ASSUMPTIONS, HELD, KNOBS, both, mean_change};
 use super::measures::{change, completion, waiting};
 use crate::case::bundled;
 use crate::experiment::{Experiment, Paper};
+use crate::replays::Replays;
 use crate::row::row;
-use crate::runner::Replays;
 use crate::{Published, Row};
 
 /// The experiment.

@@ -20,6 +20,7 @@ mod dress_toy;
 mod measures;
 mod triple_queue;
 
+use crate::Error;
 use crate::experiment::Experiment;
 
 /// All experiments, by paper.
@@ -40,3 +41,16 @@ pub const EXPERIMENTS: &[Experiment] = &[
     delay_sizes::EXPERIMENT,
     delay_claims::EXPERIMENT,
 ];
+
+/// The experiments of these names, in the order of [`EXPERIMENTS`]; all of them for no name.
+///
+/// # Errors
+/// [`Error::Request`] with the known names if one is unknown.
+pub fn find(names: &[String]) -> Result<Vec<&'static Experiment>, Error> {
+    if let Some(unknown) = names.iter().find(|name| EXPERIMENTS.iter().all(|known| known.name != name.as_str())) {
+        let known: Vec<&str> = EXPERIMENTS.iter().map(|known| known.name).collect();
+        return Err(Error::Request(format!("unknown experiment `{unknown}`; expected some of {}", known.join(", "))));
+    }
+    let wanted = |known: &&Experiment| names.is_empty() || names.iter().any(|name| name == known.name);
+    Ok(EXPERIMENTS.iter().filter(wanted).collect())
+}

@@ -12,8 +12,8 @@ use resched_trace::workload::{Jobs, Workload};
 
 use crate::case::{Case, bundled};
 use crate::experiment::{Experiment, Knob, Paper};
+use crate::replays::Replays;
 use crate::row::row;
-use crate::runner::Replays;
 use crate::{Error, Published, Row};
 
 use super::coupling::{figure, figures};
@@ -61,7 +61,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     },
 };
 
-/// The orders of the users' first submissions; who comes first by their place in the file.
+/// The orders of the users' first submissions: for each user, in the order of the file, when they submit, s.
 const ORDERS: [[f64; 3]; 6] =
     [[0.0, 1.0, 2.0], [0.0, 2.0, 1.0], [1.0, 0.0, 2.0], [2.0, 0.0, 1.0], [1.0, 2.0, 0.0], [2.0, 1.0, 0.0]];
 
@@ -85,11 +85,11 @@ const NATIVE: &str = "shared nodes, fifo, order";
 const OWN: &str = "shared nodes, triple-queue, order";
 const ALONE: [&str; 3] = ["TeraSort alone", "Grep-Count alone", "WordCount alone"];
 
-/// So many of the orders are replayed on shared nodes, which takes longer.
+/// How many of the orders are replayed on shared nodes, which takes longer.
 const SHARED_ORDERS: usize = 2;
-/// What a map of TeraSort takes alone: 128 MiB at the 31.2 MB/s that the paper measured with one task a machine, s.
+/// The time of a map of TeraSort alone: 128 MiB at the 31.2 MB/s that the paper measured with one task a machine, s.
 const TERASORT_MAP: f64 = 4.3;
-/// What reduces of TeraSort and WordCount take alone, s. Fixed by the native scheduler's best makespan.
+/// The times of reduces of TeraSort and WordCount alone, s. Set from the native scheduler's best makespan.
 const REDUCE: f64 = 395.0;
 
 /// The workload with the times that tasks take alone on a node.
@@ -140,7 +140,7 @@ fn seconds(run: &Run) -> Option<f64> {
     makespan(&run.jobs).map(|ms| ms as f64 / 1e3)
 }
 
-/// Maps a second, from the first submission to the end of the last map.
+/// Maps per second, from the first submission to the end of the last map.
 fn throughput(run: &Run) -> Option<f64> {
     let (first, _) = span(&run.jobs)?;
     let maps = || run.intervals.iter().filter(|interval| interval.kind == TaskKind::Map && interval.succeeded);
@@ -148,7 +148,7 @@ fn throughput(run: &Run) -> Option<f64> {
     Some(maps().count() as f64 / ((last - first) as f64 / 1e3))
 }
 
-/// From the mean over the orders under the native scheduler to that under Triple-Queue, seed by seed, %.
+/// The change of the mean over the orders from the native scheduler to Triple-Queue, seed by seed, %.
 fn gains(replays: &Replays<'_>, measure: fn(&Run) -> Option<f64>) -> Vec<f64> {
     let pairs = by_order(replays, NATIVE, measure).into_iter().zip(by_order(replays, OWN, measure));
     pairs.filter_map(|(native, own)| change(mean(&native), mean(&own))).collect()

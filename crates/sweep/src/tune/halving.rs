@@ -1,60 +1,22 @@
-//! Successive halving (Karnin, Koren, Somekh 2013; Jamieson, Talwalkar 2016): many settings are tried with few seeds; the better
-//! part of them goes on with more seeds, and so on. So most replays are spent on settings that may win.
+//! Successive halving (Karnin, Koren, Somekh 2013; Jamieson, Talwalkar 2016): it tries many settings with few seeds, keeps the
+//! better part of them with more seeds, and so on. So most replays are spent on settings that may win.
 
 use std::ops::Range;
 
 use resched_analysis::distribution::mean;
-use statrs::distribution::{Continuous, ContinuousCDF, Normal};
-use statrs::statistics::Statistics;
 
-/// What a bound that is broken by its whole baseline costs of the objective, while it may still be met with more seeds.
+use super::score::{Score, excess, expected_excess};
+
+/// How much objective it costs to break a bound by as much as the baseline's value, while more seeds may still show that it holds.
 const PENALTY: f64 = 10.0;
-
-/// What a setting scored with one seed.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Score {
-    /// The objective: smaller is better.
-    pub(crate) objective: f64,
-    /// By how much each bound is broken; below 0 if it holds.
-    pub(crate) excesses: Vec<f64>,
-}
-
-/// How much each bound is broken with each seed, by bound.
-fn excesses(scores: &[Score]) -> impl Iterator<Item = Vec<f64>> {
-    let bounds = scores.first().map_or(0, |score| score.excesses.len());
-    (0..bounds).map(|bound| scores.iter().filter_map(|score| score.excesses.get(bound).copied()).collect())
-}
-
-/// By how much the bound that is broken most is broken in the mean; at most 0 if all hold, or if nothing is bounded.
-pub(crate) fn excess(scores: &[Score]) -> f64 {
-    excesses(scores).filter_map(|values| mean(&values)).fold(f64::NEG_INFINITY, f64::max)
-}
-
-/// By how much the bounds are expected to be broken in the long run, given a few seeds: for each, the mean of the positive part of
-/// a normal variable with the seeds' mean and its standard error. So what seems to hold a bound by a hair counts less than what
-/// surely holds it. Of a single seed the spread is not known, and it is taken at its word.
-fn expected_excess(scores: &[Score]) -> f64 {
-    let expected = |values: Vec<f64>| {
-        let found = mean(&values).unwrap_or(0.0);
-        let error = values.iter().std_dev() / (values.len() as f64).sqrt();
-        if error > 0.0 && error.is_finite() {
-            let normal = Normal::standard();
-            let z = found / error;
-            found * normal.cdf(z) + error * normal.pdf(z)
-        } else {
-            found.max(0.0)
-        }
-    };
-    excesses(scores).map(expected).sum()
-}
 
 /// A round of [`successive_halving`].
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Round {
-    /// With how many seeds each setting was replayed by its end.
-    pub(crate) seeds: u64,
+pub(super) struct Round {
+    /// How many seeds each setting was replayed with by the end of the round.
+    pub(super) seeds: u64,
     /// The settings, the best first.
-    pub(crate) ranking: Vec<usize>,
+    pub(super) ranking: Vec<usize>,
 }
 
 /// What is known of all settings: the scores by setting, then seed.
@@ -86,16 +48,21 @@ impl Scores {
     }
 }
 
-/// Successive halving over `candidates` settings: in each round `score` is asked for the scores of some settings with some seeds
-/// (numbered from 0), by setting, then seed; the better `1/keep_one_of` of them go on with `keep_one_of` times the seeds, up to
-/// `most_seeds`. Ends with one setting, or when the seeds are used up. Before that, when it is not sure yet which settings break
-/// a bound, each hundredth by which they are expected to costs a tenth of objective; in the last round, those that break one in
-/// the mean come after all that do not. If all of it do, those that were given up although they held the bounds with the seeds
-/// they had are tried with as many seeds as the last round, the best first, until one holds them, and join that round.
+/// Successive halving over `candidates` settings.
+///
+/// In each round `score` gives the scores of some settings with some seeds (numbered from 0), by setting, then seed. The better
+/// `1/keep_one_of` of the settings go on with `keep_one_of` times the seeds, up to `most_seeds`. The search ends with one setting,
+/// or when the seeds are used up.
+///
+/// In the last round, settings that break a bound in the mean come after all that do not. In earlier rounds it is not sure yet
+/// which settings break a bound, so each hundredth by which a setting is expected to break one costs a tenth of objective.
+///
+/// If every setting of the last round breaks a bound, those that were dropped although they held the bounds so far are tried with
+/// as many seeds as the last round, the best first, until one holds them. They join that round.
 ///
 /// # Errors
-/// What `score` says.
-pub(crate) fn successive_halving<E>(
+/// The errors of `score`.
+pub(super) fn successive_halving<E>(
     candidates: usize,
     keep_one_of: usize,
     first_seeds: u64,
@@ -208,18 +175,6 @@ mod tests {
             }
         }
         assert!(random.iter().all(|random| halving < *random), "halving {halving}, random {random:?}");
-    }
-
-    #[test]
-    fn what_seems_to_hold_a_bound_may_break_it() {
-        let of = |values: &[f64]| {
-            let score = |&value: &f64| Score { objective: 0.0, excesses: vec![value] };
-            expected_excess(&values.iter().map(score).collect::<Vec<_>>())
-        };
-        // A mean of −1 with a standard error of 1: −Φ(−1) + φ(1).
-        assert!((of(&[-2.0, 0.0]) - 0.083_315).abs() < 1e-6);
-        assert!((of(&[0.0, 2.0]) - 1.083_315).abs() < 1e-6);
-        assert_eq!([of(&[-1.0]), of(&[1.0]), of(&[1.0, 1.0]), of(&[])], [0.0, 1.0, 1.0, 0.0]);
     }
 
     #[test]

@@ -1,0 +1,63 @@
+//! An estimate with its standard error.
+
+use rand::RngExt;
+use resched_trace::draws::{Purpose, stream};
+use serde::Serialize;
+
+use crate::distribution::mean;
+
+/// A mean, ratio or rate of fewer observations counts as not determined.
+pub const LEAST: u64 = 10;
+/// Resamples of a bootstrap: a standard error needs some 200 (Efron and Tibshirani 1993, ch. 6).
+const RESAMPLES: u64 = 200;
+/// The most values that a bootstrap draws from: of more it takes evenly spaced ones, so that the time stays bounded.
+const MOST_RESAMPLED: usize = 20_000;
+
+/// An estimated parameter.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub struct Fitted {
+    /// The estimate; null if it is not determined.
+    pub value: Option<f64>,
+    /// Its standard error; null if it is not known.
+    pub standard_error: Option<f64>,
+    /// How many observations it is from, or would have been.
+    pub n: u64,
+}
+
+impl Fitted {
+    /// A parameter that `n` observations do not determine.
+    pub(super) fn unknown(n: u64) -> Self {
+        Self { value: None, standard_error: None, n }
+    }
+
+    /// An estimate; undetermined if it is not finite.
+    pub(super) fn of(value: f64, standard_error: Option<f64>, n: u64) -> Self {
+        if value.is_finite() {
+            Self { value: Some(value), standard_error: standard_error.filter(|error| error.is_finite()), n }
+        } else {
+            Self::unknown(n)
+        }
+    }
+}
+
+/// The standard error of `statistic` by the bootstrap: the standard deviation over resamples of the values.
+pub(super) fn bootstrap_error(values: &[f64], purpose: u64, statistic: impl Fn(&[f64]) -> Option<f64>) -> Option<f64> {
+    let step = values.len().div_ceil(MOST_RESAMPLED).max(1);
+    let kept: Vec<f64> = values.iter().copied().step_by(step).collect();
+    if kept.len() < 2 {
+        return None;
+    }
+    let estimates: Vec<f64> = (0..RESAMPLES)
+        .filter_map(|resample| {
+            let mut draws = stream(0, Purpose::Bootstrap, &[purpose, resample]);
+            let sample: Vec<f64> =
+                (0..kept.len()).filter_map(|_| kept.get(draws.random_range(0..kept.len())).copied()).collect();
+            statistic(&sample)
+        })
+        .collect();
+    let middle = mean(&estimates)?;
+    let squares: f64 = estimates.iter().map(|estimate| (estimate - middle).powi(2)).sum();
+    // The thinned sample is smaller than the whole.
+    (estimates.len() > 1)
+        .then(|| (squares / (estimates.len() - 1) as f64 * kept.len() as f64 / values.len() as f64).sqrt())
+}

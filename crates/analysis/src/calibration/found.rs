@@ -1,0 +1,39 @@
+//! All estimates of a trace.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::fitted::Fitted;
+use super::heartbeat::Heartbeat;
+use super::rates::ShuffleRate;
+use super::slots::Slots;
+
+/// What a trace shows of its cluster. Each field names the function that estimates it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Calibration {
+    /// Hosts on which attempts ran.
+    pub hosts: u64,
+    /// Racks of these hosts.
+    pub racks: u64,
+    /// Whether the trace lists its machines. If not, the cluster file must say how many there are.
+    pub names_machines: bool,
+    /// Map slots of a node ([`super::slots()`]).
+    pub map_slots: Slots,
+    /// Reduce slots of a node.
+    pub reduce_slots: Slots,
+    /// Time between a node's heartbeats and from an assignment to the start ([`super::heartbeat()`]).
+    pub heartbeat: Heartbeat,
+    /// Share of a job's maps that are finished before its reduces start ([`super::slowstart()`]).
+    pub slowstart: Fitted,
+    /// Run time of a map in the rack of its input and elsewhere, over that beside its input ([`super::locality_factors`]).
+    pub locality: [Fitted; 2],
+    /// Bytes per second that a map reads ([`super::map_rate`]).
+    pub map_rate: Fitted,
+    /// Bytes per second that a reduce processes once it has sorted them ([`super::reduce_rate`]).
+    pub reduce_rate: Fitted,
+    /// Bytes per second that a reduce fetches ([`super::shuffle_rate`]).
+    pub shuffle_rate: ShuffleRate,
+    /// How much longer everything takes on hosts that are clearly slow or fast ([`super::host_factors`]).
+    pub host_factors: BTreeMap<String, Fitted>,
+}

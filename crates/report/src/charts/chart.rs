@@ -1,0 +1,20 @@
+//! What a chart is.
+
+use resched_analysis::Run;
+
+use crate::Error;
+
+/// A chart of some runs.
+pub struct Chart {
+    /// Its name, and its files' without extension.
+    pub name: &'static str,
+    /// Its title in a report.
+    pub title: &'static str,
+    /// What it shows and how to read it.
+    pub caption: &'static str,
+    /// Draws it as SVG; `None` if the runs hold nothing that it could show.
+    ///
+    /// # Errors
+    /// [`Error::Draw`] if the drawing library fails.
+    pub draw: fn(&[Run]) -> Result<Option<String>, Error>,
+}

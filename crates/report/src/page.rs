@@ -1,0 +1,141 @@
+//! What all HTML pages share: the head and style, the frame around a body, and figures.
+
+use std::path::Path;
+
+use askama::Template;
+use askama::filters::{Escaper, Html};
+use resched_trace::store::write_file;
+
+use crate::Error;
+use crate::png::png;
+
+/// The mark for a number that is not known.
+pub const UNKNOWN: &str = "–";
+
+/// A page that needs no other file: a body in the frame that all pages share.
+#[derive(Debug, Clone, Copy, Template)]
+#[template(path = "frame.html")]
+pub struct Frame<'a> {
+    /// The title in the browser's bar, as HTML; see [`escaped`].
+    pub title: &'a str,
+    /// How it looks.
+    pub style: &'a Style,
+    /// What stands between `<body>` and `</body>`, as HTML.
+    pub body: &'a str,
+}
+
+impl Frame<'_> {
+    /// The whole page.
+    ///
+    /// # Errors
+    /// [`Error::Draw`] if the template cannot be filled.
+    pub fn page(&self) -> Result<String, Error> {
+        self.render().map_err(Error::draw("the page"))
+    }
+}
+
+/// How a page differs from the others in style. The texts are CSS and begin as they follow the rule before, with a space or a
+/// line break.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Style {
+    /// Whether the page is wide, for dense tables with many columns. On a narrow one the first column of a table holds text.
+    pub wide: bool,
+    /// Rules after those of headings.
+    pub headings: &'static str,
+    /// Rules after those of tables.
+    pub cells: &'static str,
+    /// More selectors of small grey text.
+    pub small: &'static str,
+    /// Rules at the end.
+    pub more: &'static str,
+}
+
+impl Style {
+    /// A narrow page with nothing of its own.
+    pub const NARROW: Self = Self { wide: false, headings: "", cells: "", small: "", more: "" };
+    /// A wide page with nothing of its own.
+    pub const WIDE: Self = Self { wide: true, ..Self::NARROW };
+}
+
+/// A figure with its texts.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Figure {
+    /// The name of its files, without extension.
+    pub name: String,
+    /// Its title.
+    pub title: String,
+    /// What it shows.
+    pub caption: String,
+    /// The picture.
+    pub svg: String,
+}
+
+impl Figure {
+    /// Writes the picture as SVG and PNG to the folder `dir`, and returns the files' names.
+    ///
+    /// # Errors
+    /// [`Error::Draw`] if the picture cannot be rendered, [`Error::Store`] if a file cannot be written.
+    pub fn write(&self, dir: &Path) -> Result<[String; 2], Error> {
+        let names = [self.svg_name(), self.png_name()];
+        let [svg, picture] = &names;
+        write_file(&dir.join(svg), self.svg.as_bytes())?;
+        write_file(&dir.join(picture), &self.png()?)?;
+        Ok(names)
+    }
+
+    /// The name of the file of its SVG.
+    pub(crate) fn svg_name(&self) -> String {
+        format!("{}.svg", self.name)
+    }
+
+    /// The name of the file of its PNG.
+    pub(crate) fn png_name(&self) -> String {
+        format!("{}.png", self.name)
+    }
+
+    /// The picture as PNG.
+    ///
+    /// # Errors
+    /// [`Error::Draw`] if the picture cannot be rendered.
+    pub(crate) fn png(&self) -> Result<Vec<u8>, Error> {
+        png(&self.name, &self.svg)
+    }
+}
+
+/// A text as HTML.
+pub fn escaped(text: &str) -> String {
+    let mut html = String::with_capacity(text.len());
+    // Writing to a string cannot fail.
+    let _ = Html.write_escaped_str(&mut html, text);
+    html
+}
+
+/// Figures side by side, as HTML. Their texts are escaped; the pictures go in as they are, as texts in them are escaped when they
+/// are drawn.
+///
+/// # Errors
+/// [`Error::Draw`] if the template cannot be filled.
+pub fn gallery(figures: &[Figure]) -> Result<String, Error> {
+    Gallery { figures }.render().map_err(Error::draw("the figures"))
+}
+
+#[derive(Template)]
+#[template(path = "gallery.html")]
+struct Gallery<'a> {
+    figures: &'a [Figure],
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_are_escaped_and_pictures_are_not() {
+        let [name, title, caption, svg] = ["a", "<b>", "<c>", "<svg/>"].map(str::to_owned);
+        let found = gallery(&[Figure { name, title, caption, svg }]).unwrap();
+        assert!(found.contains("<svg/>") && !found.contains("<b>") && !found.contains("<c>"), "{found}");
+        let page = Frame { title: &escaped("<t>"), style: &Style::WIDE, body: "<p>" }.page().unwrap();
+        assert!(page.contains("<body>\n<p>\n</body>") && !page.contains("<t>"), "{page}");
+    }
+}

@@ -1,0 +1,35 @@
+//! The replays of an experiment, as its rows and figures read them.
+
+use resched_analysis::Run;
+
+use crate::case::Case;
+
+/// The replays of an experiment, by case and seed.
+pub(crate) struct Replays<'a> {
+    pub(crate) cases: &'a [Case],
+    /// By case, a run for each seed, in the order of the seeds.
+    pub(crate) runs: &'a [Vec<Run>],
+}
+
+impl Replays<'_> {
+    /// The runs of a case, a seed each; none if there is no such case.
+    pub(crate) fn of(&self, label: &str) -> &[Run] {
+        let place = self.cases.iter().position(|case| case.label == label);
+        place.and_then(|place| self.runs.get(place)).map_or(&[], Vec::as_slice)
+    }
+
+    /// A quantity of each run of a case; runs in which it is unknown are left out.
+    pub(crate) fn each(&self, label: &str, of: impl Fn(&Run) -> Option<f64>) -> Vec<f64> {
+        self.of(label).iter().filter_map(of).collect()
+    }
+
+    /// A quantity of two cases, seed by seed.
+    pub(crate) fn pairs(&self, first: &str, second: &str, of: impl Fn(&Run, &Run) -> Option<f64>) -> Vec<f64> {
+        self.of(first).iter().zip(self.of(second)).filter_map(|(first, second)| of(first, second)).collect()
+    }
+
+    /// The runs of these cases with the first seed, for a figure.
+    pub(crate) fn shown(&self, labels: &[&str]) -> Vec<Run> {
+        labels.iter().filter_map(|label| self.of(label).first().cloned()).collect()
+    }
+}

@@ -1,0 +1,49 @@
+//! A cell of a sweep: one replay, with its identity and its settings.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::design::Setting;
+use crate::values::Value;
+
+/// One replay.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Cell {
+    /// The hash of all that its result depends on. It names the file of the result.
+    pub id: String,
+    /// The variant, by its name in the sweep file.
+    pub variant: String,
+    /// The policy with its parameters.
+    pub policy: String,
+    /// The parameters of the variant that vary, as they are written.
+    pub settings: BTreeMap<String, String>,
+    /// The keys of the world that are set.
+    pub(crate) world: BTreeMap<String, toml::Value>,
+    /// What is replayed: its place among the plan's sources.
+    pub source: usize,
+    /// Its cluster file: its place among the plan's.
+    pub cluster: usize,
+    /// The seed.
+    pub seed: u64,
+}
+
+impl Cell {
+    /// The values of its world.
+    pub(crate) fn world_values(&self) -> Setting {
+        self.world.iter().map(|(key, value)| (key.clone(), Value::of(value))).collect()
+    }
+
+    /// All its settings, of the world and of the variant, as they are written.
+    pub fn texts(&self) -> BTreeMap<String, String> {
+        let world = self.world.iter().map(|(key, value)| (key.clone(), Value::of(value).text()));
+        world.chain(self.settings.clone()).collect()
+    }
+
+    /// In a few words, for messages.
+    pub fn told(&self) -> String {
+        let world: Vec<String> =
+            self.world.iter().map(|(key, value)| format!("{key}={}, ", Value::of(value).text())).collect();
+        format!("{}, {}, {}seed {}", self.variant, self.policy, world.concat(), self.seed)
+    }
+}

@@ -1,0 +1,76 @@
+//! Collects the figures of a sweep.
+
+use resched_report::{Figure, Line, Lines, draw_lines};
+
+use crate::Error;
+use crate::metrics::Metric;
+
+/// A point of a line: x, the measure, and the ends of its interval.
+pub(super) type Point = (f64, f64, f64, f64);
+
+/// The figures so far, and what the next ones have in common.
+pub(super) struct Album<'a> {
+    /// What the figures are about.
+    pub(super) metric: &'a Metric,
+    /// What the titles end with: the source and cluster, if there are several.
+    pub(super) suffix: String,
+    /// The figures, in order.
+    pub(super) figures: Vec<Figure>,
+}
+
+impl Album<'_> {
+    /// Takes a figure and numbers it, if there was something to draw.
+    pub(super) fn add(&mut self, name: &str, title: &str, caption: String, svg: Option<String>) {
+        if let Some(svg) = svg {
+            let name = format!("{:02}-{name}", self.figures.len() + 1);
+            self.figures.push(Figure { name, title: format!("{title}{}", self.suffix), caption, svg });
+        }
+    }
+
+    /// Draws the metric against `key`.
+    ///
+    /// # Errors
+    /// [`Error::Report`] if it cannot be drawn.
+    pub(super) fn add_lines(
+        &mut self,
+        (name, title): (&str, &str),
+        key: &str,
+        series: &[Line],
+        more: &str,
+    ) -> Result<(), Error> {
+        let (low, high) = span(series);
+        let logarithmic = spans_decades(low, high);
+        let chart = Lines { name, x: key, logarithmic, y: &self.metric.axis(), band: true, series };
+        let svg = draw_lines(&chart)?;
+        self.add(name, title, self.caption(more), svg);
+        Ok(())
+    }
+
+    /// What a figure of the metric shows, and more.
+    pub(super) fn caption(&self, more: &str) -> String {
+        format!("{}: the mean over the seeds. {more}", self.metric.title)
+    }
+}
+
+/// The least and the largest x of some lines.
+pub(super) fn span(series: &[Line]) -> (f64, f64) {
+    let xs = series.iter().flat_map(|line| &line.points).map(|point| point.0);
+    xs.fold((f64::MAX, f64::MIN), |(low, high), x| (low.min(x), high.max(x)))
+}
+
+/// Points in the order of x.
+pub(super) fn sorted(points: impl IntoIterator<Item = Point>) -> Vec<Point> {
+    let mut points: Vec<_> = points.into_iter().collect();
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    points
+}
+
+/// A word for a file's name: letters and digits, whatever the sweep file holds.
+pub(super) fn plain(word: &str) -> String {
+    word.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).take(40).collect()
+}
+
+/// Whether values need a logarithmic axis: on a linear one the small ones would lie on top of each other.
+fn spans_decades(low: f64, high: f64) -> bool {
+    low > 0.0 && high / low > 30.0
+}

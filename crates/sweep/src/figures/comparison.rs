@@ -1,0 +1,92 @@
+//! Figures that show all variants together.
+
+use std::collections::BTreeMap;
+
+use resched_report::{Cloud, Line, Scatter, draw_scatter};
+
+use super::album::{Album, plain, sorted, span};
+use super::variant::varying;
+use crate::Error;
+use crate::metrics::Metric;
+use crate::statistics::{Group, front_of};
+
+/// The names of the variants, in order.
+pub(super) fn variants<'g>(groups: &[&'g Group<'_>]) -> Vec<&'g str> {
+    let mut names: Vec<&str> = Vec::new();
+    for group in groups {
+        if !names.contains(&group.variant) {
+            names.push(group.variant);
+        }
+    }
+    names
+}
+
+fn of_variant<'g, 'a>(groups: &[&'g Group<'a>], variant: &str) -> Vec<&'g Group<'a>> {
+    groups.iter().copied().filter(|group| group.variant == variant).collect()
+}
+
+/// For each number that is all that varies of some variant: the metric against it.
+pub(super) fn against_key(groups: &[&Group<'_>], album: &mut Album<'_>) -> Result<(), Error> {
+    let mut keys: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    let mut level = Vec::new();
+    for variant in variants(groups) {
+        let own = of_variant(groups, variant);
+        match varying(&own).as_slice() {
+            [] => level.push(variant),
+            [key] if own.iter().all(|group| number(group, key).is_some()) => {
+                keys.entry(key.clone()).or_default().push(variant);
+            }
+            _ => {}
+        }
+    }
+    for (key, variants) in keys {
+        let metric = album.metric;
+        let mut series: Vec<Line> = Vec::new();
+        for variant in &variants {
+            let own = of_variant(groups, variant);
+            let points =
+                own.iter().filter_map(|group| Some(metric.point(number(group, &key)?, group.estimate(metric)?)));
+            series.push(Line { label: (*variant).to_owned(), points: sorted(points), marked: true });
+        }
+        let (low, high) = span(&series);
+        for variant in &level {
+            let own = of_variant(groups, variant);
+            let Some(found) = own.iter().find_map(|group| group.estimate(metric)) else { continue };
+            let points = vec![metric.point(low, found), metric.point(high, found)];
+            series.push(Line { label: (*variant).to_owned(), points, marked: false });
+        }
+        let name = format!("{}-against-{}", metric.name, plain(&key));
+        let title = format!("{} against {key}", metric.title);
+        album.add_lines((&name, &title), &key, &series, "The band is its 95 % interval by Student's t.")?;
+    }
+    Ok(())
+}
+
+/// The metric against the second one.
+pub(super) fn pareto(groups: &[&Group<'_>], second: &Metric, album: &mut Album<'_>) -> Result<(), Error> {
+    let first = album.metric;
+    let place = |group: &Group<'_>| Some((group.estimate(first)?.value, group.estimate(second)?.value));
+    let shown = |(x, y): (f64, f64)| (first.shown(x), second.shown(y));
+    let cloud = |variant: &str| {
+        let points = of_variant(groups, variant).into_iter().filter_map(place).map(shown).collect();
+        Cloud { label: variant.to_owned(), points }
+    };
+    let points: Vec<(f64, f64)> = groups.iter().copied().filter_map(place).collect();
+    if points.len() < 2 || first.name == second.name {
+        return Ok(());
+    }
+    let series: Vec<Cloud> = variants(groups).into_iter().map(cloud).collect();
+    let front: Vec<(f64, f64)> = front_of(&points, first, second).into_iter().map(shown).collect();
+    let name = format!("{}-against-{}", second.name, first.name);
+    let chart = Scatter { name: &name, x: &first.axis(), y: &second.axis(), series: &series, front: &front };
+    let title = format!("{} against {}", second.title, first.title.to_lowercase());
+    let caption =
+        "A point is a setting, in the mean over the seeds; the grey line joins those that no other beats in both.";
+    album.add(&name, &title, caption.to_owned(), draw_scatter(&chart)?);
+    Ok(())
+}
+
+/// The value of a key, where it is a number.
+fn number(group: &Group<'_>, key: &str) -> Option<f64> {
+    group.settings.get(key)?.parse().ok()
+}

@@ -1,0 +1,176 @@
+//! The tables of a sweep: the same bytes whatever engine made the cells.
+//!
+//! | file | a row is |
+//! |---|---|
+//! | `results.csv` | a cell: what varies, then its metrics (times in ms) |
+//! | `summary.csv` | a setting and metric: mean over the seeds, 95 % interval |
+//! | `comparisons.csv` | a setting against its baseline in a metric: difference, interval, sign and Wilcoxon tests, Holm's correction |
+//! | `dominance.csv` | a setting against its baseline: how far its CDF of completion times rises above and falls below |
+//! | `measurements.parquet` | a number of a cell, or of a job of it: cell, metric, job_id, value |
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use resched_analysis::compare::Estimate;
+use resched_trace::store::write_file;
+
+use crate::Error;
+use crate::cell::Cell;
+use crate::merge::Merged;
+use crate::metrics::METRICS;
+use crate::results::{CellResult, Measurements};
+use crate::statistics::{Group, differences, dominance};
+
+/// Writes all tables to the folder `dir`.
+///
+/// # Errors
+/// [`Error::Work`] if one cannot be made, [`Error::Store`] if it cannot be written.
+pub(crate) fn write_tables(merged: &Merged, dir: &Path) -> Result<(), Error> {
+    let tables = Tables::new(merged);
+    for (name, table) in [
+        ("results.csv", tables.results()),
+        ("summary.csv", tables.summary()),
+        ("comparisons.csv", tables.comparisons()),
+        ("dominance.csv", tables.dominance()),
+    ] {
+        let table = table.map_err(|error| Error::Work(format!("{name} cannot be made: {error}")))?;
+        write_file(&dir.join(name), &table)?;
+    }
+    let parquet = measurements(merged)
+        .map_err(|problem| Error::Work(format!("measurements.parquet cannot be made: {problem}")))?;
+    Ok(write_file(&dir.join("measurements.parquet"), &parquet)?)
+}
+
+fn measurements(merged: &Merged) -> Result<Vec<u8>, String> {
+    let mut writer = Measurements::new(Vec::new())?;
+    for (cell, result) in merged.plan.cells.iter().zip(&merged.results) {
+        if let Some(result) = result {
+            writer.add(&cell.id, result.rows())?;
+        }
+    }
+    writer.finish()
+}
+
+/// What several tables need.
+struct Tables<'a> {
+    merged: &'a Merged,
+    groups: Vec<Group<'a>>,
+    /// What varies in any cell, in order: a column each.
+    keys: Vec<String>,
+}
+
+impl<'a> Tables<'a> {
+    fn new(merged: &'a Merged) -> Self {
+        let keys: BTreeSet<String> = merged.plan.cells.iter().flat_map(|cell| cell.texts().into_keys()).collect();
+        Self { merged, groups: merged.groups(), keys: keys.into_iter().collect() }
+    }
+
+    fn results(&self) -> Result<Vec<u8>, csv::Error> {
+        let metrics: Vec<&str> = METRICS.iter().map(|metric| metric.name).collect();
+        let heading = self.heading(["cell", "seed"].into_iter().chain(metrics.iter().copied()));
+        let row = |(cell, result): (&Cell, &Option<CellResult>)| {
+            let mut row = self.place((cell.source, cell.cluster), &cell.variant, &cell.policy, &cell.texts());
+            row.extend([cell.id.clone(), cell.seed.to_string()]);
+            row.extend(metrics.iter().map(|metric| {
+                result.as_ref().and_then(|result| result.metrics.get(*metric)).map_or_else(String::new, f64::to_string)
+            }));
+            row
+        };
+        table(heading, self.merged.plan.cells.iter().zip(&self.merged.results).map(row))
+    }
+
+    fn summary(&self) -> Result<Vec<u8>, csv::Error> {
+        let heading = self.heading(["metric", "seeds", "mean", "low", "high"]);
+        let rows = self.groups.iter().flat_map(|group| {
+            METRICS.iter().filter_map(move |metric| {
+                let found = group.estimate(metric)?;
+                let mut row = self.of_group(group);
+                row.extend([metric.name.to_owned(), group.values(metric).len().to_string()]);
+                row.extend(numbers(found));
+                Some(row)
+            })
+        });
+        table(heading, rows)
+    }
+
+    fn comparisons(&self) -> Result<Vec<u8>, csv::Error> {
+        let heading = self.heading([
+            "baseline",
+            "metric",
+            "seeds",
+            "difference",
+            "low",
+            "high",
+            "change_percent",
+            "change_low",
+            "change_high",
+            "sign_p",
+            "wilcoxon_p",
+            "wilcoxon_p_holm",
+        ]);
+        let rows = differences(&self.groups, &self.merged.file).into_iter().filter_map(|found| {
+            let (group, base) = (self.groups.get(found.group)?, self.groups.get(found.baseline)?);
+            let mut row = self.of_group(group);
+            row.extend([base.label(), found.metric.to_owned(), found.seeds.to_string()]);
+            row.extend(numbers(found.difference));
+            row.extend(found.change.map_or_else(|| [const { String::new() }; 3], numbers));
+            row.extend([found.sign, found.signed_rank, found.holm].map(|p| p.to_string()));
+            Some(row)
+        });
+        table(heading, rows)
+    }
+
+    fn dominance(&self) -> Result<Vec<u8>, csv::Error> {
+        let heading = self.heading(["baseline", "above", "above_p", "below", "below_p"]);
+        let rows = dominance(&self.groups, &self.merged.file).into_iter().filter_map(|found| {
+            let (group, base) = (self.groups.get(found.group)?, self.groups.get(found.baseline)?);
+            let mut row = self.of_group(group);
+            row.push(base.label());
+            for side in [found.above, found.below] {
+                row.extend(
+                    side.map_or_else(|| [const { String::new() }; 2], |(by, p)| [by.to_string(), p.to_string()]),
+                );
+            }
+            Some(row)
+        });
+        table(heading, rows)
+    }
+
+    /// The names of the columns before the numbers, and `more`.
+    fn heading<'n>(&self, more: impl IntoIterator<Item = &'n str>) -> Vec<String> {
+        let names = ["variant", "policy", "source", "cluster"].map(str::to_owned);
+        names.into_iter().chain(self.keys.iter().cloned()).chain(more.into_iter().map(str::to_owned)).collect()
+    }
+
+    /// The columns before the numbers, of a group.
+    fn of_group(&self, group: &Group<'_>) -> Vec<String> {
+        self.place(group.place, group.variant, group.policy, &group.settings)
+    }
+
+    /// The columns before the numbers.
+    fn place(
+        &self,
+        (source, cluster): (usize, usize),
+        variant: &str,
+        policy: &str,
+        settings: &BTreeMap<String, String>,
+    ) -> Vec<String> {
+        let (source, cluster) = (self.merged.source_name(source), self.merged.cluster_name(cluster));
+        let names = [variant.to_owned(), policy.to_owned(), source, cluster];
+        let values = self.keys.iter().map(|key| settings.get(key).cloned().unwrap_or_default());
+        names.into_iter().chain(values).collect()
+    }
+}
+
+fn numbers(found: Estimate) -> [String; 3] {
+    [found.value, found.low, found.high].map(|number| number.to_string())
+}
+
+fn table(heading: Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> Result<Vec<u8>, csv::Error> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(heading)?;
+    for row in rows {
+        writer.write_record(row)?;
+    }
+    writer.into_inner().map_err(|error| error.into_error().into())
+}

@@ -1,0 +1,55 @@
+//! What a search found.
+
+use std::collections::BTreeMap;
+
+use resched_analysis::compare::Estimate;
+use serde::Serialize;
+
+/// A setting and how well it did.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Candidate {
+    /// The policy with its parameters.
+    pub policy: String,
+    /// How many seeds it was replayed with.
+    pub seeds: u64,
+    /// The objective, relative to the baseline, with its 95 % interval by Student's t.
+    pub objective: MeanInterval,
+    /// Whether all bounds hold in the mean.
+    pub within_bounds: bool,
+    /// Its metrics relative to the baseline, those of the objective and the bounds, with their 95 % intervals.
+    pub relative: BTreeMap<String, MeanInterval>,
+    /// Whether it is on the Pareto front of the last round: it holds the bounds, and no other setting that does is better in one
+    /// metric of the objective and the bounds and as good in the rest.
+    pub on_front: bool,
+}
+
+/// A number with its interval. The interval of a single seed has no width, as one seed says nothing of the spread.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct MeanInterval {
+    /// The mean.
+    pub mean: f64,
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+}
+
+impl From<Estimate> for MeanInterval {
+    fn from(found: Estimate) -> Self {
+        Self { mean: found.value, low: found.low, high: found.high }
+    }
+}
+
+/// The outcome of a search.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Tuned {
+    /// The sweep's name.
+    pub name: String,
+    /// The policy of the baseline, which all numbers are relative to.
+    pub baseline: String,
+    /// All settings that were tried, the best first: those of the last round, then those of the round before, and so on. The first
+    /// breaks a bound only if no setting is known to hold them all.
+    pub candidates: Vec<Candidate>,
+    /// How many replays were made in all, with those of the baseline.
+    pub replays: u64,
+}

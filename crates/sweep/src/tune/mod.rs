@@ -1,0 +1,80 @@
+//! `resched tune`: the parameters that make an objective small, by successive halving over seeds.
+//!
+//! All settings and the baseline see the same seeds, and the objective is relative to the baseline seed by seed, so that easy and
+//! hard seeds weigh the same.
+//!
+//! | file | what it has |
+//! |---|---|
+//! | `candidates` | the settings to try |
+//! | `score`, `objective` | how well a setting does with a seed |
+//! | `halving` | the rounds |
+//! | `search` | what is known so far |
+//! | `found`, `output` | the outcome, and its files |
+
+mod candidates;
+mod found;
+mod halving;
+mod objective;
+mod output;
+mod score;
+mod search;
+
+use std::path::Path;
+
+use self::candidates::{baseline, candidates};
+use self::halving::successive_halving;
+use self::search::Search;
+use crate::Error;
+use crate::cell::Cell;
+use crate::cell_store::CellStore;
+use crate::file::SweepFile;
+use crate::local::{Told, carry_out};
+use crate::location::Location;
+
+pub use self::found::{Candidate, MeanInterval, Tuned};
+
+/// Searches as `[tune]` of the file says, on so many threads, and writes `tuned.json`, `candidates.csv` and a figure to the folder
+/// `out`. Cells are kept there, so that a second call goes on where the first was ended. `progress` hears of each round's cells.
+///
+/// # Errors
+/// [`Error::Request`] if the file has no `[tune]`, more than one source or world, or a value that cannot be; the errors of
+/// [`carry_out`].
+pub fn tune(file: &SweepFile, out: &Path, threads: usize, progress: Told<'_>) -> Result<Tuned, Error> {
+    let wrong = |problem: &str| Error::Request(format!("{}: {problem}", file.copy.path.display()));
+    let Some(section) = &file.tune else {
+        return Err(wrong("there is no [tune]; add one with an objective"));
+    };
+    if file.sources.len() * file.clusters.len() > 1 || file.world.iter().any(|axis| axis.values.varies()) {
+        return Err(wrong(
+            "expected one workload or trace, one cluster and nothing that varies in [world]; tune for one world at a time",
+        ));
+    }
+    let tried = candidates(file, section).map_err(|problem| wrong(&problem))?;
+    let own = file.variants.get(file.baseline).ok_or_else(|| wrong("there is no baseline"))?;
+    let mut search = Search::new(file, section, baseline(own), tried);
+    let store = CellStore::open(&Location::Folder(out.to_path_buf()))?;
+    let rounds = successive_halving(
+        search.tried.len(),
+        section.keep_one_of as usize,
+        section.first_seeds,
+        file.seeds.len() as u64,
+        |alive, seeds| {
+            let seeds = file.seeds.get(seeds.start as usize..seeds.end as usize).unwrap_or_default();
+            let plan = search.plan(alive, seeds)?;
+            let cells: Vec<&Cell> = plan.cells.iter().collect();
+            carry_out(&plan, &cells, &store, threads, progress)?;
+            for (cell, result) in cells.iter().zip(store.get_all(&cells)?) {
+                search.learn(cell, result.ok_or_else(|| Error::Work(format!("cell {} is missing", cell.id)))?);
+            }
+            Ok::<_, Error>(search.scores(alive, seeds))
+        },
+    )?;
+    let tuned = Tuned {
+        name: file.name.clone(),
+        baseline: search.baseline.policy.label(),
+        candidates: search.candidates(&rounds),
+        replays: search.replayed.len() as u64,
+    };
+    output::write(&tuned, section, out)?;
+    Ok(tuned)
+}

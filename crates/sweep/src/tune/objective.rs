@@ -1,0 +1,39 @@
+//! How well a replay does by the section `[tune]`, relative to the baseline's with the same seed.
+
+use std::collections::BTreeSet;
+
+use super::score::Score;
+use crate::metrics::Metric;
+use crate::results::CellResult;
+use crate::tune_section::{Bound, TuneSection};
+
+/// The metrics of the objective and the bounds, each once.
+pub(super) fn metrics(section: &TuneSection) -> BTreeSet<&str> {
+    let bounded = section.bounds.iter().map(|bound| bound.metric.as_str());
+    section.objective.keys().map(String::as_str).chain(bounded).collect()
+}
+
+/// A metric relative to the baseline's with the same seed: 1 for both 0, infinite where one is unknown.
+pub(super) fn relative(metric: &str, own: &CellResult, base: &CellResult) -> f64 {
+    match own.metrics.get(metric).zip(base.metrics.get(metric)) {
+        Some((own, base)) if own == base => 1.0,
+        Some((own, base)) => own / base,
+        None => f64::INFINITY,
+    }
+}
+
+/// The score of a replay beside the baseline's.
+pub(super) fn score(section: &TuneSection, own: &CellResult, base: &CellResult) -> Score {
+    let cost = |name: &str| {
+        let relative = relative(name, own, base);
+        let less = Metric::named(name).is_ok_and(|metric| metric.less_is_better);
+        if less { relative } else { 1.0 / relative }
+    };
+    let objective = section.objective.iter().map(|(name, weight)| weight * cost(name)).sum();
+    let excess = |bound: &Bound| {
+        let relative = relative(&bound.metric, own, base);
+        let over = bound.at_most.map(|most| relative - most);
+        over.or(bound.at_least.map(|least| least - relative)).unwrap_or(0.0)
+    };
+    Score { objective, excesses: section.bounds.iter().map(excess).collect() }
+}

@@ -1,0 +1,79 @@
+//! The files of a search: `tuned.json`, `candidates.csv` and, for two metrics, a figure.
+
+use std::path::Path;
+
+use resched_report::{Cloud, Figure, Scatter, draw_scatter};
+use resched_trace::store::write_file;
+
+use super::found::{Candidate, MeanInterval, Tuned};
+use super::objective::metrics;
+use crate::Error;
+use crate::metrics::Metric;
+use crate::statistics::front_of;
+use crate::tune_section::TuneSection;
+
+/// The name of the table and of the figure, without extension.
+const CANDIDATES: &str = "candidates";
+
+/// Writes what was found to the folder `out`.
+///
+/// # Errors
+/// [`Error::Work`] or [`Error::Store`] if a file cannot be written; [`Error::Report`] if the figure cannot be drawn.
+pub(super) fn write(tuned: &Tuned, section: &TuneSection, out: &Path) -> Result<(), Error> {
+    let json = serde_json::to_string_pretty(tuned).map_err(broken)? + "\n";
+    write_file(&out.join("tuned.json"), json.as_bytes())?;
+    let metrics: Vec<&str> = metrics(section).into_iter().collect();
+    write_file(&out.join(format!("{CANDIDATES}.csv")), &table(&tuned.candidates, &metrics)?)?;
+    // Two metrics make a picture.
+    let mut named = metrics.iter().filter_map(|name| Metric::named(name).ok());
+    let (Some(x), Some(y)) = (named.next(), named.next()) else { return Ok(()) };
+    if let Some(svg) = picture(&tuned.candidates, x, y)? {
+        Figure { name: CANDIDATES.to_owned(), svg, ..Figure::default() }.write(out)?;
+    }
+    Ok(())
+}
+
+fn broken(error: impl std::fmt::Display) -> Error {
+    Error::Work(format!("the outcome of the search cannot be written: {error}"))
+}
+
+/// A row for each candidate: its objective and its metrics, each with its interval.
+fn table(candidates: &[Candidate], metrics: &[&str]) -> Result<Vec<u8>, Error> {
+    let mut table = csv::Writer::from_writer(Vec::new());
+    let heading = ["rank", "policy", "seeds", "within_bounds", "on_front"].map(str::to_owned);
+    let interval_of = |name: &str| [name.to_owned(), format!("{name}_low"), format!("{name}_high")];
+    let columns = std::iter::once("objective").chain(metrics.iter().copied()).flat_map(interval_of);
+    table.write_record(heading.into_iter().chain(columns)).map_err(broken)?;
+    for (number, found) in candidates.iter().enumerate() {
+        let own = [
+            (number + 1).to_string(),
+            found.policy.clone(),
+            found.seeds.to_string(),
+            found.within_bounds.to_string(),
+            found.on_front.to_string(),
+        ];
+        let relative = metrics.iter().map(|metric| found.relative.get(*metric));
+        let numbers = std::iter::once(Some(&found.objective)).chain(relative).flat_map(numbers);
+        table.write_record(own.into_iter().chain(numbers)).map_err(broken)?;
+    }
+    table.into_inner().map_err(broken)
+}
+
+fn numbers(found: Option<&MeanInterval>) -> [String; 3] {
+    found.map_or_else(Default::default, |found| [found.mean, found.low, found.high].map(|number| number.to_string()))
+}
+
+/// The candidates in two metrics, with their front.
+fn picture(candidates: &[Candidate], x: &Metric, y: &Metric) -> Result<Option<String>, Error> {
+    let points = |keep: fn(&Candidate) -> bool| -> Vec<(f64, f64)> {
+        let point = |found: &Candidate| Some((found.relative.get(x.name)?.mean, found.relative.get(y.name)?.mean));
+        candidates.iter().filter(|found| keep(found)).filter_map(point).collect()
+    };
+    let cloud = |label: &str, keep| Cloud { label: label.to_owned(), points: points(keep) };
+    let series =
+        [cloud("within bounds", |found| found.within_bounds), cloud("bounds broken", |found| !found.within_bounds)];
+    let front = front_of(&points(|found| found.on_front), x, y);
+    let title = |metric: &Metric| format!("{}, baseline = 1", metric.title);
+    let chart = Scatter { name: CANDIDATES, x: &title(x), y: &title(y), series: &series, front: &front };
+    Ok(draw_scatter(&chart)?)
+}

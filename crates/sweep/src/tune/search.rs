@@ -1,0 +1,135 @@
+//! The state of a search: what it tries, and what it knows so far.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use resched_analysis::repeats::t_interval;
+
+use super::candidates::place_of;
+use super::found::{Candidate, MeanInterval};
+use super::halving::Round;
+use super::objective::{metrics, relative, score};
+use super::score::{Score, excess};
+use crate::Error;
+use crate::cell::Cell;
+use crate::file::{Design, SweepFile, Variant};
+use crate::metrics::Metric;
+use crate::plan::Plan;
+use crate::results::CellResult;
+use crate::tune_section::TuneSection;
+
+/// A search. A setting is named by its place among `tried`.
+pub(super) struct Search<'a> {
+    file: &'a SweepFile,
+    section: &'a TuneSection,
+    pub(super) baseline: Variant,
+    pub(super) tried: Vec<Variant>,
+    /// By setting: its policy, once it was replayed.
+    policies: Vec<String>,
+    /// By setting and seed.
+    results: BTreeMap<(usize, u64), CellResult>,
+    /// The baseline's, by seed.
+    base: BTreeMap<u64, CellResult>,
+    /// The ids of all cells.
+    pub(super) replayed: BTreeSet<String>,
+}
+
+impl<'a> Search<'a> {
+    /// A search that knows nothing yet.
+    pub(super) fn new(file: &'a SweepFile, section: &'a TuneSection, baseline: Variant, tried: Vec<Variant>) -> Self {
+        Self {
+            file,
+            section,
+            baseline,
+            policies: vec![String::new(); tried.len()],
+            tried,
+            results: BTreeMap::new(),
+            base: BTreeMap::new(),
+            replayed: BTreeSet::new(),
+        }
+    }
+
+    /// The replays of some settings and the baseline with some seeds.
+    pub(super) fn plan(&self, alive: &[usize], seeds: &[u64]) -> Result<Plan, Error> {
+        let own = alive.iter().filter_map(|&place| self.tried.get(place));
+        Plan::new(&SweepFile {
+            variants: std::iter::once(&self.baseline).chain(own).cloned().collect(),
+            seeds: seeds.to_vec(),
+            baseline: 0,
+            design: Design::default(),
+            ..self.file.clone()
+        })
+    }
+
+    /// Takes in the result of a cell.
+    pub(super) fn learn(&mut self, cell: &Cell, result: CellResult) {
+        self.replayed.insert(cell.id.clone());
+        let Some(place) = place_of(&cell.variant) else {
+            self.base.insert(cell.seed, result);
+            return;
+        };
+        if let Some(policy) = self.policies.get_mut(place) {
+            policy.clone_from(&cell.policy);
+        }
+        self.results.insert((place, cell.seed), result);
+    }
+
+    /// The scores of some settings with some seeds, by setting, then seed.
+    pub(super) fn scores(&self, alive: &[usize], seeds: &[u64]) -> Vec<Vec<Score>> {
+        let score_of = |place: usize, seed: u64| {
+            let pair = self.results.get(&(place, seed)).zip(self.base.get(&seed));
+            let worst = || Score { objective: f64::INFINITY, excesses: vec![f64::INFINITY; self.section.bounds.len()] };
+            pair.map_or_else(worst, |(own, base)| score(self.section, own, base))
+        };
+        alive.iter().map(|&place| seeds.iter().map(|&seed| score_of(place, seed)).collect()).collect()
+    }
+
+    /// All settings that were tried, the best first, after these rounds.
+    pub(super) fn candidates(&self, rounds: &[Round]) -> Vec<Candidate> {
+        let mut seen = BTreeSet::new();
+        let places = rounds.iter().rev().flat_map(|round| &round.ranking).copied();
+        let mut all: Vec<Candidate> =
+            places.filter(|place| seen.insert(*place)).filter_map(|place| self.candidate(place)).collect();
+        let last = rounds.last().map_or(0, |round| round.ranking.len());
+        let costs: Vec<(bool, Vec<f64>)> =
+            all.iter().take(last).map(|found| (found.within_bounds, costs(found))).collect();
+        for (candidate, own) in all.iter_mut().zip(&costs) {
+            let beaten = costs.iter().any(|other| other.0 && dominates(&other.1, &own.1));
+            candidate.on_front = own.0 && !beaten;
+        }
+        all
+    }
+
+    /// What is known of a setting, but for the front.
+    fn candidate(&self, place: usize) -> Option<Candidate> {
+        let pairs = self.pairs(place);
+        let scores: Vec<Score> = pairs.iter().map(|(own, base)| score(self.section, own, base)).collect();
+        let interval = |values: Vec<f64>| Some(MeanInterval::from(t_interval(&values)?));
+        let relative = |metric: &str| interval(pairs.iter().map(|(own, base)| relative(metric, own, base)).collect());
+        let metrics = metrics(self.section).into_iter();
+        Some(Candidate {
+            policy: self.policies.get(place)?.clone(),
+            seeds: scores.len() as u64,
+            objective: interval(scores.iter().map(|score| score.objective).collect())?,
+            within_bounds: excess(&scores) <= 0.0,
+            relative: metrics.filter_map(|metric| Some((metric.to_owned(), relative(metric)?))).collect(),
+            on_front: false,
+        })
+    }
+
+    /// The results of a setting beside the baseline's, seed by seed.
+    fn pairs(&self, place: usize) -> Vec<(&CellResult, &CellResult)> {
+        let own = self.results.range((place, 0)..=(place, u64::MAX));
+        own.filter_map(|((_, seed), own)| Some((own, self.base.get(seed)?))).collect()
+    }
+}
+
+/// The metrics of a candidate such that less is better.
+fn costs(candidate: &Candidate) -> Vec<f64> {
+    let cost = |(name, relative): (&String, &MeanInterval)| Some(Metric::named(name).ok()?.cost(relative.mean));
+    candidate.relative.iter().filter_map(cost).collect()
+}
+
+/// Whether `a` is as good as `b` everywhere and better somewhere.
+fn dominates(a: &[f64], b: &[f64]) -> bool {
+    a.iter().zip(b).all(|(a, b)| a <= b) && a.iter().zip(b).any(|(a, b)| a < b)
+}
