@@ -50,9 +50,20 @@ impl Page {
             collect(table, "", "", &mut sections);
         }
         for Section { table, headers } in sections {
-            let title: Vec<String> = headers.iter().filter(|header| !header.is_empty()).map(|header| code(header)).collect();
+            let title: Vec<String> =
+                headers.iter().filter(|header| !header.is_empty()).map(|header| code(header)).collect();
             let title = if title.is_empty() { "Top level".to_owned() } else { title.join(", ") };
             self.line(&format!("\n## {title}\n\n{}\n", table.about));
+            self.table_of_keys(&table);
+        }
+        self
+    }
+
+    /// The keys of one table, without a heading.
+    #[must_use]
+    pub fn table(mut self, table: Shape) -> Self {
+        if let Some(table) = table.table {
+            self.0.push('\n');
             self.table_of_keys(&table);
         }
         self

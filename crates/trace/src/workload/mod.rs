@@ -109,7 +109,7 @@ keys! {
     /// The cluster of a workload. It has at most 10000000 slots.
     pub struct Cluster: Eq, checked as read {
         /// How many machines there are. They are called `node-00000`, `node-00001` and so on.
-        nodes: u32, unit "nodes", rule "from 1 to 1000000";
+        nodes: u32, unit "nodes", rule format!("from 1 to {MAX_NODES}");
         /// How many racks the machines fill, in order and as evenly as possible.
         racks: u32 = 1, unit "racks", rule "from 1 to `nodes`";
         /// How many maps a machine runs at once.
@@ -117,9 +117,9 @@ keys! {
         /// How many reduces a machine runs at once.
         reduce_slots: u32 = 2, unit "slots";
         /// The numbers of the machines that hold the input, from 0. If you leave it out, all machines hold input.
-        data_nodes: Option<Vec<u32>> = None, rule "from 0 to `nodes` - 1, each once";
-        /// How many replicas each block of input has. HDFS's rules place them.
-        replication: u32 = 3, unit "replicas", rule "from 1";
+        data_nodes: Option<Vec<u32>> = None, rule "from 0 to `nodes` - 1";
+        /// How many replicas each block of input has, at most one on each machine that holds input. They are placed as HDFS does.
+        replication: u32 = 3, unit "replicas";
         /// The input of each map. The default is the block size that explains the papers' numbers of maps.
         split_bytes: u64 = 64 << 20, unit "bytes";
     }
