@@ -1,42 +1,50 @@
 //! One row of metrics per job.
 
 use polars::prelude::{DataFrame, Int64Chunked, IntoLazy, LazyFrame, col};
+use resched_trace::measures;
 use resched_trace::model::{Locality, Outcome, TaskKind};
 
 use crate::metrics as m;
 use crate::{Error, Tables};
 
-/// The metrics of a job; the formulas stand in [`crate::metrics`]. Times in ms; `None` is unknown.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct JobMetrics {
-    /// Its id.
-    pub job_id: String,
-    /// The name its user gave it.
-    pub name: Option<String>,
-    /// When it was submitted.
-    pub submit: Option<i64>,
-    /// When it ended.
-    pub finish: Option<i64>,
-    /// How it ended.
-    pub outcome: Outcome,
-    /// Whether it ended well ([`m::finished`]).
-    pub finished: bool,
-    /// [`m::completion_time`].
-    pub completion: Option<i64>,
-    /// [`m::waiting_time`].
-    pub waiting: Option<i64>,
-    /// [`m::execution_time`].
-    pub execution: Option<i64>,
-    /// [`m::starvation_time`], 0 for a job without late reduces.
-    pub starvation: f64,
-    /// [`m::slowdown`].
-    pub slowdown: Option<f64>,
-    /// [`m::map_launches`] on a node with the input, in its rack and elsewhere.
-    pub map_launches: [u64; 3],
-    /// [`m::tasks_done`].
-    pub tasks_done: u64,
-    /// [`m::slot_time`].
-    pub slot_time: i64,
+measures! {
+    /// The metrics of a job. [`crate::metrics`] has their formulas.
+    pub struct JobMetrics: Default {
+        /// The id of the job.
+        job_id: String;
+        /// The name its user gave it.
+        name: Option<String>, null "unknown";
+        /// When the job was submitted.
+        submit: Option<i64>, unit "ms", null "unknown";
+        /// When the job ended.
+        finish: Option<i64>, unit "ms", null "unknown";
+        /// How the job ended.
+        outcome: Outcome;
+        /// Whether the job ended well: its outcome is `SUCCESS`, or the source does not say but has its finish.
+        finished: bool;
+        /// Completion time: `finish − submit`.
+        completion: Option<i64>, unit "ms", null "submission or finish is unknown",
+            source "Coupling (job processing time), DRESS";
+        /// Waiting time: `first_start − submit`. `first_start` is the earliest start of an attempt, set-up and clean-up apart.
+        /// If no attempt is known, it is the launch in the table of jobs.
+        waiting: Option<i64>, unit "ms", null "submission or first start is unknown", source "DRESS";
+        /// Execution time: `completion − waiting`.
+        execution: Option<i64>, unit "ms", null "completion or waiting is unknown", source "DRESS";
+        /// Starvation time: the mean of `start(r) − last_map_finish` over the reduces `r` whose first launch was when the last map
+        /// had completed, or later. It is 0 for a job without such reduces.
+        starvation: f64, unit "ms", source "Coupling §III-C";
+        /// Slowdown: `completion / (longest_map + longest_reduce_tail)`. The divisor is the time that the job would take alone on
+        /// an endless cluster with these run times: its longest successful map, and the longest time that a reduce worked once
+        /// its input was there. It measures waiting and not bad placement.
+        slowdown: Option<f64>, null "completion is unknown, or the divisor is 0";
+        /// Launches of maps on a node with the input, in the rack of such a node, and elsewhere. Attempts that later failed or
+        /// were killed count too.
+        map_launches: [u64; 3], unit "maps", source "Coupling, Fig. 15";
+        /// How many tasks were done: tasks with a successful attempt.
+        tasks_done: u64, unit "tasks";
+        /// The sum of the run times of all attempts.
+        slot_time: i64, unit "ms";
+    }
 }
 
 /// The metrics of every job, in the order of the jobs table.

@@ -34,5 +34,5 @@ pub mod validation;
 pub use error::Error;
 pub use jobs::JobMetrics;
 pub use run::{Origin, Run};
-pub use summary::{Details, Summary};
+pub use summary::{Details, LocalityCounts, Summary};
 pub use tables::Tables;

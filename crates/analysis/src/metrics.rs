@@ -5,6 +5,8 @@
 //! over the table of jobs, after the results of the first two are joined to it under the names that [`crate::jobs`] gives them.
 //! All times are in ms. Sources: "Coupling" is Tan, Meng, Zhang 2013; "DRESS" is Mao et al. 2020; "spec" is section C of the policy
 //! specification.
+//!
+//! [`crate::JobMetrics`] describes each metric for users; `docs/reference/metrics.md` is made from it.
 
 use polars::prelude::{DataType, Expr, NULL, coalesce, col, lit, max_horizontal, when};
 use resched_trace::model::{Locality, Outcome, TaskKind};

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use resched_trace::measures;
 use resched_trace::model::TaskKind;
 use serde::Serialize;
 
@@ -10,43 +11,44 @@ use crate::jobs::JobMetrics;
 use crate::run::Run;
 use crate::timeline;
 
-/// Map launches by distance from the input.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
-pub struct LocalityCounts {
-    /// On a node that holds it.
-    pub node: u64,
-    /// In a rack of such a node.
-    pub rack: u64,
-    /// Elsewhere.
-    pub off: u64,
+measures! {
+    /// Map launches by distance from the input. Every launch counts, also one that later failed.
+    pub struct LocalityCounts: Copy + Eq + Default + Serialize {
+        /// Launches on a node that holds the input.
+        node: u64, unit "maps";
+        /// Launches in the rack of such a node.
+        rack: u64, unit "maps";
+        /// Launches elsewhere.
+        off: u64, unit "maps";
+    }
 }
 
-/// What `replay --json` prints of a run (the wall time is added there). Times in ms, means over the finished jobs
-/// ([`crate::metrics::finished`]); null where there is no such job or the number is unknown.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Summary {
-    /// The policy's name, `observed` for a trace.
-    pub policy: String,
-    /// The policy's parameters.
-    pub params: BTreeMap<String, String>,
-    /// Jobs that ended well.
-    pub jobs_finished: u64,
-    /// [`timeline::makespan`].
-    pub makespan_ms: Option<i64>,
-    /// Mean completion time.
-    pub mean_completion_ms: Option<f64>,
-    /// Median completion time.
-    pub median_completion_ms: Option<f64>,
-    /// Mean waiting time.
-    pub mean_waiting_ms: Option<f64>,
-    /// Mean starvation time; jobs without late reduces count as 0.
-    pub mean_starvation_ms: Option<f64>,
-    /// Map launches by distance from the input ([`crate::metrics::map_launches`]).
-    pub locality: LocalityCounts,
-    /// Tasks that were done.
-    pub tasks: u64,
-    /// Events that the engine worked off; null for a trace.
-    pub events: Option<u64>,
+measures! {
+    /// What `replay --json` prints of a run; the wall time is added there. Means are over the finished jobs.
+    pub struct Summary: Serialize {
+        /// The name of the policy; `observed` for a trace.
+        policy: String;
+        /// The parameters of the policy.
+        params: BTreeMap<String, String>;
+        /// How many jobs ended well.
+        jobs_finished: u64, unit "jobs";
+        /// From the first submission to the last end of a job.
+        makespan_ms: Option<i64>, unit "ms", null "no job has ended";
+        /// The mean of `completion`.
+        mean_completion_ms: Option<f64>, unit "ms", null "no job finished";
+        /// The median of `completion`.
+        median_completion_ms: Option<f64>, unit "ms", null "no job finished";
+        /// The mean of `waiting`.
+        mean_waiting_ms: Option<f64>, unit "ms", null "no finished job has a waiting time";
+        /// The mean of `starvation`. Jobs without late reduces count as 0.
+        mean_starvation_ms: Option<f64>, unit "ms", null "no job finished", source "Coupling §III-C";
+        /// Map launches of all jobs by distance from the input: `node`, `rack` and `off`.
+        locality: LocalityCounts, unit "maps";
+        /// How many tasks were done.
+        tasks: u64, unit "tasks";
+        /// How many events the engine processed.
+        events: Option<u64>, unit "events", null "it is a trace";
+    }
 }
 
 impl Summary {
@@ -70,21 +72,23 @@ impl Summary {
     }
 }
 
-/// What a report adds to a [`Summary`]; `None` where it is unknown.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
-pub struct Details {
-    /// Mean slowdown ([`crate::metrics::slowdown`]).
-    pub mean_slowdown: Option<f64>,
-    /// Utilisation of the map slots ([`timeline::utilisation`]).
-    pub map_utilisation: Option<f64>,
-    /// Utilisation of the reduce slots.
-    pub reduce_utilisation: Option<f64>,
-    /// [`timeline::mean_jain_index`].
-    pub mean_jain_index: Option<f64>,
-    /// Finished jobs per hour ([`timeline::throughput`]).
-    pub jobs_per_hour: Option<f64>,
-    /// Mean queue length over the makespan ([`timeline::queue_length`]).
-    pub mean_queue_length: Option<f64>,
+measures! {
+    /// What a report adds to a [`Summary`].
+    pub struct Details: Copy + Default + Serialize {
+        /// The mean of `slowdown` over the finished jobs.
+        mean_slowdown: Option<f64>, null "no finished job has a slowdown";
+        /// The share of the map slots that was used, over the makespan.
+        map_utilisation: Option<f64>, null "the slots are unknown";
+        /// The share of the reduce slots that was used, over the makespan.
+        reduce_utilisation: Option<f64>, null "the slots are unknown";
+        /// The mean of Jain's index over time, with `x` the running tasks of each of the `n` jobs in the system:
+        /// `(Σx)² / (n·Σx²)`. It is 1 if all jobs run equally many tasks and `1/n` if one runs all.
+        mean_jain_index: Option<f64>, null "no task runs", source "Jain, Chiu, Hawe 1984";
+        /// The number of finished jobs divided by the makespan.
+        jobs_per_hour: Option<f64>, unit "1/h", null "the makespan is unknown or 0";
+        /// The mean number of jobs that are submitted and have not started a task, over the makespan.
+        mean_queue_length: Option<f64>, unit "jobs", null "the makespan is unknown or 0";
+    }
 }
 
 impl Details {

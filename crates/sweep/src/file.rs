@@ -33,13 +33,18 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use resched_policies::PolicySpec;
+use resched_trace::reference::{Shape, Value};
+use resched_trace::{choices, keys};
 use serde::{Deserialize, Serialize};
 use toml::{Spanned, Value as Toml};
 
 use crate::metrics::Metric;
 use crate::source::SourcePath;
 use crate::tune_section::TuneSection;
-use crate::values::Values;
+use crate::values::{Spread, Values};
+
+/// The most seeds of a sweep.
+const MOST_SEEDS: u64 = 100_000;
 
 /// A sweep, read and checked.
 #[derive(Debug, Clone)]
@@ -80,22 +85,28 @@ pub struct FileCopy {
     pub text: String,
 }
 
-/// How the settings are chosen.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize, Serialize)]
-#[serde(deny_unknown_fields, default)]
-pub(crate) struct Design {
-    pub(crate) kind: DesignKind,
-    pub(crate) samples: Option<u32>,
-    pub(crate) seed: u64,
+keys! {
+    /// How the settings are chosen.
+    pub(crate) struct Design: Default + Copy {
+        /// Which settings are tried. The parameters of each variant and the keys of `[world]` make a design each.
+        kind: DesignKind = DesignKind::Grid;
+        /// How many settings a sampled design has. A grid takes none; the other kinds need it.
+        samples: Option<u32> = None, unit "settings";
+        /// The seed of the samples.
+        seed: u64 = 0;
+    }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum DesignKind {
-    #[default]
-    Grid,
-    Random,
-    LatinHypercube,
+choices! {
+    /// Which settings are tried.
+    pub(crate) enum DesignKind {
+        /// All combinations of values.
+        Grid = "grid",
+        /// Settings drawn independently.
+        Random = "random",
+        /// A Latin hypercube: each range is cut into as many parts as there are samples, and each part is met once.
+        LatinHypercube = "latin-hypercube",
+    }
 }
 
 /// A key and what it takes.
@@ -150,7 +161,7 @@ impl Variant {
 }
 
 /// One thing or several.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(untagged)]
 enum OneOrMore {
     One(PathBuf),
@@ -166,39 +177,80 @@ impl OneOrMore {
     }
 }
 
-#[derive(Debug, Deserialize)]
+impl Value for OneOrMore {
+    fn shape() -> Shape {
+        Shape::plain("path, or list of paths")
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(untagged)]
 enum Seeds {
     Count(u64),
     List(Vec<u64>),
 }
 
-/// A table whose keys are checked one by one, with their places.
-type Keys = BTreeMap<Spanned<String>, Spanned<Toml>>;
+impl Value for Seeds {
+    fn shape() -> Shape {
+        Shape::plain("integer, or list of integers")
+    }
+}
 
-/// The file as it stands.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Raw {
-    name: String,
-    #[serde(default)]
-    about: String,
-    workload: Option<OneOrMore>,
-    trace: Option<OneOrMore>,
-    cluster: Option<OneOrMore>,
-    seeds: Option<Spanned<Seeds>>,
-    baseline: Option<Spanned<String>>,
-    metric: Option<Spanned<String>>,
-    second: Option<Spanned<String>>,
-    #[serde(default)]
-    design: Design,
-    #[serde(default)]
-    world: Keys,
-    variants: BTreeMap<Spanned<String>, Keys>,
-    tune: Option<Spanned<TuneSection>>,
+/// A table whose keys are checked one by one, with their places.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, Serialize)]
+#[serde(transparent)]
+struct Keys(BTreeMap<Spanned<String>, Spanned<Toml>>);
+
+impl Value for Keys {
+    fn shape() -> Shape {
+        Shape::plain("table of values")
+    }
+}
+
+keys! {
+    /// A sweep file: what varies, and over what. Paths in it start from the folder of the file.
+    struct Raw {
+        /// The name of the sweep.
+        name: String;
+        /// What the sweep is about.
+        about: String = String::new();
+        /// The workload files to replay. A sweep needs these or `trace`, and may have both.
+        workload: Option<OneOrMore> = None;
+        /// The traces to replay.
+        trace: Option<OneOrMore> = None;
+        /// The cluster files. If you leave it out, the machines are those of the trace, under the default rules.
+        cluster: Option<OneOrMore> = None;
+        /// How many seeds there are, counted from 1, or the seeds themselves. If you leave it out, the only seed is 1.
+        seeds: Option<Spanned<Seeds>> = None, rule format!("up to {MOST_SEEDS} seeds, each once");
+        /// The variant that the others are compared with. If you leave it out, it is the first by name.
+        baseline: Option<Spanned<String>> = None, rule "a name below `variants`";
+        /// The metric of the figures and of the ranking ([metrics](metrics.md)). If you leave it out, it is `mean_completion`.
+        metric: Option<Spanned<String>> = None, rule "a metric";
+        /// The other axis of the Pareto front. If you leave it out, it is `makespan`.
+        second: Option<Spanned<String>> = None, rule "a metric";
+        /// How the settings are chosen.
+        design: Design = Design::default();
+        /// What varies of the world. All variants are replayed in the same worlds.
+        world: Keys = Keys::default(), rule "keys of a world, see below";
+        /// The policies. The name is that of a policy of the registry, or any other if the key `policy` names the policy. Other
+        /// keys are parameters of the policy, and `speculator.key` those of its speculator ([policies](../policies.md)).
+        variants: BTreeMap<Spanned<String>, Keys>, rule "at least one";
+        /// What `resched tune` looks for.
+        tune: Option<Spanned<TuneSection>> = None;
+    }
 }
 
 impl SweepFile {
+    /// The keys of a sweep file, for its reference page.
+    pub fn shape() -> Shape {
+        Raw::shape()
+    }
+
+    /// The keys of a table that stands for many values of a parameter, likewise.
+    pub fn values_shape() -> Shape {
+        Spread::shape()
+    }
+
     /// What figures and the ranking are about.
     pub fn metric(&self) -> &'static Metric {
         self.metric

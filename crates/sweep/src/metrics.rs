@@ -14,6 +14,10 @@ pub struct Metric {
     pub title: &'static str,
     /// Its unit: `ms`, or empty for a plain number or a share from 0 to 1.
     pub unit: &'static str,
+    /// How it is computed.
+    pub meaning: &'static str,
+    /// When it is unknown.
+    pub null: &'static str,
     /// Whether less is better.
     pub less_is_better: bool,
     /// The metric of a run; `None` where it is unknown.
@@ -42,43 +46,81 @@ impl Measured<'_> {
     }
 }
 
-const fn time(name: &'static str, title: &'static str, of: fn(&Measured<'_>) -> Option<f64>) -> Metric {
-    Metric { name, title, unit: "ms", less_is_better: true, of }
+type Formula = fn(&Measured<'_>) -> Option<f64>;
+
+const fn time(name: &'static str, title: &'static str, meaning: &'static str, of: Formula) -> Metric {
+    Metric { name, title, unit: "ms", meaning, null: "no finished job has one", less_is_better: true, of }
 }
 
-const fn share(name: &'static str, title: &'static str, of: fn(&Measured<'_>) -> Option<f64>) -> Metric {
-    Metric { name, title, unit: "", less_is_better: false, of }
+const fn share(
+    name: &'static str,
+    title: &'static str,
+    meaning: &'static str,
+    null: &'static str,
+    of: Formula,
+) -> Metric {
+    Metric { name, title, unit: "", meaning, null, less_is_better: false, of }
 }
 
 /// All metrics. Times in ms, over the jobs that ended well; *small* are the jobs with at most as many tasks as the median job,
 /// *large* the tenth with the most (by tasks done; all that have as many as the last of these).
 pub const METRICS: &[Metric] = &[
-    time("mean_completion", "Mean completion time", |m| m.summary.mean_completion_ms),
-    time("median_completion", "Median completion time", |m| m.summary.median_completion_ms),
-    time("p95_completion", "Completion time, p95", |m| m.completions(|_| true).quantile(0.95)),
-    time("mean_completion_small", "Completion, small jobs", |m| m.completions(|job| job.tasks_done <= m.small).mean()),
-    time("mean_completion_large", "Completion, large jobs", |m| m.completions(|job| job.tasks_done >= m.large).mean()),
-    time("mean_waiting", "Mean waiting time", |m| m.summary.mean_waiting_ms),
-    time("p95_waiting", "Waiting time, p95", |m| m.values(|job| job.waiting.map(|ms| ms as f64)).quantile(0.95)),
-    time("mean_starvation", "Mean starvation time", |m| m.summary.mean_starvation_ms),
-    time("makespan", "Makespan", |m| m.summary.makespan_ms.map(|ms| ms as f64)),
+    time("mean_completion", "Mean completion time", "The mean of `completion`.", |m| m.summary.mean_completion_ms),
+    time("median_completion", "Median completion time", "The median of `completion`.", |m| {
+        m.summary.median_completion_ms
+    }),
+    time("p95_completion", "Completion time, p95", "The 95th percentile of `completion`.", |m| {
+        m.completions(|_| true).quantile(0.95)
+    }),
+    time(
+        "mean_completion_small",
+        "Completion, small jobs",
+        "The mean of `completion` over the small jobs: those with at most as many tasks as the median job.",
+        |m| m.completions(|job| job.tasks_done <= m.small).mean(),
+    ),
+    time(
+        "mean_completion_large",
+        "Completion, large jobs",
+        "The mean of `completion` over the large jobs: those with at least as many tasks as the last of the tenth with most tasks.",
+        |m| m.completions(|job| job.tasks_done >= m.large).mean(),
+    ),
+    time("mean_waiting", "Mean waiting time", "The mean of `waiting`.", |m| m.summary.mean_waiting_ms),
+    time("p95_waiting", "Waiting time, p95", "The 95th percentile of `waiting`.", |m| {
+        m.values(|job| job.waiting.map(|ms| ms as f64)).quantile(0.95)
+    }),
+    time("mean_starvation", "Mean starvation time", "The mean of `starvation`.", |m| m.summary.mean_starvation_ms),
+    time("makespan", "Makespan", "`makespan_ms`.", |m| m.summary.makespan_ms.map(|ms| ms as f64)),
     Metric {
         name: "mean_slowdown",
         title: "Mean slowdown",
         unit: "",
+        meaning: "The mean of `slowdown`.",
+        null: "no finished job has one",
         less_is_better: true,
         of: |m| mean(&m.run.finished_jobs().filter_map(|job| job.slowdown).collect::<Vec<_>>()),
     },
-    share("node_locality", "Node-local maps, share", |m| {
-        let counts = m.summary.locality;
-        let all = counts.node + counts.rack + counts.off;
-        (all > 0).then(|| counts.node as f64 / all as f64)
+    share(
+        "node_locality",
+        "Node-local maps, share",
+        "The share of map launches on a node that holds the input.",
+        "no map was launched",
+        |m| {
+            let counts = m.summary.locality;
+            let all = counts.node + counts.rack + counts.off;
+            (all > 0).then(|| counts.node as f64 / all as f64)
+        },
+    ),
+    share("map_utilisation", "Map slots used, share", "`map_utilisation` of the details.", "as there", |m| {
+        m.details.map_utilisation
     }),
-    share("map_utilisation", "Map slots used, share", |m| m.details.map_utilisation),
-    share("reduce_utilisation", "Reduce slots used, share", |m| m.details.reduce_utilisation),
-    share("fairness", "Jain's index, mean", |m| m.details.mean_jain_index),
-    share("jobs_per_hour", "Jobs per hour", |m| m.details.jobs_per_hour),
-    share("jobs_finished", "Jobs that ended well", |m| Some(m.summary.jobs_finished as f64)),
+    share("reduce_utilisation", "Reduce slots used, share", "`reduce_utilisation` of the details.", "as there", |m| {
+        m.details.reduce_utilisation
+    }),
+    share("fairness", "Jain's index, mean", "`mean_jain_index`.", "as there", |m| m.details.mean_jain_index),
+    share("jobs_per_hour", "Jobs per hour", "`jobs_per_hour` of the details.", "as there", |m| m.details.jobs_per_hour),
+    share("jobs_finished", "Jobs that ended well", "How many jobs ended well.", "never", |m| {
+        Some(m.summary.jobs_finished as f64)
+    }),
 ];
 
 impl Metric {

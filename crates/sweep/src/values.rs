@@ -1,7 +1,7 @@
 //! The values that a parameter takes in a sweep: one, a list, a range or a distribution.
 
 use rand::{Rng, RngExt};
-use serde::{Deserialize, Serialize};
+use resched_trace::{choices, keys};
 use statrs::distribution::{ContinuousCDF, Normal};
 use toml::Value as Toml;
 
@@ -30,25 +30,32 @@ pub(crate) enum Value {
     Other(Toml),
 }
 
-/// A table that stands for many values.
-#[derive(Debug, Deserialize, Serialize)]
-#[serde(deny_unknown_fields)]
-struct Spread {
-    from: Option<f64>,
-    to: Option<f64>,
-    steps: Option<u32>,
-    #[serde(default)]
-    scale: Scale,
-    mean: Option<f64>,
-    deviation: Option<f64>,
+keys! {
+    /// A table that stands for many values: `from` and `to`, or `mean` and `deviation`.
+    pub(crate) struct Spread {
+        /// The least value.
+        from: Option<f64> = None;
+        /// The greatest value.
+        to: Option<f64> = None, rule "above `from`";
+        /// How many values there are from `from` to `to`, with both ends. A grid needs it.
+        steps: Option<u32> = None, unit "values", rule format!("from 2 to {MOST_STEPS}");
+        /// How the values lie between `from` and `to`.
+        scale: Scale = Scale::Linear;
+        /// The mean of a normal distribution. A grid cannot have one.
+        mean: Option<f64> = None;
+        /// The standard deviation of that distribution.
+        deviation: Option<f64> = None, rule "from 0";
+    }
 }
 
-#[derive(Debug, Default, Clone, Copy, PartialEq, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-enum Scale {
-    #[default]
-    Linear,
-    Log,
+choices! {
+    /// How the values of a range lie.
+    pub(crate) enum Scale {
+        /// At equal distances.
+        Linear = "linear",
+        /// At equal factors, for values above 0.
+        Log = "log",
+    }
 }
 
 impl Value {

@@ -11,8 +11,8 @@ pub struct WorldKey {
     pub meaning: &'static str,
     /// Whether only whole numbers make sense.
     pub integer: bool,
-    /// Where it stands for a workload file, and for a trace; `None` where it cannot be varied.
-    paths: [Option<&'static str>; 2],
+    /// The path for a workload file, and the one for a trace; `None` where it cannot vary.
+    pub paths: [Option<&'static str>; 2],
 }
 
 const fn key(
@@ -28,32 +28,50 @@ const fn key(
 /// The short names; any other key of the cluster file or of a workload file is named by its path, `cluster.heartbeat.jitter`
 /// or `workload.cluster.racks`.
 pub const WORLD_KEYS: &[WorldKey] = &[
-    key("nodes", "machines", true, Some("workload.cluster.nodes"), Some("cluster.nodes.count")),
-    key("map_slots", "map slots a machine", true, Some("workload.cluster.map_slots"), Some("cluster.nodes.map_slots")),
+    key("nodes", "How many machines there are.", true, Some("workload.cluster.nodes"), Some("cluster.nodes.count")),
+    key(
+        "map_slots",
+        "How many maps a machine runs at once.",
+        true,
+        Some("workload.cluster.map_slots"),
+        Some("cluster.nodes.map_slots"),
+    ),
     key(
         "reduce_slots",
-        "reduce slots a machine",
+        "How many reduces a machine runs at once.",
         true,
         Some("workload.cluster.reduce_slots"),
         Some("cluster.nodes.reduce_slots"),
     ),
-    key("replication", "replicas of each block of input", true, Some("workload.cluster.replication"), None),
+    key("replication", "How many replicas each block of input has.", true, Some("workload.cluster.replication"), None),
     key(
         "heartbeat",
-        "between two heartbeats of a machine, ms",
+        "The time between two heartbeats of a machine, ms.",
         true,
         Some("cluster.heartbeat.interval"),
         Some("cluster.heartbeat.interval"),
     ),
     key(
         "slowstart",
-        "share of maps done before reduces start",
+        "The share of a job's maps that must be finished before its reduces may start.",
         false,
         Some("cluster.jobs.slowstart"),
         Some("cluster.jobs.slowstart"),
     ),
-    key("remote_penalty", "how much longer a map takes away from its data", false, Some(PENALTY), Some(PENALTY)),
-    key("speedup", "how much closer together the jobs arrive", false, Some(SPEEDUP), Some(SPEEDUP)),
+    key(
+        "remote_penalty",
+        "How many times as long a map takes on a machine without its input.",
+        false,
+        Some(PENALTY),
+        Some(PENALTY),
+    ),
+    key(
+        "speedup",
+        "How many times as fast the jobs arrive. Production traces take only 1.",
+        false,
+        Some(SPEEDUP),
+        Some(SPEEDUP),
+    ),
 ];
 
 /// Set as factors of locality: 1 on a node with the data, this in its rack and elsewhere.

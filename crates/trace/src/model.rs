@@ -23,8 +23,7 @@ enumeration! {
         /// It had to make room for another.
         Evicted = "EVICTED",
         /// The source does not say.
-        #[default]
-        Unknown = "UNKNOWN",
+        Unknown = "UNKNOWN" default,
     }
 }
 
@@ -40,8 +39,7 @@ enumeration! {
         /// A job's clean-up task (Hadoop 0.20 and 1.x).
         Cleanup = "cleanup",
         /// Anything else; `stage` says more where the source does.
-        #[default]
-        Other = "other",
+        Other = "other" default,
     }
 }
 
@@ -53,8 +51,7 @@ enumeration! {
         /// Before normal.
         High = "HIGH",
         /// The default.
-        #[default]
-        Normal = "NORMAL",
+        Normal = "NORMAL" default,
         /// After normal.
         Low = "LOW",
         /// Served last.
@@ -70,8 +67,7 @@ enumeration! {
         /// In a rack of such a node.
         Rack = "rack",
         /// Elsewhere.
-        #[default]
-        Off = "off",
+        Off = "off" default,
     }
 }
 
@@ -79,8 +75,7 @@ enumeration! {
     /// What happened to a machine.
     NodeChange {
         /// It joined.
-        #[default]
-        Add = "add",
+        Add = "add" default,
         /// It left.
         Remove = "remove",
         /// Its capacity changed.
@@ -92,8 +87,7 @@ enumeration! {
     /// What a counter counts for.
     CounterScope {
         /// A whole job.
-        #[default]
-        Job = "job",
+        Job = "job" default,
         /// The maps of a job.
         Map = "map",
         /// The reduces of a job.
@@ -127,11 +121,11 @@ table! {
         /// What ran it: `mapreduce`, `spark`, …
         framework: Option<String>,
         /// When it was submitted, ms.
-        submit: Option<i64>,
+        submit: Option<i64> ["ms"],
         /// When the master launched it (in a run: when its first task started), ms.
-        launch: Option<i64>,
+        launch: Option<i64> ["ms"],
         /// When it ended, ms.
-        finish: Option<i64>,
+        finish: Option<i64> ["ms"],
         /// How it ended.
         outcome: Outcome,
         /// Maps that it announced (the tasks table has those that were seen).
@@ -139,19 +133,19 @@ table! {
         /// Reduces that it announced.
         declared_reduces: Option<i64>,
         /// Bytes its maps read from the file system.
-        input_bytes: Option<i64>,
+        input_bytes: Option<i64> ["bytes"],
         /// Bytes its reduces fetched from its maps.
-        shuffle_bytes: Option<i64>,
+        shuffle_bytes: Option<i64> ["bytes"],
         /// Bytes it wrote to the file system.
-        output_bytes: Option<i64>,
+        output_bytes: Option<i64> ["bytes"],
         /// Containers, processors or instances that it asked for.
         requested_containers: Option<i64>,
         /// Processor time it asked for per container, in thousandths of a core.
-        requested_cpu: Option<i64>,
+        requested_cpu: Option<i64> ["1/1000 core"],
         /// Memory it asked for per container, bytes.
-        requested_memory: Option<i64>,
+        requested_memory: Option<i64> ["bytes"],
         /// How long its user said it would run at most, ms.
-        requested_time: Option<i64>,
+        requested_time: Option<i64> ["ms"],
         /// Ids of the jobs that must end before it starts.
         depends_on: Vec<String>,
     }
@@ -171,23 +165,23 @@ table! {
         /// The stages that must end before it starts.
         depends_on: Vec<String>,
         /// When it started, by the master's clock, ms.
-        start: Option<i64>,
+        start: Option<i64> ["ms"],
         /// When it ended, by the master's clock, ms.
-        finish: Option<i64>,
+        finish: Option<i64> ["ms"],
         /// How it ended.
         outcome: Outcome,
         /// Bytes of its input.
-        input_bytes: Option<i64>,
+        input_bytes: Option<i64> ["bytes"],
         /// Records of its input.
         input_records: Option<i64>,
         /// Bytes of its output.
-        output_bytes: Option<i64>,
+        output_bytes: Option<i64> ["bytes"],
         /// Records of its output.
         output_records: Option<i64>,
         /// Processor it asked for, in thousandths of a core.
-        cpu_request: Option<i64>,
+        cpu_request: Option<i64> ["1/1000 core"],
         /// Memory it asked for, bytes.
-        memory_request: Option<i64>,
+        memory_request: Option<i64> ["bytes"],
         /// How many instances of it run, each with these requests; null: one.
         instances: Option<i64>,
         /// Whether its instances start together or not at all (the processors of a parallel job).
@@ -207,15 +201,15 @@ table! {
         /// Its number among the tries at this task, from 0.
         attempt: i64,
         /// When it was asked for: from then on it waited to be placed, ms.
-        queued: Option<i64>,
+        queued: Option<i64> ["ms"],
         /// When it started, by its node's clock, ms.
-        start: Option<i64>,
+        start: Option<i64> ["ms"],
         /// When a reduce had all its input, ms.
-        shuffle_finish: Option<i64>,
+        shuffle_finish: Option<i64> ["ms"],
         /// When a reduce had sorted its input, ms.
-        sort_finish: Option<i64>,
+        sort_finish: Option<i64> ["ms"],
         /// When it ended, by its node's clock, ms.
-        finish: Option<i64>,
+        finish: Option<i64> ["ms"],
         /// How it ended.
         outcome: Outcome,
         /// Where it ran.
@@ -229,25 +223,25 @@ table! {
         /// What it said when it failed.
         error: Option<String>,
         /// Bytes read from HDFS.
-        hdfs_bytes_read: Option<i64>,
+        hdfs_bytes_read: Option<i64> ["bytes"],
         /// Bytes written to HDFS.
-        hdfs_bytes_written: Option<i64>,
+        hdfs_bytes_written: Option<i64> ["bytes"],
         /// Bytes read from local disks.
-        file_bytes_read: Option<i64>,
+        file_bytes_read: Option<i64> ["bytes"],
         /// Bytes written to local disks.
-        file_bytes_written: Option<i64>,
+        file_bytes_written: Option<i64> ["bytes"],
         /// Bytes a map took in, after decompression.
-        map_input_bytes: Option<i64>,
+        map_input_bytes: Option<i64> ["bytes"],
         /// Bytes a map handed to the shuffle.
-        map_output_bytes: Option<i64>,
+        map_output_bytes: Option<i64> ["bytes"],
         /// Bytes a reduce fetched.
-        reduce_shuffle_bytes: Option<i64>,
+        reduce_shuffle_bytes: Option<i64> ["bytes"],
         /// Records written to disk in sorting.
         spilled_records: Option<i64>,
         /// Processor time, ms.
-        cpu_ms: Option<i64>,
+        cpu_ms: Option<i64> ["ms"],
         /// Resident memory, bytes.
-        physical_memory: Option<i64>,
+        physical_memory: Option<i64> ["bytes"],
     }
 }
 
@@ -263,7 +257,7 @@ table! {
         /// The rack of that host.
         rack: Option<String>,
         /// Bytes of the input held there.
-        bytes: Option<i64>,
+        bytes: Option<i64> ["bytes"],
     }
 }
 
@@ -275,7 +269,7 @@ table! {
         /// Its rack.
         rack: Option<String>,
         /// When it happened, ms; null: it was there from the start.
-        time: Option<i64>,
+        time: Option<i64> ["ms"],
         /// What happened.
         event: NodeChange,
         /// Maps it runs at once.
@@ -283,14 +277,14 @@ table! {
         /// Reduces it runs at once.
         reduce_slots: Option<i64>,
         /// Processor it offers, in thousandths of a core.
-        cpu: Option<i64>,
+        cpu: Option<i64> ["1/1000 core"],
         /// Memory it offers, bytes.
-        memory: Option<i64>,
+        memory: Option<i64> ["bytes"],
     }
 }
 
 table! {
-    /// A counter that is no column elsewhere; written on request only.
+    /// A counter that no other table has as a column. The table is written on request only.
     CounterRow in "counters" {
         /// What it counts for.
         scope: CounterScope,
@@ -306,10 +300,10 @@ table! {
 }
 
 table! {
-    /// Something that a policy decided in a replay, where it tells of it; written on request only.
+    /// Something that a policy decided in a replay. Only some policies report decisions, and the table is written on request only.
     DecisionRow in "decisions" {
         /// When, ms of the simulated clock.
-        time: i64,
+        time: i64 ["ms"],
         /// What it decided, such as `delta`.
         name: String,
         /// The job that it is about; null: it is about all.
@@ -323,7 +317,7 @@ table! {
     /// What the tasks of a machine used of it in a replay under the cost model `contention`, on average since the row before.
     ResourceRow in "resources" {
         /// The end of the time that this is about, ms of the simulated clock.
-        time: i64,
+        time: i64 ["ms"],
         /// The machine.
         host: String,
         /// Share of its cores that worked, from 0 to 1; 0 where they are unlimited.
@@ -331,11 +325,11 @@ table! {
         /// Share of its cores that stood idle while a task waited for the disk.
         io_wait: f64,
         /// Read from and written to its disks, bytes per second.
-        disk: f64,
+        disk: f64 ["bytes/s"],
         /// Taken in from other machines, bytes per second.
-        net_in: f64,
+        net_in: f64 ["bytes/s"],
         /// Given out to other machines, bytes per second.
-        net_out: f64,
+        net_out: f64 ["bytes/s"],
     }
 }
 

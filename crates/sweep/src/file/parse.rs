@@ -8,16 +8,13 @@ use toml::{Spanned, Value as Toml};
 
 use super::places::{Places, explained};
 use super::variant::variant;
-use super::{Axis, Design, DesignKind, FileCopy, OneOrMore, Raw, Seeds, SweepFile, Variant};
+use super::{Axis, Design, DesignKind, FileCopy, MOST_SEEDS, OneOrMore, Raw, Seeds, SweepFile, Variant};
 use crate::Error;
 use crate::metrics::Metric;
 use crate::source::SourcePath;
 use crate::tune_section::TuneSection;
 use crate::values::Values;
 use crate::world_keys::{WORLD_KEYS, world_path};
-
-/// The most seeds of a sweep.
-const MOST_SEEDS: u64 = 100_000;
 
 impl SweepFile {
     /// Reads a sweep file; paths in it count from its folder.
@@ -46,8 +43,12 @@ impl SweepFile {
         let clusters = clusters(raw.cluster, folder);
         let seeds = seeds(raw.seeds, &places)?;
         check_design(raw.design).map_err(|problem| places.error(None, problem))?;
-        let world =
-            raw.world.iter().map(|(key, value)| world_axis(key, value, &sources, &places)).collect::<Result<_, _>>()?;
+        let world = raw
+            .world
+            .0
+            .iter()
+            .map(|(key, value)| world_axis(key, value, &sources, &places))
+            .collect::<Result<_, _>>()?;
         let variants = raw
             .variants
             .iter()

@@ -17,7 +17,7 @@ const POLICY: &str = "policy";
 /// [`Error::Request`] if there is no such policy or parameter, or a parameter cannot take a value.
 pub(super) fn variant(name: &Spanned<String>, keys: &Keys, places: &Places<'_>) -> Result<Variant, Error> {
     let policy = policy(name, keys, places)?;
-    let axes = keys.iter().filter(|(key, _)| key.as_ref() != POLICY).map(|(key, value)| {
+    let axes = keys.0.iter().filter(|(key, _)| key.as_ref() != POLICY).map(|(key, value)| {
         let parameter = parameter(&policy, key.as_ref()).map_err(|problem| places.error(Some(key.span()), &problem))?;
         let error = |problem: String| places.error(Some(value.span()), &format!("{}: {problem}", key.as_ref()));
         let values = Values::parse(value.as_ref()).map_err(error)?;
@@ -26,14 +26,14 @@ pub(super) fn variant(name: &Spanned<String>, keys: &Keys, places: &Places<'_>) 
     let axes = axes.collect::<Result<Vec<Axis>, Error>>()?;
     let variant = Variant { name: name.as_ref().clone(), policy, axes };
     for axis in &variant.axes {
-        let (_, place) = keys.iter().find(|(key, _)| *key.as_ref() == axis.key).unzip();
+        let (_, place) = keys.0.iter().find(|(key, _)| *key.as_ref() == axis.key).unzip();
         try_values(&variant, axis).map_err(|problem| places.error(place.map(Spanned::span), &problem))?;
     }
     Ok(variant)
 }
 
 fn policy(name: &Spanned<String>, keys: &Keys, places: &Places<'_>) -> Result<PolicySpec, Error> {
-    let (text, span) = match keys.iter().find(|(key, _)| key.as_ref() == POLICY) {
+    let (text, span) = match keys.0.iter().find(|(key, _)| key.as_ref() == POLICY) {
         None => (name.as_ref(), name.span()),
         Some((_, value)) => match value.as_ref() {
             Toml::String(text) => (text, value.span()),

@@ -59,6 +59,16 @@ impl Page {
         self
     }
 
+    /// The keys of one table, without a heading.
+    #[must_use]
+    pub fn table(mut self, table: Shape) -> Self {
+        if let Some(table) = table.table {
+            self.0.push('\n');
+            self.table_of_keys(&table);
+        }
+        self
+    }
+
     /// The keys of one table, without those of the tables below it.
     fn table_of_keys(&mut self, table: &Table) {
         self.head(&["key", "type", "unit", "default", "range", "meaning"]);

@@ -94,6 +94,8 @@ impl<T: Value, const N: usize> Value for [T; N] {
 impl<K, T: Value> Value for BTreeMap<K, T> {
     fn shape() -> Shape {
         let shape = T::shape();
-        Shape { kind: format!("table of {}s by name", shape.kind), header: Header::Named, ..shape }
+        let inner = shape.kind.as_str();
+        let kind = if inner.starts_with("table") { "tables by name".to_owned() } else { format!("{inner}s by name") };
+        Shape { kind, header: Header::Named, ..shape }
     }
 }

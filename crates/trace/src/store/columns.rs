@@ -13,10 +13,14 @@ use arrow::array::{
 use arrow::datatypes::{DataType, Field, SchemaRef};
 use arrow::record_batch::RecordBatch;
 
+use crate::reference::{Column, Word, joined};
+
 /// A value of one column.
 pub trait Cell: Sized {
     /// Whether null is allowed.
     const NULLABLE: bool = false;
+    /// The words that it may be, for an enumeration.
+    const WORDS: &'static [Word] = &[];
     /// Collects values into an Arrow array.
     type Builder: Default;
     /// The Arrow array of the column.
@@ -35,12 +39,16 @@ pub trait Cell: Sized {
 pub trait Row: Sized {
     /// The table's name, and its file's without `.parquet`.
     const TABLE: &'static str;
+    /// What the table holds, a line of documentation each.
+    const ABOUT: &'static [&'static str];
     /// The columns under construction.
     type Builders: Default;
     /// The columns of a batch, downcast once.
     type Columns;
     /// The Arrow schema; each field carries its description under the key `description`.
     fn schema() -> SchemaRef;
+    /// The columns as the reference page shows them.
+    fn reference() -> Vec<Column>;
     /// Adds this row to the columns.
     fn append(&self, builders: &mut Self::Builders);
     /// Ends the columns and empties the builders.
@@ -56,6 +64,18 @@ pub(crate) fn field<C: Cell>(name: &str, description: &[&str]) -> Field {
     let text: Vec<&str> = description.iter().map(|line| line.trim()).collect();
     let metadata = HashMap::from([("description".to_owned(), text.join(" "))]);
     Field::new(name, C::data_type(), C::NULLABLE).with_metadata(metadata)
+}
+
+/// A column as the reference page shows it.
+pub(crate) fn described<C: Cell>(name: &'static str, unit: &'static str, description: &[&str]) -> Column {
+    let kind = match C::data_type() {
+        DataType::Int64 => "integer",
+        DataType::Float64 => "number",
+        DataType::Boolean => "boolean",
+        DataType::List(_) => "list of texts",
+        _ => "text",
+    };
+    Column { name, kind, unit, nullable: C::NULLABLE, meaning: joined(description), words: C::WORDS }
 }
 
 /// The column `name` of `batch` as the array that `C` reads.
@@ -207,12 +227,21 @@ impl Default for StringListBuilder {
     }
 }
 
-/// Declares an enumeration whose values are stored by name.
+/// Declares an enumeration whose values are stored by name: `/// meaning`, then `Variant = "NAME",`. `default` stands behind the
+/// name of the default.
 macro_rules! enumeration {
-    ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal,)+ }) => {
+    ($(#[$doc:meta])* $name:ident { $($(#[doc = $vdoc:expr])+ $variant:ident = $text:literal $($default:ident)?,)+ }) => {
         $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-        pub enum $name { $($(#[$vdoc])* $variant,)+ }
+        #[derive(
+            Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, serde::Serialize, serde::Deserialize,
+        )]
+        pub enum $name { $($(#[doc = $vdoc])+ $(#[$default])? #[serde(rename = $text)] $variant,)+ }
+
+        impl $crate::reference::Value for $name {
+            fn shape() -> $crate::reference::Shape {
+                $crate::reference::Shape::choice(<Self as $crate::store::columns::Cell>::WORDS)
+            }
+        }
 
         impl $name {
             /// All values, in order.
@@ -242,6 +271,8 @@ macro_rules! enumeration {
         }
 
         impl $crate::store::columns::Cell for $name {
+            const WORDS: &'static [$crate::reference::Word] =
+                &[$($crate::reference::Word { word: $text, meaning: &[$($vdoc),+] },)+];
             type Builder = arrow::array::StringBuilder;
             type Array = arrow::array::StringArray;
             fn data_type() -> arrow::datatypes::DataType {
@@ -260,6 +291,7 @@ macro_rules! enumeration {
 
         impl $crate::store::columns::Cell for Option<$name> {
             const NULLABLE: bool = true;
+            const WORDS: &'static [$crate::reference::Word] = <$name as $crate::store::columns::Cell>::WORDS;
             type Builder = arrow::array::StringBuilder;
             type Array = arrow::array::StringArray;
             fn data_type() -> arrow::datatypes::DataType {
@@ -281,15 +313,18 @@ macro_rules! enumeration {
 }
 pub(crate) use enumeration;
 
-/// Declares a table: its row type, schema, writer and reader.
+/// Declares a table: its row type, schema, writer, reader and reference. A column is `/// meaning`, then `name: Type ["unit"],`.
+/// Files hold the meanings in their schema, so that another meaning makes another file.
 macro_rules! table {
-    ($(#[$doc:meta])* $name:ident in $table:literal { $($(#[doc = $fdoc:expr])+ $field:ident : $type:ty,)+ }) => {
-        $(#[$doc])*
+    ($(#[doc = $about:expr])+ $name:ident in $table:literal {
+        $($(#[doc = $fdoc:expr])+ $field:ident : $type:ty $([$unit:literal])?,)+
+    }) => {
+        $(#[doc = $about])+
         #[derive(Debug, Clone, PartialEq, Default)]
         pub struct $name { $($(#[doc = $fdoc])+ pub $field: $type,)+ }
 
         const _: () = {
-            use $crate::store::columns::{Cell, Row, column, field};
+            use $crate::store::columns::{Cell, Row, column, described, field};
 
             /// The columns under construction.
             #[derive(Default)]
@@ -299,12 +334,16 @@ macro_rules! table {
 
             impl Row for $name {
                 const TABLE: &'static str = $table;
+                const ABOUT: &'static [&'static str] = &[$($about),+];
                 type Builders = Builders;
                 type Columns = Columns;
                 fn schema() -> arrow::datatypes::SchemaRef {
                     std::sync::Arc::new(arrow::datatypes::Schema::new(vec![
                         $(field::<$type>(stringify!($field), &[$($fdoc,)+]),)+
                     ]))
+                }
+                fn reference() -> Vec<$crate::reference::Column> {
+                    vec![$(described::<$type>(stringify!($field), concat!("", $($unit)?), &[$($fdoc),+]),)+]
                 }
                 fn append(&self, builders: &mut Builders) {
                     $(Cell::append(&self.$field, &mut builders.$field);)+

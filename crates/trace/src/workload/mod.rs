@@ -47,12 +47,12 @@ use std::fs;
 use std::num::NonZeroU32;
 use std::path::Path;
 
-use serde::de::{Deserializer, Error as _, Unexpected};
-use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
 use crate::Error;
+use crate::keys;
 use crate::model::Priority;
+use crate::reference::above;
 use crate::synthesise::{Impossible, MAX_NODES, MAX_TASKS, Placement};
 pub use generate::generate;
 use problem::Problem;
@@ -85,192 +85,162 @@ pub const MAX_JOBS: u64 = 1_000_000;
 /// The most slots of a workload's cluster.
 pub const MAX_SLOTS: u64 = 10_000_000;
 
-/// A workload file.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Workload {
-    /// A short name, such as `coupling-table4`.
-    pub name: String,
-    /// What it is and where it comes from.
-    #[serde(default)]
-    pub about: String,
-    /// The cluster that it is meant for and that holds its input.
-    pub cluster: Spanned<Cluster>,
-    /// Kinds of jobs, by name.
-    #[serde(default)]
-    pub classes: BTreeMap<String, Class>,
-    /// Jobs with their times of submission.
-    #[serde(default)]
-    pub jobs: Vec<Jobs>,
-    /// Jobs that arrive by chance.
-    pub arrivals: Option<Spanned<Arrivals>>,
-    /// How a sample history of it is logged (see [`sample_run`]); replays do not use it.
-    pub history: Option<History>,
+keys! {
+    /// A workload file: the jobs of an experiment and the cluster they are meant for.
+    pub struct Workload, checked as read {
+        /// A short name, such as `coupling-table4`.
+        name: String;
+        /// What the workload is and where it comes from.
+        about: String = String::new();
+        /// The cluster that the workload is meant for, which holds its input.
+        cluster: Spanned<Cluster>;
+        /// Kinds of jobs, by name.
+        classes: BTreeMap<String, Class> = BTreeMap::new();
+        /// Jobs with their times of submission. A workload needs these or `arrivals`.
+        jobs: Vec<Jobs> = Vec::new();
+        /// Jobs that arrive by chance.
+        arrivals: Option<Spanned<Arrivals>> = None;
+        /// How a sample history of the workload is logged. Replays do not use it.
+        history: Option<History> = None;
+    }
 }
 
-/// The cluster of a workload.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Cluster {
-    /// Machines, named by [`crate::synthesise::host_name`].
-    pub nodes: u32,
-    /// Racks that they fill, as [`crate::synthesise::rack_of`] says. Default 1.
-    #[serde(default = "one")]
-    pub racks: u32,
-    /// Maps that a machine runs at once. Default 2, as in Hadoop (policies.md A.1).
-    #[serde(default = "two")]
-    pub map_slots: u32,
-    /// Reduces that a machine runs at once. Default 2.
-    #[serde(default = "two")]
-    pub reduce_slots: u32,
-    /// Numbers, from 0, of the machines that hold the input. Default: all.
-    pub data_nodes: Option<Vec<u32>>,
-    /// Replicas of each block of input. Default 3.
-    #[serde(default = "three")]
-    pub replication: u32,
-    /// Bytes of input of each map. Default 64 MiB, the block size that explains the papers' map counts (policies.md
-    /// C.0).
-    #[serde(default = "split_bytes")]
-    pub split_bytes: u64,
+keys! {
+    /// The cluster of a workload. It has at most 10000000 slots.
+    pub struct Cluster: Eq, checked as read {
+        /// How many machines there are. They are called `node-00000`, `node-00001` and so on.
+        nodes: u32, unit "nodes", rule format!("from 1 to {MAX_NODES}");
+        /// How many racks the machines fill, in order and as evenly as possible.
+        racks: u32 = 1, unit "racks", rule "from 1 to `nodes`";
+        /// How many maps a machine runs at once.
+        map_slots: u32 = 2, unit "slots";
+        /// How many reduces a machine runs at once.
+        reduce_slots: u32 = 2, unit "slots";
+        /// The numbers of the machines that hold the input, from 0. If you leave it out, all machines hold input.
+        data_nodes: Option<Vec<u32>> = None, rule "from 0 to `nodes` - 1";
+        /// How many replicas each block of input has, at most one on each machine that holds input. They are placed as HDFS does.
+        replication: u32 = 3, unit "replicas";
+        /// The input of each map. The default is the block size that explains the papers' numbers of maps.
+        split_bytes: u64 = 64 << 20, unit "bytes";
+    }
 }
 
-/// A kind of jobs: how long their tasks take and how much they pass on.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Class {
-    /// Mean time of a map on a machine with its input, s.
-    #[serde(deserialize_with = "not_negative")]
-    pub map_mean_s: f64,
-    /// Coefficient of variation of the times of maps (log-normal). Default 0.
-    #[serde(default, deserialize_with = "not_negative")]
-    pub map_variation: f64,
-    /// Whether maps read blocks of a file. Default true; a job that does not (RandomWriter) has no places to prefer.
-    #[serde(default = "yes")]
-    pub reads_input: bool,
-    /// Bytes that a map hands to the reduces for each byte of its split. Default 0.
-    #[serde(default, deserialize_with = "not_negative")]
-    pub map_selectivity: f64,
-    /// Bytes that a reduce fetches in a second when all maps are over. Default 20 MB/s.
-    #[serde(default = "shuffle_rate", deserialize_with = "positive")]
-    pub shuffle_rate: f64,
-    /// Mean time of a reduce after its last fetch, s. Default 0.
-    #[serde(default, deserialize_with = "not_negative")]
-    pub reduce_mean_s: f64,
-    /// Coefficient of variation of the times of reduces (log-normal). Default 0.
-    #[serde(default, deserialize_with = "not_negative")]
-    pub reduce_variation: f64,
-    /// Bytes of output for each byte that the reduces fetch, or for each byte of the splits if there are none. Default
-    /// 0.
-    #[serde(default, deserialize_with = "not_negative")]
-    pub output_selectivity: f64,
+keys! {
+    /// A kind of jobs: how long their tasks take and how much data they pass on.
+    pub struct Class, checked as read {
+        /// The mean time of a map on a machine with its input.
+        map_mean_s: f64, unit "s", range 0.0..;
+        /// The coefficient of variation of the times of maps, which are log-normal.
+        map_variation: f64 = 0.0, range 0.0..;
+        /// Whether maps read blocks of a file. Jobs that do not, such as RandomWriter, prefer no machine.
+        reads_input: bool = true;
+        /// How many bytes a map passes to the reduces for each byte of its split.
+        map_selectivity: f64 = 0.0, unit "bytes/byte", range 0.0..;
+        /// How fast a reduce fetches its input when all maps are done.
+        shuffle_rate: f64 = 20e6, unit "bytes/s", range above(0.0);
+        /// The mean time of a reduce after its last fetch.
+        reduce_mean_s: f64 = 0.0, unit "s", range 0.0..;
+        /// The coefficient of variation of the times of reduces, which are log-normal.
+        reduce_variation: f64 = 0.0, range 0.0..;
+        /// How many bytes a job writes for each byte that its reduces fetch. In a job without reduces: for each byte of its
+        /// splits.
+        output_selectivity: f64 = 0.0, unit "bytes/byte", range 0.0..;
+    }
 }
 
-/// A job, or several of the same kind at equal distances.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Jobs {
-    /// Its class.
-    pub class: Spanned<String>,
-    /// When it is submitted, s from the start.
-    #[serde(deserialize_with = "not_negative")]
-    pub submit_s: f64,
-    /// Maps.
-    pub maps: NonZeroU32,
-    /// Reduces. Default 0.
-    #[serde(default)]
-    pub reduces: u32,
-    /// Its name. Default: that of the class.
-    pub name: Option<String>,
-    /// Who submits it.
-    pub user: Option<String>,
-    /// The queue or pool. Default `default`.
-    pub queue: Option<String>,
-    /// Its priority. Default `NORMAL`.
-    #[serde(default, with = "priority")]
-    pub priority: Priority,
-    /// How many such jobs there are. Default 1.
-    #[serde(default = "once")]
-    pub repeat: NonZeroU32,
-    /// The time from one to the next, s. Default 0.
-    #[serde(default, deserialize_with = "not_negative")]
-    pub every_s: f64,
+keys! {
+    /// A job, or several of the same kind at equal distances.
+    pub struct Jobs, checked as read {
+        /// The class of the job.
+        class: Spanned<String>, rule "a name below `classes`";
+        /// When the job is submitted, from the start of the workload.
+        submit_s: f64, unit "s", range 0.0..;
+        /// How many maps it has. Maps and reduces together are at most 1000000.
+        maps: NonZeroU32, unit "maps";
+        /// How many reduces it has.
+        reduces: u32 = 0, unit "reduces";
+        /// Its name. If you leave it out, it is that of the class.
+        name: Option<String> = None;
+        /// Who submits it. If you leave it out, the job has no user.
+        user: Option<String> = None;
+        /// The queue or pool. If you leave it out, it is `default`.
+        queue: Option<String> = None;
+        /// Its priority.
+        priority: Priority = Priority::Normal;
+        /// How many such jobs there are.
+        repeat: NonZeroU32 = NonZeroU32::MIN, unit "jobs";
+        /// The time from one of them to the next.
+        every_s: f64 = 0.0, unit "s", range 0.0..;
+    }
 }
 
-/// Batches of jobs that arrive by chance: exponential gaps between the heads of batches and between the jobs of a
-/// batch.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Arrivals {
-    /// When the first batch starts, s. Default 0.
-    #[serde(default, deserialize_with = "not_negative")]
-    pub start_s: f64,
-    /// Batches.
-    pub batches: NonZeroU32,
-    /// Jobs of a batch.
-    pub jobs_per_batch: NonZeroU32,
-    /// Mean gap between the heads of two batches, s. Default 0.
-    #[serde(default, deserialize_with = "not_negative")]
-    pub batch_gap_mean_s: f64,
-    /// Mean gap between two jobs of a batch, s.
-    #[serde(deserialize_with = "not_negative")]
-    pub gap_mean_s: f64,
-    /// What the jobs are, in a random order; the counts add up to all jobs of all batches.
-    pub mix: Vec<Mix>,
+keys! {
+    /// Batches of jobs that arrive by chance. The gaps between the first jobs of batches and the gaps between the jobs of a batch
+    /// are exponential.
+    pub struct Arrivals, checked as read {
+        /// When the first batch starts.
+        start_s: f64 = 0.0, unit "s", range 0.0..;
+        /// How many batches there are.
+        batches: NonZeroU32, unit "batches";
+        /// How many jobs a batch has.
+        jobs_per_batch: NonZeroU32, unit "jobs";
+        /// The mean gap between the first jobs of two batches.
+        batch_gap_mean_s: f64 = 0.0, unit "s", range 0.0..;
+        /// The mean gap between two jobs of a batch.
+        gap_mean_s: f64, unit "s", range 0.0..;
+        /// What the jobs are, in a random order. The numbers of jobs add up to `batches` times `jobs_per_batch`.
+        mix: Vec<Mix>;
+    }
 }
 
-/// A share of the jobs that arrive by chance.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Mix {
-    /// Their class.
-    pub class: Spanned<String>,
-    /// How many they are.
-    pub jobs: u32,
-    /// Sizes that are drawn with replacement, each as likely.
-    pub sizes: Vec<Size>,
-    /// Who submits them.
-    pub user: Option<String>,
-    /// The queue or pool. Default `default`.
-    pub queue: Option<String>,
+keys! {
+    /// A part of the jobs that arrive by chance.
+    pub struct Mix, checked as read {
+        /// The class of these jobs.
+        class: Spanned<String>, rule "a name below `classes`";
+        /// How many there are.
+        jobs: u32, unit "jobs";
+        /// Their sizes. Each job draws one of them, each as likely, and sizes may come up again.
+        sizes: Vec<Size>, rule "at least one";
+        /// Who submits them. If you leave it out, the jobs have no user.
+        user: Option<String> = None;
+        /// The queue or pool. If you leave it out, it is `default`.
+        queue: Option<String> = None;
+    }
 }
 
-/// The size of a job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Size {
-    /// Maps.
-    pub maps: NonZeroU32,
-    /// Reduces. Default 0.
-    #[serde(default)]
-    pub reduces: u32,
+keys! {
+    /// The size of a job.
+    pub struct Size: Copy + Eq, checked as read {
+        /// How many maps it has. Maps and reduces together are at most 1000000.
+        maps: NonZeroU32, unit "maps";
+        /// How many reduces it has.
+        reduces: u32 = 0, unit "reduces";
+    }
 }
 
-/// How a sample history is logged.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct History {
-    /// The seed of all draws.
-    pub seed: u64,
-    /// The host of the JobTracker.
-    pub jobtracker: String,
-    /// When the workload starts, ms since the epoch.
-    pub start_ms: i64,
-    /// What stands in job ids for the JobTracker's start: digits, as `yyyyMMddHHmm`.
-    pub cluster_id: String,
-    /// The time between two heartbeats of a machine, ms.
-    pub heartbeat_ms: NonZeroU32,
-    /// How much longer a map takes in the rack of its input than on its machine. At least 1.
-    #[serde(deserialize_with = "positive")]
-    pub rack_factor: f64,
-    /// How much longer a map takes in another rack. At least 1.
-    #[serde(deserialize_with = "positive")]
-    pub off_factor: f64,
-    /// The share of attempts that fail.
-    #[serde(deserialize_with = "share")]
-    pub failed_share: f64,
-    /// The share of attempts that are killed.
-    #[serde(deserialize_with = "share")]
-    pub killed_share: f64,
+keys! {
+    /// How a sample history is logged (`sample_run` of `crates/trace`).
+    pub struct History, checked as read {
+        /// The seed of all draws.
+        seed: u64;
+        /// The host of the JobTracker.
+        jobtracker: String;
+        /// When the workload starts, since 1970.
+        start_ms: i64, unit "ms";
+        /// What job ids hold after `job_`: the digits of the JobTracker's start, as `yyyyMMddHHmm`.
+        cluster_id: String;
+        /// The time between two heartbeats of a machine.
+        heartbeat_ms: NonZeroU32, unit "ms";
+        /// How many times as long a map takes in the rack of its input as on a machine with its input. Give at least 1.
+        rack_factor: f64, range above(0.0);
+        /// How many times as long a map takes in another rack. Give at least 1.
+        off_factor: f64, range above(0.0);
+        /// The share of attempts that fail.
+        failed_share: f64, range 0.0..=1.0;
+        /// The share of attempts that are killed.
+        killed_share: f64, range 0.0..=1.0;
+    }
 }
 
 /// The text of a workload file.
@@ -374,73 +344,6 @@ impl Cluster {
     pub(crate) fn placement(&self) -> Result<Placement, Impossible> {
         let all = || (0..self.nodes.min(MAX_NODES)).collect();
         Placement::new(self.nodes, self.racks, &self.data_nodes.clone().unwrap_or_else(all), self.replication)
-    }
-}
-
-fn one() -> u32 {
-    1
-}
-
-fn two() -> u32 {
-    2
-}
-
-fn three() -> u32 {
-    3
-}
-
-fn once() -> NonZeroU32 {
-    NonZeroU32::MIN
-}
-
-fn yes() -> bool {
-    true
-}
-
-fn split_bytes() -> u64 {
-    64 << 20
-}
-
-fn shuffle_rate() -> f64 {
-    20e6
-}
-
-fn not_negative<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
-    number(from, "a number from 0", |number| number >= 0.0)
-}
-
-fn positive<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
-    number(from, "a number above 0", |number| number > 0.0)
-}
-
-fn share<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
-    number(from, "a number from 0 to 1", |number| (0.0..=1.0).contains(&number))
-}
-
-fn number<'de, D: Deserializer<'de>>(from: D, expected: &str, holds: fn(f64) -> bool) -> Result<f64, D::Error> {
-    let number = f64::deserialize(from)?;
-    if number.is_finite() && holds(number) {
-        Ok(number)
-    } else {
-        Err(D::Error::invalid_value(Unexpected::Float(number), &expected))
-    }
-}
-
-/// Priorities by Hadoop's names.
-mod priority {
-    use serde::de::{Deserialize, Deserializer, Error as _};
-    use serde::ser::Serializer;
-
-    use crate::model::Priority;
-
-    pub(super) fn serialize<S: Serializer>(priority: &Priority, to: S) -> Result<S::Ok, S::Error> {
-        to.serialize_str(priority.as_str())
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Priority, D::Error> {
-        let name = String::deserialize(from)?;
-        Priority::from_name(&name)
-            .ok_or_else(|| D::Error::unknown_variant(&name, &["VERY_HIGH", "HIGH", "NORMAL", "LOW", "VERY_LOW"]))
     }
 }
 

@@ -1,0 +1,99 @@
+//! The reference pages of sweep files and metrics are made from the code and must be as fresh as the code.
+#![allow(clippy::unwrap_used)]
+
+#[path = "../../trace/tests/support/fresh.rs"]
+mod fresh;
+
+use std::path::Path;
+
+use fresh::assert_fresh;
+use resched_analysis::{Details, JobMetrics, LocalityCounts, Summary};
+use resched_sweep::{METRICS, SweepFile, WORLD_KEYS};
+use resched_trace::reference::Page;
+
+const TEST: &str = "-p resched-sweep --test reference";
+
+const SWEEP: &str = r#"name = "delay-D"
+about = "How long should jobs wait for their data?"
+workload = "../delay-locality.toml"
+cluster = "../clusters/delay.toml"
+seeds = 15
+baseline = "naive-fair"
+metric = "mean_completion"
+second = "node_locality"
+
+[design]
+kind = "latin-hypercube"
+samples = 64
+seed = 1
+
+[world]
+nodes = [50, 100]
+"cluster.jobs.slowstart" = [0.05, 0.8]
+
+[variants.naive-fair]
+
+[variants.delay]
+D = { from = 1, to = 64, scale = "log" }
+
+[variants.patient]
+policy = "delay:lambda=0.9+late"
+"late.cap" = [0.1, 0.2]
+"#;
+
+#[test]
+fn the_page_of_sweep_files_is_fresh() {
+    SweepFile::parse(SWEEP, Path::new("sweep-file.md")).unwrap();
+    let about = "A sweep file (TOML) names what varies: parameters of policies, of the cluster and of the workload. `resched sweep \
+                 plan`, `run` and `merge` replay it and show what differs, and `resched tune` searches it. An unknown key is an \
+                 error that names the line, the column and the nearest key. `traces/sweeps/` holds examples.";
+    let values = "Behind a key of `[world]` or of a variant stands one value, a list of values, or one of these tables. If one value \
+                  is itself a list, such as `cluster.cost.locality`, put it into a list.";
+    let world = "Any key of the [cluster file](cluster-file.md) can vary under its path, such as `\"cluster.heartbeat.jitter\"`, \
+                 and any key of a [workload file](workload-file.md), such as `\"workload.cluster.racks\"`. These keys have short \
+                 names:";
+    let path = |path: Option<&str>| path.map_or_else(String::new, |path| format!("`{path}`"));
+    let keys = WORLD_KEYS.iter().map(|key| {
+        let kind = if key.integer { "integer" } else { "number" };
+        let [workload, trace] = key.paths;
+        vec![format!("`{}`", key.name), kind.to_owned(), path(workload), path(trace), key.meaning.to_owned()]
+    });
+    let page = Page::new("Sweep file", about, TEST)
+        .example(SWEEP)
+        .keys(SweepFile::shape())
+        .heading("Keys of `[world]`")
+        .paragraph(world)
+        .rows(&["key", "type", "for a workload file", "for a trace", "meaning"], keys)
+        .heading("Values")
+        .paragraph(values)
+        .table(SweepFile::values_shape());
+    assert_fresh("reference/sweep-file.md", &page.text());
+}
+
+#[test]
+fn the_page_of_metrics_is_fresh() {
+    let about = "Reports, sweeps and `--json` show these numbers of a run. All of them come from its tables `jobs` and `attempts` \
+                 ([tables](tables.md)), so a trace has them too. A job is *finished* if it ended well; most means are over the \
+                 finished jobs, as the time of a job that failed says nothing about the service it got.";
+    let sources = "Sources: Coupling is Tan, Meng, Zhang 2013; DRESS is Mao et al. 2020.";
+    let rows = METRICS.iter().map(|metric| {
+        let better = if metric.less_is_better { "less" } else { "more" };
+        let texts = [metric.title, metric.unit, better, metric.meaning, metric.null];
+        [format!("`{}`", metric.name)].into_iter().chain(texts.map(str::to_owned)).collect()
+    });
+    let page = Page::new("Metrics", about, TEST)
+        .paragraph(sources)
+        .heading("Of a job")
+        .measures(JobMetrics::MEASURES)
+        .heading("Of a run")
+        .paragraph("`resched replay --json` prints these numbers:")
+        .measures(Summary::MEASURES)
+        .paragraph("`locality` has three numbers:")
+        .measures(LocalityCounts::MEASURES)
+        .paragraph("Reports also show the details:")
+        .measures(Details::MEASURES)
+        .heading("Of a sweep")
+        .paragraph("A sweep file names these as `metric`, `second`, in `objective` and in `bounds`:")
+        .rows(&["name", "title", "unit", "better", "meaning", "null"], rows);
+    assert_fresh("reference/metrics.md", &page.text());
+}
