@@ -1,16 +1,17 @@
-//! From the tables of a trace to a [`Workload`] and its [`Machines`].
+//! From a production log to a [`Workload`] and its [`Machines`].
 //!
-//! The rules, each counted where it applies:
+//! The rules are here, once. They know a log only by the traits [`Log`] and [`Jobs`], so that a trace on disk and jobs in memory
+//! mean the same. Each rule is counted where it applies:
 //!
 //! * Which attempts are tried again, and for how long, is in [`super::tries`]. A task without attempts runs once, from its own
 //!   start to its own finish (`task-timed-by-its-row`), and so does each of its instances. A task of which no run time is known
 //!   is left out (`task-without-run-time`).
-//! * A request that the trace does not say is the median of those of its job (`task-with-request-of-its-job`), else one core
+//! * A request that the log does not give is the median of those of its job (`task-with-request-of-its-job`), else one core
 //!   (`task-of-one-core`) and no memory. A request of nothing is a thousandth of a core. Where no machine's memory is known,
 //!   none is asked for.
 //! * A task that fits on no machine, or a gang that fits on no cluster of them all, is left out
 //!   (`task-larger-than-any-machine`): nothing could ever start it.
-//! * All tasks of a job are there when it is submitted; what the trace says of later ones in `attempts.queued` is not
+//! * All tasks of a job are there when it is submitted; the later times in `attempts.queued` are not
 //!   followed. Tasks without a stage are one stage; in a job of maps and reduces the reduces wait for the maps. A stage waits for
 //!   all that any of its tasks depends on.
 

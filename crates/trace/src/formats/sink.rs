@@ -1,4 +1,4 @@
-//! Where a reader puts what it finds.
+//! Where the reader of a format puts what it finds.
 
 use std::collections::BTreeMap;
 
@@ -13,13 +13,13 @@ pub trait Sink {
     /// What the writer behind it says; the reader passes it on.
     fn job(&mut self, job: JobRecord) -> Result<(), Error>;
 
-    /// Takes a machine event. The same machine may be told more than once; the first telling counts.
+    /// Takes a machine event. The same event may come more than once; the first counts.
     fn node(&mut self, node: NodeRow);
 
     /// Counts `n` things that were left out or mended, by cause (kebab-case, such as `damaged-record`).
     fn skip(&mut self, cause: &str, n: u64);
 
-    /// Takes a number of the source that stands for all of its jobs, for the manifest. The first telling counts.
+    /// Takes a number of the source that stands for all of its jobs, for the manifest. The first value counts.
     fn parameter(&mut self, _name: &str, _value: serde_json::Value) {}
 
     /// Whether counters are wanted (`--counters`).
@@ -33,7 +33,7 @@ pub trait Sink {
 pub struct Collected {
     /// The jobs, in the order in which they came.
     pub jobs: Vec<JobRecord>,
-    /// The machine events, in the order in which they came; a machine that was told twice is here twice.
+    /// The machine events, in the order in which they came; a machine that came twice is here twice.
     pub nodes: Vec<NodeRow>,
     /// How many things were left out or mended, by cause.
     pub skipped: BTreeMap<String, u64>,

@@ -140,11 +140,11 @@ pub trait Assemble: Send {
 /// What a table is used for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Use {
-    /// It tells of jobs, tasks or attempts.
+    /// It holds jobs, tasks or attempts.
     Jobs,
-    /// It tells of machines.
+    /// It holds machines.
     Machines,
-    /// It tells how much was used, of containers or of constraints, for which the trace has no table.
+    /// It holds usage, containers or constraints, for which the trace has no table.
     LeftOut,
 }
 

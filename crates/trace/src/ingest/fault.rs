@@ -51,7 +51,7 @@ impl Fault {
         Error::Source { path: path.display().to_string(), place: String::new(), expected, found, remedy }
     }
 
-    /// Tables that tell of no job and no machine.
+    /// Tables that hold no job and no machine.
     pub(super) fn without_facts(title: &str, path: Option<&Path>) -> Error {
         let path = path.unwrap_or(Path::new("."));
         Self::new("file-without-jobs", path, &format!("a {title} without a single job"), "leave it out".to_owned())

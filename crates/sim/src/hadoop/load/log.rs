@@ -9,7 +9,7 @@ use crate::ids::Ms;
 use crate::records::{IN_MEMORY, Records};
 use crate::tables::{Cursor, columns};
 
-/// Rows for which room is made ahead: what a manifest says is not to be trusted without bound.
+/// Rows for which room is made ahead: a damaged manifest may give any number.
 const MOST_ROOM: u64 = 1 << 25;
 
 /// Jobs, each with its tasks, each with its splits and attempts, in the order of the log.
@@ -62,7 +62,7 @@ pub(super) struct Attempt<'a> {
     pub(super) finish: Option<Ms>,
     pub(super) outcome: Outcome,
     pub(super) locality: Option<Locality>,
-    /// Where it ran; also `None` if [`TraceLog::open`] was told that this does not matter.
+    /// Where it ran; `None` if that is unknown, or does not matter to the replay.
     pub(super) host: Option<&'a str>,
 }
 
@@ -104,8 +104,8 @@ columns! {
 
 /// A log in the tables of a trace.
 ///
-/// Tasks, attempts and splits stand grouped in the same order in their tables, so one pass over each is enough, no index by name is
-/// built, and no row is held.
+/// Tasks, attempts and splits are grouped in the same order in their tables. So one pass over each is enough, and no index by name
+/// is built.
 pub(super) struct TraceLog<'a> {
     trace: &'a Trace,
     jobs: Box<dyn Iterator<Item = Result<JobRow, resched_trace::Error>>>,
