@@ -42,16 +42,16 @@ pub(crate) fn compare(workload: &Path) -> Result<[Summary; 2], Box<dyn Error>> {
     let dir = tempfile::tempdir()?;
     write_trace(workload, 1, &dir.path().join("trace"))?;
     let trace = Trace::open(&dir.path().join("trace"))?;
-    let fifo = PolicySpec::parse("fifo")?.build()?;
-    Ok([run("fifo", fifo, &trace, dir.path())?, run("shortest-job", ShortestJob, &trace, dir.path())?])
+    let mut fifo = PolicySpec::parse("fifo")?.build()?;
+    Ok([run("fifo", &mut *fifo, &trace, dir.path())?, run("shortest-job", &mut ShortestJob, &trace, dir.path())?])
 }
 
 /// Replays a trace under a policy, on the trace's own machines.
-fn run(name: &str, mut policy: impl Policy, trace: &Trace, dir: &Path) -> Result<Summary, Box<dyn Error>> {
+fn run(name: &str, policy: &mut dyn Policy, trace: &Trace, dir: &Path) -> Result<Summary, Box<dyn Error>> {
     let cluster = Cluster::for_trace(ClusterConfig::default(), trace)?;
     let (workload, _) = load(trace, &cluster, 1)?;
     let mut writer = RunWriter::create(&dir.join(name), &workload, &cluster)?;
-    let tally = replay(&workload, &cluster, (name, &mut policy), &Options::default(), &mut writer, &mut |_| {})?;
+    let tally = replay(&workload, &cluster, (name, policy), &Options::default(), &mut writer, &mut |_| {})?;
     let (label, policy, events) = (name.to_owned(), name.to_owned(), tally.events);
     writer.finish(RunInfo { label, policy, events, ..RunInfo::default() })?;
     Ok(Summary::of(&Run::open(&dir.join(name))?))

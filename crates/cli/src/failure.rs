@@ -43,6 +43,12 @@ impl From<resched_trace::Error> for Failure {
     }
 }
 
+impl From<resched_policies::Error> for Failure {
+    fn from(error: resched_policies::Error) -> Self {
+        Self { request: error.is_request(), message: error.to_string(), broken_pipe: false }
+    }
+}
+
 impl From<resched_sim::Error> for Failure {
     fn from(error: resched_sim::Error) -> Self {
         match error {

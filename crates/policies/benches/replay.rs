@@ -81,7 +81,7 @@ fn job(number: u32, submit: Ms) -> Job {
 
 fn run(policy: &PolicySpec, workload: &Workload, cluster: &Cluster, options: &Options) -> Tally {
     let mut made = policy.build().unwrap();
-    let named = (policy.info.name, &mut made);
+    let named = (policy.info.name, &mut *made);
     let tally = replay(workload, cluster, named, options, &mut (), &mut |_| {}).unwrap();
     assert_eq!(tally.launches, workload.task_count() as u64);
     tally

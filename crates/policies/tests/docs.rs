@@ -6,7 +6,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use resched_policies::{CLUSTER_SETTINGS, FAMILIES, Parameter, Range, SPECULATORS, family};
+use resched_policies::{CLUSTER_SETTINGS, Family, Parameter, Range, SPECULATORS};
 
 #[test]
 fn the_page_of_policies_is_fresh() {
@@ -25,9 +25,9 @@ fn page() -> String {
                     `name` or `name:key=value,key=value`. A property of Hadoop sets a parameter where the configuration of a \
                     site is given (`--site-conf`).\n"
             .to_owned();
-    for (title, names) in FAMILIES.iter().filter(|(_, names)| family(names).next().is_some()) {
-        write!(page, "\n## {title}\n").unwrap();
-        for info in family(names) {
+    for family in Family::ALL {
+        write!(page, "\n## {}\n", family.title()).unwrap();
+        for info in family.policies() {
             section(info.name, info.title, info.source, info.parameters, &mut page);
         }
     }

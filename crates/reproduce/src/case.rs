@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use resched_analysis::Run;
 use resched_policies::PolicySpec;
 use resched_sim::ClusterConfig;
-use resched_sim::hadoop::{Cluster, Options, Policy, RunRows, replay};
+use resched_sim::hadoop::{Cluster, Options, RunRows, replay};
 use resched_trace::formats::Collected;
 use resched_trace::model::JobRecord;
 use resched_trace::run::RunInfo;
@@ -59,7 +59,7 @@ pub(crate) struct Case {
 impl Case {
     /// `workload` under `policy`, by the rules of the cluster file.
     pub(crate) fn new(label: &str, policy: &str, workload: Workload, rules: &ClusterConfig) -> Result<Self, Error> {
-        let policy = PolicySpec::parse(policy).map_err(Error::Defect)?;
+        let policy = PolicySpec::parse(policy).map_err(|error| Error::Defect(error.to_string()))?;
         Ok(Self { label: label.to_owned(), policy, workload, rules: rules.clone(), closed: false })
     }
 
@@ -90,14 +90,14 @@ impl Case {
 
     fn replay_jobs(&self, experiment: &'static str, made: &Collected, seed: u64) -> Result<Run, Error> {
         let failed = |error| Error::Replay { experiment, source: Box::new(error) };
-        let mut policy = self.policy.build().map_err(Error::Defect)?;
+        let mut policy = self.policy.build().map_err(|error| Error::Defect(error.to_string()))?;
         let cluster = Cluster::of_rows(self.rules.clone(), &made.nodes).map_err(failed)?;
         let cluster = cluster.for_system(policy.system()).map_err(failed)?;
         let workload = resched_sim::hadoop::load_records(&made.jobs, &cluster).map_err(failed)?;
         let mut rows = RunRows::new(&workload, &cluster);
         let name = self.policy.label();
         let options = Options { seed, ..Options::default() };
-        let tally = replay(&workload, &cluster, (&name, &mut policy), &options, &mut rows, &mut |_| {});
+        let tally = replay(&workload, &cluster, (&name, &mut *policy), &options, &mut rows, &mut |_| {});
         let info = RunInfo {
             label: self.label.clone(),
             policy: self.policy.name(),

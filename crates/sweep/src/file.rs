@@ -157,7 +157,8 @@ impl Variant {
         };
         let speculator = self.policy.speculator.as_ref();
         let speculator = speculator.map(|spec| format!("+{}", written(spec.info.name, &speculators)));
-        PolicySpec::parse(&format!("{}{}", written(self.policy.info.name, &own), speculator.unwrap_or_default()))
+        let text = format!("{}{}", written(self.policy.info.name, &own), speculator.unwrap_or_default());
+        PolicySpec::parse(&text).map_err(|error| error.to_string())
     }
 }
 
@@ -398,7 +399,7 @@ fn variant(name: &Spanned<String>, keys: &Keys, places: &Places<'_>) -> Result<V
             other => return Err(places.error(Some(value.span()), &format!("policy: expected a text, found {other}"))),
         },
     };
-    let policy = PolicySpec::parse(&text).map_err(|problem| places.error(Some(span), &problem))?;
+    let policy = PolicySpec::parse(&text).map_err(|error| places.error(Some(span), &error.to_string()))?;
     let mut axes = Vec::new();
     for (key, value) in keys.iter().filter(|(key, _)| key.as_ref() != "policy") {
         let parameter = parameter(&policy, key.as_ref()).map_err(|problem| places.error(Some(key.span()), &problem))?;

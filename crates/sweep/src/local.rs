@@ -140,7 +140,7 @@ impl<'a> Worlds<'a> {
     /// [`Error::Work`] if its files have changed since the plan, or the replay fails.
     pub(crate) fn replay(&self, cell: &Cell) -> Result<CellResult, Error> {
         let result = self.of(cell).and_then(|made| {
-            let policy = PolicySpec::parse(&cell.policy).map_err(Error::Work)?;
+            let policy = PolicySpec::parse(&cell.policy).map_err(|error| Error::Work(error.to_string()))?;
             if identity(&made.spec, &policy, cell.seed)? != cell.id {
                 let problem = "a workload, trace, cluster or allocations file has changed since the plan, or the version of resched";
                 return Err(Error::Work(format!("cell {} ({}): {problem}; plan the sweep again", cell.id, cell.told())));
@@ -160,7 +160,7 @@ pub fn replay_alone(plan: &Plan) -> Result<(), Error> {
     let cells: Vec<&Cell> = plan.cells.iter().collect();
     let worlds = Worlds::new(plan, &cells);
     cells.iter().try_for_each(|cell| {
-        let policy = PolicySpec::parse(&cell.policy).map_err(Error::Work)?;
+        let policy = PolicySpec::parse(&cell.policy).map_err(|error| Error::Work(error.to_string()))?;
         let made = worlds.of(cell)?;
         let ended = made.world.replay_only(&policy);
         drop(made);

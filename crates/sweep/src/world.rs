@@ -6,7 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use resched_policies::PolicySpec;
-use resched_sim::hadoop::{Cluster, Options, Policy, RunRows, Workload, load, load_records, replay};
+use resched_sim::hadoop::{Cluster, Options, RunRows, Workload, load, load_records, replay};
 use resched_sim::{ClusterConfig, batch};
 use resched_trace::formats::Collected;
 use resched_trace::run::RunInfo;
@@ -296,21 +296,21 @@ impl World {
             RunInfo { label: label.to_owned(), policy: spec.name(), params: spec.parameters(), ..RunInfo::default() };
         let rows = match self {
             Self::Hadoop { cluster, workload, seed } => {
-                let mut policy = spec.build().map_err(Error::Request)?;
+                let mut policy = spec.build()?;
                 let cluster = cluster.for_system(policy.system()).map_err(failed)?;
                 let mut rows = RunRows::new(workload, &cluster);
                 let options = Options { seed: *seed, ..Options::default() };
-                let tally = replay(workload, &cluster, (label, &mut policy), &options, &mut rows, &mut |_| {});
+                let tally = replay(workload, &cluster, (label, &mut *policy), &options, &mut rows, &mut |_| {});
                 info.events = tally.map_err(failed)?.events;
                 info.seed = *seed;
                 info.cluster = cluster.in_short();
                 rows.finish()
             }
             Self::Production(loaded) => {
-                let mut policy = spec.build_batch().map_err(Error::Request)?;
+                let mut policy = spec.build_batch()?;
                 let batch::Loaded { workload, machines, .. } = &**loaded;
                 let mut rows = batch::RunRows::new(workload, machines);
-                let tally = batch::replay(workload, machines, (label, &mut policy), &mut rows, &mut |_| {});
+                let tally = batch::replay(workload, machines, (label, &mut *policy), &mut rows, &mut |_| {});
                 info.events = tally.map_err(failed)?.events;
                 info.cluster = machines.in_short();
                 rows.finish()
@@ -327,16 +327,16 @@ impl World {
         let failed = |error: resched_sim::Error| Error::Work(error.to_string());
         match self {
             Self::Hadoop { cluster, workload, seed } => {
-                let mut policy = spec.build().map_err(Error::Request)?;
+                let mut policy = spec.build()?;
                 let cluster = cluster.for_system(policy.system()).map_err(failed)?;
                 let options = Options { seed: *seed, ..Options::default() };
-                let named = ("alone", &mut policy);
+                let named = ("alone", &mut *policy);
                 replay(workload, &cluster, named, &options, &mut (), &mut |_| {}).map(|_| ()).map_err(failed)
             }
             Self::Production(loaded) => {
-                let mut policy = spec.build_batch().map_err(Error::Request)?;
+                let mut policy = spec.build_batch()?;
                 let batch::Loaded { workload, machines, .. } = &**loaded;
-                batch::replay(workload, machines, ("alone", &mut policy), &mut (), &mut |_| {})
+                batch::replay(workload, machines, ("alone", &mut *policy), &mut (), &mut |_| {})
                     .map(|_| ())
                     .map_err(failed)
             }

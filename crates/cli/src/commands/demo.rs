@@ -41,8 +41,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let manifest = ingest(std::slice::from_ref(&history), &trace, &Options::default(), &mut IngestProgress::new())?;
     print(&format!("1. ingest the sample history\n   {}", super::ingest::told(&manifest, &trace)))?;
 
-    let policies: Result<Vec<PolicySpec>, String> = POLICIES.iter().map(|text| PolicySpec::parse(text)).collect();
-    let policies = policies.map_err(Failure::request)?;
+    let policies: Vec<PolicySpec> = POLICIES.iter().map(|text| PolicySpec::parse(text)).collect::<Result<_, _>>()?;
     let config = ClusterConfig::parse(CLUSTER)?;
     let request =
         Request { policies: &policies, config, site: None, seed: 1, threads: None, decisions: false, resume: false };

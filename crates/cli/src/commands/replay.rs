@@ -8,8 +8,8 @@ use std::time::Instant;
 
 use indicatif::ProgressBar;
 use resched_analysis::{Run, Summary};
-use resched_policies::{BATCH_POLICIES, PolicySpec, SiteConf};
-use resched_sim::hadoop::{Cluster, Options, Policy, RunWriter, Workload, load, replay};
+use resched_policies::{Family, PolicySpec, SiteConf};
+use resched_sim::hadoop::{Cluster, Options, RunWriter, Workload, load, replay};
 use resched_sim::{ClusterConfig, Skipped, batch};
 use resched_trace::run::{self, RunInfo, RunSite, RunTrace};
 use resched_trace::store::{StagedDir, Trace};
@@ -81,13 +81,12 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let parse = if of_production { PolicySpec::parse_grid_for_production } else { PolicySpec::parse_grid };
     let mut policies = Vec::new();
     for text in &args.policies {
-        policies.extend(parse(text).map_err(Failure::request)?);
+        policies.extend(parse(text)?);
     }
     let SiteConf { site, cluster, files, warnings } =
-        args.site_conf.as_deref().map_or_else(|| Ok(SiteConf::default()), SiteConf::read).map_err(Failure::request)?;
+        args.site_conf.as_deref().map_or_else(|| Ok(SiteConf::default()), SiteConf::read)?;
     let site = Arc::new(site);
-    let policies: Result<Vec<PolicySpec>, String> = policies.iter().map(|policy| policy.at_site(&site)).collect();
-    let policies = policies.map_err(Failure::request)?;
+    let policies: Vec<PolicySpec> = policies.iter().map(|policy| policy.at_site(&site)).collect::<Result<_, _>>()?;
     let config = match &args.cluster {
         Some(path) => ClusterConfig::read_over(&cluster, path)?,
         None => ClusterConfig::of_settings(cluster)?,
@@ -172,7 +171,7 @@ impl Request<'_> {
         if !batch::is_production(trace)? {
             return Ok(());
         }
-        let names: Vec<&str> = BATCH_POLICIES.iter().map(|info| info.name).collect();
+        let names: Vec<&str> = Family::Production.policies().map(|info| info.name).collect();
         Err(Failure::request(format!(
             "policy `{}` schedules Hadoop's maps and reduces, and the tasks of {} are none; choose one of {}",
             policy.label(),
@@ -186,7 +185,7 @@ impl Request<'_> {
         let (workload, skipped) = load(trace, &cluster, self.seed)?;
         // What is wrong with the cluster under the system of any policy is said before the first replay.
         for policy in self.policies.iter().filter(|policy| !policy.info.is_batch()) {
-            cluster.for_system(policy.build().map_err(Failure::request)?.system())?;
+            cluster.for_system(policy.build()?.system())?;
         }
         Ok(Hadoop { workload, cluster, skipped })
     }
@@ -267,7 +266,7 @@ impl Request<'_> {
         dir: &Path,
         bar: &ProgressBar,
     ) -> Result<bool, Failure> {
-        let mut made = policy.build().map_err(Failure::request)?;
+        let mut made = policy.build()?;
         let cluster = world.cluster.for_system(made.system())?;
         let mut info = RunInfo { cluster: cluster.in_short(), skipped: world.skipped.clone(), ..info };
         if self.resume && is_there(dir, &info, self.decisions) {
@@ -278,7 +277,7 @@ impl Request<'_> {
             writer = writer.with_decisions()?;
         }
         let options = Options { seed: self.seed, ..Options::default() };
-        let tally = replay(&world.workload, &cluster, (&info.label, &mut made), &options, &mut writer, &mut |jobs| {
+        let tally = replay(&world.workload, &cluster, (&info.label, &mut *made), &options, &mut writer, &mut |jobs| {
             bar.set_position(jobs)
         })?;
         info.events = tally.events;
@@ -295,7 +294,7 @@ impl Request<'_> {
         dir: &Path,
         bar: &ProgressBar,
     ) -> Result<bool, Failure> {
-        let mut made = policy.build_batch().map_err(Failure::request)?;
+        let mut made = policy.build_batch()?;
         let batch::Loaded { workload, machines, skipped } = world;
         let mut info = RunInfo { cluster: machines.in_short(), skipped: skipped.clone(), ..info };
         if self.resume && is_there(dir, &info, self.decisions) {
@@ -305,7 +304,7 @@ impl Request<'_> {
         if self.decisions {
             writer = writer.with_decisions()?;
         }
-        let tally = batch::replay(workload, machines, (&info.label, &mut made), &mut writer, &mut |jobs| {
+        let tally = batch::replay(workload, machines, (&info.label, &mut *made), &mut writer, &mut |jobs| {
             bar.set_position(jobs)
         })?;
         info.events = tally.events;

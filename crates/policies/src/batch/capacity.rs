@@ -13,13 +13,18 @@
 
 use super::fifo::PRIORITY;
 use super::shares::{By, Measure, Rules, Shares, WEIGHTS, read_claims, shares_as_policy};
-use crate::registry::{Parameter, PolicyInfo, Values};
+use crate::error::Error;
+use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::parameter::{Parameter, Values};
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "batch-capacity",
     title: "Queues with guaranteed shares",
     source: "Hadoop YARN, CapacityScheduler",
+    family: Family::Production,
+    engine: Engine::Batch,
+    oracle: false,
     parameters: &[
         Parameter::choice("by", "queue", &["queue", "priority", "class", "user", "group"], "what makes a queue"),
         WEIGHTS,
@@ -31,7 +36,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
         Parameter { default: "1", ..super::shares::DEPTH },
         PRIORITY,
     ],
-    build: |values, _| Ok(BatchCapacity::new(values)?.into()),
+    build: Build::Batch(|values, _| Ok(Box::new(BatchCapacity::new(values)?))),
 };
 
 /// The policy.
@@ -39,11 +44,11 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
 pub struct BatchCapacity(Shares);
 
 impl BatchCapacity {
-    fn new(values: &Values) -> Result<Self, String> {
+    fn new(values: &Values) -> Result<Self, Error> {
         Ok(Self(Shares::new(Rules {
             by: By::named(values.text("by")),
             measure: Measure::Dominant,
-            claims: read_claims(values.text("weights"))?,
+            claims: read_claims(values.text("weights")).map_err(Error::File)?,
             elastic: values.boolean("elastic"),
             by_priority: values.boolean("priority"),
             depth: values.integer("depth") as u32,

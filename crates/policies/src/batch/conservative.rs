@@ -20,13 +20,17 @@ use resched_sim::{Ms, TaskId, Violation};
 use super::easy::said_end;
 use super::estimates::Running;
 use super::profile::Profile;
-use crate::registry::{Parameter, PolicyInfo, Values};
+use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::parameter::{Parameter, Values};
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "conservative",
     title: "Conservative backfilling: tasks run ahead where that delays none before them",
     source: "Mu'alem and Feitelson 2001",
+    family: Family::Production,
+    engine: Engine::Batch,
+    oracle: false,
     parameters: &[Parameter::integer(
         "depth",
         "500",
@@ -35,7 +39,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
         "tasks",
         "how many instances and gangs have reservations at a time",
     )],
-    build: |values, _| Ok(Conservative::new(values).into()),
+    build: Build::Batch(|values, _| Ok(Box::new(Conservative::new(values)))),
 };
 
 /// What must be done to the plan.

@@ -18,16 +18,21 @@ use resched_sim::batch::{Amount, Ended, Offer, Orders, Policy, View};
 use resched_sim::{JobId, Ms, TaskId, Violation};
 
 use super::queue::Queue;
+use crate::error::Error;
+use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::parameter::{Parameter, Values};
 use crate::parts::dress::delta::{Category, DeltaRules, LARGE, SMALL};
 use crate::parts::dress::parameters;
 use crate::parts::dress::phases::{Counted, PhaseRules, Phases, ReleaseMode, Start};
-use crate::registry::{Parameter, PolicyInfo, Values};
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "batch-dress",
     title: "DRESS: a part of the machines is kept for small jobs",
     source: "DRESS, Algorithms 1 to 3",
+    family: Family::Production,
+    engine: Engine::Batch,
+    oracle: false,
     parameters: &[
         Parameter::number("theta", "0.1", 0.0, 1.0, "", "share of the machines beyond which a job is large (θ)"),
         parameters::DELTA,
@@ -40,7 +45,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
         parameters::RELEASE,
         Parameter::integer("tick", "10000", 1, 86_400_000, "ms", "between two moves of δ"),
     ],
-    build: |values, _| Ok(BatchDress::new(values)?.into()),
+    build: Build::Batch(|values, _| Ok(Box::new(BatchDress::new(values)?))),
 };
 
 /// Shares are added up in floating point: what is over a limit by so little is not.
@@ -86,10 +91,10 @@ struct Own {
 }
 
 impl BatchDress {
-    fn new(values: &Values) -> Result<Self, String> {
+    fn new(values: &Values) -> Result<Self, Error> {
         let [min, max] = ["delta_min", "delta_max"].map(|key| values.number(key));
         if min > max {
-            return Err(format!("delta_min: expected at most delta_max, {max}, found {min}"));
+            return Err(Error::Parameter(format!("delta_min: expected at most delta_max, {max}, found {min}")));
         }
         Ok(Self {
             theta: values.number("theta"),

@@ -11,20 +11,25 @@
 
 use super::fifo::PRIORITY;
 use super::shares::{By, DEPTH, Measure, Rules, Shares, WEIGHTS, read_claims, shares_as_policy};
-use crate::registry::{Parameter, PolicyInfo, Values};
+use crate::error::Error;
+use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::parameter::{Parameter, Values};
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "batch-drf",
     title: "Dominant Resource Fairness between users or queues",
     source: "Ghodsi et al. 2011, Algorithm 1",
+    family: Family::Production,
+    engine: Engine::Batch,
+    oracle: false,
     parameters: &[
         Parameter::choice("by", "user", &["user", "queue", "group", "job"], "who shares"),
         WEIGHTS,
         DEPTH,
         PRIORITY,
     ],
-    build: |values, _| Ok(BatchDrf::new(values)?.into()),
+    build: Build::Batch(|values, _| Ok(Box::new(BatchDrf::new(values)?))),
 };
 
 /// The policy.
@@ -32,11 +37,11 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
 pub struct BatchDrf(Shares);
 
 impl BatchDrf {
-    fn new(values: &Values) -> Result<Self, String> {
+    fn new(values: &Values) -> Result<Self, Error> {
         Ok(Self(Shares::new(Rules {
             by: By::named(values.text("by")),
             measure: Measure::Dominant,
-            claims: read_claims(values.text("weights"))?,
+            claims: read_claims(values.text("weights")).map_err(Error::File)?,
             elastic: true,
             by_priority: values.boolean("priority"),
             depth: values.integer("depth") as u32,

@@ -19,15 +19,19 @@ use resched_sim::{Ms, TaskId, Violation};
 use super::estimates::Running;
 use super::fifo::{DEPTH, PRIORITY};
 use super::queue::{Place, Queue};
-use crate::registry::{PolicyInfo, Values};
+use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::parameter::Values;
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "easy",
     title: "EASY backfilling: tasks run ahead where that does not delay the first",
     source: "Lifka 1995; Mu'alem and Feitelson 2001",
+    family: Family::Production,
+    engine: Engine::Batch,
+    oracle: false,
     parameters: &[DEPTH, PRIORITY],
-    build: |values, _| Ok(Easy::new(values).into()),
+    build: Build::Batch(|values, _| Ok(Box::new(Easy::new(values)))),
 };
 
 /// The policy.

@@ -11,20 +11,25 @@
 
 use super::fifo::PRIORITY;
 use super::shares::{By, DEPTH, Measure, Rules, Shares, WEIGHTS, read_claims, shares_as_policy};
-use crate::registry::{Parameter, PolicyInfo, Values};
+use crate::error::Error;
+use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::parameter::{Parameter, Values};
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "batch-fair",
     title: "Fair sharing of processor between users or jobs",
     source: "Bertsekas and Gallager 1992 (max-min fairness)",
+    family: Family::Production,
+    engine: Engine::Batch,
+    oracle: false,
     parameters: &[
         Parameter::choice("by", "user", &["user", "job", "group", "queue"], "who shares"),
         WEIGHTS,
         DEPTH,
         PRIORITY,
     ],
-    build: |values, _| Ok(BatchFair::new(values)?.into()),
+    build: Build::Batch(|values, _| Ok(Box::new(BatchFair::new(values)?))),
 };
 
 /// The policy.
@@ -32,11 +37,11 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
 pub struct BatchFair(Shares);
 
 impl BatchFair {
-    fn new(values: &Values) -> Result<Self, String> {
+    fn new(values: &Values) -> Result<Self, Error> {
         Ok(Self(Shares::new(Rules {
             by: By::named(values.text("by")),
             measure: Measure::Cpu,
-            claims: read_claims(values.text("weights"))?,
+            claims: read_claims(values.text("weights")).map_err(Error::File)?,
             elastic: true,
             by_priority: values.boolean("priority"),
             depth: values.integer("depth") as u32,

@@ -14,21 +14,25 @@ use resched_sim::batch::{Offer, Policy, View};
 use resched_sim::{TaskId, Violation};
 
 use super::queue::{Place, Queue};
-use crate::registry::{Parameter, PolicyInfo};
+use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::parameter::Parameter;
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "batch-fifo",
     title: "First come, first served, for tasks with requests of their own",
     source: "Feitelson et al. 2004 (FCFS)",
+    family: Family::Production,
+    engine: Engine::Batch,
+    oracle: false,
     parameters: &[
         Parameter::boolean("skip", "false", "tasks behind one that finds no room may start; false: they wait for it"),
         DEPTH,
         PRIORITY,
     ],
-    build: |values, _| {
-        Ok(BatchFifo::new(values.boolean("skip"), values.integer("depth") as u32, values.boolean("priority")).into())
-    },
+    build: Build::Batch(|values, _| {
+        Ok(Box::new(BatchFifo::new(values.boolean("skip"), values.integer("depth") as u32, values.boolean("priority"))))
+    }),
 };
 
 /// How far a policy looks for tasks that fit.

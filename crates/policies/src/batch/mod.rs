@@ -1,7 +1,6 @@
 //! The policies for production traces, which know tasks with requests of their own, stages and gangs, but neither heartbeats
 //! nor places of input.
 
-mod any;
 pub(crate) mod capacity;
 pub(crate) mod conservative;
 pub(crate) mod dress;
@@ -14,7 +13,6 @@ mod profile;
 mod queue;
 mod shares;
 
-pub use any::AnyBatchPolicy;
 pub use capacity::BatchCapacity;
 pub use conservative::Conservative;
 pub use dress::BatchDress;

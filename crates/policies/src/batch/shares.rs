@@ -8,7 +8,7 @@ use resched_sim::{TaskId, Violation};
 use serde::Deserialize;
 
 use super::queue::Queue;
-use crate::registry::Parameter;
+use crate::parameter::Parameter;
 
 /// Who shares.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,7 +7,7 @@ use resched_sim::hadoop::{Offer, Reach};
 use resched_sim::{JobId, Ms, Violation};
 use resched_trace::model::Locality;
 
-use crate::registry::Parameter;
+use crate::parameter::Parameter;
 
 /// The longest automatic wait, ms.
 const LONGEST_AUTO: Ms = 15_000;

@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 use resched_sim::hadoop::{Kind, Offer, View};
 use resched_sim::{JobId, Ms, Violation};
 
+use crate::error::Error;
+use crate::parameter::{Parameter, Values};
 use crate::parts::fair_share::{Standing, fair_order, load_cap, priority_weight};
 use crate::queues::allocations::{Allocations, PoolConfig, PoolMode};
-use crate::registry::{Parameter, Values};
-use crate::site::Site;
 
 /// A job counts three times for so long, if boosted, ms.
 const BOOST_TIME: Ms = 300_000;
@@ -168,11 +168,11 @@ fn at(kind: Kind) -> usize {
 /// The allocations of the file that is set, else the site's own.
 ///
 /// # Errors
-/// What is wrong with the file, in a sentence.
-pub(crate) fn allocations(values: &Values, site: &Site) -> Result<Allocations, String> {
+/// What is wrong with the file.
+pub(crate) fn allocations(values: &Values, site: Option<&Allocations>) -> Result<Allocations, Error> {
     match values.text(ALLOCATIONS.key) {
-        "" => Ok(site.pools.clone().unwrap_or_default()),
-        path => Allocations::read(path),
+        "" => Ok(site.cloned().unwrap_or_default()),
+        path => Allocations::read(path).map_err(Error::File),
     }
 }
 

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use super::Site;
 use super::fair_scheduler::{count, name_of, seconds};
 use super::xml::{Element, Notes};
+use crate::error::Error;
 use crate::queues::tree::QueueTree;
 use crate::queues::yarn_fair::{FairQueue, SharePolicy, check};
 
@@ -49,7 +50,7 @@ pub(super) fn is_yarn(element: Element<'_>) -> bool {
 }
 
 /// Reads `<allocations>`.
-pub(super) fn read(root: Element<'_>, site: &mut Site, notes: &mut Notes<'_>) -> Result<(), String> {
+pub(super) fn read(root: Element<'_>, site: &mut Site, notes: &mut Notes<'_>) -> Result<(), Error> {
     let queues: Vec<Element<'_>> = root.children().filter(is_queue).collect();
     let mut tree = QueueTree::new(FairQueue::default());
     let top = QueueTree::<FairQueue>::ROOT;
@@ -107,7 +108,7 @@ fn add(
     parent: usize,
     queues: &[Element<'_>],
     notes: &mut Notes<'_>,
-) -> Result<(), String> {
+) -> Result<(), Error> {
     let mut names = BTreeSet::new();
     for &queue in queues {
         let name = name_of(queue, notes)?;
@@ -126,7 +127,7 @@ fn fill(
     place: usize,
     element: Element<'_>,
     notes: &mut Notes<'_>,
-) -> Result<(), String> {
+) -> Result<(), Error> {
     let mut queue = FairQueue::default();
     for part in element.children() {
         match part.name() {
@@ -163,7 +164,7 @@ type Amounts = (Option<u32>, Option<u32>);
 
 /// Memory (MB) and virtual cores: `2048 mb, 4 vcores` or `memory-mb=2048, vcores=4`; a number alone is memory. Shares of the
 /// cluster are not supported.
-fn resources(element: Element<'_>, notes: &mut Notes<'_>) -> Result<Option<Amounts>, String> {
+fn resources(element: Element<'_>, notes: &mut Notes<'_>) -> Result<Option<Amounts>, Error> {
     let text = element.text().to_lowercase();
     if text.contains('%') {
         notes.unsupported(element.place(), &element.tag(), "a share of the cluster; give memory in mb and vcores");

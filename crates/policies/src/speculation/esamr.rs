@@ -20,12 +20,12 @@ use resched_trace::model::Outcome;
 use super::node_tally::NodeTally;
 use super::running::{Running, SlowTasks, list_running, longest_first};
 use super::samr::{SlowTrackers, has_room};
-use super::{MIN_RUN, Speculator, first_of_jobs};
+use super::{MIN_RUN, Speculator, SpeculatorInfo, first_of_jobs};
+use crate::parameter::{Parameter, Values};
 use crate::parts::by_job::ByJob;
 use crate::parts::k_means::{k_means, nearest};
 use crate::parts::statistics::Moments;
 use crate::parts::task_progress::{StageWeights, WeightSum, progress_rate};
-use crate::registry::{Parameter, SpeculatorInfo, Values};
 
 /// Its entry in the registry.
 pub(crate) const INFO: SpeculatorInfo = SpeculatorInfo {
@@ -49,7 +49,7 @@ pub(crate) const INFO: SpeculatorInfo = SpeculatorInfo {
         Parameter::integer("records", "100", 1, 10_000, "jobs", "latest jobs that each node remembers"),
         MIN_RUN,
     ],
-    build: |values| Ok(Esamr::new(values).into()),
+    build: |values| Ok(Box::new(Esamr::new(values))),
 };
 
 /// The speculator.

@@ -15,11 +15,11 @@ use resched_trace::model::Outcome;
 
 use super::node_tally::NodeTally;
 use super::running::{Running, SlowTasks, list_running};
-use super::{MIN_RUN, Speculator, first_of_jobs};
+use super::{MIN_RUN, Speculator, SpeculatorInfo, first_of_jobs};
+use crate::parameter::{Parameter, Values};
 use crate::parts::by_job::ByJob;
 use crate::parts::statistics::Moments;
 use crate::parts::task_progress::{StageWeights, progress_rate};
-use crate::registry::{Parameter, SpeculatorInfo, Values};
 
 /// A job may always have so many backups of a kind.
 const LEAST_CAP: u32 = 10;
@@ -44,7 +44,7 @@ pub(crate) const INFO: SpeculatorInfo = SpeculatorInfo {
         ),
         MIN_RUN,
     ],
-    build: |values| Ok(HadoopLate::new(values).into()),
+    build: |values| Ok(Box::new(HadoopLate::new(values))),
 };
 
 /// The speculator.

@@ -10,9 +10,9 @@ use resched_sim::hadoop::{Kind, Offer, View};
 use resched_sim::{JobId, Ms, TaskId};
 
 use super::running::{Running, SlowTasks, list_running};
-use super::{MIN_RUN, Speculator, first_of_jobs};
+use super::{MIN_RUN, Speculator, SpeculatorInfo, first_of_jobs};
+use crate::parameter::{Parameter, Values};
 use crate::parts::task_progress::StageWeights;
-use crate::registry::{Parameter, SpeculatorInfo, Values};
 
 /// Its entry in the registry.
 pub(crate) const INFO: SpeculatorInfo = SpeculatorInfo {
@@ -23,7 +23,7 @@ pub(crate) const INFO: SpeculatorInfo = SpeculatorInfo {
         Parameter::number("gap", "0.2", 0.0, 1.0, "", "by how much a slow task's progress stays behind the mean"),
         MIN_RUN,
     ],
-    build: |values| Ok(HadoopNaive::new(values).into()),
+    build: |values| Ok(Box::new(HadoopNaive::new(values))),
 };
 
 /// The speculator.

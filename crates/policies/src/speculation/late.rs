@@ -16,11 +16,11 @@ use resched_trace::model::Outcome;
 
 use super::node_tally::NodeTally;
 use super::running::{Running, SlowTasks, list_running, longest_first};
-use super::{MIN_RUN, Speculator, first_of_jobs};
+use super::{MIN_RUN, Speculator, SpeculatorInfo, first_of_jobs};
+use crate::parameter::{Parameter, Values};
 use crate::parts::by_job::ByJob;
 use crate::parts::statistics::{nearest_rank, percentile, whole_share};
 use crate::parts::task_progress::{StageWeights, progress_rate};
-use crate::registry::{Parameter, SpeculatorInfo, Values};
 
 /// Its entry in the registry.
 pub(crate) const INFO: SpeculatorInfo = SpeculatorInfo {
@@ -54,7 +54,7 @@ pub(crate) const INFO: SpeculatorInfo = SpeculatorInfo {
         ),
         MIN_RUN,
     ],
-    build: |values| Ok(Late::new(values).into()),
+    build: |values| Ok(Box::new(Late::new(values))),
 };
 
 /// The speculator.

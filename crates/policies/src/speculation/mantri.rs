@@ -15,11 +15,11 @@ use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, RunId, RunView, View}
 use resched_sim::{JobId, Ms, TaskId};
 use resched_trace::model::Outcome;
 
-use super::Speculator;
 use super::requests::Requests;
+use super::{Speculator, SpeculatorInfo};
+use crate::parameter::{Parameter, Values};
 use crate::parts::by_job::ByJob;
 use crate::parts::task_progress::{StageWeights, time_to_end};
-use crate::registry::{Parameter, SpeculatorInfo, Values};
 
 /// Its entry in the registry.
 pub(crate) const INFO: SpeculatorInfo = SpeculatorInfo {
@@ -48,7 +48,7 @@ pub(crate) const INFO: SpeculatorInfo = SpeculatorInfo {
             "tasks of a kind that must be done in a job before it acts",
         ),
     ],
-    build: |values| Ok(Mantri::new(values).into()),
+    build: |values| Ok(Box::new(Mantri::new(values))),
 };
 
 /// The speculator.

@@ -15,11 +15,11 @@ use resched_trace::model::Outcome;
 
 use super::node_tally::NodeTally;
 use super::running::{Running, SlowTasks, list_running, longest_first};
-use super::{MIN_RUN, Speculator, first_of_jobs};
+use super::{MIN_RUN, Speculator, SpeculatorInfo, first_of_jobs};
+use crate::parameter::{Parameter, Values};
 use crate::parts::by_job::ByJob;
 use crate::parts::statistics::Moments;
 use crate::parts::task_progress::{StageWeights, progress_rate};
-use crate::registry::{Parameter, SpeculatorInfo, Values};
 
 /// Its entry in the registry.
 pub(crate) const INFO: SpeculatorInfo = SpeculatorInfo {
@@ -62,7 +62,7 @@ pub(crate) const INFO: SpeculatorInfo = SpeculatorInfo {
         Parameter::number("BP", "0.2", 0.0, 0.9999, "", "most backups of a kind for each running attempt (BACKUP_PRO)"),
         MIN_RUN,
     ],
-    build: |values| Ok(Samr::new(values).into()),
+    build: |values| Ok(Box::new(Samr::new(values))),
 };
 
 /// The speculator.

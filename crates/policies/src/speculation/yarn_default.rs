@@ -12,12 +12,12 @@ use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, View};
 use resched_sim::{JobId, Ms, TaskId};
 use resched_trace::model::Outcome;
 
-use super::Speculator;
 use super::requests::Requests;
+use super::{Speculator, SpeculatorInfo};
+use crate::parameter::{Parameter, Values};
 use crate::parts::by_job::ByJob;
 use crate::parts::statistics::Moments;
 use crate::parts::task_progress::StageWeights;
-use crate::registry::{Parameter, SpeculatorInfo, Values};
 
 /// The share of the tasks of a kind that must be done.
 const LEAST_DONE: f64 = 0.05;
@@ -39,7 +39,7 @@ pub(crate) const INFO: SpeculatorInfo = SpeculatorInfo {
         Parameter::integer("retry", "1000", 1, 3_600_000, "ms", "between two looks that find nothing"),
         Parameter::integer("pause", "15000", 0, 3_600_000, "ms", "after a look that asked for a backup"),
     ],
-    build: |values| Ok(YarnDefault::new(values).into()),
+    build: |values| Ok(Box::new(YarnDefault::new(values))),
 };
 
 /// The speculator.

@@ -37,7 +37,7 @@ pub struct Tally {
 ///
 /// # Errors
 /// [`Error::PolicyViolation`], and what `observer` says.
-pub fn replay<P: Policy, O: Observer>(
+pub fn replay<P: Policy + ?Sized, O: Observer>(
     workload: &Workload,
     machines: &Machines,
     (name, policy): (&str, &mut P),
@@ -69,7 +69,7 @@ pub fn replay<P: Policy, O: Observer>(
     Ok(Tally { left_waiting: engine.world.waiting, end: engine.world.now, ..engine.tally })
 }
 
-struct Engine<'a, 'w, P, O> {
+struct Engine<'a, 'w, P: ?Sized, O> {
     world: World<'w>,
     policy: &'a mut P,
     observer: &'a mut O,
@@ -94,7 +94,7 @@ struct Engine<'a, 'w, P, O> {
     tally: Tally,
 }
 
-impl<P: Policy, O: Observer> Engine<'_, '_, P, O> {
+impl<P: Policy + ?Sized, O: Observer> Engine<'_, '_, P, O> {
     fn run(&mut self) -> Result<(), Error> {
         while let Some(now) = self.next_instant() {
             self.world.now = now;

@@ -76,7 +76,7 @@ pub struct Tally {
 /// # Errors
 /// [`Error::PolicyViolation`] and [`Error::Stalled`]; [`Error::Config`] if the cluster is not under the policy's system
 /// ([`Cluster::for_system`]); whatever the observer returns.
-pub fn replay<P: Policy, O: Observer>(
+pub fn replay<P: Policy + ?Sized, O: Observer>(
     workload: &Workload,
     cluster: &Cluster,
     (name, policy): (&str, &mut P),
@@ -189,7 +189,7 @@ struct Needs {
     all: bool,
 }
 
-struct Engine<'a, 'w, P, O> {
+struct Engine<'a, 'w, P: ?Sized, O> {
     world: World<'w>,
     cost: CostModel<'w>,
     name: &'a str,
@@ -230,7 +230,7 @@ fn earlier(one: Option<Position>, other: Option<Position>) -> Option<Position> {
     one.into_iter().chain(other).min()
 }
 
-impl<'a, 'w, P: Policy, O: Observer> Engine<'a, 'w, P, O> {
+impl<'a, 'w, P: Policy + ?Sized, O: Observer> Engine<'a, 'w, P, O> {
     fn new(
         workload: &'w Workload,
         cluster: &'w Cluster,

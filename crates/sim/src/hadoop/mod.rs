@@ -30,6 +30,7 @@ mod run_rows;
 mod view;
 mod workload;
 mod world;
+mod wrapper;
 
 pub use beats::first_heartbeats;
 pub use cluster::{Cluster, Node};
@@ -48,3 +49,4 @@ pub use progress::{Part, Progress};
 pub use run_rows::{HadoopRows, RunRows, RunWriter};
 pub use view::{AttemptEnd, JobView, RunId, RunView, View};
 pub use workload::{Job, LoggedMap, LoggedReduce, TaskSpec, Workload, usual_task_name};
+pub use wrapper::Wrapper;

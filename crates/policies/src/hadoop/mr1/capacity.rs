@@ -16,22 +16,28 @@
 
 use std::collections::BTreeMap;
 
-use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, Policy, Reach, RunView, View};
+use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, Policy, Reach, RunView, System, View};
 use resched_sim::{JobId, Ms, Violation};
 use resched_trace::model::Priority;
 
 use crate::queues::capacity::{self as queues, CapacityQueue};
 
+use crate::error::Error;
+use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::parameter::{Parameter, Values};
 use crate::parts::job_queue::JobQueue;
 use crate::queues::tree::QueueTree;
-use crate::registry::{Parameter, PolicyInfo, Values};
 use crate::site::Site;
+use crate::spec::PolicySpec;
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "capacity",
     title: "Hadoop Capacity Scheduler of MapReduce 1 (queues, user limits)",
     source: "Hadoop MapReduce 1 (June 2011)",
+    family: Family::MapReduce1,
+    engine: Engine::Hadoop(System::Slots),
+    oracle: false,
     parameters: &[
         Parameter::file("queues", "TOML file with the queues, their capacities and limits; none: one queue `default`"),
         Parameter::integer(
@@ -65,7 +71,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
         Parameter::integer("init_poll", "5000", 1, 86_400_000, "ms", "between two choices of jobs to initialise")
             .hadoop(&["mapred.capacity-scheduler.init-poll-interval"]),
     ],
-    build: |values, site| Ok(Capacity::new(values, site)?.into()),
+    build: Build::Hadoop(|values, site| Ok(Box::new(Capacity::new(values, site)?))),
 };
 
 /// The policy.
@@ -181,11 +187,19 @@ impl Queue {
 }
 
 impl Capacity {
-    fn new(values: &Values, site: &Site) -> Result<Self, String> {
+    /// The policy that a text of the registry asks for, to look into it after a replay.
+    ///
+    /// # Errors
+    /// As [`PolicySpec::build`].
+    pub fn from_spec(spec: &PolicySpec) -> Result<Self, Error> {
+        Self::new(spec.values(), spec.site())
+    }
+
+    fn new(values: &Values, site: &Site) -> Result<Self, Error> {
         let tree = match (values.text("queues"), &site.mapred_queues) {
             ("", Some(queues)) => queues.clone(),
             ("", None) => queues::one_queue(),
-            (path, _) => queues::read(path)?,
+            (path, _) => queues::read(path).map_err(Error::File)?,
         };
         let rules = Rules {
             minimum_user_limit: values.integer("user_limit") as u32,
@@ -197,8 +211,8 @@ impl Capacity {
         Self::with(rules, tree)
     }
 
-    fn with(rules: Rules, tree: QueueTree<CapacityQueue>) -> Result<Self, String> {
-        let percentages = queues::percentages(&tree)?;
+    fn with(rules: Rules, tree: QueueTree<CapacityQueue>) -> Result<Self, Error> {
+        let percentages = queues::percentages(&tree).map_err(Error::File)?;
         let by_name = |places: &mut Vec<usize>| places.sort_by(|&a, &b| tree.get(a).name.cmp(&tree.get(b).name));
         let queues = tree.queues().iter().map(|queue| {
             let mut ranked = queue.children.clone();
@@ -218,15 +232,6 @@ impl Capacity {
         let fallback = default.or(leaves.first().copied()).unwrap_or(QueueTree::<CapacityQueue>::ROOT);
         let (jobs, order) = (Vec::new(), LeafOrder::default());
         Ok(Self { rules, tree, percentages, slots: [0; 2], queues, fallback, jobs, order })
-    }
-
-    /// Takes other queues than those of the file; for use before the replay.
-    ///
-    /// # Errors
-    /// What is wrong with the queues, in a sentence.
-    pub fn set_queues(&mut self, queues: QueueTree<CapacityQueue>) -> Result<(), String> {
-        *self = Self::with(self.rules, queues)?;
-        Ok(())
     }
 
     /// When a job was initialised, ms: the poll that chose it.
@@ -477,19 +482,12 @@ fn has_launched(view: View<'_>, job: JobId) -> bool {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::any::AnyPolicy;
-    use crate::registry::PolicySpec;
     use crate::testing::{JobSpec, Launch, Scenario, job, map};
     use resched_sim::hadoop::{Options, replay};
 
     fn capacity(queues: &str) -> Capacity {
-        match PolicySpec::parse("capacity").unwrap().build().unwrap() {
-            AnyPolicy::Capacity(mut capacity) => {
-                capacity.set_queues(queues::parse(queues).unwrap()).unwrap();
-                capacity
-            }
-            other => unreachable!("{other:?}"),
-        }
+        let site = Site { mapred_queues: Some(queues::parse(queues).unwrap()), ..Site::default() };
+        Capacity::from_spec(&PolicySpec::parse("capacity").unwrap().at_site(&site.into()).unwrap()).unwrap()
     }
 
     /// Nodes with the first heartbeat at 10, so that polls come at 5,010, 10,010 and so on.
@@ -615,10 +613,10 @@ mod tests {
     fn a_queue_gets_what_it_is_guaranteed_and_no_more_than_its_maximum() {
         let queues = "[queues.a]\ncapacity = 25\nmaximum_capacity = 50\n[queues.b]\ncapacity = 75\n";
         let alone = nodes(8, 1, 0).job(long("job_1_0001", "ann", 20).queue("a"));
-        let launches = alone.launches_under("capacity", || capacity(queues).into());
+        let launches = alone.launches_under("capacity", || Box::new(capacity(queues)));
         assert_eq!(shares(&launches, 90_000, 1), [4], "half of the slots stay free");
         let both = alone.job(long("job_1_0002", "bob", 20).queue("b"));
-        let launches = both.launches_under("capacity", || capacity(queues).into());
+        let launches = both.launches_under("capacity", || Box::new(capacity(queues)));
         assert_eq!(shares(&launches, 90_000, 2), [2, 6]);
     }
 

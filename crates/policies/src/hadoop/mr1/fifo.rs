@@ -7,17 +7,21 @@
 //!
 //! **Source.** Hadoop MapReduce, June 2011; the reported counts as in `oracle/README.md` F4.
 
-use resched_sim::hadoop::{Kind, Offer, Policy, Reach, View};
+use resched_sim::hadoop::{Kind, Offer, Policy, Reach, System, View};
 use resched_sim::{JobId, Violation};
 
+use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::parameter::{Parameter, Values};
 use crate::parts::job_queue::JobQueue;
-use crate::registry::{Parameter, PolicyInfo, Values};
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "fifo",
     title: "Hadoop FIFO (JobQueueTaskScheduler)",
     source: "Hadoop MapReduce 1 (June 2011)",
+    family: Family::MapReduce1,
+    engine: Engine::Hadoop(System::Slots),
+    oracle: false,
     parameters: &[
         Parameter::number("pad_fraction", "0.01", 0.0, 1.0, "", "share of the needed slots that is kept free").hadoop(
             &["mapreduce.jobtracker.taskscheduler.taskalloc.capacitypad", "mapred.jobtracker.taskalloc.capacitypad"],
@@ -36,7 +40,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
             "fill all free map slots at one heartbeat; false: one task, as before 0.20",
         ),
     ],
-    build: |values, _| Ok(Fifo::new(values).into()),
+    build: Build::Hadoop(|values, _| Ok(Box::new(Fifo::new(values)))),
 };
 
 /// The policy.

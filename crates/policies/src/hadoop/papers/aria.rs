@@ -10,19 +10,23 @@
 //! the profile is learnt. Slots are computed at submission, for the whole job; from a learnt profile again whenever a task of the job
 //! has ended, and a kind of which nothing is known yet gets all slots. A job that cannot meet its deadline gets all slots.
 
-use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, View};
+use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, System, View};
 use resched_sim::{JobId, Ms, Violation};
 
+use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::parameter::{Parameter, Values};
 use crate::parts::job_times::{JobTimes, Source};
 use crate::parts::launch_first::launch_first;
 use crate::parts::profile::{Profile, Stage};
-use crate::registry::{Parameter, PolicyInfo, Values};
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "aria",
     title: "ARIA: earliest deadline first with the least slots that meet it (oracle: knows run times)",
     source: "ARIA (ICAC 2011), SimMR (CLUSTER 2011)",
+    family: Family::Reference,
+    engine: Engine::Hadoop(System::Slots),
+    oracle: true,
     parameters: &[
         Parameter::choice(
             "allocation",
@@ -41,7 +45,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
             "a job's deadline, in lengths of the job alone on the cluster after its submission",
         ),
     ],
-    build: |values, _| Ok(Aria::new(values).into()),
+    build: Build::Hadoop(|values, _| Ok(Box::new(Aria::new(values)))),
 };
 
 /// The policy.

@@ -15,17 +15,21 @@
 //! - So that no job starves whose nearest node refuses it (because its tasks failed there), the job takes any slot after as
 //!   many declines again; with a launch it is content with the nearest free node once more.
 
-use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, View};
+use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, System, View};
 use resched_sim::{JobId, NodeId, Violation};
 
+use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::parameter::{Parameter, Values};
 use crate::parts::equal_order::{equal_order, launch_maps};
-use crate::registry::{Parameter, PolicyInfo, Values};
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "cogrs",
     title: "CoGRS: reduces at the centre of gravity of their input, maps by naive fair sharing",
     source: "Center-of-Gravity Reduce Task Scheduling to Lower MapReduce Network Traffic (CLOUD 2012)",
+    family: Family::Paper,
+    engine: Engine::Hadoop(System::Slots),
+    oracle: false,
     parameters: &[Parameter::integer(
         "declines",
         "-1",
@@ -35,7 +39,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
         "offers that a job declines for its centre, then for the nearest free node; -1: as many as there are nodes; \
          0: naive fair sharing",
     )],
-    build: |values, _| Ok(CoGrs::new(values).into()),
+    build: Build::Hadoop(|values, _| Ok(Box::new(CoGrs::new(values)))),
 };
 
 /// The policy.

@@ -7,19 +7,23 @@
 //! the count; a job counts at most one skip per heartbeat; only heartbeats of nodes with a free map slot count; a job with maps
 //! whose place is unknown never waits.
 
-use resched_sim::hadoop::{Kind, Offer, Policy, Reach, View};
+use resched_sim::hadoop::{Kind, Offer, Policy, Reach, System, View};
 use resched_sim::{JobId, Violation};
 use resched_trace::model::Locality;
 
+use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::parameter::{Parameter, Values};
 use crate::parts::delay_formulas::skips_for;
 use crate::parts::equal_order::{equal_order, launch_reduces};
-use crate::registry::{Parameter, PolicyInfo, Values};
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "delay",
     title: "Fair sharing with delay scheduling, by skip count",
     source: "Delay Scheduling, Algorithm 2",
+    family: Family::Paper,
+    engine: Engine::Hadoop(System::Slots),
+    oracle: false,
     parameters: &[
         Parameter::integer(
             "D",
@@ -39,7 +43,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
         ),
         Parameter::integer("replication", "3", 1, 100, "", "replicas of a block, for lambda"),
     ],
-    build: |values, _| Ok(Delay::new(values).into()),
+    build: Build::Hadoop(|values, _| Ok(Box::new(Delay::new(values)))),
 };
 
 /// The policy.

@@ -11,18 +11,22 @@
 //! for another begins to wait: as in Hadoop, it does not. On a cluster of one rack every launch away from the data is in the rack,
 //! so T1 alone is waited for. A job with maps whose place is unknown never waits, as in Hadoop.
 
-use resched_sim::hadoop::{Kind, Offer, Policy, View};
+use resched_sim::hadoop::{Kind, Offer, Policy, System, View};
 use resched_sim::{JobId, Violation};
 
+use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::parameter::{Parameter, Values};
 use crate::parts::equal_order::{equal_order, launch_reduces};
 use crate::parts::locality_wait::{LocalityWaits, Waits};
-use crate::registry::{Parameter, PolicyInfo, Values};
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "delay-time",
     title: "Fair sharing with delay scheduling, by waiting time",
     source: "Delay Scheduling, Algorithm 3; Hadoop's Fair Scheduler of 2011",
+    family: Family::Paper,
+    engine: Engine::Hadoop(System::Slots),
+    oracle: false,
     parameters: &[
         Parameter::integer(
             "T1",
@@ -34,7 +38,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
         ),
         Parameter::integer("T2", "-1", -1, 86_400_000, "ms", "further wait for a rack with the data; -1: likewise"),
     ],
-    build: |values, _| Ok(DelayTime::new(values).into()),
+    build: Build::Hadoop(|values, _| Ok(Box::new(DelayTime::new(values)))),
 };
 
 /// The policy.

@@ -19,17 +19,22 @@ use resched_sim::hadoop::{
 };
 use resched_sim::{JobId, Ms, NodeId, Resources, Violation};
 
+use crate::error::Error;
 use crate::hadoop::yarn::capacity::{Amount, Partitions, YarnCapacity, all_containers};
+use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::parameter::{Parameter, Values};
 use crate::parts::dress::delta::{Category, DeltaRules, LARGE, SMALL};
 use crate::parts::dress::parameters;
 use crate::parts::dress::phases::{Counted, PhaseRules, Phases, ReleaseMode, Start};
-use crate::registry::{Parameter, PolicyInfo, Values};
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "dress",
     title: "DRESS: a part of the cluster is kept for small jobs",
     source: "DRESS, Algorithms 1 to 3",
+    family: Family::Paper,
+    engine: Engine::Hadoop(System::Containers),
+    oracle: false,
     parameters: &[
         Parameter::number("theta", "0.1", 0.0, 1.0, "", "share of the containers beyond which a job is large (θ)"),
         Parameter::choice(
@@ -65,7 +70,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
         Parameter::number("am_share", "0.1", 0.0, 1.0, "", "share for masters, which limits the active applications")
             .hadoop(&["yarn.scheduler.capacity.maximum-am-resource-percent"]),
     ],
-    build: |values, _| Ok(Dress::new(values)?.into()),
+    build: Build::Hadoop(|values, _| Ok(Box::new(Dress::new(values)?))),
 };
 
 /// The policy.
@@ -93,12 +98,13 @@ pub struct Dress {
 }
 
 impl Dress {
-    fn new(values: &Values) -> Result<Self, String> {
+    fn new(values: &Values) -> Result<Self, Error> {
         let bounds = ["delta_min", "delta_max"].map(|key| Some(values.number(key)).filter(|&bound| bound >= 0.0));
         if let [Some(least), Some(greatest)] = bounds
             && least > greatest
         {
-            return Err(format!("delta_min: expected at most delta_max, {greatest}, found {least}"));
+            let problem = format!("delta_min: expected at most delta_max, {greatest}, found {least}");
+            return Err(Error::Parameter(problem));
         }
         let node_locality_delay = values.integer("node_locality_delay") as u64;
         Ok(Self {

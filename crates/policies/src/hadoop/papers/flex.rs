@@ -15,20 +15,25 @@
 
 use std::collections::BinaryHeap;
 
-use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, View};
+use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, System, View};
 use resched_sim::{JobId, Ms, NodeId, TaskId, Violation};
 
+use crate::error::Error;
+use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::parameter::{Parameter, Values};
 use crate::parts::fair_share::priority_weight;
 use crate::parts::job_times::{JobTimes, Source};
 use crate::parts::launch_first::{can_launch, launch_first};
 use crate::parts::profile::Profile;
-use crate::registry::{Parameter, PolicyInfo, Values};
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "flex",
     title: "FLEX: slots by layers, in the best order for a metric",
     source: "FLEX (Middleware 2010)",
+    family: Family::Reference,
+    engine: Engine::Hadoop(System::Slots),
+    oracle: false,
     parameters: &[
         Parameter::choice(
             "metric",
@@ -53,7 +58,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
             "a job's deadline, in lengths of the job alone on the cluster after its submission",
         ),
     ],
-    build: |values, _| Ok(Flex::new(values)?.into()),
+    build: Build::Hadoop(|values, _| Ok(Box::new(Flex::new(values)?))),
 };
 
 /// The policy.
@@ -174,10 +179,11 @@ fn layers(demands: &[u32], slots: u32, min: u32, max: u32) -> Vec<u32> {
 }
 
 impl Flex {
-    fn new(values: &Values) -> Result<Self, String> {
+    fn new(values: &Values) -> Result<Self, Error> {
         let (min_slots, max_slots) = (values.integer("min_slots") as u32, values.integer("max_slots") as u32);
         if min_slots > max_slots {
-            return Err(format!("min_slots ({min_slots}) is more than max_slots ({max_slots})"));
+            let problem = format!("min_slots ({min_slots}) is more than max_slots ({max_slots})");
+            return Err(Error::Parameter(problem));
         }
         let source = Source::named(values.text("profile"));
         Ok(Self {
@@ -337,7 +343,7 @@ mod tests {
     #[test]
     fn minimum_and_maximum_must_agree() {
         let error = crate::PolicySpec::parse("flex:min_slots=3,max_slots=2").err();
-        assert!(error.is_some_and(|error| error.contains("min_slots (3) is more than max_slots (2)")));
+        assert!(error.is_some_and(|error| error.to_string().contains("min_slots (3) is more than max_slots (2)")));
     }
 
     /// What the metric sums up if jobs run in this order, one after the other.

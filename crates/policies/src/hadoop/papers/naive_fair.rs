@@ -7,19 +7,22 @@
 //! **Source.** Delay scheduling (EuroSys 2010), Algorithm 1. Ties: by submission, then by id. One launch a slot, then the jobs
 //! are ordered anew.
 
-use resched_sim::hadoop::{Offer, Policy};
+use resched_sim::hadoop::{Offer, Policy, System};
 use resched_sim::{JobId, Violation};
 
+use crate::info::{Build, Engine, Family, PolicyInfo};
 use crate::parts::equal_order::{launch_maps, launch_reduces};
-use crate::registry::PolicyInfo;
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "naive-fair",
     title: "Naive fair sharing (no pools, no delay)",
     source: "Delay Scheduling, Algorithm 1",
+    family: Family::Paper,
+    engine: Engine::Hadoop(System::Slots),
+    oracle: false,
     parameters: &[],
-    build: |_, _| Ok(NaiveFair::default().into()),
+    build: Build::Hadoop(|_, _| Ok(Box::new(NaiveFair::default()))),
 };
 
 /// The policy.

@@ -8,25 +8,29 @@
 //! ended, so a task that runs counts whole; a task without a logged success counts 0; running tasks are left alone. `order=total` never
 //! counts a job's work down: shortest job first. Ties: by submission, then by id.
 
-use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, View};
+use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, System, View};
 use resched_sim::{JobId, Ms, TaskId, Violation};
 use resched_trace::model::Outcome;
 
+use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::parameter::{Parameter, Values};
 use crate::parts::launch_first::launch_first;
-use crate::registry::{Parameter, PolicyInfo, Values};
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "srpt",
     title: "Shortest remaining processing time first (oracle: knows run times)",
     source: "Schrage 1968",
+    family: Family::Reference,
+    engine: Engine::Hadoop(System::Slots),
+    oracle: true,
     parameters: &[Parameter::choice(
         "order",
         "remaining",
         &["remaining", "total"],
         "least work left first, or least work at submission (shortest job first)",
     )],
-    build: |values, _| Ok(Srpt::new(values).into()),
+    build: Build::Hadoop(|values, _| Ok(Box::new(Srpt::new(values)))),
 };
 
 /// The policy.

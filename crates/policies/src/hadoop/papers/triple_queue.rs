@@ -27,19 +27,23 @@
 
 use std::collections::VecDeque;
 
-use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, Reach, View};
+use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, Reach, System, View};
 use resched_sim::{JobId, Ms, NodeId, Violation};
 use resched_trace::model::Outcome;
 
+use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::parameter::{Parameter, Values};
 use crate::parts::job_queue::JobQueue;
 use crate::parts::predict::{Class, MapLoad, classify, shuffle_in};
-use crate::registry::{Parameter, PolicyInfo, Values};
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "triple-queue",
     title: "Triple-Queue with MR-Predict: CPU-bound and I/O-bound jobs side by side",
     source: "A Dynamic MapReduce Scheduler for Heterogeneous Workloads (GCC 2009)",
+    family: Family::Paper,
+    engine: Engine::Hadoop(System::Slots),
+    oracle: false,
     parameters: &[
         Parameter::integer("n", "0", 0, 100_000, "maps", "maps that run at once on a node; 0: map slots per node"),
         Parameter::number(
@@ -86,7 +90,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
             "queue of jobs that sway; dynamic: cpu until their first reduce is launched, then io",
         ),
     ],
-    build: |values, _| Ok(TripleQueue::new(values).into()),
+    build: Build::Hadoop(|values, _| Ok(Box::new(TripleQueue::new(values)))),
 };
 
 const CPU_SLOTS: &str = "map slots of each node for the CPU queue; 0: what io_slots leaves, or half";

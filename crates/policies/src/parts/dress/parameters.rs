@@ -1,6 +1,6 @@
 //! Parameters of DRESS on containers and on the machines of a production trace alike.
 
-use crate::registry::Parameter;
+use crate::parameter::Parameter;
 
 pub(crate) const DELTA: Parameter =
     Parameter::number("delta", "0.1", 0.0, 1.0, "", "share kept for small jobs at the start (δ)");

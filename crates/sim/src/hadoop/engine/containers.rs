@@ -22,7 +22,7 @@ use crate::hadoop::view::{RunId, View};
 use crate::hadoop::world::{JobPhase, Kill};
 use crate::ids::{JobId, Ms, NodeId};
 
-impl<P: Policy, O: Observer> Engine<'_, '_, P, O> {
+impl<P: Policy + ?Sized, O: Observer> Engine<'_, '_, P, O> {
     // Heartbeats of nodes.
 
     pub(super) fn container_heartbeat(&mut self, node: NodeId, at: Position, next: Ms) -> Result<(), Error> {

@@ -9,7 +9,7 @@ use crate::hadoop::policy::Policy;
 use crate::hadoop::view::RunId;
 use crate::ids::Ms;
 
-impl<P: Policy, O: Observer> Engine<'_, '_, P, O> {
+impl<P: Policy + ?Sized, O: Observer> Engine<'_, '_, P, O> {
     /// The next such event.
     pub(super) fn next_work(&mut self) -> Option<(Ms, RunId)> {
         self.world.bench.as_mut()?.next()

@@ -15,14 +15,16 @@ mod preemption;
 
 use std::collections::BTreeSet;
 
-use resched_sim::hadoop::{Kind, Offer, Orders, Policy, View};
+use resched_sim::hadoop::{Kind, Offer, Orders, Policy, System, View};
 use resched_sim::{JobId, Ms, TaskId, Violation};
 
+use crate::error::Error;
+use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::parameter::{Parameter, Values};
 use crate::parts::locality_wait::{DELAY_NODE, DELAY_RACK, LocalityWaits, Waits};
 use crate::parts::pools::{ALLOCATIONS, Answer, BOOST, POOLS, Pools, Rules, SIZE_WEIGHT, UPDATE, allocations};
-use crate::queues::allocations::Allocations;
-use crate::registry::{Parameter, PolicyInfo, Values};
 use crate::site::Site;
+use crate::spec::PolicySpec;
 use preemption::{Preemption, Standing};
 
 const FAIR_SHARE_TIMEOUT: Parameter = Parameter::integer(
@@ -39,6 +41,9 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "fair",
     title: "Hadoop Fair Scheduler of 2011 (pools, delay, preemption)",
     source: "Hadoop MapReduce 1 (June 2011)",
+    family: Family::MapReduce1,
+    engine: Engine::Hadoop(System::Slots),
+    oracle: false,
     parameters: &[
         POOLS,
         ALLOCATIONS,
@@ -61,7 +66,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
         Parameter::integer("preemption_interval", "15000", 1, 86_400_000, "ms", "between two checks for preemption")
             .hadoop(&["mapred.fairscheduler.preemption.interval"]),
     ],
-    build: |values, site| Ok(Fair::new(values, site)?.into()),
+    build: Build::Hadoop(|values, site| Ok(Box::new(Fair::new(values, site)?))),
 };
 
 /// The policy.
@@ -85,7 +90,15 @@ fn at(kind: Kind) -> usize {
 }
 
 impl Fair {
-    fn new(values: &Values, site: &Site) -> Result<Self, String> {
+    /// The policy that a text of the registry asks for, to be changed by hand before a replay.
+    ///
+    /// # Errors
+    /// As [`PolicySpec::build`].
+    pub fn from_spec(spec: &PolicySpec) -> Result<Self, Error> {
+        Self::new(spec.values(), spec.site())
+    }
+
+    fn new(values: &Values, site: &Site) -> Result<Self, Error> {
         let cap = |key| u32::try_from(values.integer(key)).ok();
         let rules = Rules {
             assign_multiple: values.boolean("assign_multiple"),
@@ -93,7 +106,7 @@ impl Fair {
             max_diff: values.number("max_diff"),
             ..Rules::new(values)
         };
-        let mut allocations = allocations(values, site)?;
+        let mut allocations = allocations(values, site.pools.as_ref())?;
         let timeout = values.integer(FAIR_SHARE_TIMEOUT.key);
         allocations.fair_share_timeout = (timeout >= 0).then_some(timeout).or(allocations.fair_share_timeout);
         let preemption = values.boolean("preemption").then(|| Preemption::new(values.integer("preemption_interval")));
@@ -107,12 +120,6 @@ impl Fair {
         };
         fair.add_standings(0);
         Ok(fair)
-    }
-
-    /// Takes other allocations than those of the file; for use before the replay.
-    pub fn set_allocations(&mut self, allocations: Allocations) {
-        self.pools = Pools::new(self.pools.rules().clone(), allocations);
-        self.add_standings(0);
     }
 
     /// Preempts these attempts (task and number) before others that started at the same time. Their order is arbitrary in

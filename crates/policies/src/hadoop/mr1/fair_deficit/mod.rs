@@ -15,13 +15,14 @@ mod shares;
 
 use std::cmp::Reverse;
 
-use resched_sim::hadoop::{Kind, Offer, Orders, Policy, Reach, View};
+use resched_sim::hadoop::{Kind, Offer, Orders, Policy, Reach, System, View};
 use resched_sim::{JobId, Ms, Violation};
 
+use crate::error::Error;
+use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::parameter::{Parameter, Values};
 use crate::parts::fair_share::load_cap;
 use crate::parts::pools::{ALLOCATIONS, BOOST, POOLS, Pool, Pools, Rules, SIZE_WEIGHT, UPDATE, allocations};
-use crate::queues::allocations::Allocations;
-use crate::registry::{Parameter, PolicyInfo, Values};
 use crate::site::Site;
 use shares::{Claim, fair_shares, split_minimum};
 
@@ -30,6 +31,9 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "fair-deficit",
     title: "Hadoop Fair Scheduler of 2008–09 (pools, deficits)",
     source: "Hadoop 0.20, contrib/fairscheduler",
+    family: Family::MapReduce1,
+    engine: Engine::Hadoop(System::Slots),
+    oracle: false,
     parameters: &[
         POOLS,
         ALLOCATIONS,
@@ -39,7 +43,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
         BOOST,
         UPDATE,
     ],
-    build: |values, site| Ok(FairDeficit::new(values, site)?.into()),
+    build: Build::Hadoop(|values, site| Ok(Box::new(FairDeficit::new(values, site)?))),
 };
 
 /// So many units of a share or deficit are a slot.
@@ -88,21 +92,16 @@ impl Account {
 }
 
 impl FairDeficit {
-    fn new(values: &Values, site: &Site) -> Result<Self, String> {
+    fn new(values: &Values, site: &Site) -> Result<Self, Error> {
         Ok(Self {
             assign_multiple: values.boolean("assign_multiple"),
             update_period: values.integer(UPDATE.key),
-            pools: Pools::new(Rules::new(values), allocations(values, site)?),
+            pools: Pools::new(Rules::new(values), allocations(values, site.pools.as_ref())?),
             accounts: Vec::new(),
             runnable: [0; 2],
             updated: 0,
             order: Vec::new(),
         })
-    }
-
-    /// Takes other allocations than those of the file; for use before the replay.
-    pub fn set_allocations(&mut self, allocations: Allocations) {
-        self.pools = Pools::new(self.pools.rules().clone(), allocations);
     }
 
     // Updates. The pools have been updated before.

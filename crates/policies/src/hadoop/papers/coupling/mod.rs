@@ -27,13 +27,15 @@ mod peek;
 mod wait;
 
 use rand::Rng;
-use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, Policy, Reach, RunView, View};
+use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, Policy, Reach, RunView, System, View};
 use resched_sim::{JobId, Ms, NodeId, Violation};
 use resched_trace::draws::Purpose;
 
+use crate::error::Error;
+use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::parameter::{Parameter, Values};
 use crate::parts::locality_wait::{DELAY_NODE, DELAY_RACK, LocalityWaits, Waits};
 use crate::parts::pools::{ALLOCATIONS, Answer, BOOST, POOLS, Pools, Rules, SIZE_WEIGHT, UPDATE, allocations};
-use crate::registry::{Parameter, PolicyInfo, Values};
 use crate::site::Site;
 use mismatch::Mismatches;
 use peek::Peeking;
@@ -44,6 +46,9 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "coupling",
     title: "Coupling Scheduler (gradual reduces, Wait Scheduling, Random Peeking)",
     source: "Coupling Task Progress for MapReduce Resource-Aware Scheduling, Algorithms 1 to 3",
+    family: Family::Paper,
+    engine: Engine::Hadoop(System::Slots),
+    oracle: false,
     parameters: &[
         Parameter::choice("maps", "peek", &["peek", "delay", "greedy"], "how maps keep near their input"),
         Parameter::choice("reduces", "gradual", &["gradual", "greedy"], "which jobs may launch reduces"),
@@ -86,7 +91,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
         BOOST,
         UPDATE,
     ],
-    build: |values, site| Ok(Coupling::new(values, site)?.into()),
+    build: Build::Hadoop(|values, site| Ok(Box::new(Coupling::new(values, site)?))),
 };
 
 /// The policy.
@@ -161,7 +166,7 @@ impl Maps {
 }
 
 impl Coupling {
-    fn new(values: &Values, site: &Site) -> Result<Self, String> {
+    fn new(values: &Values, site: &Site) -> Result<Self, Error> {
         let (gradual, waits) = (values.text("reduces") == "gradual", values.text("wait") == "on");
         let wait = || {
             let fresh = values.text("list") == "fresh";
@@ -169,7 +174,7 @@ impl Coupling {
         };
         Ok(Self {
             update_period: values.integer(UPDATE.key),
-            pools: Pools::new(Rules::new(values), allocations(values, site)?),
+            pools: Pools::new(Rules::new(values), allocations(values, site.pools.as_ref())?),
             maps: Maps::new(values),
             mismatches: gradual.then(|| Mismatches::new(values.number("threshold"))),
             wait: waits.then(wait),

@@ -7,8 +7,8 @@ use resched_sim::{JobId, NodeId, TaskId, Violation};
 use resched_trace::draws::Purpose;
 use resched_trace::model::Locality;
 
+use crate::parameter::Values;
 use crate::parts::pools::{Answer, Pools};
-use crate::registry::Values;
 
 /// The numbers of the peeking rule.
 #[derive(Debug)]

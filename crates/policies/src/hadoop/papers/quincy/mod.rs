@@ -17,13 +17,14 @@ mod network;
 
 use std::collections::BTreeMap;
 
-use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, Policy, RunId, RunView, View};
+use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, Policy, RunId, RunView, System, View};
 use resched_sim::{JobId, Ms, NodeId, RackId, TaskId, Violation};
 use resched_trace::model::Locality;
 
+use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::parameter::{Parameter, Values};
 use crate::parts::equal_order::launch_reduces;
 use crate::parts::fair_share::{Claim, fair_shares};
-use crate::registry::{Parameter, PolicyInfo, Values};
 use network::{Cost, Group, Job, Machine, Problem};
 
 /// Its entry in the registry.
@@ -31,6 +32,9 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "quincy",
     title: "Quincy: the cheapest flow of maps to slots",
     source: "Quincy (SOSP 2009)",
+    family: Family::Reference,
+    engine: Engine::Hadoop(System::Slots),
+    oracle: false,
     parameters: &[
         Parameter::number("psi", "1", 0.0, 1_000_000.0, "per GB", "cost of moving input inside a rack"),
         Parameter::number("xi", "2", 0.0, 1_000_000.0, "per GB", "cost of moving input between racks"),
@@ -52,7 +56,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
             "after which costs are computed anew while maps wait",
         ),
     ],
-    build: |values, _| Ok(Quincy::new(values).into()),
+    build: Build::Hadoop(|values, _| Ok(Box::new(Quincy::new(values)))),
 };
 
 /// By how much a share may be off a whole number and still be it: shares are found by bisection.

@@ -17,9 +17,11 @@ mod partitions;
 use resched_sim::hadoop::{Ask, Container, ContainerState, Offer, Policy, Reach, Reservation, RunView, System, View};
 use resched_sim::{JobId, NodeId, Resources, Violation};
 
+use crate::error::Error;
+use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::parameter::{Parameter, Values};
 use crate::queues::tree::QueueTree;
 use crate::queues::yarn_capacity::{self as queues, YarnQueue};
-use crate::registry::{Parameter, PolicyInfo, Values};
 use crate::site::Site;
 pub(crate) use limits::Amount;
 use limits::{UserLimit, may_go_far, most_active};
@@ -30,6 +32,9 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "yarn-capacity",
     title: "YARN Capacity Scheduler",
     source: "Hadoop YARN (2014)",
+    family: Family::Yarn,
+    engine: Engine::Hadoop(System::Containers),
+    oracle: false,
     parameters: &[
         Parameter::file(
             "queues",
@@ -70,7 +75,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
             "how many times a queue's guarantee one user may have",
         ),
     ],
-    build: |values, site| Ok(YarnCapacity::new(values, site)?.into()),
+    build: Build::Hadoop(|values, site| Ok(Box::new(YarnCapacity::new(values, site)?))),
 };
 
 /// The policy.
@@ -139,10 +144,10 @@ enum Served {
 }
 
 impl YarnCapacity {
-    fn new(values: &Values, site: &Site) -> Result<Self, String> {
+    fn new(values: &Values, site: &Site) -> Result<Self, Error> {
         let tree = match values.text("queues") {
             "" => site.yarn_queues.clone().unwrap_or_else(queues::one_queue),
-            path => queues::read(path)?,
+            path => queues::read(path).map_err(Error::File)?,
         };
         let mut policy = Self {
             tree: queues::one_queue(),
@@ -164,8 +169,8 @@ impl YarnCapacity {
     /// One queue whose jobs are kept apart in partitions.
     ///
     /// # Errors
-    /// As [`YarnCapacity::set_queues`].
-    pub(crate) fn partitioned(node_locality_delay: u64, am_share: f64) -> Result<Self, String> {
+    /// What is wrong with the queues.
+    pub(crate) fn partitioned(node_locality_delay: u64, am_share: f64) -> Result<Self, Error> {
         let mut policy = Self {
             tree: queues::one_queue(),
             defaults: YarnQueue { maximum_am_share: Some(am_share), ..YarnQueue::default() },
@@ -183,11 +188,7 @@ impl YarnCapacity {
         self.partitions.as_mut()
     }
 
-    /// Takes other queues than those of the file; for use before the replay.
-    ///
-    /// # Errors
-    /// What is wrong with the queues, in a sentence.
-    pub fn set_queues(&mut self, tree: QueueTree<YarnQueue>) -> Result<(), String> {
+    fn set_queues(&mut self, tree: QueueTree<YarnQueue>) -> Result<(), Error> {
         let queue = |(capacity, limit)| Queue {
             capacity,
             limit,
@@ -197,7 +198,7 @@ impl YarnCapacity {
             pending: Vec::new(),
             order: Vec::new(),
         };
-        self.queues = queues::shares(&tree)?.into_iter().map(queue).collect();
+        self.queues = queues::shares(&tree).map_err(Error::File)?.into_iter().map(queue).collect();
         self.tree = tree;
         Ok(())
     }

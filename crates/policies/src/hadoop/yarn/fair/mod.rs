@@ -25,9 +25,11 @@ use resched_sim::{JobId, Ms, Resources, Violation};
 
 use crate::queues::yarn_fair::{self as queues, FairQueue, SharePolicy};
 
+use crate::error::Error;
+use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::parameter::{Parameter, Values};
 use crate::parts::fair_share::{Standing, fair_order};
 use crate::queues::tree::QueueTree;
-use crate::registry::{Parameter, PolicyInfo, Values};
 use crate::site::Site;
 use opportunities::{Opportunities, Thresholds};
 use preemption::{Preemption, Starvation};
@@ -38,6 +40,9 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "yarn-fair",
     title: "YARN Fair Scheduler (hierarchical queues)",
     source: "Hadoop YARN (August 2014)",
+    family: Family::Yarn,
+    engine: Engine::Hadoop(System::Containers),
+    oracle: false,
     parameters: &[
         Parameter::file("queues", "TOML file with guarantees, limits, weights and timeouts of queues"),
         Parameter::choice(
@@ -102,7 +107,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
         )
         .hadoop(&["yarn.scheduler.fair.preemption.cluster-utilization-threshold"]),
     ],
-    build: |values, site| Ok(YarnFair::new(values, site)?.into()),
+    build: Build::Hadoop(|values, site| Ok(Box::new(YarnFair::new(values, site)?))),
 };
 
 /// The queue of jobs whose user is unknown, and of those that name a queue with others below it.
@@ -161,10 +166,10 @@ struct App {
 }
 
 impl YarnFair {
-    fn new(values: &Values, site: &Site) -> Result<Self, String> {
+    fn new(values: &Values, site: &Site) -> Result<Self, Error> {
         let tree = match values.text("queues") {
             "" => site.yarn_fair.clone().unwrap_or_else(|| QueueTree::new(FairQueue::default())),
-            path => queues::read(path)?,
+            path => queues::read(path).map_err(Error::File)?,
         };
         let preemption = values.boolean("preemption").then(|| {
             let (interval, wait) = (values.integer("preemption_interval"), values.integer("preemption_wait"));
@@ -189,12 +194,8 @@ impl YarnFair {
         Ok(policy)
     }
 
-    /// Takes other queues than those of the file; for use before the replay.
-    ///
-    /// # Errors
-    /// What is wrong with them, in a sentence.
-    pub fn set_queues(&mut self, tree: QueueTree<FairQueue>) -> Result<(), String> {
-        queues::check(&tree)?;
+    fn set_queues(&mut self, tree: QueueTree<FairQueue>) -> Result<(), Error> {
+        queues::check(&tree).map_err(Error::File)?;
         let state = |place: usize| Queue { children: tree.get(place).children.clone(), ..Queue::default() };
         self.queues = (0..tree.queues().len()).map(state).collect();
         self.tree = tree;
@@ -583,14 +584,14 @@ impl Policy for YarnFair {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::any::AnyPolicy;
-    use crate::registry::PolicySpec;
+    use crate::spec::PolicySpec;
 
     fn with_queues(paths: &[&str]) -> YarnFair {
-        let Ok(AnyPolicy::YarnFair(mut fair)) = PolicySpec::parse("yarn-fair").unwrap().build() else { unreachable!() };
         let queues = paths.iter().map(|&path| (path.to_owned(), FairQueue::default())).collect();
-        fair.set_queues(QueueTree::from_paths(FairQueue::default(), queues).unwrap()).unwrap();
-        fair
+        let tree = QueueTree::from_paths(FairQueue::default(), queues).unwrap();
+        let site = Site { yarn_fair: Some(tree), ..Site::default() };
+        let spec = PolicySpec::parse("yarn-fair").unwrap().at_site(&site.into()).unwrap();
+        YarnFair::new(spec.values(), spec.site()).unwrap()
     }
 
     #[test]
