@@ -3,7 +3,8 @@
 use resched_sim::{batch, hadoop};
 
 use crate::error::Error;
-use crate::parameter::{Parameter, Values};
+use crate::parameter::Parameter;
+use crate::settings::Values;
 use crate::site::Site;
 
 /// A policy as the registry knows it.

@@ -8,7 +8,7 @@
 //! assert!(PolicySpec::parse("dely").unwrap_err().to_string().contains("did you mean `delay`"));
 //! ```
 
-pub mod batch;
+mod batch;
 mod error;
 pub mod hadoop;
 mod info;
@@ -17,6 +17,7 @@ mod parameter;
 pub mod parts;
 pub mod queues;
 mod registry;
+mod settings;
 mod site;
 mod spec;
 pub mod speculation;
@@ -26,7 +27,7 @@ mod testing;
 pub use error::Error;
 pub use info::{Engine, Family, PolicyInfo};
 pub use nearest::nearest;
-pub use parameter::{Parameter, Range};
+pub use parameter::{Parameter, Range, Signal};
 pub use registry::{POLICIES, SPECULATORS};
 pub use site::{CLUSTER_SETTINGS, ClusterSetting, Site, SiteConf};
 pub use spec::{PolicySpec, SpeculatorSpec};

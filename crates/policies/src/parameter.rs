@@ -1,6 +1,5 @@
 //! The parameters of policies and speculators: what each is called, what values it takes, what it does.
 
-use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::error::Error;
@@ -9,11 +8,14 @@ use crate::nearest::nearest;
 /// A parameter of a policy or a speculator.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Parameter {
-    /// The key by which it is set.
+    /// The key by which you set it.
     pub key: &'static str,
     /// What values it takes.
     pub range: Range,
-    /// Its value if it is not set.
+    /// Whether `auto` is a value, too, which leaves the choice to the policy; its meaning says what that comes to. Holds the
+    /// numbers that are read as `auto`.
+    pub auto: Option<Signal>,
+    /// Its value if you do not set it.
     pub default: &'static str,
     /// The unit of the value, if it has one.
     pub unit: &'static str,
@@ -36,6 +38,30 @@ pub enum Range {
     Choice(&'static [&'static str]),
     /// The path of a file; empty: none.
     File,
+}
+
+/// Numbers that stand for `auto`, as in Hadoop and in what was written before there was that word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Signal {
+    /// 0.
+    Zero,
+    /// −1 and what is between −1 and 0.
+    Negative,
+    /// −1, 0 and what is between them.
+    NotPositive,
+}
+
+/// The value that leaves the choice to the policy.
+pub(crate) const AUTO: &str = "auto";
+
+/// A value of a parameter or of a setting.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Value {
+    Integer(i64),
+    Number(f64),
+    Boolean(bool),
+    Text(String),
+    Auto,
 }
 
 impl Range {
@@ -67,108 +93,42 @@ impl fmt::Display for Range {
     }
 }
 
+impl Signal {
+    fn stands_for_auto(self, text: &str) -> bool {
+        text.parse::<f64>().is_ok_and(|number| match self {
+            Self::Zero => number == 0.0,
+            Self::Negative => (-1.0..0.0).contains(&number),
+            Self::NotPositive => (-1.0..=0.0).contains(&number),
+        })
+    }
+}
+
 impl Parameter {
-    pub(crate) const fn integer(
-        key: &'static str,
-        default: &'static str,
-        low: i64,
-        high: i64,
-        unit: &'static str,
-        meaning: &'static str,
-    ) -> Self {
-        Self { key, range: Range::Integer(low, high), default, unit, meaning, hadoop: &[] }
+    /// What it takes, in words: its range, and `auto` if that is a value.
+    pub fn expected(&self) -> String {
+        let auto = if self.auto.is_some() { "auto|" } else { "" };
+        format!("{auto}{}", self.range)
     }
 
-    pub(crate) const fn number(
-        key: &'static str,
-        default: &'static str,
-        low: f64,
-        high: f64,
-        unit: &'static str,
-        meaning: &'static str,
-    ) -> Self {
-        Self { key, range: Range::Number(low, high), default, unit, meaning, hadoop: &[] }
+    /// The text of a value as it is kept and shown: a number that stands for `auto` becomes that word.
+    pub(crate) fn written<'t>(&self, text: &'t str) -> &'t str {
+        if self.auto.is_some_and(|signal| signal.stands_for_auto(text)) { AUTO } else { text }
     }
 
-    pub(crate) const fn boolean(key: &'static str, default: &'static str, meaning: &'static str) -> Self {
-        Self { key, range: Range::Boolean, default, unit: "", meaning, hadoop: &[] }
-    }
-
-    pub(crate) const fn choice(
-        key: &'static str,
-        default: &'static str,
-        words: &'static [&'static str],
-        meaning: &'static str,
-    ) -> Self {
-        Self { key, range: Range::Choice(words), default, unit: "", meaning, hadoop: &[] }
-    }
-
-    pub(crate) const fn file(key: &'static str, meaning: &'static str) -> Self {
-        Self { key, range: Range::File, default: "", unit: "", meaning, hadoop: &[] }
-    }
-
-    /// With the properties of Hadoop that set it at a site.
-    pub(crate) const fn hadoop(self, properties: &'static [&'static str]) -> Self {
-        Self { hadoop: properties, ..self }
-    }
-
-    /// The value that this text stands for, or what was expected.
+    /// The value that a text stands for.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] with what was expected.
     pub(crate) fn parse(&self, text: &str) -> Result<Value, Error> {
+        if self.auto.is_some() && self.written(text) == AUTO {
+            return Ok(Value::Auto);
+        }
         self.range.parse(text).ok_or_else(|| {
             let hint = match self.range {
                 Range::Choice(words) => nearest(text, words.iter().copied()),
                 _ => String::new(),
             };
-            Error::Parameter(format!("{}: expected {}, found `{text}`{hint}", self.key, self.range))
+            Error::Parameter(format!("{}: expected {}, found `{text}`{hint}", self.key, self.expected()))
         })
     }
-}
-
-/// A value of a parameter or of a setting.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Value {
-    Integer(i64),
-    Number(f64),
-    Boolean(bool),
-    Text(String),
-}
-
-/// The values of all parameters of a policy or a speculator, each within its range.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Values(pub(crate) BTreeMap<&'static str, Value>);
-
-impl Values {
-    pub(crate) fn integer(&self, key: &str) -> i64 {
-        match self.0.get(key) {
-            Some(&Value::Integer(value)) => value,
-            other => undeclared(key, other),
-        }
-    }
-
-    pub(crate) fn number(&self, key: &str) -> f64 {
-        match self.0.get(key) {
-            Some(&Value::Number(value)) => value,
-            other => undeclared(key, other),
-        }
-    }
-
-    pub(crate) fn boolean(&self, key: &str) -> bool {
-        match self.0.get(key) {
-            Some(&Value::Boolean(value)) => value,
-            other => undeclared(key, other),
-        }
-    }
-
-    pub(crate) fn text(&self, key: &str) -> &str {
-        match self.0.get(key) {
-            Some(Value::Text(value)) => value,
-            other => undeclared(key, other),
-        }
-    }
-}
-
-/// A policy reads a parameter that it does not declare so: a slip in its own file, which its first test meets.
-fn undeclared<T: Default>(key: &str, found: Option<&Value>) -> T {
-    debug_assert!(false, "parameter `{key}` is declared as {found:?}");
-    T::default()
 }

@@ -183,6 +183,7 @@ fn cells(text: &str) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::info::Engine;
+    use crate::parameter::{Parameter, Range, Signal};
 
     #[test]
     fn every_policy_can_be_made_from_its_defaults_and_documents_its_parameters() {
@@ -224,6 +225,52 @@ mod tests {
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), POLICIES.len() + SPECULATORS.len());
+    }
+
+    /// What can be set: the parameters of policies with the names of these, and those of speculators behind `fifo+`.
+    fn settings() -> impl Iterator<Item = (String, &'static Parameter)> {
+        let of_policies = POLICIES.iter().map(|info| (info.name.to_owned(), info.parameters));
+        let of_speculators = SPECULATORS.iter().map(|info| (format!("fifo+{}", info.name), info.parameters));
+        let all = of_policies.chain(of_speculators);
+        all.flat_map(|(name, parameters)| parameters.iter().map(move |parameter| (name.clone(), parameter)))
+    }
+
+    #[test]
+    fn auto_and_the_numbers_that_stand_for_it_are_one() {
+        for (name, parameter) in settings() {
+            let with = |value: &str| PolicySpec::parse(&format!("{name}:{}={value}", parameter.key));
+            let Some(signal) = parameter.auto else {
+                assert!(with("auto").is_err() || parameter.range == Range::File, "{name}: {}", parameter.key);
+                continue;
+            };
+            assert!(parameter.default == "auto" && parameter.meaning.contains("auto: "), "{name}: {}", parameter.key);
+            let label = format!("{name}:{}=auto", parameter.key);
+            let numbers: &[&str] = match signal {
+                Signal::Zero => &["auto", "0"],
+                Signal::Negative => &["auto", "-1"],
+                Signal::NotPositive => &["auto", "-1", "0"],
+            };
+            for number in numbers {
+                let spec = with(number).unwrap();
+                assert_eq!((spec.label(), &spec.parameters()[parameter.key]), (label.clone(), &"auto".to_owned()));
+            }
+        }
+    }
+
+    #[test]
+    fn both_ends_of_every_range_fit_the_type() {
+        for (name, parameter) in settings() {
+            let ends = match parameter.range {
+                Range::Integer(low, high) => [low.to_string(), high.to_string()],
+                Range::Number(low, high) => [low.to_string(), high.to_string()],
+                _ => continue,
+            };
+            for end in ends {
+                // It may not go with the defaults of others, but that is the request's fault.
+                let spec = PolicySpec::parse(&format!("{name}:{}={end}", parameter.key));
+                assert!(spec.as_ref().map_or_else(Error::is_request, |_| true), "{spec:?}");
+            }
+        }
     }
 
     #[test]

@@ -8,7 +8,8 @@ use resched_sim::{batch, hadoop};
 use crate::error::Error;
 use crate::info::{Build, Engine, PolicyInfo};
 use crate::nearest::nearest;
-use crate::parameter::{Parameter, Values};
+use crate::parameter::Parameter;
+use crate::settings::Values;
 use crate::site::Site;
 use crate::speculation::{Speculator, SpeculatorInfo, WithSpeculation};
 
@@ -42,7 +43,7 @@ impl SpeculatorSpec {
         let set = read_set("speculator", info.name, info.parameters, pairs)?;
         let text = |parameter: &Parameter| set.get(parameter.key).map_or(parameter.default, String::as_str);
         let values =
-            read_values(info.parameters, text).map_err(|error| error.at(format!("speculator `{}`", info.name)))?;
+            Values::parse(info.parameters, text).map_err(|error| error.at(format!("speculator `{}`", info.name)))?;
         let spec = Self { info, set, values };
         spec.build()?;
         Ok(spec)
@@ -75,7 +76,7 @@ impl PolicySpec {
         site: Arc<Site>,
     ) -> Result<Self, Error> {
         let mut spec = Self { info, set, speculator, site, values: Values::default() };
-        let values = read_values(info.parameters, |parameter| spec.text(parameter));
+        let values = Values::parse(info.parameters, |parameter| spec.text(parameter));
         spec.values = values.map_err(|error| error.at(format!("policy `{}`", info.name)))?;
         spec.check()?;
         Ok(spec)
@@ -176,24 +177,15 @@ fn read_set(what: &str, name: &str, parameters: &[Parameter], pairs: &str) -> Re
     for pair in pairs.split(',').filter(|pair| !pair.is_empty()) {
         let (key, value) =
             pair.split_once('=').ok_or_else(|| wrong(format!(": expected key=value, found `{pair}`")))?;
-        if !parameters.iter().any(|parameter| parameter.key == key) {
+        let Some(parameter) = parameters.iter().find(|parameter| parameter.key == key) else {
             let hint = nearest(key, parameters.iter().map(|parameter| parameter.key));
             return Err(wrong(format!(" has no parameter `{key}`{hint}; see `resched policies {name}`")));
-        }
-        if set.insert(key.to_owned(), value.to_owned()).is_some() {
+        };
+        if set.insert(key.to_owned(), parameter.written(value).to_owned()).is_some() {
             return Err(wrong(format!(": `{key}` is set twice")));
         }
     }
     Ok(set)
-}
-
-/// The values of all parameters, from their texts.
-fn read_values<'t>(parameters: &[Parameter], text: impl Fn(&Parameter) -> &'t str) -> Result<Values, Error> {
-    let mut values = Values::default();
-    for parameter in parameters {
-        values.0.insert(parameter.key, parameter.parse(text(parameter))?);
-    }
-    Ok(values)
 }
 
 /// A name with the values that were set, in the order in which they are declared.

@@ -102,7 +102,7 @@ fn in_words(info: &Entry) -> String {
     let rows = info.parameters.iter().map(|parameter| {
         let Parameter { key, default, unit, meaning, .. } = *parameter;
         let default = if default.is_empty() { "-" } else { default };
-        [key, default, &parameter.range.to_string(), unit, meaning].map(str::to_owned).to_vec()
+        [key, default, &parameter.expected(), unit, meaning].map(str::to_owned).to_vec()
     });
     text += &indented(&table(&["parameter", "default", "range", "unit", "meaning"], rows.collect(), 0..0));
     let of_site = info.parameters.iter().filter(|parameter| !parameter.hadoop.is_empty());
@@ -127,7 +127,7 @@ fn as_json(info: &Entry) -> Value {
             json!({
                 "key": parameter.key,
                 "default": parameter.default,
-                "range": parameter.range.to_string(),
+                "range": parameter.expected(),
                 "unit": parameter.unit,
                 "meaning": parameter.meaning,
                 "hadoop": parameter.hadoop,

@@ -12,10 +12,10 @@
 //! an application reserves for it; the other queues go on.
 
 use super::fifo::PRIORITY;
-use super::shares::{By, Measure, Rules, Shares, WEIGHTS, read_claims, shares_as_policy};
+use super::shares::{self, By, Measure, Rules, Shares, WEIGHTS, read_claims, shares_as_policy};
 use crate::error::Error;
 use crate::info::{Build, Engine, Family, PolicyInfo};
-use crate::parameter::{Parameter, Values};
+use crate::settings::{Declared, File, settings};
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
@@ -25,33 +25,39 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     family: Family::Production,
     engine: Engine::Batch,
     oracle: false,
-    parameters: &[
-        Parameter::choice("by", "queue", &["queue", "priority", "class", "user", "group"], "what makes a queue"),
-        WEIGHTS,
-        Parameter::boolean(
-            "elastic",
-            "true",
-            "queues take what others leave, up to their max; false: no more than their share",
-        ),
-        Parameter { default: "1", ..super::shares::DEPTH },
-        PRIORITY,
-    ],
-    build: Build::Batch(|values, _| Ok(Box::new(BatchCapacity::new(values)?))),
+    parameters: Settings::PARAMETERS,
+    build: Build::Batch(|values, _| Ok(Box::new(BatchCapacity::new(&Settings::read(values)?)?))),
 };
+
+/// Here the first task that finds no room blocks those behind it.
+const DEPTH: Declared<u32> = shares::DEPTH.default("1");
+
+settings! {
+    /// What you can set.
+    struct Settings {
+        /// what makes a queue
+        by: By = "by" { choice: By::Queue, of: [By::Queue, By::Priority, By::Class, By::User, By::Group] },
+        weights: File = WEIGHTS,
+        /// queues take what others leave, up to their max; false: no more than their share
+        elastic: bool = "elastic" { default: true },
+        depth: u32 = DEPTH,
+        priority: bool = PRIORITY,
+    }
+}
 
 /// The policy.
 #[derive(Debug)]
-pub struct BatchCapacity(Shares);
+struct BatchCapacity(Shares);
 
 impl BatchCapacity {
-    fn new(values: &Values) -> Result<Self, Error> {
+    fn new(settings: &Settings) -> Result<Self, Error> {
         Ok(Self(Shares::new(Rules {
-            by: By::named(values.text("by")),
+            by: settings.by,
             measure: Measure::Dominant,
-            claims: read_claims(values.text("weights")).map_err(Error::File)?,
-            elastic: values.boolean("elastic"),
-            by_priority: values.boolean("priority"),
-            depth: values.integer("depth") as u32,
+            claims: read_claims(&settings.weights).map_err(Error::File)?,
+            elastic: settings.elastic,
+            by_priority: settings.priority,
+            depth: settings.depth,
         })))
     }
 }

@@ -13,7 +13,7 @@ use super::fifo::PRIORITY;
 use super::shares::{By, DEPTH, Measure, Rules, Shares, WEIGHTS, read_claims, shares_as_policy};
 use crate::error::Error;
 use crate::info::{Build, Engine, Family, PolicyInfo};
-use crate::parameter::{Parameter, Values};
+use crate::settings::{File, settings};
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
@@ -23,28 +23,34 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     family: Family::Production,
     engine: Engine::Batch,
     oracle: false,
-    parameters: &[
-        Parameter::choice("by", "user", &["user", "queue", "group", "job"], "who shares"),
-        WEIGHTS,
-        DEPTH,
-        PRIORITY,
-    ],
-    build: Build::Batch(|values, _| Ok(Box::new(BatchDrf::new(values)?))),
+    parameters: Settings::PARAMETERS,
+    build: Build::Batch(|values, _| Ok(Box::new(BatchDrf::new(&Settings::read(values)?)?))),
 };
+
+settings! {
+    /// What you can set.
+    struct Settings {
+        /// who shares
+        by: By = "by" { choice: By::User, of: [By::User, By::Queue, By::Group, By::Job] },
+        weights: File = WEIGHTS,
+        depth: u32 = DEPTH,
+        priority: bool = PRIORITY,
+    }
+}
 
 /// The policy.
 #[derive(Debug)]
-pub struct BatchDrf(Shares);
+struct BatchDrf(Shares);
 
 impl BatchDrf {
-    fn new(values: &Values) -> Result<Self, Error> {
+    fn new(settings: &Settings) -> Result<Self, Error> {
         Ok(Self(Shares::new(Rules {
-            by: By::named(values.text("by")),
+            by: settings.by,
             measure: Measure::Dominant,
-            claims: read_claims(values.text("weights")).map_err(Error::File)?,
+            claims: read_claims(&settings.weights).map_err(Error::File)?,
             elastic: true,
-            by_priority: values.boolean("priority"),
-            depth: values.integer("depth") as u32,
+            by_priority: settings.priority,
+            depth: settings.depth,
         })))
     }
 }

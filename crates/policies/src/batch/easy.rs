@@ -20,7 +20,7 @@ use super::estimates::Running;
 use super::fifo::{DEPTH, PRIORITY};
 use super::queue::{Place, Queue};
 use crate::info::{Build, Engine, Family, PolicyInfo};
-use crate::parameter::Values;
+use crate::settings::settings;
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
@@ -30,13 +30,21 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     family: Family::Production,
     engine: Engine::Batch,
     oracle: false,
-    parameters: &[DEPTH, PRIORITY],
-    build: Build::Batch(|values, _| Ok(Box::new(Easy::new(values)))),
+    parameters: Settings::PARAMETERS,
+    build: Build::Batch(|values, _| Ok(Box::new(Easy::new(&Settings::read(values)?)))),
 };
+
+settings! {
+    /// What you can set.
+    struct Settings {
+        depth: u32 = DEPTH,
+        priority: bool = PRIORITY,
+    }
+}
 
 /// The policy.
 #[derive(Debug)]
-pub struct Easy {
+struct Easy {
     queue: Queue,
     running: Running,
     depth: u32,
@@ -67,11 +75,11 @@ impl Promise {
 }
 
 impl Easy {
-    fn new(values: &Values) -> Self {
+    fn new(settings: &Settings) -> Self {
         Self {
-            queue: Queue::new(values.boolean("priority")),
+            queue: Queue::new(settings.priority),
             running: Running::default(),
-            depth: values.integer("depth") as u32,
+            depth: settings.depth,
             started: Vec::new(),
         }
     }

@@ -15,7 +15,7 @@ use resched_sim::{TaskId, Violation};
 
 use super::queue::{Place, Queue};
 use crate::info::{Build, Engine, Family, PolicyInfo};
-use crate::parameter::Parameter;
+use crate::settings::{parameter, settings};
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
@@ -25,33 +25,33 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     family: Family::Production,
     engine: Engine::Batch,
     oracle: false,
-    parameters: &[
-        Parameter::boolean("skip", "false", "tasks behind one that finds no room may start; false: they wait for it"),
-        DEPTH,
-        PRIORITY,
-    ],
-    build: Build::Batch(|values, _| {
-        Ok(Box::new(BatchFifo::new(values.boolean("skip"), values.integer("depth") as u32, values.boolean("priority"))))
-    }),
+    parameters: Settings::PARAMETERS,
+    build: Build::Batch(|values, _| Ok(Box::new(BatchFifo::new(&Settings::read(values)?)))),
 };
 
-/// How far a policy looks for tasks that fit.
-pub(super) const DEPTH: Parameter = Parameter::integer(
-    "depth",
-    "500",
-    1,
-    1_000_000_000,
-    "tasks",
-    "how many tasks that find no room are passed over at a time",
-);
+settings! {
+    /// What you can set.
+    struct Settings {
+        /// tasks behind one that finds no room may start; false: they wait for it
+        skip: bool = "skip" { default: false },
+        depth: u32 = DEPTH,
+        priority: bool = PRIORITY,
+    }
+}
 
-/// Whether priorities count.
-pub(super) const PRIORITY: Parameter =
-    Parameter::boolean("priority", "false", "jobs of higher priority come first; false: only their submission counts");
+parameter! {
+    /// how many tasks that find no room are passed over at a time
+    pub(super) DEPTH: u32 = "depth" { default: 500, range: 1..=1_000_000_000, unit: "tasks" }
+}
+
+parameter! {
+    /// jobs of higher priority come first; false: only their submission counts
+    pub(super) PRIORITY: bool = "priority" { default: false }
+}
 
 /// The policy.
 #[derive(Debug)]
-pub struct BatchFifo {
+struct BatchFifo {
     queue: Queue,
     skip: bool,
     depth: u32,
@@ -60,8 +60,9 @@ pub struct BatchFifo {
 }
 
 impl BatchFifo {
-    pub(super) fn new(skip: bool, depth: u32, by_priority: bool) -> Self {
-        Self { queue: Queue::new(by_priority), skip, depth, started: Vec::new() }
+    fn new(settings: &Settings) -> Self {
+        let &Settings { skip, depth, priority } = settings;
+        Self { queue: Queue::new(priority), skip, depth, started: Vec::new() }
     }
 
     /// Starts what finds room behind the first task that finds none.

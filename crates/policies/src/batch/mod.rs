@@ -12,11 +12,3 @@ pub(crate) mod fifo;
 mod profile;
 mod queue;
 mod shares;
-
-pub use capacity::BatchCapacity;
-pub use conservative::Conservative;
-pub use dress::BatchDress;
-pub use drf::BatchDrf;
-pub use easy::Easy;
-pub use fair::BatchFair;
-pub use fifo::BatchFifo;

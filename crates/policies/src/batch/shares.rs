@@ -8,32 +8,21 @@ use resched_sim::{TaskId, Violation};
 use serde::Deserialize;
 
 use super::queue::Queue;
-use crate::parameter::Parameter;
+use crate::settings::{File, choices, parameter};
 
-/// Who shares.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum By {
-    User,
-    Queue,
-    Group,
-    Job,
-    Priority,
-    Class,
+choices! {
+    /// Who shares.
+    pub(super) enum By {
+        User = "user",
+        Queue = "queue",
+        Group = "group",
+        Job = "job",
+        Priority = "priority",
+        Class = "class",
+    }
 }
 
 impl By {
-    /// The words of the parameter.
-    pub(super) fn named(word: &str) -> Self {
-        match word {
-            "queue" => Self::Queue,
-            "group" => Self::Group,
-            "job" => Self::Job,
-            "priority" => Self::Priority,
-            "class" => Self::Class,
-            _ => Self::User,
-        }
-    }
-
     fn name(self, job: &Job) -> String {
         match self {
             Self::User => job.user.clone(),
@@ -64,21 +53,15 @@ impl Measure {
     }
 }
 
-/// The parameter with the weights.
-pub(super) const WEIGHTS: Parameter = Parameter::file(
-    "weights",
-    "TOML file with a table a name, [name], that holds weight and max (a share from 0 to 1)",
-);
+parameter! {
+    /// TOML file with a table a name, [name], that holds weight and max (a share from 0 to 1)
+    pub(super) WEIGHTS: File = "weights" {}
+}
 
-/// How many tasks of a party are tried.
-pub(super) const DEPTH: Parameter = Parameter::integer(
-    "depth",
-    "10",
-    1,
-    1_000_000_000,
-    "tasks",
-    "how many of its tasks are tried, in their order, until one finds room",
-);
+parameter! {
+    /// how many of its tasks are tried, in their order, until one finds room
+    pub(super) DEPTH: u32 = "depth" { default: 10, range: 1..=1_000_000_000, unit: "tasks" }
+}
 
 /// What a file says of a party.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
@@ -97,10 +80,8 @@ impl Default for Claim {
 }
 
 /// Reads the file of claims; without one, all have the same.
-pub(super) fn read_claims(path: &str) -> Result<BTreeMap<String, Claim>, String> {
-    if path.is_empty() {
-        return Ok(BTreeMap::new());
-    }
+pub(super) fn read_claims(file: &File) -> Result<BTreeMap<String, Claim>, String> {
+    let Some(path) = file.path() else { return Ok(BTreeMap::new()) };
     let text = std::fs::read_to_string(Path::new(path)).map_err(|error| format!("weights: {path}: {error}"))?;
     let claims: BTreeMap<String, Claim> =
         toml::from_str(&text).map_err(|error| format!("weights: {path}: {}", error.to_string().trim_end()))?;

@@ -9,26 +9,50 @@ use resched_sim::hadoop::{Kind, Offer, View};
 use resched_sim::{JobId, Ms, Violation};
 
 use crate::error::Error;
-use crate::parameter::{Parameter, Values};
 use crate::parts::fair_share::{Standing, fair_order, load_cap, priority_weight};
 use crate::queues::allocations::{Allocations, PoolConfig, PoolMode};
+use crate::settings::{File, choices, parameter};
 
 /// A job counts three times for so long, if boosted, ms.
 const BOOST_TIME: Ms = 300_000;
 
-pub(crate) const POOLS: Parameter = Parameter::choice("pools", "user", &["user", "queue"], "what names a job's pool")
-    .hadoop(&["mapred.fairscheduler.poolnameproperty"]);
-pub(crate) const ALLOCATIONS: Parameter =
-    Parameter::file("allocations", "TOML file with guarantees, limits, weights and timeouts of pools");
-pub(crate) const SIZE_WEIGHT: Parameter =
-    Parameter::boolean("size_weight", "false", "weigh a job by log2(1 + its demand)")
-        .hadoop(&["mapred.fairscheduler.sizebasedweight"]);
-pub(crate) const BOOST: Parameter =
-    Parameter::boolean("boost", "false", "weigh a job three times in its first five minutes")
-        .hadoop(&["mapred.fairscheduler.weightadjuster"]);
-pub(crate) const UPDATE: Parameter =
-    Parameter::integer("update", "500", 1, 3_600_000, "ms", "between two computations of demands and shares")
-        .hadoop(&["mapred.fairscheduler.update.interval"]);
+choices! {
+    /// What names a job's pool.
+    pub(crate) enum PoolsBy {
+        User = "user",
+        Queue = "queue",
+    }
+}
+
+parameter! {
+    /// what names a job's pool
+    pub(crate) POOLS: PoolsBy = "pools" {
+        choice: PoolsBy::User,
+        hadoop: ["mapred.fairscheduler.poolnameproperty"],
+    }
+}
+
+parameter! {
+    /// TOML file with guarantees, limits, weights and timeouts of pools
+    pub(crate) ALLOCATIONS: File = "allocations" {}
+}
+
+parameter! {
+    /// weigh a job by log2(1 + its demand)
+    pub(crate) SIZE_WEIGHT: bool = "size_weight" { default: false, hadoop: ["mapred.fairscheduler.sizebasedweight"] }
+}
+
+parameter! {
+    /// weigh a job three times in its first five minutes
+    pub(crate) BOOST: bool = "boost" { default: false, hadoop: ["mapred.fairscheduler.weightadjuster"] }
+}
+
+parameter! {
+    /// between two computations of demands and shares
+    pub(crate) UPDATE: Ms = "update" {
+        default: 500, range: 1..=3_600_000, unit: "ms", hadoop: ["mapred.fairscheduler.update.interval"],
+    }
+}
 
 /// The order of pools and jobs, and how many tasks a heartbeat may get.
 #[derive(Debug, Clone)]
@@ -48,12 +72,12 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// With the parameters above; all free slots are filled.
-    pub(crate) fn new(values: &Values) -> Self {
+    /// With pools of these names and these weights; all free slots are filled.
+    pub(crate) fn new(pools: PoolsBy, size_weight: bool, boost: bool) -> Self {
         Self {
-            by_queue: values.text(POOLS.key) == "queue",
-            size_weight: values.boolean(SIZE_WEIGHT.key),
-            boost: values.boolean(BOOST.key),
+            by_queue: pools == PoolsBy::Queue,
+            size_weight,
+            boost,
             assign_multiple: true,
             caps: [None; 2],
             max_diff: 0.0,
@@ -169,10 +193,10 @@ fn at(kind: Kind) -> usize {
 ///
 /// # Errors
 /// What is wrong with the file.
-pub(crate) fn allocations(values: &Values, site: Option<&Allocations>) -> Result<Allocations, Error> {
-    match values.text(ALLOCATIONS.key) {
-        "" => Ok(site.cloned().unwrap_or_default()),
-        path => Allocations::read(path).map_err(Error::File),
+pub(crate) fn allocations(file: &File, site: Option<&Allocations>) -> Result<Allocations, Error> {
+    match file.path() {
+        None => Ok(site.cloned().unwrap_or_default()),
+        Some(path) => Allocations::read(path).map_err(Error::File),
     }
 }
 

@@ -196,8 +196,7 @@ fn resources(element: Element<'_>, notes: &mut Notes<'_>) -> Result<Option<Amoun
 /// How what is below a queue shares, with the name of it; `None`, with a warning, for a class of the site's own.
 fn policy(element: Element<'_>, notes: &mut Notes<'_>) -> Option<(String, SharePolicy)> {
     let name = element.text().to_lowercase();
-    if SharePolicy::NAMES.contains(&name.as_str()) {
-        let policy = SharePolicy::named(&name);
+    if let Some(policy) = SharePolicy::named(&name) {
         return Some((name, policy));
     }
     notes.unsupported(element.place(), &element.tag(), &format!("`{name}` is none of fair, drf and fifo"));

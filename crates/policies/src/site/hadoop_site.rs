@@ -12,7 +12,7 @@ use super::properties::{Properties, Property};
 use super::xml::Notes;
 use crate::error::Error;
 use crate::nearest::nearest;
-use crate::parameter::{self, Range};
+use crate::parameter::{self, AUTO, Range};
 
 /// A setting of the cluster, and the properties of Hadoop that say it at a site.
 #[derive(Debug)]
@@ -236,28 +236,26 @@ pub(super) fn of_policies(
     let mut found = BTreeMap::new();
     for &(policy, parameter) in parameters.iter().filter(|(_, parameter)| !parameter.hadoop.is_empty()) {
         let Some(property) = properties.first(parameter.hadoop, notes) else { continue };
-        if let Some((text, _)) = read(&property, parameter.range, notes)? {
-            found.insert((policy, parameter.key), text);
+        let Some(text) = translated(&property, notes) else { continue };
+        if parameter.parse(&text).is_err() {
+            return Err(notes.wrong(property.place, &property.name, parameter.expected(), &property.value));
         }
+        found.insert((policy, parameter.key), parameter.written(&text).to_owned());
     }
     Ok(found)
 }
 
-/// What a property stands for, as it is written here and as a value; `None`, with a warning, if there is nothing like it.
-fn read(property: &Property, range: Range, notes: &mut Notes<'_>) -> Result<Option<(String, parameter::Value)>, Error> {
-    let Property { name, value, place } = property;
-    let Some(text) = translated(property) else {
-        notes.unsupported(*place, name, &format!("there is nothing like `{value}` here"));
-        return Ok(None);
-    };
-    match range.parse(&text) {
-        Some(value) => Ok(Some((text, value))),
-        None => Err(notes.wrong(*place, name, range, value)),
+/// The value that a property stands for, as it is written here; `None`, with a warning, if there is nothing like it.
+fn translated(property: &Property, notes: &mut Notes<'_>) -> Option<String> {
+    let text = in_our_words(property);
+    if text.is_none() {
+        let why = format!("there is nothing like `{}` here", property.value);
+        notes.unsupported(property.place, &property.name, &why);
     }
+    text
 }
 
-/// The value that a property stands for, as it is written here; `None` if there is nothing like it.
-fn translated(property: &Property) -> Option<String> {
+fn in_our_words(property: &Property) -> Option<String> {
     let value = match (property.name.as_str(), property.value.as_str()) {
         ("mapred.fairscheduler.poolnameproperty", name) => match name {
             "user.name" | "mapreduce.job.user.name" => "user",
@@ -292,8 +290,10 @@ pub(super) fn cluster(properties: &mut Properties, notes: &mut Notes<'_>) -> Res
     let mut cluster = Table::new();
     for setting in CLUSTER_SETTINGS {
         let Some(property) = properties.first(setting.hadoop, notes) else { continue };
-        if let Some((_, value)) = read(&property, setting.range, notes)? {
-            insert(&mut cluster, setting.key, in_toml(value));
+        let Some(text) = translated(&property, notes) else { continue };
+        match setting.range.parse(&text) {
+            Some(value) => insert(&mut cluster, setting.key, in_toml(value)),
+            None => return Err(notes.wrong(property.place, &property.name, setting.range, &property.value)),
         }
     }
     if let Some(property) = properties.first(REDUCE_ATTEMPTS, notes) {
@@ -332,6 +332,7 @@ fn in_toml(value: parameter::Value) -> Value {
         parameter::Value::Number(value) => Value::Float(value),
         parameter::Value::Boolean(value) => Value::Boolean(value),
         parameter::Value::Text(value) => Value::String(value),
+        parameter::Value::Auto => Value::String(AUTO.to_owned()),
     }
 }
 

@@ -11,32 +11,38 @@ use resched_sim::{JobId, Ms, TaskId};
 
 use super::running::{Running, SlowTasks, list_running};
 use super::{MIN_RUN, Speculator, SpeculatorInfo, first_of_jobs};
-use crate::parameter::{Parameter, Values};
 use crate::parts::task_progress::StageWeights;
+use crate::settings::settings;
 
 /// Its entry in the registry.
 pub(crate) const INFO: SpeculatorInfo = SpeculatorInfo {
     name: "hadoop-naive",
     title: "Hadoop 0.20: tasks that stay behind the mean progress",
     source: "Hadoop MapReduce 0.20",
-    parameters: &[
-        Parameter::number("gap", "0.2", 0.0, 1.0, "", "by how much a slow task's progress stays behind the mean"),
-        MIN_RUN,
-    ],
-    build: |values| Ok(Box::new(HadoopNaive::new(values))),
+    parameters: Settings::PARAMETERS,
+    build: |values| Ok(Box::new(HadoopNaive::new(Settings::read(values)?))),
 };
+
+settings! {
+    /// What you can set.
+    struct Settings {
+        /// by how much a slow task's progress stays behind the mean
+        gap: f64 = "gap" { default: 0.2, range: 0..=1 },
+        min_run: Ms = MIN_RUN,
+    }
+}
 
 /// The speculator.
 #[derive(Debug)]
-pub struct HadoopNaive {
+struct HadoopNaive {
     gap: f64,
     min_run: Ms,
     slow_tasks: SlowTasks,
 }
 
 impl HadoopNaive {
-    fn new(values: &Values) -> Self {
-        Self { gap: values.number("gap"), min_run: values.integer("min_run"), slow_tasks: SlowTasks::default() }
+    fn new(settings: Settings) -> Self {
+        Self { gap: settings.gap, min_run: settings.min_run, slow_tasks: SlowTasks::default() }
     }
 
     fn pick_of(&mut self, offer: &Offer<'_, '_>, of: (JobId, Kind)) -> Option<TaskId> {

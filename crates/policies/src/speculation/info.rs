@@ -2,7 +2,8 @@
 
 use super::Speculator;
 use crate::error::Error;
-use crate::parameter::{Parameter, Values};
+use crate::parameter::Parameter;
+use crate::settings::Values;
 
 /// A speculator as the registry knows it.
 #[derive(Debug)]

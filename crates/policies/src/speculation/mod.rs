@@ -18,23 +18,18 @@ mod running;
 pub(crate) mod samr;
 pub(crate) mod yarn_default;
 
-pub use esamr::Esamr;
-pub use hadoop_late::HadoopLate;
-pub use hadoop_naive::HadoopNaive;
 pub use info::SpeculatorInfo;
-pub use late::Late;
-pub use mantri::Mantri;
-pub use samr::Samr;
-pub use yarn_default::YarnDefault;
 
 use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, Policy, RunView, View, Wrapper};
 use resched_sim::{JobId, Ms, TaskId, Violation};
 
-use crate::parameter::Parameter;
+use crate::settings::parameter;
 
-/// Hadoop does not back a task up before it has run for so long, and neither do those that were built into it.
-const MIN_RUN: Parameter =
-    Parameter::integer("min_run", "60000", 0, 86_400_000, "ms", "run time before which an attempt is not judged");
+// Hadoop does not back a task up before it has run for so long, and neither do those that were built into it.
+parameter! {
+    /// run time before which an attempt is not judged
+    pub(crate) MIN_RUN: Ms = "min_run" { default: 60000, range: 0..=86_400_000, unit: "ms" }
+}
 
 /// Says which running tasks should have another attempt, and where.
 pub trait Speculator {
@@ -64,13 +59,14 @@ pub trait Speculator {
 }
 
 /// A policy and the speculator that uses what it leaves free.
-pub(crate) struct WithSpeculation {
+pub struct WithSpeculation {
     base: Box<dyn Policy>,
     speculator: Box<dyn Speculator>,
 }
 
 impl WithSpeculation {
-    pub(crate) fn new(base: Box<dyn Policy>, speculator: Box<dyn Speculator>) -> Self {
+    /// Of this policy and this speculator.
+    pub fn new(base: Box<dyn Policy>, speculator: Box<dyn Speculator>) -> Self {
         Self { base, speculator }
     }
 }

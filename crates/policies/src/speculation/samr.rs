@@ -16,58 +16,40 @@ use resched_trace::model::Outcome;
 use super::node_tally::NodeTally;
 use super::running::{Running, SlowTasks, list_running, longest_first};
 use super::{MIN_RUN, Speculator, SpeculatorInfo, first_of_jobs};
-use crate::parameter::{Parameter, Values};
 use crate::parts::by_job::ByJob;
 use crate::parts::statistics::Moments;
 use crate::parts::task_progress::{StageWeights, progress_rate};
+use crate::settings::settings;
 
 /// Its entry in the registry.
 pub(crate) const INFO: SpeculatorInfo = SpeculatorInfo {
     name: "samr",
     title: "SAMR: LATE with learned stage weights",
     source: "SAMR: A Self-adaptive MapReduce Scheduling Algorithm in Heterogeneous Environment (CIT 2010)",
-    parameters: &[
-        Parameter::number(
-            "HP",
-            "0.2",
-            0.0,
-            0.9999,
-            "",
-            "weight of the history when a task's stages are learned (HISTORY_PRO)",
-        ),
-        Parameter::number(
-            "STaC",
-            "0.3",
-            0.0,
-            0.9999,
-            "",
-            "by how much of the mean rate a slow task stays behind (SLOW_TASK_CAP)",
-        ),
-        Parameter::number(
-            "STrC",
-            "0.2",
-            0.0,
-            0.9999,
-            "",
-            "by how much of the mean rate a slow tracker stays behind (SLOW_TRACKER_CAP)",
-        ),
-        Parameter::number(
-            "STrP",
-            "0.3",
-            0.0,
-            0.9999,
-            "",
-            "share of the trackers that are slow at most (SLOW_TRACKER_PRO)",
-        ),
-        Parameter::number("BP", "0.2", 0.0, 0.9999, "", "most backups of a kind for each running attempt (BACKUP_PRO)"),
-        MIN_RUN,
-    ],
-    build: |values| Ok(Box::new(Samr::new(values))),
+    parameters: Settings::PARAMETERS,
+    build: |values| Ok(Box::new(Samr::new(Settings::read(values)?))),
 };
+
+settings! {
+    /// What you can set.
+    struct Settings {
+        /// weight of the history when a task's stages are learned (HISTORY_PRO)
+        history: f64 = "HP" { default: 0.2, range: 0..=0.9999 },
+        /// by how much of the mean rate a slow task stays behind (SLOW_TASK_CAP)
+        slow_task: f64 = "STaC" { default: 0.3, range: 0..=0.9999 },
+        /// by how much of the mean rate a slow tracker stays behind (SLOW_TRACKER_CAP)
+        slow_tracker: f64 = "STrC" { default: 0.2, range: 0..=0.9999 },
+        /// share of the trackers that are slow at most (SLOW_TRACKER_PRO)
+        slow_trackers: f64 = "STrP" { default: 0.3, range: 0..=0.9999 },
+        /// most backups of a kind for each running attempt (BACKUP_PRO)
+        backups: f64 = "BP" { default: 0.2, range: 0..=0.9999 },
+        min_run: Ms = MIN_RUN,
+    }
+}
 
 /// The speculator.
 #[derive(Debug)]
-pub struct Samr {
+struct Samr {
     slow_task: f64,
     slow_trackers: SlowTrackers,
     backups: f64,
@@ -79,13 +61,13 @@ pub struct Samr {
 }
 
 impl Samr {
-    fn new(values: &Values) -> Self {
+    fn new(settings: Settings) -> Self {
         Self {
-            slow_task: values.number("STaC"),
-            slow_trackers: SlowTrackers::new(values.number("STrC"), values.number("STrP")),
-            backups: values.number("BP"),
-            min_run: values.integer("min_run"),
-            learned: Learned { history: values.number("HP"), nodes: Default::default() },
+            slow_task: settings.slow_task,
+            slow_trackers: SlowTrackers::new(settings.slow_tracker, settings.slow_trackers),
+            backups: settings.backups,
+            min_run: settings.min_run,
+            learned: Learned { history: settings.history, nodes: Default::default() },
             succeeded: ByJob::default(),
             slow_tasks: SlowTasks::default(),
         }

@@ -14,10 +14,10 @@ use resched_trace::model::Outcome;
 
 use super::requests::Requests;
 use super::{Speculator, SpeculatorInfo};
-use crate::parameter::{Parameter, Values};
 use crate::parts::by_job::ByJob;
 use crate::parts::statistics::Moments;
 use crate::parts::task_progress::StageWeights;
+use crate::settings::settings;
 
 /// The share of the tasks of a kind that must be done.
 const LEAST_DONE: f64 = 0.05;
@@ -35,16 +35,23 @@ pub(crate) const INFO: SpeculatorInfo = SpeculatorInfo {
     name: "yarn-default",
     title: "YARN's DefaultSpeculator: the task that gains most by a new attempt",
     source: "Hadoop YARN (August 2014)",
-    parameters: &[
-        Parameter::integer("retry", "1000", 1, 3_600_000, "ms", "between two looks that find nothing"),
-        Parameter::integer("pause", "15000", 0, 3_600_000, "ms", "after a look that asked for a backup"),
-    ],
-    build: |values| Ok(Box::new(YarnDefault::new(values))),
+    parameters: Settings::PARAMETERS,
+    build: |values| Ok(Box::new(YarnDefault::new(Settings::read(values)?))),
 };
+
+settings! {
+    /// What you can set.
+    struct Settings {
+        /// between two looks that find nothing
+        retry: Ms = "retry" { default: 1000, range: 1..=3_600_000, unit: "ms" },
+        /// after a look that asked for a backup
+        pause: Ms = "pause" { default: 15000, range: 0..=3_600_000, unit: "ms" },
+    }
+}
 
 /// The speculator.
 #[derive(Debug)]
-pub struct YarnDefault {
+struct YarnDefault {
     retry: Ms,
     pause: Ms,
     /// Run times of the attempts that succeeded, ms.
@@ -56,10 +63,10 @@ pub struct YarnDefault {
 }
 
 impl YarnDefault {
-    fn new(values: &Values) -> Self {
+    fn new(settings: Settings) -> Self {
         Self {
-            retry: values.integer("retry"),
-            pause: values.integer("pause"),
+            retry: settings.retry,
+            pause: settings.pause,
             succeeded: ByJob::default(),
             next_look: Vec::new(),
             requests: Requests::default(),

@@ -559,11 +559,6 @@ impl Wrapper for Eager {
         &mut *self.below
     }
 
-    /// It looks anew at each tick which tasks it backs up.
-    fn skips_idle_ticks(&self, _view: View<'_>) -> bool {
-        false
-    }
-
     fn restless(&self, _view: View<'_>) -> bool {
         true
     }

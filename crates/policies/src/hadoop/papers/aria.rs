@@ -14,10 +14,10 @@ use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, System, View};
 use resched_sim::{JobId, Ms, Violation};
 
 use crate::info::{Build, Engine, Family, PolicyInfo};
-use crate::parameter::{Parameter, Values};
 use crate::parts::job_times::{JobTimes, Source};
 use crate::parts::launch_first::launch_first;
 use crate::parts::profile::{Profile, Stage};
+use crate::settings::{choices, settings};
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
@@ -27,35 +27,40 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     family: Family::Reference,
     engine: Engine::Hadoop(System::Slots),
     oracle: true,
-    parameters: &[
-        Parameter::choice(
-            "allocation",
-            "min-wc",
-            &["max", "min", "min-wc"],
-            "slots of a job: all it can use, the least that meet its deadline, or those and spare ones",
-        ),
-        Parameter::choice("bound", "average", &["low", "average", "up"], "the estimate of a job's length"),
-        Parameter::choice("profile", "logged", &["logged", "learnt"], "run times from the log, or from ended tasks"),
-        Parameter::number(
-            "deadline_factor",
-            "2",
-            0.0,
-            1_000_000.0,
-            "",
-            "a job's deadline, in lengths of the job alone on the cluster after its submission",
-        ),
-    ],
-    build: Build::Hadoop(|values, _| Ok(Box::new(Aria::new(values)))),
+    parameters: Settings::PARAMETERS,
+    build: Build::Hadoop(|values, _| Ok(Box::new(Aria::new(Settings::read(values)?)))),
 };
+
+choices! {
+    /// The slots that a job gets.
+    enum Allocation {
+        /// All that it can use.
+        Most = "max",
+        /// The least that meet its deadline.
+        Least = "min",
+        /// Those, and spare ones.
+        LeastAndSpare = "min-wc",
+    }
+}
+
+settings! {
+    /// What you can set.
+    struct Settings {
+        /// slots of a job: all it can use, the least that meet its deadline, or those and spare ones
+        allocation: Allocation = "allocation" { choice: Allocation::LeastAndSpare, },
+        /// the estimate of a job's length
+        bound: Bound = "bound" { choice: Bound::Average, },
+        /// run times from the log, or from ended tasks
+        profile: Source = "profile" { choice: Source::Logged, },
+        /// a job's deadline, in lengths of the job alone on the cluster after its submission
+        deadline_factor: f64 = "deadline_factor" { default: 2, range: 0..=1_000_000 },
+    }
+}
 
 /// The policy.
 #[derive(Debug)]
-pub struct Aria {
-    least: bool,
-    spare: bool,
-    bound: Bound,
-    factor: f64,
-    learns: bool,
+struct Aria {
+    settings: Settings,
     logged: JobTimes,
     learnt: JobTimes,
     jobs: Vec<Job>,
@@ -70,13 +75,9 @@ struct Job {
 }
 
 impl Aria {
-    fn new(values: &Values) -> Self {
+    fn new(settings: Settings) -> Self {
         Self {
-            least: values.text("allocation") != "max",
-            spare: values.text("allocation") == "min-wc",
-            bound: Bound::named(values.text("bound")),
-            factor: values.number("deadline_factor"),
-            learns: Source::named(values.text("profile")) == Source::Learnt,
+            settings,
             logged: JobTimes::new(Source::Logged),
             learnt: JobTimes::new(Source::Learnt),
             jobs: Vec::new(),
@@ -84,14 +85,21 @@ impl Aria {
         }
     }
 
+    /// Whether run times are learnt from tasks that have ended.
+    fn learns(&self) -> bool {
+        self.settings.profile == Source::Learnt
+    }
+
     /// Computes the slots of a job.
     fn allocate(&mut self, job: JobId, view: View<'_>) {
-        let times = if self.learns { &self.learnt } else { &self.logged };
+        let learns = self.learns();
+        let times = if learns { &self.learnt } else { &self.logged };
         let profile = times.profile(job, |kind| view.job(job).desired(kind));
         let own = &mut self.jobs[job.index()];
-        let least = least_slots(&profile, self.bound, (own.deadline - view.job(job).submit()) as f64);
+        let least = least_slots(&profile, self.settings.bound, (own.deadline - view.job(job).submit()) as f64);
+        let saves = self.settings.allocation != Allocation::Most;
         own.slots = Kind::BOTH.map(|kind| match least {
-            Some(least) if self.least && (times.knows(job, kind) || !self.learns) => least[kind as usize],
+            Some(least) if saves && (times.knows(job, kind) || !learns) => least[kind as usize],
             _ => u32::MAX,
         });
     }
@@ -106,7 +114,7 @@ impl Policy for Aria {
         self.logged.job_submitted(job, view);
         self.learnt.job_submitted(job, view);
         let profile = self.logged.profile(job, |kind| view.job(job).desired(kind));
-        let deadline = profile.deadline(view.job(job).submit(), self.factor, |kind| view.slots(kind));
+        let deadline = profile.deadline(view.job(job).submit(), self.settings.deadline_factor, |kind| view.slots(kind));
         self.jobs.resize(self.jobs.len().max(job.index() + 1), Job::default());
         self.jobs[job.index()].deadline = deadline;
         self.allocate(job, view);
@@ -120,41 +128,35 @@ impl Policy for Aria {
     }
 
     fn task_finished(&mut self, ended: &AttemptEnd, view: View<'_>) {
-        if self.learns {
+        if self.learns() {
             self.learnt.task_finished(ended, view);
             self.allocate(ended.job, view);
         }
     }
 
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        let spare = self.settings.allocation == Allocation::LeastAndSpare;
         for kind in Kind::BOTH {
             let jobs = &self.jobs;
             let within =
                 |job: JobId, view: View<'_>| view.job(job).running(kind) < jobs[job.index()].slots[kind as usize];
             while launch_first(offer, kind, &self.order, within)? {}
-            while self.spare && launch_first(offer, kind, &self.order, |_, _| true)? {}
+            while spare && launch_first(offer, kind, &self.order, |_, _| true)? {}
         }
         Ok(())
     }
 }
 
-/// Which estimate of a job's length: the lower bound, the upper one, or their mean.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Bound {
-    Low,
-    Average,
-    Up,
+choices! {
+    /// Which estimate of a job's length: the lower bound, the upper one, or their mean.
+    enum Bound {
+        Low = "low",
+        Average = "average",
+        Up = "up",
+    }
 }
 
 impl Bound {
-    fn named(name: &str) -> Self {
-        match name {
-            "low" => Bound::Low,
-            "up" => Bound::Up,
-            _ => Bound::Average,
-        }
-    }
-
     /// How much of the upper bound is in it.
     fn share(self) -> f64 {
         match self {

@@ -19,8 +19,8 @@ use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, System, View};
 use resched_sim::{JobId, NodeId, Violation};
 
 use crate::info::{Build, Engine, Family, PolicyInfo};
-use crate::parameter::{Parameter, Values};
 use crate::parts::equal_order::{equal_order, launch_maps};
+use crate::settings::settings;
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
@@ -30,23 +30,23 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     family: Family::Paper,
     engine: Engine::Hadoop(System::Slots),
     oracle: false,
-    parameters: &[Parameter::integer(
-        "declines",
-        "-1",
-        -1,
-        1_000_000_000,
-        "heartbeats",
-        "offers that a job declines for its centre, then for the nearest free node; -1: as many as there are nodes; \
-         0: naive fair sharing",
-    )],
-    build: Build::Hadoop(|values, _| Ok(Box::new(CoGrs::new(values)))),
+    parameters: Settings::PARAMETERS,
+    build: Build::Hadoop(|values, _| Ok(Box::new(CoGrs::new(Settings::read(values)?)))),
 };
+
+settings! {
+    /// What you can set.
+    struct Settings {
+        /// offers that a job declines for its centre, then for the nearest free node; auto: as many as there are nodes;
+        /// 0: naive fair sharing
+        declines: Option<u32> = "declines" { auto: Negative, range: 0..=1_000_000_000, unit: "heartbeats" },
+    }
+}
 
 /// The policy.
 #[derive(Debug)]
-pub struct CoGrs {
-    /// `None`: as many as there are nodes.
-    declines: Option<u32>,
+struct CoGrs {
+    settings: Settings,
     jobs: Vec<Gravity>,
     heartbeats: u64,
     order: Vec<JobId>,
@@ -99,15 +99,14 @@ impl Gravity {
 }
 
 impl CoGrs {
-    fn new(values: &Values) -> Self {
-        let declines = u32::try_from(values.integer("declines")).ok();
-        Self { declines, jobs: Vec::new(), heartbeats: 0, order: Vec::new() }
+    fn new(settings: Settings) -> Self {
+        Self { settings, jobs: Vec::new(), heartbeats: 0, order: Vec::new() }
     }
 
     /// The first job that accepts the node runs a reduce there. Returns whether there was one.
     fn launch_reduce(&mut self, offer: &mut Offer<'_, '_>) -> Result<bool, Violation> {
         equal_order(offer.view(), Kind::Reduce, &mut self.order);
-        let declines = self.declines.unwrap_or(offer.view().live_nodes() as u32);
+        let declines = self.settings.declines.unwrap_or(offer.view().live_nodes() as u32);
         for &job in &self.order {
             let gravity = &mut self.jobs[job.index()];
             gravity.weigh(job, offer.view());

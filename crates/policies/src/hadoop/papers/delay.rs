@@ -12,9 +12,9 @@ use resched_sim::{JobId, Violation};
 use resched_trace::model::Locality;
 
 use crate::info::{Build, Engine, Family, PolicyInfo};
-use crate::parameter::{Parameter, Values};
 use crate::parts::delay_formulas::skips_for;
 use crate::parts::equal_order::{equal_order, launch_reduces};
+use crate::settings::settings;
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
@@ -24,34 +24,26 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     family: Family::Paper,
     engine: Engine::Hadoop(System::Slots),
     oracle: false,
-    parameters: &[
-        Parameter::integer(
-            "D",
-            "24",
-            0,
-            1_000_000_000,
-            "heartbeats",
-            "skips after which a job may launch elsewhere; 0: naive fair sharing",
-        ),
-        Parameter::number(
-            "lambda",
-            "0",
-            0.0,
-            0.9999,
-            "",
-            "share of local maps from which each job's D is computed; 0: use D",
-        ),
-        Parameter::integer("replication", "3", 1, 100, "", "replicas of a block, for lambda"),
-    ],
-    build: Build::Hadoop(|values, _| Ok(Box::new(Delay::new(values)))),
+    parameters: Settings::PARAMETERS,
+    build: Build::Hadoop(|values, _| Ok(Box::new(Delay::new(Settings::read(values)?)))),
 };
+
+settings! {
+    /// What you can set.
+    struct Settings {
+        /// skips after which a job may launch elsewhere; 0: naive fair sharing
+        skips_allowed: u32 = "D" { default: 24, range: 0..=1_000_000_000, unit: "heartbeats" },
+        /// share of local maps from which each job's D is computed; auto: D as it is set
+        lambda: Option<f64> = "lambda" { auto: Zero, range: 0..=0.9999 },
+        /// replicas of a block, for lambda
+        replication: u32 = "replication" { default: 3, range: 1..=100 },
+    }
+}
 
 /// The policy.
 #[derive(Debug)]
-pub struct Delay {
-    skips_allowed: u32,
-    lambda: f64,
-    replication: u32,
+struct Delay {
+    settings: Settings,
     jobs: Vec<Skips>,
     heartbeats: u64,
     order: Vec<JobId>,
@@ -67,15 +59,8 @@ struct Skips {
 }
 
 impl Delay {
-    fn new(values: &Values) -> Self {
-        Self {
-            skips_allowed: values.integer("D") as u32,
-            lambda: values.number("lambda"),
-            replication: values.integer("replication") as u32,
-            jobs: Vec::new(),
-            heartbeats: 0,
-            order: Vec::new(),
-        }
+    fn new(settings: Settings) -> Self {
+        Self { settings, jobs: Vec::new(), heartbeats: 0, order: Vec::new() }
     }
 
     /// The first job that has a map for this node gives one; those before it are skipped. Returns whether there was one.
@@ -106,10 +91,10 @@ impl Delay {
 impl Policy for Delay {
     fn job_submitted(&mut self, job: JobId, view: View<'_>) {
         let maps = view.job(job).desired(Kind::Map);
-        let allowed = if self.lambda > 0.0 {
-            skips_for(self.lambda, maps.max(1), view.live_nodes(), self.replication)
-        } else {
-            self.skips_allowed
+        let Settings { skips_allowed, lambda, replication } = self.settings;
+        let allowed = match lambda {
+            Some(lambda) => skips_for(lambda, maps.max(1), view.live_nodes(), replication),
+            None => skips_allowed,
         };
         self.jobs.resize(self.jobs.len().max(job.index() + 1), Skips::default());
         self.jobs[job.index()].allowed = allowed;

@@ -27,7 +27,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
 
 /// The policy.
 #[derive(Debug, Default)]
-pub struct NaiveFair {
+struct NaiveFair {
     order: Vec<JobId>,
 }
 

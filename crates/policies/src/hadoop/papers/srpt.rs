@@ -13,8 +13,8 @@ use resched_sim::{JobId, Ms, TaskId, Violation};
 use resched_trace::model::Outcome;
 
 use crate::info::{Build, Engine, Family, PolicyInfo};
-use crate::parameter::{Parameter, Values};
 use crate::parts::launch_first::launch_first;
+use crate::settings::{choices, settings};
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
@@ -24,18 +24,31 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     family: Family::Reference,
     engine: Engine::Hadoop(System::Slots),
     oracle: true,
-    parameters: &[Parameter::choice(
-        "order",
-        "remaining",
-        &["remaining", "total"],
-        "least work left first, or least work at submission (shortest job first)",
-    )],
-    build: Build::Hadoop(|values, _| Ok(Box::new(Srpt::new(values)))),
+    parameters: Settings::PARAMETERS,
+    build: Build::Hadoop(|values, _| Ok(Box::new(Srpt::new(Settings::read(values)?)))),
 };
+
+choices! {
+    /// What comes first.
+    enum Order {
+        /// The least work that is left.
+        Remaining = "remaining",
+        /// The least work at the submission.
+        Total = "total",
+    }
+}
+
+settings! {
+    /// What you can set.
+    struct Settings {
+        /// least work left first, or least work at submission (shortest job first)
+        order: Order = "order" { choice: Order::Remaining, },
+    }
+}
 
 /// The policy.
 #[derive(Debug)]
-pub struct Srpt {
+struct Srpt {
     counts_down: bool,
     /// The work of each job, ms.
     work: Vec<Ms>,
@@ -45,13 +58,8 @@ pub struct Srpt {
 }
 
 impl Srpt {
-    fn new(values: &Values) -> Self {
-        Self {
-            counts_down: values.text("order") == "remaining",
-            work: Vec::new(),
-            ended: Vec::new(),
-            order: Vec::new(),
-        }
+    fn new(settings: Settings) -> Self {
+        Self { counts_down: settings.order == Order::Remaining, work: Vec::new(), ended: Vec::new(), order: Vec::new() }
     }
 }
 

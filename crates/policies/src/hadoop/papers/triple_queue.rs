@@ -32,9 +32,9 @@ use resched_sim::{JobId, Ms, NodeId, Violation};
 use resched_trace::model::Outcome;
 
 use crate::info::{Build, Engine, Family, PolicyInfo};
-use crate::parameter::{Parameter, Values};
 use crate::parts::job_queue::JobQueue;
 use crate::parts::predict::{Class, MapLoad, classify, shuffle_in};
+use crate::settings::{choices, settings};
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
@@ -44,57 +44,57 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     family: Family::Paper,
     engine: Engine::Hadoop(System::Slots),
     oracle: false,
-    parameters: &[
-        Parameter::integer("n", "0", 0, 100_000, "maps", "maps that run at once on a node; 0: map slots per node"),
-        Parameter::number(
-            "dior_mb_s",
-            "31.2",
-            1e-6,
-            1e9,
-            "MiB/s",
-            "rate of the disks, compared with n maps of a node (as the paper does, though it measured it with one)",
-        ),
-        Parameter::integer("sample_per_tracker", "1", 1, 1_000, "maps", "samples of a job on each node"),
-        Parameter::number(
-            "min_samples",
-            "1",
-            0.01,
-            1.0,
-            "",
-            "share of the nodes with samples of which one must have finished before the job is classed",
-        ),
-        Parameter::number(
-            "defect_threshold",
-            "1.4",
-            1.0,
-            1_000.0,
-            "",
-            "a job leaves the CPU queue if maps of the IO queue take so many times as long since it came",
-        ),
-        Parameter::integer(
-            "mtct_window",
-            "0",
-            0,
-            1_000_000,
-            "maps",
-            "last maps of the IO queue whose mean time is the measure; 0: its map slots, at least 10",
-        ),
-        Parameter::integer("cpu_slots", "0", 0, 100_000, "slots", CPU_SLOTS),
-        Parameter::integer("io_slots", "0", 0, 100_000, "slots", IO_SLOTS),
-        Parameter::integer("cpu_reduce_slots", "0", 0, 100_000, "slots", "as cpu_slots, of reduces"),
-        Parameter::integer("io_reduce_slots", "0", 0, 100_000, "slots", "as io_slots, of reduces"),
-        Parameter::choice(
-            "sway_queue",
-            "io",
-            &["io", "cpu", "dynamic"],
-            "queue of jobs that sway; dynamic: cpu until their first reduce is launched, then io",
-        ),
-    ],
-    build: Build::Hadoop(|values, _| Ok(Box::new(TripleQueue::new(values)))),
+    parameters: Settings::PARAMETERS,
+    build: Build::Hadoop(|values, _| Ok(Box::new(TripleQueue::new(Settings::read(values)?)))),
 };
 
-const CPU_SLOTS: &str = "map slots of each node for the CPU queue; 0: what io_slots leaves, or half";
-const IO_SLOTS: &str = "map slots of each node for the IO queue; 0: what cpu_slots leaves, or half";
+choices! {
+    /// Where jobs that sway go.
+    enum Sway {
+        Io = "io",
+        Cpu = "cpu",
+        /// To the CPU queue until their first reduce is launched, then to the IO queue.
+        Dynamic = "dynamic",
+    }
+}
+
+settings! {
+    /// What you can set.
+    struct Settings {
+        /// maps that run at once on a node; auto: map slots per node
+        maps_at_once: Option<u32> = "n" { auto: Zero, range: 1..=100_000, unit: "maps" },
+        /// rate of the disks, compared with n maps of a node (as the paper does, though it measured it with one)
+        disk_rate: f64 = "dior_mb_s" { default: 31.2, range: 1e-6..=1e9, unit: "MiB/s" },
+        /// samples of a job on each node
+        samples_per_node: u32 = "sample_per_tracker" { default: 1, range: 1..=1_000, unit: "maps" },
+        /// share of the nodes with samples of which one must have finished before the job is classed
+        min_samples: f64 = "min_samples" { default: 1, range: 0.01..=1 },
+        /// a job leaves the CPU queue if maps of the IO queue take so many times as long since it came
+        defect_threshold: f64 = "defect_threshold" { default: 1.4, range: 1..=1_000 },
+        /// last maps of the IO queue whose mean time is the measure; auto: its map slots, at least 10
+        window: Option<usize> = "mtct_window" { auto: Zero, range: 1..=1_000_000, unit: "maps" },
+        /// map slots of each node for the CPU queue; auto: what io_slots leaves, or half
+        cpu_slots: Option<u32> = "cpu_slots" { auto: Zero, range: 1..=100_000, unit: "slots" },
+        /// map slots of each node for the IO queue; auto: what cpu_slots leaves, or half
+        io_slots: Option<u32> = "io_slots" { auto: Zero, range: 1..=100_000, unit: "slots" },
+        /// as cpu_slots, of reduces
+        cpu_reduce_slots: Option<u32> = "cpu_reduce_slots" { auto: Zero, range: 1..=100_000, unit: "slots" },
+        /// as io_slots, of reduces
+        io_reduce_slots: Option<u32> = "io_reduce_slots" { auto: Zero, range: 1..=100_000, unit: "slots" },
+        /// queue of jobs that sway; dynamic: cpu until their first reduce is launched, then io
+        sway: Sway = "sway_queue" { choice: Sway::Io, },
+    }
+}
+
+impl Settings {
+    /// The slots of a kind that the queues have on each node, as far as they are set.
+    fn quotas(&self, kind: Kind) -> Quotas {
+        match kind {
+            Kind::Map => Quotas { cpu: self.cpu_slots, io: self.io_slots },
+            Kind::Reduce => Quotas { cpu: self.cpu_reduce_slots, io: self.io_reduce_slots },
+        }
+    }
+}
 
 const MIB: f64 = 1_048_576.0;
 /// What a map reads if nobody knows, MiB: a block.
@@ -104,7 +104,7 @@ const SHORTEST_WINDOW: usize = 10;
 
 /// The policy.
 #[derive(Debug)]
-pub struct TripleQueue {
+struct TripleQueue {
     settings: Settings,
     /// By [`Queue`].
     queues: [JobQueue; 3],
@@ -113,30 +113,9 @@ pub struct TripleQueue {
     running: [[u32; 2]; 3],
     /// Times of the maps that the IO queue finished last, the latest at the back, ms.
     io_maps: VecDeque<Ms>,
-    /// How many of them are kept; 0: not fixed yet.
-    window: usize,
+    /// How many of them are kept; `None` before the first job.
+    window: Option<usize>,
     newcomer: Option<Newcomer>,
-}
-
-/// The values of its parameters.
-#[derive(Debug)]
-struct Settings {
-    maps_at_once: Option<f64>,
-    disk_rate: f64,
-    samples_per_node: u32,
-    min_samples: f64,
-    defect_threshold: f64,
-    /// By kind.
-    quotas: [Quotas; 2],
-    sway: Sway,
-}
-
-/// Where jobs that sway go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sway {
-    Io,
-    Cpu,
-    Dynamic,
 }
 
 /// The queues.
@@ -300,31 +279,14 @@ fn map_time(ended: &AttemptEnd) -> Ms {
 }
 
 impl TripleQueue {
-    fn new(values: &Values) -> Self {
-        let set = |key: &str| u32::try_from(values.integer(key)).ok().filter(|&value| value > 0);
-        let settings = Settings {
-            maps_at_once: set("n").map(f64::from),
-            disk_rate: values.number("dior_mb_s"),
-            samples_per_node: values.integer("sample_per_tracker") as u32,
-            min_samples: values.number("min_samples"),
-            defect_threshold: values.number("defect_threshold"),
-            quotas: [
-                Quotas { cpu: set("cpu_slots"), io: set("io_slots") },
-                Quotas { cpu: set("cpu_reduce_slots"), io: set("io_reduce_slots") },
-            ],
-            sway: match values.text("sway_queue") {
-                "cpu" => Sway::Cpu,
-                "dynamic" => Sway::Dynamic,
-                _ => Sway::Io,
-            },
-        };
+    fn new(settings: Settings) -> Self {
         Self {
+            window: settings.window,
             settings,
             queues: Default::default(),
             jobs: Vec::new(),
             running: Default::default(),
             io_maps: VecDeque::new(),
-            window: values.integer("mtct_window") as usize,
             newcomer: None,
         }
     }
@@ -393,7 +355,7 @@ impl TripleQueue {
             let nodes = view.live_nodes().max(1);
             let map = samples.mean_map(view.job(ended.job).desired(Kind::Reduce), nodes);
             let maps_at_once = f64::from(view.slots(Kind::Map)) / nodes as f64;
-            let maps_at_once = self.settings.maps_at_once.unwrap_or(maps_at_once);
+            let maps_at_once = self.settings.maps_at_once.map_or(maps_at_once, f64::from);
             self.settle(ended.job, classify(maps_at_once, self.settings.disk_rate, &map), view);
         }
     }
@@ -410,14 +372,15 @@ impl TripleQueue {
 
     /// A map of the IO queue has done its work.
     fn io_map_ended(&mut self, ended: &AttemptEnd, view: View<'_>) {
+        let Some(window) = self.window else { return };
         let time = map_time(ended);
-        if self.io_maps.len() == self.window {
+        if self.io_maps.len() == window {
             self.io_maps.pop_front();
         }
         self.io_maps.push_back(time);
         let Some(newcomer) = self.newcomer.as_mut().filter(|newcomer| ended.start >= newcomer.since) else { return };
         newcomer.see(time);
-        if newcomer.disturbs(self.settings.defect_threshold, self.window) {
+        if newcomer.disturbs(self.settings.defect_threshold, window) {
             let job = newcomer.job;
             self.settle(job, Class::Io, view);
         }
@@ -425,10 +388,10 @@ impl TripleQueue {
 
     /// The window, where it follows from the cluster.
     fn fix_window(&mut self, view: View<'_>) {
-        if self.window == 0 {
-            let slots =
-                |node| self.settings.quotas[Kind::Map as usize].of(view.node_slots(node, Kind::Map))[1] as usize;
-            self.window = view.nodes().map(slots).sum::<usize>().max(SHORTEST_WINDOW);
+        if self.window.is_none() {
+            let quotas = self.settings.quotas(Kind::Map);
+            let slots = |node| quotas.of(view.node_slots(node, Kind::Map))[1] as usize;
+            self.window = Some(view.nodes().map(slots).sum::<usize>().max(SHORTEST_WINDOW));
         }
     }
 
@@ -458,7 +421,7 @@ impl TripleQueue {
     /// Gives a queue its slots of a kind; where the other one holds no job, also that one's.
     fn fill(&mut self, queue: Queue, kind: Kind, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         let slots = offer.view().node_slots(offer.node(), kind);
-        let [cpu, io] = self.settings.quotas[kind as usize].of(slots);
+        let [cpu, io] = self.settings.quotas(kind).of(slots);
         let (own, other, others) = if queue == Queue::Cpu { (cpu, Queue::Io, io) } else { (io, Queue::Cpu, cpu) };
         let mut place = 0;
         while let Some(job) = self.queues[queue as usize].get(place) {

@@ -26,7 +26,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
 
 /// The policy.
 #[derive(Debug, Default)]
-pub struct YarnFifo {
+struct YarnFifo {
     order: Vec<JobId>,
 }
 

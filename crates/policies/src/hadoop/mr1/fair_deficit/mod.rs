@@ -20,9 +20,9 @@ use resched_sim::{JobId, Ms, Violation};
 
 use crate::error::Error;
 use crate::info::{Build, Engine, Family, PolicyInfo};
-use crate::parameter::{Parameter, Values};
 use crate::parts::fair_share::load_cap;
-use crate::parts::pools::{ALLOCATIONS, BOOST, POOLS, Pool, Pools, Rules, SIZE_WEIGHT, UPDATE, allocations};
+use crate::parts::pools::{ALLOCATIONS, BOOST, POOLS, Pool, Pools, PoolsBy, Rules, SIZE_WEIGHT, UPDATE, allocations};
+use crate::settings::{File, settings};
 use crate::site::Site;
 use shares::{Claim, fair_shares, split_minimum};
 
@@ -34,24 +34,29 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     family: Family::MapReduce1,
     engine: Engine::Hadoop(System::Slots),
     oracle: false,
-    parameters: &[
-        POOLS,
-        ALLOCATIONS,
-        Parameter::boolean("assign_multiple", "false", "launch a map and a reduce at one heartbeat; false: one task")
-            .hadoop(&["mapred.fairscheduler.assignmultiple"]),
-        SIZE_WEIGHT,
-        BOOST,
-        UPDATE,
-    ],
-    build: Build::Hadoop(|values, site| Ok(Box::new(FairDeficit::new(values, site)?))),
+    parameters: Settings::PARAMETERS,
+    build: Build::Hadoop(|values, site| Ok(Box::new(FairDeficit::new(&Settings::read(values)?, site)?))),
 };
+
+settings! {
+    /// What you can set.
+    struct Settings {
+        pools: PoolsBy = POOLS,
+        allocations: File = ALLOCATIONS,
+        /// launch a map and a reduce at one heartbeat; false: one task
+        assign_multiple: bool = "assign_multiple" { default: false, hadoop: ["mapred.fairscheduler.assignmultiple"] },
+        size_weight: bool = SIZE_WEIGHT,
+        boost: bool = BOOST,
+        update: Ms = UPDATE,
+    }
+}
 
 /// So many units of a share or deficit are a slot.
 const UNITS: i64 = 1 << 20;
 
 /// The policy.
 #[derive(Debug)]
-pub struct FairDeficit {
+struct FairDeficit {
     assign_multiple: bool,
     update_period: Ms,
     pools: Pools,
@@ -92,11 +97,13 @@ impl Account {
 }
 
 impl FairDeficit {
-    fn new(values: &Values, site: &Site) -> Result<Self, Error> {
+    fn new(settings: &Settings, site: &Site) -> Result<Self, Error> {
+        let &Settings { pools, assign_multiple, size_weight, boost, update, .. } = settings;
+        let allocations = allocations(&settings.allocations, site.pools.as_ref())?;
         Ok(Self {
-            assign_multiple: values.boolean("assign_multiple"),
-            update_period: values.integer(UPDATE.key),
-            pools: Pools::new(Rules::new(values), allocations(values, site.pools.as_ref())?),
+            assign_multiple,
+            update_period: update,
+            pools: Pools::new(Rules::new(pools, size_weight, boost), allocations),
             accounts: Vec::new(),
             runnable: [0; 2],
             updated: 0,
