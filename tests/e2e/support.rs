@@ -12,9 +12,9 @@ use flate2::write::GzEncoder;
 use serde_json::Value;
 use tempfile::TempDir;
 
-/// All policies.
+/// All policies for Hadoop.
 pub(crate) static POLICIES: LazyLock<Vec<&str>> =
-    LazyLock::new(|| resched_policies::POLICIES.iter().map(|info| info.name).collect());
+    LazyLock::new(|| resched_policies::POLICIES.iter().filter(|info| !info.is_batch()).map(|info| info.name).collect());
 
 /// A folder of a test's own, in which the binary runs, so that paths are short and the same each time.
 pub(crate) struct Dir(TempDir);

@@ -9,11 +9,11 @@ mod support;
 use std::collections::BTreeMap;
 
 use golden::{Golden, Row};
-use resched_policies::hadoop::mr1::Capacity;
+use resched_policies::hadoop::mr1::{Capacity, Fair};
 use resched_policies::queues::QueueTree;
 use resched_policies::queues::{Allocations, CapacityQueue, PoolConfig};
-use resched_policies::{AnyPolicy, PolicySpec};
-use resched_sim::hadoop::{Ended, Launched, Observer, Options, replay};
+use resched_policies::{PolicySpec, Site};
+use resched_sim::hadoop::{Ended, Launched, Observer, Options, Policy, Script, replay};
 use resched_sim::{Error, JobEnded, Ms, TaskId};
 use resched_trace::model::{Locality, Outcome};
 use support::World;
@@ -23,29 +23,41 @@ fn check(world: &World, schedule: &str, policy: &str) {
     let Some(golden) = Golden::read(schedule) else { return };
     let script = world.script(&golden);
     let spec = PolicySpec::parse(policy).unwrap_or_else(|error| panic!("{error}"));
-    let mut policy = spec.build().unwrap_or_else(|error| panic!("{error}"));
-    match (&mut policy, schedule) {
-        (AnyPolicy::Fair(fair), "s1-fairpre" | "s2-fairpre") => {
-            fair.set_allocations(preemptive());
+    let site = match schedule {
+        "s1-fairpre" | "s2-fairpre" => Site { pools: Some(preemptive()), ..Site::default() },
+        "q1-cap3" | "q2-cap3" => Site { mapred_queues: Some(queue_for_each_user()), ..Site::default() },
+        _ => Site::default(),
+    };
+    let spec = spec.at_site(&site.into()).unwrap_or_else(|error| panic!("{error}"));
+    let rows = match spec.info.name {
+        "fair" => {
+            let mut fair = Fair::from_spec(&spec).unwrap_or_else(|error| panic!("{error}"));
             fair.prefer_victims(world.victims(&golden));
+            replayed(world, (schedule, &mut fair), script)
         }
-        (AnyPolicy::Capacity(capacity), "q1-cap3" | "q2-cap3") => {
-            capacity.set_queues(queue_for_each_user()).unwrap_or_else(|error| panic!("{error}"));
+        "capacity" => {
+            let mut capacity = Capacity::from_spec(&spec).unwrap_or_else(|error| panic!("{error}"));
+            let mut rows = replayed(world, (schedule, &mut capacity), script);
+            launch_at_polls(&mut rows, world, &capacity);
+            rows
         }
-        _ => {}
-    }
-    let options = Options { script, ..Options::default() };
-    let mut found = Found::new(world);
-    let tally = replay(&world.workload, &world.cluster, (schedule, &mut policy), &options, &mut found, &mut |_| {})
-        .unwrap_or_else(|error| panic!("{schedule}: {error}"));
-    let mut rows = found.rows(tally.end);
-    if let AnyPolicy::Capacity(capacity) = &policy {
-        launch_at_polls(&mut rows, world, capacity);
-    }
+        _ => {
+            let mut policy = spec.build().unwrap_or_else(|error| panic!("{error}"));
+            replayed(world, (schedule, &mut *policy), script)
+        }
+    };
     if let Some(difference) = golden::first_difference(&golden.rows, &rows) {
         panic!("{schedule}: {difference}");
     }
     eprintln!("{schedule}: {} rows agree", golden.rows.len());
+}
+
+/// What a policy does with a trace.
+fn replayed(world: &World, (schedule, policy): (&str, &mut dyn Policy), script: Script) -> Vec<Row> {
+    let options = Options { script, ..Options::default() };
+    let mut found = Found::new(world);
+    let tally = replay(&world.workload, &world.cluster, (schedule, policy), &options, &mut found, &mut |_| {});
+    found.rows(tally.unwrap_or_else(|error| panic!("{schedule}: {error}")).end)
 }
 
 /// The pools of the schedules with preemption (`oracle/README.md`).
@@ -227,7 +239,7 @@ fn the_goldens_tell_policies_apart() {
             PolicySpec::parse(policy).and_then(|spec| spec.build()).unwrap_or_else(|error| panic!("{error}"));
         let mut found = Found::new(&world);
         let options = Options::default();
-        let tally = replay(&world.workload, &world.cluster, (policy, &mut other), &options, &mut found, &mut |_| {})
+        let tally = replay(&world.workload, &world.cluster, (policy, &mut *other), &options, &mut found, &mut |_| {})
             .unwrap_or_else(|error| panic!("{policy}: {error}"));
         let difference = golden::first_difference(&golden.rows, &found.rows(tally.end));
         assert!(difference.is_some(), "{policy} makes the schedule of fair");

@@ -50,6 +50,7 @@ macro_rules! from_libraries {
 
 from_libraries!(
     resched_analysis,
+    resched_policies,
     resched_replay,
     resched_report,
     resched_reproduce,

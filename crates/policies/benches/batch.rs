@@ -77,7 +77,7 @@ static FULL: LazyLock<Workload> = LazyLock::new(|| workload(1.2));
 
 fn run(policy: &str, workload: &Workload, machines: &Machines) -> Tally {
     let mut made = PolicySpec::parse(policy).unwrap().build_batch().unwrap();
-    let tally = replay(workload, machines, (policy, &mut made), &mut (), &mut |_| {}).unwrap();
+    let tally = replay(workload, machines, (policy, &mut *made), &mut (), &mut |_| {}).unwrap();
     assert_eq!(tally.starts, workload.units());
     tally
 }

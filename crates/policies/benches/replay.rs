@@ -82,7 +82,7 @@ fn job(number: u32, submit: Ms) -> Job {
 fn run(policy: &PolicySpec, workload: &Workload, cluster: &Cluster, options: &Options) -> Tally {
     let mut made = policy.build().unwrap();
     let name = policy.info.name;
-    let tally = replay(workload, cluster, (name, &mut made), options, &mut (), &mut |_| {}).unwrap();
+    let tally = replay(workload, cluster, (name, &mut *made), options, &mut (), &mut |_| {}).unwrap();
     assert_eq!(tally.launches, workload.task_count() as u64);
     tally
 }

@@ -5,24 +5,30 @@
 //!
 //! let spec = PolicySpec::parse("delay:D=24").unwrap();
 //! assert_eq!(spec.label(), "delay:D=24");
-//! assert!(PolicySpec::parse("dely").unwrap_err().contains("did you mean `delay`"));
+//! assert!(PolicySpec::parse("dely").unwrap_err().to_string().contains("did you mean `delay`"));
 //! ```
 
-mod any;
-pub mod batch;
+mod batch;
+mod error;
 pub mod hadoop;
+mod info;
+mod nearest;
+mod parameter;
 pub mod parts;
 pub mod queues;
 mod registry;
+mod settings;
 mod site;
+mod spec;
 pub mod speculation;
 #[cfg(test)]
 mod testing;
 
-pub use any::AnyPolicy;
-pub use registry::{
-    BATCH_POLICIES, FAMILIES, POLICIES, Parameter, PolicyInfo, PolicySpec, Range, SpeculatorInfo, SpeculatorSpec,
-    family, nearest,
-};
+pub use error::Error;
+pub use info::{Engine, Family, PolicyInfo};
+pub use nearest::nearest;
+pub use parameter::{Parameter, Range, Signal};
+pub use registry::{POLICIES, SPECULATORS};
 pub use site::{CLUSTER_SETTINGS, ClusterSetting, Site, SiteConf};
-pub use speculation::SPECULATORS;
+pub use spec::{PolicySpec, SpeculatorSpec};
+pub use speculation::SpeculatorInfo;

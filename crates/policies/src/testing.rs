@@ -7,8 +7,7 @@ use resched_sim::hadoop::{
 use resched_sim::{ClusterConfig, Error, JobEnded, JobId, Ms, NodeId, Resources};
 use resched_trace::model::{Locality, Outcome, Priority};
 
-use crate::any::AnyPolicy;
-use crate::registry::PolicySpec;
+use crate::spec::PolicySpec;
 
 /// A map that takes so long on a node with its data.
 pub(crate) fn map(run: Ms) -> MapSpec {
@@ -220,7 +219,7 @@ impl Scenario {
     }
 
     /// As [`Scenario::launches`], under a policy that is made so.
-    pub(crate) fn launches_under(&self, name: &str, policy: impl Fn() -> AnyPolicy) -> Vec<Launch> {
+    pub(crate) fn launches_under(&self, name: &str, policy: impl Fn() -> Box<dyn Policy>) -> Vec<Launch> {
         self.checked(name, policy).0
     }
 
@@ -230,18 +229,18 @@ impl Scenario {
         self.checked(policy, || spec.build().unwrap_or_else(|error| unreachable!("{error}"))).1
     }
 
-    fn checked(&self, name: &str, policy: impl Fn() -> AnyPolicy) -> (Vec<Launch>, Vec<(String, Ms)>) {
+    fn checked(&self, name: &str, policy: impl Fn() -> Box<dyn Policy>) -> (Vec<Launch>, Vec<(String, Ms)>) {
         let parked = self.run(name, policy(), true);
         assert_eq!(parked, self.run(name, policy(), false), "parking changes the schedule of {name}");
         parked
     }
 
-    fn run(&self, name: &str, mut policy: AnyPolicy, parking: bool) -> (Vec<Launch>, Vec<(String, Ms)>) {
+    fn run(&self, name: &str, mut policy: Box<dyn Policy>, parking: bool) -> (Vec<Launch>, Vec<(String, Ms)>) {
         let (cluster, workload) = self.build();
         let cluster = cluster.for_system(policy.system()).unwrap_or_else(|error| unreachable!("{error}"));
         let options = Options { parking, ..Options::default() };
         let mut seen = Seen { workload: &workload, launches: Vec::new(), finishes: Vec::new() };
-        replay(&workload, &cluster, (name, &mut policy), &options, &mut seen, &mut |_| {})
+        replay(&workload, &cluster, (name, &mut *policy), &options, &mut seen, &mut |_| {})
             .unwrap_or_else(|error| unreachable!("{error}"));
         (seen.launches, seen.finishes)
     }

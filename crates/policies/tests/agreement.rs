@@ -28,8 +28,10 @@ fn agree(world: &World, policy: &str, rule: Rule) -> Result<(), TestCaseError> {
         // A failed job holds the last reduce slots (oracle F10). The engine finds out, too, but only after 30 days.
         return Err(TestCaseError::reject("the world comes to a stop"));
     }
-    let mut built = PolicySpec::parse(policy).and_then(|spec| spec.build()).map_err(TestCaseError::fail)?;
-    let engine = world.replay(policy, &mut built, true).map_err(|error| TestCaseError::fail(error.to_string()))?;
+    let mut built = PolicySpec::parse(policy)
+        .and_then(|spec| spec.build())
+        .map_err(|error| TestCaseError::fail(error.to_string()))?;
+    let engine = world.replay(policy, &mut *built, true).map_err(|error| TestCaseError::fail(error.to_string()))?;
     match difference(["engine", "referee"], [&engine, &referee]) {
         Some(difference) => Err(TestCaseError::fail(format!("{policy}: {difference}\n{world:#?}"))),
         None => Ok(()),

@@ -4,11 +4,11 @@
 mod worlds;
 
 use proptest::prelude::*;
-use resched_policies::{AnyPolicy, PolicySpec};
+use resched_policies::PolicySpec;
 use resched_sim::cluster_file::{Phase, ReduceModel, Size};
 use resched_sim::hadoop::{
     AmState, Ask, AttemptEnd, Container, ContainerState, LoggedMap, LoggedReduce, Offer, Policy, Reach, RunView,
-    System, View,
+    System, View, Wrapper,
 };
 use resched_sim::{ClusterConfig, JobId, Ms, Violation};
 use resched_trace::model::{Locality, Outcome, Priority};
@@ -45,7 +45,7 @@ fn small(memory_mb: u32, maps: &[Ms], reduces: &[Ms]) -> World {
 
 /// A policy, and what it is told, with the instant.
 struct Diary {
-    below: AnyPolicy,
+    below: Box<dyn Policy>,
     entries: Vec<(Ms, String)>,
 }
 
@@ -62,12 +62,13 @@ impl Diary {
     }
 }
 
-impl Policy for Diary {
-    fn system(&self) -> System {
-        self.below.system()
+impl Wrapper for Diary {
+    type Inner = dyn Policy;
+    fn inner(&self) -> &Self::Inner {
+        &*self.below
     }
-    fn job_submitted(&mut self, job: JobId, view: View<'_>) {
-        self.below.job_submitted(job, view);
+    fn inner_mut(&mut self) -> &mut Self::Inner {
+        &mut *self.below
     }
     fn job_finished(&mut self, job: JobId, view: View<'_>) {
         self.write(view, "job over".to_owned());
@@ -214,7 +215,7 @@ proptest! {
         world.jobs[0].maps.iter_mut().for_each(|map| map.replicas.clear());
         let replay = |policy: &str| {
             let mut built = PolicySpec::parse(policy).and_then(|spec| spec.build()).expect("a policy");
-            world.replay(policy, &mut built, true).expect("the world finishes")
+            world.replay(policy, &mut *built, true).expect("the world finishes")
         };
         let (fifo, capacity) = (replay("yarn-fifo"), replay("yarn-capacity:user_limit_factor=10"));
         if let Some(difference) = difference(["yarn-fifo", "yarn-capacity"], [&fifo, &capacity]) {

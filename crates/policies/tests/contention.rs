@@ -112,8 +112,8 @@ proptest! {
         let policies = some_policies(&logged).into_iter().filter(|(label, _)| !label.contains('+'));
         for ((label, mut one), (_, mut other)) in policies.zip(some_policies(&shared).into_iter().filter(|(label, _)| !label.contains('+'))) {
             let failed = |error: Error| TestCaseError::fail(error.to_string());
-            let one = logged.replay(&label, &mut one, true).map_err(failed)?;
-            let other = shared.replay(&label, &mut other, true).map_err(failed)?;
+            let one = logged.replay(&label, &mut *one, true).map_err(failed)?;
+            let other = shared.replay(&label, &mut *other, true).map_err(failed)?;
             if let Some(difference) = difference(["logged", "contention"], [&one, &other]) {
                 return Err(TestCaseError::fail(format!("{label}: {difference}\n{logged:#?}")));
             }
@@ -126,8 +126,8 @@ proptest! {
         world.config.nodes.copying_reduces = 0;
         for (label, _) in some_policies(&world).into_iter().filter(|(label, _)| !label.contains(" with ")) {
             let replay = |parking| {
-                let mut policy = PolicySpec::parse(&label).and_then(|spec| spec.build()).map_err(TestCaseError::fail)?;
-                world.replay(&label, &mut policy, parking).map_err(|error| TestCaseError::fail(error.to_string()))
+                let mut policy = PolicySpec::parse(&label).and_then(|spec| spec.build()).map_err(|error| TestCaseError::fail(error.to_string()))?;
+                world.replay(&label, &mut *policy, parking).map_err(|error| TestCaseError::fail(error.to_string()))
             };
             if let Some(difference) = difference(["parking on", "parking off"], [&replay(true)?, &replay(false)?]) {
                 return Err(TestCaseError::fail(format!("{label}: {difference}\n{world:#?}")));
@@ -140,9 +140,9 @@ proptest! {
     fn work_done_is_work_demanded(world in quiet()) {
         let mut world = sharing(world, Contention { cores: Some(1.0), ..UNLIMITED });
         world.config.nodes.copying_reduces = 0;
-        let mut policy = PolicySpec::parse("naive-fair").and_then(|spec| spec.build()).map_err(TestCaseError::fail)?;
+        let mut policy = PolicySpec::parse("naive-fair").and_then(|spec| spec.build()).map_err(|error| TestCaseError::fail(error.to_string()))?;
         let mut seen = Seen::default();
-        world.observe("naive-fair", &mut policy, true, &mut seen).map_err(|error| TestCaseError::fail(error.to_string()))?;
+        world.observe("naive-fair", &mut *policy, true, &mut seen).map_err(|error| TestCaseError::fail(error.to_string()))?;
         let mut told: Vec<Ms> = seen.used.iter().map(|used| used.at).collect();
         told.dedup();
         let before = |at: Ms| told.iter().rev().find(|&&other| other < at).copied().unwrap_or(world.config.heartbeat.first);

@@ -15,7 +15,7 @@ use worlds::{Machine, Map, Schedule, Submitted, Wanted, World, cases, difference
 
 fn replay(world: &World, policy: &str) -> Schedule {
     let mut built = PolicySpec::parse(policy).and_then(|spec| spec.build()).expect("a policy");
-    world.replay(policy, &mut built, true).expect("the world finishes")
+    world.replay(policy, &mut *built, true).expect("the world finishes")
 }
 
 fn same(world: &World, policies: [&str; 2]) -> Result<(), TestCaseError> {

@@ -28,8 +28,10 @@ const PROMPT: [&str; 3] = [
 ];
 
 fn replay(world: &World, policy: &str) -> Result<Schedule, TestCaseError> {
-    let mut built = PolicySpec::parse(policy).and_then(|spec| spec.build()).map_err(TestCaseError::fail)?;
-    world.replay(policy, &mut built, true).map_err(|error| TestCaseError::fail(format!("{error}\n{world:#?}")))
+    let mut built = PolicySpec::parse(policy)
+        .and_then(|spec| spec.build())
+        .map_err(|error| TestCaseError::fail(error.to_string()))?;
+    world.replay(policy, &mut *built, true).map_err(|error| TestCaseError::fail(format!("{error}\n{world:#?}")))
 }
 
 fn agree(world: &World, policies: [&str; 2], schedules: [&Schedule; 2]) -> Result<(), TestCaseError> {
@@ -154,7 +156,9 @@ fn one_job_runs_differently_where_the_caps_bind() -> Result<(), TestCaseError> {
     let mut runner = TestRunner::deterministic();
     let mut different = [0; PROMPT.len()];
     for _ in 0..50 {
-        let world = one_job(long_units().new_tree(&mut runner).map_err(TestCaseError::fail)?.current());
+        let world = one_job(
+            long_units().new_tree(&mut runner).map_err(|error| TestCaseError::fail(error.to_string()))?.current(),
+        );
         let fifo = by_task(replay(&world, "fifo")?);
         for (place, policy) in PROMPT.into_iter().enumerate() {
             different[place] += u32::from(fifo != by_task(replay(&world, policy)?));

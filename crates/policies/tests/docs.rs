@@ -6,7 +6,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use resched_policies::{CLUSTER_SETTINGS, FAMILIES, Parameter, Range, SPECULATORS, family};
+use resched_policies::{CLUSTER_SETTINGS, Family, Parameter, SPECULATORS};
 
 #[test]
 fn the_page_of_policies_is_fresh() {
@@ -25,9 +25,9 @@ fn page() -> String {
                     `name` or `name:key=value,key=value`. A property of Hadoop sets a parameter where the configuration of a \
                     site is given (`--site-conf`).\n"
             .to_owned();
-    for (title, names) in FAMILIES.iter().filter(|(_, names)| family(names).next().is_some()) {
-        write!(page, "\n## {title}\n").unwrap();
-        for info in family(names) {
+    for family in Family::ALL {
+        write!(page, "\n## {}\n", family.title()).unwrap();
+        for info in family.policies() {
             section(info.name, info.title, info.source, info.parameters, &mut page);
         }
     }
@@ -44,15 +44,15 @@ fn page() -> String {
     );
     page.push_str("| setting | range | property of Hadoop |\n|---|---|---|\n");
     for setting in CLUSTER_SETTINGS {
-        let range = in_table(setting.range);
+        let range = in_table(&setting.range.to_string());
         writeln!(page, "| `{}` | {range} | {} |", setting.key, quoted(setting.hadoop)).unwrap();
     }
     page
 }
 
 /// A range as a cell of a table.
-fn in_table(range: Range) -> String {
-    range.to_string().replace('|', "\\|")
+fn in_table(range: &str) -> String {
+    range.replace('|', "\\|")
 }
 
 fn quoted(names: &[&str]) -> String {
@@ -69,7 +69,7 @@ fn section(name: &str, title: &str, source: &str, parameters: &[Parameter], page
         "\n| parameter | default | range | unit | meaning | property of Hadoop |\n|---|---|---|---|---|---|\n",
     );
     for parameter in parameters {
-        let range = in_table(parameter.range);
+        let range = in_table(&parameter.expected());
         let default = if parameter.default.is_empty() { "–" } else { parameter.default };
         let (key, unit, meaning, properties) =
             (parameter.key, parameter.unit, parameter.meaning, quoted(parameter.hadoop));

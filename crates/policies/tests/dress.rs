@@ -4,14 +4,14 @@
 mod worlds;
 
 use proptest::prelude::*;
-use resched_policies::{AnyPolicy, PolicySpec};
+use resched_policies::PolicySpec;
 use resched_sim::cluster_file::{Phase, ReduceModel, Size};
-use resched_sim::hadoop::{Launched, LoggedMap, Observer};
+use resched_sim::hadoop::{Launched, LoggedMap, Observer, Policy};
 use resched_sim::{ClusterConfig, Decided, Error, Ms};
 use resched_trace::model::{Locality, Outcome, Priority};
 use worlds::{Machine, Map, Submitted, Wanted, World, cases, difference, world};
 
-fn build(policy: &str) -> AnyPolicy {
+fn build(policy: &str) -> Box<dyn Policy> {
     PolicySpec::parse(policy).and_then(|spec| spec.build()).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -23,7 +23,7 @@ proptest! {
         world in world(Wanted { every_rule: true, finishes: true }),
     ) {
         let schedule = |policy: &str| {
-            world.replay(policy, &mut build(policy), true).map_err(|error| TestCaseError::fail(error.to_string()))
+            world.replay(policy, &mut *build(policy), true).map_err(|error| TestCaseError::fail(error.to_string()))
         };
         // θ = 0 makes every job large.
         let dress = schedule("dress:theta=0,delta=0,delta_min=0")?;
@@ -87,7 +87,7 @@ impl Observer for Seen {
 impl Seen {
     fn of(policy: &str) -> Self {
         let mut seen = Seen::default();
-        congested().observe(policy, &mut build(policy), true, &mut seen).expect("the world finishes");
+        congested().observe(policy, &mut *build(policy), true, &mut seen).expect("the world finishes");
         seen
     }
 
@@ -127,7 +127,7 @@ fn b9_what_is_kept_lets_a_small_job_start_at_once() {
 fn b9_decisions_do_not_depend_on_what_is_parked() {
     let decisions = |parking: bool| {
         let mut seen = Seen::default();
-        congested().observe("dress", &mut build("dress"), parking, &mut seen).expect("the world finishes");
+        congested().observe("dress", &mut *build("dress"), parking, &mut seen).expect("the world finishes");
         (seen.deltas, seen.categories, seen.allocated)
     };
     assert_eq!(decisions(true), decisions(false));

@@ -8,11 +8,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
-use resched_policies::{AnyPolicy, PolicySpec};
+use resched_policies::PolicySpec;
 use resched_sim::cluster_file::{Interval, Phase};
 use resched_sim::hadoop::{
-    AmState, Ask, AttemptEnd, Container, ContainerState, Ended, Kind, Launched, LoggedMap, Offer, Orders, Policy,
-    Reach, RunView, System, View,
+    AmState, Ask, Container, ContainerState, Ended, Kind, Launched, LoggedMap, Offer, Policy, Reach, System, View,
+    Wrapper,
 };
 use resched_sim::{ClusterConfig, Error, JobEnded, JobId, Ms, NodeId, Resources, TaskId, Violation};
 use resched_trace::model::{Locality, Outcome, Priority};
@@ -212,7 +212,7 @@ type Holder = (JobId, Option<(TaskId, NodeId)>);
 
 /// A policy, and what every container of the cluster holds by its own account.
 struct Watched<'p> {
-    policy: &'p mut AnyPolicy,
+    policy: &'p mut dyn Policy,
     /// Node and size of each container, by job, task and node; without these that of an application master.
     held: BTreeMap<Holder, (NodeId, Resources)>,
 }
@@ -246,24 +246,13 @@ impl Watched<'_> {
     }
 }
 
-impl Policy for Watched<'_> {
-    fn system(&self) -> System {
-        self.policy.system()
+impl<'p> Wrapper for Watched<'p> {
+    type Inner = dyn Policy + 'p;
+    fn inner(&self) -> &Self::Inner {
+        self.policy
     }
-    fn job_submitted(&mut self, job: JobId, view: View<'_>) {
-        self.policy.job_submitted(job, view);
-    }
-    fn job_finished(&mut self, job: JobId, view: View<'_>) {
-        self.policy.job_finished(job, view);
-    }
-    fn task_started(&mut self, started: &RunView, view: View<'_>) {
-        self.policy.task_started(started, view);
-    }
-    fn task_finished(&mut self, ended: &AttemptEnd, view: View<'_>) {
-        self.policy.task_finished(ended, view);
-    }
-    fn node_lost(&mut self, node: NodeId, view: View<'_>) {
-        self.policy.node_lost(node, view);
+    fn inner_mut(&mut self) -> &mut Self::Inner {
+        self.policy
     }
     fn container_changed(&mut self, container: &Container, view: View<'_>) {
         if container.state == ContainerState::Completed {
@@ -271,30 +260,9 @@ impl Policy for Watched<'_> {
         }
         self.policy.container_changed(container, view);
     }
-    fn headroom(&self, job: JobId, view: View<'_>) -> Resources {
-        self.policy.headroom(job, view)
-    }
-    fn task_waits(&mut self, task: TaskId, view: View<'_>) {
-        self.policy.task_waits(task, view);
-    }
-    fn counts_heartbeats(&self, view: View<'_>) -> bool {
-        self.policy.counts_heartbeats(view)
-    }
-    fn period(&self) -> Option<Ms> {
-        self.policy.period()
-    }
-    fn tick(&mut self, view: View<'_>, orders: &mut Orders) {
-        self.policy.tick(view, orders);
-    }
-    fn skips_idle_ticks(&self, view: View<'_>) -> bool {
-        self.policy.skips_idle_ticks(view)
-    }
-    fn restless(&self, view: View<'_>) -> bool {
-        self.policy.restless(view)
-    }
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         self.policy.heartbeat(offer)?;
-        if self.system() == System::Containers {
+        if self.policy.system() == System::Containers {
             self.check(offer).unwrap_or_else(|problem| panic!("{problem}"));
         }
         Ok(())
@@ -308,7 +276,7 @@ proptest! {
     fn the_invariants_hold_under_every_policy(world in world(Wanted { every_rule: true, finishes: true })) {
         for (label, mut policy) in some_policies(&world) {
             let mut checker = Checker::new(&world, policy.system());
-            let mut watched = Watched { policy: &mut policy, held: BTreeMap::new() };
+            let mut watched = Watched { policy: &mut *policy, held: BTreeMap::new() };
             let finished = world.observe(&label, &mut watched, true, &mut checker);
             prop_assert!(finished.is_ok(), "{label}: {finished:?}\n{world:#?}");
             let problems = checker.close();
@@ -335,7 +303,7 @@ proptest! {
     #[test]
     fn one_seed_gives_one_schedule(world in world(Wanted { every_rule: true, finishes: true })) {
         let replays = [some_policies(&world), some_policies(&world)].map(|policies| {
-            let replay = |(label, mut policy): (String, _)| world.replay(&label, &mut policy, true);
+            let replay = |(label, mut policy): (String, Box<dyn Policy>)| world.replay(&label, &mut *policy, true);
             policies.into_iter().map(replay).collect::<Result<Vec<Schedule>, Error>>()
         });
         let [Ok(first), Ok(second)] = replays else { return Err(TestCaseError::fail("a replay failed")) };
@@ -351,7 +319,7 @@ fn the_random_worlds_hold_all_that_the_invariants_speak_of() {
     for _ in 0..100 {
         let world = worlds.new_tree(&mut runner).expect("a world").current();
         for (label, mut policy) in policies(&world) {
-            let schedule = world.replay(&label, &mut policy, true).expect("every world finishes");
+            let schedule = world.replay(&label, &mut *policy, true).expect("every world finishes");
             for end in schedule.ends {
                 seen.insert(format!("{:?} {}", end.outcome, if end.discarded { "discarded" } else { "" }));
                 seen.insert(format!("level {:?}", end.level));
@@ -518,7 +486,7 @@ fn another_seed_draws_other_heartbeat_phases_and_another_schedule() {
         world.config.heartbeat.phase = phase;
         world.seed = seed;
         let mut policy = PolicySpec::parse("naive-fair").and_then(|spec| spec.build()).expect("a policy");
-        world.replay("naive-fair", &mut policy, true).expect("the world finishes").launches
+        world.replay("naive-fair", &mut *policy, true).expect("the world finishes").launches
     };
     assert_ne!(replay(1, Phase::Spread), replay(2, Phase::Spread));
     assert_eq!(replay(1, Phase::Together), replay(2, Phase::Together), "nothing is drawn here");

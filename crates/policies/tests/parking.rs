@@ -4,12 +4,13 @@
 mod worlds;
 
 use proptest::prelude::*;
-use resched_policies::{AnyPolicy, PolicySpec};
+use resched_policies::PolicySpec;
+use resched_sim::hadoop::Policy;
 use worlds::{Eager, Schedule, Wanted, World, cases, difference, some_policies, world};
 
 /// What each policy does with the world, by the policy's name.
 fn schedules(world: &World, parking: bool) -> Vec<(String, Schedule)> {
-    let replay = |(label, mut policy): (String, AnyPolicy)| match world.replay(&label, &mut policy, parking) {
+    let replay = |(label, mut policy): (String, Box<dyn Policy>)| match world.replay(&label, &mut *policy, parking) {
         Ok(schedule) => (label, schedule),
         Err(error) => panic!("{label}: {error}"),
     };
@@ -23,7 +24,7 @@ proptest! {
     fn parking_changes_no_schedule_with_backups(world in world(Wanted { every_rule: true, finishes: true })) {
         for (label, _) in some_policies(&world).into_iter().filter(|(label, _)| !label.contains(" with ")) {
             let replay = |parking| {
-                let below = PolicySpec::parse(&label).and_then(|spec| spec.build()).map_err(TestCaseError::fail)?;
+                let below = PolicySpec::parse(&label).and_then(|spec| spec.build()).map_err(|error| TestCaseError::fail(error.to_string()))?;
                 let mut eager = Eager::new(below, 3);
                 world.replay(&label, &mut eager, parking).map_err(|error| TestCaseError::fail(error.to_string()))
             };

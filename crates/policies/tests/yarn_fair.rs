@@ -5,25 +5,24 @@ mod worlds;
 
 use resched_policies::queues::FairQueue;
 use resched_policies::queues::QueueTree;
-use resched_policies::{AnyPolicy, PolicySpec};
+use resched_policies::{PolicySpec, Site};
 use resched_sim::cluster_file::{Phase, ReduceModel, Size};
-use resched_sim::hadoop::LoggedMap;
+use resched_sim::hadoop::{LoggedMap, Policy};
 use resched_sim::{ClusterConfig, Ms};
 use resched_trace::model::{Locality, Outcome, Priority};
-use worlds::{Launch, Machine, Map, Schedule, Submitted, World};
+use worlds::{Launch, Machine, Map, Schedule, Submitted, World, at_site};
 
 const SECOND: Ms = 1_000;
 
-fn build(policy: &str) -> AnyPolicy {
+fn build(policy: &str) -> Box<dyn Policy> {
     PolicySpec::parse(policy).and_then(|spec| spec.build()).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The policy with these queues.
-fn with_queues(policy: &str, root: FairQueue, queues: &[(&str, FairQueue)]) -> AnyPolicy {
-    let AnyPolicy::YarnFair(mut fair) = build(policy) else { panic!("{policy} is another policy") };
+fn with_queues(policy: &str, root: FairQueue, queues: &[(&str, FairQueue)]) -> Box<dyn Policy> {
     let queues = queues.iter().map(|&(path, queue)| (path.to_owned(), queue)).collect();
-    fair.set_queues(QueueTree::from_paths(root, queues).expect("a tree")).expect("queues");
-    fair.into()
+    let tree = QueueTree::from_paths(root, queues).expect("a tree");
+    at_site(policy, Site { yarn_fair: Some(tree), ..Site::default() })
 }
 
 fn weighing(weight: f64) -> FairQueue {
@@ -56,8 +55,8 @@ fn cluster(nodes: usize, containers: u32, jobs: Vec<Submitted>) -> World {
     World { unit: 1, seed: 1, machines: vec![Machine { rack: 0, slots: [1, 1] }; nodes], config, jobs }
 }
 
-fn replay(world: &World, mut policy: AnyPolicy) -> Schedule {
-    world.replay("yarn-fair", &mut policy, true).expect("the world finishes")
+fn replay(world: &World, mut policy: Box<dyn Policy>) -> Schedule {
+    world.replay("yarn-fair", &mut *policy, true).expect("the world finishes")
 }
 
 /// How many tasks of each of the first two jobs were allocated by then.

@@ -10,8 +10,8 @@ pub enum Error {
     #[error(transparent)]
     Sim(#[from] resched_sim::Error),
     /// The policy cannot be made as it was asked for.
-    #[error("{0}")]
-    Policy(String),
+    #[error(transparent)]
+    Policy(#[from] resched_policies::Error),
     /// Another thread ended without a result.
     #[error("a replay ended without a result; this is a defect of resched, please report it")]
     Lost,
@@ -21,7 +21,8 @@ impl Error {
     /// Whether the request itself was wrong (exit status 2), not the work (exit status 1).
     pub fn is_request(&self) -> bool {
         match self {
-            Self::Request(_) | Self::Policy(_) => true,
+            Self::Request(_) => true,
+            Self::Policy(error) => error.is_request(),
             Self::Sim(error) => error.is_request(),
             Self::Lost => false,
         }
@@ -31,12 +32,5 @@ impl Error {
 impl From<resched_trace::Error> for Error {
     fn from(error: resched_trace::Error) -> Self {
         Self::Sim(error.into())
-    }
-}
-
-/// What the registry says of a policy.
-impl From<String> for Error {
-    fn from(problem: String) -> Self {
-        Self::Policy(problem)
     }
 }

@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use resched_policies::{BATCH_POLICIES, PolicySpec, Site};
-use resched_sim::hadoop::{self, Cluster, Policy as _, Workload, load, load_records};
+use resched_policies::{Family, PolicySpec, Site};
+use resched_sim::hadoop::{self, Cluster, Workload, load, load_records};
 use resched_sim::{ClusterConfig, Skipped, batch};
 use resched_trace::formats::Collected;
 use resched_trace::run::{FORMAT_VERSION, RunInfo, RunSite, RunTrace};
@@ -155,8 +155,8 @@ impl World {
                 let info = self.info(spec.label(), spec.name());
                 let info = RunInfo { params: spec.parameters(), ..info };
                 match engine_of(&spec) {
-                    Engine::Hadoop => self.replay_hadoop(&mut spec.build()?, info, sink, progress),
-                    Engine::Batch => self.replay_batch(&mut spec.build_batch()?, info, sink, progress),
+                    Engine::Hadoop => self.replay_hadoop(&mut *spec.build()?, info, sink, progress),
+                    Engine::Batch => self.replay_batch(&mut *spec.build_batch()?, info, sink, progress),
                 }
             }
             Scheduler::Hadoop(name, policy) => self.replay_hadoop(policy, self.info(name, name), sink, progress),
@@ -228,7 +228,7 @@ impl World {
     /// Machines and jobs for a policy for Hadoop, of which `label` is the name.
     fn hadoop(&self, label: &str) -> Result<&Hadoop, Error> {
         if self.source.engine() == Engine::Batch {
-            let names: Vec<&str> = BATCH_POLICIES.iter().map(|info| info.name).collect();
+            let names: Vec<&str> = Family::Production.policies().map(|info| info.name).collect();
             return Err(Error::Request(format!(
                 "policy `{label}` schedules Hadoop's maps and reduces, and the tasks of {} are none; choose one of {}",
                 self.source.name(),

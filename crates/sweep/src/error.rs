@@ -64,6 +64,12 @@ impl From<resched_trace::Error> for Error {
     }
 }
 
+impl From<resched_policies::Error> for Error {
+    fn from(error: resched_policies::Error) -> Self {
+        if error.is_request() { Self::Request(error.to_string()) } else { Self::Work(error.to_string()) }
+    }
+}
+
 impl From<resched_analysis::Error> for Error {
     fn from(error: resched_analysis::Error) -> Self {
         Self::Analysis(Box::new(error))

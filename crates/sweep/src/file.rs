@@ -156,7 +156,8 @@ impl Variant {
         };
         let speculator = self.policy.speculator.as_ref();
         let speculator = speculator.map(|spec| format!("+{}", written(spec.info.name, &speculators)));
-        PolicySpec::parse(&format!("{}{}", written(self.policy.info.name, &own), speculator.unwrap_or_default()))
+        let text = format!("{}{}", written(self.policy.info.name, &own), speculator.unwrap_or_default());
+        PolicySpec::parse(&text).map_err(|error| error.to_string())
     }
 }
 

@@ -1,6 +1,6 @@
 //! `resched policies`: every policy and speculator with its parameters and source.
 
-use resched_policies::{FAMILIES, Parameter, PolicyInfo, PolicySpec, SPECULATORS, SpeculatorInfo, family};
+use resched_policies::{Error, Family, Parameter, PolicyInfo, PolicySpec, SPECULATORS, SpeculatorInfo};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
@@ -19,7 +19,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let chosen = match &args.name {
         None => all(),
-        Some(name) => named(name).map_err(Failure::request)?,
+        Some(name) => named(name)?,
     };
     if args.json {
         let all: Vec<Value> = chosen.iter().map(as_json).collect();
@@ -37,12 +37,12 @@ const SPECULATION: &str = "Speculation, combined with any policy: policy+specula
 
 /// Policies by family, then speculators.
 fn all() -> Vec<Entry> {
-    let policies = FAMILIES.iter().flat_map(|(_, names)| family(names)).map(Entry::from);
+    let policies = Family::ALL.into_iter().flat_map(Family::policies).map(Entry::from);
     policies.chain(SPECULATORS.iter().map(Entry::from)).collect()
 }
 
 /// The speculator of that name, or the policy with the speculator that it may have.
-fn named(name: &str) -> Result<Vec<Entry>, String> {
+fn named(name: &str) -> Result<Vec<Entry>, Error> {
     if let Some(speculator) = SPECULATORS.iter().find(|info| info.name == name) {
         return Ok(vec![speculator.into()]);
     }
@@ -64,8 +64,8 @@ struct Entry {
 
 impl From<&'static PolicyInfo> for Entry {
     fn from(info: &'static PolicyInfo) -> Self {
-        let PolicyInfo { name, title, source, parameters, .. } = *info;
-        Self { role: "policy", family: info.family(), name, title, source, oracle: info.is_oracle(), parameters }
+        let PolicyInfo { name, title, source, family, oracle, parameters, .. } = *info;
+        Self { role: "policy", family: family.title(), name, title, source, oracle, parameters }
     }
 }
 
@@ -102,7 +102,7 @@ fn in_words(info: &Entry) -> String {
     let rows = info.parameters.iter().map(|parameter| {
         let Parameter { key, default, unit, meaning, .. } = *parameter;
         let default = if default.is_empty() { "-" } else { default };
-        [key, default, &parameter.range.to_string(), unit, meaning].map(str::to_owned).to_vec()
+        [key, default, &parameter.expected(), unit, meaning].map(str::to_owned).to_vec()
     });
     text += &indented(&table(&["parameter", "default", "range", "unit", "meaning"], rows.collect(), 0..0));
     let of_site = info.parameters.iter().filter(|parameter| !parameter.hadoop.is_empty());
@@ -127,7 +127,7 @@ fn as_json(info: &Entry) -> Value {
             json!({
                 "key": parameter.key,
                 "default": parameter.default,
-                "range": parameter.range.to_string(),
+                "range": parameter.expected(),
                 "unit": parameter.unit,
                 "meaning": parameter.meaning,
                 "hadoop": parameter.hadoop,

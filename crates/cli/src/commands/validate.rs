@@ -73,7 +73,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let assumed = args.policies.is_empty();
     let mut policies = Vec::new();
     for text in args.policies.iter().map(String::as_str).chain(assumed.then_some(ASSUMED)) {
-        policies.extend(PolicySpec::parse_grid(text).map_err(resched_replay::Error::from)?);
+        policies.extend(PolicySpec::parse_grid(text)?);
     }
     let cluster = args.cluster.as_deref().map_or_else(|| Ok(ClusterConfig::default()), ClusterConfig::read)?;
     let observed = observed(&args.trace)?;

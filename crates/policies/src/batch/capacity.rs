@@ -11,37 +11,49 @@
 //! however little it is guaranteed. The first of a queue that finds no room blocks those behind it (`depth=1`), as in Hadoop, where
 //! an application reserves for it; the other queues go on.
 
+use super::claims::By;
 use super::fifo::PRIORITY;
-use super::shares::{Measure, Rules, Shares, WEIGHTS, shares_as_policy};
-use crate::registry::{Parameter, PolicyInfo, Values};
+use super::shares::{self, Measure, Rules, Shares, WEIGHTS, shares_as_policy};
+use crate::error::Error;
+use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::settings::{Declared, File, settings};
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "batch-capacity",
     title: "Queues with guaranteed shares",
     source: "Hadoop YARN, CapacityScheduler",
-    parameters: &[
-        Parameter::choice("by", "queue", &["queue", "priority", "class", "user", "group"], "what makes a queue"),
-        WEIGHTS,
-        Parameter::boolean(
-            "elastic",
-            "true",
-            "queues take what others leave, up to their max; false: no more than their share",
-        ),
-        Parameter { default: "1", ..super::shares::DEPTH },
-        PRIORITY,
-    ],
-    build: |values, _| Ok(BatchCapacity::new(values)?.into()),
+    family: Family::Production,
+    engine: Engine::Batch,
+    oracle: false,
+    parameters: Settings::PARAMETERS,
+    build: Build::Batch(|values, _| Ok(Box::new(BatchCapacity::new(&Settings::read(values)?)?))),
 };
+
+/// Here the first task that finds no room blocks those behind it.
+const DEPTH: Declared<u32> = shares::DEPTH.default("1");
+
+settings! {
+    /// What you can set.
+    struct Settings {
+        /// what makes a queue
+        by: By = "by" { choice: By::Queue, of: [By::Queue, By::Priority, By::Class, By::User, By::Group] },
+        weights: File = WEIGHTS,
+        /// queues take what others leave, up to their max; false: no more than their share
+        elastic: bool = "elastic" { default: true },
+        depth: u32 = DEPTH,
+        priority: bool = PRIORITY,
+    }
+}
 
 /// The policy.
 #[derive(Debug)]
-pub struct BatchCapacity(Shares);
+struct BatchCapacity(Shares);
 
 impl BatchCapacity {
-    fn new(values: &Values) -> Result<Self, String> {
-        let rules = Rules::new(values, Measure::Dominant)?;
-        Ok(Self(Shares::new(Rules { elastic: values.boolean("elastic"), ..rules })))
+    fn new(settings: &Settings) -> Result<Self, Error> {
+        let rules = Rules::new(Measure::Dominant, settings.by, &settings.weights, settings.priority, settings.depth)?;
+        Ok(Self(Shares::new(Rules { elastic: settings.elastic, ..rules })))
     }
 }
 

@@ -6,31 +6,21 @@ use resched_sim::batch::Job;
 use serde::Deserialize;
 
 use crate::queues::toml;
+use crate::settings::{File, choices};
 
-/// Who shares.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum By {
-    User,
-    Queue,
-    Group,
-    Job,
-    Priority,
-    Class,
+choices! {
+    /// Who shares.
+    pub(super) enum By {
+        User = "user",
+        Queue = "queue",
+        Group = "group",
+        Job = "job",
+        Priority = "priority",
+        Class = "class",
+    }
 }
 
 impl By {
-    /// The words of the parameter.
-    pub(super) fn named(word: &str) -> Self {
-        match word {
-            "queue" => Self::Queue,
-            "group" => Self::Group,
-            "job" => Self::Job,
-            "priority" => Self::Priority,
-            "class" => Self::Class,
-            _ => Self::User,
-        }
-    }
-
     /// The name of a job's party.
     pub(super) fn name(self, job: &Job) -> String {
         match self {
@@ -61,10 +51,8 @@ impl Default for Claim {
 }
 
 /// Reads the file of claims; without one, all have the same.
-pub(super) fn read_claims(path: &str) -> Result<BTreeMap<String, Claim>, String> {
-    if path.is_empty() {
-        return Ok(BTreeMap::new());
-    }
+pub(super) fn read_claims(file: &File) -> Result<BTreeMap<String, Claim>, String> {
+    let Some(path) = file.path() else { return Ok(BTreeMap::new()) };
     toml::read(path, "weights", parse_claims)
 }
 

@@ -20,23 +20,28 @@ use resched_sim::{Ms, Resources, TaskId, Violation};
 use super::easy::said_end;
 use super::estimates::Running;
 use super::profile::Profile;
-use crate::registry::{Parameter, PolicyInfo, Values};
+use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::settings::settings;
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "conservative",
     title: "Conservative backfilling: tasks run ahead where that delays none before them",
     source: "Mu'alem and Feitelson 2001",
-    parameters: &[Parameter::integer(
-        "depth",
-        "500",
-        1,
-        1_000_000,
-        "tasks",
-        "how many instances and gangs have reservations at a time",
-    )],
-    build: |values, _| Ok(Conservative::new(values).into()),
+    family: Family::Production,
+    engine: Engine::Batch,
+    oracle: false,
+    parameters: Settings::PARAMETERS,
+    build: Build::Batch(|values, _| Ok(Box::new(Conservative::new(&Settings::read(values)?)))),
 };
+
+settings! {
+    /// What you can set.
+    struct Settings {
+        /// how many instances and gangs have reservations at a time
+        depth: usize = "depth" { default: 500, range: 1..=1_000_000, unit: "tasks" },
+    }
+}
 
 /// What must be done to the plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -48,7 +53,7 @@ enum Change {
 
 /// The policy.
 #[derive(Debug)]
-pub struct Conservative {
+struct Conservative {
     /// Tasks with units that are not planned yet, in the order in which they came.
     backlog: VecDeque<TaskId>,
     in_backlog: BTreeSet<TaskId>,
@@ -98,14 +103,14 @@ impl Planned {
 }
 
 impl Conservative {
-    fn new(values: &Values) -> Self {
+    fn new(settings: &Settings) -> Self {
         Self {
             backlog: VecDeque::new(),
             in_backlog: BTreeSet::new(),
             plan: Vec::new(),
             running: Running::default(),
             profile: Profile::new(0, std::iter::empty()),
-            depth: values.integer("depth") as usize,
+            depth: settings.depth,
             change: Change::None,
         }
     }

@@ -3,7 +3,7 @@
 //!
 //! **What it does.** A job that asks for more than a share θ of the machines is large, another small. Small jobs may hold a share δ,
 //! large ones the rest; within its category tasks start in the order of submission. Every tick δ is moved by what both categories
-//! ask for, have free, and are expected to release soon, by the rules of [`crate::Dress`]: its phases and its Algorithm 3.
+//! ask for, have free, and are expected to release soon, by the rules of [`crate::hadoop::papers::dress`]: its phases and its Algorithm 3.
 //!
 //! **Source.** DRESS (Mao et al.), Equations 1 to 9, Algorithms 1 to 3, with the corrections of spec B.9.
 //!
@@ -18,38 +18,52 @@ use resched_sim::batch::{Ended, Offer, Orders, Policy, View};
 use resched_sim::{JobId, Ms, Resources, TaskId, Violation};
 
 use super::queue::Queue;
+use crate::error::Error;
+use crate::info::{Build, Engine, Family, PolicyInfo};
 use crate::parts::by_id::{ByJob, ByRun, ByTask};
 use crate::parts::dress::delta::{Category, DeltaRules, LARGE, SMALL};
-use crate::parts::dress::parameters;
+use crate::parts::dress::parameters::{CAP_TRANSFER, DELTA, PW, RELEASE, TE, TS};
 use crate::parts::dress::phases::{Counted, PhaseRules, Phases, ReleaseMode, Start};
-use crate::registry::{Parameter, PolicyInfo, Values};
+use crate::settings::settings;
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "batch-dress",
     title: "DRESS: a part of the machines is kept for small jobs",
     source: "DRESS, Algorithms 1 to 3",
-    parameters: &[
-        Parameter::number("theta", "0.1", 0.0, 1.0, "", "share of the machines beyond which a job is large (θ)"),
-        parameters::DELTA,
-        Parameter::number("delta_min", "0.01", 0.0, 1.0, "", "the least δ"),
-        Parameter::number("delta_max", "0.99", 0.0, 1.0, "", "the greatest δ"),
-        parameters::CAP_TRANSFER,
-        parameters::PW,
-        parameters::TS,
-        parameters::TE,
-        parameters::RELEASE,
-        Parameter::integer("tick", "10000", 1, 86_400_000, "ms", "between two moves of δ"),
-    ],
-    build: |values, _| Ok(BatchDress::new(values)?.into()),
+    family: Family::Production,
+    engine: Engine::Batch,
+    oracle: false,
+    parameters: Settings::PARAMETERS,
+    build: Build::Batch(|values, _| Ok(Box::new(BatchDress::new(&Settings::read(values)?)?))),
 };
+
+settings! {
+    /// What you can set.
+    struct Settings {
+        /// share of the machines beyond which a job is large (θ)
+        theta: f64 = "theta" { default: 0.1, range: 0..=1 },
+        delta: f64 = DELTA,
+        /// the least δ
+        delta_min: f64 = "delta_min" { default: 0.01, range: 0..=1 },
+        /// the greatest δ
+        delta_max: f64 = "delta_max" { default: 0.99, range: 0..=1 },
+        cap_transfer: bool = CAP_TRANSFER,
+        pw: Ms = PW,
+        ts: u32 = TS,
+        te: u32 = TE,
+        release: ReleaseMode = RELEASE,
+        /// between two moves of δ
+        tick: Ms = "tick" { default: 10000, range: 1..=86_400_000, unit: "ms" },
+    }
+}
 
 /// Shares are added up in floating point: what is over a limit by so little is not.
 const HAIR: f64 = 1e-9;
 
 /// The policy.
 #[derive(Debug)]
-pub struct BatchDress {
+struct BatchDress {
     theta: f64,
     delta: f64,
     /// δ as it was told last.
@@ -85,28 +99,24 @@ struct Own {
 }
 
 impl BatchDress {
-    fn new(values: &Values) -> Result<Self, String> {
-        let [min, max] = ["delta_min", "delta_max"].map(|key| values.number(key));
+    fn new(settings: &Settings) -> Result<Self, Error> {
+        let (min, max) = (settings.delta_min, settings.delta_max);
         if min > max {
-            return Err(format!("delta_min: expected at most delta_max, {max}, found {min}"));
+            return Err(Error::Parameter(format!("delta_min: expected at most delta_max, {max}, found {min}")));
         }
         Ok(Self {
-            theta: values.number("theta"),
-            delta: values.number("delta"),
+            theta: settings.theta,
+            delta: settings.delta,
             told: None,
-            rules: DeltaRules { total: 1.0, min, max, cap_transfer: values.boolean("cap_transfer") },
+            rules: DeltaRules { total: 1.0, min, max, cap_transfer: settings.cap_transfer },
             phase_rules: PhaseRules {
-                window: values.integer("pw"),
-                starts: values.integer("ts") as u32,
-                ends: values.integer("te") as u32,
+                window: settings.pw,
+                starts: settings.ts,
+                ends: settings.te,
                 counted: Counted::Starts,
             },
-            release: match values.text("release") {
-                "literal" => ReleaseMode::Literal,
-                "incremental" => ReleaseMode::Incremental,
-                _ => ReleaseMode::Observed,
-            },
-            tick: values.integer("tick"),
+            release: settings.release,
+            tick: settings.tick,
             queues: [Queue::new(false), Queue::new(false)],
             used: [Resources::NONE; 2],
             fresh: Vec::new(),

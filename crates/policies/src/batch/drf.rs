@@ -9,31 +9,44 @@
 //! is left free that one of them could use, as the paper's own implementation in Mesos does. Before that its first `depth` tasks are
 //! tried. Of equals, who came first comes first. Nothing is preempted.
 
+use super::claims::By;
 use super::fifo::PRIORITY;
 use super::shares::{DEPTH, Measure, Rules, Shares, WEIGHTS, shares_as_policy};
-use crate::registry::{Parameter, PolicyInfo, Values};
+use crate::error::Error;
+use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::settings::{File, settings};
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "batch-drf",
     title: "Dominant Resource Fairness between users or queues",
     source: "Ghodsi et al. 2011, Algorithm 1",
-    parameters: &[
-        Parameter::choice("by", "user", &["user", "queue", "group", "job"], "who shares"),
-        WEIGHTS,
-        DEPTH,
-        PRIORITY,
-    ],
-    build: |values, _| Ok(BatchDrf::new(values)?.into()),
+    family: Family::Production,
+    engine: Engine::Batch,
+    oracle: false,
+    parameters: Settings::PARAMETERS,
+    build: Build::Batch(|values, _| Ok(Box::new(BatchDrf::new(&Settings::read(values)?)?))),
 };
+
+settings! {
+    /// What you can set.
+    struct Settings {
+        /// who shares
+        by: By = "by" { choice: By::User, of: [By::User, By::Queue, By::Group, By::Job] },
+        weights: File = WEIGHTS,
+        depth: u32 = DEPTH,
+        priority: bool = PRIORITY,
+    }
+}
 
 /// The policy.
 #[derive(Debug)]
-pub struct BatchDrf(Shares);
+struct BatchDrf(Shares);
 
 impl BatchDrf {
-    fn new(values: &Values) -> Result<Self, String> {
-        Ok(Self(Shares::new(Rules::new(values, Measure::Dominant)?)))
+    fn new(settings: &Settings) -> Result<Self, Error> {
+        let rules = Rules::new(Measure::Dominant, settings.by, &settings.weights, settings.priority, settings.depth)?;
+        Ok(Self(Shares::new(rules)))
     }
 }
 

@@ -19,20 +19,32 @@ use resched_sim::{Ms, Resources, TaskId, Violation};
 use super::estimates::Running;
 use super::fifo::{DEPTH, PRIORITY};
 use super::queue::{Place, Queue};
-use crate::registry::{PolicyInfo, Values};
+use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::settings::settings;
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "easy",
     title: "EASY backfilling: tasks run ahead where that does not delay the first",
     source: "Lifka 1995; Mu'alem and Feitelson 2001",
-    parameters: &[DEPTH, PRIORITY],
-    build: |values, _| Ok(Easy::new(values).into()),
+    family: Family::Production,
+    engine: Engine::Batch,
+    oracle: false,
+    parameters: Settings::PARAMETERS,
+    build: Build::Batch(|values, _| Ok(Box::new(Easy::new(&Settings::read(values)?)))),
 };
+
+settings! {
+    /// What you can set.
+    struct Settings {
+        depth: u32 = DEPTH,
+        priority: bool = PRIORITY,
+    }
+}
 
 /// The policy.
 #[derive(Debug)]
-pub struct Easy {
+struct Easy {
     queue: Queue,
     running: Running,
     depth: u32,
@@ -63,11 +75,11 @@ impl Promise {
 }
 
 impl Easy {
-    fn new(values: &Values) -> Self {
+    fn new(settings: &Settings) -> Self {
         Self {
-            queue: Queue::new(values.boolean("priority")),
+            queue: Queue::new(settings.priority),
             running: Running::default(),
-            depth: values.integer("depth") as u32,
+            depth: settings.depth,
             started: Vec::new(),
         }
     }

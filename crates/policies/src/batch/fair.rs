@@ -9,31 +9,44 @@
 //! **Decisions.** Memory must suffice, but does not count. Of equals, who came first comes first. Who finds no room with any of
 //! its first `depth` tasks leaves the turn to the others. Nothing is preempted.
 
+use super::claims::By;
 use super::fifo::PRIORITY;
 use super::shares::{DEPTH, Measure, Rules, Shares, WEIGHTS, shares_as_policy};
-use crate::registry::{Parameter, PolicyInfo, Values};
+use crate::error::Error;
+use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::settings::{File, settings};
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "batch-fair",
     title: "Fair sharing of processor between users or jobs",
     source: "Bertsekas and Gallager 1992 (max-min fairness)",
-    parameters: &[
-        Parameter::choice("by", "user", &["user", "job", "group", "queue"], "who shares"),
-        WEIGHTS,
-        DEPTH,
-        PRIORITY,
-    ],
-    build: |values, _| Ok(BatchFair::new(values)?.into()),
+    family: Family::Production,
+    engine: Engine::Batch,
+    oracle: false,
+    parameters: Settings::PARAMETERS,
+    build: Build::Batch(|values, _| Ok(Box::new(BatchFair::new(&Settings::read(values)?)?))),
 };
+
+settings! {
+    /// What you can set.
+    struct Settings {
+        /// who shares
+        by: By = "by" { choice: By::User, of: [By::User, By::Job, By::Group, By::Queue] },
+        weights: File = WEIGHTS,
+        depth: u32 = DEPTH,
+        priority: bool = PRIORITY,
+    }
+}
 
 /// The policy.
 #[derive(Debug)]
-pub struct BatchFair(Shares);
+struct BatchFair(Shares);
 
 impl BatchFair {
-    fn new(values: &Values) -> Result<Self, String> {
-        Ok(Self(Shares::new(Rules::new(values, Measure::Cpu)?)))
+    fn new(settings: &Settings) -> Result<Self, Error> {
+        let rules = Rules::new(Measure::Cpu, settings.by, &settings.weights, settings.priority, settings.depth)?;
+        Ok(Self(Shares::new(rules)))
     }
 }
 

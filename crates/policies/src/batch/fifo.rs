@@ -14,40 +14,44 @@ use resched_sim::batch::{Offer, Policy, View};
 use resched_sim::{TaskId, Violation};
 
 use super::queue::{Place, Queue};
-use crate::registry::{Parameter, PolicyInfo};
+use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::settings::{parameter, settings};
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "batch-fifo",
     title: "First come, first served, for tasks with requests of their own",
     source: "Feitelson et al. 2004 (FCFS)",
-    parameters: &[
-        Parameter::boolean("skip", "false", "tasks behind one that finds no room may start; false: they wait for it"),
-        DEPTH,
-        PRIORITY,
-    ],
-    build: |values, _| {
-        Ok(BatchFifo::new(values.boolean("skip"), values.integer("depth") as u32, values.boolean("priority")).into())
-    },
+    family: Family::Production,
+    engine: Engine::Batch,
+    oracle: false,
+    parameters: Settings::PARAMETERS,
+    build: Build::Batch(|values, _| Ok(Box::new(BatchFifo::new(&Settings::read(values)?)))),
 };
 
-/// How far a policy looks for tasks that fit.
-pub(super) const DEPTH: Parameter = Parameter::integer(
-    "depth",
-    "500",
-    1,
-    1_000_000_000,
-    "tasks",
-    "how many tasks that find no room are passed over at a time",
-);
+settings! {
+    /// What you can set.
+    struct Settings {
+        /// tasks behind one that finds no room may start; false: they wait for it
+        skip: bool = "skip" { default: false },
+        depth: u32 = DEPTH,
+        priority: bool = PRIORITY,
+    }
+}
 
-/// Whether priorities count.
-pub(super) const PRIORITY: Parameter =
-    Parameter::boolean("priority", "false", "jobs of higher priority come first; false: only their submission counts");
+parameter! {
+    /// how many tasks that find no room are passed over at a time
+    pub(super) DEPTH: u32 = "depth" { default: 500, range: 1..=1_000_000_000, unit: "tasks" }
+}
+
+parameter! {
+    /// jobs of higher priority come first; false: only their submission counts
+    pub(super) PRIORITY: bool = "priority" { default: false }
+}
 
 /// The policy.
 #[derive(Debug)]
-pub struct BatchFifo {
+struct BatchFifo {
     queue: Queue,
     skip: bool,
     depth: u32,
@@ -56,8 +60,9 @@ pub struct BatchFifo {
 }
 
 impl BatchFifo {
-    pub(super) fn new(skip: bool, depth: u32, by_priority: bool) -> Self {
-        Self { queue: Queue::new(by_priority), skip, depth, started: Vec::new() }
+    fn new(settings: &Settings) -> Self {
+        let &Settings { skip, depth, priority } = settings;
+        Self { queue: Queue::new(priority), skip, depth, started: Vec::new() }
     }
 
     /// Starts what finds room behind the first task that finds none.

@@ -1,7 +1,6 @@
 //! The policies for production traces, which know tasks with requests of their own, stages and gangs, but neither heartbeats
 //! nor places of input.
 
-mod any;
 pub(crate) mod capacity;
 mod claims;
 pub(crate) mod conservative;
@@ -14,12 +13,3 @@ pub(crate) mod fifo;
 mod profile;
 mod queue;
 mod shares;
-
-pub use any::AnyBatchPolicy;
-pub use capacity::BatchCapacity;
-pub use conservative::Conservative;
-pub use dress::BatchDress;
-pub use drf::BatchDrf;
-pub use easy::Easy;
-pub use fair::BatchFair;
-pub use fifo::BatchFifo;

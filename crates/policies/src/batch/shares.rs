@@ -6,10 +6,10 @@ use resched_sim::batch::{Ended, Offer, View};
 use resched_sim::{Resources, TaskId, Violation};
 
 use super::claims::{By, Claim, read_claims};
-use super::fifo::PRIORITY;
 use super::queue::Queue;
+use crate::error::Error;
 use crate::parts::by_id::ByJob;
-use crate::registry::{Parameter, Values};
+use crate::settings::{File, parameter};
 
 /// What the part of a party is measured by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,21 +29,15 @@ impl Measure {
     }
 }
 
-/// The parameter with the weights.
-pub(super) const WEIGHTS: Parameter = Parameter::file(
-    "weights",
-    "TOML file with a table a name, [name], that holds weight and max (a share from 0 to 1)",
-);
+parameter! {
+    /// TOML file with a table a name, [name], that holds weight and max (a share from 0 to 1)
+    pub(super) WEIGHTS: File = "weights" {}
+}
 
-/// How many tasks of a party are tried.
-pub(super) const DEPTH: Parameter = Parameter::integer(
-    "depth",
-    "10",
-    1,
-    1_000_000_000,
-    "tasks",
-    "how many of its tasks are tried, in their order, until one finds room",
-);
+parameter! {
+    /// how many of its tasks are tried, in their order, until one finds room
+    pub(super) DEPTH: u32 = "depth" { default: 10, range: 1..=1_000_000_000, unit: "tasks" }
+}
 
 /// The rules of sharing.
 #[derive(Debug)]
@@ -58,20 +52,13 @@ pub(super) struct Rules {
 }
 
 impl Rules {
-    /// The rules of the parameters that all these policies have: `by`, `weights`, `priority` and `depth`. Parties take what others
-    /// leave.
+    /// The rules of the parameters that all these policies have. Parties take what others leave.
     ///
     /// # Errors
     /// What is wrong with the file of weights.
-    pub(super) fn new(values: &Values, measure: Measure) -> Result<Self, String> {
-        Ok(Self {
-            by: By::named(values.text("by")),
-            measure,
-            claims: read_claims(values.text(WEIGHTS.key))?,
-            elastic: true,
-            by_priority: values.boolean(PRIORITY.key),
-            depth: values.integer(DEPTH.key) as u32,
-        })
+    pub(super) fn new(measure: Measure, by: By, weights: &File, by_priority: bool, depth: u32) -> Result<Self, Error> {
+        let claims = read_claims(weights).map_err(Error::File)?;
+        Ok(Self { by, measure, claims, elastic: true, by_priority, depth })
     }
 }
 

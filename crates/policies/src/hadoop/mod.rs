@@ -1,5 +1,5 @@
 //! Policies for Hadoop clusters, by where they come from.
 
 pub mod mr1;
-pub mod papers;
-pub mod yarn;
+pub(crate) mod papers;
+pub(crate) mod yarn;

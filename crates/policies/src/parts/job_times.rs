@@ -6,20 +6,15 @@ use resched_trace::model::Outcome;
 
 use crate::parts::by_id::ByJob;
 use crate::parts::profile::{Profile, Stage};
+use crate::settings::choices;
 
-/// Where a policy takes its run times from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
-    /// From the log of the job itself, as if an earlier run of it had been the same. Only an oracle may.
-    Logged,
-    /// From the tasks of the job that have ended; before the first one, from those of all jobs.
-    Learnt,
-}
-
-impl Source {
-    /// The source of that name in a policy's parameters.
-    pub fn named(name: &str) -> Self {
-        if name == "logged" { Source::Logged } else { Source::Learnt }
+choices! {
+    /// Where a policy takes its run times from.
+    pub enum Source {
+        /// From the log of the job itself, as if an earlier run of it had been the same. Only an oracle may.
+        Logged = "logged",
+        /// From the tasks of the job that have ended; before the first one, from those of all jobs.
+        Learnt = "learnt",
     }
 }
 

@@ -8,23 +8,26 @@ use resched_sim::{JobId, Ms, Violation};
 use resched_trace::model::Locality;
 
 use crate::parts::by_id::ByJob;
-use crate::registry::Parameter;
+use crate::settings::parameter;
 
 /// The longest automatic wait, ms.
 const LONGEST_AUTO: Ms = 15_000;
 
-pub(crate) const DELAY_NODE: Parameter = Parameter::integer(
-    "delay_node",
-    "-1",
-    -1,
-    86_400_000,
-    "ms",
-    "wait for a node with the data; -1: 1.5 heartbeats, 15 s at most",
-)
-.hadoop(&["mapred.fairscheduler.locality.delay.node", "mapred.fairscheduler.locality.delay"]);
-pub(crate) const DELAY_RACK: Parameter =
-    Parameter::integer("delay_rack", "-1", -1, 86_400_000, "ms", "further wait for a rack with the data; -1: likewise")
-        .hadoop(&["mapred.fairscheduler.locality.delay.rack", "mapred.fairscheduler.locality.delay"]);
+parameter! {
+    /// wait for a node with the data; auto: 1.5 heartbeats, 15 s at most
+    pub(crate) DELAY_NODE: Option<Ms> = "delay_node" {
+        auto: Negative, range: 0..=86_400_000, unit: "ms",
+        hadoop: ["mapred.fairscheduler.locality.delay.node", "mapred.fairscheduler.locality.delay"],
+    }
+}
+
+parameter! {
+    /// further wait for a rack with the data; auto: likewise
+    pub(crate) DELAY_RACK: Option<Ms> = "delay_rack" {
+        auto: Negative, range: 0..=86_400_000, unit: "ms",
+        hadoop: ["mapred.fairscheduler.locality.delay.rack", "mapred.fairscheduler.locality.delay"],
+    }
+}
 
 /// How long a job waits for a node, and then for a rack, with its data.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,11 +39,10 @@ pub struct Waits {
 }
 
 impl Waits {
-    /// With −1 replaced by Hadoop's automatic value: 1.5 heartbeat intervals, 15 s at most.
-    pub fn resolve(node: Ms, rack: Ms, heartbeat_interval: Ms) -> Self {
+    /// A wait that is not set is Hadoop's automatic one: 1.5 heartbeat intervals, 15 s at most. All times are in ms.
+    pub fn resolve(node: Option<Ms>, rack: Option<Ms>, heartbeat_interval: Ms) -> Self {
         let auto = (heartbeat_interval * 3 / 2).min(LONGEST_AUTO);
-        let of = |wait: Ms| if wait < 0 { auto } else { wait };
-        Self { node: of(node), rack: of(rack) }
+        Self { node: node.unwrap_or(auto), rack: rack.unwrap_or(auto) }
     }
 }
 
@@ -189,9 +191,9 @@ mod tests {
 
     #[test]
     fn b4_w1_automatic_waits() {
-        assert_eq!(Waits::resolve(-1, -1, 3_000), Waits { node: 4_500, rack: 4_500 });
-        assert_eq!(Waits::resolve(-1, -1, 620), Waits { node: 930, rack: 930 });
-        assert_eq!(Waits::resolve(-1, 0, 60_000), Waits { node: 15_000, rack: 0 });
+        assert_eq!(Waits::resolve(None, None, 3_000), Waits { node: 4_500, rack: 4_500 });
+        assert_eq!(Waits::resolve(None, None, 620), Waits { node: 930, rack: 930 });
+        assert_eq!(Waits::resolve(None, Some(0), 60_000), Waits { node: 15_000, rack: 0 });
     }
 
     #[test]

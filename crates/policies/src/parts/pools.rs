@@ -8,27 +8,51 @@ mod update;
 
 use std::collections::BTreeMap;
 
-use resched_sim::JobId;
 use resched_sim::hadoop::{Kind, View};
+use resched_sim::{JobId, Ms};
 
+use crate::error::Error;
 use crate::parts::by_id::ByJob;
 use crate::queues::allocations::{Allocations, PoolConfig};
-use crate::registry::{Parameter, Values};
-use crate::site::Site;
+use crate::settings::{File, choices, parameter};
 
-pub(crate) const POOLS: Parameter = Parameter::choice("pools", "user", &["user", "queue"], "what names a job's pool")
-    .hadoop(&["mapred.fairscheduler.poolnameproperty"]);
-pub(crate) const ALLOCATIONS: Parameter =
-    Parameter::file("allocations", "TOML file with guarantees, limits, weights and timeouts of pools");
-pub(crate) const SIZE_WEIGHT: Parameter =
-    Parameter::boolean("size_weight", "false", "weigh a job by log2(1 + its demand)")
-        .hadoop(&["mapred.fairscheduler.sizebasedweight"]);
-pub(crate) const BOOST: Parameter =
-    Parameter::boolean("boost", "false", "weigh a job three times in its first five minutes")
-        .hadoop(&["mapred.fairscheduler.weightadjuster"]);
-pub(crate) const UPDATE: Parameter =
-    Parameter::integer("update", "500", 1, 3_600_000, "ms", "between two computations of demands and shares")
-        .hadoop(&["mapred.fairscheduler.update.interval"]);
+choices! {
+    /// What names a job's pool.
+    pub(crate) enum PoolsBy {
+        User = "user",
+        Queue = "queue",
+    }
+}
+
+parameter! {
+    /// what names a job's pool
+    pub(crate) POOLS: PoolsBy = "pools" {
+        choice: PoolsBy::User,
+        hadoop: ["mapred.fairscheduler.poolnameproperty"],
+    }
+}
+
+parameter! {
+    /// TOML file with guarantees, limits, weights and timeouts of pools
+    pub(crate) ALLOCATIONS: File = "allocations" {}
+}
+
+parameter! {
+    /// weigh a job by log2(1 + its demand)
+    pub(crate) SIZE_WEIGHT: bool = "size_weight" { default: false, hadoop: ["mapred.fairscheduler.sizebasedweight"] }
+}
+
+parameter! {
+    /// weigh a job three times in its first five minutes
+    pub(crate) BOOST: bool = "boost" { default: false, hadoop: ["mapred.fairscheduler.weightadjuster"] }
+}
+
+parameter! {
+    /// between two computations of demands and shares
+    pub(crate) UPDATE: Ms = "update" {
+        default: 500, range: 1..=3_600_000, unit: "ms", hadoop: ["mapred.fairscheduler.update.interval"],
+    }
+}
 
 /// The order of pools and jobs, and how many tasks a heartbeat may get.
 #[derive(Debug, Clone)]
@@ -48,12 +72,12 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// With the parameters above; all free slots are filled.
-    pub(crate) fn new(values: &Values) -> Self {
+    /// With pools of these names and these weights; all free slots are filled.
+    pub(crate) fn new(pools: PoolsBy, size_weight: bool, boost: bool) -> Self {
         Self {
-            by_queue: values.text(POOLS.key) == "queue",
-            size_weight: values.boolean(SIZE_WEIGHT.key),
-            boost: values.boolean(BOOST.key),
+            by_queue: pools == PoolsBy::Queue,
+            size_weight,
+            boost,
             assign_multiple: true,
             caps: [None; 2],
             max_diff: 0.0,
@@ -160,11 +184,11 @@ pub struct Pools {
 /// The allocations of the file that is set, else the site's own.
 ///
 /// # Errors
-/// What is wrong with the file, in a sentence.
-pub(crate) fn allocations(values: &Values, site: &Site) -> Result<Allocations, String> {
-    match values.text(ALLOCATIONS.key) {
-        "" => Ok(site.pools.clone().unwrap_or_default()),
-        path => Allocations::read(path),
+/// What is wrong with the file.
+pub(crate) fn allocations(file: &File, site: Option<&Allocations>) -> Result<Allocations, Error> {
+    match file.path() {
+        None => Ok(site.cloned().unwrap_or_default()),
+        Some(path) => Allocations::read(path).map_err(Error::File),
     }
 }
 

@@ -5,6 +5,7 @@ use serde::Deserialize;
 
 use crate::queues::file::QueueSettings;
 use crate::queues::tree::QueueTree;
+use crate::settings::choices;
 
 /// What is set for a queue. The policy's parameters or the queue above replace what you leave out.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
@@ -49,29 +50,17 @@ impl Default for FairQueue {
     }
 }
 
-/// How the queues below a queue, or its jobs, share what it has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum SharePolicy {
-    /// Fairly, by memory.
-    Fair,
-    /// Fairly, by whichever of memory and virtual cores each uses most of (dominant resource fairness).
-    Drf,
-    /// By submission; for jobs only.
-    Fifo,
-}
-
-impl SharePolicy {
-    /// Their names, as parameters have them.
-    pub(crate) const NAMES: &'static [&'static str] = &["fair", "drf", "fifo"];
-
-    /// The one of that name, of [`SharePolicy::NAMES`].
-    pub(crate) fn named(name: &str) -> Self {
-        match name {
-            "drf" => SharePolicy::Drf,
-            "fifo" => SharePolicy::Fifo,
-            _ => SharePolicy::Fair,
-        }
+choices! {
+    /// How the queues below a queue, or its jobs, share what it has.
+    #[derive(Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    pub enum SharePolicy {
+        /// Fairly, by memory.
+        Fair = "fair",
+        /// Fairly, by whichever of memory and virtual cores each uses most of (dominant resource fairness).
+        Drf = "drf",
+        /// By submission; for jobs only.
+        Fifo = "fifo",
     }
 }
 

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::properties::{Properties, Property};
 use super::xml::Notes;
+use crate::error::Error;
 use crate::queues::capacity::CapacityQueue;
 use crate::queues::tree::QueueTree;
 use crate::queues::yarn_capacity::YarnQueue;
@@ -21,7 +22,7 @@ const YARN: &str = "yarn.scheduler.capacity.";
 pub(super) fn mapred(
     properties: &mut Properties,
     notes: &mut Notes<'_>,
-) -> Result<Option<QueueTree<CapacityQueue>>, String> {
+) -> Result<Option<QueueTree<CapacityQueue>>, Error> {
     let names = properties.first(&[QUEUE_NAMES], notes);
     let settings = properties.beginning_with(QUEUE);
     if names.is_none() && settings.is_empty() {
@@ -59,12 +60,12 @@ pub(super) fn set(
     setting: &str,
     property: &Property,
     notes: &mut Notes<'_>,
-) -> Result<(), String> {
+) -> Result<(), Error> {
     let Property { name, value, place } = property;
     // Hadoop takes a negative percentage for one that is not set.
     let percent = |notes: &Notes<'_>| {
         let percent = notes.number(*place, name, value, -100.0, 100.0)?;
-        Ok::<_, String>(Some(percent).filter(|&percent: &f32| percent >= 0.0))
+        Ok::<_, Error>(Some(percent).filter(|&percent: &f32| percent >= 0.0))
     };
     match setting {
         "capacity" => queue.capacity = percent(notes)?,
@@ -83,7 +84,7 @@ pub(super) fn set(
 }
 
 /// The queues of YARN, if the properties list any.
-pub(super) fn yarn(properties: &mut Properties, notes: &mut Notes<'_>) -> Result<Option<QueueTree<YarnQueue>>, String> {
+pub(super) fn yarn(properties: &mut Properties, notes: &mut Notes<'_>) -> Result<Option<QueueTree<YarnQueue>>, Error> {
     let mut tree = QueueTree::new(YarnQueue::default());
     let mut place = QueueTree::<YarnQueue>::ROOT;
     while let Some(queue) = tree.queues().get(place) {
@@ -104,7 +105,7 @@ fn add_children(
     parent: usize,
     list: &Property,
     notes: &Notes<'_>,
-) -> Result<(), String> {
+) -> Result<(), Error> {
     let mut names = BTreeSet::new();
     for name in list.value.split(',').map(str::trim) {
         if name.is_empty() || name.contains('.') || !names.insert(name) {
@@ -121,8 +122,8 @@ fn add_children(
 }
 
 /// What is set for a queue of YARN.
-fn yarn_queue(path: &str, properties: &mut Properties, notes: &mut Notes<'_>) -> Result<YarnQueue, String> {
-    let mut set = |setting: &str, low: f64, high: f64| -> Result<Option<f64>, String> {
+fn yarn_queue(path: &str, properties: &mut Properties, notes: &mut Notes<'_>) -> Result<YarnQueue, Error> {
+    let mut set = |setting: &str, low: f64, high: f64| -> Result<Option<f64>, Error> {
         let Some(property) = properties.first(&[&format!("{YARN}{path}.{setting}")], notes) else { return Ok(None) };
         let Property { name, value, place } = &property;
         if value.starts_with('[') || value.ends_with('w') {

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use super::Site;
 use super::fair_scheduler::{count, name_of, seconds};
 use super::xml::{Element, Notes};
+use crate::error::Error;
 use crate::queues::file::check;
 use crate::queues::tree::QueueTree;
 use crate::queues::yarn_fair::{FairQueue, SharePolicy};
@@ -50,7 +51,7 @@ pub(super) fn is_yarn(element: Element<'_>) -> bool {
 }
 
 /// Reads `<allocations>`.
-pub(super) fn read(root: Element<'_>, site: &mut Site, notes: &mut Notes<'_>) -> Result<(), String> {
+pub(super) fn read(root: Element<'_>, site: &mut Site, notes: &mut Notes<'_>) -> Result<(), Error> {
     let queues: Vec<Element<'_>> = root.children().filter(is_queue).collect();
     let mut tree = QueueTree::new(FairQueue::default());
     let top = QueueTree::<FairQueue>::ROOT;
@@ -108,7 +109,7 @@ fn add(
     parent: usize,
     queues: &[Element<'_>],
     notes: &mut Notes<'_>,
-) -> Result<(), String> {
+) -> Result<(), Error> {
     let mut names = BTreeSet::new();
     for &queue in queues {
         let name = name_of(queue, notes)?;
@@ -127,7 +128,7 @@ fn fill(
     place: usize,
     element: Element<'_>,
     notes: &mut Notes<'_>,
-) -> Result<(), String> {
+) -> Result<(), Error> {
     let mut queue = FairQueue::default();
     for part in element.children() {
         match part.name() {
@@ -164,7 +165,7 @@ type Amounts = (Option<u32>, Option<u32>);
 
 /// Memory (MB) and virtual cores: `2048 mb, 4 vcores` or `memory-mb=2048, vcores=4`; a number alone is memory. Shares of the
 /// cluster are not supported.
-fn resources(element: Element<'_>, notes: &mut Notes<'_>) -> Result<Option<Amounts>, String> {
+fn resources(element: Element<'_>, notes: &mut Notes<'_>) -> Result<Option<Amounts>, Error> {
     let text = element.text().to_lowercase();
     if text.contains('%') {
         notes.unsupported(element.place(), &element.tag(), "a share of the cluster; give memory in mb and vcores");
@@ -196,8 +197,7 @@ fn resources(element: Element<'_>, notes: &mut Notes<'_>) -> Result<Option<Amoun
 /// How what is below a queue shares, with the name of it; `None`, with a warning, for a class of the site's own.
 fn policy(element: Element<'_>, notes: &mut Notes<'_>) -> Option<(String, SharePolicy)> {
     let name = element.text().to_lowercase();
-    if SharePolicy::NAMES.contains(&name.as_str()) {
-        let policy = SharePolicy::named(&name);
+    if let Some(policy) = SharePolicy::named(&name) {
         return Some((name, policy));
     }
     notes.unsupported(element.place(), &element.tag(), &format!("`{name}` is none of fair, drf and fifo"));

@@ -7,13 +7,14 @@
 
 use super::xml::{Element, Notes};
 use super::{Site, fair_queues};
+use crate::error::Error;
 use crate::queues::allocations::{Allocations, PoolConfig, PoolMode};
 
 /// The longest timeout, s.
 const DECADE: i64 = 315_360_000;
 
 /// Reads `<allocations>`.
-pub(super) fn read(root: Element<'_>, site: &mut Site, notes: &mut Notes<'_>) -> Result<(), String> {
+pub(super) fn read(root: Element<'_>, site: &mut Site, notes: &mut Notes<'_>) -> Result<(), Error> {
     if fair_queues::is_yarn(root) {
         return fair_queues::read(root, site, notes);
     }
@@ -37,7 +38,7 @@ pub(super) fn read(root: Element<'_>, site: &mut Site, notes: &mut Notes<'_>) ->
 }
 
 /// Reads what holds for all pools or users.
-fn default(element: Element<'_>, allocations: &mut Allocations, notes: &mut Notes<'_>) -> Result<(), String> {
+fn default(element: Element<'_>, allocations: &mut Allocations, notes: &mut Notes<'_>) -> Result<(), Error> {
     match element.name() {
         "pool" | "user" => {}
         "userMaxJobsDefault" => allocations.user_max_jobs = Some(count(element, notes)?),
@@ -50,7 +51,7 @@ fn default(element: Element<'_>, allocations: &mut Allocations, notes: &mut Note
     Ok(())
 }
 
-fn pool(element: Element<'_>, unnamed: PoolConfig, notes: &mut Notes<'_>) -> Result<PoolConfig, String> {
+fn pool(element: Element<'_>, unnamed: PoolConfig, notes: &mut Notes<'_>) -> Result<PoolConfig, Error> {
     let mut pool = unnamed;
     for part in element.children() {
         match part.name() {
@@ -68,7 +69,7 @@ fn pool(element: Element<'_>, unnamed: PoolConfig, notes: &mut Notes<'_>) -> Res
     Ok(pool)
 }
 
-fn user(element: Element<'_>, allocations: &mut Allocations, notes: &mut Notes<'_>) -> Result<(), String> {
+fn user(element: Element<'_>, allocations: &mut Allocations, notes: &mut Notes<'_>) -> Result<(), Error> {
     let name = name_of(element, notes)?;
     for part in element.children() {
         match part.name() {
@@ -81,22 +82,22 @@ fn user(element: Element<'_>, allocations: &mut Allocations, notes: &mut Notes<'
     Ok(())
 }
 
-pub(super) fn name_of(element: Element<'_>, notes: &Notes<'_>) -> Result<String, String> {
+pub(super) fn name_of(element: Element<'_>, notes: &Notes<'_>) -> Result<String, Error> {
     let name = element.attribute("name").map(str::trim).filter(|name| !name.is_empty());
     let missing = || notes.wrong(element.place(), &element.tag(), "an attribute `name`", "none");
     name.map(str::to_owned).ok_or_else(missing)
 }
 
-pub(super) fn count(element: Element<'_>, notes: &Notes<'_>) -> Result<u32, String> {
+pub(super) fn count(element: Element<'_>, notes: &Notes<'_>) -> Result<u32, Error> {
     element.number(notes, 0, i32::MAX as u32)
 }
 
 /// A time that the file gives in seconds, ms.
-pub(super) fn seconds(element: Element<'_>, notes: &Notes<'_>) -> Result<i64, String> {
+pub(super) fn seconds(element: Element<'_>, notes: &Notes<'_>) -> Result<i64, Error> {
     element.number(notes, 0, DECADE).map(|seconds| seconds * 1000)
 }
 
-fn mode(element: Element<'_>, notes: &Notes<'_>) -> Result<PoolMode, String> {
+fn mode(element: Element<'_>, notes: &Notes<'_>) -> Result<PoolMode, Error> {
     let text = element.text();
     match text.to_lowercase().as_str() {
         "fair" => Ok(PoolMode::Fair),

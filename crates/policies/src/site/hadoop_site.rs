@@ -7,9 +7,12 @@ use std::collections::BTreeMap;
 
 use toml::{Table, Value};
 
+use super::PolicyParameter;
 use super::properties::{Properties, Property};
 use super::xml::Notes;
-use crate::registry::{self, POLICIES, Range, nearest};
+use crate::error::Error;
+use crate::nearest::nearest;
+use crate::parameter::{self, AUTO, Range};
 
 /// A setting of the cluster, and the properties of Hadoop that say it at a site.
 #[derive(Debug)]
@@ -225,37 +228,34 @@ const SCHEDULING: [&str; 8] = [
 const ALLOCATION_FILE: &[&str] = &["mapred.fairscheduler.allocation.file", "yarn.scheduler.fair.allocation.file"];
 
 /// The values that the properties give to parameters of policies, by policy and key.
-pub(super) fn parameters(
+pub(super) fn of_policies(
+    parameters: &[PolicyParameter],
     properties: &mut Properties,
     notes: &mut Notes<'_>,
-) -> Result<BTreeMap<(&'static str, &'static str), String>, String> {
+) -> Result<BTreeMap<(&'static str, &'static str), String>, Error> {
     let mut found = BTreeMap::new();
-    for info in POLICIES {
-        for parameter in info.parameters.iter().filter(|parameter| !parameter.hadoop.is_empty()) {
-            let Some(property) = properties.first(parameter.hadoop, notes) else { continue };
-            if let Some((text, _)) = read(&property, parameter.range, notes)? {
-                found.insert((info.name, parameter.key), text);
-            }
+    for &(policy, parameter) in parameters.iter().filter(|(_, parameter)| !parameter.hadoop.is_empty()) {
+        let Some(property) = properties.first(parameter.hadoop, notes) else { continue };
+        let Some(text) = translated(&property, notes) else { continue };
+        if parameter.parse(&text).is_err() {
+            return Err(notes.wrong(property.place, &property.name, parameter.expected(), &property.value));
         }
+        found.insert((policy, parameter.key), parameter.written(&text).to_owned());
     }
     Ok(found)
 }
 
-/// What a property stands for, as it is written here and as a value; `None`, with a warning, if there is nothing like it.
-fn read(property: &Property, range: Range, notes: &mut Notes<'_>) -> Result<Option<(String, registry::Value)>, String> {
-    let Property { name, value, place } = property;
-    let Some(text) = translated(property) else {
-        notes.unsupported(*place, name, &format!("there is nothing like `{value}` here"));
-        return Ok(None);
-    };
-    match range.parse(&text) {
-        Some(value) => Ok(Some((text, value))),
-        None => Err(notes.wrong(*place, name, range, value)),
+/// The value that a property stands for, as it is written here; `None`, with a warning, if there is nothing like it.
+fn translated(property: &Property, notes: &mut Notes<'_>) -> Option<String> {
+    let text = in_our_words(property);
+    if text.is_none() {
+        let why = format!("there is nothing like `{}` here", property.value);
+        notes.unsupported(property.place, &property.name, &why);
     }
+    text
 }
 
-/// The value that a property stands for, as it is written here; `None` if there is nothing like it.
-fn translated(property: &Property) -> Option<String> {
+fn in_our_words(property: &Property) -> Option<String> {
     let value = match (property.name.as_str(), property.value.as_str()) {
         ("mapred.fairscheduler.poolnameproperty", name) => match name {
             "user.name" | "mapreduce.job.user.name" => "user",
@@ -286,12 +286,14 @@ fn translated(property: &Property) -> Option<String> {
 }
 
 /// What the properties say of the cluster.
-pub(super) fn cluster(properties: &mut Properties, notes: &mut Notes<'_>) -> Result<Table, String> {
+pub(super) fn cluster(properties: &mut Properties, notes: &mut Notes<'_>) -> Result<Table, Error> {
     let mut cluster = Table::new();
     for setting in CLUSTER_SETTINGS {
         let Some(property) = properties.first(setting.hadoop, notes) else { continue };
-        if let Some((_, value)) = read(&property, setting.range, notes)? {
-            insert(&mut cluster, setting.key, in_toml(value));
+        let Some(text) = translated(&property, notes) else { continue };
+        match setting.range.parse(&text) {
+            Some(value) => insert(&mut cluster, setting.key, in_toml(value)),
+            None => return Err(notes.wrong(property.place, &property.name, setting.range, &property.value)),
         }
     }
     if let Some(property) = properties.first(REDUCE_ATTEMPTS, notes) {
@@ -324,17 +326,18 @@ fn insert(table: &mut Table, key: &str, value: Value) {
 const DEFAULT_ATTEMPTS: i64 = 4;
 
 /// A value as a cluster file has it.
-fn in_toml(value: registry::Value) -> Value {
+fn in_toml(value: parameter::Value) -> Value {
     match value {
-        registry::Value::Integer(value) => Value::Integer(value),
-        registry::Value::Number(value) => Value::Float(value),
-        registry::Value::Boolean(value) => Value::Boolean(value),
-        registry::Value::Text(value) => Value::String(value),
+        parameter::Value::Integer(value) => Value::Integer(value),
+        parameter::Value::Number(value) => Value::Float(value),
+        parameter::Value::Boolean(value) => Value::Boolean(value),
+        parameter::Value::Text(value) => Value::String(value),
+        parameter::Value::Auto => Value::String(AUTO.to_owned()),
     }
 }
 
 /// Names the properties that concern scheduling and have no effect.
-pub(super) fn name_the_rest(properties: &mut Properties, notes: &mut Notes<'_>) {
+pub(super) fn name_the_rest(parameters: &[PolicyParameter], properties: &mut Properties, notes: &mut Notes<'_>) {
     let elsewhere = |property: &Property| property.value.rsplit('/').next() != Some(super::FAIR_SCHEDULER);
     if let Some(property) = properties.first(ALLOCATION_FILE, notes).filter(elsewhere) {
         let why = format!("copy `{}` to this folder as {}", property.value, super::FAIR_SCHEDULER);
@@ -349,14 +352,14 @@ pub(super) fn name_the_rest(properties: &mut Properties, notes: &mut Notes<'_>) 
     }
     let rest: Vec<Property> = properties.unknown().cloned().collect();
     for property in rest.iter().filter(|property| SCHEDULING.iter().any(|begin| property.name.starts_with(begin))) {
-        let why = format!("it is not known here{}", nearest(&property.name, names()));
+        let why = format!("it is not known here{}", nearest(&property.name, names(parameters)));
         notes.unsupported(property.place, &property.name, &why);
     }
 }
 
 /// The names of all properties that are known.
-fn names() -> impl Iterator<Item = &'static str> {
-    let of_policies = POLICIES.iter().flat_map(|info| info.parameters).flat_map(|parameter| parameter.hadoop);
+fn names(parameters: &[PolicyParameter]) -> impl Iterator<Item = &'static str> {
+    let of_policies = parameters.iter().flat_map(|(_, parameter)| parameter.hadoop);
     let of_cluster = CLUSTER_SETTINGS.iter().flat_map(|setting| setting.hadoop);
     let others = UNSUPPORTED.iter().flat_map(|(names, _)| *names).chain(REDUCE_ATTEMPTS).chain(ALLOCATION_FILE);
     of_policies.chain(of_cluster).chain(others).copied()

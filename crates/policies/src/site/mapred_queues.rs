@@ -5,11 +5,12 @@
 use super::capacity_scheduler::set;
 use super::properties::Property;
 use super::xml::{Element, Notes};
+use crate::error::Error;
 use crate::queues::capacity::CapacityQueue;
 use crate::queues::tree::QueueTree;
 
 /// Reads `<queues>`.
-pub(super) fn read(root: Element<'_>, notes: &mut Notes<'_>) -> Result<QueueTree<CapacityQueue>, String> {
+pub(super) fn read(root: Element<'_>, notes: &mut Notes<'_>) -> Result<QueueTree<CapacityQueue>, Error> {
     let mut tree = QueueTree::new(CapacityQueue::default());
     for element in root.children() {
         match element.name() {
@@ -26,7 +27,7 @@ fn add(
     parent: usize,
     element: Element<'_>,
     notes: &mut Notes<'_>,
-) -> Result<(), String> {
+) -> Result<(), Error> {
     let name = element.child("name").map(|name| name.text()).filter(|name| !name.is_empty() && !name.contains(':'));
     let name = name.ok_or_else(|| notes.wrong(element.place(), "<queue>", "a <name> without colons in it", "none"))?;
     let place = tree.add(parent, &name, CapacityQueue::default());
@@ -52,7 +53,7 @@ fn add(
     Ok(())
 }
 
-fn set_property(queue: &mut CapacityQueue, element: Element<'_>, notes: &mut Notes<'_>) -> Result<(), String> {
+fn set_property(queue: &mut CapacityQueue, element: Element<'_>, notes: &mut Notes<'_>) -> Result<(), Error> {
     match (element.name(), element.attribute("key"), element.attribute("value")) {
         ("property", Some(key), Some(value)) => {
             let (name, value) = (key.trim().to_owned(), value.trim().to_owned());

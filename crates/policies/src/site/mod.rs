@@ -25,6 +25,8 @@ use std::path::Path;
 use resched_trace::store::sha256;
 use toml::Table;
 
+use crate::error::Error;
+use crate::parameter::Parameter;
 use crate::queues::allocations::Allocations;
 use crate::queues::capacity::CapacityQueue;
 use crate::queues::file::check;
@@ -34,6 +36,9 @@ use crate::queues::yarn_fair::FairQueue;
 pub use hadoop_site::{CLUSTER_SETTINGS, ClusterSetting};
 use properties::Properties;
 use xml::Notes;
+
+/// A parameter with the name of its policy.
+pub(crate) type PolicyParameter = (&'static str, &'static Parameter);
 
 /// What the configuration of a site says to policies; empty unless one was read.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -70,15 +75,16 @@ const MAPRED_QUEUES: &str = "mapred-queues.xml";
 const PROPERTIES: [&str; 3] = ["mapred-site.xml", "yarn-site.xml", CAPACITY_SCHEDULER];
 
 impl SiteConf {
-    /// Reads the configuration files of a folder. Each may be absent, but not all.
+    /// Reads the configuration files of a folder for policies with these parameters. Each file may be absent, but not all of
+    /// them.
     ///
     /// # Errors
-    /// In a sentence: no file is there; or one is no XML, has a document type, is too long, or holds a value out of its
-    /// range, with file and line.
-    pub fn read(dir: &Path) -> Result<Self, String> {
+    /// No file is there; or one is no XML, has a document type, is too long, or holds a value out of its range, with file and
+    /// line.
+    pub(crate) fn read_for(parameters: &[PolicyParameter], dir: &Path) -> Result<Self, Error> {
         let mut notes = Notes::new(dir);
         let mut files = BTreeMap::new();
-        let mut open = |file: &str| -> Result<Option<Vec<u8>>, String> {
+        let mut open = |file: &str| -> Result<Option<Vec<u8>>, Error> {
             let path = dir.join(file);
             if !path.is_file() {
                 return Ok(None);
@@ -108,23 +114,23 @@ impl SiteConf {
         site.yarn_queues = capacity_scheduler::yarn(&mut properties, &mut notes)?;
         if files.is_empty() {
             let known = [&PROPERTIES[..], &[MAPRED_QUEUES, FAIR_SCHEDULER]].concat().join(", ");
-            return Err(format!(
+            return Err(Error::Site(format!(
                 "{}: expected at least one of {known}, found none; name another folder",
                 dir.display()
-            ));
+            )));
         }
         if let Some(queues) = &site.mapred_queues {
             let file = if files.contains_key(MAPRED_QUEUES) { MAPRED_QUEUES } else { CAPACITY_SCHEDULER };
             let path = dir.join(file);
-            check(queues).map_err(|problem| format!("{}: {problem}; correct it", path.display()))?;
+            check(queues).map_err(|problem| Error::Site(format!("{}: {problem}; correct it", path.display())))?;
         }
         if let Some(queues) = &site.yarn_queues {
             let path = dir.join(CAPACITY_SCHEDULER);
-            check(queues).map_err(|problem| format!("{}: {problem}; correct it", path.display()))?;
+            check(queues).map_err(|problem| Error::Site(format!("{}: {problem}; correct it", path.display())))?;
         }
-        site.parameters.append(&mut hadoop_site::parameters(&mut properties, &mut notes)?);
+        site.parameters.append(&mut hadoop_site::of_policies(parameters, &mut properties, &mut notes)?);
         let cluster = hadoop_site::cluster(&mut properties, &mut notes)?;
-        hadoop_site::name_the_rest(&mut properties, &mut notes);
+        hadoop_site::name_the_rest(parameters, &mut properties, &mut notes);
         Ok(Self { site, cluster, files, warnings: notes.into_lines() })
     }
 }

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::xml::{Element, Notes, Place};
+use crate::error::Error;
 
 /// A property that is set.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,7 +23,7 @@ pub(super) struct Properties {
 
 impl Properties {
     /// Adds those of a file, from its `<configuration>`.
-    pub(super) fn add(&mut self, root: Element<'_>, notes: &mut Notes<'_>) -> Result<(), String> {
+    pub(super) fn add(&mut self, root: Element<'_>, notes: &mut Notes<'_>) -> Result<(), Error> {
         for element in root.children() {
             if element.is_include() {
                 let href = element.attribute("href").unwrap_or_default();
@@ -36,7 +37,7 @@ impl Properties {
         Ok(())
     }
 
-    fn set(&mut self, element: Element<'_>, notes: &Notes<'_>) -> Result<(), String> {
+    fn set(&mut self, element: Element<'_>, notes: &Notes<'_>) -> Result<(), Error> {
         let part = |name: &str| {
             let attribute = || element.attribute(name).map(|value| value.trim().to_owned());
             element.child(name).map(|child| child.text()).or_else(attribute)

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use super::*;
+use crate::parameter::Range;
 use crate::queues::allocations::{PoolConfig, PoolMode};
 use crate::queues::yarn_fair::SharePolicy;
-use crate::registry::{PolicySpec, Range};
+use crate::spec::PolicySpec;
 
 /// What a folder with these files says.
 fn read(files: &[(&str, &str)]) -> Result<SiteConf, String> {
@@ -13,7 +14,7 @@ fn read(files: &[(&str, &str)]) -> Result<SiteConf, String> {
     for (name, text) in files {
         std::fs::write(dir.path().join(name), text).unwrap();
     }
-    SiteConf::read(dir.path()).map_err(|error| error.replace(&format!("{}/", dir.path().display()), ""))
+    SiteConf::read(dir.path()).map_err(|error| error.to_string().replace(&format!("{}/", dir.path().display()), ""))
 }
 
 /// Properties as a file has them, a line each from line 2.

@@ -6,6 +6,7 @@ use std::io::Read;
 use std::path::Path;
 use std::str::FromStr;
 
+use crate::error::Error;
 use roxmltree::{Document, Node, ParsingOptions};
 
 use crate::queues::tree;
@@ -44,14 +45,15 @@ impl<'a> Notes<'a> {
     }
 
     /// The error that something of a file is not what it should be.
-    pub(super) fn wrong(&self, place: Place, what: &str, expected: impl Display, found: &str) -> String {
+    pub(super) fn wrong(&self, place: Place, what: &str, expected: impl Display, found: &str) -> Error {
         let Place { file, line } = place;
         let path = self.dir.join(file);
-        format!("{}: line {line}: {what}: expected {expected}, found `{found}`; correct it", path.display())
+        let path = path.display();
+        Error::Site(format!("{path}: line {line}: {what}: expected {expected}, found `{found}`; correct it"))
     }
 
     /// A number between two others, both included.
-    pub(super) fn number<T>(&self, place: Place, what: &str, text: &str, low: T, high: T) -> Result<T, String>
+    pub(super) fn number<T>(&self, place: Place, what: &str, text: &str, low: T, high: T) -> Result<T, Error>
     where
         T: FromStr + PartialOrd + Display,
     {
@@ -116,7 +118,7 @@ impl<'a> Element<'a> {
     }
 
     /// The number that stands in it.
-    pub(super) fn number<T>(&self, notes: &Notes<'_>, low: T, high: T) -> Result<T, String>
+    pub(super) fn number<T>(&self, notes: &Notes<'_>, low: T, high: T) -> Result<T, Error>
     where
         T: FromStr + PartialOrd + Display,
     {
@@ -125,13 +127,13 @@ impl<'a> Element<'a> {
 }
 
 /// The bytes of a file.
-pub(super) fn bytes(path: &Path) -> Result<Vec<u8>, String> {
+pub(super) fn bytes(path: &Path) -> Result<Vec<u8>, Error> {
     let mut bytes = Vec::new();
     let file = File::open(path).and_then(|file| file.take(LONGEST + 1).read_to_end(&mut bytes));
-    file.map_err(|error| format!("{}: cannot read the file ({error}); check it", path.display()))?;
+    file.map_err(|error| Error::Site(format!("{}: cannot read the file ({error}); check it", path.display())))?;
     if bytes.len() as u64 > LONGEST {
         let problem = format!("expected at most {LONGEST} bytes, found more");
-        return Err(format!("{}: {problem}; leave out what does not concern scheduling", path.display()));
+        return Err(Error::Site(format!("{}: {problem}; leave out what does not concern scheduling", path.display())));
     }
     Ok(bytes)
 }
@@ -142,15 +144,16 @@ pub(super) fn read<T>(
     file: &'static str,
     root: &str,
     notes: &mut Notes<'_>,
-    read: impl FnOnce(Element<'_>, &mut Notes<'_>) -> Result<T, String>,
-) -> Result<T, String> {
+    read: impl FnOnce(Element<'_>, &mut Notes<'_>) -> Result<T, Error>,
+) -> Result<T, Error> {
     let path = notes.dir.join(file);
     let path = path.display();
     let text = std::str::from_utf8(bytes).map_err(|error| {
-        format!("{path}: expected UTF-8, found another byte at {}; save the file as UTF-8", error.valid_up_to())
+        let at = error.valid_up_to();
+        Error::Site(format!("{path}: expected UTF-8, found another byte at {at}; save the file as UTF-8"))
     })?;
     let options = ParsingOptions { nodes_limit: MOST_NODES, ..ParsingOptions::default() };
-    let document = Document::parse_with_options(text, options).map_err(|error| match error {
+    let document = Document::parse_with_options(text, options).map_err(|error| Error::Site(match error {
         roxmltree::Error::DtdDetected => {
             format!(
                 "{path}: expected no document type, found `<!DOCTYPE`; take it out: it may define entities without end"
@@ -162,7 +165,7 @@ pub(super) fn read<T>(
             let line = if unclosed { text.lines().count() } else { error.pos().row as usize };
             format!("{path}: line {line}: the XML is broken: {error}; correct it")
         }
-    })?;
+    }))?;
     let ends: Vec<usize> = text.match_indices('\n').map(|(end, _)| end).collect();
     let element = Element { node: document.root_element(), file, ends: &ends };
     if let Some(deep) = document.descendants().find(|node| node.ancestors().take(DEEPEST + 2).count() > DEEPEST + 1) {
@@ -183,6 +186,7 @@ mod tests {
     /// The text of the root `<a>`, or the error.
     fn text(xml: &[u8]) -> Result<String, String> {
         read(xml, "mapred-site.xml", "a", &mut Notes::new(Path::new("conf")), |root, _| Ok(root.text()))
+            .map_err(|error| error.to_string())
     }
 
     #[test]

@@ -16,45 +16,50 @@ use resched_sim::hadoop::{AttemptEnd, Kind, View};
 use resched_sim::{JobId, Ms, NodeId};
 use resched_trace::draws::Purpose;
 
-use super::MIN_RUN;
 use super::node_tally::NodeTally;
 use super::running::{Running, longest_first};
 use super::samr::{SlowTrackers, has_room};
 use super::when_asked::{Judge, WhenAsked};
+use super::{MIN_RUN, SpeculatorInfo};
 use crate::parts::by_id::{ByJob, ByNode};
 use crate::parts::k_means::{k_means, nearest};
 use crate::parts::statistics::Moments;
 use crate::parts::task_progress::{StageWeights, WeightSum, progress_rate};
-use crate::registry::{Parameter, SpeculatorInfo, Values};
+use crate::settings::settings;
 
 /// Its entry in the registry.
 pub(crate) const INFO: SpeculatorInfo = SpeculatorInfo {
     name: "esamr",
     title: "ESAMR, or K-SAMR: SAMR with stage weights from clusters of past jobs",
     source: "ESAMR: An Enhanced Self-Adaptive MapReduce Scheduling Algorithm (ICPADS 2012)",
-    parameters: &[
-        Parameter::integer("k", "10", 1, 1_000, "clusters", "clusters of stage weights on each node"),
-        Parameter::number(
-            "PFM",
-            "0.2",
-            0.0,
-            1.0,
-            "",
-            "share of a job's maps that must be done before they choose a cluster",
-        ),
-        Parameter::number("PFR", "0.2", 0.0, 1.0, "", "the same for reduces"),
-        Parameter::number("STT", "0.4", 0.0, 1e6, "", "by how much of the mean a slow task's time to end exceeds it"),
-        Parameter::number("SNT", "0.2", 0.0, 0.9999, "", "by how much of the mean rate a slow node stays behind"),
-        Parameter::number("BP", "0.2", 0.0, 0.9999, "", "most backups of a kind for each running attempt"),
-        Parameter::integer("records", "100", 1, 10_000, "jobs", "latest jobs that each node remembers"),
-        MIN_RUN,
-    ],
-    build: |values| Ok(Esamr::new(values).into()),
+    parameters: Settings::PARAMETERS,
+    build: |values| Ok(Box::new(Esamr::new(Settings::read(values)?))),
 };
+
+settings! {
+    /// What you can set.
+    struct Settings {
+        /// clusters of stage weights on each node
+        clusters: usize = "k" { default: 10, range: 1..=1_000, unit: "clusters" },
+        /// share of a job's maps that must be done before they choose a cluster
+        maps_done: f64 = "PFM" { default: 0.2, range: 0..=1 },
+        /// the same for reduces
+        reduces_done: f64 = "PFR" { default: 0.2, range: 0..=1 },
+        /// by how much of the mean a slow task's time to end exceeds it
+        slow_task: f64 = "STT" { default: 0.4, range: 0..=1e6 },
+        /// by how much of the mean rate a slow node stays behind
+        slow_node: f64 = "SNT" { default: 0.2, range: 0..=0.9999 },
+        /// most backups of a kind for each running attempt
+        backups: f64 = "BP" { default: 0.2, range: 0..=0.9999 },
+        /// latest jobs that each node remembers
+        records: usize = "records" { default: 100, range: 1..=10_000, unit: "jobs" },
+        min_run: Ms = MIN_RUN,
+    }
+}
 
 /// How it judges.
 #[derive(Debug)]
-pub struct Esamr {
+struct Esamr {
     history: History,
     slow_task: f64,
     slow_nodes: SlowTrackers,
@@ -156,18 +161,18 @@ impl JobTally {
 }
 
 impl Esamr {
-    fn new(values: &Values) -> WhenAsked<Self> {
+    fn new(settings: Settings) -> WhenAsked<Self> {
         let rules = Rules {
-            k: values.integer("k") as usize,
-            done: [values.number("PFM"), values.number("PFR")],
-            records: values.integer("records") as usize,
+            k: settings.clusters,
+            done: [settings.maps_done, settings.reduces_done],
+            records: settings.records,
         };
         WhenAsked::new(Self {
             history: History { rules, nodes: Default::default(), jobs: ByJob::default() },
-            slow_task: values.number("STT"),
-            slow_nodes: SlowTrackers::new(values.number("SNT"), 1.0),
-            backups: values.number("BP"),
-            min_run: values.integer("min_run"),
+            slow_task: settings.slow_task,
+            slow_nodes: SlowTrackers::new(settings.slow_node, 1.0),
+            backups: settings.backups,
+            min_run: settings.min_run,
         })
     }
 }

@@ -12,14 +12,14 @@
 use resched_sim::hadoop::{AttemptEnd, Kind, View};
 use resched_sim::{JobId, Ms, NodeId};
 
-use super::MIN_RUN;
 use super::node_tally::NodeTally;
 use super::running::Running;
 use super::when_asked::{Judge, WhenAsked};
+use super::{MIN_RUN, SpeculatorInfo};
 use crate::parts::by_id::ByJob;
 use crate::parts::statistics::Moments;
 use crate::parts::task_progress::progress_rate;
-use crate::registry::{Parameter, SpeculatorInfo, Values};
+use crate::settings::settings;
 
 /// A job may always have so many backups of a kind.
 const LEAST_CAP: u32 = 10;
@@ -31,25 +31,26 @@ pub(crate) const INFO: SpeculatorInfo = SpeculatorInfo {
     name: "hadoop-late",
     title: "Hadoop MapReduce 1 of 2011: after LATE, by deviations from the mean",
     source: "Hadoop MapReduce 1 (June 2011)",
-    parameters: &[
-        Parameter::number("slow_task", "1", 0.0, 1e6, "deviations", "how far below the mean rate a slow task is"),
-        Parameter::number("slow_node", "1", 0.0, 1e6, "deviations", "how far above the mean run time a slow node is"),
-        Parameter::number(
-            "cap",
-            "0.1",
-            0.0,
-            1.0,
-            "",
-            "backups for each running task of a job; 10, or 1 % of the slots, are always allowed",
-        ),
-        MIN_RUN,
-    ],
-    build: |values| Ok(HadoopLate::new(values).into()),
+    parameters: Settings::PARAMETERS,
+    build: |values| Ok(Box::new(HadoopLate::new(Settings::read(values)?))),
 };
+
+settings! {
+    /// What you can set.
+    struct Settings {
+        /// how far below the mean rate a slow task is
+        slow_task: f64 = "slow_task" { default: 1, range: 0..=1e6, unit: "deviations" },
+        /// how far above the mean run time a slow node is
+        slow_node: f64 = "slow_node" { default: 1, range: 0..=1e6, unit: "deviations" },
+        /// backups for each running task of a job; 10, or 1 % of the slots, are always allowed
+        cap: f64 = "cap" { default: 0.1, range: 0..=1 },
+        min_run: Ms = MIN_RUN,
+    }
+}
 
 /// How it judges.
 #[derive(Debug)]
-pub struct HadoopLate {
+struct HadoopLate {
     slow_task: f64,
     slow_node: f64,
     cap: f64,
@@ -59,12 +60,12 @@ pub struct HadoopLate {
 }
 
 impl HadoopLate {
-    fn new(values: &Values) -> WhenAsked<Self> {
+    fn new(settings: Settings) -> WhenAsked<Self> {
         WhenAsked::new(Self {
-            slow_task: values.number("slow_task"),
-            slow_node: values.number("slow_node"),
-            cap: values.number("cap"),
-            min_run: values.integer("min_run"),
+            slow_task: settings.slow_task,
+            slow_node: settings.slow_node,
+            cap: settings.cap,
+            min_run: settings.min_run,
             succeeded: ByJob::default(),
         })
     }

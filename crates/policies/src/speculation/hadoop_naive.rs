@@ -9,33 +9,39 @@
 use resched_sim::hadoop::{Kind, Offer, View};
 use resched_sim::{JobId, Ms, TaskId};
 
-use super::MIN_RUN;
 use super::running::Running;
 use super::when_asked::{Judge, WhenAsked};
-use crate::registry::{Parameter, SpeculatorInfo, Values};
+use super::{MIN_RUN, SpeculatorInfo};
+use crate::settings::settings;
 
 /// Its entry in the registry.
 pub(crate) const INFO: SpeculatorInfo = SpeculatorInfo {
     name: "hadoop-naive",
     title: "Hadoop 0.20: tasks that stay behind the mean progress",
     source: "Hadoop MapReduce 0.20",
-    parameters: &[
-        Parameter::number("gap", "0.2", 0.0, 1.0, "", "by how much a slow task's progress stays behind the mean"),
-        MIN_RUN,
-    ],
-    build: |values| Ok(HadoopNaive::new(values).into()),
+    parameters: Settings::PARAMETERS,
+    build: |values| Ok(Box::new(HadoopNaive::new(Settings::read(values)?))),
 };
+
+settings! {
+    /// What you can set.
+    struct Settings {
+        /// by how much a slow task's progress stays behind the mean
+        gap: f64 = "gap" { default: 0.2, range: 0..=1 },
+        min_run: Ms = MIN_RUN,
+    }
+}
 
 /// How it judges.
 #[derive(Debug)]
-pub struct HadoopNaive {
+struct HadoopNaive {
     gap: f64,
     min_run: Ms,
 }
 
 impl HadoopNaive {
-    fn new(values: &Values) -> WhenAsked<Self> {
-        WhenAsked::new(Self { gap: values.number("gap"), min_run: values.integer("min_run") })
+    fn new(settings: Settings) -> WhenAsked<Self> {
+        WhenAsked::new(Self { gap: settings.gap, min_run: settings.min_run })
     }
 }
 

@@ -13,53 +13,40 @@
 use resched_sim::hadoop::{AttemptEnd, Kind, View};
 use resched_sim::{JobId, Ms, NodeId};
 
-use super::MIN_RUN;
 use super::node_tally::NodeTally;
 use super::running::{Running, longest_first};
 use super::when_asked::{Judge, WhenAsked};
+use super::{MIN_RUN, SpeculatorInfo};
 use crate::parts::by_id::ByJob;
 use crate::parts::statistics::{nearest_rank, percentile, whole_share};
 use crate::parts::task_progress::{StageWeights, progress_rate};
-use crate::registry::{Parameter, SpeculatorInfo, Values};
+use crate::settings::settings;
 
 /// Its entry in the registry.
 pub(crate) const INFO: SpeculatorInfo = SpeculatorInfo {
     name: "late",
     title: "LATE: longest approximate time to end",
     source: "Improving MapReduce Performance in Heterogeneous Environments (OSDI 2008), section 4",
-    parameters: &[
-        Parameter::number(
-            "cap",
-            "0.1",
-            0.0,
-            1.0,
-            "",
-            "share of the slots of a kind that may run backups (SpeculativeCap)",
-        ),
-        Parameter::number(
-            "slow_node",
-            "25",
-            0.0,
-            100.0,
-            "%",
-            "percentile of node speed below which a node gets no backups (SlowNodeThreshold)",
-        ),
-        Parameter::number(
-            "slow_task",
-            "25",
-            0.0,
-            100.0,
-            "%",
-            "percentile of progress rate below which a task is slow (SlowTaskThreshold)",
-        ),
-        MIN_RUN,
-    ],
-    build: |values| Ok(Late::new(values).into()),
+    parameters: Settings::PARAMETERS,
+    build: |values| Ok(Box::new(Late::new(Settings::read(values)?))),
 };
+
+settings! {
+    /// What you can set.
+    struct Settings {
+        /// share of the slots of a kind that may run backups (SpeculativeCap)
+        cap: f64 = "cap" { default: 0.1, range: 0..=1 },
+        /// percentile of node speed below which a node gets no backups (SlowNodeThreshold)
+        slow_node: f64 = "slow_node" { default: 25, range: 0..=100, unit: "%" },
+        /// percentile of progress rate below which a task is slow (SlowTaskThreshold)
+        slow_task: f64 = "slow_task" { default: 25, range: 0..=100, unit: "%" },
+        min_run: Ms = MIN_RUN,
+    }
+}
 
 /// How it judges.
 #[derive(Debug)]
-pub struct Late {
+struct Late {
     cap: f64,
     slow_node: f64,
     slow_task: f64,
@@ -74,12 +61,12 @@ pub struct Late {
 }
 
 impl Late {
-    fn new(values: &Values) -> WhenAsked<Self> {
+    fn new(settings: Settings) -> WhenAsked<Self> {
         WhenAsked::new(Self {
-            cap: values.number("cap"),
-            slow_node: values.number("slow_node"),
-            slow_task: values.number("slow_task"),
-            min_run: values.integer("min_run"),
+            cap: settings.cap,
+            slow_node: settings.slow_node,
+            slow_task: settings.slow_task,
+            min_run: settings.min_run,
             succeeded: ByJob::default(),
             done_on: Default::default(),
             rates: Vec::new(),

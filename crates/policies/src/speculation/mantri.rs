@@ -15,45 +15,42 @@ use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, RunId, RunView, View}
 use resched_sim::{JobId, Ms, TaskId};
 use resched_trace::model::Outcome;
 
-use super::Speculator;
 use super::requests::Requests;
+use super::{Speculator, SpeculatorInfo};
 use crate::parts::by_id::{ByJob, ByTask};
 use crate::parts::task_progress::{StageWeights, time_to_end};
-use crate::registry::{Parameter, SpeculatorInfo, Values};
+use crate::settings::settings;
 
 /// Its entry in the registry.
 pub(crate) const INFO: SpeculatorInfo = SpeculatorInfo {
     name: "mantri",
     title: "Mantri: restarts and duplicates where they are likely to pay",
     source: "Reining in the Outliers in Map-Reduce Clusters using Mantri (OSDI 2010)",
-    parameters: &[
-        Parameter::number("probability", "0.25", 0.0, 1.0, "", "how likely a saving must be for a duplicate"),
-        Parameter::integer("copies", "3", 1, 100, "attempts", "most copies of a task, over all its time"),
-        Parameter::integer("keep", "2", 1, 100, "attempts", "the fastest copies that are kept"),
-        Parameter::integer("restarts", "3", 0, 100, "", "how often a task is killed to start anew"),
-        Parameter::integer(
-            "delta",
-            "10000",
-            1,
-            3_600_000,
-            "ms",
-            "between two checks, the run time before which a copy is not judged, and the least gain of a restart",
-        ),
-        Parameter::integer(
-            "samples",
-            "5",
-            1,
-            1_000_000,
-            "tasks",
-            "tasks of a kind that must be done in a job before it acts",
-        ),
-    ],
-    build: |values| Ok(Mantri::new(values).into()),
+    parameters: Settings::PARAMETERS,
+    build: |values| Ok(Box::new(Mantri::new(Settings::read(values)?))),
 };
+
+settings! {
+    /// What you can set.
+    struct Settings {
+        /// how likely a saving must be for a duplicate
+        probability: f64 = "probability" { default: 0.25, range: 0..=1 },
+        /// most copies of a task, over all its time
+        copies: u32 = "copies" { default: 3, range: 1..=100, unit: "attempts" },
+        /// the fastest copies that are kept
+        keep: usize = "keep" { default: 2, range: 1..=100, unit: "attempts" },
+        /// how often a task is killed to start anew
+        restarts: u32 = "restarts" { default: 3, range: 0..=100 },
+        /// between two checks, the run time before which a copy is not judged, and the least gain of a restart
+        delta: Ms = "delta" { default: 10000, range: 1..=3_600_000, unit: "ms" },
+        /// tasks of a kind that must be done in a job before it acts
+        samples: usize = "samples" { default: 5, range: 1..=1_000_000, unit: "tasks" },
+    }
+}
 
 /// The speculator.
 #[derive(Debug)]
-pub struct Mantri {
+struct Mantri {
     probability: f64,
     copies: u32,
     keep: usize,
@@ -112,14 +109,14 @@ struct Copy {
 }
 
 impl Mantri {
-    fn new(values: &Values) -> Self {
+    fn new(settings: Settings) -> Self {
         Self {
-            probability: values.number("probability"),
-            copies: values.integer("copies") as u32,
-            keep: values.integer("keep") as usize,
-            restarts: values.integer("restarts") as u32,
-            delta: values.integer("delta"),
-            samples: values.integer("samples") as usize,
+            probability: settings.probability,
+            copies: settings.copies,
+            keep: settings.keep,
+            restarts: settings.restarts,
+            delta: settings.delta,
+            samples: settings.samples,
             new_times: ByJob::default(),
             tasks: ByTask::default(),
             requests: Requests::default(),

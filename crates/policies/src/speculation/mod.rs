@@ -6,42 +6,31 @@
 //! A speculator sees what the master sees: how far each attempt had come at its node's latest heartbeat. Those that judge
 //! tasks when a node asks look at a job once in a heartbeat interval, because no node reports more often.
 
-mod any;
-mod esamr;
-mod hadoop_late;
-mod hadoop_naive;
-mod late;
-mod mantri;
+pub(crate) mod esamr;
+pub(crate) mod hadoop_late;
+pub(crate) mod hadoop_naive;
+mod info;
+pub(crate) mod late;
+pub(crate) mod mantri;
 mod node_tally;
 mod requests;
 mod running;
-mod samr;
+pub(crate) mod samr;
 mod when_asked;
-mod yarn_default;
+pub(crate) mod yarn_default;
 
-pub use any::AnySpeculator;
-pub use esamr::Esamr;
-pub use hadoop_late::HadoopLate;
-pub use hadoop_naive::HadoopNaive;
-pub use late::Late;
-pub use mantri::Mantri;
-pub use samr::Samr;
-pub use when_asked::{Judge, WhenAsked};
-pub use yarn_default::YarnDefault;
+pub use info::SpeculatorInfo;
 
-use resched_sim::hadoop::{AttemptEnd, Container, Kind, Offer, Orders, Policy, RunView, System, View};
-use resched_sim::{JobId, Ms, NodeId, Resources, TaskId, Violation};
+use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, Policy, RunView, View, Wrapper};
+use resched_sim::{JobId, Ms, TaskId, Violation};
 
-use crate::any::AnyPolicy;
-use crate::registry::{Parameter, SpeculatorInfo};
+use crate::settings::parameter;
 
-/// All speculators, in the order in which they are listed.
-pub const SPECULATORS: &[SpeculatorInfo] =
-    &[late::INFO, samr::INFO, esamr::INFO, hadoop_naive::INFO, hadoop_late::INFO, yarn_default::INFO, mantri::INFO];
-
-/// Hadoop does not back a task up before it has run for so long, and neither do those that were built into it.
-const MIN_RUN: Parameter =
-    Parameter::integer("min_run", "60000", 0, 86_400_000, "ms", "run time before which an attempt is not judged");
+// Hadoop does not back a task up before it has run for so long, and neither do those that were built into it.
+parameter! {
+    /// run time before which an attempt is not judged
+    pub(crate) MIN_RUN: Ms = "min_run" { default: 60000, range: 0..=86_400_000, unit: "ms" }
+}
 
 /// Says which running tasks should have another attempt, and where.
 pub trait Speculator {
@@ -71,16 +60,15 @@ pub trait Speculator {
 }
 
 /// A policy and the speculator that uses what it leaves free.
-#[derive(Debug)]
 pub struct WithSpeculation {
-    base: Box<AnyPolicy>,
-    speculator: AnySpeculator,
+    base: Box<dyn Policy>,
+    speculator: Box<dyn Speculator>,
 }
 
 impl WithSpeculation {
     /// Of this policy and this speculator.
-    pub fn new(base: AnyPolicy, speculator: AnySpeculator) -> Self {
-        Self { base: Box::new(base), speculator }
+    pub fn new(base: Box<dyn Policy>, speculator: Box<dyn Speculator>) -> Self {
+        Self { base, speculator }
     }
 }
 
@@ -93,17 +81,15 @@ fn greatest_common_divisor(a: Ms, b: Ms) -> Ms {
     if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }
 
-impl Policy for WithSpeculation {
-    fn system(&self) -> System {
-        self.base.system()
+impl Wrapper for WithSpeculation {
+    type Inner = dyn Policy;
+
+    fn inner(&self) -> &Self::Inner {
+        &*self.base
     }
 
-    fn is_oracle(&self) -> bool {
-        self.base.is_oracle()
-    }
-
-    fn job_submitted(&mut self, job: JobId, view: View<'_>) {
-        self.base.job_submitted(job, view);
+    fn inner_mut(&mut self) -> &mut Self::Inner {
+        &mut *self.base
     }
 
     fn job_finished(&mut self, job: JobId, view: View<'_>) {
@@ -119,22 +105,6 @@ impl Policy for WithSpeculation {
     fn task_finished(&mut self, ended: &AttemptEnd, view: View<'_>) {
         self.base.task_finished(ended, view);
         self.speculator.task_finished(ended, view);
-    }
-
-    fn task_waits(&mut self, task: TaskId, view: View<'_>) {
-        self.base.task_waits(task, view);
-    }
-
-    fn node_lost(&mut self, node: NodeId, view: View<'_>) {
-        self.base.node_lost(node, view);
-    }
-
-    fn container_changed(&mut self, container: &Container, view: View<'_>) {
-        self.base.container_changed(container, view);
-    }
-
-    fn headroom(&self, job: JobId, view: View<'_>) -> Resources {
-        self.base.headroom(job, view)
     }
 
     fn period(&self) -> Option<Ms> {
@@ -158,7 +128,7 @@ impl Policy for WithSpeculation {
         // Only the last of a row of ticks is not left out, so each of them must be one of the base's.
         let base = match self.base.period() {
             None => true,
-            period => period == self.period() && self.base.skips_idle_ticks(view),
+            period => period == Wrapper::period(self) && self.base.skips_idle_ticks(view),
         };
         let nothing_runs = Kind::BOTH.iter().all(|&kind| view.running(kind) == 0);
         base && (nothing_runs || self.speculator.period().is_none())
@@ -166,10 +136,6 @@ impl Policy for WithSpeculation {
 
     fn restless(&self, view: View<'_>) -> bool {
         self.base.restless(view) || self.speculator.may_pick(view)
-    }
-
-    fn counts_heartbeats(&self, view: View<'_>) -> bool {
-        self.base.counts_heartbeats(view)
     }
 
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {

@@ -8,7 +8,7 @@ use crate::parts::task_progress::{StageWeights, progress_rate, time_to_end};
 
 /// A task that runs: how its best attempt does.
 #[derive(Debug, Clone, Copy)]
-pub struct Running {
+pub(super) struct Running {
     pub(super) task: TaskId,
     /// How many attempts at it run.
     pub(super) copies: u32,

@@ -12,62 +12,44 @@
 use resched_sim::hadoop::{AttemptEnd, Kind, View};
 use resched_sim::{JobId, Ms, NodeId};
 
-use super::MIN_RUN;
 use super::node_tally::NodeTally;
 use super::running::{Running, longest_first};
 use super::when_asked::{Judge, WhenAsked};
+use super::{MIN_RUN, SpeculatorInfo};
 use crate::parts::by_id::{ByJob, ByNode};
 use crate::parts::statistics::Moments;
 use crate::parts::task_progress::{StageWeights, progress_rate};
-use crate::registry::{Parameter, SpeculatorInfo, Values};
+use crate::settings::settings;
 
 /// Its entry in the registry.
 pub(crate) const INFO: SpeculatorInfo = SpeculatorInfo {
     name: "samr",
     title: "SAMR: LATE with learned stage weights",
     source: "SAMR: A Self-adaptive MapReduce Scheduling Algorithm in Heterogeneous Environment (CIT 2010)",
-    parameters: &[
-        Parameter::number(
-            "HP",
-            "0.2",
-            0.0,
-            0.9999,
-            "",
-            "weight of the history when a task's stages are learned (HISTORY_PRO)",
-        ),
-        Parameter::number(
-            "STaC",
-            "0.3",
-            0.0,
-            0.9999,
-            "",
-            "by how much of the mean rate a slow task stays behind (SLOW_TASK_CAP)",
-        ),
-        Parameter::number(
-            "STrC",
-            "0.2",
-            0.0,
-            0.9999,
-            "",
-            "by how much of the mean rate a slow tracker stays behind (SLOW_TRACKER_CAP)",
-        ),
-        Parameter::number(
-            "STrP",
-            "0.3",
-            0.0,
-            0.9999,
-            "",
-            "share of the trackers that are slow at most (SLOW_TRACKER_PRO)",
-        ),
-        Parameter::number("BP", "0.2", 0.0, 0.9999, "", "most backups of a kind for each running attempt (BACKUP_PRO)"),
-        MIN_RUN,
-    ],
-    build: |values| Ok(Samr::new(values).into()),
+    parameters: Settings::PARAMETERS,
+    build: |values| Ok(Box::new(Samr::new(Settings::read(values)?))),
 };
+
+settings! {
+    /// What you can set.
+    struct Settings {
+        /// weight of the history when a task's stages are learned (HISTORY_PRO)
+        history: f64 = "HP" { default: 0.2, range: 0..=0.9999 },
+        /// by how much of the mean rate a slow task stays behind (SLOW_TASK_CAP)
+        slow_task: f64 = "STaC" { default: 0.3, range: 0..=0.9999 },
+        /// by how much of the mean rate a slow tracker stays behind (SLOW_TRACKER_CAP)
+        slow_tracker: f64 = "STrC" { default: 0.2, range: 0..=0.9999 },
+        /// share of the trackers that are slow at most (SLOW_TRACKER_PRO)
+        slow_trackers: f64 = "STrP" { default: 0.3, range: 0..=0.9999 },
+        /// most backups of a kind for each running attempt (BACKUP_PRO)
+        backups: f64 = "BP" { default: 0.2, range: 0..=0.9999 },
+        min_run: Ms = MIN_RUN,
+    }
+}
 
 /// How it judges.
 #[derive(Debug)]
-pub struct Samr {
+struct Samr {
     slow_task: f64,
     slow_trackers: SlowTrackers,
     backups: f64,
@@ -78,13 +60,13 @@ pub struct Samr {
 }
 
 impl Samr {
-    fn new(values: &Values) -> WhenAsked<Self> {
+    fn new(settings: Settings) -> WhenAsked<Self> {
         WhenAsked::new(Self {
-            slow_task: values.number("STaC"),
-            slow_trackers: SlowTrackers::new(values.number("STrC"), values.number("STrP")),
-            backups: values.number("BP"),
-            min_run: values.integer("min_run"),
-            learned: Learned { history: values.number("HP"), nodes: Default::default() },
+            slow_task: settings.slow_task,
+            slow_trackers: SlowTrackers::new(settings.slow_tracker, settings.slow_trackers),
+            backups: settings.backups,
+            min_run: settings.min_run,
+            learned: Learned { history: settings.history, nodes: Default::default() },
             succeeded: ByJob::default(),
         })
     }

@@ -13,7 +13,7 @@ use super::running::{Running, SlowTasks};
 use crate::parts::task_progress::StageWeights;
 
 /// What one such speculator decides by itself.
-pub trait Judge {
+pub(super) trait Judge {
     /// Whether one more backup of a kind may run on the cluster.
     fn has_room(&self, _view: View<'_>, _kind: Kind) -> bool {
         true
@@ -57,7 +57,7 @@ pub trait Judge {
 
 /// A speculator that chooses a task when a node asks, as its judge says.
 #[derive(Debug)]
-pub struct WhenAsked<J> {
+pub(super) struct WhenAsked<J> {
     judge: J,
     slow_tasks: SlowTasks,
 }

@@ -12,12 +12,12 @@ use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, View};
 use resched_sim::{JobId, Ms, TaskId};
 use resched_trace::model::Outcome;
 
-use super::Speculator;
 use super::requests::Requests;
+use super::{Speculator, SpeculatorInfo};
 use crate::parts::by_id::ByJob;
 use crate::parts::statistics::Moments;
 use crate::parts::task_progress::StageWeights;
-use crate::registry::{Parameter, SpeculatorInfo, Values};
+use crate::settings::settings;
 
 /// The share of the tasks of a kind that must be done.
 const LEAST_DONE: f64 = 0.05;
@@ -35,16 +35,23 @@ pub(crate) const INFO: SpeculatorInfo = SpeculatorInfo {
     name: "yarn-default",
     title: "YARN's DefaultSpeculator: the task that gains most by a new attempt",
     source: "Hadoop YARN (August 2014)",
-    parameters: &[
-        Parameter::integer("retry", "1000", 1, 3_600_000, "ms", "between two looks that find nothing"),
-        Parameter::integer("pause", "15000", 0, 3_600_000, "ms", "after a look that asked for a backup"),
-    ],
-    build: |values| Ok(YarnDefault::new(values).into()),
+    parameters: Settings::PARAMETERS,
+    build: |values| Ok(Box::new(YarnDefault::new(Settings::read(values)?))),
 };
+
+settings! {
+    /// What you can set.
+    struct Settings {
+        /// between two looks that find nothing
+        retry: Ms = "retry" { default: 1000, range: 1..=3_600_000, unit: "ms" },
+        /// after a look that asked for a backup
+        pause: Ms = "pause" { default: 15000, range: 0..=3_600_000, unit: "ms" },
+    }
+}
 
 /// The speculator.
 #[derive(Debug)]
-pub struct YarnDefault {
+struct YarnDefault {
     retry: Ms,
     pause: Ms,
     /// Run times of the attempts that succeeded, ms.
@@ -56,10 +63,10 @@ pub struct YarnDefault {
 }
 
 impl YarnDefault {
-    fn new(values: &Values) -> Self {
+    fn new(settings: Settings) -> Self {
         Self {
-            retry: values.integer("retry"),
-            pause: values.integer("pause"),
+            retry: settings.retry,
+            pause: settings.pause,
             succeeded: ByJob::default(),
             next_look: ByJob::default(),
             requests: Requests::default(),

@@ -88,7 +88,7 @@ fn a_wrong_file_of_weights_is_an_error() {
     let error = |text: &str| {
         let file = weights(text);
         let policy = format!("batch-drf:weights={}", file.path().display());
-        resched_policies::PolicySpec::parse(&policy).unwrap_err()
+        resched_policies::PolicySpec::parse(&policy).unwrap_err().to_string()
     };
     assert!(error("[a]\nweight = -1\n").contains("expected a weight from"));
     assert!(error("[a]\nwieght = 1\n").contains("wieght"));

@@ -70,7 +70,7 @@ pub(crate) fn seen(policy: &str, workload: &Workload, machines: &Machines) -> Se
     let mut made =
         PolicySpec::parse(policy).and_then(|spec| spec.build_batch()).unwrap_or_else(|error| panic!("{error}"));
     let mut seen = Seen::default();
-    let tally = replay(workload, machines, (policy, &mut made), &mut seen, &mut |_| {});
+    let tally = replay(workload, machines, (policy, &mut *made), &mut seen, &mut |_| {});
     seen.tally = tally.unwrap_or_else(|error| panic!("{error}"));
     seen
 }

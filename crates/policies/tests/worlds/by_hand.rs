@@ -43,9 +43,9 @@ pub(crate) fn world(nodes: usize, jobs: Vec<Submitted>) -> World {
 /// What a policy does with a world, with parking and without.
 pub(crate) fn replay(world: &World, policy: &str) -> Schedule {
     let mut built = PolicySpec::parse(policy).and_then(|spec| spec.build()).expect("a policy");
-    let parked = world.replay(policy, &mut built, true).expect("it ends");
+    let parked = world.replay(policy, &mut *built, true).expect("it ends");
     let mut built = PolicySpec::parse(policy).and_then(|spec| spec.build()).expect("a policy");
-    assert_eq!(parked, world.replay(policy, &mut built, false).expect("it ends"), "parking");
+    assert_eq!(parked, world.replay(policy, &mut *built, false).expect("it ends"), "parking");
     parked
 }
 

@@ -10,13 +10,13 @@ use proptest::sample::select;
 use proptest::test_runner::{Config, FileFailurePersistence, RngSeed};
 use resched_policies::queues::QueueTree;
 use resched_policies::queues::{Allocations, CapacityQueue, FairQueue, PoolConfig, PoolMode, SharePolicy, YarnQueue};
-use resched_policies::{AnyPolicy, POLICIES, PolicySpec};
+use resched_policies::{POLICIES, PolicySpec, Site};
 use resched_sim::cluster_file::{Calculator, Containers, Contention, Interval, Outage, Phase, ReduceModel, Size, Slow};
 use resched_sim::hadoop::{
-    AttemptEnd, Cluster, Container, Ended, Job, Kind, Launched, LoggedMap, LoggedReduce, Observer, Offer, Options,
-    Orders, Policy, RunView, System, TaskSpec, View, Workload, replay,
+    Cluster, Ended, Job, Kind, Launched, LoggedMap, LoggedReduce, Observer, Offer, Options, Policy, TaskSpec, View,
+    Workload, Wrapper, replay,
 };
-use resched_sim::{ClusterConfig, Error, JobEnded, JobId, Ms, NodeId, Resources, TaskId, Violation};
+use resched_sim::{ClusterConfig, Error, JobEnded, Ms, NodeId, Resources, TaskId, Violation};
 use resched_trace::model::{Locality, Outcome, Priority};
 
 /// A machine: the number of its rack and its slots.
@@ -319,7 +319,7 @@ fn assemble(
 }
 
 /// A few of [`policies`], drawn by the world's seed: in many worlds each has its turn.
-pub(crate) fn some_policies(world: &World) -> Vec<(String, AnyPolicy)> {
+pub(crate) fn some_policies(world: &World) -> Vec<(String, Box<dyn Policy>)> {
     let mut all = policies(world);
     let first = (world.seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32) as usize % all.len();
     all.rotate_left(first);
@@ -328,9 +328,10 @@ pub(crate) fn some_policies(world: &World) -> Vec<(String, AnyPolicy)> {
 }
 
 /// Every policy of the registry with its defaults, and some with other parameters; waits and periods fit the world's times.
-pub(crate) fn policies(world: &World) -> Vec<(String, AnyPolicy)> {
+pub(crate) fn policies(world: &World) -> Vec<(String, Box<dyn Policy>)> {
     let unit = world.unit;
-    let mut specs: Vec<String> = POLICIES.iter().map(|info| info.name.to_owned()).collect();
+    let mut specs: Vec<String> =
+        POLICIES.iter().filter(|info| !info.is_batch()).map(|info| info.name.to_owned()).collect();
     specs.extend(
         ["fifo:pad_fraction=0.3,min_cluster=1", "fifo:many_maps=false", "delay:D=3", "delay:lambda=0.9,replication=2"]
             .map(str::to_owned),
@@ -395,34 +396,32 @@ pub(crate) fn policies(world: &World) -> Vec<(String, AnyPolicy)> {
         let policy = PolicySpec::parse(&text).and_then(|spec| spec.build()).unwrap_or_else(|error| panic!("{error}"));
         (text, policy)
     };
-    let mut policies: Vec<(String, AnyPolicy)> = specs.into_iter().map(build).collect();
+    let mut policies: Vec<(String, Box<dyn Policy>)> = specs.into_iter().map(build).collect();
     for (pools, rest) in [("user", "delay_node=0"), ("queue", "size_weight=true")] {
-        let period = 3 * unit;
-        let (label, policy) =
-            build(fair(&format!("pools={pools},preemption=true,preemption_interval={period},{rest}")));
-        if let AnyPolicy::Fair(mut fair) = policy {
-            fair.set_allocations(allocations(pools, world));
-            policies.push((format!("{label} with allocations"), fair.into()));
-        }
+        let text = fair(&format!("pools={pools},preemption=true,preemption_interval={},{rest}", 3 * unit));
+        let site = Site { pools: Some(allocations(pools, world)), ..Site::default() };
+        policies.push((format!("{text} with allocations"), at_site(&text, site)));
     }
-    let (label, policy) = build("yarn-capacity:am_share=0.5".to_owned());
-    if let AnyPolicy::YarnCapacity(mut capacity) = policy {
-        capacity.set_queues(yarn_queues()).unwrap_or_else(|error| panic!("{error}"));
-        policies.push((format!("{label} with allocations of queues"), capacity.into()));
-    }
+    let text = "yarn-capacity:am_share=0.5";
+    let site = Site { yarn_queues: Some(yarn_queues()), ..Site::default() };
+    policies.push((format!("{text} with allocations of queues"), at_site(text, site)));
     policies.extend(yarn_fair(world));
-    if let (label, AnyPolicy::FairDeficit(mut fair)) = build(deficit("assign_multiple=true")) {
-        fair.set_allocations(allocations("user", world));
-        policies.push((format!("{label} with allocations"), fair.into()));
-    }
-    if let (label, AnyPolicy::Capacity(mut capacity)) = build(capacity("user_limit=40")) {
-        // A queue that gets no slot keeps its jobs for ever.
-        if world.steady_slots().into_iter().all(|slots| slots > 1) {
-            capacity.set_queues(queues()).expect("queues that fit");
-            policies.push((format!("{label} with queues"), capacity.into()));
-        }
+    let text = deficit("assign_multiple=true");
+    let site = Site { pools: Some(allocations("user", world)), ..Site::default() };
+    policies.push((format!("{text} with allocations"), at_site(&text, site)));
+    // A queue that gets no slot keeps its jobs for ever.
+    if world.steady_slots().into_iter().all(|slots| slots > 1) {
+        let text = capacity("user_limit=40");
+        let site = Site { mapred_queues: Some(queues()), ..Site::default() };
+        policies.push((format!("{text} with queues"), at_site(&text, site)));
     }
     policies
+}
+
+/// The policy with the queues or pools of a site.
+pub(crate) fn at_site(policy: &str, site: Site) -> Box<dyn Policy> {
+    let spec = PolicySpec::parse(policy).and_then(|spec| spec.at_site(&site.into()));
+    spec.and_then(|spec| spec.build()).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Policies with each speculator, with thresholds that the world's times reach.
@@ -463,7 +462,7 @@ fn yarn_queues() -> QueueTree<YarnQueue> {
 
 /// YARN's Fair Scheduler with queues that have guarantees, limits, weights and timeouts, under each kind of sharing. What is
 /// warned has time to end by itself: containers that are killed again and again would never end.
-fn yarn_fair(world: &World) -> Vec<(String, AnyPolicy)> {
+fn yarn_fair(world: &World) -> Vec<(String, Box<dyn Policy>)> {
     let unit = world.unit;
     let guaranteed = FairQueue {
         min_memory_mb: 6,
@@ -490,10 +489,8 @@ fn yarn_fair(world: &World) -> Vec<(String, AnyPolicy)> {
             "yarn-fair:update={unit},preemption=true,preemption_interval={period},preemption_wait={wait},\
              preemption_threshold=0.3,{rest}"
         );
-        let policy = PolicySpec::parse(&text).and_then(|spec| spec.build()).unwrap_or_else(|error| panic!("{error}"));
-        let AnyPolicy::YarnFair(mut fair) = policy else { panic!("{text} is another policy") };
-        fair.set_queues(queues(names)).unwrap_or_else(|error| panic!("{error}"));
-        (format!("{text} with queues"), fair.into())
+        let policy = at_site(&text, Site { yarn_fair: Some(queues(names)), ..Site::default() });
+        (format!("{text} with queues"), policy)
     };
     let nested = ["both.queue0", "both.queue1"];
     let mixed = ["queue0", "both.queue1"];
@@ -537,7 +534,7 @@ fn allocations(pools: &str, world: &World) -> Allocations {
 /// elsewhere, no more than so many at once. Each task is backed up a few times only: a policy that stops tasks to make room
 /// would stop backups without end.
 pub(crate) struct Eager {
-    below: AnyPolicy,
+    below: Box<dyn Policy>,
     most: u32,
     /// How often each task was backed up.
     backups: BTreeMap<TaskId, u32>,
@@ -546,61 +543,24 @@ pub(crate) struct Eager {
 impl Eager {
     const BACKUPS: u32 = 4;
 
-    pub(crate) fn new(below: AnyPolicy, most: u32) -> Self {
+    pub(crate) fn new(below: Box<dyn Policy>, most: u32) -> Self {
         Self { below, most, backups: BTreeMap::new() }
     }
 }
 
-impl Policy for Eager {
-    fn job_submitted(&mut self, job: JobId, view: View<'_>) {
-        self.below.job_submitted(job, view);
+impl Wrapper for Eager {
+    type Inner = dyn Policy;
+
+    fn inner(&self) -> &Self::Inner {
+        &*self.below
     }
 
-    fn job_finished(&mut self, job: JobId, view: View<'_>) {
-        self.below.job_finished(job, view);
-    }
-
-    fn system(&self) -> System {
-        self.below.system()
-    }
-
-    fn task_started(&mut self, started: &RunView, view: View<'_>) {
-        self.below.task_started(started, view);
-    }
-
-    fn task_finished(&mut self, ended: &AttemptEnd, view: View<'_>) {
-        self.below.task_finished(ended, view);
-    }
-
-    fn task_waits(&mut self, task: TaskId, view: View<'_>) {
-        self.below.task_waits(task, view);
-    }
-    fn node_lost(&mut self, node: NodeId, view: View<'_>) {
-        self.below.node_lost(node, view);
-    }
-
-    fn container_changed(&mut self, container: &Container, view: View<'_>) {
-        self.below.container_changed(container, view);
-    }
-
-    fn headroom(&self, job: JobId, view: View<'_>) -> Resources {
-        self.below.headroom(job, view)
-    }
-
-    fn period(&self) -> Option<Ms> {
-        self.below.period()
-    }
-
-    fn tick(&mut self, view: View<'_>, orders: &mut Orders) {
-        self.below.tick(view, orders);
+    fn inner_mut(&mut self) -> &mut Self::Inner {
+        &mut *self.below
     }
 
     fn restless(&self, _view: View<'_>) -> bool {
         true
-    }
-
-    fn counts_heartbeats(&self, view: View<'_>) -> bool {
-        self.below.counts_heartbeats(view)
     }
 
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
@@ -684,7 +644,7 @@ impl World {
     }
 
     /// Replays the world under a policy.
-    pub(crate) fn replay(&self, name: &str, policy: &mut impl Policy, parking: bool) -> Result<Schedule, Error> {
+    pub(crate) fn replay(&self, name: &str, policy: &mut dyn Policy, parking: bool) -> Result<Schedule, Error> {
         let mut schedule = Schedule::default();
         let finished = self.observe(name, policy, parking, &mut schedule);
         match finished {
@@ -699,7 +659,7 @@ impl World {
     pub(crate) fn observe(
         &self,
         name: &str,
-        policy: &mut impl Policy,
+        policy: &mut dyn Policy,
         parking: bool,
         observer: &mut impl Observer,
     ) -> Result<(), Error> {

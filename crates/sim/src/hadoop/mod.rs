@@ -30,6 +30,7 @@ mod system;
 mod view;
 mod workload;
 mod world;
+mod wrapper;
 
 pub use crate::ids::RunId;
 pub use ask::Ask;
@@ -50,3 +51,4 @@ pub use system::System;
 pub use view::{AttemptEnd, JobView, RunView, View};
 pub use workload::{Job, LoggedMap, LoggedReduce, TaskSpec, Workload, usual_task_name};
 pub use world::Reach;
+pub use wrapper::Wrapper;

@@ -40,7 +40,7 @@ fn policy(name: &Spanned<String>, keys: &Keys, places: &Places<'_>) -> Result<Po
             other => return Err(places.error(Some(value.span()), &format!("policy: expected a text, found {other}"))),
         },
     };
-    PolicySpec::parse(text).map_err(|problem| places.error(Some(span), &problem))
+    PolicySpec::parse(text).map_err(|error| places.error(Some(span), &error.to_string()))
 }
 
 /// Sets each value of a list, or the ends of a range, so that nothing is refused after the first cell.

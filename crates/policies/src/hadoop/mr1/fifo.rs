@@ -7,63 +7,61 @@
 //!
 //! **Source.** Hadoop MapReduce, June 2011; the reported counts as in `oracle/README.md` F4.
 
-use resched_sim::hadoop::{Kind, Offer, Policy, Reach, View};
+use resched_sim::hadoop::{Kind, Offer, Policy, Reach, System, View};
 use resched_sim::{JobId, Violation};
 
+use crate::info::{Build, Engine, Family, PolicyInfo};
 use crate::parts::job_queue::JobQueue;
-use crate::registry::{Parameter, PolicyInfo, Values};
+use crate::settings::settings;
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "fifo",
     title: "Hadoop FIFO (JobQueueTaskScheduler)",
     source: "Hadoop MapReduce 1 (June 2011)",
-    parameters: &[
-        Parameter::number("pad_fraction", "0.01", 0.0, 1.0, "", "share of the needed slots that is kept free").hadoop(
-            &["mapreduce.jobtracker.taskscheduler.taskalloc.capacitypad", "mapred.jobtracker.taskalloc.capacitypad"],
-        ),
-        Parameter::integer(
-            "min_cluster",
-            "3",
-            0,
-            1_000_000,
-            "nodes",
-            "no slot is kept free on a cluster of so many or fewer",
-        ),
-        Parameter::boolean(
-            "many_maps",
-            "true",
-            "fill all free map slots at one heartbeat; false: one task, as before 0.20",
-        ),
-    ],
-    build: |values, _| Ok(Fifo::new(values).into()),
+    family: Family::MapReduce1,
+    engine: Engine::Hadoop(System::Slots),
+    oracle: false,
+    parameters: Settings::PARAMETERS,
+    build: Build::Hadoop(|values, _| Ok(Box::new(Fifo::new(Settings::read(values)?)))),
 };
+
+settings! {
+    /// What you can set.
+    struct Settings {
+        /// share of the needed slots that is kept free
+        pad_fraction: f64 = "pad_fraction" {
+            default: 0.01, range: 0..=1,
+            hadoop: [
+                "mapreduce.jobtracker.taskscheduler.taskalloc.capacitypad", "mapred.jobtracker.taskalloc.capacitypad",
+            ],
+        },
+        /// no slot is kept free on a cluster of so many or fewer
+        min_cluster: usize = "min_cluster" { default: 3, range: 0..=1_000_000, unit: "nodes" },
+        /// fill all free map slots at one heartbeat; false: one task, as before 0.20
+        many_maps: bool = "many_maps" { default: true },
+    }
+}
 
 /// The policy.
 #[derive(Debug)]
-pub struct Fifo {
-    pad_fraction: f64,
-    min_cluster: usize,
-    many_maps: bool,
+struct Fifo {
+    settings: Settings,
     queue: JobQueue,
 }
 
 impl Fifo {
-    fn new(values: &Values) -> Self {
-        Self {
-            pad_fraction: values.number("pad_fraction"),
-            min_cluster: values.integer("min_cluster") as usize,
-            many_maps: values.boolean("many_maps"),
-            queue: JobQueue::default(),
-        }
+    fn new(settings: Settings) -> Self {
+        Self { settings, queue: JobQueue::default() }
     }
 
     /// Whether so many attempts of a kind run that slots must be kept free. Jobs without reduces never ask for it.
     fn padding_exceeded(&self, kind: Kind, offer: &Offer<'_, '_>) -> bool {
         let view = offer.view();
-        let padded = view.live_nodes() > self.min_cluster;
+        let padded = view.live_nodes() > self.settings.min_cluster;
         let needed = view.desired_with_reduces(kind);
-        let padding = if padded { padding(needed, self.pad_fraction, view.node_slots(offer.node(), kind)) } else { 0 };
+        let padding =
+            if padded { padding(needed, self.settings.pad_fraction, view.node_slots(offer.node(), kind)) } else { 0 };
         needed > 0 && view.reported_running(kind) + padding >= u64::from(view.slots(kind))
     }
 
@@ -77,7 +75,7 @@ impl Fifo {
     /// Launches maps; returns whether there was one.
     fn launch_maps(&self, offer: &mut Offer<'_, '_>) -> Result<bool, Violation> {
         let available = Self::available(Kind::Map, offer);
-        let most = if self.many_maps { available } else { available.min(1) };
+        let most = if self.settings.many_maps { available } else { available.min(1) };
         let exceeded = most > 0 && self.padding_exceeded(Kind::Map, offer);
         let mut any = false;
         for _ in 0..most {
@@ -136,7 +134,7 @@ impl Policy for Fifo {
 
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         let maps = offer.free(Kind::Map) > 0 && self.launch_maps(offer)?;
-        if offer.free(Kind::Reduce) > 0 && (self.many_maps || !maps) {
+        if offer.free(Kind::Reduce) > 0 && (self.settings.many_maps || !maps) {
             self.launch_reduce(offer)?;
         }
         Ok(())

@@ -7,5 +7,3 @@ pub(crate) mod fifo;
 
 pub use capacity::Capacity;
 pub use fair::Fair;
-pub use fair_deficit::FairDeficit;
-pub use fifo::Fifo;

@@ -10,49 +10,58 @@
 //! the profile is learnt. Slots are computed at submission, for the whole job; from a learnt profile again whenever a task of the job
 //! has ended, and a kind of which nothing is known yet gets all slots. A job that cannot meet its deadline gets all slots.
 
-use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, View};
+use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, System, View};
 use resched_sim::{JobId, Ms, Violation};
 
+use crate::info::{Build, Engine, Family, PolicyInfo};
 use crate::parts::by_id::ByJob;
 use crate::parts::job_times::{JobTimes, Source};
 use crate::parts::launch::launch_first;
 use crate::parts::profile::{Profile, Stage};
-use crate::registry::{Parameter, PolicyInfo, Values};
+use crate::settings::{choices, settings};
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "aria",
     title: "ARIA: earliest deadline first with the least slots that meet it (oracle: knows run times)",
     source: "ARIA (ICAC 2011), SimMR (CLUSTER 2011)",
-    parameters: &[
-        Parameter::choice(
-            "allocation",
-            "min-wc",
-            &["max", "min", "min-wc"],
-            "slots of a job: all it can use, the least that meet its deadline, or those and spare ones",
-        ),
-        Parameter::choice("bound", "average", &["low", "average", "up"], "the estimate of a job's length"),
-        Parameter::choice("profile", "logged", &["logged", "learnt"], "run times from the log, or from ended tasks"),
-        Parameter::number(
-            "deadline_factor",
-            "2",
-            0.0,
-            1_000_000.0,
-            "",
-            "a job's deadline, in lengths of the job alone on the cluster after its submission",
-        ),
-    ],
-    build: |values, _| Ok(Aria::new(values).into()),
+    family: Family::Reference,
+    engine: Engine::Hadoop(System::Slots),
+    oracle: true,
+    parameters: Settings::PARAMETERS,
+    build: Build::Hadoop(|values, _| Ok(Box::new(Aria::new(Settings::read(values)?)))),
 };
+
+choices! {
+    /// The slots that a job gets.
+    enum Allocation {
+        /// All that it can use.
+        Most = "max",
+        /// The least that meet its deadline.
+        Least = "min",
+        /// Those, and spare ones.
+        LeastAndSpare = "min-wc",
+    }
+}
+
+settings! {
+    /// What you can set.
+    struct Settings {
+        /// slots of a job: all it can use, the least that meet its deadline, or those and spare ones
+        allocation: Allocation = "allocation" { choice: Allocation::LeastAndSpare, },
+        /// the estimate of a job's length
+        bound: Bound = "bound" { choice: Bound::Average, },
+        /// run times from the log, or from ended tasks
+        profile: Source = "profile" { choice: Source::Logged, },
+        /// a job's deadline, in lengths of the job alone on the cluster after its submission
+        deadline_factor: f64 = "deadline_factor" { default: 2, range: 0..=1_000_000 },
+    }
+}
 
 /// The policy.
 #[derive(Debug)]
-pub struct Aria {
-    least: bool,
-    spare: bool,
-    bound: Bound,
-    factor: f64,
-    learns: bool,
+struct Aria {
+    settings: Settings,
     logged: JobTimes,
     learnt: JobTimes,
     jobs: ByJob<Job>,
@@ -67,13 +76,9 @@ struct Job {
 }
 
 impl Aria {
-    fn new(values: &Values) -> Self {
+    fn new(settings: Settings) -> Self {
         Self {
-            least: values.text("allocation") != "max",
-            spare: values.text("allocation") == "min-wc",
-            bound: Bound::named(values.text("bound")),
-            factor: values.number("deadline_factor"),
-            learns: Source::named(values.text("profile")) == Source::Learnt,
+            settings,
             logged: JobTimes::new(Source::Logged),
             learnt: JobTimes::new(Source::Learnt),
             jobs: ByJob::default(),
@@ -81,14 +86,21 @@ impl Aria {
         }
     }
 
+    /// Whether run times are learnt from tasks that have ended.
+    fn learns(&self) -> bool {
+        self.settings.profile == Source::Learnt
+    }
+
     /// Computes the slots of a job.
     fn allocate(&mut self, job: JobId, view: View<'_>) {
-        let times = if self.learns { &self.learnt } else { &self.logged };
+        let learns = self.learns();
+        let times = if learns { &self.learnt } else { &self.logged };
         let profile = times.profile(job, |kind| view.job(job).desired(kind));
         let own = &mut self.jobs[job];
-        let least = least_slots(&profile, self.bound, (own.deadline - view.job(job).submit()) as f64);
+        let least = least_slots(&profile, self.settings.bound, (own.deadline - view.job(job).submit()) as f64);
+        let saves = self.settings.allocation != Allocation::Most;
         own.slots = Kind::BOTH.map(|kind| match least {
-            Some(least) if self.least && (times.knows(job, kind) || !self.learns) => least[kind.index()],
+            Some(least) if saves && (times.knows(job, kind) || !learns) => least[kind.index()],
             _ => u32::MAX,
         });
     }
@@ -103,7 +115,7 @@ impl Policy for Aria {
         self.logged.job_submitted(job, view);
         self.learnt.job_submitted(job, view);
         let profile = self.logged.profile(job, |kind| view.job(job).desired(kind));
-        let deadline = profile.deadline(view.job(job).submit(), self.factor, |kind| view.slots(kind));
+        let deadline = profile.deadline(view.job(job).submit(), self.settings.deadline_factor, |kind| view.slots(kind));
         self.jobs[job].deadline = deadline;
         self.allocate(job, view);
         let jobs = &self.jobs;
@@ -116,41 +128,35 @@ impl Policy for Aria {
     }
 
     fn task_finished(&mut self, ended: &AttemptEnd, view: View<'_>) {
-        if self.learns {
+        if self.learns() {
             self.learnt.task_finished(ended, view);
             self.allocate(ended.job, view);
         }
     }
 
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        let spare = self.settings.allocation == Allocation::LeastAndSpare;
         for kind in Kind::BOTH {
             let jobs = &self.jobs;
             let within = |job: JobId, view: View<'_>| view.job(job).running(kind) < jobs[job].slots[kind.index()];
             let order = || self.order.iter().copied();
             while launch_first(offer, kind, order(), within)?.is_some() {}
-            while self.spare && launch_first(offer, kind, order(), |_, _| true)?.is_some() {}
+            while spare && launch_first(offer, kind, order(), |_, _| true)?.is_some() {}
         }
         Ok(())
     }
 }
 
-/// Which estimate of a job's length: the lower bound, the upper one, or their mean.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Bound {
-    Low,
-    Average,
-    Up,
+choices! {
+    /// Which estimate of a job's length: the lower bound, the upper one, or their mean.
+    enum Bound {
+        Low = "low",
+        Average = "average",
+        Up = "up",
+    }
 }
 
 impl Bound {
-    fn named(name: &str) -> Self {
-        match name {
-            "low" => Bound::Low,
-            "up" => Bound::Up,
-            _ => Bound::Average,
-        }
-    }
-
     /// How much of the upper bound is in it.
     fn share(self) -> f64 {
         match self {

@@ -15,35 +15,39 @@
 //! - So that no job starves whose nearest node refuses it (because its tasks failed there), the job takes any slot after as
 //!   many declines again; with a launch it is content with the nearest free node once more.
 
-use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, View};
+use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, System, View};
 use resched_sim::{JobId, NodeId, Violation};
 
+use crate::info::{Build, Engine, Family, PolicyInfo};
 use crate::parts::by_id::ByJob;
 use crate::parts::equal_order::{equal_order, launch_equally};
-use crate::registry::{Parameter, PolicyInfo, Values};
+use crate::settings::settings;
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "cogrs",
     title: "CoGRS: reduces at the centre of gravity of their input, maps by naive fair sharing",
     source: "Center-of-Gravity Reduce Task Scheduling to Lower MapReduce Network Traffic (CLOUD 2012)",
-    parameters: &[Parameter::integer(
-        "declines",
-        "-1",
-        -1,
-        1_000_000_000,
-        "heartbeats",
-        "offers that a job declines for its centre, then for the nearest free node; -1: as many as there are nodes; \
-         0: naive fair sharing",
-    )],
-    build: |values, _| Ok(CoGrs::new(values).into()),
+    family: Family::Paper,
+    engine: Engine::Hadoop(System::Slots),
+    oracle: false,
+    parameters: Settings::PARAMETERS,
+    build: Build::Hadoop(|values, _| Ok(Box::new(CoGrs::new(Settings::read(values)?)))),
 };
+
+settings! {
+    /// What you can set.
+    struct Settings {
+        /// offers that a job declines for its centre, then for the nearest free node; auto: as many as there are nodes;
+        /// 0: naive fair sharing
+        declines: Option<u32> = "declines" { auto: Negative, range: 0..=1_000_000_000, unit: "heartbeats" },
+    }
+}
 
 /// The policy.
 #[derive(Debug)]
-pub struct CoGrs {
-    /// `None`: as many as there are nodes.
-    declines: Option<u32>,
+struct CoGrs {
+    settings: Settings,
     jobs: ByJob<Gravity>,
     heartbeats: u64,
     order: Vec<JobId>,
@@ -96,15 +100,14 @@ impl Gravity {
 }
 
 impl CoGrs {
-    fn new(values: &Values) -> Self {
-        let declines = u32::try_from(values.integer("declines")).ok();
-        Self { declines, jobs: ByJob::default(), heartbeats: 0, order: Vec::new() }
+    fn new(settings: Settings) -> Self {
+        Self { settings, jobs: ByJob::default(), heartbeats: 0, order: Vec::new() }
     }
 
     /// The first job that accepts the node runs a reduce there. Returns whether there was one.
     fn launch_reduce(&mut self, offer: &mut Offer<'_, '_>) -> Result<bool, Violation> {
         equal_order(offer.view(), Kind::Reduce, &mut self.order);
-        let declines = self.declines.unwrap_or(offer.view().live_nodes() as u32);
+        let declines = self.settings.declines.unwrap_or(offer.view().live_nodes() as u32);
         for &job in &self.order {
             let gravity = &mut self.jobs[job];
             gravity.weigh(job, offer.view());

@@ -7,48 +7,44 @@
 //! the count; a job counts at most one skip per heartbeat; only heartbeats of nodes with a free map slot count; a job with maps
 //! whose place is unknown never waits.
 
-use resched_sim::hadoop::{Kind, Offer, Policy, Reach, View};
+use resched_sim::hadoop::{Kind, Offer, Policy, Reach, System, View};
 use resched_sim::{JobId, Violation};
 use resched_trace::model::Locality;
 
+use crate::info::{Build, Engine, Family, PolicyInfo};
 use crate::parts::by_id::ByJob;
 use crate::parts::delay_formulas::skips_for;
 use crate::parts::equal_order::{equal_order, launch_equally};
-use crate::registry::{Parameter, PolicyInfo, Values};
+use crate::settings::settings;
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "delay",
     title: "Fair sharing with delay scheduling, by skip count",
     source: "Delay Scheduling, Algorithm 2",
-    parameters: &[
-        Parameter::integer(
-            "D",
-            "24",
-            0,
-            1_000_000_000,
-            "heartbeats",
-            "skips after which a job may launch elsewhere; 0: naive fair sharing",
-        ),
-        Parameter::number(
-            "lambda",
-            "0",
-            0.0,
-            0.9999,
-            "",
-            "share of local maps from which each job's D is computed; 0: use D",
-        ),
-        Parameter::integer("replication", "3", 1, 100, "", "replicas of a block, for lambda"),
-    ],
-    build: |values, _| Ok(Delay::new(values).into()),
+    family: Family::Paper,
+    engine: Engine::Hadoop(System::Slots),
+    oracle: false,
+    parameters: Settings::PARAMETERS,
+    build: Build::Hadoop(|values, _| Ok(Box::new(Delay::new(Settings::read(values)?)))),
 };
+
+settings! {
+    /// What you can set.
+    struct Settings {
+        /// skips after which a job may launch elsewhere; 0: naive fair sharing
+        skips_allowed: u32 = "D" { default: 24, range: 0..=1_000_000_000, unit: "heartbeats" },
+        /// share of local maps from which each job's D is computed; auto: D as it is set
+        lambda: Option<f64> = "lambda" { auto: Zero, range: 0..=0.9999 },
+        /// replicas of a block, for lambda
+        replication: u32 = "replication" { default: 3, range: 1..=100 },
+    }
+}
 
 /// The policy.
 #[derive(Debug)]
-pub struct Delay {
-    skips_allowed: u32,
-    lambda: f64,
-    replication: u32,
+struct Delay {
+    settings: Settings,
     jobs: ByJob<Skips>,
     heartbeats: u64,
     order: Vec<JobId>,
@@ -64,15 +60,8 @@ struct Skips {
 }
 
 impl Delay {
-    fn new(values: &Values) -> Self {
-        Self {
-            skips_allowed: values.integer("D") as u32,
-            lambda: values.number("lambda"),
-            replication: values.integer("replication") as u32,
-            jobs: ByJob::default(),
-            heartbeats: 0,
-            order: Vec::new(),
-        }
+    fn new(settings: Settings) -> Self {
+        Self { settings, jobs: ByJob::default(), heartbeats: 0, order: Vec::new() }
     }
 
     /// The first job that has a map for this node gives one; those before it are skipped. Returns whether there was one.
@@ -103,10 +92,10 @@ impl Delay {
 impl Policy for Delay {
     fn job_submitted(&mut self, job: JobId, view: View<'_>) {
         let maps = view.job(job).desired(Kind::Map);
-        let allowed = if self.lambda > 0.0 {
-            skips_for(self.lambda, maps.max(1), view.live_nodes(), self.replication)
-        } else {
-            self.skips_allowed
+        let Settings { skips_allowed, lambda, replication } = self.settings;
+        let allowed = match lambda {
+            Some(lambda) => skips_for(lambda, maps.max(1), view.live_nodes(), replication),
+            None => skips_allowed,
         };
         self.jobs[job].allowed = allowed;
     }

@@ -11,44 +11,47 @@
 //! for another begins to wait: as in Hadoop, it does not. On a cluster of one rack every launch away from the data is in the rack,
 //! so T1 alone is waited for. A job with maps whose place is unknown never waits, as in Hadoop.
 
-use resched_sim::hadoop::{Kind, Offer, Policy, View};
-use resched_sim::{JobId, Violation};
+use resched_sim::hadoop::{Kind, Offer, Policy, System, View};
+use resched_sim::{JobId, Ms, Violation};
 
+use crate::info::{Build, Engine, Family, PolicyInfo};
 use crate::parts::equal_order::{equal_order, launch_equally};
 use crate::parts::locality_wait::{LocalityWaits, Waits};
-use crate::registry::{Parameter, PolicyInfo, Values};
+use crate::settings::settings;
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "delay-time",
     title: "Fair sharing with delay scheduling, by waiting time",
     source: "Delay Scheduling, Algorithm 3; Hadoop's Fair Scheduler of 2011",
-    parameters: &[
-        Parameter::integer(
-            "T1",
-            "-1",
-            -1,
-            86_400_000,
-            "ms",
-            "wait for a node with the data; -1: 1.5 heartbeats, 15 s at most",
-        ),
-        Parameter::integer("T2", "-1", -1, 86_400_000, "ms", "further wait for a rack with the data; -1: likewise"),
-    ],
-    build: |values, _| Ok(DelayTime::new(values).into()),
+    family: Family::Paper,
+    engine: Engine::Hadoop(System::Slots),
+    oracle: false,
+    parameters: Settings::PARAMETERS,
+    build: Build::Hadoop(|values, _| Ok(Box::new(DelayTime::new(Settings::read(values)?)))),
 };
+
+settings! {
+    /// What you can set.
+    struct Settings {
+        /// wait for a node with the data; auto: 1.5 heartbeats, 15 s at most
+        t1: Option<Ms> = "T1" { auto: Negative, range: 0..=86_400_000, unit: "ms" },
+        /// further wait for a rack with the data; auto: likewise
+        t2: Option<Ms> = "T2" { auto: Negative, range: 0..=86_400_000, unit: "ms" },
+    }
+}
 
 /// The policy.
 #[derive(Debug)]
-pub struct DelayTime {
-    t1: i64,
-    t2: i64,
+struct DelayTime {
+    settings: Settings,
     jobs: LocalityWaits,
     order: Vec<JobId>,
 }
 
 impl DelayTime {
-    fn new(values: &Values) -> Self {
-        Self { t1: values.integer("T1"), t2: values.integer("T2"), jobs: LocalityWaits::default(), order: Vec::new() }
+    fn new(settings: Settings) -> Self {
+        Self { settings, jobs: LocalityWaits::default(), order: Vec::new() }
     }
 
     /// The first job that may launch here does. Returns whether there was one.
@@ -67,7 +70,7 @@ impl Policy for DelayTime {
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         if offer.free(Kind::Map) > 0 {
             let view = offer.view();
-            let waits = Waits::resolve(self.t1, self.t2, view.heartbeat_interval());
+            let waits = Waits::resolve(self.settings.t1, self.settings.t2, view.heartbeat_interval());
             self.jobs.begin(view.now());
             while offer.free(Kind::Map) > 0 && offer.view().ready(Kind::Map) > 0 {
                 if !self.launch_map(offer, waits)? {

@@ -19,59 +19,69 @@ use resched_sim::hadoop::{
 };
 use resched_sim::{JobId, Ms, NodeId, Resources, Violation};
 
-use crate::hadoop::yarn::capacity::{Partitions, YarnCapacity, all_containers};
+use crate::error::Error;
+use crate::hadoop::yarn::capacity::{NODE_LOCALITY_DELAY, Partitions, YarnCapacity, all_containers};
+use crate::info::{Build, Engine, Family, PolicyInfo};
 use crate::parts::by_id::{ByJob, ByTask};
 use crate::parts::dress::delta::{Category, DeltaRules, LARGE, SMALL};
-use crate::parts::dress::parameters;
+use crate::parts::dress::parameters::{CAP_TRANSFER, DELTA, PW, RELEASE, TE, TS};
 use crate::parts::dress::phases::{Counted, PhaseRules, Phases, ReleaseMode, Start};
-use crate::registry::{Parameter, PolicyInfo, Values};
+use crate::settings::{choices, settings};
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "dress",
     title: "DRESS: a part of the cluster is kept for small jobs",
     source: "DRESS, Algorithms 1 to 3",
-    parameters: &[
-        Parameter::number("theta", "0.1", 0.0, 1.0, "", "share of the containers beyond which a job is large (θ)"),
-        Parameter::choice(
-            "theta_base",
-            "total",
-            &["total", "free"],
-            "of which containers: all, or those free when the job comes",
-        ),
-        parameters::DELTA,
-        Parameter::number("delta_min", "-1", -1.0, 1.0, "", "the least δ; -1: one container"),
-        Parameter::number("delta_max", "-1", -1.0, 1.0, "", "the greatest δ; -1: all containers but one"),
-        parameters::CAP_TRANSFER,
-        parameters::PW,
-        parameters::TS,
-        parameters::TE,
-        Parameter::choice(
-            "counted",
-            "starts",
-            &["starts", "running"],
-            "what tells a phase: its starts, or the running tasks of its job, as printed",
-        ),
-        parameters::RELEASE,
-        Parameter::integer("tick", "1000", 1, 3_600_000, "ms", "between two moves of δ"),
-        Parameter::integer(
-            "node_locality_delay",
-            "40",
-            0,
-            1_000_000,
-            "nodes",
-            "how many nodes pass an application over before it runs a map in the rack of its data",
-        )
-        .hadoop(&["yarn.scheduler.capacity.node-locality-delay"]),
-        Parameter::number("am_share", "0.1", 0.0, 1.0, "", "share for masters, which limits the active applications")
-            .hadoop(&["yarn.scheduler.capacity.maximum-am-resource-percent"]),
-    ],
-    build: |values, _| Ok(Dress::new(values)?.into()),
+    family: Family::Paper,
+    engine: Engine::Hadoop(System::Containers),
+    oracle: false,
+    parameters: Settings::PARAMETERS,
+    build: Build::Hadoop(|values, _| Ok(Box::new(Dress::new(&Settings::read(values)?)?))),
 };
+
+choices! {
+    /// A large job asks for more than a share of these containers.
+    enum ThetaBase {
+        /// All.
+        Total = "total",
+        /// Those that are free when it comes.
+        Free = "free",
+    }
+}
+
+settings! {
+    /// What you can set.
+    struct Settings {
+        /// share of the containers beyond which a job is large (θ)
+        theta: f64 = "theta" { default: 0.1, range: 0..=1 },
+        /// of which containers: all, or those free when the job comes
+        theta_base: ThetaBase = "theta_base" { choice: ThetaBase::Total, },
+        delta: f64 = DELTA,
+        /// the least δ; auto: one container
+        delta_min: Option<f64> = "delta_min" { auto: Negative, range: 0..=1 },
+        /// the greatest δ; auto: all containers but one
+        delta_max: Option<f64> = "delta_max" { auto: Negative, range: 0..=1 },
+        cap_transfer: bool = CAP_TRANSFER,
+        pw: Ms = PW,
+        ts: u32 = TS,
+        te: u32 = TE,
+        /// what tells a phase: its starts, or the running tasks of its job, as printed
+        counted: Counted = "counted" { choice: Counted::Starts, },
+        release: ReleaseMode = RELEASE,
+        /// between two moves of δ
+        tick: Ms = "tick" { default: 1000, range: 1..=3_600_000, unit: "ms" },
+        node_locality_delay: u64 = NODE_LOCALITY_DELAY,
+        /// share for masters, which limits the active applications
+        am_share: f64 = "am_share" {
+            default: 0.1, range: 0..=1, hadoop: ["yarn.scheduler.capacity.maximum-am-resource-percent"],
+        },
+    }
+}
 
 /// The policy.
 #[derive(Debug)]
-pub struct Dress {
+struct Dress {
     capacity: YarnCapacity,
     theta: f64,
     theta_of_free: bool,
@@ -93,35 +103,31 @@ pub struct Dress {
 }
 
 impl Dress {
-    fn new(values: &Values) -> Result<Self, String> {
-        let bounds = ["delta_min", "delta_max"].map(|key| Some(values.number(key)).filter(|&bound| bound >= 0.0));
+    fn new(settings: &Settings) -> Result<Self, Error> {
+        let bounds = [settings.delta_min, settings.delta_max];
         if let [Some(least), Some(greatest)] = bounds
             && least > greatest
         {
-            return Err(format!("delta_min: expected at most delta_max, {greatest}, found {least}"));
+            let problem = format!("delta_min: expected at most delta_max, {greatest}, found {least}");
+            return Err(Error::Parameter(problem));
         }
-        let node_locality_delay = values.integer("node_locality_delay") as u64;
         Ok(Self {
-            capacity: YarnCapacity::partitioned(node_locality_delay, values.number("am_share"))?,
-            theta: values.number("theta"),
-            theta_of_free: values.text("theta_base") == "free",
-            delta: values.number("delta"),
+            capacity: YarnCapacity::partitioned(settings.node_locality_delay, settings.am_share)?,
+            theta: settings.theta,
+            theta_of_free: settings.theta_base == ThetaBase::Free,
+            delta: settings.delta,
             told: None,
             untold: Vec::new(),
             bounds,
-            cap_transfer: values.boolean("cap_transfer"),
+            cap_transfer: settings.cap_transfer,
             rules: PhaseRules {
-                window: values.integer("pw"),
-                starts: values.integer("ts") as u32,
-                ends: values.integer("te") as u32,
-                counted: if values.text("counted") == "running" { Counted::Running } else { Counted::Starts },
+                window: settings.pw,
+                starts: settings.ts,
+                ends: settings.te,
+                counted: settings.counted,
             },
-            release: match values.text("release") {
-                "literal" => ReleaseMode::Literal,
-                "incremental" => ReleaseMode::Incremental,
-                _ => ReleaseMode::Observed,
-            },
-            tick: values.integer("tick"),
+            release: settings.release,
+            tick: settings.tick,
             phases: ByJob::default(),
             starts: ByTask::default(),
             categories: Default::default(),

@@ -7,24 +7,27 @@
 //! **Source.** Delay scheduling (EuroSys 2010), Algorithm 1. Ties: by submission, then by id. One launch a slot, then the jobs
 //! are ordered anew.
 
-use resched_sim::hadoop::{Kind, Offer, Policy};
+use resched_sim::hadoop::{Kind, Offer, Policy, System};
 use resched_sim::{JobId, Violation};
 
+use crate::info::{Build, Engine, Family, PolicyInfo};
 use crate::parts::equal_order::launch_equally;
-use crate::registry::PolicyInfo;
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "naive-fair",
     title: "Naive fair sharing (no pools, no delay)",
     source: "Delay Scheduling, Algorithm 1",
+    family: Family::Paper,
+    engine: Engine::Hadoop(System::Slots),
+    oracle: false,
     parameters: &[],
-    build: |_, _| Ok(NaiveFair::default().into()),
+    build: Build::Hadoop(|_, _| Ok(Box::new(NaiveFair::default()))),
 };
 
 /// The policy.
 #[derive(Debug, Default)]
-pub struct NaiveFair {
+struct NaiveFair {
     order: Vec<JobId>,
 }
 

@@ -8,31 +8,48 @@
 //! ended, so a task that runs counts whole; a task without a logged success counts 0; running tasks are left alone. `order=total` never
 //! counts a job's work down: shortest job first. Ties: by submission, then by id.
 
-use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, View};
+use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, System, View};
 use resched_sim::{JobId, Ms, TaskId, Violation};
 use resched_trace::model::Outcome;
 
+use crate::info::{Build, Engine, Family, PolicyInfo};
 use crate::parts::by_id::{ByJob, ByTask};
 use crate::parts::launch::launch_first;
-use crate::registry::{Parameter, PolicyInfo, Values};
+use crate::settings::{choices, settings};
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "srpt",
     title: "Shortest remaining processing time first (oracle: knows run times)",
     source: "Schrage 1968",
-    parameters: &[Parameter::choice(
-        "order",
-        "remaining",
-        &["remaining", "total"],
-        "least work left first, or least work at submission (shortest job first)",
-    )],
-    build: |values, _| Ok(Srpt::new(values).into()),
+    family: Family::Reference,
+    engine: Engine::Hadoop(System::Slots),
+    oracle: true,
+    parameters: Settings::PARAMETERS,
+    build: Build::Hadoop(|values, _| Ok(Box::new(Srpt::new(Settings::read(values)?)))),
 };
+
+choices! {
+    /// What comes first.
+    enum Order {
+        /// The least work that is left.
+        Remaining = "remaining",
+        /// The least work at the submission.
+        Total = "total",
+    }
+}
+
+settings! {
+    /// What you can set.
+    struct Settings {
+        /// least work left first, or least work at submission (shortest job first)
+        order: Order = "order" { choice: Order::Remaining, },
+    }
+}
 
 /// The policy.
 #[derive(Debug)]
-pub struct Srpt {
+struct Srpt {
     counts_down: bool,
     /// The work of each job, ms.
     work: ByJob<Ms>,
@@ -42,9 +59,9 @@ pub struct Srpt {
 }
 
 impl Srpt {
-    fn new(values: &Values) -> Self {
+    fn new(settings: Settings) -> Self {
         Self {
-            counts_down: values.text("order") == "remaining",
+            counts_down: settings.order == Order::Remaining,
             work: ByJob::default(),
             ended: ByTask::default(),
             order: Vec::new(),

@@ -10,20 +10,23 @@
 use resched_sim::hadoop::{Ask, Offer, Policy, Reach, System};
 use resched_sim::{JobId, Violation};
 
-use crate::registry::PolicyInfo;
+use crate::info::{Build, Engine, Family, PolicyInfo};
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "yarn-fifo",
     title: "YARN FIFO scheduler",
     source: "Hadoop YARN (August 2014)",
+    family: Family::Yarn,
+    engine: Engine::Hadoop(System::Containers),
+    oracle: false,
     parameters: &[],
-    build: |_, _| Ok(YarnFifo::default().into()),
+    build: Build::Hadoop(|_, _| Ok(Box::new(YarnFifo::default()))),
 };
 
 /// The policy.
 #[derive(Debug, Default)]
-pub struct YarnFifo {
+struct YarnFifo {
     order: Vec<JobId>,
 }
 

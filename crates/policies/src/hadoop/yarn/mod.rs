@@ -3,7 +3,3 @@
 pub(crate) mod capacity;
 pub(crate) mod fair;
 pub(crate) mod fifo;
-
-pub use capacity::YarnCapacity;
-pub use fair::YarnFair;
-pub use fifo::YarnFifo;

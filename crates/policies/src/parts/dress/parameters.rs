@@ -1,28 +1,39 @@
 //! Parameters of DRESS on containers and on the machines of a production trace alike.
 
-use crate::registry::Parameter;
+use resched_sim::Ms;
 
-pub(crate) const DELTA: Parameter =
-    Parameter::number("delta", "0.1", 0.0, 1.0, "", "share kept for small jobs at the start (δ)");
+use super::phases::ReleaseMode;
+use crate::settings::parameter;
 
-pub(crate) const CAP_TRANSFER: Parameter = Parameter::boolean(
-    "cap_transfer",
-    "false",
-    "large jobs give small ones no more than they lack; false: all that they do not need",
-);
+parameter! {
+    /// share kept for small jobs at the start (δ)
+    pub(crate) DELTA: f64 = "delta" { default: 0.1, range: 0..=1 }
+}
 
-pub(crate) const PW: Parameter =
-    Parameter::integer("pw", "10000", 1, 86_400_000, "ms", "window in which starts and ends make a phase");
+parameter! {
+    /// large jobs give small ones no more than they lack; false: all that they do not need
+    pub(crate) CAP_TRANSFER: bool = "cap_transfer" { default: false }
+}
 
-pub(crate) const TS: Parameter =
-    Parameter::integer("ts", "5", 0, 1_000_000, "tasks", "more starts than this in the window begin a phase");
+parameter! {
+    /// window in which starts and ends make a phase
+    pub(crate) PW: Ms = "pw" { default: 10000, range: 1..=86_400_000, unit: "ms" }
+}
 
-pub(crate) const TE: Parameter =
-    Parameter::integer("te", "5", 0, 1_000_000, "tasks", "more ends than this in the window begin its release");
+parameter! {
+    /// more starts than this in the window begin a phase
+    pub(crate) TS: u32 = "ts" { default: 5, range: 0..=1_000_000, unit: "tasks" }
+}
 
-pub(crate) const RELEASE: Parameter = Parameter::choice(
-    "release",
-    "observed",
-    &["observed", "incremental", "literal"],
-    "expected releases: of what still runs, of the next tick alone, or as printed",
-);
+parameter! {
+    /// more ends than this in the window begin its release
+    pub(crate) TE: u32 = "te" { default: 5, range: 0..=1_000_000, unit: "tasks" }
+}
+
+parameter! {
+    /// expected releases: of what still runs, of the next tick alone, or as printed
+    pub(crate) RELEASE: ReleaseMode = "release" {
+        choice: ReleaseMode::Observed,
+        of: [ReleaseMode::Observed, ReleaseMode::Incremental, ReleaseMode::Literal],
+    }
+}

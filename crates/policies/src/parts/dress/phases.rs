@@ -9,6 +9,8 @@ use std::collections::VecDeque;
 
 use resched_sim::Ms;
 
+use crate::settings::choices;
+
 /// By what phases are told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PhaseRules {
@@ -22,24 +24,26 @@ pub(crate) struct PhaseRules {
     pub(crate) counted: Counted,
 }
 
-/// What Algorithm 1 compares with what it was a window ago.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Counted {
-    /// The starts of the phase so far: ends do not hide starts.
-    Starts,
-    /// The running tasks of the job, as printed.
-    Running,
+choices! {
+    /// What Algorithm 1 compares with what it was a window ago.
+    pub(crate) enum Counted {
+        /// The starts of the phase so far: ends do not hide starts.
+        Starts = "starts",
+        /// The running tasks of the job, as printed.
+        Running = "running",
+    }
 }
 
-/// How many containers a phase is expected to release by the next tick (spec B.9).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ReleaseMode {
-    /// `p(t+1)`, as printed: all that it has released by then, the containers that are free already among them.
-    Literal,
-    /// `p(t+1) − p(t)`: what the ramp says for this tick alone.
-    Incremental,
-    /// What the ramp says for the next tick less what has really ended, and no more than runs.
-    Observed,
+choices! {
+    /// How many containers a phase is expected to release by the next tick (spec B.9).
+    pub(crate) enum ReleaseMode {
+        /// `p(t+1)`, as printed: all that it has released by then, the containers that are free already among them.
+        Literal = "literal",
+        /// `p(t+1) − p(t)`: what the ramp says for this tick alone.
+        Incremental = "incremental",
+        /// What the ramp says for the next tick less what has really ended, and no more than runs.
+        Observed = "observed",
+    }
 }
 
 /// A start of a task, by which its end is told; numbered within its job.

@@ -16,16 +16,19 @@
 
 mod queue;
 
-use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, Policy, RunView, View};
+use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, Policy, RunView, System, View};
 use resched_sim::{JobId, Ms, Violation};
 
+use crate::error::Error;
+use crate::info::{Build, Engine, Family, PolicyInfo};
 use crate::parts::by_id::ByJob;
 use crate::parts::launch::launch_first;
 use crate::queues::capacity::{CapacityQueue, percentages};
 use crate::queues::file as queues;
 use crate::queues::tree::QueueTree;
-use crate::registry::{Parameter, PolicyInfo, Values};
+use crate::settings::{File, settings};
 use crate::site::Site;
+use crate::spec::PolicySpec;
 use queue::Queue;
 
 /// Its entry in the registry.
@@ -33,46 +36,45 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "capacity",
     title: "Hadoop Capacity Scheduler of MapReduce 1 (queues, user limits)",
     source: "Hadoop MapReduce 1 (June 2011)",
-    parameters: &[
-        Parameter::file("queues", "TOML file with the queues, their capacities and limits; none: one queue `default`"),
-        Parameter::integer(
-            "user_limit",
-            "100",
-            1,
-            100,
-            "%",
-            "share of a queue that each user gets at least while others compete, where the queue sets none",
-        )
-        .hadoop(&["mapred.capacity-scheduler.default-minimum-user-limit-percent"]),
-        Parameter::boolean("priorities", "false", "order jobs by priority first, where the queue does not say")
-            .hadoop(&["mapred.capacity-scheduler.default-supports-priority"]),
-        Parameter::integer(
-            "jobs_per_user",
-            "2",
-            1,
-            1_000_000,
-            "jobs",
-            "jobs of a user that are initialised and have launched nothing, where the queue sets no number",
-        )
-        .hadoop(&["mapred.capacity-scheduler.default-maximum-initialized-jobs-per-user"]),
-        Parameter::integer(
-            "extra_users",
-            "2",
-            0,
-            1_000_000,
-            "users",
-            "users with such jobs beyond those that the user limit lets run together",
-        ),
-        Parameter::integer("init_poll", "5000", 1, 86_400_000, "ms", "between two choices of jobs to initialise")
-            .hadoop(&["mapred.capacity-scheduler.init-poll-interval"]),
-    ],
-    build: |values, site| Ok(Capacity::new(values, site)?.into()),
+    family: Family::MapReduce1,
+    engine: Engine::Hadoop(System::Slots),
+    oracle: false,
+    parameters: Settings::PARAMETERS,
+    build: Build::Hadoop(|values, site| Ok(Box::new(Capacity::new(Settings::read(values)?, site)?))),
 };
+
+settings! {
+    /// What you can set.
+    struct Settings {
+        /// TOML file with the queues, their capacities and limits; none: one queue `default`
+        queues: File = "queues" {},
+        /// share of a queue that each user gets at least while others compete, where the queue sets none
+        minimum_user_limit: u32 = "user_limit" {
+            default: 100, range: 1..=100, unit: "%",
+            hadoop: ["mapred.capacity-scheduler.default-minimum-user-limit-percent"],
+        },
+        /// order jobs by priority first, where the queue does not say
+        priorities: bool = "priorities" {
+            default: false, hadoop: ["mapred.capacity-scheduler.default-supports-priority"],
+        },
+        /// jobs of a user that are initialised and have launched nothing, where the queue sets no number
+        jobs_per_user: u32 = "jobs_per_user" {
+            default: 2, range: 1..=1_000_000, unit: "jobs",
+            hadoop: ["mapred.capacity-scheduler.default-maximum-initialized-jobs-per-user"],
+        },
+        /// users with such jobs beyond those that the user limit lets run together
+        extra_users: u32 = "extra_users" { default: 2, range: 0..=1_000_000, unit: "users" },
+        /// between two choices of jobs to initialise
+        init_poll: Ms = "init_poll" {
+            default: 5000, range: 1..=86_400_000, unit: "ms", hadoop: ["mapred.capacity-scheduler.init-poll-interval"],
+        },
+    }
+}
 
 /// The policy.
 #[derive(Debug)]
 pub struct Capacity {
-    rules: Rules,
+    settings: Settings,
     tree: QueueTree<CapacityQueue>,
     /// What each queue is guaranteed of its parent's slots, percent, by place in the tree.
     percentages: Vec<f32>,
@@ -85,16 +87,6 @@ pub struct Capacity {
     jobs: ByJob<Job>,
     /// Room for the order of one heartbeat, kept so that it is not made anew each time.
     order: LeafOrder,
-}
-
-/// What holds where a queue sets nothing.
-#[derive(Debug, Clone, Copy)]
-struct Rules {
-    minimum_user_limit: u32,
-    priorities: bool,
-    jobs_per_user: u32,
-    extra_users: u32,
-    init_poll: Ms,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -111,32 +103,28 @@ struct LeafOrder {
 }
 
 impl Capacity {
-    fn new(values: &Values, site: &Site) -> Result<Self, String> {
-        let tree = match (values.text("queues"), &site.mapred_queues) {
-            ("", Some(queues)) => queues.clone(),
-            ("", None) => queues::one_queue(),
-            (path, _) => queues::read(path)?,
-        };
-        let rules = Rules {
-            minimum_user_limit: values.integer("user_limit") as u32,
-            priorities: values.boolean("priorities"),
-            jobs_per_user: values.integer("jobs_per_user") as u32,
-            extra_users: values.integer("extra_users") as u32,
-            init_poll: values.integer("init_poll"),
-        };
-        Self::with(rules, tree)
+    /// The policy that a text of the registry asks for, to look into it after a replay.
+    ///
+    /// # Errors
+    /// As [`PolicySpec::build`].
+    pub fn from_spec(spec: &PolicySpec) -> Result<Self, Error> {
+        Self::new(Settings::read(spec.values())?, spec.site())
     }
 
-    fn with(rules: Rules, tree: QueueTree<CapacityQueue>) -> Result<Self, String> {
-        let percentages = percentages(&tree)?;
+    fn new(settings: Settings, site: &Site) -> Result<Self, Error> {
+        let tree = match settings.queues.path() {
+            None => site.mapred_queues.clone().unwrap_or_else(queues::one_queue),
+            Some(path) => queues::read(path).map_err(Error::File)?,
+        };
+        let percentages = percentages(&tree).map_err(Error::File)?;
         let by_name = |places: &mut Vec<usize>| places.sort_by(|&a, &b| tree.get(a).name.cmp(&tree.get(b).name));
         let queues = tree.queues().iter().map(|queue| {
             let mut ranked = queue.children.clone();
             by_name(&mut ranked);
             Queue {
-                minimum_user_limit: queue.settings.minimum_user_limit.unwrap_or(rules.minimum_user_limit),
-                priorities: queue.settings.priorities.unwrap_or(rules.priorities),
-                jobs_per_user: queue.settings.jobs_per_user.unwrap_or(rules.jobs_per_user),
+                minimum_user_limit: queue.settings.minimum_user_limit.unwrap_or(settings.minimum_user_limit),
+                priorities: queue.settings.priorities.unwrap_or(settings.priorities),
+                jobs_per_user: queue.settings.jobs_per_user.unwrap_or(settings.jobs_per_user),
                 ranked,
                 ..Queue::default()
             }
@@ -147,16 +135,7 @@ impl Capacity {
         let default = leaves.iter().copied().find(|&leaf| tree.get(leaf).name == queues::DEFAULT_QUEUE);
         let fallback = default.or(leaves.first().copied()).unwrap_or(QueueTree::<CapacityQueue>::ROOT);
         let (jobs, order) = (ByJob::default(), LeafOrder::default());
-        Ok(Self { rules, tree, percentages, slots: [0; 2], queues, fallback, jobs, order })
-    }
-
-    /// Takes other queues than those of the file; for use before the replay.
-    ///
-    /// # Errors
-    /// What is wrong with the queues, in a sentence.
-    pub fn set_queues(&mut self, queues: QueueTree<CapacityQueue>) -> Result<(), String> {
-        *self = Self::with(self.rules, queues)?;
-        Ok(())
+        Ok(Self { settings, tree, percentages, slots: [0; 2], queues, fallback, jobs, order })
     }
 
     /// When a job was initialised, ms: the poll that chose it.
@@ -194,7 +173,7 @@ impl Capacity {
         let queue = &mut self.queues[leaf];
         queue.waiting.retain(|job| self.jobs[job].initialised.is_none() || !has_launched(view, job));
         queue.users.iter_mut().for_each(|user| user.counted = 0);
-        let most_users = 100 / queue.minimum_user_limit + self.rules.extra_users;
+        let most_users = 100 / queue.minimum_user_limit + self.settings.extra_users;
         let most_jobs = u64::from(most_users) * u64::from(queue.jobs_per_user);
         let (mut users, mut jobs) = (0, 0);
         for job in queue.waiting.iter() {
@@ -328,7 +307,7 @@ impl Policy for Capacity {
     }
 
     fn period(&self) -> Option<Ms> {
-        Some(self.rules.init_poll)
+        Some(self.settings.init_poll)
     }
 
     fn tick(&mut self, view: View<'_>, _orders: &mut Orders) {
@@ -386,20 +365,13 @@ fn has_launched(view: View<'_>, job: JobId) -> bool {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::any::AnyPolicy;
-    use crate::registry::PolicySpec;
     use crate::testing::{JobSpec, Launch, Scenario, job, map};
     use resched_sim::hadoop::{Options, replay};
     use resched_trace::model::Priority;
 
     fn capacity(queues: &str) -> Capacity {
-        match PolicySpec::parse("capacity").unwrap().build().unwrap() {
-            AnyPolicy::Capacity(mut capacity) => {
-                capacity.set_queues(queues::parse(queues).unwrap()).unwrap();
-                capacity
-            }
-            other => unreachable!("{other:?}"),
-        }
+        let site = Site { mapred_queues: Some(queues::parse(queues).unwrap()), ..Site::default() };
+        Capacity::from_spec(&PolicySpec::parse("capacity").unwrap().at_site(&site.into()).unwrap()).unwrap()
     }
 
     /// Nodes with the first heartbeat at 10, so that polls come at 5,010, 10,010 and so on.
@@ -517,10 +489,10 @@ mod tests {
     fn a_queue_gets_what_it_is_guaranteed_and_no_more_than_its_maximum() {
         let queues = "[queues.a]\ncapacity = 25\nmaximum_capacity = 50\n[queues.b]\ncapacity = 75\n";
         let alone = nodes(8, 1, 0).job(long("job_1_0001", "ann", 20).queue("a"));
-        let launches = alone.launches_under("capacity", || capacity(queues).into());
+        let launches = alone.launches_under("capacity", || Box::new(capacity(queues)));
         assert_eq!(shares(&launches, 90_000, 1), [4], "half of the slots stay free");
         let both = alone.job(long("job_1_0002", "bob", 20).queue("b"));
-        let launches = both.launches_under("capacity", || capacity(queues).into());
+        let launches = both.launches_under("capacity", || Box::new(capacity(queues)));
         assert_eq!(shares(&launches, 90_000, 2), [2, 6]);
     }
 

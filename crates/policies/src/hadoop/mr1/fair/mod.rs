@@ -15,59 +15,68 @@ mod preemption;
 
 use std::collections::BTreeSet;
 
-use resched_sim::hadoop::{Kind, Offer, Orders, Policy, View};
+use resched_sim::hadoop::{Kind, Offer, Orders, Policy, System, View};
 use resched_sim::{JobId, Ms, TaskId, Violation};
 
+use crate::error::Error;
+use crate::info::{Build, Engine, Family, PolicyInfo};
 use crate::parts::locality_wait::{DELAY_NODE, DELAY_RACK, LocalityWaits, Waits};
-use crate::parts::pools::{ALLOCATIONS, Answer, BOOST, POOLS, Pools, Rules, SIZE_WEIGHT, UPDATE, allocations};
-use crate::queues::allocations::Allocations;
-use crate::registry::{Parameter, PolicyInfo, Values};
+use crate::parts::pools::{ALLOCATIONS, Answer, BOOST, POOLS, Pools, PoolsBy, Rules, SIZE_WEIGHT, UPDATE, allocations};
+use crate::settings::{File, settings};
 use crate::site::Site;
+use crate::spec::PolicySpec;
 use preemption::{Preemption, Standing};
-
-const FAIR_SHARE_TIMEOUT: Parameter = Parameter::integer(
-    "fair_share_timeout",
-    "-1",
-    -1,
-    86_400_000,
-    "ms",
-    "below half its fair share, before a pool preempts and no longer waits for its data; -1: as `allocations` says, else never",
-);
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "fair",
     title: "Hadoop Fair Scheduler of 2011 (pools, delay, preemption)",
     source: "Hadoop MapReduce 1 (June 2011)",
-    parameters: &[
-        POOLS,
-        ALLOCATIONS,
-        DELAY_NODE,
-        DELAY_RACK,
-        Parameter::boolean("assign_multiple", "true", "fill all free slots at one heartbeat; false: one task")
-            .hadoop(&["mapred.fairscheduler.assignmultiple"]),
-        Parameter::integer("map_cap", "-1", -1, 100_000, "tasks", "maps per heartbeat; -1: the free slots")
-            .hadoop(&["mapred.fairscheduler.assignmultiple.maps"]),
-        Parameter::integer("reduce_cap", "-1", -1, 100_000, "tasks", "reduces per heartbeat; -1: the free slots")
-            .hadoop(&["mapred.fairscheduler.assignmultiple.reduces"]),
-        Parameter::number("max_diff", "0", 0.0, 1.0, "", "by how much a node may be fuller than the cluster")
-            .hadoop(&["mapred.fairscheduler.load.max.diff"]),
-        SIZE_WEIGHT,
-        BOOST,
-        UPDATE,
-        FAIR_SHARE_TIMEOUT,
-        Parameter::boolean("preemption", "false", "kill tasks of others for pools that are kept below their share")
-            .hadoop(&["mapred.fairscheduler.preemption"]),
-        Parameter::integer("preemption_interval", "15000", 1, 86_400_000, "ms", "between two checks for preemption")
-            .hadoop(&["mapred.fairscheduler.preemption.interval"]),
-    ],
-    build: |values, site| Ok(Fair::new(values, site)?.into()),
+    family: Family::MapReduce1,
+    engine: Engine::Hadoop(System::Slots),
+    oracle: false,
+    parameters: Settings::PARAMETERS,
+    build: Build::Hadoop(|values, site| Ok(Box::new(Fair::new(&Settings::read(values)?, site)?))),
 };
+
+settings! {
+    /// What you can set.
+    struct Settings {
+        pools: PoolsBy = POOLS,
+        allocations: File = ALLOCATIONS,
+        delay_node: Option<Ms> = DELAY_NODE,
+        delay_rack: Option<Ms> = DELAY_RACK,
+        /// fill all free slots at one heartbeat; false: one task
+        assign_multiple: bool = "assign_multiple" { default: true, hadoop: ["mapred.fairscheduler.assignmultiple"] },
+        /// maps per heartbeat; auto: the free slots
+        map_cap: Option<u32> = "map_cap" {
+            auto: Negative, range: 0..=100_000, unit: "tasks", hadoop: ["mapred.fairscheduler.assignmultiple.maps"],
+        },
+        /// reduces per heartbeat; auto: the free slots
+        reduce_cap: Option<u32> = "reduce_cap" {
+            auto: Negative, range: 0..=100_000, unit: "tasks", hadoop: ["mapred.fairscheduler.assignmultiple.reduces"],
+        },
+        /// by how much a node may be fuller than the cluster
+        max_diff: f64 = "max_diff" { default: 0, range: 0..=1, hadoop: ["mapred.fairscheduler.load.max.diff"] },
+        size_weight: bool = SIZE_WEIGHT,
+        boost: bool = BOOST,
+        update: Ms = UPDATE,
+        /// below half its fair share, before a pool preempts and no longer waits for its data; auto: as `allocations` says,
+        /// else never
+        fair_share_timeout: Option<Ms> = "fair_share_timeout" { auto: Negative, range: 0..=86_400_000, unit: "ms" },
+        /// kill tasks of others for pools that are kept below their share
+        preemption: bool = "preemption" { default: false, hadoop: ["mapred.fairscheduler.preemption"] },
+        /// between two checks for preemption
+        preemption_interval: Ms = "preemption_interval" {
+            default: 15000, range: 1..=86_400_000, unit: "ms", hadoop: ["mapred.fairscheduler.preemption.interval"],
+        },
+    }
+}
 
 /// The policy.
 #[derive(Debug)]
 pub struct Fair {
-    delays: (Ms, Ms),
+    delays: (Option<Ms>, Option<Ms>),
     update_period: Ms,
     pools: Pools,
     /// How the pools stand against their shares, by their places.
@@ -77,21 +86,27 @@ pub struct Fair {
 }
 
 impl Fair {
-    fn new(values: &Values, site: &Site) -> Result<Self, String> {
-        let cap = |key| u32::try_from(values.integer(key)).ok();
+    /// The policy that a text of the registry asks for, to be changed by hand before a replay.
+    ///
+    /// # Errors
+    /// As [`PolicySpec::build`].
+    pub fn from_spec(spec: &PolicySpec) -> Result<Self, Error> {
+        Self::new(&Settings::read(spec.values())?, spec.site())
+    }
+
+    fn new(settings: &Settings, site: &Site) -> Result<Self, Error> {
         let rules = Rules {
-            assign_multiple: values.boolean("assign_multiple"),
-            caps: [cap("map_cap"), cap("reduce_cap")],
-            max_diff: values.number("max_diff"),
-            ..Rules::new(values)
+            assign_multiple: settings.assign_multiple,
+            caps: [settings.map_cap, settings.reduce_cap],
+            max_diff: settings.max_diff,
+            ..Rules::new(settings.pools, settings.size_weight, settings.boost)
         };
-        let mut allocations = allocations(values, site)?;
-        let timeout = values.integer(FAIR_SHARE_TIMEOUT.key);
-        allocations.fair_share_timeout = (timeout >= 0).then_some(timeout).or(allocations.fair_share_timeout);
-        let preemption = values.boolean("preemption").then(|| Preemption::new(values.integer("preemption_interval")));
+        let mut allocations = allocations(&settings.allocations, site.pools.as_ref())?;
+        allocations.fair_share_timeout = settings.fair_share_timeout.or(allocations.fair_share_timeout);
+        let preemption = settings.preemption.then(|| Preemption::new(settings.preemption_interval));
         let mut fair = Self {
-            delays: (values.integer(DELAY_NODE.key), values.integer(DELAY_RACK.key)),
-            update_period: values.integer(UPDATE.key),
+            delays: (settings.delay_node, settings.delay_rack),
+            update_period: settings.update,
             pools: Pools::new(rules, allocations),
             standings: Vec::new(),
             waits: LocalityWaits::default(),
@@ -99,12 +114,6 @@ impl Fair {
         };
         fair.add_standings(0);
         Ok(fair)
-    }
-
-    /// Takes other allocations than those of the file; for use before the replay.
-    pub fn set_allocations(&mut self, allocations: Allocations) {
-        self.pools = Pools::new(self.pools.rules().clone(), allocations);
-        self.add_standings(0);
     }
 
     /// Preempts these attempts (task and number) before others that started at the same time. Their order is arbitrary in

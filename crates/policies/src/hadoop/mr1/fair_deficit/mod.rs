@@ -15,15 +15,16 @@ mod shares;
 
 use std::cmp::Reverse;
 
-use resched_sim::hadoop::{Kind, Offer, Orders, Policy, View};
+use resched_sim::hadoop::{Kind, Offer, Orders, Policy, System, View};
 use resched_sim::{JobId, Ms, Violation};
 
+use crate::error::Error;
+use crate::info::{Build, Engine, Family, PolicyInfo};
 use crate::parts::by_id::ByJob;
 use crate::parts::fair_share::load_cap;
 use crate::parts::launch::launch_first;
-use crate::parts::pools::{ALLOCATIONS, BOOST, POOLS, Pool, Pools, Rules, SIZE_WEIGHT, UPDATE, allocations};
-use crate::queues::allocations::Allocations;
-use crate::registry::{Parameter, PolicyInfo, Values};
+use crate::parts::pools::{ALLOCATIONS, BOOST, POOLS, Pool, Pools, PoolsBy, Rules, SIZE_WEIGHT, UPDATE, allocations};
+use crate::settings::{File, settings};
 use crate::site::Site;
 use shares::{Claim, fair_shares, split_minimum};
 
@@ -32,24 +33,32 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "fair-deficit",
     title: "Hadoop Fair Scheduler of 2008–09 (pools, deficits)",
     source: "Hadoop 0.20, contrib/fairscheduler",
-    parameters: &[
-        POOLS,
-        ALLOCATIONS,
-        Parameter::boolean("assign_multiple", "false", "launch a map and a reduce at one heartbeat; false: one task")
-            .hadoop(&["mapred.fairscheduler.assignmultiple"]),
-        SIZE_WEIGHT,
-        BOOST,
-        UPDATE,
-    ],
-    build: |values, site| Ok(FairDeficit::new(values, site)?.into()),
+    family: Family::MapReduce1,
+    engine: Engine::Hadoop(System::Slots),
+    oracle: false,
+    parameters: Settings::PARAMETERS,
+    build: Build::Hadoop(|values, site| Ok(Box::new(FairDeficit::new(&Settings::read(values)?, site)?))),
 };
+
+settings! {
+    /// What you can set.
+    struct Settings {
+        pools: PoolsBy = POOLS,
+        allocations: File = ALLOCATIONS,
+        /// launch a map and a reduce at one heartbeat; false: one task
+        assign_multiple: bool = "assign_multiple" { default: false, hadoop: ["mapred.fairscheduler.assignmultiple"] },
+        size_weight: bool = SIZE_WEIGHT,
+        boost: bool = BOOST,
+        update: Ms = UPDATE,
+    }
+}
 
 /// So many units of a share or deficit are a slot.
 const UNITS: i64 = 1 << 20;
 
 /// The policy.
 #[derive(Debug)]
-pub struct FairDeficit {
+struct FairDeficit {
     assign_multiple: bool,
     update_period: Ms,
     pools: Pools,
@@ -90,21 +99,18 @@ impl Account {
 }
 
 impl FairDeficit {
-    fn new(values: &Values, site: &Site) -> Result<Self, String> {
+    fn new(settings: &Settings, site: &Site) -> Result<Self, Error> {
+        let &Settings { pools, assign_multiple, size_weight, boost, update, .. } = settings;
+        let allocations = allocations(&settings.allocations, site.pools.as_ref())?;
         Ok(Self {
-            assign_multiple: values.boolean("assign_multiple"),
-            update_period: values.integer(UPDATE.key),
-            pools: Pools::new(Rules::new(values), allocations(values, site)?),
+            assign_multiple,
+            update_period: update,
+            pools: Pools::new(Rules::new(pools, size_weight, boost), allocations),
             accounts: ByJob::default(),
             runnable: [0; 2],
             updated: 0,
             order: Vec::new(),
         })
-    }
-
-    /// Takes other allocations than those of the file; for use before the replay.
-    pub fn set_allocations(&mut self, allocations: Allocations) {
-        self.pools = Pools::new(self.pools.rules().clone(), allocations);
     }
 
     // Updates. The pools have been updated before.

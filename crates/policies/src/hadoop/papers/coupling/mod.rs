@@ -27,71 +27,107 @@ mod peek;
 mod wait;
 
 use rand::Rng;
-use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, Policy, Reach, RunView, View};
+use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, Policy, Reach, RunView, System, View};
 use resched_sim::{JobId, Ms, NodeId, Violation};
 use resched_trace::draws::Purpose;
 
+use crate::error::Error;
+use crate::info::{Build, Engine, Family, PolicyInfo};
 use crate::parts::locality_wait::{DELAY_NODE, DELAY_RACK, LocalityWaits, Waits};
-use crate::parts::pools::{ALLOCATIONS, Answer, BOOST, POOLS, Pools, Rules, SIZE_WEIGHT, UPDATE, allocations};
-use crate::registry::{Parameter, PolicyInfo, Values};
+use crate::parts::pools::{ALLOCATIONS, Answer, BOOST, POOLS, Pools, PoolsBy, Rules, SIZE_WEIGHT, UPDATE, allocations};
+use crate::settings::{File, choices, settings};
 use crate::site::Site;
 use mismatch::Mismatches;
 use peek::Peeking;
-use wait::WaitScheduling;
+use wait::{Candidates, WaitScheduling};
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "coupling",
     title: "Coupling Scheduler (gradual reduces, Wait Scheduling, Random Peeking)",
     source: "Coupling Task Progress for MapReduce Resource-Aware Scheduling, Algorithms 1 to 3",
-    parameters: &[
-        Parameter::choice("maps", "peek", &["peek", "delay", "greedy"], "how maps keep near their input"),
-        Parameter::choice("reduces", "gradual", &["gradual", "greedy"], "which jobs may launch reduces"),
-        Parameter::choice("wait", "on", &["on", "off"], "whether reduces wait for a node near the map output"),
-        Parameter::number(
-            "threshold",
-            "3",
-            1e-3,
-            1e6,
-            "reduces",
-            "scale of the ramp: all R reduces may run when a share 1 - exp(-R/threshold) of the maps is done",
-        ),
-        Parameter::integer("D", "7", 1, 1_000_000, "nodes", "nodes nearest to the map output that are good enough"),
-        Parameter::choice(
-            "list",
-            "free",
-            &["free", "fresh"],
-            "the nodes of which the nearest are looked for: all with a free slot, or those without a reduce of the job",
-        ),
-        Parameter::integer(
-            "rounds",
-            "3",
-            0,
-            3,
-            "",
-            "rounds of one heartbeat a node for those, before one for any node",
-        ),
-        Parameter::integer("K", "0", 0, 1_000_000, "nodes", "nodes that are peeked at; 0: all"),
-        Parameter::number("alpha_both", "0.7", 0.0, 1.0, "", "patience with input in the rack and reduces on the node"),
-        Parameter::number("alpha_rack", "0.8", 0.0, 1.0, "", "patience with input in the rack; 0: none"),
-        Parameter::number("alpha_off", "1", 0.0, 1.0, "", "patience with input elsewhere only"),
-        Parameter::number("beta", "0", 0.0, 1.0, "", "exponent of the share of nodes with input; 0: adaptive"),
-        Parameter::boolean("exclude_self", "true", "do not count the calling node among those with free map slots"),
-        Parameter::boolean("refill", "false", "offer a slot that a job declines to the next job"),
-        DELAY_NODE,
-        DELAY_RACK,
-        POOLS,
-        ALLOCATIONS,
-        SIZE_WEIGHT,
-        BOOST,
-        UPDATE,
-    ],
-    build: |values, site| Ok(Coupling::new(values, site)?.into()),
+    family: Family::Paper,
+    engine: Engine::Hadoop(System::Slots),
+    oracle: false,
+    parameters: Settings::PARAMETERS,
+    build: Build::Hadoop(|values, site| Ok(Box::new(Coupling::new(&Settings::read(values)?, site)?))),
 };
+
+choices! {
+    /// How maps keep near their input.
+    enum MapRule {
+        /// By Algorithm 3.
+        Peek = "peek",
+        /// As under the Fair Scheduler.
+        Delay = "delay",
+        /// Not at all.
+        Greedy = "greedy",
+    }
+}
+
+choices! {
+    /// Which jobs may launch reduces.
+    enum ReduceRule {
+        /// By Algorithm 1.
+        Gradual = "gradual",
+        /// The first in fair order.
+        Greedy = "greedy",
+    }
+}
+
+choices! {
+    /// Whether reduces wait for a node near the map output.
+    enum WaitRule {
+        /// By Algorithm 2.
+        On = "on",
+        Off = "off",
+    }
+}
+
+settings! {
+    /// What you can set.
+    struct Settings {
+        /// how maps keep near their input
+        maps: MapRule = "maps" { choice: MapRule::Peek, },
+        /// which jobs may launch reduces
+        reduces: ReduceRule = "reduces" { choice: ReduceRule::Gradual, },
+        /// whether reduces wait for a node near the map output
+        wait: WaitRule = "wait" { choice: WaitRule::On, },
+        /// scale of the ramp: all R reduces may run when a share 1 - exp(-R/threshold) of the maps is done
+        threshold: f64 = "threshold" { default: 3, range: 1e-3..=1e6, unit: "reduces" },
+        /// nodes nearest to the map output that are good enough
+        near: usize = "D" { default: 7, range: 1..=1_000_000, unit: "nodes" },
+        /// the nodes of which the nearest are looked for: all with a free slot, or those without a reduce of the job
+        list: Candidates = "list" { choice: Candidates::Free, },
+        /// rounds of one heartbeat a node for those, before one for any node
+        rounds: u64 = "rounds" { default: 3, range: 0..=3 },
+        /// nodes that are peeked at; auto: all
+        sample: Option<usize> = "K" { auto: Zero, range: 1..=1_000_000, unit: "nodes" },
+        /// patience with input in the rack and reduces on the node
+        alpha_both: f64 = "alpha_both" { default: 0.7, range: 0..=1 },
+        /// patience with input in the rack; 0: none
+        alpha_rack: f64 = "alpha_rack" { default: 0.8, range: 0..=1 },
+        /// patience with input elsewhere only
+        alpha_off: f64 = "alpha_off" { default: 1, range: 0..=1 },
+        /// exponent of the share of nodes with input; auto: adaptive
+        beta: Option<f64> = "beta" { auto: Zero, range: 0..=1 },
+        /// do not count the calling node among those with free map slots
+        exclude_self: bool = "exclude_self" { default: true },
+        /// offer a slot that a job declines to the next job
+        refill: bool = "refill" { default: false },
+        delay_node: Option<Ms> = DELAY_NODE,
+        delay_rack: Option<Ms> = DELAY_RACK,
+        pools: PoolsBy = POOLS,
+        allocations: File = ALLOCATIONS,
+        size_weight: bool = SIZE_WEIGHT,
+        boost: bool = BOOST,
+        update: Ms = UPDATE,
+    }
+}
 
 /// The policy.
 #[derive(Debug)]
-pub struct Coupling {
+struct Coupling {
     update_period: Ms,
     pools: Pools,
     maps: Maps,
@@ -105,7 +141,7 @@ pub struct Coupling {
 #[derive(Debug)]
 enum Maps {
     Peek(Peeking),
-    Delay { delays: (Ms, Ms), waits: LocalityWaits },
+    Delay { delays: (Option<Ms>, Option<Ms>), waits: LocalityWaits },
     Greedy,
 }
 
@@ -115,14 +151,13 @@ fn tie(view: View<'_>, purpose: Purpose, job: JobId, node: NodeId, at: Ms) -> u6
 }
 
 impl Maps {
-    fn new(values: &Values) -> Self {
-        match values.text("maps") {
-            "peek" => Maps::Peek(Peeking::new(values)),
-            "delay" => Maps::Delay {
-                delays: (values.integer(DELAY_NODE.key), values.integer(DELAY_RACK.key)),
-                waits: LocalityWaits::default(),
-            },
-            _ => Maps::Greedy,
+    fn new(settings: &Settings) -> Self {
+        match settings.maps {
+            MapRule::Peek => Maps::Peek(Peeking::new(settings)),
+            MapRule::Delay => {
+                Maps::Delay { delays: (settings.delay_node, settings.delay_rack), waits: LocalityWaits::default() }
+            }
+            MapRule::Greedy => Maps::Greedy,
         }
     }
 
@@ -160,18 +195,16 @@ impl Maps {
 }
 
 impl Coupling {
-    fn new(values: &Values, site: &Site) -> Result<Self, String> {
-        let (gradual, waits) = (values.text("reduces") == "gradual", values.text("wait") == "on");
-        let wait = || {
-            let fresh = values.text("list") == "fresh";
-            WaitScheduling::new(values.integer("D") as usize, fresh, values.integer("rounds") as u64)
-        };
+    fn new(settings: &Settings, site: &Site) -> Result<Self, Error> {
+        let &Settings { pools, size_weight, boost, near, list, rounds, threshold, update, .. } = settings;
+        let (gradual, waits) = (settings.reduces == ReduceRule::Gradual, settings.wait == WaitRule::On);
+        let allocations = allocations(&settings.allocations, site.pools.as_ref())?;
         Ok(Self {
-            update_period: values.integer(UPDATE.key),
-            pools: Pools::new(Rules::new(values), allocations(values, site)?),
-            maps: Maps::new(values),
-            mismatches: gradual.then(|| Mismatches::new(values.number("threshold"))),
-            wait: waits.then(wait),
+            update_period: update,
+            pools: Pools::new(Rules::new(pools, size_weight, boost), allocations),
+            maps: Maps::new(settings),
+            mismatches: gradual.then(|| Mismatches::new(threshold)),
+            wait: waits.then(|| WaitScheduling::new(near, list, rounds)),
         })
     }
 

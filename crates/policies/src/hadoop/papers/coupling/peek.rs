@@ -7,9 +7,9 @@ use resched_sim::{JobId, NodeId, TaskId, Violation};
 use resched_trace::draws::Purpose;
 use resched_trace::model::Locality;
 
+use super::Settings;
 use crate::parts::by_id::ByJob;
 use crate::parts::pools::{Answer, Pools};
-use crate::registry::Values;
 
 /// The numbers of the peeking rule.
 #[derive(Debug)]
@@ -81,8 +81,8 @@ impl Inputs {
 #[derive(Debug)]
 pub(super) struct Peeking {
     rule: Rule,
-    /// How many nodes are looked at; 0: all.
-    sample: usize,
+    /// How many nodes are looked at; `None`: all.
+    sample: Option<usize>,
     /// Do not count the node itself among those with a free map slot.
     exclude_self: bool,
     /// Offer the slot of a job that does not launch to the next job.
@@ -95,18 +95,13 @@ pub(super) struct Peeking {
 }
 
 impl Peeking {
-    pub(super) fn new(values: &Values) -> Self {
-        let beta = values.number("beta");
+    pub(super) fn new(settings: &Settings) -> Self {
+        let &Settings { alpha_both, alpha_rack, alpha_off, beta, sample, exclude_self, refill, .. } = settings;
         Self {
-            rule: Rule {
-                alpha_both: values.number("alpha_both"),
-                alpha_rack: values.number("alpha_rack"),
-                alpha_off: values.number("alpha_off"),
-                beta: (beta > 0.0).then_some(beta),
-            },
-            sample: values.integer("K") as usize,
-            exclude_self: values.boolean("exclude_self"),
-            refill: values.boolean("refill"),
+            rule: Rule { alpha_both, alpha_rack, alpha_off, beta },
+            sample,
+            exclude_self,
+            refill,
             inputs: ByJob::default(),
             asked: 0,
             sampled: Vec::new(),
@@ -173,15 +168,15 @@ impl Peeking {
 
     fn peek(&mut self, job: JobId, node: NodeId, decision: &[u64], view: View<'_>) -> Peeked {
         let (nodes, inputs) = (view.node_count(), &self.inputs[job]);
-        let (looked_at, with_input, with_room) = if self.sample == 0 || self.sample >= nodes {
-            (nodes, inputs.any, view.nodes_with_room(Kind::Map) - u32::from(self.exclude_self))
-        } else {
-            self.sampled.resize(self.sample, node);
+        let (looked_at, with_input, with_room) = if let Some(sample) = self.sample.filter(|&sample| sample < nodes) {
+            self.sampled.resize(sample, node);
             view.nodes().sample_fill(&mut view.draws(Purpose::PeekSample, decision), &mut self.sampled);
             let with_input = self.sampled.iter().filter(|other| inputs.nodes[other.index()] > 0);
             let counts = |&&other: &&NodeId| other != node || !self.exclude_self;
             let with_room = self.sampled.iter().filter(counts).filter(|&&other| view.room(other, Kind::Map) > 0);
-            (self.sample, with_input.count() as u32, with_room.count() as u32)
+            (sample, with_input.count() as u32, with_room.count() as u32)
+        } else {
+            (nodes, inputs.any, view.nodes_with_room(Kind::Map) - u32::from(self.exclude_self))
         };
         let share = |count: u32| f64::from(count) / looked_at as f64;
         Peeked { with_input: share(with_input), with_room: nodes as f64 * share(with_room) }

@@ -6,6 +6,7 @@ use resched_trace::draws::Purpose;
 
 use super::tie;
 use crate::parts::centrality::Centrality;
+use crate::settings::choices;
 
 /// The one job whose reduce looks for a place.
 #[derive(Debug, Clone, Copy)]
@@ -17,13 +18,23 @@ struct Candidate {
     waited: u64,
 }
 
+choices! {
+    /// The nodes of which the nearest to the map output are looked for.
+    pub(super) enum Candidates {
+        /// All with a free slot.
+        Free = "free",
+        /// Those without a reduce of the job.
+        Fresh = "fresh",
+    }
+}
+
 /// The candidate, and for which nodes it waits.
 #[derive(Debug)]
 pub(super) struct WaitScheduling {
     /// How many of the nodes nearest to the map output are good enough.
     best: usize,
-    /// Whether nodes that run a reduce of the job are left out when the nearest are looked for.
-    fresh: bool,
+    /// Among which nodes the nearest are looked for.
+    list: Candidates,
     /// Rounds for those.
     rounds: u64,
     candidate: Option<Candidate>,
@@ -32,8 +43,8 @@ pub(super) struct WaitScheduling {
 }
 
 impl WaitScheduling {
-    pub(super) fn new(best: usize, fresh: bool, rounds: u64) -> Self {
-        Self { best, fresh, rounds, candidate: None, centrality: Centrality::default() }
+    pub(super) fn new(best: usize, list: Candidates, rounds: u64) -> Self {
+        Self { best, list, rounds, candidate: None, centrality: Centrality::default() }
     }
 
     /// A job has ended.
@@ -101,7 +112,8 @@ impl WaitScheduling {
             other != node && order.then_with(|| (drawn(other), other).cmp(&(drawn(node), node))).is_lt()
         };
         let is_listed = |&other: &NodeId| {
-            view.room(other, Kind::Reduce) > 0 && !(self.fresh && view.job(job).running_on(other, Kind::Reduce) > 0)
+            view.room(other, Kind::Reduce) > 0
+                && !(self.list == Candidates::Fresh && view.job(job).running_on(other, Kind::Reduce) > 0)
         };
         view.nodes().filter(is_listed).filter(is_nearer).count()
     }

@@ -4,15 +4,18 @@ use std::collections::BinaryHeap;
 
 use resched_sim::{JobId, Ms};
 
-/// What is kept low.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Metric {
-    Mean,
-    Weighted,
-    Stretch,
-    Lateness,
-    Tardy,
-    Makespan,
+use crate::settings::choices;
+
+choices! {
+    /// What is kept low.
+    pub(super) enum Metric {
+        Mean = "mean",
+        Weighted = "weighted",
+        Stretch = "stretch",
+        Lateness = "lateness",
+        Tardy = "tardy",
+        Makespan = "makespan",
+    }
 }
 
 /// A job as its metric sees it.
@@ -28,18 +31,6 @@ pub(super) struct Ranked {
 }
 
 impl Metric {
-    /// The metric of that name in the policy's parameters.
-    pub(super) fn named(name: &str) -> Self {
-        match name {
-            "weighted" => Metric::Weighted,
-            "stretch" => Metric::Stretch,
-            "lateness" => Metric::Lateness,
-            "tardy" => Metric::Tardy,
-            "makespan" => Metric::Makespan,
-            _ => Metric::Mean,
-        }
-    }
-
     /// Whether its order depends on deadlines.
     pub(super) fn needs_deadlines(self) -> bool {
         matches!(self, Metric::Lateness | Metric::Tardy)

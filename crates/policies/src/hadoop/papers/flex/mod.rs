@@ -15,15 +15,17 @@
 
 mod metric;
 
-use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, View};
+use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, System, View};
 use resched_sim::{JobId, Ms, NodeId, TaskId, Violation};
 
+use crate::error::Error;
+use crate::info::{Build, Engine, Family, PolicyInfo};
 use crate::parts::by_id::ByJob;
 use crate::parts::fair_share::priority_weight;
 use crate::parts::job_times::{JobTimes, Source};
 use crate::parts::launch::{can_launch, launch_first};
 use crate::parts::profile::Profile;
-use crate::registry::{Parameter, PolicyInfo, Values};
+use crate::settings::settings;
 use metric::{Metric, Ranked};
 
 /// Its entry in the registry.
@@ -31,42 +33,34 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "flex",
     title: "FLEX: slots by layers, in the best order for a metric",
     source: "FLEX (Middleware 2010)",
-    parameters: &[
-        Parameter::choice(
-            "metric",
-            "mean",
-            &["mean", "weighted", "stretch", "lateness", "tardy", "makespan"],
-            "what is kept low: mean response (by priority, by length), lateness, late jobs, makespan",
-        ),
-        Parameter::choice(
-            "profile",
-            "learnt",
-            &["learnt", "logged"],
-            "run times from ended tasks, or from the log (oracle)",
-        ),
-        Parameter::integer("min_slots", "1", 0, 1_000_000, "slots", "of each kind that every job gets first"),
-        Parameter::integer("max_slots", "1000000", 1, 1_000_000, "slots", "of each kind that a job gets at most"),
-        Parameter::number(
-            "deadline_factor",
-            "2",
-            0.0,
-            1_000_000.0,
-            "",
-            "a job's deadline, in lengths of the job alone on the cluster after its submission",
-        ),
-    ],
-    build: |values, _| Ok(Flex::new(values)?.into()),
+    family: Family::Reference,
+    engine: Engine::Hadoop(System::Slots),
+    oracle: false,
+    parameters: Settings::PARAMETERS,
+    build: Build::Hadoop(|values, _| Ok(Box::new(Flex::new(Settings::read(values)?)?))),
 };
+
+settings! {
+    /// What you can set.
+    struct Settings {
+        /// what is kept low: mean response (by priority, by length), lateness, late jobs, makespan
+        metric: Metric = "metric" { choice: Metric::Mean, },
+        /// run times from ended tasks, or from the log (oracle)
+        profile: Source = "profile" { choice: Source::Learnt, of: [Source::Learnt, Source::Logged] },
+        /// of each kind that every job gets first
+        min_slots: u32 = "min_slots" { default: 1, range: 0..=1_000_000, unit: "slots" },
+        /// of each kind that a job gets at most
+        max_slots: u32 = "max_slots" { default: 1000000, range: 1..=1_000_000, unit: "slots" },
+        /// a job's deadline, in lengths of the job alone on the cluster after its submission
+        deadline_factor: f64 = "deadline_factor" { default: 2, range: 0..=1_000_000 },
+    }
+}
 
 /// The policy.
 #[derive(Debug)]
-pub struct Flex {
-    metric: Metric,
-    min_slots: u32,
-    max_slots: u32,
-    factor: f64,
+struct Flex {
+    settings: Settings,
     times: JobTimes,
-    source: Source,
     logged: JobTimes,
     jobs: ByJob<Job>,
     /// The active jobs in the order of the metric.
@@ -98,19 +92,15 @@ fn layers(demands: &[u32], slots: u32, min: u32, max: u32) -> Vec<u32> {
 }
 
 impl Flex {
-    fn new(values: &Values) -> Result<Self, String> {
-        let (min_slots, max_slots) = (values.integer("min_slots") as u32, values.integer("max_slots") as u32);
+    fn new(settings: Settings) -> Result<Self, Error> {
+        let Settings { min_slots, max_slots, .. } = settings;
         if min_slots > max_slots {
-            return Err(format!("min_slots ({min_slots}) is more than max_slots ({max_slots})"));
+            let problem = format!("min_slots ({min_slots}) is more than max_slots ({max_slots})");
+            return Err(Error::Parameter(problem));
         }
-        let source = Source::named(values.text("profile"));
         Ok(Self {
-            metric: Metric::named(values.text("metric")),
-            min_slots,
-            max_slots,
-            factor: values.number("deadline_factor"),
-            times: JobTimes::new(source),
-            source,
+            times: JobTimes::new(settings.profile),
+            settings,
             logged: JobTimes::new(Source::Logged),
             jobs: ByJob::default(),
             order: Vec::new(),
@@ -122,13 +112,13 @@ impl Flex {
     /// Computes order and targets.
     fn update(&mut self, view: View<'_>) {
         let mut ranked: Vec<Ranked> = view.jobs().iter().map(|&job| self.ranked(job, view)).collect();
-        self.metric.sort(&mut ranked, view.now());
+        self.settings.metric.sort(&mut ranked, view.now());
         self.order.clear();
         self.order.extend(ranked.iter().map(|ranked| ranked.job));
         for kind in Kind::BOTH {
             let demand = |&job: &JobId| view.job(job).ready(kind) + view.job(job).running(kind);
             let demands: Vec<u32> = self.order.iter().map(demand).collect();
-            let targets = layers(&demands, view.slots(kind), self.min_slots, self.max_slots);
+            let targets = layers(&demands, view.slots(kind), self.settings.min_slots, self.settings.max_slots);
             for (&job, target) in self.order.iter().zip(targets) {
                 self.jobs[job].target[kind.index()] = target;
             }
@@ -140,7 +130,7 @@ impl Flex {
         let profile = |tasks: &dyn Fn(Kind) -> u32| self.times.profile(job, tasks);
         let left = profile(&|kind| own.desired(kind) - own.finished(kind));
         let alone = |profile: &Profile| profile.alone(|kind| view.slots(kind));
-        let weight = match self.metric {
+        let weight = match self.settings.metric {
             Metric::Weighted => priority_weight(own.priority()),
             // A job may have no length: nothing but tasks of 0 ms.
             Metric::Stretch => 1.0 / alone(&profile(&|kind| own.desired(kind))).max(1.0),
@@ -152,14 +142,14 @@ impl Flex {
 
 impl Policy for Flex {
     fn is_oracle(&self) -> bool {
-        self.source == Source::Logged || self.metric.needs_deadlines()
+        self.settings.profile == Source::Logged || self.settings.metric.needs_deadlines()
     }
 
     fn job_submitted(&mut self, job: JobId, view: View<'_>) {
         self.times.job_submitted(job, view);
         self.logged.job_submitted(job, view);
         let profile = self.logged.profile(job, |kind| view.job(job).desired(kind));
-        let deadline = profile.deadline(view.job(job).submit(), self.factor, |kind| view.slots(kind));
+        let deadline = profile.deadline(view.job(job).submit(), self.settings.deadline_factor, |kind| view.slots(kind));
         self.jobs[job].deadline = deadline;
         self.stale = true;
     }
@@ -257,7 +247,7 @@ mod tests {
     #[test]
     fn minimum_and_maximum_must_agree() {
         let error = crate::PolicySpec::parse("flex:min_slots=3,max_slots=2").err();
-        assert!(error.is_some_and(|error| error.contains("min_slots (3) is more than max_slots (2)")));
+        assert!(error.is_some_and(|error| error.to_string().contains("min_slots (3) is more than max_slots (2)")));
     }
 
     #[test]

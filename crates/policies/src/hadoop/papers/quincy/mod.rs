@@ -16,12 +16,13 @@
 mod draft;
 mod network;
 
-use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, Policy, RunId, View};
+use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, Policy, RunId, System, View};
 use resched_sim::{JobId, Ms, NodeId, TaskId, Violation};
 
+use crate::info::{Build, Engine, Family, PolicyInfo};
 use crate::parts::equal_order::launch_equally;
 use crate::parts::fair_share::{Claim, fair_shares};
-use crate::registry::{Parameter, PolicyInfo, Values};
+use crate::settings::{choices, settings};
 use draft::{Bounds, Costs, Draft, is_movable};
 
 /// Its entry in the registry.
@@ -29,36 +30,39 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "quincy",
     title: "Quincy: the cheapest flow of maps to slots",
     source: "Quincy (SOSP 2009)",
-    parameters: &[
-        Parameter::number("psi", "1", 0.0, 1_000_000.0, "per GB", "cost of moving input inside a rack"),
-        Parameter::number("xi", "2", 0.0, 1_000_000.0, "per GB", "cost of moving input between racks"),
-        Parameter::number("omega", "0.5", 0.0, 1_000_000.0, "per s", "cost of leaving a map waiting"),
-        Parameter::number("split_mb", "64", 0.0, 1_000_000_000.0, "MB", "input of a map, where the trace does not say"),
-        Parameter::choice(
-            "fair",
-            "both",
-            &["both", "most", "none"],
-            "bounds of a job's running maps: its fair share rounded down and up, only the latter, or none",
-        ),
-        Parameter::boolean("preemption", "false", "kill maps that would be cheaper elsewhere, or later"),
-        Parameter::integer(
-            "period",
-            "1000",
-            1,
-            86_400_000,
-            "ms",
-            "after which costs are computed anew while maps wait",
-        ),
-    ],
-    build: |values, _| Ok(Quincy::new(values).into()),
+    family: Family::Reference,
+    engine: Engine::Hadoop(System::Slots),
+    oracle: false,
+    parameters: Settings::PARAMETERS,
+    build: Build::Hadoop(|values, _| Ok(Box::new(Quincy::new(Settings::read(values)?)))),
 };
+
+settings! {
+    /// What you can set.
+    struct Settings {
+        /// cost of moving input inside a rack
+        psi: f64 = "psi" { default: 1, range: 0..=1_000_000, unit: "per GB" },
+        /// cost of moving input between racks
+        xi: f64 = "xi" { default: 2, range: 0..=1_000_000, unit: "per GB" },
+        /// cost of leaving a map waiting
+        omega: f64 = "omega" { default: 0.5, range: 0..=1_000_000, unit: "per s" },
+        /// input of a map, where the trace does not say
+        split_mb: f64 = "split_mb" { default: 64, range: 0..=1_000_000_000, unit: "MB" },
+        /// bounds of a job's running maps: its fair share rounded down and up, only the latter, or none
+        fair: Fair = "fair" { choice: Fair::Both, },
+        /// kill maps that would be cheaper elsewhere, or later
+        preemption: bool = "preemption" { default: false },
+        /// after which costs are computed anew while maps wait
+        period: Ms = "period" { default: 1000, range: 1..=86_400_000, unit: "ms" },
+    }
+}
 
 /// By how much a share may be off a whole number and still be it: shares are found by bisection.
 const SHARE_SLACK: f64 = 0.01;
 
 /// The policy.
 #[derive(Debug)]
-pub struct Quincy {
+struct Quincy {
     costs: Costs,
     fair: Fair,
     preemption: bool,
@@ -70,38 +74,25 @@ pub struct Quincy {
     order: Vec<JobId>,
 }
 
-/// Which bounds a job's running maps have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fair {
-    /// Its fair share, rounded down and up.
-    Both,
-    /// Only that rounded up.
-    Most,
-    None,
-}
-
-impl Fair {
-    fn named(name: &str) -> Self {
-        match name {
-            "most" => Fair::Most,
-            "none" => Fair::None,
-            _ => Fair::Both,
-        }
+choices! {
+    /// Which bounds a job's running maps have.
+    enum Fair {
+        /// Its fair share, rounded down and up.
+        Both = "both",
+        /// Only that rounded up.
+        Most = "most",
+        None = "none",
     }
 }
 
 impl Quincy {
-    fn new(values: &Values) -> Self {
+    fn new(settings: Settings) -> Self {
+        let Settings { psi, xi, omega, split_mb, fair, preemption, period } = settings;
         Self {
-            costs: Costs {
-                psi: values.number("psi"),
-                xi: values.number("xi"),
-                omega: values.number("omega"),
-                split_bytes: 1e6 * values.number("split_mb"),
-            },
-            fair: Fair::named(values.text("fair")),
-            preemption: values.boolean("preemption"),
-            period: values.integer("period"),
+            costs: Costs { psi, xi, omega, split_bytes: 1e6 * split_mb },
+            fair,
+            preemption,
+            period,
             plan: Vec::new(),
             solved: None,
             order: Vec::new(),

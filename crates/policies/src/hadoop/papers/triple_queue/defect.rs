@@ -14,8 +14,8 @@ pub(super) struct Watch {
     threshold: f64,
     /// Times of the maps that the IO queue finished last, the latest at the back, ms.
     io_maps: VecDeque<Ms>,
-    /// How many of them are kept; 0: not fixed yet.
-    window: usize,
+    /// How many of them are kept; `None` before the first job.
+    window: Option<usize>,
     newcomer: Option<Newcomer>,
 }
 
@@ -45,17 +45,15 @@ impl Newcomer {
 }
 
 impl Watch {
-    /// A job is suspected if maps of the IO queue take `threshold` times as long since it came. `window` maps are compared; 0:
-    /// as [`Watch::fix_window`] says.
-    pub(super) fn new(threshold: f64, window: usize) -> Self {
+    /// A job is suspected if maps of the IO queue take `threshold` times as long since it came. `window` maps are compared; `None`: as
+    /// many as [`Watch::fix_window`] finds.
+    pub(super) fn new(threshold: f64, window: Option<usize>) -> Self {
         Self { threshold, io_maps: VecDeque::new(), window, newcomer: None }
     }
 
     /// Sets an automatic window to all map slots of the IO queue.
     pub(super) fn fix_window(&mut self, slots: impl FnOnce() -> usize) {
-        if self.window == 0 {
-            self.window = slots().max(SHORTEST_WINDOW);
-        }
+        self.window.get_or_insert_with(|| slots().max(SHORTEST_WINDOW));
     }
 
     /// A job has entered the CPU queue. Without a map of the IO queue there is nothing that it could slow down.
@@ -73,14 +71,15 @@ impl Watch {
 
     /// A map of the IO queue has done its work. Returns the newcomer if it turns out to slow the IO queue down.
     pub(super) fn io_map_ended(&mut self, ended: &AttemptEnd) -> Option<JobId> {
+        let window = self.window?;
         let time = map_time(ended);
-        if self.io_maps.len() == self.window {
+        if self.io_maps.len() == window {
             self.io_maps.pop_front();
         }
         self.io_maps.push_back(time);
         let newcomer = self.newcomer.as_mut().filter(|newcomer| ended.start >= newcomer.since)?;
         newcomer.see(time);
-        newcomer.disturbs(self.threshold, self.window).then_some(newcomer.job)
+        newcomer.disturbs(self.threshold, window).then_some(newcomer.job)
     }
 }
 

@@ -29,14 +29,15 @@ mod defect;
 mod samples;
 mod slots;
 
-use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, Reach, View};
+use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, Reach, System, View};
 use resched_sim::{JobId, NodeId, Violation};
 use resched_trace::model::Outcome;
 
+use crate::info::{Build, Engine, Family, PolicyInfo};
 use crate::parts::by_id::ByJob;
 use crate::parts::job_queue::JobQueue;
 use crate::parts::predict::{Class, classify};
-use crate::registry::{Parameter, PolicyInfo, Values};
+use crate::settings::{choices, settings};
 use defect::{Watch, map_time};
 use samples::Samples;
 use slots::Quotas;
@@ -46,57 +47,60 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "triple-queue",
     title: "Triple-Queue with MR-Predict: CPU-bound and I/O-bound jobs side by side",
     source: "A Dynamic MapReduce Scheduler for Heterogeneous Workloads (GCC 2009)",
-    parameters: &[
-        Parameter::integer("n", "0", 0, 100_000, "maps", "maps that run at once on a node; 0: map slots per node"),
-        Parameter::number(
-            "dior_mb_s",
-            "31.2",
-            1e-6,
-            1e9,
-            "MiB/s",
-            "rate of the disks, compared with n maps of a node (as the paper does, though it measured it with one)",
-        ),
-        Parameter::integer("sample_per_tracker", "1", 1, 1_000, "maps", "samples of a job on each node"),
-        Parameter::number(
-            "min_samples",
-            "1",
-            0.01,
-            1.0,
-            "",
-            "share of the nodes with samples of which one must have finished before the job is classed",
-        ),
-        Parameter::number(
-            "defect_threshold",
-            "1.4",
-            1.0,
-            1_000.0,
-            "",
-            "a job leaves the CPU queue if maps of the IO queue take so many times as long since it came",
-        ),
-        Parameter::integer(
-            "mtct_window",
-            "0",
-            0,
-            1_000_000,
-            "maps",
-            "last maps of the IO queue whose mean time is the measure; 0: its map slots, at least 10",
-        ),
-        Parameter::integer("cpu_slots", "0", 0, 100_000, "slots", CPU_SLOTS),
-        Parameter::integer("io_slots", "0", 0, 100_000, "slots", IO_SLOTS),
-        Parameter::integer("cpu_reduce_slots", "0", 0, 100_000, "slots", "as cpu_slots, of reduces"),
-        Parameter::integer("io_reduce_slots", "0", 0, 100_000, "slots", "as io_slots, of reduces"),
-        Parameter::choice(
-            "sway_queue",
-            "io",
-            &["io", "cpu", "dynamic"],
-            "queue of jobs that sway; dynamic: cpu until their first reduce is launched, then io",
-        ),
-    ],
-    build: |values, _| Ok(TripleQueue::new(values).into()),
+    family: Family::Paper,
+    engine: Engine::Hadoop(System::Slots),
+    oracle: false,
+    parameters: Settings::PARAMETERS,
+    build: Build::Hadoop(|values, _| Ok(Box::new(TripleQueue::new(Settings::read(values)?)))),
 };
 
-const CPU_SLOTS: &str = "map slots of each node for the CPU queue; 0: what io_slots leaves, or half";
-const IO_SLOTS: &str = "map slots of each node for the IO queue; 0: what cpu_slots leaves, or half";
+choices! {
+    /// Where jobs that sway go.
+    enum Sway {
+        Io = "io",
+        Cpu = "cpu",
+        /// To the CPU queue until their first reduce is launched, then to the IO queue.
+        Dynamic = "dynamic",
+    }
+}
+
+settings! {
+    /// What you can set.
+    struct Settings {
+        /// maps that run at once on a node; auto: map slots per node
+        maps_at_once: Option<u32> = "n" { auto: Zero, range: 1..=100_000, unit: "maps" },
+        /// rate of the disks, compared with n maps of a node (as the paper does, though it measured it with one)
+        disk_rate: f64 = "dior_mb_s" { default: 31.2, range: 1e-6..=1e9, unit: "MiB/s" },
+        /// samples of a job on each node
+        samples_per_node: u32 = "sample_per_tracker" { default: 1, range: 1..=1_000, unit: "maps" },
+        /// share of the nodes with samples of which one must have finished before the job is classed
+        min_samples: f64 = "min_samples" { default: 1, range: 0.01..=1 },
+        /// a job leaves the CPU queue if maps of the IO queue take so many times as long since it came
+        defect_threshold: f64 = "defect_threshold" { default: 1.4, range: 1..=1_000 },
+        /// last maps of the IO queue whose mean time is the measure; auto: its map slots, at least 10
+        window: Option<usize> = "mtct_window" { auto: Zero, range: 1..=1_000_000, unit: "maps" },
+        /// map slots of each node for the CPU queue; auto: what io_slots leaves, or half
+        cpu_slots: Option<u32> = "cpu_slots" { auto: Zero, range: 1..=100_000, unit: "slots" },
+        /// map slots of each node for the IO queue; auto: what cpu_slots leaves, or half
+        io_slots: Option<u32> = "io_slots" { auto: Zero, range: 1..=100_000, unit: "slots" },
+        /// as cpu_slots, of reduces
+        cpu_reduce_slots: Option<u32> = "cpu_reduce_slots" { auto: Zero, range: 1..=100_000, unit: "slots" },
+        /// as io_slots, of reduces
+        io_reduce_slots: Option<u32> = "io_reduce_slots" { auto: Zero, range: 1..=100_000, unit: "slots" },
+        /// queue of jobs that sway; dynamic: cpu until their first reduce is launched, then io
+        sway: Sway = "sway_queue" { choice: Sway::Io, },
+    }
+}
+
+impl Settings {
+    /// The slots of a kind that the queues have on each node, as far as they are set.
+    fn quotas(&self, kind: Kind) -> Quotas {
+        match kind {
+            Kind::Map => Quotas { cpu: self.cpu_slots, io: self.io_slots },
+            Kind::Reduce => Quotas { cpu: self.cpu_reduce_slots, io: self.io_reduce_slots },
+        }
+    }
+}
 
 const MIB: f64 = 1_048_576.0;
 /// What a map reads if nobody knows, MiB: a block.
@@ -104,7 +108,7 @@ const USUAL_SPLIT: f64 = 64.0;
 
 /// The policy.
 #[derive(Debug)]
-pub struct TripleQueue {
+struct TripleQueue {
     settings: Settings,
     /// By [`Queue`].
     queues: [JobQueue; 3],
@@ -112,26 +116,6 @@ pub struct TripleQueue {
     /// Tasks on the node that calls, by [`Queue`] and kind.
     running: [[u32; 2]; 3],
     watch: Watch,
-}
-
-/// The values of its parameters.
-#[derive(Debug)]
-struct Settings {
-    maps_at_once: Option<f64>,
-    disk_rate: f64,
-    samples_per_node: u32,
-    min_samples: f64,
-    /// By kind.
-    quotas: [Quotas; 2],
-    sway: Sway,
-}
-
-/// Where jobs that sway go.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Sway {
-    Io,
-    Cpu,
-    Dynamic,
 }
 
 /// The queues.
@@ -166,30 +150,9 @@ enum Nature {
 }
 
 impl TripleQueue {
-    fn new(values: &Values) -> Self {
-        let set = |key: &str| u32::try_from(values.integer(key)).ok().filter(|&value| value > 0);
-        let settings = Settings {
-            maps_at_once: set("n").map(f64::from),
-            disk_rate: values.number("dior_mb_s"),
-            samples_per_node: values.integer("sample_per_tracker") as u32,
-            min_samples: values.number("min_samples"),
-            quotas: [
-                Quotas { cpu: set("cpu_slots"), io: set("io_slots") },
-                Quotas { cpu: set("cpu_reduce_slots"), io: set("io_reduce_slots") },
-            ],
-            sway: match values.text("sway_queue") {
-                "cpu" => Sway::Cpu,
-                "dynamic" => Sway::Dynamic,
-                _ => Sway::Io,
-            },
-        };
-        Self {
-            settings,
-            queues: Default::default(),
-            jobs: ByJob::default(),
-            running: Default::default(),
-            watch: Watch::new(values.number("defect_threshold"), values.integer("mtct_window") as usize),
-        }
+    fn new(settings: Settings) -> Self {
+        let watch = Watch::new(settings.defect_threshold, settings.window);
+        Self { settings, queues: Default::default(), jobs: ByJob::default(), running: Default::default(), watch }
     }
 
     // Queues.
@@ -256,7 +219,7 @@ impl TripleQueue {
             let nodes = view.live_nodes().max(1);
             let map = samples.mean_map(view.job(ended.job).desired(Kind::Reduce), nodes);
             let maps_at_once = f64::from(view.slots(Kind::Map)) / nodes as f64;
-            let maps_at_once = self.settings.maps_at_once.unwrap_or(maps_at_once);
+            let maps_at_once = self.settings.maps_at_once.map_or(maps_at_once, f64::from);
             self.settle(ended.job, classify(maps_at_once, self.settings.disk_rate, &map), view);
         }
     }
@@ -287,7 +250,7 @@ impl TripleQueue {
     /// Gives a queue its slots of a kind; where the other one holds no job, also that one's.
     fn fill(&mut self, queue: Queue, kind: Kind, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         let slots = offer.view().node_slots(offer.node(), kind);
-        let [cpu, io] = self.settings.quotas[kind.index()].of(slots);
+        let [cpu, io] = self.settings.quotas(kind).of(slots);
         let (own, other, others) = if queue == Queue::Cpu { (cpu, Queue::Io, io) } else { (io, Queue::Cpu, cpu) };
         let mut place = 0;
         while let Some(job) = self.queues[queue as usize].get(place) {
@@ -340,7 +303,8 @@ impl TripleQueue {
 
 impl Policy for TripleQueue {
     fn job_submitted(&mut self, job: JobId, view: View<'_>) {
-        let io_slots = |node| self.settings.quotas[Kind::Map.index()].of(view.node_slots(node, Kind::Map))[1] as usize;
+        let quotas = self.settings.quotas(Kind::Map);
+        let io_slots = |node| quotas.of(view.node_slots(node, Kind::Map))[1] as usize;
         self.watch.fix_window(|| view.nodes().map(io_slots).sum());
         if view.job(job).desired(Kind::Map) == 0 {
             self.settle(job, Class::Cpu, view);

@@ -17,11 +17,13 @@ mod partitions;
 use resched_sim::hadoop::{Ask, Container, ContainerState, Offer, Policy, Reach, Reservation, RunView, System, View};
 use resched_sim::{JobId, NodeId, Resources, Violation};
 
+use crate::error::Error;
+use crate::info::{Build, Engine, Family, PolicyInfo};
 use crate::parts::by_id::ByJob;
 use crate::queues::file as queues;
 use crate::queues::tree::QueueTree;
 use crate::queues::yarn_capacity::{YarnQueue, shares};
-use crate::registry::{Parameter, PolicyInfo, Values};
+use crate::settings::{File, parameter, settings};
 use crate::site::Site;
 use limits::{UserLimit, counted, may_go_far, most_active};
 pub(crate) use partitions::{PARTITIONS, Partitions, all_containers};
@@ -31,52 +33,40 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "yarn-capacity",
     title: "YARN Capacity Scheduler",
     source: "Hadoop YARN (2014)",
-    parameters: &[
-        Parameter::file(
-            "queues",
-            "TOML file with the queues: capacities, limits of users and masters; empty: one queue",
-        ),
-        Parameter::integer(
-            "node_locality_delay",
-            "40",
-            0,
-            1_000_000,
-            "nodes",
-            "how many nodes pass an application over before it runs a map in the rack of its data",
-        )
-        .hadoop(&["yarn.scheduler.capacity.node-locality-delay"]),
-        Parameter::number(
-            "am_share",
-            "0.1",
-            0.0,
-            1.0,
-            "",
-            "share of a queue's limit for masters, which limits the active applications",
-        )
-        .hadoop(&["yarn.scheduler.capacity.maximum-am-resource-percent"]),
-        Parameter::integer(
-            "user_limit",
-            "100",
-            1,
-            100,
-            "percent",
-            "share of a queue that each of its users gets at least",
-        ),
-        Parameter::number(
-            "user_limit_factor",
-            "1",
-            0.0,
-            1e6,
-            "",
-            "how many times a queue's guarantee one user may have",
-        ),
-    ],
-    build: |values, site| Ok(YarnCapacity::new(values, site)?.into()),
+    family: Family::Yarn,
+    engine: Engine::Hadoop(System::Containers),
+    oracle: false,
+    parameters: Settings::PARAMETERS,
+    build: Build::Hadoop(|values, site| Ok(Box::new(YarnCapacity::new(&Settings::read(values)?, site)?))),
 };
+
+parameter! {
+    /// how many nodes pass an application over before it runs a map in the rack of its data
+    pub(crate) NODE_LOCALITY_DELAY: u64 = "node_locality_delay" {
+        default: 40, range: 0..=1_000_000, unit: "nodes", hadoop: ["yarn.scheduler.capacity.node-locality-delay"],
+    }
+}
+
+settings! {
+    /// What you can set.
+    struct Settings {
+        /// TOML file with the queues: capacities, limits of users and masters; empty: one queue
+        queues: File = "queues" {},
+        node_locality_delay: u64 = NODE_LOCALITY_DELAY,
+        /// share of a queue's limit for masters, which limits the active applications
+        am_share: f64 = "am_share" {
+            default: 0.1, range: 0..=1, hadoop: ["yarn.scheduler.capacity.maximum-am-resource-percent"],
+        },
+        /// share of a queue that each of its users gets at least
+        user_limit: u32 = "user_limit" { default: 100, range: 1..=100, unit: "percent" },
+        /// how many times a queue's guarantee one user may have
+        user_limit_factor: f64 = "user_limit_factor" { default: 1, range: 0..=1e6 },
+    }
+}
 
 /// The policy.
 #[derive(Debug)]
-pub struct YarnCapacity {
+pub(crate) struct YarnCapacity {
     tree: QueueTree<YarnQueue>,
     defaults: YarnQueue,
     node_locality_delay: u64,
@@ -130,20 +120,20 @@ enum Served {
 }
 
 impl YarnCapacity {
-    fn new(values: &Values, site: &Site) -> Result<Self, String> {
-        let tree = match values.text("queues") {
-            "" => site.yarn_queues.clone().unwrap_or_else(queues::one_queue),
-            path => queues::read(path)?,
+    fn new(settings: &Settings, site: &Site) -> Result<Self, Error> {
+        let tree = match settings.queues.path() {
+            None => site.yarn_queues.clone().unwrap_or_else(queues::one_queue),
+            Some(path) => queues::read(path).map_err(Error::File)?,
         };
         let mut policy = Self {
             tree: queues::one_queue(),
             defaults: YarnQueue {
-                minimum_user_limit: Some(values.integer("user_limit") as u32),
-                user_limit_factor: Some(values.number("user_limit_factor")),
-                maximum_am_share: Some(values.number("am_share")),
+                minimum_user_limit: Some(settings.user_limit),
+                user_limit_factor: Some(settings.user_limit_factor),
+                maximum_am_share: Some(settings.am_share),
                 ..YarnQueue::default()
             },
-            node_locality_delay: values.integer("node_locality_delay") as u64,
+            node_locality_delay: settings.node_locality_delay,
             queues: Vec::new(),
             jobs: ByJob::default(),
             partitions: None,
@@ -155,8 +145,8 @@ impl YarnCapacity {
     /// One queue whose jobs are kept apart in partitions.
     ///
     /// # Errors
-    /// As [`YarnCapacity::set_queues`].
-    pub(crate) fn partitioned(node_locality_delay: u64, am_share: f64) -> Result<Self, String> {
+    /// What is wrong with the queues.
+    pub(crate) fn partitioned(node_locality_delay: u64, am_share: f64) -> Result<Self, Error> {
         let mut policy = Self {
             tree: queues::one_queue(),
             defaults: YarnQueue { maximum_am_share: Some(am_share), ..YarnQueue::default() },
@@ -174,11 +164,7 @@ impl YarnCapacity {
         self.partitions.as_mut()
     }
 
-    /// Takes other queues than those of the file; for use before the replay.
-    ///
-    /// # Errors
-    /// What is wrong with the queues, in a sentence.
-    pub fn set_queues(&mut self, tree: QueueTree<YarnQueue>) -> Result<(), String> {
+    fn set_queues(&mut self, tree: QueueTree<YarnQueue>) -> Result<(), Error> {
         let queue = |(capacity, limit)| Queue {
             capacity,
             limit,
@@ -188,7 +174,7 @@ impl YarnCapacity {
             pending: Vec::new(),
             order: Vec::new(),
         };
-        self.queues = shares(&tree)?.into_iter().map(queue).collect();
+        self.queues = shares(&tree).map_err(Error::File)?.into_iter().map(queue).collect();
         self.tree = tree;
         Ok(())
     }

@@ -23,12 +23,14 @@ use resched_sim::hadoop::{
 };
 use resched_sim::{JobId, Ms, Resources, Violation};
 
+use crate::error::Error;
+use crate::info::{Build, Engine, Family, PolicyInfo};
 use crate::parts::by_id::ByJob;
 use crate::parts::fair_share::{Standing, fair_order};
 use crate::queues::file as queues;
 use crate::queues::tree::QueueTree;
 use crate::queues::yarn_fair::{FairQueue, SharePolicy};
-use crate::registry::{Parameter, PolicyInfo, Values};
+use crate::settings::{File, choices, settings};
 use crate::site::Site;
 use opportunities::{Opportunities, Thresholds};
 use preemption::{Preemption, Starvation};
@@ -39,72 +41,72 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "yarn-fair",
     title: "YARN Fair Scheduler (hierarchical queues)",
     source: "Hadoop YARN (August 2014)",
-    parameters: &[
-        Parameter::file("queues", "TOML file with guarantees, limits, weights and timeouts of queues"),
-        Parameter::choice(
-            "placement",
-            "queue",
-            &["queue", "user"],
-            "a job's queue: the one that it names, or its user's if it names none; or always its user's",
-        )
-        .hadoop(&["yarn.scheduler.fair.user-as-default-queue"]),
-        Parameter::choice("share", "fair", SharePolicy::NAMES, "how queues share what they have, if they do not say"),
-        Parameter::boolean("size_weight", "false", "weigh a job by log2(1 + its demand in MB)")
-            .hadoop(&["yarn.scheduler.fair.sizebasedweight"]),
-        Parameter::boolean("assign_multiple", "false", "fill a node at one heartbeat; false: one container")
-            .hadoop(&["yarn.scheduler.fair.assignmultiple"]),
-        Parameter::integer("max_assign", "-1", -1, 100_000, "containers", "at one heartbeat at most; -1: no limit")
-            .hadoop(&["yarn.scheduler.fair.max.assign"]),
-        Parameter::number(
-            "locality_node",
-            "-1",
-            -1.0,
-            1.0,
-            "",
-            "share of the nodes at which a job holds out for a node with its data; -1: none",
-        )
-        .hadoop(&["yarn.scheduler.fair.locality.threshold.node"]),
-        Parameter::number("locality_rack", "-1", -1.0, 1.0, "", "and then for a rack with its data; -1: none")
-            .hadoop(&["yarn.scheduler.fair.locality.threshold.rack"]),
-        Parameter::number(
-            "max_am_share",
-            "-1",
-            -1.0,
-            1.0,
-            "",
-            "share of a queue's fair share that masters may take, if it does not say; -1: all",
-        ),
-        Parameter::integer("update", "500", 1, 3_600_000, "ms", "between two computations of demands and shares")
-            .hadoop(&["yarn.scheduler.fair.update-interval-ms"]),
-        Parameter::boolean(
-            "preemption",
-            "false",
-            "kill containers of others for queues that are kept below their share",
-        )
-        .hadoop(&["yarn.scheduler.fair.preemption"]),
-        Parameter::integer("preemption_interval", "5000", 1, 86_400_000, "ms", "between two checks for preemption")
-            .hadoop(&["yarn.scheduler.fair.preemptionInterval"]),
-        Parameter::integer(
-            "preemption_wait",
-            "15000",
-            0,
-            86_400_000,
-            "ms",
-            "from the warning of a container to its end",
-        )
-        .hadoop(&["yarn.scheduler.fair.waitTimeBeforeKill"]),
-        Parameter::number(
-            "preemption_threshold",
-            "0.8",
-            0.0,
-            1.0,
-            "",
-            "share of the cluster in use before any is killed",
-        )
-        .hadoop(&["yarn.scheduler.fair.preemption.cluster-utilization-threshold"]),
-    ],
-    build: |values, site| Ok(YarnFair::new(values, site)?.into()),
+    family: Family::Yarn,
+    engine: Engine::Hadoop(System::Containers),
+    oracle: false,
+    parameters: Settings::PARAMETERS,
+    build: Build::Hadoop(|values, site| Ok(Box::new(YarnFair::new(&Settings::read(values)?, site)?))),
 };
+
+choices! {
+    /// Which queue a job goes to.
+    enum Placement {
+        /// The one that it names, or its user's if it names none.
+        Queue = "queue",
+        /// Its user's.
+        User = "user",
+    }
+}
+
+settings! {
+    /// What you can set.
+    struct Settings {
+        /// TOML file with guarantees, limits, weights and timeouts of queues
+        queues: File = "queues" {},
+        /// a job's queue: the one that it names, or its user's if it names none; or always its user's
+        placement: Placement = "placement" {
+            choice: Placement::Queue, hadoop: ["yarn.scheduler.fair.user-as-default-queue"],
+        },
+        /// how queues share what they have, if they do not say
+        share: SharePolicy = "share" { choice: SharePolicy::Fair, },
+        /// weigh a job by log2(1 + its demand in MB)
+        size_weight: bool = "size_weight" { default: false, hadoop: ["yarn.scheduler.fair.sizebasedweight"] },
+        /// fill a node at one heartbeat; false: one container
+        assign_multiple: bool = "assign_multiple" { default: false, hadoop: ["yarn.scheduler.fair.assignmultiple"] },
+        /// at one heartbeat at most; auto: no limit
+        max_assign: Option<u32> = "max_assign" {
+            auto: NotPositive, range: 1..=100_000, unit: "containers", hadoop: ["yarn.scheduler.fair.max.assign"],
+        },
+        /// share of the nodes at which a job holds out for a node with its data; auto: none
+        locality_node: Option<f64> = "locality_node" {
+            auto: Negative, range: 0..=1, hadoop: ["yarn.scheduler.fair.locality.threshold.node"],
+        },
+        /// and then for a rack with its data; auto: none
+        locality_rack: Option<f64> = "locality_rack" {
+            auto: Negative, range: 0..=1, hadoop: ["yarn.scheduler.fair.locality.threshold.rack"],
+        },
+        /// share of a queue's fair share that masters may take, if it does not say; auto: all
+        max_am_share: Option<f64> = "max_am_share" { auto: Negative, range: 0..=1 },
+        /// between two computations of demands and shares
+        update: Ms = "update" {
+            default: 500, range: 1..=3_600_000, unit: "ms", hadoop: ["yarn.scheduler.fair.update-interval-ms"],
+        },
+        /// kill containers of others for queues that are kept below their share
+        preemption: bool = "preemption" { default: false, hadoop: ["yarn.scheduler.fair.preemption"] },
+        /// between two checks for preemption
+        preemption_interval: Ms = "preemption_interval" {
+            default: 5000, range: 1..=86_400_000, unit: "ms", hadoop: ["yarn.scheduler.fair.preemptionInterval"],
+        },
+        /// from the warning of a container to its end
+        preemption_wait: Ms = "preemption_wait" {
+            default: 15000, range: 0..=86_400_000, unit: "ms", hadoop: ["yarn.scheduler.fair.waitTimeBeforeKill"],
+        },
+        /// share of the cluster in use before any is killed
+        preemption_threshold: f64 = "preemption_threshold" {
+            default: 0.8, range: 0..=1, hadoop: ["yarn.scheduler.fair.preemption.cluster-utilization-threshold"],
+        },
+    }
+}
 
 /// The queue of jobs whose user is unknown, and of those that name a queue with others below it.
 const DEFAULT_QUEUE: &str = "default";
@@ -112,14 +114,16 @@ const ROOT: usize = QueueTree::<FairQueue>::ROOT;
 
 /// The policy.
 #[derive(Debug)]
-pub struct YarnFair {
+struct YarnFair {
     by_user: bool,
     share: SharePolicy,
     size_weight: bool,
     assign_multiple: bool,
     max_assign: Option<u32>,
-    thresholds: Thresholds,
-    max_am_share: f64,
+    /// `None`: no job holds out for its data.
+    thresholds: Option<Thresholds>,
+    /// `None`: all.
+    max_am_share: Option<f64>,
     update_period: Ms,
     preemption: Option<Preemption>,
     tree: QueueTree<FairQueue>,
@@ -162,24 +166,25 @@ struct App {
 }
 
 impl YarnFair {
-    fn new(values: &Values, site: &Site) -> Result<Self, String> {
-        let tree = match values.text("queues") {
-            "" => site.yarn_fair.clone().unwrap_or_else(|| QueueTree::new(FairQueue::default())),
-            path => queues::read(path)?,
+    fn new(settings: &Settings, site: &Site) -> Result<Self, Error> {
+        let tree = match settings.queues.path() {
+            None => site.yarn_fair.clone().unwrap_or_else(|| QueueTree::new(FairQueue::default())),
+            Some(path) => queues::read(path).map_err(Error::File)?,
         };
-        let preemption = values.boolean("preemption").then(|| {
-            let (interval, wait) = (values.integer("preemption_interval"), values.integer("preemption_wait"));
-            Preemption::new(interval, wait, values.number("preemption_threshold"))
+        let preemption = settings.preemption.then(|| {
+            let &Settings { preemption_interval, preemption_wait, preemption_threshold, .. } = settings;
+            Preemption::new(preemption_interval, preemption_wait, preemption_threshold)
         });
+        let thresholds = settings.locality_node.zip(settings.locality_rack);
         let mut policy = Self {
-            by_user: values.text("placement") == "user",
-            share: SharePolicy::named(values.text("share")),
-            size_weight: values.boolean("size_weight"),
-            assign_multiple: values.boolean("assign_multiple"),
-            max_assign: u32::try_from(values.integer("max_assign")).ok().filter(|&most| most > 0),
-            thresholds: Thresholds { node: values.number("locality_node"), rack: values.number("locality_rack") },
-            max_am_share: values.number("max_am_share"),
-            update_period: values.integer("update"),
+            by_user: settings.placement == Placement::User,
+            share: settings.share,
+            size_weight: settings.size_weight,
+            assign_multiple: settings.assign_multiple,
+            max_assign: settings.max_assign,
+            thresholds: thresholds.map(|(node, rack)| Thresholds { node, rack }),
+            max_am_share: settings.max_am_share,
+            update_period: settings.update,
             preemption,
             tree: QueueTree::new(FairQueue::default()),
             queues: Vec::new(),
@@ -190,12 +195,8 @@ impl YarnFair {
         Ok(policy)
     }
 
-    /// Takes other queues than those of the file; for use before the replay.
-    ///
-    /// # Errors
-    /// What is wrong with them, in a sentence.
-    pub fn set_queues(&mut self, tree: QueueTree<FairQueue>) -> Result<(), String> {
-        queues::check(&tree)?;
+    fn set_queues(&mut self, tree: QueueTree<FairQueue>) -> Result<(), Error> {
+        queues::check(&tree).map_err(Error::File)?;
         let state = |place: usize| Queue { children: tree.get(place).children.clone(), ..Queue::default() };
         self.queues = (0..tree.queues().len()).map(state).collect();
         self.tree = tree;
@@ -473,18 +474,20 @@ impl YarnFair {
 
     /// How far from its data a job may launch a map on the node that is offered.
     fn reach(&mut self, view: View<'_>, job: JobId) -> Reach {
-        let reach = self.apps[job].opportunities.offered(view.node_count(), self.thresholds);
+        let Some(thresholds) = self.thresholds else { return Reach::Any };
+        let reach = self.apps[job].opportunities.offered(view.node_count(), thresholds);
         if view.job(job).has_unplaced_maps() { Reach::Any } else { reach }
     }
 
     /// Whether the masters of a job's queue leave room for its own.
     fn may_start_master(&self, job: JobId, view: View<'_>) -> bool {
         let place = self.apps[job].queue;
-        let share = self.tree.get(place).settings.max_am_share.unwrap_or(self.max_am_share);
+        // A queue says −1 for all.
+        let share = self.tree.get(place).settings.max_am_share.or(self.max_am_share).filter(|&share| share >= 0.0);
         let queue = &self.queues[place];
         let with_it = (queue.masters + view.yarn().demand(Ask::Am).memory) as f64;
         view.yarn().app(job).am() == AmState::Waiting
-            && (share < 0.0 || with_it <= (share * queue.fair_share as f64).floor())
+            && share.is_none_or(|share| with_it <= (share * queue.fair_share as f64).floor())
     }
 }
 
@@ -583,14 +586,14 @@ impl Policy for YarnFair {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::any::AnyPolicy;
-    use crate::registry::PolicySpec;
+    use crate::spec::PolicySpec;
 
     fn with_queues(paths: &[&str]) -> YarnFair {
-        let Ok(AnyPolicy::YarnFair(mut fair)) = PolicySpec::parse("yarn-fair").unwrap().build() else { unreachable!() };
         let queues = paths.iter().map(|&path| (path.to_owned(), FairQueue::default())).collect();
-        fair.set_queues(QueueTree::from_paths(FairQueue::default(), queues).unwrap()).unwrap();
-        fair
+        let tree = QueueTree::from_paths(FairQueue::default(), queues).unwrap();
+        let site = Site { yarn_fair: Some(tree), ..Site::default() };
+        let spec = PolicySpec::parse("yarn-fair").unwrap().at_site(&site.into()).unwrap();
+        YarnFair::new(&Settings::read(spec.values()).unwrap(), spec.site()).unwrap()
     }
 
     #[test]

@@ -11,12 +11,6 @@ pub(super) struct Thresholds {
     pub(super) rack: f64,
 }
 
-impl Thresholds {
-    fn are_off(self) -> bool {
-        self.node < 0.0 || self.rack < 0.0
-    }
-}
-
 /// The opportunities of one job's maps.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Opportunities {
@@ -30,9 +24,6 @@ pub(super) struct Opportunities {
 impl Opportunities {
     /// A node is offered: how far from its data the job may launch there.
     pub(super) fn offered(&mut self, nodes: usize, thresholds: Thresholds) -> Reach {
-        if thresholds.are_off() {
-            return Reach::Any;
-        }
         self.seen = self.seen.saturating_add(1);
         let Some(allowed) = self.allowed else {
             self.allowed = Some(Locality::Node);
@@ -81,11 +72,5 @@ mod tests {
         assert_eq!(job.offered(10, HALF), Reach::Any);
         job.launched(Locality::Node);
         assert_eq!(job.offered(10, HALF), Reach::Node);
-    }
-
-    #[test]
-    fn b5c_without_thresholds_no_job_holds_out() {
-        let mut job = Opportunities::default();
-        assert_eq!(job.offered(10, Thresholds { node: -1.0, rack: 0.5 }), Reach::Any);
     }
 }

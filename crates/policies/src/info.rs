@@ -1,0 +1,98 @@
+//! What the registry knows of a policy.
+
+use resched_sim::{batch, hadoop};
+
+use crate::error::Error;
+use crate::parameter::Parameter;
+use crate::settings::Values;
+use crate::site::Site;
+
+/// A policy as the registry knows it.
+#[derive(Debug)]
+pub struct PolicyInfo {
+    /// The name by which you ask for it.
+    pub name: &'static str,
+    /// What it is, in a few words.
+    pub title: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
+    /// The family under which it is listed.
+    pub family: Family,
+    /// What it schedules.
+    pub engine: Engine,
+    /// Whether it is an oracle by default: a reference that knows what no scheduler can.
+    pub oracle: bool,
+    /// Its parameters.
+    pub parameters: &'static [Parameter],
+    /// Makes one.
+    pub(crate) build: Build,
+}
+
+impl PolicyInfo {
+    /// Whether it is for production traces, not for Hadoop.
+    pub fn is_batch(&self) -> bool {
+        self.engine == Engine::Batch
+    }
+}
+
+/// What a policy schedules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Engine {
+    /// A Hadoop cluster: slots of MapReduce 1 or containers of YARN.
+    Hadoop(hadoop::System),
+    /// A production cluster, whose tasks say what they need.
+    Batch,
+}
+
+impl Engine {
+    /// In words, as messages have it.
+    pub(crate) fn in_words(self) -> &'static str {
+        match self {
+            Self::Hadoop(_) => "Hadoop",
+            Self::Batch => "production traces",
+        }
+    }
+}
+
+/// Where policies come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Family {
+    /// The schedulers of MapReduce 1.
+    MapReduce1,
+    /// The schedulers of YARN.
+    Yarn,
+    /// Algorithms that were published as papers.
+    Paper,
+    /// What policies are compared with: oracles and bounds.
+    Reference,
+    /// Policies for production traces.
+    Production,
+}
+
+impl Family {
+    /// All of them, in the order in which they are listed.
+    pub const ALL: [Self; 5] = [Self::MapReduce1, Self::Yarn, Self::Paper, Self::Reference, Self::Production];
+
+    /// The heading over its policies.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::MapReduce1 => "Hadoop MapReduce 1",
+            Self::Yarn => "Hadoop YARN",
+            Self::Paper => "Published algorithms",
+            Self::Reference => "References and bounds",
+            Self::Production => "Production clusters",
+        }
+    }
+}
+
+/// A function that makes a policy from the values of its parameters and what a site's configuration says.
+pub(crate) type Builder<P> = fn(&Values, &Site) -> Result<Box<P>, Error>;
+
+/// How a policy is made.
+#[derive(Debug)]
+pub(crate) enum Build {
+    /// For a Hadoop cluster.
+    Hadoop(Builder<dyn hadoop::Policy>),
+    /// For a production cluster.
+    Batch(Builder<dyn batch::Policy>),
+}

@@ -1,0 +1,134 @@
+//! The parameters of policies and speculators: what each is called, what values it takes, what it does.
+
+use std::fmt;
+
+use crate::error::Error;
+use crate::nearest::nearest;
+
+/// A parameter of a policy or a speculator.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Parameter {
+    /// The key by which you set it.
+    pub key: &'static str,
+    /// What values it takes.
+    pub range: Range,
+    /// Whether `auto` is a value, too, which leaves the choice to the policy; its meaning says what that comes to. Holds the
+    /// numbers that are read as `auto`.
+    pub auto: Option<Signal>,
+    /// Its value if you do not set it.
+    pub default: &'static str,
+    /// The unit of the value, if it has one.
+    pub unit: &'static str,
+    /// What it does.
+    pub meaning: &'static str,
+    /// The properties of Hadoop that set it at a site; the first one that is set counts.
+    pub hadoop: &'static [&'static str],
+}
+
+/// What values a parameter takes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Range {
+    /// Whole numbers, both ends included.
+    Integer(i64, i64),
+    /// Numbers, both ends included.
+    Number(f64, f64),
+    /// `true` or `false`.
+    Boolean,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// The path of a file; empty: none.
+    File,
+}
+
+/// Numbers that stand for `auto`, as in Hadoop and in what was written before there was that word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Signal {
+    /// 0.
+    Zero,
+    /// −1 and what is between −1 and 0.
+    Negative,
+    /// −1, 0 and what is between them.
+    NotPositive,
+}
+
+/// The value that leaves the choice to the policy.
+pub(crate) const AUTO: &str = "auto";
+
+/// A value of a parameter or of a setting.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Value {
+    Integer(i64),
+    Number(f64),
+    Boolean(bool),
+    Text(String),
+    Auto,
+}
+
+impl Range {
+    /// The value that this text stands for, if it is within the range.
+    pub(crate) fn parse(self, text: &str) -> Option<Value> {
+        match self {
+            Range::Integer(low, high) => {
+                text.parse().ok().filter(|value| (low..=high).contains(value)).map(Value::Integer)
+            }
+            Range::Number(low, high) => {
+                text.parse().ok().filter(|value| (low..=high).contains(value)).map(Value::Number)
+            }
+            Range::Boolean => text.parse().ok().map(Value::Boolean),
+            Range::Choice(words) => words.contains(&text).then(|| Value::Text(text.to_owned())),
+            Range::File => Some(Value::Text(text.to_owned())),
+        }
+    }
+}
+
+impl fmt::Display for Range {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Range::Integer(low, high) => write!(f, "{low}..{high}"),
+            Range::Number(low, high) => write!(f, "{low}..{high}"),
+            Range::Boolean => f.write_str("true|false"),
+            Range::Choice(words) => f.write_str(&words.join("|")),
+            Range::File => f.write_str("file"),
+        }
+    }
+}
+
+impl Signal {
+    fn stands_for_auto(self, text: &str) -> bool {
+        text.parse::<f64>().is_ok_and(|number| match self {
+            Self::Zero => number == 0.0,
+            Self::Negative => (-1.0..0.0).contains(&number),
+            Self::NotPositive => (-1.0..=0.0).contains(&number),
+        })
+    }
+}
+
+impl Parameter {
+    /// What it takes, in words: its range, and `auto` if that is a value.
+    pub fn expected(&self) -> String {
+        let auto = if self.auto.is_some() { "auto|" } else { "" };
+        format!("{auto}{}", self.range)
+    }
+
+    /// The text of a value as it is kept and shown: a number that stands for `auto` becomes that word.
+    pub(crate) fn written<'t>(&self, text: &'t str) -> &'t str {
+        if self.auto.is_some_and(|signal| signal.stands_for_auto(text)) { AUTO } else { text }
+    }
+
+    /// The value that a text stands for.
+    ///
+    /// # Errors
+    /// [`Error::Parameter`] with what was expected.
+    pub(crate) fn parse(&self, text: &str) -> Result<Value, Error> {
+        if self.auto.is_some() && self.written(text) == AUTO {
+            return Ok(Value::Auto);
+        }
+        self.range.parse(text).ok_or_else(|| {
+            let hint = match self.range {
+                Range::Choice(words) => nearest(text, words.iter().copied()),
+                _ => String::new(),
+            };
+            Error::Parameter(format!("{}: expected {}, found `{text}`{hint}", self.key, self.expected()))
+        })
+    }
+}

@@ -1,0 +1,109 @@
+//! Policies that wrap another one: a speculator beside it, a watcher over it.
+
+use crate::error::Violation;
+use crate::hadoop::containers::Container;
+use crate::hadoop::offer::Offer;
+use crate::hadoop::policy::{Orders, Policy};
+use crate::hadoop::system::System;
+use crate::hadoop::view::{AttemptEnd, RunView, View};
+use crate::ids::{JobId, Ms, NodeId, TaskId};
+use crate::resources::Resources;
+
+/// Declares [`Wrapper`] and makes each wrapper a policy, from one list of the policy's methods.
+macro_rules! wrapper {
+    (
+        asks { $(fn $ask:ident($($ask_arg:ident: $ask_type:ty),*) -> $answer:ty;)+ }
+        tells { $(fn $tell:ident($($tell_arg:ident: $tell_type:ty),*) $(-> $result:ty)?;)+ }
+    ) => {
+        /// A policy that wraps another one. Name the inner policy, and override the methods that you change; every other call
+        /// goes through to it. A wrapper is a [`Policy`].
+        pub trait Wrapper {
+            /// The policy within.
+            type Inner: Policy + ?Sized;
+
+            /// The policy within.
+            fn inner(&self) -> &Self::Inner;
+
+            /// The policy within, to be called.
+            fn inner_mut(&mut self) -> &mut Self::Inner;
+
+            $(
+                #[doc = concat!("[`Policy::", stringify!($ask), "`]; by default the inner policy's.")]
+                fn $ask(&self, $($ask_arg: $ask_type),*) -> $answer {
+                    self.inner().$ask($($ask_arg),*)
+                }
+            )+
+
+            $(
+                #[doc = concat!("[`Policy::", stringify!($tell), "`]; by default the inner policy's.")]
+                #[allow(clippy::missing_errors_doc, reason = "as the method that it stands for")]
+                fn $tell(&mut self, $($tell_arg: $tell_type),*) $(-> $result)? {
+                    self.inner_mut().$tell($($tell_arg),*)
+                }
+            )+
+        }
+
+        impl<W: Wrapper> Policy for W {
+            $(
+                fn $ask(&self, $($ask_arg: $ask_type),*) -> $answer {
+                    Wrapper::$ask(self, $($ask_arg),*)
+                }
+            )+
+
+            $(
+                fn $tell(&mut self, $($tell_arg: $tell_type),*) $(-> $result)? {
+                    Wrapper::$tell(self, $($tell_arg),*)
+                }
+            )+
+        }
+
+        /// The names of the methods that go through, for the test that none is forgotten.
+        #[cfg(test)]
+        const FORWARDED: &[&str] = &[$(stringify!($ask),)+ $(stringify!($tell),)+];
+    };
+}
+
+wrapper! {
+    asks {
+        fn system() -> System;
+        fn is_oracle() -> bool;
+        fn headroom(job: JobId, view: View<'_>) -> Resources;
+        fn period() -> Option<Ms>;
+        fn skips_idle_ticks(view: View<'_>) -> bool;
+        fn restless(view: View<'_>) -> bool;
+        fn counts_heartbeats(view: View<'_>) -> bool;
+    }
+    tells {
+        fn job_submitted(job: JobId, view: View<'_>);
+        fn job_finished(job: JobId, view: View<'_>);
+        fn task_started(started: &RunView, view: View<'_>);
+        fn task_finished(ended: &AttemptEnd, view: View<'_>);
+        fn task_waits(task: TaskId, view: View<'_>);
+        fn node_lost(node: NodeId, view: View<'_>);
+        fn container_changed(container: &Container, view: View<'_>);
+        fn tick(view: View<'_>, orders: &mut Orders);
+        fn heartbeat(offer: &mut Offer<'_, '_>) -> Result<(), Violation>;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The names of the methods of the trait, from its source.
+    fn methods() -> Vec<&'static str> {
+        let source = include_str!("policy.rs");
+        let of_trait = source.split("pub trait Policy {").nth(1).and_then(|rest| rest.split("\n}").next());
+        let lines = of_trait.unwrap_or_default().lines().map(str::trim_start);
+        lines.filter_map(|line| line.strip_prefix("fn ")?.split('(').next()).collect()
+    }
+
+    #[test]
+    fn every_method_of_a_policy_goes_through() {
+        let (mut methods, mut forwarded) = (methods(), FORWARDED.to_vec());
+        methods.sort_unstable();
+        forwarded.sort_unstable();
+        assert!(methods.len() > 10, "the trait was found: {methods:?}");
+        assert_eq!(methods, forwarded, "name every method of Policy in the list of wrapper!");
+    }
+}
