@@ -83,9 +83,9 @@ settings! {
         cpu_slots: Option<u32> = "cpu_slots" { auto: Zero, range: 1..=100_000, unit: "slots" },
         /// map slots of each node for the IO queue; auto: what cpu_slots leaves, or half
         io_slots: Option<u32> = "io_slots" { auto: Zero, range: 1..=100_000, unit: "slots" },
-        /// as cpu_slots, of reduces
+        /// as cpu_slots, of reduces; auto: likewise
         cpu_reduce_slots: Option<u32> = "cpu_reduce_slots" { auto: Zero, range: 1..=100_000, unit: "slots" },
-        /// as io_slots, of reduces
+        /// as io_slots, of reduces; auto: likewise
         io_reduce_slots: Option<u32> = "io_reduce_slots" { auto: Zero, range: 1..=100_000, unit: "slots" },
         /// queue of jobs that sway; dynamic: cpu until their first reduce is launched, then io
         sway: Sway = "sway_queue" { choice: Sway::Io, },
