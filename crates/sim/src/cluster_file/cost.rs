@@ -105,7 +105,7 @@ pub enum ReduceModel {
     /// Template: the job's logged shuffle times. A reduce that started before the master learned of the last map has its input
     /// one mean shuffle tail later; another one mean shuffle after its start. Then it sorts and reduces as logged.
     R1,
-    /// Fluid: a reduce fetches at a fixed rate what the finished maps have made, as [`crate::Fluid`] says; then as R1.
+    /// Fluid: a reduce fetches at a fixed rate what the finished maps have made, as [`crate::hadoop::Fluid`] says; then as R1.
     R2,
 }
 
