@@ -6,7 +6,7 @@ use crate::hadoop::kind::Kind;
 use crate::hadoop::world::World;
 use crate::ids::{JobId, Ms, TaskId};
 
-/// The run times of the replay, for references that no real scheduler can match; see [`crate::View::oracle`].
+/// The run times of the replay, for references that no real scheduler can match; see [`crate::hadoop::View::oracle`].
 ///
 /// A time is that of the task's successful try, under the cost model of the replay: a map's beside its input, a reduce's from
 /// its start to its end if all maps of its job are done before.

@@ -259,7 +259,7 @@ impl<'a> View<'a> {
         self.world.workload.replicas(task)
     }
 
-    /// How long tasks will take; `None` unless the policy says by [`crate::Policy::is_oracle`] that it is an oracle.
+    /// How long tasks will take; `None` unless the policy says by [`crate::hadoop::Policy::is_oracle`] that it is an oracle.
     pub fn oracle(&self) -> Option<Oracle<'a>> {
         self.world.oracle.then_some(Oracle { world: self.world })
     }
