@@ -90,9 +90,9 @@ fn a_wrong_file_of_weights_is_an_error() {
         let policy = format!("batch-drf:weights={}", file.path().display());
         resched_policies::PolicySpec::parse(&policy).unwrap_err().to_string()
     };
-    assert!(error("[a]\nweight = -1\n").contains("expected a weight from"));
+    assert!(error("[a]\nweight = -1\n").contains("weight: expected a number from 0.000001"));
     assert!(error("[a]\nwieght = 1\n").contains("wieght"));
-    assert!(error("[a]\nmax = 2\n").contains("a max from 0 to 1"));
+    assert!(error("[a]\nmax = 2\n").contains("max: expected a share from 0 to 1"));
 }
 
 /// A job of half the machine is large; small ones have their tenth of it though many large tasks came before.
