@@ -3,7 +3,7 @@
 use std::path::Path;
 
 /// Compares a generated page with the file in `docs/`, after writing it anew if `UPDATE_DOCS` is set.
-pub fn assert_fresh(name: &str, page: &str) {
+pub(crate) fn assert_fresh(name: &str, page: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name);
     if std::env::var_os("UPDATE_DOCS").is_some() {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
