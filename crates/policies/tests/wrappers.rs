@@ -52,7 +52,7 @@ recorder! {
         fn job_finished(job: JobId, view: View<'_>);
         fn task_started(started: &RunView, view: View<'_>);
         fn task_finished(ended: &AttemptEnd, view: View<'_>);
-        fn task_returned(task: TaskId, view: View<'_>);
+        fn task_waits(task: TaskId, view: View<'_>);
         fn node_lost(node: NodeId, view: View<'_>);
         fn container_changed(container: &Container, view: View<'_>);
         fn tick(view: View<'_>, orders: &mut Orders);

@@ -46,6 +46,7 @@ impl Measured<'_> {
     }
 }
 
+/// The metric of a run.
 type Formula = fn(&Measured<'_>) -> Option<f64>;
 
 const fn time(name: &'static str, title: &'static str, meaning: &'static str, of: Formula) -> Metric {
@@ -62,8 +63,7 @@ const fn share(
     Metric { name, title, unit: "", meaning, null, less_is_better: false, of }
 }
 
-/// All metrics. Times in ms, over the jobs that ended well; *small* are the jobs with at most as many tasks as the median job,
-/// *large* the tenth with the most (by tasks done; all that have as many as the last of these).
+/// All metrics. Times are in ms, over the jobs that ended well. The size of a job is the number of its tasks that were done.
 pub const METRICS: &[Metric] = &[
     time("mean_completion", "Mean completion time", "The mean of `completion`.", |m| m.summary.mean_completion_ms),
     time("median_completion", "Median completion time", "The median of `completion`.", |m| {
@@ -89,7 +89,15 @@ pub const METRICS: &[Metric] = &[
         m.values(|job| job.waiting.map(|ms| ms as f64)).quantile(0.95)
     }),
     time("mean_starvation", "Mean starvation time", "The mean of `starvation`.", |m| m.summary.mean_starvation_ms),
-    time("makespan", "Makespan", "`makespan_ms`.", |m| m.summary.makespan_ms.map(|ms| ms as f64)),
+    Metric {
+        name: "makespan",
+        title: "Makespan",
+        unit: "ms",
+        meaning: "From the first submission to the last end of a job.",
+        null: "no job has ended",
+        less_is_better: true,
+        of: |m| m.summary.makespan_ms.map(|ms| ms as f64),
+    },
     Metric {
         name: "mean_slowdown",
         title: "Mean slowdown",

@@ -15,7 +15,7 @@ keys! {
         init_delay: Ms = 0, unit "ms", range 0..=DAY;
         /// The share of a job's maps that must be finished before its reduces may start (slow-start).
         slowstart: f64 = 0.05, range 0.0..=1.0;
-        /// How often a task may fail: with this failure its job fails.
+        /// A task that fails this many times fails its job.
         max_attempts: u32 = 4, unit "attempts", range 1..=1000;
         /// Whether a job that fails has its running attempts killed, as in Hadoop. With `false` they run on, as in Mumak, and
         /// reduces then hold their slots for ever. Under YARN they are always killed.
