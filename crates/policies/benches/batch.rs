@@ -3,7 +3,7 @@
 //! `cargo bench -p resched-policies --bench batch`. The bound stands in the same run: a heap of the instants at which machines
 //! become free, popped and pushed once a task.
 //!
-//! The workload is a million tasks of 2,000 jobs with requests of their own, on 12,000 machines of two sizes, as in Google's
+//! The workload is a million tasks of 2,000 jobs whose tasks request processor and memory, on 12,000 machines of two sizes, as in Google's
 //! trace of 2011; they are asked for 70 % of their processor, or, in `full_…`, for 120 %, where the queue grows to the end.
 #![allow(clippy::unwrap_used)]
 

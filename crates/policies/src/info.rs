@@ -66,12 +66,12 @@ pub enum Family {
     /// What policies are compared with: oracles and bounds.
     Reference,
     /// Policies for production traces.
-    Production,
+    Batch,
 }
 
 impl Family {
     /// All of them, in the order in which they are listed.
-    pub const ALL: [Self; 5] = [Self::MapReduce1, Self::Yarn, Self::Paper, Self::Reference, Self::Production];
+    pub const ALL: [Self; 5] = [Self::MapReduce1, Self::Yarn, Self::Paper, Self::Reference, Self::Batch];
 
     /// The heading over its policies.
     pub fn title(self) -> &'static str {
@@ -80,7 +80,7 @@ impl Family {
             Self::Yarn => "Hadoop YARN",
             Self::Paper => "Published algorithms",
             Self::Reference => "References and bounds",
-            Self::Production => "Production clusters",
+            Self::Batch => "Production clusters",
         }
     }
 }

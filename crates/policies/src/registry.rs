@@ -142,9 +142,9 @@ impl PolicySpec {
     ///
     /// # Errors
     /// As [`PolicySpec::parse`].
-    pub fn parse_grid_for_production(text: &str) -> Result<Vec<Self>, Error> {
+    pub fn parse_grid_for_batch(text: &str) -> Result<Vec<Self>, Error> {
         let name = text.split([':', '+']).next().unwrap_or(text);
-        if Family::Production.policies().any(|info| info.name.strip_prefix(BATCH) == Some(name)) {
+        if Family::Batch.policies().any(|info| info.name.strip_prefix(BATCH) == Some(name)) {
             return Self::parse_grid(&format!("{BATCH}{text}"));
         }
         Self::parse_grid(text)
@@ -213,7 +213,7 @@ mod tests {
                 }
             }
             assert_eq!(info.oracle, info.title.contains("(oracle: "), "{}", info.name);
-            assert_eq!(info.family == Family::Production, info.is_batch(), "{}", info.name);
+            assert_eq!(info.family == Family::Batch, info.is_batch(), "{}", info.name);
         }
     }
 

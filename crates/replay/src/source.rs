@@ -63,7 +63,7 @@ impl Source {
     /// # Errors
     /// [`Error::Sim`] if its first rows cannot be read.
     pub fn trace(trace: Trace) -> Result<Self, Error> {
-        let engine = if batch::is_production(&trace)? { Engine::Batch } else { Engine::Hadoop };
+        let engine = if batch::is_batch(&trace)? { Engine::Batch } else { Engine::Hadoop };
         Ok(Self::new(trace.dir().display().to_string(), engine, Origin::Trace(trace)))
     }
 
@@ -74,7 +74,7 @@ impl Source {
 
     /// Tables in memory. `named` is for `run.json`: a name, and a hash of whatever identifies them.
     pub fn tables(tables: Collected, named: RunTrace) -> Self {
-        let engine = if batch::is_production_records(&tables.jobs) { Engine::Batch } else { Engine::Hadoop };
+        let engine = if batch::is_batch_records(&tables.jobs) { Engine::Batch } else { Engine::Hadoop };
         let origin = Origin::Tables { tables: Box::new(tables), sha256: named.sha256 };
         Self::new(named.path, engine, origin)
     }

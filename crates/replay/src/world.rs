@@ -228,7 +228,7 @@ impl World {
     /// Machines and jobs for a policy for Hadoop, of which `label` is the name.
     fn hadoop(&self, label: &str) -> Result<&Hadoop, Error> {
         if self.source.engine() == Engine::Batch {
-            let names: Vec<&str> = Family::Production.policies().map(|info| info.name).collect();
+            let names: Vec<&str> = Family::Batch.policies().map(|info| info.name).collect();
             return Err(Error::Request(format!(
                 "policy `{label}` schedules Hadoop's maps and reduces, and the tasks of {} are none; choose one of {}",
                 self.source.name(),

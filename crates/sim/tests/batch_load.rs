@@ -1,7 +1,7 @@
 //! From the tables of a production trace to a workload: what is taken, made up and left out.
 #![allow(clippy::unwrap_used)]
 
-use resched_sim::batch::{Loaded, is_production, is_production_records, load, load_records};
+use resched_sim::batch::{Loaded, is_batch, is_batch_records, load, load_records};
 use resched_sim::{ClusterConfig, Error, Resources};
 use resched_trace::formats::Collected;
 use resched_trace::model::{
@@ -223,8 +223,8 @@ fn a_trace_is_of_production_by_its_framework_else_by_its_tasks() {
         job.job.framework = framework.map(str::to_owned);
         writer.job(&job).unwrap();
         writer.finish(TraceParts::default()).unwrap();
-        let on_disk = is_production(&Trace::open(&path).unwrap()).unwrap();
-        assert_eq!(is_production_records(&[job]), on_disk);
+        let on_disk = is_batch(&Trace::open(&path).unwrap()).unwrap();
+        assert_eq!(is_batch_records(&[job]), on_disk);
         on_disk
     };
     let map = || TaskRow { kind: TaskKind::Map, ..TaskRow::default() };

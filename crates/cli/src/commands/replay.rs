@@ -74,7 +74,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let source = Source::open(&args.trace)?;
     let parse = match source.engine() {
         Engine::Hadoop => PolicySpec::parse_grid,
-        Engine::Batch => PolicySpec::parse_grid_for_production,
+        Engine::Batch => PolicySpec::parse_grid_for_batch,
     };
     let mut policies = Vec::new();
     for text in &args.policies {

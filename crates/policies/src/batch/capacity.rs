@@ -23,7 +23,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "batch-capacity",
     title: "Queues with guaranteed shares",
     source: "Hadoop YARN, CapacityScheduler",
-    family: Family::Production,
+    family: Family::Batch,
     engine: Engine::Batch,
     oracle: false,
     parameters: Settings::PARAMETERS,

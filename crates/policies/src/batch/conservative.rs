@@ -28,7 +28,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "conservative",
     title: "Conservative backfilling: tasks run ahead where that delays none before them",
     source: "Mu'alem and Feitelson 2001",
-    family: Family::Production,
+    family: Family::Batch,
     engine: Engine::Batch,
     oracle: false,
     parameters: Settings::PARAMETERS,

@@ -1,4 +1,4 @@
-//! DRESS for tasks with requests of their own: a part of the machines, of changing size, is kept for jobs with small demands
+//! DRESS for tasks that request processor and memory: a part of the machines, of changing size, is kept for jobs with small demands
 //! (policies B.9).
 //!
 //! **What it does.** A job that asks for more than a share θ of the machines is large, another small. Small jobs may hold a share δ,
@@ -31,7 +31,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "batch-dress",
     title: "DRESS: a part of the machines is kept for small jobs",
     source: "DRESS, Algorithms 1 to 3",
-    family: Family::Production,
+    family: Family::Batch,
     engine: Engine::Batch,
     oracle: false,
     parameters: Settings::PARAMETERS,

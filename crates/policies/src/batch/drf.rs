@@ -21,7 +21,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "batch-drf",
     title: "Dominant Resource Fairness between users or queues",
     source: "Ghodsi et al. 2011, Algorithm 1",
-    family: Family::Production,
+    family: Family::Batch,
     engine: Engine::Batch,
     oracle: false,
     parameters: Settings::PARAMETERS,

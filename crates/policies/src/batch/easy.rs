@@ -27,7 +27,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "easy",
     title: "EASY backfilling: tasks run ahead where that does not delay the first",
     source: "Lifka 1995; Mu'alem and Feitelson 2001",
-    family: Family::Production,
+    family: Family::Batch,
     engine: Engine::Batch,
     oracle: false,
     parameters: Settings::PARAMETERS,

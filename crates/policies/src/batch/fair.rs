@@ -21,7 +21,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "batch-fair",
     title: "Fair sharing of processor between users or jobs",
     source: "Bertsekas and Gallager 1992 (max-min fairness)",
-    family: Family::Production,
+    family: Family::Batch,
     engine: Engine::Batch,
     oracle: false,
     parameters: Settings::PARAMETERS,

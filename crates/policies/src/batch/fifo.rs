@@ -20,9 +20,9 @@ use crate::settings::{parameter, settings};
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "batch-fifo",
-    title: "First come, first served, for tasks with requests of their own",
+    title: "First come, first served, for tasks that request processor and memory",
     source: "Feitelson et al. 2004 (FCFS)",
-    family: Family::Production,
+    family: Family::Batch,
     engine: Engine::Batch,
     oracle: false,
     parameters: Settings::PARAMETERS,

@@ -1,4 +1,4 @@
-//! The policies for production traces, which know tasks with requests of their own, stages and gangs, but neither heartbeats
+//! The policies for production traces, which schedule tasks that request processor and memory, stages and gangs, but neither heartbeats
 //! nor places of input.
 
 pub(crate) mod capacity;

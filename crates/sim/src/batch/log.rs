@@ -19,12 +19,12 @@ use crate::tables::{Columns, Cursor, LONGEST, columns, left_over};
 ///
 /// # Errors
 /// [`Error::Trace`] if it cannot be read.
-pub fn is_production(trace: &Trace) -> Result<bool, Error> {
-    Log::is_production(trace)
+pub fn is_batch(trace: &Trace) -> Result<bool, Error> {
+    Log::is_batch(trace)
 }
 
-/// As [`is_production`], of jobs in memory.
-pub fn is_production_records(jobs: &[JobRecord]) -> bool {
+/// As [`is_batch`], of jobs in memory.
+pub fn is_batch_records(jobs: &[JobRecord]) -> bool {
     let by_framework = jobs.iter().find_map(|job| job.job.framework.as_deref()).map(of_framework);
     let mut tasks = jobs.iter().flat_map(|job| &job.tasks).map(|task| &task.task);
     let by_task = || tasks.find_map(|task| of_task(Some(task.kind), task.stage.is_some() || task.instances.is_some()));
@@ -42,8 +42,8 @@ pub(super) trait Log {
     /// Whether its amounts of processor and memory are shares of the largest machine.
     fn is_normalised(&self) -> bool;
 
-    /// As [`is_production`].
-    fn is_production(&self) -> Result<bool, Error>;
+    /// As [`is_batch`].
+    fn is_batch(&self) -> Result<bool, Error>;
 
     /// The last instant that it mentions, ms.
     fn horizon(&self) -> Result<Ms, Error>;
@@ -131,7 +131,7 @@ impl Log for Trace {
         self.manifest().sources.iter().any(|source| source.format.contains("google"))
     }
 
-    fn is_production(&self) -> Result<bool, Error> {
+    fn is_batch(&self) -> Result<bool, Error> {
         let mut jobs = Cursor::<FrameworkColumn>::open(self)?;
         while jobs.advance()? {
             if let Some(framework) = jobs.text(FrameworkColumn::Framework) {
@@ -181,8 +181,8 @@ impl Log for Collected {
         false
     }
 
-    fn is_production(&self) -> Result<bool, Error> {
-        Ok(is_production_records(&self.jobs))
+    fn is_batch(&self) -> Result<bool, Error> {
+        Ok(is_batch_records(&self.jobs))
     }
 
     fn horizon(&self) -> Result<Ms, Error> {

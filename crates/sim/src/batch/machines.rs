@@ -98,7 +98,7 @@ impl Machines {
         }
         // On a log of Hadoop a slot is a core, as many as the cluster file says.
         let slots = u64::from(config.nodes.map_slots) + u64::from(config.nodes.reduce_slots);
-        let hadoop = (slots > 0 && !log.is_production()?).then_some(slots * 1000);
+        let hadoop = (slots > 0 && !log.is_batch()?).then_some(slots * 1000);
         let usual = told.usual(cpu, own.memory, log.is_normalised(), hadoop).ok_or_else(|| {
             Error::Config(format!(
                 "{}: the trace does not say what any of its machines offers; give a cluster with `--cluster C.toml` that \

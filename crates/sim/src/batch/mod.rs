@@ -1,4 +1,4 @@
-//! Replay of production traces: tasks with requests of their own, stages, gangs; no heartbeats and no places of input.
+//! Replay of production traces: tasks that request processor and memory, stages, gangs; no heartbeats and no places of input.
 //!
 //! ```text
 //! Trace, cluster file ──load──▶ Workload, Machines ─┐
@@ -35,7 +35,7 @@ mod world;
 pub use crate::ids::RunId;
 pub use engine::{Tally, replay};
 pub use load::{Loaded, load, load_records};
-pub use log::{is_production, is_production_records};
+pub use log::{is_batch, is_batch_records};
 pub use machines::{Change, Machine, Machines};
 pub use observer::{Ended, Launched, Observer};
 pub use policy::{Offer, Orders, Policy};
