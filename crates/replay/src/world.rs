@@ -36,13 +36,7 @@ pub struct Setup {
 
 impl Default for Setup {
     fn default() -> Self {
-        Self {
-            cluster: ClusterConfig::default(),
-            site: Arc::default(),
-            site_files: None,
-            seed: 1,
-            speedup: 1.0,
-        }
+        Self { cluster: ClusterConfig::default(), site: Arc::default(), site_files: None, seed: 1, speedup: 1.0 }
     }
 }
 
@@ -260,7 +254,8 @@ impl World {
     /// Machines and jobs for a batch policy.
     fn batch(&self) -> Result<&batch::Loaded, Error> {
         if self.setup.speedup != 1.0 {
-            let problem = "the arrivals of batch tasks cannot be varied; make another trace with `resched scale --time`";
+            let problem =
+                "the arrivals of batch tasks cannot be varied; make another trace with `resched scale --time`";
             return Err(Error::Request(problem.to_owned()));
         }
         self.parts.batch.get_or_make(|| {

@@ -124,7 +124,8 @@ impl<'a> Worlds<'a> {
         let spec = self.specs.get(&key, || self.make_spec(cell))?;
         let policy = PolicySpec::parse(&cell.policy).map_err(|error| Error::Work(error.to_string()))?;
         if identity(&spec, &policy, cell.seed)? != cell.id {
-            let problem = "a workload, trace, cluster or allocations file has changed since the plan, or the version of resched";
+            let problem =
+                "a workload, trace, cluster or allocations file has changed since the plan, or the version of resched";
             return Err(Error::Work(format!("cell {} ({}): {problem}; plan the sweep again", cell.id, cell.told())));
         }
         let make = || {

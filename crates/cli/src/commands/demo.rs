@@ -39,7 +39,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let (history, trace, runs) = (data.join("history"), data.join("trace"), data.join("runs"));
 
     write_sample(&history)?;
-    let manifest = ingest(std::slice::from_ref(&history), &trace, &ingest::Options::default(), &mut IngestProgress::new())?;
+    let manifest =
+        ingest(std::slice::from_ref(&history), &trace, &ingest::Options::default(), &mut IngestProgress::new())?;
     print(&format!("1. ingest the sample history\n   {}", super::ingest::told(&manifest, &trace)))?;
 
     let policies: Result<Vec<PolicySpec>, _> = POLICIES.iter().map(|text| PolicySpec::parse(text)).collect();
