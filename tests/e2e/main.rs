@@ -12,6 +12,7 @@ mod example;
 mod golden_cli;
 mod hostile;
 mod interrupts;
+mod one_request;
 mod oracle_cli;
 mod production;
 mod reproduce;

@@ -98,13 +98,13 @@ impl World {
     /// What is wrong with the source or the cluster; [`Error::Request`] if the policy is for another engine; [`Error::Policy`] if
     /// it cannot be made at the site.
     pub fn check(&self, policy: &PolicySpec) -> Result<(), Error> {
-        match engine_of(policy) {
-            Engine::Hadoop => {
+        match policy.info.engine {
+            resched_policies::Engine::Hadoop(system) => {
                 let hadoop = self.hadoop(&policy.label())?;
-                let system = self.at_site(policy)?.build()?.system();
+                self.at_site(policy)?.build()?;
                 hadoop.cluster.for_system(system)?;
             }
-            Engine::Batch => {
+            resched_policies::Engine::Batch => {
                 self.batch()?;
                 self.at_site(policy)?;
             }

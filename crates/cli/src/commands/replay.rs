@@ -123,7 +123,7 @@ pub(super) fn replay_all(
     let bar = |policy: &PolicySpec| progress.add(&policy.label(), world.jobs(policy));
     let bars: Vec<ProgressBar> = policies.iter().map(bar).collect();
     let all: Vec<_> = policies.iter().zip(folders.dirs()).zip(&bars).collect();
-    options.threads.in_order(&all, |((policy, dir), bar)| {
+    let replay = |((policy, dir), bar): &((&PolicySpec, &PathBuf), &ProgressBar)| {
         let files = Files::to(dir.as_path()).with_decisions(options.decisions).resume(options.resume);
         let started = Instant::now();
         let written = world.replay_with(*policy, files, &mut |jobs| bar.set_position(jobs));
@@ -131,7 +131,10 @@ pub(super) fn replay_all(
         let wall_ms = if written?.kept { None } else { u64::try_from(started.elapsed().as_millis()).ok() };
         let summary = Summary::of(&Run::open(dir)?);
         Ok(Done { summary, dir: dir.to_path_buf(), label: policy.label(), jobs: world.jobs(policy), wall_ms })
-    })
+    };
+    // A policy that fails does not keep the others from their runs.
+    let done = options.threads.in_order(&all, |item| Ok::<_, Failure>(replay(item)))?;
+    done.into_iter().collect()
 }
 
 /// The runs side by side.

@@ -38,7 +38,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
 settings! {
     /// What you can set.
     struct Settings {
-        /// offers that a job declines for its centre, then for the nearest free node; auto: as many as there are nodes;
+        /// offers that a job declines for its centre, then for the nearest free node; auto: one for each node;
         /// 0: naive fair sharing
         declines: Option<u32> = "declines" { auto: Negative, range: 0..=1_000_000_000, unit: "heartbeats" },
     }

@@ -1,0 +1,161 @@
+//! One world, replayed into every sink, under policies of the registry and one of the test's own.
+#![allow(clippy::unwrap_used)]
+
+use std::path::{Path, PathBuf};
+
+use resched_replay::hadoop::{self, Kind, Offer, Reach};
+use resched_replay::{
+    ClusterConfig, Engine, Files, Memory, Nothing, PolicySpec, RunFolders, RunTrace, Scheduler, Setup, Source, World,
+};
+use resched_sim::Violation;
+use resched_trace::formats::Collected;
+use resched_trace::model::{AttemptRow, JobRow};
+use resched_trace::store::{Trace, read_table};
+use resched_trace::workload::{Workload, generate, write_trace};
+
+fn workload() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces/sample-history.toml")
+}
+
+fn world(seed: u64) -> World {
+    World::open(&Source::open(workload()).unwrap(), Setup { seed, ..Setup::default() }).unwrap()
+}
+
+fn policy(text: &str) -> PolicySpec {
+    PolicySpec::parse(text).unwrap()
+}
+
+/// The first job gets every slot that it can use.
+struct FirstJob;
+
+impl hadoop::Policy for FirstJob {
+    fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        for job in offer.view().jobs().to_vec() {
+            while offer.free(Kind::Map) > 0 && offer.launch_map(job, Reach::Any)?.is_some() {}
+            while offer.free(Kind::Reduce) > 0 && offer.launch_reduce(job)? {}
+        }
+        Ok(())
+    }
+}
+
+#[test]
+fn files_and_memory_hold_the_same_rows() {
+    let dir = tempfile::tempdir().unwrap();
+    let world = world(1);
+    for name in ["fifo", "dress", "fair+hadoop-naive"] {
+        let policy = policy(name);
+        let memory = world.replay(&policy, Memory).unwrap();
+        let files = Files::to(dir.path().join(name)).with_decisions(true);
+        let written = world.replay(&policy, files).unwrap();
+        let mut info = memory.info.clone();
+        assert_eq!(info.rows.remove("resources"), Some(0));
+        assert_eq!(written.info, info);
+        assert_eq!(rows::<JobRow>(&dir.path().join(name)), memory.tables.jobs);
+        assert_eq!(rows::<AttemptRow>(&dir.path().join(name)), memory.tables.attempts);
+        assert_eq!(world.replay(&policy, Nothing).unwrap(), info.events);
+    }
+}
+
+fn rows<R: resched_trace::store::columns::Row>(dir: &Path) -> Vec<R> {
+    let table = read_table::<R>(dir).unwrap();
+    resched_trace::store::Rows::new(dir.to_path_buf(), table.batches()).collect::<Result<_, _>>().unwrap()
+}
+
+/// What a workload file makes in memory is what its trace on disk holds, identity included.
+#[test]
+fn a_workload_is_replayed_as_its_trace_would_be() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("trace");
+    write_trace(&workload(), 3, &path).unwrap();
+    let trace = Trace::open(&path).unwrap();
+    let fingerprint = trace.fingerprint().unwrap();
+    let mut other_machines = ClusterConfig::default();
+    other_machines.nodes.count = Some(5);
+    for cluster in [ClusterConfig::default(), other_machines] {
+        let setup = Setup { cluster, seed: 3, ..Setup::default() };
+        let on_disk = World::open(&Source::trace(trace.clone()).unwrap(), setup.clone()).unwrap();
+        let in_memory = World::open(&Source::open(workload()).unwrap(), setup).unwrap();
+        for policy in ["delay:D=4", "batch-fair"].map(policy) {
+            let on_disk = on_disk.replay(&policy, Memory).unwrap();
+            let in_memory = in_memory.replay(&policy, Memory).unwrap();
+            assert_eq!(on_disk.tables, in_memory.tables);
+            assert_eq!((&in_memory.info.trace.sha256, &on_disk.info.trace.sha256), (&fingerprint, &fingerprint));
+            assert_eq!(on_disk.info.skipped, in_memory.info.skipped);
+        }
+    }
+}
+
+#[test]
+fn tables_in_memory_are_replayed_under_the_name_they_are_given() {
+    let mut tables = Collected::default();
+    generate(&Workload::read(&workload()).unwrap(), 1, &mut tables).unwrap();
+    let named = RunTrace { path: "mine".to_owned(), sha256: "0".to_owned() };
+    let source = Source::tables(tables, named.clone());
+    assert_eq!(source.engine(), Engine::Hadoop);
+    let run = World::open(&source, Setup::default()).unwrap().replay(&policy("fair"), Memory).unwrap();
+    assert_eq!(run.info.trace, named);
+    assert_eq!(run.tables, world(1).replay(&policy("fair"), Memory).unwrap().tables);
+}
+
+#[test]
+fn your_own_policy_is_replayed_like_one_of_the_registry() {
+    let world = world(1);
+    let own = world.replay(Scheduler::Hadoop("first", &mut FirstJob), Memory).unwrap();
+    assert_eq!((own.info.label.as_str(), own.info.policy.as_str()), ("first", "first"));
+    assert_eq!(own.tables.jobs.len() as u64, world.jobs(&policy("fifo")));
+    assert!(own.tables.jobs.iter().all(|job| job.finish.is_some()));
+}
+
+#[test]
+fn a_seed_is_a_world_of_its_own() {
+    let fifo = policy("fifo");
+    let first = world(1);
+    let again = first.with_seed(2).replay(&fifo, Memory).unwrap();
+    assert_eq!(again, world(2).replay(&fifo, Memory).unwrap());
+    assert!(again.tables != first.replay(&fifo, Memory).unwrap().tables);
+}
+
+#[test]
+fn a_run_that_is_there_is_kept_if_it_is_the_same() {
+    let dir = tempfile::tempdir().unwrap();
+    let fifo = policy("fifo");
+    let write = |world: &World, decisions, resume| {
+        let files = Files::to(dir.path().join("fifo")).with_decisions(decisions).resume(resume);
+        world.replay(&fifo, files).unwrap().kept
+    };
+    let one = world(1);
+    assert!(!write(&one, false, true), "there is none yet");
+    assert!(write(&one, false, true));
+    assert!(!write(&one, false, false), "not asked for");
+    assert!(!write(&one, true, true), "it has no decisions");
+    assert!(write(&one, false, true), "it has more than was asked for");
+    assert!(!write(&world(2), false, true), "another seed");
+}
+
+#[test]
+fn folders_are_checked_before_anything_is_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().join("runs");
+    let twice = RunFolders::open(&out, &[policy("fifo"), policy("fifo")]).unwrap_err();
+    assert!(twice.is_request() && twice.to_string().contains("asked for twice"), "{twice}");
+    assert!(!out.exists());
+    let first = RunFolders::open(&out, &[policy("fair+hadoop-naive"), policy("delay:D=4")]).unwrap();
+    let names: Vec<_> = first.dirs().iter().map(|dir| dir.file_name().unwrap().to_str().unwrap()).collect();
+    assert_eq!(names, ["fair+hadoop-naive", "delay:D=4"]);
+    assert!(RunFolders::open(&out, &[policy("fifo")]).unwrap_err().to_string().contains("another resched command"));
+    drop(first);
+    assert!(!out.exists(), "nothing was written");
+}
+
+#[test]
+fn wrong_requests_are_told_from_failures() {
+    assert!(Source::open("no/such/trace").unwrap_err().is_request());
+    let mut cluster = ClusterConfig::default();
+    cluster.cost.host_factors.insert("nobody".to_owned(), 2.0);
+    let world = World::open(&Source::open(workload()).unwrap(), Setup { cluster, ..Setup::default() }).unwrap();
+    let error = world.check(&policy("fifo")).unwrap_err();
+    assert!(error.is_request() && error.to_string().contains("`nobody`"), "{error}");
+    let early = Setup { speedup: 2.0, ..Setup::default() };
+    let world = World::open(&Source::open(workload()).unwrap(), early).unwrap();
+    assert!(world.check(&policy("batch-fifo")).unwrap_err().is_request());
+}
