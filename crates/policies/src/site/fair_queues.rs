@@ -6,7 +6,6 @@
 use std::collections::BTreeSet;
 
 use super::Site;
-use super::fair_scheduler::{count, name_of, seconds};
 use super::xml::{Element, Notes};
 use crate::error::Error;
 use crate::queues::file::check;
@@ -57,20 +56,20 @@ pub(super) fn read(root: Element<'_>, site: &mut Site, notes: &mut Notes<'_>) ->
     let top = QueueTree::<FairQueue>::ROOT;
     match queues[..] {
         // The root may be written out; then it is alone.
-        [queue] if name_of(queue, notes)?.eq_ignore_ascii_case("root") => fill(&mut tree, top, queue, notes)?,
+        [queue] if queue.name(notes)?.eq_ignore_ascii_case("root") => fill(&mut tree, top, queue, notes)?,
         _ => add(&mut tree, top, &queues, notes)?,
     }
     let mut most_apps = None;
     for element in root.children() {
         let settings = &mut tree.get_mut(top).settings;
         match element.name() {
-            "defaultMinSharePreemptionTimeout" => settings.min_share_timeout = Some(seconds(element, notes)?),
-            "defaultFairSharePreemptionTimeout" => settings.fair_share_timeout = Some(seconds(element, notes)?),
+            "defaultMinSharePreemptionTimeout" => settings.min_share_timeout = Some(element.seconds(notes)?),
+            "defaultFairSharePreemptionTimeout" => settings.fair_share_timeout = Some(element.seconds(notes)?),
             "fairSharePreemptionTimeout" => {
-                let timeout = seconds(element, notes)?;
+                let timeout = element.seconds(notes)?;
                 settings.fair_share_timeout.get_or_insert(timeout);
             }
-            "queueMaxAppsDefault" => most_apps = Some(count(element, notes)?),
+            "queueMaxAppsDefault" => most_apps = Some(element.count(notes)?),
             "queueMaxAMShareDefault" => {
                 let share: f64 = element.number(notes, -1.0, 1.0)?;
                 site.parameters.insert(("yarn-fair", "max_am_share"), share.to_string());
@@ -112,7 +111,7 @@ fn add(
 ) -> Result<(), Error> {
     let mut names = BTreeSet::new();
     for &queue in queues {
-        let name = name_of(queue, notes)?;
+        let name = queue.name(notes)?;
         if name.contains('.') || !names.insert(name.clone()) {
             return Err(notes.wrong(queue.place(), &queue.tag(), "a name without dots that no other one has", &name));
         }
@@ -143,11 +142,11 @@ fn fill(
                     (queue.max_memory_mb, queue.max_vcores) = (memory, vcores);
                 }
             }
-            "maxRunningApps" => queue.max_apps = Some(count(part, notes)?),
+            "maxRunningApps" => queue.max_apps = Some(part.count(notes)?),
             "weight" => queue.weight = part.number(notes, 0.0, 1e9)?,
             "maxAMShare" => queue.max_am_share = Some(part.number(notes, -1.0, 1.0)?),
-            "minSharePreemptionTimeout" => queue.min_share_timeout = Some(seconds(part, notes)?),
-            "fairSharePreemptionTimeout" => queue.fair_share_timeout = Some(seconds(part, notes)?),
+            "minSharePreemptionTimeout" => queue.min_share_timeout = Some(part.seconds(notes)?),
+            "fairSharePreemptionTimeout" => queue.fair_share_timeout = Some(part.seconds(notes)?),
             "schedulingPolicy" | "schedulingMode" => {
                 queue.policy = policy(part, notes).map(|(_, policy)| policy).or(queue.policy);
             }

@@ -10,9 +10,6 @@ use super::{Site, fair_queues};
 use crate::error::Error;
 use crate::queues::allocations::{Allocations, PoolConfig, PoolMode};
 
-/// The longest timeout, s.
-const DECADE: i64 = 315_360_000;
-
 /// Reads `<allocations>`.
 pub(super) fn read(root: Element<'_>, site: &mut Site, notes: &mut Notes<'_>) -> Result<(), Error> {
     if fair_queues::is_yarn(root) {
@@ -27,7 +24,7 @@ pub(super) fn read(root: Element<'_>, site: &mut Site, notes: &mut Notes<'_>) ->
         match element.name() {
             "pool" => {
                 let pool = pool(element, allocations.unnamed.clone(), notes)?;
-                allocations.pools.insert(name_of(element, notes)?, pool);
+                allocations.pools.insert(element.name(notes)?, pool);
             }
             "user" => user(element, &mut allocations, notes)?,
             _ => {}
@@ -41,11 +38,11 @@ pub(super) fn read(root: Element<'_>, site: &mut Site, notes: &mut Notes<'_>) ->
 fn default(element: Element<'_>, allocations: &mut Allocations, notes: &mut Notes<'_>) -> Result<(), Error> {
     match element.name() {
         "pool" | "user" => {}
-        "userMaxJobsDefault" => allocations.user_max_jobs = Some(count(element, notes)?),
-        "poolMaxJobsDefault" => allocations.unnamed.max_jobs = Some(count(element, notes)?),
+        "userMaxJobsDefault" => allocations.user_max_jobs = Some(element.count(notes)?),
+        "poolMaxJobsDefault" => allocations.unnamed.max_jobs = Some(element.count(notes)?),
         "defaultPoolSchedulingMode" => allocations.unnamed.mode = mode(element, notes)?,
-        "fairSharePreemptionTimeout" => allocations.fair_share_timeout = Some(seconds(element, notes)?),
-        "defaultMinSharePreemptionTimeout" => allocations.min_share_timeout = Some(seconds(element, notes)?),
+        "fairSharePreemptionTimeout" => allocations.fair_share_timeout = Some(element.seconds(notes)?),
+        "defaultMinSharePreemptionTimeout" => allocations.min_share_timeout = Some(element.seconds(notes)?),
         _ => unknown(element, notes),
     }
     Ok(())
@@ -55,13 +52,13 @@ fn pool(element: Element<'_>, unnamed: PoolConfig, notes: &mut Notes<'_>) -> Res
     let mut pool = unnamed;
     for part in element.children() {
         match part.name() {
-            "minMaps" => pool.min_maps = count(part, notes)?,
-            "minReduces" => pool.min_reduces = count(part, notes)?,
-            "maxMaps" => pool.max_maps = Some(count(part, notes)?),
-            "maxReduces" => pool.max_reduces = Some(count(part, notes)?),
-            "maxRunningJobs" => pool.max_jobs = Some(count(part, notes)?),
+            "minMaps" => pool.min_maps = part.count(notes)?,
+            "minReduces" => pool.min_reduces = part.count(notes)?,
+            "maxMaps" => pool.max_maps = Some(part.count(notes)?),
+            "maxReduces" => pool.max_reduces = Some(part.count(notes)?),
+            "maxRunningJobs" => pool.max_jobs = Some(part.count(notes)?),
             "weight" => pool.weight = part.number(notes, 1e-6, 1e9)?,
-            "minSharePreemptionTimeout" => pool.min_share_timeout = Some(seconds(part, notes)?),
+            "minSharePreemptionTimeout" => pool.min_share_timeout = Some(part.seconds(notes)?),
             "schedulingMode" => pool.mode = mode(part, notes)?,
             _ => unknown(part, notes),
         }
@@ -70,31 +67,16 @@ fn pool(element: Element<'_>, unnamed: PoolConfig, notes: &mut Notes<'_>) -> Res
 }
 
 fn user(element: Element<'_>, allocations: &mut Allocations, notes: &mut Notes<'_>) -> Result<(), Error> {
-    let name = name_of(element, notes)?;
+    let name = element.name(notes)?;
     for part in element.children() {
         match part.name() {
             "maxRunningJobs" => {
-                allocations.users.insert(name.clone(), count(part, notes)?);
+                allocations.users.insert(name.clone(), part.count(notes)?);
             }
             _ => unknown(part, notes),
         }
     }
     Ok(())
-}
-
-pub(super) fn name_of(element: Element<'_>, notes: &Notes<'_>) -> Result<String, Error> {
-    let name = element.attribute("name").map(str::trim).filter(|name| !name.is_empty());
-    let missing = || notes.wrong(element.place(), &element.tag(), "an attribute `name`", "none");
-    name.map(str::to_owned).ok_or_else(missing)
-}
-
-pub(super) fn count(element: Element<'_>, notes: &Notes<'_>) -> Result<u32, Error> {
-    element.number(notes, 0, i32::MAX as u32)
-}
-
-/// A time that the file gives in seconds, ms.
-pub(super) fn seconds(element: Element<'_>, notes: &Notes<'_>) -> Result<i64, Error> {
-    element.number(notes, 0, DECADE).map(|seconds| seconds * 1000)
 }
 
 fn mode(element: Element<'_>, notes: &Notes<'_>) -> Result<PoolMode, Error> {

@@ -11,6 +11,8 @@ use roxmltree::{Document, Node, ParsingOptions};
 
 use crate::queues::tree;
 
+/// The longest time, s.
+const DECADE: i64 = 315_360_000;
 /// The most bytes of a file that are read; a real one has some 50 KB.
 const LONGEST: u64 = 1 << 20;
 /// The most elements, texts and comments of a file.
@@ -123,6 +125,23 @@ impl<'a> Element<'a> {
         T: FromStr + PartialOrd + Display,
     {
         notes.number(self.place(), &self.tag(), &self.text(), low, high)
+    }
+
+    /// Its attribute `name`.
+    pub(super) fn name(&self, notes: &Notes<'_>) -> Result<String, Error> {
+        let name = self.attribute("name").map(str::trim).filter(|name| !name.is_empty());
+        let missing = || notes.wrong(self.place(), &self.tag(), "an attribute `name`", "none");
+        name.map(str::to_owned).ok_or_else(missing)
+    }
+
+    /// A number of jobs or tasks.
+    pub(super) fn count(&self, notes: &Notes<'_>) -> Result<u32, Error> {
+        self.number(notes, 0, i32::MAX as u32)
+    }
+
+    /// A time that the file gives in seconds, ms.
+    pub(super) fn seconds(&self, notes: &Notes<'_>) -> Result<i64, Error> {
+        self.number(notes, 0, DECADE).map(|seconds| seconds * 1000)
     }
 }
 

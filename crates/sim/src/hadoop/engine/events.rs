@@ -10,7 +10,6 @@
 use std::cmp::Reverse;
 
 use super::Engine;
-use super::failures::Change;
 use crate::hadoop::cluster::Cluster;
 use crate::hadoop::observer::Observer;
 use crate::hadoop::system::System;
@@ -23,6 +22,17 @@ pub(super) type Position = (Ms, u8, u32);
 
 /// Later than every instant.
 pub(super) const NEVER: Ms = Ms::MAX;
+
+/// What happens to a node that fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Change {
+    /// It falls silent, and its attempts die.
+    Silence,
+    /// The master gives it up.
+    Loss,
+    /// It works again.
+    Return,
+}
 
 /// What happens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

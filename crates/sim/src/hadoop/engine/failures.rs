@@ -3,7 +3,7 @@
 use resched_trace::model::Outcome;
 
 use super::Engine;
-use super::events::{NEVER, Position};
+use super::events::{Change, NEVER, Position};
 use crate::Error;
 use crate::hadoop::beats::Beats;
 use crate::hadoop::cluster::Cluster;
@@ -12,17 +12,6 @@ use crate::hadoop::run::Kill;
 use crate::hadoop::view::View;
 use crate::hadoop::world::Health;
 use crate::ids::{Ms, NodeId};
-
-/// What happens to a node that fails.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Change {
-    /// It falls silent, and its attempts die.
-    Silence,
-    /// The master gives it up.
-    Loss,
-    /// It works again.
-    Return,
-}
 
 /// What happens to the nodes of a cluster: each outage is a silence, the loss one expiry after the last heartbeat, and the
 /// return. A node that returns before it expired is given up at that instant: it says itself that it has started anew.

@@ -34,8 +34,8 @@ use crate::hadoop::workload::Workload;
 use crate::hadoop::world::World;
 use crate::ids::{JobId, Ms, NodeId, RunId};
 use crate::observer::JobEnded;
-use events::{Classes, Event, NEVER, Position};
-use failures::{Change, changes};
+use events::{Change, Classes, Event, NEVER, Position};
+use failures::changes;
 use parking::Needs;
 
 /// A replay in which nothing starts or ends for so long though tasks wait is given up (7 days: longer than any wait that a
