@@ -56,7 +56,7 @@ pub(super) fn read(root: Element<'_>, site: &mut Site, notes: &mut Notes<'_>) ->
     let top = QueueTree::<FairQueue>::ROOT;
     match queues[..] {
         // The root may be written out; then it is alone.
-        [queue] if queue.name(notes)?.eq_ignore_ascii_case("root") => fill(&mut tree, top, queue, notes)?,
+        [queue] if queue.named(notes)?.eq_ignore_ascii_case("root") => fill(&mut tree, top, queue, notes)?,
         _ => add(&mut tree, top, &queues, notes)?,
     }
     let mut most_apps = None;
@@ -111,7 +111,7 @@ fn add(
 ) -> Result<(), Error> {
     let mut names = BTreeSet::new();
     for &queue in queues {
-        let name = queue.name(notes)?;
+        let name = queue.named(notes)?;
         if name.contains('.') || !names.insert(name.clone()) {
             return Err(notes.wrong(queue.place(), &queue.tag(), "a name without dots that no other one has", &name));
         }

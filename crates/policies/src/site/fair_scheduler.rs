@@ -24,7 +24,7 @@ pub(super) fn read(root: Element<'_>, site: &mut Site, notes: &mut Notes<'_>) ->
         match element.name() {
             "pool" => {
                 let pool = pool(element, allocations.unnamed.clone(), notes)?;
-                allocations.pools.insert(element.name(notes)?, pool);
+                allocations.pools.insert(element.named(notes)?, pool);
             }
             "user" => user(element, &mut allocations, notes)?,
             _ => {}
@@ -67,7 +67,7 @@ fn pool(element: Element<'_>, unnamed: PoolConfig, notes: &mut Notes<'_>) -> Res
 }
 
 fn user(element: Element<'_>, allocations: &mut Allocations, notes: &mut Notes<'_>) -> Result<(), Error> {
-    let name = element.name(notes)?;
+    let name = element.named(notes)?;
     for part in element.children() {
         match part.name() {
             "maxRunningJobs" => {

@@ -128,7 +128,7 @@ impl<'a> Element<'a> {
     }
 
     /// Its attribute `name`.
-    pub(super) fn name(&self, notes: &Notes<'_>) -> Result<String, Error> {
+    pub(super) fn named(&self, notes: &Notes<'_>) -> Result<String, Error> {
         let name = self.attribute("name").map(str::trim).filter(|name| !name.is_empty());
         let missing = || notes.wrong(self.place(), &self.tag(), "an attribute `name`", "none");
         name.map(str::to_owned).ok_or_else(missing)
