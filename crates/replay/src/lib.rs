@@ -3,17 +3,17 @@
 //! ```
 //! use resched_replay::{Memory, PolicySpec, Setup, Source, World};
 //!
-//! # fn main() -> Result<(), resched_replay::Error> {
-//! let source = Source::open("../../traces/sample-history.toml")?; // or the folder of a trace
-//! let world = World::open(&source, Setup::default())?;
-//! for policy in ["fifo", "delay:D=12"] {
-//!     let policy = PolicySpec::parse(policy)?;
-//!     let run = world.replay(&policy, Memory)?;
-//!     let last = run.tables.jobs.iter().filter_map(|job| job.finish).max().unwrap_or(0);
-//!     println!("{}: {} jobs, done after {} s", policy.label(), run.tables.jobs.len(), last / 1000);
+//! fn main() -> Result<(), resched_replay::Error> {
+//!     let source = Source::open("../../traces/sample-history.toml")?; // or the folder of a trace
+//!     let world = World::open(&source, Setup::default())?;
+//!     for policy in ["fifo", "delay:D=12"] {
+//!         let policy = PolicySpec::parse(policy)?;
+//!         let run = world.replay(&policy, Memory)?;
+//!         let last = run.tables.jobs.iter().filter_map(|job| job.finish).max().unwrap_or(0);
+//!         println!("{}: {} jobs, done after {} s", policy.label(), run.tables.jobs.len(), last / 1000);
+//!     }
+//!     Ok(())
 //! }
-//! # Ok(())
-//! # }
 //! ```
 //!
 //! ```text
