@@ -321,10 +321,11 @@ impl Policy for TripleQueue {
 
     fn task_finished(&mut self, ended: &AttemptEnd, view: View<'_>) {
         if ended.kind == Kind::Map {
-            if self.jobs[ended.job].queue == Some(Queue::Io) && ended.outcome == Outcome::Success {
-                if let Some(job) = self.watch.io_map_ended(ended) {
-                    self.settle(job, Class::Io, view);
-                }
+            if self.jobs[ended.job].queue == Some(Queue::Io)
+                && ended.outcome == Outcome::Success
+                && let Some(job) = self.watch.io_map_ended(ended)
+            {
+                self.settle(job, Class::Io, view);
             }
             self.sample_ended(ended, view);
         }
