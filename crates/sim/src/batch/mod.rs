@@ -6,7 +6,7 @@
 //!            something changed ──▶ policy.schedule(offer) ──▶ starts
 //! ```
 //!
-//! **World.** A job has stages, a stage has tasks, a task has one or more instances that ask for the same [`Resources`]. A stage
+//! **World.** A job has stages, a stage has tasks, a task has one or more instances that ask for the same `Resources`. A stage
 //! starts when all instances of the stages that it depends on have ended, well or not; a job when all jobs have that it depends
 //! on. The instances of a gang start together or not at all. Machines come, go and change as the trace says; what runs on one
 //! that leaves is lost and waits again, a gang with all its instances.
