@@ -139,8 +139,8 @@ fn machine(record: &Record<'_>, facts: &mut Facts<'_>) -> Result<bool, Error> {
     Ok(true)
 }
 
-/// What a name such as `J4_2_3` says. One that has another form is that of a task which depends on none. The names of tasks
-/// that depend on many are cut, which shows if they end in `_`.
+/// Reads a name such as `J4_2_3`. A name of another form belongs to a task that depends on no other. Long names, of
+/// tasks with many dependencies, are cut. A cut name ends in `_`.
 fn task_name(name: &str) -> TaskName {
     let independent = || TaskName { stage: Some(name.to_owned()), ..TaskName::default() };
     let digits = name.trim_start_matches(|letter: char| letter.is_ascii_alphabetic());
