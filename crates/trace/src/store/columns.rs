@@ -314,7 +314,7 @@ macro_rules! enumeration {
 pub(crate) use enumeration;
 
 /// Declares a table: its row type, schema, writer, reader and reference. A column is `/// meaning`, then `name: Type ["unit"],`.
-/// Files hold the meanings in their schema, so that another meaning makes another file.
+/// Files hold the meanings in their schema. If you change a meaning, new files differ from old ones.
 macro_rules! table {
     ($(#[doc = $about:expr])+ $name:ident in $table:literal {
         $($(#[doc = $fdoc:expr])+ $field:ident : $type:ty $([$unit:literal])?,)+
