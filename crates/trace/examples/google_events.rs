@@ -177,7 +177,7 @@ impl Generator {
         self.events.push(Reverse((time, self.order, job, task, event, machine)));
     }
 
-    /// Writes an event of a task, and plans the events that follow.
+    /// Writes an event of a task, and plans its consequences.
     fn happen(&mut self, time: u64, id: u64, task: u64, event: u8, machine: u64) -> Result<(), Box<dyn Error>> {
         let Some(mut job) = self.running.remove(&id) else { return Ok(()) };
         let Job { user, class, priority, request, .. } = &job;

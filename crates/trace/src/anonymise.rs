@@ -94,7 +94,7 @@ impl Key {
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut file = options.open(path).map_err(|error| {
-            let problem = format!("cannot make the key file ({error}); give an earlier one by --key, or move it away");
+            let problem = format!("cannot make the key file ({error}); use an earlier one with --key, or move it away");
             Error::Request(format!("{}: {problem}", path.display()))
         })?;
         file.write_all(&bytes).and_then(|()| file.sync_all()).map_err(Error::io(path, "write the key"))?;

@@ -66,8 +66,8 @@ pub enum Error {
 
 fn table_remedy(action: &str) -> &'static str {
     match action {
-        "read" => "make the folder that it is in again",
-        _ => "make room, or name another --out",
+        "read" => "make its folder again",
+        _ => "free some disk space, or name another --out",
     }
 }
 

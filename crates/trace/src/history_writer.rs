@@ -76,7 +76,7 @@ fn is_job_id(id: &str) -> bool {
         .is_some_and(|(start, number)| digits(start) && digits(number))
 }
 
-/// A name as part of a file's name, cut between characters where it is too long.
+/// A name as part of a file's name, cut between characters if it is too long.
 fn url_encode(name: &str) -> String {
     let mut encoded = String::new();
     for character in name.chars() {

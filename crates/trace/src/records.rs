@@ -192,7 +192,7 @@ impl Tables {
             None => Ok(()),
             Some((table, _)) => Err(Error::Trace {
                 path: self.dir.join(format!("{table}.parquet")),
-                problem: "expected the rows in the order of the jobs, found others".to_owned(),
+                problem: "expected the rows in the order of the jobs, found another order".to_owned(),
                 remedy: "ingest the sources again".to_owned(),
             }),
         }

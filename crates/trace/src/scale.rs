@@ -194,8 +194,7 @@ impl Window {
             Some(Instant::AfterFirst(ms)) => Ok(Some(first.unwrap_or(0).saturating_add(ms))),
             Some(Instant::Date(ms)) if source.time_zero() == TimeZero::Epoch => Ok(Some(ms)),
             Some(Instant::Date(_)) => Err(Error::Request(
-                "the times of this trace count from a zero of its own, found a date; give ms, or a time like +2h"
-                    .to_owned(),
+                "expected a time from the zero of this trace, found a date; give ms, or a time like +2h".to_owned(),
             )),
         };
         let (from, to) = (at(scale.from)?, at(scale.to)?);

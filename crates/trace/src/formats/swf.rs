@@ -39,7 +39,7 @@ pub const FRAMEWORK: &str = "swf";
 /// The manifest's parameter with the zero of the times, seconds since the epoch.
 pub const UNIX_START_TIME: &str = "unix_start_time";
 
-/// Lines of real files have less than 200 bytes; what is longer is damaged and is not kept in memory.
+/// Lines of real files have less than 200 bytes. A longer line is damaged and is not kept in memory.
 const MAX_LINE: usize = 4_096;
 /// The number of job lines at the start of a file that decide whether it has this format.
 const SNIFFED_LINES: usize = 10;

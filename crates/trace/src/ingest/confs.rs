@@ -27,7 +27,7 @@ pub(super) struct Confs<'a> {
 /// A conf that was found.
 pub(super) struct Found {
     pub(super) conf: JobConf,
-    /// The file it came from, if that is a file of its own.
+    /// The file it came from, if that is a separate file.
     pub(super) source: Option<Source>,
     /// Whether it could be read to its end.
     pub(super) whole: bool,

@@ -40,7 +40,7 @@ impl Fault {
     /// A table among files that are read one by one.
     pub(super) fn mixed(path: &Path, other: &str) -> Error {
         Error::Request(format!(
-            "{}: expected files of one format, found this one beside a {other}; ingest it into a trace of its own",
+            "{}: expected files of one format, found this one beside a {other}; ingest it into another trace",
             path.display()
         ))
     }

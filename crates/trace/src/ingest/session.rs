@@ -158,7 +158,7 @@ impl<'a> Session<'a> {
             return Ok(());
         }
         Err(Error::Request(format!(
-            "{}: expected times that count from the same zero as those of {}, found a {}; ingest it into a trace of its own",
+            "{}: expected times that count from the same zero as those of {}, found a {}; ingest it into another trace",
             path.display(),
             of.display(),
             format.title,
@@ -254,7 +254,7 @@ impl<'a> Session<'a> {
         true
     }
 
-    /// Hands over machines and counts, and returns the manifest as far as an ingest knows it.
+    /// Passes on machines and counts, and returns the manifest as far as an ingest knows it.
     pub(super) fn finish(mut self) -> Result<Manifest, Error> {
         if let Some(folder) = self.folders.iter().find(|folder| folder.yielded == 0) {
             return Err(no_history(folder.path, format!("{} files, none of which holds one", folder.files)));

@@ -101,7 +101,7 @@ impl StagedDir {
             return Ok(());
         }
         let Ok(entries) = fs::read_dir(target) else {
-            return refuse("exists and is no folder that can be read; name another --out, or remove it".to_owned());
+            return refuse("exists and is not a readable folder; name another --out, or remove it".to_owned());
         };
         let entries: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
         if !entries.is_empty() && !target.join(marker).is_file() {
@@ -117,7 +117,7 @@ impl StagedDir {
         match entries.iter().find(|path| !is_own(path)) {
             None => Ok(()),
             Some(other) => refuse(format!(
-                "is an earlier result, but `{}` in it is not of it; move that away, or name another --out",
+                "is an earlier result, but `{}` in it does not belong to it; move that away, or name another --out",
                 other.file_name().unwrap_or_default().display()
             )),
         }
@@ -213,7 +213,7 @@ impl StagedFile {
     /// # Errors
     /// [`Error::Io`]; an earlier file then stays.
     pub fn commit(self) -> Result<(), Error> {
-        self.file.sync_all().map_err(Error::io(&self.target, "make durable"))?;
+        self.file.sync_all().map_err(Error::io(&self.target, "write to the disk"))?;
         fs::rename(self.staging.join("file"), &self.target)
             .map_err(Error::io(&self.target, "give the file its name"))?;
         sync_dir(parent_of(&self.target))
@@ -308,7 +308,7 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
 }
 
 pub(crate) fn sync_dir(dir: &Path) -> Result<(), Error> {
-    File::open(dir).and_then(|dir| dir.sync_all()).map_err(Error::io(dir, "make durable the folder"))
+    File::open(dir).and_then(|dir| dir.sync_all()).map_err(Error::io(dir, "write the folder to the disk"))
 }
 
 #[cfg(test)]
@@ -342,7 +342,7 @@ mod tests {
             let other = target.join(name);
             fs::create_dir(&other).unwrap();
             let message = write(&target, "three").unwrap_err().to_string();
-            assert!(message.contains(&format!("`{name}` in it is not of it")), "{message}");
+            assert!(message.contains(&format!("`{name}` in it does not belong to it")), "{message}");
             fs::remove_dir(other).unwrap();
         }
         assert_eq!(fs::read_to_string(target.join("marker")).unwrap(), "two");

@@ -55,7 +55,7 @@ pub trait Row: Sized {
     fn finish(builders: &mut Self::Builders) -> Vec<ArrayRef>;
     /// Downcasts a batch that has this table's schema; `Err` names the column that differs.
     fn columns(batch: &RecordBatch) -> Result<Self::Columns, String>;
-    /// Row `row`; `Err` names the column whose value is none of its enumeration.
+    /// Row `row`; `Err` names the column whose value is not in its enumeration.
     fn get(columns: &Self::Columns, row: usize) -> Result<Self, &'static str>;
 }
 

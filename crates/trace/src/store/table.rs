@@ -78,7 +78,7 @@ impl<R: Row> TableWriter<R> {
             self.flush()?;
         }
         let file = self.writer.into_inner().map_err(failed(&self.path, "written"))?;
-        file.sync_all().map_err(Error::io(&self.path, "make durable"))?;
+        file.sync_all().map_err(Error::io(&self.path, "write to the disk"))?;
         Ok(self.rows)
     }
 }

@@ -232,9 +232,9 @@ keys! {
         cluster_id: String;
         /// The time between two heartbeats of a machine.
         heartbeat_ms: NonZeroU32, unit "ms";
-        /// How many times as long a map takes in the rack of its input as on a machine with its input. Give at least 1.
+        /// The time of a map in the rack of its input, divided by that on a machine with its input. Give at least 1.
         rack_factor: f64, range above(0.0);
-        /// How many times as long a map takes in another rack. Give at least 1.
+        /// The time of a map in another rack, divided by that on a machine with its input. Give at least 1.
         off_factor: f64, range above(0.0);
         /// The share of attempts that fail.
         failed_share: f64, range 0.0..=1.0;

@@ -30,7 +30,7 @@ const ERROR: &str = "java.io.IOException: Task process exit with nonzero status 
 /// [`Error::Request`] if the workload has no `[history]` or its cluster no slots for its tasks.
 pub fn sample_run(workload: &Workload) -> Result<Vec<JobRecord>, Error> {
     let history = workload.history.as_ref().ok_or_else(|| {
-        Error::Request(format!("workload {}: nothing says how a history of it is logged; add [history]", workload.name))
+        Error::Request(format!("workload {}: expected a table [history], found none; add it", workload.name))
     })?;
     let mut collected = Collected::default();
     generate(workload, history.seed, &mut collected)?;
@@ -156,7 +156,7 @@ impl Stage<'_> {
             let offers = slots.iter_mut().map(|slot| (slot.machine.heartbeat(slot.free.max(since)), slot));
             let (now, slot) = offers.min_by_key(|(heartbeat, _)| *heartbeat).ok_or_else(|| {
                 Error::Request(
-                    "cluster: it has tasks to run but no slots for them; set map_slots and reduce_slots".to_owned(),
+                    "cluster: expected slots for the tasks, found none; set map_slots and reduce_slots".to_owned(),
                 )
             })?;
             let ready = (0..).zip(&waiting).filter(|(_, task)| task.since <= now);

@@ -13,7 +13,7 @@ use resched_trace::model::{NodeChange, Outcome, Priority};
 
 use super::{Found, support};
 
-/// As BigQuery exports it: 64-bit integers are texts, and what is null is left out.
+/// As BigQuery exports it: 64-bit integers are texts, and null fields are left out.
 const COLLECTIONS: &str = r#"
 {"time":"0","type":"0","collection_id":"270501","scheduling_class":"2","collection_type":"0","priority":"200","user":"u","collection_name":"n","collection_logical_name":"l","parent_collection_id":"77","start_after_collection_ids":["5","6"],"vertical_scaling":"1","scheduler":"0"}
 {"time":"600000000","type":"3","collection_id":"270501","scheduling_class":"2","collection_type":"0","priority":"200"}

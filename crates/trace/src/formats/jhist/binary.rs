@@ -66,7 +66,7 @@ fn parse_schema(text: &[u8]) -> Result<Schema, String> {
             record_depth(event, None, &mut known)?;
             Ok(schema)
         }
-        _ => Err("a schema that is no record".to_owned()),
+        _ => Err("a schema that is not a record".to_owned()),
     }
 }
 

@@ -245,7 +245,7 @@ impl History {
     }
 }
 
-/// A counter of attempts with a column of its own.
+/// A counter of attempts that has its own column.
 type AttemptColumn = (Family, &'static str, fn(&mut AttemptRow) -> &mut Option<i64>);
 
 const ATTEMPT_COLUMNS: [AttemptColumn; 10] = [

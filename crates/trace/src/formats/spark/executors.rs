@@ -48,7 +48,7 @@ impl Executors {
             return;
         }
         self.present.insert(executor.clone(), host.clone());
-        // The driver of local mode runs tasks, but is no executor with memory of its own.
+        // The driver of local mode runs tasks, but is not an executor with its own memory.
         let has_memory = executor != "driver";
         self.events.push(Change { time, executor, host, offers: Some(Offer { cores, has_memory }) });
     }

@@ -128,7 +128,7 @@ impl JobBuilder {
         let task = self.task(id);
         let row = &mut task.task;
         if row.start.is_some() && record.get("START_TIME") == Some("0") {
-            // Seen after the job's end: it would replace what the task's own start record said.
+            // Seen after the job's end: it would replace the values of the task's own start record.
             faults.push("reopened-task");
             return;
         }

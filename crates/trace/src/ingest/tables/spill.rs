@@ -146,7 +146,7 @@ impl SpillWriter {
         let Self { target, partial, mut file, .. } = self;
         let written = [&report[..], &length, MAGIC].iter().try_for_each(|bytes| file.write_all(bytes));
         let file = written.and_then(|()| Ok(file.into_inner()?)).map_err(Error::io(&partial, "write"))?;
-        file.sync_all().map_err(Error::io(&partial, "make durable"))?;
+        file.sync_all().map_err(Error::io(&partial, "write to the disk"))?;
         fs::rename(&partial, &target).map_err(Error::io(&target, "give the file its name"))
     }
 }
