@@ -1,8 +1,8 @@
 //! Alibaba's cluster trace of 2018 (cluster-trace-v2018): eight days of 4,000 machines, with the graphs of jobs.
 //!
 //! `batch_task.csv`, `batch_instance.csv` and `machine_meta.csv` without headers (copies may have one); numbers may be
-//! written as floats. The name of a task lists the tasks of its job that must end before it: `J4_2_3` is task 4, after 2 and 3.
-//! Spec: formats.md section 10. Containers and usage are left out.
+//! written as floats. The name of a task lists the tasks of its job that must end before it: `J4_2_3` is task 4, after 2
+//! and 3. Spec: formats.md section 10. Containers and usage are left out.
 
 use std::io::BufRead;
 
