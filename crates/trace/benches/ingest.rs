@@ -1,4 +1,4 @@
-//! How many bytes a second the readers get through, beside the passes that bound them.
+//! How many bytes per second the readers read, and two bounds for it.
 //!
 //! `cargo bench -p resched-trace`. Each format is read from memory and its rows are dropped, so neither a disk nor Parquet
 //! is measured. Beside it, over the same bytes and in the same run: a pass that only finds the ends of lines (std's
@@ -26,7 +26,7 @@ const JOBS: usize = 20;
 const MAPS: usize = 10_000;
 const REDUCES: usize = 200;
 
-/// Counts what it is given.
+/// A sink that counts.
 #[derive(Default)]
 struct Count {
     jobs: usize,
@@ -273,7 +273,7 @@ struct Input {
     json: Option<usize>,
 }
 
-/// All inputs, each read once to see that it is what it should be.
+/// All inputs, each read once to check it.
 static INPUTS: LazyLock<[Input; 3]> = LazyLock::new(|| {
     let jobs = jobs();
     let check = |format: Format, jobs: usize, bytes: Vec<u8>, json| {

@@ -1,4 +1,4 @@
-//! Writes made-up tables in the form of Google's trace of 2011, of any size: to measure ingest where the real trace is not.
+//! Writes made-up tables in the form of Google's trace of 2011, of any size, to measure ingest without the real trace.
 //!
 //! `cargo run --release -p resched-trace --example google_events -- FOLDER GIGABYTES [SEED]`
 //!
@@ -94,7 +94,7 @@ impl Table {
     }
 }
 
-/// What is to happen: time, order among equals, job, task, event and machine.
+/// An event to come: time, order among equals, job, task, event and machine.
 type Event = Reverse<(u64, u64, u64, u64, u8, u64)>;
 
 struct Job {
@@ -177,7 +177,7 @@ impl Generator {
         self.events.push(Reverse((time, self.order, job, task, event, machine)));
     }
 
-    /// Something happens to a task, and what comes of it is planned.
+    /// Writes an event of a task, and plans its consequences.
     fn happen(&mut self, time: u64, id: u64, task: u64, event: u8, machine: u64) -> Result<(), Box<dyn Error>> {
         let Some(mut job) = self.running.remove(&id) else { return Ok(()) };
         let Job { user, class, priority, request, .. } = &job;

@@ -1,24 +1,24 @@
-//! A trace under other names, to be given away.
+//! Replaces the names in a trace, so that you can share it.
 //!
-//! Each name is replaced by a keyed hash of it (HMAC-SHA-256, the first 64 bits, hexadecimal): with one key a name has the same
-//! pseudonym in every trace, and without the key nobody can test a guess.
+//! Each name is replaced by a keyed hash (HMAC-SHA-256, the first 64 bits, hexadecimal). With one key, a name has the
+//! same pseudonym in every trace. Without the key, nobody can test a guess.
 //!
 //! | replaced | by |
 //! |---|---|
-//! | job ids, also where others depend on them | `job_<hash>` |
-//! | task ids | `task_<job's hash>_m_000004` where the id says kind and number in this way, else `task_<job's hash>_t<place in the job>` |
+//! | job ids, also in the dependencies of other jobs | `job_<hash>` |
+//! | task ids | `task_<job's hash>_m_000004` if the id gives kind and number in this way, else `task_<job's hash>_t<place in the job>` |
 //! | names of jobs, users, groups, hosts, stages, counters and their groups | `<hash>` |
 //! | queues and racks | part by part (`root.a.b`, `/room/rack`), so that the hierarchy stays; a part is hashed with those above it |
-//! | frameworks | `<hash>`, unless a reader of ours gives the name |
-//! | what failed attempts said | nothing: it is dropped |
+//! | frameworks | `<hash>`, unless a reader of resched gives the name |
+//! | error texts of failed attempts | nothing: they are dropped |
 //! | paths of sources | `source-1`, …; their hashes by keyed ones |
 //!
-//! What stays: times, sizes, counts, outcomes, priorities, requests, what depends on what, and Hadoop's own words `default`, `root`
-//! and `default-rack`. Who knows when jobs ran, or how large they were, can find them again.
+//! Times, sizes, counts, outcomes, priorities, requests and dependencies stay. So do Hadoop's own words `default`,
+//! `root` and `default-rack`. Somebody who knows when jobs ran, or how large they were, can recognise them.
 //!
-//! Jobs stand in the order of their submission, those of one instant in that of their pseudonyms, so that the order tells
-//! nothing of names; machines in that of their pseudonyms. As replays break ties by names, a replay of the new trace is that of
-//! the old one with other draws.
+//! Jobs are sorted by submission, and jobs of one instant by pseudonym. Machines are sorted by pseudonym. So the order
+//! reveals nothing about names. Replays break ties by names, so a replay of the new trace is like a replay of the old
+//! one with other draws.
 
 use std::collections::BTreeMap;
 use std::fs::OpenOptions;
@@ -33,21 +33,22 @@ use crate::model::{JobRecord, NodeRow, TaskRecord};
 use crate::records::Source;
 use crate::store::{Manifest, TraceWriter, hex};
 
-/// Bytes of a key that is made.
+/// Bytes of a key that resched makes.
 const KEY_BYTES: usize = 32;
-/// The least bytes of a key that is given: 128 bits.
+/// The fewest bytes of a key that you give: 128 bits.
 const LEAST_KEY_BYTES: usize = 16;
-/// Rows that are held to put jobs in order; a larger trace is read in several passes. Few in tests, so that they come to that.
+/// The most rows that are held to sort jobs. A larger trace is read in several passes. Tests use a small number, so
+/// that they need several passes, too.
 const ROWS_HELD: u64 = if cfg!(test) { 10 } else { 2_000_000 };
-/// The most pseudonyms that are kept for another use.
+/// The most pseudonyms that are kept for reuse.
 const MOST_KEPT: usize = 1_000_000;
 
 /// Words of Hadoop that name nobody.
 const OWN_WORDS: [&str; 3] = ["default", "root", "default-rack"];
-/// Frameworks that readers of ours give.
+/// Frameworks whose names the readers of resched give.
 const FRAMEWORKS: [&str; 5] = ["mapreduce", "spark", "tez", "swf", "gwf"];
 
-/// What a name names: two of a kind have one pseudonym if and only if they are equal.
+/// The kind of thing that has a name. Two names of a kind have the same pseudonym if and only if they are equal.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 enum Kind {
@@ -64,7 +65,7 @@ enum Kind {
     Source = 11,
 }
 
-/// The secret that pseudonyms are made with.
+/// The secret from which pseudonyms are made.
 pub struct Key(Hmac<Sha256>);
 
 impl Key {
@@ -84,7 +85,7 @@ impl Key {
     /// Makes a key and writes it to a new file that only its owner may read.
     ///
     /// # Errors
-    /// [`Error::Request`] if the file is there already or cannot be made, [`Error::Io`] if it cannot be written.
+    /// [`Error::Request`] if the file already exists or cannot be made, [`Error::Io`] if it cannot be written.
     pub fn make(path: &Path) -> Result<Self, Error> {
         let mut bytes = [0; KEY_BYTES];
         getrandom::fill(&mut bytes).map_err(|error| Error::io(path, "make a random key for")(error.into()))?;
@@ -93,7 +94,7 @@ impl Key {
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut file = options.open(path).map_err(|error| {
-            let problem = format!("cannot make the key file ({error}); give an earlier one by --key, or move it away");
+            let problem = format!("cannot make the key file ({error}); use an earlier one with --key, or move it away");
             Error::Request(format!("{}: {problem}", path.display()))
         })?;
         file.write_all(&bytes).and_then(|()| file.sync_all()).map_err(Error::io(path, "write the key"))?;
@@ -101,7 +102,7 @@ impl Key {
     }
 
     fn of(bytes: &[u8]) -> Self {
-        // HMAC takes keys of any length, so that the error cannot come; the empty key would be worse than none.
+        // HMAC takes keys of any length, so this error cannot happen.
         let mac = Hmac::new_from_slice(bytes).unwrap_or_else(|_| Hmac::new(&Default::default()));
         Self(mac)
     }
@@ -115,11 +116,11 @@ impl Key {
     }
 }
 
-/// Writes the trace `source` under other names to `out`. Returns the manifest as written.
+/// Writes the trace `source` to `out` with its names replaced. Returns the manifest as written.
 ///
 /// # Errors
-/// [`Error::Request`] if `source` is no trace or `out` cannot be written; as reading and writing tables else. Nothing is left behind
-/// then.
+/// [`Error::Request`] if `source` is not a trace or `out` cannot be written; otherwise as for reading and writing
+/// tables. Then nothing is left behind.
 pub fn anonymise(source: &Path, out: &Path, key: &Key) -> Result<Manifest, Error> {
     let source = Source::open(source)?;
     let Some(manifest) = source.manifest() else {
@@ -153,7 +154,7 @@ pub fn anonymise(source: &Path, out: &Path, key: &Key) -> Result<Manifest, Error
     writer.finish(manifest)
 }
 
-/// Where a job stands in the new trace: its submission and its pseudonym.
+/// The place of a job in the new trace: its submission and its pseudonym.
 type Place = (Option<i64>, u64);
 
 /// The places of the jobs, in the order of the old trace.
@@ -174,10 +175,10 @@ fn write_pass(source: &Source, places: &[Place], names: &mut Names<'_>, writer: 
     held.values().try_for_each(|record| writer.job(record))
 }
 
-/// Gives names.
+/// Replaces names by pseudonyms.
 struct Names<'k> {
     key: &'k Key,
-    /// Pseudonyms that are asked for again and again.
+    /// Pseudonyms that are needed often.
     kept: BTreeMap<(Kind, String), String>,
 }
 
@@ -261,7 +262,7 @@ impl Names<'_> {
         }
     }
 
-    /// The pseudonym of a name that comes again.
+    /// The pseudonym of a name that occurs often.
     fn kept(&mut self, kind: Kind, text: &str) -> String {
         let asked = (kind, text.to_owned());
         if let Some(name) = self.kept.get(&asked) {

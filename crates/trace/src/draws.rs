@@ -1,7 +1,7 @@
 //! Random numbers keyed by (seed, purpose, entity).
 //!
-//! A draw never depends on the order of calls, so two policies replayed with one seed see the same task durations, the
-//! same block placement and the same heartbeat phases: comparisons are paired.
+//! A draw never depends on the order of calls. So two policies replayed with one seed see the same task durations, the
+//! same block placement and the same heartbeat phases. Comparisons are paired.
 
 use rand_pcg::Pcg64Mcg;
 
@@ -37,19 +37,19 @@ pub enum Purpose {
     ReducePlace = 13,
     /// Whether a map is launched away from its input (Coupling, Algorithm 3).
     MapPeek = 14,
-    /// Which nodes are looked at to decide that.
+    /// Which nodes are examined for that decision.
     PeekSample = 15,
     /// Where the search for clusters of stage weights starts.
     ClusterStart = 16,
     /// Which jobs of a class are kept when a trace is made smaller.
     ScaledJobs = 17,
-    /// Which machines are kept, and which of them stands for one that is not.
+    /// Which machines are kept, and which of them replaces a machine that is not.
     ScaledMachines = 18,
     /// The settings of a sampled sweep, and what a search tries.
     SweepDesign = 19,
 }
 
-/// A generator for the draws of one entity and purpose; `entity` is any numbers that name it, such as job and task.
+/// A generator for the draws of one entity and purpose. `entity` holds numbers that identify it, such as job and task.
 pub fn stream(seed: u64, purpose: Purpose, entity: &[u64]) -> Pcg64Mcg {
     let mut low = mix(seed ^ 0x9e37_79b9_7f4a_7c15);
     let mut high = mix(low ^ purpose as u64);

@@ -1,4 +1,4 @@
-//! What can go wrong with a trace or a source file.
+//! The errors of reading and writing traces and source files.
 
 use std::path::{Path, PathBuf};
 
@@ -10,46 +10,46 @@ pub enum Error {
     Io {
         /// The file or folder.
         path: PathBuf,
-        /// What was tried, as in "cannot *open*".
+        /// The action that failed, as in "cannot *open*".
         action: &'static str,
-        /// What the system said.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// The request cannot be carried out as it was made (exit status 2).
+    /// The request itself is wrong (exit status 2).
     #[error("{0}")]
     Request(String),
-    /// A source file does not hold what it should.
+    /// The content of a source file is not what resched expects.
     #[error("{path}: {place}expected {expected}, found {found}; {remedy}")]
     Source {
-        /// The file, with the part of it for a file that holds several (`file::part`).
+        /// The file. If the file holds several, also the part (`file::part`).
         path: String,
-        /// Where in it ("line 12, " or empty).
+        /// The place in the file ("line 12, " or empty).
         place: String,
         /// What was expected there.
         expected: String,
-        /// What stood there instead.
+        /// What was found instead.
         found: String,
-        /// What the user can do.
+        /// What you can do.
         remedy: String,
     },
-    /// A folder is no trace, or a trace that is damaged or of another version.
+    /// A folder is not a trace, or the trace is damaged or of another version.
     #[error("{}: {problem}; {remedy}", path.display())]
     Trace {
         /// The trace's folder or the file in it.
         path: PathBuf,
         /// What is wrong with it.
         problem: String,
-        /// What the user can do.
+        /// What you can do.
         remedy: String,
     },
-    /// A folder is no run, or a run that is damaged or of another version.
+    /// A folder is not a run, or the run is damaged or of another version.
     #[error("{}: {problem}; {remedy}", path.display())]
     Run {
         /// The run's folder or the file in it.
         path: PathBuf,
         /// What is wrong with it.
         problem: String,
-        /// What the user can do.
+        /// What you can do.
         remedy: String,
     },
     /// A table could not be encoded or decoded.
@@ -59,15 +59,15 @@ pub enum Error {
         path: PathBuf,
         /// "read" or "written".
         action: &'static str,
-        /// What the Parquet or Arrow library said.
+        /// The message of the Parquet or Arrow library.
         message: String,
     },
 }
 
 fn table_remedy(action: &str) -> &'static str {
     match action {
-        "read" => "make the folder that it is in again",
-        _ => "make room, or name another --out",
+        "read" => "make its folder again",
+        _ => "free some disk space, or name another --out",
     }
 }
 

@@ -1,4 +1,5 @@
-//! Writes jobs as the history that a JobTracker of Hadoop 0.20 leaves: a text file a job, and the job's configuration.
+//! Writes jobs as the history that a JobTracker of Hadoop 0.20 leaves: one text file per job, and the job's
+//! configuration.
 //!
 //! The grammar is that of version 1 (spec: formats.md section 1): records `<Type> KEY="value" … .`, values escaped with
 //! backslashes. A file is named `<jobtracker>_<start-ms>_<job-id>_<user>_<job name>`, the configuration beside it
@@ -17,7 +18,7 @@ use crate::Error;
 use crate::model::{AttemptRow, JobRecord, JobRow, Locality, Outcome, TaskKind, TaskRecord};
 use crate::store::write_file;
 
-/// What `java.net.URLEncoder` leaves as it is; it also writes a blank as `+`.
+/// The characters that `java.net.URLEncoder` leaves as they are; it also writes a blank as `+`.
 const URL_SAFE: &AsciiSet = &NON_ALPHANUMERIC.remove(b'.').remove(b'-').remove(b'*').remove(b'_').remove(b' ');
 /// The longest part of a file name made from a user's or a job's name, so that the whole stays below 255 bytes.
 const MAX_NAME: usize = 80;
@@ -35,7 +36,7 @@ pub struct JobTracker {
     pub start_ms: i64,
 }
 
-/// Writes the history and the configuration of each job into the folder `dir`, which is made if it is not there.
+/// Writes the history and the configuration of each job into the folder `dir`, which is made if it does not exist.
 ///
 /// Each file appears whole or not at all; other files in the folder stay. Columns that a history has no key for are
 /// left out, and so are counters beyond the columns of an attempt.
@@ -75,7 +76,7 @@ fn is_job_id(id: &str) -> bool {
         .is_some_and(|(start, number)| digits(start) && digits(number))
 }
 
-/// A name as part of a file's name, cut between characters where it is too long.
+/// A name as part of a file's name, cut between characters if it is too long.
 fn url_encode(name: &str) -> String {
     let mut encoded = String::new();
     for character in name.chars() {
@@ -211,7 +212,7 @@ fn log_attempt(log: &mut Log, attempt: &AttemptRow, kind: &str) {
     }
 }
 
-/// Hadoop's word for an outcome; none for what has not ended, which leaves no record.
+/// Hadoop's word for an outcome. `None` for a job, task or attempt that has not ended: it leaves no record.
 fn status(outcome: Outcome) -> Option<&'static str> {
     match outcome {
         Outcome::Success => Some("SUCCESS"),
@@ -350,7 +351,7 @@ impl std::fmt::Write for Escaped<'_> {
     }
 }
 
-/// The configuration that the job was submitted with, as far as its row tells it.
+/// The configuration that the job was submitted with, as far as its row has it.
 fn configuration(job: &JobRow) -> std::io::Result<Vec<u8>> {
     let properties = [
         ("mapred.job.name", job.name.clone().unwrap_or_default()),

@@ -1,21 +1,21 @@
-//! The columnar trace of resched: what a cluster's job history holds, as six Parquet tables and a manifest.
+//! The trace of resched: the job history of a cluster as six Parquet tables and a manifest.
 //!
 //! ```text
 //! source files ──▶ formats::* ──▶ JobRecord ──▶ TraceWriter ──▶ <trace>/jobs.parquet, tasks.parquet, …, trace.json
-//!                  (one a format)  (one job)     (streams)
+//!                 (per format)    (one job)     (streams)
 //! ```
 //!
-//! * [`model`] has the rows of the tables and their enumerations; each column is declared there, once.
-//! * [`run`] says what a replay did; a run's tables are those of a trace.
-//! * [`formats`] has one module a source format; [`ingest`] finds files, picks their format and completes the jobs.
-//! * [`formats::tables`] and [`ingest::tables`] are for formats that spread a job over tables of many files.
-//! * [`store`] writes a trace so that it is either whole or absent, and reads it back.
-//! * [`synthesise`] makes tasks for jobs that come with sizes only; [`workload`] makes whole jobs from a TOML file.
-//! * [`history_writer`] writes jobs back as Hadoop text history, for the bundled sample.
-//! * [`records`] reads a trace back job by job; [`export`] writes it in the formats of other tools.
-//! * [`anonymise`] gives a trace other names, [`scale`] makes it smaller or denser.
-//! * [`reference`](mod@reference) declares what users write and read, and makes pages of it.
-//! * [`draws`] gives random numbers that depend on (seed, purpose, entity) only.
+//! * [`model`] declares the rows of the tables and their enumerations. Each column is declared there, once.
+//! * [`run`] describes a replay. The tables of a run have the same form as those of a trace.
+//! * [`formats`] has one module per source format. [`ingest`] finds files, picks their format and completes the jobs.
+//! * [`formats::tables`] and [`ingest::tables`] are for formats that spread a job over the tables of many files.
+//! * [`store`] writes a trace whole or not at all, and reads it back.
+//! * [`synthesise`] makes tasks for jobs whose source gives only sizes. [`workload`] makes whole jobs from a TOML file.
+//! * [`history_writer`] writes jobs as Hadoop text history, for the bundled sample.
+//! * [`records`] reads a trace job by job. [`export`] writes it in the formats of other tools.
+//! * [`anonymise`] replaces the names in a trace. [`scale`] makes a trace smaller or denser.
+//! * [`reference`](mod@reference) declares the keys, columns and metrics that users meet, and makes pages from them.
+//! * [`draws`] gives random numbers that depend only on (seed, purpose, entity).
 //!
 //! This crate knows nothing of schedulers, prints nothing and never exits.
 

@@ -1,8 +1,8 @@
-//! A trace or a run read back job by job, with all that belongs to each job.
+//! Reads a trace or a run job by job, each job with all its rows.
 //!
-//! The rows of a job stand together in every table of a trace, jobs in one order, so that one pass over each table is enough and
-//! one job is held. The attempts of a run stand in the order in which they ended: they are held all, and the tasks that they are
-//! tries at are made of them.
+//! In every table of a trace, the rows of a job stand together, and all tables have the jobs in the same order. So one
+//! pass over each table is enough, and only one job is held. The attempts of a run stand in the order in which they
+//! ended. They are all held, and the tasks are made from them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::iter::Peekable;
@@ -22,14 +22,14 @@ pub struct Records {
     rest: Rest,
 }
 
-/// What belongs to the jobs.
+/// The rows that belong to the jobs.
 enum Rest {
     Trace(Box<Tables>),
     /// The attempts of each job of a run.
     Run(BTreeMap<String, Vec<AttemptRow>>),
 }
 
-/// The tables of a trace beside that of the jobs.
+/// The tables of a trace, except the jobs table.
 struct Tables {
     dir: PathBuf,
     tasks: Cursor<TaskRow>,
@@ -38,7 +38,7 @@ struct Tables {
     counters: Cursor<CounterRow>,
 }
 
-/// What a folder of tables is.
+/// A folder of tables: a trace or a run.
 pub struct Source {
     dir: PathBuf,
     trace: Option<Trace>,
@@ -48,7 +48,7 @@ impl Source {
     /// Opens the trace or the run in `dir`.
     ///
     /// # Errors
-    /// [`Error::Request`] if it is neither; as [`Trace::open`] and [`run::read`] else.
+    /// [`Error::Request`] if it is neither; otherwise as [`Trace::open`] and [`run::read`].
     pub fn open(dir: &Path) -> Result<Self, Error> {
         if dir.join(run::MARKER).is_file() {
             run::read(dir)?;
@@ -62,7 +62,8 @@ impl Source {
         self.trace.as_ref().map(Trace::manifest)
     }
 
-    /// What its times count from. A run's times are those of the simulated clock, whose zero is the trace's.
+    /// The zero of its times. The times of a run are those of the simulated clock, which has the same zero as the
+    /// trace.
     pub fn time_zero(&self) -> TimeZero {
         self.manifest().map_or(TimeZero::Relative, |manifest| manifest.time_zero)
     }
@@ -89,7 +90,7 @@ impl Source {
     /// Its jobs with all that belongs to them.
     ///
     /// # Errors
-    /// As [`Trace::batches`]; further errors come from the iterator, which ends with the first.
+    /// As [`Trace::batches`]. Further errors come from the iterator, which ends with the first.
     pub fn records(&self) -> Result<Records, Error> {
         let jobs = Cursor::new(self.rows::<JobRow>()?);
         let rest = match &self.trace {
@@ -191,14 +192,14 @@ impl Tables {
             None => Ok(()),
             Some((table, _)) => Err(Error::Trace {
                 path: self.dir.join(format!("{table}.parquet")),
-                problem: "expected the rows in the order of the jobs, found others".to_owned(),
+                problem: "expected the rows in the order of the jobs, found another order".to_owned(),
                 remedy: "ingest the sources again".to_owned(),
             }),
         }
     }
 }
 
-/// The tasks that some attempts of a run are tries at, by kind and name.
+/// The tasks that the attempts of a run belong to, by kind and name.
 fn tasks_of(mut attempts: Vec<AttemptRow>) -> Vec<TaskRecord> {
     attempts.sort_by(|a, b| (a.kind.as_str(), &a.task_id, a.attempt).cmp(&(b.kind.as_str(), &b.task_id, b.attempt)));
     let mut tasks: Vec<TaskRecord> = Vec::new();
@@ -226,7 +227,7 @@ fn tasks_of(mut attempts: Vec<AttemptRow>) -> Vec<TaskRecord> {
     tasks
 }
 
-/// The rows of a table, the next one in sight.
+/// The rows of a table. You can look at the next one before you take it.
 struct Cursor<R> {
     rows: Peekable<Box<dyn Iterator<Item = Result<R, Error>>>>,
 }
@@ -241,7 +242,7 @@ impl<R: 'static> Cursor<R> {
         self.rows.next().transpose()
     }
 
-    /// The next row, if it is one of those; an error counts as one.
+    /// The next row, if `is` holds for it or it is an error.
     fn next_if(&mut self, is: impl Fn(&R) -> bool) -> Result<Option<R>, Error> {
         self.rows.next_if(|row| row.as_ref().is_ok_and(&is) || row.is_err()).transpose()
     }

@@ -1,7 +1,8 @@
 //! `run.json`: what was replayed, under which policy and on which cluster.
 //!
-//! A run is a folder with this file and the tables `jobs`, `attempts` and, on request, `decisions` of [`crate::model`], in
-//! ms of the simulated clock. It says nothing of the machine or the hour, so a run replayed twice is the same bytes.
+//! A run is a folder with this file and the tables `jobs`, `attempts` and, on request, `decisions` of [`crate::model`].
+//! Times are ms of the simulated clock. A run holds nothing about the machine or the time of day, so the same replay
+//! always gives the same bytes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -24,11 +25,11 @@ pub const FORMAT_VERSION: u32 = 1;
 pub struct RunTrace {
     /// Its path as it was given.
     pub path: String,
-    /// SHA-256 of what identifies it, hexadecimal.
+    /// The SHA-256 that identifies it, hexadecimal.
     pub sha256: String,
 }
 
-/// The cluster on which it was replayed, in short.
+/// A summary of the cluster on which it was replayed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct RunCluster {
     /// Nodes.
@@ -39,10 +40,11 @@ pub struct RunCluster {
     pub map_slots: u64,
     /// Reduce slots of all nodes together.
     pub reduce_slots: u64,
-    /// Under YARN the memory of all nodes together, MB; the slots are then how many containers for such tasks would fit.
+    /// Under YARN, the memory of all nodes together, MB. The slots are then the numbers of containers for such tasks
+    /// that would fit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory_mb: Option<u64>,
-    /// Under YARN the vcores of all nodes together.
+    /// Under YARN, the vcores of all nodes together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vcores: Option<u64>,
 }
@@ -52,7 +54,7 @@ pub struct RunCluster {
 pub struct RunSite {
     /// The files that were read, by name, with their SHA-256 (hexadecimal).
     pub files: BTreeMap<String, String>,
-    /// What of them had no effect, a line each.
+    /// Settings in them that had no effect, one line each.
     pub warnings: Vec<String>,
 }
 
@@ -63,20 +65,20 @@ pub struct RunTables {
     pub jobs: Vec<JobRow>,
     /// Their attempts.
     pub attempts: Vec<AttemptRow>,
-    /// What its policy told of its decisions.
+    /// The decisions that its policy reported.
     pub decisions: Vec<DecisionRow>,
-    /// What its nodes used, under the cost model `contention`.
+    /// The usage of its nodes, under the cost model `contention`.
     pub resources: Vec<ResourceRow>,
 }
 
-/// What `run.json` holds.
+/// The content of `run.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct RunInfo {
     /// [`FORMAT_VERSION`] of the writer.
     pub format_version: u32,
     /// The version of resched that wrote it.
     pub written_by: String,
-    /// The policy and its parameters as they were asked for, such as `delay:D=24`.
+    /// The policy and its parameters as you gave them, such as `delay:D=24`.
     pub label: String,
     /// The policy's name.
     pub policy: String,
@@ -86,9 +88,9 @@ pub struct RunInfo {
     pub trace: RunTrace,
     /// The cluster.
     pub cluster: RunCluster,
-    /// The rules of the cluster file, those of the site and defaults included.
+    /// The rules of the cluster file, including those of the site and the defaults.
     pub rules: serde_json::Value,
-    /// The configuration of the site; absent: none was given.
+    /// The configuration of the site, if you gave one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub site: Option<RunSite>,
     /// How run times of tasks were found.
@@ -97,9 +99,9 @@ pub struct RunInfo {
     pub reduce_model: String,
     /// The seed of all draws.
     pub seed: u64,
-    /// Events that the engine worked off.
+    /// The number of events that the engine processed.
     pub events: u64,
-    /// What of the trace was left out, by cause.
+    /// What was left out of the trace, by cause.
     pub skipped: BTreeMap<String, u64>,
     /// Rows of each table.
     pub rows: BTreeMap<String, u64>,

@@ -1,20 +1,22 @@
-//! A part of a trace: some of its jobs, of its time or of its machines.
+//! Makes a trace smaller or denser: it keeps some of its jobs, its time or its machines.
 //!
-//! **Jobs.** A share of the jobs is drawn so that the mix stays, as the workload samplers of SWIM and Rumen's Folder mean to keep it:
-//! jobs of one queue and of about one size (the power of two of the time that their attempts took, else of their bytes) are a
-//! class, and of each class every 1/share-th job is taken, in the order of the trace, from a start that the seed draws. So each
-//! class keeps its share to within one job.
+//! **Jobs.** A share of the jobs is drawn so that the mix stays, as in the workload samplers of SWIM and in Rumen's
+//! Folder. The jobs of one queue and of about one size are a class. The size is the power of two of the time that the
+//! attempts took, or else of the bytes. Within each class, every 1/share-th job is taken in the order of the trace,
+//! from a start that the seed draws. So each class keeps its share to within one job.
 //!
-//! **Time.** The gaps between submissions are multiplied, from the start of the window, or else from the first submission. A job
-//! is moved as a whole: how long it waited and ran stays. A factor below 1 makes the trace denser. Events of machines move alike.
+//! **Time.** The gaps between submissions are multiplied, counted from the start of the window, or else from the first
+//! submission. A job is moved as a whole: its waiting and run times stay. A factor below 1 makes the trace denser.
+//! Events of machines move in the same way.
 //!
-//! **Machines.** A share of the machines of each rack is drawn, at least one in all. What was told of another machine is told
-//! of one that stayed, of the same rack if there is one; the seed draws it. Where two places of a task's input come to one
-//! machine they become one. Times and localities of attempts stay as they were observed.
+//! **Machines.** A share of the machines of each rack is drawn, at least one in all. Rows that name another machine are
+//! changed to name one that stayed. The seed draws it, from the same rack if possible. If two places of a task's input
+//! fall on one machine, they become one. Times and localities of attempts stay as they were observed.
 //!
-//! **Windows.** A job belongs to the window in which it was submitted, with all that belongs to it, whenever that was. Counted are
-//! the jobs that were submitted outside (`job-outside-window`), those of them that were running at its start
-//! (`job-running-at-start`), and those within that were still running at its end (`job-running-at-end`).
+//! **Windows.** A job belongs to the window in which it was submitted. All its rows go with it, whatever their times.
+//! The manifest counts the jobs that were submitted outside (`job-outside-window`), those of them that were running at
+//! the start of the window (`job-running-at-start`), and the jobs of the window that were still running at its end
+//! (`job-running-at-end`).
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -29,18 +31,18 @@ use crate::model::{JobRecord, NodeChange, NodeRow, TaskRecord};
 use crate::records::Source;
 use crate::store::{Manifest, TimeZero, TraceWriter};
 
-/// What to keep of a trace.
+/// The part of a trace to keep.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Scale {
     /// The share of its jobs, above 0 and at most 1.
     pub jobs: f64,
-    /// By how much the gaps between submissions are multiplied, above 0.
+    /// The factor by which the gaps between submissions are multiplied, above 0.
     pub time: f64,
     /// The share of its machines, above 0 and at most 1.
     pub nodes: f64,
-    /// The start of the window; `None`: there is no start.
+    /// The start of the window, if it has one.
     pub from: Option<Instant>,
-    /// The first instant after the window; `None`: there is no end.
+    /// The first instant after the window, if it has an end.
     pub to: Option<Instant>,
     /// The seed of all draws.
     pub seed: u64,
@@ -60,7 +62,7 @@ pub enum Instant {
     At(i64),
     /// Milliseconds since the epoch, given as a date: only for traces whose times count from there.
     Date(i64),
-    /// So many milliseconds after the first submission.
+    /// Milliseconds after the first submission.
     AfterFirst(i64),
 }
 
@@ -87,12 +89,12 @@ impl FromStr for Instant {
     }
 }
 
-/// Writes the part of the trace `source` that `scale` names to `out`. Returns the manifest as written, in which what was left out is
-/// counted, and the parameters say how.
+/// Writes the part of the trace `source` that `scale` describes to `out`. Returns the manifest as written. It counts
+/// what was left out, and its parameters hold the values of `scale`.
 ///
 /// # Errors
-/// [`Error::Request`] if `source` is no trace, a number is out of its range, nothing would be left, or `out` cannot be written; as
-/// reading and writing tables else. Nothing is left behind then.
+/// [`Error::Request`] if `source` is not a trace, a number is out of its range, nothing would be left, or `out` cannot
+/// be written; otherwise as for reading and writing tables. Then nothing is left behind.
 pub fn scale(source: &Path, out: &Path, scale: &Scale) -> Result<Manifest, Error> {
     check(scale)?;
     let source = Source::open(source)?;
@@ -192,8 +194,7 @@ impl Window {
             Some(Instant::AfterFirst(ms)) => Ok(Some(first.unwrap_or(0).saturating_add(ms))),
             Some(Instant::Date(ms)) if source.time_zero() == TimeZero::Epoch => Ok(Some(ms)),
             Some(Instant::Date(_)) => Err(Error::Request(
-                "the times of this trace count from a zero of its own, found a date; give ms, or a time like +2h"
-                    .to_owned(),
+                "expected a time from the zero of this trace, found a date; give ms, or a time like +2h".to_owned(),
             )),
         };
         let (from, to) = (at(scale.from)?, at(scale.to)?);
@@ -206,7 +207,7 @@ impl Window {
         Ok(Self { from, to, zero, factor: scale.time })
     }
 
-    /// Why a job does not belong to the window.
+    /// The reason why a job does not belong to the window.
     fn cause(&self, record: &JobRecord) -> Option<&'static str> {
         if self.from.is_none() && self.to.is_none() {
             return None;
@@ -229,7 +230,7 @@ impl Window {
         }
     }
 
-    /// Where an instant comes to; `None` beyond what a table can hold.
+    /// The new time of an instant; `None` if no table can hold it.
     fn moved(&self, time: i64) -> Option<i64> {
         if self.factor == 1.0 {
             return Some(time);
@@ -239,7 +240,7 @@ impl Window {
         (gap.abs() <= 9_007_199_254_740_992.0).then_some(gap as i64)?.checked_add(self.zero)
     }
 
-    /// Moves a job to where its submission comes to. Whether that is a time.
+    /// Moves a job by the shift of its submission. Returns false if no table can hold a new time.
     fn move_job(&self, record: &mut JobRecord) -> bool {
         let Some(submit) = record.job.submit else { return true };
         let Some(by) = self.moved(submit).and_then(|moved| moved.checked_sub(submit)) else { return false };
@@ -274,7 +275,7 @@ impl Window {
 struct Sample {
     share: f64,
     seed: u64,
-    /// Of each class, how much of a job is due.
+    /// For each class, the fraction of a job that is due.
     classes: BTreeMap<(String, u32), f64>,
 }
 
@@ -318,9 +319,9 @@ fn size(record: &JobRecord) -> u32 {
     size.max(0).checked_ilog2().map_or(0, |power| power + 1)
 }
 
-/// The machines that stay, and what becomes of the others.
+/// The machines that stay, and the replacements of the others.
 struct Machines {
-    /// The machine and the rack that each other is now told as.
+    /// The machine and the rack that replace each other machine.
     instead: BTreeMap<String, (String, Option<String>)>,
 }
 
@@ -329,7 +330,7 @@ impl Machines {
         let mut racks: BTreeMap<Option<&str>, BTreeSet<&str>> = BTreeMap::new();
         let mut seen = BTreeSet::new();
         for node in nodes.iter().filter(|node| node.event == NodeChange::Add) {
-            // A machine that joins again, or in two racks, is one.
+            // A machine that joins again, or in two racks, counts once.
             if seen.insert(node.host.as_str()) {
                 racks.entry(node.rack.as_deref()).or_default().insert(&node.host);
             }
@@ -374,7 +375,7 @@ impl Machines {
         !self.instead.contains_key(host)
     }
 
-    /// Tells a task of machines that stay. Returns how many places of its input came together.
+    /// Replaces the machines that do not stay in the rows of a task. Returns how many places of its input were merged.
     fn rename(&self, task: &mut TaskRecord) -> u64 {
         if self.instead.is_empty() {
             return 0;

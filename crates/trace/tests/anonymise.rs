@@ -1,4 +1,4 @@
-//! An anonymised trace holds none of the names of the trace that it was made of, and all else.
+//! An anonymised trace holds none of the names of its source trace, but everything else.
 #![allow(clippy::unwrap_used)]
 
 mod support;
@@ -30,7 +30,7 @@ fn records(trace: &Path) -> Vec<JobRecord> {
     Source::open(trace).unwrap().records().unwrap().collect::<Result<_, _>>().unwrap()
 }
 
-/// Every text of a trace but those that are words of ours or of Hadoop's.
+/// Every text of a trace, except words of resched and of Hadoop.
 fn texts(trace: &Path) -> BTreeSet<String> {
     let mut texts: BTreeSet<Option<String>> = BTreeSet::new();
     for JobRecord { job, tasks, counters } in records(trace) {
@@ -60,7 +60,7 @@ fn assert_without_names(before: &Path, after: &Path) {
     assert!(names.len() > 50, "only {} names", names.len());
     let left: Vec<_> = texts(after).intersection(&names).cloned().collect();
     assert!(left.is_empty(), "{left:?}");
-    // As parts of other texts, and in what the files themselves say: some of them, for a search for each takes its time.
+    // As parts of other texts, and in the bytes of the files. Only some names, because each search takes its time.
     let mut said = texts(after).into_iter().collect::<Vec<_>>().join("\n");
     said += &format!("{:?}", Trace::open(after).unwrap().manifest());
     for entry in fs::read_dir(after).unwrap() {
@@ -143,7 +143,7 @@ fn references_still_meet() {
     let (before, after) =
         anonymised(dir.path(), &[traces.join("spark/rapids-tools/eventlog_4nodes_8cores_dynamic_alloc.zstd")]);
     let (old, new) = (records(&before), records(&after));
-    // Locality, stages and what waits for what follow from names that meet.
+    // Locality, stages and dependencies follow from names that match.
     let meets = |records: &[JobRecord]| {
         let tasks = records.iter().flat_map(|record| &record.tasks);
         let hosts: BTreeSet<_> =

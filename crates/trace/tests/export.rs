@@ -1,4 +1,4 @@
-//! What was ingested, exported and ingested again is what it was.
+//! A trace that is ingested, exported and ingested again stays the same.
 #![allow(clippy::unwrap_used)]
 
 mod support;
@@ -34,7 +34,7 @@ fn assert_same_tables(before: &Path, after: &Path, what: &str) {
     }
 }
 
-/// The files of a folder of the shared ones whose names end so, sorted.
+/// The files of a shared folder whose names have this ending, sorted.
 fn shared_files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let mut files: Vec<PathBuf> = entries.filter(|path| path.to_string_lossy().ends_with(ending)).collect();

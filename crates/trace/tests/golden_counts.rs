@@ -1,7 +1,7 @@
-//! What the tables hold of each real file, against the counts that an independent parser found in it.
+//! Compares the tables of each real file with the counts of an independent parser.
 //!
-//! Every row of `golden_counts.json` and every field of a row is either compared or named here as one that no table can
-//! tell; a field or format that the test does not know fails it.
+//! Every row of `golden_counts.json` and every field of a row is compared, or named here as one that no table holds. A
+//! field or format that the test does not know fails it.
 
 #![allow(clippy::unwrap_used)]
 

@@ -1,4 +1,4 @@
-//! What the rules that complete a job make of real histories.
+//! The rules that complete a job, applied to real histories.
 
 #![allow(clippy::unwrap_used)]
 
@@ -13,7 +13,7 @@ use resched_trace::ingest::{Options, ingest, ingest_into};
 use resched_trace::model::{AttemptRow, JobRecord, JobRow, Locality, NodeRow, Outcome, TaskKind};
 use resched_trace::store::Trace;
 
-/// What is ingested of `path`; no job may come twice.
+/// Ingests `path`; no job may come twice.
 fn collect(path: PathBuf) -> Collected {
     let mut found = Collected::default();
     ingest_into(&[path], &mut found, &Options::default(), &mut ()).unwrap();

@@ -1,7 +1,8 @@
 //! The crates depend on each other only downwards, and the heavy libraries stay where they belong.
 //!
-//! What may depend on what stands in [`LAYERS`], once; CONTRIBUTING.md says what each crate is for. Development
-//! dependencies count too: a test that reaches upwards ties the crates together just as well. So do those of one target.
+//! [`LAYERS`] says which crate may depend on which, and CONTRIBUTING.md says what each crate is for. Development
+//! dependencies count, too: a test that reaches upwards ties the crates together just as well. So do those of one
+//! target.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -111,7 +111,7 @@ fn times_are_in_order() {
     }
 }
 
-/// What makes the sample worth replaying: the small jobs waited for the large ones, far longer than they then ran.
+/// This makes the sample worth replaying: the small jobs waited for the large ones, far longer than they then ran.
 #[test]
 fn small_jobs_queue_behind_large_ones() {
     let (_, records) = sample();

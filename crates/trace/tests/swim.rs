@@ -1,4 +1,4 @@
-//! The SWIM files that were published: what is read of them, and the tasks that are made of it.
+//! The published SWIM files: the jobs that are read, and the tasks that are made for them.
 #![allow(clippy::unwrap_used)]
 
 mod support;

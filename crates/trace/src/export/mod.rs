@@ -1,7 +1,7 @@
-//! Traces and runs in the formats of other tools.
+//! Writes traces and runs in the formats of other tools.
 //!
-//! What a format cannot say is left out and counted by the column that held it, as `table.column`, so that nothing is lost in
-//! silence. A target is one module with a [`Target`] and one line in [`TARGETS`].
+//! A value that the format cannot hold is left out and counted by its column, as `table.column`. So nothing is lost
+//! silently. To add a target, add a module with a [`Target`] and a line to [`TARGETS`].
 
 mod rumen;
 mod swf;
@@ -20,7 +20,7 @@ use crate::store::StagedFile;
 /// Every target.
 pub const TARGETS: &[Target] = &[rumen::TRACE, rumen::TOPOLOGY, swf::TARGET];
 
-/// A format that is written.
+/// A format that resched writes.
 pub struct Target {
     /// Its name on the command line.
     pub name: &'static str,
@@ -29,20 +29,20 @@ pub struct Target {
     write: fn(&Source, &mut Output<'_>) -> Result<(), Error>,
 }
 
-/// What became of an export.
+/// The result of an export.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Exported {
     /// Jobs, or machines of a topology, that were written.
     pub written: u64,
-    /// Values that the format cannot say, by column, and other things that were left out or mended, by cause.
+    /// Values that the format cannot hold, by column, and other things that were left out or mended, by cause.
     pub left_out: BTreeMap<String, u64>,
 }
 
 /// Writes the trace or the run in the folder `source` to the file `out`, packed by gzip if its name ends in `.gz`.
 ///
 /// # Errors
-/// [`Error::Request`] if there is no such target, `source` is no trace or run, or `out` cannot be written; as reading tables
-/// else. `out` is then as it was.
+/// [`Error::Request`] if there is no such target, `source` is not a trace or run, or `out` cannot be written; otherwise
+/// as for reading tables. Then `out` stays as it was.
 pub fn export(source: &Path, target: &str, out: &Path) -> Result<Exported, Error> {
     let target = TARGETS.iter().find(|known| known.name == target).ok_or_else(|| {
         let names: Vec<&str> = TARGETS.iter().map(|target| target.name).collect();
@@ -72,7 +72,7 @@ fn written(target: &Target, source: &Source, file: &mut dyn Write, out: &Path) -
     Ok(output.exported)
 }
 
-/// Where a target writes to.
+/// The file that a target writes.
 struct Output<'a> {
     file: &'a mut dyn Write,
     path: &'a Path,
@@ -91,7 +91,7 @@ impl Output<'_> {
         self.file.write_all(bytes).map_err(Error::io(self.path, "write"))
     }
 
-    /// Counts a value that cannot be said, if there is one.
+    /// Counts a value that the format cannot hold, if there is one.
     fn lost(&mut self, what: &str, is_lost: bool) {
         if is_lost {
             match self.exported.left_out.get_mut(what) {

@@ -1,7 +1,8 @@
 //! Rumen's job trace and topology, as Hadoop's Mumak, GridMix and the Scheduler Load Simulator read them.
 //!
-//! Spec: formats.md section 4; the fields are those that [`crate::formats::rumen`] reads, a job a line. Unknown numbers are −1, and
-//! there are only maps, reduces and other tasks: a task of another kind stands among the others, under its stage or kind.
+//! Spec: formats.md section 4. The fields are those that [`crate::formats::rumen`] reads, with one job per line.
+//! Unknown numbers are −1. The format has only maps, reduces and other tasks. A task of another kind is written among
+//! the others, under its stage or kind.
 
 use std::collections::BTreeMap;
 
@@ -171,7 +172,7 @@ fn job<'a>(record: &'a JobRecord, output: &mut Output<'_>) -> Job<'a> {
     written
 }
 
-/// Columns of a job that have no field, and whether this one holds something there.
+/// Columns of a job that have no field, and whether this job has a value there.
 fn unsayable(row: &JobRow) -> [(&'static str, bool); 9] {
     [
         ("jobs.priority_number", row.priority_number.is_some()),
@@ -299,7 +300,7 @@ fn status(outcome: Outcome) -> Option<&'static str> {
     }
 }
 
-/// The status of a task or attempt, where none stands for one that did not end.
+/// The status of a task or attempt; `None` if it did not end.
 fn task_status(outcome: Outcome) -> Option<&'static str> {
     if outcome == Outcome::Unknown { Some("UNKNOWN") } else { status(outcome) }
 }
@@ -310,7 +311,7 @@ struct Place {
     children: Option<Vec<Place>>,
 }
 
-/// The machines that ever joined, by rack. One of an unknown rack stands in Hadoop's own for such.
+/// The machines that ever joined, by rack. A machine of an unknown rack is written in Hadoop's default rack.
 fn write_topology(source: &Source, output: &mut Output<'_>) -> Result<(), Error> {
     let mut racks: BTreeMap<String, Vec<Place>> = BTreeMap::new();
     for row in source.nodes()? {

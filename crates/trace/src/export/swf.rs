@@ -1,9 +1,10 @@
-//! The Standard Workload Format: one line a job, the other way round from [`crate::formats::swf`].
+//! The Standard Workload Format, one line per job: the inverse of [`crate::formats::swf`].
 //!
-//! Job ids and the names of users, groups, programs and queues that are no numbers are numbered by their first appearance; the
-//! header tells the names. Times since the epoch become seconds since the first submission, which the header tells as
-//! `UnixStartTime`. A job of several tasks becomes one that holds, from its launch to its end, as many processors as it had
-//! attempts running at once at most, and is counted as `job-of-several-tasks`. Think times are not known to the tables.
+//! Names of users, groups, programs and queues that are not numbers are numbered by their first appearance, and so are
+//! such job ids. The header lists the names. Times since the epoch become seconds since the first submission, which the
+//! header holds as `UnixStartTime`. A job of several tasks becomes one job. From its launch to its end, it holds as
+//! many processors as the job had attempts at once at most. It is counted as `job-of-several-tasks`. The tables do not
+//! hold think times.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -54,8 +55,8 @@ fn header(source: &Source, names: &Names, output: &mut Output<'_>) -> Result<(),
     output.bytes(text.as_bytes())
 }
 
-/// How many machines there were, and how many processors they had at most; `None` if that is not told of each: machines of unknown
-/// size would be read as such of one processor.
+/// The number of machines, and the most processors that they had. `None` if a size is unknown: a machine of unknown
+/// size would be read as one with one processor.
 fn machines(source: &Source, output: &mut Output<'_>) -> Result<Option<(usize, i64)>, Error> {
     let mut hosts: BTreeMap<String, Option<i64>> = BTreeMap::new();
     for row in source.nodes()? {
@@ -73,14 +74,14 @@ fn machines(source: &Source, output: &mut Output<'_>) -> Result<Option<(usize, i
     Ok((unknown == 0 && !hosts.is_empty()).then_some((hosts.len(), cpu / PROCESSOR)))
 }
 
-/// Names in the order of their numbers, a line each.
+/// Names in the order of their numbers, one line each.
 fn listed(numbers: &BTreeMap<String, u64>, what: &str) -> String {
     let mut names: Vec<(&u64, &String)> = numbers.iter().map(|(name, number)| (number, name)).collect();
     names.sort_unstable();
     names.iter().map(|(number, name)| format!("; {what} {number} {}\n", name.replace(['\n', '\r'], " "))).collect()
 }
 
-/// The numbers for names: their own if all are numbers.
+/// The numbers for names: the names themselves if all are numbers.
 #[derive(Default)]
 struct Numbering {
     numbers: Option<BTreeMap<String, u64>>,
@@ -114,7 +115,7 @@ fn is_number(name: &str) -> bool {
     name.parse().is_ok_and(|number: u32| number.to_string() == name)
 }
 
-/// What must be known of all jobs before the first is written.
+/// Facts about all jobs that are needed before the first is written.
 struct Names {
     ids: Numbering,
     users: Numbering,
@@ -122,9 +123,9 @@ struct Names {
     programs: Numbering,
     queues: Numbering,
     jobs: u64,
-    /// What times count from, seconds since the epoch.
+    /// The zero of the times, seconds since the epoch.
     unix_start: Option<i64>,
-    /// What is taken from times, ms.
+    /// What is subtracted from times, ms.
     zero: i64,
 }
 
@@ -211,7 +212,7 @@ impl Seen {
     }
 }
 
-/// What a job held while it ran.
+/// The resources that a job held while it ran.
 struct Held {
     processors: Option<i64>,
     /// Processor time per processor, ms.
@@ -223,7 +224,7 @@ struct Held {
 impl Held {
     fn of(record: &JobRecord) -> Self {
         if let [task] = record.tasks.as_slice() {
-            // A job of a parallel machine may not tell; a task of another has one.
+            // A job of a parallel machine may lack the number. Any other task has one processor.
             let is_own = record.job.framework.as_deref() == Some(FRAMEWORK);
             let processors = task.task.instances.or((!is_own).then_some(1));
             let per_processor = |all: i64| all.checked_div(processors.unwrap_or(1));
@@ -244,7 +245,7 @@ impl Held {
     }
 }
 
-/// The most attempts of a job that ran at once.
+/// The most attempts of a job that ran at the same time.
 fn peak(record: &JobRecord) -> Option<i64> {
     let attempts = record.tasks.iter().flat_map(|task| &task.attempts);
     let mut changes: Vec<(i64, i64)> = attempts
@@ -284,7 +285,7 @@ fn note_losses(record: &JobRecord, output: &mut Output<'_>) {
     output.lost("counters.value", !record.counters.is_empty());
 }
 
-/// A whole number of thousandths or the like, in units; as few digits as tell it apart.
+/// A whole number of thousandths or the like, in units, with as few digits as identify it.
 fn decimal(number: i64, per_unit: f64) -> String {
     // Exact up to 2⁵³; the reader takes no more.
     (number as f64 / per_unit).to_string()

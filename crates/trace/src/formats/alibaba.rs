@@ -1,7 +1,8 @@
 //! What the two traces of Alibaba's batch jobs have in common: tasks of many instances, and the instances as attempts.
 //!
-//! Spec: formats.md sections 9 and 10. A row of the table of tasks is a task with its instances' number; a row of the table of
-//! instances is a try at one of them. Times are in s from the start of the trace; those of what began before are 0 or negative.
+//! Spec: formats.md sections 9 and 10. A row of the table of tasks is a task, with the number of its instances. A row
+//! of the table of instances is a try at one of them. Times are in s from the start of the trace. For what began before
+//! it, they are 0 or negative.
 
 use std::io::BufRead;
 use std::path::Path;
@@ -13,14 +14,14 @@ use super::tables::{Assemble, Fact, FactSink, Key, Machine, RowSink, encode, wor
 use crate::Error;
 use crate::model::{AttemptRow, JobRow, Outcome, TaskKind, TaskRow};
 
-/// What `jobs.framework` says: Alibaba's scheduler of batch jobs.
+/// The value of `jobs.framework`: Alibaba's scheduler of batch jobs.
 const FUXI: &str = "fuxi";
-/// 100 of a plan's processor is a core, and a core has 1,000 of the tables' units.
+/// Factor from a plan's processor (100 is a core) to the tables' unit (1,000 is a core).
 pub(super) const PLAN_CPU_UNIT: f64 = 10.0;
 /// A core in the tables' units.
 pub(super) const CORE_UNIT: f64 = 1_000.0;
 
-/// How a task or an instance stands.
+/// The state of a task or an instance.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Status {
     /// It has not begun.
@@ -63,7 +64,7 @@ impl Status {
     }
 }
 
-/// What a record says. Times in s.
+/// The content of a record. Times in s.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) enum Told<'a> {
     Task {
@@ -83,10 +84,10 @@ pub(super) enum Told<'a> {
     },
 }
 
-/// What a reader of one table makes of a record: whether it is one. What is wrong with it otherwise it counts itself.
+/// Takes a record of one table. Returns whether it is one. It counts other faults of the record itself.
 pub(super) type Take = fn(record: &Record<'_>, sink: &mut Facts<'_>) -> Result<bool, Error>;
 
-/// Hands facts over.
+/// Passes facts on.
 pub(super) struct Facts<'s> {
     sink: &'s mut dyn FactSink,
     value: Vec<u8>,
@@ -97,7 +98,7 @@ impl Facts<'_> {
         self.sink.skip(cause);
     }
 
-    /// Hands over a fact about a task. The task's own row comes before its instances.
+    /// Passes on a fact about a task. The task's own row comes before its instances.
     pub(super) fn task(&mut self, job: Key<'_>, task: Key<'_>, told: &Told<'_>) -> Result<(), Error> {
         let time = match told {
             Told::Task { .. } => i64::MIN,
@@ -109,7 +110,7 @@ impl Facts<'_> {
         Ok(())
     }
 
-    /// Hands over a fact about a machine at `time`, s.
+    /// Passes on a fact about a machine at `time`, s.
     pub(super) fn machine(&mut self, id: Key<'_>, time: i64, machine: &Machine) -> Result<(), Error> {
         if encode(machine, &mut self.value) {
             self.sink.machine(&Fact { job: id, task: Key::None, time, value: &self.value })?;
@@ -138,12 +139,12 @@ pub(super) fn read(take: Take, input: &mut dyn BufRead, path: &str, sink: &mut d
     Ok(())
 }
 
-/// Seconds as the tables have times.
+/// Seconds as milliseconds, the unit of the tables.
 pub(super) fn ms(seconds: i64) -> Option<i64> {
     seconds.checked_mul(1_000)
 }
 
-/// What the name of a task says.
+/// The parts of a task's name.
 #[derive(Debug, PartialEq, Default)]
 pub(super) struct TaskName {
     pub(super) kind: TaskKind,
@@ -209,7 +210,7 @@ impl Assemble for Assembler {
                 row.finish = ms(end).filter(|_| status.has_ended());
                 row.outcome = status.outcome();
                 (row.instances, row.cpu_request, row.memory_request) = (instances, cpu, memory);
-                // A waiting task has a time only where it is that of its making, not of its start.
+                // The time of a waiting task, if it has one, is when it was made, not when it started.
                 let submit = ms(start).filter(|_| status.has_begun() || start != 0);
                 self.job.submit = self.job.submit.into_iter().chain(submit).min();
             }
@@ -251,7 +252,7 @@ impl Assemble for Assembler {
         let mut job = std::mem::take(&mut self.job);
         job.framework = Some(FUXI.to_owned());
         job.outcome = self.job_outcome.take().unwrap_or_default();
-        // It ends with its last task, which is not known while one runs.
+        // The job ends with its last task. That end is unknown while a task runs.
         job.finish = job.finish.filter(|_| job.outcome != Outcome::Incomplete);
         rows.job(job)
     }

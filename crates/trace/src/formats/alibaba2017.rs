@@ -64,7 +64,7 @@ fn sniff(head: &[u8], path: &str) -> Option<&'static str> {
     if let Some(table) = table_of(head, is) {
         return Some(table);
     }
-    // The tables of usage are nothing but numbers: their names must tell.
+    // The tables of usage hold only numbers, so their names must decide.
     let numbers = |record: &Record<'_>| record.len() >= 8 && record.whole(0).is_some();
     let named = |table: &&str| path.rsplit('/').next().is_some_and(|name| name.starts_with(*table));
     ["server_usage", "container_event", "container_usage"].into_iter().find(named).filter(|_| mostly(head, numbers))
@@ -113,10 +113,10 @@ fn instance(record: &Record<'_>, facts: &mut Facts<'_>) -> Result<bool, Error> {
     Ok(true)
 }
 
-/// What happens to a machine.
+/// An event of a machine.
 enum Event {
     Add,
-    /// It takes no new jobs for some time that is not told.
+    /// The machine takes no new jobs for an unknown time.
     SoftError,
     HardError,
 }

@@ -1,8 +1,8 @@
 //! Alibaba's cluster trace of 2018 (cluster-trace-v2018): eight days of 4,000 machines, with the graphs of jobs.
 //!
 //! `batch_task.csv`, `batch_instance.csv` and `machine_meta.csv` without headers (copies may have one); numbers may be
-//! written as floats. The name of a task says which tasks of its job must end before it: `J4_2_3` is task 4, after 2 and 3.
-//! Spec: formats.md section 10. Containers and usage are left out.
+//! written as floats. The name of a task lists the tasks of its job that must end before it: `J4_2_3` is task 4, after 2
+//! and 3. Spec: formats.md section 10. Containers and usage are left out.
 
 use std::io::BufRead;
 
@@ -139,8 +139,8 @@ fn machine(record: &Record<'_>, facts: &mut Facts<'_>) -> Result<bool, Error> {
     Ok(true)
 }
 
-/// What a name such as `J4_2_3` says. One that has another form is that of a task which depends on none. The names of tasks
-/// that depend on many are cut, which shows if they end in `_`.
+/// Reads a name such as `J4_2_3`. A name of another form belongs to a task that depends on no other. Long names, of
+/// tasks with many dependencies, are cut. A cut name ends in `_`.
 fn task_name(name: &str) -> TaskName {
     let independent = || TaskName { stage: Some(name.to_owned()), ..TaskName::default() };
     let digits = name.trim_start_matches(|letter: char| letter.is_ascii_alphabetic());

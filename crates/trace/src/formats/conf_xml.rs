@@ -1,6 +1,6 @@
 //! `*_conf.xml`: the settings a job ran with (`spec/formats.md` 3), reduced to those that bear on scheduling.
 //!
-//! Entities other than the five of XML are left as they stand, so a document that defines its own costs nothing.
+//! Only the five entities of XML are expanded, so a document that defines others costs nothing.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, Read};
@@ -15,7 +15,7 @@ const LONGEST: u64 = 16 << 20;
 /// The longest name or value that is kept (bytes): those that are wanted are short.
 const LONGEST_VALUE: usize = 4 << 10;
 
-/// What a conf says about its job. `None`: nothing, or that there is no such limit (−1).
+/// The settings of a job. `None`: the conf does not set it, or sets no limit (−1).
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct JobConf {
     /// The queue it was submitted to.
@@ -58,7 +58,7 @@ pub fn is_conf_name(name: &str) -> bool {
     })
 }
 
-/// Reads a conf; the flag says whether it could be read to its end. What stands before the damage is kept.
+/// Reads a conf, or the part before its damage. The flag says whether it was read to its end.
 pub fn parse(input: &mut dyn BufRead) -> (JobConf, bool) {
     let mut settings = Settings::default();
     let whole = settings.read(input.take(LONGEST)).is_ok();
@@ -135,10 +135,10 @@ impl Settings {
         }
     }
 
-    /// The value of the first of these names that is set: Hadoop renamed its settings, and the new name counts.
+    /// The value of the first of these names that is set. Hadoop renamed its settings, and the new name counts.
     fn get(&self, names: &[&str]) -> Option<&str> {
         let value = names.iter().find_map(|name| self.0.get(*name))?;
-        // `${…}` refers to a setting that is not in the file or would have to be expanded: it says nothing by itself.
+        // `${…}` refers to a setting that is not in the file or would have to be expanded: its value is unknown.
         (!value.contains("${")).then_some(value)
     }
 

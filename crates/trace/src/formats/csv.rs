@@ -8,10 +8,10 @@ use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 const MAX_RECORD: usize = 32 << 10;
 /// The most fields of a record.
 const MAX_FIELDS: usize = 256;
-/// Records at the start of a file that decide what it is.
+/// The number of records at the start of a file that decide which table it is.
 const SNIFFED_RECORDS: usize = 50;
 
-/// The records of a file, one at a time. A record beyond the limits is passed over.
+/// The records of a file, one at a time. A record beyond the limits is skipped.
 pub(super) struct Records<'r> {
     input: &'r mut dyn BufRead,
     reader: Reader,
@@ -19,7 +19,7 @@ pub(super) struct Records<'r> {
     ends: Box<[usize]>,
 }
 
-/// What [`Records`] finds.
+/// An item of [`Records`].
 pub(super) enum Piece<'t> {
     Record(Record<'t>),
     /// A record beyond the limits.
@@ -27,7 +27,7 @@ pub(super) enum Piece<'t> {
 }
 
 impl<'r> Records<'r> {
-    /// The records in `input`; only with `quoted` may a field be quoted, and then hold commas and line feeds.
+    /// The records in `input`. With `quoted`, fields may be quoted, and quoted fields may hold commas and line feeds.
     pub(super) fn new(input: &'r mut dyn BufRead, quoted: bool) -> Self {
         Self {
             input,
@@ -147,15 +147,15 @@ pub(super) fn scaled_float(number: f64, unit: f64) -> Option<i64> {
     (0.0..=9e18).contains(&product).then_some(product as i64)
 }
 
-/// Tells whether a record is one of some table.
+/// Returns whether a record belongs to a table.
 pub(super) type Is = fn(&Record<'_>) -> bool;
 
-/// The first of the tables that most of the first records are of.
+/// The first table to which most of the first records belong.
 pub(super) fn table_of(head: &[u8], tables: &[(&'static str, Is)]) -> Option<&'static str> {
     tables.iter().find(|(_, is)| mostly(head, is)).map(|(table, _)| *table)
 }
 
-/// Whether most of the first records are such as `is` tells. The first one may name the columns, and the last may be cut.
+/// Whether `is` holds for most of the first records. The first one may name the columns, and the last may be cut.
 pub(super) fn mostly(head: &[u8], is: impl Fn(&Record<'_>) -> bool) -> bool {
     let whole = head.iter().rposition(|byte| *byte == b'\n').and_then(|end| head.get(..=end)).unwrap_or(head);
     let mut input = whole;

@@ -1,4 +1,4 @@
-//! What a source format is.
+//! The description of a source format.
 
 use std::io::BufRead;
 
@@ -12,14 +12,14 @@ pub struct Format {
     pub name: &'static str,
     /// What it is, in a few words.
     pub title: &'static str,
-    /// What its times count from; `None` if it has none (a topology).
+    /// The zero of its times; `None` if it has no times (a topology).
     pub time_zero: Option<TimeZero>,
-    /// Whether its jobs come with their tasks; otherwise the tasks are made up on ingest.
+    /// Whether its jobs come with their tasks. Otherwise the tasks are made on ingest.
     pub has_tasks: bool,
-    /// Whether a job id that comes again in the same file is another job (a folded trace, `spec/formats.md` 4), not the
-    /// same history twice.
+    /// Whether a job id that occurs again in the same file is another job (a folded trace, `spec/formats.md` 4).
+    /// Otherwise it is the same history twice.
     pub folded: bool,
-    /// Whether a file that starts with these bytes is one (up to 64 KiB, decompressed).
+    /// Whether a file that starts with these bytes (up to 64 KiB, decompressed) has this format.
     pub sniff: fn(head: &[u8]) -> bool,
     /// Reads a file; `path` is its name for error messages.
     pub read: fn(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), Error>,

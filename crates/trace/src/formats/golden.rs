@@ -120,7 +120,7 @@ pub(super) fn golden_rows(format: &str) -> Option<Vec<(String, Value)>> {
     Some(rows.into_iter().filter(|(_, row)| row["format"] == format).collect())
 }
 
-/// Hands over `bytes` damaged in `times` ways: a flipped bit, another byte, cut short, or with a part doubled.
+/// Passes on `bytes`, damaged in `times` ways: a flipped bit, another byte, cut short, or with a part doubled.
 pub(super) fn each_damage(bytes: &[u8], times: usize, mut see: impl FnMut(&[u8])) {
     for time in 0..times {
         // An odd stride that visits the whole file evenly.

@@ -1,8 +1,8 @@
 //! What the two traces of Google's Borg have in common: from the events of jobs and tasks to attempts.
 //!
-//! Spec: formats.md sections 7 and 8. A task is tried as often as it is scheduled; each try ends with the next event that ends
-//! it. An event that ends a task which was not seen to start ends a try all the same if it names a machine: the start was
-//! before the files, or is lost.
+//! Spec: formats.md sections 7 and 8. A task is tried as often as it is scheduled. Each try ends with the next event
+//! that ends the task. An event may end a task whose start was not seen. If it names a machine, it ends a try all the
+//! same: the start was before the files, or is lost.
 
 use std::collections::HashSet;
 
@@ -12,32 +12,33 @@ use super::tables::{Assemble, Fact, FactSink, Key, Machine, RowSink, encode, wor
 use crate::Error;
 use crate::model::{AttemptRow, JobRow, Outcome, Priority, TaskKind, TaskRow};
 
-/// What `jobs.framework` says.
+/// The value of `jobs.framework`.
 const BORG: &str = "borg";
 /// One processor of the largest machine, in the unit of the tables' columns.
 pub(super) const CPU_UNIT: f64 = 1e6;
 /// The memory of the largest machine, in the unit of the tables' columns.
 pub(super) const MEMORY_UNIT: f64 = 1e12;
-/// What the manifest says of them.
+/// The units, for the manifest.
 pub(super) const UNITS: (&str, &str) = (
     "units",
     "normalised to the largest machine: 1.0 of its processors is 1,000,000 in cpu columns, 1.0 of its memory is \
      1,000,000,000,000 in memory columns",
 );
-/// What the manifest says of times.
+/// The zero of times, for the manifest.
 pub(super) const TIME_ZERO: (&str, &str) =
     ("time 0", "before the trace: it begins at 600 s, and what happened before has the time 0");
 /// The time of what happened after the trace.
 const AFTER: i64 = i64::MAX;
-/// Jobs whose user and priority are remembered as told, so that most of their task events need not tell them again.
+/// The most jobs that are remembered because their user and priority were passed on. Further task events of these jobs
+/// need not repeat them.
 const REMEMBERED: usize = 1 << 16;
-/// Most events of one time that are put in order by what they do; more come in the order of the source.
+/// The most events of one time that are sorted by their kind. More events keep the order of the source.
 const MAX_AT_ONCE: usize = 64;
 
-/// What happened to a job or a task.
+/// An event of a job or a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(super) enum Event {
-    /// It was handed in.
+    /// It was submitted.
     Submit,
     /// The batch scheduler holds it back (2019).
     Queue,
@@ -72,7 +73,7 @@ impl Event {
     }
 }
 
-/// What a record says.
+/// The content of a record.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(super) enum Told<'a> {
     /// An event of a job.
@@ -81,7 +82,7 @@ pub(super) enum Told<'a> {
         #[serde(borrow)]
         about: About<'a>,
     },
-    /// What the events of a task say of its job; once a job and file is enough.
+    /// Facts about a job in the events of its tasks. One per job and file is enough.
     Aside {
         #[serde(borrow)]
         about: About<'a>,
@@ -90,7 +91,7 @@ pub(super) enum Told<'a> {
     Task { event: Event, machine: Option<u64>, cpu: Option<i64>, memory: Option<i64> },
 }
 
-/// What is said of a job beside its events.
+/// Facts about a job other than its events.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub(super) struct About<'a> {
     pub(super) user: Option<&'a str>,
@@ -103,11 +104,11 @@ pub(super) struct About<'a> {
     pub(super) after: Vec<u64>,
 }
 
-/// Hands facts over.
+/// Passes facts on.
 pub(super) struct Facts<'s> {
     sink: &'s mut dyn FactSink,
     value: Vec<u8>,
-    /// The jobs of which was told what their task events say.
+    /// The jobs whose facts from task events were passed on.
     told: HashSet<u64>,
 }
 
@@ -120,7 +121,7 @@ impl<'s> Facts<'s> {
         self.sink.skip(cause);
     }
 
-    /// Hands over a fact, unless it was after the trace.
+    /// Passes on a fact, unless it was after the trace.
     fn put(&mut self, job: u64, task: Key<'_>, time: i64, told: &Told<'_>) -> Result<(), Error> {
         if time == AFTER {
             self.skip("event-after-trace");
@@ -132,12 +133,12 @@ impl<'s> Facts<'s> {
         Ok(())
     }
 
-    /// Hands over an event of a job.
+    /// Passes on an event of a job.
     pub(super) fn job(&mut self, job: u64, time: i64, event: Event, about: About<'_>) -> Result<(), Error> {
         self.put(job, Key::None, time, &Told::Job { event, about })
     }
 
-    /// Hands over what an event of a task says of its job, unless another one did.
+    /// Passes on the facts about a job in an event of its task, unless another event had them.
     pub(super) fn aside<'a>(&mut self, job: u64, time: i64, about: impl Fn() -> About<'a>) -> Result<(), Error> {
         if self.told.contains(&job) {
             return Ok(());
@@ -149,12 +150,12 @@ impl<'s> Facts<'s> {
         self.put(job, Key::None, time, &Told::Aside { about: about() })
     }
 
-    /// Hands over an event of a task.
+    /// Passes on an event of a task.
     pub(super) fn task(&mut self, job: u64, index: u64, time: i64, told: &Told<'_>) -> Result<(), Error> {
         self.put(job, Key::Number(index), time, told)
     }
 
-    /// Hands over what a machine offers at `time`, µs.
+    /// Passes on what a machine offers at `time`, µs.
     pub(super) fn machine(&mut self, id: u64, time: i64, machine: Machine) -> Result<(), Error> {
         if time == AFTER {
             self.skip("event-after-trace");
@@ -173,9 +174,9 @@ pub(super) fn ms(micros: i64) -> i64 {
     micros.div_euclid(1_000)
 }
 
-/// Puts the events of one job after the other together.
+/// Puts together the events of one job after another.
 pub(super) struct Assembler {
-    /// The scale of priorities in our steps.
+    /// Maps the source's priorities to ours.
     priority: fn(i64) -> Priority,
     /// Whether the source keeps events of one time in order.
     ordered: bool,
@@ -190,7 +191,7 @@ struct Job {
     row: JobRow,
     submitted: u64,
     has_events: bool,
-    /// What its tasks say, where it has no events of its own.
+    /// The values from its tasks, which count if it has no events of its own.
     submit: Option<i64>,
     launch: Option<i64>,
     finish: Option<i64>,

@@ -59,7 +59,7 @@ fn priority(number: i64) -> Priority {
     }
 }
 
-/// Columns and their types tell the tables apart; a hash has 44 characters and ends in `=`.
+/// Columns and their types distinguish the tables; a hash has 44 characters and ends in `=`.
 fn sniff(head: &[u8], _: &str) -> Option<&'static str> {
     let is: &[(&str, Is)] = &[
         ("task_events", |record| record.len() == 13 && TaskEvent::of(record).is_some()),
@@ -110,7 +110,7 @@ fn read(table: &str, input: &mut dyn BufRead, path: &str, sink: &mut dyn FactSin
 struct Reader<'s>(Facts<'s>);
 
 impl Reader<'_> {
-    /// Takes a record of job_events; whether it is one.
+    /// Takes a record of job_events. Returns whether it is one.
     fn job(&mut self, record: &Record<'_>) -> Result<bool, Error> {
         let Some((time, job, event)) = job_event(record).filter(|_| record.len() == 8) else { return Ok(false) };
         let (user, name) = (record.text(4), record.text(7).or(record.text(6)));
@@ -119,7 +119,7 @@ impl Reader<'_> {
         Ok(true)
     }
 
-    /// Takes a record of task_events; whether it is one.
+    /// Takes a record of task_events. Returns whether it is one.
     fn task(&mut self, record: &Record<'_>) -> Result<bool, Error> {
         let Some(task) = TaskEvent::of(record).filter(|_| record.len() == 13) else { return Ok(false) };
         let TaskEvent { time, job, index, event, machine } = task;
@@ -134,7 +134,7 @@ impl Reader<'_> {
         Ok(true)
     }
 
-    /// Takes a record of machine_events; whether it is one.
+    /// Takes a record of machine_events. Returns whether it is one.
     fn machine(&mut self, record: &Record<'_>) -> Result<bool, Error> {
         let Some((time, id, left)) = machine(record) else { return Ok(false) };
         let (cpu, memory) = (record.scaled(4, CPU_UNIT), record.scaled(5, MEMORY_UNIT));
@@ -148,7 +148,7 @@ fn job_event(record: &Record<'_>) -> Option<(i64, u64, Event)> {
     Some((time(record)?, id(record, 2)?, event(record, 3)?))
 }
 
-/// The fields of a record of task_events that it must have, and the machine that it may have.
+/// The required fields of a record of task_events, and its machine if it has one.
 struct TaskEvent {
     time: i64,
     job: u64,

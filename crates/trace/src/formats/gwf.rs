@@ -1,10 +1,11 @@
-//! Workflows as comma-separated lines, in the manner of the Grid Workloads Archive: one line a job, with the jobs it waits for.
+//! Workflows as comma-separated lines, in the manner of the Grid Workloads Archive: one line per job, with its
+//! dependencies.
 //!
-//! The first line names the columns: `WorkflowID, JobID, SubmitTime, RunTime, NProcs, ReqNProcs, Dependencies`, padded with blanks;
-//! dependencies are job ids of the same workflow with blanks between them. Times are seconds, negative for unknown. Spec:
-//! formats.md section 12. Nothing tells when a job started or how it ended: its attempt is told as if it had started when it was
-//! submitted, and what is unknown stays so. A job is a gang of its processors, as in [`super::swf`]; it belongs to the group of its
-//! workflow.
+//! The first line names the columns: `WorkflowID, JobID, SubmitTime, RunTime, NProcs, ReqNProcs, Dependencies`, padded
+//! with blanks. Dependencies are job ids of the same workflow with blanks between them. Times are seconds, negative for
+//! unknown. Spec: formats.md section 12. The format does not hold when a job started or how it ended. So the attempt
+//! starts when the job is submitted, and the outcome stays unknown. A job is a gang of its processors, as in
+//! [`super::swf`]. It belongs to the group of its workflow.
 
 use std::io::BufRead;
 use std::path::Path;
@@ -31,7 +32,7 @@ pub const FORMAT: Format = Format {
 const MAX_LINE: usize = 64 << 10;
 /// The columns, in their order.
 const COLUMNS: [&str; 7] = ["WorkflowID", "JobID", "SubmitTime", "RunTime", "NProcs", "ReqNProcs", "Dependencies"];
-/// What the jobs table calls the framework of such a job.
+/// The framework of such a job in the jobs table.
 const FRAMEWORK: &str = "gwf";
 /// A processor, in thousandths.
 const PROCESSOR: i64 = 1_000;
@@ -56,7 +57,7 @@ fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), 
             Line::TooLong => sink.skip("damaged-line", 1),
         }
     }
-    // The columns have no place for it.
+    // The columns have no place for machines.
     sink.skip("file-without-machines", 1);
     Ok(())
 }
@@ -110,7 +111,7 @@ fn record(line: &str) -> Option<JobRecord> {
     Some(JobRecord { job, tasks: vec![task], counters: Vec::new() })
 }
 
-/// A number; within, `None` if it is negative, which stands for unknown.
+/// A number. The inner `None` is a negative number, which stands for unknown.
 fn known(text: &str) -> Option<Option<f64>> {
     let number: f64 = text.parse().ok()?;
     number.is_finite().then_some(Some(number).filter(|&number| number >= 0.0))

@@ -1,12 +1,12 @@
-//! Concatenated JSON objects, as Rumen and the Scheduler Load Simulator write them: cut into objects, and told apart.
+//! Splits concatenated JSON objects, as Rumen and the Scheduler Load Simulator write them.
 
 use std::io::{self, BufRead, ErrorKind};
 
-/// A stream of concatenated objects, one at a time, so that a damaged one costs only itself.
+/// A stream of concatenated objects, one at a time. A damaged object costs only itself.
 ///
-/// Brackets are counted outside strings. Blanks, commas and square brackets between objects are passed over, so an array
-/// of objects is read as well. In an indented file a brace in the first column belongs to a top-level object whatever
-/// the count says: this is where reading goes on after an object that was cut.
+/// Brackets are counted outside strings. Blanks, commas and square brackets between objects are skipped, so an array of
+/// objects is read as well. In an indented file, a brace in the first column belongs to a top-level object, whatever
+/// the count says. Reading continues there after an object that was cut.
 pub(super) struct Objects<'r> {
     input: &'r mut dyn BufRead,
     /// Most bytes that one object may have.
@@ -15,7 +15,7 @@ pub(super) struct Objects<'r> {
     cursor: Cursor,
 }
 
-/// What [`Objects`] finds.
+/// An item of [`Objects`].
 #[derive(Debug, PartialEq)]
 pub(super) enum Piece<'t> {
     /// The text of an object, which may still be damaged.
@@ -25,7 +25,7 @@ pub(super) enum Piece<'t> {
         /// From its opening brace to its closing one.
         text: &'t [u8],
     },
-    /// Something else than an object, or an object beyond the limit; it was passed over.
+    /// Something other than an object, or an object beyond the limit. It was skipped.
     Junk,
 }
 
@@ -47,7 +47,7 @@ impl<'r> Objects<'r> {
         Ok(Some(if whole { Piece::Object { line, text: &self.text } } else { Piece::Junk }))
     }
 
-    /// Passes over what stands before the next object's opening brace.
+    /// Skips to the next object's opening brace.
     fn find_object(&mut self) -> io::Result<Found> {
         let mut junk = false;
         loop {
@@ -76,8 +76,8 @@ impl<'r> Objects<'r> {
         }
     }
 
-    /// Collects an object up to its closing brace, or up to where another starts or the input ends. Whether it stayed
-    /// within the limit.
+    /// Collects an object up to its closing brace, or up to where another starts or the input ends. Returns whether it
+    /// stayed within the limit.
     fn take_object(&mut self) -> io::Result<bool> {
         self.text.clear();
         let mut whole = true;
@@ -113,7 +113,7 @@ impl<'r> Objects<'r> {
     }
 }
 
-/// `fill_buf`, again if a signal interrupts it.
+/// `fill_buf`, repeated if a signal interrupts it.
 fn fill(input: &mut dyn BufRead) -> io::Result<&[u8]> {
     while let Err(error) = input.fill_buf() {
         if error.kind() != ErrorKind::Interrupted {
@@ -172,12 +172,12 @@ struct Brackets {
     indented: Option<bool>,
 }
 
-/// What a byte means for the object that is being collected.
+/// The effect of a byte on the object that is being collected.
 #[derive(PartialEq)]
 enum Step {
-    /// It goes on.
+    /// The object continues.
     Inside,
-    /// This byte ends it.
+    /// This byte ends the object.
     Close,
     /// Another object starts with this byte, so this one was cut.
     Restart,

@@ -59,8 +59,8 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// The first whole lines of a file's head, as far as they are text: the last one may be cut by the end of `head`, unless it is
-/// alone.
+/// The first whole lines of a file's head, as far as they are text. The last one may be cut by the end of `head`, so it
+/// is left out unless it is alone.
 pub(super) fn head_lines(head: &[u8]) -> Vec<&str> {
     let mut lines: Vec<&[u8]> = head.split(|&byte| byte == b'\n').collect();
     if lines.len() > 1 {

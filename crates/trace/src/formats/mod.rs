@@ -1,11 +1,10 @@
-//! Source formats: one module each, found by content.
+//! The source formats, one module each. The content of a file decides its format.
 //!
 //! A format is a pair of functions: `sniff` looks at the first bytes (after decompression) and `read` turns a stream of
 //! bytes into jobs and machines. No reader panics: a damaged record is skipped and counted by cause.
 //!
-//! Formats in which a job stands in one place are in [`FORMATS`]; those that spread it over tables are in
-//! [`TABLE_FORMATS`]. The lists are here, on top of all formats. What formats share is below them, in modules that know no
-//! format.
+//! [`FORMATS`] lists the formats in which a job stands in one place. [`TABLE_FORMATS`] lists those that spread a job
+//! over tables. This module uses all formats. Code that several formats share is in modules that use no format.
 
 mod alibaba;
 pub mod alibaba2017;
@@ -40,7 +39,7 @@ pub use self::format::Format;
 pub use self::names::{MAPREDUCE, job_id_in_name, split_rack_and_host};
 pub use self::sink::{Collected, Sink};
 
-/// Every format, in the order in which they are tried: a new format is one module and one line here.
+/// All formats, in the order in which they are tried. To add a format, add a module and a line here.
 pub const FORMATS: &[Format] = &[
     text_history::FORMAT,
     jhist::FORMAT,
@@ -55,6 +54,6 @@ pub const FORMATS: &[Format] = &[
     yarn_apps::FORMAT,
 ];
 
-/// Every format of event tables, in the order in which they are tried: a new format is one module and one line here.
+/// All formats of event tables, in the order in which they are tried. To add a format, add a module and a line here.
 pub const TABLE_FORMATS: &[TableFormat] =
     &[google2011::FORMAT, google2019::FORMAT, alibaba2018::FORMAT, alibaba2017::FORMAT];

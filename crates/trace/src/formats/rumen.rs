@@ -1,4 +1,4 @@
-//! Rumen job traces: one JSON object (`LoggedJob`) a job, one after another.
+//! Rumen job traces: one JSON object (`LoggedJob`) per job, one after another.
 //!
 //! Layout and quirks: `spec/formats.md` section 4. Jobs and tasks keep the order of the file. A task without a status
 //! never ended: its outcome is `INCOMPLETE`, which no status of the source gives.
@@ -28,14 +28,14 @@ pub const FORMAT: Format = Format {
     read,
 };
 
-/// Most bytes of one job that are read, enough for some 150,000 tasks; a longer one is passed over.
+/// The most bytes of one job that are read, enough for some 150,000 tasks. A longer job is skipped.
 const MAX_JOB_BYTES: usize = 256 << 20;
 
-/// Most objects of one job, as many as a real one of [`MAX_JOB_BYTES`] has. A hostile one packs more into its bytes: the two of
-/// an empty attempt, `{}`, become a row of hundreds.
+/// The most objects of one job: as many as a real job of [`MAX_JOB_BYTES`] has. A hostile file packs more into its
+/// bytes: the two bytes of an empty attempt, `{}`, become a row of hundreds.
 const MAX_JOB_OBJECTS: usize = 1_000_000;
 
-/// Most commas of one job, and so most of its numbers and names.
+/// The most commas of one job, which also bounds its numbers and names.
 const MAX_JOB_COMMAS: usize = 16_000_000;
 
 /// The group under which counters without a column are written: Hadoop's own for tasks.
@@ -111,7 +111,7 @@ struct Attempt {
     resource_usage_metrics: Option<ResourceUsage>,
 }
 
-/// What an attempt used in all; zero where it was not measured.
+/// The total usage of an attempt; zero if it was not measured.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct ResourceUsage {
@@ -168,7 +168,7 @@ fn is_bloated(text: &[u8]) -> bool {
 struct Reading<'s> {
     sink: &'s mut dyn Sink,
     job_id: String,
-    /// Whether a time of 0 is a time. In a job that was submitted later it stands for an unknown one.
+    /// Whether a time of 0 is a real time. In a job that was submitted later, 0 stands for unknown.
     zero_is_a_time: bool,
     counters: Vec<CounterRow>,
 }
@@ -310,12 +310,12 @@ impl<'s> Reading<'s> {
     }
 }
 
-/// A number, unless it is the −1 that stands for none.
+/// A number, unless it is −1, which stands for none.
 fn known(number: Option<i64>) -> Option<i64> {
     number.filter(|&number| number >= 0)
 }
 
-/// The bytes in so many megabytes of 2²⁰.
+/// Megabytes (2²⁰ bytes) as bytes.
 fn megabytes(megabytes: Option<i64>) -> Option<i64> {
     known(megabytes)?.checked_mul(1 << 20)
 }

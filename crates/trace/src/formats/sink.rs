@@ -1,16 +1,16 @@
-//! Where the reader of a format puts what it finds.
+//! The interface to which the reader of a format passes its jobs and machines.
 
 use std::collections::BTreeMap;
 
 use crate::Error;
 use crate::model::{JobRecord, NodeRow};
 
-/// Where a reader puts what it finds.
+/// Takes the jobs and machines that a reader finds.
 pub trait Sink {
-    /// Takes a job that is whole.
+    /// Takes a complete job.
     ///
     /// # Errors
-    /// What the writer behind it says; the reader passes it on.
+    /// The error of the writer behind the sink. The reader passes it on.
     fn job(&mut self, job: JobRecord) -> Result<(), Error>;
 
     /// Takes a machine event. The same event may come more than once; the first counts.
@@ -19,7 +19,7 @@ pub trait Sink {
     /// Counts `n` things that were left out or mended, by cause (kebab-case, such as `damaged-record`).
     fn skip(&mut self, cause: &str, n: u64);
 
-    /// Takes a number of the source that stands for all of its jobs, for the manifest. The first value counts.
+    /// Takes a number of the source that applies to all its jobs, for the manifest. The first value counts.
     fn parameter(&mut self, _name: &str, _value: serde_json::Value) {}
 
     /// Whether counters are wanted (`--counters`).
@@ -28,7 +28,7 @@ pub trait Sink {
     }
 }
 
-/// A sink that keeps all it is given, for what fits in memory.
+/// A sink that keeps everything in memory.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Collected {
     /// The jobs, in the order in which they came.
@@ -42,7 +42,7 @@ pub struct Collected {
 }
 
 impl Collected {
-    /// The number of rows of each table of a trace that holds this.
+    /// The number of rows of each table of a trace with this content.
     pub fn rows(&self) -> BTreeMap<String, u64> {
         let tasks = || self.jobs.iter().flat_map(|job| &job.tasks);
         let rows = [

@@ -1,9 +1,9 @@
 //! Inputs of Hadoop's Scheduler Load Simulator: jobs with their containers, and nodes, each as concatenated JSON objects.
 //!
-//! Spec: formats.md section 5. Times are milliseconds from the start of the simulation. A container is a task with one attempt that
-//! succeeded on the host that is told; where only its duration is told, it is told as if it had started with its job. `job.count`
-//! and `count` repeat jobs and containers. A job without an id is called after its place in the file. The generators of SLS
-//! (`syn.json`) are no traces.
+//! Spec: formats.md section 5. Times are milliseconds from the start of the simulation. A container is a task with one
+//! attempt that succeeded on the host that the file names. If the file gives only a duration, the attempt starts with
+//! its job. `job.count` and `count` repeat jobs and containers. A job without an id is named after its place in the
+//! file. The generators of SLS (`syn.json`) are not traces.
 
 use std::io::BufRead;
 use std::path::Path;
@@ -45,9 +45,9 @@ pub const NODES: Format = Format {
 
 /// The most bytes of a job or rack: some 300,000 containers.
 const MAX_OBJECT: usize = 64 << 20;
-/// The most objects in a job or rack: a hostile one packs more into its bytes than any real one.
+/// The most objects in a job or rack. A hostile file packs more into its bytes than any real one.
 const MAX_PARTS: usize = 1_000_000;
-/// The most tasks of a job, repeated ones with it.
+/// The most tasks of a job, including repeated ones.
 const MAX_TASKS: i64 = 1_000_000;
 /// The most jobs that `job.count` makes of one.
 const MAX_COUNT: i64 = 100_000;
@@ -112,7 +112,7 @@ fn one() -> i64 {
     1
 }
 
-/// Hands over each object of the input; `damaged` is the cause of what is none.
+/// Passes on each object of the input. `damaged` is the cause that counts everything else.
 fn each<T: serde::de::DeserializeOwned>(
     input: &mut dyn BufRead,
     path: &str,

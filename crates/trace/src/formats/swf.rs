@@ -1,16 +1,17 @@
-//! The Standard Workload Format of the Parallel Workloads Archive, version 2.2: one line a job of a parallel machine.
+//! The Standard Workload Format of the Parallel Workloads Archive, version 2.2: one line per job of a parallel machine.
 //!
-//! Eighteen numbers between blanks, −1 for what is unknown; lines that start with `;` are the header, as `; Key: Value`, or
-//! comments. Spec: formats.md section 12. Times are seconds from the log's zero, also in fractions; `UnixStartTime` of the header
-//! goes to the manifest's parameters.
+//! A line has eighteen numbers between blanks, with −1 for unknown. Lines that start with `;` are the header, as
+//! `; Key: Value`, or comments. Spec: formats.md section 12. Times are seconds from the log's zero, possibly with
+//! fractions. `UnixStartTime` of the header goes to the manifest's parameters.
 //!
-//! A job is one task, and its processors are that task's instances: a gang. The request of an instance is one processor and the
-//! memory that was asked for per processor; processor time and resident memory of the attempt are those of all processors.
-//! A job that was cancelled before it ran (status 5 without a run time) has no attempt. The lines of parts of a job that was set
-//! aside for a while (status 2 to 4) are left out, for the job has a line of its own that sums them up.
+//! A job is one task, and its processors are that task's instances: a gang. The request of an instance is one processor
+//! and the memory that was asked for per processor. Processor time and resident memory of the attempt are those of all
+//! processors. A job that was cancelled before it ran (status 5 without a run time) has no attempt. If a job was
+//! suspended for a while, the lines of its parts (status 2 to 4) are left out, because another line of the job sums
+//! them up.
 //!
-//! `MaxNodes` and `MaxProcs` of the header give the machines, on which the processors are spread evenly; a file without them
-//! tells of no machine, and is counted as `file-without-machines`: a replay needs a cluster file then.
+//! `MaxNodes` and `MaxProcs` of the header give the machines, on which the processors are spread evenly. A file without
+//! them has no machines and is counted as `file-without-machines`. To replay it, you need a cluster file.
 
 use std::collections::BTreeMap;
 use std::io::BufRead;
@@ -33,16 +34,16 @@ pub const FORMAT: Format = Format {
     read,
 };
 
-/// What the jobs table calls the framework of such a job.
+/// The framework of such a job in the jobs table.
 pub const FRAMEWORK: &str = "swf";
-/// The manifest's parameter with what the times count from, seconds since the epoch.
+/// The manifest's parameter with the zero of the times, seconds since the epoch.
 pub const UNIX_START_TIME: &str = "unix_start_time";
 
-/// Lines of real files have less than 200 bytes; what is longer is damaged and is not kept in memory.
+/// Lines of real files have less than 200 bytes. A longer line is damaged and is not kept in memory.
 const MAX_LINE: usize = 4_096;
-/// Job lines at the start of a file that decide whether it is one.
+/// The number of job lines at the start of a file that decide whether it has this format.
 const SNIFFED_LINES: usize = 10;
-/// The most machines that are told; the largest machine of the archive has 163,840 processors.
+/// The most machines that are passed on; the largest machine of the archive has 163,840 processors.
 const MAX_NODES: u64 = 1_000_000;
 /// The most names of queues and of partitions that are kept.
 const MAX_NAMES: usize = 10_000;
@@ -87,7 +88,7 @@ fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), 
     Ok(())
 }
 
-/// What the header says that the tables keep.
+/// The values of the header that the tables keep.
 #[derive(Default)]
 struct Header {
     nodes: Option<u64>,
@@ -112,7 +113,7 @@ impl Header {
         }
     }
 
-    /// Tells what a whole file said of its machine.
+    /// Passes on what the header says about the machines, once the file is read.
     fn tell(&self, sink: &mut dyn Sink) {
         if let Some(seconds) = self.unix_start {
             sink.parameter(UNIX_START_TIME, seconds.into());
@@ -194,7 +195,7 @@ impl Row {
         self.known(n).and_then(|kilobytes| whole(kilobytes * 1024.0))
     }
 
-    /// Whether it is about a part of a job that another line is about.
+    /// Whether it describes a part of a job that another line sums up.
     fn is_part(&self) -> bool {
         matches!(self.known(11), Some(2.0..=4.0))
     }
@@ -213,7 +214,7 @@ impl Row {
         let (submit, wait, run) = (self.known(2), self.known(3), self.known(4));
         let outcome = self.outcome();
         let ran = run.is_some_and(|run| run > 0.0) || (run.is_some() && outcome != Outcome::Killed);
-        // Logs without waiting times tell the start as the submission.
+        // Logs without waiting times give the start as the submission.
         let left_queue = submit.filter(|_| wait.is_some() || ran).map(|submit| submit + wait.unwrap_or(0.0));
         let start = left_queue.filter(|_| ran || outcome != Outcome::Killed).and_then(milliseconds);
         let ended = if start.is_some() { left_queue.zip(run).map(|(start, run)| start + run) } else { left_queue };
@@ -223,7 +224,7 @@ impl Row {
             job_id: job_id.clone(),
             name: self.id(14),
             user: self.id(12),
-            // A partition is where a job waits, too; few logs tell both.
+            // Jobs wait in partitions, too. Few logs name both.
             queue: self.named(15, &header.queues).or_else(|| self.named(16, &header.partitions)),
             group: self.id(13),
             framework: Some(FRAMEWORK.to_owned()),

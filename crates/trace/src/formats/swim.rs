@@ -1,4 +1,4 @@
-//! The workloads of SWIM (Facebook 2009 and 2010): one line a job, with sizes but no tasks.
+//! The workloads of SWIM (Facebook 2009 and 2010): one line per job, with sizes but no tasks.
 //!
 //! Tab-separated, no header: job id, submit time (s), gap to the job before (s), bytes of map input, shuffle and reduce
 //! output; in some files the path of the input and of the output follow, with empty columns at the end (8 or 9 in all).
@@ -23,9 +23,9 @@ pub const FORMAT: Format = Format {
     read,
 };
 
-/// Lines of real files have less than 200 bytes; what is longer is damaged and is not kept in memory.
+/// Lines of real files have less than 200 bytes. A longer line is damaged and is not kept in memory.
 const MAX_LINE: u64 = 4_096;
-/// Lines at the start of a file that decide whether it is one.
+/// The number of lines at the start of a file that decide whether it has this format.
 const SNIFFED_LINES: usize = 10;
 
 /// Most of the first lines are jobs: a damaged one among them does not hide the rest.
@@ -73,7 +73,7 @@ fn parse(line: &[u8]) -> Option<JobRow> {
     if job_id.is_empty() {
         return None;
     }
-    // The gap repeats what the submit times say; a line without it is damaged all the same.
+    // The gap repeats the submit times, but a line without it is damaged.
     whole(gap)?;
     Some(JobRow {
         job_id: job_id.to_owned(),

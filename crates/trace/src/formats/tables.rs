@@ -1,9 +1,9 @@
 //! Event tables: source formats in which the records of a job are spread over several tables of many files.
 //!
-//! A reader turns each record into a [`Fact`]: whose job and task it is about, when it was, and what it says. The facts of a
-//! job are brought together outside of memory (`crate::ingest::tables`), and an [`Assemble`] turns them into rows, one fact at a
-//! time, so that neither a job of millions of tasks nor a task of millions of events need be held. The formats are listed in
-//! [`super::TABLE_FORMATS`].
+//! A reader turns each record into a [`Fact`]: its job and task, its time, and its content. `crate::ingest::tables`
+//! brings the facts of a job together on disk. An [`Assemble`] then turns them into rows, one fact at a time. So
+//! neither a job of millions of tasks nor a task of millions of events is held in memory. [`super::TABLE_FORMATS`]
+//! lists the formats.
 
 use std::io::BufRead;
 
@@ -12,10 +12,11 @@ use serde::{Deserialize, Serialize};
 use crate::Error;
 use crate::model::{AttemptRow, JobRow, NodeChange, NodeRow, Outcome, TaskRow};
 
-/// The longest key (bytes): a cut one might be that of another job.
+/// The longest key (bytes). A longer key is not cut, because a cut key might be that of another job.
 pub const LONGEST_KEY: usize = 1 << 10;
 
-/// Names a job, a task of it, or a machine. Keys stand in this order: none, numbers by value, texts by their bytes.
+/// Names a job, a task of it, or a machine. Keys are ordered: first none, then numbers by value, then texts by their
+/// bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub enum Key<'a> {
     /// No task: the fact is about the job itself.
@@ -36,7 +37,7 @@ impl std::fmt::Display for Key<'_> {
     }
 }
 
-/// What one record says.
+/// The content of one record.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Fact<'a> {
     /// The job, or the machine.
@@ -44,20 +45,20 @@ pub struct Fact<'a> {
     pub job: Key<'a>,
     /// The task; [`Key::None`] for a fact about the job.
     pub task: Key<'a>,
-    /// Where it stands among the facts of its task: its time, in the source's unit.
+    /// Its place among the facts of its task: its time, in the source's unit.
     pub time: i64,
-    /// What it says, in the format's own encoding.
+    /// The value, in the format's own encoding.
     pub value: &'a [u8],
 }
 
-/// What a record of a table of machines says: the value of its fact.
+/// The value of a fact about a machine.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Machine {
     /// Its rack.
     pub rack: Option<String>,
-    /// When it was, ms; `None`: before the trace.
+    /// Its time, ms; `None` if it was before the trace.
     pub time: Option<i64>,
-    /// Whether it left; otherwise it joined or changed.
+    /// Whether the machine left; otherwise it joined or changed.
     pub left: bool,
     /// Processor it offers, in thousandths of a core or of the source's unit.
     pub cpu: Option<i64>,
@@ -66,19 +67,19 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// The row that it makes of `host`.
+    /// The row of the machine `host`.
     pub fn into_row(self, host: String, event: NodeChange) -> NodeRow {
         let Self { rack, time, cpu, memory, .. } = self;
         NodeRow { host, rack, time, event, cpu, memory, ..NodeRow::default() }
     }
 }
 
-/// Where a reader puts what it finds.
+/// Takes the facts that a reader finds.
 pub trait FactSink {
     /// Takes a fact about a job or a task.
     ///
     /// # Errors
-    /// What the disk says; the reader passes it on.
+    /// The error of the disk. The reader passes it on.
     fn fact(&mut self, fact: &Fact<'_>) -> Result<(), Error>;
 
     /// Takes a fact about a machine: an encoded [`Machine`].
@@ -91,15 +92,15 @@ pub trait FactSink {
     fn skip(&mut self, cause: &'static str);
 }
 
-/// Where an assembler puts its rows. The attempts of a task come before the task, and tasks before their job.
+/// Takes the rows of an assembler. The attempts of a task come before the task, and tasks before their job.
 pub trait RowSink {
-    /// Takes a try at the task that comes next.
+    /// Takes an attempt at the next task.
     ///
     /// # Errors
-    /// What the writer behind it says; the assembler passes it on.
+    /// The error of the writer behind it. The assembler passes it on.
     fn attempt(&mut self, row: AttemptRow) -> Result<(), Error>;
 
-    /// Takes a task of the job that comes next.
+    /// Takes a task of the next job.
     ///
     /// # Errors
     /// As [`RowSink::attempt`].
@@ -115,25 +116,25 @@ pub trait RowSink {
     fn skip(&mut self, cause: &'static str);
 }
 
-/// Turns the facts of one job after the other into rows. They come by job, task and time; what is equal in all three comes as
-/// it stood in the sources.
+/// Turns the facts of one job after another into rows. The facts are sorted by job, task and time. Facts that are equal
+/// in all three keep the order of the sources.
 pub trait Assemble: Send {
     /// Takes the next fact of the task.
     ///
     /// # Errors
-    /// What `rows` says.
+    /// The error of `rows`.
     fn fact(&mut self, fact: &Fact<'_>, rows: &mut dyn RowSink) -> Result<(), Error>;
 
-    /// The facts of the task are at an end; also called after those of the job itself, which have [`Key::None`].
+    /// Ends the task: it has no more facts. Also called after the facts of the job itself, which have [`Key::None`].
     ///
     /// # Errors
-    /// What `rows` says.
+    /// The error of `rows`.
     fn end_task(&mut self, rows: &mut dyn RowSink) -> Result<(), Error>;
 
-    /// The facts of the job are at an end.
+    /// Ends the job: it has no more facts.
     ///
     /// # Errors
-    /// What `rows` says.
+    /// The error of `rows`.
     fn end_job(&mut self, rows: &mut dyn RowSink) -> Result<(), Error>;
 }
 
@@ -155,7 +156,7 @@ pub struct Table {
     pub name: &'static str,
     /// What it is used for.
     pub used: Use,
-    /// The table of the trace that suffers where it is absent, and what is done about it; empty where nothing does.
+    /// The table of the trace that suffers if this one is missing, and what is done about it. Empty if none suffers.
     pub absent: (&'static str, &'static str),
 }
 
@@ -170,10 +171,10 @@ pub struct TableFormat {
     pub title: &'static str,
     /// Its tables.
     pub tables: &'static [Table],
-    /// What the manifest says of its units and rules, as `parameters`.
+    /// Its units and rules, which the manifest holds as `parameters`.
     pub notes: &'static [(&'static str, &'static str)],
-    /// The name of the table that a file is which starts with these bytes (up to 64 KiB, decompressed); its path is asked
-    /// only where the content cannot tell.
+    /// The name of the table to which a file that starts with these bytes (up to 64 KiB, decompressed) belongs. Its
+    /// path is used only if the content does not suffice.
     pub sniff: fn(head: &[u8], path: &str) -> Option<&'static str>,
     /// Reads a file of that table; `path` is its name for error messages.
     pub read: ReadTable,
@@ -200,7 +201,8 @@ pub(super) fn encode(value: &impl Serialize, buffer: &mut Vec<u8>) -> bool {
     }
 }
 
-/// How a job of such tasks ended: well if all did, not at all if one did not, else as the worst.
+/// The outcome of a job whose tasks end with these outcomes: the worst. A task that has not ended is worse than a
+/// failed one.
 pub(super) fn worse(first: Option<Outcome>, second: Outcome) -> Outcome {
     const FROM_BAD: [Outcome; 7] = [
         Outcome::Incomplete,

@@ -1,7 +1,7 @@
 //! Rumen topologies (`LoggedNetworkTopology`): the racks of a cluster and the machines in them, as one JSON object.
 //!
-//! Layout: `spec/formats.md` section 4. The names of racks and hosts are put in order here, for this format and for the
-//! job histories alike: a rack starts with a slash in every table (`/default-rack`), a host is a bare name.
+//! Layout: `spec/formats.md` section 4. This module also cleans the names of racks and hosts, for this format and for
+//! the job histories. In every table, a rack starts with a slash (`/default-rack`), and a host is a bare name.
 
 use std::io::BufRead;
 use std::path::Path;
@@ -61,7 +61,7 @@ fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), 
     Ok(())
 }
 
-/// Hands over the machines below `place`; `above` are the names between the root and it.
+/// Passes on the machines below `place`; `above` are the names between the root and it.
 fn add(place: Place, above: &mut Vec<String>, sink: &mut dyn Sink) {
     let Some(name) = place.name else {
         sink.skip("damaged-node", 1);

@@ -1,15 +1,16 @@
 //! Lists of applications from YARN's ResourceManager: jobs without their tasks.
 //!
-//! Two forms: the answer of the REST interface (`ws/v1/cluster/apps`), `{"apps":{"app":[…]}}`, and the summaries in the
-//! ResourceManager's log or in `rm-appsummary.log`, one line an application:
+//! There are two forms. One is the answer of the REST interface (`ws/v1/cluster/apps`), `{"apps":{"app":[…]}}`. The
+//! other is the summaries in the ResourceManager's log or in `rm-appsummary.log`, one line per application:
 //!
 //! ```text
 //! … RMAppManager$ApplicationSummary: appId=application_1_2,name=…,user=…,queue=…,state=FINISHED,…,startTime=…,finishTime=…,finalStatus=SUCCEEDED,…
 //! ```
 //!
-//! Commas and signs of equality within a value of a summary stand behind a backslash. Each application is a job; what ran in its
-//! containers is not told, so that no task can be made of it, and such jobs are counted as `job-without-tasks-in-source`. The memory
-//! and processor time that were held in all are counters (MB s and vcore s), with `--counters`.
+//! Within a value of a summary, commas and equals signs stand behind a backslash. Each application is a job. The source
+//! does not say what ran in its containers, so no task can be made of it. Such jobs are counted as
+//! `job-without-tasks-in-source`. With `--counters`, the memory and processor time that the application held in total
+//! are counters (MB s and vcore s).
 
 use std::io::{BufRead, ErrorKind};
 use std::path::Path;
@@ -34,9 +35,9 @@ pub const FORMAT: Format = Format {
     read,
 };
 
-/// What stands before the fields of a summary.
+/// The text before the fields of a summary.
 const SUMMARY: &str = "ApplicationSummary: ";
-/// Classes whose lines a ResourceManager's log begins with, beside the summaries.
+/// Other classes with whose lines a ResourceManager's log may begin.
 const OTHER_LINES: [&str; 2] = ["resourcemanager.RMAuditLogger", "rmapp.RMAppImpl"];
 /// The longest line of a log.
 const MAX_LINE: usize = 1 << 20;
@@ -113,7 +114,7 @@ fn first_byte(input: &mut dyn BufRead) -> std::io::Result<Option<u8>> {
 /// Reads `{"apps":{"app":[…]}}` application by application, however many there are.
 fn read_list(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink, take: &mut Take<'_>) -> Result<(), Error> {
     let failed = |error| Error::io(Path::new(path), "read")(error);
-    // What stands before the list is of no interest: its key is the first `"app"`.
+    // Everything before the list is skipped. The key of the list is the first `"app"`.
     let mut matched = 0;
     const KEY: &[u8] = b"\"app\"";
     while matched < KEY.len() {
@@ -229,7 +230,7 @@ impl Application {
         JobRecord { job, tasks: Vec::new(), counters }
     }
 
-    /// What the application itself said of its end, else what became of it.
+    /// The outcome that the application reported, or else that of its state.
     fn outcome(&self) -> Outcome {
         let of = |status: &Option<String>| match status.as_deref() {
             Some("SUCCEEDED") => Some(Outcome::Success),
@@ -242,7 +243,7 @@ impl Application {
     }
 }
 
-/// A time, 0 while it has not come.
+/// A time; 0 while it has not come.
 fn time(ms: Option<i64>) -> Option<i64> {
     ms.filter(|&ms| ms > 0)
 }
@@ -312,7 +313,7 @@ mod tests {
         assert_eq!(found.skipped, [("job-without-tasks-in-source".to_owned(), 1)].into());
     }
 
-    /// What is wrong with each stands in its first line; only the sixth lacks what a job needs.
+    /// The first line of each file says what is wrong with it. Only the sixth lacks something that a job needs.
     #[test]
     fn doctored_logs_cost_only_what_they_lack() {
         for n in 1..=9 {

@@ -1,11 +1,13 @@
-//! The packings that Spark writes by Java's libraries: blocks with a small head each, which no other program reads.
+//! The packings that Spark writes with Java's libraries. They consist of blocks with a small head each, and no other
+//! program reads them.
 //!
 //! | packing | begins with | a block's head |
 //! |---|---|---|
 //! | lz4-java's `LZ4BlockOutputStream` | each block: `LZ4Block` | method, packed and unpacked length, checksum (little-endian) |
 //! | snappy-java's `SnappyOutputStream` | `\x82SNAPPY\0`, two versions | packed length (big-endian) |
 //!
-//! Streams that were joined are read as one. LZF, the third that Spark knows, is not read: the only crate for it is given up.
+//! Streams that were joined are read as one. LZF, Spark's third packing, is not read, because the only crate for it is
+//! given up.
 
 use std::io::{self, BufRead, Read};
 
@@ -124,7 +126,7 @@ impl<R: BufRead> Blocks<R> {
         Ok(bytes)
     }
 
-    /// Reads a block as it is stored: room is made for what comes, not for what is claimed.
+    /// Reads a block as it is stored. Memory grows with the bytes that come, not with the claimed length.
     fn take(&mut self, length: usize) -> io::Result<()> {
         self.packed.clear();
         let read = (&mut self.input).take(length as u64).read_to_end(&mut self.packed)?;

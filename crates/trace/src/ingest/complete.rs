@@ -1,4 +1,4 @@
-//! The rules that complete a job of any format before it is written: what follows from what the source says.
+//! The rules that complete a job of any format before it is written. They derive values from those of the source.
 //!
 //! `spec/formats.md` 1, "Mapping". A value that the source states is never replaced.
 
@@ -9,7 +9,7 @@ use crate::model::{AttemptRow, JobRecord, Locality, Outcome, SplitRow, TaskKind,
 
 /// The queue of a MapReduce job that names none.
 const DEFAULT_QUEUE: &str = "default";
-/// The longest text that is kept (bytes): of names, hosts and what a failed attempt said.
+/// The longest text that is kept (bytes): of names, hosts and the errors of failed attempts.
 const LONGEST_TEXT: usize = 16 << 10;
 /// The longest id (bytes): a cut one might be that of another job.
 const LONGEST_ID: usize = 4 << 10;
@@ -35,8 +35,8 @@ pub(super) fn complete(record: &mut JobRecord) {
     }
 }
 
-/// Failed attempts and the splits of `.jhist` files name a host without its rack; the job's other rows may tell it.
-/// The first telling counts, splits before attempts.
+/// Failed attempts and the splits of `.jhist` files name a host without its rack. Other rows of the job may give the
+/// rack. The first of them counts, splits before attempts.
 fn resolve_racks(record: &mut JobRecord) {
     let mut racks: BTreeMap<String, String> = BTreeMap::new();
     let mut missing = false;
@@ -68,7 +68,7 @@ fn resolve_racks(record: &mut JobRecord) {
     }
 }
 
-/// How near an attempt ran to one of its places of input; `None` where the rows cannot tell: no places, no host, or a
+/// How near an attempt ran to one of its places of input. `None` if the rows do not show it: no places, no host, or a
 /// rack unknown on either side that might be the same.
 fn locality(attempt: &AttemptRow, splits: &[SplitRow]) -> Option<Locality> {
     let host = attempt.host.as_ref()?;
@@ -85,7 +85,7 @@ fn locality(attempt: &AttemptRow, splits: &[SplitRow]) -> Option<Locality> {
     splits.iter().all(|split| split.rack.is_some()).then_some(Locality::Off)
 }
 
-/// What the tasks of a job add up to.
+/// The totals of the tasks of a job.
 struct Totals {
     input: Option<i64>,
     shuffle: Option<i64>,
@@ -93,8 +93,8 @@ struct Totals {
 }
 
 impl Totals {
-    /// Bytes of successful attempts, or of the tasks where no attempt tells (0.18 has counters on tasks only). The
-    /// output is that of the reduces, of the maps in a job without reduces.
+    /// Bytes of successful attempts, or of the tasks if no attempt has them (0.18 has counters on tasks only). The
+    /// output is that of the reduces, or of the maps in a job without reduces.
     fn of(tasks: &[TaskRecord]) -> Self {
         use TaskKind::{Map, Reduce};
         let map_only = !tasks.iter().any(|task| task.task.kind == Reduce);
@@ -126,7 +126,7 @@ fn sum(values: impl Iterator<Item = i64>) -> Option<i64> {
     values.reduce(i64::saturating_add)
 }
 
-/// Gives a job and what belongs to it another id: that of the `n`th job of one id in a folded trace.
+/// Gives a job and its rows another id: that of the `n`th job with one id in a folded trace.
 pub(super) fn rename(record: &mut JobRecord, job_id: &str, n: u32) {
     let old = std::mem::replace(&mut record.job.job_id, job_id.to_owned());
     for counter in &mut record.counters {
@@ -150,7 +150,7 @@ pub(super) fn rename(record: &mut JobRecord, job_id: &str, n: u32) {
     }
 }
 
-/// Cuts texts of no plausible length, so that no column outgrows memory. Returns how many were cut, `None` if an id is
+/// Cuts implausibly long texts, so that no column outgrows memory. Returns how many were cut, or `None` if an id is
 /// that long.
 pub(super) fn bound_texts(record: &mut JobRecord) -> Option<u64> {
     let JobRecord { job, tasks, counters } = record;

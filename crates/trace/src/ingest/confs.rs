@@ -12,7 +12,7 @@ use crate::formats::{job_id_in_name, text_history};
 use crate::model::{JobRecord, TaskKind};
 use crate::store::Source;
 
-/// What the manifest calls the format of a conf.
+/// The format of a conf in the manifest.
 const CONF_FORMAT: &str = "hadoop-conf";
 
 /// The confs that the file being read may need.
@@ -27,7 +27,7 @@ pub(super) struct Confs<'a> {
 /// A conf that was found.
 pub(super) struct Found {
     pub(super) conf: JobConf,
-    /// The file it came from, if that is a file of its own.
+    /// The file it came from, if that is a separate file.
     pub(super) source: Option<Source>,
     /// Whether it could be read to its end.
     pub(super) whole: bool,
@@ -38,8 +38,8 @@ impl<'a> Confs<'a> {
         Self { named, folder: None, within: BTreeMap::new() }
     }
 
-    /// Gets ready for the jobs of a file. A concatenated file is read once more for its confs, which may stand after
-    /// their histories: they are small, and jobs need not be held back. Returns how many of them were damaged.
+    /// Prepares for the jobs of a file. A concatenated file is read once more for its confs, which may stand after
+    /// their histories. They are small, so jobs need not be held back. Returns how many of them were damaged.
     pub(super) fn enter(&mut self, path: &Path, concatenated: bool) -> Result<u64, Error> {
         let parent = match path.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
@@ -74,8 +74,8 @@ impl<'a> Confs<'a> {
     }
 }
 
-/// The confs in a folder by job id. A folder that cannot be listed has none: the file in it could be opened, and that
-/// is what was asked for.
+/// The confs in a folder by job id. A folder that cannot be listed has none. That is no error, because the file in it
+/// could be opened.
 fn confs_in(folder: &Path) -> BTreeMap<String, PathBuf> {
     let mut confs = BTreeMap::new();
     let mut paths: Vec<PathBuf> =
@@ -93,7 +93,7 @@ fn confs_in(folder: &Path) -> BTreeMap<String, PathBuf> {
     confs
 }
 
-/// Fills in what the history did not say. A job's own request is that of its maps.
+/// Fills in values that the history lacks. A job's own request is that of its maps.
 pub(super) fn apply(conf: JobConf, record: &mut JobRecord) {
     let job = &mut record.job;
     job.queue = job.queue.take().or(conf.queue);

@@ -1,11 +1,11 @@
-//! What may be wrong with the files of an ingest, and what to do about it.
+//! The faults of the files of an ingest, and their remedies.
 
 use std::path::Path;
 
 use crate::Error;
 use crate::formats::{FORMATS, Format, TABLE_FORMATS};
 
-/// What is wrong with a file's content. In a folder it is counted; a file that was named and gives nothing is an error.
+/// A fault in a file's content. In a folder, it is counted. If you named the file and it gives nothing, it is an error.
 pub(super) struct Fault {
     pub(super) cause: &'static str,
     pub(super) error: Error,
@@ -40,12 +40,12 @@ impl Fault {
     /// A table among files that are read one by one.
     pub(super) fn mixed(path: &Path, other: &str) -> Error {
         Error::Request(format!(
-            "{}: expected files of one format, found this one beside a {other}; ingest it into a trace of its own",
+            "{}: expected files of one format, found this one beside a {other}; ingest it into another trace",
             path.display()
         ))
     }
 
-    /// A file that is no longer what it was.
+    /// A file that has changed.
     pub(super) fn changed(path: &Path, expected: String, found: String) -> Error {
         let remedy = "ingest again when nobody writes it".to_owned();
         Error::Source { path: path.display().to_string(), place: String::new(), expected, found, remedy }

@@ -1,4 +1,4 @@
-//! Which files a request names.
+//! Finds the files that a request names.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, Metadata};
@@ -11,13 +11,13 @@ use crate::formats::{conf_xml, job_id_in_name};
 /// The files to read, in order.
 #[derive(Debug, Default)]
 pub(super) struct Inputs {
-    /// What may be histories.
+    /// Files that may be histories.
     pub(super) files: Vec<InputFile>,
-    /// Confs that were named themselves, by job id.
+    /// Confs that were named directly, by job id.
     pub(super) confs: BTreeMap<String, PathBuf>,
     /// The folders that were named.
     pub(super) folders: Vec<PathBuf>,
-    /// Things in folders that are neither file nor folder, or lead nowhere.
+    /// The number of entries of folders that are neither file nor folder, or links that lead nowhere.
     pub(super) unreadable: u64,
 }
 
@@ -25,11 +25,11 @@ pub(super) struct Inputs {
 #[derive(Debug)]
 pub(super) struct InputFile {
     pub(super) path: PathBuf,
-    /// The files that go on where it ends, in order: a log that rolls over.
+    /// The files that continue it, in order, if it is a log that rolls over.
     pub(super) rest: Vec<PathBuf>,
     /// Its size as stored, with that of `rest`.
     pub(super) bytes: u64,
-    /// The folder of [`Inputs::folders`] that it was found in; `None` if it was named itself.
+    /// The folder of [`Inputs::folders`] that it was found in; `None` if it was named directly.
     pub(super) folder: Option<usize>,
 }
 
@@ -70,7 +70,7 @@ pub(super) fn name_of(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Adds the files below `folder`. A folder that was visited before, by whatever path, is passed over: so links may loop.
+/// Adds the files below `folder`. A folder that was visited before, by any path, is skipped, so links may form a loop.
 fn walk(folder: &Path, inputs: &mut Inputs) -> Result<(), Error> {
     let mut visited = BTreeSet::new();
     let root = inputs.folders.len().checked_sub(1);
@@ -149,7 +149,7 @@ fn rolling_log(folder: &Path, entries: &[PathBuf], root: Option<usize>) -> Resul
     Ok(Some(InputFile { path, rest, bytes, folder: root }))
 }
 
-/// Whether a file of this name lies beside histories but is none: hidden files and checksums, summaries, confs.
+/// Whether a file of this name lies beside histories but is not one: hidden files and checksums, summaries, confs.
 fn is_companion(name: &str) -> bool {
     name.starts_with('.') || name.ends_with(".summary") || name.ends_with(".crc") || conf_xml::is_conf_name(name)
 }

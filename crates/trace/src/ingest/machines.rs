@@ -1,4 +1,4 @@
-//! The machines of a trace: those that a topology tells of, and those that are seen in histories.
+//! The machines of a trace: those of a topology, and those that are seen in histories.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,14 +13,14 @@ pub(super) struct Machines {
 }
 
 impl Machines {
-    /// Takes a row that a source tells; the first telling of an event counts.
+    /// Takes a row of a source. If an event comes again, the first counts.
     pub(super) fn tell(&mut self, node: NodeRow) {
         if self.told_events.insert((node.host.clone(), node.time, node.event)) {
             self.told.push(node);
         }
     }
 
-    /// Whether a source told of machines.
+    /// Whether a source listed machines.
     pub(super) fn are_told(&self) -> bool {
         !self.told.is_empty()
     }
@@ -49,7 +49,7 @@ impl Machines {
         }
     }
 
-    /// How many hosts were seen that the sources which tell of machines leave out.
+    /// How many hosts were seen that are missing from the sources that list machines.
     pub(super) fn outside(&self) -> u64 {
         if self.told.is_empty() {
             return 0;
@@ -58,8 +58,8 @@ impl Machines {
         self.seen.keys().filter(|host| !told.contains(host.as_str())).count() as u64
     }
 
-    /// The rows of the nodes table: what was told, in the order of telling. Only where no source tells of machines are they
-    /// the hosts that were seen, by rack and name, those without a rack first; they were there from the start.
+    /// The rows of the nodes table, in the order of the sources. If no source lists machines, the rows are the hosts
+    /// that were seen, by rack and name, those without a rack first. Such machines were there from the start.
     pub(super) fn into_rows(self) -> Vec<NodeRow> {
         if !self.told.is_empty() {
             return self.told;

@@ -1,14 +1,14 @@
-//! From source files to a trace.
+//! Turns source files into a trace.
 //!
 //! ```text
 //! paths ──▶ files ──▶ source ──▶ formats::* ──▶ session ──▶ complete ──▶ TraceWriter (or any Sink)
-//!           (walk)    (unpack,   (one a file)   (same job    (racks, locality,
+//!           (walk)    (unpack,   (one per file) (same job    (racks, locality,
 //!                      hash)                     once, conf)  totals, queue)
 //! ```
 //!
-//! Formats that spread a job over several tables take another way: [`tables`].
+//! [`tables`] ingests the formats that spread a job over several tables.
 //!
-//! Everything streams: what is held is one job, the ids of the jobs so far, the machines, and the list of files.
+//! Everything streams. Only one job, the ids of the jobs so far, the machines, and the list of files are held.
 //! Files are read in the order given, those of a folder sorted by path, so the same input gives the same trace.
 
 mod blocks;
@@ -40,7 +40,7 @@ pub use self::progress::Progress;
 ///
 /// # Errors
 /// [`Error::Request`] if a path, the format or `out` is wrong, [`Error::Source`] if a file that was named is in no known
-/// format or holds nothing, [`Error::Io`] and [`Error::Table`] if reading or writing fails. `out` is then as it was.
+/// format or holds nothing, [`Error::Io`] and [`Error::Table`] if reading or writing fails. Then `out` stays as it was.
 pub fn ingest(
     paths: &[PathBuf],
     out: &Path,
@@ -60,11 +60,12 @@ pub fn ingest(
     writer.finish(manifest)
 }
 
-/// As [`ingest`], but hands everything to `sink`: the jobs as they come, at the end the machines and the counts of what
-/// was left out or mended. [`Options::counters`] decides about counters. The manifest that is returned lacks what [`TraceWriter::finish`] fills in.
+/// Like [`ingest`], but passes everything to `sink`: the jobs as they come, and at the end the machines and the counts
+/// of what was left out or mended. [`Options::counters`] decides about counters. The returned manifest lacks the values
+/// that [`TraceWriter::finish`] fills in.
 ///
 /// # Errors
-/// As [`ingest`], and what `sink` says.
+/// As [`ingest`], and the errors of `sink`.
 pub fn ingest_into(
     paths: &[PathBuf],
     sink: &mut dyn Sink,
@@ -91,7 +92,7 @@ pub fn plan_tables(paths: &[PathBuf], options: &Options) -> Result<tables::Plan,
     }
 }
 
-/// What is to be done; to find out touches no output.
+/// The work to do. Finding it out touches no output.
 enum Work {
     Files(Plan),
     Tables(tables::Plan),
@@ -150,7 +151,7 @@ fn carry_out(
     session.finish()
 }
 
-/// Writes what it is given to a trace.
+/// A sink that writes a trace.
 struct TraceSink {
     writer: TraceWriter,
     nodes: Vec<NodeRow>,

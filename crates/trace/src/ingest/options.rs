@@ -1,4 +1,4 @@
-//! What to do with the sources.
+//! The options of an ingest.
 
 use std::collections::BTreeMap;
 use std::num::{NonZeroU64, NonZeroUsize};
@@ -7,20 +7,20 @@ use crate::Error;
 use crate::model::{JobRecord, NodeRow};
 use crate::synthesise::{MADE, Rules, Synthesiser, TooLarge};
 
-/// What to do with the sources.
+/// The options of an ingest.
 #[derive(Default)]
 pub struct Options {
-    /// The format of all files, by name; without it each file's content decides.
+    /// The format of all files, by name. By default, each file's content decides.
     pub format: Option<String>,
-    /// Whether to keep the counters that are no columns.
+    /// Whether to keep the counters that have no column.
     pub counters: bool,
-    /// Makes up the tasks of jobs whose format has none; without it they stay without.
+    /// Makes the tasks of jobs whose format has none. Without it, these jobs have no tasks.
     pub tasks: Option<TaskMaker>,
-    /// How many threads read event tables, each with some 100 MB of memory; without it, as many as the machine has cores.
-    /// The trace does not depend on it.
+    /// How many threads read event tables, each with some 100 MB of memory. By default, as many as the machine has
+    /// cores. The trace does not depend on it.
     pub threads: Option<NonZeroUsize>,
-    /// What the facts of the jobs take that are put together at once (bytes); without it 16 MiB. Event tables with more than
-    /// twice as many are written in parts of about this size.
+    /// The size of the facts that are put together at once (bytes), by default 16 MiB. Event tables with more than
+    /// twice as many bytes of facts are written in parts of about this size.
     pub partition_bytes: Option<NonZeroU64>,
 }
 
@@ -30,10 +30,10 @@ impl Options {
     }
 }
 
-/// Makes up the tasks of a job whose format has none (SWIM).
+/// Makes the tasks of a job whose format has none (SWIM).
 pub struct TaskMaker {
-    /// Adds tasks to the job; the number is the job's place in the trace, from 0. `Err` is the cause under which a job
-    /// that had to be left without tasks is counted.
+    /// Adds tasks to the job. The number is the job's place in the trace, from 0. If the job had to be left without
+    /// tasks, `Err` is the cause that counts it.
     pub make: Box<MakeTasks>,
     /// The columns that it fills, as `table.column`, with the name of the rule: for the manifest.
     pub made: BTreeMap<String, String>,

@@ -1,12 +1,12 @@
-//! How far an ingest has come.
+//! The progress of an ingest.
 
 use std::path::Path;
 
-/// Follows how far an ingest has come. Files in no known format are not read to their end, so the bytes may add up to
+/// Receives the progress of an ingest. Files in no known format are not read to their end, so the bytes may add up to
 /// less than the total.
 pub trait Progress {
-    /// The files are known; they have this many bytes as stored. Event tables take two passes: the second begins
-    /// again, with the bytes of what the first wrote.
+    /// The files are known; they have this many bytes as stored. Event tables take two passes. The second begins again,
+    /// with the bytes that the first wrote.
     fn begin(&mut self, total_bytes: u64);
     /// This file is read from now on.
     fn file(&mut self, path: &Path);
@@ -14,7 +14,7 @@ pub trait Progress {
     fn advance(&mut self, bytes: u64);
 }
 
-/// Nobody follows.
+/// Ignores the progress.
 impl Progress for () {
     fn begin(&mut self, _: u64) {}
     fn file(&mut self, _: &Path) {}

@@ -1,4 +1,4 @@
-//! One ingest: what is remembered from file to file, and what happens to each job on its way.
+//! One ingest: the state that is kept from file to file, and the steps for each job.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ pub(super) struct Session<'a> {
     confs: Confs<'a>,
     folders: Vec<Folder<'a>>,
     machines: Machines,
-    /// The ids of the jobs so far: in which file each came first, and how often it came there.
+    /// The ids of the jobs so far: the file in which each came first, and how often it came there.
     ids: BTreeMap<String, (u64, u32)>,
     /// Files read so far: the number of the one being read.
     files: u64,
@@ -32,17 +32,17 @@ pub(super) struct Session<'a> {
     yielded: u64,
     skipped: BTreeMap<String, u64>,
     sources: Vec<Source>,
-    /// What times count from, and the file that said so.
+    /// The zero of the times, and the file that decided it.
     time_zero: Option<(TimeZero, PathBuf)>,
-    /// Whether tasks were made up.
+    /// Whether tasks were made.
     made_tasks: bool,
-    /// What sources told of all of their jobs.
+    /// Numbers of the sources that apply to all of their jobs.
     parameters: BTreeMap<String, serde_json::Value>,
-    /// Tables of which the sources told something.
+    /// Tables for which the sources have rows.
     told: BTreeSet<&'static str>,
 }
 
-/// A folder that was named, and what came of it.
+/// A folder that was named, and what was found in it.
 struct Folder<'a> {
     path: &'a Path,
     files: u64,
@@ -103,7 +103,7 @@ impl<'a> Session<'a> {
         Ok(())
     }
 
-    /// Reads one file; what is wrong with its content is returned apart from what must end the ingest.
+    /// Reads one file. A fault in its content is returned. An error ends the ingest.
     fn read_file(
         &mut self,
         file: &InputFile,
@@ -136,7 +136,7 @@ impl<'a> Session<'a> {
         let result = (format.read)(&mut source.content(), &path.display().to_string(), &mut sink);
         let damage = match result {
             Ok(()) => None,
-            // The content is at fault, not the disk or the sink: what stands before the damage was taken.
+            // The content is at fault, not the disk or the sink. The jobs before the damage were taken.
             Err(error @ Error::Source { .. }) => Some(Fault { cause: "damaged-file", error }),
             Err(error) => return Err(error),
         };
@@ -150,7 +150,7 @@ impl<'a> Session<'a> {
         })
     }
 
-    /// Times since the epoch and times since a trace's own zero cannot stand in one trace.
+    /// Times since the epoch and times since a trace's own zero cannot be mixed in one trace.
     fn check_time_zero(&mut self, path: &Path, format: &Format) -> Result<(), Error> {
         let Some(zero) = format.time_zero else { return Ok(()) };
         let (first, of) = self.time_zero.get_or_insert_with(|| (zero, path.to_path_buf()));
@@ -158,7 +158,7 @@ impl<'a> Session<'a> {
             return Ok(());
         }
         Err(Error::Request(format!(
-            "{}: expected times that count from the same zero as those of {}, found a {}; ingest it into a trace of its own",
+            "{}: expected times that count from the same zero as those of {}, found a {}; ingest it into another trace",
             path.display(),
             of.display(),
             format.title,
@@ -200,7 +200,7 @@ impl<'a> Session<'a> {
         self.sink.job(record)
     }
 
-    /// Notes which tables a job as its source tells it has rows for.
+    /// Notes the tables for which a job has rows in its source.
     fn note_told(&mut self, record: &JobRecord) {
         if !record.tasks.is_empty() {
             self.told.insert("tasks");
@@ -232,7 +232,7 @@ impl<'a> Session<'a> {
         absent.map(|(table, rule)| (table.to_owned(), rule.to_owned())).collect()
     }
 
-    /// Makes the job's id its own: a job met again is refused, but renamed where a folded trace repeats it.
+    /// Makes the job's id unique. A job that comes again is refused, but in a folded trace it gets another id.
     fn claim_id(&mut self, record: &mut JobRecord, format: &Format) -> bool {
         let file = self.files;
         let Some((first, times)) = self.ids.get_mut(&record.job.job_id) else {
@@ -254,7 +254,7 @@ impl<'a> Session<'a> {
         true
     }
 
-    /// Hands over machines and counts, and returns the manifest as far as an ingest knows it.
+    /// Passes on machines and counts, and returns the manifest as far as an ingest knows it.
     pub(super) fn finish(mut self) -> Result<Manifest, Error> {
         if let Some(folder) = self.folders.iter().find(|folder| folder.yielded == 0) {
             return Err(no_history(folder.path, format!("{} files, none of which holds one", folder.files)));

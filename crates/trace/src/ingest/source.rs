@@ -1,4 +1,5 @@
-//! A source as bytes: unpacked, hashed and counted while it is read, once. It is a file, or the files of a log that rolls over.
+//! A source as bytes: a file, or the files of a log that rolls over. It is unpacked, hashed and counted while it is
+//! read, once.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
@@ -22,7 +23,8 @@ pub(super) struct SourceFile<'a> {
 }
 
 impl<'a> SourceFile<'a> {
-    /// Opens a file, which the files `rest` go on, and reads its head. What is packed is told by its first bytes, not by its name.
+    /// Opens a file and the files `rest` that continue it, and reads the head. The first bytes decide the packing, not
+    /// the name.
     pub(super) fn open(path: &Path, rest: &[PathBuf], progress: &'a mut dyn Progress) -> Result<Self, Error> {
         Self::begin(path, rest, progress).map_err(Error::io(path, "read"))
     }
@@ -41,7 +43,7 @@ impl<'a> SourceFile<'a> {
         &self.head
     }
 
-    /// Whether what was read so far ends where the file could not be unpacked any further.
+    /// Whether the bytes that were read so far end where unpacking failed.
     pub(super) fn is_cut(&self) -> bool {
         self.unpacked.get_ref().cut
     }
@@ -51,7 +53,7 @@ impl<'a> SourceFile<'a> {
         self.head.as_slice().chain(&mut self.unpacked)
     }
 
-    /// Reads what is left, for the hashes. The flag says whether a file could not be unpacked to its end.
+    /// Reads the rest, for the hashes. The flag says whether a file could not be unpacked to its end.
     pub(super) fn close(self, path: &Path, format: &str) -> Result<(Vec<Source>, bool), Error> {
         let mut unpacked = self.unpacked.into_inner();
         while unpacked.current.is_some() {
@@ -147,8 +149,8 @@ impl Read for Decoder<'_> {
     }
 }
 
-/// The unpacked bytes of one file after another. Where the packing of a file is cut or damaged its bytes end, so that what
-/// stands before it is still read.
+/// The unpacked bytes of one file after another. If the packing of a file is cut or damaged, its bytes end there, and
+/// those before it are still read.
 struct Unpacked<'a> {
     /// The file that is being read; `None` after the last.
     current: Option<Decoder<'a>>,

@@ -49,7 +49,7 @@ fn conf(queue: &str) -> String {
     )
 }
 
-/// Files of these names and contents in a folder of their own.
+/// Files of these names and contents, in their own folder.
 struct Files(tempfile::TempDir);
 
 impl Files {

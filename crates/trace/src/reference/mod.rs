@@ -76,7 +76,7 @@ pub struct Key {
     pub meaning: String,
 }
 
-/// What stands behind a key.
+/// The value of a key.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shape {
     /// Its type, in words: `integer`, `text`, `list of numbers`.

@@ -62,7 +62,7 @@ impl<'de, T: Bounded + Deserialize<'de>> DeserializeSeed<'de> for Within<T> {
 /// Refuses a key that was read before.
 ///
 /// # Errors
-/// That the key is there twice.
+/// The key occurs twice.
 pub fn once<T, E: Error>(key: &'static str, before: &Option<T>) -> Result<(), E> {
     if before.is_some() { Err(E::duplicate_field(key)) } else { Ok(()) }
 }

@@ -10,7 +10,7 @@ use super::{Header, Shape};
 
 /// A type that a key of a TOML file takes.
 pub trait Value {
-    /// What the reference page says about it.
+    /// Its description in the reference page.
     fn shape() -> Shape;
 
     /// Checks the ranges of the keys below it; `path` is its own key, for messages.

@@ -8,13 +8,13 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::Error;
 
-/// What the files of a result end in, beside its marker.
+/// The extensions of the files of a result, beside its marker.
 const RESULT_FILES: [&str; 6] = ["parquet", "svg", "png", "html", "ipynb", "md"];
 
 /// Tables that may be folders of parts.
 pub(super) const TABLES_IN_PARTS: [&str; 3] = ["jobs", "tasks", "attempts"];
 
-/// What this process has begun and not ended.
+/// The results that this process has started and not finished.
 static UNFINISHED: Mutex<Unfinished> = Mutex::new(Unfinished { folders: BTreeSet::new(), parents: BTreeSet::new() });
 
 struct Unfinished {
@@ -29,7 +29,7 @@ impl Unfinished {
         UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Removes the parents that nothing is in any more, the innermost first.
+    /// Removes the parents that are empty, the innermost first.
     fn remove_parents(&mut self) {
         for parent in self.parents.iter().rev() {
             // Fails, as it should, if something else is there.
@@ -39,19 +39,21 @@ impl Unfinished {
     }
 }
 
-/// Removes every folder under construction in this process; for a signal handler that ends it right after: whoever begins or
-/// ends a folder from then on waits for the end of the process.
+/// Removes every folder under construction in this process. It is for a signal handler that ends the process right
+/// after. Other threads that start or finish a folder from then on wait for the end of the process.
 pub fn remove_staged() {
     let mut unfinished = Unfinished::lock();
     for dir in &unfinished.folders {
-        // Other threads may still add files, so that the folder is not empty at the first try. There is nobody left to tell.
+        // Other threads may still add files, so that the folder is not empty at the first try. Nobody can receive an
+        // error any more.
         let _ = (0..100).any(|_| fs::remove_dir_all(dir).is_ok() || !dir.exists());
     }
     unfinished.remove_parents();
     std::mem::forget(unfinished);
 }
 
-/// A folder under construction beside its final place; dropped without [`StagedDir::commit`], it leaves nothing behind.
+/// A folder under construction beside its final place. If you drop it without [`StagedDir::commit`], it leaves nothing
+/// behind.
 #[derive(Debug)]
 pub struct StagedDir {
     staging: PathBuf,
@@ -63,7 +65,7 @@ impl StagedDir {
     /// Starts a folder that will be `target`. `marker` is the file that every folder of this kind holds (`trace.json`).
     ///
     /// # Errors
-    /// [`Error::Request`] if [`StagedDir::check`] says so, or the folder cannot be made.
+    /// [`Error::Request`] if [`StagedDir::check`] fails, or the folder cannot be made.
     pub fn create(target: &Path, marker: &str) -> Result<Self, Error> {
         let mut unfinished = Unfinished::lock();
         clear_left_over(target);
@@ -85,8 +87,8 @@ impl StagedDir {
         Ok(Self { staging, target: target.to_path_buf(), committed: false })
     }
 
-    /// Whether `target` may be written: it is not there, or an empty folder, or an earlier result of the kind that `marker`
-    /// tells and nothing besides, so that nothing of the user's is lost.
+    /// Checks whether `target` may be written. It must not exist, or be an empty folder, or hold only an earlier result
+    /// of the kind of `marker`. So none of your files is lost.
     ///
     /// # Errors
     /// [`Error::Request`] that names what is in the way.
@@ -99,7 +101,7 @@ impl StagedDir {
             return Ok(());
         }
         let Ok(entries) = fs::read_dir(target) else {
-            return refuse("exists and is no folder that can be read; name another --out, or remove it".to_owned());
+            return refuse("exists and is not a readable folder; name another --out, or remove it".to_owned());
         };
         let entries: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
         if !entries.is_empty() && !target.join(marker).is_file() {
@@ -115,7 +117,7 @@ impl StagedDir {
         match entries.iter().find(|path| !is_own(path)) {
             None => Ok(()),
             Some(other) => refuse(format!(
-                "is an earlier result, but `{}` in it is not of it; move that away, or name another --out",
+                "is an earlier result, but `{}` in it does not belong to it; move that away, or name another --out",
                 other.file_name().unwrap_or_default().display()
             )),
         }
@@ -132,7 +134,7 @@ impl StagedDir {
     /// [`Error::Io`]; the earlier result then stays.
     pub fn commit(mut self) -> Result<(), Error> {
         sync_dir(&self.staging)?;
-        // Held to the end, so that a signal comes before or after, not between the names.
+        // Held to the end, so that a signal cannot come between the two renames.
         let mut unfinished = Unfinished::lock();
         let old = beside(&self.target, "replaced");
         let replaces = self.target.exists();
@@ -168,8 +170,8 @@ impl Drop for StagedDir {
     }
 }
 
-/// A file under construction; dropped without [`StagedFile::commit`], it leaves nothing behind. For a file that is written bit by
-/// bit; [`write_file`] is for a small one.
+/// A file under construction. If you drop it without [`StagedFile::commit`], it leaves nothing behind. Use it for a
+/// file that is written bit by bit, and [`write_file`] for a small one.
 #[derive(Debug)]
 pub struct StagedFile {
     /// A hidden folder beside the target, in which the file is.
@@ -211,7 +213,7 @@ impl StagedFile {
     /// # Errors
     /// [`Error::Io`]; an earlier file then stays.
     pub fn commit(self) -> Result<(), Error> {
-        self.file.sync_all().map_err(Error::io(&self.target, "make durable"))?;
+        self.file.sync_all().map_err(Error::io(&self.target, "write to the disk"))?;
         fs::rename(self.staging.join("file"), &self.target)
             .map_err(Error::io(&self.target, "give the file its name"))?;
         sync_dir(parent_of(&self.target))
@@ -260,8 +262,8 @@ fn hidden(target: &Path, what: &str) -> String {
     format!(".{}.{what}-", target.file_name().unwrap_or_default().to_string_lossy())
 }
 
-/// Clears away what a process that is gone left under the hidden names of `target`; what it had set aside without naming its
-/// own result comes back. What cannot be removed stays.
+/// Removes what an ended process left under the hidden names of `target`. If it had set an earlier result aside and not
+/// named its own, the earlier one comes back. What cannot be removed stays.
 fn clear_left_over(target: &Path) {
     let Ok(entries) = fs::read_dir(parent_of(target)) else { return };
     let (partial, replaced) = (hidden(target, "partial"), hidden(target, "replaced"));
@@ -306,7 +308,7 @@ pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), Error> {
 }
 
 pub(crate) fn sync_dir(dir: &Path) -> Result<(), Error> {
-    File::open(dir).and_then(|dir| dir.sync_all()).map_err(Error::io(dir, "make durable the folder"))
+    File::open(dir).and_then(|dir| dir.sync_all()).map_err(Error::io(dir, "write the folder to the disk"))
 }
 
 #[cfg(test)]
@@ -340,7 +342,7 @@ mod tests {
             let other = target.join(name);
             fs::create_dir(&other).unwrap();
             let message = write(&target, "three").unwrap_err().to_string();
-            assert!(message.contains(&format!("`{name}` in it is not of it")), "{message}");
+            assert!(message.contains(&format!("`{name}` in it does not belong to it")), "{message}");
             fs::remove_dir(other).unwrap();
         }
         assert_eq!(fs::read_to_string(target.join("marker")).unwrap(), "two");

@@ -55,7 +55,7 @@ pub trait Row: Sized {
     fn finish(builders: &mut Self::Builders) -> Vec<ArrayRef>;
     /// Downcasts a batch that has this table's schema; `Err` names the column that differs.
     fn columns(batch: &RecordBatch) -> Result<Self::Columns, String>;
-    /// Row `row`; `Err` names the column whose value is none of its enumeration.
+    /// Row `row`; `Err` names the column whose value is not in its enumeration.
     fn get(columns: &Self::Columns, row: usize) -> Result<Self, &'static str>;
 }
 
@@ -314,7 +314,7 @@ macro_rules! enumeration {
 pub(crate) use enumeration;
 
 /// Declares a table: its row type, schema, writer, reader and reference. A column is `/// meaning`, then `name: Type ["unit"],`.
-/// Files hold the meanings in their schema, so that another meaning makes another file.
+/// Files hold the meanings in their schema. If you change a meaning, new files differ from old ones.
 macro_rules! table {
     ($(#[doc = $about:expr])+ $name:ident in $table:literal {
         $($(#[doc = $fdoc:expr])+ $field:ident : $type:ty $([$unit:literal])?,)+

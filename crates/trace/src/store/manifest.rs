@@ -21,14 +21,14 @@ pub(crate) fn hex(hash: impl AsRef<[u8]>) -> String {
     hash.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What a trace's times count from.
+/// The zero of a trace's times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TimeZero {
     /// Milliseconds since 1970-01-01T00:00:00Z.
     #[default]
     Epoch,
-    /// Milliseconds since an instant of the trace's own.
+    /// Milliseconds since the trace's own zero.
     Relative,
 }
 
@@ -62,9 +62,9 @@ pub struct Manifest {
     pub skipped: BTreeMap<String, u64>,
     /// Columns that a rule filled, not the source: `table.column` to the name of the rule. All others are observed.
     pub made: BTreeMap<String, String>,
-    /// The parameters of those rules, and the units of columns whose source has none of the world's.
+    /// The parameters of those rules, and the units of columns whose source has no absolute ones.
     pub parameters: BTreeMap<String, serde_json::Value>,
-    /// What the sources lack, by table: what is missing, and by which rule it is filled or that it is left out.
+    /// What the sources lack, by table, and the rule that fills it or a note that it is left out.
     #[serde(default)]
     pub absent: BTreeMap<String, String>,
 }

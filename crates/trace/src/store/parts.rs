@@ -48,8 +48,9 @@ impl PartWriter {
     }
 }
 
-/// Puts a trace together from the parts in the folders `parts`, which stay as they are: one part gives a file a table, several
-/// give a folder of files. `nodes` writes the machines; `manifest.rows` holds the rows of the tables of jobs.
+/// Puts a trace together from the parts in the folders `parts`, which stay as they are. One part gives one file per
+/// table, several give a folder of files. `nodes` writes the machines; `manifest.rows` holds the rows of the tables of
+/// jobs.
 pub(crate) fn join_parts<'p>(
     target: &Path,
     parts: impl ExactSizeIterator<Item = &'p Path>,
@@ -83,7 +84,7 @@ pub(crate) fn join_parts<'p>(
     Ok(manifest)
 }
 
-/// Gives a file a second name; where the file system cannot, a copy.
+/// Gives a file a second name, or copies it if the file system cannot.
 fn link(from: &Path, to: &Path) -> Result<(), Error> {
     if let Some(folder) = to.parent() {
         fs::create_dir_all(folder).map_err(Error::io(folder, "create the folder"))?;

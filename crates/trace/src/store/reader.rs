@@ -56,8 +56,8 @@ impl Trace {
         &self.dir
     }
 
-    /// SHA-256 of its manifest, hexadecimal: the manifest holds the hashes of the sources, and the rules by which the rest was
-    /// made.
+    /// SHA-256 of its manifest, hexadecimal. The manifest holds the hashes of the sources, and the rules that made the
+    /// rest.
     ///
     /// # Errors
     /// [`Error::Io`] if it cannot be read.
@@ -70,13 +70,13 @@ impl Trace {
     /// A table as Arrow batches, with the schema of `R`.
     ///
     /// # Errors
-    /// [`Error::Trace`] if the file has other rows than the manifest says; [`Error::Io`] and [`Error::Table`] as for
+    /// [`Error::Trace`] if the number of rows differs from the manifest; [`Error::Io`] and [`Error::Table`] as for
     /// [`read_table`]. The iterator ends with the first error.
     pub fn batches<R: Row>(&self) -> Result<impl Iterator<Item = Result<RecordBatch, Error>> + use<R>, Error> {
         self.checked(read_table::<R>(&self.dir)?)
     }
 
-    /// As [`Trace::batches`], with only the columns of these names decoded.
+    /// Like [`Trace::batches`], but decodes only the columns of these names.
     ///
     /// # Errors
     /// As [`Trace::batches`].

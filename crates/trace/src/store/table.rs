@@ -78,7 +78,7 @@ impl<R: Row> TableWriter<R> {
             self.flush()?;
         }
         let file = self.writer.into_inner().map_err(failed(&self.path, "written"))?;
-        file.sync_all().map_err(Error::io(&self.path, "make durable"))?;
+        file.sync_all().map_err(Error::io(&self.path, "write to the disk"))?;
         Ok(self.rows)
     }
 }
@@ -92,7 +92,7 @@ pub fn read_table<R: Row>(dir: &Path) -> Result<TableReader<R>, Error> {
     read(dir, None)
 }
 
-/// As [`read_table`], with only the columns of these names decoded.
+/// Like [`read_table`], but decodes only the columns of these names.
 ///
 /// # Errors
 /// As [`read_table`]; a name that the table lacks is an error too.

@@ -11,10 +11,10 @@ use crate::model::{AttemptRow, CounterRow, JobRecord, JobRow, NodeRow, SplitRow,
 /// The file that makes a folder a trace.
 pub(crate) const MANIFEST: &str = "trace.json";
 
-/// The parts of a manifest that the writer cannot know by itself; `rows`, the version and the writer are filled in.
+/// The parts of a manifest that the writer cannot know. The writer fills in `rows`, the version and the writer's name.
 pub type TraceParts = Manifest;
 
-/// Writes a trace; it appears under its name on [`TraceWriter::finish`], and not at all if dropped before.
+/// Writes a trace. It appears under its name on [`TraceWriter::finish`], and not at all if you drop it before.
 pub struct TraceWriter {
     dir: StagedDir,
     jobs: TableWriter<JobRow>,

@@ -1,4 +1,4 @@
-//! From what a job does in all to its tasks, splits and attempts.
+//! Divides the totals of a job into tasks, splits and attempts.
 
 use rand_distr::{Distribution, LogNormal};
 
@@ -26,26 +26,26 @@ pub(crate) struct Shape {
     pub(crate) shuffle_bytes: u64,
     /// Bytes that the job writes.
     pub(crate) output_bytes: u64,
-    /// How long a map takes that reads nothing, ms.
+    /// The time of a map that reads nothing, ms.
     pub(crate) map_base_ms: f64,
-    /// How much longer a map takes for each byte it reads, ms.
+    /// The additional time of a map for each byte it reads, ms.
     pub(crate) map_ms_per_byte: f64,
-    /// How long a reduce fetches when all maps are over, ms.
+    /// How long a reduce fetches after all maps have ended, ms.
     pub(crate) shuffle_ms: f64,
     /// How long a reduce takes after that, ms.
     pub(crate) reduce_ms: f64,
-    /// How much the times vary.
+    /// The variation of the times of maps.
     pub(crate) map_times: Variation,
-    /// How much the times vary.
+    /// The variation of the times of reduces.
     pub(crate) reduce_times: Variation,
 }
 
-/// How much the times of tasks that do the same vary: by a log-normal factor of mean 1.
+/// The variation of the times of equal tasks: a log-normal factor of mean 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Variation(LogNormal<f64>);
 
 impl Variation {
-    /// Variation of that coefficient (standard deviation over mean); 0 is none.
+    /// A variation with that coefficient (standard deviation over mean); 0 is none.
     ///
     /// # Errors
     /// [`Error::Request`] if it is negative or not finite.
@@ -74,7 +74,7 @@ impl TooLarge {
     pub const CAUSE: &str = "too-many-tasks";
 }
 
-/// Gives job number `ordinal` its tasks as `shape` has them; the job's row says afterwards how many there are.
+/// Gives job number `ordinal` the tasks of `shape`, and writes their numbers into the job's row.
 ///
 /// # Errors
 /// [`TooLarge`] if there would be more than [`MAX_TASKS`]; the record is then as it was.
@@ -176,13 +176,13 @@ fn only_attempt(task: &TaskRow) -> AttemptRow {
     }
 }
 
-/// Hadoop's name of a task: job `job_X` has the tasks `task_X_m_000000`, any other job `X` likewise.
+/// Hadoop's name of a task: job `job_X` has the tasks `task_X_m_000000`, and so has any other job `X`.
 fn task_id(job_id: &str, kind: TaskKind, index: u64) -> String {
     let letter = if kind == TaskKind::Reduce { 'r' } else { 'm' };
     format!("task_{}_{letter}_{index:06}", job_id.strip_prefix("job_").unwrap_or(job_id))
 }
 
-/// Part `index` of `parts` as equal parts of `total` as whole bytes allow; together they are `total`.
+/// Part `index` if `total` is divided into `parts` parts, as equal as whole bytes allow.
 fn share(total: u64, index: u64, parts: u64) -> u64 {
     let parts = parts.max(1);
     total / parts + u64::from(index < total % parts)

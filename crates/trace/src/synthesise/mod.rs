@@ -1,9 +1,9 @@
-//! Tasks for jobs that come with sizes only (SWIM), by rules that the manifest names.
+//! Makes tasks for jobs whose source gives only sizes (SWIM). The manifest names the rules.
 //!
 //! Nothing here is observed: [`MADE`] lists the columns that the rules fill. A job has a map for each split of its
-//! input and reduces by the size of its shuffle; each task has one attempt that succeeded, told as if it had started
-//! when the job was submitted and had run on a node with its input, so that finish − start is the node-local run time
-//! that a replay scales by where the task is put (spec: policies.md A.5). Its host is unknown.
+//! input, and its number of reduces follows from the size of its shuffle. Each task has one attempt that succeeded. It
+//! starts when the job is submitted and runs on a node with its input. So finish − start is the node-local run time,
+//! which a replay scales by the place of the task (spec: policies.md A.5). The host is unknown.
 
 mod layout;
 mod placement;
@@ -18,7 +18,7 @@ pub(crate) use layout::{Shape, Variation, lay_out};
 pub(crate) use placement::{Impossible, Placement};
 pub use placement::{MAX_NODES, host_name, rack_name, rack_of};
 
-/// The columns that are made, as `table.column`; a trace's manifest lists them as such.
+/// The columns that are made, as `table.column`. A trace's manifest lists them.
 pub const MADE: &[&str] = &[
     "jobs.declared_maps",
     "jobs.declared_reduces",
@@ -51,32 +51,30 @@ pub const MADE: &[&str] = &[
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Rules {
-    /// Bytes of input of a map; the last map of a job takes what is left. Default 128 MiB, a common
-    /// block size of the time.
+    /// Bytes of input of a map; the last map of a job takes what is left. Default 128 MiB, a common block size of the
+    /// time.
     pub split_bytes: u64,
-    /// Bytes of input that a map works through in a second. Default 10 MB/s.
+    /// Bytes of input that a map processes in a second. Default 10 MB/s.
     pub map_rate: u64,
-    /// How long a task takes besides its bytes (start of the JVM, set-up), ms. Default 1,000.
+    /// How long a task takes in addition to its bytes (start of the JVM, set-up), ms. Default 1,000.
     pub overhead_ms: u64,
     /// Bytes of shuffle of a reduce. Default 1 GiB.
     pub reduce_bytes: u64,
     /// The most reduces of a job. Default 1,000, about as many as 600 nodes with two reduce slots run at once: Hadoop's
     /// documentation advises against more.
     pub max_reduces: u64,
-    /// Bytes that a reduce fetches in a second when all maps are over. Default 20 MB/s.
+    /// Bytes that a reduce fetches in a second after all maps have ended. Default 20 MB/s.
     pub shuffle_rate: u64,
-    /// Bytes of fetched input that a reduce works through in a second; sorting is part of the fetching. Default 20
-    /// MB/s.
+    /// Bytes of fetched input that a reduce processes in a second; sorting is part of the fetching. Default 20 MB/s.
     pub reduce_rate: u64,
     /// Bytes of output that a reduce writes in a second. Default 20 MB/s.
     pub output_rate: u64,
-    /// Coefficient of variation of the times of tasks that do the same (log-normal, the mean is kept). Default 0.3; 0
-    /// is none.
+    /// Coefficient of variation of the times of equal tasks (log-normal, the mean is kept). Default 0.3; 0 is none.
     pub variation: f64,
     /// Replicas of each block; 0 leaves the places of the input unknown. Default 3.
     pub replication: u32,
-    /// Machines that hold the input, named by [`host_name`]. Default 600, about the size that is told of Facebook's
-    /// cluster of 2009; the workload itself does not say.
+    /// Machines that hold the input, named by [`host_name`]. Default 600, about the reported size of Facebook's cluster
+    /// of 2009; the workload itself does not give it.
     pub nodes: u32,
     /// Racks that they fill, named by [`rack_name`] and filled as [`rack_of`] says. Default 30.
     pub racks: u32,
@@ -112,8 +110,7 @@ impl Default for Rules {
     }
 }
 
-/// Makes the tasks of jobs. What it makes depends on the rules, the seed and the job's number only, not on earlier
-/// jobs.
+/// Makes the tasks of jobs. They depend only on the rules, the seed and the job's number, not on earlier jobs.
 #[derive(Debug, Clone)]
 pub struct Synthesiser {
     rules: Rules,

@@ -22,7 +22,7 @@ pub fn rack_name(rack: u32) -> String {
     format!("/rack-{rack:03}")
 }
 
-/// The rack of machine `node` where `nodes` machines fill `racks` racks in order, as evenly as it goes.
+/// The rack of machine `node`, if `nodes` machines fill `racks` racks in order and as evenly as possible.
 ///
 /// Counts of 0 are taken as 1.
 pub fn rack_of(node: u32, nodes: u32, racks: u32) -> u32 {
@@ -30,7 +30,7 @@ pub fn rack_of(node: u32, nodes: u32, racks: u32) -> u32 {
     u32::try_from(rack).unwrap_or(u32::MAX)
 }
 
-/// Why there can be no such cluster.
+/// The reason why a cluster is impossible.
 #[derive(Debug)]
 pub(crate) struct Impossible {
     /// The number that was expected, with its name.
@@ -45,12 +45,12 @@ impl From<Impossible> for Error {
     }
 }
 
-/// Places the replicas of input blocks as HDFS does by default when the writer is no data node: the first on any
-/// machine, the second in another rack, the third in the second's rack, further ones anywhere; never two on one
+/// Places the replicas of input blocks as HDFS does by default if the writer is not a data node. The first is on any
+/// machine, the second in another rack, the third in the second's rack, and further ones anywhere. Two are never on one
 /// machine.
 ///
-/// Where a rule cannot be met (one rack, no machine left in it), any machine will do, as in HDFS. There are as many
-/// replicas as asked for or as there are machines. The default places nothing.
+/// If a rule cannot be met (one rack, no machine left in it), any machine is taken, as in HDFS. The number of replicas
+/// is the one asked for, or the number of machines if that is smaller. The default places nothing.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Placement {
     /// The machines that hold data, rack by rack.
@@ -135,12 +135,12 @@ impl Placement {
     }
 }
 
-/// What is not in `range`, as the start and length of a stretch that wraps around `all`.
+/// The positions outside `range`, as the start and length of a stretch that wraps around `all`.
 fn outside(range: &Range<usize>, all: usize) -> (usize, usize) {
     (range.end, all - range.len())
 }
 
-/// A position of the stretch of `length` from `start`, wrapping around at `all`, that is not taken; each is as likely.
+/// A free position of the stretch of `length` from `start`, which wraps around at `all`. All are equally likely.
 fn draw(rng: &mut Pcg64Mcg, start: usize, length: usize, all: usize, taken: &[usize]) -> Option<usize> {
     let mut passed: Vec<usize> =
         taken.iter().map(|&place| (place + all - start % all) % all).filter(|&offset| offset < length).collect();

@@ -18,7 +18,8 @@ use crate::synthesise::{Placement, Shape, Variation, host_name, lay_out, rack_na
 /// its number only.
 ///
 /// # Errors
-/// What the sink says; [`Error::Request`] if the workload was not checked by [`Workload::parse`] and cannot be made.
+/// The errors of the sink; [`Error::Request`] if the workload was not checked by [`Workload::parse`] and cannot be
+/// made.
 pub fn generate(workload: &Workload, seed: u64, sink: &mut dyn Sink) -> Result<(), Error> {
     let cluster = workload.cluster();
     let placement = cluster.placement()?;

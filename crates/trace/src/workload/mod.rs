@@ -34,8 +34,8 @@
 //! # Ok::<(), resched_trace::Error>(())
 //! ```
 //!
-//! [`Workload::read`] checks a file whole and says what is wrong in which line; [`generate`] makes its jobs, with tasks
-//! and splits as in a trace. Like a synthesised trace, all of it is made: no time in it was observed.
+//! [`Workload::read`] checks a whole file and names the line of an error. [`generate`] makes its jobs, with tasks and
+//! splits as in a trace. As in a synthesised trace, no time was observed.
 
 mod generate;
 mod problem;
@@ -232,9 +232,9 @@ keys! {
         cluster_id: String;
         /// The time between two heartbeats of a machine.
         heartbeat_ms: NonZeroU32, unit "ms";
-        /// How many times as long a map takes in the rack of its input as on a machine with its input. Give at least 1.
+        /// The time of a map in the rack of its input, divided by that on a machine with its input. Give at least 1.
         rack_factor: f64, range above(0.0);
-        /// How many times as long a map takes in another rack. Give at least 1.
+        /// The time of a map in another rack, divided by that on a machine with its input. Give at least 1.
         off_factor: f64, range above(0.0);
         /// The share of attempts that fail.
         failed_share: f64, range 0.0..=1.0;
@@ -277,7 +277,7 @@ impl Workload {
         self.cluster.get_ref()
     }
 
-    /// What the fields cannot tell one by one.
+    /// Checks that need several fields.
     fn check(&self) -> Result<(), Problem> {
         let cluster = self.cluster();
         cluster.placement().map_err(|Impossible { expected, found }| {
@@ -340,7 +340,7 @@ impl Workload {
 }
 
 impl Cluster {
-    /// Where the input lies.
+    /// The placement of the input.
     pub(crate) fn placement(&self) -> Result<Placement, Impossible> {
         let all = || (0..self.nodes.min(MAX_NODES)).collect();
         Placement::new(self.nodes, self.racks, &self.data_nodes.clone().unwrap_or_else(all), self.replication)

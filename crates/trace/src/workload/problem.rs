@@ -1,10 +1,10 @@
-//! What is wrong with a workload file, and where.
+//! A problem of a workload file, and its place.
 
 use std::ops::Range;
 
 use crate::Error;
 
-/// A problem before it is known which line it stands in.
+/// A problem whose line is not known yet.
 #[derive(Debug)]
 pub(super) struct Problem {
     span: Option<Range<usize>>,
@@ -25,7 +25,7 @@ impl Problem {
         Self { span: Some(span), ..Self::new(expected, found) }
     }
 
-    /// What the user can do.
+    /// Sets the remedy.
     pub(super) fn remedy(self, remedy: &str) -> Self {
         Self { remedy: remedy.to_owned(), ..self }
     }
@@ -66,8 +66,8 @@ impl Problem {
     }
 }
 
-/// What is wrong with a hand-written TOML file: the line, what was expected and found, and the nearest known key if it is an
-/// unknown one; `remedy` where nothing better can be said.
+/// The error of a hand-written TOML file: the line, what was expected and found, and the nearest known key if a key is
+/// unknown. `remedy` is used if there is no better one.
 pub fn explain_toml(error: &toml::de::Error, text: &str, path: &str, remedy: &str) -> Error {
     let problem = Problem::from_toml(error);
     let has_nearest = problem.remedy.starts_with(NEAREST);
@@ -78,7 +78,7 @@ pub fn explain_toml(error: &toml::de::Error, text: &str, path: &str, remedy: &st
 /// How the remedy of an unknown key or name begins.
 const NEAREST: &str = "did you mean";
 
-/// What stands in backquotes.
+/// The words in backquotes.
 fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }

@@ -1,8 +1,8 @@
 //! A crude run of a workload, so that a bundled sample history looks like what a cluster logged.
 //!
-//! This is no simulator: jobs are served strictly in order of submission, each task takes the free slot whose heartbeat
-//! comes first, and of a job's tasks the one nearest to its input is taken. Nothing contends and no machine is lost. A
-//! replay is the business of the engine.
+//! This is not a simulator. Jobs are served strictly in order of submission. Each task takes the free slot whose
+//! heartbeat comes first. Of a job's tasks, the one nearest to its input is taken. Nothing contends and no machine is
+//! lost. Use the engine for a replay.
 
 use rand::RngExt;
 
@@ -15,11 +15,11 @@ use crate::synthesise::{host_name, rack_name, rack_of};
 
 /// From submission to launch, while the JobTracker reads the job's splits, ms.
 const INITIALISATION_MS: i64 = 1_000;
-/// Reduces start when one map in so many is over (policies.md A.3: 5 %).
+/// Reduces start when one map of this many is over (policies.md A.3: 5 %).
 const SLOW_START: usize = 20;
 /// From this attempt on all succeed, so that no task fails for good (Hadoop gives up after 4 failures).
 const LAST_ATTEMPT: i64 = 2;
-/// What a failed attempt says.
+/// The error of a failed attempt.
 const ERROR: &str = "java.io.IOException: Task process exit with nonzero status of 1.\n\
                      \tat org.apache.hadoop.mapred.TaskRunner.run(TaskRunner.java:418)\n";
 
@@ -30,7 +30,7 @@ const ERROR: &str = "java.io.IOException: Task process exit with nonzero status 
 /// [`Error::Request`] if the workload has no `[history]` or its cluster no slots for its tasks.
 pub fn sample_run(workload: &Workload) -> Result<Vec<JobRecord>, Error> {
     let history = workload.history.as_ref().ok_or_else(|| {
-        Error::Request(format!("workload {}: nothing says how a history of it is logged; add [history]", workload.name))
+        Error::Request(format!("workload {}: expected a table [history], found none; add it", workload.name))
     })?;
     let mut collected = Collected::default();
     generate(workload, history.seed, &mut collected)?;
@@ -71,7 +71,7 @@ impl Machine {
         if since == 0 { time } else { time.saturating_add(self.period - since) }
     }
 
-    /// How near it is to the input of `task`; none if nobody knows where that is.
+    /// How near it is to the input of `task`; `None` if the place of the input is unknown.
     fn locality(&self, task: &TaskRecord) -> Option<Locality> {
         let is = |place: &Option<String>, here: &str| place.as_deref() == Some(here);
         if task.splits.is_empty() {
@@ -86,7 +86,7 @@ impl Machine {
     }
 }
 
-/// A slot of a machine; `free` is the heartbeat that told that it is free, ms.
+/// A slot of a machine; `free` is the heartbeat that reported it free, ms.
 struct Slot<'a> {
     machine: &'a Machine,
     free: i64,
@@ -127,18 +127,18 @@ fn run_job(
 struct Stage<'a> {
     history: &'a History,
     ordinal: u64,
-    /// None starts before, ms.
+    /// The earliest start of a task, ms.
     ready: i64,
-    /// No reduce has fetched all its input before, ms.
+    /// The earliest time at which a reduce has all its input, ms.
     input_whole: i64,
 }
 
 /// A task that waits for its next attempt.
 struct Waiting<'a> {
     task: &'a mut TaskRecord,
-    /// What the generator made of it: an attempt that runs through on a machine with its input.
+    /// The attempt that the generator made for it, which runs through on a machine with its input.
     made: AttemptRow,
-    /// Since when it waits, ms.
+    /// The time since which it waits, ms.
     since: i64,
     index: u64,
 }
@@ -156,7 +156,7 @@ impl Stage<'_> {
             let offers = slots.iter_mut().map(|slot| (slot.machine.heartbeat(slot.free.max(since)), slot));
             let (now, slot) = offers.min_by_key(|(heartbeat, _)| *heartbeat).ok_or_else(|| {
                 Error::Request(
-                    "cluster: it has tasks to run but no slots for them; set map_slots and reduce_slots".to_owned(),
+                    "cluster: expected slots for the tasks, found none; set map_slots and reduce_slots".to_owned(),
                 )
             })?;
             let ready = (0..).zip(&waiting).filter(|(_, task)| task.since <= now);

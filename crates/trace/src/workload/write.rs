@@ -9,12 +9,12 @@ use crate::model::{JobRecord, NodeRow};
 use crate::store::{Manifest, Source, TimeZero, TraceWriter, sha256};
 use crate::synthesise;
 
-/// Makes the trace of the workload file at `path` in the folder `out`, and returns its manifest. All that the file does not
-/// say, the seed does.
+/// Makes the trace of the workload file at `path` in the folder `out`, and returns its manifest. The seed decides what
+/// the file leaves open.
 ///
 /// # Errors
 /// As [`Workload::read`] and [`generate`]; [`Error::Request`] if `out` is something other than a trace, [`Error::Io`] and
-/// [`Error::Table`] if it cannot be written. `out` is then as it was.
+/// [`Error::Table`] if it cannot be written. Then `out` stays as it was.
 pub fn write_trace(path: &Path, seed: u64, out: &Path) -> Result<Manifest, Error> {
     let text = super::read_text(path)?;
     let workload = Workload::parse(&text, &path.display().to_string())?;
@@ -38,7 +38,7 @@ pub fn make_trace(workload: &Workload, text: &str, path: &str, seed: u64) -> Res
     Ok((tables, manifest.stamped()))
 }
 
-/// What the manifest of a workload's trace says, but for its rows.
+/// The manifest of a workload's trace, except its rows.
 fn manifest(workload: &Workload, text: &str, path: &str, seed: u64) -> Manifest {
     let made = MADE.iter().chain(synthesise::MADE);
     Manifest {
@@ -55,7 +55,7 @@ fn manifest(workload: &Workload, text: &str, path: &str, seed: u64) -> Manifest 
     }
 }
 
-/// Writes what is generated; an error about a machine is kept until the end, since a sink takes machines without one.
+/// Writes what is generated. A sink cannot return an error about a machine, so the error is kept until the end.
 struct TraceSink {
     writer: TraceWriter,
     failed: Option<Error>,

@@ -76,7 +76,8 @@ fn golden_counts_of_the_whole() {
     ];
     assert_eq!(ends, [35_611, 8_647, 143_105], "each end is that of an attempt");
     assert!(found.attempts.iter().all(|attempt| attempt.queued.is_some()), "each try was submitted in the files");
-    // job_events parts 0 to 7: 12,540 SUBMIT of 12,539 jobs, 119 FAIL, 5,584 FINISH, 2,839 KILL; one job was handed in again.
+    // job_events parts 0 to 7: 12,540 SUBMIT of 12,539 jobs, 119 FAIL, 5,584 FINISH, 2,839 KILL; one job was submitted
+    // again.
     assert_eq!(found.job_outcomes(), [("FAILED", 118), ("INCOMPLETE", 3_998), ("KILLED", 2_839), ("SUCCESS", 5_584)]);
     assert_eq!(found.skipped(), [("end-without-schedule", 48), ("job-submitted-again", 1), ("unrecognised-file", 3)]);
     assert!(
@@ -193,7 +194,7 @@ fn ends_without_a_start_and_starts_without_an_end() {
     );
 }
 
-/// Of a job without events of its own, times and outcome are those of its tasks.
+/// For a job without its own events, times and outcome are those of its tasks.
 #[test]
 fn a_job_without_events_is_as_its_tasks() {
     let found = Found::in_files(&[(

@@ -1,5 +1,5 @@
-//! Google's traces of 2019. No table of them was to be had, so these are written as `spec/formats.md` 8 and the protocol
-//! buffers of the trace say; the sample of Kaggle is real.
+//! Google's traces of 2019. Their tables were not available, so these are written after `spec/formats.md` 8 and the
+//! protocol buffers of the trace. The Kaggle sample is real.
 
 use std::fs::File;
 use std::path::Path;
@@ -13,7 +13,7 @@ use resched_trace::model::{NodeChange, Outcome, Priority};
 
 use super::{Found, support};
 
-/// As BigQuery exports it: 64-bit integers are texts, and what is null is left out.
+/// As BigQuery exports it: 64-bit integers are texts, and null fields are left out.
 const COLLECTIONS: &str = r#"
 {"time":"0","type":"0","collection_id":"270501","scheduling_class":"2","collection_type":"0","priority":"200","user":"u","collection_name":"n","collection_logical_name":"l","parent_collection_id":"77","start_after_collection_ids":["5","6"],"vertical_scaling":"1","scheduler":"0"}
 {"time":"600000000","type":"3","collection_id":"270501","scheduling_class":"2","collection_type":"0","priority":"200"}
@@ -183,7 +183,7 @@ fn a_damaged_parquet_file_is_an_error_that_names_it() {
     }
 }
 
-/// The sample of Kaggle: 99 events of 97 instances, 11 of them of sets of reservations.
+/// The Kaggle sample: 99 events of 97 instances, 11 of them of sets of reservations.
 #[test]
 fn the_sample_of_kaggle_is_read_by_the_names_of_events() {
     let Some(traces) = support::real_traces() else { return };

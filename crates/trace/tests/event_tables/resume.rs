@@ -1,4 +1,4 @@
-//! An ingest that is ended goes on where it was, and what it writes depends on nothing but its files.
+//! An interrupted ingest continues where it stopped, and its output depends only on its files.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -112,7 +112,7 @@ fn a_trace_in_parts_holds_the_same_rows() {
     }
 }
 
-/// Work that is done is not done again; that of another plan is cleared away.
+/// Work that is done is not done again. The work of another plan is removed.
 #[test]
 fn an_ingest_goes_on_where_it_was() {
     let dir = tempfile::tempdir().unwrap();

@@ -14,10 +14,10 @@ use super::super::google::Facts;
 use super::row::{Row, number_of};
 use crate::Error;
 
-/// What a Parquet file begins with.
+/// The first bytes of a Parquet file.
 pub(super) const MAGIC: &[u8] = b"PAR1";
 
-/// The columns that are read, where there are such.
+/// The columns that are read, if the file has them.
 const COLUMNS: [&str; 16] = [
     "time",
     "type",

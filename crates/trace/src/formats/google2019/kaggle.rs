@@ -1,7 +1,8 @@
-//! The sample of the traces of 2019 that is at Kaggle: one row an event of an instance, joined with its collection and usage.
+//! The Kaggle sample of the traces of 2019: one row per event of an instance, joined with its collection and usage.
 //!
-//! CSV with a header and quoted cells of several lines: structs are written as Python does (`{'cpus': 0.02, 'memory': None}`),
-//! lists as NumPy does. The numbers of events are those of their names in alphabetical order, so the names in `event` count.
+//! CSV with a header and quoted cells of several lines. Structs are written as Python does
+//! (`{'cpus': 0.02, 'memory': None}`), lists as NumPy does. The numbers of events follow the alphabetical order of
+//! their names, so the reader uses the names in `event`.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;

@@ -15,10 +15,10 @@ use crate::Error;
 
 /// The longest line (bytes): rows have some hundred, with many constraints some thousand.
 const MAX_LINE: u64 = 64 << 10;
-/// Lines at the start of a file that decide which table it is.
+/// The number of lines at the start of a file that decide which table it is.
 const SNIFFED_LINES: usize = 20;
 
-/// The table whose rows most of the first lines are.
+/// The table to which most of the first lines belong.
 pub(super) fn table(head: &[u8]) -> Option<&'static str> {
     if head.trim_ascii_start().first() != Some(&b'{') {
         return None;
@@ -31,7 +31,7 @@ pub(super) fn table(head: &[u8]) -> Option<&'static str> {
     (such * 2 >= tables.len()).then_some(*first)
 }
 
-/// The table of a row, by the fields that only it has.
+/// The table of a row, by the fields that only this table has.
 fn table_of(line: &[u8]) -> Option<&'static str> {
     let Value::Object(fields) = serde_json::from_slice(line).ok()? else { return None };
     let has = |name: &str| fields.contains_key(name);
@@ -46,7 +46,7 @@ fn table_of(line: &[u8]) -> Option<&'static str> {
     })
 }
 
-/// Reads the rows of `table`, a line each.
+/// Reads the rows of `table`, one per line.
 pub(super) fn read(table: &str, input: &mut dyn BufRead, path: &str, facts: &mut Facts<'_>) -> Result<(), Error> {
     let mut line = Vec::new();
     loop {

@@ -1,9 +1,9 @@
 //! Google's cluster traces of 2019 (clusterdata-2019, version 3): a month of eight Borg cells.
 //!
-//! Tables of BigQuery, exported as JSON lines (64-bit integers are texts or numbers, null fields are left out, structs nested
-//! or flattened) or as Parquet. Times are in µs, 0 before the trace and 2^63−1 after it; resources as parts of the largest
-//! machine's. Spec: formats.md section 8. The sample of Kaggle (`borg_traces_data.csv`, one row an event of an instance joined
-//! with its usage) is read as far as it tells. Attributes and usage are left out.
+//! Tables of BigQuery, exported as JSON lines (64-bit integers are texts or numbers, null fields are left out, structs
+//! nested or flattened) or as Parquet. Times are in µs, 0 before the trace and 2^63−1 after it. Resources are parts of
+//! the largest machine's. Spec: formats.md section 8. The Kaggle sample (`borg_traces_data.csv`, one row per event of
+//! an instance joined with its usage) is read as far as it has these fields. Attributes and usage are left out.
 
 mod columns;
 mod kaggle;
@@ -75,7 +75,7 @@ fn priority(number: i64) -> Priority {
     }
 }
 
-/// A Parquet file has its schema at its end, so its path must tell.
+/// A Parquet file has its schema at its end, so its path must name the table.
 fn sniff(head: &[u8], path: &str) -> Option<&'static str> {
     if head.starts_with(columns::MAGIC) {
         let tables = FORMAT.tables.iter().map(|table| table.name);

@@ -7,7 +7,7 @@ use crate::formats::csv::scaled_float;
 use crate::formats::google::{About, CPU_UNIT, Event, Facts, MEMORY_UNIT, Told};
 use crate::formats::tables::Machine;
 
-/// A row of one of the tables; a field that is null, absent or no such value is `None`.
+/// A row of one of the tables. A field that is null, absent or of a wrong type is `None`.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Row<'a> {
     pub(super) time: Option<i64>,
@@ -22,13 +22,13 @@ pub(super) struct Row<'a> {
     pub(super) name: Option<Cow<'a, str>>,
     pub(super) parent: Option<i64>,
     pub(super) after: Vec<i64>,
-    /// What an instance asks for, or a machine offers.
+    /// The resources that an instance asks for, or a machine offers.
     pub(super) cpus: Option<f64>,
     pub(super) memory: Option<f64>,
     pub(super) switch: Option<Cow<'a, str>>,
 }
 
-/// The type of collections that are no jobs.
+/// The type of collections that are not jobs.
 const ALLOC_SET: i64 = 1;
 
 impl Row<'_> {
@@ -36,7 +36,7 @@ impl Row<'_> {
         u64::try_from(number?).ok()
     }
 
-    /// Hands over what it says; whether it is a row of that table.
+    /// Passes on its content. Returns whether it is a row of that table.
     pub(super) fn put(&self, table: &str, facts: &mut Facts<'_>) -> Result<bool, Error> {
         let Some(time) = self.time.filter(|time| *time >= 0) else { return Ok(false) };
         match table {
@@ -79,7 +79,7 @@ impl Row<'_> {
             return Ok(true);
         }
         facts.aside(job, time, || self.about())?;
-        // 0 is no machine, −1 one that is not told.
+        // 0 stands for no machine, −1 for an unknown one.
         let machine = Self::id(self.machine_id).filter(|machine| *machine > 0);
         let cpu = self.cpus.and_then(|cpus| scaled_float(cpus, CPU_UNIT));
         let memory = self.memory.and_then(|memory| scaled_float(memory, MEMORY_UNIT));
@@ -101,7 +101,7 @@ impl Row<'_> {
     }
 }
 
-/// The names of events; the place of each is its number, which is another than in 2011.
+/// The names of events. The place of each is its number. The numbers differ from those of 2011.
 const EVENTS: [(&str, Event); 11] = [
     ("SUBMIT", Event::Submit),
     ("QUEUE", Event::Queue),

@@ -14,10 +14,10 @@ use super::lines::MAX_EVENT_BYTES;
 use crate::Error;
 use crate::formats::sink::Sink;
 
-/// How deep records, arrays and maps of a schema may lie in one another. Hadoop's own go to 8.
+/// How deeply records, arrays and maps of a schema may be nested. Hadoop's own go to 8.
 const MAX_DEPTH: usize = 16;
 
-/// Reads the events up to the end of the input. Nothing separates them, so a damaged one is the last one that is read.
+/// Reads the events up to the end of the input. Nothing separates them, so reading ends with the first damaged one.
 pub(super) fn read(
     input: &mut dyn BufRead,
     schema: &[u8],
@@ -66,11 +66,11 @@ fn parse_schema(text: &[u8]) -> Result<Schema, String> {
             record_depth(event, None, &mut known)?;
             Ok(schema)
         }
-        _ => Err("a schema that is no record".to_owned()),
+        _ => Err("a schema that is not a record".to_owned()),
     }
 }
 
-/// How deep the values of named types go; `None` while that is being found out.
+/// The depth of the values of named types; `None` while it is being computed.
 type Depths = HashMap<Name, Option<usize>>;
 
 fn record_depth(record: &RecordSchema, namespace: NamespaceRef<'_>, known: &mut Depths) -> Result<usize, String> {
@@ -91,8 +91,9 @@ fn record_depth(record: &RecordSchema, namespace: NamespaceRef<'_>, known: &mut 
     Ok(depth)
 }
 
-/// How deep a value of `schema` goes. An error if a value could be without end, or could take no byte (then an array of
-/// a few bytes could hold any number of them), or is of a type that no version of Hadoop uses in its histories.
+/// The depth of a value of `schema`. It is an error if a value could be endless, or is of a type that no version of
+/// Hadoop uses in its histories. It is also an error if a value could take no byte: an array of a few bytes could then
+/// hold any number of them.
 fn depth(schema: &Schema, namespace: NamespaceRef<'_>, known: &mut Depths) -> Result<usize, String> {
     let inner = match schema {
         Schema::Boolean | Schema::Int | Schema::Long | Schema::Float | Schema::Double => return Ok(0),
@@ -127,8 +128,8 @@ fn depth(schema: &Schema, namespace: NamespaceRef<'_>, known: &mut Depths) -> Re
     }
 }
 
-/// An input that tells a cut from damage. The Avro library takes the end of the input within a value for null in places,
-/// so the end is made an error of another kind.
+/// An input that distinguishes a cut from damage. In places, the Avro library takes the end of the input within a value
+/// for null. So this input reports the end as an error of another kind.
 struct Watched<'r> {
     input: &'r mut dyn BufRead,
     /// Bytes that the current event may still have.

@@ -1,8 +1,8 @@
 //! One event of a history, decoded by field name from either encoding.
 //!
-//! Both encodings name the fields, so one set of types serves: unknown fields are ignored and missing ones are `None`,
-//! which is all that the differences between Hadoop's versions and vendors' schemas come to. Avro's JSON encoding wraps a
-//! value of a union in an object that names its branch (`{"string":"x"}`, `{"org.…JhCounters":{…}}`); the versions
+//! Both encodings name the fields, so one set of types serves both. Unknown fields are ignored, and missing ones are
+//! `None`. That covers all differences between Hadoop's versions and vendors' schemas. Avro's JSON encoding wraps a
+//! value of a union in an object that names its branch (`{"string":"x"}`, `{"org.…JhCounters":{…}}`). The versions
 //! differ in which fields are unions, so a value is accepted with and without the wrapper.
 
 use std::fmt;
@@ -22,7 +22,7 @@ pub(super) struct Event {
     pub(super) record: Record<Fields>,
 }
 
-/// The fields of all kinds of events that a trace has use for.
+/// The fields that a trace needs, of all kinds of events.
 #[derive(Debug, Default, PartialEq, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 pub(super) struct Fields {
@@ -115,11 +115,11 @@ pub(super) struct Counter {
     pub(super) value: i64,
 }
 
-/// A text; `None` where it is null, absent, empty or no text.
+/// A text; `None` if it is null, absent, empty or not a text.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Text(pub(super) Option<String>);
 
-/// A number; `None` where it is null, absent, negative (−1 stands for unknown) or no number.
+/// A number; `None` if it is null, absent, negative (−1 stands for unknown) or not a number.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Int(pub(super) Option<i64>);
 

@@ -1,7 +1,7 @@
-//! From events to a job: what both encodings share.
+//! Makes a job from events, for both encodings.
 //!
-//! Events of one task or attempt are merged by id, as an application master that is restarted tells of recovered tasks
-//! again: the first start counts and the last end. A job without a final event is `INCOMPLETE`, and so are its tasks and
+//! Events of one task or attempt are merged by id: the first start and the last end count. An application master that
+//! is restarted reports recovered tasks again. A job without a final event is `INCOMPLETE`, and so are its tasks and
 //! attempts.
 
 use std::collections::{BTreeMap, HashMap};
@@ -14,23 +14,23 @@ use crate::model::{
     TaskRecord, TaskRow,
 };
 
-/// Why an event is left out.
+/// The reason why an event is left out.
 type Cause = &'static str;
 
 /// A job under construction.
 pub(super) struct History {
     job: JobRow,
     tasks: Vec<TaskRecord>,
-    /// Where in `tasks` a task of that id stands.
+    /// The place in `tasks` of the task with that id.
     task_places: HashMap<String, usize>,
-    /// Where in its task an attempt stands, by the place of the task and the attempt's number.
+    /// The place of an attempt in its task, by the place of the task and the attempt's number.
     attempt_places: HashMap<(usize, i64), usize>,
     /// Counters by scope, id, group and name; `None` if they are not wanted.
     counters: Option<BTreeMap<(CounterScope, String, String, String), i64>>,
 }
 
 impl History {
-    /// A job of which nothing is known yet.
+    /// A job about which nothing is known yet.
     pub(super) fn new(wants_counters: bool) -> Self {
         Self {
             job: JobRow { framework: Some("mapreduce".to_owned()), outcome: Outcome::Incomplete, ..JobRow::default() },
@@ -41,7 +41,7 @@ impl History {
         }
     }
 
-    /// Adds what an event tells, or counts it as left out.
+    /// Adds an event, or counts it as left out.
     pub(super) fn record(&mut self, event: Event, sink: &mut dyn Sink) {
         if let Err(cause) = self.tell(event) {
             sink.skip(cause, 1);
@@ -130,7 +130,7 @@ impl History {
         Ok(())
     }
 
-    /// Takes over a task's end; `outcome` is what the event's type says of it, if it does.
+    /// Takes over a task's end. `outcome` is the outcome that the event's type implies, if any.
     fn end_task(&mut self, fields: Fields, outcome: Option<Outcome>) -> Result<(), Cause> {
         let counters = fields.counters.0;
         let task = &mut self.task(fields.task_id.0, fields.task_type.0.as_deref())?.task;
@@ -171,7 +171,7 @@ impl History {
         Ok(())
     }
 
-    /// Takes over the job's id, or tells that an event is another job's.
+    /// Takes over the job's id. It is an error if the event belongs to another job.
     fn own(&mut self, job_id: Option<String>) -> Result<(), Cause> {
         let job_id = job_id.ok_or("damaged-event")?;
         if self.job.job_id.is_empty() {
@@ -188,7 +188,7 @@ impl History {
         Ok(&mut self.tasks[place])
     }
 
-    /// Where in `tasks` that task stands. Its kind is what the first event with a type says.
+    /// The place of that task in `tasks`. The first event with a type decides its kind.
     fn task_place(&mut self, task_id: Option<String>, task_type: Option<&str>) -> Result<usize, Cause> {
         let task_id = task_id.ok_or("damaged-event")?;
         self.own(job_of(&task_id))?;
@@ -207,7 +207,7 @@ impl History {
         Ok(place)
     }
 
-    /// The attempt that `fields` tell of, new if need be; the event's own type stands in for a task type left out.
+    /// The attempt that `fields` describe, new if need be. If they have no task type, the event's own type counts.
     fn attempt(&mut self, fields: &Fields, task_type: &str) -> Result<&mut AttemptRow, Cause> {
         let (task_id, number) = fields.attempt_id.0.as_deref().and_then(split_attempt_id).ok_or("damaged-event")?;
         if fields.task_id.0.as_ref().is_some_and(|other| *other != task_id) {
@@ -245,7 +245,7 @@ impl History {
     }
 }
 
-/// A counter of attempts with a column of its own.
+/// A counter of attempts that has its own column.
 type AttemptColumn = (Family, &'static str, fn(&mut AttemptRow) -> &mut Option<i64>);
 
 const ATTEMPT_COLUMNS: [AttemptColumn; 10] = [
@@ -265,7 +265,8 @@ fn has_column(group: &str, name: &str) -> bool {
     ATTEMPT_COLUMNS.iter().any(|(family, column, _)| *column == name && family.has(group))
 }
 
-/// Fills a task's columns from its counters. A map's output goes to its reduces, in a job without any to the file system.
+/// Fills a task's columns from its counters. A map's output goes to its reduces, or to the file system if the job has
+/// none.
 fn count_task(task: &mut TaskRow, counters: &Counters) {
     let (input, input_records, output, output_records) = match task.kind {
         TaskKind::Map => (
@@ -305,7 +306,7 @@ fn outcome_of(status: Option<&str>) -> Option<Outcome> {
     }
 }
 
-/// The kind of a task, and its stage where the kind does not say it all.
+/// The kind of a task, and its stage if the kind does not say everything.
 fn task_kind(task_type: &str) -> (TaskKind, Option<String>) {
     match task_type {
         "MAP" => (TaskKind::Map, None),

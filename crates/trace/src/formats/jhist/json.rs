@@ -1,4 +1,4 @@
-//! The JSON encoding: an event a line.
+//! The JSON encoding: one event per line.
 
 use std::io::BufRead;
 use std::path::Path;
@@ -9,7 +9,7 @@ use super::lines::{Line, read_line};
 use crate::Error;
 use crate::formats::sink::Sink;
 
-/// Reads the events up to the end of the input. A line that does not parse costs what stands on it from there on.
+/// Reads the events up to the end of the input. If a line does not parse, the rest of that line is lost.
 pub(super) fn read(
     input: &mut dyn BufRead,
     path: &str,

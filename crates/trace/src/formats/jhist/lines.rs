@@ -7,7 +7,7 @@ pub(super) const MAX_EVENT_BYTES: usize = 16 << 20;
 
 /// What [`read_line`] found.
 pub(super) enum Line {
-    /// A line within the limit.
+    /// A longer line; it was skipped.
     Whole,
     /// A longer line; it was passed over.
     TooLong,

@@ -1,4 +1,4 @@
-//! `.jhist`: the job history of Hadoop 0.21 and later, one job a file, as a stream of Avro events.
+//! `.jhist`: the job history of Hadoop 0.21 and later, one job per file, as a stream of Avro events.
 //!
 //! ```text
 //! magic line ─▶ json ───┐
@@ -6,8 +6,8 @@
 //!              ─▶ binary┘
 //! ```
 //!
-//! Layout and quirks: `spec/formats.md` section 2. The job's outcome is that of its last event; the file's name is not
-//! looked at, as it may tell otherwise.
+//! Layout and quirks: `spec/formats.md` section 2. The job's outcome is that of its last event. The file's name is
+//! ignored, because it may give another outcome.
 
 mod binary;
 mod event;
@@ -38,7 +38,7 @@ pub const FORMAT: Format = Format {
 /// Most bytes that may stand before the magic line.
 const MAX_PREFIX_BYTES: usize = 64 << 10;
 
-/// How the events are written, as the magic line says.
+/// The encoding of the events, as the magic line names it.
 #[derive(Clone, Copy)]
 enum Encoding {
     Json,

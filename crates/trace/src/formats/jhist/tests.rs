@@ -211,7 +211,7 @@ fn events_that_do_not_belong_are_left_out() {
     }
 }
 
-/// What is said of a binary history with this schema and these events.
+/// The error for a binary history with this schema and these events.
 fn with_schema(schema: &str, events: &[u8]) -> Result<Collected, String> {
     let bytes = [b"Avro-Binary\n", schema.as_bytes(), b"\n", events].concat();
     Collected::read(&FORMAT, &bytes).map_err(|error| error.to_string())

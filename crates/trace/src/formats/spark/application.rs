@@ -1,4 +1,4 @@
-//! An application on its way into the tables: its settings, and the jobs that have not been handed over yet.
+//! An application on its way into the tables: its settings, and the jobs that have not been passed on yet.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::Error;
 use crate::formats::sink::Sink;
 use crate::model::{AttemptRow, JobRecord, JobRow, Locality, Outcome, TaskKind, TaskRecord, TaskRow};
 
-/// The most jobs that run at once; beyond them the oldest is handed over as it is.
+/// The most jobs that run at once. Beyond them, the oldest is passed on as it is.
 const MOST_JOBS: usize = 10_000;
 /// About how many bytes of stages and attempts are held, enough for a million attempts; more are left out and counted.
 const MOST_HELD: usize = 512 << 20;
@@ -20,18 +20,18 @@ const LONGEST_TEXT: usize = 16 << 10;
 /// The executor that block managers of the driver name.
 const DRIVERS: [&str; 2] = ["driver", "<driver>"];
 
-/// The log of an application as far as it was read.
+/// The part of an application's log that was read so far.
 pub(super) struct Application {
     /// The name of the log, for an application without an id.
     file: String,
-    /// The application's id, once a job needs it or the log tells it.
+    /// The application's id, once a job needs it or the log gives it.
     id: Option<String>,
     attempt: Option<String>,
     name: Option<String>,
     user: Option<String>,
     settings: Settings,
     executors: Executors,
-    /// Jobs that run, or have tasks that do.
+    /// Jobs that run, or that have running tasks.
     jobs: BTreeMap<i64, Job>,
     /// The jobs that each stage belongs to.
     stages: BTreeMap<i64, BTreeSet<i64>>,
@@ -47,15 +47,15 @@ struct Job {
     queue: Option<String>,
     end: Option<(Option<i64>, Outcome)>,
     stages: BTreeMap<i64, Stage>,
-    /// The tries at each task, by Spark's own number of the try, which grows in the order of launches.
+    /// The attempts at each task, by Spark's own attempt number, which grows in the order of launches.
     tasks: BTreeMap<Key, BTreeMap<i64, Try>>,
     running: usize,
     /// About how many bytes it takes.
     held: usize,
 }
 
-/// A task: its stage, the attempt at the stage, and its place. Where the place is that in the stage, the attempt is 0: all
-/// attempts at the stage then know the task.
+/// A task: its stage, the attempt at the stage, and its place. If the place is that in the stage, the attempt is 0,
+/// because the task is then the same in all attempts at the stage.
 type Key = (i64, i64, i64);
 
 #[derive(Default)]
@@ -139,7 +139,7 @@ impl Application {
         }
     }
 
-    /// Hands over what is left: the log ends before these jobs do, or their tasks.
+    /// Passes on what is left: jobs that did not end before the log, or whose tasks did not.
     pub(super) fn finish(mut self, sink: &mut dyn Sink) -> Result<(), Error> {
         while let Some(&id) = self.jobs.keys().next() {
             self.hand_over(id, sink)?;
@@ -193,7 +193,7 @@ impl Application {
         self.hand_over_if_done(end.id, sink)
     }
 
-    /// The job that a stage runs for: the oldest of those that need it and have not been handed over.
+    /// The job that a stage runs for: the oldest of those that need it and have not been passed on.
     fn job_of(&mut self, stage: i64) -> Option<&mut Job> {
         let id = self.stages.get(&stage)?.first()?;
         self.jobs.get_mut(id)
@@ -215,7 +215,8 @@ impl Application {
         self.held += size;
     }
 
-    /// The end of a task, which may come twice: when the output of one that had ended is lost, it is told to be `Resubmitted`.
+    /// The end of a task, which may come twice: if the output of a task that had ended is lost, the log reports it as
+    /// `Resubmitted`.
     fn task_end(&mut self, end: TaskEnd, sink: &mut dyn Sink) -> Result<(), Error> {
         let (stage, number) = (end.stage, end.info.id);
         let kind = kind(end.kind.as_deref());
@@ -327,7 +328,7 @@ impl Application {
 }
 
 impl Job {
-    /// Takes what a stage's row says; a later one adds to an earlier one.
+    /// Takes the values of a stage's row. A later row adds to an earlier one.
     fn learn(&mut self, told: StageInfo) {
         let stage = self.stages.entry(told.id).or_default();
         stage.name = told.name.or(stage.name.take());
@@ -341,7 +342,7 @@ impl Job {
 }
 
 impl Stage {
-    /// About how many bytes it takes, its places in maps with it.
+    /// About how many bytes it takes, including its entries in maps.
     fn size(&self) -> usize {
         let name = self.name.as_ref().map_or(0, String::len);
         2 * size_of::<Self>() + name + self.parents.len() * size_of::<i64>()
@@ -428,8 +429,8 @@ impl Try {
         self.end.as_ref().map_or(Outcome::Incomplete, |(outcome, _)| *outcome)
     }
 
-    /// The task that it is a try at. A later attempt at a stage numbers only the tasks that it does again, so that without the
-    /// place in the stage (Spark 3.3 and later) they cannot be told to be those of the first.
+    /// The task that it is an attempt at. A later attempt at a stage numbers only the tasks that it repeats. So without
+    /// the place in the stage (Spark 3.3 and later), they cannot be matched with those of the first.
     fn key(&self, stage: i64) -> Key {
         match self.info.partition.filter(|&partition| partition >= 0) {
             Some(partition) => (stage, 0, partition),
@@ -449,7 +450,8 @@ impl Settings {
         bytes(self.executor_memory.as_deref()?)
     }
 
-    /// Memory that a task has where an executor, of so many `cores` if nothing else is told, runs as many as it can.
+    /// The memory of a task if its executor runs as many as it can. `cores` is the executor's size if no setting gives
+    /// it.
     fn task_memory(&self, cores: Option<i64>) -> Option<i64> {
         let set = self.executor_cores.as_deref().and_then(|cores| cores.trim().parse::<i64>().ok());
         let tasks = set.or(cores)?.checked_div(self.task_cpus())?.max(1);
@@ -457,7 +459,7 @@ impl Settings {
     }
 }
 
-/// A size as Spark's settings have it: a number and a unit of powers of 1024, MiB where there is none.
+/// A size as Spark's settings have it: a number and a unit of powers of 1024, or MiB without a unit.
 fn bytes(text: &str) -> Option<i64> {
     let text = text.trim().to_ascii_lowercase();
     let end = text.bytes().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
@@ -473,12 +475,12 @@ fn bytes(text: &str) -> Option<i64> {
     number.parse::<i64>().ok()?.checked_mul(unit)
 }
 
-/// A number that is none of those for unknown.
+/// A number, unless it is one of those that stand for unknown.
 fn known(number: Option<i64>) -> Option<i64> {
     number.filter(|&number| number >= 0)
 }
 
-/// A time of a task, 0 while it has not come.
+/// A time of a task; 0 while it has not come.
 fn known_time(ms: Option<i64>) -> Option<i64> {
     ms.filter(|&ms| ms > 0)
 }
@@ -500,7 +502,7 @@ fn locality(name: &str) -> Option<Locality> {
         "PROCESS_LOCAL" | "NODE_LOCAL" => Some(Locality::Node),
         "RACK_LOCAL" => Some(Locality::Rack),
         "ANY" => Some(Locality::Off),
-        // `NO_PREF`: it does not mind.
+        // `NO_PREF`: it has no preference.
         _ => None,
     }
 }
@@ -513,7 +515,7 @@ fn outcome_of_task(reason: &str) -> Outcome {
     }
 }
 
-/// A job that somebody cancelled is told as failed, and why.
+/// A job that somebody cancelled is reported as failed, with the reason.
 fn outcome_of_job(end: &JobEnd) -> Outcome {
     let message = end.result.exception.as_ref().and_then(|exception| exception.message.as_deref()).unwrap_or_default();
     match end.result.result.as_str() {
@@ -524,7 +526,7 @@ fn outcome_of_job(end: &JobEnd) -> Outcome {
     }
 }
 
-/// What a task said when it did not succeed.
+/// The error text of a task that did not succeed.
 fn error(reason: EndReason) -> Option<String> {
     if reason.reason == "Success" {
         return None;

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-/// An event that means something here.
+/// An event that the tables need.
 pub(super) enum Event {
     LogStart,
     ApplicationStart(ApplicationStart),
@@ -18,7 +18,7 @@ pub(super) enum Event {
 }
 
 impl Event {
-    /// The event of a line: `Ok(None)` if it is one that the tables keep nothing of, `Err` if it is damaged.
+    /// The event of a line: `Ok(None)` if the tables keep nothing of it, `Err` if it is damaged.
     pub(super) fn parse(line: &str) -> Result<Option<Self>, serde_json::Error> {
         let tag = name(line)?;
         // Events of SQL and of vendors carry the name of their package.
@@ -40,7 +40,7 @@ impl Event {
     }
 }
 
-/// The name of a line's event. It stands first in every log, so that the long lines of no interest need not be parsed.
+/// The name of a line's event. It is the first entry in every log, so long lines of other events need not be parsed.
 pub(super) fn name(line: &str) -> Result<String, serde_json::Error> {
     #[derive(Deserialize)]
     struct Tag {
@@ -112,7 +112,7 @@ pub(super) struct ExecutorRemoved {
     pub(super) id: String,
 }
 
-/// The only event of 1.0 to 1.2 that tells of an executor.
+/// The only event of 1.0 to 1.2 that names an executor.
 #[derive(Deserialize)]
 pub(super) struct BlockManagerAdded {
     #[serde(rename = "Timestamp")]
@@ -280,7 +280,7 @@ pub(super) struct Metrics {
     pub(super) output: Option<Amounts>,
 }
 
-/// What one of the groups of metrics counts; each group has some of these.
+/// The numbers in one of the groups of metrics; each group has some of these.
 #[derive(Deserialize, Default)]
 pub(super) struct Amounts {
     #[serde(rename = "Bytes Read")]

@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 use crate::model::{NodeChange, NodeRow};
 
-/// The most comings and goings of executors that are kept; more are counted.
+/// The most arrivals and departures of executors that are kept; more are counted.
 const MOST_EVENTS: usize = 100_000;
 /// The longest name of an executor or host (bytes).
 const LONGEST_NAME: usize = 512;
 
-/// What happened to the executors so far.
+/// The events of executors so far.
 #[derive(Default)]
 pub(super) struct Executors {
-    /// Those that are there: their host.
+    /// The executors that are present, with their hosts.
     present: BTreeMap<String, String>,
     events: Vec<Change>,
     left_out: u64,
@@ -26,7 +26,7 @@ struct Change {
     offers: Option<Offer>,
 }
 
-/// What an executor offers.
+/// The resources of an executor.
 #[derive(Clone, Copy, Default)]
 struct Offer {
     cores: Option<i64>,
@@ -34,7 +34,7 @@ struct Offer {
 }
 
 impl Executors {
-    /// An executor came, or more is known of it.
+    /// An executor arrived, or the log says more about it.
     pub(super) fn add(&mut self, executor: String, host: String, time: Option<i64>, cores: Option<i64>) {
         if self.present.get(&executor) == Some(&host)
             && let Some(told) = self.events.iter_mut().rev().find(|change| change.executor == executor)
@@ -48,7 +48,7 @@ impl Executors {
             return;
         }
         self.present.insert(executor.clone(), host.clone());
-        // The driver of local mode runs tasks, but is no executor with memory of its own.
+        // The driver of local mode runs tasks, but is not an executor with its own memory.
         let has_memory = executor != "driver";
         self.events.push(Change { time, executor, host, offers: Some(Offer { cores, has_memory }) });
     }
@@ -63,22 +63,22 @@ impl Executors {
         self.events.push(Change { time: Some(time), executor: executor.to_owned(), host, offers: None });
     }
 
-    /// How many comings and goings were too many to keep.
+    /// How many arrivals and departures were too many to keep.
     pub(super) fn left_out(&self) -> u64 {
         self.left_out
     }
 
-    /// The host of an executor that is there.
+    /// The host of an executor that is present.
     pub(super) fn host(&self, executor: &str) -> Option<&str> {
         self.present.get(executor).map(String::as_str)
     }
 
-    /// The cores of the first executor that tells them.
+    /// The cores of the first executor whose cores are known.
     pub(super) fn cores(&self) -> Option<i64> {
         self.events.iter().find_map(|change| change.offers?.cores)
     }
 
-    /// The rows of the nodes table, where each executor has so much memory.
+    /// The rows of the nodes table, if each executor has that much memory.
     pub(super) fn into_rows(self, memory: Option<i64>) -> Vec<NodeRow> {
         let mut hosts: BTreeMap<String, BTreeMap<String, Offer>> = BTreeMap::new();
         let mut rows: Vec<NodeRow> = Vec::new();

@@ -1,9 +1,10 @@
-//! Event logs of Spark 1.x to 3.x: JSON lines, a file or a rolling folder an attempt of an application.
+//! Event logs of Spark 1.x to 3.x: JSON lines, in one file or one rolling folder per attempt of an application.
 //!
-//! Spec: formats.md section 11. A Spark job is a job; its application is its group. The tasks of a stage carry the stage's number
-//! and those of the stages that it waits for, as far as these ran within the job: a stage whose output was still there from an
-//! earlier job is not run again. Names of jobs come from the user's description, else from the job's last stage. A job is handed
-//! over when it has ended and none of its tasks runs any more, or at the end of the log.
+//! Spec: formats.md section 11. A Spark job is a job, and its application is its group. The tasks of a stage carry the
+//! numbers of the stage and of the stages that it waits for, as far as these ran within the job. A stage whose output
+//! still exists from an earlier job does not run again. The name of a job comes from the user's description, or else
+//! from the job's last stage. A job is passed on when it has ended and none of its tasks runs any more, or at the end
+//! of the log.
 //!
 //! | column | from |
 //! |---|---|
@@ -14,7 +15,7 @@
 //! | `attempts.queued` | when the stage was submitted, for first attempts |
 //! | `nodes` | what the executors on a host offer together; a row whenever that changes |
 //!
-//! The machines are what this application held of them, not the cluster.
+//! The machines show only what this application held of them, not the whole cluster.
 
 mod application;
 mod event;
@@ -81,7 +82,7 @@ fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), 
     application.finish(sink)
 }
 
-/// The name of a log without the endings that tell how it was written: what Spark itself makes of an application's id.
+/// The name of a log without the endings that show how it was written. Spark makes this name from the application's id.
 fn log_name(path: &str) -> String {
     let mut name = path.rsplit(['/', '\\']).next().unwrap_or(path);
     while let Some((stem, ending)) = name.rsplit_once('.') {

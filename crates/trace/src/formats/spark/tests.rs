@@ -19,7 +19,7 @@ fn attempts(jobs: &[JobRecord]) -> impl Iterator<Item = &AttemptRow> {
     jobs.iter().flat_map(|job| &job.tasks).flat_map(|task| &task.attempts)
 }
 
-/// What spec formats.md 13.7 tells of a log, and what stands beside it there.
+/// The golden numbers of a log, from spec formats.md 13.7.
 #[derive(Default)]
 struct Golden {
     file: &'static str,

@@ -1,4 +1,4 @@
-//! The two ways in which histories write counters, and which of them are columns.
+//! The two ways in which histories write counters, and the columns for some of them.
 
 use crate::model::{AttemptRow, TaskKind, TaskRow};
 
@@ -25,7 +25,7 @@ const SYSTEM_GROUPS: &[&str] = &[
     "Map-Reduce Framework",
 ];
 
-/// What 0.18 shows, and the enumeration's name for it.
+/// The display names of 0.18, and the names of the enumeration.
 const DISPLAY_NAMES: &[(&str, &str)] = &[
     ("HDFS bytes read", "HDFS_BYTES_READ"),
     ("HDFS bytes written", "HDFS_BYTES_WRITTEN"),

@@ -12,7 +12,7 @@ use crate::model::{
 
 /// The longest id (bytes): every row of a task holds a copy of it.
 const LONGEST_ID: usize = 256;
-/// The longest text that is kept (bytes), such as what a failed attempt said.
+/// The longest text that is kept (bytes), such as the error of a failed attempt.
 const LONGEST_TEXT: usize = 16 << 10;
 /// The most places of one task's input that are kept.
 const MOST_SPLITS: usize = 10_000;
@@ -62,7 +62,7 @@ fn task_of(record: &Record) -> Option<String> {
 pub(super) struct JobBuilder {
     job: JobRow,
     tasks: BTreeMap<String, TaskBuilder>,
-    /// Kept by what they count for, so that a repeated record replaces them.
+    /// Keyed by what they belong to, so that a repeated record replaces them.
     counters: BTreeMap<(CounterScope, String), Vec<CounterRow>>,
     wants_counters: bool,
 }
@@ -73,9 +73,9 @@ struct TaskBuilder {
     task: TaskRow,
     splits: Vec<SplitRow>,
     attempts: BTreeMap<i64, AttemptRow>,
-    /// Whether a Task record told of it, not only its attempts.
+    /// Whether it has a Task record, and not only attempts.
     told: bool,
-    /// Whether a Task record told its kind: one that is cut may not.
+    /// Whether a Task record gave its kind. A record that is cut may not.
     kind_told: bool,
 }
 
@@ -90,7 +90,7 @@ impl JobBuilder {
         &self.job.job_id
     }
 
-    /// Merges a record of this job. Each fault is the cause to count it under.
+    /// Merges a record of this job. `faults` receives the causes to count.
     pub(super) fn apply(&mut self, record: &Record, owner: &Owner, faults: &mut Vec<&'static str>) {
         match &owner.task {
             None => self.apply_job(record, faults),
@@ -128,7 +128,7 @@ impl JobBuilder {
         let task = self.task(id);
         let row = &mut task.task;
         if row.start.is_some() && record.get("START_TIME") == Some("0") {
-            // Seen after the job's end: it would replace what the task's own start record said.
+            // Seen after the job's end: it would replace the values of the task's own start record.
             faults.push("reopened-task");
             return;
         }
@@ -194,7 +194,7 @@ impl JobBuilder {
         self.counters.insert((scope, id.to_owned()), counters.into_iter().map(row).collect());
     }
 
-    /// The job, and how many of its tasks no Task record told of.
+    /// The job, and how many of its tasks have no Task record.
     pub(super) fn finish(self) -> (JobRecord, u64) {
         let mut builders: Vec<TaskBuilder> = self.tasks.into_values().collect();
         builders.sort_unstable_by_key(|task| task.ordinal);
@@ -257,7 +257,7 @@ fn fill_attempt(row: &mut AttemptRow, record: &Record, faults: &mut Vec<&'static
     put(&mut row.speculative, record.get("AVATAAR").map(|avataar| avataar == "SPECULATIVE"));
 }
 
-/// Replaces a value where the record has one: later records win, silent ones do not.
+/// Replaces a value if the record has one. So the last record that has the value counts.
 fn put<T>(slot: &mut Option<T>, value: Option<T>) {
     if value.is_some() {
         *slot = value;

@@ -1,11 +1,12 @@
 //! The text job history of Hadoop 0.18, 0.20 and 1.x (`spec/formats.md` 1).
 //!
 //! A history is a run of records `<Type> KEY="value" … .`; a value may hold line ends. Hadoop 0.18 writes neither the
-//! final ` .` nor escapes. Several histories and confs may stand in one file, each after a line `\f!!FILE=<name>!!`, and
-//! histories that were simply joined are parted by their `Meta` records. Records of one id are merged, later ones win.
+//! final ` .` nor escapes. One file may hold several histories and confs, each after a line `\f!!FILE=<name>!!`.
+//! Histories that were simply joined are separated by their `Meta` records. Records of one id are merged, and later
+//! ones win.
 //!
-//! Causes that are counted: `damaged-record` (part of it could not be read; the rest is kept), `unterminated-record`
-//! (likewise), `oversized-record`, `unknown-record` (of a type that no Hadoop writes), `orphan-record` (of another job
+//! Causes that are counted: `damaged-record` and `unterminated-record` (part of the record could not be read; the rest
+//! is kept), `oversized-record`, `unknown-record` (of a type that no Hadoop writes), `orphan-record` (of another job
 //! than the history's), `reopened-task`, `task-record-missing` (the task's row is made from its attempts),
 //! `damaged-counters`, `surplus-splits` and `shortened-text`.
 
@@ -57,7 +58,7 @@ pub fn is_concatenated(head: &[u8]) -> bool {
 /// Also gives how many of them were damaged.
 ///
 /// # Errors
-/// What reading `input` says.
+/// The error of reading `input`.
 pub fn read_confs(input: &mut dyn BufRead) -> io::Result<(BTreeMap<String, JobConf>, u64)> {
     let mut found = (BTreeMap::new(), 0);
     let mut lines = Lines::new(input, LONGEST);
@@ -97,7 +98,7 @@ fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), 
     reader.end_history()
 }
 
-/// From lines to records to jobs.
+/// Turns lines into records, and records into jobs.
 struct Reader<'a> {
     sink: &'a mut dyn Sink,
     /// The record that the lines so far have begun.

@@ -3,7 +3,7 @@
 /// The most keys of a record that are kept; a real one has some twenty.
 const MOST_KEYS: usize = 256;
 
-/// What a record tells about.
+/// What a record is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum RecordType {
     Meta,
@@ -19,7 +19,7 @@ pub(super) enum RecordType {
 pub(super) struct Record {
     pub(super) kind: RecordType,
     keys: Vec<(String, String)>,
-    /// Whether some of it was no `KEY="value"`.
+    /// Whether some of it was not `KEY="value"`.
     pub(super) damaged: bool,
 }
 
@@ -73,7 +73,7 @@ pub(super) fn ends_record(line: &str) -> bool {
     line.ends_with(" .")
 }
 
-/// Parses a record. What is no `KEY="value"` is passed over, so a damaged record keeps the keys that are whole.
+/// Parses a record. Text that is not `KEY="value"` is skipped, so a damaged record keeps the keys that are whole.
 pub(super) fn parse(text: &str, syntax: Syntax) -> Record {
     let (_, rest) = text.split_once(' ').unwrap_or((text, ""));
     let mut record = Record { kind: record_type(text), keys: Vec::new(), damaged: false };
@@ -104,7 +104,7 @@ pub(super) fn parse(text: &str, syntax: Syntax) -> Record {
     record
 }
 
-/// The key that stands at the start of `text`, and what follows its `="`.
+/// The key at the start of `text`, and the text after its `="`.
 fn key_at(text: &str) -> Option<(&str, &str)> {
     let end = text.bytes().position(|byte| !byte.is_ascii_alphanumeric() && byte != b'_')?;
     let (key, rest) = text.split_at_checked(end)?;

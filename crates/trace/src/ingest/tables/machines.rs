@@ -11,8 +11,8 @@ use crate::Error;
 use crate::formats::tables::{Fact, Machine};
 use crate::model::{NodeChange, NodeRow};
 
-/// Hands over the rows of the nodes table: what the tables of machines tell, by machine and time; where there are none, the
-/// machines that attempts ran on.
+/// Passes on the rows of the nodes table, by machine and time. They come from the tables of machines. If there are
+/// none, they are the machines that attempts ran on.
 pub(super) fn rows(
     plan: &Plan,
     work: &WorkFolder,
@@ -30,14 +30,14 @@ pub(super) fn rows(
     sorter.visit(|fact| state.take(fact).map_or(Ok(()), &mut *see))
 }
 
-/// What is known of the machine whose facts come.
+/// The state of the machine whose facts are being read.
 #[derive(Default)]
 struct State {
     host: KeyBuf,
     begun: bool,
-    /// What it offered last; `None` while it is away.
+    /// Its last offer; `None` while it is away.
     present: Option<Machine>,
-    /// Whether something was told of it before.
+    /// Whether it had an event before.
     known: bool,
 }
 

@@ -1,14 +1,15 @@
-//! Ingest of event tables: the facts of a job are brought together outside of memory.
+//! Ingest of event tables: the facts of a job are brought together on disk.
 //!
 //! ```text
-//! files ──▶ plan ──▶ shards (one a file, any order, anywhere)      ──▶ partitions (any order)      ──▶ trace
+//! files ──▶ plan ──▶ shards (one per file, any order, anywhere)    ──▶ partitions (any order)      ──▶ trace
 //!           (which    read, divide the facts by a hash of the job,     sort the facts of some jobs,     (the parts, side
 //!            table)   write them to a file of facts                    assemble, write a part           by side)
 //! ```
 //!
-//! Shards and partitions are written to a working folder beside the trace under temporary names, and renamed when whole. So a
-//! run that was ended goes on where it was, and each can be done by another process ([`shard`], then [`finish`]). What is
-//! written depends on the plan alone: on the files, not on threads, order or how often it was begun.
+//! Shards and partitions are written to a working folder beside the trace, under temporary names, and renamed when they
+//! are whole. So an interrupted run continues where it stopped, and another process can do each step ([`shard`], then
+//! [`finish`]). The output depends only on the plan, and so on the files. It does not depend on threads, order or
+//! restarts.
 
 mod machines;
 mod parallel;
@@ -36,7 +37,7 @@ use crate::formats::Sink;
 use crate::store::parts::join_parts;
 use crate::store::{Manifest, TimeZero};
 
-/// Carries out all of a plan; what an earlier run of it left in the working folder is not done again.
+/// Carries out a whole plan. Work that an earlier run left in the working folder is not done again.
 pub(super) fn ingest(
     plan: &Plan,
     out: &Path,
@@ -55,7 +56,7 @@ pub(super) fn ingest(
     }
 }
 
-/// As [`ingest`], into a sink; nothing is kept of a run that is ended.
+/// Like [`ingest`], but into a sink. If the run is interrupted, nothing is kept.
 pub(super) fn ingest_into(
     plan: &Plan,
     sink: &mut dyn Sink,
@@ -83,32 +84,34 @@ pub(super) fn ingest_into(
     Ok(Manifest { rows: BTreeMap::new(), ..manifest })
 }
 
-/// Writes the plan for the trace `out` down, for other processes. Returns the file, which is in the working folder.
+/// Writes the plan for the trace `out` to a file, for other processes. Returns the file, which is in the working
+/// folder.
 ///
 /// # Errors
-/// [`Error::Request`] if something other than a trace is at `out`, or beside it nothing can be written.
+/// [`Error::Request`] if `out` is something other than a trace, or its parent folder cannot be written.
 pub fn write_plan(plan: &Plan, out: &Path) -> Result<PathBuf, Error> {
     work::plan_file(plan, out)
 }
 
-/// The plan that was written down, and the trace that it is for. The paths in it are as they were given.
+/// Reads a plan and the trace that it is for. The paths in it are as they were given.
 ///
 /// # Errors
-/// [`Error::Request`] if the file is none of [`write_plan`].
+/// [`Error::Request`] if the file was not written by [`write_plan`].
 pub fn read_plan(file: &Path) -> Result<(Plan, PathBuf), Error> {
     work::read_plan(file)
 }
 
-/// Does shard `number` of the plan for the trace `out`, unless it is done. Any process may, at any time, also at once with others.
+/// Does shard `number` of the plan for the trace `out`, unless it is done. Any process may do it, at any time and
+/// beside others.
 ///
 /// # Errors
-/// [`Error::Io`]; [`Error::Source`] if the file is another than at the time of the plan; [`Error::Request`] if the plan has no
-/// such shard.
+/// [`Error::Io`]; [`Error::Source`] if the file has changed since the plan was made; [`Error::Request`] if the plan has
+/// no such shard.
 pub fn shard(plan: &Plan, out: &Path, number: usize, progress: &mut dyn Progress) -> Result<(), Error> {
     read_shard(plan, &WorkFolder::visit(plan, out)?, number, progress)
 }
 
-/// Makes the trace `out` of the shards of the plan, doing those that are not done yet.
+/// Makes the trace `out` from the shards of the plan. Does those that are not done yet.
 ///
 /// # Errors
 /// As [`super::ingest`].
@@ -145,7 +148,7 @@ fn read_shard(plan: &Plan, work: &WorkFolder, number: usize, progress: &mut dyn 
     spill.finish(source, cut)
 }
 
-/// Makes the parts, and the trace of them.
+/// Makes the parts, and the trace from them.
 fn join(
     plan: &Plan,
     work: &WorkFolder,
@@ -173,7 +176,7 @@ fn join(
     )
 }
 
-/// The manifest as far as shards and parts tell, and the hosts that attempts ran on.
+/// The manifest as far as shards and parts give it, and the hosts that attempts ran on.
 fn summary(
     plan: &Plan,
     index: &Index,

@@ -9,14 +9,14 @@ use std::sync::mpsc::{Sender, channel};
 use super::super::progress::Progress;
 use crate::Error;
 
-/// Messages from the threads that work to the one that tells of progress.
+/// Messages from the threads that work to the one that reports progress.
 enum Message {
     File(PathBuf),
     Advance(u64),
     Failed(usize, Error),
 }
 
-/// Does `work` for each number below `count`. Of several errors that of the smallest number is returned.
+/// Does `work` for each number below `count`. If several fail, the error of the smallest number is returned.
 pub(super) fn each(
     threads: NonZeroUsize,
     count: usize,
@@ -58,7 +58,7 @@ pub(super) fn each(
     errors.into_values().next().map_or(Ok(()), Err)
 }
 
-/// Passes progress on to the thread that tells of it.
+/// Passes progress on to the thread that reports it.
 struct Told(Sender<Message>);
 
 impl Told {

@@ -18,12 +18,12 @@ use crate::model::{AttemptRow, JobRecord, JobRow, TaskRecord, TaskRow};
 use crate::store::parts::PartWriter;
 use crate::store::{sync_dir, write_file};
 
-/// The file of a part that says what is in it.
+/// The file that describes a part.
 const DONE: &str = "part.json";
-/// The most machines that are remembered of a part; no cluster has as many.
+/// The most machines that are remembered per part; no cluster has as many.
 const MOST_HOSTS: usize = 1 << 20;
 
-/// What is in a part.
+/// The content of a part.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Done {
     /// The rows of each table.
@@ -42,7 +42,7 @@ impl Done {
     }
 }
 
-/// Writes a part, unless it is there.
+/// Writes a part, unless it exists.
 pub(super) fn write(
     plan: &Plan,
     work: &WorkFolder,
@@ -134,7 +134,7 @@ struct Current {
 }
 
 impl Current {
-    /// Ends what `fact` does not belong to.
+    /// Ends the task and the job that `fact` does not belong to.
     fn step(&mut self, fact: &Fact<'_>, assembler: &mut dyn Assemble, rows: &mut dyn RowSink) -> Result<(), Error> {
         let same_job = self.begun && self.job.is(&fact.job);
         if same_job && self.task.is(&fact.task) {
@@ -193,7 +193,7 @@ impl KeyBuf {
 pub(super) struct Hosts(HashSet<String>);
 
 impl Hosts {
-    /// Whether it is one more than can be remembered.
+    /// Notes a host. Returns true if it is one more than can be remembered.
     fn see(&mut self, host: Option<&String>) -> bool {
         let Some(host) = host.filter(|host| !self.0.contains(*host)) else { return false };
         if self.0.len() == MOST_HOSTS {

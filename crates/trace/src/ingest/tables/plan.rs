@@ -1,4 +1,4 @@
-//! What is to be ingested: which files, which table each is, and into how many partitions their facts are divided.
+//! The plan of an ingest: its files, the table of each, and the number of partitions for their facts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -19,12 +19,13 @@ use crate::store::sha256;
 
 /// The version of the files in a working folder.
 const VERSION: u32 = 1;
-/// What the facts of a partition should take (bytes, encoded), unless [`Options`](super::super::options::Options) says otherwise: with their index
-/// and the rows that come of them, a small part of the memory of any machine.
+/// The target size of a partition's facts (bytes, encoded), unless [`Options`](super::super::options::Options) sets
+/// another. With their index and rows, they take a small part of the memory of any machine.
 const PARTITION_BYTES: u64 = 16 << 20;
-/// A partition that has become so many times as large as it should be is sorted on disk.
+/// A partition that is this many times as large as its target is sorted on disk.
 const LARGEST: u64 = 4;
-/// More partitions are never made: each takes a buffer while a file is read. What is then too large is sorted on disk.
+/// The most partitions: each takes a buffer while a file is read. Partitions that are then too large are sorted on
+/// disk.
 const MOST_PARTITIONS: u64 = 1_000;
 
 /// The plan of an ingest of event tables.
@@ -53,8 +54,7 @@ pub struct Shard {
 }
 
 impl Plan {
-    /// The plan for these files; `None` if they are of formats that are read file by file, which the first that is of a known
-    /// format tells.
+    /// The plan for these files. `None` if their format is read file by file. The first file of a known format decides.
     pub(in crate::ingest) fn make(
         inputs: &Inputs,
         forced: Option<&'static TableFormat>,
@@ -69,7 +69,7 @@ impl Plan {
         classifier.finish(inputs, partition_bytes.map_or(PARTITION_BYTES, NonZeroU64::get))
     }
 
-    /// What it is recognised by: another plan, or one of another version, has another.
+    /// The name that identifies the plan. Another plan, or one of another version, has another name.
     pub(super) fn identity(&self) -> String {
         let json = serde_json::to_vec(self).unwrap_or_default();
         sha256(&json).chars().take(16).collect()
@@ -128,7 +128,7 @@ struct Classifier {
     real: BTreeSet<PathBuf>,
     /// Bytes of all shards, unpacked by estimate.
     unpacked: u64,
-    /// What was wrong with files before the format was known.
+    /// Faults of files that were found before the format was known.
     faults: Vec<Error>,
 }
 
@@ -178,7 +178,7 @@ impl Classifier {
         }
     }
 
-    /// A file that is none of the tables is counted in a folder, and an error where it was named.
+    /// A file that is none of the tables. In a folder, it is counted. If you named it, it is an error.
     fn fault(&mut self, file: &InputFile, fault: Fault) -> bool {
         self.skip(fault.cause);
         if file.folder.is_none() {
@@ -201,7 +201,7 @@ impl Classifier {
         let modified =
             metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
         let modified = (modified.as_secs(), modified.subsec_nanos());
-        // What is packed has six times as many bytes unpacked, in traces.
+        // In traces, packed files have about six times as many bytes unpacked.
         let ratio = if is_packed(path)? { 6 } else { 1 };
         self.unpacked = self.unpacked.saturating_add(metadata.len().saturating_mul(ratio));
         self.shards.push(Shard { path: path.clone(), table: table.to_owned(), bytes: metadata.len(), modified });

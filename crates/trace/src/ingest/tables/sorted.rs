@@ -1,7 +1,7 @@
 //! The facts of a partition in order: by job, task, time, and then as they stood in the sources.
 //!
-//! They are sorted in memory. Where they are more than that (a partition that turned out large, or one job that is a good part
-//! of the trace), what fits is sorted and written to disk, again and again, and in the end all is merged.
+//! They are sorted in memory. A partition may be too large for that, or one job may be a large part of the trace. Then
+//! as many facts as fit are sorted and written to disk, again and again, and all are merged in the end.
 
 use std::cmp::Ordering;
 use std::fs::{self, File};
@@ -36,7 +36,8 @@ struct Entry {
     kinds: (u8, u8),
 }
 
-/// The order of the kinds of keys, and a number that orders keys of one kind, of texts as far as it reaches.
+/// The order of the kinds of keys, and a number that orders keys of one kind. Of texts, the number holds the first
+/// bytes.
 fn rank(key: &Key<'_>) -> (u8, u64) {
     match key {
         Key::None => (0, 0),
@@ -52,12 +53,12 @@ fn rank(key: &Key<'_>) -> (u8, u64) {
 const IS_TEXT: u8 = 2;
 
 impl Sorter {
-    /// Sorts in so many bytes of memory for facts and their index, and for the rest in `folder`.
+    /// Uses that many bytes of memory for facts and their index, and `folder` for the rest.
     pub(super) fn new(folder: &Path, memory: usize) -> Self {
         Self { folder: folder.to_path_buf(), memory, facts: Vec::new(), entries: Vec::new(), runs: Vec::new() }
     }
 
-    /// Makes room for so many facts of so many bytes in all, as far as they may be in memory at once.
+    /// Makes room for that many facts and bytes, as far as they may be in memory at once.
     pub(super) fn reserve(&mut self, facts: u64, bytes: u64) {
         let most = |n: u64, size: usize| usize::try_from(n).unwrap_or(usize::MAX).min(self.memory / size);
         let (facts, bytes) = (most(facts, size_of::<Entry>()), most(bytes, 1));
@@ -65,7 +66,7 @@ impl Sorter {
         self.facts.reserve_exact(bytes);
     }
 
-    /// Adds a block of facts. What cannot be decoded is left out: `Ok(false)`.
+    /// Adds a block of facts. If it cannot be decoded, it is left out: `Ok(false)`.
     pub(super) fn add(&mut self, block: &[u8]) -> Result<bool, Error> {
         let mut rest = block;
         let start = self.facts.len();
@@ -119,7 +120,7 @@ impl Sorter {
         Ok(())
     }
 
-    /// Hands over all facts in order.
+    /// Passes on all facts in order.
     pub(super) fn visit(mut self, mut see: impl FnMut(&Fact<'_>) -> Result<(), Error>) -> Result<(), Error> {
         if self.runs.is_empty() {
             self.sort();
@@ -151,7 +152,8 @@ impl Sorter {
     }
 }
 
-/// Puts a run where its next fact belongs; of equal facts those of the earlier run come first. A run at its end is left out.
+/// Puts a run where its next fact belongs. Of equal facts, those of the earlier run come first. A run at its end is
+/// left out.
 fn place(readers: &[RunReader], order: &mut Vec<usize>, run: usize) {
     let next = |run: usize| readers.get(run).and_then(RunReader::fact);
     let Some(fact) = next(run) else { return };
@@ -210,7 +212,7 @@ impl RunReader {
         postcard::from_bytes(self.block.get(self.at..)?).ok()
     }
 
-    /// Passes over the next fact.
+    /// Skips the next fact.
     fn advance(&mut self) -> Result<(), Error> {
         let rest = self.block.get(self.at..).unwrap_or_default();
         let after = postcard::take_from_bytes::<Fact>(rest).map_or(0, |(_, after)| after.len());

@@ -1,7 +1,7 @@
 //! Files of facts: those of one shard, divided into partitions.
 //!
-//! Blocks of facts, each packed and of one partition, in any order; then the [`Report`] with the places of the blocks, its
-//! length and [`MAGIC`]. Whoever reads a partition takes its blocks only.
+//! A file begins with blocks of facts in any order, each packed and of one partition. Then come the [`Report`] with the
+//! places of the blocks, its length and [`MAGIC`]. To read a partition, only its blocks are read.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -19,14 +19,14 @@ use crate::store::Source;
 
 /// Ends a file that is whole.
 const MAGIC: &[u8; 8] = b"FACTS\0\0\x01";
-/// What the blocks under construction of one shard take in all (bytes).
+/// The total size of the blocks of one shard that are under construction (bytes).
 const BUFFER_BYTES: usize = 16 << 20;
-/// The bounds of a block (bytes): smaller ones pack badly, larger ones serve nothing.
+/// The bounds of a block (bytes): smaller ones pack badly, larger ones gain nothing.
 const BLOCK_BYTES: (usize, usize) = (4 << 10, 256 << 10);
 /// Level 1 packs facts to a third at several hundred MB/s.
 const LEVEL: i32 = 1;
 
-/// What a shard holds.
+/// The content of a shard.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Report {
     /// The file that it was read from.
@@ -69,7 +69,7 @@ pub(super) struct SpillWriter {
     partial: PathBuf,
     file: BufWriter<File>,
     offset: u64,
-    /// The blocks under construction: one a partition, and at the end that of the machines.
+    /// The blocks under construction: one per partition, and one for the machines at the end.
     open: Vec<OpenBlock>,
     block_bytes: usize,
     blocks: Vec<Block>,
@@ -146,7 +146,7 @@ impl SpillWriter {
         let Self { target, partial, mut file, .. } = self;
         let written = [&report[..], &length, MAGIC].iter().try_for_each(|bytes| file.write_all(bytes));
         let file = written.and_then(|()| Ok(file.into_inner()?)).map_err(Error::io(&partial, "write"))?;
-        file.sync_all().map_err(Error::io(&partial, "make durable"))?;
+        file.sync_all().map_err(Error::io(&partial, "write to the disk"))?;
         fs::rename(&partial, &target).map_err(Error::io(&target, "give the file its name"))
     }
 }
@@ -206,7 +206,7 @@ impl Index {
         blocks.fold((0, 0), |(facts, bytes), block| (facts + u64::from(block.facts), bytes + u64::from(block.unpacked)))
     }
 
-    /// Hands over the blocks of a partition, unpacked, in the order of the sources, with their lengths as stored.
+    /// Passes on the blocks of a partition, unpacked, in the order of the sources, with their lengths as stored.
     pub(super) fn visit(
         &self,
         partition: u32,
@@ -278,7 +278,7 @@ impl Unpacker {
     }
 }
 
-/// An error of the encoding of facts, which memory alone can cause.
+/// An error of the encoding of facts. Only a lack of memory can cause it.
 pub(super) fn encoding(path: &Path) -> impl FnOnce(postcard::Error) -> Error {
     let path = path.to_path_buf();
     move |error| Error::Io { path, action: "encode the facts of", source: std::io::Error::other(error.to_string()) }

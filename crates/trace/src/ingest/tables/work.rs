@@ -1,7 +1,7 @@
 //! The working folder of an ingest: hidden, beside the trace, named after the plan.
 //!
-//! It outlives an interrupt and an error of the disk, so that the same request goes on where it was; another request for the same
-//! trace removes it.
+//! It survives an interrupt and a disk error, so the same request continues where it stopped. Another request for the
+//! same trace removes it.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
@@ -13,10 +13,10 @@ use super::plan::Plan;
 use crate::Error;
 use crate::store::{MANIFEST, StagedDir, parent_of, write_file};
 
-/// The working folders that this process has begun and not ended.
+/// The working folders that this process has started and not finished.
 static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
-/// The working folders of this process that hold work from which the same request would go on.
+/// The working folders of this process with work from which the same request would continue.
 pub fn unfinished() -> Vec<PathBuf> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
 }
@@ -32,7 +32,8 @@ pub(super) struct WorkFolder {
 }
 
 impl WorkFolder {
-    /// Makes or takes up the folder of `plan` for the trace `out`, alone; folders of other plans for it are removed.
+    /// Makes or reuses the folder of `plan` for the trace `out`, for this process alone. Folders of other plans for it
+    /// are removed.
     pub(super) fn enter(plan: &Plan, out: &Path) -> Result<Self, Error> {
         StagedDir::check(out, MANIFEST)?;
         let path = folder(plan, out)?;
@@ -45,7 +46,7 @@ impl WorkFolder {
         })?;
         for name in fs::read_dir(&path).into_iter().flatten().flatten().map(|entry| entry.path()) {
             if name.to_string_lossy().contains(".partial-") {
-                // Begun by a process that is gone; a new one has a name of its own.
+                // Begun by a process that is gone; a new process uses another name.
                 let _ = if name.is_dir() { fs::remove_dir_all(&name) } else { fs::remove_file(&name) };
             }
         }
@@ -53,7 +54,7 @@ impl WorkFolder {
         Ok(Self { path, _lock: Some(lock) })
     }
 
-    /// Makes or takes up the folder, together with other processes.
+    /// Makes or reuses the folder, together with other processes.
     pub(super) fn visit(plan: &Plan, out: &Path) -> Result<Self, Error> {
         Ok(Self { path: folder(plan, out)?, _lock: None })
     }
@@ -76,10 +77,10 @@ impl WorkFolder {
     }
 }
 
-/// The name under which something is written that will be `target`.
+/// The temporary name of `target` while it is written.
 pub(super) fn partial(target: &Path) -> PathBuf {
     let name = target.file_name().unwrap_or_default().to_string_lossy();
-    // Processes of several machines may have one number.
+    // Processes on several machines may have the same number.
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
     target.with_file_name(format!("{name}.partial-{}-{now}", std::process::id()))
 }
@@ -111,7 +112,8 @@ pub(super) fn plan_file(plan: &Plan, out: &Path) -> Result<PathBuf, Error> {
     Ok(folder(plan, out)?.join(PLAN))
 }
 
-/// The plan in the file `path`, and the trace that it is for, whose name is in that of the working folder.
+/// The plan in the file `path`, and the trace that it is for. The name of the working folder holds the name of the
+/// trace.
 pub(super) fn read_plan(path: &Path) -> Result<(Plan, PathBuf), Error> {
     let refuse = |problem: &str| {
         Error::Request(format!("{}: {problem}; name the file that `resched ingest-plan` printed", path.display()))
