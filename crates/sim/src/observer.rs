@@ -24,7 +24,7 @@ pub struct Decided {
     pub at: Ms,
     /// What it decided, such as `delta`.
     pub name: &'static str,
-    /// The job that it is about; `None`: it is about all.
+    /// The job that it is about; `None` if it is about all jobs.
     pub job: Option<JobId>,
     /// What it chose.
     pub value: f64,
