@@ -1,4 +1,6 @@
-//! From a production log to a [`Workload`] and its [`Machines`]. This module has all the rules. It reads a log only
+//! From a production log to a [`Workload`] and its [`Machines`].
+//!
+//! This module has all the rules. It reads a log only
 //! through the traits [`Log`] and [`Jobs`], so a trace on disk and jobs in memory mean the same. Each use of a rule is
 //! counted under the cause in parentheses:
 //!

@@ -109,7 +109,7 @@ impl Machines {
         told.followed(usual, own.placement, skipped)
     }
 
-    /// Moves the clock by `by`. Changes up to `start` take effect before the replay.
+    /// Moves the clock by `shift`. Changes up to `start` take effect before the replay.
     pub(super) fn start_at(&mut self, shift: Ms, start: Ms) {
         for change in &mut self.changes {
             change.at = change.at.saturating_add(shift);

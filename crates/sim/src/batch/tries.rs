@@ -1,4 +1,6 @@
-//! Which of the logged attempts at a task a replay repeats, and for how long. A replay repeats attempts that ended
+//! Which of the logged attempts at a task a replay repeats, and for how long.
+//!
+//! A replay repeats attempts that ended
 //! because of the task itself. A failed attempt runs for its logged time, and the task waits again. An attempt that
 //! succeeded or was killed for good ends the task. A replay leaves out attempts that ended because of the old scheduler
 //! or a machine: attempts that were evicted or lost, and attempts that were killed before the task was tried again. An
