@@ -36,10 +36,10 @@ const DEPTH: Declared<u32> = shares::DEPTH.default("1");
 settings! {
     /// What you can set.
     struct Settings {
-        /// what makes a queue
+        /// what jobs of one queue have in common
         by: By = "by" { choice: By::Queue, of: [By::Queue, By::Priority, By::Class, By::User, By::Group] },
         weights: File = WEIGHTS,
-        /// queues take what others leave, up to their max; false: no more than their share
+        /// queues take what others leave, up to their max; false: they get no more than their share
         elastic: bool = "elastic" { default: true },
         depth: u32 = DEPTH,
         priority: bool = PRIORITY,

@@ -38,7 +38,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
 settings! {
     /// What you can set.
     struct Settings {
-        /// how many instances and gangs have reservations at a time
+        /// most instances and gangs that have reservations at a time
         depth: usize = "depth" { default: 500, range: 1..=1_000_000, unit: "tasks" },
     }
 }

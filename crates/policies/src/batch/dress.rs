@@ -53,7 +53,7 @@ settings! {
         ts: u32 = TS,
         te: u32 = TE,
         release: ReleaseMode = RELEASE,
-        /// between two moves of δ
+        /// time between two moves of δ
         tick: Ms = "tick" { default: 10000, range: 1..=86_400_000, unit: "ms" },
     }
 }

@@ -40,12 +40,12 @@ settings! {
 }
 
 parameter! {
-    /// how many tasks that find no room are passed over at a time
+    /// most tasks without room that are passed over at a time
     pub(super) DEPTH: u32 = "depth" { default: 500, range: 1..=1_000_000_000, unit: "tasks" }
 }
 
 parameter! {
-    /// jobs of higher priority come first; false: only their submission counts
+    /// jobs of higher priority come first; false: only the time of submission counts
     pub(super) PRIORITY: bool = "priority" { default: false }
 }
 

@@ -22,7 +22,7 @@ parameter! {
 }
 
 parameter! {
-    /// further wait for a rack with the data; auto: likewise
+    /// further wait for a rack with the data; auto: 1.5 heartbeats, 15 s at most
     pub(crate) DELAY_RACK: Option<Ms> = "delay_rack" {
         auto: Negative, range: 0..=86_400_000, unit: "ms",
         hadoop: ["mapred.fairscheduler.locality.delay.rack", "mapred.fairscheduler.locality.delay"],

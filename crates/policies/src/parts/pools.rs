@@ -38,17 +38,17 @@ parameter! {
 }
 
 parameter! {
-    /// weigh a job by log2(1 + its demand)
+    /// multiply a job's weight by log2(1 + its demand)
     pub(crate) SIZE_WEIGHT: bool = "size_weight" { default: false, hadoop: ["mapred.fairscheduler.sizebasedweight"] }
 }
 
 parameter! {
-    /// weigh a job three times in its first five minutes
+    /// multiply a job's weight by three in its first five minutes
     pub(crate) BOOST: bool = "boost" { default: false, hadoop: ["mapred.fairscheduler.weightadjuster"] }
 }
 
 parameter! {
-    /// between two computations of demands and shares
+    /// time between two computations of demands and shares
     pub(crate) UPDATE: Ms = "update" {
         default: 500, range: 1..=3_600_000, unit: "ms", hadoop: ["mapred.fairscheduler.update.interval"],
     }

@@ -43,15 +43,15 @@ settings! {
         clusters: usize = "k" { default: 10, range: 1..=1_000, unit: "clusters" },
         /// share of a job's maps that must be done before they choose a cluster
         maps_done: f64 = "PFM" { default: 0.2, range: 0..=1 },
-        /// the same for reduces
+        /// share of a job's reduces that must be done before they choose a cluster
         reduces_done: f64 = "PFR" { default: 0.2, range: 0..=1 },
-        /// by how much of the mean a slow task's time to end exceeds it
+        /// how far a slow task's time to end is above the mean, as a share of the mean
         slow_task: f64 = "STT" { default: 0.4, range: 0..=1e6 },
-        /// by how much of the mean rate a slow node stays behind
+        /// how far a slow node's rate is below the mean, as a share of the mean
         slow_node: f64 = "SNT" { default: 0.2, range: 0..=0.9999 },
-        /// most backups of a kind for each running attempt
+        /// most backups of a kind, as a share of its running attempts
         backups: f64 = "BP" { default: 0.2, range: 0..=0.9999 },
-        /// latest jobs that each node remembers
+        /// number of latest jobs that each node remembers
         records: usize = "records" { default: 100, range: 1..=10_000, unit: "jobs" },
         min_run: Ms = MIN_RUN,
     }

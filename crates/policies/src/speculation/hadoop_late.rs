@@ -42,7 +42,7 @@ settings! {
         slow_task: f64 = "slow_task" { default: 1, range: 0..=1e6, unit: "deviations" },
         /// how far above the mean run time a slow node is
         slow_node: f64 = "slow_node" { default: 1, range: 0..=1e6, unit: "deviations" },
-        /// backups for each running task of a job; 10, or 1 % of the slots, are always allowed
+        /// most backups, as a share of the running tasks of a job; 10, or 1 % of the slots, are always allowed
         cap: f64 = "cap" { default: 0.1, range: 0..=1 },
         min_run: Ms = MIN_RUN,
     }

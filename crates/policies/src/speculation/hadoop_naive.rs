@@ -26,7 +26,7 @@ pub(crate) const INFO: SpeculatorInfo = SpeculatorInfo {
 settings! {
     /// What you can set.
     struct Settings {
-        /// by how much a slow task's progress stays behind the mean
+        /// how far a slow task's progress is behind the mean
         gap: f64 = "gap" { default: 0.2, range: 0..=1 },
         min_run: Ms = MIN_RUN,
     }

@@ -33,17 +33,18 @@ pub(crate) const INFO: SpeculatorInfo = SpeculatorInfo {
 settings! {
     /// What you can set.
     struct Settings {
-        /// how likely a saving must be for a duplicate
+        /// probability of a saving above which a task gets a duplicate
         probability: f64 = "probability" { default: 0.25, range: 0..=1 },
-        /// most copies of a task, over all its time
+        /// most copies of a task over its whole life
         copies: u32 = "copies" { default: 3, range: 1..=100, unit: "attempts" },
-        /// the fastest copies that are kept
+        /// number of fastest copies that are kept
         keep: usize = "keep" { default: 2, range: 1..=100, unit: "attempts" },
-        /// how often a task is killed to start anew
+        /// how many times a task may be killed to start anew
         restarts: u32 = "restarts" { default: 3, range: 0..=100 },
-        /// between two checks, the run time before which a copy is not judged, and the least gain of a restart
+        /// time between two checks; also the run time before which a copy is not judged, and the least gain of a
+        /// restart
         delta: Ms = "delta" { default: 10000, range: 1..=3_600_000, unit: "ms" },
-        /// tasks of a kind that must be done in a job before it acts
+        /// tasks of a kind that must be done in a job before Mantri acts
         samples: usize = "samples" { default: 5, range: 1..=1_000_000, unit: "tasks" },
     }
 }

@@ -35,13 +35,13 @@ settings! {
     struct Settings {
         /// weight of the history when a task's stages are learned (HISTORY_PRO)
         history: f64 = "HP" { default: 0.2, range: 0..=0.9999 },
-        /// by how much of the mean rate a slow task stays behind (SLOW_TASK_CAP)
+        /// how far a slow task's rate is below the mean, as a share of the mean (SLOW_TASK_CAP)
         slow_task: f64 = "STaC" { default: 0.3, range: 0..=0.9999 },
-        /// by how much of the mean rate a slow tracker stays behind (SLOW_TRACKER_CAP)
+        /// how far a slow tracker's rate is below the mean, as a share of the mean (SLOW_TRACKER_CAP)
         slow_tracker: f64 = "STrC" { default: 0.2, range: 0..=0.9999 },
-        /// share of the trackers that are slow at most (SLOW_TRACKER_PRO)
+        /// largest share of the trackers that count as slow (SLOW_TRACKER_PRO)
         slow_trackers: f64 = "STrP" { default: 0.3, range: 0..=0.9999 },
-        /// most backups of a kind for each running attempt (BACKUP_PRO)
+        /// most backups of a kind, as a share of its running attempts (BACKUP_PRO)
         backups: f64 = "BP" { default: 0.2, range: 0..=0.9999 },
         min_run: Ms = MIN_RUN,
     }

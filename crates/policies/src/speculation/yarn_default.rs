@@ -42,9 +42,9 @@ pub(crate) const INFO: SpeculatorInfo = SpeculatorInfo {
 settings! {
     /// What you can set.
     struct Settings {
-        /// between two looks that find nothing
+        /// time between two searches that find nothing
         retry: Ms = "retry" { default: 1000, range: 1..=3_600_000, unit: "ms" },
-        /// after a look that asked for a backup
+        /// time after a search that asked for a backup
         pause: Ms = "pause" { default: 15000, range: 0..=3_600_000, unit: "ms" },
     }
 }

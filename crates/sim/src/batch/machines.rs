@@ -73,7 +73,9 @@ impl Machines {
     }
 
     /// The machines of a cluster file, or else of a log. If a log reports a machine at several times, each report is a
-    /// change. If the log does not give the processor of a machine, the first of these that is known counts:
+    /// change.
+    ///
+    /// If the log does not give the processor of a machine, the first of these that is known counts:
     /// `machines.cores`; the median of the log's other machines; one core per slot, where on a log of Hadoop the number
     /// of slots may come from the cluster file; and, if amounts are shares of the largest machine, the whole of that
     /// machine. For memory, the order is `machines.memory`, then the median. If the log gives the memory of no machine,

@@ -36,7 +36,7 @@ settings! {
                 "mapreduce.jobtracker.taskscheduler.taskalloc.capacitypad", "mapred.jobtracker.taskalloc.capacitypad",
             ],
         },
-        /// no slot is kept free on a cluster of so many or fewer
+        /// on a cluster of this many nodes or fewer, no slot is kept free
         min_cluster: usize = "min_cluster" { default: 3, range: 0..=1_000_000, unit: "nodes" },
         /// fill all free map slots at one heartbeat; false: one task, as before 0.20
         many_maps: bool = "many_maps" { default: true },

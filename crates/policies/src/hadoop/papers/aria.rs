@@ -47,11 +47,11 @@ choices! {
 settings! {
     /// What you can set.
     struct Settings {
-        /// slots of a job: all it can use, the least that meet its deadline, or those and spare ones
+        /// slots of a job; max: all it can use; min: the least that meet its deadline; min-wc: these and spare ones
         allocation: Allocation = "allocation" { choice: Allocation::LeastAndSpare, },
-        /// the estimate of a job's length
+        /// estimate of a job's length: the lower bound, the mean of both bounds, or the upper bound
         bound: Bound = "bound" { choice: Bound::Average, },
-        /// run times from the log, or from ended tasks
+        /// source of run times; logged: the log; learnt: tasks that have ended
         profile: Source = "profile" { choice: Source::Logged, },
         /// a job's deadline, in lengths of the job alone on the cluster after its submission
         deadline_factor: f64 = "deadline_factor" { default: 2, range: 0..=1_000_000 },

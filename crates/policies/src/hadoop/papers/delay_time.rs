@@ -36,7 +36,7 @@ settings! {
     struct Settings {
         /// wait for a node with the data; auto: 1.5 heartbeats, 15 s at most
         t1: Option<Ms> = "T1" { auto: Negative, range: 0..=86_400_000, unit: "ms" },
-        /// further wait for a rack with the data; auto: likewise
+        /// further wait for a rack with the data; auto: 1.5 heartbeats, 15 s at most
         t2: Option<Ms> = "T2" { auto: Negative, range: 0..=86_400_000, unit: "ms" },
     }
 }

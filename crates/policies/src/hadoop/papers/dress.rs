@@ -55,7 +55,7 @@ settings! {
     struct Settings {
         /// share of the containers beyond which a job is large (θ)
         theta: f64 = "theta" { default: 0.1, range: 0..=1 },
-        /// of which containers: all, or those free when the job comes
+        /// containers that theta is a share of; total: all; free: those that are free when the job comes
         theta_base: ThetaBase = "theta_base" { choice: ThetaBase::Total, },
         delta: f64 = DELTA,
         /// the least δ; auto: one container
@@ -66,10 +66,11 @@ settings! {
         pw: Ms = PW,
         ts: u32 = TS,
         te: u32 = TE,
-        /// what tells a phase: its starts, or the running tasks of its job, as printed
+        /// how a phase is found; starts: by its starts; running: by the running tasks of its job, as the paper prints
+        /// it
         counted: Counted = "counted" { choice: Counted::Starts, },
         release: ReleaseMode = RELEASE,
-        /// between two moves of δ
+        /// time between two moves of δ
         tick: Ms = "tick" { default: 1000, range: 1..=3_600_000, unit: "ms" },
         node_locality_delay: u64 = NODE_LOCALITY_DELAY,
         /// share for masters, which limits the active applications

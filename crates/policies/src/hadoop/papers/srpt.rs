@@ -42,7 +42,8 @@ choices! {
 settings! {
     /// What you can set.
     struct Settings {
-        /// least work left first, or least work at submission (shortest job first)
+        /// which job comes first; remaining: the least work left; total: the least work at submission (shortest job
+        /// first)
         order: Order = "order" { choice: Order::Remaining, },
     }
 }

@@ -46,25 +46,25 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
 settings! {
     /// What you can set.
     struct Settings {
-        /// TOML file with the queues, their capacities and limits; none: one queue `default`
+        /// TOML file with the queues, their capacities and limits; without it: one queue `default`
         queues: File = "queues" {},
-        /// share of a queue that each user gets at least while others compete, where the queue sets none
+        /// least share of a queue for each user while others compete, if the queue sets none
         minimum_user_limit: u32 = "user_limit" {
             default: 100, range: 1..=100, unit: "%",
             hadoop: ["mapred.capacity-scheduler.default-minimum-user-limit-percent"],
         },
-        /// order jobs by priority first, where the queue does not say
+        /// order jobs by priority first, if the queue does not say
         priorities: bool = "priorities" {
             default: false, hadoop: ["mapred.capacity-scheduler.default-supports-priority"],
         },
-        /// jobs of a user that are initialised and have launched nothing, where the queue sets no number
+        /// most jobs of a user that are initialised and have launched nothing, if the queue sets no number
         jobs_per_user: u32 = "jobs_per_user" {
             default: 2, range: 1..=1_000_000, unit: "jobs",
             hadoop: ["mapred.capacity-scheduler.default-maximum-initialized-jobs-per-user"],
         },
-        /// users with such jobs beyond those that the user limit lets run together
+        /// most users with such jobs beyond the users that the user limit lets run together
         extra_users: u32 = "extra_users" { default: 2, range: 0..=1_000_000, unit: "users" },
-        /// between two choices of jobs to initialise
+        /// time between two choices of jobs to initialise
         init_poll: Ms = "init_poll" {
             default: 5000, range: 1..=86_400_000, unit: "ms", hadoop: ["mapred.capacity-scheduler.init-poll-interval"],
         },

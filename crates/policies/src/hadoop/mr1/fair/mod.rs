@@ -56,17 +56,17 @@ settings! {
         reduce_cap: Option<u32> = "reduce_cap" {
             auto: Negative, range: 0..=100_000, unit: "tasks", hadoop: ["mapred.fairscheduler.assignmultiple.reduces"],
         },
-        /// by how much a node may be fuller than the cluster
+        /// how much fuller than the cluster a node may be, as a share of its slots
         max_diff: f64 = "max_diff" { default: 0, range: 0..=1, hadoop: ["mapred.fairscheduler.load.max.diff"] },
         size_weight: bool = SIZE_WEIGHT,
         boost: bool = BOOST,
         update: Ms = UPDATE,
-        /// below half its fair share, before a pool preempts and no longer waits for its data; auto: as `allocations` says,
-        /// else never
+        /// time below half its fair share after which a pool preempts and no longer waits for its data; auto: as
+        /// `allocations` says, else never
         fair_share_timeout: Option<Ms> = "fair_share_timeout" { auto: Negative, range: 0..=86_400_000, unit: "ms" },
-        /// kill tasks of others for pools that are kept below their share
+        /// kill tasks of other pools for pools that are kept below their share
         preemption: bool = "preemption" { default: false, hadoop: ["mapred.fairscheduler.preemption"] },
-        /// between two checks for preemption
+        /// time between two checks for preemption
         preemption_interval: Ms = "preemption_interval" {
             default: 15000, range: 1..=86_400_000, unit: "ms", hadoop: ["mapred.fairscheduler.preemption.interval"],
         },

@@ -93,25 +93,26 @@ settings! {
         reduces: ReduceRule = "reduces" { choice: ReduceRule::Gradual, },
         /// whether reduces wait for a node near the map output
         wait: WaitRule = "wait" { choice: WaitRule::On, },
-        /// scale of the ramp: all R reduces may run when a share 1 - exp(-R/threshold) of the maps is done
+        /// scale of the ramp: all R reduces may run when a share of 1 - exp(-R/threshold) of the maps is done
         threshold: f64 = "threshold" { default: 3, range: 1e-3..=1e6, unit: "reduces" },
-        /// nodes nearest to the map output that are good enough
+        /// number of nodes nearest to the map output that are good enough
         near: usize = "D" { default: 7, range: 1..=1_000_000, unit: "nodes" },
-        /// the nodes of which the nearest are looked for: all with a free slot, or those without a reduce of the job
+        /// nodes among which the nearest are found; free: all with a free slot; fresh: those without a reduce of the
+        /// job
         list: Candidates = "list" { choice: Candidates::Free, },
-        /// rounds of one heartbeat a node for those, before one for any node
+        /// rounds, of one heartbeat per node, for the nearest nodes before a round for any node
         rounds: u64 = "rounds" { default: 3, range: 0..=3 },
-        /// nodes that are peeked at; auto: all
+        /// nodes to peek at; auto: all
         sample: Option<usize> = "K" { auto: Zero, range: 1..=1_000_000, unit: "nodes" },
-        /// patience with input in the rack and reduces on the node
+        /// patience of a job with input in the rack and reduces on the node
         alpha_both: f64 = "alpha_both" { default: 0.7, range: 0..=1 },
-        /// patience with input in the rack; 0: none
+        /// patience of a job with input in the rack; 0: none
         alpha_rack: f64 = "alpha_rack" { default: 0.8, range: 0..=1 },
-        /// patience with input elsewhere only
+        /// patience of a job with input only elsewhere
         alpha_off: f64 = "alpha_off" { default: 1, range: 0..=1 },
         /// exponent of the share of nodes with input; auto: adaptive
         beta: Option<f64> = "beta" { auto: Zero, range: 0..=1 },
-        /// do not count the calling node among those with free map slots
+        /// do not count the node that sends the heartbeat among those with free map slots
         exclude_self: bool = "exclude_self" { default: true },
         /// offer a slot that a job declines to the next job
         refill: bool = "refill" { default: false },

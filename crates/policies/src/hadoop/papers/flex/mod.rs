@@ -43,13 +43,13 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
 settings! {
     /// What you can set.
     struct Settings {
-        /// what is kept low: mean response (by priority, by length), lateness, late jobs, makespan
+        /// what is minimised: mean response (unweighted, by priority, by length), lateness, late jobs, or makespan
         metric: Metric = "metric" { choice: Metric::Mean, },
-        /// run times from ended tasks, or from the log (oracle)
+        /// source of run times; learnt: tasks that have ended; logged: the log (oracle)
         profile: Source = "profile" { choice: Source::Learnt, of: [Source::Learnt, Source::Logged] },
-        /// of each kind that every job gets first
+        /// slots of each kind that every job gets first
         min_slots: u32 = "min_slots" { default: 1, range: 0..=1_000_000, unit: "slots" },
-        /// of each kind that a job gets at most
+        /// most slots of each kind for a job
         max_slots: u32 = "max_slots" { default: 1000000, range: 1..=1_000_000, unit: "slots" },
         /// a job's deadline, in lengths of the job alone on the cluster after its submission
         deadline_factor: f64 = "deadline_factor" { default: 2, range: 0..=1_000_000 },

@@ -46,13 +46,14 @@ settings! {
         xi: f64 = "xi" { default: 2, range: 0..=1_000_000, unit: "per GB" },
         /// cost of leaving a map waiting
         omega: f64 = "omega" { default: 0.5, range: 0..=1_000_000, unit: "per s" },
-        /// input of a map, where the trace does not say
+        /// input of a map, if the trace does not say
         split_mb: f64 = "split_mb" { default: 64, range: 0..=1_000_000_000, unit: "MB" },
-        /// bounds of a job's running maps: its fair share rounded down and up, only the latter, or none
+        /// bounds of a job's running maps; both: its fair share rounded down and up; most: only rounded up; none: no
+        /// bounds
         fair: Fair = "fair" { choice: Fair::Both, },
         /// kill maps that would be cheaper elsewhere, or later
         preemption: bool = "preemption" { default: false },
-        /// after which costs are computed anew while maps wait
+        /// time after which costs are computed anew while maps wait
         period: Ms = "period" { default: 1000, range: 1..=86_400_000, unit: "ms" },
     }
 }

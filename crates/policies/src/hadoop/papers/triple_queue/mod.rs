@@ -69,23 +69,24 @@ settings! {
     struct Settings {
         /// maps that run at once on a node; auto: map slots per node
         maps_at_once: Option<u32> = "n" { auto: Zero, range: 1..=100_000, unit: "maps" },
-        /// rate of the disks, compared with n maps of a node (as the paper does, though it measured it with one)
+        /// rate of a node's disks, compared with the rate of its n maps (as in the paper, which measured it with one
+        /// map)
         disk_rate: f64 = "dior_mb_s" { default: 31.2, range: 1e-6..=1e9, unit: "MiB/s" },
-        /// samples of a job on each node
+        /// sample maps of a job on each node
         samples_per_node: u32 = "sample_per_tracker" { default: 1, range: 1..=1_000, unit: "maps" },
-        /// share of the nodes with samples of which one must have finished before the job is classed
+        /// share of the sampled nodes that must have finished a sample before the job gets its class
         min_samples: f64 = "min_samples" { default: 1, range: 0.01..=1 },
-        /// a job leaves the CPU queue if maps of the IO queue take so many times as long since it came
+        /// a job leaves the CPU queue if maps of the IO queue take this many times as long since the job came
         defect_threshold: f64 = "defect_threshold" { default: 1.4, range: 1..=1_000 },
-        /// last maps of the IO queue whose mean time is the measure; auto: its map slots, at least 10
+        /// number of last maps of the IO queue whose mean time is compared; auto: its map slots, at least 10
         window: Option<usize> = "mtct_window" { auto: Zero, range: 1..=1_000_000, unit: "maps" },
         /// map slots of each node for the CPU queue; auto: what io_slots leaves, or half
         cpu_slots: Option<u32> = "cpu_slots" { auto: Zero, range: 1..=100_000, unit: "slots" },
         /// map slots of each node for the IO queue; auto: what cpu_slots leaves, or half
         io_slots: Option<u32> = "io_slots" { auto: Zero, range: 1..=100_000, unit: "slots" },
-        /// as cpu_slots, of reduces; auto: likewise
+        /// reduce slots of each node for the CPU queue; auto: what io_reduce_slots leaves, or half
         cpu_reduce_slots: Option<u32> = "cpu_reduce_slots" { auto: Zero, range: 1..=100_000, unit: "slots" },
-        /// as io_slots, of reduces; auto: likewise
+        /// reduce slots of each node for the IO queue; auto: what cpu_reduce_slots leaves, or half
         io_reduce_slots: Option<u32> = "io_reduce_slots" { auto: Zero, range: 1..=100_000, unit: "slots" },
         /// queue of jobs that sway; dynamic: cpu until their first reduce is launched, then io
         sway: Sway = "sway_queue" { choice: Sway::Io, },

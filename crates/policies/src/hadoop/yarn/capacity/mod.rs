@@ -50,16 +50,16 @@ parameter! {
 settings! {
     /// What you can set.
     struct Settings {
-        /// TOML file with the queues: capacities, limits of users and masters; empty: one queue
+        /// TOML file with the queues: capacities, limits of users and masters; without it: one queue
         queues: File = "queues" {},
         node_locality_delay: u64 = NODE_LOCALITY_DELAY,
-        /// share of a queue's limit for masters, which limits the active applications
+        /// share of a queue's limit that masters may take, which limits the active applications
         am_share: f64 = "am_share" {
             default: 0.1, range: 0..=1, hadoop: ["yarn.scheduler.capacity.maximum-am-resource-percent"],
         },
-        /// share of a queue that each of its users gets at least
+        /// least share of a queue for each of its users
         user_limit: u32 = "user_limit" { default: 100, range: 1..=100, unit: "percent" },
-        /// how many times a queue's guarantee one user may have
+        /// multiple of a queue's guarantee that one user may have
         user_limit_factor: f64 = "user_limit_factor" { default: 1, range: 0..=1e6 },
     }
 }
