@@ -38,8 +38,8 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
 settings! {
     /// What you can set.
     struct Settings {
-        /// offers that a job declines for its centre, then for the nearest free node; auto: as many as there are nodes;
-        /// 0: naive fair sharing
+        /// offers that a job declines for its centre, then for the nearest free node; auto: the number of nodes; 0:
+        /// naive fair sharing
         declines: Option<u32> = "declines" { auto: Negative, range: 0..=1_000_000_000, unit: "heartbeats" },
     }
 }

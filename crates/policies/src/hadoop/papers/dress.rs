@@ -66,8 +66,7 @@ settings! {
         pw: Ms = PW,
         ts: u32 = TS,
         te: u32 = TE,
-        /// how a phase is found; starts: by its starts; running: by the running tasks of its job, as the paper prints
-        /// it
+        /// how a phase is found: by its starts, or by its job's running tasks, as the paper prints it
         counted: Counted = "counted" { choice: Counted::Starts, },
         release: ReleaseMode = RELEASE,
         /// time between two moves of δ

@@ -31,8 +31,7 @@ parameter! {
 }
 
 parameter! {
-    /// expected releases; observed: of tasks that still run; incremental: of the next tick alone; literal: as the paper
-    /// prints it
+    /// expected releases: of tasks that still run, of the next tick alone, or as the paper prints it
     pub(crate) RELEASE: ReleaseMode = "release" {
         choice: ReleaseMode::Observed,
         of: [ReleaseMode::Observed, ReleaseMode::Incremental, ReleaseMode::Literal],

@@ -61,8 +61,8 @@ settings! {
         size_weight: bool = SIZE_WEIGHT,
         boost: bool = BOOST,
         update: Ms = UPDATE,
-        /// time below half its fair share after which a pool preempts and no longer waits for its data; auto: as
-        /// `allocations` says, else never
+        /// time below half its fair share before a pool preempts and stops waiting for data; auto: as `allocations`
+        /// says, else never
         fair_share_timeout: Option<Ms> = "fair_share_timeout" { auto: Negative, range: 0..=86_400_000, unit: "ms" },
         /// kill tasks of other pools for pools that are kept below their share
         preemption: bool = "preemption" { default: false, hadoop: ["mapred.fairscheduler.preemption"] },

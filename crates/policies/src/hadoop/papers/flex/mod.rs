@@ -43,7 +43,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
 settings! {
     /// What you can set.
     struct Settings {
-        /// what is minimised: mean response (unweighted, by priority, by length), lateness, late jobs, or makespan
+        /// what is minimised: mean response (also by priority or length), lateness, late jobs, makespan
         metric: Metric = "metric" { choice: Metric::Mean, },
         /// source of run times; learnt: tasks that have ended; logged: the log (oracle)
         profile: Source = "profile" { choice: Source::Learnt, of: [Source::Learnt, Source::Logged] },

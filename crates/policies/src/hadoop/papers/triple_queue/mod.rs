@@ -69,8 +69,7 @@ settings! {
     struct Settings {
         /// maps that run at once on a node; auto: map slots per node
         maps_at_once: Option<u32> = "n" { auto: Zero, range: 1..=100_000, unit: "maps" },
-        /// rate of a node's disks, compared with the rate of its n maps (as in the paper, which measured it with one
-        /// map)
+        /// rate of a node's disks, compared with the rate of its n maps (the paper measured it with one map)
         disk_rate: f64 = "dior_mb_s" { default: 31.2, range: 1e-6..=1e9, unit: "MiB/s" },
         /// sample maps of a job on each node
         samples_per_node: u32 = "sample_per_tracker" { default: 1, range: 1..=1_000, unit: "maps" },
