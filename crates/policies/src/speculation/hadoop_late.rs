@@ -1,13 +1,13 @@
 //! Hadoop's speculative execution of 2011, derived from LATE (policies A.7).
 //!
-//! **What it does.** A task is slow if it has run alone for a minute and its progress rate is more than a standard deviation
-//! below the mean of its job and kind. The one with the longest time to end runs a second time on a node that is not slow, as
-//! long as the job has few backups.
+//! **What it does.** A task is slow if it has run alone for a minute and its progress rate is more than a standard
+//! deviation below the mean of its job and kind. The slow task with the longest time to end gets a second attempt on a
+//! node that is not slow, while the job has few backups.
 //!
-//! **Source.** Hadoop MapReduce 1 (June 2011). The mean takes one sample of each task that has been launched: the best rate of
-//! its attempts by the master's clock. A node is slow for a job if the mean run time of its tasks there, of maps or of
-//! reduces, is more than a deviation above the mean of all such nodes. Decision: the launch of the JVM counts for
-//! neither clock.
+//! **Source.** Hadoop MapReduce 1 (June 2011). The mean takes one sample of each task that has been launched: the best
+//! rate of its attempts by the master's clock. A node is slow for a job if the mean run time of its tasks there, of
+//! maps or of reduces, is more than a deviation above the mean of all such nodes. Decision: neither clock counts the
+//! launch of the JVM.
 
 use resched_sim::hadoop::{AttemptEnd, Kind, View};
 use resched_sim::{JobId, Ms, NodeId};
@@ -29,7 +29,7 @@ const SLOTS_CAP: f64 = 0.01;
 /// Its entry in the registry.
 pub(crate) const INFO: SpeculatorInfo = SpeculatorInfo {
     name: "hadoop-late",
-    title: "Hadoop MapReduce 1 of 2011: after LATE, by deviations from the mean",
+    title: "Speculation of Hadoop MapReduce 1 in 2011: LATE with deviations from the mean",
     source: "Hadoop MapReduce 1 (June 2011)",
     parameters: Settings::PARAMETERS,
     build: |values| Ok(Box::new(HadoopLate::new(Settings::read(values)?))),

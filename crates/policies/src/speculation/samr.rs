@@ -1,13 +1,14 @@
 //! SAMR: LATE with stage weights that each node learns (policies B.11).
 //!
-//! **What it does.** Each node remembers which share of a task's time its stages took there, and scores its attempts by that.
-//! A task is slow if its progress rate is well below the mean of its job and kind. The slow task with the longest time to end runs a
-//! second time on a node that is no slow tracker of that kind, unless too many backups run.
+//! **What it does.** Each node remembers which share of a task's time its stages took there, and scores its attempts by
+//! that. A task is slow if its progress rate is well below the mean of its job and kind. The slow task with the longest
+//! time to end gets a second attempt on a node that is not a slow tracker for that kind, unless too many backups run.
 //!
-//! **Source.** SAMR (CIT 2010). Decisions: a map is all M1, because a log does not tell when it began to sort. The mean rate is
-//! that of the job's running and succeeded tasks of the kind. The rate of a tracker is the mean over the attempts of the job and
-//! kind that run or succeeded there; one that had none is not slow. At most STrP of the trackers are slow: the slowest. BP
-//! bounds the backups of a kind against all its running attempts. A task is not judged before it has run for a minute.
+//! **Source.** SAMR (CIT 2010). Decisions: a map is all M1, because a log does not show when it began to sort. The mean
+//! rate is that of the job's running and succeeded tasks of the kind. The rate of a tracker is the mean over the
+//! attempts of the job and kind that run or succeeded there. A tracker without any is not slow. At most a share STrP of
+//! the trackers, the slowest, count as slow. BP limits the backups of a kind as a share of its running attempts. A task
+//! is not judged before it has run for a minute.
 
 use resched_sim::hadoop::{AttemptEnd, Kind, View};
 use resched_sim::{JobId, Ms, NodeId};

@@ -1,4 +1,4 @@
-//! What speculators have in common that choose a task when a node with a free slot asks.
+//! The common part of speculators that choose a task when a node has a free slot.
 //!
 //! ```text
 //! node with a free slot ─▶ is there room for a backup? ─▶ jobs in the order of submission ─▶ slow tasks ─▶ may this node?

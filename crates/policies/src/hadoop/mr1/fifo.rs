@@ -1,11 +1,11 @@
 //! Hadoop's FIFO scheduler, `JobQueueTaskScheduler` of MapReduce 1 (policies B.1).
 //!
-//! **What it does.** Jobs stand in one queue by priority and submission. A heartbeat fills the node's free map slots from
-//! the head of the queue, near data first, with at most one map far from its data, and launches at most one reduce. The load is
-//! spread: a node runs no more than its share of what is left. When the cluster is nearly full, a few slots are kept free
-//! ("padding") for failures of the first job.
+//! **What it does.** Jobs stand in one queue by priority and submission. A heartbeat fills the node's free map slots
+//! from the head of the queue, near data first, with at most one map far from its data, and launches at most one
+//! reduce. The load is spread: a node runs no more than its share of the remaining tasks. When the cluster is nearly
+//! full, a few slots stay free ("padding") for failures of the first job.
 //!
-//! **Source.** Hadoop MapReduce, June 2011; the reported counts as in `oracle/README.md` F4.
+//! **Source.** Hadoop MapReduce, June 2011; the reported counts follow `oracle/README.md` F4.
 
 use resched_sim::hadoop::{Kind, Offer, Policy, Reach, System, View};
 use resched_sim::{JobId, Violation};

@@ -1,7 +1,8 @@
-//! The Coupling Scheduler: reduces launched as the maps come on, near their input, and maps that peek (policies B.7).
+//! The Coupling Scheduler: reduces start gradually as maps finish, near their input, and maps use Random Peeking
+//! (policies B.7).
 //!
-//! **What it does.** Pools and jobs are ordered as by the Fair Scheduler ([`Pools`]). Three parts decide the rest, and each can be
-//! switched off:
+//! **What it does.** Pools and jobs are ordered as by the Fair Scheduler ([`Pools`]). Three parts decide the rest. You
+//! can switch off each of them:
 //!
 //! | parameter | the paper's | the other choices |
 //! |---|---|---|
@@ -9,18 +10,20 @@
 //! | `reduces` | `gradual`: the job whose reduces lag most behind its maps (Alg. 1) | `greedy`: the first job in fair order that has a reduce that may start |
 //! | `wait` | `on`: its reduce waits for a node near its map output (Alg. 2) | `off`: it takes whatever node calls |
 //!
-//! `maps` is independent of the other two, which combine so: `gradual` with `on` is the paper's scheduler. `gradual` with `off`
-//! launches, on a node with a free reduce slot, one reduce of the job with the largest positive mismatch. `greedy` with `on` has
-//! Algorithm 2 place one reduce after the other in fair order. `greedy` with `off` fills all free reduce slots in fair order; with
-//! `maps=delay` that is `fair`, with `maps=greedy` it is `fair` without waits. So there are three such schedulers of maps for each
-//! of the four of reduces.
+//! `maps` is independent of the other two. `reduces` and `wait` combine as follows. `gradual` with `on` is the paper's
+//! scheduler. `gradual` with `off` launches one reduce of the job with the largest positive mismatch on a node with a
+//! free reduce slot. With `greedy` and `on`, Algorithm 2 places one reduce after the other in fair order. `greedy` with
+//! `off` fills all free reduce slots in fair order: with `maps=delay` this is `fair`, and with `maps=greedy` it is
+//! `fair` without waits. So each of the four combinations for reduces has three variants for maps.
 //!
-//! **Source.** Tan, Meng, Zhang: Coupling Task Progress for MapReduce Resource-Aware Scheduling (INFOCOM 2013), Algorithms 1–3,
-//! Eqs. 1 and 3. Decisions of spec B.7: slow-start is enforced when a reduce is launched, not when its job is chosen; heartbeats of
-//! nodes without a free reduce slot count in the rounds of Algorithm 2, which are as long as there are live nodes; the groups are found anew at each test; a node is not counted
-//! among the *other* nodes with free map slots; a slot that a job declines stays idle until the next heartbeat. Further: at a heartbeat
-//! maps come before reduces; a job whose pool is at its limit, or that may not run yet, is no candidate; a map of unknown place
-//! lifts its job's waits; equals are drawn by job, node and instant.
+//! **Source.** Tan, Meng, Zhang: Coupling Task Progress for MapReduce Resource-Aware Scheduling (INFOCOM 2013),
+//! Algorithms 1–3, Eqs. 1 and 3. Decisions of spec B.7: slow-start is enforced when a reduce is launched, not when its
+//! job is chosen; heartbeats of nodes without a free reduce slot count in the rounds of Algorithm 2; a round has as
+//! many heartbeats as there are live nodes; the groups are found anew at each test; a node does not count itself among
+//! the *other* nodes with free map slots; a slot that a job declines stays idle until the next heartbeat. Further
+//! decisions: at a heartbeat, maps come before reduces; a job whose pool is at its limit, or that may not run yet, is
+//! no candidate; a job with a map of unknown place does not wait; ties are broken by a draw keyed by job, node and
+//! instant.
 
 mod mismatch;
 mod peek;

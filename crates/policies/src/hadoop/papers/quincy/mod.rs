@@ -1,9 +1,10 @@
 //! Quincy: all waiting maps and all free slots at once, as the cheapest flow through a network (policies B.13).
 //!
-//! **What it does.** To run a map far from its input costs what must be moved, more over the core than inside a rack; to leave it waiting
-//! costs more the longer it has waited. The cheapest choice for all maps and slots together is a flow ([`network`]), which also keeps
-//! each job within its fair share. With preemption, running maps take part: one that is no longer worth its slot is killed, and runs
-//! again where it is cheaper, or later.
+//! **What it does.** Running a map far from its input has a cost for the data that must be moved, which is higher over
+//! the core than inside a rack. Leaving a map waiting costs more the longer it has waited. The cheapest choice for all
+//! maps and slots together is a flow ([`network`]), which also keeps each job within its fair share. With preemption,
+//! running maps take part: a map that is no longer worth its slot is killed. It runs again where it is cheaper, or
+//! later.
 //!
 //! **Source.** Quincy (SOSP 2009), with the constants of its model in Firmament. Decisions: a flow is solved at a heartbeat that can
 //! launch a map if since the last one a job arrived or a task ended, or a `period` has passed (waiting has become dearer); nodes carry

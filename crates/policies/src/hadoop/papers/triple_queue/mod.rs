@@ -1,27 +1,30 @@
 //! Triple-Queue: jobs bound by the processor and jobs bound by the disks side by side on every node (policies B.8).
 //!
-//! **What it does.** A job that arrives waits and gives one map to each node, as a sample. When the samples have ended,
-//! MR-Predict tells its class from their sizes and times ([`crate::parts::predict`]), and the job goes to the CPU queue or to the IO queue. Each
-//! queue has slots of its own on every node, is served by priority, then by submission, and may use the other's slots while
-//! that one holds no job. While neither holds one, the first job that waits runs in the CPU queue before its class is known,
-//! without limit, and changes the queue if it turns out to be in the wrong one; what runs is not killed. If the maps of
-//! the IO queue become slower after a job has entered the CPU queue, that job goes to the IO queue ("defect-modify").
+//! **What it does.** A new job waits and gives one map to each node, as a sample. When the samples have ended,
+//! MR-Predict finds its class from their sizes and times ([`crate::parts::predict`]), and the job goes to the CPU queue
+//! or to the IO queue. Each queue has its own slots on every node and is served by priority, then by submission. It may
+//! use the other queue's slots while that queue holds no job. While neither queue holds a job, the first waiting job
+//! runs in the CPU queue without limit, before its class is known. If that turns out to be the wrong queue, the job
+//! changes it; its running tasks are not killed. If the maps of the IO queue become slower after a job has entered the
+//! CPU queue, that job goes to the IO queue ("defect-modify").
 //!
-//! **Source.** "A Dynamic MapReduce Scheduler for Heterogeneous Workloads" (GCC 2009), sections III and IV. Decisions where it
-//! is silent:
-//! - Samples come before all else on a node with a free map slot, or a busy cluster would never class a job. Only the first job
-//!   that waits is sampled. A sample that fails or is killed is taken again.
-//! - The samples have ended when each node with a sample has finished one (`min_samples`: such a share of these nodes). All
-//!   maps that have ended until then count.
-//! - The sizes are in MiB, so that the paper's splits of "64M" are 64 MiB. A map of unknown input counts as one of 64 MiB; one of
-//!   unknown output as one that writes as much as it reads. So a job without any known size is classed by its run time alone:
-//!   with reduces and 8 maps a node it is I/O-bound up to 32.8 s a map, CPU-bound above 65.6 s, and sways between.
-//! - Reduces are taken to be spread evenly (formula 5). A job without maps has nothing to sample: it goes to the CPU queue.
-//! - A job that sways has no queue in the paper; see `sway_queue`. The default is the IO queue: its disks block it as soon as
-//!   its reduces fetch, and errors of the formulas err towards the CPU.
-//! - On a node the CPU queue is asked first, which matters where samples hold slots. Of an odd number of slots it has one more.
-//!   Each queue has at least one slot, even of a single one: else reduces of a job that has none could hold the reduce slots
-//!   that the other queue needs, and both would wait for ever.
+//! **Source.** "A Dynamic MapReduce Scheduler for Heterogeneous Workloads" (GCC 2009), sections III and IV. Decisions
+//! where the paper is silent:
+//! - Samples come before all else on a node with a free map slot. Otherwise a busy cluster would never find the class
+//!   of a job. Only the first waiting job is sampled. A sample that fails or is killed is taken again.
+//! - The samples have ended when each node with a sample has finished one; `min_samples` lowers the share of nodes. All
+//!   maps that have ended by then count.
+//! - The sizes are in MiB, so that the paper's splits of "64M" are 64 MiB. A map of unknown input counts as 64 MiB. A
+//!   map of unknown output counts as writing as much as it reads. So the class of a job without any known size follows
+//!   from its run time alone: with reduces and 8 maps a node it is I/O-bound up to 32.8 s a map, CPU-bound above 65.6
+//!   s, and sways between.
+//! - Reduces are assumed to be spread evenly (formula 5). A job without maps has nothing to sample: it goes to the CPU
+//!   queue.
+//! - The paper names no queue for a job that sways; see `sway_queue`. The default is the IO queue, because the disks
+//!   block such a job as soon as its reduces fetch, and errors of the formulas favour the CPU.
+//! - On a node, the CPU queue is asked first, which matters if samples hold slots. If the number of slots is odd, the
+//!   CPU queue has one more. Each queue has at least one slot, even if the node has only one. Otherwise reduces of a
+//!   job without slots could hold the reduce slots that the other queue needs, and both would wait for ever.
 //! - Defect-modify compares the mean time of the maps that the IO queue started since the newest job entered the CPU queue with
 //!   that of its last `mtct_window` maps before; it wants half a window of new ones.
 

@@ -1,15 +1,16 @@
 //! YARN's Capacity Scheduler: guaranteed shares of queues, limits of users, a little delay for data (policies B.6b).
 //!
-//! **What it does.** A node that calls is given away container by container. From the root down, the queue that uses least of its
-//! guarantee is served first; in a queue applications go by submission, and each by the priority of its requests. A container goes
-//! near its data at once; into the rack, or anywhere, only after the application has been passed over often enough. What does not
-//! fit is kept the node for. One container far from its data ends the heartbeat, as does any request that names no place: that of
-//! a master, of a reduce, and of a map that failed. Only so many applications of a queue are active; the others wait for their
-//! masters.
+//! **What it does.** At a heartbeat, the node's containers are allocated one by one. From the root down, the queue that
+//! uses the smallest part of its guarantee is served first. In a queue, applications are served by submission, and the
+//! requests of each by priority. A request gets a container on a node with its data at once. It gets one in the rack,
+//! or anywhere, only after the application has been passed over often enough. If a request does not fit, the node is
+//! reserved for it. One container far from its data ends the heartbeat. So does any request that names no place: for a
+//! master, a reduce, or a map that failed. The number of active applications of a queue is limited; the others wait for
+//! their masters.
 //!
-//! **Source.** YARN, 2.x of 2014 (`LeafQueue`, `ParentQueue`). Decisions: an application keeps no more nodes than it has requests
-//! (YARN lets one that has waited long keep more); a job of an unknown queue goes to `default`, or else to the first leaf (YARN
-//! refuses it); no node labels, no preemption between queues.
+//! **Source.** YARN, 2.x of 2014 (`LeafQueue`, `ParentQueue`). Decisions: an application reserves no more nodes than it
+//! has requests (YARN lets an application that has waited long reserve more); a job of an unknown queue goes to
+//! `default`, or else to the first leaf (YARN rejects it); there are no node labels and no preemption between queues.
 
 mod limits;
 mod partitions;

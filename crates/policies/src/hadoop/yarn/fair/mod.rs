@@ -1,16 +1,17 @@
 //! YARN's Fair Scheduler: a hierarchy of queues that share memory fairly (policies B.5c).
 //!
-//! **What it does.** At a node's heartbeat the queue that is farthest below its guarantee, else the one that uses the least for its
-//! weight, may take one container; so down the tree to a job. What it asks for and does not fit keeps the node. A job may hold
-//! out for its data at a share of the nodes. Demands and shares are computed every half second. With preemption on, queues that
-//! were kept below their share for too long have containers of those above theirs warned, and then killed.
+//! **What it does.** At a node's heartbeat, the queue that is farthest below its guarantee may take one container; if
+//! no queue is below it, the queue that uses the least for its weight. The same rule applies down the tree to a job. If
+//! the job's request does not fit, the node is reserved for it. A job may decline a share of the nodes while it waits
+//! for its data. Demands and shares are computed every half second. With preemption, if a queue was below its share for
+//! too long, containers of queues above their shares are warned, and later killed.
 //!
 //! **Source.** Hadoop YARN, August 2014: `FairScheduler`, `FSLeafQueue`, `AppSchedulable`, `ComputeFairShares`.
 //!
-//! **Decisions.** A job's demand counts its requests once, not again for each place that they name. A request that names no place
-//! waits for none. Masters are told of headroom, as later versions do: what is free, within the fair share of their queue. Queues
-//! share memory, also where DRF orders them; preemption, too, is in memory. Application masters are never preempted, and a
-//! container that was warned and is needed no longer may be warned anew. Continuous scheduling is not modelled.
+//! **Decisions.** A job's demand counts each request once, not once for each place that it names. A request without a
+//! place does not wait. Masters get their headroom as in later versions: the free resources within the fair share of
+//! their queue. Queues share memory, even if DRF orders them. Preemption, too, counts memory. Application masters are
+//! never preempted. A container whose warning has lapsed may be warned again. Continuous scheduling is not modelled.
 
 mod opportunities;
 mod preemption;
