@@ -1,4 +1,5 @@
-//! Machines shared between users, jobs or queues: whoever has the least for its weight is served next (progressive filling).
+//! Machines shared between users, jobs or queues: the one with the least for its weight is served next (progressive
+//! filling).
 
 use std::collections::{BTreeMap, BTreeSet};
 

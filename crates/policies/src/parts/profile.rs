@@ -1,4 +1,4 @@
-//! The profile of a job, and the bounds on its completion time that follow (policies B.13, ARIA).
+//! The profile of a job, and the bounds on its completion time (policies B.13, ARIA).
 
 use resched_sim::Ms;
 use resched_sim::hadoop::Kind;

@@ -1,16 +1,16 @@
 //! ESAMR, also known as K-SAMR: SAMR with stage weights from clusters of past jobs (policies B.12).
 //!
 //! **What it does.** Stage weights differ by the kind of job, so each node remembers those of its past jobs in k
-//! clusters. Once enough tasks of a job are done, the weights are those of the cluster nearest to the times of these
-//! tasks on the node. Before that, they are the mean of all clusters. A task is slow if its time to end is well above
-//! the mean of its job and kind. The slow task with the longest time to end gets a second attempt on a node that is not
-//! slow for that kind, unless too many backups run.
+//! clusters. Once enough tasks of a job are done, the weights are those of the cluster nearest to the stage shares of
+//! these tasks on the node. Before that, they are the mean of all clusters. A task is slow if its time to end is well
+//! above the mean of its job and kind. The slow task with the longest time to end gets a second attempt on a node that
+//! is not slow for that kind, unless too many backups run.
 //!
 //! **Source.** ESAMR (ICPADS 2012); the same algorithm as K-SAMR (Computer Engineering and Applications 2013, no. 19).
-//! Decisions: whether enough tasks are done is counted over the job. Their times are the mean on the node, or in the
-//! whole job if none was done there. The mean time to end is that of the job's running tasks that have made progress. A
-//! node's clusters come from its latest records; a node without records uses LATE's weights. Slow nodes and the limit
-//! on backups are as in SAMR, but any number of nodes may be slow.
+//! Decisions: whether enough tasks are done is counted over the job. Their stage shares are the mean on the node, or in
+//! the whole job if none was done there. The mean time to end is that of the job's running tasks that have made
+//! progress. A node's clusters come from its latest records; a node without records uses LATE's weights. Slow nodes and
+//! the limit on backups are as in SAMR, but any number of nodes may be slow.
 
 use rand::Rng;
 use resched_sim::hadoop::{AttemptEnd, Kind, View};

@@ -1,4 +1,4 @@
-//! The flow problem of one instant: which maps could go where, and what that costs.
+//! The flow problem of one instant: the places that maps could go to, and their costs.
 
 use std::collections::BTreeMap;
 
