@@ -23,7 +23,7 @@ pub enum Error {
     },
     /// Tasks wait, and nothing will ever start them.
     #[error(
-        "policy `{policy}` at {at} ms: nothing has started or ended since {since} ms though {waiting} tasks wait; \
+        "policy `{policy}` at {at} ms: nothing has started or ended since {since} ms, although {waiting} tasks wait; \
              check that the cluster has slots for every kind of task and that the policy's waits are finite"
     )]
     Stalled {

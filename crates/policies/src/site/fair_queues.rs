@@ -30,8 +30,8 @@ const OF_YARN: &[&str] = &[
 
 /// Likewise, but they are not replayed, and why.
 const UNSUPPORTED: &[(&str, &str)] = &[
-    ("aclAdministerApps", "who may submit is not asked in a replay"),
-    ("aclSubmitApps", "who may submit is not asked in a replay"),
+    ("aclAdministerApps", "a replay does not check who may submit"),
+    ("aclSubmitApps", "a replay does not check who may submit"),
     ("allowPreemptionFrom", "containers of every queue may be killed"),
     ("defaultFairSharePreemptionThreshold", "a queue starves below half its fair share"),
     ("fairSharePreemptionThreshold", "a queue starves below half its fair share"),
@@ -200,6 +200,6 @@ fn policy(element: Element<'_>, notes: &mut Notes<'_>) -> Option<(String, ShareP
     if let Some(policy) = SharePolicy::named(&name) {
         return Some((name, policy));
     }
-    notes.unsupported(element.place(), &element.tag(), &format!("`{name}` is none of fair, drf and fifo"));
+    notes.unsupported(element.place(), &element.tag(), &format!("`{name}` is not fair, drf or fifo"));
     None
 }

@@ -187,7 +187,7 @@ const UNSUPPORTED: &[(&[&str], &str)] = &[
     ),
     (
         &["mapred.fairscheduler.loadmanager", "mapred.fairscheduler.taskselector"],
-        "a class of the site's own is not replayed",
+        "classes of the site are not replayed",
     ),
     (&["mapred.fairscheduler.preemption.only.log"], "set `--policy fair:preemption=false` instead"),
     (
@@ -352,7 +352,7 @@ pub(super) fn name_the_rest(parameters: &[PolicyParameter], properties: &mut Pro
     }
     let rest: Vec<Property> = properties.unknown().cloned().collect();
     for property in rest.iter().filter(|property| SCHEDULING.iter().any(|begin| property.name.starts_with(begin))) {
-        let why = format!("it is not known here{}", nearest(&property.name, names(parameters)));
+        let why = format!("resched does not know it{}", nearest(&property.name, names(parameters)));
         notes.unsupported(property.place, &property.name, &why);
     }
 }

@@ -64,7 +64,7 @@ impl Machines {
     /// [`Error::Config`] if a change names a machine that does not exist.
     pub fn new(nodes: Vec<Machine>, changes: &[(Ms, usize, Resources)], placement: Placement) -> Result<Self, Error> {
         if let Some((_, node, _)) = changes.iter().find(|(_, node, _)| *node >= nodes.len()) {
-            return Err(Error::Config(format!("a change names machine {node} of {}", nodes.len())));
+            return Err(Error::Config(format!("a change names machine {node}, but only {} exist", nodes.len())));
         }
         let change = |&(at, node, capacity): &(Ms, usize, Resources)| Change { at, node: NodeId::at(node), capacity };
         let mut changes: Vec<Change> = changes.iter().map(change).collect();

@@ -1,18 +1,20 @@
 //! The cost model `contention`: what runs beside a task decides its speed.
 //!
-//! **What it does.** A node has cores, a disk and a network of limited rates. A piece of work (a map, the fetching of a reduce, its
-//! sorting and reducing) that nothing hinders takes as long as in the model `logged`, and uses of each thing a fixed rate meanwhile. Of a
-//! thing that is wanted beyond its rate all get fair parts ([`sharing`]); a piece of work goes on at the pace that its scarcest thing
-//! allows. A map without its input reads it through the network, from the disk of a node that holds it; a reduce fetches from
-//! the disks of the nodes on which maps left output for it, in proportion; one that has fetched all fetches what a map adds
-//! from where that ran.
+//! **What it does.** A node has cores, a disk and a network of limited rates. A piece of work is a map, the fetching of
+//! a reduce, or its sorting and reducing. Alone on its node, it takes as long as in the model `logged` and uses each
+//! resource at a fixed rate. If attempts want more of a resource than it has, all get fair parts ([`sharing`]). A piece
+//! of work proceeds at the pace that its scarcest resource allows. A map without local input reads it through the
+//! network, from the disk of a node that holds it. A reduce fetches from the disks of the nodes on which maps left
+//! output for it, in proportion. Once it has fetched everything, it fetches the output of each further map from that
+//! map's node.
 //!
-//! **What costs time.** A change touches the nodes that the piece of work uses. Parts are divided anew on these alone, and only work
-//! whose pace changes gets another time to end; times that no longer hold are left in the heap as stale.
+//! **What costs time.** A change affects only the nodes that the piece of work uses. Only their resources are divided
+//! anew, and only work whose pace changes gets a new end. Ends that no longer hold stay in the heap as stale entries.
 //!
-//! **Decisions.** What the disk does not explain of a map's or reduce's time is the processor's: alone, a task computes and reads in turn.
-//! Sorting and reducing reads what was fetched and writes as much. A node that is lost serves no more, but those that read
-//! from it go on. No task wants more of a thing than a node has. An attempt of a reduce that fails uses nothing.
+//! **Decisions.** The part of a map's or reduce's time that the disk does not explain is processor time: alone, a task
+//! computes and reads in turn. Sorting and reducing reads the fetched bytes and writes as many. A lost node serves no
+//! new readers, but current readers go on. No task wants more of a resource than a node has. A failing attempt of a
+//! reduce uses nothing.
 
 mod meter;
 mod sharing;

@@ -1,4 +1,4 @@
-//! How one thing of a node is shared by those that want it at once.
+//! How attempts share one resource of a node.
 
 /// Up to which rate each may use a thing of so much capacity: what is left over by those that want less goes to the others
 /// (max–min fairness, the fluid limit of processor sharing). Infinite if there is enough for all. `wanted` is sorted on the way.

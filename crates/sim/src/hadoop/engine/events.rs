@@ -5,7 +5,7 @@
 //! alone ([`Classes`]), so it does not matter which heartbeats were left out. Under YARN one order holds at every instant:
 //! submissions, the tick, nodes by id, masters by job.
 //!
-//! Work that is done, and then what happens to a node that fails, come before all else of their instant.
+//! At each instant, ends of work come first, then failures of nodes, then all other events.
 
 use std::cmp::Reverse;
 

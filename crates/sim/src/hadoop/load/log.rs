@@ -1,4 +1,4 @@
-//! What a log holds, whether it stands in the tables of a trace or in memory.
+//! The contents of a log, in the tables of a trace or in memory.
 
 use resched_trace::model::{AttemptRow, JobRow, Locality, Outcome, SplitRow, TaskKind, TaskRow};
 use resched_trace::store::Trace;

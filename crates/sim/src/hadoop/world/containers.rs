@@ -1,4 +1,5 @@
-//! The world under YARN: what jobs ask for, and the containers they get (policies A.9). On slots these do nothing.
+//! The world under YARN: the requests of jobs, and their containers (policies A.9). On slots these functions do
+//! nothing.
 
 use super::{JobPhase, TaskPhase, World};
 use crate::hadoop::ask::Ask;

@@ -6,13 +6,15 @@
 //! running maps take part: a map that is no longer worth its slot is killed. It runs again where it is cheaper, or
 //! later.
 //!
-//! **Source.** Quincy (SOSP 2009), with the constants of its model in Firmament. Decisions: a flow is solved at a heartbeat that can
-//! launch a map if since the last one a job arrived or a task ended, or a `period` has passed (waiting has become dearer); nodes carry
-//! it out as they call. Shares are of equal weight and no more than a job's demand; a job below its share, rounded down, gets slots
-//! before all others, wherever they are. A map waits from its job's submission, even one that runs or has run. A map without known
-//! hosts costs nothing anywhere. Running maps count only in the flow of each `period` that decides whom to kill; its placements are not
-//! kept, and only the first attempt at a map is ever killed. Reduces have no place to prefer: as naive fair sharing. Of equally cheap
-//! flows the solver takes that of the first jobs, racks and nodes, as far as its own order of search goes; it is always the same.
+//! **Source.** Quincy (SOSP 2009), with the constants of its model in Firmament. Decisions: a flow is solved at a
+//! heartbeat that can launch a map, if since the last flow a job has arrived, a task has ended, or a `period` has
+//! passed (waiting has become dearer). Each node launches its part of the flow at its next heartbeat. Shares have equal
+//! weight and are no more than a job's demand. A job below its share, rounded down, gets slots before all others,
+//! wherever they are. The waiting time of a map counts from its job's submission, even if the map runs or has run. A
+//! map without known hosts costs nothing anywhere. Running maps count only in the flow of each `period` that decides
+//! which maps to kill. The placements of that flow are not kept, and only the first attempt at a map is ever killed.
+//! Reduces prefer no place and follow naive fair sharing. Among equally cheap flows, the solver prefers the first jobs,
+//! racks and nodes, as far as its order of search allows. Its choice is always the same.
 
 mod draft;
 mod network;
