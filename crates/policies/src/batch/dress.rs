@@ -68,7 +68,7 @@ const HAIR: f64 = 1e-9;
 struct BatchDress {
     theta: f64,
     delta: f64,
-    /// δ as it was told last.
+    /// δ as it was last reported.
     told: Option<f64>,
     rules: DeltaRules,
     phase_rules: PhaseRules,
@@ -78,7 +78,7 @@ struct BatchDress {
     used: [Resources; 2],
     /// Tasks that wait and have not been put into a queue yet.
     fresh: Vec<TaskId>,
-    /// Jobs whose category has not been told yet.
+    /// Jobs whose category has not been reported yet.
     untold: Vec<JobId>,
     jobs: ByJob<Own>,
     /// Jobs that have not ended.

@@ -29,7 +29,7 @@ impl Stage {
     }
 }
 
-/// What is known of a job's run times.
+/// The known run times of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Profile {
     /// Its maps.

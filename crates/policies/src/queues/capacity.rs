@@ -58,7 +58,7 @@ impl QueueSettings for CapacityQueue {
 /// their siblings leave.
 ///
 /// # Errors
-/// What is wrong with the queues, in a sentence.
+/// A sentence that says what is wrong with the queues.
 pub(crate) fn percentages(tree: &QueueTree<CapacityQueue>) -> Result<Vec<f32>, String> {
     if tree.queues().len() < 2 {
         return Err("expected at least one queue".to_owned());

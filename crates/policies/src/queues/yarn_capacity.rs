@@ -53,7 +53,7 @@ impl QueueSettings for YarnQueue {
 /// The shares of the cluster that each queue is guaranteed and that it may use at most, by place.
 ///
 /// # Errors
-/// What is wrong with the queues, in a sentence.
+/// A sentence that says what is wrong with the queues.
 pub(crate) fn shares(tree: &QueueTree<YarnQueue>) -> Result<Vec<(f64, f64)>, String> {
     if tree.queues().len() < 2 {
         return Err("expected at least one queue".to_owned());

@@ -28,7 +28,7 @@ const OF_YARN: &[&str] = &[
     "schedulingPolicy",
 ];
 
-/// Likewise, but they are not replayed, and why.
+/// Elements that YARN knows but a replay does not follow, each with the reason.
 const UNSUPPORTED: &[(&str, &str)] = &[
     ("aclAdministerApps", "a replay does not check who may submit"),
     ("aclSubmitApps", "a replay does not check who may submit"),

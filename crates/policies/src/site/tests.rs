@@ -86,8 +86,8 @@ fn what_has_no_effect_is_named_with_its_line() {
             "fair-scheduler.xml: line 3: `<minMapz>` is not supported: resched does not know it",
             "fair-scheduler.xml: line 5: `<x>` is not supported: resched does not know it",
             "fair-scheduler.xml: line 6: `<y>` is not supported: resched does not know it",
-            "mapred-site.xml: line 2: `mapred.fairscheduler.preemtion` is not supported: resched does not know it; did you \
-             mean `mapred.fairscheduler.preemption`?",
+            "mapred-site.xml: line 2: `mapred.fairscheduler.preemtion` is not supported: resched does not know it; \
+             did you mean `mapred.fairscheduler.preemption`?",
             "mapred-site.xml: line 3: `mapreduce.map.speculative` is not supported: `--policy <policy>+<speculator>` says \
              whether slow tasks get backups",
             "mapred-site.xml: line 5: `mapred.fairscheduler.locality.delay` is not supported: `${delay}` refers to another \

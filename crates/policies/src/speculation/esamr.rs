@@ -68,7 +68,7 @@ struct Esamr {
     min_run: Ms,
 }
 
-/// What the nodes remember of past jobs, and what the present ones did.
+/// The nodes' memory of past jobs, and the results of the present jobs.
 #[derive(Debug)]
 struct History {
     rules: Rules,
@@ -109,7 +109,7 @@ struct Rules {
     records: usize,
 }
 
-/// What a node remembers of a kind.
+/// A node's memory of a kind of task.
 #[derive(Debug, Clone, Default)]
 struct Memory {
     /// The mean weights of past jobs there, the latest last.

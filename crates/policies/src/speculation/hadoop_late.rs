@@ -21,9 +21,9 @@ use crate::parts::statistics::Moments;
 use crate::parts::task_progress::progress_rate;
 use crate::settings::settings;
 
-/// A job may always have so many backups of a kind.
+/// A job may always have this many backups of a kind.
 const LEAST_CAP: u32 = 10;
-/// Or so many for each slot of the kind.
+/// Or this many for each slot of the kind.
 const SLOTS_CAP: f64 = 0.01;
 
 /// Its entry in the registry.

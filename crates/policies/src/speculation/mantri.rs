@@ -60,14 +60,14 @@ struct Mantri {
     delta: Ms,
     samples: usize,
     new_times: ByJob<[NewTimes; 2]>,
-    /// What it did about each task.
+    /// Its actions on each task.
     tasks: ByTask<Done>,
     requests: Requests,
     list: Vec<Copy>,
     wanted: Vec<(f64, TaskId)>,
 }
 
-/// What was done about a task.
+/// The actions on a task.
 #[derive(Debug, Clone, Copy, Default)]
 struct Done {
     duplicates: u32,

@@ -27,7 +27,7 @@ use resched_sim::{JobId, Ms, TaskId, Violation};
 
 use crate::settings::parameter;
 
-// Hadoop does not back a task up before it has run for so long, and neither do those that were built into it.
+// Hadoop does not back up a task before it has run for this long. Speculators that were built into Hadoop do the same.
 parameter! {
     /// run time before which an attempt is not judged
     pub(crate) MIN_RUN: Ms = "min_run" { default: 60000, range: 0..=86_400_000, unit: "ms" }

@@ -12,7 +12,7 @@ use super::Speculator;
 use super::running::{Running, SlowTasks};
 use crate::parts::task_progress::StageWeights;
 
-/// What one such speculator decides by itself.
+/// The decisions that differ between such speculators.
 pub(super) trait Judge {
     /// Whether one more backup of a kind may run on the cluster.
     fn has_room(&self, _view: View<'_>, _kind: Kind) -> bool {

@@ -22,11 +22,11 @@ use crate::settings::settings;
 
 /// The share of the tasks of a kind that must be done.
 const LEAST_DONE: f64 = 0.05;
-/// A job may always have so many backups of a kind.
+/// A job may always have this many backups of a kind.
 const LEAST_CAP: f64 = 10.0;
-/// Or so many for each task, done or not.
+/// Or this many for each task, done or not.
 const TASKS_CAP: f64 = 0.01;
-/// Or so many for each running task.
+/// Or this many for each running task.
 const RUNNING_CAP: f64 = 0.1;
 /// Less progress than this counts as this.
 const LEAST_PROGRESS: f64 = 1e-4;
@@ -59,7 +59,7 @@ struct YarnDefault {
     succeeded: ByJob<[Moments; 2]>,
     /// When each job looks again.
     next_look: ByJob<Ms>,
-    /// What was asked for and has not started.
+    /// The requested backups that have not started.
     requests: Requests,
 }
 

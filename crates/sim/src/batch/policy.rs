@@ -49,7 +49,7 @@ pub trait Policy {
     fn schedule(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation>;
 }
 
-/// What a policy may order at a tick.
+/// The orders of a policy at a tick.
 #[derive(Debug, Default)]
 pub struct Orders {
     pub(super) decisions: Vec<(&'static str, Option<JobId>, f64)>,

@@ -40,7 +40,7 @@ pub(super) struct Runs {
     serial: u64,
 }
 
-/// What starts.
+/// A start.
 pub(super) struct New<'a> {
     pub(super) task: TaskId,
     pub(super) attempt: u32,

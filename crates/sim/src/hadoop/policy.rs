@@ -91,7 +91,8 @@ pub trait Policy {
     /// masters. Allocations are not reported: the policy made them itself.
     fn container_changed(&mut self, _container: &Container, _view: View<'_>) {}
 
-    /// The resources that the application master of a job is told it could still get (policies A.9).
+    /// The headroom of a job: the resources that it could still get, as reported to its application master (policies
+    /// A.9).
     fn headroom(&self, _job: JobId, view: View<'_>) -> Resources {
         view.yarn().free_in_all()
     }
@@ -106,7 +107,7 @@ pub trait Policy {
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation>;
 }
 
-/// What a policy may order at a tick.
+/// The orders of a policy at a tick.
 #[derive(Debug, Default)]
 pub struct Orders {
     pub(crate) kills: Vec<RunId>,

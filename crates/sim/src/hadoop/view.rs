@@ -73,7 +73,7 @@ impl RunView {
     }
 }
 
-/// What the master learns when an attempt ends.
+/// The end of an attempt, as the master learns of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AttemptEnd {
     /// Its task.
@@ -351,7 +351,7 @@ impl<'a> JobView<'a> {
         self.world.workload.job(self.job).priority
     }
 
-    /// Who submitted it.
+    /// The user who submitted it.
     pub fn user(&self) -> &'a str {
         &self.world.workload.job(self.job).user
     }

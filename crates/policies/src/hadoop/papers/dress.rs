@@ -88,9 +88,9 @@ struct Dress {
     theta: f64,
     theta_of_free: bool,
     delta: f64,
-    /// δ as it was told last.
+    /// δ as it was last reported.
     told: Option<f64>,
-    /// Jobs whose category has not been told yet.
+    /// Jobs whose category has not been reported yet.
     untold: Vec<JobId>,
     bounds: [Option<f64>; 2],
     cap_transfer: bool,

@@ -12,7 +12,7 @@ use resched_sim::Ms;
 
 use crate::settings::choices;
 
-/// By what phases are told.
+/// The rules by which phases are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PhaseRules {
     /// How far back one looks for starts and ends (pw), ms.
@@ -47,7 +47,7 @@ choices! {
     }
 }
 
-/// A start of a task, by which its end is told; numbered within its job.
+/// The start of a task, which identifies its end. Starts are numbered within their job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Start(u32);
 

@@ -44,7 +44,7 @@ pub(crate) struct Use {
     pub(crate) rates: [f64; SHARED],
 }
 
-/// What an attempt is at.
+/// The stage of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stage {
     /// It is being launched.
@@ -57,7 +57,7 @@ pub(crate) enum Stage {
     Compute,
 }
 
-/// What an attempt that has got more to do should use.
+/// How to set the uses of an attempt whose work has grown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Replan {
     /// What it uses; its work has not grown much.
@@ -78,18 +78,18 @@ struct Flow {
     uses: Vec<Use>,
     /// From 0 to 1, as a share of full speed.
     speed: f64,
-    /// What is left of its stage at `settled`, ms at full speed.
+    /// The work left of its stage at `settled`, ms at full speed.
     left: f64,
-    /// What there was of it in all.
+    /// The whole of that work.
     total: f64,
-    /// What was left of it when `uses` was set.
+    /// The work that was left when `uses` was set.
     planned: f64,
     settled: Ms,
     /// When it ends at this speed.
     due: Ms,
 }
 
-/// What a node's tasks used of it in a time, on average.
+/// The average use of a node by its tasks over some time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Sample {
     /// Share of the cores that worked; 0 if these are unlimited.
@@ -206,7 +206,7 @@ impl Workbench {
         }
     }
 
-    /// An attempt uses nothing any more, until it is told otherwise.
+    /// An attempt uses nothing until its uses are set again.
     pub(crate) fn leave(&mut self, id: RunId, now: Ms) {
         self.settle(id, now);
         let Some(flow) = self.flows.get_mut(id.index()).and_then(Option::as_mut) else { return };
@@ -236,7 +236,7 @@ impl Workbench {
         }
     }
 
-    /// What an attempt is at; `None` if it is over, or does not work by this model.
+    /// The stage of an attempt; `None` if it is over, or does not follow this model.
     pub(crate) fn stage(&self, id: RunId) -> Option<Stage> {
         Some(self.flows.get(id.index())?.as_ref()?.stage)
     }
@@ -342,7 +342,7 @@ impl Workbench {
         }
     }
 
-    /// What a node's tasks used in the last `time` ms, up to now.
+    /// The use of a node by its tasks in the last `time` ms.
     pub(crate) fn sample(&mut self, node: NodeId, now: Ms, time: Ms) -> Sample {
         let ([cpu, disk, net_in, net_out], waited) = self.meters[node.index()].sample(now, self.capacity[CPU]);
         let time = time.max(1) as f64;

@@ -1,4 +1,4 @@
-//! What happens next: the events of a replay and their order.
+//! The events of a replay and their order.
 //!
 //! Events of one instant run in the order in which Hadoop's simulator would have put them into its queue: a heartbeat is
 //! put one interval ahead, a tick one period, a submission when the one before it runs. That order follows from the times
@@ -24,12 +24,12 @@ pub(super) type Position = (Ms, u8, u32);
 /// Later than every instant.
 pub(super) const NEVER: Ms = Ms::MAX;
 
-/// What happens.
+/// The kind of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Event {
-    /// An attempt is done with what it was at (model `contention`).
+    /// An attempt has finished its stage (model `contention`).
     Work(RunId),
-    /// Something happens to a node that fails.
+    /// A failing node changes its state.
     Change(NodeId, Change),
     /// The policy has its tick.
     Tick,

@@ -13,7 +13,7 @@ use crate::hadoop::view::View;
 use crate::hadoop::world::Health;
 use crate::ids::{Ms, NodeId};
 
-/// What happens to a node that fails.
+/// A change of a failing node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Change {
     /// It falls silent, and its attempts die.
@@ -56,7 +56,7 @@ impl<O: Observer> Engine<'_, '_, O> {
         }
     }
 
-    /// A node falls silent: its attempts die, and nobody knows.
+    /// A node falls silent: its attempts die, and the master does not know.
     fn silence(&mut self, node: NodeId) -> Result<(), Error> {
         self.next_beat[node.index()] = NEVER;
         self.world.nodes[node.index()].health = Health::Silent(self.world.now);

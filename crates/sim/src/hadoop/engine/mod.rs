@@ -121,7 +121,7 @@ struct Engine<'a, 'w, O> {
     /// By job; empty on slots.
     next_master_beat: Vec<Ms>,
     next_job: usize,
-    /// What happens to nodes, in order, and how much of it has.
+    /// The changes of nodes, in order, and the next one to apply.
     changes: Vec<(Ms, Change, NodeId)>,
     next_change: usize,
     next_tick: Option<Ms>,

@@ -83,7 +83,7 @@ struct ListedTask {
     spec: TaskSpec,
 }
 
-/// What a log means on a cluster.
+/// The meaning of a log on a cluster.
 struct Rules<'a> {
     cluster: &'a Cluster,
     seed: u64,

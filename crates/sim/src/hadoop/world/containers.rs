@@ -33,14 +33,14 @@ impl World<'_> {
         }
     }
 
-    /// Keeps a node for nobody.
+    /// Ends the reservation of a node.
     pub(crate) fn keep_no_longer(&mut self, node: NodeId) {
         if let Some(yarn) = &mut self.yarn {
             yarn.reserve(node, None);
         }
     }
 
-    /// What a task is asked for as.
+    /// The request for a task.
     pub(crate) fn ask_of(&self, task: TaskId, kind: Kind) -> Ask {
         match kind {
             Kind::Reduce => Ask::Reduce,
@@ -162,7 +162,7 @@ impl World<'_> {
         self.ask_for_am(job);
     }
 
-    /// What a container of this kind held is free.
+    /// Frees the resources of a container of this kind.
     pub(crate) fn container_given_back(&mut self, job: JobId, kind: Kind) {
         if let Some(yarn) = &mut self.yarn {
             yarn.gave_back(job, self.cluster.demand(kind));
@@ -217,7 +217,7 @@ impl World<'_> {
         }
     }
 
-    /// What the master of a job knows when it decides about reduces.
+    /// The facts by which the master of a job decides about reduces.
     fn standing(&self, job: JobId, headroom: Resources) -> Standing {
         let state = &self.jobs[job.index()];
         let reduces_asked = self.ready_of(job, Kind::Reduce);

@@ -13,12 +13,12 @@ use crate::hadoop::workload::Workload;
 use crate::ids::{NodeId, RackId, TaskId};
 use resched_trace::model::Locality;
 
-/// How far from the node a policy lets a map be.
+/// How far from its input a policy lets a map run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reach {
     /// Only on a node that holds its split.
     Node,
-    /// Also in such a rack.
+    /// Also in the rack of such a node.
     Rack,
     /// Anywhere.
     Any,

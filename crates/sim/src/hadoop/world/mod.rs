@@ -147,7 +147,7 @@ impl<'w> World<'w> {
         }
     }
 
-    /// What a policy did on a node though it may not.
+    /// The violation of a policy on a node.
     pub(crate) fn violation(&self, what: &str, node: NodeId, problem: &str) -> Violation {
         Violation(format!("{what} on {}, but {problem}", self.cluster.node(node).name))
     }

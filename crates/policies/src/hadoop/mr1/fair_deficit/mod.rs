@@ -54,7 +54,7 @@ settings! {
     }
 }
 
-/// So many units of a share or deficit are a slot.
+/// The units of a share or deficit in one slot.
 const UNITS: i64 = 1 << 20;
 
 /// The policy.

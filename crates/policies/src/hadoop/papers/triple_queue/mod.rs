@@ -106,7 +106,7 @@ impl Settings {
 }
 
 const MIB: f64 = 1_048_576.0;
-/// What a map reads if nobody knows, MiB: a block.
+/// The input of a map of unknown size, MiB: a block.
 const USUAL_SPLIT: f64 = 64.0;
 
 /// The policy.
@@ -129,7 +129,7 @@ enum Queue {
     Io,
 }
 
-/// What is known of a job.
+/// The known facts about a job.
 #[derive(Debug)]
 struct JobState {
     /// Where it stands; `None` once it has ended.

@@ -110,7 +110,7 @@ struct Job {
     reserved: [u32; 4],
 }
 
-/// What became of a node's offer in a queue.
+/// How a node's offer to a queue ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Served {
     /// A container, or the node itself, was given for a request near its data.
@@ -227,7 +227,7 @@ impl YarnCapacity {
         });
     }
 
-    /// A job uses so much more.
+    /// A job uses this much more.
     fn charge(&mut self, job: JobId, amount: Resources) {
         self.change_use(job, |used| used.plus(amount));
     }

@@ -140,7 +140,7 @@ struct YarnFair {
 struct Queue {
     /// The queues below it, in the order in which they were served last.
     children: Vec<usize>,
-    /// Its jobs that may run, likewise.
+    /// Its jobs that may run, in the order in which they were served last.
     jobs: Vec<JobId>,
     /// How many jobs may run in it and below it.
     running_apps: u32,
