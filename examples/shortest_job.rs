@@ -1,4 +1,4 @@
-//! A policy of your own, replayed beside one of the registry. CONTRIBUTING.md walks through this file.
+//! Your own policy, replayed beside one of the registry. CONTRIBUTING.md explains this file.
 //!
 //! `cargo run -p resched --example shortest_job -- traces/sample-history.toml`
 
@@ -10,7 +10,7 @@ use resched_replay::{Memory, PolicySpec, Replayed, Scheduler, Setup, Source, Wor
 use resched_sim::hadoop::{Kind, Offer, Policy, Reach};
 use resched_sim::{JobId, Violation};
 
-/// A free slot goes to the job that has the fewest tasks left to launch; among equals, to the one that came first.
+/// A free slot goes to the job with the fewest tasks left to launch. Among equals, it goes to the job that came first.
 struct ShortestJob;
 
 impl Policy for ShortestJob {
@@ -26,7 +26,7 @@ impl Policy for ShortestJob {
     }
 }
 
-/// Launches a task of a job, a map as near to its data as it can. Returns whether there was one.
+/// Launches a task of a job; a map starts as near to its data as possible. Returns whether there was a task.
 fn launch(offer: &mut Offer<'_, '_>, job: JobId, kind: Kind) -> Result<bool, Violation> {
     match kind {
         Kind::Map => Ok(offer.launch_map(job, Reach::Any)?.is_some()),

@@ -69,7 +69,7 @@ fn wrong_flags_and_policies() {
         refused(&dir, &["replay", "T", "--policy", policy, "--out", "R"], 2, parts);
     }
     let twice = ["replay", "T", "--policy", "fifo", "--policy", "fifo", "--out", "R"];
-    refused(&dir, &twice, 2, &["`fifo` is asked for twice"]);
+    refused(&dir, &twice, 2, &["`fifo` is listed twice"]);
     refused(&dir, &["report", "T", "--out", "P", "--format", "png,pdf"], 2, &["pdf", "png, svg, html, notebook"]);
     refused(&dir, &["report", "T", "--out", "P", "--format", ""], 2, &["png, svg, html, notebook"]);
 }

@@ -40,8 +40,8 @@ fn a_site_sets_pools_parameters_and_the_cluster() {
     let dir = dir_with(&[("fair-scheduler.xml", POOLS), ("mapred-site.xml", MAPRED_SITE)]);
     let args = ["replay", "T", "--policy", "fair", "--policy", "fair:delay_node=0", "--policy", "fifo"];
     let ran = dir.run(&[&args[..], &["--site-conf", "S", "--out", "R"]].concat());
-    let warning = "mapred-site.xml: line 7: `mapred.fairscheduler.preemptoin` is not supported: it is not known here; did \
-                   you mean `mapred.fairscheduler.preemption`?";
+    let warning = "mapred-site.xml: line 7: `mapred.fairscheduler.preemptoin` is not supported: resched does not \
+                   know it; did you mean `mapred.fairscheduler.preemption`?";
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), format!("warning: {warning}\n").as_str()));
 
     let fair = run_info(&dir, "R/fair");

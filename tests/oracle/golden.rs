@@ -8,10 +8,10 @@ use flate2::read::MultiGzDecoder;
 
 use crate::support::shared;
 
-/// How many rows before a difference are shown with it.
+/// How many rows are shown before a difference.
 const CONTEXT: usize = 8;
 
-/// A row, with what a replay must reproduce of it.
+/// A row, with the fields that a replay must reproduce.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Row {
     Assigned { at: i64, attempt: String, host: String, level: i64 },
@@ -43,7 +43,7 @@ impl fmt::Display for Row {
     }
 }
 
-/// An attempt's run time and final state as its A row has them.
+/// An attempt's run time and final state, from its A row.
 pub(crate) struct Course {
     pub(crate) run: i64,
     pub(crate) state: String,
@@ -97,8 +97,8 @@ impl Golden {
     }
 }
 
-/// The first row that is not the same, with those before it. Assignments, orders and jobs are compared in the order of the
-/// file; ends, which a master without events for them learns only later, by instant and attempt.
+/// The first row that differs, with the rows before it. Assignments, orders and jobs are compared in the order of the
+/// file. Ends are compared by instant and attempt, because a master without events for ends learns of them only later.
 pub(crate) fn first_difference(golden: &[Row], found: &[Row]) -> Option<String> {
     let ends = |rows: &[Row]| {
         let mut ends: Vec<Row> = rows.iter().filter(|row| matches!(row, Row::Ended { .. })).cloned().collect();

@@ -52,7 +52,7 @@ fn check(world: &World, schedule: &str, policy: &str) {
     eprintln!("{schedule}: {} rows agree", golden.rows.len());
 }
 
-/// What a policy does with a trace.
+/// The schedule of a policy for a trace.
 fn replayed(world: &World, (schedule, policy): (&str, &mut dyn Policy), script: Script) -> Vec<Row> {
     let options = Options { script, ..Options::default() };
     let mut found = Found::new(world);
@@ -86,9 +86,9 @@ fn queue_for_each_user() -> QueueTree<CapacityQueue> {
     queues
 }
 
-/// A row J has the time at which the job was initialised: under FIFO and Fair its submission, under Capacity the poll that chose
-/// it, on a clock that only heartbeats and submissions move (`oracle/README.md` F14). An event of the poll's own instant comes
-/// after it: it was put into the queue later.
+/// A row J has the time at which the job was initialised. Under FIFO and Fair this is its submission. Under Capacity it
+/// is the poll that chose the job, on a clock that only heartbeats and submissions move (`oracle/README.md` F14). An
+/// event at the same instant as the poll comes after it, because it was queued later.
 fn launch_at_polls(rows: &mut [Row], world: &World, capacity: &Capacity) {
     let (first, interval) = (world.cluster.config.heartbeat.first, world.cluster.interval());
     let submissions: Vec<Ms> = world.workload.jobs().iter().map(|job| job.submit).collect();
@@ -102,7 +102,7 @@ fn launch_at_polls(rows: &mut [Row], world: &World, capacity: &Capacity) {
     }
 }
 
-/// What a replay does, as rows of a golden file.
+/// The events of a replay, as rows of a golden file.
 struct Found<'a> {
     world: &'a World,
     rows: Vec<Row>,
@@ -119,7 +119,7 @@ impl<'a> Found<'a> {
         self.world.attempt_name(task, attempt)
     }
 
-    /// All rows; ends only up to the last instant, as the file has them.
+    /// All rows. As in the file, ends after the last instant are left out.
     fn rows(mut self, end: Ms) -> Vec<Row> {
         self.rows.extend(self.ends.into_iter().filter(|row| row.time() <= end));
         self.rows
@@ -229,7 +229,7 @@ fn jobs_19() {
     all_of("19-jobs", &[FIFO, FAIR]);
 }
 
-/// Every golden tells its policy from the others: replayed under another one, it differs.
+/// Every golden schedule distinguishes its policy: a replay under another policy differs.
 #[test]
 fn the_goldens_tell_policies_apart() {
     let Some(world) = World::load("z1") else { return };

@@ -11,7 +11,7 @@ use resched_trace::store::Trace;
 
 use crate::golden::{Golden, Row};
 
-/// A file of the shared folder; `None`, with a word of it, if the folder is not there.
+/// A file of the shared folder. If the folder is missing, prints a message and returns `None`.
 pub(crate) fn shared(file: &str) -> Option<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let shared = std::env::var_os("RESCHED_SHARED").map_or_else(|| root.join("../shared"), PathBuf::from);
@@ -48,7 +48,7 @@ impl World {
         Some(Self { cluster, workload })
     }
 
-    /// The id of an attempt as the golden files have it.
+    /// The id of an attempt in the golden files.
     pub(crate) fn attempt_name(&self, task: TaskId, attempt: u32) -> String {
         format!("{}_{attempt}", self.workload.task_name(task)).replacen("task_", "attempt_", 1)
     }
@@ -71,7 +71,7 @@ impl World {
         courses.map(|(name, course)| (self.attempt(name), (course.run, outcome(&course.state)))).collect()
     }
 
-    /// The attempts that were preempted: killed, or ended well and tried again all the same (oracle F1).
+    /// The attempts that were preempted: killed, or tried again although they succeeded (oracle F1).
     pub(crate) fn victims(&self, golden: &Golden) -> BTreeSet<(TaskId, u32)> {
         let ends = golden.rows.iter().filter_map(|row| match row {
             Row::Ended { attempt, state, .. } => Some((self.attempt(attempt), state.as_str())),

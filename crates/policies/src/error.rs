@@ -1,4 +1,4 @@
-//! What can be wrong with a policy that is asked for.
+//! The errors of requesting or making a policy.
 
 use std::fmt::Display;
 
@@ -9,14 +9,14 @@ pub enum Error {
     /// No policy or speculator has this name.
     #[error("unknown {what} `{name}`{hint}; `resched policies` lists them")]
     UnknownName {
-        /// What was looked for: a policy or a speculator.
+        /// The kind of thing looked for: a policy or a speculator.
         what: &'static str,
         /// The name that was given.
         name: String,
         /// The nearest known name, as [`crate::nearest`] writes it; may be empty.
         hint: String,
     },
-    /// A parameter is unknown, badly written or out of its range, or its value does not go with the others.
+    /// A parameter is unknown, malformed or out of its range, or its value conflicts with the others.
     #[error("{0}")]
     Parameter(String),
     /// The policy belongs to the other engine.
@@ -24,15 +24,15 @@ pub enum Error {
     WrongEngine {
         /// The policy.
         name: &'static str,
-        /// What it schedules.
+        /// The kind of cluster that it schedules.
         own: &'static str,
-        /// What it was asked to schedule.
+        /// The kind of cluster that you asked it to schedule.
         asked: &'static str,
     },
-    /// A file that a parameter names, or the queues in it, are wrong; says where.
+    /// A file that a parameter names, or a queue in it, is wrong. The text says where.
     #[error("{0}")]
     File(String),
-    /// A configuration file of a site is wrong; says where.
+    /// A configuration file of a site is wrong. The text says where.
     #[error("{0}")]
     Site(String),
     /// The program contradicts itself.
@@ -41,12 +41,12 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether the request was at fault (exit status 2), and not the program.
+    /// Whether the request was wrong (exit status 2), not the program.
     pub fn is_request(&self) -> bool {
         !matches!(self, Self::Defect(_))
     }
 
-    /// The same error, with where it was found put before it.
+    /// The same error, with its place in front.
     pub(crate) fn at(self, place: impl Display) -> Self {
         let prefixed = |problem: &str| format!("{place}: {problem}");
         match self {

@@ -1,4 +1,4 @@
-//! What the registry knows of a policy.
+//! The registry's entry of a policy.
 
 use resched_sim::{batch, hadoop};
 
@@ -7,24 +7,24 @@ use crate::parameter::Parameter;
 use crate::settings::Values;
 use crate::site::Site;
 
-/// A policy as the registry knows it.
+/// The registry's entry of a policy.
 #[derive(Debug)]
 pub struct PolicyInfo {
     /// The name by which you ask for it.
     pub name: &'static str,
-    /// What it is, in a few words.
+    /// A short description.
     pub title: &'static str,
-    /// Where it comes from.
+    /// The paper or the version of Hadoop that it follows.
     pub source: &'static str,
     /// The family under which it is listed.
     pub family: Family,
-    /// What it schedules.
+    /// The kind of cluster that it schedules.
     pub engine: Engine,
-    /// Whether it is an oracle by default: a reference that knows what no scheduler can.
+    /// Whether it is an oracle by default: a reference that knows run times, which no real scheduler can.
     pub oracle: bool,
     /// Its parameters.
     pub parameters: &'static [Parameter],
-    /// Makes one.
+    /// Makes the policy.
     pub(crate) build: Build,
 }
 
@@ -35,17 +35,17 @@ impl PolicyInfo {
     }
 }
 
-/// What a policy schedules.
+/// The kind of cluster that a policy schedules.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Engine {
     /// A Hadoop cluster: slots of MapReduce 1 or containers of YARN.
     Hadoop(hadoop::System),
-    /// A production cluster, whose tasks say what they need.
+    /// A production cluster, whose tasks request processor and memory.
     Batch,
 }
 
 impl Engine {
-    /// In words, as messages have it.
+    /// Its name in messages.
     pub(crate) fn in_words(self) -> &'static str {
         match self {
             Self::Hadoop(_) => "Hadoop",
@@ -54,7 +54,7 @@ impl Engine {
     }
 }
 
-/// Where policies come from.
+/// The origin of a policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Family {
     /// The schedulers of MapReduce 1.
@@ -63,7 +63,7 @@ pub enum Family {
     Yarn,
     /// Algorithms that were published as papers.
     Paper,
-    /// What policies are compared with: oracles and bounds.
+    /// References for comparison: oracles and bounds.
     Reference,
     /// Policies for production traces.
     Batch,

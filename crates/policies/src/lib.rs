@@ -1,4 +1,4 @@
-//! The scheduling policies of resched: one file each, the parts that several share, and the registry.
+//! The scheduling policies of resched: one file for each, shared parts, and the registry.
 //!
 //! ```
 //! use resched_policies::PolicySpec;

@@ -1,4 +1,4 @@
-//! The word that somebody may have meant.
+//! The known word that is nearest to a misspelt one.
 
 /// `; did you mean …?` if one of the words is close to this one, else nothing.
 pub fn nearest<'a>(word: &str, words: impl Iterator<Item = &'a str>) -> String {

@@ -1,4 +1,4 @@
-//! The parameters of policies and speculators: what each is called, what values it takes, what it does.
+//! The parameters of policies and speculators: key, values and meaning.
 
 use std::fmt;
 
@@ -10,22 +10,22 @@ use crate::nearest::nearest;
 pub struct Parameter {
     /// The key by which you set it.
     pub key: &'static str,
-    /// What values it takes.
+    /// Its range of values.
     pub range: Range,
-    /// Whether `auto` is a value, too, which leaves the choice to the policy; its meaning says what that comes to. Holds the
-    /// numbers that are read as `auto`.
+    /// Whether `auto` is also a value. It leaves the choice to the policy, as the meaning explains. Holds the numbers
+    /// that are read as `auto`.
     pub auto: Option<Signal>,
     /// Its value if you do not set it.
     pub default: &'static str,
     /// The unit of the value, if it has one.
     pub unit: &'static str,
-    /// What it does.
+    /// Its meaning.
     pub meaning: &'static str,
-    /// The properties of Hadoop that set it at a site; the first one that is set counts.
+    /// The properties of Hadoop that set it at a site. The first one that is set counts.
     pub hadoop: &'static [&'static str],
 }
 
-/// What values a parameter takes.
+/// The range of values of a parameter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Range {
     /// Whole numbers, both ends included.
@@ -36,18 +36,18 @@ pub enum Range {
     Boolean,
     /// One of these words.
     Choice(&'static [&'static str]),
-    /// The path of a file; empty: none.
+    /// The path of a file; empty if there is none.
     File,
 }
 
-/// Numbers that stand for `auto`, as in Hadoop and in what was written before there was that word.
+/// Numbers that mean `auto`, as in Hadoop and in files older than that word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signal {
     /// 0.
     Zero,
-    /// −1 and what is between −1 and 0.
+    /// −1, and numbers between −1 and 0.
     Negative,
-    /// −1, 0 and what is between them.
+    /// −1, 0 and numbers between them.
     NotPositive,
 }
 
@@ -104,7 +104,7 @@ impl Signal {
 }
 
 impl Parameter {
-    /// What it takes, in words: its range, and `auto` if that is a value.
+    /// Its values in words: its range, and `auto` if that is a value.
     pub fn expected(&self) -> String {
         let auto = if self.auto.is_some() { "auto|" } else { "" };
         format!("{auto}{}", self.range)
@@ -118,7 +118,7 @@ impl Parameter {
     /// The value that a text stands for.
     ///
     /// # Errors
-    /// [`Error::Parameter`] with what was expected.
+    /// [`Error::Parameter`], which says what was expected.
     pub(crate) fn parse(&self, text: &str) -> Result<Value, Error> {
         if self.auto.is_some() && self.written(text) == AUTO {
             return Ok(Value::Auto);

@@ -61,11 +61,11 @@ impl Family {
 }
 
 impl SiteConf {
-    /// Reads the configuration files of a folder, for all policies. Each file may be absent, but not all of them.
+    /// Reads the configuration files of a folder, for all policies. At least one file must exist.
     ///
     /// # Errors
-    /// No file is there; or one is no XML, has a document type, is too long, or holds a value out of its range, with file and
-    /// line.
+    /// The folder has no such file; or a file is not XML, has a document type, is too long, or holds a value out of its
+    /// range. The error gives file and line.
     pub fn read(dir: &Path) -> Result<Self, Error> {
         let parameters =
             POLICIES.iter().flat_map(|info| info.parameters.iter().map(|parameter| (info.name, parameter)));
@@ -73,7 +73,7 @@ impl SiteConf {
     }
 }
 
-/// The prefix of the names of policies for production traces. Where the trace is one, you may leave it out.
+/// The prefix of the names of policies for production traces. You may leave it out if the trace is a production trace.
 const BATCH: &str = "batch-";
 
 /// The policy of this name.
@@ -92,8 +92,8 @@ fn speculator(name: &str) -> Result<&'static SpeculatorInfo, Error> {
     })
 }
 
-/// Parts a policy from its speculator, `policy+speculator`: at the last `+` that a word follows, up to a `:` or the end. A `+` in
-/// a number is none of these.
+/// Splits `policy+speculator` at the last `+` that is followed by a word, up to a `:` or the end. So a `+` in a number
+/// does not count.
 fn split_speculator(text: &str) -> (&str, Option<&str>) {
     let is_word = |rest: &str| {
         let word = rest.split(':').next().unwrap_or(rest);

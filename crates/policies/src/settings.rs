@@ -1,4 +1,4 @@
-//! Typed parameters: a policy declares a struct of settings, which is its list of parameters at the same time.
+//! Typed parameters: a policy declares a struct of settings, which is also its list of parameters.
 //!
 //! ```text
 //! choices! {
@@ -18,10 +18,10 @@
 //! }
 //! ```
 //!
-//! `Settings::PARAMETERS` goes into the policy's `INFO`, and `Settings::read` makes the struct from [`Values`]. What a
-//! declaration may say, in this order: `default` (a literal) or `choice` (a word); `of`, the words that are allowed, if not all;
-//! `auto`, with the numbers that stand for it ([`Signal`]); `range`, with both ends; `unit`; `hadoop`, the properties that set
-//! it at a site.
+//! `Settings::PARAMETERS` goes into the policy's `INFO`, and `Settings::read` makes the struct from [`Values`]. A
+//! declaration may have these parts, in this order: `default` (a literal) or `choice` (a word); `of`, the words that
+//! are allowed, if not all; `auto`, with the numbers that stand for it ([`Signal`]); `range`, with both ends; `unit`;
+//! `hadoop`, the properties that set it at a site.
 
 use std::marker::PhantomData;
 
@@ -36,16 +36,16 @@ impl Values {
     /// The values of these parameters, from their texts.
     ///
     /// # Errors
-    /// [`Error::Parameter`] for the first text that is none of its parameter's values.
+    /// [`Error::Parameter`] for the first text that is not a value of its parameter.
     pub(crate) fn parse<'t>(parameters: &[Parameter], text: impl Fn(&Parameter) -> &'t str) -> Result<Self, Error> {
         let parse = |parameter: &Parameter| Ok((parameter.key, parameter.parse(text(parameter))?));
         parameters.iter().map(parse).collect::<Result<_, _>>().map(Self)
     }
 
-    /// Hands the values out one by one, in the order of these parameters, which must be their own.
+    /// Hands out the values one by one, in the order of these parameters. The values must belong to them.
     ///
     /// # Errors
-    /// [`Error::Defect`] if they belong to other parameters: an entry of the registry names the wrong ones.
+    /// [`Error::Defect`] if the values belong to other parameters: an entry of the registry names the wrong ones.
     pub(crate) fn of(&self, parameters: &[Parameter]) -> Result<InOrder<'_>, Error> {
         let keys = self.0.iter().map(|(key, _)| *key);
         if keys.eq(parameters.iter().map(|parameter| parameter.key)) {
@@ -56,7 +56,7 @@ impl Values {
     }
 }
 
-/// Values on their way into a struct.
+/// Values that a struct is made from.
 pub(crate) struct InOrder<'v>(std::slice::Iter<'v, (&'static str, Value)>);
 
 impl InOrder<'_> {
@@ -73,14 +73,14 @@ impl InOrder<'_> {
 
 /// A type that a setting may have.
 pub(crate) trait Setting: Sized {
-    /// What values there are.
+    /// The range of its values.
     const KIND: Kind;
 
     /// A value as this type; `None` if it does not fit.
     fn of(value: &Value) -> Option<Self>;
 }
 
-/// What values a type has.
+/// The range of values of a type.
 pub(crate) enum Kind {
     Integer,
     Number,
@@ -120,7 +120,7 @@ impl Setting for bool {
     }
 }
 
-/// A file that a parameter names, or none.
+/// The file that a parameter names, if any.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct File(String);
 
@@ -139,7 +139,7 @@ impl Setting for File {
     }
 }
 
-/// `None`: `auto`.
+/// `None` means `auto`.
 impl<T: Setting> Setting for Option<T> {
     const KIND: Kind = T::KIND;
 
@@ -175,7 +175,7 @@ impl<T: Setting> Declared<T> {
         Self { parameter: Parameter { default, ..self.parameter }, ..self }
     }
 
-    /// Only these of its words.
+    /// Allows only these of its words.
     pub(crate) const fn of(self, words: &'static [&'static str]) -> Self {
         Self { parameter: Parameter { range: Range::Choice(words), ..self.parameter }, ..self }
     }
@@ -249,7 +249,7 @@ macro_rules! parameter {
     };
 }
 
-/// What stands behind the `=` of a setting.
+/// The part behind the `=` of a setting.
 macro_rules! declared {
     ([] $type:ty, $shared:ident) => {
         $shared
@@ -292,7 +292,7 @@ macro_rules! choices {
                 match self { $(Self::$variant => $word),+ }
             }
 
-            /// What a word stands for, if anything.
+            /// The variant for a word, if there is one.
             $vis fn named(word: &str) -> Option<Self> {
                 [$(Self::$variant),+].into_iter().find(|choice| choice.word() == word)
             }

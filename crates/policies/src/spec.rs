@@ -21,7 +21,7 @@ pub struct PolicySpec {
     pub info: &'static PolicyInfo,
     /// The values that were set, by key.
     pub set: BTreeMap<String, String>,
-    /// What uses the slots that the policy leaves free.
+    /// The speculator that uses the slots that the policy leaves free.
     pub speculator: Option<SpeculatorSpec>,
     site: Arc<Site>,
     values: Values,
@@ -82,10 +82,10 @@ impl PolicySpec {
         Ok(spec)
     }
 
-    /// The same policy at a site, whose settings take the place of the defaults; what you set stays.
+    /// The same policy at a site. The settings of the site replace the defaults. Values that you set stay.
     ///
     /// # Errors
-    /// A value of the site that does not go with the others, or a file that cannot be read.
+    /// A value of the site that conflicts with the others, or a file that cannot be read.
     pub fn at_site(&self, site: &Arc<Site>) -> Result<Self, Error> {
         Self::with(self.info, self.set.clone(), self.speculator.clone(), Arc::clone(site))
     }
@@ -95,12 +95,12 @@ impl PolicySpec {
         &self.values
     }
 
-    /// What the configuration of its site says.
+    /// The configuration of its site.
     pub(crate) fn site(&self) -> &Site {
         &self.site
     }
 
-    /// The value of a parameter as it is written: the one you set, else the site's, else the default.
+    /// The value of a parameter as text: your value, else the site's, else the default.
     fn text(&self, parameter: &Parameter) -> &str {
         let site = || self.site.parameters.get(&(self.info.name, parameter.key));
         self.set.get(parameter.key).or_else(site).map_or(parameter.default, String::as_str)
@@ -112,14 +112,15 @@ impl PolicySpec {
         format!("{}{}", self.info.name, speculator.unwrap_or_default())
     }
 
-    /// Its name with the values that you set, in the order in which the policy declares them. However you write a policy, its
-    /// label is the same.
+    /// Its name with the values that you set, in the order in which the policy declares them. The label does not depend
+    /// on how you write the policy.
     pub fn label(&self) -> String {
         let speculator = self.speculator.as_ref().map(|own| format!("+{}", own.label()));
         format!("{}{}", label(self.info.name, self.info.parameters, &self.set), speculator.unwrap_or_default())
     }
 
-    /// All parameters with their values, those of the site and defaults included; the speculator's as `speculator.key`.
+    /// All parameters with their values, including those of the site and the defaults. Keys of the speculator are
+    /// `speculator.key`.
     pub fn parameters(&self) -> BTreeMap<String, String> {
         let own = |parameter: &Parameter| (parameter.key.to_owned(), self.text(parameter).to_owned());
         let speculators = self.speculator.iter().flat_map(|SpeculatorSpec { info, set, .. }| {
@@ -131,10 +132,10 @@ impl PolicySpec {
         self.info.parameters.iter().map(own).chain(speculators).collect()
     }
 
-    /// Makes the policy, new for each replay.
+    /// Makes a new policy for a replay of Hadoop.
     ///
     /// # Errors
-    /// Values that do not go together, a file that cannot be read, or a policy for production traces.
+    /// Values that conflict, a file that cannot be read, or a policy for production traces.
     pub fn build(&self) -> Result<Box<dyn hadoop::Policy>, Error> {
         let Build::Hadoop(build) = &self.info.build else { return Err(self.is_not_for("Hadoop")) };
         let base = build(&self.values, &self.site).map_err(|error| self.named(error))?;
@@ -144,16 +145,16 @@ impl PolicySpec {
         }
     }
 
-    /// Makes the policy for a production trace, new for each replay.
+    /// Makes a new policy for a replay of a production trace.
     ///
     /// # Errors
-    /// Values that do not go together, a file that cannot be read, or a policy for Hadoop.
+    /// Values that conflict, a file that cannot be read, or a policy for Hadoop.
     pub fn build_batch(&self) -> Result<Box<dyn batch::Policy>, Error> {
         let Build::Batch(build) = &self.info.build else { return Err(self.is_not_for("production traces")) };
         build(&self.values, &self.site).map_err(|error| self.named(error))
     }
 
-    /// Finds out whether it can be made.
+    /// Checks that it can be made.
     fn check(&self) -> Result<(), Error> {
         match self.info.engine {
             Engine::Hadoop(_) => self.build().map(drop),
@@ -170,7 +171,7 @@ impl PolicySpec {
     }
 }
 
-/// Reads `key=value,key=value`. `what` (policy or speculator) and its name say in errors whose parameters they are.
+/// Reads `key=value,key=value`. Errors name the owner of the parameters: `what` (policy or speculator) and its name.
 fn read_set(what: &str, name: &str, parameters: &[Parameter], pairs: &str) -> Result<BTreeMap<String, String>, Error> {
     let wrong = |problem: String| Error::Parameter(format!("{what} `{name}`{problem}"));
     let mut set = BTreeMap::new();
@@ -188,7 +189,7 @@ fn read_set(what: &str, name: &str, parameters: &[Parameter], pairs: &str) -> Re
     Ok(set)
 }
 
-/// A name with the values that were set, in the order in which they are declared.
+/// A name with the values that were set, in the order of declaration.
 fn label(name: &str, parameters: &[Parameter], set: &BTreeMap<String, String>) -> String {
     let set: Vec<String> = parameters
         .iter()

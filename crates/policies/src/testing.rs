@@ -9,7 +9,7 @@ use resched_trace::model::{Locality, Outcome, Priority};
 
 use crate::spec::PolicySpec;
 
-/// A map that takes so long on a node with its data.
+/// A map with this run time on a node with its data.
 pub(crate) fn map(run: Ms) -> MapSpec {
     MapSpec { run, on: Vec::new(), bytes: None }
 }
@@ -34,7 +34,7 @@ pub(crate) fn some_job() -> JobId {
     workload.find("job_1_0001").into_iter().next().unwrap_or_else(|| unreachable!("the job was just added"))
 }
 
-/// The ids of so many nodes.
+/// The ids of this many nodes.
 pub(crate) fn some_nodes(nodes: usize) -> Vec<NodeId> {
     let (cluster, _) = Scenario::nodes(nodes, 1, 1).build();
     cluster.node_ids().collect()
@@ -142,7 +142,7 @@ impl Scenario {
         world
     }
 
-    /// So many nodes in one rack, all with their first heartbeat at 0, then every 3 s.
+    /// This many nodes in one rack, all with their first heartbeat at 0, then every 3 s.
     pub(crate) fn nodes(nodes: usize, map_slots: u32, reduce_slots: u32) -> Self {
         let mut config = ClusterConfig::default();
         config.heartbeat.interval = Interval::Fixed(3_000);
@@ -151,8 +151,8 @@ impl Scenario {
         Self { nodes, racks: 1, slots: [map_slots, reduce_slots], config, jobs: Vec::new() }
     }
 
-    /// So many nodes in one rack under YARN, each with room for so many containers; a master takes as much as a task. Nodes and
-    /// masters call once a second.
+    /// This many nodes in one rack under YARN, each with room for this many containers. A master takes as much as a
+    /// task. Nodes and masters call once a second.
     pub(crate) fn containers(nodes: usize, room: u32) -> Self {
         let mut scenario = Self::nodes(nodes, 1, 1);
         let rules = &mut scenario.config.containers;
@@ -218,12 +218,13 @@ impl Scenario {
         self.launches_under(policy, || spec.build().unwrap_or_else(|error| unreachable!("{error}")))
     }
 
-    /// As [`Scenario::launches`], under a policy that is made so.
+    /// As [`Scenario::launches`], under the policy that this function makes.
     pub(crate) fn launches_under(&self, name: &str, policy: impl Fn() -> Box<dyn Policy>) -> Vec<Launch> {
         self.checked(name, policy).0
     }
 
-    /// Every job with the heartbeat that reported its last task, in the order of those; likewise.
+    /// Every job with the heartbeat that reported its last task, in the order of these heartbeats; with parking and
+    /// without, which must agree.
     pub(crate) fn finishes(&self, policy: &str) -> Vec<(String, Ms)> {
         let spec = PolicySpec::parse(policy).unwrap_or_else(|error| unreachable!("{error}"));
         self.checked(policy, || spec.build().unwrap_or_else(|error| unreachable!("{error}"))).1

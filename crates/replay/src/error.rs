@@ -1,15 +1,15 @@
-//! What can go wrong with a replay.
+//! The errors of a replay.
 
 /// An error of this crate.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The request cannot be carried out as it was made (exit status 2).
+    /// The request is wrong (exit status 2).
     #[error("{0}")]
     Request(String),
-    /// The trace, the cluster or the replay itself.
+    /// An error of the trace, the cluster or the replay itself.
     #[error(transparent)]
     Sim(#[from] resched_sim::Error),
-    /// The policy cannot be made as it was asked for.
+    /// The policy cannot be made as requested.
     #[error(transparent)]
     Policy(#[from] resched_policies::Error),
     /// Another thread ended without a result.

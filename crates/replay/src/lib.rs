@@ -1,4 +1,5 @@
-//! Replays a workload or a trace under a policy. Whatever replays in this project calls [`World::replay`], and so can you:
+//! Replays a workload or a trace under a policy. Every replay in this project calls [`World::replay`]. You can call it,
+//! too:
 //!
 //! ```
 //! use resched_replay::{Memory, PolicySpec, Setup, Source, World};
@@ -26,11 +27,11 @@
 //!                                └─ with_seed: the same world with other draws
 //! ```
 //!
-//! * A [`Source`] is what you replay. It knows whether that is Hadoop's maps and reduces or batch tasks that request processor
-//!   and memory ([`Engine`]).
-//! * A [`World`] is a source on a cluster with a seed. It loads machines and jobs once, when the first policy needs them, and you
-//!   can replay any number of policies in it, also at once from several threads.
-//! * A [`Scheduler`] is a policy of the registry ([`PolicySpec`]) or one that you wrote.
+//! * A [`Source`] is the work that you replay. It knows its [`Engine`]: Hadoop's maps and reduces, or batch tasks that
+//!   request processor and memory.
+//! * A [`World`] is a source on a cluster with a seed. It loads machines and jobs once, when the first policy needs
+//!   them. You can replay any number of policies in it, also from several threads at once.
+//! * A [`Scheduler`] is a policy of the registry ([`PolicySpec`]) or your own.
 //! * A [`Sink`] takes the rows: [`Files`], [`Memory`] or [`Nothing`].
 //! * [`Threads`] runs many replays at once and keeps their order; [`FolderLock`] keeps two commands from writing one folder.
 //!

@@ -1,4 +1,4 @@
-//! One command at a time writes a folder.
+//! Locks that let only one command at a time write a folder.
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ const NAME: &str = ".resched-lock";
 /// The locks of this process, for [`release_locks`].
 static HELD: Mutex<Vec<Cleanup>> = Mutex::new(Vec::new());
 
-/// Whether a file of that name is a lock, and no result.
+/// Whether a file of that name is a lock, not a result.
 pub fn is_lock(name: &std::ffi::OsStr) -> bool {
     name == NAME
 }
@@ -24,19 +24,19 @@ pub fn release_locks() {
     }
 }
 
-/// Keeps other commands from writing a folder for as long as this lives. The system releases the lock when the process ends,
-/// however it ends, so a lock file that is left behind blocks nobody.
+/// Keeps other commands from writing a folder until it is dropped. The system releases the lock however the process
+/// ends. So a lock file that is left behind blocks nobody.
 #[derive(Debug)]
 pub struct FolderLock {
     file: Option<File>,
     path: PathBuf,
 }
 
-/// What to remove when a lock is released.
+/// The files and folders to remove when a lock is released.
 #[derive(Debug)]
 struct Cleanup {
     path: PathBuf,
-    /// The folders that were made to hold it, the innermost first; they go if nothing was written to them.
+    /// The folders that were made to hold it, the innermost first. They are removed if nothing was written to them.
     folders: Vec<PathBuf>,
 }
 

@@ -1,8 +1,8 @@
-//! A value that the first thread that needs it makes, while the others wait.
+//! A value that is made once: by the first thread that needs it, while the others wait.
 
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// As [`OnceLock`], but making the value may fail; the next thread tries again then.
+/// As [`OnceLock`], but making the value may fail. Then the next thread tries again.
 #[derive(Debug)]
 pub(crate) struct Once<T> {
     value: OnceLock<T>,
@@ -21,7 +21,7 @@ impl<T> Once<T> {
         self.value.get()
     }
 
-    /// The value; made now if this is the first call.
+    /// The value. The first call makes it.
     pub(crate) fn get_or_make<E>(&self, make: impl FnOnce() -> Result<T, E>) -> Result<&T, E> {
         if let Some(value) = self.value.get() {
             return Ok(value);

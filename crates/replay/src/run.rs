@@ -1,4 +1,4 @@
-//! One replay that is about to start. Here, and nowhere else, the engines are called.
+//! One replay that is about to start. Only this module calls the engines.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use resched_trace::run::RunTables;
 
 /// A replay under one of the engines, for a [`crate::Sink`] to start.
 pub trait Recording {
-    /// What the rows are made of.
+    /// The source of the rows.
     type Rows: RowSource;
 
     /// Starts the files of a run in `dir`.
@@ -23,13 +23,13 @@ pub trait Recording {
     /// Replays, recording each row. Returns the number of events.
     ///
     /// # Errors
-    /// What the engine, the policy or the recorder reports.
+    /// Errors of the engine, the policy or the recorder.
     fn replay<K: RowSink>(self, to: &mut Recorder<Self::Rows, K>) -> Result<u64, Error>;
 
     /// Replays and records nothing. Returns the number of events.
     ///
     /// # Errors
-    /// What the engine or the policy reports.
+    /// Errors of the engine or the policy.
     fn replay_unrecorded(self) -> Result<u64, Error>;
 }
 

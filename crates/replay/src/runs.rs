@@ -1,4 +1,4 @@
-//! The folders of several runs in one.
+//! One folder for the folders of several runs.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use resched_trace::store::StagedDir;
 
 use crate::{Error, FolderLock};
 
-/// A folder for runs, one folder a policy, locked as long as this lives.
+/// A folder for runs, with a folder for each policy. It is locked until this is dropped.
 #[derive(Debug)]
 pub struct RunFolders {
     dirs: Vec<PathBuf>,
@@ -31,7 +31,7 @@ impl RunFolders {
         let folder = |policy: &PolicySpec| {
             let name = file_name(&policy.label());
             if !seen.insert(name.clone()) {
-                return Err(Error::Request(format!("policy `{}` is asked for twice; leave one out", policy.label())));
+                return Err(Error::Request(format!("policy `{}` is listed twice; leave one out", policy.label())));
             }
             let dir = out.join(name);
             StagedDir::check(&dir, run::MARKER)?;
@@ -47,7 +47,7 @@ impl RunFolders {
     }
 }
 
-/// A label with what cannot stand in a file's name replaced.
+/// A label without the characters that a file name cannot have.
 fn file_name(label: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.:=,+".contains(c) { c } else { '_' };
     label.chars().map(plain).collect()

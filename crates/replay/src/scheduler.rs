@@ -22,7 +22,7 @@ impl<'a> From<&'a PolicySpec> for Scheduler<'a> {
 }
 
 impl Scheduler<'_> {
-    /// Which engine it is for.
+    /// The engine that it is for.
     pub fn engine(&self) -> Engine {
         match self {
             Self::Registry(policy) => engine_of(policy),
@@ -32,7 +32,7 @@ impl Scheduler<'_> {
     }
 }
 
-/// Which engine a policy of the registry is for.
+/// The engine that a policy of the registry is for.
 pub(crate) fn engine_of(policy: &PolicySpec) -> Engine {
     if policy.info.is_batch() { Engine::Batch } else { Engine::Hadoop }
 }

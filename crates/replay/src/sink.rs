@@ -1,4 +1,4 @@
-//! Where the rows of a replay go.
+//! The places that the rows of a replay can go to.
 
 use std::path::{Path, PathBuf};
 
@@ -7,19 +7,20 @@ use resched_trace::run::{self, RunInfo, RunTables};
 use crate::Error;
 use crate::run::Recording;
 
-/// What a replay hands its rows to: [`Files`], [`Memory`] or [`Nothing`].
+/// The receiver of the rows of a replay: [`Files`], [`Memory`] or [`Nothing`].
 pub trait Sink {
-    /// What it makes of them.
+    /// Its result.
     type Output;
 
-    /// Starts the replay and takes its rows. `info` is what `run.json` says of it, but for events and rows.
+    /// Starts the replay and takes its rows. `info` is the content of `run.json` except events and rows.
     ///
     /// # Errors
-    /// What the replay reports, or that the rows cannot be kept.
+    /// Errors of the replay, or of keeping the rows.
     fn take(self, run: impl Recording, info: RunInfo) -> Result<Self::Output, Error>;
 }
 
-/// Writes a run: a folder with `run.json` and its tables. It is whole or absent, and replaces an earlier run.
+/// Writes a run: a folder with `run.json` and its tables. The folder is complete or absent, and replaces an earlier
+/// run.
 #[derive(Debug, Clone)]
 pub struct Files {
     dir: PathBuf,
@@ -33,13 +34,13 @@ impl Files {
         Self { dir: dir.into(), decisions: false, resume: false }
     }
 
-    /// Whether to write what the policy decides as well, in a table of its own.
+    /// Whether to write the decisions of the policy, too, in a separate table.
     #[must_use]
     pub fn with_decisions(self, decisions: bool) -> Self {
         Self { decisions, ..self }
     }
 
-    /// Whether to keep a run that is there already, of the same trace, cluster, site, policy, seed and version of resched.
+    /// Whether to keep an existing run of the same trace, cluster, site, policy, seed and version of resched.
     #[must_use]
     pub fn resume(self, resume: bool) -> Self {
         Self { resume, ..self }
@@ -49,9 +50,9 @@ impl Files {
 /// A run on disk.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Written {
-    /// What its `run.json` says.
+    /// The content of its `run.json`.
     pub info: RunInfo,
-    /// Whether it was there already and nothing was replayed.
+    /// Whether the run existed already, so that nothing was replayed.
     pub kept: bool,
 }
 
@@ -71,7 +72,7 @@ impl Sink for Files {
     }
 }
 
-/// The run in the folder, if it is the one that is wanted and has decisions if these are.
+/// The run in the folder, if it is the wanted one and has decisions if they are wanted.
 fn found(dir: &Path, wanted: &RunInfo, decisions: bool) -> Option<RunInfo> {
     let found = run::read(dir).ok()?;
     let same = RunInfo { events: found.events, rows: found.rows.clone(), ..wanted.clone() };
@@ -85,9 +86,9 @@ pub struct Memory;
 /// A run in memory.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Replayed {
-    /// What its `run.json` would say.
+    /// The content that its `run.json` would have.
     pub info: RunInfo,
-    /// Its rows, what its policy decided included.
+    /// Its rows, including the decisions of its policy.
     pub tables: RunTables,
 }
 
@@ -109,7 +110,7 @@ impl Sink for Memory {
     }
 }
 
-/// Keeps nothing but the number of events that were worked off.
+/// Keeps only the number of events handled.
 #[derive(Debug, Clone, Copy)]
 pub struct Nothing;
 

@@ -1,4 +1,4 @@
-//! What is replayed.
+//! The source of a replay.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,26 +20,27 @@ pub enum Engine {
     Batch,
 }
 
-/// What is replayed: a trace, a workload file, or tables in memory. Cheap to clone; one source serves any number of worlds.
+/// The source of a replay: a trace, a workload file, or tables in memory. It is cheap to clone, and one source serves
+/// any number of worlds.
 #[derive(Debug, Clone)]
 pub struct Source(Arc<Opened>);
 
 #[derive(Debug)]
 struct Opened {
     origin: Origin,
-    /// Its path as it was given; `run.json` and messages name it.
+    /// Its path as you gave it. `run.json` and messages name it.
     name: String,
     engine: Engine,
 }
 
-/// Where the tables come from.
+/// The place of the tables.
 #[derive(Debug)]
 pub(crate) enum Origin {
-    /// They are read from a folder.
+    /// A folder to read them from.
     Trace(Trace),
-    /// They are generated with each seed.
+    /// A workload file; they are generated with each seed.
     Workload { workload: Box<Workload>, text: String },
-    /// They are here.
+    /// Memory.
     Tables { tables: Box<Collected>, sha256: String },
 }
 
@@ -67,12 +68,12 @@ impl Source {
         Ok(Self::new(trace.dir().display().to_string(), engine, Origin::Trace(trace)))
     }
 
-    /// A workload file: what it says, its text, which identifies it, and its name for messages.
+    /// A workload file: its content, its text, which identifies it, and its name for messages.
     pub fn workload(workload: Workload, text: String, name: String) -> Self {
         Self::new(name, Engine::Hadoop, Origin::Workload { workload: Box::new(workload), text })
     }
 
-    /// Tables in memory. `named` is for `run.json`: a name, and a hash of whatever identifies them.
+    /// Tables in memory. `named` is for `run.json`: a name, and a hash of the data that identifies them.
     pub fn tables(tables: Collected, named: RunTrace) -> Self {
         let engine = if batch::is_batch_records(&tables.jobs) { Engine::Batch } else { Engine::Hadoop };
         let origin = Origin::Tables { tables: Box::new(tables), sha256: named.sha256 };
@@ -89,7 +90,7 @@ impl Source {
         self.0.engine
     }
 
-    /// Its path or name as it was given.
+    /// Its path or name as you gave it.
     pub fn name(&self) -> &str {
         &self.0.name
     }

@@ -1,4 +1,4 @@
-//! The pool of threads: one meaning of `--threads` for every command.
+//! The pool of threads, which gives `--threads` the same meaning in every command.
 
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::Error;
 
-/// How many replays run at once, at most: from 1; by default as many as the machine has cores.
+/// The most replays that run at once: 1 or more, by default the number of cores of the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Threads(NonZeroUsize);
 
@@ -45,19 +45,20 @@ impl From<NonZeroUsize> for Threads {
 }
 
 impl Threads {
-    /// One replay after the other.
+    /// One thread: one replay after the other.
     pub const ONE: Self = Self(NonZeroUsize::MIN);
 
-    /// How many.
+    /// The number of threads.
     pub fn count(self) -> NonZeroUsize {
         self.0
     }
 
-    /// Does `work` for each item, several at once, and returns the results in the order of the items. After an error no further
-    /// item is begun; the error that is returned is the first one in the order of the items, however many threads there are.
+    /// Does `work` for each item, several at once, and returns the results in the order of the items. After an error,
+    /// no further item starts. The returned error is the first one in the order of the items, whatever the number of
+    /// threads.
     ///
     /// # Errors
-    /// What `work` returns.
+    /// Errors of `work`.
     pub fn in_order<T: Sync, R: Send, E: Send>(
         self,
         items: &[T],
@@ -74,11 +75,12 @@ impl Threads {
         Ok(made.into_iter().map(|(_, result)| result).collect())
     }
 
-    /// As [`Threads::in_order`], but `keep` takes each result, on one of so many other `keepers`: a slow disk or network is waited
-    /// for while the next items are at work. A result that was not kept ends the work as an error of `work` does.
+    /// As [`Threads::in_order`], but `keep` takes each result, on one of `keepers` further threads. So the next items
+    /// are worked on while a slow disk or network keeps the last ones busy. An error of `keep` ends the work as an
+    /// error of `work` does.
     ///
     /// # Errors
-    /// What `work` or `keep` returns.
+    /// Errors of `work` or `keep`.
     pub fn and_keep<T: Sync, R: Send, E: Send>(
         self,
         items: &[T],

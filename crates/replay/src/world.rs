@@ -18,18 +18,18 @@ use crate::scheduler::{Scheduler, engine_of};
 use crate::sink::Sink;
 use crate::source::{Engine, Origin, Source};
 
-/// What a source is replayed on, and by which rules.
+/// The machines and the rules of a replay.
 #[derive(Debug, Clone)]
 pub struct Setup {
-    /// The cluster file. By default the source's own machines.
+    /// The cluster file. By default, the source's own machines.
     pub cluster: ClusterConfig,
-    /// The configuration of a Hadoop site, whose settings take the place of the defaults of policies. By default none.
+    /// The configuration of a Hadoop site. Its settings replace the defaults of policies. By default, there is none.
     pub site: Arc<Site>,
     /// The files of the site, for `run.json`.
     pub site_files: Option<RunSite>,
-    /// The seed of all draws. By default 1.
+    /// The seed of all draws. By default, 1.
     pub seed: u64,
-    /// How much closer together the jobs arrive. By default 1.
+    /// The factor by which the times between arrivals are divided. By default, 1.
     pub speedup: f64,
 }
 
@@ -49,7 +49,7 @@ pub struct World {
     parts: Arc<Parts>,
 }
 
-/// What is loaded of a source.
+/// The loaded parts of a source.
 #[derive(Debug, Default)]
 struct Parts {
     hadoop: Once<Hadoop>,
@@ -69,14 +69,14 @@ impl World {
     /// The world of a source.
     ///
     /// # Errors
-    /// [`Error::Request`] if the cluster cannot be described in `run.json`. What else is wrong with the source or the cluster
-    /// shows when it is loaded, by [`World::check`] at the latest.
+    /// [`Error::Request`] if the cluster cannot be described in `run.json`. Other errors of the source or the cluster
+    /// appear when it is loaded, by [`World::check`] at the latest.
     pub fn open(source: &Source, setup: Setup) -> Result<Self, Error> {
         let rules = serde_json::to_value(&setup.cluster).map_err(|error| Error::Request(error.to_string()))?;
         Ok(Self { source: source.clone(), setup, rules: Arc::new(rules), parts: Arc::default() })
     }
 
-    /// The same world with other draws. What does not depend on the seed is loaded once for both.
+    /// The same world with other draws. Both worlds share all data that does not depend on the seed.
     pub fn with_seed(&self, seed: u64) -> Self {
         let differs = seed != self.setup.seed && self.load_depends_on_seed();
         Self {
@@ -92,11 +92,12 @@ impl World {
         matches!(self.source.origin(), Origin::Workload { .. }) || self.setup.cluster.nodes.count.is_some()
     }
 
-    /// Loads what the policy needs and checks that it can be replayed here. Without it, the first replay does.
+    /// Loads the data that the policy needs, and checks that the policy can be replayed here. If you do not call it,
+    /// the first replay does this.
     ///
     /// # Errors
-    /// What is wrong with the source or the cluster; [`Error::Request`] if the policy is for another engine; [`Error::Policy`] if
-    /// it cannot be made at the site.
+    /// Errors of the source or the cluster; [`Error::Request`] if the policy is for another engine; [`Error::Policy`]
+    /// if it cannot be made at the site.
     pub fn check(&self, policy: &PolicySpec) -> Result<(), Error> {
         match policy.info.engine {
             resched_policies::Engine::Hadoop(system) => {
@@ -121,7 +122,8 @@ impl World {
         jobs.unwrap_or(0) as u64
     }
 
-    /// What of the source was left out or mended when it was loaded, by cause; where the two engines differ in it, the more.
+    /// Counts of what was left out or mended when the source was loaded, by cause. If the two engines differ, the
+    /// larger count.
     pub fn skipped(&self) -> Skipped {
         let mut all = self.parts.hadoop.get().map(|loaded| loaded.skipped.clone()).unwrap_or_default();
         for (cause, &n) in self.parts.batch.get().into_iter().flat_map(|loaded| &loaded.skipped) {
@@ -134,7 +136,7 @@ impl World {
     /// Replays a policy. The policy is one of the registry (`&PolicySpec`) or your own ([`Scheduler`]); the sink takes the rows.
     ///
     /// # Errors
-    /// As [`World::check`]; what the policy or the engine reports; that the rows cannot be kept.
+    /// As [`World::check`]; errors of the policy or the engine; errors of keeping the rows.
     pub fn replay<'p, S: Sink>(&self, policy: impl Into<Scheduler<'p>>, sink: S) -> Result<S::Output, Error> {
         self.replay_with(policy, sink, &mut |_| {})
     }
@@ -198,7 +200,7 @@ impl World {
         if **site == Site::default() { Ok(Cow::Borrowed(policy)) } else { Ok(Cow::Owned(policy.at_site(site)?)) }
     }
 
-    /// What `run.json` says of all runs in this world, and the names of this one.
+    /// The part of `run.json` that all runs in this world share, with the names of this run.
     fn info(&self, label: impl Into<String>, policy: impl Into<String>) -> RunInfo {
         let cost = &self.setup.cluster.cost;
         RunInfo {
@@ -215,7 +217,7 @@ impl World {
         }
     }
 
-    /// What `run.json` says of the source.
+    /// The entry about the source in `run.json`.
     fn named(&self) -> Result<RunTrace, Error> {
         let sha256 = self.parts.fingerprint.get_or_make(|| match self.source.origin() {
             Origin::Trace(trace) => Ok::<_, Error>(trace.fingerprint()?),
@@ -230,7 +232,7 @@ impl World {
         if self.source.engine() == Engine::Batch {
             let names: Vec<&str> = Family::Batch.policies().map(|info| info.name).collect();
             return Err(Error::Request(format!(
-                "policy `{label}` schedules Hadoop's maps and reduces, and the tasks of {} are none; choose one of {}",
+                "policy `{label}` schedules Hadoop's maps and reduces, but {} has none; choose one of {}",
                 self.source.name(),
                 names.join(", ")
             )));
@@ -264,8 +266,8 @@ impl World {
         })
     }
 
-    /// The tables of a workload file. They are not kept: machines and jobs are made of them once, and take their place. What
-    /// identifies them is.
+    /// The tables of a workload file. They are dropped once machines and jobs are made from them. Only the data that
+    /// identifies them is kept.
     fn made(&self) -> Result<Collected, Error> {
         let (tables, manifest) = self.generate()?;
         self.parts.fingerprint.get_or_make(|| manifest.fingerprint())?;

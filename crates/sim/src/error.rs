@@ -11,19 +11,19 @@ pub enum Error {
     /// The cluster or the request is wrong (exit status 2).
     #[error("{0}")]
     Config(String),
-    /// A policy asked for what it may not have.
+    /// A policy made a launch or gave an order that is not allowed.
     #[error("policy `{policy}` at {at} ms: {what}; this is a defect of the policy, not of the trace")]
     PolicyViolation {
         /// The policy.
         policy: String,
         /// When, on the simulated clock.
         at: Ms,
-        /// What it asked for, and why that cannot be.
+        /// What it asked for, and why that is not allowed.
         what: String,
     },
     /// Tasks wait, and nothing will ever start them.
     #[error(
-        "policy `{policy}` at {at} ms: nothing has started or ended since {since} ms though {waiting} tasks wait; \
+        "policy `{policy}` at {at} ms: nothing has started or ended since {since} ms, although {waiting} tasks wait; \
              check that the cluster has slots for every kind of task and that the policy's waits are finite"
     )]
     Stalled {
@@ -49,6 +49,6 @@ impl Error {
     }
 }
 
-/// A policy asked for what it may not have; carries what and why.
+/// A policy made a launch or gave an order that is not allowed. It holds what the policy did and why that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Violation(pub(crate) String);

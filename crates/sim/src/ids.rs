@@ -1,6 +1,7 @@
 //! Small dense integers that name the things of a replay and index its arrays.
 //!
-//! They cannot be made outside this crate: a policy has only the ids that it was given, so it cannot ask for a job of the future.
+//! They cannot be made outside this crate: a policy has only the ids that the engine gave it, so it cannot ask for a
+//! future job.
 
 /// Milliseconds of the simulated clock.
 pub type Ms = i64;
@@ -41,12 +42,12 @@ id! {
     NodeId
 }
 id! {
-    /// What runs now: an attempt at a task on a node, or an instance or a gang of a production trace. The number is used again
-    /// once it has ended, so that no number is larger than the most that ever ran at once.
+    /// Something that runs now: an attempt at a task on a node, or an instance or a gang of a production trace. After
+    /// it has ended, its number is used again. So the largest number is below the most that ever ran at once.
     RunId
 }
 id! {
-    /// A rack. Racks are numbered in the order in which their first nodes come.
+    /// A rack. Racks are numbered in the order of their first nodes.
     RackId
 }
 

@@ -1,8 +1,8 @@
 //! The replay engines of resched: clock, events, machines, jobs and cost models. They know no policy by name.
 //!
-//! Two engines stand side by side. [`hadoop`] replays maps and reduces with heartbeats, on slots or in containers; [`batch`]
-//! replays production traces, whose tasks request processor and memory. Both share what stands here: ids, [`Resources`],
-//! [`Error`], what is reported, and the tables of a run. Both read one [`cluster_file`].
+//! Two engines stand side by side. [`hadoop`] replays maps and reduces with heartbeats, on slots or in containers;
+//! [`batch`] replays production traces, whose tasks request processor and memory. Both share the modules of this level:
+//! ids, [`Resources`], [`Error`], the reports of a replay, and the tables of a run. Both read one [`cluster_file`].
 //!
 //! Time is whole milliseconds, and one seed gives one schedule.
 

@@ -22,10 +22,10 @@ pub struct JobEnded {
 pub struct Decided {
     /// When, ms.
     pub at: Ms,
-    /// What it decided, such as `delta`.
+    /// The name of the decision, such as `delta`.
     pub name: &'static str,
-    /// The job that it is about; `None`: it is about all.
+    /// The job that it is about; `None` if it is about all jobs.
     pub job: Option<JobId>,
-    /// What it chose.
+    /// The chosen value.
     pub value: f64,
 }

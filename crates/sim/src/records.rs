@@ -4,10 +4,10 @@ use std::slice::Iter;
 
 use resched_trace::model::{AttemptRow, JobRecord, JobRow, SplitRow, TaskRecord, TaskRow};
 
-/// What errors call jobs in memory.
+/// The name of jobs in memory in errors.
 pub(crate) const IN_MEMORY: &str = "the workload";
 
-/// Goes through jobs in memory, and through what belongs to the current one.
+/// Goes through jobs in memory, and through the tasks, splits and attempts of the current one.
 pub(crate) struct Records<'a> {
     jobs: Iter<'a, JobRecord>,
     tasks: Iter<'a, TaskRecord>,

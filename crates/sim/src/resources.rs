@@ -1,6 +1,6 @@
-//! What a machine offers and what a task takes of it.
+//! The resources that a machine offers and a task takes.
 
-/// Amounts of the two resources that tasks compete for. What they count depends on how the machines are handed out:
+/// Amounts of the two resources that tasks compete for. Their units depend on the system:
 ///
 /// | | `cpu` | `memory` |
 /// |---|---|---|
@@ -22,7 +22,7 @@ impl Resources {
     /// Nothing.
     pub const NONE: Resources = Resources { cpu: 0, memory: 0 };
 
-    /// So many map slots and reduce slots.
+    /// This many map slots and reduce slots.
     #[inline]
     pub const fn slots(map: u32, reduce: u32) -> Resources {
         Resources { cpu: map as u64, memory: reduce as u64 }
@@ -40,13 +40,13 @@ impl Resources {
         self.memory
     }
 
-    /// Whether there is enough of both for a demand. A demand of nothing always fits.
+    /// Whether there is enough of both for a demand. An empty demand always fits.
     #[inline]
     pub fn holds(self, demand: Resources) -> bool {
         self.cpu >= demand.cpu && self.memory >= demand.memory
     }
 
-    /// How many such demands fit side by side; `u64::MAX` demands of nothing.
+    /// How many such demands fit side by side; `u64::MAX` for an empty demand.
     #[inline]
     pub fn fits(self, demand: Resources) -> u64 {
         let of = |all: u64, part: u64| all.checked_div(part).unwrap_or(u64::MAX);
@@ -67,14 +67,14 @@ impl Resources {
         self.zip(less, u64::saturating_sub)
     }
 
-    /// So many times as much; stops at the largest number that can be counted.
+    /// Multiplies both; stops at the largest number that can be counted.
     #[inline]
     #[must_use]
     pub fn times(self, n: u64) -> Resources {
         self.map(|part| part.saturating_mul(n))
     }
 
-    /// So many times as much, each part rounded down.
+    /// Multiplies both and rounds each down.
     #[inline]
     #[must_use]
     pub fn scaled(self, factor: f64) -> Resources {

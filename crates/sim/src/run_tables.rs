@@ -1,5 +1,6 @@
-//! Takes a replay down as a run: the tables `jobs` and `attempts` of a trace, in ms of the simulated clock, on request what the
-//! policy decided, under the cost model `contention` what the nodes used. On disk with `run.json` beside them, or in memory.
+//! Records a replay as a run: the tables `jobs` and `attempts` of a trace, in ms of the simulated clock. On request, it
+//! also records the decisions of the policy. Under the cost model `contention`, it records the use of the nodes. The
+//! tables are on disk with `run.json` beside them, or in memory.
 
 use std::path::Path;
 
@@ -11,9 +12,9 @@ use crate::Error;
 use crate::ids::JobId;
 use crate::observer::{Decided, JobEnded};
 
-/// What the rows of a run are made of: the workload and the machines of an engine.
+/// The source of the rows of a run: the workload and the machines of an engine.
 pub trait RowSource {
-    /// What the engine tells of the end of an attempt.
+    /// The engine's report of the end of an attempt.
     type Ended;
 
     /// How many jobs there are.
@@ -22,19 +23,19 @@ pub trait RowSource {
     /// The id of a job.
     fn job_id(&self, job: JobId) -> &str;
 
-    /// The row of a job, but for what became of it.
+    /// The row of a job, without its outcome and times.
     fn job_row(&self, job: JobId) -> JobRow;
 
-    /// Makes `row` that of an attempt; its texts are written over, not made anew.
+    /// Fills `row` for an attempt. It overwrites the texts in place, without new memory.
     fn fill_attempt(&self, row: &mut AttemptRow, ended: &Self::Ended);
 }
 
-/// A text of a row; an empty one is not known.
+/// A text of a row. An empty text is unknown.
 pub(crate) fn known(text: &str) -> Option<String> {
     (!text.is_empty()).then(|| text.to_owned())
 }
 
-/// Where rows go.
+/// The place that rows go to.
 pub trait RowSink {
     /// Takes an attempt.
     ///
@@ -48,14 +49,14 @@ pub trait RowSink {
     /// [`Error::Trace`] if it cannot be written.
     fn decision(&mut self, row: impl FnOnce() -> DecisionRow) -> Result<(), Error>;
 
-    /// Takes what a node used, if that is kept.
+    /// Takes the use of a node, if that is kept.
     ///
     /// # Errors
     /// [`Error::Trace`] if it cannot be written.
     fn resource(&mut self, row: impl FnOnce() -> ResourceRow) -> Result<(), Error>;
 }
 
-/// Takes a replay down: attempts in the order in which their ends are told, jobs in the order of submission.
+/// Records a replay: attempts in the order in which their ends are reported, jobs in the order of submission.
 pub struct Recorder<S, K> {
     pub(crate) source: S,
     pub(crate) sink: K,
@@ -124,7 +125,8 @@ impl RowSink for Files {
     }
 }
 
-/// In memory everything is kept: its size grows with the attempts, so it is for many small replays of which no folder is wanted.
+/// The tables of a run in memory. Their size grows with the attempts. Use it for many small replays that need no
+/// folder.
 impl RowSink for RunTables {
     fn attempt(&mut self, row: &AttemptRow) -> Result<(), Error> {
         self.attempts.push(row.clone());
@@ -143,8 +145,8 @@ impl RowSink for RunTables {
 }
 
 impl<S: RowSource> Recorder<S, Files> {
-    /// Starts the run `target`, in place of an earlier one if there is one. It appears under its name on [`Recorder::finish`],
-    /// and not at all if dropped before.
+    /// Starts the run `target`, which replaces an earlier run of that name. The run appears under its name on
+    /// [`Recorder::finish`]. If you drop the recorder before, nothing appears.
     pub(crate) fn start(target: &Path, source: S) -> Result<Self, Error> {
         let dir = StagedDir::create(target, MARKER)?;
         let attempts = TableWriter::create(dir.path())?;
@@ -166,7 +168,7 @@ impl<S: RowSource> Recorder<S, Files> {
         Ok(self)
     }
 
-    /// Ends the run and gives it its name. `info` says what was replayed; the version and the rows are filled in.
+    /// Ends the run and gives it its name. `info` describes the replay. The version and the rows are filled in.
     ///
     /// # Errors
     /// [`Error::Trace`] if it cannot be written; nothing is left behind then.

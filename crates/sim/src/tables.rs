@@ -9,10 +9,10 @@ use resched_trace::store::columns::Row;
 use crate::Error;
 use crate::ids::Ms;
 
-/// Longer than any attempt or trace lasts (100 years): a longer time in a trace is damage.
+/// Longer than any attempt or trace (100 years). A longer time in a trace is damage.
 pub const LONGEST: Ms = 100 * 366 * 86_400_000;
 
-/// What was left out or mended while loading, by cause.
+/// Counts of what was left out or mended while loading, by cause.
 pub type Skipped = BTreeMap<String, u64>;
 
 /// Counts `n` things that were left out or mended.
@@ -28,7 +28,7 @@ pub(crate) fn skip(skipped: &mut Skipped, cause: &str, n: u64) {
     }
 }
 
-/// The columns that a loader reads of a table, by name. `columns!` declares them.
+/// The columns of a table that a loader reads, by name. `columns!` declares them.
 pub(crate) trait Columns: Copy + 'static {
     /// The table's rows.
     type Row: Row + 'static;
@@ -40,7 +40,7 @@ pub(crate) trait Columns: Copy + 'static {
     fn place(self) -> usize;
 }
 
-/// Declares the columns that a loader reads of a table.
+/// Declares the columns of a table that a loader reads.
 macro_rules! columns {
     ($(#[$doc:meta])* $name:ident of $row:ty { $($column:ident = $text:literal,)+ }) => {
         $(#[$doc])*

@@ -1,15 +1,17 @@
-//! Queues with guaranteed shares.
+//! Capacity scheduling: queues with guaranteed shares.
 //!
-//! **What it does.** Each queue is guaranteed a share of the machines. The queue that has the least for what it is guaranteed is
-//! served next, first come, first served within it. An elastic queue takes what others leave, up to its largest share.
+//! **What it does.** Each queue is guaranteed a share of the machines. The queue that uses the smallest part of its
+//! guarantee is served next. Within a queue, tasks are served first come, first served. An elastic queue takes what
+//! others leave, up to its largest share.
 //!
 //! **Source.** The Capacity Scheduler of Hadoop YARN, with its DominantResourceCalculator, as far as it applies: queues of one level,
 //! no user limits, no preemption.
 //!
-//! **Decisions.** Queues are those of the trace, or its priorities, scheduling classes or users. What is guaranteed is a queue's weight
-//! of all weights of queues that the file names or that have come; without a file, all the same. A queue may always run one task,
-//! however little it is guaranteed. The first of a queue that finds no room blocks those behind it (`depth=1`), as in Hadoop, where
-//! an application reserves for it; the other queues go on.
+//! **Decisions.** Queues are the queues of the trace, or its priorities, scheduling classes, users or groups. The
+//! guarantee of a queue is its weight divided by the weights of all queues that the file names or that have appeared.
+//! Without a file, all weights are equal. A queue may always run one task, however small its guarantee. The first task
+//! of a queue without room blocks those behind it (`depth=1`), as in Hadoop, where an application reserves a node for
+//! it. The other queues go on.
 
 use super::claims::By;
 use super::fifo::PRIORITY;
@@ -21,7 +23,7 @@ use crate::settings::{Declared, File, settings};
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "batch-capacity",
-    title: "Queues with guaranteed shares",
+    title: "Capacity scheduling: queues with guaranteed shares",
     source: "Hadoop YARN, CapacityScheduler",
     family: Family::Batch,
     engine: Engine::Batch,
@@ -36,10 +38,10 @@ const DEPTH: Declared<u32> = shares::DEPTH.default("1");
 settings! {
     /// What you can set.
     struct Settings {
-        /// what makes a queue
+        /// what jobs of one queue have in common
         by: By = "by" { choice: By::Queue, of: [By::Queue, By::Priority, By::Class, By::User, By::Group] },
         weights: File = WEIGHTS,
-        /// queues take what others leave, up to their max; false: no more than their share
+        /// queues take what others leave, up to their max; false: they get no more than their share
         elastic: bool = "elastic" { default: true },
         depth: u32 = DEPTH,
         priority: bool = PRIORITY,

@@ -1,4 +1,4 @@
-//! Who shares the machines, and what a file says they may claim.
+//! The parties that share the machines, and their claims from a file.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::queues::toml;
 use crate::settings::{File, choices};
 
 choices! {
-    /// Who shares.
+    /// The kind of party that shares the machines.
     pub(super) enum By {
         User = "user",
         Queue = "queue",
@@ -34,11 +34,11 @@ impl By {
     }
 }
 
-/// What a file says of a party.
+/// The claims of a party in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(super) struct Claim {
-    /// Of two, one with double the weight gets double the part.
+    /// Its weight. A party with double the weight gets double the part.
     pub(super) weight: f64,
     /// The largest share of the machines that it may have.
     pub(super) max: f64,

@@ -1,16 +1,17 @@
-//! Conservative backfilling: every task that waits has a reservation, and none that comes later delays it.
+//! Conservative backfilling: every waiting task has a reservation, and no later task delays it.
 //!
-//! **What it does.** A task gets, when it begins to wait, the earliest place in the plan at which by all estimates enough is free
-//! for as long as it is said to run, beside what runs and what was planned before. When something ends early, the plan is
-//! compressed: in the order of reservations each is taken out and put in at its earliest place again, which is never later, until
-//! none moves.
+//! **What it does.** When a task begins to wait, it gets the earliest place in the plan at which enough is free for its
+//! estimated run time, beside the running tasks and earlier reservations. When a task ends early, the plan is
+//! compressed: each reservation, in order, moves to its earliest place, which is never later than before. This repeats
+//! until none moves.
 //!
 //! **Source.** Mu'alem and Feitelson, *Utilization, predictability, workloads, and user runtime estimates*, 2001.
 //!
-//! **Decisions.** Estimates and what is free are those of [`super::easy`]. When something runs longer than it was said to, or when
-//! machines change, no promise can be kept: the plan is made anew in the same order. When a task finds no single machine with room
-//! at its reserved instant, it is put off, and the plan is compressed at the next event. A reservation lasts at least a
-//! millisecond. The plan holds `depth` instances and gangs; others are planned as these start.
+//! **Decisions.** Estimates and free resources are as in [`super::easy`]. When a task runs longer than estimated, or
+//! when machines change, promises cannot be kept: the plan is made anew in the same order. If no single machine has
+//! room for a task at its reserved instant, the task is put off, and the plan is compressed at the next event. A
+//! reservation lasts at least a millisecond. The plan holds `depth` instances and gangs. The others are planned as
+//! these start.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -26,7 +27,7 @@ use crate::settings::settings;
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "conservative",
-    title: "Conservative backfilling: tasks run ahead where that delays none before them",
+    title: "Conservative backfilling: later tasks start early if that delays no task before them",
     source: "Mu'alem and Feitelson 2001",
     family: Family::Batch,
     engine: Engine::Batch,
@@ -38,7 +39,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
 settings! {
     /// What you can set.
     struct Settings {
-        /// how many instances and gangs have reservations at a time
+        /// most instances and gangs that have reservations at a time
         depth: usize = "depth" { default: 500, range: 1..=1_000_000, unit: "tasks" },
     }
 }

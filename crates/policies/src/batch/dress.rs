@@ -1,16 +1,18 @@
-//! DRESS for tasks that request processor and memory: a part of the machines, of changing size, is kept for jobs with small demands
-//! (policies B.9).
+//! DRESS for tasks that request processor and memory: a changing part of the machines is kept for jobs with small
+//! demands (policies B.9).
 //!
-//! **What it does.** A job that asks for more than a share θ of the machines is large, another small. Small jobs may hold a share δ,
-//! large ones the rest; within its category tasks start in the order of submission. Every tick δ is moved by what both categories
-//! ask for, have free, and are expected to release soon, by the rules of [`crate::hadoop::papers::dress`]: its phases and its Algorithm 3.
+//! **What it does.** A job that requests more than a share θ of the machines is large; any other job is small. Small
+//! jobs may hold a share δ, large jobs the rest. Within a category, tasks start in the order of submission. Every tick
+//! moves δ. The move depends on the resources that each category requests, has free, and is expected to release soon.
+//! The rules are those of [`crate::hadoop::papers::dress`]: its phases and its Algorithm 3.
 //!
 //! **Source.** DRESS (Mao et al.), Equations 1 to 9, Algorithms 1 to 3, with the corrections of spec B.9.
 //!
-//! **Decisions.** Where DRESS counts containers, this counts dominant shares of all that the machines offer: of a job's demand, of what
-//! a category holds and of what is free (1 less the dominant share of what is used). A job's demand is what its first stages
-//! ask for when it is submitted. What a phase is expected to release counts as so many of the job's running tasks, on average. A
-//! category that holds nothing may always run one task. The tick is longer than in DRESS, for these traces last for weeks.
+//! **Decisions.** DRESS counts containers. This policy counts dominant shares of all that the machines offer: for a
+//! job's demand, for the resources that a category holds, and for the free resources (1 less the dominant share of the
+//! used resources). A job's demand is the request of its first stages at submission. The expected release of a phase
+//! counts as that number of average running tasks of the job. A category that holds nothing may always run one task.
+//! The tick is longer than in DRESS, because these traces last for weeks.
 
 use std::collections::BTreeSet;
 
@@ -53,7 +55,7 @@ settings! {
         ts: u32 = TS,
         te: u32 = TE,
         release: ReleaseMode = RELEASE,
-        /// between two moves of δ
+        /// time between two moves of δ
         tick: Ms = "tick" { default: 10000, range: 1..=86_400_000, unit: "ms" },
     }
 }
@@ -66,7 +68,7 @@ const HAIR: f64 = 1e-9;
 struct BatchDress {
     theta: f64,
     delta: f64,
-    /// δ as it was told last.
+    /// δ as it was last reported.
     told: Option<f64>,
     rules: DeltaRules,
     phase_rules: PhaseRules,
@@ -76,7 +78,7 @@ struct BatchDress {
     used: [Resources; 2],
     /// Tasks that wait and have not been put into a queue yet.
     fresh: Vec<TaskId>,
-    /// Jobs whose category has not been told yet.
+    /// Jobs whose category has not been reported yet.
     untold: Vec<JobId>,
     jobs: ByJob<Own>,
     /// Jobs that have not ended.

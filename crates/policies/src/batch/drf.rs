@@ -1,13 +1,14 @@
 //! Dominant Resource Fairness.
 //!
-//! **What it does.** The dominant share of a user is the larger of its shares of all processor and of all memory. The user with
-//! the least dominant share for its weight is served next; its tasks start in the order of submission.
+//! **What it does.** The dominant share of a user is the larger of its shares of all processor and of all memory. The
+//! user with the least dominant share for its weight is served next. Its tasks start in the order of submission.
 //!
 //! **Source.** Ghodsi et al., *Dominant Resource Fairness: fair allocation of multiple resource types*, NSDI 2011, Algorithm 1.
 //!
-//! **Decisions.** Algorithm 1 ends when the next task finds no room; here the user leaves the turn to the others, so that nothing
-//! is left free that one of them could use, as the paper's own implementation in Mesos does. Before that its first `depth` tasks are
-//! tried. Of equals, who came first comes first. Nothing is preempted.
+//! **Decisions.** Algorithm 1 ends when there is no room for the next task. Here the turn passes to the other users, so
+//! that nothing stays free that one of them could use. The paper's own implementation in Mesos does the same. Before
+//! the turn passes, the first `depth` tasks of the user are tried. Among equals, the user who came first is served
+//! first. Nothing is preempted.
 
 use super::claims::By;
 use super::fifo::PRIORITY;
@@ -31,7 +32,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
 settings! {
     /// What you can set.
     struct Settings {
-        /// who shares
+        /// who shares the machines: users, jobs, groups or queues
         by: By = "by" { choice: By::User, of: [By::User, By::Queue, By::Group, By::Job] },
         weights: File = WEIGHTS,
         depth: u32 = DEPTH,

@@ -1,17 +1,19 @@
-//! EASY backfilling: small jobs run ahead where that does not delay the first that waits.
+//! EASY backfilling: later tasks start early if that does not delay the first waiting task.
 //!
-//! **What it does.** Tasks start in the order of submission while they find room. The first that finds none is promised the
-//! instant at which, by the estimates of what runs, enough will be free (the shadow time). A task behind it starts if it finds
-//! room and either is said to end by then, or takes no more than what will be left over then (the extra resources).
+//! **What it does.** Tasks start in the order of submission while there is room. The first task without room is
+//! promised a start time, the shadow time: the instant at which enough will be free, by the estimates of the running
+//! tasks. A later task starts if there is room for it and one of two things holds: it ends by the shadow time, by its
+//! estimate; or it needs no more than what will be left over then (the extra resources).
 //!
 //! **Source.** Lifka, *The ANL/IBM SP scheduling system*, 1995; Mu'alem and Feitelson, *Utilization, predictability, workloads, and
 //! user runtime estimates*, 2001.
 //!
-//! **Decisions.** An estimate is the time that the job requested; where the trace has none, the logged run time, so that estimates
-//! are exact. What runs longer is taken to end in the next millisecond; it is not killed. What is free is counted over all machines
-//! together, processor and memory alike: where a task must fit on one of several machines the promise may not be kept. A job that
-//! is said to end at the shadow time itself does not delay the first. Of a task of several instances each is placed by itself.
-//! No more than `depth` tasks are looked at behind the first.
+//! **Decisions.** An estimate is the time that the job requested. If the trace has none, it is the logged run time, so
+//! the estimate is exact. A task that runs longer than estimated is not killed; it counts as ending in the next
+//! millisecond. Free resources are summed over all machines, for processor and for memory. A task must fit on one
+//! machine, so the promise may fail if there are several. A task with an estimated end at the shadow time itself does
+//! not delay the first. Each instance of a task is placed by itself. At most `depth` tasks behind the first are
+//! considered.
 
 use resched_sim::batch::{Ended, Offer, Policy, View};
 use resched_sim::{Ms, Resources, TaskId, Violation};
@@ -25,7 +27,7 @@ use crate::settings::settings;
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "easy",
-    title: "EASY backfilling: tasks run ahead where that does not delay the first",
+    title: "EASY backfilling: later tasks start early if that does not delay the first waiting task",
     source: "Lifka 1995; Mu'alem and Feitelson 2001",
     family: Family::Batch,
     engine: Engine::Batch,

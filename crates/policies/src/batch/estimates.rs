@@ -1,4 +1,4 @@
-//! What runs, with when it is said to end.
+//! The running tasks with their estimated ends.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use resched_sim::{Ms, Resources, TaskId};
 
 use crate::parts::by_id::ByRun;
 
-/// What runs, by when it is said to end at the latest. What runs longer than it was said to is taken to end in the next
+/// The running tasks by their latest estimated end. A task that runs longer than estimated counts as ending in the next
 /// millisecond.
 #[derive(Debug, Default)]
 pub(super) struct Running {

@@ -1,13 +1,14 @@
 //! Max-min fair sharing of processor.
 //!
-//! **What it does.** Whoever has the least processor for its weight is served next; within a user or job tasks start in the order
-//! of submission.
+//! **What it does.** The user or job with the least processor for its weight is served next. Within a user or job,
+//! tasks start in the order of submission.
 //!
 //! **Source.** Max-min fairness by progressive filling (Bertsekas and Gallager, *Data Networks*, 1992, 6.5.2), as in the Fair
 //! Scheduler of Hadoop.
 //!
-//! **Decisions.** Memory must suffice, but does not count. Of equals, who came first comes first. Who finds no room with any of
-//! its first `depth` tasks leaves the turn to the others. Nothing is preempted.
+//! **Decisions.** Memory must suffice, but does not count for shares. Among equals, the user or job that came first is
+//! served first. If there is room for none of its first `depth` tasks, the turn passes to the others. Nothing is
+//! preempted.
 
 use super::claims::By;
 use super::fifo::PRIORITY;
@@ -31,7 +32,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
 settings! {
     /// What you can set.
     struct Settings {
-        /// who shares
+        /// who shares the machines: users, jobs, groups or queues
         by: By = "by" { choice: By::User, of: [By::User, By::Job, By::Group, By::Queue] },
         weights: File = WEIGHTS,
         depth: u32 = DEPTH,

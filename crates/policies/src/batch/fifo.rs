@@ -1,14 +1,14 @@
 //! First come, first served.
 //!
-//! **What it does.** Tasks start in the order in which their jobs were submitted, and within a job as they stand in it. The first
-//! that finds no room blocks all behind it; with `skip=true` those behind it that do find room start (first fit, without a
-//! reservation, so that a large task may wait for long).
+//! **What it does.** Tasks start in the order in which their jobs were submitted, and within a job in the job's order.
+//! The first task without room blocks all behind it. With `skip=true`, later tasks start if there is room for them.
+//! This is first fit without a reservation, so a large task may wait for long.
 //!
 //! **Source.** FCFS as in batch schedulers (Feitelson et al., *Parallel job scheduling: a status report*, 2004).
 //!
-//! **Decisions.** A task of a later stage stands where its job stands, before all tasks of later jobs; one that failed too. With
-//! `priority=true` the job's own priority comes first. With `skip=true` no more than `depth` tasks are passed over at a time, as
-//! Slurm bounds it (`bf_max_job_test`).
+//! **Decisions.** A task of a later stage has the place of its job, before all tasks of later jobs. So has a task that
+//! failed. With `priority=true`, the job's own priority comes first. With `skip=true`, at most `depth` tasks are passed
+//! over at a time, as Slurm limits it (`bf_max_job_test`).
 
 use resched_sim::batch::{Offer, Policy, View};
 use resched_sim::{TaskId, Violation};
@@ -40,12 +40,12 @@ settings! {
 }
 
 parameter! {
-    /// how many tasks that find no room are passed over at a time
+    /// most tasks without room that are passed over at a time
     pub(super) DEPTH: u32 = "depth" { default: 500, range: 1..=1_000_000_000, unit: "tasks" }
 }
 
 parameter! {
-    /// jobs of higher priority come first; false: only their submission counts
+    /// jobs of higher priority come first; false: only the time of submission counts
     pub(super) PRIORITY: bool = "priority" { default: false }
 }
 

@@ -1,4 +1,4 @@
-//! What is used from now on, as far as it is planned.
+//! The planned use of the machines from now on.
 
 use std::collections::VecDeque;
 

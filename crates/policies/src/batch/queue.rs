@@ -1,4 +1,4 @@
-//! Tasks that wait, in the order in which they are served.
+//! The waiting tasks in the order in which they are served.
 
 use std::collections::BTreeSet;
 use std::ops::Bound;

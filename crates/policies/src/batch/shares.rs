@@ -1,4 +1,5 @@
-//! Machines shared between users, jobs or queues: whoever has the least for its weight is served next (progressive filling).
+//! Machines shared between users, jobs or queues: the one with the least for its weight is served next (progressive
+//! filling).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,12 +31,12 @@ impl Measure {
 }
 
 parameter! {
-    /// TOML file with a table a name, [name], that holds weight and max (a share from 0 to 1)
+    /// TOML file with a table [name] for each sharer, which holds weight and max (a share from 0 to 1)
     pub(super) WEIGHTS: File = "weights" {}
 }
 
 parameter! {
-    /// how many of its tasks are tried, in their order, until one finds room
+    /// most tasks of a sharer that are tried, in their order, until one finds room
     pub(super) DEPTH: u32 = "depth" { default: 10, range: 1..=1_000_000_000, unit: "tasks" }
 }
 

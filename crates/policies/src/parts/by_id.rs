@@ -1,4 +1,4 @@
-//! What a policy keeps for each job, task, node or run.
+//! A value that a policy keeps for each job, task, node or run.
 //!
 //! Ids are small dense numbers, so the values stand in a vector, which grows when a value is changed. A policy need not
 //! make room for a job that arrives.

@@ -1,4 +1,4 @@
-//! How central a node is to what the maps of a job have made (Coupling paper, Eq. 1; policies B.7).
+//! How near a node is to the map output of a job (Coupling paper, Eq. 1; policies B.7).
 
 use resched_sim::hadoop::View;
 use resched_sim::{JobId, NodeId};
@@ -11,7 +11,7 @@ pub struct Centrality {
 }
 
 impl Centrality {
-    /// Adds up the map output of a job; as long as the world does not change, [`Centrality::cost`] speaks of that job.
+    /// Adds up the map output of a job; as long as the world does not change, [`Centrality::cost`] is about that job.
     pub fn add_up(&mut self, job: JobId, view: View<'_>) {
         self.racks.clear();
         self.racks.resize(view.rack_count(), 0.0);

@@ -15,7 +15,7 @@ pub fn priority_weight(priority: Priority) -> f64 {
     }
 }
 
-/// What a pool may claim of one kind of slot.
+/// The claim of a pool to one kind of slot.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Claim {
     /// Its weight.
@@ -55,7 +55,7 @@ pub fn fair_shares(claims: &[Claim], slots: u32) -> Vec<f64> {
     claims.iter().map(|claim| claim.share(right)).collect()
 }
 
-/// Where a pool or job stands against its share.
+/// The use of a pool or job against its share.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Standing {
     /// What it uses: slots, or MB.
@@ -72,7 +72,8 @@ impl Standing {
     }
 }
 
-/// Who is served first: those below their guarantee, by how far; then by running tasks per weight. Ties are the caller's.
+/// The order of service: first those below their guarantee, by how far; then by running tasks per weight. The caller
+/// breaks ties.
 pub fn fair_order(a: &Standing, b: &Standing) -> Ordering {
     let min_ratio = |s: &Standing| s.running as f64 / s.min_share.max(1) as f64;
     let use_ratio = |s: &Standing| s.running as f64 / s.weight;

@@ -1,7 +1,7 @@
 //! How long jobs wait for a node, then for a rack, with their data (policies B.4).
 //!
-//! The rules of the delay scheduling paper's Algorithm 3 and of Hadoop's Fair Scheduler of 2011 come to the same: a launch
-//! opens the level at which it ran, and no farther; the wait starts anew with it.
+//! Algorithm 3 of the delay scheduling paper and Hadoop's Fair Scheduler of 2011 have the same rule: a launch allows
+//! further launches at its level, but no farther, and restarts the wait.
 
 use resched_sim::hadoop::{Offer, Reach};
 use resched_sim::{JobId, Ms, Violation};
@@ -22,7 +22,7 @@ parameter! {
 }
 
 parameter! {
-    /// further wait for a rack with the data; auto: likewise
+    /// further wait for a rack with the data; auto: 1.5 heartbeats, 15 s at most
     pub(crate) DELAY_RACK: Option<Ms> = "delay_rack" {
         auto: Negative, range: 0..=86_400_000, unit: "ms",
         hadoop: ["mapred.fairscheduler.locality.delay.rack", "mapred.fairscheduler.locality.delay"],

@@ -1,4 +1,4 @@
-//! What several policies share: parts that they call, not a base class.
+//! Parts that several policies share. Policies call them; there is no base class.
 
 pub mod by_id;
 pub mod centrality;

@@ -1,7 +1,8 @@
-//! Pools of jobs that share the slots fairly: whom the Fair Scheduler of 2011 asks for a task (policies B.5a).
+//! Pools of jobs that share the slots fairly: the order in which the Fair Scheduler of 2011 asks jobs for a task
+//! (policies B.5a).
 //!
-//! A free slot goes to the pool that is farthest below its guarantee, else to the one that runs the fewest tasks for its weight,
-//! and in the pool likewise to a job. Which task the job launches, if any, is the policy's own business.
+//! A free slot goes to the pool that is farthest below its guarantee, else to the pool that runs the fewest tasks for
+//! its weight. In the pool, a job is chosen by the same rule. The policy decides which task the job launches, if any.
 
 mod order;
 mod update;
@@ -38,17 +39,17 @@ parameter! {
 }
 
 parameter! {
-    /// weigh a job by log2(1 + its demand)
+    /// multiply a job's weight by log2(1 + its demand)
     pub(crate) SIZE_WEIGHT: bool = "size_weight" { default: false, hadoop: ["mapred.fairscheduler.sizebasedweight"] }
 }
 
 parameter! {
-    /// weigh a job three times in its first five minutes
+    /// multiply a job's weight by three in its first five minutes
     pub(crate) BOOST: bool = "boost" { default: false, hadoop: ["mapred.fairscheduler.weightadjuster"] }
 }
 
 parameter! {
-    /// between two computations of demands and shares
+    /// time between two computations of demands and shares
     pub(crate) UPDATE: Ms = "update" {
         default: 500, range: 1..=3_600_000, unit: "ms", hadoop: ["mapred.fairscheduler.update.interval"],
     }

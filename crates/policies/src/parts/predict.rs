@@ -1,4 +1,5 @@
-//! MR-Predict: is a job bound by the processor, by the disks, or first by one and then by the other? (policies B.8)
+//! MR-Predict: whether a job is bound by the processor, by the disks, or first by one and then by the other (policies
+//! B.8).
 //!
 //! **Source.** Triple-Queue paper, formulas 2 to 5. A map reads MID and writes MOD = ρ·MID; while the reduces fetch, the node
 //! of a map also reads SOD (what the map gives to the shuffle) and writes SID (what the node's reduces get) for each map.

@@ -1,4 +1,4 @@
-//! The profile of a job, and the bounds on its completion time that follow (policies B.13, ARIA).
+//! The profile of a job, and the bounds on its completion time (policies B.13, ARIA).
 
 use resched_sim::Ms;
 use resched_sim::hadoop::Kind;
@@ -29,7 +29,7 @@ impl Stage {
     }
 }
 
-/// What is known of a job's run times.
+/// The known run times of a job.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Profile {
     /// Its maps.

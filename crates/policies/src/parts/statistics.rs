@@ -1,4 +1,4 @@
-//! Means, deviations and percentiles of what tasks did.
+//! Means, deviations and percentiles of measurements of tasks.
 
 /// Sums of some values, from which their mean and deviation follow.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

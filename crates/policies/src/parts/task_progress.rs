@@ -8,7 +8,7 @@ use resched_sim::hadoop::{AttemptEnd, Kind, Part, Progress};
 pub struct StageWeights(pub [f64; 3]);
 
 impl StageWeights {
-    /// What Hadoop and LATE assume: a map is one stage, the three of a reduce take equally long.
+    /// The weights that Hadoop and LATE assume: a map is one stage, and the three stages of a reduce take equally long.
     pub fn fixed(kind: Kind) -> Self {
         match kind {
             Kind::Map => Self([1.0, 0.0, 0.0]),
@@ -16,8 +16,8 @@ impl StageWeights {
         }
     }
 
-    /// What an attempt that succeeded took. A map's log does not tell when it began to sort its output, so all of it is M1.
-    /// `None` for a reduce whose stages are not known, or that took no time.
+    /// The weights of a successful attempt. A map's log does not show when it began to sort its output, so all of it is
+    /// M1. `None` for a reduce whose stages are not known, or that took no time.
     pub fn observed(ended: &AttemptEnd) -> Option<Self> {
         if ended.kind == Kind::Map {
             return Some(Self::fixed(Kind::Map));

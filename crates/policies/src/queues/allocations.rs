@@ -1,4 +1,4 @@
-//! The allocation file of the Fair Scheduler, as TOML.
+//! The allocation file of the Fair Scheduler in TOML.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use crate::queues::toml;
 
-/// What the pools may claim.
+/// The claims of the pools.
 ///
 /// ```toml
 /// fair_share_timeout = 30000      # ms below half its fair share before a pool preempts; leave it out: never
@@ -27,11 +27,11 @@ pub struct Allocations {
     pub users: BTreeMap<String, u32>,
     /// The pools, by name.
     pub pools: BTreeMap<String, PoolConfig>,
-    /// What a pool may claim that is not named.
+    /// The claims of a pool that is not named.
     pub unnamed: PoolConfig,
 }
 
-/// What one pool may claim.
+/// The claims of one pool.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct PoolConfig {
@@ -47,7 +47,7 @@ pub struct PoolConfig {
     pub weight: f64,
     /// How many of its jobs run at once.
     pub max_jobs: Option<u32>,
-    /// How its jobs share what it has.
+    /// How its jobs share its slots.
     pub mode: PoolMode,
     /// How long it stays below its guarantee before it preempts, ms.
     pub min_share_timeout: Option<i64>,
@@ -68,7 +68,7 @@ impl Default for PoolConfig {
     }
 }
 
-/// How the jobs of a pool share what it has.
+/// How the jobs of a pool share its slots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PoolMode {
@@ -82,7 +82,7 @@ impl Allocations {
     /// Reads an allocation file.
     ///
     /// # Errors
-    /// The line or the key that is wrong, and what to do.
+    /// The wrong line or key, and the remedy.
     pub fn read(path: &str) -> Result<Self, String> {
         toml::read(path, "allocations", Self::parse)
     }
@@ -103,7 +103,7 @@ impl Allocations {
         Ok(allocations)
     }
 
-    /// What the pool of that name may claim.
+    /// The claims of the pool of that name.
     pub fn pool(&self, name: &str) -> &PoolConfig {
         self.pools.get(name).unwrap_or(&self.unnamed)
     }

@@ -1,17 +1,20 @@
-//! The queues of MapReduce 1's Capacity Scheduler and what is set for them.
+//! The queues of MapReduce 1's Capacity Scheduler and their settings.
 
 use serde::Deserialize;
 
 use crate::queues::file::QueueSettings;
 use crate::queues::tree::QueueTree;
 
-/// What is set for a queue of MapReduce 1's Capacity Scheduler. The policy's parameters replace what you leave out.
+/// The settings of a queue of MapReduce 1's Capacity Scheduler. The policy's parameters replace the keys that you leave
+/// out.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct CapacityQueue {
-    /// Share of its parent's slots that it is guaranteed, percent; absent: an equal part of what its siblings leave.
+    /// Share of its parent's slots that it is guaranteed, percent. If you leave it out: an equal part of what its
+    /// siblings leave.
     pub capacity: Option<f32>,
-    /// Share of its parent's slots that it may use at most, percent; absent or 0: its parent's limit.
+    /// Share of its parent's slots that it may use at most, percent. If it is 0 or you leave it out: its parent's
+    /// limit.
     pub maximum_capacity: Option<f32>,
     /// Share of the queue that each of its users gets at least while others compete, percent.
     pub minimum_user_limit: Option<u32>,
@@ -55,7 +58,7 @@ impl QueueSettings for CapacityQueue {
 /// their siblings leave.
 ///
 /// # Errors
-/// What is wrong with the queues, in a sentence.
+/// A sentence that says what is wrong with the queues.
 pub(crate) fn percentages(tree: &QueueTree<CapacityQueue>) -> Result<Vec<f32>, String> {
     if tree.queues().len() < 2 {
         return Err("expected at least one queue".to_owned());

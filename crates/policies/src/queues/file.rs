@@ -16,7 +16,7 @@ use super::tree::{DEEPEST, QueueTree};
 /// The queue of jobs that name none, or one that does not exist.
 pub(crate) const DEFAULT_QUEUE: &str = "default";
 
-/// What a scheduler sets for each of its queues.
+/// The settings of a queue of a scheduler.
 pub(crate) trait QueueSettings: Default + DeserializeOwned {
     /// Whether its file may have a table `[root]`, which holds for all queues.
     const HAS_ROOT: bool = false;

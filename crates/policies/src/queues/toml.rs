@@ -5,7 +5,7 @@ use serde::de::DeserializeOwned;
 /// Reads a file and checks it. `what` names its content in the plural.
 ///
 /// # Errors
-/// The file cannot be read, or what is wrong with it, and what to do.
+/// The file cannot be read, or its content is wrong. The error has the remedy.
 pub(crate) fn read<T>(path: &str, what: &str, parse: impl FnOnce(&str) -> Result<T, String>) -> Result<T, String> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| format!("{path}: cannot read the {what} ({error}); check the path"))?;

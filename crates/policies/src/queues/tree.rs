@@ -1,4 +1,4 @@
-//! A tree of queues, as the Capacity Schedulers and YARN's Fair Scheduler have it.
+//! The tree of queues of the Capacity Schedulers and YARN's Fair Scheduler.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ pub struct Queue<S> {
     pub parent: Option<usize>,
     /// Its children's places, in the order in which they were added.
     pub children: Vec<usize>,
-    /// What is set for it.
+    /// Its settings.
     pub settings: S,
 }
 

@@ -1,17 +1,18 @@
-//! The queues of YARN's Capacity Scheduler and what is set for them.
+//! The queues of YARN's Capacity Scheduler and their settings.
 
 use serde::Deserialize;
 
 use crate::queues::file::QueueSettings;
 use crate::queues::tree::QueueTree;
 
-/// What is set for a queue of YARN's Capacity Scheduler. The policy's parameters replace what you leave out.
+/// The settings of a queue of YARN's Capacity Scheduler. The policy's parameters replace the keys that you leave out.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct YarnQueue {
-    /// Share of its parent that it is guaranteed, percent; absent: an equal part of what its siblings leave.
+    /// Share of its parent that it is guaranteed, percent. If you leave it out: an equal part of what its siblings
+    /// leave.
     pub capacity: Option<f64>,
-    /// Share of its parent that it may use at most, percent; absent: all.
+    /// Share of its parent that it may use at most, percent. If you leave it out: all.
     pub maximum_capacity: Option<f64>,
     /// Share of the queue that each of its users gets at least while others compete, percent.
     pub minimum_user_limit: Option<u32>,
@@ -52,7 +53,7 @@ impl QueueSettings for YarnQueue {
 /// The shares of the cluster that each queue is guaranteed and that it may use at most, by place.
 ///
 /// # Errors
-/// What is wrong with the queues, in a sentence.
+/// A sentence that says what is wrong with the queues.
 pub(crate) fn shares(tree: &QueueTree<YarnQueue>) -> Result<Vec<(f64, f64)>, String> {
     if tree.queues().len() < 2 {
         return Err("expected at least one queue".to_owned());

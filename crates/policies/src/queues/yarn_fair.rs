@@ -1,4 +1,4 @@
-//! The queues of YARN's Fair Scheduler and what is set for them.
+//! The queues of YARN's Fair Scheduler and their settings.
 
 use resched_sim::Ms;
 use serde::Deserialize;
@@ -7,7 +7,7 @@ use crate::queues::file::QueueSettings;
 use crate::queues::tree::QueueTree;
 use crate::settings::choices;
 
-/// What is set for a queue. The policy's parameters or the queue above replace what you leave out.
+/// The settings of a queue. The policy's parameters or the queue above replace the keys that you leave out.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct FairQueue {
@@ -19,11 +19,11 @@ pub struct FairQueue {
     pub max_memory_mb: Option<u32>,
     /// Virtual cores beyond which it gets no more containers.
     pub max_vcores: Option<u32>,
-    /// Its weight against its siblings; 0: it has its guarantee and no more.
+    /// Its weight against its siblings. With 0, it has its guarantee and no more.
     pub weight: f64,
     /// How many jobs run in it and below it at once.
     pub max_apps: Option<u32>,
-    /// How what is below it shares what it has.
+    /// How the queues or jobs below it share its resources.
     pub policy: Option<SharePolicy>,
     /// Share of its fair share that application masters may take; −1: all.
     pub max_am_share: Option<f64>,
@@ -51,13 +51,14 @@ impl Default for FairQueue {
 }
 
 choices! {
-    /// How the queues below a queue, or its jobs, share what it has.
+    /// How the queues below a queue, or its jobs, share its resources.
     #[derive(Deserialize)]
     #[serde(rename_all = "lowercase")]
     pub enum SharePolicy {
         /// Fairly, by memory.
         Fair = "fair",
-        /// Fairly, by whichever of memory and virtual cores each uses most of (dominant resource fairness).
+        /// Fairly, by the resource of which each uses the larger share: memory or virtual cores (dominant resource
+        /// fairness).
         Drf = "drf",
         /// By submission; for jobs only.
         Fifo = "fifo",

@@ -78,7 +78,7 @@ pub(super) fn set(
             Ok(priorities) => queue.priorities = Some(priorities),
             Err(_) => return Err(notes.wrong(*place, name, "true or false", value)),
         },
-        _ => notes.unsupported(*place, name, "the queues of MapReduce 1 have nothing like it here"),
+        _ => notes.unsupported(*place, name, "queues of MapReduce 1 have no such setting here"),
     }
     Ok(())
 }
@@ -151,14 +151,14 @@ fn name_other_settings(properties: &mut Properties, notes: &mut Notes<'_>) {
         let setting = name.rsplit('.').next().unwrap_or_default();
         match setting {
             "state" if value.eq_ignore_ascii_case("running") => {}
-            "state" => notes.unsupported(*place, name, "a queue that takes no jobs is replayed as if it did"),
+            "state" => notes.unsupported(*place, name, "a replay submits jobs to a stopped queue, too"),
             _ if setting.starts_with("acl_") => {
-                notes.unsupported(*place, name, "who may submit is not asked in a replay");
+                notes.unsupported(*place, name, "a replay does not check who may submit");
             }
             "capacity" | "maximum-capacity" | "queues" | "user-limit-factor" | "minimum-user-limit-percent" => {
-                notes.unsupported(*place, name, "no list of queues names this one");
+                notes.unsupported(*place, name, "this queue is in no list of queues");
             }
-            _ => notes.unsupported(*place, name, "the queues of YARN have nothing like it here"),
+            _ => notes.unsupported(*place, name, "queues of YARN have no such setting here"),
         }
     }
 }

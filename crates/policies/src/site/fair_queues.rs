@@ -27,10 +27,10 @@ const OF_YARN: &[&str] = &[
     "schedulingPolicy",
 ];
 
-/// Likewise, but they are not replayed, and why.
+/// Elements that YARN knows but a replay does not follow, each with the reason.
 const UNSUPPORTED: &[(&str, &str)] = &[
-    ("aclAdministerApps", "who may submit is not asked in a replay"),
-    ("aclSubmitApps", "who may submit is not asked in a replay"),
+    ("aclAdministerApps", "a replay does not check who may submit"),
+    ("aclSubmitApps", "a replay does not check who may submit"),
     ("allowPreemptionFrom", "containers of every queue may be killed"),
     ("defaultFairSharePreemptionThreshold", "a queue starves below half its fair share"),
     ("fairSharePreemptionThreshold", "a queue starves below half its fair share"),
@@ -199,6 +199,6 @@ fn policy(element: Element<'_>, notes: &mut Notes<'_>) -> Option<(String, ShareP
     if let Some(policy) = SharePolicy::named(&name) {
         return Some((name, policy));
     }
-    notes.unsupported(element.place(), &element.tag(), &format!("`{name}` is none of fair, drf and fifo"));
+    notes.unsupported(element.place(), &element.tag(), &format!("`{name}` is not fair, drf or fifo"));
     None
 }

@@ -89,5 +89,5 @@ fn mode(element: Element<'_>, notes: &Notes<'_>) -> Result<PoolMode, Error> {
 }
 
 fn unknown(element: Element<'_>, notes: &mut Notes<'_>) {
-    notes.unsupported(element.place(), &element.tag(), "it is not known here");
+    notes.unsupported(element.place(), &element.tag(), "resched does not know it");
 }

@@ -1,7 +1,7 @@
-//! The properties of `mapred-site.xml` and `yarn-site.xml` that bear on scheduling, under their names of all eras.
+//! The properties of `mapred-site.xml` and `yarn-site.xml` about scheduling, under their names in all versions.
 //!
-//! **Source.** `DeprecatedProperties` of Hadoop for what was renamed, and the classes that read them; a new name wins over an
-//! old one.
+//! **Source.** `DeprecatedProperties` of Hadoop for renamed properties, and the classes that read them. A new name wins
+//! over an old one.
 
 use std::collections::BTreeMap;
 
@@ -14,18 +14,18 @@ use crate::error::Error;
 use crate::nearest::nearest;
 use crate::parameter::{self, AUTO, Range};
 
-/// A setting of the cluster, and the properties of Hadoop that say it at a site.
+/// A setting of the cluster, and the properties of Hadoop that set it at a site.
 #[derive(Debug)]
 pub struct ClusterSetting {
     /// Its key in a cluster file, from the section down.
     pub key: &'static str,
-    /// The properties, the new name first; the first one that is set counts.
+    /// The properties, the new name first. The first one that is set counts.
     pub hadoop: &'static [&'static str],
-    /// What values they take.
+    /// Its range of values.
     pub range: Range,
 }
 
-/// What the properties of a site say of the cluster.
+/// The settings of the cluster that the properties of a site set.
 pub const CLUSTER_SETTINGS: &[ClusterSetting] = &[
     ClusterSetting {
         key: "nodes.map_slots",
@@ -187,7 +187,7 @@ const UNSUPPORTED: &[(&[&str], &str)] = &[
     ),
     (
         &["mapred.fairscheduler.loadmanager", "mapred.fairscheduler.taskselector"],
-        "a class of the site's own is not replayed",
+        "classes of the site are not replayed",
     ),
     (&["mapred.fairscheduler.preemption.only.log"], "set `--policy fair:preemption=false` instead"),
     (
@@ -352,7 +352,7 @@ pub(super) fn name_the_rest(parameters: &[PolicyParameter], properties: &mut Pro
     }
     let rest: Vec<Property> = properties.unknown().cloned().collect();
     for property in rest.iter().filter(|property| SCHEDULING.iter().any(|begin| property.name.starts_with(begin))) {
-        let why = format!("it is not known here{}", nearest(&property.name, names(parameters)));
+        let why = format!("resched does not know it{}", nearest(&property.name, names(parameters)));
         notes.unsupported(property.place, &property.name, &why);
     }
 }

@@ -42,12 +42,12 @@ fn add(
             }
             "state" if part.text() == "running" => {}
             "state" => {
-                notes.unsupported(part.place(), "<state>", "a queue that takes no jobs is replayed as if it did")
+                notes.unsupported(part.place(), "<state>", "a replay submits jobs to a stopped queue, too")
             }
             "acl-submit-job" | "acl-administer-jobs" => {
-                notes.unsupported(part.place(), &part.tag(), "who may submit is not asked in a replay");
+                notes.unsupported(part.place(), &part.tag(), "a replay does not check who may submit");
             }
-            _ => notes.unsupported(part.place(), &part.tag(), "it is not known here"),
+            _ => notes.unsupported(part.place(), &part.tag(), "resched does not know it"),
         }
     }
     Ok(())

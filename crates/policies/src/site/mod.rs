@@ -1,5 +1,5 @@
-//! A site's own configuration, as its Hadoop had it: what policies take from it instead of their defaults, and what it says
-//! of the cluster.
+//! The Hadoop configuration of a site. It sets parameters of policies in place of their defaults, and settings of the
+//! cluster.
 //!
 //! ```text
 //! mapred-site.xml ───────┐
@@ -9,7 +9,7 @@
 //! fair-scheduler.xml ─────────────────────▶ pools of MapReduce 1, or queues of YARN's Fair Scheduler
 //! ```
 //!
-//! What is known and not modelled, or not known although it would concern scheduling, becomes a warning with its place.
+//! A setting becomes a warning with its place if it is known but not modelled, or unknown but about scheduling.
 
 mod capacity_scheduler;
 mod fair_queues;
@@ -40,7 +40,7 @@ use xml::Notes;
 /// A parameter with the name of its policy.
 pub(crate) type PolicyParameter = (&'static str, &'static Parameter);
 
-/// What the configuration of a site says to policies; empty unless one was read.
+/// The settings of a site for policies; empty unless a configuration was read.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Site {
     /// The pools of MapReduce 1's `fair-scheduler.xml`.
@@ -55,32 +55,31 @@ pub struct Site {
     pub parameters: BTreeMap<(&'static str, &'static str), String>,
 }
 
-/// What a folder of configuration files says.
+/// The content of a folder of configuration files.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SiteConf {
-    /// To policies.
+    /// The settings for policies.
     pub site: Site,
-    /// Of the cluster, as the keys of a cluster file have it.
+    /// The settings of the cluster, under the keys of a cluster file.
     pub cluster: Table,
     /// The files that were read, with their SHA-256.
     pub files: BTreeMap<String, String>,
-    /// What of them has no effect, a line each: file, line, what, why.
+    /// The settings without effect, one line for each: file, line, setting, reason.
     pub warnings: Vec<String>,
 }
 
 const FAIR_SCHEDULER: &str = "fair-scheduler.xml";
 const CAPACITY_SCHEDULER: &str = "capacity-scheduler.xml";
 const MAPRED_QUEUES: &str = "mapred-queues.xml";
-/// The files that hold properties; what a later one sets wins.
+/// The files that hold properties. A later file wins.
 const PROPERTIES: [&str; 3] = ["mapred-site.xml", "yarn-site.xml", CAPACITY_SCHEDULER];
 
 impl SiteConf {
-    /// Reads the configuration files of a folder for policies with these parameters. Each file may be absent, but not all of
-    /// them.
+    /// Reads the configuration files of a folder for policies with these parameters. At least one file must exist.
     ///
     /// # Errors
-    /// No file is there; or one is no XML, has a document type, is too long, or holds a value out of its range, with file and
-    /// line.
+    /// The folder has no such file; or a file is not XML, has a document type, is too long, or holds a value out of its
+    /// range. The error gives file and line.
     pub(crate) fn read_for(parameters: &[PolicyParameter], dir: &Path) -> Result<Self, Error> {
         let mut notes = Notes::new(dir);
         let mut files = BTreeMap::new();

@@ -83,11 +83,11 @@ fn what_has_no_effect_is_named_with_its_line() {
     assert_eq!(
         conf.warnings,
         [
-            "fair-scheduler.xml: line 3: `<minMapz>` is not supported: it is not known here",
-            "fair-scheduler.xml: line 5: `<x>` is not supported: it is not known here",
-            "fair-scheduler.xml: line 6: `<y>` is not supported: it is not known here",
-            "mapred-site.xml: line 2: `mapred.fairscheduler.preemtion` is not supported: it is not known here; did you \
-             mean `mapred.fairscheduler.preemption`?",
+            "fair-scheduler.xml: line 3: `<minMapz>` is not supported: resched does not know it",
+            "fair-scheduler.xml: line 5: `<x>` is not supported: resched does not know it",
+            "fair-scheduler.xml: line 6: `<y>` is not supported: resched does not know it",
+            "mapred-site.xml: line 2: `mapred.fairscheduler.preemtion` is not supported: resched does not know it; \
+             did you mean `mapred.fairscheduler.preemption`?",
             "mapred-site.xml: line 3: `mapreduce.map.speculative` is not supported: `--policy <policy>+<speculator>` says \
              whether slow tasks get backups",
             "mapred-site.xml: line 5: `mapred.fairscheduler.locality.delay` is not supported: `${delay}` refers to another \
@@ -155,7 +155,7 @@ fn nested_queues_of_yarns_fair_scheduler() {
     };
     let expected = [
         of_line(9, "maxResources", "a share of the cluster; give memory in mb and vcores"),
-        of_line(11, "aclSubmitApps", "who may submit is not asked in a replay"),
+        of_line(11, "aclSubmitApps", "a replay does not check who may submit"),
         of_line(11, "minMaps", "YARN does not know it"),
         of_line(12, "user", "the jobs of a user are not limited under YARN"),
         of_line(18, "queuePlacementPolicy", "`--policy yarn-fair:placement=…` says which queue a job goes to"),
@@ -233,9 +233,9 @@ fn nested_queues_of_yarns_capacity_scheduler() {
         format!("capacity-scheduler.xml: line {line}: `{}` is not supported: {why}", of(rest))
     };
     let expected = [
-        of_line(12, "root.adhoc.state2", "the queues of YARN have nothing like it here"),
-        of_line(13, "root.adhoc.acl_submit_applications", "who may submit is not asked in a replay"),
-        of_line(14, "root.gone.capacity", "no list of queues names this one"),
+        of_line(12, "root.adhoc.state2", "queues of YARN have no such setting here"),
+        of_line(13, "root.adhoc.acl_submit_applications", "a replay does not check who may submit"),
+        of_line(14, "root.gone.capacity", "this queue is in no list of queues"),
         of_line(17, "maximum-applications", "the applications of a queue are limited by their masters alone"),
     ];
     assert_eq!(conf.warnings, expected);
@@ -424,8 +424,8 @@ fn nested_queues_of_mapreduce_1() {
         [
             "mapred-queues.xml: line 12: `user-limit-factor` is not supported: the queues of MapReduce 1 have nothing like \
              it here",
-            "mapred-queues.xml: line 14: `<acl-submit-job>` is not supported: who may submit is not asked in a replay",
-            "mapred-queues.xml: line 15: `<state>` is not supported: a queue that takes no jobs is replayed as if it did",
+            "mapred-queues.xml: line 14: `<acl-submit-job>` is not supported: a replay does not check who may submit",
+            "mapred-queues.xml: line 15: `<state>` is not supported: a replay submits jobs to a stopped queue, too",
         ]
     );
 }

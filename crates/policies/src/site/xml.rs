@@ -29,7 +29,7 @@ pub(super) struct Place {
     pub(super) line: usize,
 }
 
-/// What is told of the files of a folder.
+/// The notes about the files of a folder.
 #[derive(Debug)]
 pub(super) struct Notes<'a> {
     dir: &'a Path,

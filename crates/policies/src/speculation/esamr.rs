@@ -1,15 +1,16 @@
 //! ESAMR, also known as K-SAMR: SAMR with stage weights from clusters of past jobs (policies B.12).
 //!
-//! **What it does.** Stage weights differ by the kind of job, so each node remembers those of its past jobs in k clusters. Once
-//! enough tasks of a job are done, the cluster nearest to what they took on the node supplies the weights; before, the mean of all
-//! clusters does. A task is slow if its time to end is well above the mean of its job and kind. The one with the longest
-//! runs a second time on a node that is not slow for that kind, unless too many backups run.
+//! **What it does.** Stage weights differ by the kind of job, so each node remembers those of its past jobs in k
+//! clusters. Once enough tasks of a job are done, the weights are those of the cluster nearest to the stage shares of
+//! these tasks on the node. Before that, they are the mean of all clusters. A task is slow if its time to end is well
+//! above the mean of its job and kind. The slow task with the longest time to end gets a second attempt on a node that
+//! is not slow for that kind, unless too many backups run.
 //!
 //! **Source.** ESAMR (ICPADS 2012); the same algorithm as K-SAMR (Computer Engineering and Applications 2013, no. 19).
-//! Decisions: whether enough tasks are done is counted over the job, what they took is their mean on the node, or in the
-//! whole job if none was done there. The mean time to end is that of the job's running tasks that have made progress. A
-//! node's clusters come from its latest records; a node without records uses LATE's weights. Slow nodes and the bound on
-//! backups are SAMR's, but any number of nodes may be slow.
+//! Decisions: whether enough tasks are done is counted over the job. Their stage shares are the mean on the node, or in
+//! the whole job if none was done there. The mean time to end is that of the job's running tasks that have made
+//! progress. A node's clusters come from its latest records; a node without records uses LATE's weights. Slow nodes and
+//! the limit on backups are as in SAMR, but any number of nodes may be slow.
 
 use rand::Rng;
 use resched_sim::hadoop::{AttemptEnd, Kind, View};
@@ -43,15 +44,15 @@ settings! {
         clusters: usize = "k" { default: 10, range: 1..=1_000, unit: "clusters" },
         /// share of a job's maps that must be done before they choose a cluster
         maps_done: f64 = "PFM" { default: 0.2, range: 0..=1 },
-        /// the same for reduces
+        /// share of a job's reduces that must be done before they choose a cluster
         reduces_done: f64 = "PFR" { default: 0.2, range: 0..=1 },
-        /// by how much of the mean a slow task's time to end exceeds it
+        /// how far a slow task's time to end is above the mean, as a share of the mean
         slow_task: f64 = "STT" { default: 0.4, range: 0..=1e6 },
-        /// by how much of the mean rate a slow node stays behind
+        /// how far a slow node's rate is below the mean, as a share of the mean
         slow_node: f64 = "SNT" { default: 0.2, range: 0..=0.9999 },
-        /// most backups of a kind for each running attempt
+        /// most backups of a kind, as a share of its running attempts
         backups: f64 = "BP" { default: 0.2, range: 0..=0.9999 },
-        /// latest jobs that each node remembers
+        /// number of latest jobs that each node remembers
         records: usize = "records" { default: 100, range: 1..=10_000, unit: "jobs" },
         min_run: Ms = MIN_RUN,
     }
@@ -67,7 +68,7 @@ struct Esamr {
     min_run: Ms,
 }
 
-/// What the nodes remember of past jobs, and what the present ones did.
+/// The nodes' memory of past jobs, and the results of the present jobs.
 #[derive(Debug)]
 struct History {
     rules: Rules,
@@ -108,7 +109,7 @@ struct Rules {
     records: usize,
 }
 
-/// What a node remembers of a kind.
+/// A node's memory of a kind of task.
 #[derive(Debug, Clone, Default)]
 struct Memory {
     /// The mean weights of past jobs there, the latest last.

@@ -1,13 +1,13 @@
 //! Hadoop's speculative execution of 2011, derived from LATE (policies A.7).
 //!
-//! **What it does.** A task is slow if it has run alone for a minute and its progress rate is more than a standard deviation
-//! below the mean of its job and kind. The one with the longest time to end runs a second time on a node that is not slow, as
-//! long as the job has few backups.
+//! **What it does.** A task is slow if it has run alone for a minute and its progress rate is more than a standard
+//! deviation below the mean of its job and kind. The slow task with the longest time to end gets a second attempt on a
+//! node that is not slow, while the job has few backups.
 //!
-//! **Source.** Hadoop MapReduce 1 (June 2011). The mean takes one sample of each task that has been launched: the best rate of
-//! its attempts by the master's clock. A node is slow for a job if the mean run time of its tasks there, of maps or of
-//! reduces, is more than a deviation above the mean of all such nodes. Decision: the launch of the JVM counts for
-//! neither clock.
+//! **Source.** Hadoop MapReduce 1 (June 2011). The mean takes one sample of each task that has been launched: the best
+//! rate of its attempts by the master's clock. A node is slow for a job if the mean run time of its tasks there, of
+//! maps or of reduces, is more than a deviation above the mean of all such nodes. Decision: neither clock counts the
+//! launch of the JVM.
 
 use resched_sim::hadoop::{AttemptEnd, Kind, View};
 use resched_sim::{JobId, Ms, NodeId};
@@ -21,15 +21,15 @@ use crate::parts::statistics::Moments;
 use crate::parts::task_progress::progress_rate;
 use crate::settings::settings;
 
-/// A job may always have so many backups of a kind.
+/// A job may always have this many backups of a kind.
 const LEAST_CAP: u32 = 10;
-/// Or so many for each slot of the kind.
+/// Or this many for each slot of the kind.
 const SLOTS_CAP: f64 = 0.01;
 
 /// Its entry in the registry.
 pub(crate) const INFO: SpeculatorInfo = SpeculatorInfo {
     name: "hadoop-late",
-    title: "Hadoop MapReduce 1 of 2011: after LATE, by deviations from the mean",
+    title: "Speculation of Hadoop MapReduce 1 in 2011: LATE with deviations from the mean",
     source: "Hadoop MapReduce 1 (June 2011)",
     parameters: Settings::PARAMETERS,
     build: |values| Ok(Box::new(HadoopLate::new(Settings::read(values)?))),
@@ -42,7 +42,7 @@ settings! {
         slow_task: f64 = "slow_task" { default: 1, range: 0..=1e6, unit: "deviations" },
         /// how far above the mean run time a slow node is
         slow_node: f64 = "slow_node" { default: 1, range: 0..=1e6, unit: "deviations" },
-        /// backups for each running task of a job; 10, or 1 % of the slots, are always allowed
+        /// most backups, as a share of the running tasks of a job; 10, or 1 % of the slots, are always allowed
         cap: f64 = "cap" { default: 0.1, range: 0..=1 },
         min_run: Ms = MIN_RUN,
     }

@@ -1,10 +1,11 @@
 //! Hadoop's speculative execution of 0.20, before LATE (policies A.7).
 //!
-//! **What it does.** A task is slow if it has run for a minute and its progress score is 0.2 or more behind the mean of all tasks of
-//! its job and kind. Of the slow ones a node runs the one nearest to its data a second time. There is no limit.
+//! **What it does.** A task is slow if it has run for a minute and its progress score is 0.2 or more behind the mean of
+//! all tasks of its job and kind. A node runs a second attempt at the slow task that is nearest to its data. There is
+//! no limit.
 //!
-//! **Source.** Hadoop MapReduce 0.20. The mean counts a task that waits as 0 and one that is done as 1, as the job's own
-//! progress does; so the last tasks of a large job are slow as long as they are below 0.8.
+//! **Source.** Hadoop MapReduce 0.20. The mean counts a waiting task as 0 and a finished task as 1, as the progress of
+//! the job does. So the last tasks of a large job are slow until they reach 0.8.
 
 use resched_sim::hadoop::{Kind, Offer, View};
 use resched_sim::{JobId, Ms, TaskId};
@@ -17,7 +18,7 @@ use crate::settings::settings;
 /// Its entry in the registry.
 pub(crate) const INFO: SpeculatorInfo = SpeculatorInfo {
     name: "hadoop-naive",
-    title: "Hadoop 0.20: tasks that stay behind the mean progress",
+    title: "Speculation of Hadoop 0.20: tasks whose progress is behind the mean",
     source: "Hadoop MapReduce 0.20",
     parameters: Settings::PARAMETERS,
     build: |values| Ok(Box::new(HadoopNaive::new(Settings::read(values)?))),
@@ -26,7 +27,7 @@ pub(crate) const INFO: SpeculatorInfo = SpeculatorInfo {
 settings! {
     /// What you can set.
     struct Settings {
-        /// by how much a slow task's progress stays behind the mean
+        /// how far a slow task's progress is behind the mean
         gap: f64 = "gap" { default: 0.2, range: 0..=1 },
         min_run: Ms = MIN_RUN,
     }

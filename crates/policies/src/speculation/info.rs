@@ -1,21 +1,21 @@
-//! What the registry knows of a speculator.
+//! The registry's entry of a speculator.
 
 use super::Speculator;
 use crate::error::Error;
 use crate::parameter::Parameter;
 use crate::settings::Values;
 
-/// A speculator as the registry knows it.
+/// The registry's entry of a speculator.
 #[derive(Debug)]
 pub struct SpeculatorInfo {
     /// The name by which you ask for it.
     pub name: &'static str,
-    /// What it is, in a few words.
+    /// A short description.
     pub title: &'static str,
-    /// Where it comes from.
+    /// The paper or the version of Hadoop that it follows.
     pub source: &'static str,
     /// Its parameters.
     pub parameters: &'static [Parameter],
-    /// Makes one; an error says what is wrong with the values taken together.
+    /// Makes the speculator. The error says which values conflict.
     pub(crate) build: fn(&Values) -> Result<Box<dyn Speculator>, Error>,
 }

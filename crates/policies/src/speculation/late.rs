@@ -1,14 +1,15 @@
 //! LATE: longest approximate time to end (policies B.10).
 //!
-//! **What it does.** A task's progress rate is its progress score over its run time, its time to end what is left of the score
-//! over that rate. When a node has a slot to spare, no more than a share of all slots runs backups, and the node is none of
-//! the slow ones, then of the tasks whose rate is among the lowest the one with the longest time to end runs a second time.
+//! **What it does.** A task's progress rate is its progress score divided by its run time. Its time to end is the
+//! remaining score divided by that rate. A node with a spare slot runs a backup if the node is not slow and the backups
+//! use no more than a share of all slots. It backs up the task with the longest time to end among the tasks with the
+//! lowest rates.
 //!
-//! **Source.** Improving MapReduce Performance in Heterogeneous Environments (OSDI 2008), section 4. Decisions: percentiles are by
-//! nearest rank on the ascending list, and "below" is strictly below. Rates are compared within a job and kind, with
-//! those of its tasks that succeeded, so that the last task of a job can be slow, too. The speed of a node is the sum of
-//! the scores of all its attempts of the kind that run or have succeeded since the replay began; a node that had none has no
-//! speed. Jobs are asked in the order of submission. Where the data lies does not matter.
+//! **Source.** Improving MapReduce Performance in Heterogeneous Environments (OSDI 2008), section 4. Decisions:
+//! percentiles are by nearest rank on the ascending list, and "below" is strictly below. Rates are compared within a
+//! job and kind, with those of its tasks that succeeded, so that the last task of a job can be slow, too. The speed of
+//! a node is the sum of the scores of all its attempts of the kind that run or have succeeded since the replay began; a
+//! node without any has no speed. Jobs are asked in the order of submission. The place of the data does not matter.
 
 use resched_sim::hadoop::{AttemptEnd, Kind, View};
 use resched_sim::{JobId, Ms, NodeId};

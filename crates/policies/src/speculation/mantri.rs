@@ -1,15 +1,16 @@
 //! Mantri: restarts and duplicates where they are likely to pay (policies B.13).
 //!
-//! **What it does.** For each running task it compares the time that its best copy still takes with the time that a new copy
-//! would take, as the finished tasks of the job and kind tell it. A task with c copies gets another one where a slot is
-//! left if the saving in slot time is likely: `P(t_rem · c > t_new · (c + 1))` exceeds a threshold. While other tasks
-//! wait, a lone copy that still takes longer than a new one by Δ is killed, so that its task starts anew. Of several copies
-//! only the fastest are kept once the latest has run for Δ.
+//! **What it does.** For each running task it compares the time that its best copy still takes with the time that a new
+//! copy would take, estimated from the finished tasks of the job and kind. If a slot is free, a task with c copies gets
+//! another one if a saving of slot time is likely: if `P(t_rem · c > t_new · (c + 1))` exceeds a threshold. While other
+//! tasks wait, a single copy is killed if its remaining time is longer than that of a new copy by Δ; its task then
+//! starts anew. Once the latest of several copies has run for Δ, only the fastest are kept.
 //!
-//! **Source.** Reining in the Outliers in Map-Reduce Clusters using Mantri (OSDI 2010), section 5.1. Decisions: the distribution of
-//! `t_new` is that of the job's succeeded attempts of the kind, once there are a few. All is decided every Δ; a duplicate starts
-//! on the first node with a slot to spare, a task that starts anew where the policy puts it. A task that lost its
-//! duplicates gets no others: they were no faster. Mantri's placement of reduces and its care for outputs are not part of it.
+//! **Source.** Reining in the Outliers in Map-Reduce Clusters using Mantri (OSDI 2010), section 5.1. Decisions: the
+//! distribution of `t_new` is that of the job's succeeded attempts of the kind, once there are a few. All decisions are
+//! made every Δ. A duplicate starts on the first node with a spare slot. The policy places a task that starts anew. A
+//! task that lost its duplicates gets no others, because they were no faster. Mantri's placement of reduces and its
+//! protection of outputs are left out.
 
 use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, RunId, RunView, View};
 use resched_sim::{JobId, Ms, TaskId};
@@ -33,17 +34,18 @@ pub(crate) const INFO: SpeculatorInfo = SpeculatorInfo {
 settings! {
     /// What you can set.
     struct Settings {
-        /// how likely a saving must be for a duplicate
+        /// probability of a saving above which a task gets a duplicate
         probability: f64 = "probability" { default: 0.25, range: 0..=1 },
-        /// most copies of a task, over all its time
+        /// most copies of a task over its whole life
         copies: u32 = "copies" { default: 3, range: 1..=100, unit: "attempts" },
-        /// the fastest copies that are kept
+        /// number of fastest copies that are kept
         keep: usize = "keep" { default: 2, range: 1..=100, unit: "attempts" },
-        /// how often a task is killed to start anew
+        /// how many times a task may be killed to start anew
         restarts: u32 = "restarts" { default: 3, range: 0..=100 },
-        /// between two checks, the run time before which a copy is not judged, and the least gain of a restart
+        /// time between two checks; also the run time before which a copy is not judged, and the least gain of a
+        /// restart
         delta: Ms = "delta" { default: 10000, range: 1..=3_600_000, unit: "ms" },
-        /// tasks of a kind that must be done in a job before it acts
+        /// tasks of a kind that must be done in a job before Mantri acts
         samples: usize = "samples" { default: 5, range: 1..=1_000_000, unit: "tasks" },
     }
 }
@@ -58,14 +60,14 @@ struct Mantri {
     delta: Ms,
     samples: usize,
     new_times: ByJob<[NewTimes; 2]>,
-    /// What it did about each task.
+    /// Its actions on each task.
     tasks: ByTask<Done>,
     requests: Requests,
     list: Vec<Copy>,
     wanted: Vec<(f64, TaskId)>,
 }
 
-/// What was done about a task.
+/// The actions on a task.
 #[derive(Debug, Clone, Copy, Default)]
 struct Done {
     duplicates: u32,

@@ -1,10 +1,11 @@
 //! Speculative execution: a second attempt at a task that seems slow. Any policy combines with any speculator.
 //!
-//! **How they combine.** The policy has each heartbeat first. Of what it leaves free, the speculator may take slots for
+//! **How they combine.** The policy has each heartbeat first. The speculator may use the slots that it leaves free for
 //! backups, as Hadoop does once no task of a job waits. The first attempt to succeed wins (policies A.7).
 //!
-//! A speculator sees what the master sees: how far each attempt had come at its node's latest heartbeat. Those that judge
-//! tasks when a node asks look at a job once in a heartbeat interval, because no node reports more often.
+//! A speculator sees what the master sees: the progress of each attempt at its node's latest heartbeat. Some
+//! speculators judge tasks when a node has a free slot. They look at a job once per heartbeat interval, because no node
+//! reports more often.
 
 pub(crate) mod esamr;
 pub(crate) mod hadoop_late;
@@ -26,21 +27,21 @@ use resched_sim::{JobId, Ms, TaskId, Violation};
 
 use crate::settings::parameter;
 
-// Hadoop does not back a task up before it has run for so long, and neither do those that were built into it.
+// Hadoop does not back up a task before it has run for this long. Speculators that were built into Hadoop do the same.
 parameter! {
     /// run time before which an attempt is not judged
     pub(crate) MIN_RUN: Ms = "min_run" { default: 60000, range: 0..=86_400_000, unit: "ms" }
 }
 
-/// Says which running tasks should have another attempt, and where.
+/// Decides which running tasks get another attempt, and where.
 pub trait Speculator {
-    /// An attempt is on its way, a backup or not.
+    /// An attempt was launched, as a backup or not.
     fn task_started(&mut self, _started: &RunView, _view: View<'_>) {}
 
     /// The master has learned how an attempt at a task ended.
     fn task_finished(&mut self, _ended: &AttemptEnd, _view: View<'_>) {}
 
-    /// A job has ended, well or not.
+    /// A job has succeeded or failed.
     fn job_finished(&mut self, _job: JobId, _view: View<'_>) {}
 
     /// How often [`Speculator::tick`] is called, ms; `None`: never.
@@ -48,18 +49,18 @@ pub trait Speculator {
         None
     }
 
-    /// Called every [`Speculator::period`]. Must do nothing while no attempt runs: such ticks are left out.
+    /// Called every [`Speculator::period`]. It must do nothing while no attempt runs, because such ticks are left out.
     fn tick(&mut self, _view: View<'_>, _orders: &mut Orders) {}
 
-    /// Whether a node with a free slot might get a backup at a later heartbeat, even if nothing else happens before.
-    /// Where it says no, [`Speculator::pick`] must find none and change nothing.
+    /// Whether a node with a free slot might get a backup at a later heartbeat, even if nothing else happens before. If
+    /// it returns `false`, [`Speculator::pick`] must find none and change nothing.
     fn may_pick(&self, view: View<'_>) -> bool;
 
-    /// The running task of this kind that the node, which has room for it, should run, too.
+    /// The running task of this kind that the node should run as well. The node has room for it.
     fn pick(&mut self, offer: &Offer<'_, '_>, kind: Kind) -> Option<TaskId>;
 }
 
-/// A policy and the speculator that uses what it leaves free.
+/// A policy and the speculator that uses the slots it leaves free.
 pub struct WithSpeculation {
     base: Box<dyn Policy>,
     speculator: Box<dyn Speculator>,

@@ -1,4 +1,4 @@
-//! What attempts did, node by node.
+//! Results of attempts, node by node.
 
 use resched_sim::NodeId;
 

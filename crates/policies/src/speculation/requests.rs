@@ -1,4 +1,4 @@
-//! Backups that were asked for and have not started.
+//! Requested backups that have not started.
 
 use std::collections::VecDeque;
 

@@ -1,4 +1,4 @@
-//! The running tasks of a job, as a speculator judges them.
+//! The running tasks of a job, for speculators.
 
 use resched_sim::hadoop::{Kind, Offer, RunView, View};
 use resched_sim::{JobId, Ms, NodeId, TaskId};

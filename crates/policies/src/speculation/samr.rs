@@ -1,13 +1,14 @@
 //! SAMR: LATE with stage weights that each node learns (policies B.11).
 //!
-//! **What it does.** Each node remembers which share of a task's time its stages took there, and scores its attempts by that.
-//! A task is slow if its progress rate is well below the mean of its job and kind. The slow task with the longest time to end runs a
-//! second time on a node that is no slow tracker of that kind, unless too many backups run.
+//! **What it does.** Each node remembers which share of a task's time its stages took there, and scores its attempts by
+//! that. A task is slow if its progress rate is well below the mean of its job and kind. The slow task with the longest
+//! time to end gets a second attempt on a node that is not a slow tracker for that kind, unless too many backups run.
 //!
-//! **Source.** SAMR (CIT 2010). Decisions: a map is all M1, because a log does not tell when it began to sort. The mean rate is
-//! that of the job's running and succeeded tasks of the kind. The rate of a tracker is the mean over the attempts of the job and
-//! kind that run or succeeded there; one that had none is not slow. At most STrP of the trackers are slow: the slowest. BP
-//! bounds the backups of a kind against all its running attempts. A task is not judged before it has run for a minute.
+//! **Source.** SAMR (CIT 2010). Decisions: a map is all M1, because a log does not show when it began to sort. The mean
+//! rate is that of the job's running and succeeded tasks of the kind. The rate of a tracker is the mean over the
+//! attempts of the job and kind that run or succeeded there. A tracker without any is not slow. At most a share STrP of
+//! the trackers, the slowest, count as slow. BP limits the backups of a kind as a share of its running attempts. A task
+//! is not judged before it has run for a minute.
 
 use resched_sim::hadoop::{AttemptEnd, Kind, View};
 use resched_sim::{JobId, Ms, NodeId};
@@ -35,13 +36,13 @@ settings! {
     struct Settings {
         /// weight of the history when a task's stages are learned (HISTORY_PRO)
         history: f64 = "HP" { default: 0.2, range: 0..=0.9999 },
-        /// by how much of the mean rate a slow task stays behind (SLOW_TASK_CAP)
+        /// how far a slow task's rate is below the mean, as a share of the mean (SLOW_TASK_CAP)
         slow_task: f64 = "STaC" { default: 0.3, range: 0..=0.9999 },
-        /// by how much of the mean rate a slow tracker stays behind (SLOW_TRACKER_CAP)
+        /// how far a slow tracker's rate is below the mean, as a share of the mean (SLOW_TRACKER_CAP)
         slow_tracker: f64 = "STrC" { default: 0.2, range: 0..=0.9999 },
-        /// share of the trackers that are slow at most (SLOW_TRACKER_PRO)
+        /// largest share of the trackers that count as slow (SLOW_TRACKER_PRO)
         slow_trackers: f64 = "STrP" { default: 0.3, range: 0..=0.9999 },
-        /// most backups of a kind for each running attempt (BACKUP_PRO)
+        /// most backups of a kind, as a share of its running attempts (BACKUP_PRO)
         backups: f64 = "BP" { default: 0.2, range: 0..=0.9999 },
         min_run: Ms = MIN_RUN,
     }

@@ -1,4 +1,4 @@
-//! What speculators have in common that choose a task when a node with a free slot asks.
+//! The common part of speculators that choose a task when a node has a free slot.
 //!
 //! ```text
 //! node with a free slot ─▶ is there room for a backup? ─▶ jobs in the order of submission ─▶ slow tasks ─▶ may this node?
@@ -12,7 +12,7 @@ use super::Speculator;
 use super::running::{Running, SlowTasks};
 use crate::parts::task_progress::StageWeights;
 
-/// What one such speculator decides by itself.
+/// The decisions that differ between such speculators.
 pub(super) trait Judge {
     /// Whether one more backup of a kind may run on the cluster.
     fn has_room(&self, _view: View<'_>, _kind: Kind) -> bool {

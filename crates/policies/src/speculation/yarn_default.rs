@@ -1,12 +1,13 @@
 //! YARN's `DefaultSpeculator`, in the application master of a MapReduce job (policies A.7).
 //!
-//! **What it does.** Each job looks at its running tasks every second, and 15 s after it has asked for a backup. Of each kind
-//! it asks for one at most: for the task whose estimated end lies farthest behind that of a new attempt, if at least 5 % of
-//! the kind are done and no task of the kind waits. What was asked for starts on the first node that has room.
+//! **What it does.** Each job looks at its running tasks every second. After it has requested a backup, it waits for 15
+//! s. It requests at most one backup of each kind: for the task whose estimated end is farthest behind that of a new
+//! attempt. At least 5 % of the tasks of the kind must be done, and none may wait. The backup starts on the first node
+//! with room.
 //!
-//! **Source.** Hadoop YARN (August 2014). The estimated end takes the run time up to now as the share of the progress; a new
-//! attempt takes the mean run time of the tasks that are done. The "slow task threshold" of that code is never
-//! compared with anything, so it is left out; its smoothed estimator, which weighs old values more, is, too.
+//! **Source.** Hadoop YARN (August 2014). The estimated end extrapolates the run time so far by the progress. A new
+//! attempt takes the mean run time of the finished tasks. Two parts of YARN's code are left out: its "slow task
+//! threshold", which is never compared with anything, and its smoothed estimator, which gives old values more weight.
 
 use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, View};
 use resched_sim::{JobId, Ms, TaskId};
@@ -21,11 +22,11 @@ use crate::settings::settings;
 
 /// The share of the tasks of a kind that must be done.
 const LEAST_DONE: f64 = 0.05;
-/// A job may always have so many backups of a kind.
+/// A job may always have this many backups of a kind.
 const LEAST_CAP: f64 = 10.0;
-/// Or so many for each task, done or not.
+/// Or this many for each task, done or not.
 const TASKS_CAP: f64 = 0.01;
-/// Or so many for each running task.
+/// Or this many for each running task.
 const RUNNING_CAP: f64 = 0.1;
 /// Less progress than this counts as this.
 const LEAST_PROGRESS: f64 = 1e-4;
@@ -33,7 +34,7 @@ const LEAST_PROGRESS: f64 = 1e-4;
 /// Its entry in the registry.
 pub(crate) const INFO: SpeculatorInfo = SpeculatorInfo {
     name: "yarn-default",
-    title: "YARN's DefaultSpeculator: the task that gains most by a new attempt",
+    title: "YARN's DefaultSpeculator: the task that gains most from a new attempt",
     source: "Hadoop YARN (August 2014)",
     parameters: Settings::PARAMETERS,
     build: |values| Ok(Box::new(YarnDefault::new(Settings::read(values)?))),
@@ -42,9 +43,9 @@ pub(crate) const INFO: SpeculatorInfo = SpeculatorInfo {
 settings! {
     /// What you can set.
     struct Settings {
-        /// between two looks that find nothing
+        /// time between two searches that find nothing
         retry: Ms = "retry" { default: 1000, range: 1..=3_600_000, unit: "ms" },
-        /// after a look that asked for a backup
+        /// time after a search that asked for a backup
         pause: Ms = "pause" { default: 15000, range: 0..=3_600_000, unit: "ms" },
     }
 }
@@ -58,7 +59,7 @@ struct YarnDefault {
     succeeded: ByJob<[Moments; 2]>,
     /// When each job looks again.
     next_look: ByJob<Ms>,
-    /// What was asked for and has not started.
+    /// The requested backups that have not started.
     requests: Requests,
 }
 

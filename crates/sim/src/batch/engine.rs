@@ -17,27 +17,27 @@ use crate::ids::{JobId, Ms, NodeId, RunId, TaskId};
 use crate::observer::{Decided, JobEnded};
 use crate::resources::Resources;
 
-/// So many ticks in a row that start nothing, while nothing runs or is to come, end a replay.
+/// The replay ends after this many ticks in a row that start nothing, while nothing runs and no event is due.
 const MOST_IDLE_TICKS: u32 = 10_000;
 
-/// What a replay came to.
+/// The counts of a replay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tally {
-    /// Events that were worked off: submissions, ends and changes of machines.
+    /// Events handled: submissions, ends and changes of machines.
     pub events: u64,
-    /// Instances and gangs that were started.
+    /// Instances and gangs started.
     pub starts: u64,
-    /// Units that wait though nothing is to come that could let them start, because the machines they need have left.
+    /// Units that still wait at the end and can never start, because the machines they need have left.
     pub left_waiting: u64,
     /// The last instant, ms.
     pub end: Ms,
 }
 
-/// Replays a workload on machines under a policy, with its name for errors. `progress` gets the number
-/// of jobs that have ended.
+/// Replays a workload on machines under a policy. Errors name the policy by `name`. `progress` gets the number of jobs
+/// that have ended.
 ///
 /// # Errors
-/// [`Error::PolicyViolation`], and what `observer` says.
+/// [`Error::PolicyViolation`], and every error of `observer`.
 pub fn replay<O: Observer>(
     workload: &Workload,
     machines: &Machines,
@@ -76,7 +76,7 @@ struct Engine<'a, 'w, O> {
     observer: &'a mut O,
     progress: &'a mut dyn FnMut(u64),
     name: &'a str,
-    /// When runs end, then by the order of their starts; some may have ended before.
+    /// When runs end, then by the order of their starts. Some may have ended earlier.
     ends: BinaryHeap<Reverse<(Ms, u64, RunId)>>,
     next_job: usize,
     next_change: usize,
@@ -111,7 +111,7 @@ impl<O: Observer> Engine<'_, '_, O> {
         Ok(())
     }
 
-    /// When something happens next; `None` if nothing does.
+    /// The time of the next event; `None` if there is none.
     fn next_instant(&mut self) -> Option<Ms> {
         while let Some(&Reverse((_, serial, run))) = self.ends.peek() {
             if self.world.runs.get(run, serial).is_some() {
@@ -121,7 +121,7 @@ impl<O: Observer> Engine<'_, '_, O> {
         }
         let end = self.ends.peek().map(|&Reverse((at, ..))| at);
         let submit = self.world.workload.jobs().get(self.next_job).map(|job| job.submit);
-        // Without jobs, no change of a machine matters any more.
+        // Without jobs, changes of machines no longer matter.
         let jobs_left = submit.is_some() || self.world.active > 0;
         let change = self.world.machines.changes().get(self.next_change).map(|change| change.at).filter(|_| jobs_left);
         let to_come = [end, submit, change].into_iter().flatten().min();
@@ -129,7 +129,7 @@ impl<O: Observer> Engine<'_, '_, O> {
         to_come.into_iter().chain(self.next_tick).min()
     }
 
-    /// Ticks come at multiples of the period while jobs are there.
+    /// Ticks come at multiples of the period while there are jobs.
     fn plan_tick(&mut self, more_to_come: bool) {
         let Some(period) = self.policy.period() else { return };
         if self.world.active == 0 || (!more_to_come && self.idle_ticks >= MOST_IDLE_TICKS) {
@@ -172,7 +172,7 @@ impl<O: Observer> Engine<'_, '_, O> {
         Ok(())
     }
 
-    /// What there is to tell of the end of a run.
+    /// The report of the end of a run.
     fn as_ended(&mut self, run: RunId, ran: &Run) -> Ended {
         self.world.runs.places(ran, &mut self.places);
         let node = match self.places.as_slice() {
@@ -192,7 +192,7 @@ impl<O: Observer> Engine<'_, '_, O> {
         }
     }
 
-    /// A unit of a task has ended for good: perhaps its task, stage and job have.
+    /// A unit of a task has ended for good. Its task, stage and job may have ended with it.
     fn unit_done(&mut self, task: TaskId) -> Result<(), Error> {
         let spec = self.world.workload.task(task);
         if self.world.tasks[task.index()].done < spec.units() {
@@ -240,7 +240,7 @@ impl<O: Observer> Engine<'_, '_, O> {
         Ok(())
     }
 
-    /// Starts the jobs and stages that wait for nothing any more. A stage without tasks ends as it starts.
+    /// Starts the jobs and stages that no longer wait for others. A stage without tasks ends as it starts.
     fn start_ready(&mut self) -> Result<(), Error> {
         loop {
             if let Some(job) = self.ready_jobs.pop() {
@@ -303,7 +303,7 @@ impl<O: Observer> Engine<'_, '_, O> {
         Ok(())
     }
 
-    /// What runs on a machine that leaves waits again.
+    /// The runs on a machine that leaves wait again.
     fn lose(&mut self, node: NodeId) -> Result<(), Error> {
         for run in self.world.runs.on(node) {
             let Some(&ran) = self.world.runs.at(run) else { continue };
@@ -354,7 +354,7 @@ impl<O: Observer> Engine<'_, '_, O> {
         Ok(())
     }
 
-    /// Asks the policy, and takes down what it starts.
+    /// Asks the policy, and records what it starts.
     fn pass(&mut self) -> Result<(), Error> {
         self.started.clear();
         let mut offer = Offer { world: &mut self.world, started: &mut self.started, before: 0 };

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::cluster_file::Placement;
 use crate::resources::Resources;
 
-/// What the machines have free, kept so that the place of a task is found.
+/// The free resources of the machines, arranged so that the place of a task is found.
 #[derive(Debug, Clone)]
 pub(super) enum Index {
     First(Tree),
@@ -13,7 +13,7 @@ pub(super) enum Index {
 }
 
 impl Index {
-    /// Machines that have so much free; `largest` is the most that any ever offers.
+    /// Machines with these free resources; `largest` is the most that any machine ever offers.
     pub(super) fn new(placement: Placement, free: &[Resources], largest: Resources) -> Self {
         match placement {
             Placement::FirstFit => Self::First(Tree::new(free)),
@@ -29,7 +29,7 @@ impl Index {
         }
     }
 
-    /// A machine has so much free now.
+    /// Sets the free resources of a machine.
     pub(super) fn set(&mut self, node: usize, free: Resources) {
         match self {
             Self::First(tree) => tree.set(node, free),
@@ -37,7 +37,7 @@ impl Index {
         }
     }
 
-    /// What a machine has free.
+    /// The free resources of a machine.
     pub(super) fn free(&self, node: usize) -> Resources {
         match self {
             Self::First(tree) => tree.nodes[tree.leaves + node],
@@ -46,7 +46,8 @@ impl Index {
     }
 }
 
-/// First fit: a tree over the machines in their order, each knot with the most that is free below it, part by part.
+/// First fit: a tree over the machines in their order, in which each knot holds the most that is free below it, part by
+/// part.
 #[derive(Debug, Clone)]
 pub(super) struct Tree {
     /// The root at 1; the children of `n` at `2n` and `2n + 1`; the machines from `leaves` on.
@@ -65,8 +66,8 @@ impl Tree {
         Self { nodes, leaves }
     }
 
-    /// The first machine with as much free. A knot may promise what none of its machines holds alone, where one has the
-    /// processor and another the memory; then the search goes on to its right.
+    /// The first machine with enough free. A knot may promise more than any machine below it has: one may have the
+    /// processor and another the memory. Then the search goes on to its right.
     pub(super) fn first(&self, demand: Resources) -> Option<usize> {
         let mut at = 1;
         loop {
@@ -101,9 +102,10 @@ impl Tree {
     }
 }
 
-/// Best fit: the machine on which least is left over of the resource of which most is left over, each as a share of the
-/// largest machine; of equal ones the one with less processor free, then with less memory free, then the first. Machines stand
-/// in that order, so that the search may stop as soon as the processor alone leaves no less over than the best so far.
+/// Best fit: for each machine, takes the resource of which the largest share is left over, as a share of the largest
+/// machine, and chooses the machine where that share is smallest. Among equal machines it takes the one with less
+/// processor free, then with less memory free, then the first. Machines stand in that order, so the search may stop as
+/// soon as the processor alone leaves no less over than the best so far.
 #[derive(Debug, Clone)]
 pub(super) struct Sorted {
     by_free: BTreeSet<(u64, u64, usize)>,
@@ -117,7 +119,7 @@ impl Sorted {
         Self { by_free, free: free.to_vec(), largest }
     }
 
-    /// What is left over, scaled to whole numbers.
+    /// The resources left over, scaled to whole numbers.
     fn left_over(&self, cpu: u64, memory: u64) -> u128 {
         let scaled = |left: u64, other: u64| u128::from(left) * u128::from(other.max(1));
         // Where memory is not limited, none is left over.
@@ -170,7 +172,7 @@ mod tests {
 
     const LARGEST: Resources = Resources { cpu: 12, memory: 8 };
 
-    /// What both searches must find, looking at every machine.
+    /// The result that both searches must find, by looking at every machine.
     fn by_scan(free: &[Resources], demand: Resources) -> [Option<usize>; 2] {
         let fitting = || free.iter().enumerate().filter(|(_, free)| free.holds(demand));
         let left = |free: &Resources| {

@@ -1,19 +1,20 @@
 //! From a production log to a [`Workload`] and its [`Machines`].
 //!
-//! The rules are here, once. They know a log only by the traits [`Log`] and [`Jobs`], so that a trace on disk and jobs in memory
-//! mean the same. Each rule is counted where it applies:
+//! This module has all the rules. It reads a log only
+//! through the traits [`Log`] and [`Jobs`], so a trace on disk and jobs in memory mean the same. Each use of a rule is
+//! counted under the cause in parentheses:
 //!
-//! * Which attempts are tried again, and for how long, is in [`super::tries`]. A task without attempts runs once, from its own
-//!   start to its own finish (`task-timed-by-its-row`), and so does each of its instances. A task of which no run time is known
-//!   is left out (`task-without-run-time`).
-//! * A request that the log does not give is the median of those of its job (`task-with-request-of-its-job`), else one core
-//!   (`task-of-one-core`) and no memory. A request of nothing is a thousandth of a core. Where no machine's memory is known,
-//!   none is asked for.
-//! * A task that fits on no machine, or a gang that fits on no cluster of them all, is left out
-//!   (`task-larger-than-any-machine`): nothing could ever start it.
-//! * All tasks of a job are there when it is submitted; the later times in `attempts.queued` are not
-//!   followed. Tasks without a stage are one stage; in a job of maps and reduces the reduces wait for the maps. A stage waits for
-//!   all that any of its tasks depends on.
+//! * [`super::tries`] says which attempts are replayed, and for how long. A task without attempts runs once, and so
+//!   does each of its instances; the run time is from the task's own start to its own finish (`task-timed-by-its-row`).
+//!   A task whose run time is unknown is left out (`task-without-run-time`).
+//! * A request that the log does not give is the median of the requests of its job (`task-with-request-of-its-job`),
+//!   else one core (`task-of-one-core`) and no memory. An empty request becomes a thousandth of a core. If no machine's
+//!   memory is known, tasks request none.
+//! * A task that fits on no machine, or a gang that does not fit on all machines together, is left out
+//!   (`task-larger-than-any-machine`), because it could never start.
+//! * All tasks of a job exist when it is submitted; later times in `attempts.queued` are ignored. Tasks without a stage
+//!   form one stage. In a job of maps and reduces, the reduces wait for the maps. A stage waits for every stage that
+//!   any of its tasks depends on.
 
 use std::collections::BTreeMap;
 
@@ -33,21 +34,21 @@ use crate::{ClusterConfig, Error};
 
 /// The most instances that a task may have: a larger number is damage.
 const MOST_INSTANCES: i64 = 10_000_000;
-/// What a task asks for of which nothing is known.
+/// The request of a task whose request is unknown.
 const ONE_CORE: u64 = 1_000;
 
-/// What a replay needs of a trace.
+/// The parts of a trace that a replay needs.
 #[derive(Debug, Clone)]
 pub struct Loaded {
     /// Its jobs.
     pub workload: Workload,
     /// Its machines, or those of the cluster file.
     pub machines: Machines,
-    /// What was left out or made up, by cause.
+    /// Counts of what was left out or made up, by cause.
     pub skipped: Skipped,
 }
 
-/// Loads a trace for a replay on the machines of `config`, else its own.
+/// Loads a trace for a replay on the machines of `config`, or on its own if `config` names none.
 ///
 /// # Errors
 /// [`Error::Trace`] if the trace cannot be read or its rows are out of order; [`Error::Config`] if no job or no machine is left.
@@ -98,7 +99,7 @@ fn load_log(log: &impl Log, config: &ClusterConfig) -> Result<Loaded, Error> {
 struct Room {
     tree: Tree,
     most: Vec<Resources>,
-    /// How many instances of a demand fit on all machines together, as found so far.
+    /// How many instances of a demand fit on all machines together, for the demands looked up so far.
     gangs: BTreeMap<Resources, u64>,
 }
 
@@ -115,7 +116,7 @@ impl Room {
     }
 }
 
-/// A task before its request is known for certain.
+/// A task before its request is final.
 struct Listed {
     spec: TaskSpec,
     stage: String,
@@ -124,7 +125,7 @@ struct Listed {
     memory: Option<u64>,
 }
 
-/// What a log means on some machines.
+/// The meaning of a log on the given machines.
 struct Rules {
     horizon: Ms,
     memory_is_limited: bool,
@@ -215,7 +216,7 @@ impl Rules {
         let own = [Logged { outcome: row.outcome, start: row.start, finish: row.finish }];
         let timed_by_row = logged.is_empty();
         let logged = if timed_by_row { &own[..] } else { logged };
-        // A row of a task is no attempt that is left out.
+        // The row of a task is not an attempt that is left out.
         let mut skip = |cause: &str, n| {
             if !timed_by_row || cause.starts_with("instance-") {
                 self.skip(cause, n);
@@ -232,7 +233,7 @@ impl Rules {
         tries
     }
 
-    /// Gives every task what it asks for.
+    /// Sets the request of every task.
     fn fill_requests(&mut self, row: &JobRow, listed: &mut [Listed]) {
         let known = |number: Option<i64>| number.and_then(|n| u64::try_from(n).ok());
         let cpu = median(listed.iter().filter_map(|task| task.cpu)).or(known(row.requested_cpu));
@@ -269,7 +270,7 @@ fn median(numbers: impl Iterator<Item = u64>) -> Option<u64> {
     all.get(all.len() / 2).copied()
 }
 
-/// The tasks of a job by stage, stages in the order in which they come.
+/// The tasks of a job by stage, in the order in which the stages first appear.
 fn stages(listed: Vec<Listed>) -> Vec<StageSpec> {
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
     let mut stages: Vec<StageSpec> = Vec::new();
@@ -285,7 +286,7 @@ fn stages(listed: Vec<Listed>) -> Vec<StageSpec> {
         stage.after.sort_unstable();
         stage.after.dedup();
     }
-    // A job of reduces only waits for no map.
+    // A job with reduces only does not wait for maps.
     let has_maps = places.contains_key("map");
     for stage in stages.iter_mut().filter(|stage| stage.name == "reduce" && !has_maps) {
         stage.after.retain(|name| name != "map");

@@ -1,4 +1,4 @@
-//! What a production log holds, whether it stands in the tables of a trace or in memory.
+//! The contents of a production log, in the tables of a trace or in memory.
 
 use std::iter::Peekable;
 
@@ -13,9 +13,9 @@ use crate::ids::Ms;
 use crate::records::{IN_MEMORY, Records};
 use crate::tables::{Columns, Cursor, LONGEST, columns, left_over};
 
-/// Whether a trace is one of tasks that ask for processor and memory, not of Hadoop's maps and reduces: if its jobs name what ran
-/// them, whether that is not `mapreduce`; else whether its first task is neither a map nor a reduce, or has instances or a
-/// stage.
+/// Whether a trace is a production trace: its tasks request processor and memory and are not Hadoop's maps and reduces.
+/// If its jobs name a framework, it is one unless that is `mapreduce`. Otherwise it is one if its first task is neither
+/// a map nor a reduce, or has instances or a stage.
 ///
 /// # Errors
 /// [`Error::Trace`] if it cannot be read.
@@ -23,7 +23,7 @@ pub fn is_batch(trace: &Trace) -> Result<bool, Error> {
     Log::is_batch(trace)
 }
 
-/// As [`is_batch`], of jobs in memory.
+/// As [`is_batch`], for jobs in memory.
 pub fn is_batch_records(jobs: &[JobRecord]) -> bool {
     let by_framework = jobs.iter().find_map(|job| job.job.framework.as_deref()).map(of_framework);
     let mut tasks = jobs.iter().flat_map(|job| &job.tasks).map(|task| &task.task);
@@ -31,12 +31,12 @@ pub fn is_batch_records(jobs: &[JobRecord]) -> bool {
     by_framework.or_else(by_task).unwrap_or(false)
 }
 
-/// What the loader asks of a whole log.
+/// The questions that the loader asks about a whole log.
 pub(super) trait Log {
-    /// What errors call it.
+    /// Its name in errors.
     fn name(&self) -> String;
 
-    /// What it says of machines.
+    /// Its rows about machines.
     fn nodes(&self) -> Result<Vec<NodeRow>, Error>;
 
     /// Whether its amounts of processor and memory are shares of the largest machine.
@@ -45,10 +45,10 @@ pub(super) trait Log {
     /// As [`is_batch`].
     fn is_batch(&self) -> Result<bool, Error>;
 
-    /// The last instant that it mentions, ms.
+    /// The last instant in it, ms.
     fn horizon(&self) -> Result<Ms, Error>;
 
-    /// Its jobs, from the first.
+    /// Its jobs, starting with the first.
     fn jobs(&self) -> Result<impl Jobs, Error>;
 }
 
@@ -64,19 +64,19 @@ pub(super) trait Jobs {
     /// The next attempt at the task.
     fn next_attempt(&mut self) -> Result<Option<Logged>, Error>;
 
-    /// All rows must have been taken by a job.
+    /// Checks that a job has taken every row.
     fn check_end(&mut self) -> Result<(), Error>;
 }
 
 columns! {
-    /// The columns of the jobs table that say whether a trace is of production.
+    /// The columns of the jobs table that decide whether a trace is a production trace.
     FrameworkColumn of JobRow {
         Framework = "framework",
     }
 }
 
 columns! {
-    /// The columns of the tasks table that say whether a trace is of production.
+    /// The columns of the tasks table that decide whether a trace is a production trace.
     KindColumn of TaskRow {
         Kind = "kind",
         Stage = "stage",
@@ -177,7 +177,7 @@ impl Log for Collected {
     }
 
     fn is_normalised(&self) -> bool {
-        // Google's traces alone are, and their tables are never collected in memory.
+        // Only Google's traces use shares, and their tables are never collected in memory.
         false
     }
 
@@ -199,12 +199,12 @@ impl Log for Collected {
     }
 }
 
-/// Whether what ran a job makes it one of production.
+/// Whether the framework of a job makes the job one of a production trace.
 fn of_framework(framework: &str) -> bool {
     framework != MAPREDUCE
 }
 
-/// Whether a task makes its trace one of production; `None` if it does not say.
+/// Whether a task makes its trace a production trace; `None` if it does not show that.
 fn of_task(kind: Option<TaskKind>, is_staged: bool) -> Option<bool> {
     match kind {
         _ if is_staged => Some(true),
@@ -214,7 +214,7 @@ fn of_task(kind: Option<TaskKind>, is_staged: bool) -> Option<bool> {
     }
 }
 
-/// The later of two instants. A time that cannot be does not stretch the trace.
+/// The later of two instants. An impossible time does not make the trace longer.
 fn later(last: Ms, time: Option<Ms>) -> Ms {
     let time = time.filter(|time| (-LONGEST..=LONGEST).contains(time));
     last.max(time.unwrap_or(last))

@@ -13,8 +13,8 @@ use crate::resources::Resources;
 use crate::tables::{LONGEST, Skipped};
 use crate::{ClusterConfig, Error};
 
-/// What a machine of a trace offers whose amounts are shares of the largest machine, where the trace does not say: as the
-/// largest one. Processor is in millionths then, memory in millionths of a millionth (formats §7).
+/// The size of a machine that the trace does not give, if its amounts are shares of the largest machine: the whole of
+/// the largest one. Processor is then in millionths, memory in millionths of a millionth (formats §7).
 const NORMALISED: Resources = Resources { cpu: 1_000_000, memory: 1_000_000_000_000 };
 
 /// A machine.
@@ -24,18 +24,18 @@ pub struct Machine {
     pub name: String,
     /// Its rack, if it is known.
     pub rack: Option<String>,
-    /// What it offers at the start; nothing if it comes later.
+    /// The resources it offers at the start; nothing if it comes later.
     pub capacity: Resources,
 }
 
-/// A machine offers something else from now on; nothing if it leaves.
+/// A change of the resources that a machine offers. They are nothing if it leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Change {
-    /// When, ms.
+    /// The time of the change, ms.
     pub at: Ms,
-    /// Which machine.
+    /// The machine.
     pub node: NodeId,
-    /// What it offers.
+    /// The resources it offers from then on.
     pub capacity: Resources,
 }
 
@@ -48,23 +48,23 @@ pub struct Machines {
 }
 
 impl Machines {
-    /// More than any machine offers; a larger number is damage.
+    /// More than any machine offers. A larger number is damage.
     pub const MOST: Resources = Resources { cpu: 1 << 40, memory: 1 << 46 };
 
-    /// So many machines that all offer the same, for ever.
+    /// `count` machines that all offer the same and never change.
     pub fn alike(count: u32, capacity: Resources, placement: Placement) -> Self {
         let machine = |number| Machine { name: host_name(number), rack: None, capacity };
         Self { nodes: (0..count).map(machine).collect(), changes: Vec::new(), placement }
     }
 
-    /// These machines, in the order in which first fit takes them. Changes are `(at, place of the machine, capacity)`, put
-    /// into order by time here.
+    /// These machines, in the order in which first fit takes them. Each change is `(at, place of the machine,
+    /// capacity)`. This function sorts the changes by time.
     ///
     /// # Errors
-    /// [`Error::Config`] if a change names no machine.
+    /// [`Error::Config`] if a change names a machine that does not exist.
     pub fn new(nodes: Vec<Machine>, changes: &[(Ms, usize, Resources)], placement: Placement) -> Result<Self, Error> {
         if let Some((_, node, _)) = changes.iter().find(|(_, node, _)| *node >= nodes.len()) {
-            return Err(Error::Config(format!("a change names machine {node} of {}", nodes.len())));
+            return Err(Error::Config(format!("a change names machine {node}, but only {} exist", nodes.len())));
         }
         let change = |&(at, node, capacity): &(Ms, usize, Resources)| Change { at, node: NodeId::at(node), capacity };
         let mut changes: Vec<Change> = changes.iter().map(change).collect();
@@ -72,15 +72,17 @@ impl Machines {
         Ok(Self { nodes, changes, placement })
     }
 
-    /// The machines of a cluster file, else of a log. What a log says of a machine at several times is followed.
+    /// The machines of a cluster file, or else of a log. If a log reports a machine at several times, each report is a
+    /// change.
     ///
-    /// Processor that the log does not say is that of `machines.cores`; else the median of the log's other machines; else
-    /// one core a slot, on a log of Hadoop also where only the cluster file says how many; else, where amounts are shares of
-    /// the largest machine, the whole of one. Memory likewise by `machines.memory` and the median; if the log says it of no
-    /// machine, it is not limited.
+    /// If the log does not give the processor of a machine, the first of these that is known counts:
+    /// `machines.cores`; the median of the log's other machines; one core per slot, where on a log of Hadoop the number
+    /// of slots may come from the cluster file; and, if amounts are shares of the largest machine, the whole of that
+    /// machine. For memory, the order is `machines.memory`, then the median. If the log gives the memory of no machine,
+    /// memory is unlimited.
     ///
     /// # Errors
-    /// [`Error::Config`] if there is none or nothing is known of them; [`Error::Trace`] if the trace cannot be read.
+    /// [`Error::Config`] if there is no machine or no size is known; [`Error::Trace`] if the trace cannot be read.
     pub(super) fn of_log(config: &ClusterConfig, log: &impl Log, skipped: &mut Skipped) -> Result<Self, Error> {
         let own = &config.machines;
         let cpu = own.cores.map(|cores| (cores * 1000.0).round() as u64);
@@ -96,12 +98,12 @@ impl Machines {
                 log.name()
             )));
         }
-        // On a log of Hadoop a slot is a core, as many as the cluster file says.
+        // On a log of Hadoop, a slot counts as a core. The cluster file gives the number of slots.
         let slots = u64::from(config.nodes.map_slots) + u64::from(config.nodes.reduce_slots);
         let hadoop = (slots > 0 && !log.is_batch()?).then_some(slots * 1000);
         let usual = told.usual(cpu, own.memory, log.is_normalised(), hadoop).ok_or_else(|| {
             Error::Config(format!(
-                "{}: the trace does not say what any of its machines offers; give a cluster with `--cluster C.toml` that \
+                "{}: the trace gives the size of none of its machines; give a cluster with `--cluster C.toml` that \
                  holds `[machines]` and `cores = <of each>`",
                 log.name()
             ))
@@ -109,7 +111,7 @@ impl Machines {
         told.followed(usual, own.placement, skipped)
     }
 
-    /// Moves the clock by so much; what happens by `start` has happened before the replay.
+    /// Moves the clock by `shift`. Changes up to `start` take effect before the replay.
     pub(super) fn start_at(&mut self, shift: Ms, start: Ms) {
         for change in &mut self.changes {
             change.at = change.at.saturating_add(shift);
@@ -120,7 +122,8 @@ impl Machines {
         }
     }
 
-    /// Whether any machine offers a known amount of memory; if none does, it is not limited, and none may be asked for.
+    /// Whether any machine offers a known amount of memory. If none does, memory is unlimited, and no task may request
+    /// any.
     pub(super) fn memory_is_limited(&self) -> bool {
         self.largest().memory > 0
     }
@@ -130,17 +133,17 @@ impl Machines {
         &self.nodes
     }
 
-    /// How they change, by time.
+    /// The changes of the machines, by time.
     pub fn changes(&self) -> &[Change] {
         &self.changes
     }
 
-    /// Which of the machines with enough room a task gets.
+    /// The rule that chooses among the machines with enough room.
     pub fn placement(&self) -> Placement {
         self.placement
     }
 
-    /// What `run.json` says of them.
+    /// The entry about them in `run.json`.
     pub fn in_short(&self) -> RunCluster {
         let racks: BTreeSet<&str> = self.nodes().iter().filter_map(|node| node.rack.as_deref()).collect();
         let total = self.total();
@@ -153,17 +156,17 @@ impl Machines {
         }
     }
 
-    /// What all offer at the start.
+    /// The resources of all machines together at the start.
     pub fn total(&self) -> Resources {
         self.nodes.iter().fold(Resources::NONE, |sum, node| sum.plus(node.capacity))
     }
 
-    /// The most of each resource that any offers at any time.
+    /// The most of each resource that any machine offers at any time.
     pub fn largest(&self) -> Resources {
         self.most().into_iter().fold(Resources::NONE, Resources::max)
     }
 
-    /// The most that each offers at any time.
+    /// The most that each machine offers at any time.
     pub(super) fn most(&self) -> Vec<Resources> {
         let mut most: Vec<Resources> = self.nodes.iter().map(|node| node.capacity).collect();
         for change in &self.changes {
@@ -173,12 +176,12 @@ impl Machines {
     }
 }
 
-/// What a log says of machines.
+/// The rows of a log about machines.
 struct Told {
     rows: Vec<NodeRow>,
 }
 
-/// A number that can be, and is not 0: Alibaba says 0 for what it does not say.
+/// A possible number that is not 0: Alibaba writes 0 for an unknown number.
 fn amount(number: Option<i64>, most: u64) -> Option<u64> {
     number.and_then(|number| u64::try_from(number).ok()).filter(|number| (1..=most).contains(number))
 }
@@ -192,14 +195,14 @@ fn memory(row: &NodeRow) -> Option<u64> {
 }
 
 impl Told {
-    /// The median of a number over the rows that say it.
+    /// The median of a number over the rows that give it.
     fn median(&self, number: impl Fn(&NodeRow) -> Option<u64>) -> Option<u64> {
         let mut all: Vec<u64> = self.rows.iter().filter_map(number).collect();
         all.sort_unstable();
         all.get(all.len() / 2).copied()
     }
 
-    /// What a machine offers of which the trace does not say it: `hadoop` is the processor of a machine of Hadoop.
+    /// The resources of a machine whose size the trace does not give. `hadoop` is the processor of a machine of Hadoop.
     fn usual(
         &self,
         cpu_set: Option<u64>,
@@ -216,9 +219,9 @@ impl Told {
         Some(Resources { cpu: cpu_set.or(own).or_else(by_slots).or(whole).or(hadoop)?, memory })
     }
 
-    /// The machines by name, and how they change.
+    /// The machines by name, and their changes.
     fn followed(mut self, usual: Resources, placement: Placement, skipped: &mut Skipped) -> Result<Machines, Error> {
-        // Null is from the start; of one instant the order of the trace counts.
+        // A null time is the start. At one instant, the order of the trace counts.
         self.rows.sort_by_key(|row| row.time);
         let mut names: BTreeMap<String, usize> = BTreeMap::new();
         for row in &self.rows {
@@ -229,7 +232,7 @@ impl Told {
             *place = nodes.len();
             nodes.push(Machine { name: name.clone(), rack: None, capacity: Resources::NONE });
         }
-        // What each machine offers while it is there.
+        // The resources that each machine offers while it is there.
         let mut offers: Vec<Resources> = vec![Resources::NONE; nodes.len()];
         let mut changes = Vec::new();
         let mut note = |cause: &str| *skipped.entry(cause.to_owned()).or_insert(0) += 1;

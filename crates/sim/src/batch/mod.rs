@@ -6,16 +6,18 @@
 //!            something changed ──▶ policy.schedule(offer) ──▶ starts
 //! ```
 //!
-//! **World.** A job has stages, a stage has tasks, a task has one or more instances that ask for the same `Resources`. A stage
-//! starts when all instances of the stages that it depends on have ended, well or not; a job when all jobs have that it depends
-//! on. The instances of a gang start together or not at all. Machines come, go and change as the trace says; what runs on one
-//! that leaves is lost and waits again, a gang with all its instances.
+//! **World.** A job has stages, a stage has tasks, and a task has one or more instances that request the same
+//! `Resources`. A stage starts when all stages that it depends on have ended. A job starts when all jobs that it
+//! depends on have ended. Failure counts as an end. The instances of a gang start together or not at all. Machines
+//! come, go and change as the trace says. If a machine leaves, the instances on it are lost and wait again. If one
+//! instance of a gang is lost, the whole gang waits again.
 //!
-//! **Time.** Whole milliseconds. At an instant first the tasks end that end then, in the order in which they started; then
-//! machines change, jobs are submitted, the policy has its tick; then it is asked once, if anything waits. A task of no length
-//! ends at the instant at which it starts, after that pass, and another pass follows.
+//! **Time.** Time is whole milliseconds. The events of one instant have this order: tasks end, in the order of their
+//! starts; machines change; jobs are submitted; the policy has its tick; and, if tasks wait, the policy is asked once.
+//! A task of zero length ends at the instant of its start, after that pass, and another pass follows.
 //!
-//! **Run times** are those of the log, by the rules that the module of [`load`] gives. A policy sees none of them, but for [`View::estimate`].
+//! **Run times** come from the log, by the rules in the module of [`load`]. A policy does not see them, except through
+//! [`View::estimate`].
 
 mod engine;
 mod index;

@@ -1,4 +1,4 @@
-//! What a replay reports while it runs.
+//! The reports of a replay while it runs.
 
 use crate::Error;
 use crate::ids::{Ms, NodeId, RunId, TaskId};
@@ -8,28 +8,28 @@ use resched_trace::model::Outcome;
 /// An instance or a gang has started.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Launched<'a> {
-    /// Names it; its end is reported under the same number.
+    /// Its id; its end is reported under the same id.
     pub run: RunId,
     /// Its task.
     pub task: TaskId,
-    /// When, ms.
+    /// When it started, ms.
     pub at: Ms,
-    /// Where, and how many instances on each machine.
+    /// The machines, and how many instances run on each.
     pub places: &'a [(NodeId, u32)],
 }
 
 /// An instance or a gang has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ended {
-    /// The number under which its start was reported; the next start may get it again.
+    /// The id under which its start was reported. A later start may get the same id.
     pub run: RunId,
     /// Its task.
     pub task: TaskId,
     /// Its number among the starts of that task.
     pub attempt: u32,
-    /// Its instances: one, or those of the gang.
+    /// The number of its instances: one, or those of the gang.
     pub instances: u32,
-    /// Where it ran, if that was one machine.
+    /// Where it ran, if it ran on one machine.
     pub node: Option<NodeId>,
     /// Since when it had waited, ms.
     pub queued: Ms,
@@ -37,16 +37,16 @@ pub struct Ended {
     pub start: Ms,
     /// When it ended, ms.
     pub finish: Ms,
-    /// How; `Lost` if its machine left.
+    /// How it ended; `Lost` if its machine left.
     pub outcome: Outcome,
 }
 
-/// Follows a replay. An error from it ends the replay.
+/// Receives what happens in a replay. If a method returns an error, the replay ends with it.
 pub trait Observer {
     /// An instance or a gang has started.
     ///
     /// # Errors
-    /// Whatever went wrong in recording it.
+    /// Any error in recording it.
     fn launched(&mut self, _launched: &Launched<'_>) -> Result<(), Error> {
         Ok(())
     }
@@ -54,7 +54,7 @@ pub trait Observer {
     /// An instance or a gang has ended.
     ///
     /// # Errors
-    /// Whatever went wrong in recording it.
+    /// Any error in recording it.
     fn ended(&mut self, _ended: &Ended) -> Result<(), Error> {
         Ok(())
     }
@@ -62,7 +62,7 @@ pub trait Observer {
     /// A job has ended.
     ///
     /// # Errors
-    /// Whatever went wrong in recording it.
+    /// Any error in recording it.
     fn job_ended(&mut self, _ended: &JobEnded) -> Result<(), Error> {
         Ok(())
     }
@@ -70,11 +70,11 @@ pub trait Observer {
     /// A policy has reported a decision.
     ///
     /// # Errors
-    /// Whatever went wrong in recording it.
+    /// Any error in recording it.
     fn decided(&mut self, _decided: &Decided) -> Result<(), Error> {
         Ok(())
     }
 }
 
-/// Follows nothing.
+/// Ignores everything.
 impl Observer for () {}

@@ -1,11 +1,11 @@
-//! What comes before what: dependencies without cycles, by small numbers.
+//! Dependencies by small numbers, with cycles removed.
 
-/// Who waits for whom.
+/// The dependencies.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Order {
-    /// How many must end before each.
+    /// How many others must end before each.
     pub(super) needs: Vec<u32>,
-    /// Where those that wait for each begin in `followers`; one longer than `needs`.
+    /// For each, where the list of those that wait for it begins in `followers`. One longer than `needs`.
     starts: Vec<u32>,
     followers: Vec<u32>,
 }
@@ -14,8 +14,8 @@ pub(super) struct Order {
 const NOWHERE: u32 = u32::MAX;
 
 impl Order {
-    /// The order of these dependencies, each `(earlier, later)`, and how many were left out because they belong to a cycle:
-    /// where all that is left waits for something that is left, the first of it waits for none of that.
+    /// The order of these dependencies, each `(earlier, later)`, and how many were left out because they belong to a
+    /// cycle. If all that remain wait for each other, the first of them stops waiting for the others.
     pub(super) fn new(count: usize, mut pairs: Vec<(u32, u32)>) -> (Self, u64) {
         pairs.sort_unstable();
         pairs.dedup();

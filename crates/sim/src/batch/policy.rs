@@ -1,4 +1,4 @@
-//! What a scheduling policy for production traces is.
+//! The trait of a scheduling policy for production traces.
 
 use super::observer::Ended;
 use super::view::View;
@@ -17,17 +17,17 @@ pub trait Policy {
     /// A job has arrived. Its tasks are reported by [`Policy::task_waits`] once they may start.
     fn job_submitted(&mut self, _job: JobId, _view: View<'_>) {}
 
-    /// All tasks of a job have ended, well or not.
+    /// All tasks of a job have ended, by success or failure.
     fn job_finished(&mut self, _job: JobId, _view: View<'_>) {}
 
-    /// Units of a task wait: its stage has started, it failed and is to be tried again, or its machine left. Other units of it may
-    /// wait already.
+    /// Units of a task wait: its stage has started, a unit failed and is tried again, or its machine left. Other units
+    /// of the task may be waiting already.
     fn task_waits(&mut self, task: TaskId, view: View<'_>);
 
-    /// An instance or a gang has ended. If its task is to be tried again, [`Policy::task_waits`] follows.
+    /// An instance or a gang has ended. If it is tried again, a call of [`Policy::task_waits`] follows.
     fn task_finished(&mut self, _ended: &Ended, _view: View<'_>) {}
 
-    /// What the machines offer has changed.
+    /// The resources that the machines offer have changed.
     fn nodes_changed(&mut self, _view: View<'_>) {}
 
     // Ticks.
@@ -42,46 +42,48 @@ pub trait Policy {
 
     // The decision.
 
-    /// Something has changed, and tasks wait: start what should run.
+    /// Something has changed, and tasks wait: start the tasks that should run.
     ///
     /// # Errors
     /// The [`Violation`] that [`Offer::start`] returned, passed on with `?`; the replay ends with it.
     fn schedule(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation>;
 }
 
-/// What a policy may order at a tick.
+/// The orders of a policy at a tick.
 #[derive(Debug, Default)]
 pub struct Orders {
     pub(super) decisions: Vec<(&'static str, Option<JobId>, f64)>,
 }
 
 impl Orders {
-    /// Reports a decision, about one job or all, to whoever follows the replay; it changes nothing.
+    /// Reports a decision about one job or about all to the observer of the replay. The report changes nothing.
     pub fn report(&mut self, name: &'static str, job: Option<JobId>, value: f64) {
         self.decisions.push((name, job, value));
     }
 }
 
-/// The machines, for starts. They take effect at once, so the view through the offer is always current.
+/// The machines, on which a policy starts tasks. Starts take effect at once, so the view through the offer is always
+/// current.
 pub struct Offer<'a, 'w> {
     pub(super) world: &'a mut World<'w>,
     /// What was started in this pass: run, serial number and end.
     pub(super) started: &'a mut Vec<(RunId, u64, Ms)>,
-    /// How many of these stood there before the latest start.
+    /// The number of entries before the latest start.
     pub(super) before: usize,
 }
 
 impl Offer<'_, '_> {
-    /// The world as it is now, with all that this pass has started so far.
+    /// The world as it is now, including all that this pass has started so far.
     #[inline]
     pub fn view(&self) -> View<'_> {
         View { world: self.world }
     }
 
-    /// Starts up to `most` units of a task, as many as find room: instances one by one, a gang as a whole. Returns how many.
+    /// Starts up to `most` units of a task, as far as there is room: instances one by one, a gang as a whole. Returns
+    /// how many it started.
     ///
     /// # Errors
-    /// [`Violation`] if it does not wait.
+    /// [`Violation`] if the task does not wait.
     pub fn start(&mut self, task: TaskId, most: u32) -> Result<u32, Violation> {
         if self.world.tasks[task.index()].waiting == 0 {
             let name = self.world.workload.task_name(task);

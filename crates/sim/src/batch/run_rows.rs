@@ -15,21 +15,21 @@ use crate::ids::JobId;
 use crate::observer::{Decided, JobEnded};
 use crate::run_tables::{Files, Recorder, RowSink, RowSource, known};
 
-/// What the rows are made of. Attempts stand in the order of their ends.
+/// The source of the rows. Attempts stand in the order of their ends.
 pub struct BatchRows<'w> {
     workload: &'w Workload,
     machines: &'w Machines,
 }
 
-/// Writes a replay as a run.
+/// Writes a replay as a run to disk.
 pub type RunWriter<'w> = Recorder<BatchRows<'w>, Files>;
 
 /// Keeps a replay in memory, in the rows that [`RunWriter`] writes to disk.
 pub type RunRows<'w> = Recorder<BatchRows<'w>, RunTables>;
 
 impl<'w> Recorder<BatchRows<'w>, Files> {
-    /// Starts the run `target`, in place of an earlier one if there is one; it appears under its name when it is finished, and not
-    /// at all if dropped before.
+    /// Starts the run `target`, which replaces an earlier run of that name. The run appears under its name when it is
+    /// finished. If you drop the writer before, nothing appears.
     ///
     /// # Errors
     /// [`Error::Trace`] if something other than a run is there, or it cannot be written.
@@ -105,7 +105,7 @@ impl RowSource for BatchRows<'_> {
     }
 }
 
-/// Puts a text in the place of another, in its memory where there is one.
+/// Replaces a text by another, in the same memory if possible.
 fn write_over(text: &mut Option<String>, by: Option<&str>) {
     match by {
         Some(by) => {

@@ -1,4 +1,4 @@
-//! What runs: instances and gangs with their places, in slots that are used again.
+//! The running instances and gangs with their places, in slots that are reused.
 
 use crate::ids::{Ms, NodeId, RunId, TaskId};
 
@@ -9,11 +9,11 @@ const LAST: u32 = u32::MAX;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Run {
     pub(super) task: TaskId,
-    /// The number of its start among all starts of the replay: tells runs apart that have had one slot.
+    /// The number of its start among all starts of the replay. It distinguishes runs that used the same slot.
     pub(super) serial: u64,
     /// Its number among the starts of its task.
     pub(super) attempt: u32,
-    /// Which instance it is; of a gang or a single instance, which of its tries.
+    /// The number of the instance; for a gang or a single instance, the number of the try.
     pub(super) number: u32,
     pub(super) queued: Ms,
     pub(super) start: Ms,
@@ -40,19 +40,19 @@ pub(super) struct Runs {
     serial: u64,
 }
 
-/// What starts.
+/// A start.
 pub(super) struct New<'a> {
     pub(super) task: TaskId,
     pub(super) attempt: u32,
     pub(super) number: u32,
     pub(super) queued: Ms,
     pub(super) start: Ms,
-    /// Its places; none only by mistake.
+    /// Its places; never empty.
     pub(super) places: &'a [(NodeId, u32)],
 }
 
 impl Runs {
-    /// Takes a start down. Returns its slot and serial number.
+    /// Records a start. Returns its slot and serial number.
     pub(super) fn add(&mut self, new: &New<'_>) -> (RunId, u64) {
         let mut next = LAST;
         for &(node, count) in new.places.iter().skip(1).rev() {
@@ -86,7 +86,7 @@ impl Runs {
         (RunId(slot), self.serial)
     }
 
-    /// The run of that slot and serial number, if it still runs.
+    /// The run with this slot and serial number, if it still runs.
     pub(super) fn get(&self, id: RunId, serial: u64) -> Option<&Run> {
         self.slots.get(id.index())?.as_ref().filter(|run| run.serial == serial)
     }
@@ -116,7 +116,7 @@ impl Runs {
         self.count -= 1;
     }
 
-    /// What runs on a machine, in the order of starts.
+    /// The runs on a machine, in the order of their starts.
     pub(super) fn on(&self, node: NodeId) -> Vec<RunId> {
         let mut found = Vec::new();
         for (slot, run) in self.slots.iter().enumerate() {

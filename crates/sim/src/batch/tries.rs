@@ -1,9 +1,10 @@
-//! Which of the logged attempts at a task are tried again in a replay, and for how long.
+//! Which of the logged attempts at a task a replay repeats, and for how long.
 //!
-//! What a task did is tried again: an attempt that failed runs for its logged time, and the task waits again; one that
-//! succeeded or was killed for good ends it. What happened to it is left out: attempts that were evicted or lost are the old
-//! scheduler's doing or a machine's, and so is one that was killed though the task was tried again. An attempt that still ran
-//! when the trace ends runs until then and ends as incomplete.
+//! A replay repeats attempts that ended
+//! because of the task itself. A failed attempt runs for its logged time, and the task waits again. An attempt that
+//! succeeded or was killed for good ends the task. A replay leaves out attempts that ended because of the old scheduler
+//! or a machine: attempts that were evicted or lost, and attempts that were killed before the task was tried again. An
+//! attempt that still ran at the end of the trace runs until then and ends as incomplete.
 
 use resched_trace::model::Outcome;
 
@@ -20,7 +21,7 @@ pub(super) struct Logged {
 }
 
 impl Logged {
-    /// How long it ran, ms, as far as the trace goes.
+    /// How long it ran, ms, at most until the end of the trace.
     fn run(self, horizon: Ms) -> Option<Ms> {
         let finish = self.finish.or((self.outcome == Outcome::Incomplete).then_some(horizon))?;
         let run = finish.checked_sub(self.start?)?;
@@ -42,7 +43,7 @@ pub(super) fn in_order(logged: &[Logged], horizon: Ms, skip: &mut impl FnMut(&st
                 skip("attempt-killed-and-tried-again", 1);
                 continue;
             }
-            // It ran for as long as it is known to, and nothing tells that it did not do its work.
+            // It ran for its known time, and nothing shows that it did not do its work.
             Outcome::Success | Outcome::Unknown => Outcome::Success,
             other => other,
         };
@@ -59,8 +60,8 @@ pub(super) fn in_order(logged: &[Logged], horizon: Ms, skip: &mut impl FnMut(&st
     tries
 }
 
-/// The run times of several instances: those of the attempts that succeeded, in order; if none did, of those that were killed or
-/// still ran. Instances beyond these take them again from the first on.
+/// The run times of several instances: those of the successful attempts, in order. If none succeeded, those of the
+/// attempts that were killed or still ran. Further instances use the same times again, from the first on.
 pub(super) fn of_instances(
     logged: &[Logged],
     instances: u32,

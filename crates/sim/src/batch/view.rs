@@ -5,7 +5,8 @@ use super::world::World;
 use crate::ids::{JobId, Ms, TaskId};
 use crate::resources::Resources;
 
-/// The world as it is now, without run times, outcomes and what is to come: a policy knows the jobs and tasks that it was told.
+/// The world as it is now, without run times, outcomes and future jobs. A policy knows only the jobs and tasks that the
+/// engine has reported to it.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
     pub(super) world: &'a World<'a>,
@@ -18,13 +19,13 @@ impl<'a> View<'a> {
         self.world.now
     }
 
-    /// What a job was submitted with.
+    /// A job, as it was submitted.
     #[inline]
     pub fn job(self, job: JobId) -> &'a Job {
         self.world.workload.job(job)
     }
 
-    /// What a task asks for.
+    /// A task, with its request.
     #[inline]
     pub fn task(self, task: TaskId) -> &'a Task {
         self.world.workload.task(task)
@@ -42,20 +43,20 @@ impl<'a> View<'a> {
         self.world.tasks[task.index()].running
     }
 
-    /// What all machines offer now.
+    /// The resources of all machines together now.
     #[inline]
     pub fn total(self) -> Resources {
         self.world.total
     }
 
-    /// What all machines together have free.
+    /// The free resources of all machines together.
     #[inline]
     pub fn free(self) -> Resources {
         self.world.free
     }
 
-    /// How long the next start of a task is said to run at most, ms: what its user requested for the job; where the trace
-    /// says nothing of that, the logged run time (an exact estimate).
+    /// The estimated longest run time of the next start of a task, ms. It is the time that the user requested for the
+    /// job. If the trace does not give that, it is the logged run time, an exact estimate.
     pub fn estimate(self, task: TaskId) -> Ms {
         let requested = self.job(self.task(task).job).requested_time;
         requested.unwrap_or_else(|| self.world.next_run(task))

@@ -1,4 +1,4 @@
-//! What a replay runs: the jobs of a trace as dense arrays.
+//! The workload of a replay: the jobs of a trace as dense arrays.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -11,10 +11,11 @@ use crate::ids::{JobId, Ms, TaskId, natural};
 use crate::resources::Resources;
 use crate::tables::{LONGEST, Skipped};
 
-/// A logged try at a task: how it ended after which time.
+/// A logged try at a task: how and after which time it ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Try {
-    /// How it ended: `Success`; `Failed`, then the task is tried again if there is another try; or `Killed` or `Incomplete`.
+    /// How it ended: `Success`, `Failed`, `Killed` or `Incomplete`. After `Failed`, the task is tried again if there is
+    /// another try.
     pub outcome: Outcome,
     /// How long it ran, ms; not negative.
     pub run: Ms,
@@ -25,14 +26,14 @@ pub struct Try {
 pub struct TaskSpec {
     /// Its id in the trace.
     pub name: String,
-    /// What each of its instances asks for.
+    /// The resources that each of its instances requests.
     pub demand: Resources,
     /// How many instances it has, at least 1.
     pub instances: u32,
     /// Whether they start together or not at all, and end together.
     pub gang: bool,
-    /// Of a gang or a single instance: its tries in order, the last of which ends it. Of several instances: one each, in
-    /// turn; the next instance after the last takes the first again.
+    /// For a gang or a single instance: its tries in order, the last of which ends it. For several instances: one try
+    /// each, in turn. If there are more instances than tries, they start again with the first try.
     pub tries: Vec<Try>,
 }
 
@@ -50,7 +51,7 @@ pub struct StageSpec {
 /// A job handed to [`Workload::new`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct JobSpec {
-    /// What is known of it.
+    /// Its properties.
     pub job: Job,
     /// The ids of the jobs that must end before it starts.
     pub after: Vec<String>,
@@ -69,26 +70,26 @@ pub struct Job {
     pub user: String,
     /// Its queue, `""` if unknown.
     pub queue: String,
-    /// What it is a part of, `""` if unknown.
+    /// The larger work that it is a part of, `""` if unknown.
     pub group: String,
-    /// What ran it.
+    /// The framework that ran it.
     pub framework: Option<String>,
     /// Its priority; larger is served first.
     pub priority: i64,
-    /// How much it minds waiting, where the trace says so.
+    /// How sensitive it is to waiting, if the trace says so.
     pub scheduling_class: Option<i64>,
     /// When it is submitted, ms of the simulated clock.
     pub submit: Ms,
-    /// How long its user said that it would run at most, ms.
+    /// The longest run time that its user requested, ms.
     pub requested_time: Option<Ms>,
 }
 
-/// A task: one or more instances that ask for the same.
+/// A task: one or more instances with the same request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Task {
     /// Its job.
     pub job: JobId,
-    /// What each of its instances asks for.
+    /// The resources that each of its instances requests.
     pub demand: Resources,
     /// How many instances it has.
     pub instances: u32,
@@ -101,19 +102,19 @@ pub struct Task {
 }
 
 impl Task {
-    /// What must be free for it to start: the demand of an instance, or of the whole gang.
+    /// The resources that must be free for it to start: the demand of an instance, or of the whole gang.
     #[inline]
     pub fn unit(&self) -> Resources {
         if self.gang { self.demand.times(u64::from(self.instances)) } else { self.demand }
     }
 
-    /// How many times it starts if nothing fails: once an instance, a gang once.
+    /// How many times it starts if nothing fails: once per instance, or once for a gang.
     #[inline]
     pub fn units(&self) -> u32 {
         if self.gang { 1 } else { self.instances }
     }
 
-    /// Whether it is tried in the order of its log until that ends; otherwise each logged try is that of an instance.
+    /// Whether its tries follow each other in the order of the log. Otherwise each logged try belongs to one instance.
     #[inline]
     pub(super) fn is_sequence(&self) -> bool {
         self.units() == 1
@@ -129,9 +130,9 @@ pub struct Workload {
     names: Names,
     /// The stages of each job.
     pub(super) job_stages: Vec<Range<u32>>,
-    /// Which jobs wait for which.
+    /// The dependencies between jobs.
     pub(super) job_order: Order,
-    /// Which stages wait for which, numbered over all jobs.
+    /// The dependencies between stages, numbered over all jobs.
     pub(super) stage_order: Order,
     /// The tasks of each stage.
     pub(super) stage_tasks: Vec<Range<u32>>,
@@ -140,12 +141,12 @@ pub struct Workload {
 }
 
 impl Workload {
-    /// The workload of these jobs, the first of which is submitted at `first_submit`, ms; and what of them was left out:
-    /// dependencies on what does not exist (`unknown-dependency`) and in cycles (`dependency-in-a-cycle`).
+    /// The workload of these jobs, the first of which is submitted at `first_submit`, ms. Also returns counts of what
+    /// was left out: dependencies on jobs or stages that do not exist (`unknown-dependency`), and dependencies in
+    /// cycles (`dependency-in-a-cycle`).
     ///
     /// # Errors
-    /// [`Error::Config`] if there are more tasks than ids, or a task that cannot be: without a try or an instance, or with a
-    /// demand of nothing.
+    /// [`Error::Config`] if there are more tasks than ids, or if a task has no try, no instance or an empty demand.
     pub fn new(mut specs: Vec<JobSpec>, first_submit: Ms) -> Result<(Self, Skipped), Error> {
         specs.sort_by(|a, b| (a.job.submit, natural(&a.job.id)).cmp(&(b.job.submit, natural(&b.job.id))));
         let zero = specs.first().map_or(0, |spec| spec.job.submit);
@@ -246,7 +247,7 @@ impl Workload {
         &self.tries[task.tries as usize..(task.tries + task.try_count) as usize]
     }
 
-    /// How often tasks start if nothing fails.
+    /// How many times tasks start if nothing fails.
     pub fn units(&self) -> u64 {
         self.tasks.iter().map(|task| u64::from(task.units())).sum()
     }
@@ -257,7 +258,7 @@ fn id(length: usize) -> Result<u32, Error> {
     u32::try_from(length).map_err(|_| Error::Config("more than 4 billion tasks or tries; cut the trace".to_owned()))
 }
 
-/// Dependencies by numbers, counted from `first`, and how many name nothing.
+/// Dependencies by numbers, counted from `first`, and how many name something that does not exist.
 fn numbered<'a>(named: impl Iterator<Item = (&'a str, &'a [String])> + Clone, first: u32) -> (Vec<(u32, u32)>, u64) {
     if named.clone().all(|(_, after)| after.is_empty()) {
         return (Vec::new(), 0);

@@ -12,10 +12,10 @@ use super::workload::{Try, Workload};
 use crate::ids::{JobId, Ms, NodeId, RunId, TaskId};
 use crate::resources::Resources;
 
-/// The most demands that are remembered to find no room.
+/// The most demands without room that are remembered.
 const MOST_HOPELESS: usize = 32;
 
-/// A job as it stands.
+/// A job in its present state.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct JobState {
     /// Jobs that must end before it starts.
@@ -27,7 +27,7 @@ pub(super) struct JobState {
     pub(super) outcome: Outcome,
 }
 
-/// A stage as it stands.
+/// A stage in its present state.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StageState {
     /// Stages that must end before it starts.
@@ -35,7 +35,7 @@ pub(super) struct StageState {
     pub(super) tasks_left: u32,
 }
 
-/// A task as it stands.
+/// A task in its present state.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct TaskState {
     /// Units that wait: instances, or 1 for the gang.
@@ -50,7 +50,7 @@ pub(super) struct TaskState {
     pub(super) queued: Ms,
 }
 
-/// A machine as it stands.
+/// A machine in its present state.
 #[derive(Debug, Clone, Copy, Default)]
 struct NodeState {
     capacity: Resources,
@@ -58,7 +58,7 @@ struct NodeState {
 }
 
 impl NodeState {
-    /// What is left; nothing if it has shrunk below what runs on it.
+    /// Its free resources; nothing if it has shrunk below what runs on it.
     fn free(self) -> Resources {
         self.capacity.minus(self.used)
     }
@@ -73,24 +73,24 @@ pub(super) struct World<'w> {
     pub(super) jobs: Vec<JobState>,
     pub(super) stages: Vec<StageState>,
     pub(super) tasks: Vec<TaskState>,
-    /// Instances of tasks of several that a machine lost, with when; they run again first.
+    /// Instances, of tasks with several, that were lost with a machine, and when. They run again first.
     lost: BTreeMap<TaskId, Vec<(u32, Ms)>>,
     pub(super) runs: Runs,
     nodes: Vec<NodeState>,
     index: Index,
-    /// Demands for which no machine has room, none of them larger than another: until a machine has more free, what asks for
-    /// as much need not be looked for again.
+    /// Demands for which no machine has room, none of them larger than another. Until a machine has more free, an equal
+    /// or larger demand needs no search.
     hopeless: Vec<Resources>,
     pub(super) total: Resources,
     pub(super) free: Resources,
-    /// Units that wait.
+    /// The number of units that wait.
     pub(super) waiting: u64,
-    /// Jobs that have been submitted and not ended.
+    /// Jobs that were submitted and have not ended.
     pub(super) active: u64,
     places: Vec<(NodeId, u32)>,
 }
 
-/// How something that ran has ended.
+/// How a run has ended.
 pub(super) enum Fate {
     /// As logged, and its task waits again.
     Again(Try),
@@ -140,7 +140,7 @@ impl<'w> World<'w> {
         self.try_of(task, number).run
     }
 
-    /// The logged try of an instance, or of that number.
+    /// The logged try of an instance, or the logged try with this number.
     fn try_of(&self, task: TaskId, number: u32) -> Try {
         let tries = self.workload.tries(task);
         // A task without tries cannot be made.
@@ -175,7 +175,7 @@ impl<'w> World<'w> {
         self.index.set(node.index(), after.free());
     }
 
-    /// Takes room for up to so many instances from one machine after the other. Returns for how many there was any.
+    /// Takes room for up to this many instances from one machine after the other. Returns for how many it found room.
     fn take_room(&mut self, demand: Resources, most: u32) -> u32 {
         let mut left = most;
         self.places.clear();
@@ -198,7 +198,8 @@ impl<'w> World<'w> {
         self.places = places;
     }
 
-    /// Starts up to so many units of a task that waits; `started` is told each with its end. Returns how many found room.
+    /// Starts up to this many units of a waiting task. `started` gets each of them with its end. Returns how many found
+    /// room.
     pub(super) fn start(&mut self, id: TaskId, most: u32, started: &mut Vec<(RunId, u64, Ms)>) -> u32 {
         let task = *self.workload.task(id);
         let most = most.min(self.tasks[id.index()].waiting);
@@ -292,7 +293,7 @@ impl<'w> World<'w> {
         self.runs.remove(run);
     }
 
-    /// So many units of a task wait from now on.
+    /// This many more units of a task wait from now on.
     pub(super) fn wait(&mut self, task: TaskId, units: u32) {
         let state = &mut self.tasks[task.index()];
         state.waiting += units;
@@ -300,7 +301,7 @@ impl<'w> World<'w> {
         self.waiting += u64::from(units);
     }
 
-    /// A machine offers something else.
+    /// A machine changes the resources that it offers.
     pub(super) fn set_capacity(&mut self, node: NodeId, capacity: Resources) {
         self.change(node, |state| state.capacity = capacity);
     }
@@ -312,7 +313,7 @@ impl<'w> World<'w> {
     }
 }
 
-/// Which outcome of a task makes that of its job: the gravest.
+/// The outcome of a job is the gravest outcome of its tasks. This is how grave an outcome is.
 fn gravity(outcome: Outcome) -> u8 {
     match outcome {
         Outcome::Success => 0,

@@ -88,7 +88,7 @@ choices! {
     pub enum Era {
         /// `max(3000, 1000·ceil(N/100))` ms; `per_second` and `least` take the place of 100 and 3000.
         Mr1_2009 = "mr1-2009",
-        /// `max(300, floor(1000·N/100))` ms, likewise.
+        /// `max(300, floor(1000·N/100))` ms; `per_second` and `least` take the place of 100 and 300.
         Mr1_2011 = "mr1-2011",
     }
 }

@@ -29,7 +29,7 @@ impl Machines {
     /// What is wrong with keys that depend on each other, if anything.
     pub(super) fn check(&self) -> Result<(), String> {
         match (self.count, self.cores) {
-            (Some(_), None) => Err("machines.count: expected machines.cores beside it".to_owned()),
+            (Some(_), None) => Err("machines.count: expected machines.cores as well".to_owned()),
             _ => Ok(()),
         }
     }

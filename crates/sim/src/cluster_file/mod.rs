@@ -122,10 +122,10 @@ impl ClusterConfig {
             return Ok(());
         }
         if self.cost.reduce != ReduceModel::R2 {
-            return Err("cost.contention follows bytes; expected cost.reduce = \"r2\" beside it".to_owned());
+            return Err("cost.contention: expected cost.reduce = \"r2\" as well".to_owned());
         }
         if self.nodes.copying_reduces > 0 {
-            return Err("cost.contention: expected nodes.copying_reduces = 0 beside it".to_owned());
+            return Err("cost.contention: expected nodes.copying_reduces = 0 as well".to_owned());
         }
         Ok(())
     }

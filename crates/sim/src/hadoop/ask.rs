@@ -1,10 +1,10 @@
-//! What a job asks YARN for, and what the containers for it take.
+//! The requests of a job to YARN, and the sizes of their containers.
 
 use crate::cluster_file::{Calculator, Containers, Size};
 use crate::hadoop::kind::Kind;
 use crate::resources::Resources;
 
-/// What a job asks the resource manager for, most urgent first (policies A.9: priorities 0, 5, 10 and 20).
+/// The requests of a job to the resource manager, most urgent first (policies A.9: priorities 0, 5, 10 and 20).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Ask {
     /// The container of its application master.
@@ -13,15 +13,15 @@ pub enum Ask {
     FailedMap,
     /// A reduce, anywhere.
     Reduce,
-    /// A map, near its input if it can be.
+    /// A map, near its input if possible.
     Map,
 }
 
 impl Ask {
-    /// All, most urgent first.
+    /// All requests, most urgent first.
     pub const ALL: [Ask; 4] = [Ask::Am, Ask::FailedMap, Ask::Reduce, Ask::Map];
 
-    /// What a task of a kind is asked for as, if it has not failed.
+    /// The request for a task of a kind that has not failed.
     #[inline]
     pub fn of(kind: Kind) -> Self {
         match kind {
@@ -48,12 +48,12 @@ impl Ask {
 }
 
 impl Containers {
-    /// What a node offers where the trace does not say.
+    /// The resources of a node if the trace does not give them.
     pub(crate) fn node(&self) -> Resources {
         Resources { cpu: self.vcores.into(), memory: self.memory_mb.into() }
     }
 
-    /// What the container for a request takes: rounded up, and without vcores if memory alone decides.
+    /// The size of the container for a request: rounded up, and without vcores if memory alone decides.
     pub(crate) fn demand(&self, ask: Ask) -> Resources {
         let size = match ask {
             Ask::Am => self.am,
@@ -63,7 +63,7 @@ impl Containers {
         self.counted(size.rounded_up(self.minimum))
     }
 
-    /// What the smallest container takes.
+    /// The size of the smallest container.
     pub(crate) fn smallest(&self) -> Resources {
         self.counted(self.minimum)
     }

@@ -31,22 +31,22 @@ pub struct Node {
     pub name: String,
     /// Its rack.
     pub rack: RackId,
-    /// What it offers.
+    /// The resources it offers.
     pub capacity: Resources,
-    /// What it offers under each system.
+    /// The resources it offers under each system.
     offers: [Resources; 2],
 }
 
-/// A machine as a trace or a cluster file names it.
+/// A machine of a trace or a cluster file.
 struct Machine {
     name: String,
     rack: String,
-    /// What it offers under each system.
+    /// The resources it offers under each system.
     offers: [Resources; 2],
 }
 
 impl Machine {
-    /// The machine that `row` adds; `config` says what the row does not.
+    /// The machine that `row` adds. `config` fills in what the row leaves out.
     fn of_row(row: NodeRow, config: &ClusterConfig) -> Self {
         let or = |own: Option<i64>, default| own.and_then(|own| u32::try_from(own).ok()).unwrap_or(default);
         let slots = Resources::slots(
@@ -75,7 +75,7 @@ pub struct Cluster {
     system: System,
     /// What the container of each [`Ask`] takes, or the slot of a task.
     demands: [Resources; 4],
-    /// What all nodes offer.
+    /// The resources of all nodes together.
     total: Resources,
     /// How many tasks of each kind fit on the nodes.
     slots: [u32; 2],
@@ -84,9 +84,9 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// The cluster that `config` describes, with the trace's own nodes where it names none.
+    /// The cluster that `config` describes. If it names no nodes, they are the trace's own.
     ///
-    /// A machine is what the first row says that adds it; `config` says what the row does not.
+    /// The first row that adds a machine describes it. `config` fills in what the row leaves out.
     ///
     /// # Errors
     /// [`Error::Config`] if there is no node or no slot; [`Error::Trace`] if the trace cannot be read.
@@ -98,7 +98,7 @@ impl Cluster {
         Self::of_added(config, rows, &trace.dir().display().to_string())
     }
 
-    /// As [`Cluster::for_trace`], with the nodes of these rows in the place of the trace's.
+    /// As [`Cluster::for_trace`], with the nodes of these rows instead of the trace's.
     ///
     /// # Errors
     /// [`Error::Config`] if there is no node or no slot.
@@ -144,7 +144,7 @@ impl Cluster {
         Self::new(config, nodes)
     }
 
-    /// A cluster of these machines (name, rack, slots); under YARN each offers what the rules say.
+    /// A cluster of these machines (name, rack, slots). Under YARN, the rules say what each offers.
     ///
     /// # Errors
     /// [`Error::Config`] if there is no node or no slot.
@@ -158,7 +158,7 @@ impl Cluster {
         Self::of_machines(config, machines)
     }
 
-    /// What `run.json` says of it.
+    /// The entry about it in `run.json`.
     pub fn in_short(&self) -> RunCluster {
         let in_containers = (self.system == System::Containers).then_some(self.total);
         RunCluster {
@@ -329,13 +329,13 @@ impl Cluster {
         self.nodes.binary_search_by(|node| node.name.as_str().cmp(host)).ok().map(NodeId::at)
     }
 
-    /// How its machines are handed out.
+    /// The system that hands out its machines.
     #[inline]
     pub fn system(&self) -> System {
         self.system
     }
 
-    /// What all nodes offer.
+    /// The resources of all nodes together.
     #[inline]
     pub fn total(&self) -> Resources {
         self.total
@@ -353,19 +353,19 @@ impl Cluster {
         free.fits(self.demand(kind)) as u32
     }
 
-    /// What an attempt takes of a node.
+    /// The resources that an attempt takes from its node.
     #[inline]
     pub fn demand(&self, kind: Kind) -> Resources {
         self.demand_of(Ask::of(kind))
     }
 
-    /// What the container for a request takes.
+    /// The size of the container for a request.
     #[inline]
     pub fn demand_of(&self, ask: Ask) -> Resources {
         self.demands[ask.index()]
     }
 
-    /// What the smallest container takes.
+    /// The size of the smallest container.
     #[inline]
     pub fn smallest(&self) -> Resources {
         self.config.containers.smallest()

@@ -1,4 +1,4 @@
-//! How long an attempt takes where it was put: the `logged` cost model (policies A.5) and the reduce models (A.6).
+//! How long an attempt takes on its node: the `logged` cost model (policies A.5) and the reduce models (A.6).
 
 use std::collections::BTreeMap;
 
@@ -16,8 +16,8 @@ use crate::ids::{JobId, Ms, NodeId, TaskId};
 /// Rumen's run time where it knows none, and for a negative one.
 const UNKNOWN_RUN: Ms = 100;
 
-/// Run times and outcomes given by hand for attempts that the trace does not hold, by task and attempt number. They let
-/// a replay follow another simulator's record, whose made-up values cannot be known otherwise.
+/// Run times and outcomes given by hand for attempts that the trace does not hold, by task and attempt number. With
+/// them, a replay can follow the record of another simulator, whose made-up values are otherwise unknown.
 pub type Script = BTreeMap<(TaskId, u32), (Ms, Outcome)>;
 
 /// How one attempt will go; policies never see it.

@@ -5,7 +5,7 @@
 pub enum Kind {
     /// Reads a split of the input.
     Map,
-    /// Fetches what the maps made, and combines it.
+    /// Fetches the output of the maps, and combines it.
     Reduce,
 }
 
@@ -13,7 +13,7 @@ impl Kind {
     /// Both kinds, maps first.
     pub const BOTH: [Kind; 2] = [Kind::Map, Kind::Reduce];
 
-    /// Its place in a pair of values, one a kind.
+    /// Its place in a pair of values, one for each kind.
     #[inline]
     pub fn index(self) -> usize {
         self as usize

@@ -7,8 +7,8 @@
 //!            heartbeat ──▶ reports ──▶ policy.heartbeat(offer) ──▶ launches
 //! ```
 //!
-//! A policy sees a [`View`] that hides run times, outcomes and jobs to come, and launches through an [`Offer`] that checks every
-//! launch.
+//! A policy sees a [`View`] that hides run times, outcomes and future jobs. It launches tasks through an [`Offer`] that
+//! checks every launch.
 
 mod ask;
 mod beats;

@@ -13,28 +13,29 @@ pub struct Launched {
     pub at: Ms,
     /// Its task.
     pub task: TaskId,
-    /// Its number among the tries at that task.
+    /// Its number among the attempts at that task.
     pub attempt: u32,
     /// Where it runs.
     pub node: NodeId,
-    /// How near to its input; `None` for reduces, and for maps without known places of input.
+    /// How near to its input it runs. `None` for reduces, and for maps without known places of input.
     pub level: Option<Locality>,
-    /// Whether another attempt at its task ran already.
+    /// Whether another attempt at its task was already running.
     pub backup: bool,
 }
 
-/// An attempt has ended, or the replay has.
+/// An attempt has ended, or the replay ended while it ran.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ended {
     /// Its task.
     pub task: TaskId,
-    /// Its number among the tries at that task.
+    /// Its number among the attempts at that task.
     pub attempt: u32,
     /// Where it ran.
     pub node: NodeId,
-    /// How near to its input; `None` for reduces, and for maps without known places of input.
+    /// How near to its input it runs. `None` for reduces, and for maps without known places of input.
     pub level: Option<Locality>,
-    /// When it started, ms; when it ended, or the replay did, if it was still being launched then.
+    /// When it started, ms. If it was still being launched at its end or at the end of the replay, the time of that
+    /// end.
     pub start: Ms,
     /// When a reduce had all its input, ms.
     pub shuffle_finish: Option<Ms>,
@@ -44,38 +45,38 @@ pub struct Ended {
     pub finish: Option<Ms>,
     /// How it ended on its node; `Incomplete` if the replay ended first.
     pub outcome: Outcome,
-    /// Whether it ended well but the master did not count it: it had been ordered to be killed (oracle F2), another attempt
-    /// was first, or its node was given up before it could report.
+    /// Whether it succeeded but the master did not count it: its kill had been ordered (oracle F2), another attempt was
+    /// first, or the master had given up its node before the report.
     pub discarded: bool,
-    /// Whether another attempt at its task ran already when it was launched.
+    /// Whether another attempt at its task was already running when it was launched.
     pub backup: bool,
 }
 
-/// What the tasks of a node used of it, on average, since the last such report (model `contention`).
+/// How much of a node its tasks used on average since the last such report (model `contention`).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Used {
-    /// When the time ended that this is about, ms.
+    /// The end of the time that this report covers, ms.
     pub at: Ms,
-    /// Which node.
+    /// The node.
     pub node: NodeId,
-    /// Share of its cores that worked, from 0 to 1; 0 where they are unlimited.
+    /// Share of its cores that worked, from 0 to 1; 0 if its cores are unlimited.
     pub cpu: f64,
     /// Share of its cores that stood idle while a task waited for the disk.
     pub io_wait: f64,
-    /// Read and written, bytes per second.
+    /// Bytes read and written per second.
     pub disk: f64,
-    /// Taken in from other nodes, bytes per second.
+    /// Bytes received from other nodes per second.
     pub net_in: f64,
-    /// Given out to other nodes, bytes per second.
+    /// Bytes sent to other nodes per second.
     pub net_out: f64,
 }
 
-/// Follows a replay. An error from it ends the replay.
+/// Receives what happens in a replay. If a method returns an error, the replay ends with it.
 pub trait Observer {
     /// An attempt was assigned to a node.
     ///
     /// # Errors
-    /// Whatever went wrong in recording it.
+    /// Any error in recording it.
     fn launched(&mut self, _launched: &Launched) -> Result<(), Error> {
         Ok(())
     }
@@ -83,15 +84,15 @@ pub trait Observer {
     /// The node of a reduce has learned that all maps of its job are done (model R0).
     ///
     /// # Errors
-    /// Whatever went wrong in recording it.
+    /// Any error in recording it.
     fn notified(&mut self, _at: Ms, _task: TaskId, _attempt: u32) -> Result<(), Error> {
         Ok(())
     }
 
-    /// An attempt has ended, or the replay has.
+    /// An attempt has ended, or the replay ended while it ran.
     ///
     /// # Errors
-    /// Whatever went wrong in recording it.
+    /// Any error in recording it.
     fn ended(&mut self, _ended: &Ended) -> Result<(), Error> {
         Ok(())
     }
@@ -99,7 +100,7 @@ pub trait Observer {
     /// A job has ended.
     ///
     /// # Errors
-    /// Whatever went wrong in recording it.
+    /// Any error in recording it.
     fn job_ended(&mut self, _ended: &JobEnded) -> Result<(), Error> {
         Ok(())
     }
@@ -107,19 +108,19 @@ pub trait Observer {
     /// A policy has reported a decision.
     ///
     /// # Errors
-    /// Whatever went wrong in recording it.
+    /// Any error in recording it.
     fn decided(&mut self, _decided: &Decided) -> Result<(), Error> {
         Ok(())
     }
 
-    /// What the tasks of a node used of it was measured (model `contention`).
+    /// The use of a node by its tasks was measured (model `contention`).
     ///
     /// # Errors
-    /// Whatever went wrong in recording it.
+    /// Any error in recording it.
     fn used(&mut self, _used: &Used) -> Result<(), Error> {
         Ok(())
     }
 }
 
-/// Follows nothing.
+/// Ignores everything.
 impl Observer for () {}

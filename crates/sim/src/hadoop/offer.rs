@@ -19,13 +19,13 @@ pub struct Offer<'a, 'w> {
 }
 
 impl<'w> Offer<'_, 'w> {
-    /// The world as it is now, with all that this heartbeat has launched so far.
+    /// The world as it is now, including the launches of this heartbeat so far.
     #[inline]
     pub fn view(&self) -> View<'_> {
         View { world: self.world }
     }
 
-    /// The node that calls.
+    /// The node that sent the heartbeat.
     #[inline]
     pub fn node(&self) -> NodeId {
         self.node
@@ -37,7 +37,7 @@ impl<'w> Offer<'_, 'w> {
         self.view().room(self.node, kind)
     }
 
-    /// How many attempts of a kind the node reported as running in this heartbeat; launches do not change it.
+    /// How many attempts of a kind the node reported as running in this heartbeat. Launches do not change the number.
     #[inline]
     pub fn reported(&self, kind: Kind) -> u32 {
         self.world.nodes[self.node.index()].reported[kind.index()]
@@ -53,13 +53,13 @@ impl<'w> Offer<'_, 'w> {
         self.world.find_reduce(job, self.node)
     }
 
-    /// What only a policy for YARN needs to look at.
+    /// The part of the offer that only a policy for YARN reads.
     #[inline]
     pub fn yarn(&self) -> YarnOffer<'_> {
         YarnOffer { world: self.world, node: self.node }
     }
 
-    /// What only a policy for YARN may do.
+    /// The calls that only a policy for YARN may make.
     #[inline]
     pub fn yarn_mut(&mut self) -> YarnOfferMut<'_, 'w> {
         YarnOfferMut { world: self.world, node: self.node }
@@ -73,7 +73,7 @@ impl<'w> Offer<'_, 'w> {
     /// Launches a task on this node.
     ///
     /// # Errors
-    /// [`Violation`] if it does not wait, may not start yet, or does not fit.
+    /// [`Violation`] if the task does not wait, may not start yet, or does not fit.
     pub fn launch(&mut self, task: TaskId) -> Result<(), Violation> {
         let job = self.world.workload.job_of(task);
         let kind = self.world.workload.job(job).place(task).0;
@@ -103,7 +103,7 @@ impl<'w> Offer<'_, 'w> {
         Ok(())
     }
 
-    /// Finds a map as [`Offer::find_map`] does and launches it. Returns its level, or `None` if there is none.
+    /// Finds a map as [`Offer::find_map`] does and launches it. Returns its level, or `None` if no map was found.
     ///
     /// # Errors
     /// As [`Offer::launch`].
@@ -114,7 +114,7 @@ impl<'w> Offer<'_, 'w> {
         Ok(Some(level))
     }
 
-    /// Finds a reduce as [`Offer::find_reduce`] does and launches it. Returns whether there was one.
+    /// Finds a reduce as [`Offer::find_reduce`] does and launches it. Returns whether a reduce was found.
     ///
     /// # Errors
     /// As [`Offer::launch`].

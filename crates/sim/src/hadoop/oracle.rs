@@ -1,4 +1,4 @@
-//! What only an oracle may ask: how long tasks will take.
+//! The run times of tasks, which only an oracle may see.
 
 use crate::cluster_file::ReduceModel;
 use crate::hadoop::cost::undisturbed;
@@ -6,7 +6,7 @@ use crate::hadoop::kind::Kind;
 use crate::hadoop::world::World;
 use crate::ids::{JobId, Ms, TaskId};
 
-/// The run times of the replay, for references that no real scheduler can match; see [`crate::hadoop::View::oracle`].
+/// The run times of the replay, for references that no real scheduler can match. See [`crate::hadoop::View::oracle`].
 ///
 /// A time is that of the task's successful try, under the cost model of the replay: a map's beside its input, a reduce's from
 /// its start to its end if all maps of its job are done before.
@@ -26,8 +26,8 @@ impl<'a> Oracle<'a> {
         self.world.workload.job(job).tasks(kind).map(move |task| self.run_time(TaskId(task)))
     }
 
-    /// By how much the shuffle of a reduce lasts longer after the last map if the reduce started before that map ended, ms;
-    /// negative if it is shorter. 0 where the log does not say.
+    /// How much longer the shuffle of a reduce lasts after the last map if the reduce started before that map ended,
+    /// ms. Negative if it is shorter; 0 if the log does not say.
     pub fn first_wave_shuffle(&self, job: JobId) -> Ms {
         let own = self.world.workload.job(job);
         let logged = (self.world.cluster.config.cost.reduce == ReduceModel::R1)

@@ -18,15 +18,16 @@ use crate::resources::Resources;
 /// your policy changes at such heartbeats too, say so in [`Policy::restless`] or [`Policy::counts_heartbeats`]: the schedule
 /// must be the same with and without parking.
 ///
-/// **YARN.** [`Policy::container_changed`] and [`Policy::headroom`] are called under YARN only; a policy for slots can forget
-/// about them.
+/// **YARN.** [`Policy::container_changed`] and [`Policy::headroom`] are called under YARN only; a policy for slots can
+/// ignore them.
 pub trait Policy {
-    /// What it schedules: the slots of MapReduce 1 or the containers of YARN.
+    /// What the policy schedules: the slots of MapReduce 1 or the containers of YARN.
     fn system(&self) -> System {
         System::Slots
     }
 
-    /// Whether it is an oracle: a reference that may ask [`View::oracle`] how long tasks will take, as no real scheduler can.
+    /// Whether the policy is an oracle. An oracle is a reference that may ask [`View::oracle`] how long tasks will
+    /// take. No real scheduler can do that.
     fn is_oracle(&self) -> bool {
         false
     }
@@ -36,21 +37,22 @@ pub trait Policy {
     /// A job has arrived.
     fn job_submitted(&mut self, _job: JobId, _view: View<'_>) {}
 
-    /// A job has ended, well or not; it is no longer among `view.jobs()`.
+    /// A job has succeeded or failed. It is no longer among `view.jobs()`.
     fn job_finished(&mut self, _job: JobId, _view: View<'_>) {}
 
-    /// A task waits again: its last attempt failed or was killed, or the output of a map was lost with its node. The first
-    /// time that a task waits is not reported: it follows from its job.
+    /// A task waits again: its last attempt failed or was killed, or the output of a map was lost with its node. It is
+    /// not called when a task waits for the first time: that follows from the arrival of its job.
     fn task_waits(&mut self, _task: TaskId, _view: View<'_>) {}
 
-    /// An attempt is on its way to a node: one that this policy launched, or a backup.
+    /// An attempt was launched on a node, by this policy or as a backup.
     fn task_started(&mut self, _started: &RunView, _view: View<'_>) {}
 
-    /// The master (under YARN that of the job) has learned how an attempt ended. If the task is to be tried again,
-    /// [`Policy::task_waits`] came before.
+    /// The master has learned how an attempt ended. Under YARN, this is the application master of the job. If the task
+    /// is tried again, [`Policy::task_waits`] was called before.
     fn task_finished(&mut self, _ended: &AttemptEnd, _view: View<'_>) {}
 
-    /// The master has given a node up: the attempts on it were reported as killed, and maps that were done there wait again.
+    /// The master has given up a node. It has reported the attempts there as killed, and maps that had finished there
+    /// wait again.
     fn node_lost(&mut self, _node: NodeId, _view: View<'_>) {}
 
     // Ticks.
@@ -60,48 +62,52 @@ pub trait Policy {
         None
     }
 
-    /// Called every [`Policy::period`] of the simulated clock, first one period after its start.
+    /// Called every [`Policy::period`] of the simulated clock. The first call comes one period after the clock starts.
     fn tick(&mut self, _view: View<'_>, _orders: &mut Orders) {}
 
-    /// Whether a tick may be left out while nothing happens: nothing changed between the last two, the next one would do
-    /// what they did, and only the last of a row of such ticks leaves anything behind (such as the time it came).
+    /// Whether ticks may be left out while nothing happens. Return `true` only if nothing changed between the last two
+    /// ticks, the next one would do the same, and only the last of a row of such ticks has a lasting effect, such as
+    /// its time.
     fn skips_idle_ticks(&self, _view: View<'_>) -> bool {
         false
     }
 
     // Parking.
 
-    /// Whether every heartbeat of a node with a free slot matters now, even if no waiting task fits there.
+    /// Whether the policy now needs every heartbeat of a node with a free slot, even if no waiting task fits there.
     fn restless(&self, _view: View<'_>) -> bool {
         false
     }
 
-    /// Whether every heartbeat of every node matters now, even of a node without any free slot. Such nodes then call, too.
+    /// Whether the policy now needs every heartbeat of every node. Then [`Policy::heartbeat`] is also called for nodes
+    /// without a free slot.
     fn counts_heartbeats(&self, _view: View<'_>) -> bool {
         false
     }
 
     // Under YARN only.
 
-    /// The resource manager has learned that a container runs, or that it is over; this includes the containers of application
+    /// The resource manager has learned that a container runs or has ended. This includes the containers of application
     /// masters. Allocations are not reported: the policy made them itself.
     fn container_changed(&mut self, _container: &Container, _view: View<'_>) {}
 
-    /// What the application master of a job is told that it could still get (policies A.9).
+    /// The headroom of a job: the resources that it could still get, as reported to its application master (policies
+    /// A.9).
     fn headroom(&self, _job: JobId, view: View<'_>) -> Resources {
         view.yarn().free_in_all()
     }
 
     // The decision.
 
-    /// A node with at least one free slot calls, or any node while [`Policy::counts_heartbeats`]: launch what it should run.
+    /// A node with a free slot sends its heartbeat: launch the tasks that it should run. While
+    /// [`Policy::counts_heartbeats`] holds, this is called for every node.
     ///
     /// # Errors
     /// The [`Violation`] that [`Offer::launch`] returned, passed on with `?`; the replay ends with it.
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation>;
 }
 
-/// What a policy may order at a tick.
+/// The orders of a policy at a tick.
 #[derive(Debug, Default)]
 pub struct Orders {
     pub(crate) kills: Vec<RunId>,
@@ -109,15 +115,16 @@ pub struct Orders {
 }
 
 impl Orders {
-    /// Kills a running attempt at its node's next heartbeat. Its task waits again after the heartbeat that follows; it
-    /// does not count as failed (policies B.5a, oracle F11). A container is free from that heartbeat on, and its task waits again
-    /// once the job's master has learned of it; one that has ended by itself before has ended as it did.
+    /// Kills a running attempt at its node's next heartbeat. Its task waits again after the heartbeat that follows. The
+    /// attempt does not count as failed (policies B.5a, oracle F11). Under YARN, the container is free from that
+    /// heartbeat on, and the task waits again once the job's master has learned of the kill. If a container ends by
+    /// itself first, that end counts.
     pub fn kill(&mut self, run: RunId) {
         self.kills.push(run);
     }
 
-    /// Reports a decision, about one job or all, to whoever follows the replay; it changes nothing. Report changes only: then a
-    /// tick that changes nothing can be left out.
+    /// Reports a decision about one job or about all to the observer of the replay. The report changes nothing. Report
+    /// only changes: then a tick that changes nothing can be left out.
     pub fn report(&mut self, name: &'static str, job: Option<JobId>, value: f64) {
         self.decisions.push((name, job, value));
     }

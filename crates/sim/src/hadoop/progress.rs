@@ -1,4 +1,4 @@
-//! How far a running attempt has come, as its node reports it (policies A.4).
+//! The progress of a running attempt, as its node reports it (policies A.4).
 
 use crate::hadoop::contention::Stage;
 use crate::hadoop::kind::Kind;
@@ -10,22 +10,22 @@ use crate::ids::{Ms, RunId};
 pub enum Part {
     /// A map reads its input.
     Map,
-    /// A reduce fetches what the maps made.
+    /// A reduce fetches the output of the maps.
     Copy,
-    /// A reduce sorts it.
+    /// A reduce sorts that output.
     Sort,
-    /// A reduce reduces it.
+    /// A reduce reduces that output.
     Reduce,
 }
 
-/// What an attempt's node said of it at its latest heartbeat.
+/// The progress of an attempt at its node's latest heartbeat.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Progress {
-    /// The part of its work that it was at.
+    /// The part of its work that it was doing.
     pub part: Part,
-    /// Which share of that part was done, from 0 to 1.
+    /// The share of that part that was done, from 0 to 1.
     pub fraction: f64,
-    /// When that was, ms; no earlier than its start.
+    /// The time of that heartbeat, ms; no earlier than the attempt's start.
     pub at: Ms,
 }
 

@@ -14,21 +14,21 @@ use crate::ids::JobId;
 use crate::observer::{Decided, JobEnded};
 use crate::run_tables::{Files, Recorder, RowSink, RowSource, known};
 
-/// What the rows are made of. Attempts stand in the order in which the master learned of their ends.
+/// The source of the rows. Attempts stand in the order in which the master learned of their ends.
 pub struct HadoopRows<'w> {
     workload: &'w Workload,
     cluster: &'w Cluster,
 }
 
-/// Writes a replay as a run.
+/// Writes a replay as a run to disk.
 pub type RunWriter<'w> = Recorder<HadoopRows<'w>, Files>;
 
 /// Keeps a replay in memory, in the rows that [`RunWriter`] writes to disk.
 pub type RunRows<'w> = Recorder<HadoopRows<'w>, RunTables>;
 
 impl<'w> Recorder<HadoopRows<'w>, Files> {
-    /// Starts the run `target`, in place of an earlier one if there is one; it appears under its name when it is finished, and not
-    /// at all if dropped before.
+    /// Starts the run `target`, which replaces an earlier run of that name. The run appears under its name when it is
+    /// finished. If you drop the writer before, nothing appears.
     ///
     /// # Errors
     /// [`Error::Trace`] if something other than a run is there, or it cannot be written.

@@ -11,7 +11,7 @@ pub enum System {
 }
 
 impl System {
-    /// Its place in a pair of values, one a system.
+    /// Its place in a pair of values, one for each system.
     #[inline]
     pub fn index(self) -> usize {
         self as usize

@@ -1,4 +1,4 @@
-//! What a policy may read: the world as the master sees it, without run times, outcomes or jobs to come.
+//! What a policy may read: the world as the master sees it, without run times, outcomes or future jobs.
 
 use rand::Rng;
 use resched_trace::draws::{Purpose, stream};
@@ -30,13 +30,13 @@ pub struct JobView<'a> {
 /// An attempt on a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RunView {
-    /// Names it in orders.
+    /// Its id, for [`crate::hadoop::Orders::kill`].
     pub id: RunId,
     /// Its task.
     pub task: TaskId,
     /// The kind of its task.
     pub kind: Kind,
-    /// Its number among the tries at that task.
+    /// Its number among the attempts at that task.
     pub attempt: u32,
     /// Where it runs.
     pub node: NodeId,
@@ -44,13 +44,13 @@ pub struct RunView {
     pub assigned: Ms,
     /// When it starts on its node, ms.
     pub start: Ms,
-    /// Whether another attempt at its task ran already when it was launched.
+    /// Whether another attempt at its task was already running when it was launched.
     pub backup: bool,
     /// How near to its input it runs (`Off` for reduces).
     pub level: Locality,
     /// Whether a heartbeat of its node has reported it.
     pub reported: bool,
-    /// Whether it has been ordered to be killed.
+    /// Whether a kill of it has been ordered.
     pub dying: bool,
 }
 
@@ -73,7 +73,7 @@ impl RunView {
     }
 }
 
-/// What the master learns when an attempt ends.
+/// The end of an attempt, as the master learns of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AttemptEnd {
     /// Its task.
@@ -82,7 +82,7 @@ pub struct AttemptEnd {
     pub job: JobId,
     /// The kind of its task.
     pub kind: Kind,
-    /// Its number among the tries at that task.
+    /// Its number among the attempts at that task.
     pub attempt: u32,
     /// Where it ran.
     pub node: NodeId,
@@ -90,16 +90,16 @@ pub struct AttemptEnd {
     pub level: Locality,
     /// When it started on its node, ms.
     pub start: Ms,
-    /// When a reduce had all its input, ms; `None` for a map, and for a reduce that ended before.
+    /// When a reduce had all its input, ms. `None` for a map, and for a reduce that ended earlier.
     pub shuffle_finish: Option<Ms>,
-    /// When a reduce had sorted its input, ms; `None` as above.
+    /// When a reduce had sorted its input, ms. `None` for a map, and for a reduce that ended earlier.
     pub sort_finish: Option<Ms>,
     /// When it ended on its node, ms.
     pub finish: Ms,
-    /// How it ended, as the master takes it.
+    /// How the master counts its end.
     pub outcome: Outcome,
-    /// Bytes that a map which succeeded wrote, by its counters: for the reduces, where its job has any. `None` for all else,
-    /// and if the trace does not say.
+    /// Bytes that a successful map wrote, by its counters. If the job has reduces, these bytes go to them. `None` for
+    /// all other attempts, and if the trace does not say.
     pub output_bytes: Option<u64>,
 }
 
@@ -142,19 +142,19 @@ impl<'a> View<'a> {
         self.world.cluster.interval()
     }
 
-    /// How many nodes the master counts on: those that it has not given up.
+    /// How many nodes the master has not given up.
     #[inline]
     pub fn live_nodes(&self) -> usize {
         self.world.live_nodes
     }
 
-    /// Whether the master counts on a node: it has not given it up.
+    /// Whether the master has not given up a node.
     #[inline]
     pub fn is_live(&self, node: NodeId) -> bool {
         self.world.nodes[node.index()].health != Health::Lost
     }
 
-    /// How many nodes there are, lost ones included: their ids are smaller than that.
+    /// How many nodes there are, including lost ones. Every node's index is below this number.
     #[inline]
     pub fn node_count(&self) -> usize {
         self.world.nodes.len()
@@ -187,7 +187,7 @@ impl<'a> View<'a> {
         self.world.cluster.room(self.capacity(node), kind)
     }
 
-    /// What a node has free.
+    /// The free resources of a node.
     #[inline]
     pub fn free(&self, node: NodeId) -> Resources {
         self.world.nodes[node.index()].free
@@ -205,19 +205,19 @@ impl<'a> View<'a> {
         self.world.roomy[kind.index()]
     }
 
-    /// What a node has, free or not.
+    /// All resources of a node, free or in use.
     #[inline]
     pub fn capacity(&self, node: NodeId) -> Resources {
         self.world.cluster.node(node).capacity
     }
 
-    /// What only a policy for YARN needs to read.
+    /// The part of the view that only a policy for YARN needs.
     #[inline]
     pub fn yarn(&self) -> YarnView<'a> {
         YarnView { world: self.world }
     }
 
-    /// Jobs that have arrived and not ended, in the order of submission, then of id.
+    /// Jobs that have arrived and not ended, in order of submission, then by id.
     #[inline]
     pub fn jobs(&self) -> &'a [JobId] {
         &self.world.active
@@ -247,61 +247,61 @@ impl<'a> View<'a> {
         self.world.workload.job(self.job_of(task)).place(task).0
     }
 
-    /// Bytes of the split that a map reads, known as soon as its job has arrived; `None` if the trace does not say, and for
-    /// reduces. What it writes is in [`AttemptEnd::output_bytes`], once it has.
+    /// Bytes of the split that a map reads, known as soon as its job has arrived. `None` for reduces, and if the trace
+    /// does not say. [`AttemptEnd::output_bytes`] has the bytes that the map wrote.
     pub fn input_bytes(&self, task: TaskId) -> Option<u64> {
         self.world.workload.input_bytes(task)
     }
 
-    /// The nodes that hold the input of a map; none if no place is known.
+    /// The nodes that hold the input of a map; empty if no place is known.
     #[inline]
     pub fn replicas(&self, task: TaskId) -> &'a [NodeId] {
         self.world.workload.replicas(task)
     }
 
-    /// How long tasks will take; `None` unless the policy says by [`crate::hadoop::Policy::is_oracle`] that it is an oracle.
+    /// How long tasks will take. `None` unless [`crate::hadoop::Policy::is_oracle`] of the policy returns `true`.
     pub fn oracle(&self) -> Option<Oracle<'a>> {
         self.world.oracle.then_some(Oracle { world: self.world })
     }
 
-    /// Random numbers for a decision, from the seed of the replay; `entity` is any numbers that name the decision, such as job,
-    /// node and instant. They must not count calls: parking leaves calls out.
+    /// Random numbers for a decision, from the seed of the replay. `entity` holds numbers that identify the decision,
+    /// such as job, node and instant. Do not use a count of calls: parking leaves calls out.
     pub fn draws(&self, purpose: Purpose, entity: &[u64]) -> impl Rng + use<> {
         stream(self.world.seed, purpose, entity)
     }
 
-    /// Tasks of a kind that could be launched now, of all jobs: maps that wait, reduces that wait past slow-start. (Where
-    /// masters ask for their tasks, those that are asked for.)
+    /// How many tasks of a kind could be launched now, over all jobs: waiting maps, and waiting reduces of jobs past
+    /// slow-start. Under YARN, only tasks that an application master has requested count.
     #[inline]
     pub fn ready(&self, kind: Kind) -> u64 {
         self.world.ready_of_all(kind)
     }
 
-    /// Unfinished tasks of a kind, of all jobs; of reduces only those past slow-start.
+    /// How many tasks of a kind are unfinished, over all jobs. Reduces count only if their jobs are past slow-start.
     #[inline]
     pub fn remaining(&self, kind: Kind) -> u64 {
         self.world.remaining[kind.index()]
     }
 
-    /// Attempts of a kind that run now, of the active jobs.
+    /// How many attempts of a kind run now, over the active jobs.
     #[inline]
     pub fn running(&self, kind: Kind) -> u64 {
         self.world.running[kind.index()]
     }
 
-    /// Tasks of a kind, finished or not, of the active jobs that have reduces.
+    /// How many tasks of a kind, finished or not, the active jobs with reduces have.
     #[inline]
     pub fn desired_with_reduces(&self, kind: Kind) -> u64 {
         self.world.desired_with_reduces[kind.index()]
     }
 
-    /// Attempts of a kind that ran at the latest heartbeat of their node (oracle F4).
+    /// How many attempts of a kind ran at the latest heartbeat of their node (oracle F4).
     #[inline]
     pub fn reported_running(&self, kind: Kind) -> u64 {
         self.world.reported[kind.index()]
     }
 
-    /// Attempts of a kind, of the active jobs, whose tasks ran already when they were launched.
+    /// How many attempts of a kind are backups, over the active jobs: their tasks were already running at their launch.
     #[inline]
     pub fn backups(&self, kind: Kind) -> u64 {
         self.world.backups[kind.index()]
@@ -319,12 +319,13 @@ impl<'a> View<'a> {
         self.world.tasks[task.index()].live
     }
 
-    /// How far an attempt has come, as its node reported at its latest heartbeat; nothing before the first.
+    /// The progress of an attempt, as its node reported at its latest heartbeat. No progress before the first
+    /// heartbeat.
     pub fn progress(&self, run: &RunView) -> Progress {
         Progress::of(self.world, run.id)
     }
 
-    /// The attempts of a job and kind that are on nodes now, in no particular order.
+    /// The attempts of a job and a kind that are on nodes now, in no particular order.
     pub fn runs(&self, job: JobId, kind: Kind) -> impl Iterator<Item = RunView> + use<'a> {
         let world = self.world;
         world.jobs[job.index()].runs[kind.index()].iter().map(move |&id| RunView::of(world, id))
@@ -350,7 +351,7 @@ impl<'a> JobView<'a> {
         self.world.workload.job(self.job).priority
     }
 
-    /// Who submitted it.
+    /// The user who submitted it.
     pub fn user(&self) -> &'a str {
         &self.world.workload.job(self.job).user
     }
@@ -371,25 +372,25 @@ impl<'a> JobView<'a> {
         self.world.workload.job(self.job).tasks(kind).map(TaskId)
     }
 
-    /// How many of them wait.
+    /// How many of its tasks of a kind wait.
     #[inline]
     pub fn waiting(&self, kind: Kind) -> u32 {
         self.world.jobs[self.job.index()].waiting[kind.index()]
     }
 
-    /// How many attempts at them run.
+    /// How many attempts at its tasks of a kind run.
     #[inline]
     pub fn running(&self, kind: Kind) -> u32 {
         self.world.jobs[self.job.index()].running[kind.index()]
     }
 
-    /// How many of the running attempts are backups: their tasks ran already when they were launched.
+    /// How many of the running attempts are backups: their tasks were already running when they were launched.
     #[inline]
     pub fn backups(&self, kind: Kind) -> u32 {
         self.world.jobs[self.job.index()].backups[kind.index()]
     }
 
-    /// How many of them run on a node; looks through what that node runs.
+    /// How many of its attempts of a kind run on a node. It searches all attempts on that node.
     pub fn running_on(&self, node: NodeId, kind: Kind) -> u32 {
         let of_job = |run: &&RunId| {
             let run = &self.world.runs[run.index()];
@@ -398,14 +399,14 @@ impl<'a> JobView<'a> {
         self.world.nodes[node.index()].runs.iter().filter(of_job).count() as u32
     }
 
-    /// How many of them are done.
+    /// How many of its tasks of a kind are done.
     #[inline]
     pub fn finished(&self, kind: Kind) -> u32 {
         self.world.jobs[self.job.index()].finished[kind.index()]
     }
 
-    /// How many of them could be launched now: reduces only past slow-start. (Where masters ask for their tasks, those that are
-    /// asked for.)
+    /// How many of its tasks of a kind could be launched now. Reduces count only past slow-start. Under YARN, only
+    /// tasks that its application master has requested count.
     #[inline]
     pub fn ready(&self, kind: Kind) -> u32 {
         self.world.ready_of(self.job, kind)
@@ -417,14 +418,14 @@ impl<'a> JobView<'a> {
         self.world.reduces_may_start(self.job)
     }
 
-    /// What its reduces will fetch from a node, as far as its maps are done: bytes, or the number of these maps if the trace
-    /// does not know the bytes of all maps of the job. 0 for a job without reduces, and for one that has ended.
+    /// The output of its finished maps on a node, which its reduces will fetch. In bytes, or, if the trace does not
+    /// give the bytes of all maps of the job, in maps. 0 for a job without reduces, and for one that has ended.
     #[inline]
     pub fn map_output(&self, node: NodeId) -> f64 {
         self.world.jobs[self.job.index()].map_output.get(node.index()).copied().unwrap_or(0.0)
     }
 
-    /// Whether a map without any known place of input waits.
+    /// Whether a map whose input has no known place waits.
     pub fn has_unplaced_maps(&self) -> bool {
         self.world.jobs[self.job.index()].maps.as_ref().is_some_and(|maps| maps.has_unplaced())
     }

@@ -1,4 +1,4 @@
-//! What a replay runs: the jobs of a trace as dense arrays.
+//! The workload of a replay: the jobs of a trace as dense arrays.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -34,7 +34,7 @@ pub struct LoggedReduce {
     pub reduce: Option<Ms>,
 }
 
-/// A job, as it was submitted and as it is known from its log.
+/// A job: its submission, and the facts from its log.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Job {
     /// Its id in the trace.
@@ -108,7 +108,7 @@ struct Task {
     replicas: Span,
 }
 
-/// The jobs of a replay with all that their log says of them. Shared by every replay of a trace on one cluster.
+/// The jobs of a replay with the facts from their log. All replays of a trace on one cluster share it.
 #[derive(Debug, Clone, Default)]
 pub struct Workload {
     jobs: Vec<Job>,
@@ -140,13 +140,13 @@ impl Sizes {
 /// A task handed to [`Workload::push`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct TaskSpec {
-    /// Its id in the trace, if that is not the usual one of its job and number.
+    /// Its id in the trace, if that is not the usual id for its job and number.
     pub odd_name: Option<String>,
     /// The nodes that hold its split.
     pub replicas: Vec<NodeId>,
     /// Bytes of its split, if it is a map.
     pub input_bytes: Option<u64>,
-    /// Bytes it writes, if it is a map: for the reduces, where its job has any.
+    /// Bytes it writes, if it is a map. They go to the reduces if its job has any.
     pub output_bytes: Option<u64>,
     /// Its logged tries, if it is a map.
     pub map_tries: Vec<LoggedMap>,
@@ -155,7 +155,7 @@ pub struct TaskSpec {
 }
 
 impl Workload {
-    /// A workload with room for so many tasks, logged tries and replicas.
+    /// A workload with room for this many tasks, logged tries and replicas.
     pub(crate) fn with_room(tasks: usize, tries: usize, replicas: usize) -> Self {
         Self {
             tasks: Vec::with_capacity(tasks),
@@ -276,8 +276,8 @@ impl Workload {
         Sizes::known(self.sizes.get(task.index())?.input)
     }
 
-    /// Bytes that a map writes, for the reduces where its job has any: its own logged number, else an even part of what
-    /// these fetch, rounded down; `None` if neither is known.
+    /// Bytes that a map writes: its logged number, else an even part of the bytes that the job's reduces fetch, rounded
+    /// down. `None` if neither is known. The bytes go to the reduces if its job has any.
     pub fn output_bytes(&self, task: TaskId) -> Option<u64> {
         let own = self.sizes.get(task.index()).and_then(|sizes| Sizes::known(sizes.output));
         own.or_else(|| {

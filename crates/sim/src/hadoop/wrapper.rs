@@ -1,4 +1,4 @@
-//! Policies that wrap another one: a speculator beside it, a watcher over it.
+//! Policies that wrap another policy: a speculator beside it, or a watcher.
 
 use crate::error::Violation;
 use crate::hadoop::containers::Container;
@@ -15,8 +15,8 @@ macro_rules! wrapper {
         asks { $(fn $ask:ident($($ask_arg:ident: $ask_type:ty),*) -> $answer:ty;)+ }
         tells { $(fn $tell:ident($($tell_arg:ident: $tell_type:ty),*) $(-> $result:ty)?;)+ }
     ) => {
-        /// A policy that wraps another one. Name the inner policy, and override the methods that you change; every other call
-        /// goes through to it. A wrapper is a [`Policy`].
+        /// A policy that wraps another one. Return the inner policy, and override the methods that you change. Every
+        /// other call goes through to the inner policy. A wrapper is a [`Policy`].
         pub trait Wrapper {
             /// The policy within.
             type Inner: Policy + ?Sized;

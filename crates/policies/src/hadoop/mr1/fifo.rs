@@ -1,11 +1,11 @@
 //! Hadoop's FIFO scheduler, `JobQueueTaskScheduler` of MapReduce 1 (policies B.1).
 //!
-//! **What it does.** Jobs stand in one queue by priority and submission. A heartbeat fills the node's free map slots from
-//! the head of the queue, near data first, with at most one map far from its data, and launches at most one reduce. The load is
-//! spread: a node runs no more than its share of what is left. When the cluster is nearly full, a few slots are kept free
-//! ("padding") for failures of the first job.
+//! **What it does.** Jobs stand in one queue by priority and submission. A heartbeat fills the node's free map slots
+//! from the head of the queue, near data first, with at most one map far from its data, and launches at most one
+//! reduce. The load is spread: a node runs no more than its share of the remaining tasks. When the cluster is nearly
+//! full, a few slots stay free ("padding") for failures of the first job.
 //!
-//! **Source.** Hadoop MapReduce, June 2011; the reported counts as in `oracle/README.md` F4.
+//! **Source.** Hadoop MapReduce, June 2011; the reported counts follow `oracle/README.md` F4.
 
 use resched_sim::hadoop::{Kind, Offer, Policy, Reach, System, View};
 use resched_sim::{JobId, Violation};
@@ -36,7 +36,7 @@ settings! {
                 "mapreduce.jobtracker.taskscheduler.taskalloc.capacitypad", "mapred.jobtracker.taskalloc.capacitypad",
             ],
         },
-        /// no slot is kept free on a cluster of so many or fewer
+        /// on a cluster of this many nodes or fewer, no slot is kept free
         min_cluster: usize = "min_cluster" { default: 3, range: 0..=1_000_000, unit: "nodes" },
         /// fill all free map slots at one heartbeat; false: one task, as before 0.20
         many_maps: bool = "many_maps" { default: true },

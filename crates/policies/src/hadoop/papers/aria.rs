@@ -1,14 +1,17 @@
-//! ARIA: earliest deadline first, each job with the least slots that meet its deadline (policies B.13).
+//! ARIA: earliest deadline first, where each job gets the fewest slots that meet its deadline (policies B.13).
 //!
-//! **What it does.** Each job has a deadline and a profile: how many maps and reduces it has, and how long they take. From the profile
-//! follow bounds on its completion time for any number of slots, and from those the fewest slots, maps and reduces together, with
-//! which it ends in time. Jobs are served by their deadlines, and each gets so many slots; what is left goes to jobs in the same order.
+//! **What it does.** Each job has a deadline and a profile: how many maps and reduces it has, and how long they take.
+//! The profile gives bounds on its completion time for any number of slots. From these bounds follows the fewest slots,
+//! of maps and reduces together, with which it ends in time. Jobs are served by deadline, and each gets that many
+//! slots. Spare slots go to jobs in the same order.
 //!
-//! **Source.** ARIA (ICAC 2011); the allocations are called as in SimMR (CLUSTER 2011): `max` is plain earliest deadline first, `min`
-//! gives no job more than its slots, `min-wc` gives spare slots away (work-conserving). Decisions: traces hold no deadlines, so a job's
-//! is its submission plus `deadline_factor` times the lower bound of its length alone on the cluster, by its log: an oracle, even where
-//! the profile is learnt. Slots are computed at submission, for the whole job; from a learnt profile again whenever a task of the job
-//! has ended, and a kind of which nothing is known yet gets all slots. A job that cannot meet its deadline gets all slots.
+//! **Source.** ARIA (ICAC 2011); the names of the allocations are those of SimMR (CLUSTER 2011): `max` is plain
+//! earliest deadline first, `min` gives no job more than its slots, `min-wc` also gives spare slots away
+//! (work-conserving). Decisions: traces hold no deadlines. A job's deadline is its submission plus `deadline_factor`
+//! times the lower bound of its length alone on the cluster, by its log. So the policy is an oracle, even with a learnt
+//! profile. Slots are computed at submission, for the whole job. With a learnt profile, they are computed again
+//! whenever a task of the job has ended, and a kind without known run times gets all slots. A job that cannot meet its
+//! deadline gets all slots.
 
 use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, System, View};
 use resched_sim::{JobId, Ms, Violation};
@@ -23,7 +26,7 @@ use crate::settings::{choices, settings};
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
     name: "aria",
-    title: "ARIA: earliest deadline first with the least slots that meet it (oracle: knows run times)",
+    title: "ARIA: earliest deadline first, with the fewest slots that meet each deadline (oracle: knows run times)",
     source: "ARIA (ICAC 2011), SimMR (CLUSTER 2011)",
     family: Family::Reference,
     engine: Engine::Hadoop(System::Slots),
@@ -47,11 +50,11 @@ choices! {
 settings! {
     /// What you can set.
     struct Settings {
-        /// slots of a job: all it can use, the least that meet its deadline, or those and spare ones
+        /// slots of a job; max: all it can use; min: the least that meet its deadline; min-wc: these and spare ones
         allocation: Allocation = "allocation" { choice: Allocation::LeastAndSpare, },
-        /// the estimate of a job's length
+        /// estimate of a job's length: the lower bound, the mean of both bounds, or the upper bound
         bound: Bound = "bound" { choice: Bound::Average, },
-        /// run times from the log, or from ended tasks
+        /// source of run times; logged: the log; learnt: tasks that have ended
         profile: Source = "profile" { choice: Source::Logged, },
         /// a job's deadline, in lengths of the job alone on the cluster after its submission
         deadline_factor: f64 = "deadline_factor" { default: 2, range: 0..=1_000_000 },

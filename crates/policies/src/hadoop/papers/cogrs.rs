@@ -1,19 +1,20 @@
 //! CoGRS: each reduce at the centre of gravity of its input (policies B.13).
 //!
-//! **What it does.** A job's reduces wait for the node to which their input has the shortest way: the one with the least
-//! `C(v) = Σ_u w(u)·h(u,v)`, where w(u) is what finished maps left on u and h the hops from u to v, 0 on the node, 2 in its rack,
-//! 4 elsewhere. Other nodes are declined until it has been enough; then the nearest of the nodes with a free slot will do. Maps,
-//! and the order of jobs, are those of naive fair sharing.
+//! **What it does.** A job's reduces wait for the node that is nearest to their input, which is the node with the least
+//! `C(v) = Σ_u w(u)·h(u,v)`, where w(u) is the output of finished maps on u, and h the hops from u to v: 0 on the node,
+//! 2 in its rack, 4 elsewhere. The job declines a number of offers from other nodes. Then it takes the nearest node
+//! with a free slot. Maps and the order of jobs are as in naive fair sharing.
 //!
 //! **Source.** "Center-of-Gravity Reduce Task Scheduling to Lower MapReduce Network Traffic" (CLOUD 2012). Its base is
 //! Hadoop's FIFO; naive fair sharing is the simplest base that starves no job. Decisions:
-//! - A trace does not tell how the output of a map is divided among the reduces. It is taken to be divided evenly, so all
-//!   reduces of a job have one centre: what CoGRS gains by knowing the skew is not replayed.
-//! - Only nodes with reduce slots can be a centre; equals are equally good, so a job whose maps left nothing waits for none.
-//! - The threshold is a number of offers declined, one heartbeat of every node by default, not the progress of the maps. The
-//!   reduces of a job wait side by side: a launch does not start the wait of the others anew.
-//! - So that no job starves whose nearest node refuses it (because its tasks failed there), the job takes any slot after as
-//!   many declines again; with a launch it is content with the nearest free node once more.
+//! - A trace does not show how the output of a map is divided among the reduces. It is assumed to be divided evenly, so
+//!   all reduces of a job have one centre. The gain of CoGRS from knowing the skew is not replayed.
+//! - Only nodes with reduce slots can be a centre. Nodes with equal costs are equally good, so a job whose maps left no
+//!   output does not wait.
+//! - The threshold is a number of offers declined, one heartbeat of every node by default, not the progress of the
+//!   maps. The reduces of a job wait together: a launch does not restart the wait of the others.
+//! - The nearest node may refuse a job because its tasks failed there. So that the job does not starve, it takes any
+//!   slot after the same number of further declines. After a launch, it again waits for the nearest free node.
 
 use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, System, View};
 use resched_sim::{JobId, NodeId, Violation};
@@ -38,8 +39,8 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
 settings! {
     /// What you can set.
     struct Settings {
-        /// offers that a job declines for its centre, then for the nearest free node; auto: one for each node;
-        /// 0: naive fair sharing
+        /// offers that a job declines for its centre, then for the nearest free node; auto: the number of nodes; 0:
+        /// naive fair sharing
         declines: Option<u32> = "declines" { auto: Negative, range: 0..=1_000_000_000, unit: "heartbeats" },
     }
 }

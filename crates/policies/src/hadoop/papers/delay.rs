@@ -1,7 +1,7 @@
 //! Fair sharing with delay scheduling, by skip count: Algorithm 2 of the delay scheduling paper (policies B.3).
 //!
-//! **What it does.** As naive fair sharing, but a job without local data on the node is skipped; only when it has been skipped at D
-//! heartbeats does it launch elsewhere, as often as it likes until it launches a local map again.
+//! **What it does.** This is naive fair sharing with one change: a job without data on the node is skipped. Once it has
+//! been skipped at D heartbeats, it may launch maps anywhere, until it launches a local map again.
 //!
 //! **Source.** Delay scheduling (EuroSys 2010), Algorithm 2. Decisions of spec B.3: a launch away from data does not reset
 //! the count; a job counts at most one skip per heartbeat; only heartbeats of nodes with a free map slot count; a job with maps
@@ -34,9 +34,9 @@ settings! {
     struct Settings {
         /// skips after which a job may launch elsewhere; 0: naive fair sharing
         skips_allowed: u32 = "D" { default: 24, range: 0..=1_000_000_000, unit: "heartbeats" },
-        /// share of local maps from which each job's D is computed; auto: D as it is set
+        /// share of local maps from which each job's D is computed; auto: D as you set it
         lambda: Option<f64> = "lambda" { auto: Zero, range: 0..=0.9999 },
-        /// replicas of a block, for lambda
+        /// replicas of a block, used with lambda
         replication: u32 = "replication" { default: 3, range: 1..=100 },
     }
 }

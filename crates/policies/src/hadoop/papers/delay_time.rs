@@ -1,15 +1,17 @@
 //! Fair sharing with delay scheduling, by waiting time and with rack level (policies B.4).
 //!
-//! **What it does.** As naive fair sharing, but a job launches in a node's rack only after it has waited T1 for a node with its
-//! data, and elsewhere only after T2 more. A launch opens the level at which it ran for the next one.
+//! **What it does.** This is naive fair sharing with one change: a job launches in a rack with its data only after it
+//! has waited T1 for a node with its data. It launches anywhere only after a further wait of T2. A launch at a level
+//! allows the next launch at the same level.
 //!
-//! **Source.** Delay scheduling (EuroSys 2010), Algorithm 3. Where a heartbeat offers one slot, it does the same as Hadoop's Fair
-//! Scheduler of 2011 without its pools; the rules are written once, in [`crate::parts::locality_wait`].
+//! **Source.** Delay scheduling (EuroSys 2010), Algorithm 3. If a heartbeat offers one slot, this does the same as
+//! Hadoop's Fair Scheduler of 2011 without pools. Both use the rules in [`crate::parts::locality_wait`].
 //!
-//! **Decisions.** Time counts from one heartbeat of a node with a free map slot to the next, for jobs that were skipped at the
-//! first. Where a heartbeat offers several slots, the paper does not say whether a job that launches in one and is skipped
-//! for another begins to wait: as in Hadoop, it does not. On a cluster of one rack every launch away from the data is in the rack,
-//! so T1 alone is waited for. A job with maps whose place is unknown never waits, as in Hadoop.
+//! **Decisions.** If a job is skipped at a heartbeat of a node with a free map slot, the time until the next such
+//! heartbeat counts as waiting. If a heartbeat offers several slots, a job may launch in one and be skipped for
+//! another. The paper does not say whether it then begins to wait; as in Hadoop, it does not. On a cluster of one rack,
+//! every launch away from the data is in the rack, so only T1 counts. A job with maps whose place is unknown never
+//! waits, as in Hadoop.
 
 use resched_sim::hadoop::{Kind, Offer, Policy, System, View};
 use resched_sim::{JobId, Ms, Violation};
@@ -36,7 +38,7 @@ settings! {
     struct Settings {
         /// wait for a node with the data; auto: 1.5 heartbeats, 15 s at most
         t1: Option<Ms> = "T1" { auto: Negative, range: 0..=86_400_000, unit: "ms" },
-        /// further wait for a rack with the data; auto: likewise
+        /// further wait for a rack with the data; auto: 1.5 heartbeats, 15 s at most
         t2: Option<Ms> = "T2" { auto: Negative, range: 0..=86_400_000, unit: "ms" },
     }
 }

@@ -1,18 +1,20 @@
-//! DRESS: a part of the cluster, of changing size, is kept for jobs with small demands (policies B.9).
+//! DRESS: a changing part of the cluster is kept for jobs with small demands (policies B.9).
 //!
-//! **What it does.** A job that asks for more than a share θ of the cluster is large, another small. Small jobs may hold a share δ of
-//! all containers, large ones the rest; within its category a job is served as by the Capacity Scheduler with one queue. Every
-//! second δ is moved by what both categories ask for, have free, and are expected to release soon: the phases of each running
-//! job are found by the bursts in which its tasks start and end ([`phases`]), and δ follows from them ([`delta`]).
+//! **What it does.** A job that requests more than a share θ of the cluster is large; any other job is small. Small
+//! jobs may hold a share δ of all containers, large jobs the rest. Within a category, a job is served as by the
+//! Capacity Scheduler with one queue. Every second, δ moves. The move depends on the containers that each category
+//! requests, has free, and is expected to release soon. The phases of each running job are found from the bursts in
+//! which its tasks start and end ([`phases`]), and δ follows from them ([`delta`]).
 //!
-//! **Source.** DRESS (Mao et al.), Equations 1 to 9, Algorithms 1 to 3, with the corrections of spec B.9; its paper's numbers are the
-//! defaults. Observations to have in mind: without small jobs δ falls to its least at once (`delta_min=0.1` keeps it), and phases of
-//! at most `ts` tasks are never found.
+//! **Source.** DRESS (Mao et al.), Equations 1 to 9, Algorithms 1 to 3, with the corrections of spec B.9. The numbers
+//! of the paper are the defaults. Note two things. Without small jobs, δ falls to its least value at once
+//! (`delta_min=0.1` prevents that). Phases of at most `ts` tasks are never found.
 //!
-//! **Decisions.** A job's demand r is the number of its maps, or else of its reduces; its master does not make it large, but counts in
-//! what its category uses and asks for. A job is pending with whatever it still asks for, whether some of its containers run or
-//! not. Jobs of both categories are served in the order of submission, each while its category has room. Containers are
-//! counted in containers of maps; others by their size. A category may always have one master and run one task.
+//! **Decisions.** A job's demand r is the number of its maps, or else of its reduces. Its master does not count for r,
+//! but counts for the use and the requests of its category. A job is pending as long as it has requests, even if some
+//! of its containers run. Jobs of both categories are served in the order of submission, each while its category has
+//! room. The unit of count is the container of a map; other containers count by their size. A category may always have
+//! one master and run one task.
 
 use resched_sim::hadoop::{
     Ask, Container, ContainerState, JobView, Kind, Offer, Orders, Policy, RunView, System, View,
@@ -55,7 +57,7 @@ settings! {
     struct Settings {
         /// share of the containers beyond which a job is large (θ)
         theta: f64 = "theta" { default: 0.1, range: 0..=1 },
-        /// of which containers: all, or those free when the job comes
+        /// containers that theta is a share of; total: all; free: those that are free when the job comes
         theta_base: ThetaBase = "theta_base" { choice: ThetaBase::Total, },
         delta: f64 = DELTA,
         /// the least δ; auto: one container
@@ -66,10 +68,10 @@ settings! {
         pw: Ms = PW,
         ts: u32 = TS,
         te: u32 = TE,
-        /// what tells a phase: its starts, or the running tasks of its job, as printed
+        /// how a phase is found: by its starts, or by its job's running tasks, as the paper prints it
         counted: Counted = "counted" { choice: Counted::Starts, },
         release: ReleaseMode = RELEASE,
-        /// between two moves of δ
+        /// time between two moves of δ
         tick: Ms = "tick" { default: 1000, range: 1..=3_600_000, unit: "ms" },
         node_locality_delay: u64 = NODE_LOCALITY_DELAY,
         /// share for masters, which limits the active applications
@@ -86,9 +88,9 @@ struct Dress {
     theta: f64,
     theta_of_free: bool,
     delta: f64,
-    /// δ as it was told last.
+    /// δ as it was last reported.
     told: Option<f64>,
-    /// Jobs whose category has not been told yet.
+    /// Jobs whose category has not been reported yet.
     untold: Vec<JobId>,
     bounds: [Option<f64>; 2],
     cap_transfer: bool,

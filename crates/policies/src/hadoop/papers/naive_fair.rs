@@ -1,11 +1,11 @@
 //! Naive fair sharing: Algorithm 1 of the delay scheduling paper (policies B.2).
 //!
-//! **What it does.** Each free slot goes to the job that runs the fewest tasks of its kind. The job runs a map with its input
-//! on the node if it has one, else any other, at once: small jobs run away from their data, and a job gets the same slot back
-//! again and again.
+//! **What it does.** Each free slot goes to the job that runs the fewest tasks of its kind. The job at once runs a map
+//! with input on the node, or else any other map. So small jobs run far from their data, and a job gets the same slot
+//! back again and again.
 //!
-//! **Source.** Delay scheduling (EuroSys 2010), Algorithm 1. Ties: by submission, then by id. One launch a slot, then the jobs
-//! are ordered anew.
+//! **Source.** Delay scheduling (EuroSys 2010), Algorithm 1. Ties are broken by submission, then by id. After each
+//! launch, the jobs are ordered anew.
 
 use resched_sim::hadoop::{Kind, Offer, Policy, System};
 use resched_sim::{JobId, Violation};

@@ -1,12 +1,13 @@
 //! Shortest remaining processing time first, with known run times: a reference, not a scheduler (policies B.13).
 //!
-//! **What it does.** A free slot goes to the job with the least work left, a map near its input first. It knows from the log how
-//! long each task will take. On one slot no schedule that keeps tasks whole has a lower mean response time if all jobs arrive at
-//! once; elsewhere it is a mark to measure others by.
+//! **What it does.** A free slot goes to the job with the least work left, a map near its input first. It knows from
+//! the log how long each task will take. On one slot, if all jobs arrive at once, no schedule without preemption has a
+//! lower mean response time. In other cases it is a reference for comparison.
 //!
-//! **Source.** Schrage, 1968. Decisions: a job's work is the sum of its logged run times, maps and reduces, over tasks that have not
-//! ended, so a task that runs counts whole; a task without a logged success counts 0; running tasks are left alone. `order=total` never
-//! counts a job's work down: shortest job first. Ties: by submission, then by id.
+//! **Source.** Schrage, 1968. Decisions: a job's work is the sum of the logged run times of its maps and reduces that
+//! have not ended, so a running task counts in full. A task without a logged success counts 0. Running tasks are not
+//! preempted. With `order=total`, a job's work stays what it was at submission: shortest job first. Ties are broken by
+//! submission, then by id.
 
 use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, System, View};
 use resched_sim::{JobId, Ms, TaskId, Violation};
@@ -42,7 +43,8 @@ choices! {
 settings! {
     /// What you can set.
     struct Settings {
-        /// least work left first, or least work at submission (shortest job first)
+        /// which job comes first; remaining: the least work left; total: the least work at submission (shortest job
+        /// first)
         order: Order = "order" { choice: Order::Remaining, },
     }
 }

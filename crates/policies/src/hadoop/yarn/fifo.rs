@@ -1,11 +1,12 @@
 //! YARN's FIFO scheduler (policies B.6c).
 //!
-//! **What it does.** Applications stand in one queue by submission. A heartbeat of a node serves them in that order, and each by the
-//! priority of its requests: as many containers as fit, near data first, and whatever is left of the node anywhere. Nobody waits
-//! for a better node, and what does not fit is passed over, not kept a node for.
+//! **What it does.** Applications stand in one queue by submission. A heartbeat of a node serves them in that order,
+//! and the requests of each application by priority. It allocates as many containers as fit: first those near their
+//! data, then any others. No application waits for a better node. A request that does not fit is passed over and gets
+//! no reservation.
 //!
-//! **Source.** YARN, August 2014. As there, an application's lower priorities wait while a higher one gets nothing; there is no
-//! limit on application masters, so masters alone can fill a small cluster and stand still.
+//! **Source.** YARN, August 2014. As in YARN, an application's requests of lower priority wait while one of higher
+//! priority gets nothing. Application masters are not limited, so masters alone can fill a small cluster and block it.
 
 use resched_sim::hadoop::{Ask, Offer, Policy, Reach, System};
 use resched_sim::{JobId, Violation};

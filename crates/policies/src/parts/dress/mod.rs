@@ -1,4 +1,4 @@
-//! What both forms of DRESS share: phases of jobs, and the moves of δ.
+//! Parts of both forms of DRESS: phases of jobs, and the moves of δ.
 
 pub(crate) mod delta;
 pub(crate) mod parameters;

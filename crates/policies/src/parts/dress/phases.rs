@@ -1,9 +1,10 @@
-//! How DRESS finds the phases of a job, and what they will release (DRESS, Algorithms 1 and 2, Equations 5 and 9; policies B.9).
+//! How DRESS finds the phases of a job and their expected releases (DRESS, Algorithms 1 and 2, Equations 5 and 9;
+//! policies B.9).
 //!
-//! The tasks of a phase start within a short time and end within as short a time, one after the other. So a phase is told
-//! by a burst of starts; that they took Δ says how long its containers will take to come back, once a burst of ends has
-//! shown that they do. The corrections of spec B.9 are followed throughout: starts are counted, not running tasks; windows
-//! are looked at every tick; trailing tasks move to the next phase once, and leave the one they were in.
+//! The tasks of a phase start within a short time Δ and, later, end within as short a time, one after the other. So a
+//! burst of starts shows a phase. A burst of ends shows that its containers are coming back, which also takes about Δ.
+//! The corrections of spec B.9 hold throughout: starts are counted, not running tasks; windows are checked every tick;
+//! trailing tasks move to the next phase once, and leave their old phase.
 
 use std::collections::VecDeque;
 
@@ -11,7 +12,7 @@ use resched_sim::Ms;
 
 use crate::settings::choices;
 
-/// By what phases are told.
+/// The rules by which phases are found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct PhaseRules {
     /// How far back one looks for starts and ends (pw), ms.
@@ -46,7 +47,7 @@ choices! {
     }
 }
 
-/// A start of a task, by which its end is told; numbered within its job.
+/// The start of a task, which identifies its end. Starts are numbered within their job.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Start(u32);
 

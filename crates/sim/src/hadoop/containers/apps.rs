@@ -1,4 +1,4 @@
-//! What the resource manager knows of applications, their requests and their containers.
+//! The resource manager's view of applications, their requests and their containers.
 
 use super::locations::Locations;
 use crate::hadoop::ask::Ask;
@@ -11,7 +11,7 @@ use crate::resources::Resources;
 /// When a master that is dead calls: later than all else.
 pub(crate) const NO_BEAT: Ms = Ms::MAX / 4;
 
-/// Where the application master of a job stands, as the resource manager knows it.
+/// The state of the application master of a job, as the resource manager knows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AmState {
     /// It waits for its container.
@@ -20,19 +20,19 @@ pub enum AmState {
     Allocated,
     /// A heartbeat of its node has reported that it runs.
     Running,
-    /// Its job has ended and its container is given back.
+    /// Its job has ended, and its container has been released.
     Finished,
 }
 
-/// Where a container stands. Between allocation and running lies the heartbeat at which the application master takes it over; no
-/// policy asks for that, so it is not told.
+/// The state of a container. Between allocation and running, the application master takes it over at a heartbeat. No
+/// policy needs that event, so it is not reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ContainerState {
     /// The resource manager has given it to a job.
     Allocated,
     /// A heartbeat of its node has reported that it runs.
     Running,
-    /// A heartbeat of its node has reported that it is over, and what it held is free.
+    /// A heartbeat of its node has reported its end, and its resources are free.
     Completed,
 }
 
@@ -41,24 +41,24 @@ pub enum ContainerState {
 pub struct Container {
     /// The job that has it.
     pub job: JobId,
-    /// What runs in it; `None`: the application master.
+    /// The task that runs in it; `None` for the application master.
     pub task: Option<TaskId>,
     /// The kind of that task.
     pub kind: Option<Kind>,
-    /// Where it is.
+    /// Its node.
     pub node: NodeId,
-    /// What it takes.
+    /// Its resources.
     pub size: Resources,
     /// Its new state.
     pub state: ContainerState,
 }
 
-/// A node that is kept for a request that does not fit there yet.
+/// A reservation: the node is kept for a request that does not fit there yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reservation {
     /// The job that asks.
     pub job: JobId,
-    /// What it asks for.
+    /// Its request.
     pub ask: Ask,
 }
 

@@ -15,8 +15,8 @@ pub struct YarnOffer<'a> {
 }
 
 impl YarnOffer<'_> {
-    /// The task for which this node would serve such a request of a job: a map no farther from its input than `reach`, others
-    /// wherever they may run. `None` for the application master.
+    /// The task that would run if this node served such a request of a job. A map is no farther from its input than
+    /// `reach`; other tasks have no such limit. `None` for the application master.
     pub fn find(&self, job: JobId, ask: Ask, reach: Reach) -> Option<TaskId> {
         match ask {
             Ask::Am => None,
@@ -65,7 +65,7 @@ impl YarnOfferMut<'_, '_> {
     /// Keeps the node for a request that does not fit now, until [`YarnOfferMut::unreserve`] or the end of the job.
     ///
     /// # Errors
-    /// [`Violation`] if the node is kept already, if it has room, or if the job does not ask for it.
+    /// [`Violation`] if the node is reserved already, if it has room, or if the job has no such request.
     pub fn reserve(&mut self, job: JobId, ask: Ask) -> Result<(), Violation> {
         let problem = if self.offer().reservation().is_some() {
             "the node is kept for another request"
@@ -81,7 +81,7 @@ impl YarnOfferMut<'_, '_> {
         Err(self.world.violation(&what, self.node, problem))
     }
 
-    /// Keeps the node no longer.
+    /// Ends the reservation of the node.
     pub fn unreserve(&mut self) {
         if self.offer().reservation().is_some() {
             self.set_reservation(None);

@@ -5,7 +5,7 @@ const MOST_RAMP_UP: f64 = 0.5;
 /// The largest share of a job's memory that is taken back from reduces at once.
 const MOST_PREEMPTED: f64 = 0.5;
 
-/// What an application master knows when it decides. Pairs hold a value for maps and one for reduces.
+/// The facts by which an application master decides. Pairs hold a value for maps and one for reduces.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Standing {
     /// All maps of the job, and those that are done.
@@ -15,7 +15,7 @@ pub(crate) struct Standing {
     pub(crate) asked: [u32; 2],
     /// Containers that it has.
     pub(crate) assigned: [u32; 2],
-    /// Reduces among them that have been told to stop.
+    /// Reduces among them that have been ordered to stop.
     pub(crate) stopping: u32,
     /// Reduces that wait and are not asked for.
     pub(crate) held_back: u32,
@@ -23,11 +23,11 @@ pub(crate) struct Standing {
     pub(crate) memory: [u32; 2],
     /// Memory that the resource manager says it could still get, MB.
     pub(crate) headroom: u32,
-    /// Whether its maps have waited so long for a container that there is none, whatever it is told.
+    /// Whether its maps have waited so long for a container that none can be free, whatever the headroom says.
     pub(crate) hanging: bool,
 }
 
-/// What it decides.
+/// Its decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Decision {
     /// Reduces to be asked for, in all.

@@ -1,4 +1,4 @@
-//! What a policy for YARN may read beside the rest of the world.
+//! The part of the view for policies for YARN.
 
 use super::apps::{AmState, Reservation, Yarn};
 use crate::hadoop::ask::Ask;
@@ -6,14 +6,14 @@ use crate::hadoop::world::World;
 use crate::ids::{JobId, NodeId};
 use crate::resources::Resources;
 
-/// What the resource manager of YARN knows (policies A.9). On slots nobody asks for containers: what counts requests or
-/// containers is 0 there.
+/// The state that the resource manager of YARN knows (policies A.9). On slots there are no requests and no containers,
+/// so their counts are 0.
 #[derive(Clone, Copy)]
 pub struct YarnView<'a> {
     pub(crate) world: &'a World<'a>,
 }
 
-/// What the resource manager knows of the application of one job.
+/// The resource manager's view of the application of one job.
 #[derive(Clone, Copy)]
 pub struct AppView<'a> {
     yarn: Option<&'a Yarn>,
@@ -25,25 +25,25 @@ impl<'a> YarnView<'a> {
         self.world.yarn.as_deref()
     }
 
-    /// What all nodes offer that the master has not given up.
+    /// The resources of all nodes that the master has not given up.
     #[inline]
     pub fn total(self) -> Resources {
         self.world.total
     }
 
-    /// What all nodes together have free.
+    /// The free resources of all nodes together.
     #[inline]
     pub fn free_in_all(self) -> Resources {
         self.yarn().map_or(Resources::NONE, |yarn| yarn.free)
     }
 
-    /// What the container for a request takes.
+    /// The size of the container for a request.
     #[inline]
     pub fn demand(self, ask: Ask) -> Resources {
         self.world.cluster.demand_of(ask)
     }
 
-    /// What the smallest container takes.
+    /// The size of the smallest container.
     #[inline]
     pub fn smallest(self) -> Resources {
         self.world.cluster.smallest()
@@ -55,7 +55,7 @@ impl<'a> YarnView<'a> {
         self.yarn().map_or(0, |yarn| yarn.asked[ask.index()])
     }
 
-    /// The request that a node is kept for.
+    /// The request that a node is reserved for.
     #[inline]
     pub fn reservation(self, node: NodeId) -> Option<Reservation> {
         self.yarn().and_then(|yarn| yarn.nodes[node.index()].reservation)
@@ -75,19 +75,19 @@ impl AppView<'_> {
         self.yarn.map_or(0, |yarn| yarn.apps[self.job.index()].asked[ask.index()])
     }
 
-    /// Where its application master stands.
+    /// The state of its application master.
     #[inline]
     pub fn am(&self) -> AmState {
         self.yarn.map_or(AmState::Waiting, |yarn| yarn.apps[self.job.index()].am)
     }
 
-    /// What its containers hold, that of its application master included.
+    /// The resources of its containers, including its application master's.
     #[inline]
     pub fn held(&self) -> Resources {
         self.yarn.map_or(Resources::NONE, |yarn| yarn.apps[self.job.index()].held)
     }
 
-    /// How many nodes are kept for such a request of it.
+    /// How many nodes are reserved for such a request of it.
     #[inline]
     pub fn reserved(&self, ask: Ask) -> u32 {
         self.yarn.map_or(0, |yarn| yarn.apps[self.job.index()].reserved[ask.index()])

@@ -1,4 +1,4 @@
-//! What the tasks of a node use of it, over time.
+//! The use of a node by its tasks over time.
 
 use super::SHARED;
 use crate::ids::Ms;

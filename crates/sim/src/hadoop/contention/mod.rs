@@ -1,18 +1,20 @@
 //! The cost model `contention`: what runs beside a task decides its speed.
 //!
-//! **What it does.** A node has cores, a disk and a network of limited rates. A piece of work (a map, the fetching of a reduce, its
-//! sorting and reducing) that nothing hinders takes as long as in the model `logged`, and uses of each thing a fixed rate meanwhile. Of a
-//! thing that is wanted beyond its rate all get fair parts ([`sharing`]); a piece of work goes on at the pace that its scarcest thing
-//! allows. A map without its input reads it through the network, from the disk of a node that holds it; a reduce fetches from
-//! the disks of the nodes on which maps left output for it, in proportion; one that has fetched all fetches what a map adds
-//! from where that ran.
+//! **What it does.** A node has cores, a disk and a network of limited rates. A piece of work is a map, the fetching of
+//! a reduce, or its sorting and reducing. Alone on its node, it takes as long as in the model `logged` and uses each
+//! resource at a fixed rate. If attempts want more of a resource than it has, all get fair parts ([`sharing`]). A piece
+//! of work proceeds at the pace that its scarcest resource allows. A map without local input reads it through the
+//! network, from the disk of a node that holds it. A reduce fetches from the disks of the nodes on which maps left
+//! output for it, in proportion. Once it has fetched everything, it fetches the output of each further map from that
+//! map's node.
 //!
-//! **What costs time.** A change touches the nodes that the piece of work uses. Parts are divided anew on these alone, and only work
-//! whose pace changes gets another time to end; times that no longer hold are left in the heap as stale.
+//! **What costs time.** A change affects only the nodes that the piece of work uses. Only their resources are divided
+//! anew, and only work whose pace changes gets a new end. Ends that no longer hold stay in the heap as stale entries.
 //!
-//! **Decisions.** What the disk does not explain of a map's or reduce's time is the processor's: alone, a task computes and reads in turn.
-//! Sorting and reducing reads what was fetched and writes as much. A node that is lost serves no more, but those that read
-//! from it go on. No task wants more of a thing than a node has. An attempt of a reduce that fails uses nothing.
+//! **Decisions.** The part of a map's or reduce's time that the disk does not explain is processor time: alone, a task
+//! computes and reads in turn. Sorting and reducing reads the fetched bytes and writes as many. A lost node serves no
+//! new readers, but current readers go on. No task wants more of a resource than a node has. A failing attempt of a
+//! reduce uses nothing.
 
 mod meter;
 mod sharing;
@@ -42,7 +44,7 @@ pub(crate) struct Use {
     pub(crate) rates: [f64; SHARED],
 }
 
-/// What an attempt is at.
+/// The stage of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stage {
     /// It is being launched.
@@ -55,7 +57,7 @@ pub(crate) enum Stage {
     Compute,
 }
 
-/// What an attempt that has got more to do should use.
+/// How to set the uses of an attempt whose work has grown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Replan {
     /// What it uses; its work has not grown much.
@@ -76,18 +78,18 @@ struct Flow {
     uses: Vec<Use>,
     /// From 0 to 1, as a share of full speed.
     speed: f64,
-    /// What is left of its stage at `settled`, ms at full speed.
+    /// The work left of its stage at `settled`, ms at full speed.
     left: f64,
-    /// What there was of it in all.
+    /// The whole of that work.
     total: f64,
-    /// What was left of it when `uses` was set.
+    /// The work that was left when `uses` was set.
     planned: f64,
     settled: Ms,
     /// When it ends at this speed.
     due: Ms,
 }
 
-/// What a node's tasks used of it in a time, on average.
+/// The average use of a node by its tasks over some time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Sample {
     /// Share of the cores that worked; 0 if these are unlimited.
@@ -204,7 +206,7 @@ impl Workbench {
         }
     }
 
-    /// An attempt uses nothing any more, until it is told otherwise.
+    /// An attempt uses nothing until its uses are set again.
     pub(crate) fn leave(&mut self, id: RunId, now: Ms) {
         self.settle(id, now);
         let Some(flow) = self.flows.get_mut(id.index()).and_then(Option::as_mut) else { return };
@@ -234,7 +236,7 @@ impl Workbench {
         }
     }
 
-    /// What an attempt is at; `None` if it is over, or does not work by this model.
+    /// The stage of an attempt; `None` if it is over, or does not follow this model.
     pub(crate) fn stage(&self, id: RunId) -> Option<Stage> {
         Some(self.flows.get(id.index())?.as_ref()?.stage)
     }
@@ -340,7 +342,7 @@ impl Workbench {
         }
     }
 
-    /// What a node's tasks used in the last `time` ms, up to now.
+    /// The use of a node by its tasks in the last `time` ms.
     pub(crate) fn sample(&mut self, node: NodeId, now: Ms, time: Ms) -> Sample {
         let ([cpu, disk, net_in, net_out], waited) = self.meters[node.index()].sample(now, self.capacity[CPU]);
         let time = time.max(1) as f64;

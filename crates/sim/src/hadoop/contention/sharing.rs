@@ -1,7 +1,8 @@
-//! How one thing of a node is shared by those that want it at once.
+//! How attempts share one resource of a node.
 
-/// Up to which rate each may use a thing of so much capacity: what is left over by those that want less goes to the others
-/// (max–min fairness, the fluid limit of processor sharing). Infinite if there is enough for all. `wanted` is sorted on the way.
+/// The largest rate at which each may use a resource of this capacity. The part that some do not want goes to the
+/// others (max–min fairness, the fluid limit of processor sharing). Infinite if there is enough for all. `wanted` is
+/// sorted on the way.
 pub(super) fn level(wanted: &mut [f64], capacity: f64) -> f64 {
     let all: f64 = wanted.iter().sum();
     if all <= capacity {

@@ -6,10 +6,12 @@
 //! heartbeat     next           overhead   next              next          next
 //! ```
 //!
-//! All of these instants follow from the first one and the phases of the two heartbeats. So a heartbeat of a master is an
-//! event only if it learns of an end, or if it may change what it asks for; those of nodes are parked as on slots.
+//! All of these instants follow from the first one and the phases of the two heartbeats. So a heartbeat of a master is
+//! an event only if the master learns of an end, or may change its requests. Heartbeats of nodes are parked as on
+//! slots.
 //!
-//! Decisions: a master asks at the same heartbeat for what it decides at it. A master fails only with its node. When a job ends, its containers end at their nodes' next heartbeats.
+//! Decisions: a master sends its requests at the heartbeat at which it decides them. A master fails only with its node.
+//! When a job ends, its containers end at their nodes' next heartbeats.
 
 use std::cmp::Reverse;
 

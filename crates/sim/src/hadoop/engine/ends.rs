@@ -84,7 +84,7 @@ impl<O: Observer> Engine<'_, '_, O> {
         }
     }
 
-    /// Fixes when a reduce ends, if that can be told now. Returns whether it is known.
+    /// Fixes the end of a reduce if it is known now. Returns whether it is known.
     pub(super) fn fix_reduce_end(&mut self, id: RunId) -> bool {
         let run = &self.world.runs[id.index()];
         if run.kind == Kind::Map {

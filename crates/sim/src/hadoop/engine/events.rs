@@ -1,11 +1,11 @@
-//! What happens next: the events of a replay and their order.
+//! The events of a replay and their order.
 //!
 //! Events of one instant run in the order in which Hadoop's simulator would have put them into its queue: a heartbeat is
 //! put one interval ahead, a tick one period, a submission when the one before it runs. That order follows from the times
 //! alone ([`Classes`]), so it does not matter which heartbeats were left out. Under YARN one order holds at every instant:
 //! submissions, the tick, nodes by id, masters by job.
 //!
-//! Work that is done, and then what happens to a node that fails, come before all else of their instant.
+//! At each instant, ends of work come first, then failures of nodes, then all other events.
 
 use std::cmp::Reverse;
 
@@ -23,7 +23,7 @@ pub(super) type Position = (Ms, u8, u32);
 /// Later than every instant.
 pub(super) const NEVER: Ms = Ms::MAX;
 
-/// What happens to a node that fails.
+/// A change of a failing node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Change {
     /// It falls silent, and its attempts die.
@@ -34,12 +34,12 @@ pub(super) enum Change {
     Return,
 }
 
-/// What happens.
+/// The kind of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Event {
-    /// An attempt is done with what it was at (model `contention`).
+    /// An attempt has finished its stage (model `contention`).
     Work(RunId),
-    /// Something happens to a node that fails.
+    /// A failing node changes its state.
     Change(NodeId, Change),
     /// The policy has its tick.
     Tick,

@@ -45,7 +45,7 @@ impl<O: Observer> Engine<'_, '_, O> {
         }
     }
 
-    /// A node falls silent: its attempts die, and nobody knows.
+    /// A node falls silent: its attempts die, and the master does not know.
     fn silence(&mut self, node: NodeId) -> Result<(), Error> {
         self.next_beat[node.index()] = NEVER;
         self.world.nodes[node.index()].health = Health::Silent(self.world.now);

@@ -1,4 +1,4 @@
-//! The heartbeats of nodes: what they report, and what they are given.
+//! The heartbeats of nodes: their reports, and the work they get.
 
 use std::cmp::Reverse;
 

@@ -21,7 +21,7 @@ impl<O: Observer> Engine<'_, '_, O> {
         }
     }
 
-    /// What still runs of a job that has failed is killed. (Under YARN its master sees to that.)
+    /// Kills the running attempts of a failed job. (Under YARN, its master does that.)
     pub(super) fn kill_rest(&mut self, job: JobId, at: Position) {
         if self.world.yarn.is_some() || !self.world.cluster.config.jobs.kill_failed {
             return;

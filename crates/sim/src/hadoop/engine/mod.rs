@@ -1,12 +1,12 @@
 //! The loop of a replay.
 //!
-//! Three kinds of event move the clock: submissions (a sorted cursor), ticks of the policy (a counter) and heartbeats (a
-//! heap, one entry a node); [`events`] finds the next one. The end of an attempt is no event: the master learns of it at the
-//! node's next heartbeat, so a node with nothing else to say sleeps until its first heartbeat after its first end
-//! ([`parking`]).
+//! Three kinds of event move the clock: submissions (a sorted cursor), ticks of the policy (a counter) and heartbeats
+//! (a heap, one entry a node); [`events`] finds the next one. The end of an attempt is not an event: the master learns
+//! of it at the node's next heartbeat. So a node with nothing else to report sleeps until its first heartbeat after its
+//! first end ([`parking`]).
 //!
-//! Under YARN the heartbeats of application masters join them ([`containers`]), under the model `contention` the work that is
-//! done ([`work`]), and where nodes fail, what happens to them ([`failures`]).
+//! Under YARN, heartbeats of application masters are events, too ([`containers`]). So are the ends of work under the
+//! model `contention` ([`work`]), and failures of nodes ([`failures`]).
 
 mod containers;
 mod ends;
@@ -38,8 +38,8 @@ use events::{Change, Classes, Event, NEVER, Position};
 use failures::changes;
 use parking::Needs;
 
-/// A replay in which nothing starts or ends for so long though tasks wait is given up (7 days: longer than any wait that a
-/// policy can be asked for).
+/// A replay is given up if nothing starts or ends for this long although tasks wait (7 days: longer than the longest
+/// wait of any policy).
 const PATIENCE: Ms = 7 * 86_400_000;
 
 /// How to run a replay.
@@ -47,7 +47,8 @@ const PATIENCE: Ms = 7 * 86_400_000;
 pub struct Options {
     /// Keys all random draws.
     pub seed: u64,
-    /// Leave out heartbeats and ticks that change nothing. Off only to check that it makes no difference.
+    /// Whether to leave out heartbeats and ticks that change nothing. Turn it off only to check that it makes no
+    /// difference.
     pub parking: bool,
     /// Run times and outcomes given by hand.
     pub script: Script,
@@ -59,25 +60,25 @@ impl Default for Options {
     }
 }
 
-/// What a replay did, in numbers.
+/// The counts of a replay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tally {
     /// Events that were handled.
     pub events: u64,
     /// Attempts that were launched.
     pub launches: u64,
-    /// Jobs that ended, well or not.
+    /// Jobs that ended, successful or failed.
     pub jobs: u64,
     /// The last instant, ms.
     pub end: Ms,
 }
 
-/// Replays a workload on a cluster under a policy, until every job has ended. `name` names the policy in errors; `progress`
-/// gets, now and then, the number of jobs that have ended.
+/// Replays a workload on a cluster under a policy, until every job has ended. Errors name the policy by `name`. From
+/// time to time, `progress` gets the number of jobs that have ended.
 ///
 /// # Errors
-/// [`Error::PolicyViolation`] and [`Error::Stalled`]; [`Error::Config`] if the cluster is not under the policy's system
-/// ([`Cluster::for_system`]); whatever the observer returns.
+/// [`Error::PolicyViolation`] and [`Error::Stalled`]; [`Error::Config`] if the cluster has another system than the
+/// policy ([`Cluster::for_system`]); every error of the observer.
 pub fn replay<O: Observer>(
     workload: &Workload,
     cluster: &Cluster,
@@ -89,7 +90,7 @@ pub fn replay<O: Observer>(
     if cluster.system() != policy.system() {
         let (wanted, found) = (policy.system(), cluster.system());
         return Err(Error::Config(format!(
-            "policy `{name}` schedules {wanted:?}; expected such a cluster, found {found:?}"
+            "policy `{name}` schedules {wanted:?}; expected a cluster of that kind, found {found:?}"
         )));
     }
     let mut engine = Engine::new(workload, cluster, name, policy, options, observer);
@@ -120,7 +121,7 @@ struct Engine<'a, 'w, O> {
     /// By job; empty on slots.
     next_master_beat: Vec<Ms>,
     next_job: usize,
-    /// What happens to nodes, in order, and how much of it has.
+    /// The changes of nodes, in order, and the next one to apply.
     changes: Vec<(Ms, Change, NodeId)>,
     next_change: usize,
     next_tick: Option<Ms>,

@@ -1,4 +1,4 @@
-//! Parking: which heartbeats of nodes may be left out because they change nothing.
+//! Parking: the heartbeats of nodes that may be left out because they change nothing.
 
 use super::Engine;
 use super::events::{NEVER, Position};

@@ -1,4 +1,4 @@
-//! The ticks of a policy, and what it orders at them.
+//! The ticks of a policy, and its orders at them.
 
 use super::Engine;
 use super::events::Position;

@@ -1,4 +1,4 @@
-//! Events of the cost model `contention`: an attempt is done with what it was at. They come before all else of their instant.
+//! Events of the cost model `contention`: an attempt has finished its current stage. They come first at their instant.
 
 use super::Engine;
 use super::events::Position;

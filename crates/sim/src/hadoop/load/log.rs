@@ -1,4 +1,4 @@
-//! What a log holds, whether it stands in the tables of a trace or in memory.
+//! The contents of a log, in the tables of a trace or in memory.
 
 use resched_trace::model::{AttemptRow, JobRow, Locality, Outcome, SplitRow, TaskKind, TaskRow};
 use resched_trace::store::Trace;
@@ -14,9 +14,9 @@ const MOST_ROOM: u64 = 1 << 25;
 
 /// Jobs, each with its tasks, each with its splits and attempts, in the order of the log.
 ///
-/// Ask for all tasks of a job before the next job. The splits and attempts of a task that nobody asks for are passed over.
+/// Ask for all tasks of a job before the next job. Splits and attempts that you do not ask for are passed over.
 pub(super) trait Log {
-    /// What errors call it.
+    /// Its name in errors.
     fn name(&self) -> String;
 
     /// How many tasks, attempts and splits to make room for.
@@ -34,11 +34,11 @@ pub(super) trait Log {
     /// The next attempt at the task.
     fn next_attempt(&mut self) -> Result<Option<Attempt<'_>>, Error>;
 
-    /// All rows must have been taken by a job.
+    /// Checks that a job has taken every row.
     fn check_end(&mut self) -> Result<(), Error>;
 }
 
-/// What a replay needs of a row of the tasks table.
+/// The columns of the tasks table that a replay needs, for one row.
 pub(super) struct Task<'a> {
     pub(super) id: &'a str,
     pub(super) kind: TaskKind,
@@ -47,13 +47,13 @@ pub(super) struct Task<'a> {
     pub(super) bytes: [Option<i64>; 2],
 }
 
-/// What a replay needs of a row of the splits table.
+/// The columns of the splits table that a replay needs, for one row.
 pub(super) struct Split<'a> {
     pub(super) host: Option<&'a str>,
     pub(super) bytes: Option<i64>,
 }
 
-/// What a replay needs of a row of the attempts table.
+/// The columns of the attempts table that a replay needs, for one row.
 pub(super) struct Attempt<'a> {
     pub(super) number: Option<i64>,
     pub(super) start: Option<Ms>,

@@ -1,7 +1,7 @@
-//! From a log to a [`Workload`]: what its jobs, tasks, splits and attempts mean for a replay.
+//! From a log to a [`Workload`]: the meaning of jobs, tasks, splits and attempts for a replay.
 //!
-//! The rules are here, once. They know a log only by the trait [`Log`], so that a trace on disk and jobs in memory mean the
-//! same.
+//! This module has all the rules. It reads a log only through the trait [`Log`], so a trace on disk and jobs in memory
+//! mean the same.
 
 mod log;
 mod times;
@@ -83,7 +83,7 @@ struct ListedTask {
     spec: TaskSpec,
 }
 
-/// What a log means on a cluster.
+/// The meaning of a log on a cluster.
 struct Rules<'a> {
     cluster: &'a Cluster,
     seed: u64,

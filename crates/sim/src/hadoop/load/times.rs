@@ -21,7 +21,7 @@ pub(super) fn phases(attempt: &Attempt<'_>) -> Option<[Ms; 3]> {
     Some([length(start, start_sort)?, length(start_sort, start_reduce)?, length(start_reduce, finish)?])
 }
 
-/// What is known of the shuffles of a job.
+/// The known shuffles of a job.
 #[derive(Default)]
 pub(super) struct Shuffles {
     /// When the last map ended well.

@@ -1,4 +1,5 @@
-//! The world under YARN: what jobs ask for, and the containers they get (policies A.9). On slots these do nothing.
+//! The world under YARN: the requests of jobs, and their containers (policies A.9). On slots these functions do
+//! nothing.
 
 use super::{JobPhase, TaskPhase, World};
 use crate::hadoop::ask::Ask;
@@ -32,14 +33,14 @@ impl World<'_> {
         }
     }
 
-    /// Keeps a node for nobody.
+    /// Ends the reservation of a node.
     pub(crate) fn keep_no_longer(&mut self, node: NodeId) {
         if let Some(yarn) = &mut self.yarn {
             yarn.reserve(node, None);
         }
     }
 
-    /// What a task is asked for as.
+    /// The request for a task.
     pub(crate) fn ask_of(&self, task: TaskId, kind: Kind) -> Ask {
         match kind {
             Kind::Reduce => Ask::Reduce,
@@ -161,7 +162,7 @@ impl World<'_> {
         self.ask_for_am(job);
     }
 
-    /// What a container of this kind held is free.
+    /// Frees the resources of a container of this kind.
     pub(crate) fn container_given_back(&mut self, job: JobId, kind: Kind) {
         if let Some(yarn) = &mut self.yarn {
             yarn.gave_back(job, self.cluster.demand(kind));
@@ -216,7 +217,7 @@ impl World<'_> {
         }
     }
 
-    /// What the master of a job knows when it decides about reduces.
+    /// The facts by which the master of a job decides about reduces.
     fn standing(&self, job: JobId, headroom: Resources) -> Standing {
         let state = &self.jobs[job.index()];
         let reduces_asked = self.ready_of(job, Kind::Reduce);

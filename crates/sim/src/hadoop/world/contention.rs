@@ -1,4 +1,4 @@
-//! What attempts do under the model `contention`: their stages, and what they use.
+//! The stages of attempts under the model `contention`, and the resources that they use.
 
 use resched_trace::model::{Locality, Outcome};
 

@@ -1,9 +1,9 @@
-//! Where the input of a job's waiting maps lies: the lists of Hadoop's `JobInProgress` (policies A.2).
+//! The places of the input of a job's waiting maps: the lists of Hadoop's `JobInProgress` (policies A.2).
 //!
-//! A map stands in the list of every node and every rack that holds its split, in split order; maps without places stand
-//! in a list of their own. A map that has been launched is passed over for good: each list has a head that only moves on, so
-//! all look-ups of a job together cost as much as its lists are long. A map that comes back after a failure or a kill goes to
-//! the *front* of its lists: such maps stand in one short list, looked at first, the latest first.
+//! A map is in the list of every node and every rack that holds its split, in split order. Maps without places are in a
+//! separate list. A launched map is passed over for good: each list has a head that only moves forward, so all look-ups
+//! of a job together cost no more than the length of its lists. A map that comes back after a failure or a kill goes to
+//! the *front* of its lists. Such maps are in one short list, which is searched first, the latest first.
 
 use std::cell::Cell;
 
@@ -13,12 +13,12 @@ use crate::hadoop::workload::Workload;
 use crate::ids::{NodeId, RackId, TaskId};
 use resched_trace::model::Locality;
 
-/// How far from the node a policy lets a map be.
+/// How far from its input a policy lets a map run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Reach {
     /// Only on a node that holds its split.
     Node,
-    /// Also in such a rack.
+    /// Also in the rack of such a node.
     Rack,
     /// Anywhere.
     Any,

@@ -1,6 +1,6 @@
 //! The state of a replay: jobs, tasks, nodes and running attempts as dense arrays, and how they change.
 //!
-//! Nothing here knows a policy or an observer: the engine changes the world and calls them.
+//! This module does not know policies or observers. The engine changes the world and calls them.
 
 mod attempts;
 mod compute_gate;
@@ -147,7 +147,7 @@ impl<'w> World<'w> {
         }
     }
 
-    /// What a policy did on a node though it may not.
+    /// The violation of a policy on a node.
     pub(crate) fn violation(&self, what: &str, node: NodeId, problem: &str) -> Violation {
         Violation(format!("{what} on {}, but {problem}", self.cluster.node(node).name))
     }

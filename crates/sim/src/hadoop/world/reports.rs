@@ -1,4 +1,4 @@
-//! What the nodes have reported (oracle F4).
+//! The reports of the nodes (oracle F4).
 
 use super::World;
 use crate::ids::{Ms, NodeId, RunId};

@@ -1,4 +1,4 @@
-//! Where jobs, tasks and nodes stand.
+//! The states of jobs, tasks and nodes.
 
 use super::map_index::MapIndex;
 use crate::hadoop::cost::Fluid;

@@ -1,18 +1,18 @@
 //! Hadoop's Capacity Scheduler of MapReduce 1: queues with guaranteed shares (policies B.6a).
 //!
-//! **What it does.** A heartbeat launches at most one reduce and then one map. Each goes to the queue that uses the least of
-//! what it is guaranteed; in the queue, to the first job by submission whose user is within his limit, or else to the first job
-//! of all. A job launches as near to its data as it can, and does not wait for it. A job can run only after it has been
-//! initialised, a few jobs of each user at a time, by a poll every 5 s.
+//! **What it does.** A heartbeat launches at most one reduce and then one map. Each goes to the queue that uses the
+//! smallest part of its guarantee. In the queue, it goes to the first job by submission whose user is within the user
+//! limit, or else to the first job. A job launches as near to its data as it can, and does not wait for a nearer node.
+//! A job can run only after it has been initialised. A poll every 5 s initialises a few jobs of each user.
 //!
-//! **Source.** Hadoop MapReduce, June 2011. `oracle/README.md` F6 and F7 are followed to the millisecond: only jobs that were
-//! initialised and have launched nothing yet count against the number of jobs of a user, and queues that use the same share keep
-//! the order of the heartbeat before.
+//! **Source.** Hadoop MapReduce, June 2011. `oracle/README.md` F6 and F7 are followed to the millisecond. Only
+//! initialised jobs that have launched nothing yet count towards a user's number of jobs. Queues that use equal shares
+//! keep the order of the previous heartbeat.
 //!
-//! **Decisions.** Hadoop turns a job away whose queue does not exist; here it goes to the queue `default`, or to the first by name
-//! if there is none. A queue may be named by its path, joined by dots or colons, or by its own name alone. A queue whose share
-//! comes to less than one slot gets none, as in Hadoop. A slot has no size here, so jobs that ask for more memory than a slot has
-//! are jobs like others.
+//! **Decisions.** Hadoop rejects a job whose queue does not exist. Here the job goes to the queue `default`, or to the
+//! first queue by name if there is no `default`. You may name a queue by its path, joined by dots or colons, or by its
+//! own name alone. A queue whose share is less than one slot gets none, as in Hadoop. Slots have no size here, so jobs
+//! that request more memory than a slot has are treated like others.
 
 mod queue;
 
@@ -46,25 +46,25 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
 settings! {
     /// What you can set.
     struct Settings {
-        /// TOML file with the queues, their capacities and limits; none: one queue `default`
+        /// TOML file with the queues, their capacities and limits; without it: one queue `default`
         queues: File = "queues" {},
-        /// share of a queue that each user gets at least while others compete, where the queue sets none
+        /// least share of a queue for each user while others compete, if the queue sets none
         minimum_user_limit: u32 = "user_limit" {
             default: 100, range: 1..=100, unit: "%",
             hadoop: ["mapred.capacity-scheduler.default-minimum-user-limit-percent"],
         },
-        /// order jobs by priority first, where the queue does not say
+        /// order jobs by priority first, if the queue does not say
         priorities: bool = "priorities" {
             default: false, hadoop: ["mapred.capacity-scheduler.default-supports-priority"],
         },
-        /// jobs of a user that are initialised and have launched nothing, where the queue sets no number
+        /// most jobs of a user that are initialised and have launched nothing, if the queue sets no number
         jobs_per_user: u32 = "jobs_per_user" {
             default: 2, range: 1..=1_000_000, unit: "jobs",
             hadoop: ["mapred.capacity-scheduler.default-maximum-initialized-jobs-per-user"],
         },
-        /// users with such jobs beyond those that the user limit lets run together
+        /// most users with such jobs beyond the users that the user limit lets run together
         extra_users: u32 = "extra_users" { default: 2, range: 0..=1_000_000, unit: "users" },
-        /// between two choices of jobs to initialise
+        /// time between two choices of jobs to initialise
         init_poll: Ms = "init_poll" {
             default: 5000, range: 1..=86_400_000, unit: "ms", hadoop: ["mapred.capacity-scheduler.init-poll-interval"],
         },

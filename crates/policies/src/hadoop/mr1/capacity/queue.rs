@@ -1,4 +1,4 @@
-//! A queue of the Capacity Scheduler while jobs run: what it is guaranteed, what its jobs and users hold.
+//! A queue of the Capacity Scheduler while jobs run: its guarantee, and the slots that its jobs and users hold.
 
 use std::collections::BTreeMap;
 

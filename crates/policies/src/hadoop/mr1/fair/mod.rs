@@ -1,12 +1,14 @@
 //! Hadoop's Fair Scheduler of 2011: pools with guarantees and weights, delay scheduling, preemption (policies B.5a).
 //!
-//! **What it does.** A free slot goes to the pool that is farthest below its guarantee, else to the one that runs the fewest tasks
-//! for its weight, and in the pool likewise to a job. Maps wait for their data ([`LocalityWaits`]); reduces are launched as soon as
-//! they may, which is the starvation that the Coupling paper attacks. Demands and shares are computed every 500 ms and when a
-//! job arrives. With preemption on, a pool that was kept below its share for too long has the newest tasks of others killed.
+//! **What it does.** A free slot goes to the pool that is farthest below its guarantee, else to the pool that runs the
+//! fewest tasks for its weight. In the pool, a job is chosen by the same rule. Maps wait for their data
+//! ([`LocalityWaits`]). Reduces are launched as soon as slow-start allows, which causes the starvation that the
+//! Coupling paper describes. Demands and shares are computed every 500 ms and when a job arrives. With preemption, if a
+//! pool was below its share for too long, the newest tasks of other pools are killed for it.
 //!
-//! A pool that starves does not wait for its data either. With preemption off Hadoop never notes that a pool has its share
-//! (MAPREDUCE-4986), and neither does this: once a timeout that was set is over, a pool's jobs wait for their data no more.
+//! A starving pool does not wait for its data. Without preemption, Hadoop never records that a pool has its share
+//! (MAPREDUCE-4986). This policy does the same: once a timeout that you set is over, the pool's jobs no longer wait for
+//! their data.
 //!
 //! **Source.** Hadoop MapReduce, June 2011. `oracle/README.md` F2, F5, F11, F12, F15 and F16 are followed to the millisecond.
 //! Attempts that started at the same time are preempted in the order of their tasks; Hadoop's order is arbitrary (F1).
@@ -56,17 +58,17 @@ settings! {
         reduce_cap: Option<u32> = "reduce_cap" {
             auto: Negative, range: 0..=100_000, unit: "tasks", hadoop: ["mapred.fairscheduler.assignmultiple.reduces"],
         },
-        /// by how much a node may be fuller than the cluster
+        /// how much fuller than the cluster a node may be, as a share of its slots
         max_diff: f64 = "max_diff" { default: 0, range: 0..=1, hadoop: ["mapred.fairscheduler.load.max.diff"] },
         size_weight: bool = SIZE_WEIGHT,
         boost: bool = BOOST,
         update: Ms = UPDATE,
-        /// below half its fair share, before a pool preempts and no longer waits for its data; auto: as `allocations` say,
-        /// or never
+        /// time below half its fair share before a pool preempts and stops waiting for data; auto: as `allocations`
+        /// says, else never
         fair_share_timeout: Option<Ms> = "fair_share_timeout" { auto: Negative, range: 0..=86_400_000, unit: "ms" },
-        /// kill tasks of others for pools that are kept below their share
+        /// kill tasks of other pools for pools that are kept below their share
         preemption: bool = "preemption" { default: false, hadoop: ["mapred.fairscheduler.preemption"] },
-        /// between two checks for preemption
+        /// time between two checks for preemption
         preemption_interval: Ms = "preemption_interval" {
             default: 15000, range: 1..=86_400_000, unit: "ms", hadoop: ["mapred.fairscheduler.preemption.interval"],
         },

@@ -9,7 +9,7 @@ use resched_sim::{Ms, TaskId};
 use crate::parts::fair_share::{Claim, fair_shares};
 use crate::parts::pools::{Pool, Pools};
 
-/// How a pool stands against what it may claim of one kind.
+/// When a pool last had what it may claim of one kind of slot.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Standing {
     fair_share: f64,
@@ -32,7 +32,7 @@ pub(super) struct Preemption {
     pub(super) preferred: BTreeSet<(TaskId, u32)>,
 }
 
-/// What a pool lacks of one kind.
+/// The slots of one kind that a pool lacks.
 #[derive(Debug, Clone, Copy)]
 struct Lack {
     min_share: u32,

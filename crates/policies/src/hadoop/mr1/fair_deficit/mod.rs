@@ -1,15 +1,16 @@
 //! Hadoop's first Fair Scheduler, of 2008 and 2009, with deficits (policies B.5b).
 //!
-//! **What it does.** Every 500 ms, and when a job arrives, each job's fair share of the slots is computed, and what it lacked of it
-//! since the last time is added to its deficit. A free slot goes to a job that runs less than it is guaranteed, else to the job with
-//! the largest deficit, wherever its data lies. So a job that was kept waiting gets more than its share until it has made up for
-//! it, which is why deficits were dropped later.
+//! **What it does.** Every 500 ms, and when a job arrives, each job's fair share of the slots is computed. The slot
+//! time that the job has lacked since the last computation is added to its deficit. A free slot goes to a job below its
+//! guarantee, else to the job with the largest deficit, wherever its data lies. So a job that had to wait later gets
+//! more than its share until it has caught up. This is why Hadoop dropped deficits later.
 //!
-//! **Source.** Hadoop's contrib Fair Scheduler up to 0.20, the version that the first papers speak of. Pools and the jobs that may
-//! run are those of [`Pools`]; the most slots of a pool, its mode and preemption came later and are ignored.
+//! **Source.** Hadoop's contrib Fair Scheduler up to 0.20, the version of the first papers. Pools, and the jobs that
+//! may run, follow [`Pools`]. The maximum slots of a pool, its mode and preemption came later and are ignored.
 //!
-//! **Decisions.** Deficits are kept in 2^−20 slot·ms and not cut to whole slot·ms at each update, so that many updates of which
-//! nothing comes are as good as one. Jobs with equal deficits go by submission; Hadoop's order is arbitrary.
+//! **Decisions.** Deficits are counted in 2^−20 slot·ms and are not rounded down to whole slot·ms at each update. So
+//! many updates without a launch have the same effect as one. Jobs with equal deficits go by submission; Hadoop's order
+//! is arbitrary.
 
 mod shares;
 
@@ -53,7 +54,7 @@ settings! {
     }
 }
 
-/// So many units of a share or deficit are a slot.
+/// The units of a share or deficit in one slot.
 const UNITS: i64 = 1 << 20;
 
 /// The policy.

@@ -1,4 +1,4 @@
-//! What jobs are guaranteed, and what is their fair share, as the first Fair Scheduler had it (policies B.5b).
+//! The guarantees and fair shares of jobs in the first Fair Scheduler (policies B.5b).
 
 use std::cmp::Reverse;
 

@@ -1,7 +1,8 @@
-//! The Coupling Scheduler: reduces launched as the maps come on, near their input, and maps that peek (policies B.7).
+//! The Coupling Scheduler: reduces start gradually as maps finish, near their input, and maps use Random Peeking
+//! (policies B.7).
 //!
-//! **What it does.** Pools and jobs are ordered as by the Fair Scheduler ([`Pools`]). Three parts decide the rest, and each can be
-//! switched off:
+//! **What it does.** Pools and jobs are ordered as by the Fair Scheduler ([`Pools`]). Three parts decide the rest. You
+//! can switch off each of them:
 //!
 //! | parameter | the paper's | the other choices |
 //! |---|---|---|
@@ -9,18 +10,20 @@
 //! | `reduces` | `gradual`: the job whose reduces lag most behind its maps (Alg. 1) | `greedy`: the first job in fair order that has a reduce that may start |
 //! | `wait` | `on`: its reduce waits for a node near its map output (Alg. 2) | `off`: it takes whatever node calls |
 //!
-//! `maps` is independent of the other two, which combine so: `gradual` with `on` is the paper's scheduler. `gradual` with `off`
-//! launches, on a node with a free reduce slot, one reduce of the job with the largest positive mismatch. `greedy` with `on` has
-//! Algorithm 2 place one reduce after the other in fair order. `greedy` with `off` fills all free reduce slots in fair order; with
-//! `maps=delay` that is `fair`, with `maps=greedy` it is `fair` without waits. So there are three such schedulers of maps for each
-//! of the four of reduces.
+//! `maps` is independent of the other two. `reduces` and `wait` combine as follows. `gradual` with `on` is the paper's
+//! scheduler. `gradual` with `off` launches one reduce of the job with the largest positive mismatch on a node with a
+//! free reduce slot. With `greedy` and `on`, Algorithm 2 places one reduce after the other in fair order. `greedy` with
+//! `off` fills all free reduce slots in fair order: with `maps=delay` this is `fair`, and with `maps=greedy` it is
+//! `fair` without waits. So each of the four combinations for reduces has three variants for maps.
 //!
-//! **Source.** Tan, Meng, Zhang: Coupling Task Progress for MapReduce Resource-Aware Scheduling (INFOCOM 2013), Algorithms 1–3,
-//! Eqs. 1 and 3. Decisions of spec B.7: slow-start is enforced when a reduce is launched, not when its job is chosen; heartbeats of
-//! nodes without a free reduce slot count in the rounds of Algorithm 2, which are as long as there are live nodes; the groups are found anew at each test; a node is not counted
-//! among the *other* nodes with free map slots; a slot that a job declines stays idle until the next heartbeat. Further: at a heartbeat
-//! maps come before reduces; a job whose pool is at its limit, or that may not run yet, is no candidate; a map of unknown place
-//! lifts its job's waits; equals are drawn by job, node and instant.
+//! **Source.** Tan, Meng, Zhang: Coupling Task Progress for MapReduce Resource-Aware Scheduling (INFOCOM 2013),
+//! Algorithms 1–3, Eqs. 1 and 3. Decisions of spec B.7: slow-start is enforced when a reduce is launched, not when its
+//! job is chosen; heartbeats of nodes without a free reduce slot count in the rounds of Algorithm 2; a round has as
+//! many heartbeats as there are live nodes; the groups are found anew at each test; a node does not count itself among
+//! the *other* nodes with free map slots; a slot that a job declines stays idle until the next heartbeat. Further
+//! decisions: at a heartbeat, maps come before reduces; a job whose pool is at its limit, or that may not run yet, is
+//! no candidate; a job with a map of unknown place does not wait; ties are broken by a draw keyed by job, node and
+//! instant.
 
 mod mismatch;
 mod peek;
@@ -93,25 +96,26 @@ settings! {
         reduces: ReduceRule = "reduces" { choice: ReduceRule::Gradual, },
         /// whether reduces wait for a node near the map output
         wait: WaitRule = "wait" { choice: WaitRule::On, },
-        /// scale of the ramp: all R reduces may run when a share 1 - exp(-R/threshold) of the maps is done
+        /// scale of the ramp: all R reduces may run when a share of 1 - exp(-R/threshold) of the maps is done
         threshold: f64 = "threshold" { default: 3, range: 1e-3..=1e6, unit: "reduces" },
-        /// nodes nearest to the map output that are good enough
+        /// number of nodes nearest to the map output that are good enough
         near: usize = "D" { default: 7, range: 1..=1_000_000, unit: "nodes" },
-        /// the nodes of which the nearest are looked for: all with a free slot, or those without a reduce of the job
+        /// nodes among which the nearest are found; free: all with a free slot; fresh: those without a reduce of the
+        /// job
         list: Candidates = "list" { choice: Candidates::Free, },
-        /// rounds of one heartbeat a node for those, before one for any node
+        /// rounds, of one heartbeat per node, for the nearest nodes before a round for any node
         rounds: u64 = "rounds" { default: 3, range: 0..=3 },
-        /// nodes that are peeked at; auto: all
+        /// nodes to peek at; auto: all
         sample: Option<usize> = "K" { auto: Zero, range: 1..=1_000_000, unit: "nodes" },
-        /// patience with input in the rack and reduces on the node
+        /// patience of a job with input in the rack and reduces on the node
         alpha_both: f64 = "alpha_both" { default: 0.7, range: 0..=1 },
-        /// patience with input in the rack; 0: none
+        /// patience of a job with input in the rack; 0: none
         alpha_rack: f64 = "alpha_rack" { default: 0.8, range: 0..=1 },
-        /// patience with input elsewhere only
+        /// patience of a job with input only elsewhere
         alpha_off: f64 = "alpha_off" { default: 1, range: 0..=1 },
         /// exponent of the share of nodes with input; auto: adaptive
         beta: Option<f64> = "beta" { auto: Zero, range: 0..=1 },
-        /// do not count the calling node among those with free map slots
+        /// do not count the node that sends the heartbeat among those with free map slots
         exclude_self: bool = "exclude_self" { default: true },
         /// offer a slot that a job declines to the next job
         refill: bool = "refill" { default: false },

@@ -35,7 +35,7 @@ impl Rule {
     }
 }
 
-/// What a look at the other nodes tells.
+/// The result of a look at the other nodes.
 #[derive(Debug, Clone, Copy)]
 struct Peeked {
     /// p̂: the share of nodes that hold input of maps of the job that were not launched.

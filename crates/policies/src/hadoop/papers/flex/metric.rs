@@ -1,4 +1,4 @@
-//! What FLEX keeps low, and the order of jobs that is best for it.
+//! The metric that FLEX minimises, and the order of jobs that is best for it.
 
 use std::collections::BinaryHeap;
 

@@ -1,17 +1,19 @@
-//! FLEX: slots by layers, in the order that is best for a metric of one's choice (policies B.13).
+//! FLEX: slots by layers, in the order that is best for a metric of your choice (policies B.13).
 //!
-//! **What it does.** Each job gets its minimum of slots; what is left goes to the jobs in the order of the metric, each up to its
-//! maximum. The order is the one in which the jobs would run best one after the other: the least work left first for the mean
-//! response, the earliest deadline first for the largest lateness, and so on. A free slot goes to the job that is farthest below its
-//! target; if none is, to the first in order. Targets are computed anew whenever a job arrives or a task ends.
+//! **What it does.** Each job gets its minimum of slots. The remaining slots go to the jobs in the order of the metric,
+//! each up to its maximum. The order is the best order for jobs that run one after the other: for the mean response,
+//! the least remaining work first; for the largest lateness, the earliest deadline first; and so on. A free slot goes
+//! to the job that is farthest below its target. If no job is below its target, it goes to the first in order. Targets
+//! are computed anew whenever a job arrives or a task ends.
 //!
-//! **Source.** FLEX (Middleware 2010). Decisions: one order for both kinds of slot, by the work of maps and reduces together; no target
-//! beyond the unfinished tasks; if the minimums do not fit, the first in order get theirs. The weights are those of the Fair Scheduler
-//! for priorities. `stretch` is the weighted mean with the weight 1/(length alone on the cluster), so its order is by work times that
-//! length. `tardy` is Moore and Hodgson's rule on the lengths that are left, alone on the cluster; the jobs that it gives up come last.
-//! Traces hold no deadlines: a job's is its submission plus `deadline_factor` times its length alone on the cluster, by its log; so
-//! `lateness` and `tardy` make an oracle of FLEX, as `profile=logged` does. While nothing is known of their times, jobs
-//! go by the number of their tasks; those of equal rank by submission, then by id.
+//! **Source.** FLEX (Middleware 2010). Decisions: both kinds of slot have one order, by the work of maps and reduces
+//! together. A target is never larger than the number of unfinished tasks. If the minimums do not fit, the first jobs
+//! in order get theirs. The weights of priorities are those of the Fair Scheduler. `stretch` is the weighted mean with
+//! the weight 1/(length alone on the cluster), so its order is by work times that length. `tardy` is Moore and
+//! Hodgson's rule on the remaining lengths, alone on the cluster; the jobs that it gives up come last. Traces hold no
+//! deadlines. A job's deadline is its submission plus `deadline_factor` times its length alone on the cluster, by its
+//! log. So `lateness` and `tardy` make FLEX an oracle, as `profile=logged` does. While no run times are known, jobs go
+//! by the number of their tasks. Ties are broken by submission, then by id.
 
 mod metric;
 
@@ -43,13 +45,13 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
 settings! {
     /// What you can set.
     struct Settings {
-        /// what is kept low: mean response (by priority, by length), lateness, late jobs, makespan
+        /// what is minimised: mean response (also by priority or length), lateness, late jobs, makespan
         metric: Metric = "metric" { choice: Metric::Mean, },
-        /// run times from ended tasks, or from the log (oracle)
+        /// source of run times; learnt: tasks that have ended; logged: the log (oracle)
         profile: Source = "profile" { choice: Source::Learnt, of: [Source::Learnt, Source::Logged] },
-        /// of each kind that every job gets first
+        /// slots of each kind that every job gets first
         min_slots: u32 = "min_slots" { default: 1, range: 0..=1_000_000, unit: "slots" },
-        /// of each kind that a job gets at most
+        /// most slots of each kind for a job
         max_slots: u32 = "max_slots" { default: 1000000, range: 1..=1_000_000, unit: "slots" },
         /// a job's deadline, in lengths of the job alone on the cluster after its submission
         deadline_factor: f64 = "deadline_factor" { default: 2, range: 0..=1_000_000 },

@@ -1,4 +1,4 @@
-//! The flow problem of one instant: which maps could go where, and what that costs.
+//! The flow problem of one instant: the places that maps could go to, and their costs.
 
 use std::collections::BTreeMap;
 
@@ -22,7 +22,7 @@ impl Bounds {
     }
 }
 
-/// What places and waiting cost.
+/// The costs of places and of waiting.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Costs {
     pub(super) psi: f64,
@@ -32,7 +32,7 @@ pub(super) struct Costs {
 }
 
 impl Costs {
-    /// Of running a map that reads so many bytes so near to them.
+    /// The cost of running a map that reads this many bytes at this level.
     fn place(&self, bytes: Option<u64>, level: Locality) -> Cost {
         let per_gigabyte = match level {
             Locality::Node => 0.0,
@@ -43,7 +43,7 @@ impl Costs {
         (per_gigabyte * bytes.map_or(self.split_bytes, |bytes| bytes as f64) / 1e6) as Cost
     }
 
-    /// Of leaving a map waiting that was submitted so long ago.
+    /// The cost of leaving a map waiting that was submitted this long ago.
     fn waiting(&self, time: Ms) -> Cost {
         (self.omega * time as f64) as Cost
     }

@@ -1,17 +1,20 @@
 //! Quincy: all waiting maps and all free slots at once, as the cheapest flow through a network (policies B.13).
 //!
-//! **What it does.** To run a map far from its input costs what must be moved, more over the core than inside a rack; to leave it waiting
-//! costs more the longer it has waited. The cheapest choice for all maps and slots together is a flow ([`network`]), which also keeps
-//! each job within its fair share. With preemption, running maps take part: one that is no longer worth its slot is killed, and runs
-//! again where it is cheaper, or later.
+//! **What it does.** Running a map far from its input has a cost for the data that must be moved, which is higher over
+//! the core than inside a rack. Leaving a map waiting costs more the longer it has waited. The cheapest choice for all
+//! maps and slots together is a flow ([`network`]), which also keeps each job within its fair share. With preemption,
+//! running maps take part: a map that is no longer worth its slot is killed. It runs again where it is cheaper, or
+//! later.
 //!
-//! **Source.** Quincy (SOSP 2009), with the constants of its model in Firmament. Decisions: a flow is solved at a heartbeat that can
-//! launch a map if since the last one a job arrived or a task ended, or a `period` has passed (waiting has become dearer); nodes carry
-//! it out as they call. Shares are of equal weight and no more than a job's demand; a job below its share, rounded down, gets slots
-//! before all others, wherever they are. A map waits from its job's submission, even one that runs or has run. A map without known
-//! hosts costs nothing anywhere. Running maps count only in the flow of each `period` that decides whom to kill; its placements are not
-//! kept, and only the first attempt at a map is ever killed. Reduces have no place to prefer: as naive fair sharing. Of equally cheap
-//! flows the solver takes that of the first jobs, racks and nodes, as far as its own order of search goes; it is always the same.
+//! **Source.** Quincy (SOSP 2009), with the constants of its model in Firmament. Decisions: a flow is solved at a
+//! heartbeat that can launch a map, if since the last flow a job has arrived, a task has ended, or a `period` has
+//! passed (waiting has become dearer). Each node launches its part of the flow at its next heartbeat. Shares have equal
+//! weight and are no more than a job's demand. A job below its share, rounded down, gets slots before all others,
+//! wherever they are. The waiting time of a map counts from its job's submission, even if the map runs or has run. A
+//! map without known hosts costs nothing anywhere. Running maps count only in the flow of each `period` that decides
+//! which maps to kill. The placements of that flow are not kept, and only the first attempt at a map is ever killed.
+//! Reduces prefer no place and follow naive fair sharing. Among equally cheap flows, the solver prefers the first jobs,
+//! racks and nodes, as far as its order of search allows. Its choice is always the same.
 
 mod draft;
 mod network;
@@ -46,13 +49,14 @@ settings! {
         xi: f64 = "xi" { default: 2, range: 0..=1_000_000, unit: "per GB" },
         /// cost of leaving a map waiting
         omega: f64 = "omega" { default: 0.5, range: 0..=1_000_000, unit: "per s" },
-        /// input of a map, where the trace does not say
+        /// input of a map, if the trace does not say
         split_mb: f64 = "split_mb" { default: 64, range: 0..=1_000_000_000, unit: "MB" },
-        /// bounds of a job's running maps: its fair share rounded down and up, only the latter, or none
+        /// bounds of a job's running maps; both: its fair share rounded down and up; most: only rounded up; none: no
+        /// bounds
         fair: Fair = "fair" { choice: Fair::Both, },
         /// kill maps that would be cheaper elsewhere, or later
         preemption: bool = "preemption" { default: false },
-        /// after which costs are computed anew while maps wait
+        /// time after which costs are computed anew while maps wait
         period: Ms = "period" { default: 1000, range: 1..=86_400_000, unit: "ms" },
     }
 }

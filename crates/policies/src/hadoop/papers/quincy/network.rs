@@ -65,7 +65,7 @@ pub(super) struct Problem {
     pub(super) groups: Vec<(Group, u32)>,
 }
 
-/// So many tasks of a group go to a machine; both by their places in the problem.
+/// A number of tasks of a group that go to a machine. Group and machine are given by their places in the problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Placement {
     pub(super) group: usize,

@@ -1,27 +1,30 @@
 //! Triple-Queue: jobs bound by the processor and jobs bound by the disks side by side on every node (policies B.8).
 //!
-//! **What it does.** A job that arrives waits and gives one map to each node, as a sample. When the samples have ended,
-//! MR-Predict tells its class from their sizes and times ([`crate::parts::predict`]), and the job goes to the CPU queue or to the IO queue. Each
-//! queue has slots of its own on every node, is served by priority, then by submission, and may use the other's slots while
-//! that one holds no job. While neither holds one, the first job that waits runs in the CPU queue before its class is known,
-//! without limit, and changes the queue if it turns out to be in the wrong one; what runs is not killed. If the maps of
-//! the IO queue become slower after a job has entered the CPU queue, that job goes to the IO queue ("defect-modify").
+//! **What it does.** A new job waits and gives one map to each node, as a sample. When the samples have ended,
+//! MR-Predict finds its class from their sizes and times ([`crate::parts::predict`]), and the job goes to the CPU queue
+//! or to the IO queue. Each queue has its own slots on every node and is served by priority, then by submission. It may
+//! use the other queue's slots while that queue holds no job. While neither queue holds a job, the first waiting job
+//! runs in the CPU queue without limit, before its class is known. If that turns out to be the wrong queue, the job
+//! changes it; its running tasks are not killed. If the maps of the IO queue become slower after a job has entered the
+//! CPU queue, that job goes to the IO queue ("defect-modify").
 //!
-//! **Source.** "A Dynamic MapReduce Scheduler for Heterogeneous Workloads" (GCC 2009), sections III and IV. Decisions where it
-//! is silent:
-//! - Samples come before all else on a node with a free map slot, or a busy cluster would never class a job. Only the first job
-//!   that waits is sampled. A sample that fails or is killed is taken again.
-//! - The samples have ended when each node with a sample has finished one (`min_samples`: such a share of these nodes). All
-//!   maps that have ended until then count.
-//! - The sizes are in MiB, so that the paper's splits of "64M" are 64 MiB. A map of unknown input counts as one of 64 MiB; one of
-//!   unknown output as one that writes as much as it reads. So a job without any known size is classed by its run time alone:
-//!   with reduces and 8 maps a node it is I/O-bound up to 32.8 s a map, CPU-bound above 65.6 s, and sways between.
-//! - Reduces are taken to be spread evenly (formula 5). A job without maps has nothing to sample: it goes to the CPU queue.
-//! - A job that sways has no queue in the paper; see `sway_queue`. The default is the IO queue: its disks block it as soon as
-//!   its reduces fetch, and errors of the formulas err towards the CPU.
-//! - On a node the CPU queue is asked first, which matters where samples hold slots. Of an odd number of slots it has one more.
-//!   Each queue has at least one slot, even of a single one: else reduces of a job that has none could hold the reduce slots
-//!   that the other queue needs, and both would wait for ever.
+//! **Source.** "A Dynamic MapReduce Scheduler for Heterogeneous Workloads" (GCC 2009), sections III and IV. Decisions
+//! where the paper is silent:
+//! - Samples come before all else on a node with a free map slot. Otherwise a busy cluster would never find the class
+//!   of a job. Only the first waiting job is sampled. A sample that fails or is killed is taken again.
+//! - The samples have ended when each node with a sample has finished one; `min_samples` lowers the share of nodes. All
+//!   maps that have ended by then count.
+//! - The sizes are in MiB, so that the paper's splits of "64M" are 64 MiB. A map of unknown input counts as 64 MiB. A
+//!   map of unknown output counts as writing as much as it reads. So the class of a job without any known size follows
+//!   from its run time alone: with reduces and 8 maps a node it is I/O-bound up to 32.8 s a map, CPU-bound above 65.6
+//!   s, and sways between.
+//! - Reduces are assumed to be spread evenly (formula 5). A job without maps has nothing to sample: it goes to the CPU
+//!   queue.
+//! - The paper names no queue for a job that sways; see `sway_queue`. The default is the IO queue, because the disks
+//!   block such a job as soon as its reduces fetch, and errors of the formulas favour the CPU.
+//! - On a node, the CPU queue is asked first, which matters if samples hold slots. If the number of slots is odd, the
+//!   CPU queue has one more. Each queue has at least one slot, even if the node has only one. Otherwise reduces of a
+//!   job without slots could hold the reduce slots that the other queue needs, and both would wait for ever.
 //! - Defect-modify compares the mean time of the maps that the IO queue started since the newest job entered the CPU queue with
 //!   that of its last `mtct_window` maps before; it wants half a window of new ones.
 
@@ -69,23 +72,23 @@ settings! {
     struct Settings {
         /// maps that run at once on a node; auto: map slots per node
         maps_at_once: Option<u32> = "n" { auto: Zero, range: 1..=100_000, unit: "maps" },
-        /// rate of the disks, compared with n maps of a node (as the paper does, though it measured it with one)
+        /// rate of a node's disks, compared with the rate of its n maps (the paper measured it with one map)
         disk_rate: f64 = "dior_mb_s" { default: 31.2, range: 1e-6..=1e9, unit: "MiB/s" },
-        /// samples of a job on each node
+        /// sample maps of a job on each node
         samples_per_node: u32 = "sample_per_tracker" { default: 1, range: 1..=1_000, unit: "maps" },
-        /// share of the nodes with samples of which one must have finished before the job is classed
+        /// share of the sampled nodes that must have finished a sample before the job gets its class
         min_samples: f64 = "min_samples" { default: 1, range: 0.01..=1 },
-        /// a job leaves the CPU queue if maps of the IO queue take so many times as long since it came
+        /// a job leaves the CPU queue if maps of the IO queue take this many times as long since the job came
         defect_threshold: f64 = "defect_threshold" { default: 1.4, range: 1..=1_000 },
-        /// last maps of the IO queue whose mean time is the measure; auto: its map slots, at least 10
+        /// number of last maps of the IO queue whose mean time is compared; auto: its map slots, at least 10
         window: Option<usize> = "mtct_window" { auto: Zero, range: 1..=1_000_000, unit: "maps" },
         /// map slots of each node for the CPU queue; auto: what io_slots leaves, or half
         cpu_slots: Option<u32> = "cpu_slots" { auto: Zero, range: 1..=100_000, unit: "slots" },
         /// map slots of each node for the IO queue; auto: what cpu_slots leaves, or half
         io_slots: Option<u32> = "io_slots" { auto: Zero, range: 1..=100_000, unit: "slots" },
-        /// as cpu_slots, of reduces; auto: likewise
+        /// reduce slots of each node for the CPU queue; auto: what io_reduce_slots leaves, or half
         cpu_reduce_slots: Option<u32> = "cpu_reduce_slots" { auto: Zero, range: 1..=100_000, unit: "slots" },
-        /// as io_slots, of reduces; auto: likewise
+        /// reduce slots of each node for the IO queue; auto: what cpu_reduce_slots leaves, or half
         io_reduce_slots: Option<u32> = "io_reduce_slots" { auto: Zero, range: 1..=100_000, unit: "slots" },
         /// queue of jobs that sway; dynamic: cpu until their first reduce is launched, then io
         sway: Sway = "sway_queue" { choice: Sway::Io, },
@@ -103,7 +106,7 @@ impl Settings {
 }
 
 const MIB: f64 = 1_048_576.0;
-/// What a map reads if nobody knows, MiB: a block.
+/// The input of a map of unknown size, MiB: a block.
 const USUAL_SPLIT: f64 = 64.0;
 
 /// The policy.
@@ -126,7 +129,7 @@ enum Queue {
     Io,
 }
 
-/// What is known of a job.
+/// The known facts about a job.
 #[derive(Debug)]
 struct JobState {
     /// Where it stands; `None` once it has ended.

@@ -1,4 +1,4 @@
-//! The samples by which a job is classed: how many there are on each node, and what the maps that ended did.
+//! The samples that give a job its class: their number on each node, and the sizes and times of the maps that ended.
 
 use resched_sim::{Ms, NodeId};
 

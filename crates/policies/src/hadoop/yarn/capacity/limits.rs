@@ -1,4 +1,4 @@
-//! Resourcess of resources and the limits of users and applications (policies B.6b).
+//! Amounts of resources, and the limits of users and applications (policies B.6b).
 
 use resched_sim::Resources;
 

@@ -1,15 +1,16 @@
 //! YARN's Capacity Scheduler: guaranteed shares of queues, limits of users, a little delay for data (policies B.6b).
 //!
-//! **What it does.** A node that calls is given away container by container. From the root down, the queue that uses least of its
-//! guarantee is served first; in a queue applications go by submission, and each by the priority of its requests. A container goes
-//! near its data at once; into the rack, or anywhere, only after the application has been passed over often enough. What does not
-//! fit is kept the node for. One container far from its data ends the heartbeat, as does any request that names no place: that of
-//! a master, of a reduce, and of a map that failed. Only so many applications of a queue are active; the others wait for their
-//! masters.
+//! **What it does.** At a heartbeat, the node's containers are allocated one by one. From the root down, the queue that
+//! uses the smallest part of its guarantee is served first. In a queue, applications are served by submission, and the
+//! requests of each by priority. A request gets a container on a node with its data at once. It gets one in the rack,
+//! or anywhere, only after the application has been passed over often enough. If a request does not fit, the node is
+//! reserved for it. One container far from its data ends the heartbeat. So does any request that names no place: for a
+//! master, a reduce, or a map that failed. The number of active applications of a queue is limited; the others wait for
+//! their masters.
 //!
-//! **Source.** YARN, 2.x of 2014 (`LeafQueue`, `ParentQueue`). Decisions: an application keeps no more nodes than it has requests
-//! (YARN lets one that has waited long keep more); a job of an unknown queue goes to `default`, or else to the first leaf (YARN
-//! refuses it); no node labels, no preemption between queues.
+//! **Source.** YARN, 2.x of 2014 (`LeafQueue`, `ParentQueue`). Decisions: an application reserves no more nodes than it
+//! has requests (YARN lets an application that has waited long reserve more); a job of an unknown queue goes to
+//! `default`, or else to the first leaf (YARN rejects it); there are no node labels and no preemption between queues.
 
 mod limits;
 mod partitions;
@@ -50,16 +51,16 @@ parameter! {
 settings! {
     /// What you can set.
     struct Settings {
-        /// TOML file with the queues: capacities, limits of users and masters; empty: one queue
+        /// TOML file with the queues: capacities, limits of users and masters; without it: one queue
         queues: File = "queues" {},
         node_locality_delay: u64 = NODE_LOCALITY_DELAY,
-        /// share of a queue's limit for masters, which limits the active applications
+        /// share of a queue's limit that masters may take, which limits the active applications
         am_share: f64 = "am_share" {
             default: 0.1, range: 0..=1, hadoop: ["yarn.scheduler.capacity.maximum-am-resource-percent"],
         },
-        /// share of a queue that each of its users gets at least
+        /// least share of a queue for each of its users
         user_limit: u32 = "user_limit" { default: 100, range: 1..=100, unit: "percent" },
-        /// how many times a queue's guarantee one user may have
+        /// multiple of a queue's guarantee that one user may have
         user_limit_factor: f64 = "user_limit_factor" { default: 1, range: 0..=1e6 },
     }
 }
@@ -109,7 +110,7 @@ struct Job {
     reserved: [u32; 4],
 }
 
-/// What became of a node's offer in a queue.
+/// How a node's offer to a queue ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Served {
     /// A container, or the node itself, was given for a request near its data.
@@ -226,7 +227,7 @@ impl YarnCapacity {
         });
     }
 
-    /// A job uses so much more.
+    /// A job uses this much more.
     fn charge(&mut self, job: JobId, amount: Resources) {
         self.change_use(job, |used| used.plus(amount));
     }

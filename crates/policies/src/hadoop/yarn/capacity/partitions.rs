@@ -1,4 +1,5 @@
-//! Partitions of a queue: what its jobs use is limited apart, job by job in one of two. DRESS moves the limits.
+//! Partitions of a queue: each job is in one of two partitions, and each partition has its own limit. DRESS moves the
+//! limits.
 
 use resched_sim::hadoop::{AmState, Ask, Kind, View};
 use resched_sim::{JobId, Resources};

@@ -1,16 +1,17 @@
 //! YARN's Fair Scheduler: a hierarchy of queues that share memory fairly (policies B.5c).
 //!
-//! **What it does.** At a node's heartbeat the queue that is farthest below its guarantee, else the one that uses the least for its
-//! weight, may take one container; so down the tree to a job. What it asks for and does not fit keeps the node. A job may hold
-//! out for its data at a share of the nodes. Demands and shares are computed every half second. With preemption on, queues that
-//! were kept below their share for too long have containers of those above theirs warned, and then killed.
+//! **What it does.** At a node's heartbeat, the queue that is farthest below its guarantee may take one container; if
+//! no queue is below it, the queue that uses the least for its weight. The same rule applies down the tree to a job. If
+//! the job's request does not fit, the node is reserved for it. A job may decline a share of the nodes while it waits
+//! for its data. Demands and shares are computed every half second. With preemption, if a queue was below its share for
+//! too long, containers of queues above their shares are warned, and later killed.
 //!
 //! **Source.** Hadoop YARN, August 2014: `FairScheduler`, `FSLeafQueue`, `AppSchedulable`, `ComputeFairShares`.
 //!
-//! **Decisions.** A job's demand counts its requests once, not again for each place that they name. A request that names no place
-//! waits for none. Masters are told of headroom, as later versions do: what is free, within the fair share of their queue. Queues
-//! share memory, also where DRF orders them; preemption, too, is in memory. Application masters are never preempted, and a
-//! container that was warned and is needed no longer may be warned anew. Continuous scheduling is not modelled.
+//! **Decisions.** A job's demand counts each request once, not once for each place that it names. A request without a
+//! place does not wait. Masters get their headroom as in later versions: the free resources within the fair share of
+//! their queue. Queues share memory, even if DRF orders them. Preemption, too, counts memory. Application masters are
+//! never preempted. A container whose warning has lapsed may be warned again. Continuous scheduling is not modelled.
 
 mod opportunities;
 mod preemption;
@@ -63,45 +64,45 @@ settings! {
     struct Settings {
         /// TOML file with guarantees, limits, weights and timeouts of queues
         queues: File = "queues" {},
-        /// a job's queue: the one that it names, or its user's if it names none; or always its user's
+        /// queue of a job; queue: the one that it names, or its user's if it names none; user: always its user's
         placement: Placement = "placement" {
             choice: Placement::Queue, hadoop: ["yarn.scheduler.fair.user-as-default-queue"],
         },
-        /// how queues share what they have, if they do not say
+        /// how queues share their resources, if they do not say
         share: SharePolicy = "share" { choice: SharePolicy::Fair, },
-        /// weigh a job by log2(1 + its demand in MB)
+        /// multiply a job's weight by log2(1 + its demand in MB)
         size_weight: bool = "size_weight" { default: false, hadoop: ["yarn.scheduler.fair.sizebasedweight"] },
         /// fill a node at one heartbeat; false: one container
         assign_multiple: bool = "assign_multiple" { default: false, hadoop: ["yarn.scheduler.fair.assignmultiple"] },
-        /// at one heartbeat at most; auto: no limit
+        /// most containers at one heartbeat; auto: no limit
         max_assign: Option<u32> = "max_assign" {
             auto: NotPositive, range: 1..=100_000, unit: "containers", hadoop: ["yarn.scheduler.fair.max.assign"],
         },
-        /// share of the nodes at which a job holds out for a node with its data; auto: none
+        /// share of the nodes that a job declines to wait for a node with its data; auto: it does not wait
         locality_node: Option<f64> = "locality_node" {
             auto: Negative, range: 0..=1, hadoop: ["yarn.scheduler.fair.locality.threshold.node"],
         },
-        /// and then for a rack with its data; auto: none
+        /// further share of the nodes that a job declines to wait for a rack with its data; auto: it does not wait
         locality_rack: Option<f64> = "locality_rack" {
             auto: Negative, range: 0..=1, hadoop: ["yarn.scheduler.fair.locality.threshold.rack"],
         },
-        /// share of a queue's fair share that masters may take, if it does not say; auto: all
+        /// share of a queue's fair share that masters may take, if the queue does not say; auto: all
         max_am_share: Option<f64> = "max_am_share" { auto: Negative, range: 0..=1 },
-        /// between two computations of demands and shares
+        /// time between two computations of demands and shares
         update: Ms = "update" {
             default: 500, range: 1..=3_600_000, unit: "ms", hadoop: ["yarn.scheduler.fair.update-interval-ms"],
         },
-        /// kill containers of others for queues that are kept below their share
+        /// kill containers of other queues for queues that are kept below their share
         preemption: bool = "preemption" { default: false, hadoop: ["yarn.scheduler.fair.preemption"] },
-        /// between two checks for preemption
+        /// time between two checks for preemption
         preemption_interval: Ms = "preemption_interval" {
             default: 5000, range: 1..=86_400_000, unit: "ms", hadoop: ["yarn.scheduler.fair.preemptionInterval"],
         },
-        /// from the warning of a container to its end
+        /// time from the warning of a container to its kill
         preemption_wait: Ms = "preemption_wait" {
             default: 15000, range: 0..=86_400_000, unit: "ms", hadoop: ["yarn.scheduler.fair.waitTimeBeforeKill"],
         },
-        /// share of the cluster in use before any is killed
+        /// share of the cluster that must be in use before any container is killed
         preemption_threshold: f64 = "preemption_threshold" {
             default: 0.8, range: 0..=1, hadoop: ["yarn.scheduler.fair.preemption.cluster-utilization-threshold"],
         },
@@ -139,7 +140,7 @@ struct YarnFair {
 struct Queue {
     /// The queues below it, in the order in which they were served last.
     children: Vec<usize>,
-    /// Its jobs that may run, likewise.
+    /// Its jobs that may run, in the order in which they were served last.
     jobs: Vec<JobId>,
     /// How many jobs may run in it and below it.
     running_apps: u32,

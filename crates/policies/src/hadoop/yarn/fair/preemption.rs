@@ -1,4 +1,5 @@
-//! Preemption of YARN's Fair Scheduler: containers are warned, and killed if they are still wanted later (policies B.5c).
+//! Preemption of YARN's Fair Scheduler: containers are warned, and killed later if their resources are still needed
+//! (policies B.5c).
 
 use resched_sim::hadoop::{Ask, Kind, Orders, RunView, View};
 use resched_sim::{JobId, Ms, Resources, TaskId};

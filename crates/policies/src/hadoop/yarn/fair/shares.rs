@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use resched_sim::Resources;
 
-/// What an active queue may claim of its parent's memory.
+/// The claim of an active queue to its parent's memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Claim {
     pub(super) weight: f64,
@@ -82,8 +82,8 @@ impl Usage {
     }
 }
 
-/// Who is served first under dominant resource fairness in a cluster of this size: those below their guarantee, by how far;
-/// then by the dominant share of the cluster per weight. Ties are the caller's.
+/// The order of service under dominant resource fairness in a cluster of this size: first those below their guarantee,
+/// by how far; then by the dominant share of the cluster per weight. The caller breaks ties.
 pub(super) fn drf_order(a: &Usage, b: &Usage, cluster: Resources) -> Ordering {
     let compare = |a: [f64; 2], b: [f64; 2]| a[0].total_cmp(&b[0]).then(a[1].total_cmp(&b[1]));
     match (a.is_needy(cluster), b.is_needy(cluster)) {
