@@ -195,7 +195,7 @@ fn an_interrupted_ingest_of_tables_says_where_it_goes_on() {
     signal(&child, "-INT");
     let ran = Ran::of(TABLES, child.wait_with_output().unwrap());
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(130), ""), "{ran:?}");
-    assert!(ran.stderr.contains("new/.T.ingest-") && ran.stderr.contains("goes on from there"), "{ran:?}");
+    assert!(ran.stderr.contains("new/.T.ingest-") && ran.stderr.contains("again to resume"), "{ran:?}");
     assert!(working(&dir).iter().any(|name| name == "shard-00000.facts"));
     // Another ingest to the same place begins anew, and clears it away.
     dir.ok(&["ingest", "tables/part-0", "--out", "new/T"]);

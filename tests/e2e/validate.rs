@@ -37,7 +37,7 @@ fn the_scheduler_that_ran_the_sample_explains_it_best() {
 fn a_policy_that_nobody_named_is_assumed_and_said_to_be() {
     let dir = Dir::with_sample();
     let text = dir.ok(&["validate", "T"]);
-    assert!(text.contains("`fifo` was assumed; --policy names another"), "{text}");
+    assert!(text.contains("`fifo` was assumed; name another with --policy"), "{text}");
     assert!(!dir.ok(&["validate", "T", "--policy", "fifo"]).contains("assumed"));
     let told = dir.json(&["validate", "T", "--seed", "5", "--seeds", "3", "--json"]);
     let replays = told["replays"].as_array().unwrap();
