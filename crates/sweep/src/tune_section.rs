@@ -37,16 +37,16 @@ keys! {
 }
 
 impl TuneSection {
-    /// What is wrong with it, if anything.
+    /// The problem of the section, if there is one.
     pub(crate) fn check(&self) -> Result<(), String> {
         if self.objective.is_empty() {
-            return Err("expected an objective, such as { mean_completion = 1 }, found none".to_owned());
+            return Err("expected an objective, for example { mean_completion = 1 }, found none".to_owned());
         }
         self.objective.keys().try_for_each(|name| Metric::named(name).map(drop))?;
         for bound in &self.bounds {
             Metric::named(&bound.metric)?;
             if bound.at_most.is_some() == bound.at_least.is_some() {
-                return Err(format!("bound of {}: expected one of `at_most` and `at_least`", bound.metric));
+                return Err(format!("bound of {}: expected either `at_most` or `at_least`", bound.metric));
             }
         }
         self.check_ranges("tune")

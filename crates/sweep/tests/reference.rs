@@ -1,4 +1,4 @@
-//! The reference pages of sweep files and metrics are made from the code and must be as fresh as the code.
+//! The reference pages of sweep files and metrics are made from the code. A test fails if one is stale.
 #![allow(clippy::unwrap_used)]
 
 #[path = "../../trace/tests/support/fresh.rs"]

@@ -45,7 +45,7 @@ struct All {
     /// Only print the cells and an estimate of the time.
     #[arg(long)]
     dry_run: bool,
-    /// Add seeds until the 95 % interval of every setting's mean is narrower than this share of it, for example 2%.
+    /// Add seeds until the 95 % interval of each setting's mean reaches no further than this share of it, for example 2%.
     #[arg(long, value_name = "SHARE", value_parser = share)]
     precision: Option<f64>,
     /// The largest number of seeds that --precision may use.
@@ -214,7 +214,7 @@ fn more_seeds(plan: &Plan, out: &Location, args: &All) -> Result<Option<Plan>, F
     let seeds = needed.min(known * 4).min(args.most_seeds as usize);
     if seeds <= known {
         eprintln!(
-            "warning: after {known} seeds, at least one interval is still wider than {} %; raise --most-seeds",
+            "warning: after {known} seeds, at least one interval still reaches further than {} %; raise --most-seeds",
             share * 100.0
         );
         return Ok(None);
