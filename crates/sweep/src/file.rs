@@ -252,7 +252,7 @@ impl SweepFile {
         Spread::shape()
     }
 
-    /// What figures and the ranking are about.
+    /// The metric of the figures and of the ranking.
     pub fn metric(&self) -> &'static Metric {
         self.metric
     }

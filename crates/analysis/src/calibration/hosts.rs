@@ -6,7 +6,7 @@ use super::fitted::{Fitted, LEAST};
 use super::observed::Observed;
 use crate::distribution::Distribution;
 
-/// A host is listed if the logarithm of its factor is at least this many standard errors from 0.
+/// A host is listed if the logarithm of its factor is more than this many standard errors from 0.
 const SIGMAS: f64 = 3.0;
 /// The most rounds that fit the effects of jobs and hosts in turn. A few suffice, unless jobs and hosts barely overlap.
 const ROUNDS: usize = 50;

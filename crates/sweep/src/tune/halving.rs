@@ -7,7 +7,7 @@ use resched_analysis::distribution::mean;
 
 use super::score::{Score, excess, expected_excess};
 
-/// The cost, in units of the objective, of breaking a bound by the value of the baseline. It holds in all rounds but the last.
+/// The cost, in units of the objective, of breaking a bound by the value of the baseline. It applies in all rounds but the last.
 const PENALTY: f64 = 10.0;
 
 /// A round of [`successive_halving`].
