@@ -26,7 +26,7 @@ impl Policy for ShortestJob {
     }
 }
 
-/// Launches a task of a job, a map as near to its data as it can. Returns whether there was one.
+/// Launches a task of a job; a map as near to its data as possible. Returns whether there was a task.
 fn launch(offer: &mut Offer<'_, '_>, job: JobId, kind: Kind) -> Result<bool, Violation> {
     match kind {
         Kind::Map => Ok(offer.launch_map(job, Reach::Any)?.is_some()),

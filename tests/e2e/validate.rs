@@ -1,4 +1,4 @@
-//! `resched validate`: the trace of a known scheduler, real traces, and traces of which nothing was observed.
+//! `resched validate`: the trace of a known scheduler, real traces, and traces without observed attempts.
 
 use serde_json::Value;
 

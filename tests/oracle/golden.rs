@@ -11,7 +11,7 @@ use crate::support::shared;
 /// How many rows before a difference are shown with it.
 const CONTEXT: usize = 8;
 
-/// A row, with what a replay must reproduce of it.
+/// A row, with the values that a replay must reproduce.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Row {
     Assigned { at: i64, attempt: String, host: String, level: i64 },

@@ -52,7 +52,7 @@ fn check(world: &World, schedule: &str, policy: &str) {
     eprintln!("{schedule}: {} rows agree", golden.rows.len());
 }
 
-/// What a policy does with a trace.
+/// A replay of a trace under a policy.
 fn replayed(world: &World, (schedule, policy): (&str, &mut dyn Policy), script: Script) -> Vec<Row> {
     let options = Options { script, ..Options::default() };
     let mut found = Found::new(world);
@@ -102,7 +102,7 @@ fn launch_at_polls(rows: &mut [Row], world: &World, capacity: &Capacity) {
     }
 }
 
-/// What a replay does, as rows of a golden file.
+/// The events of a replay, as rows of a golden file.
 struct Found<'a> {
     world: &'a World,
     rows: Vec<Row>,
@@ -229,7 +229,7 @@ fn jobs_19() {
     all_of("19-jobs", &[FIFO, FAIR]);
 }
 
-/// Every golden tells its policy from the others: replayed under another one, it differs.
+/// Every golden schedule identifies its policy: a replay under another policy differs.
 #[test]
 fn the_goldens_tell_policies_apart() {
     let Some(world) = World::load("z1") else { return };
