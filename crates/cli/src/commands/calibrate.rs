@@ -40,7 +40,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let maker = Maker { version, path: args.trace.display().to_string(), sha256 };
     let text = cluster_file(&found, &maker);
     ClusterConfig::parse(&text).map_err(|error| {
-        Failure::work(format!("{}: the fitted cluster file is not valid ({error}); please report this", args.out.display()))
+        Failure::work(format!(
+            "{}: the fitted cluster file is not valid ({error}); please report this",
+            args.out.display()
+        ))
     })?;
     if let Some(folder) = args.out.parent() {
         std::fs::create_dir_all(folder).map_err(|error| {
@@ -70,7 +73,7 @@ fn check(out: &Path) -> Result<(), Failure> {
         return Ok(());
     }
     let problem =
-        "expected no file, or one that calibrate wrote; found something else, which stays as it is; name another --out";
+        "expected no file, or one that calibrate wrote; found something else, which is kept; name another --out";
     Err(Failure::request(format!("{}: {problem}", out.display())))
 }
 

@@ -199,9 +199,7 @@ pub(super) fn slurm(
         ));
     }
     let status = Command::new("sbatch").arg(&path).status().map_err(|error| {
-        Failure::request(format!(
-            "sbatch: cannot start it ({error}); submit {shown} on a host of Slurm that has sbatch"
-        ))
+        Failure::request(format!("sbatch: cannot start it ({error}); submit {shown} on a host that has sbatch"))
     })?;
     if status.success() {
         print(&format!("When the array is done, run {merge}\n"))

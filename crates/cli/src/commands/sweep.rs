@@ -127,7 +127,9 @@ fn share(text: &str) -> Result<f64, String> {
         Some(percent) => number(percent).map(|percent| percent / 100.0),
         None => number(text),
     };
-    found.filter(|share| *share > 0.0 && *share < 1.0).ok_or_else(|| "expected a share between 0 and 1, for example 2% or 0.02".to_owned())
+    found
+        .filter(|share| *share > 0.0 && *share < 1.0)
+        .ok_or_else(|| "expected a share between 0 and 1, for example 2% or 0.02".to_owned())
 }
 
 /// The folder or address of the plan. `path` is that, or the path of the plan itself.
