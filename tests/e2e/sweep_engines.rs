@@ -148,7 +148,7 @@ fn dask_loses_no_cell_when_a_worker_then_the_scheduler_and_the_driver_are_killed
     assert_same(&result(&dir, "local"), &result(&dir, "D"), "Dask");
 }
 
-/// A controller and a node of Slurm on this machine, with all they keep in a folder of their own.
+/// A controller and a node of Slurm on this machine, with all their files in one folder.
 struct Slurm {
     config: PathBuf,
     daemons: Killed,

@@ -70,7 +70,7 @@ pub struct SweepFile {
     pub(crate) world: Vec<Axis>,
     /// The policies.
     pub(crate) variants: Vec<Variant>,
-    /// What `resched tune` looks for.
+    /// The objective and the bounds of `resched tune`.
     pub(crate) tune: Option<TuneSection>,
     /// The path that it was read from, as the user wrote it, and its text.
     pub(crate) copy: FileCopy,
@@ -231,12 +231,12 @@ keys! {
         second: Option<Spanned<String>> = None, rule "a metric";
         /// How the settings are chosen.
         design: Design = Design::default();
-        /// What varies of the world. All variants are replayed in the same worlds.
+        /// The keys of the world that vary, with their values. All variants are replayed in the same worlds.
         world: Keys = Keys::default(), rule "keys of a world, see below";
         /// The policies. The name is that of a policy of the registry, or any other if the key `policy` names the policy. Other
         /// keys are parameters of the policy, and `speculator.key` those of its speculator ([policies](../policies.md)).
         variants: BTreeMap<Spanned<String>, Keys>, rule "at least one";
-        /// What `resched tune` looks for.
+        /// The objective and the bounds of `resched tune`.
         tune: Option<Spanned<TuneSection>> = None;
     }
 }
