@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs the same commands with two builds of resched and compares every file they write, for a change that must not change a
-# result: tests/same-bytes.sh OLD NEW [FOLDER]
+# Runs the same commands with two builds of resched and compares every file that they write. Use it for a change that must not
+# change a result: tests/same-bytes.sh OLD NEW [FOLDER]
 #
 # OLD and NEW are two binaries, FOLDER is where the outputs stay (default: a new temporary folder). Commands on real traces run
 # if RESCHED_SHARED names them. The exit status is 1 if any file differs.
@@ -12,7 +12,7 @@ shared="${RESCHED_SHARED:-}"
 out="${3:-$(mktemp -d)}"
 mkdir -p "$out"
 
-# All policies for Hadoop but `coupling`, which takes minutes on many nodes, and all speculators.
+# All policies for Hadoop except `coupling`, which takes minutes on many nodes, and all speculators.
 policies="fifo fair fair-deficit capacity yarn-fifo yarn-fair yarn-capacity naive-fair delay delay-time triple-queue dress cogrs
     srpt aria flex quincy"
 variants="delay:D=12 delay:lambda=0.95 delay-time:T1=5000,T2=9000 fair:delay_node=0,delay_rack=0 fair:delay_node=15000,preemption=true

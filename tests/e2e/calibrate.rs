@@ -1,4 +1,4 @@
-//! `resched calibrate`: what was planted is found again, in the sample and in replays; real traces; what is refused.
+//! `resched calibrate`: it finds the parameters of the sample and of replays again; real traces; wrong requests.
 
 use resched_sim::ClusterConfig;
 use resched_sim::cluster_file::Interval;
@@ -56,7 +56,7 @@ shuffle_rate = 2e6
 host_factors = { node-00005 = 1.8 }
 "#;
 
-/// Asserts that the estimate is within four standard errors of what was planted, and these are small.
+/// Asserts that the estimate is within four standard errors of the true value, and that the standard error is small.
 fn near(found: &Value, planted: f64, worst_error: f64) {
     let (value, error) = (found["value"].as_f64(), found["standard_error"].as_f64());
     let (Some(value), Some(error)) = (value, error) else { panic!("{planted} was planted, found {found}") };
@@ -90,7 +90,7 @@ fn what_a_replay_was_made_with_is_found_again() {
     assert_eq!(file.cost.host_factors.keys().collect::<Vec<_>>(), ["node-00005"]);
     let text = dir.read("found.toml");
     assert!(text.contains("from \"R/naive-fair\", SHA-256 ") && text.contains("# rack: s.e. 0."), "{text}");
-    // The file is taken, and made again the same.
+    // A replay accepts the file, and a second call writes the same bytes.
     dir.ok(&["replay", "W", "--cluster", "found.toml", "--out", "again", "--policy", "naive-fair"]);
     dir.ok(&["calibrate", "R/naive-fair", "--out", "found.toml"]);
     assert_eq!(text, dir.read("found.toml"));
@@ -160,7 +160,7 @@ fn the_cluster_of_mumaks_nineteen_jobs() {
     assert!(error(&["--cluster", "C.toml"]) < error(&[]));
 }
 
-/// Small real histories: whatever they tell, a file comes of it that a replay takes.
+/// Small real histories: whatever they hold, `calibrate` writes a file that a replay accepts.
 #[test]
 fn real_histories_give_files_that_are_read_back() {
     let Some(traces) = shared("traces") else { return };

@@ -68,7 +68,7 @@ fn replay_prints_an_object_a_policy() {
             assert!(run[number].as_f64().is_some_and(|number| number > 0.0), "{number} of {run}");
         }
         assert!(run["mean_waiting_ms"].as_f64() < run["mean_completion_ms"].as_f64());
-        // Four attempts of the log failed, and each is made up for.
+        // Four attempts of the log failed, and each is launched again.
         let launches: u64 = ["node", "rack", "off"].iter().map(|level| run["locality"][level].as_u64().unwrap()).sum();
         assert_eq!(launches, 213 + 4, "{run}");
     }
@@ -253,7 +253,7 @@ fn a_run_keeps_what_its_policy_decided_if_it_is_asked_to() {
     // The category of each of the 15 jobs, and each move of δ.
     assert!(rows("kept/dress").as_u64() > Some(15), "{}", rows("kept/dress"));
     assert_eq!((rows("kept/fifo"), rows("plain/dress")), (json!(0), Value::Null));
-    // A run without decisions is not what was asked for, and is made anew.
+    // The request asks for decisions, so a run without them is replayed again.
     let kept = |out: &str| dir.ok(&[replay.as_slice(), &["--out", out, "--decisions", "--resume"]].concat());
     assert!(kept("kept").lines().all(|line| line.contains("\"wall_ms\":null")));
     assert!(kept("plain").lines().all(|line| !line.contains("\"wall_ms\":null")));

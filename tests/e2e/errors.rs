@@ -38,7 +38,7 @@ fn sources_that_hold_no_history() {
     refused(&dir, &["ingest", "binary", "--format", "nope", "--out", "X"], 2, &["nope: ", "text-history, jhist"]);
 }
 
-/// What stands before the cut is taken, and the cut is counted.
+/// The records before the cut are read, and the cut is counted.
 #[test]
 fn a_history_cut_in_the_middle_is_counted() {
     let dir = Dir::new();
@@ -173,7 +173,7 @@ fn traces_that_are_damaged() {
     }
 }
 
-/// Rows of one table in the order of another trace's.
+/// A table with its rows in the order of another trace.
 #[test]
 fn traces_whose_rows_are_swapped() {
     let dir = Dir::new();
@@ -233,19 +233,19 @@ fn folders_with_other_things_are_left_alone() {
     for command in [&ingest[..], &report, &generate, &replay, &["demo", "--out"]] {
         refused(&dir, &[command, &["mine"]].concat(), 2, &["mine", "is not an earlier result"]);
     }
-    // A trace is no place for a run or a report, and a run none for a trace.
+    // A run or a report cannot replace a trace, and a trace cannot replace a run.
     refused(&dir, &[&replay[..], &["T"]].concat(), 2, &["T: ", "found a trace"]);
     refused(&dir, &[&replay[..], &["R/fifo"]].concat(), 2, &["R/fifo: "]);
     refused(&dir, &[&report[..], &["T"]].concat(), 2, &["T: "]);
     refused(&dir, &[&report[..], &["R/fifo"]].concat(), 2, &["R/fifo: "]);
     refused(&dir, &[&ingest[..], &["R/fifo"]].concat(), 2, &["R/fifo: "]);
     refused(&dir, &["ingest", "T", "--out", "T"], 1, &["T: "]);
-    // What was put into a trace later is not lost with it.
+    // A file that was added to a trace is not lost.
     dir.write("T/notes.txt", "mine");
     refused(&dir, &[&ingest[..], &["T"]].concat(), 2, &["T: ", "`notes.txt`", "name another --out"]);
 }
 
-/// A history that was the very folder to be written.
+/// A history must not be its own output folder.
 #[test]
 fn the_input_is_no_output() {
     let dir = Dir::new();

@@ -1,4 +1,4 @@
-//! The example of a policy of one's own does what CONTRIBUTING.md says of it.
+//! The example of your own policy does what CONTRIBUTING.md says.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! `ingest` and `inspect --json` on every file of `golden_counts.json`, against what an independent parser counted in it.
+//! `ingest` and `inspect --json` on every file of `golden_counts.json`, compared with the counts of an independent parser.
 
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ fn inspect_agrees_with_the_golden_counts() {
     assert_eq!(differences, "");
 }
 
-/// What `inspect` must say of a file that consists of these parts.
+/// What `inspect` must print for a file that consists of these parts.
 fn expected(parts: &[&Map<String, Value>]) -> Vec<(&'static str, Value)> {
     let is_swim = parts[0]["format"] == "swim-tsv";
     let all = |field: &str| parts.iter().map(|part| &part[field]).collect::<Vec<_>>();

@@ -1,4 +1,4 @@
-//! Input that means harm, or is merely odd: sensible numbers or a clean error, and never a panic.
+//! Hostile or odd input gives sensible numbers or a clean error, and never a panic.
 
 use std::process::Command;
 
@@ -39,7 +39,7 @@ fn with(mut job: Value, field: &str, value: impl Into<Value>) -> Value {
     job
 }
 
-/// Ingests the jobs and replays them under every policy; returns what is told of each.
+/// Ingests the jobs and replays them under every policy. Returns the printed object of each.
 fn replayed(dir: &Dir, jobs: &[Value]) -> Vec<Value> {
     dir.write("trace.json", jobs.iter().map(Value::to_string).collect::<Vec<_>>().join("\n"));
     dir.ok(&["ingest", "trace.json", "--out", "T"]);
@@ -48,7 +48,7 @@ fn replayed(dir: &Dir, jobs: &[Value]) -> Vec<Value> {
     dir.ok(&args).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Asserts jobs finished, tasks done and a makespan of at most so many ms under every policy.
+/// Asserts the finished jobs, the finished tasks and the largest makespan (ms) under every policy.
 fn check(what: &str, jobs: &[Value], finished: u64, tasks: u64, makespan: i64) {
     let dir = Dir::new();
     for run in replayed(&dir, jobs) {
@@ -112,7 +112,7 @@ fn a_trace_without_a_job_to_replay_says_so() {
     dir.run(&["replay", "T", "--policy", "fifo", "--out", "R"]).fails(2, &["T: no job is left", "killed-job"]);
 }
 
-/// The names of files and folders, without what is in them.
+/// The names of files and folders, without their contents.
 fn names(tree: &Tree) -> Vec<String> {
     tree.keys().map(|path| path.display().to_string()).collect()
 }
@@ -136,7 +136,7 @@ fn names_lead_nowhere() {
     jobs.push(with(plain(92), "jobID", "../../<i>job"));
     jobs.push(with(plain(93), "jobID", "/job_1_\u{0}"));
     let dir = Dir::new();
-    // The folder in which it runs is one below the one that is looked at.
+    // The command runs in a folder below the folder that is checked.
     let inner = dir.path("inner");
     std::fs::create_dir(&inner).unwrap();
     dir.write("inner/trace.json", jobs.iter().map(Value::to_string).collect::<Vec<_>>().join("\n"));
@@ -145,7 +145,7 @@ fn names_lead_nowhere() {
         assert_eq!(ran.code, Some(0), "{ran:?}");
     };
     run(&["ingest", "trace.json", "--out", "T"]);
-    // The one machine must hold the masters of all jobs and a task, or YARN's FIFO stands still.
+    // The one machine must hold the masters of all jobs and one task, or YARN's FIFO cannot proceed.
     let elsewhere = Dir::new();
     elsewhere.write("large.toml", "[containers]\nmemory_mb = 100_000\n");
     let rules = elsewhere.path("large.toml").display().to_string();
@@ -212,7 +212,7 @@ fn bombs_do_not_go_off() {
     }
 }
 
-/// A record without an end in a table is passed over.
+/// A record without an end in a table is skipped.
 #[test]
 fn endless_records_of_tables_do_not_go_off() {
     const MB: usize = 1 << 20;

@@ -1,4 +1,4 @@
-//! What is left when the binary is ended in the middle of its work.
+//! The files that stay if the binary is interrupted in the middle of its work.
 
 use std::fs;
 use std::process::{Child, Command, Stdio};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::support::{Dir, Ran, Tree, assert_same};
 
-/// SWIM jobs whose made-up tasks take long to write.
+/// SWIM jobs with many made-up tasks, which take long to write.
 fn large_source(dir: &Dir) {
     let lines = (0..2000).map(|job| format!("job{job}\t{job}\t1\t1000000000000\t1000000000\t1000000000\n"));
     dir.write("large.tsv", lines.collect::<String>());
@@ -109,7 +109,7 @@ fn a_reader_that_has_seen_enough_is_no_error() {
     ran.fails(1, &["cannot write to standard output"]);
 }
 
-/// Events of Google's tasks in several files, of which an ingest makes several parts.
+/// Events of Google's tasks in several files. An ingest makes several parts of them.
 fn event_tables(dir: &Dir) {
     for part in 0..6_u64 {
         let row = |row: u64| {
@@ -167,7 +167,7 @@ fn a_killed_ingest_of_tables_goes_on_and_gives_the_same_bytes() {
     }
 }
 
-/// Plan, shards in any order by processes of their own, and merge: as one ingest, byte by byte.
+/// A plan, shards by separate processes in any order, and a merge give the same bytes as one ingest.
 #[test]
 fn an_ingest_of_tables_in_steps_gives_the_same_bytes() {
     let dir = Dir::new();
@@ -195,9 +195,9 @@ fn an_interrupted_ingest_of_tables_says_where_it_goes_on() {
     signal(&child, "-INT");
     let ran = Ran::of(TABLES, child.wait_with_output().unwrap());
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(130), ""), "{ran:?}");
-    assert!(ran.stderr.contains("new/.T.ingest-") && ran.stderr.contains("goes on from there"), "{ran:?}");
+    assert!(ran.stderr.contains("new/.T.ingest-") && ran.stderr.contains("again to resume"), "{ran:?}");
     assert!(working(&dir).iter().any(|name| name == "shard-00000.facts"));
-    // Another ingest to the same place begins anew, and clears it away.
+    // Another ingest to the same place starts again and removes the old working folder.
     dir.ok(&["ingest", "tables/part-0", "--out", "new/T"]);
     assert_eq!(fs::read_dir(dir.path("new")).unwrap().count(), 1);
 }

@@ -1,5 +1,4 @@
-//! The binary from end to end: every command, the same bytes twice, nothing lost on the way, real files, wrong requests, and
-//! input that means harm.
+//! The binary from end to end: every command, determinism, round trips, real files, wrong requests and hostile input.
 //!
 //! Real files are found under `RESCHED_SHARED` (see `support`).
 #![allow(clippy::unwrap_used)]

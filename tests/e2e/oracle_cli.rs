@@ -1,4 +1,4 @@
-//! The schedules of Hadoop's own schedulers, from source files to the run's table, through the binary alone.
+//! The schedules of Hadoop's own schedulers, from source files to the tables of a run, only through the binary.
 
 use std::collections::BTreeMap;
 use std::io::Read;

@@ -1,4 +1,4 @@
-//! Traces of production clusters: which policies are meant, what comes of them, and what is refused.
+//! Production traces: the short names of policies, the results of replays, and wrong requests.
 
 use resched_trace::model::{AttemptRow, JobRecord, JobRow, NodeRow, Outcome, TaskRecord, TaskRow};
 use resched_trace::store::{TraceParts, TraceWriter};
@@ -56,7 +56,7 @@ fn ten_processors() -> NodeRow {
     NodeRow { host: "pool".to_owned(), cpu: Some(10_000), ..NodeRow::default() }
 }
 
-/// What `--json` prints of each policy.
+/// The object that `--json` prints for each policy.
 fn replayed(dir: &Dir, args: &[&str]) -> Vec<Value> {
     let text = dir.ok(&[&["replay", "T", "--json"], args].concat());
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()

@@ -29,7 +29,7 @@ fn reproduce_writes_rows_page_and_figures() {
     let text = dir.read("R/REPRODUCTION.md");
     assert!(text.contains("cost.locality") && text.contains("Assumptions"), "{text}");
     assert!(std::fs::read(dir.path("R/coupling-fig10.png")).unwrap().starts_with(b"\x89PNG"));
-    // Again, in place of the first.
+    // A second call replaces the first result.
     assert_eq!(dir.ok(&args), printed);
 }
 

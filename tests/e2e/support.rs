@@ -1,4 +1,4 @@
-//! Running the binary, and looking at what it leaves.
+//! Runs the binary and reads the files that it writes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,7 +16,7 @@ use tempfile::TempDir;
 pub(crate) static POLICIES: LazyLock<Vec<&str>> =
     LazyLock::new(|| resched_policies::POLICIES.iter().filter(|info| !info.is_batch()).map(|info| info.name).collect());
 
-/// A folder of a test's own, in which the binary runs, so that paths are short and the same each time.
+/// The folder of one test. The binary runs in it, so that paths are short and always the same.
 pub(crate) struct Dir(TempDir);
 
 impl Dir {
@@ -45,7 +45,7 @@ impl Dir {
         fs::read_to_string(self.path(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    /// The binary, not started.
+    /// The command, not started.
     pub(crate) fn command(&self, args: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_resched"));
         command.args(args).current_dir(self.0.path());
@@ -56,14 +56,14 @@ impl Dir {
         Ran::of(args, self.command(args).output().unwrap())
     }
 
-    /// Runs what must succeed; returns what it printed.
+    /// Runs a command that must succeed. Returns its output.
     pub(crate) fn ok(&self, args: &[&str]) -> String {
         let ran = self.run(args);
         assert_eq!(ran.code, Some(0), "{ran:?}");
         ran.stdout
     }
 
-    /// Runs what must print one JSON value.
+    /// Runs a command that must print one JSON value.
     pub(crate) fn json(&self, args: &[&str]) -> Value {
         serde_json::from_str(&self.ok(args)).unwrap()
     }
@@ -96,7 +96,7 @@ pub(crate) fn assert_same(before: &Tree, after: &Tree, what: &str) {
     assert!(differ.is_empty(), "{what}: {differ:?} differ");
 }
 
-/// What a run of the binary came to.
+/// The outcome of a command.
 #[derive(Debug)]
 pub(crate) struct Ran {
     #[allow(dead_code, reason = "shown when a test fails")]
@@ -116,7 +116,7 @@ impl Ran {
         }
     }
 
-    /// Asserts one message for people, with all of `parts` in it, and exit status `code`.
+    /// Asserts exit status `code` and one message that contains all of `parts`.
     pub(crate) fn fails(&self, code: i32, parts: &[&str]) {
         assert_eq!(self.code, Some(code), "{self:?}");
         assert_eq!(self.stdout, "", "{self:?}");
@@ -139,7 +139,7 @@ pub(crate) fn sample_history() -> String {
     repository("traces/sample-history")
 }
 
-/// A path in the shared folder; `None`, with a word of it, if it is not there.
+/// A path in the shared folder. If it does not exist, prints that the test is skipped and returns `None`.
 pub(crate) fn shared(path: &str) -> Option<String> {
     let root = std::env::var_os("RESCHED_SHARED")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"), PathBuf::from);
@@ -153,7 +153,7 @@ pub(crate) fn shared(path: &str) -> Option<String> {
     None
 }
 
-/// A folder with the trace `T` of Mumak's nineteen jobs; `None` where the shared folder is not there.
+/// A folder with the trace `T` of Mumak's nineteen jobs; `None` without the shared folder.
 pub(crate) fn nineteen_jobs() -> Option<Dir> {
     let mumak = |file: &str| shared(&format!("traces/hadoop-mapreduce-2011/mumak/19-jobs.{file}.json.gz"));
     let (trace, topology) = (mumak("trace")?, mumak("topology")?);

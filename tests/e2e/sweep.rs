@@ -1,4 +1,4 @@
-//! Sweeps: the same tables however the cells were made, and nothing lost when everything is killed.
+//! Sweeps: the same tables for every way of making the cells, and nothing is lost if all processes are killed.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -49,7 +49,7 @@ pub(crate) fn dir() -> Dir {
     dir
 }
 
-/// All that a sweep leaves.
+/// All files of a sweep.
 pub(crate) fn result(dir: &Dir, name: &str) -> Tree {
     let tree = dir.tree(name);
     let hidden = tree.keys().filter(|path| path.file_name().unwrap().to_string_lossy().starts_with('.'));
@@ -115,7 +115,7 @@ fn an_interrupted_sweep_says_how_far_it_came() {
     signal(&child, "-INT");
     let ran = Ran::of(&args, child.wait_with_output().unwrap());
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(130), ""), "{ran:?}");
-    assert!(ran.stderr.contains(" of 4000 cells are done and kept in ") && ran.stderr.contains("goes on"), "{ran:?}");
+    assert!(ran.stderr.contains(" of 4000 cells are done and kept in ") && ran.stderr.contains("to resume"), "{ran:?}");
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn a_changed_sweep_makes_the_new_cells_only() {
     assert!(again.contains("index.html"));
     let after = cells(&dir, "S");
     assert!(after.is_superset(&before) && after.len() == CELLS + CELLS / 5);
-    // Other comments are the same sweep; another workload is another.
+    // Another comment leaves the sweep the same; another workload makes it another.
     dir.write("workload.toml", format!("# a word\n{WORKLOAD}"));
     dir.ok(&["sweep", "sweep.toml", "--out", "S"]);
     assert_eq!(cells(&dir, "S"), after);

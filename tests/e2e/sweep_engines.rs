@@ -1,7 +1,7 @@
 //! Sweeps beyond one machine, on real engines: Dask and Slurm, killed in the middle, and an object store.
 //!
-//! `RESCHED_PYTHON` is a Python with `distributed` and `moto[s3,server]`, a stand-in for S3; Slurm's daemons and munged are looked
-//! for in the path. What is absent is skipped, unless `RESCHED_REQUIRE_PYTHON` or `RESCHED_REQUIRE_SLURM` is set.
+//! `RESCHED_PYTHON` is a Python with `distributed` and `moto[s3,server]`, a stand-in for S3. Slurm's daemons and munged must be in
+//! the path. A test whose tools are missing is skipped, unless `RESCHED_REQUIRE_PYTHON` or `RESCHED_REQUIRE_SLURM` is set.
 
 use std::fs;
 use std::net::TcpListener;
@@ -12,7 +12,7 @@ use std::process::{Child, Command, Stdio};
 use crate::support::{Dir, assert_same};
 use crate::sweep::{CELLS, cells, dir, result, wait_until};
 
-/// Processes that are killed when the test ends, however it does.
+/// Processes that are killed when the test ends, also if it fails.
 struct Killed(Vec<Child>);
 
 impl Killed {
@@ -31,7 +31,7 @@ impl Drop for Killed {
     }
 }
 
-/// Says that a test is skipped; fails if `require` says that it must not be.
+/// Prints that a test is skipped. Fails if the variable `require` forbids it.
 fn skip(what: &str, require: &str) {
     assert!(std::env::var_os(require).is_none(), "{what}, but {require} is set");
     eprintln!("skipped: {what}");
@@ -82,7 +82,7 @@ impl Counting {
         text.lines().filter_map(start).collect()
     }
 
-    /// Waits for the next start of which `is_it` holds.
+    /// Waits for the next start that `is_it` accepts.
     fn next(&self, is_it: impl Fn(&Start) -> bool) -> Start {
         let known = self.starts().len();
         let mut found = None;
@@ -148,7 +148,7 @@ fn dask_loses_no_cell_when_a_worker_then_the_scheduler_and_the_driver_are_killed
     assert_same(&result(&dir, "local"), &result(&dir, "D"), "Dask");
 }
 
-/// A controller and a node of Slurm on this machine, with all they keep in a folder of their own.
+/// A controller and a node of Slurm on this machine, with all their files in one folder.
 struct Slurm {
     config: PathBuf,
     daemons: Killed,
@@ -215,8 +215,8 @@ impl Slurm {
         String::from_utf8(self.command(program).args(args).output().unwrap().stdout).unwrap()
     }
 
-    /// Kills the daemons and tasks, but for those with `spared` in their command line, until none is left: what was just being
-    /// started, too.
+    /// Kills the daemons and tasks until none is left, also those that are just starting. Processes with `spared` in their command
+    /// line stay.
     fn kill(&self, spared: Option<&str>) {
         let config = format!("SLURM_CONF={}", self.config.display());
         wait_until("the end of Slurm's processes", || {
@@ -306,7 +306,7 @@ fn results_in_an_object_store_are_the_same() {
         told
     };
 
-    // A worker that sees the store only, then an engine, which makes what is missing.
+    // First a worker that sees only the store, then an engine, which makes the missing cells.
     let to = ["--out", "S", "--results", "s3://sweeps/mine"];
     ok(&[&["sweep", "plan", "sweep.toml"][..], &to].concat());
     ok(&["sweep", "cell", "--manifest", "s3://sweeps/mine/sweep.json", "--index", "0", "--count", "13"]);

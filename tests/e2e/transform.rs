@@ -1,4 +1,4 @@
-//! Traces made of traces: exported, anonymised, made smaller.
+//! Traces made from traces: exported, anonymised, scaled.
 
 use std::fs;
 
@@ -51,7 +51,7 @@ fn an_export_that_cannot_be_leaves_nothing() {
     assert_same(&before, &dir.tree(""), "after four wrong requests");
 }
 
-/// What a replay of a trace comes to.
+/// The result of a replay of a trace.
 fn replayed(dir: &Dir, trace: &str) -> Value {
     dir.json(&["replay", trace, "--policy", "fifo", "--out", &format!("R-{trace}"), "--json"])
 }

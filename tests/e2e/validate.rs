@@ -1,4 +1,4 @@
-//! `resched validate`: the trace of a known scheduler, real traces, and traces of which nothing was observed.
+//! `resched validate`: the trace of a known scheduler, real traces, and traces without observed attempts.
 
 use serde_json::Value;
 
@@ -37,7 +37,7 @@ fn the_scheduler_that_ran_the_sample_explains_it_best() {
 fn a_policy_that_nobody_named_is_assumed_and_said_to_be() {
     let dir = Dir::with_sample();
     let text = dir.ok(&["validate", "T"]);
-    assert!(text.contains("`fifo` was assumed; --policy names another"), "{text}");
+    assert!(text.contains("`fifo` was assumed; name another with --policy"), "{text}");
     assert!(!dir.ok(&["validate", "T", "--policy", "fifo"]).contains("assumed"));
     let told = dir.json(&["validate", "T", "--seed", "5", "--seeds", "3", "--json"]);
     let replays = told["replays"].as_array().unwrap();
@@ -57,7 +57,7 @@ fn what_was_never_observed_is_refused() {
     dir.ok(&["replay", "T", "--policy", "fifo", "--out", "R"]);
     for (trace, parts) in [
         ("W", &["W: the trace holds no observed attempts", "made by the rule", "job histories"][..]),
-        (workload.as_str(), &["expected a trace, found a file", "never run", "resched ingest"]),
+        (workload.as_str(), &["expected the folder of a trace, found a file", "no observed attempts", "resched ingest"]),
         ("R/fifo", &["R/fifo: is not a trace"]),
         ("none", &["none: no such trace"]),
     ] {

@@ -11,7 +11,7 @@ use resched_trace::store::Trace;
 
 use crate::golden::{Golden, Row};
 
-/// A file of the shared folder. If the folder is missing, prints a message and returns `None`.
+/// A file of the shared folder. Without the folder, prints that the test is skipped and returns `None`.
 pub(crate) fn shared(file: &str) -> Option<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let shared = std::env::var_os("RESCHED_SHARED").map_or_else(|| root.join("../shared"), PathBuf::from);

@@ -1,8 +1,8 @@
-"""Opens every table of a trace with a library that is not ours, and checks its rows against the trace's manifest.
+"""Opens every table of a trace with another library, and checks its rows against the trace's manifest.
 
     python tests/python/open_tables.py TRACE [polars|duckdb]
 
-Needs `pip install polars` or `pip install duckdb`; without a choice polars is taken, or duckdb where polars is missing.
+Needs `pip install polars` or `pip install duckdb`; without a choice, polars is used, or duckdb if polars is missing.
 Every row and column is decoded. Exit status: 0 all tables agree, 1 one does not, 2 the request was wrong.
 """
 

@@ -1,4 +1,4 @@
-//! Two runs of the same jobs, compared pair by pair.
+//! Compares two runs of the same jobs, pair by pair.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +12,11 @@ use crate::paired::{SignTest, SignedRankTest, sign_test, signed_rank_test};
 
 /// Resamples of a bootstrap.
 const RESAMPLES: usize = 10_000;
-/// Draws of a bootstrap: with more than 10,000 pairs there are fewer resamples, so that the time stays bounded.
+/// The most draws of a bootstrap. With more than 10,000 pairs there are fewer resamples, so that the time stays bounded.
 const MAX_DRAWS: usize = 100_000_000;
-/// Resamples that are made however many pairs there are.
+/// The fewest resamples, for any number of pairs.
 const MIN_RESAMPLES: usize = 200;
-/// Share of the resampled estimates that an interval holds.
+/// The share of the resampled estimates that an interval contains.
 const CONFIDENCE: f64 = 0.95;
 
 /// A number with its 95 % bootstrap interval (percentile method, Efron and Tibshirani 1993, ch. 13).
@@ -43,13 +43,12 @@ pub struct Pair {
     pub ratio: Option<f64>,
 }
 
-/// How a metric of the jobs in a second run compares to the first. A ratio is second / first: below 1, the second is
-/// shorter.
+/// Compares a metric of the jobs in a second run with the first. A ratio is second / first: below 1, the second is shorter.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Comparison {
     /// The jobs that finished in both, by id.
     pub pairs: Vec<Pair>,
-    /// Jobs that finished in one of them only.
+    /// Jobs that finished in only one of them.
     pub unpaired: u64,
     /// The mean over jobs of their ratios: every job weighs the same. Null without a ratio.
     pub mean_of_ratios: Option<Estimate>,
@@ -57,7 +56,7 @@ pub struct Comparison {
     pub ratio_of_means: Option<Estimate>,
     /// The median over jobs of their ratios.
     pub median_ratio: Option<Estimate>,
-    /// How many resamples the intervals are from.
+    /// The number of resamples behind the intervals.
     pub resamples: usize,
     /// Sign test on second − first.
     pub sign: Option<SignTest>,
@@ -67,8 +66,8 @@ pub struct Comparison {
     pub dominance: Dominance,
 }
 
-/// Compares `metric` of the jobs of two runs, paired by job id; only finished jobs for which it is known take part. `seed` is
-/// that of the bootstrap.
+/// Compares `metric` of the jobs of two runs, paired by job id. Only finished jobs with a known metric take part. `seed` is the
+/// seed of the bootstrap.
 pub fn compare(
     first: &[JobMetrics],
     second: &[JobMetrics],

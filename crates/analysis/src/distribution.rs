@@ -6,7 +6,7 @@ pub struct Distribution {
     sorted: Vec<f64>,
 }
 
-/// How two empirical distributions stand to each other at every value.
+/// How two empirical distributions compare over all values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Dominance {
@@ -59,8 +59,8 @@ impl Distribution {
         Some(low + (high - low) * position.fract())
     }
 
-    /// Corners of the cumulative curve, (value, share at most that value), one per distinct value, thinned to at most
-    /// about `limit`; the first and the last are always there.
+    /// Corners of the cumulative curve: (value, share at most that value), one per distinct value. They are thinned to about
+    /// `limit`; the first and the last always stay.
     pub fn curve(&self, limit: usize) -> Vec<(f64, f64)> {
         let n = self.sorted.len();
         let stride = n.div_ceil(limit.max(1)).max(1);
@@ -85,7 +85,7 @@ impl Distribution {
         Some(self.sorted.iter().chain(&other.sorted).map(gap).fold(0.0, f64::max))
     }
 
-    /// How this distribution's cumulative curve stands to `other`'s (first-order stochastic dominance).
+    /// How the cumulative curve of this distribution compares with that of `other` (first-order stochastic dominance).
     pub fn dominance(&self, other: &Self) -> Dominance {
         let (mut above, mut below) = (false, false);
         for &x in self.sorted.iter().chain(&other.sorted) {
@@ -103,9 +103,9 @@ impl Distribution {
 }
 
 /// The one-sided Kolmogorov–Smirnov test on how far `upper`'s cumulative curve rises above `lower`'s: the largest difference
-/// `D⁺ = max(F_upper − F_lower)`, 0 if it never does, and how probable one as large is if it did so by chance alone,
+/// `D⁺ = max(F_upper − F_lower)`, 0 if it never does, and the probability that chance alone makes one as large,
 /// `exp(−2·D²·nm/(n + m))` (Smirnov 1939, for large samples). `None` for an empty sample. Jobs of one run are not independent, so
-/// the p-value is a guide.
+/// the p-value is only a guide.
 pub fn rises_above(upper: &Distribution, lower: &Distribution) -> Option<(f64, f64)> {
     let (n, m) = (upper.values().len() as f64, lower.values().len() as f64);
     if n == 0.0 || m == 0.0 {

@@ -1,4 +1,4 @@
-//! What can go wrong in an analysis.
+//! The errors of an analysis.
 
 use polars::error::PolarsError;
 
@@ -13,7 +13,7 @@ pub enum Error {
     Frame {
         /// The table.
         table: &'static str,
-        /// What polars said.
+        /// The error of polars.
         source: Box<PolarsError>,
     },
 }

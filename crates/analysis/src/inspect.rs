@@ -1,6 +1,6 @@
 //! What a trace holds: counts, time span, what was skipped, oddities.
 //!
-//! Tables are streamed batch by batch and never held. Tasks and attempts stand in the same order, so one pass over both
+//! Tables are streamed batch by batch and never held in memory. Tasks and attempts are in the same order, so one pass over both
 //! finds which attempts belong to which task.
 
 use std::collections::{BTreeMap, HashSet};
@@ -32,7 +32,7 @@ pub struct KindCounts {
 /// Successful map attempts by distance from their input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct InputDistance {
-    /// On a node that holds it.
+    /// On a node that holds the input.
     pub node: u64,
     /// In a rack of such a node.
     pub rack: u64,
@@ -42,7 +42,7 @@ pub struct InputDistance {
     pub unknown: u64,
 }
 
-/// What `inspect` reports of a trace. Times in ms since the zero that `time_zero` names, sizes in bytes.
+/// What `inspect` reports about a trace. Times are in ms since the zero that `time_zero` names, sizes in bytes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Inspection {
     /// Jobs.
@@ -65,19 +65,19 @@ pub struct Inspection {
     pub max_finish: Option<i64>,
     /// `max_finish − min_submit`.
     pub span_ms: Option<i64>,
-    /// Bytes that the jobs' maps read, as far as they are known: the sum of the column `input_bytes` of the jobs table.
+    /// The known bytes that maps read: the sum of the column `input_bytes` of the jobs table.
     pub map_input_bytes: u64,
     /// What ingest left out or mended, by cause.
     pub skipped: BTreeMap<String, u64>,
     /// Columns that a rule filled, `table.column` to the rule.
     pub made: BTreeMap<String, String>,
-    /// What the sources lack, by table, and what was done about it.
+    /// The tables that the sources lack, and what ingest did about each.
     pub absent: BTreeMap<String, String>,
-    /// What times count from.
+    /// The zero of times.
     pub time_zero: TimeZero,
-    /// The files that it was made from.
+    /// The source files.
     pub sources: Vec<Source>,
-    /// What is strange about it but may be true, by kind; kinds that do not occur are left out.
+    /// Oddities, which may be true, by kind. Kinds that do not occur are left out.
     pub oddities: BTreeMap<String, u64>,
 }
 
@@ -175,7 +175,7 @@ impl Inspection {
                 self.odd("task-without-attempts", u64::from(tries == 0));
             }
         }
-        // What is left over follows no task, so the tables do not stand in one order.
+        // Attempts that are left over follow no task, so the two tables differ in their order.
         while let Some(stray) = attempt {
             self.odd("attempt-out-of-order", 1);
             self.count_attempt(&stray);
@@ -272,8 +272,8 @@ impl Attempt {
     }
 }
 
-/// Remembers texts by a 64-bit hash with fixed keys: eight bytes each, and for ten million of them the chance that two
-/// are confused is three in a million.
+/// Remembers texts by a 64-bit hash with fixed keys, in eight bytes each. With ten million texts, the chance that two are confused
+/// is three in a million.
 #[derive(Default)]
 struct Seen(HashSet<u64>);
 

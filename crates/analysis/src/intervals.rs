@@ -1,4 +1,4 @@
-//! Attempts as intervals of time, for everything that runs over time.
+//! Attempts as intervals of time, for metrics over time.
 
 use polars::prelude::PolarsResult;
 use resched_trace::model::{Outcome, TaskKind};
@@ -10,7 +10,7 @@ use crate::{Error, Tables};
 pub struct Interval {
     /// The row of its job in the jobs table.
     pub job: usize,
-    /// What its task does.
+    /// The kind of its task.
     pub kind: TaskKind,
     /// When it started, ms.
     pub start: i64,
@@ -20,7 +20,7 @@ pub struct Interval {
     pub succeeded: bool,
 }
 
-/// The attempts whose start and finish are known and apart, in the order of the table.
+/// The attempts with a known start and a later finish, in the order of the table.
 ///
 /// # Errors
 /// [`Error::Frame`] if the table lacks a column.

@@ -1,4 +1,4 @@
-//! The metrics of a job, each one formula over columns.
+//! The metrics of a job. Each is one formula over columns.
 //!
 //! A metric is an expression, so that a single replay, a sweep cell and a report all evaluate the same formula.
 //! The first group is aggregated over the attempts of one job, the second over its reduces. The third is evaluated row by row
@@ -11,7 +11,7 @@
 use polars::prelude::{DataType, Expr, NULL, coalesce, col, lit, max_horizontal, when};
 use resched_trace::model::{Locality, Outcome, TaskKind};
 
-/// When the first task of the job started: the earliest start of its attempts, set-up and clean-up apart (they are
+/// When the first task of the job started: the earliest start of its attempts, without set-up and clean-up (they are
 /// Hadoop's bookkeeping, not the job's work).
 pub fn first_start() -> Expr {
     let bookkeeping = is_kind(TaskKind::Setup).or(is_kind(TaskKind::Cleanup));
@@ -28,7 +28,7 @@ pub fn longest_map() -> Expr {
     run_time().filter(is_kind(TaskKind::Map).and(succeeded())).max()
 }
 
-/// How many maps of the job were *launched* at that distance from their input: every launch is a decision of the
+/// How many maps of the job were *launched* at that distance from their input. Every launch is a decision of the
 /// scheduler, so attempts that later failed or were killed count too (Coupling, Fig. 15). The inspection of a trace
 /// counts successful attempts instead.
 pub fn map_launches(locality: Locality) -> Expr {
@@ -66,8 +66,8 @@ pub fn completion_time() -> Expr {
     at_least_zero(col("finish") - col("submit"))
 }
 
-/// Waiting time: `first_start − submit`, where the table of jobs says when the job was launched if no attempt is known
-/// (DRESS; spec).
+/// Waiting time: `first_start − submit`. If no attempt is known, `first_start` is the launch in the table of jobs (DRESS;
+/// spec).
 pub fn waiting_time() -> Expr {
     at_least_zero(coalesce(&[col("first_start"), col("launch")]) - col("submit"))
 }
@@ -88,13 +88,13 @@ pub fn slowdown() -> Expr {
 }
 
 /// Whether the job ended well: `SUCCESS`, or the source does not say but has its finish. Means are over these jobs:
-/// the time of a job that failed or was killed says nothing of the service it got.
+/// the time of a job that failed or was killed says nothing about the service it got.
 pub fn finished() -> Expr {
     let unknown = col("outcome").eq(lit(Outcome::Unknown.as_str()));
     succeeded().or(unknown).and(col("finish").is_not_null()).and(col("submit").is_not_null())
 }
 
-/// Whether the attempt is at a task of that kind.
+/// Whether the task of the attempt is of that kind.
 pub fn is_kind(kind: TaskKind) -> Expr {
     col("kind").eq(lit(kind.as_str()))
 }
@@ -107,12 +107,12 @@ fn run_time() -> Expr {
     at_least_zero(col("finish") - col("start"))
 }
 
-/// The later of two times; one that is not known does not count. (Cannot fail: it fails for an empty list only.)
+/// The later of two times; an unknown one does not count. (Cannot fail: it fails only for an empty list.)
 fn latest(one: Expr, other: Expr) -> Expr {
     max_horizontal([one.clone(), other]).unwrap_or(one)
 }
 
-/// `value` where it is not negative, else 0: the clocks of two machines may disagree by a little.
+/// `value`, or 0 if it is negative: the clocks of two machines may differ a little.
 fn at_least_zero(value: Expr) -> Expr {
     when(value.clone().lt(lit(0i64))).then(lit(0i64)).otherwise(value)
 }

@@ -1,16 +1,16 @@
-//! A number measured once per seed: its mean, and how sure that is.
+//! A number measured once per seed: its mean and the interval of the mean.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use crate::compare::Estimate;
 use crate::distribution::mean;
 
-/// The share of such intervals that contain the mean over all seeds.
+/// The share of intervals that contain the mean over all seeds.
 const CONFIDENCE: f64 = 0.95;
 
 /// The mean of `values` with its 95 % interval by Student's t, `mean ± t·s/√n` with `n − 1` degrees of freedom (Student 1908).
-/// The interval of equal values has no width, and neither has that of a single value, which says nothing of the spread. `None`
-/// for no values.
+/// The interval of equal values has no width. That of a single value has none either, as it does not show the spread. `None` for no
+/// values.
 pub fn t_interval(values: &[f64]) -> Option<Estimate> {
     let value = mean(values)?;
     let n = values.len() as f64;

@@ -1,4 +1,4 @@
-//! A replay's result, or what really ran, ready for metrics.
+//! The tables of a replay or of a trace, ready for metrics.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,17 +12,17 @@ use crate::jobs::{JobMetrics, job_metrics};
 use crate::tables::{decisions, resources};
 use crate::{Error, Tables};
 
-/// Where the tables come from.
+/// The origin of the tables.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
     /// A replay.
     Replay(Box<RunInfo>),
-    /// A trace: what really ran.
+    /// A trace, which holds what really ran.
     Observed(Box<Manifest>),
 }
 
 impl Origin {
-    /// What the run or trace in `dir` says of itself.
+    /// Reads the marker file of the run or trace in `dir`.
     ///
     /// # Errors
     /// [`Error::Trace`] if it is neither or it is damaged.
@@ -41,10 +41,11 @@ impl Origin {
         }
     }
 
-    /// That the attempts in `dir` took place, if only in a replay: those of a workload's trace were made by a rule.
+    /// Checks that the attempts in `dir` took place, really or in a replay. The attempts of a workload's trace did not: a rule made
+    /// them.
     ///
     /// # Errors
-    /// [`Error::Trace`], a wrong request, if they were made.
+    /// [`Error::Trace`], a wrong request, if a rule made them.
     pub fn check_observed(&self, dir: &Path) -> Result<(), Error> {
         let Self::Observed(manifest) = self else { return Ok(()) };
         let Some(rule) = manifest.made.get("attempts.start") else { return Ok(()) };
@@ -63,11 +64,11 @@ pub(crate) fn nothing_observed(dir: &Path, why: &str) -> Error {
 /// A run with its jobs' metrics.
 #[derive(Debug, Clone)]
 pub struct Run {
-    /// What to call it: the policy with its parameters, or `observed`.
+    /// Its label: the policy with its parameters, or `observed`.
     pub label: String,
     /// Where it comes from.
     pub origin: Origin,
-    /// What of its tables could not be used, by cause.
+    /// The number of values that could not be used, by cause.
     pub skipped: BTreeMap<String, u64>,
     /// The metrics of its jobs, in the order of the jobs table.
     pub jobs: Vec<JobMetrics>,
@@ -75,7 +76,7 @@ pub struct Run {
     pub intervals: Vec<Interval>,
     /// The decisions that its policy reported, in order; empty if the run was not asked to keep them.
     pub decisions: Vec<DecisionRow>,
-    /// What its nodes used, in order of time; empty but under the cost model `contention`.
+    /// The resources that its nodes used, in order of time; empty except under the cost model `contention`.
     pub resources: Vec<ResourceRow>,
 }
 
@@ -103,7 +104,7 @@ impl Run {
         })
     }
 
-    /// That there are attempts, and that they took place ([`Origin::check_observed`]).
+    /// Checks that there are attempts, and that they took place ([`Origin::check_observed`]).
     ///
     /// # Errors
     /// [`Error::Trace`], a wrong request, if not; `dir` is the folder it was opened from.
@@ -112,7 +113,7 @@ impl Run {
         if self.intervals.is_empty() { Err(nothing_observed(dir, "none has a start and a finish")) } else { Ok(()) }
     }
 
-    /// A replay that was kept in memory, as `info` describes it.
+    /// Makes a run of a replay that is kept in memory. `info` describes it.
     ///
     /// # Errors
     /// [`Error::Frame`] if a metric cannot be computed.
@@ -129,7 +130,7 @@ impl Run {
         })
     }
 
-    /// What the replay says of itself; `None` for a trace.
+    /// The description of the replay; `None` for a trace.
     pub fn replay(&self) -> Option<&RunInfo> {
         match &self.origin {
             Origin::Replay(info) => Some(info),
@@ -137,7 +138,7 @@ impl Run {
         }
     }
 
-    /// The jobs that means are over ([`crate::metrics::finished`]).
+    /// The finished jobs. Means are over these ([`crate::metrics::finished`]).
     pub fn finished_jobs(&self) -> impl Iterator<Item = &JobMetrics> {
         self.jobs.iter().filter(|job| job.finished)
     }

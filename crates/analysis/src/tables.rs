@@ -16,8 +16,8 @@ use resched_trace::store::{Rows, read_table};
 
 use crate::Error;
 
-/// Times further from zero than this (ms; some 140,000 years) are taken for damage, so that sums and differences of
-/// times never overflow.
+/// Times further from zero than this (ms; some 140,000 years) count as damaged, so that sums and differences of times
+/// never overflow.
 pub(crate) const MAX_TIME: i64 = 1 << 52;
 
 /// The two tables that metrics are computed from.
@@ -31,13 +31,12 @@ pub struct Tables {
     pub jobs: DataFrame,
     /// The attempts, in the order of the file.
     pub attempts: DataFrame,
-    /// What could not be used, by cause: `implausible-time` (set to null) and `attempt-of-unknown-job` (left out).
+    /// The number of values that could not be used, by cause: `implausible-time` (set to null) and `attempt-of-unknown-job` (left out).
     pub skipped: BTreeMap<String, u64>,
 }
 
 impl Tables {
-    /// Reads `jobs.parquet` and `attempts.parquet` in `dir`; `rows` is what the folder's marker file says of their
-    /// lengths.
+    /// Reads `jobs.parquet` and `attempts.parquet` in `dir`. `rows` has their lengths from the folder's marker file.
     ///
     /// # Errors
     /// [`Error::Trace`] if a table is missing, damaged or of another length; [`Error::Frame`].
@@ -60,8 +59,7 @@ impl Tables {
         Ok(Self { jobs: jobs.finish()?, attempts: attempts.finish()?, skipped })
     }
 
-    /// The tables of a run that is kept in memory. What holds such rows has made them itself, so their times are taken as
-    /// they are.
+    /// The tables of a run that is kept in memory. The caller made these rows, so their times are not checked.
     ///
     /// # Errors
     /// [`Error::Frame`].
@@ -96,12 +94,12 @@ impl Tables {
     }
 }
 
-/// The rows of `decisions.parquet` in `dir`, without those at times that cannot be; none if the run holds no such table.
+/// The rows of `decisions.parquet` in `dir` with plausible times; none if the run has no such table.
 pub(crate) fn decisions(dir: &Path, rows: &BTreeMap<String, u64>) -> Result<Vec<DecisionRow>, Error> {
     all(dir, rows, |row: &DecisionRow| row.time)
 }
 
-/// The rows of `resources.parquet` in `dir`, likewise.
+/// The rows of `resources.parquet` in `dir` with plausible times; none if the run has no such table.
 pub(crate) fn resources(dir: &Path, rows: &BTreeMap<String, u64>) -> Result<Vec<ResourceRow>, Error> {
     all(dir, rows, |row: &ResourceRow| row.time)
 }
@@ -115,7 +113,7 @@ fn all<R: Row>(dir: &Path, rows: &BTreeMap<String, u64>, time: impl Fn(&R) -> i6
     Ok(all?.into_iter().filter(|row| (-MAX_TIME..=MAX_TIME).contains(&time(row))).collect())
 }
 
-/// The batches of a table whose length is as the marker file says.
+/// The batches of a table, if its length is that of the marker file.
 pub(crate) fn checked<R: Row>(
     dir: &Path,
     rows: &BTreeMap<String, u64>,
@@ -239,7 +237,7 @@ pub(crate) fn integers<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a Int
     batch.column_by_name(name).and_then(|column| column.as_any().downcast_ref()).ok_or_else(|| missing(name))
 }
 
-/// A column of times; those that cannot be are counted and null.
+/// A column of times. Implausible ones are counted and become null.
 fn times(batch: &RecordBatch, name: &str, implausible: &mut u64) -> Result<Vec<Option<i64>>, Error> {
     let column = integers(batch, name)?;
     let plausible = |time: &i64| (-MAX_TIME..=MAX_TIME).contains(time);
@@ -247,7 +245,7 @@ fn times(batch: &RecordBatch, name: &str, implausible: &mut u64) -> Result<Vec<O
     Ok(column.iter().map(|time| time.filter(plausible)).collect())
 }
 
-/// The reader has checked the schema, so this says what a defect would look like.
+/// The error of a missing column. The reader has checked the schema, so it would be a defect.
 fn missing(name: &str) -> Error {
     Error::frame("source")(PolarsError::ColumnNotFound(name.to_owned().into()))
 }

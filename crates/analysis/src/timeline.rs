@@ -1,4 +1,4 @@
-//! What changes over time: step functions of running tasks, queue length and fairness, and what follows from them.
+//! Metrics over time: step functions of running tasks, queue length and fairness, and numbers that follow from them.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ pub struct Steps {
 }
 
 impl Steps {
-    /// The sum of `changes`, each of which adds its value from its time on.
+    /// The sum of `changes`. Each adds its value from its time on.
     pub fn from_changes(changes: impl IntoIterator<Item = (i64, i64)>) -> Self {
         let mut at: Vec<(i64, i64)> = changes.into_iter().collect();
         at.sort_unstable();
@@ -37,8 +37,8 @@ impl Steps {
         }
     }
 
-    /// The mean over each cell between neighbouring `edges` (ascending, ms). Where the edges hold all steps, these are
-    /// the function's very values; where they are coarser, areas are kept.
+    /// The mean over each cell between neighbouring `edges` (ascending, ms). If the edges include all steps, these are the
+    /// exact values of the function. If they are coarser, areas are kept.
     pub fn cell_means(&self, edges: &[i64]) -> Vec<f64> {
         let mut next = 0;
         let mut value = 0.0;
@@ -94,7 +94,7 @@ pub fn running_tasks<'a>(intervals: impl IntoIterator<Item = &'a Interval>, kind
     Steps::from_changes(of_kind.flat_map(|interval| [(interval.start, 1), (interval.finish, -1)]))
 }
 
-/// Queue length over time: jobs submitted of which no task has started. A job that never starts leaves at its finish.
+/// Queue length over time: the submitted jobs that have started no task. A job that never starts leaves at its finish.
 pub fn queue_length(jobs: &[JobMetrics]) -> Steps {
     Steps::from_changes(jobs.iter().filter_map(waiting_span).flat_map(|(from, to)| [(from, 1), (to, -1)]))
 }
@@ -107,7 +107,7 @@ fn waiting_span(job: &JobMetrics) -> Option<(i64, i64)> {
 
 /// Jain's fairness index over time, `(Σx)² / (n·Σx²)` (Jain, Chiu, Hawe 1984), where `x` is the number of running tasks
 /// (maps and reduces together) of each of the `n` jobs in the system (`submit ≤ t < finish`): 1 if all hold equally many
-/// slots, 1/n if one holds all. 0 stands for the times at which no task runs or no job is in the system.
+/// slots, 1/n if one holds all. It is 0 while no task runs or no job is in the system.
 pub fn jain_index(jobs: &[JobMetrics], intervals: &[Interval]) -> Steps {
     let mut changes: Vec<(i64, usize, i64, i64)> = Vec::new();
     for (index, job) in jobs.iter().enumerate() {

@@ -1,11 +1,11 @@
-//! How far a replay is from what really ran.
+//! The error of a replay against what really ran.
 //!
-//! The trace is replayed under the scheduler that ran it; whatever then differs is an error of the model, of its parameters
-//! or of what the trace does not show (other jobs, failures, the scheduler's settings). Jobs are matched by id. Both runs are
-//! compared on their own clocks, each from the first submission of the jobs that it shares with the other.
+//! The trace is replayed under the scheduler that ran it. Every difference is then an error of the model or of its parameters, or it
+//! has a cause that the trace does not show (other jobs, failures, the scheduler's settings). Jobs are matched by id. Each run has
+//! its own clock, which starts at the first submission of the jobs that both share.
 //!
-//! Which jobs: the errors of completion times and makespan are over jobs that ended well in both runs; those of map run
-//! times, locality and utilisation over all that are in both, for a job that failed held slots too.
+//! The errors of completion times and makespan are over jobs that ended well in both runs. The errors of map run times, locality and
+//! utilisation are over all jobs that are in both, because a job that failed held slots too.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,7 +24,7 @@ use crate::timeline::running_tasks;
 pub struct RelativeError {
     /// The median of `|s − o| / o`.
     pub median: f64,
-    /// Nine jobs of ten have at most this `|s − o| / o`.
+    /// The 90th percentile of `|s − o| / o`.
     pub p90: f64,
     /// The mean of `|s − o| / o`.
     pub mean: f64,
@@ -35,50 +35,50 @@ pub struct RelativeError {
 /// The makespan of the jobs compared, last completion − first submission.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct MakespanError {
-    /// What it really was, ms.
+    /// The observed makespan, ms.
     pub observed_ms: i64,
-    /// What it is in the replay, ms.
+    /// The makespan of the replay, ms.
     pub replayed_ms: i64,
     /// `(replayed − observed) / observed`.
     pub relative: f64,
 }
 
-/// Where maps were launched, over jobs whose places of input are known.
+/// Where maps were launched. Only jobs with known places of input count.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct LocalityError {
     /// Shares (0 to 1) of the observed map launches on a node with the input, in its rack and elsewhere.
     pub observed: [f64; 3],
-    /// The same in the replay.
+    /// The shares in the replay.
     pub replayed: [f64; 3],
     /// `replayed − observed` in percentage points.
     pub points: [f64; 3],
 }
 
-/// How far a replay is from what really ran; `None` where it cannot be said.
+/// The errors of a replay against what really ran; `None` if an error is unknown.
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Validation {
     /// Jobs that ended well in both.
     pub jobs_compared: u64,
-    /// The other jobs of the trace, by cause.
+    /// The number of other jobs of the trace, by cause.
     pub not_compared: BTreeMap<String, u64>,
-    /// Of the jobs' completion times ([`crate::metrics::completion_time`]).
+    /// The error of completion times ([`crate::metrics::completion_time`]).
     pub completion: Option<RelativeError>,
-    /// Of the makespan.
+    /// The error of the makespan.
     pub makespan: Option<MakespanError>,
-    /// Distance of the distributions of completion times ([`Distribution::ks_distance`]).
+    /// The distance of the distributions of completion times ([`Distribution::ks_distance`]).
     pub completion_ks: Option<f64>,
-    /// Distance of the distributions of the run times of successful map attempts.
+    /// The distance of the distributions of the run times of successful map attempts.
     pub map_time_ks: Option<f64>,
-    /// Of the locality of maps.
+    /// The error of the locality of maps.
     pub locality: Option<LocalityError>,
-    /// [`utilisation_error`] of the map slots; over 1 only if more maps ran than the replay's cluster has slots.
+    /// [`utilisation_error`] of the map slots. It exceeds 1 only if more maps ran than the cluster of the replay has slots.
     pub map_utilisation: Option<f64>,
-    /// [`utilisation_error`] of the reduce slots, likewise.
+    /// [`utilisation_error`] of the reduce slots.
     pub reduce_utilisation: Option<f64>,
 }
 
 impl Validation {
-    /// Its errors by name, in the order of a report: ratios, KS distances and, for locality, percentage points.
+    /// The errors by name, in the order of a report: ratios, KS distances and, for locality, percentage points.
     pub fn errors(&self) -> [(&'static str, Option<f64>); 12] {
         let completion = |pick: fn(&RelativeError) -> f64| self.completion.as_ref().map(pick);
         let points = |level: usize| self.locality.and_then(|locality| locality.points.get(level).copied());
@@ -99,7 +99,7 @@ impl Validation {
     }
 }
 
-/// The error of `replayed` against `observed`, which must be what really ran.
+/// The errors of `replayed` against `observed`, which must be the trace.
 pub fn validate(observed: &Run, replayed: &Run) -> Validation {
     let slots = replayed.replay().map(|info| info.cluster).unwrap_or_default();
     let shared = shared_jobs(&observed.jobs, &replayed.jobs);
@@ -124,7 +124,7 @@ pub fn validate(observed: &Run, replayed: &Run) -> Validation {
     }
 }
 
-/// `(s − o) / o`; `None` where nothing was observed or it took no time.
+/// `(s − o) / o`; `None` if `o` is unknown or 0.
 pub fn signed_error(replayed: f64, observed: f64) -> Option<f64> {
     (observed > 0.0 && replayed.is_finite()).then(|| (replayed - observed) / observed)
 }
@@ -140,9 +140,9 @@ pub fn relative_error(signed: &[f64]) -> Option<RelativeError> {
     })
 }
 
-/// The mean over time of `|tasks running in the one − in the other|`, over the number of slots, from 0 to the end of the
-/// last attempt of either kind: 0 if as many run at every instant, whichever they are. Both must be on one clock that starts at
-/// 0. `None` without slots or attempts.
+/// The mean over time of `|tasks running in one − in the other|`, divided by the number of slots, from 0 to the end of the last
+/// attempt of either kind. It is 0 if equally many run at every instant. Both must use one clock that starts at 0. `None` without
+/// slots or attempts.
 pub fn utilisation_error(one: &[Interval], other: &[Interval], kind: TaskKind, slots: u64) -> Option<f64> {
     let of_kind = || one.iter().chain(other).filter(|interval| interval.kind == kind);
     of_kind().next()?;
@@ -150,7 +150,7 @@ pub fn utilisation_error(one: &[Interval], other: &[Interval], kind: TaskKind, s
     (slots > 0).then(|| running_tasks(one, kind).mean_difference(&running_tasks(other, kind), 0, end) / slots as f64)
 }
 
-/// `replayed − observed` of three shares, from counts; `None` if either counts nothing.
+/// `replayed − observed` of three shares, from counts; `None` if either has only zeroes.
 pub fn locality_of(observed: [u64; 3], replayed: [u64; 3]) -> Option<LocalityError> {
     let shares = |counts: [u64; 3]| {
         let all: u64 = counts.iter().sum();
@@ -163,7 +163,7 @@ pub fn locality_of(observed: [u64; 3], replayed: [u64; 3]) -> Option<LocalityErr
     Some(LocalityError { observed, replayed, points })
 }
 
-/// The rows of the jobs that are in both, by id; of two jobs with one id, the first counts.
+/// The rows of the jobs that are in both, by id. If two jobs have the same id, the first counts.
 fn shared_jobs<'a>(observed: &'a [JobMetrics], replayed: &'a [JobMetrics]) -> BTreeMap<&'a str, (usize, usize)> {
     let rows = |jobs: &'a [JobMetrics]| {
         let mut rows: BTreeMap<&str, usize> = BTreeMap::new();
@@ -176,10 +176,10 @@ fn shared_jobs<'a>(observed: &'a [JobMetrics], replayed: &'a [JobMetrics]) -> BT
     rows(observed).into_iter().filter_map(|(id, row)| Some((id, (row, *replayed.get(id)?)))).collect()
 }
 
-/// A job as it was and as it is in the replay.
+/// A job as it was observed and as it was replayed.
 type Compared<'a> = (&'a JobMetrics, &'a JobMetrics);
 
-/// The jobs that ended well in both, and what stands in the way of the others.
+/// The jobs that ended well in both, and why the others are not compared.
 fn comparable<'a>(
     observed: &'a Run,
     replayed: &'a [JobMetrics],

@@ -1,10 +1,10 @@
-"""Runs tasks of resched on a Dask cluster; written and started by `resched … --engine dask`.
+"""Runs tasks of resched on a Dask cluster. `resched … --engine dask` writes and starts this program.
 
     python dask_driver.py TASKS.json [--scheduler ADDRESS] [--workers N] [--retries N]
 
-TASKS.json: {"program": path, "folder": where it runs, "tasks": [[argument, ...], ...]}. All workers see these paths. Without
---scheduler a cluster of N workers is started on this machine. A task may run again: it passes over what is done, so this may
-be stopped and started at any time. Exit status 1 if a task failed.
+TASKS.json: {"program": path, "folder": where it runs, "tasks": [[argument, ...], ...]}. All workers must see these paths.
+Without --scheduler, a cluster of N workers is started on this machine. A task that runs again skips what is done, so you can
+stop and start this program at any time. The exit status is 1 if a task failed.
 """
 
 import argparse
@@ -17,7 +17,7 @@ import sys
 
 
 def die_with_parent():
-    """A task ends with the worker that runs it, so that no orphan works on beside its second try."""
+    """Ends a task with its worker. Otherwise a lost task could run on beside its second try."""
     if sys.platform == "linux":
         pr_set_pdeathsig = 1
         ctypes.CDLL(None).prctl(pr_set_pdeathsig, signal.SIGKILL)
@@ -60,7 +60,7 @@ def main():
     if cluster is not None:
         cluster.close()
     if failed:
-        print(f"dask: {failed} of {len(tasks)} tasks failed; run the command again", file=sys.stderr)
+        print(f"dask: {failed} of {len(tasks)} tasks failed; run the same command again", file=sys.stderr)
         sys.exit(1)
 
 

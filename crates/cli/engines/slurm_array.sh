@@ -1,9 +1,9 @@
 #!/bin/sh
-# The missing cells of a sweep as a Slurm array; written by `resched sweep --engine slurm`. Submit it with
+# The missing cells of a sweep as a Slurm array. `resched sweep --engine slurm` wrote this file. Submit it with
 #     sbatch <this file>
-# and, when the array is done, make the tables and figures with
+# When the array is done, make the tables and figures with
 #     resched sweep merge @SWEEP@
-# A task that was killed may run again: what is there is done.
+# A task that was killed may run again: it skips the cells that are done.
 #SBATCH --job-name=resched
 #SBATCH --array=@TASKS@
 #SBATCH --requeue

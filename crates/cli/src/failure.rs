@@ -1,9 +1,9 @@
-//! Why a command failed, and the exit status that says so.
+//! The failure of a command, and its exit status.
 
 use std::fmt;
 use std::process::ExitCode;
 
-/// A failure: a message for people, and whether the request or the work was at fault.
+/// A failure: a message, and whether the request was wrong or the work failed.
 #[derive(Debug)]
 pub(crate) struct Failure {
     message: String,
@@ -37,7 +37,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// Every error of our libraries says by `is_request` whether the request was wrong.
+/// Each library error says by `is_request` whether the request was wrong.
 macro_rules! from_libraries {
     ($($library:ident),+ $(,)?) => {
         $(impl From<$library::Error> for Failure {
@@ -59,7 +59,7 @@ from_libraries!(
     resched_trace,
 );
 
-/// Standard output could not be written.
+/// For errors of writing to standard output.
 impl From<std::io::Error> for Failure {
     fn from(error: std::io::Error) -> Self {
         let broken_pipe = error.kind() == std::io::ErrorKind::BrokenPipe;

@@ -1,7 +1,7 @@
 //! The command line of resched. It parses arguments, shows progress and prints, and does nothing else.
 //!
-//! Output for people and `--json` go to standard output, progress and messages to standard error. Exit status: 0 done,
-//! 1 the work failed, 2 the request was wrong.
+//! Results go to standard output, progress and messages to standard error. Exit status: 0 done, 1 the work failed, 2 the
+//! request was wrong.
 
 mod commands;
 mod failure;
@@ -78,7 +78,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Ctrl-C and `kill` leave no half-written folder behind. The working folder of an ingest stays, so that you can resume it.
+/// On Ctrl-C or `kill`, removes half-written folders. The working folder of an ingest stays, so that you can resume it.
 #[allow(clippy::exit, reason = "the signal asks for it, and no destructor runs on another thread's exit")]
 fn remove_unfinished_when_interrupted() {
     let handler = ctrlc::set_handler(|| {

@@ -1,4 +1,4 @@
-//! Printing for people and for programs.
+//! Prints text, tables and JSON to standard output.
 
 use std::io::Write;
 
@@ -46,7 +46,7 @@ pub(crate) fn duration(ms: Option<f64>) -> String {
     }
 }
 
-/// A whole number with its thousands apart.
+/// A whole number with commas between its thousands.
 pub(crate) fn count(number: u64) -> String {
     let digits = number.to_string();
     let groups: Vec<&str> =

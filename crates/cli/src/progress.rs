@@ -1,4 +1,4 @@
-//! Progress bars on standard error; they vanish when it is no terminal, and when the work is done.
+//! Progress bars on standard error. They appear only on a terminal, and disappear when the work is done.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -15,7 +15,7 @@ fn bar(length: u64, unit: &str) -> ProgressBar {
     bar
 }
 
-/// How far an ingest has come.
+/// The progress of an ingest, in bytes.
 pub(crate) struct IngestProgress(ProgressBar);
 
 impl IngestProgress {
@@ -47,7 +47,7 @@ impl Drop for IngestProgress {
     }
 }
 
-/// How far several replays have come, a bar each.
+/// The progress of several replays, with one bar for each.
 pub(crate) struct ReplayProgress(MultiProgress);
 
 impl ReplayProgress {
@@ -55,7 +55,7 @@ impl ReplayProgress {
         Self(MultiProgress::new())
     }
 
-    /// The bar of one replay of so many jobs.
+    /// Adds the bar of one replay. `jobs` is the number of its jobs.
     pub(crate) fn add(&self, label: &str, jobs: u64) -> ProgressBar {
         let bar = self.0.add(bar(jobs, "{pos}/{len} jobs"));
         bar.set_prefix(label.to_owned());
@@ -63,7 +63,7 @@ impl ReplayProgress {
     }
 }
 
-/// How far the replays of a reproduction have come.
+/// The progress of a reproduction, in replays.
 pub(crate) struct ReproduceProgress(ProgressBar);
 
 impl ReproduceProgress {
@@ -89,18 +89,18 @@ impl Drop for ReproduceProgress {
     }
 }
 
-/// How far the cells of a sweep have come.
+/// The progress of a sweep, in cells.
 pub(crate) struct SweepProgress(ProgressBar);
 
-/// The sweep that is at work, and where its cells are kept.
+/// The bar of the running sweep, and the place where its cells are kept.
 static SWEEP: Mutex<Option<(ProgressBar, String)>> = Mutex::new(None);
 
-/// Says how far a sweep came that is being ended, if there is one.
+/// If an interrupt ends a sweep, prints how many cells are done.
 pub(crate) fn tell_kept_cells() {
     let Ok(Some((bar, place))) = SWEEP.lock().map(|mut sweep| sweep.take()) else { return };
     bar.finish_and_clear();
     let (done, all) = (bar.position(), bar.length().unwrap_or(0));
-    eprintln!("{done} of {all} cells are done and kept in {place}; the same command goes on from there");
+    eprintln!("{done} of {all} cells are done and kept in {place}; run the same command again to resume");
 }
 
 impl SweepProgress {
@@ -117,7 +117,7 @@ impl SweepProgress {
     pub(crate) fn begin(&self, cells: u64, done: u64) {
         self.0.set_length(cells);
         self.0.set_position(done);
-        // What was there already says nothing of the time that is left.
+        // The estimate of the time left must not count the cells of an earlier call.
         self.0.reset_eta();
     }
 
@@ -136,7 +136,7 @@ impl Drop for SweepProgress {
     }
 }
 
-/// What is being done, without a length.
+/// A spinner, for work of unknown length.
 pub(crate) fn spinner(prefix: &str) -> ProgressBar {
     let spinner = ProgressBar::new_spinner();
     spinner.set_prefix(prefix.to_owned());

@@ -1,22 +1,22 @@
-//! `--threads`, which means the same for every command.
+//! The option `--threads`. It means the same in every command.
 
 use resched_replay::Threads;
 
-/// How much is done at once.
+/// The number of threads.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(crate) struct ThreadsArg {
-    /// How many replays run at once, at most; without it, one for each core.
+    /// The largest number of replays that run at once [default: one per core].
     #[arg(long, value_name = "N")]
     threads: Option<Threads>,
 }
 
 impl ThreadsArg {
-    /// As many as were asked for, else one for each core.
+    /// The number that the user gave; otherwise one for each core.
     pub(crate) fn get(self) -> Threads {
         self.threads.unwrap_or_default()
     }
 
-    /// As many as were asked for, if any were.
+    /// The number that the user gave, if any.
     pub(crate) fn asked(self) -> Option<Threads> {
         self.threads
     }

@@ -7,7 +7,7 @@ use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, Value
 /// A unit of time for an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct TimeUnit {
-    /// What an axis says.
+    /// Its name on an axis.
     pub(crate) name: &'static str,
     ms: u32,
 }
@@ -30,12 +30,12 @@ impl TimeUnit {
     }
 }
 
-/// An axis; for plotters, a coordinate. Values outside of it are drawn at its ends.
+/// An axis, which is a coordinate of plotters. Values outside its range are drawn at its ends.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Axis {
-    /// What it shows, with its unit.
+    /// Its title, with the unit.
     pub(crate) title: String,
-    /// Where its ticks are.
+    /// The positions of its ticks.
     pub(crate) ticks: Vec<f64>,
     low: f64,
     high: f64,
@@ -52,7 +52,7 @@ impl Axis {
         Self { title: title.into(), low: 0.0, high: last * step, ticks, log: false }
     }
 
-    /// From `low` to `high`, neither more nor less; ticks at multiples of at least `least`.
+    /// Exactly from `low` to `high`. Ticks are at multiples of at least `least`.
     pub(crate) fn exact(title: impl Into<String>, low: f64, high: f64, about: u32, least: f64) -> Self {
         let high = if high.is_finite() && high > low { high } else { low + 1.0 };
         let step = nice_step((high - low) / f64::from(about.max(1))).max(least);
@@ -78,7 +78,7 @@ impl Axis {
         Self { title: title.into(), low, high, ticks, log: true }
     }
 
-    /// Where on the axis `value` stands, from 0 to 1.
+    /// The position of `value` on the axis, from 0 to 1.
     fn place(&self, value: f64) -> f64 {
         let value = value.clamp(self.low, self.high);
         let scale = |value: f64| if self.log { value.log10() } else { value };
@@ -116,7 +116,7 @@ impl ValueFormatter<f64> for Axis {
     }
 }
 
-/// The logarithm to which `place` is moved: that of 1, 2 or 5 times a power of ten.
+/// Rounds the logarithm `place` to that of 1, 2 or 5 times a power of ten.
 fn snap(place: f64, towards: fn(f64) -> f64) -> f64 {
     let decade = place.floor();
     let steps = [0.0, 2f64.log10(), 5f64.log10(), 1.0];

@@ -1,4 +1,4 @@
-//! Bars per job, runs side by side, parts of a bar stacked.
+//! Bars per job: runs side by side, the parts of a bar stacked.
 
 use resched_analysis::Run;
 use resched_analysis::distribution::mean;
@@ -10,9 +10,9 @@ use crate::style::{DARK, Fill, LINE_HEIGHT, WIDTH, colour};
 
 /// Height of the plot in pixels.
 const PLOT_HEIGHT: u32 = 230;
-/// Height of the plot where each run has a panel.
+/// Height of the plot if each run has a panel.
 const PANEL_HEIGHT: u32 = 120;
-/// Least room for a bar, so that you can see it apart from its neighbours. A bar of several parts needs twice as much.
+/// Least width of a bar that you can see apart from its neighbours. A bar of several parts needs twice as much.
 const LEAST_BAR: u32 = 4;
 /// Greatest width of a bar, for few jobs.
 const WIDEST_BAR: i32 = 36;
@@ -21,11 +21,11 @@ const GAP: i32 = 3;
 
 /// A part of each bar.
 pub(crate) struct Part {
-    /// What it is; empty if a bar has this part only.
+    /// Its name; empty if bars have only this part.
     pub(crate) label: &'static str,
     /// How it is filled.
     pub(crate) fill: Fill,
-    /// By run, the value of each job.
+    /// The value of each job, by run.
     pub(crate) values: Vec<Vec<Option<f64>>>,
 }
 

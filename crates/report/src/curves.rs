@@ -1,4 +1,4 @@
-//! Empirical cumulative distributions, a curve per run.
+//! Empirical cumulative distributions, one curve per run.
 
 use resched_analysis::Run;
 use resched_analysis::distribution::Distribution;
@@ -14,8 +14,8 @@ const CORNERS: usize = 800;
 /// If the longest time is more than this many times the median, a linear axis would press all others to its left end.
 const WIDEST_SPREAD: f64 = 25.0;
 
-/// Draws the distributions of `times` (ms, by run) as steps. `what` says what the times are of, `of` what the shares are
-/// of. `None` if there are no times.
+/// Draws the distributions of `times` (ms, by run) as steps. `what` names the times; `of` names what the shares are of. `None` if
+/// there are no times.
 pub(crate) fn draw_curves(
     name: &str,
     runs: &[Run],
@@ -49,7 +49,7 @@ pub(crate) fn draw_curves(
                 corners.extend([at(unit.of(value), reached), at(unit.of(value), share)]);
                 reached = share;
             }
-            // Once all values are passed the curve goes on at 1; a run without values has no curve.
+            // After the last value, the curve stays at 1. A run without values has no curve.
             if !corners.is_empty() {
                 corners.push(at(f64::INFINITY, 1.0));
             }

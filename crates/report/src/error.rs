@@ -1,4 +1,4 @@
-//! What can go wrong with a report.
+//! The errors of a report.
 
 /// An error of this crate.
 #[derive(Debug, thiserror::Error)]
@@ -17,7 +17,7 @@ pub enum Error {
     Draw {
         /// The chart or file.
         what: String,
-        /// What the drawing library said.
+        /// The error of the drawing library.
         message: String,
     },
 }

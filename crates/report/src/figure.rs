@@ -39,7 +39,7 @@ pub(crate) fn figure(name: &str, height: u32, draw: impl FnOnce(Area<'_>) -> Dra
     Ok(svg)
 }
 
-/// What drawing may fail with: libraries' errors of several types.
+/// The result of drawing. Libraries return errors of several types.
 pub(crate) type Drawn<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 /// A library's error as one of [`Drawn`].
@@ -47,7 +47,7 @@ pub(crate) fn drawn<T>(result: Result<T, impl Display>) -> Drawn<T> {
     result.map_err(|error| error.to_string().into())
 }
 
-/// What stands before a label in a legend.
+/// The sign before a label in a legend.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Swatch {
     /// A filled box.
@@ -58,13 +58,13 @@ pub(crate) enum Swatch {
     Mark(RGBColor, usize),
 }
 
-/// A legend in rows as wide as the chart, to stand above the data.
+/// A legend in rows as wide as the chart. It stands above the data.
 pub(crate) struct Legend {
     rows: Vec<Vec<(i32, Swatch, String)>>,
 }
 
 impl Legend {
-    /// Lays `entries` out; labels too long for a row are cut.
+    /// Arranges `entries` in rows. Labels that are too long for a row are cut.
     pub(crate) fn new(entries: impl IntoIterator<Item = (Swatch, String)>) -> Result<Self, Error> {
         use_font()?;
         let mut rows: Vec<Vec<(i32, Swatch, String)>> = vec![Vec::new()];
@@ -89,7 +89,7 @@ impl Legend {
         self.rows.len() as u32 * LINE_HEIGHT + 6
     }
 
-    /// Draws it at the top of `area` and returns what is left below.
+    /// Draws it at the top of `area` and returns the rest of the area.
     pub(crate) fn draw<'a>(&self, area: &Area<'a>) -> Drawn<Area<'a>> {
         let (top, rest) = area.split_vertically(self.height());
         for (row, entries) in (0..).zip(&self.rows) {
@@ -140,7 +140,7 @@ pub(crate) fn line(area: &Area<'_>, points: &[(i32, i32)], colour: RGBColor, ser
     }
 }
 
-/// Cuts a line into dashes; a dash goes on around corners.
+/// Cuts a line into dashes. A dash continues around corners.
 fn dashes(points: &[(i32, i32)], size: u32, gap: u32) -> Vec<Vec<(i32, i32)>> {
     let (size, gap) = (f64::from(size), f64::from(gap));
     let (mut dashes, mut left, mut on) = (Vec::new(), size, true);
@@ -183,7 +183,7 @@ pub(crate) fn mark(area: &Area<'_>, at: (i32, i32), colour: RGBColor, series: us
     }
 }
 
-/// A panel's height in pixels beside its plot: the labels below its x axis.
+/// The height of a panel in pixels without its plot: the labels below its x axis.
 pub(crate) fn below(labelled: bool) -> u32 {
     if labelled { X_LABELS } else { LINE_HEIGHT / 2 }
 }
@@ -233,14 +233,14 @@ pub(crate) fn inside<'b>(plot: &Plot<'_, 'b>) -> Area<'b> {
     plot.plotting_area().strip_coord_spec()
 }
 
-/// Where a point of the plot is, in the pixels of [`inside`].
+/// The position of a point of the plot, in the pixels of [`inside`].
 pub(crate) fn pixel(plot: &Plot<'_, '_>, point: (f64, f64)) -> (i32, i32) {
     let origin = plot.plotting_area().get_base_pixel();
     let (x, y) = plot.backend_coord(&point);
     (x - origin.0, y - origin.1)
 }
 
-/// Writes the title of a panel at the top of `area` and returns what is left below.
+/// Writes the title of a panel at the top of `area` and returns the rest of the area.
 pub(crate) fn titled<'a>(area: &Area<'a>, title: &str, left: u32) -> Drawn<Area<'a>> {
     let (top, rest) = area.split_vertically(LINE_HEIGHT);
     let left = left + LEFT;

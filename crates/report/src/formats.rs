@@ -1,10 +1,10 @@
-//! What a report is made of.
+//! The formats of a report.
 
 use std::str::FromStr;
 
 use crate::Error;
 
-/// Which files a report has. Parsed from a list such as `png,html`.
+/// The files of a report. Parsed from a list, for example `png,html`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Formats {
     /// A PNG per chart.

@@ -1,4 +1,4 @@
-//! A measure against two parameters, as coloured cells; against three, a panel for each value of the third.
+//! Heat maps: a measure against two parameters, as coloured cells. A third parameter has a panel for each value.
 
 use plotters::element::{Rectangle, Text};
 use plotters::style::text_anchor::{HPos, Pos, VPos};
@@ -10,7 +10,7 @@ use crate::style::{LINE_HEIGHT, WIDTH, shorten, text, text_width};
 
 /// Height of a cell, pixels.
 const CELL_HEIGHT: u32 = 30;
-/// The most cells along an axis, and the most panels: more cannot be read.
+/// The most cells along an axis, and the most panels. You could not read more.
 const MOST: usize = 40;
 const MOST_PANELS: usize = 12;
 /// Free space at the right.
@@ -18,7 +18,7 @@ const RIGHT: u32 = 12;
 /// Height of the colour scale with its labels.
 const SCALE: u32 = 2 * LINE_HEIGHT + 14;
 
-/// Cividis, from low to high, which people with any colour vision see alike (Nuñez, Anderton, Renslow 2018).
+/// The colours of Cividis, from low to high. People with any colour vision see them alike (Nuñez, Anderton, Renslow 2018).
 const COLOURS: [RGBColor; 7] = [
     RGBColor(0, 34, 78),
     RGBColor(53, 69, 110),
@@ -34,7 +34,7 @@ const COLOURS: [RGBColor; 7] = [
 pub struct HeatPanel {
     /// Its title; empty for none.
     pub title: String,
-    /// By row, then column; `None` where nothing is known.
+    /// The values, by row, then column; `None` if unknown.
     pub values: Vec<Vec<Option<f64>>>,
 }
 
@@ -43,11 +43,11 @@ pub struct HeatPanel {
 pub struct HeatMap<'a> {
     /// Its name, for error messages.
     pub name: &'a str,
-    /// What the columns are.
+    /// The parameter of the columns.
     pub x: &'a str,
-    /// What the rows are.
+    /// The parameter of the rows.
     pub y: &'a str,
-    /// What the colours are.
+    /// The measure that the colours show.
     pub value: &'a str,
     /// The columns' labels.
     pub columns: &'a [String],
@@ -74,7 +74,7 @@ pub fn draw_heat_map(chart: &HeatMap<'_>) -> Result<Option<String>, Error> {
     let panels: u32 = chart.panels.iter().map(panel).sum();
     let height = LINE_HEIGHT + panels + 2 * LINE_HEIGHT + SCALE;
     figure(chart.name, height, |area| {
-        // The title of the rows stands at the top: only there is room for words.
+        // The title of the rows stands at the top, because only there is room for words.
         let (top, mut area) = area.split_vertically(LINE_HEIGHT);
         put(&top, &shorten(chart.y, WIDTH - 12), (6, LINE_HEIGHT as i32 / 2 + 2), HPos::Left, BLACK)?;
         let left = chart.rows.iter().map(|label| text_width(label)).max().unwrap_or(0).min(WIDTH / 3) + 12;

@@ -1,4 +1,4 @@
-//! The report as one page that needs nothing else: tables, charts, provenance.
+//! The report as one page that needs no other file: tables, charts, provenance.
 
 use askama::Template;
 use resched_analysis::compare::{Comparison, Estimate, compare};
@@ -9,9 +9,9 @@ use crate::Error;
 use crate::page::{Figure, Frame, Style, UNKNOWN, escaped, gallery};
 use crate::roster::Roster;
 
-/// The most rows in the table of jobs: a page with more would be slow to open.
+/// The most rows in the table of jobs. More would make the page slow to open.
 const MOST_JOBS: usize = 1_000;
-/// The seed of the intervals where no replay names one.
+/// The seed of the intervals if no replay names one.
 const SEED: u64 = 1;
 
 #[derive(Template)]
@@ -28,7 +28,7 @@ struct Body<'a> {
     provenance: Vec<Row>,
 }
 
-/// A line of a table: what it is, and a cell per run.
+/// A row of a table: its name, and a cell per run.
 struct Row {
     name: &'static str,
     cells: Vec<String>,
@@ -48,7 +48,7 @@ struct JobRow {
     cells: Vec<String>,
 }
 
-/// What the style of the page adds to that of all pages.
+/// The style that this page adds to that of all pages.
 const STYLE: Style = Style { cells: "\ntd.text { overflow-wrap: anywhere; }", ..Style::NARROW };
 
 /// The page for `runs` with these charts.
@@ -225,7 +225,7 @@ fn pairs(of: &std::collections::BTreeMap<String, impl std::fmt::Display>) -> Str
     if pairs.is_empty() { "none".to_owned() } else { pairs.join(", ") }
 }
 
-/// A time in ms with the unit in which it is easy to read.
+/// A time in ms, in the unit in which it is easiest to read.
 fn time(ms: Option<f64>) -> String {
     let Some(ms) = ms else { return UNKNOWN.to_owned() };
     match ms {

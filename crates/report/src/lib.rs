@@ -1,4 +1,4 @@
-//! Runs as charts, a page and a notebook.
+//! Draws runs as charts, a page and a notebook.
 //!
 //! ```text
 //! runs ──▶ charts::CHARTS ──▶ SVG ──▶ PNG (the same SVG, rendered)
@@ -7,7 +7,7 @@
 //! ```
 //!
 //! * [`charts`] has one chart per file and the list of them. To add a chart, add its file and one line.
-//! * [`Frame`], [`gallery`] and [`Figure`] are what this page has in common with those of sweeps and of the reproduction.
+//! * [`Frame`], [`gallery`] and [`Figure`] are shared with the pages of sweeps and of the reproduction.
 //! * [`write_report`] writes the formats you ask for. The folder appears whole or not at all, and the same runs give the same
 //!   bytes.
 //!
@@ -42,22 +42,22 @@ pub use lines::{Line, Lines, draw_lines};
 pub use page::{Figure, Frame, Style, UNKNOWN, escaped, gallery};
 pub use scatter::{Cloud, Scatter, draw_scatter};
 
-/// The file that makes a folder a report: it lists what else is in it.
+/// The file that marks a folder as a report. It lists the other files.
 pub const MARKER: &str = "report.json";
 
-/// The version of the layout that this build writes.
+/// The version of the report that this build writes.
 const FORMAT_VERSION: u32 = 1;
 
-/// The most runs in a report: you could not see more of them apart in a chart, and a picture of them would be too large.
+/// The most runs in a report. You could not tell more of them apart in a chart, and a picture of them would be too large.
 const MOST_RUNS: usize = 24;
 
-/// Writes a report of `runs` (folders of runs, or traces for what really ran) to the folder `out`. `progress` gets each
-/// file's name before it is made. Returns the files, the list of them first.
+/// Writes a report of `runs` (folders of runs, or traces for what really ran) to the folder `out`. `progress` receives the name of
+/// each file before it is made. Returns the files; the first is the list of all.
 ///
 /// # Errors
 /// [`Error::Request`] if there are no formats, no runs or too many; [`Error::Analysis`] if a run cannot be
-/// read; [`Error::Store`] if `out` is something else than an earlier report or cannot be written; [`Error::Draw`]. An error
-/// leaves nothing behind.
+/// read; [`Error::Store`] if `out` is not an earlier report or cannot be written; [`Error::Draw`]. An error leaves no files
+/// behind.
 pub fn write_report(
     runs: &[PathBuf],
     out: &Path,
@@ -112,7 +112,7 @@ pub fn write_report(
     Ok(std::iter::once(MARKER).chain(files.iter().map(String::as_str)).map(|name| out.join(name)).collect())
 }
 
-/// Numbers runs that have the same label, so that a legend can name each.
+/// Numbers runs with equal labels, so that a legend can name each.
 fn number_alike_labels(runs: &mut [Run]) {
     let labels: Vec<String> = runs.iter().map(|run| run.label.clone()).collect();
     for (index, run) in runs.iter_mut().enumerate() {

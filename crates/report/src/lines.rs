@@ -1,4 +1,4 @@
-//! A measure against a parameter: a line per series, with a mark and a whisker at each point, or a band.
+//! A measure against a parameter: one line per series, with a mark and a whisker at each point, or with a band.
 
 use crate::Error;
 use crate::axis::Axis;
@@ -19,9 +19,9 @@ const WHISKER: i32 = 3;
 pub struct Line {
     /// Its name in the legend.
     pub label: String,
-    /// Parameter, measure, and the ends of its interval, which are drawn if they differ. A series of one point is a mark only.
+    /// Its points: parameter, measure, and the ends of the interval, which are drawn if they differ. A single point is only a mark.
     pub points: Vec<(f64, f64, f64, f64)>,
-    /// Whether its points are marked; a formula has none.
+    /// Whether its points are marked. Those of a formula are not.
     pub marked: bool,
 }
 
@@ -32,11 +32,11 @@ pub struct Lines<'a> {
     pub name: &'a str,
     /// The title of the x axis.
     pub x: &'a str,
-    /// Whether that is logarithmic; parameters are then above 0.
+    /// Whether the x axis is logarithmic. All parameters are then above 0.
     pub logarithmic: bool,
     /// The title of the y axis, which starts at 0.
     pub y: &'a str,
-    /// Whether intervals are drawn as a band, not as whiskers.
+    /// Whether intervals are drawn as a band and not as whiskers.
     pub band: bool,
     /// The series.
     pub series: &'a [Line],

@@ -1,4 +1,5 @@
-//! The report as a notebook (nbformat 4.5) that reads the runs' tables with polars and draws with matplotlib; a start for your own analysis.
+//! The report as a notebook (nbformat 4.5). It reads the tables of runs with polars and draws with matplotlib: a start for your own
+//! analysis.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +17,7 @@ const CDF: &str = include_str!("../templates/notebook/cdf_jobs.py");
 /// The notebook for `runs`, which are in `folders`.
 ///
 /// # Errors
-/// [`Error::Draw`] if a folder's path is not known in full.
+/// [`Error::Draw`] if the path of a folder cannot be made absolute.
 pub(crate) fn notebook(runs: &[Run], folders: &[PathBuf]) -> Result<String, Error> {
     let mut list = String::from("RUNS = {\n");
     for (run, folder) in runs.iter().zip(folders) {
@@ -64,7 +65,7 @@ fn literal(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// The notebook may be run from any folder, so paths are absolute.
+/// Makes a path absolute, because you may run the notebook from any folder.
 fn absolute(folder: &Path) -> Result<String, Error> {
     let path = std::path::absolute(folder).map_err(Error::draw("report.ipynb"))?;
     Ok(path.to_string_lossy().into_owned())

@@ -1,4 +1,4 @@
-//! What all HTML pages share: the head and style, the frame around a body, and figures.
+//! The parts that all HTML pages share: head, style, the frame around a body, and figures.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use resched_trace::store::write_file;
 use crate::Error;
 use crate::png::png;
 
-/// The mark for a number that is not known.
+/// The mark for an unknown number.
 pub const UNKNOWN: &str = "–";
 
 /// A page that needs no other file: a body in the frame that all pages share.
@@ -18,9 +18,9 @@ pub const UNKNOWN: &str = "–";
 pub struct Frame<'a> {
     /// The title in the browser's bar, as HTML; see [`escaped`].
     pub title: &'a str,
-    /// How it looks.
+    /// Its style.
     pub style: &'a Style,
-    /// What stands between `<body>` and `</body>`, as HTML.
+    /// The HTML between `<body>` and `</body>`.
     pub body: &'a str,
 }
 
@@ -34,8 +34,8 @@ impl Frame<'_> {
     }
 }
 
-/// How a page differs from the others in style. The texts are CSS and begin as they follow the rule before, with a space or a
-/// line break.
+/// The style of one page beyond that of all pages. The texts are CSS. Each begins with the space or line break that separates it
+/// from the rule before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {
     /// Whether the page is wide, for dense tables with many columns. On a narrow one the first column of a table holds text.
@@ -51,9 +51,9 @@ pub struct Style {
 }
 
 impl Style {
-    /// A narrow page with nothing of its own.
+    /// A narrow page without rules of its own.
     pub const NARROW: Self = Self { wide: false, headings: "", cells: "", small: "", more: "" };
-    /// A wide page with nothing of its own.
+    /// A wide page without rules of its own.
     pub const WIDE: Self = Self { wide: true, ..Self::NARROW };
 }
 
@@ -64,7 +64,7 @@ pub struct Figure {
     pub name: String,
     /// Its title.
     pub title: String,
-    /// What it shows.
+    /// Its caption.
     pub caption: String,
     /// The picture.
     pub svg: String,
@@ -110,8 +110,7 @@ pub fn escaped(text: &str) -> String {
     html
 }
 
-/// Figures side by side, as HTML. Their texts are escaped; the pictures go in as they are, as texts in them are escaped when they
-/// are drawn.
+/// Figures side by side, as HTML. Their texts are escaped here. Texts inside the pictures are escaped when the pictures are drawn.
 ///
 /// # Errors
 /// [`Error::Draw`] if the template cannot be filled.

@@ -1,4 +1,4 @@
-//! A chart's SVG as PNG.
+//! Renders the SVG of a chart as PNG.
 
 use std::sync::Arc;
 
@@ -23,7 +23,9 @@ pub(crate) fn png(name: &str, svg: &str) -> Result<Vec<u8>, Error> {
     let tree = Tree::from_str(svg, &options).map_err(Error::draw(name))?;
     let size = tree.size().to_int_size();
     let mut pixels = Pixmap::new(size.width() * SCALE, size.height() * SCALE)
-        .ok_or_else(|| Error::draw(name)(format!("{} × {} pixels are too many", size.width(), size.height())))?;
+        .ok_or_else(|| {
+            Error::draw(name)(format!("expected a smaller picture, found {} × {} pixels", size.width(), size.height()))
+        })?;
     resvg::render(&tree, Transform::from_scale(SCALE as f32, SCALE as f32), &mut pixels.as_mut());
     pixels.encode_png().map_err(Error::draw(name))
 }

@@ -4,16 +4,16 @@ use std::collections::BTreeMap;
 
 use resched_analysis::{JobMetrics, Run};
 
-/// The jobs of some runs in order of submission; a job's number is its place here, from 1.
+/// The jobs of some runs in order of submission. The number of a job is its position here, counted from 1.
 pub(crate) struct Roster<'a> {
     /// The jobs' ids.
     pub(crate) ids: Vec<&'a str>,
-    /// By run, the metrics of each job; `None` where the run does not have it.
+    /// The metrics of each job, by run; `None` if the run does not have the job.
     pub(crate) runs: Vec<Vec<Option<&'a JobMetrics>>>,
 }
 
 impl<'a> Roster<'a> {
-    /// The jobs of `runs`. Of jobs submitted at once, the one that comes first in a run's table is first.
+    /// The jobs of `runs`. Jobs submitted at the same instant keep the order of the first table that has them.
     pub(crate) fn new(runs: &'a [Run]) -> Self {
         let mut first_seen: BTreeMap<&str, (Option<i64>, usize)> = BTreeMap::new();
         for run in runs {
@@ -33,7 +33,7 @@ impl<'a> Roster<'a> {
         Self { runs: runs.iter().map(of_run).collect(), ids }
     }
 
-    /// By run, a metric of each job.
+    /// A metric of each job, by run.
     pub(crate) fn values(&self, metric: impl Fn(&JobMetrics) -> Option<f64>) -> Vec<Vec<Option<f64>>> {
         let of_run = |jobs: &Vec<Option<&JobMetrics>>| jobs.iter().map(|job| job.and_then(&metric)).collect();
         self.runs.iter().map(of_run).collect()

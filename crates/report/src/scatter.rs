@@ -50,7 +50,7 @@ pub fn draw_scatter(chart: &Scatter<'_>) -> Result<Option<String>, Error> {
     let (x, y) = (around(chart.x, |point| point.0), around(chart.y, |point| point.1));
     let swatches = chart.series.iter().enumerate();
     let swatches = swatches.map(|(number, series)| (Swatch::Mark(colour(number), number), series.label.clone()));
-    // A front of one point is no line.
+    // A front of one point has no line.
     let front = (chart.front.len() > 1).then(|| (Swatch::Line(GREY, 0), "nothing beats these in both".to_owned()));
     let legend = Legend::new(swatches.chain(front))?;
     figure(chart.name, legend.height() + PLOT_HEIGHT + below(true), |area| {

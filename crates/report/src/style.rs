@@ -1,6 +1,6 @@
-//! How charts look: sizes, colours, and the dashes and marks by which you know a series without colour.
+//! The style of charts: sizes, colours, and the dashes and marks that tell series apart without colour.
 //!
-//! A chart is drawn for a column of 85 mm. At [`WIDTH`] pixels over that width the text of [`FONT`] is 8 pt high.
+//! A chart is drawn for a column of 85 mm, which is [`WIDTH`] pixels wide. Text of size [`FONT`] is then 8 pt high.
 
 use plotters::style::{BLACK, FontStyle, IntoFont, RGBColor, TextStyle, register_font};
 use std::sync::OnceLock;
@@ -38,18 +38,18 @@ const COLOURS: [RGBColor; 8] = [
 /// The colour of anything that is not a series.
 pub(crate) const GREY: RGBColor = RGBColor(190, 190, 190);
 
-/// Swatches that stand for a fill, whatever the colour.
+/// The colour of swatches that show only a fill.
 pub(crate) const DARK: RGBColor = RGBColor(90, 90, 90);
 
-/// Lines behind the data.
+/// The colour of lines behind the data.
 pub(crate) const GRID: RGBColor = RGBColor(225, 225, 225);
 
-/// The colour of a series; after the eighth they repeat.
+/// The colour of a series. Colours repeat after the eighth.
 pub(crate) fn colour(series: usize) -> RGBColor {
     COLOURS.get(series % COLOURS.len()).copied().unwrap_or(BLACK)
 }
 
-/// The colour of an area: black, too heavy for one, is left out.
+/// The colour of an area. Black is left out, because it is too heavy.
 pub(crate) fn area_colour(series: usize) -> RGBColor {
     let light = [0, 4, 5, 6, 3, 1, 7];
     colour(light.get(series % light.len()).copied().unwrap_or(0))
@@ -76,7 +76,7 @@ pub(crate) enum Fill {
     Pale,
 }
 
-/// `colour` mixed with white; `share` is what is left of it.
+/// `colour` mixed with white. `share` is the share of `colour`.
 pub(crate) fn tint(colour: RGBColor, share: f64) -> RGBColor {
     let mix = |part: u8| (f64::from(part) * share + 255.0 * (1.0 - share)).round() as u8;
     RGBColor(mix(colour.0), mix(colour.1), mix(colour.2))
@@ -87,12 +87,12 @@ pub(crate) fn text() -> TextStyle<'static> {
     TextStyle::from(("sans-serif", FONT).into_font()).color(&BLACK)
 }
 
-/// Width of `line` in pixels; the estimate is a few per cent wide of the truth.
+/// Width of `line` in pixels. The estimate is a few per cent off.
 pub(crate) fn text_width(line: &str) -> u32 {
     ("sans-serif", FONT).into_font().box_size(line).map_or(0, |size| size.0)
 }
 
-/// `label` without what no XML may hold, cut to `width` pixels.
+/// `label` without characters that XML forbids, cut to `width` pixels.
 pub(crate) fn shorten(label: &str, width: u32) -> String {
     // No text of this many characters fits a chart, so longer ones need no measuring.
     let clean = |c: char| if c.is_control() || ('\u{fffe}'..='\u{ffff}').contains(&c) { '\u{fffd}' } else { c };
@@ -108,7 +108,7 @@ pub(crate) fn shorten(label: &str, width: u32) -> String {
     short
 }
 
-/// Makes the font known to plotters; needed once before text is drawn or measured.
+/// Registers the font with plotters. Call it once before text is drawn or measured.
 pub(crate) fn use_font() -> Result<(), Error> {
     static REGISTERED: OnceLock<bool> = OnceLock::new();
     let known = *REGISTERED.get_or_init(|| register_font("sans-serif", FontStyle::Normal, FONT_FILE).is_ok());

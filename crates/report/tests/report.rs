@@ -78,7 +78,7 @@ fn what_a_trace_holds_is_escaped() {
     assert_eq!(notebook.get("nbformat_minor"), Some(&serde_json::json!(5)));
 }
 
-/// In a column of 85 mm, text is to be at least 8 pt high.
+/// In a column of 85 mm, text must be at least 8 pt high.
 #[test]
 fn text_is_legible_in_print() {
     let dir = tempfile::tempdir().unwrap();

@@ -17,7 +17,7 @@ use crate::Error;
 pub(crate) struct Bundled {
     /// Its path from the root of the repository.
     pub(crate) path: &'static str,
-    /// What it holds.
+    /// Its text.
     pub(crate) text: &'static str,
 }
 
@@ -33,12 +33,12 @@ macro_rules! bundled {
 pub(crate) use bundled;
 
 impl Bundled {
-    /// The workload that it holds.
+    /// Reads it as a workload.
     pub(crate) fn workload(self) -> Result<Workload, Error> {
         Ok(Workload::parse(self.text, self.path)?)
     }
 
-    /// The cluster's rules that it holds.
+    /// Reads it as a cluster file.
     pub(crate) fn cluster(self) -> Result<ClusterConfig, Error> {
         ClusterConfig::parse(self.text).map_err(|error| Error::Defect(format!("{}: {error}", self.path)))
     }
@@ -47,7 +47,7 @@ impl Bundled {
 /// A workload under a policy.
 #[derive(Debug, Clone)]
 pub(crate) struct Case {
-    /// What it is called in charts and by the rows.
+    /// Its name in charts and in rows.
     pub(crate) label: String,
     policy: PolicySpec,
     workload: Workload,
@@ -57,10 +57,10 @@ pub(crate) struct Case {
 }
 
 impl Case {
-    /// `workload` under `policy`, by the rules of the cluster file.
+    /// Makes a case of `workload` under `policy`, with the rules of the cluster file.
     pub(crate) fn new(label: &str, policy: &str, workload: Workload, rules: &ClusterConfig) -> Result<Self, Error> {
         let policy = PolicySpec::parse(policy).map_err(|error| Error::Defect(error.to_string()))?;
-        // What is bundled needs no identity; nothing of it is written beside a run.
+        // A bundled file needs no identity, because no run names it.
         let source = Source::workload(workload.clone(), String::new(), workload.name.clone());
         let mut rules = rules.clone();
         // The machines are those of the workload.
@@ -68,8 +68,8 @@ impl Case {
         Ok(Self { label: label.to_owned(), policy, workload, source, rules, closed: false })
     }
 
-    /// The same with users who submit each job when their previous one has ended; what the workload says of their later
-    /// submissions is only the order.
+    /// Makes users submit each job when their previous one has ended. The later submissions of the workload then only give the
+    /// order.
     pub(crate) fn closed(self) -> Self {
         Self { closed: true, ..self }
     }
@@ -81,8 +81,8 @@ impl Case {
         }
         let mut made = Collected::default();
         generate(&self.workload, seed, &mut made)?;
-        // What comes later never changes what was before: each round fixes at least one submission more, so there are no more
-        // rounds than jobs.
+        // Later submissions never change earlier ones. Each round fixes at least one more submission, so there are at most as many
+        // rounds as jobs.
         let mut run = self.replay_source(experiment, &self.source, seed)?;
         for _ in 0..made.jobs.len() {
             if !close(&mut made, &run) {
@@ -102,7 +102,7 @@ impl Case {
     }
 }
 
-/// Moves each submission to the end of the user's previous job, by the run of the submissions so far; whether one moved.
+/// Moves each submission to the end of the user's previous job in the last run. Returns whether one moved.
 fn close(made: &mut Collected, run: &Run) -> bool {
     let ends: BTreeMap<&str, Option<i64>> = run.jobs.iter().map(|job| (job.job_id.as_str(), job.finish)).collect();
     let mut previous: BTreeMap<String, Option<i64>> = BTreeMap::new();
@@ -169,7 +169,7 @@ mod tests {
         let workload = Workload::parse(text, "closed.toml").unwrap();
         let case = Case::new("fifo", "fifo", workload, &ClusterConfig::default()).unwrap().closed();
         let run = case.replay("test", 1).unwrap();
-        // Jobs of x are 1, 3, 5 and those of y 2, 4, 6, by the file's order.
+        // User x has jobs 1, 3 and 5, and y has jobs 2, 4 and 6, in the order of the file.
         let mut jobs = run.jobs.clone();
         jobs.sort_by(|a, b| a.job_id.cmp(&b.job_id));
         for (number, job) in jobs.iter().enumerate().skip(2) {

@@ -1,4 +1,4 @@
-//! What can go wrong with a reproduction.
+//! The errors of a reproduction.
 
 /// An error of this crate.
 #[derive(Debug, thiserror::Error)]
@@ -14,7 +14,7 @@ pub enum Error {
     Replay {
         /// The experiment.
         experiment: &'static str,
-        /// What went wrong.
+        /// The error of the replay.
         source: Box<resched_replay::Error>,
     },
     /// A metric could not be computed.
@@ -23,7 +23,7 @@ pub enum Error {
     /// A figure could not be drawn.
     #[error(transparent)]
     Report(Box<resched_report::Error>),
-    /// What is bundled with this build contradicts itself.
+    /// The bundled files of this build contradict each other.
     #[error("{0}; this is a defect of resched, please report it")]
     Defect(String),
 }

@@ -1,4 +1,4 @@
-//! What an experiment is made of.
+//! The description of an experiment.
 
 use resched_report::Figure;
 
@@ -31,14 +31,14 @@ impl Paper {
     }
 }
 
-/// A number that a paper does not give. It was set from what the paper reports of its baseline.
+/// A number that a paper does not give. It was set from the published numbers of the baseline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Knob {
     /// File and key.
     pub place: &'static str,
     /// Its value.
     pub value: &'static str,
-    /// The published number of the baseline that it was set by, or why it was chosen.
+    /// The published number of the baseline that it was set from, or the reason for the choice.
     pub fixed_by: &'static str,
 }
 
@@ -50,11 +50,11 @@ pub struct Experiment {
     pub paper: Paper,
     /// The figures and tables that it reproduces.
     pub source: &'static str,
-    /// What it is.
+    /// Its title.
     pub title: &'static str,
     /// The numbers that were set from the baseline.
     pub knobs: &'static [Knob],
-    /// What else had to be assumed.
+    /// The other assumptions.
     pub assumptions: &'static [&'static str],
     /// The workloads and policies to replay with every seed.
     pub(crate) cases: fn() -> Result<Vec<Case>, Error>,

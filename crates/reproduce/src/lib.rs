@@ -1,4 +1,4 @@
-//! The papers' experiments, replayed: the paper's number beside the replay's.
+//! Replays the papers' experiments and puts the paper's number beside the replay's.
 //!
 //! ```text
 //! EXPERIMENTS ──▶ cases × seeds ──▶ replays (in memory, in parallel) ──▶ rows ──▶ REPRODUCTION.md, index.html
@@ -7,8 +7,8 @@
 //!
 //! * [`EXPERIMENTS`] has one file per experiment: its cases (a workload under a policy), the rows that compare, the figures
 //!   that follow the paper's, and every assumption and knob by name.
-//! * A [`Row`] has a [`Verdict`] by fixed rules. Knobs are set from what a paper reports of its baseline scheduler, once
-//!   per testbed, and never from what it reports of the policy that it proposes. A row whose number set a knob is marked
+//! * A [`Row`] has a [`Verdict`] by fixed rules. Knobs are set from a paper's numbers of its baseline scheduler, once per
+//!   testbed, and never from its numbers of the policy that it proposes. A row whose number set a knob is marked
 //!   [`Role::Calibrated`] and is no evidence.
 //! * [`reproduce`] replays every case once per seed. The same experiments and seeds give the same bytes, with any number of
 //!   threads.

@@ -1,4 +1,4 @@
-//! The reproduction as text: every row, knob and assumption.
+//! The reproduction as Markdown: every row, knob and assumption.
 
 use std::fmt::Write;
 
@@ -66,7 +66,7 @@ fn section(text: &mut String, reproduced: &Reproduced) {
     }
 }
 
-/// A text without what would end a cell of a table.
+/// A text without characters that end a cell of a table.
 fn in_cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }

@@ -5,7 +5,7 @@ use resched_report::UNKNOWN;
 use crate::{Published, Row};
 
 impl Row {
-    /// The paper's number, the replay's, its interval and how many seeds it is over, as a table shows them.
+    /// The paper's number, the replay's, its interval and the number of seeds, as a table shows them.
     pub fn numbers(&self) -> [String; 4] {
         let paper = match self.published {
             Published::Value(value) => number(value),
@@ -42,7 +42,7 @@ fn number(value: f64) -> String {
     text.replace('-', "−")
 }
 
-/// A number that always has a sign, but for 0.
+/// A number with its sign, except for 0.
 fn signed(value: f64) -> String {
     if value > 0.0 { format!("+{}", number(value)) } else { number(value) }
 }

@@ -7,17 +7,17 @@ use resched_trace::store::{StagedDir, write_file};
 use crate::runner::Reproduced;
 use crate::{Error, Row, markdown, page};
 
-/// The file that makes a folder a reproduction; it holds all rows.
+/// The file that marks a folder as a reproduction. It holds all rows.
 pub const MARKER: &str = "reproduction.json";
 
-/// The version of the layout that this build writes.
+/// The version of the file that this build writes.
 const FORMAT_VERSION: u32 = 1;
 
-/// Writes `REPRODUCTION.md`, `index.html`, the rows as JSON and each figure as SVG and PNG to the folder `out`, which appears
-/// whole or not at all; an earlier reproduction there is replaced. Returns the files, the page first.
+/// Writes `REPRODUCTION.md`, `index.html`, the rows as JSON and each figure as SVG and PNG to the folder `out`. The folder appears
+/// whole or not at all, and replaces an earlier reproduction. Returns the files; the first is the page.
 ///
 /// # Errors
-/// [`Error::Trace`] if `out` is something else or cannot be written; [`Error::Report`] if a picture cannot be made.
+/// [`Error::Trace`] if `out` is not a reproduction or cannot be written; [`Error::Report`] if a picture cannot be made.
 pub fn write(all: &[Reproduced], out: &Path) -> Result<Vec<PathBuf>, Error> {
     let staged = StagedDir::create(out, MARKER)?;
     let mut files = vec!["index.html".to_owned(), "REPRODUCTION.md".to_owned(), MARKER.to_owned()];

@@ -11,7 +11,7 @@ use crate::{Error, Row, Verdict};
 /// The title of the page.
 const TITLE: &str = "resched: the papers' experiments, replayed";
 
-/// What the style of the page adds to that of all pages.
+/// The style that this page adds to that of all pages.
 const STYLE: Style = Style {
     cells: "\n.agrees { background: #d9efe6; } .same { background: #fdf3d6; } .differs { background: #f9dccb; } .cannot { background: #eee; }",
     small: ", ul",
@@ -51,7 +51,7 @@ struct Line<'a> {
     why: &'a str,
 }
 
-/// The page. All texts in it are escaped; the figures are ours.
+/// The page. All texts in it are escaped; the figures need not be.
 ///
 /// # Errors
 /// [`Error::Defect`] or [`Error::Report`] if a template cannot be filled.

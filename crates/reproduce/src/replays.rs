@@ -1,4 +1,4 @@
-//! The replays of an experiment, as its rows and figures read them.
+//! The replays of an experiment, for its rows and figures.
 
 use resched_analysis::Run;
 
@@ -7,18 +7,18 @@ use crate::case::Case;
 /// The replays of an experiment, by case and seed.
 pub(crate) struct Replays<'a> {
     pub(crate) cases: &'a [Case],
-    /// By case, a run for each seed, in the order of the seeds.
+    /// The runs by case, one for each seed, in the order of the seeds.
     pub(crate) runs: &'a [Vec<Run>],
 }
 
 impl Replays<'_> {
-    /// The runs of a case, a seed each; none if there is no such case.
+    /// The runs of a case, one for each seed; none if there is no such case.
     pub(crate) fn of(&self, label: &str) -> &[Run] {
         let place = self.cases.iter().position(|case| case.label == label);
         place.and_then(|place| self.runs.get(place)).map_or(&[], Vec::as_slice)
     }
 
-    /// A quantity of each run of a case; runs in which it is unknown are left out.
+    /// A quantity of each run of a case. Runs without a known value are left out.
     pub(crate) fn each(&self, label: &str, of: impl Fn(&Run) -> Option<f64>) -> Vec<f64> {
         self.of(label).iter().filter_map(of).collect()
     }

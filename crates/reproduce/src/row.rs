@@ -4,15 +4,15 @@ use resched_analysis::compare::Estimate;
 use resched_analysis::repeats::t_interval;
 use serde::Serialize;
 
-/// What a paper reports of a quantity.
+/// The published value of a quantity.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Published {
     /// A number.
     Value(f64),
-    /// A change, for which 0 is none; its sign counts, too.
+    /// A change. 0 means no change, and the sign counts, too.
     Change(f64),
-    /// From the least to the greatest of several runs, or a range in words.
+    /// A range: the least and the greatest of several runs, or a range in words.
     Range(f64, f64),
     /// Above zero: more, longer, later.
     Above,
@@ -24,12 +24,13 @@ pub enum Published {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// The paper's number lies in the 95 % interval of the replay, or as near to its mean as the row's tolerance says, and, of a
-    /// change, 0 does not; a range and the interval overlap; a direction is that of the whole interval.
+    /// The paper's number lies in the 95 % interval of the replay, or within the row's tolerance of its mean. For a change, the
+    /// interval must not contain 0 either, unless the mean is within the tolerance. A range must overlap the interval. A direction
+    /// must be that of the whole interval.
     Agrees,
-    /// The replay's mean has the sign of the paper's change or direction, but another size or no sureness.
+    /// The replay's mean has the sign of the paper's change or direction, but another size, or its interval contains 0.
     SameDirection,
-    /// Neither.
+    /// Neither of these.
     Differs,
     /// There is no model for it.
     CannotBeReplayed,
@@ -58,9 +59,9 @@ pub enum Role {
     Calibrated,
     /// A number of the baseline that no knob was set from.
     Baseline,
-    /// What the paper claims of its own policy.
+    /// A claim of the paper about its own policy.
     Claim,
-    /// A claim once more, under another reading of what the paper leaves open. It shows what the claim depends on.
+    /// A second row of a claim, under another reading of a detail that the paper leaves open. It shows what the claim depends on.
     Variant,
 }
 
@@ -81,11 +82,11 @@ impl Role {
 pub struct Row {
     /// The experiment; empty until the runner fills it in.
     pub experiment: &'static str,
-    /// What is measured.
+    /// The quantity.
     pub quantity: String,
     /// Its unit.
     pub unit: &'static str,
-    /// What the paper says.
+    /// The published value.
     pub published: Published,
     /// Whether the number was used to calibrate.
     pub role: Role,
@@ -101,7 +102,7 @@ pub struct Row {
     pub why: String,
 }
 
-/// A row in the making.
+/// A row that is not complete.
 #[derive(Debug)]
 pub(crate) struct Draft {
     quantity: String,
@@ -112,53 +113,53 @@ pub(crate) struct Draft {
     why: String,
 }
 
-/// A row of a quantity in a unit, with what a paper reports of it.
+/// Starts a row of a quantity in a unit, with the published value.
 pub(crate) fn row(quantity: impl Into<String>, unit: &'static str, published: Published) -> Draft {
     let (quantity, why) = (quantity.into(), String::new());
     Draft { quantity, unit, published, role: Role::Claim, tolerance: 0.0, why }
 }
 
 impl Draft {
-    /// The number is a baseline's and fixed a knob.
+    /// Marks the number as one of the baseline that set a knob.
     pub(crate) fn calibrated(self) -> Self {
         Self { role: Role::Calibrated, ..self }
     }
 
-    /// The number is a baseline's.
+    /// Marks the number as one of the baseline.
     pub(crate) fn baseline(self) -> Self {
         Self { role: Role::Baseline, ..self }
     }
 
-    /// The claim has a row already; this is another reading.
+    /// Marks the row as another reading of a claim that has a row.
     pub(crate) fn variant(self) -> Self {
         Self { role: Role::Variant, ..self }
     }
 
-    /// A mean this near to the paper's number agrees with it.
+    /// Sets the tolerance: a mean this near to the paper's number agrees with it.
     pub(crate) fn within(self, tolerance: f64) -> Self {
         Self { tolerance, ..self }
     }
 
-    /// Why the replay differs, if it does.
+    /// States why the replay may differ.
     pub(crate) fn because(self, why: impl Into<String>) -> Self {
         Self { why: why.into(), ..self }
     }
 
-    /// The row of a quantity measured once per seed. A quantity without any value differs.
+    /// Ends the row of a quantity that is measured once per seed. A quantity without any value differs.
     pub(crate) fn replayed(self, values: &[f64]) -> Row {
         let found = t_interval(values);
         let verdict = found.map_or(Verdict::Differs, |found| judge(self.published, found, self.tolerance));
         self.judged(found, values.len(), verdict)
     }
 
-    /// The row of a number without chance.
+    /// Ends the row of a number without chance.
     pub(crate) fn exact(self, value: f64) -> Row {
         let found = Estimate { value, low: value, high: value };
         let verdict = judge(self.published, found, self.tolerance);
         self.judged(Some(found), 0, verdict)
     }
 
-    /// There is no model for it.
+    /// Ends the row of a quantity that resched has no model for.
     pub(crate) fn cannot(self) -> Row {
         self.judged(None, 0, Verdict::CannotBeReplayed)
     }

@@ -12,16 +12,16 @@ use crate::{Error, Experiment, Row};
 pub struct Reproduced {
     /// The experiment.
     pub experiment: &'static Experiment,
-    /// What was compared.
+    /// Its rows.
     pub rows: Vec<Row>,
-    /// What was drawn.
+    /// Its figures.
     pub figures: Vec<Figure>,
-    /// How many seeds each case was replayed with.
+    /// The number of seeds of each case.
     pub seeds: u64,
 }
 
-/// Replays `experiments` with the seeds 1 to `seeds`. `progress` first gets how many replays there will be,
-/// and then the end of each, with the experiment's name. With `drawn`, figures are made.
+/// Replays `experiments` with the seeds 1 to `seeds`. `progress` first receives the number of replays, and then the end of each,
+/// with the name of the experiment. Figures are made only with `drawn`.
 ///
 /// # Errors
 /// The first error in the order of experiments, cases and seeds.
@@ -60,10 +60,10 @@ pub fn reproduce(
     Ok(all)
 }
 
-/// What [`reproduce`] reports while it works.
+/// The progress that [`reproduce`] reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress<'a> {
-    /// So many replays will be made.
+    /// The number of all replays.
     Begin(u64),
     /// A replay of that experiment is done.
     Done(&'a str),

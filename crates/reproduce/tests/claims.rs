@@ -1,4 +1,4 @@
-//! The claims that need no hidden calibration (policies C.5), and what must hold of every reproduction.
+//! The claims that need no hidden calibration (policies C.5), and rules for every reproduction.
 #![allow(clippy::unwrap_used)]
 
 use std::num::NonZeroUsize;
@@ -76,7 +76,7 @@ fn arithmetic_and_formulas_agree() {
         all.iter().flat_map(|of| &of.rows).filter(|row| row.seeds == 0 && row.replay.is_some()).collect();
     assert!(exact.len() >= 13, "{exact:?}");
     for row in exact {
-        // No schedule has the toy's published wait.
+        // No schedule reaches the published wait of the toy.
         let expected = if row.quantity == "Packed: mean wait" { Verdict::Differs } else { Verdict::Agrees };
         assert_eq!(row.verdict, expected, "{row:?}");
     }
@@ -134,7 +134,7 @@ fn every_replay_is_told_and_unknown_names_are_refused() {
     assert!(error.is_request() && error.to_string().contains(EXPERIMENTS[0].name), "{error}");
 }
 
-/// One calibration a testbed: a class has the same times in all files of its paper.
+/// One calibration per testbed: a class has the same times in all files of its paper.
 #[test]
 fn a_testbed_is_calibrated_once() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces");

@@ -1,7 +1,7 @@
-//! A thousand cells of Table IV's workload: with the machinery of a sweep, on one thread and two, and the replays alone.
+//! Replays a thousand cells of the workload of Table IV, as a sweep on one and on two threads, and without the sweep.
 //!
-//! `cargo bench -p resched-sweep`; compare within one run. What `sweep` takes beyond `replays_alone` is the overhead: worlds are
-//! made once for four cells by both.
+//! `cargo bench -p resched-sweep`; compare within one run. The time of `sweep` beyond that of `replays_alone` is the
+//! overhead. Both make each world once for four cells.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use std::num::NonZeroUsize;

@@ -10,19 +10,19 @@ use crate::values::Value;
 /// One replay.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Cell {
-    /// The hash of all that its result depends on. It names the file of the result.
+    /// The hash of everything that its result depends on. It names the file of the result.
     pub id: String,
-    /// The variant, by its name in the sweep file.
+    /// The name of its variant in the sweep file.
     pub variant: String,
     /// The policy with its parameters.
     pub policy: String,
-    /// The parameters of the variant that vary, as they are written.
+    /// The varying parameters of the variant, as they are written.
     pub settings: BTreeMap<String, String>,
-    /// The keys of the world that are set.
+    /// The keys of `[world]` with their values.
     pub(crate) world: BTreeMap<String, toml::Value>,
-    /// What is replayed: its place among the plan's sources.
+    /// The index of its source in the plan.
     pub source: usize,
-    /// Its cluster file: its place among the plan's.
+    /// The index of its cluster file in the plan.
     pub cluster: usize,
     /// The seed.
     pub seed: u64,
@@ -40,7 +40,7 @@ impl Cell {
         world.chain(self.settings.clone()).collect()
     }
 
-    /// In a few words, for messages.
+    /// A short description for messages.
     pub fn told(&self) -> String {
         let world: Vec<String> =
             self.world.iter().map(|(key, value)| format!("{key}={}, ", Value::of(value).text())).collect();

@@ -1,16 +1,16 @@
-//! The results of cells that are done: a file each, named by the cell's id.
+//! The results of finished cells: one file each, named by the id of the cell.
 
 use crate::Error;
 use crate::cell::Cell;
 use crate::location::{Location, Place};
 use crate::results::CellResult;
 
-/// The folder of the cells' files in that of the sweep.
+/// The folder of the results, inside the folder of the sweep.
 pub const CELLS: &str = "cells";
-/// How many results are read at once.
+/// The number of results to read at once.
 const AT_ONCE: usize = 1_000;
 
-/// Where the cells' files are kept.
+/// The place of the results.
 #[derive(Debug)]
 pub struct CellStore {
     place: Place,
@@ -22,7 +22,7 @@ fn name(id: &str) -> String {
 }
 
 impl CellStore {
-    /// The results at that place. A folder appears with the first result.
+    /// Opens the results at a place. A folder is made with the first result.
     ///
     /// # Errors
     /// [`Error::Request`] if the address does not name an object store that can be used.
@@ -30,7 +30,7 @@ impl CellStore {
         Ok(Self { place: at.open()? })
     }
 
-    /// The cells that are not done, each with its place in `cells`.
+    /// The cells that are not done, each with its index in `cells`.
     ///
     /// # Errors
     /// [`Error::Work`] if an object store does not answer.
@@ -48,7 +48,7 @@ impl CellStore {
         self.place.write(&name(id), file)
     }
 
-    /// The results of cells in their order; `None` for a cell that is not done.
+    /// The results of cells, in the order of `cells`; `None` for a cell that is not done.
     ///
     /// # Errors
     /// [`Error::Damaged`] if a file is; [`Error::Store`] or [`Error::Work`] if it cannot be read.

@@ -1,4 +1,4 @@
-//! Which settings of the axes are tried: all of them, or a sample.
+//! The settings to try: all combinations of the axes, or a sample.
 
 use rand::RngExt;
 use rand::seq::SliceRandom;
@@ -13,11 +13,11 @@ pub(crate) type Setting = Vec<(String, Value)>;
 /// The most settings of one group of axes.
 const MOST_SETTINGS: usize = 1_000_000;
 
-/// The settings of `axes`: of a grid every combination, the last axis fastest; else as many as the design has samples. `entity`
-/// names the group of axes for the draws.
+/// The settings of `axes`. A grid has every combination; the last axis varies fastest. Other designs have as many settings as
+/// samples. `entity` names the group of axes for the draws.
 ///
 /// # Errors
-/// That an axis cannot be enumerated, or that there are too many settings.
+/// If an axis cannot be enumerated, or if there are too many settings.
 pub(crate) fn settings(axes: &[Axis], design: &Design, entity: u64) -> Result<Vec<Setting>, String> {
     match design.kind {
         DesignKind::Grid => grid(axes),
@@ -40,8 +40,8 @@ fn grid(axes: &[Axis]) -> Result<Vec<Setting>, String> {
     Ok(settings)
 }
 
-/// As many settings as samples. Of a Latin hypercube each axis is cut into as many equal parts, and each part is met once
-/// (McKay, Beckman, Conover 1979).
+/// The settings of a sampled design, one for each sample. A Latin hypercube cuts each axis into as many equal parts and uses each
+/// part once (McKay, Beckman, Conover 1979).
 fn sampled(axes: &[Axis], design: &Design, entity: u64) -> Vec<Setting> {
     let samples = design.samples.unwrap_or(1).max(1) as usize;
     let columns: Vec<Vec<Value>> = (0u64..)

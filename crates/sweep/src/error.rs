@@ -1,4 +1,4 @@
-//! What can go wrong with a sweep.
+//! The errors of a sweep.
 
 /// An error of this crate.
 #[derive(Debug, thiserror::Error)]
@@ -11,9 +11,9 @@ pub enum Error {
     Damaged {
         /// The file.
         path: String,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
-        /// What the user can do.
+        /// The remedy.
         remedy: String,
     },
     /// The work failed.
@@ -46,7 +46,7 @@ impl Error {
 }
 
 impl Error {
-    /// The same for another cell that waited for what could not be made.
+    /// A copy of the error, for another cell that waited for the same world.
     pub(crate) fn again(&self) -> Self {
         if self.is_request() { Self::Request(self.to_string()) } else { Self::Work(self.to_string()) }
     }

@@ -7,7 +7,7 @@
 //! cluster = "../clusters/delay.toml"      # or a list; left out: the trace's own machines, and default rules
 //! seeds = 15                              # 1 to 15, or a list
 //! baseline = "naive-fair"                 # the variant that the others are compared with; left out: the first
-//! metric = "mean_completion"              # what figures and the ranking are about
+//! metric = "mean_completion"              # the metric of the figures and of the ranking
 //! second = "node_locality"                # the other axis of the Pareto front
 //!
 //! [design]                                # left out: all combinations
@@ -19,7 +19,7 @@
 //! nodes = [50, 100]
 //! "cluster.jobs.slowstart" = [0.05, 0.8]
 //!
-//! [variants.naive-fair]                   # a policy of the registry; `policy` names it where the variant is called otherwise
+//! [variants.naive-fair]                   # a policy of the registry; if the variant has another name, `policy` names it
 //!
 //! [variants.delay]
 //! D = [0, 2, 4, 8]                        # a value, a list, { from, to, steps, scale = "log" }, { mean, deviation }
@@ -53,26 +53,26 @@ pub struct SweepFile {
     pub name: String,
     /// What it is about.
     pub about: String,
-    /// What is replayed.
+    /// The sources to replay.
     pub(crate) sources: Vec<SourcePath>,
     /// Cluster files; `None` for the rules of an empty one.
     pub(crate) clusters: Vec<Option<PathBuf>>,
-    /// The seeds, each once.
+    /// The seeds, without repeats.
     pub(crate) seeds: Vec<u64>,
-    /// The place of the variant that the others are compared with.
+    /// The index of the variant that the others are compared with.
     pub(crate) baseline: usize,
     /// What figures and the ranking are about.
     pub(crate) metric: &'static Metric,
     /// The other axis of the Pareto front.
     pub(crate) second: &'static Metric,
     pub(crate) design: Design,
-    /// What varies of the world, by key.
+    /// The values of the world that vary, by key.
     pub(crate) world: Vec<Axis>,
     /// The policies.
     pub(crate) variants: Vec<Variant>,
-    /// What `resched tune` looks for.
+    /// The objective and the bounds of `resched tune`.
     pub(crate) tune: Option<TuneSection>,
-    /// Where it was read, as it was named, and its text.
+    /// The path that it was read from, as the user wrote it, and its text.
     pub(crate) copy: FileCopy,
 }
 
@@ -81,7 +81,7 @@ pub struct SweepFile {
 pub struct FileCopy {
     /// Its path.
     pub path: PathBuf,
-    /// What it held.
+    /// Its text.
     pub text: String,
 }
 
@@ -109,23 +109,23 @@ choices! {
     }
 }
 
-/// A key and what it takes.
+/// A key and its values.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Axis {
     pub(crate) key: String,
     pub(crate) values: Values,
-    /// Whether only whole numbers make sense.
+    /// Whether it takes only whole numbers.
     pub(crate) integer: bool,
 }
 
-/// A policy with what varies of it.
+/// A policy with its varying parameters.
 #[derive(Debug, Clone)]
 pub(crate) struct Variant {
-    /// What it is called.
+    /// Its name.
     pub(crate) name: String,
-    /// The policy, with the parameters that `policy` fixes.
+    /// The policy, with the parameters that the key `policy` sets.
     pub(crate) policy: PolicySpec,
-    /// Its parameters, by key; a speculator's as `speculator.key`.
+    /// Its parameters, by key. A parameter of the speculator has the key `speculator.key`.
     pub(crate) axes: Vec<Axis>,
 }
 
@@ -138,7 +138,7 @@ impl Variant {
     /// The policy with these values set.
     ///
     /// # Errors
-    /// That a value is out of its range.
+    /// If a value is out of its range.
     pub(crate) fn policy_with(&self, values: &[(String, String)]) -> Result<PolicySpec, String> {
         let (mut own, mut speculators) = (self.policy.set.clone(), BTreeMap::new());
         if let Some(speculator) = &self.policy.speculator {
@@ -161,7 +161,7 @@ impl Variant {
     }
 }
 
-/// One thing or several.
+/// One value or a list.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(untagged)]
 enum OneOrMore {
@@ -197,7 +197,7 @@ impl Value for Seeds {
     }
 }
 
-/// A table whose keys are checked one by one, with their places.
+/// A table whose keys are checked one by one. Each keeps its position in the file.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, Serialize)]
 #[serde(transparent)]
 struct Keys(BTreeMap<Spanned<String>, Spanned<Toml>>);
@@ -231,12 +231,12 @@ keys! {
         second: Option<Spanned<String>> = None, rule "a metric";
         /// How the settings are chosen.
         design: Design = Design::default();
-        /// What varies of the world. All variants are replayed in the same worlds.
+        /// The keys of the world that vary, with their values. All variants are replayed in the same worlds.
         world: Keys = Keys::default(), rule "keys of a world, see below";
         /// The policies. The name is that of a policy of the registry, or any other if the key `policy` names the policy. Other
         /// keys are parameters of the policy, and `speculator.key` those of its speculator ([policies](../policies.md)).
         variants: BTreeMap<Spanned<String>, Keys>, rule "at least one";
-        /// What `resched tune` looks for.
+        /// The objective and the bounds of `resched tune`.
         tune: Option<Spanned<TuneSection>> = None;
     }
 }
@@ -247,17 +247,17 @@ impl SweepFile {
         Raw::shape()
     }
 
-    /// The keys of a table that stands for many values of a parameter, likewise.
+    /// The keys of a table that stands for many values of a parameter, for the same page.
     pub fn values_shape() -> Shape {
         Spread::shape()
     }
 
-    /// What figures and the ranking are about.
+    /// The metric of the figures and of the ranking.
     pub fn metric(&self) -> &'static Metric {
         self.metric
     }
 
-    /// The same with so many seeds at least: the next numbers follow the largest.
+    /// The file with at least `count` seeds. New seeds follow the largest.
     pub(crate) fn with_seeds(mut self, count: usize) -> Self {
         let next = self.seeds.last().map_or(1, |last| last.saturating_add(1));
         let missing = count.saturating_sub(self.seeds.len()) as u64;

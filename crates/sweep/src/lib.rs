@@ -12,16 +12,16 @@
 //! |---|---|
 //! | values, what is replayed, metrics, places for files | `values`, `source`, `metrics`, `location`, `objects` |
 //! | [`SweepFile`]: the sweep file, read and checked | `world_keys`, `tune_section`, `file`, `design` |
-//! | what cells are replayed in | `world` |
+//! | the worlds that cells are replayed in | `world` |
 //! | [`Cell`], its result, and [`CellStore`] with the results, in a folder or an object store | `cell`, `results`, `cell_store` |
 //! | [`Plan`]: the cells with their identities, each the hash of all that its result depends on | `plan` |
 //! | [`carry_out`] replays cells on this machine's cores; Dask and Slurm call `resched sweep cell` instead | `local` |
 //! | [`Merged`] reads all results; [`statistics`] shows which differences are real | [`statistics`], `merge` |
-//! | tables, figures and a page of them | `tables`, `figures`, `page`, `output` |
+//! | tables, figures and the page that shows them | `tables`, `figures`, `page`, `output` |
 //! | [`tune()`] searches for parameters, by successive halving over seeds | `tune` |
 //!
-//! A cell whose result is in the store is done. The merged tables and figures are the same bytes whatever engine made the cells,
-//! in whatever order.
+//! A cell whose result is in the store is done. The merged tables and figures are the same bytes for every engine and every order
+//! of the cells.
 
 mod cell;
 mod cell_store;

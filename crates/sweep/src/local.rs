@@ -1,4 +1,4 @@
-//! Cells on this machine: on all its cores, each world made once and shared.
+//! Replays cells on the cores of this machine. Each world is made once and shared.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
@@ -15,27 +15,27 @@ use crate::plan::{Plan, identity};
 use crate::results::CellResult;
 use crate::world::{Origin, WorldSpec, with_values};
 
-/// Threads that keep results; with the process so many more cells in flight are lost.
+/// The number of threads that store results. If the process is killed, as many more cells are lost.
 const WRITERS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(3);
 
-/// What a sweep tells while it works.
+/// The progress that a sweep reports.
 #[derive(Debug, Clone, Copy)]
 pub enum Progress<'a> {
-    /// There are so many cells, of which so many are done already.
+    /// The sweep begins.
     Begin {
-        /// All cells.
+        /// The number of all cells.
         cells: u64,
-        /// Those that need not be replayed.
+        /// The number of cells that are done already.
         done: u64,
     },
     /// A cell is done.
     Done(&'a Cell),
 }
 
-/// Who is told.
+/// The callback that receives progress.
 pub type Told<'a> = &'a (dyn Fn(Progress<'_>) + Sync);
 
-/// What the seeds of a world have in common, as a plan has it: source, cluster and values.
+/// Identifies a world without its seed: source, cluster and values, as in the plan.
 type SpecKey = (usize, usize, String);
 
 fn key(cell: &Cell) -> SpecKey {
@@ -43,12 +43,12 @@ fn key(cell: &Cell) -> SpecKey {
     (cell.source, cell.cluster, values.join(","))
 }
 
-/// What cells share, by key: made by the first that asks while the others wait, and given up after the last.
+/// Values that cells share, by key. The first cell that asks makes the value while the others wait; the last one frees it.
 struct Shelf<K, T>(Mutex<BTreeMap<K, Shared<T>>>);
 
 struct Shared<T> {
     made: Arc<OnceLock<Result<Arc<T>, Error>>>,
-    /// How many cells will still ask for it.
+    /// The number of cells that still need it.
     cells: usize,
 }
 
@@ -82,7 +82,7 @@ impl<K: Ord, T> Shelf<K, T> {
     }
 }
 
-/// The worlds of a plan's cells.
+/// The worlds of the cells of a plan.
 pub(crate) struct Worlds<'a> {
     plan: &'a Plan,
     origins: Vec<OnceLock<Origin>>,
@@ -157,8 +157,8 @@ impl<'a> Worlds<'a> {
     }
 }
 
-/// The error of a cell. A wrong request, such as a cluster file that does not fit the trace, reads as in every other command; where
-/// the sweep varies the world, with the values that it is wrong for.
+/// The error of a cell. A wrong request, for example a cluster file that does not fit the trace, has the same text as in every other
+/// command. If the sweep varies the world, the error also names the values of this world.
 fn failed(cell: &Cell, place: &str, error: &resched_replay::Error) -> Error {
     if !error.is_request() {
         return Error::Work(format!("{place}: {error}"));
@@ -166,7 +166,7 @@ fn failed(cell: &Cell, place: &str, error: &resched_replay::Error) -> Error {
     Error::Request(with_values(&cell.world_values(), error))
 }
 
-/// Replays all cells of a plan on this thread and keeps nothing: what a sweep takes beyond this is its own. For benchmarks.
+/// Replays all cells of a plan on this thread and keeps nothing. Benchmarks subtract this time to get the overhead of a sweep.
 ///
 /// # Errors
 /// As [`carry_out`].
@@ -182,10 +182,10 @@ pub fn replay_alone(plan: &Plan) -> Result<(), Error> {
     })
 }
 
-/// Replays `cells` of a plan, but for those that are done, and keeps each result.
+/// Replays the `cells` of a plan that are not done, and stores each result.
 ///
 /// # Errors
-/// The first error in the order of the cells; what was done before stays done.
+/// The first error in the order of the cells. Results that are stored before it stay.
 pub fn carry_out(
     plan: &Plan,
     cells: &[&Cell],

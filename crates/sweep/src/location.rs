@@ -1,4 +1,4 @@
-//! Where a sweep's plan and cells are: a folder, or an address of an object store.
+//! The place of a sweep's plan and cells: a folder, or an address of an object store.
 
 use std::fmt;
 use std::fs;
@@ -12,7 +12,7 @@ use url::Url;
 use crate::Error;
 use crate::objects::Objects;
 
-/// A place that several machines may reach.
+/// A place that several machines can reach.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
 pub enum Location {
@@ -23,15 +23,15 @@ pub enum Location {
 }
 
 impl Location {
-    /// A folder's path, made absolute, or an address with a scheme; `file://` is a folder, too.
+    /// Makes a location of a folder's path, which becomes absolute, or of an address with a scheme. `file://` is a folder.
     ///
     /// # Errors
-    /// A text that says what is wrong with the address.
+    /// A text about the problem of the address.
     pub fn new(path: PathBuf) -> Result<Self, String> {
         let Some(text) = path.to_str().filter(|text| text.contains("://")) else {
             return Ok(Self::Folder(std::path::absolute(&path).unwrap_or(path)));
         };
-        let expected = "expected a folder or an address such as s3://bucket/prefix";
+        let expected = "expected a folder or an address, for example s3://bucket/prefix";
         let url = Url::parse(text).map_err(|error| format!("{expected}, found `{text}` ({error})"))?;
         match url.scheme() {
             "file" => url.to_file_path().map(Self::Folder).map_err(|()| format!("{expected}, found `{text}`")),
@@ -81,7 +81,7 @@ pub(crate) enum Place {
 }
 
 impl Place {
-    /// A file's bytes; `None` if it is not there.
+    /// The bytes of a file; `None` if it does not exist.
     pub(crate) fn read(&self, name: &str) -> Result<Option<Vec<u8>>, Error> {
         match self {
             Self::Folder(folder) => read_file(&folder.join(name)),
@@ -89,7 +89,7 @@ impl Place {
         }
     }
 
-    /// Several files' bytes, in their order.
+    /// The bytes of several files, in the order of `names`.
     pub(crate) fn read_all(&self, names: &[String]) -> Result<Vec<Option<Vec<u8>>>, Error> {
         match self {
             Self::Folder(folder) => names.iter().map(|name| read_file(&folder.join(name))).collect(),
@@ -97,7 +97,7 @@ impl Place {
         }
     }
 
-    /// Writes a file; its folder is made.
+    /// Writes a file, and makes its folder if needed.
     pub(crate) fn write(&self, name: &str, bytes: Vec<u8>) -> Result<(), Error> {
         match self {
             Self::Folder(folder) => {
@@ -111,7 +111,7 @@ impl Place {
         }
     }
 
-    /// Which of the files are there.
+    /// Whether each of the files exists.
     pub(crate) fn has_all(&self, names: &[String]) -> Result<Vec<bool>, Error> {
         match self {
             Self::Folder(folder) => Ok(names.iter().map(|name| folder.join(name).is_file()).collect()),
@@ -119,7 +119,7 @@ impl Place {
         }
     }
 
-    /// Removes the half-written files of killed processes in a folder of it: those whose names begin with a dot.
+    /// Removes the half-written files of killed processes from a folder of this place. Their names begin with a dot.
     pub(crate) fn sweep_up(&self, folder: &str) -> Result<(), Error> {
         // An object store has no half-written objects.
         let Self::Folder(path) = self else { return Ok(()) };
@@ -163,6 +163,6 @@ mod tests {
         assert_eq!(text("s3://bucket/a/b").unwrap(), "s3://bucket/a/b");
         assert!(Path::new(&text("a").unwrap()).is_absolute());
         assert!(text("ftp://a/b").unwrap_err().contains("found the scheme `ftp`"));
-        assert!(text("s3://").unwrap_err().contains("such as s3://bucket/prefix"));
+        assert!(text("s3://").unwrap_err().contains("for example s3://bucket/prefix"));
     }
 }

@@ -11,7 +11,7 @@ use crate::plan::Plan;
 use crate::results::CellResult;
 use crate::statistics::{Group, groups, ranking};
 
-/// Cells that a message names at most.
+/// The largest number of cells that a message names.
 const MOST_NAMED: usize = 3;
 
 /// All results of a sweep.
@@ -21,7 +21,7 @@ pub struct Merged {
     pub plan: Plan,
     /// The sweep file.
     pub file: SweepFile,
-    /// By the plan's order.
+    /// The results, in the order of the plan.
     pub(crate) results: Vec<Option<CellResult>>,
 }
 
@@ -29,7 +29,7 @@ impl Merged {
     /// Reads the results of every cell.
     ///
     /// # Errors
-    /// [`Error::Work`] that names what is missing; [`Error::Damaged`].
+    /// [`Error::Work`], with the missing cells, if there are any; [`Error::Damaged`].
     pub fn read(plan: Plan, store: &CellStore) -> Result<Self, Error> {
         let file = plan.sweep()?;
         let results = store.get_all(&plan.cells.iter().collect::<Vec<_>>())?;
@@ -38,7 +38,7 @@ impl Merged {
         if !missing.is_empty() {
             let named: Vec<String> = missing.iter().take(MOST_NAMED).map(usize::to_string).collect();
             return Err(Error::Work(format!(
-                "{} of {} cells are missing (number {}{}); run the sweep again, which makes these only",
+                "{} of {} cells are missing (number {}{}); run the sweep again; it makes only these",
                 missing.len(),
                 results.len(),
                 named.join(", "),
@@ -48,12 +48,12 @@ impl Merged {
         Ok(Self { plan, file, results })
     }
 
-    /// The groups of cells that differ in their seed only.
+    /// The groups of cells that differ only in their seed.
     pub fn groups(&self) -> Vec<Group<'_>> {
         groups(&self.plan, &self.results)
     }
 
-    /// The groups by the sweep's metric, the best first, with its mean and interval.
+    /// The groups, ordered by the metric of the sweep, the best first. Each has its mean and interval.
     pub fn ranking(&self) -> Vec<(Group<'_>, Estimate)> {
         let groups = self.groups();
         let ranked = ranking(&groups, self.file.metric);
@@ -61,32 +61,32 @@ impl Merged {
         ranked.into_iter().filter_map(|(place, found)| Some((groups.get_mut(place)?.take()?, found))).collect()
     }
 
-    /// An estimate of how many seeds it takes until the 95 % interval of the sweep's metric reaches no further than `share` of the
-    /// mean to either side, for every setting; `None` if it is that narrow already. The width falls with the root of the seeds.
+    /// Estimates how many seeds are needed until, for every setting, the 95 % interval of the sweep's metric reaches no further than
+    /// `share` of the mean to either side. `None` if it does not now. The width falls with the square root of the seeds.
     pub fn seeds_for(&self, share: f64) -> Option<usize> {
         let needed = |group: &Group<'_>| {
             let found = group.estimate(self.file.metric)?;
             let seeds = group.seeds() as f64;
             let half = (found.high - found.low) / 2.0;
-            // A single seed says nothing of the spread.
+            // A single seed does not show the spread.
             let ratio = if seeds < 2.0 { 2.0 } else { half / (found.value.abs() * share) };
             (ratio > 1.0).then(|| (seeds * ratio * ratio).ceil().max(seeds + 1.0) as usize)
         };
         self.groups().iter().filter_map(needed).max()
     }
 
-    /// The names of what is replayed and of the cluster, for people.
+    /// The names of the source and the cluster, for people.
     pub(crate) fn place_name(&self, (source, cluster): (usize, usize)) -> String {
         let names = [self.source_name(source), self.cluster_name(cluster)];
         names.into_iter().filter(|name| !name.is_empty()).collect::<Vec<_>>().join(" on ")
     }
 
-    /// The name of what is replayed, by its place in the plan.
+    /// The name of a source, by its index in the plan.
     pub(crate) fn source_name(&self, source: usize) -> String {
         self.plan.sources.get(source).map_or_else(String::new, |source| stem(source.path().path()))
     }
 
-    /// The name of a cluster file, by its place in the plan; empty for default rules.
+    /// The name of a cluster file, by its index in the plan; empty for default rules.
     pub(crate) fn cluster_name(&self, cluster: usize) -> String {
         self.plan.clusters.get(cluster).and_then(Option::as_deref).map_or_else(String::new, stem)
     }

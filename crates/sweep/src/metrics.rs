@@ -1,4 +1,4 @@
-//! The metrics of a cell, each a function of a run.
+//! The metrics of a cell. Each is a function of a run.
 
 use resched_analysis::compare::Estimate;
 use resched_analysis::distribution::{Distribution, mean};
@@ -24,14 +24,14 @@ pub struct Metric {
     of: fn(&Measured<'_>) -> Option<f64>,
 }
 
-/// A run, and numbers of it that several metrics need.
+/// A run, with numbers that several metrics need.
 struct Measured<'a> {
     run: &'a Run,
     summary: Summary,
     details: Details,
-    /// Jobs have so many tasks where the smaller half ends.
+    /// Jobs with at most this many tasks are the smaller half.
     small: u64,
-    /// Jobs with at least so many tasks are the largest tenth.
+    /// Jobs with at least this many tasks are the largest tenth.
     large: u64,
 }
 
@@ -135,7 +135,7 @@ impl Metric {
     /// The metric of that name.
     ///
     /// # Errors
-    /// That there is none, with the nearest name.
+    /// If there is none. The error names the nearest metric.
     pub fn named(name: &str) -> Result<&'static Self, String> {
         METRICS.iter().find(|metric| metric.name == name).ok_or_else(|| {
             let known: Vec<&str> = METRICS.iter().map(|metric| metric.name).collect();
@@ -144,7 +144,7 @@ impl Metric {
         })
     }
 
-    /// A value with its sign such that less is better.
+    /// The value, negated if more is better, so that less is always better.
     pub(crate) fn cost(&self, value: f64) -> f64 {
         if self.less_is_better { value } else { -value }
     }
@@ -154,7 +154,7 @@ impl Metric {
         if self.unit == "ms" { format!("{} (s)", self.title) } else { self.title.to_owned() }
     }
 
-    /// A value as charts and tables show it: times in seconds.
+    /// The value as charts and tables show it: times in seconds.
     pub(crate) fn shown(&self, value: f64) -> f64 {
         if self.unit == "ms" { value / 1e3 } else { value }
     }

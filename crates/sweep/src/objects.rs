@@ -1,4 +1,4 @@
-//! Files in an object store. Each call waits until it is done.
+//! Files in an object store. Every call blocks until it is done.
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use object_store::path::Path;
@@ -8,7 +8,7 @@ use url::Url;
 
 use crate::Error;
 
-/// How many objects are fetched at once.
+/// The number of objects to fetch at once.
 const AT_ONCE: usize = 32;
 
 /// The objects under an address of an object store. Credentials, region and endpoint come from the environment, under the names that
@@ -43,25 +43,25 @@ impl Objects {
         found.map(|bytes| Some(bytes.into())).map_err(|error| self.broken(name, "read", &error))
     }
 
-    /// An object's bytes; `None` if it is not there.
+    /// The bytes of an object; `None` if it does not exist.
     pub(crate) fn read(&self, name: &str) -> Result<Option<Vec<u8>>, Error> {
         self.runtime.block_on(self.fetch(name))
     }
 
-    /// Several objects' bytes, in their order.
+    /// The bytes of several objects, in the order of `names`.
     pub(crate) fn read_all(&self, names: &[String]) -> Result<Vec<Option<Vec<u8>>>, Error> {
         let all = stream::iter(names).map(|name| self.fetch(name)).buffered(AT_ONCE);
         self.runtime.block_on(all.try_collect())
     }
 
-    /// Writes an object: it is there whole or not at all.
+    /// Writes an object. It appears whole or not at all.
     pub(crate) fn write(&self, name: &str, bytes: Vec<u8>) -> Result<(), Error> {
         let path = self.path(name);
         let put = self.runtime.block_on(self.store.put(&path, bytes.into()));
         put.map(|_| ()).map_err(|error| self.broken(name, "write", &error))
     }
 
-    /// Which of the objects are there.
+    /// Whether each of the objects exists.
     pub(crate) fn has_all(&self, names: &[String]) -> Result<Vec<bool>, Error> {
         let has = async |name: &String| match self.store.head(&self.path(name)).await {
             Ok(_) => Ok(true),

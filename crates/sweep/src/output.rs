@@ -24,7 +24,7 @@ impl Merged {
         let figures = figures(self)?;
         let folder = dir.join(FIGURES);
         if folder.is_dir() {
-            // Those of an earlier form of the sweep; the folder is ours.
+            // Figures of an earlier version of the sweep. The folder is ours.
             fs::remove_dir_all(&folder).map_err(resched_trace::Error::io(&folder, "remove"))?;
         }
         fs::create_dir_all(&folder).map_err(resched_trace::Error::io(&folder, "make"))?;

@@ -11,12 +11,12 @@ use crate::merge::Merged;
 use crate::metrics::{METRICS, Metric};
 use crate::statistics::{Difference, DominanceRow, Group, differences, dominance, ranking};
 
-/// The most rows of a table: a page with more would be slow to open, and the tables are beside it.
+/// The most rows of a table. More would make the page slow to open; the complete tables are beside it.
 const MOST_ROWS: usize = 500;
 /// A difference with a corrected p-value below this is set in bold.
 const LEVEL: f64 = 0.05;
 
-/// What the style of the page adds to that of all pages.
+/// The style that this page adds to that of all pages.
 const STYLE: Style = Style {
     headings: " h3 { font-size: 1rem; }",
     cells: "\ntr.sure td { font-weight: bold; }",
@@ -61,7 +61,7 @@ struct Compared {
     sure: bool,
 }
 
-/// The page. What a sweep file holds is escaped; the figures are ours.
+/// The page. Texts of the sweep file are escaped; the figures need not be.
 ///
 /// # Errors
 /// [`Error::Work`] or [`Error::Report`] if a template cannot be filled.

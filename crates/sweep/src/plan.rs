@@ -17,14 +17,14 @@ use crate::world::{Origin, WorldSpec, policy_files};
 
 /// The file that makes a folder a sweep.
 pub const MARKER: &str = "sweep.json";
-/// The version of the layout that this build writes and reads.
+/// The version of the plan that this build writes and reads.
 const FORMAT_VERSION: u32 = 1;
 /// The most cells of a sweep.
 const MOST_CELLS: usize = 10_000_000;
-/// Characters of a cell's id: 128 bits of its hash.
+/// The number of characters in the id of a cell: 128 bits of its hash.
 const ID_LENGTH: usize = 32;
 
-/// What stands behind [`MARKER`].
+/// The content of [`MARKER`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
     format_version: u32,
@@ -33,14 +33,14 @@ pub struct Plan {
     pub name: String,
     /// The sweep file: its path, and its text when the plan was made.
     pub file: FileCopy,
-    /// Where the cells' results are kept, with a copy of this for those who make them; null: beside this.
+    /// Where the results of cells are kept, with a copy of the plan for the workers; null if they are kept beside the plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub results: Option<Location>,
-    /// What is replayed.
+    /// The sources to replay.
     pub(crate) sources: Vec<SourceEntry>,
-    /// Cluster files; null: default rules.
+    /// The cluster files; null stands for default rules.
     pub(crate) clusters: Vec<Option<PathBuf>>,
-    /// The cells; those of one world stand together.
+    /// The cells. Cells of one world are neighbours.
     pub cells: Vec<Cell>,
 }
 
@@ -67,7 +67,7 @@ impl Plan {
     /// Plans a sweep: checks every file and every value, and gives each cell its identity.
     ///
     /// # Errors
-    /// [`Error::Request`] for whatever would go wrong later, as far as it can be known.
+    /// [`Error::Request`] for every problem that can be known before the first replay.
     pub fn new(file: &SweepFile) -> Result<Self, Error> {
         let absolute = |path: &Path| std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
         let sources = file.sources.iter().map(|source| match source {
@@ -89,7 +89,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Writes the manifest into the folder `dir`, and to where the results are kept.
+    /// Writes the manifest to the folder `dir`, and to the place of the results.
     ///
     /// # Errors
     /// [`Error::Store`] or [`Error::Work`] if it cannot be written.
@@ -103,7 +103,7 @@ impl Plan {
         Location::Folder(dir.to_path_buf()).open()?.write(MARKER, json)
     }
 
-    /// Reads the manifest that is there.
+    /// Reads the manifest at this place.
     ///
     /// # Errors
     /// [`Error::Request`] if there is none, [`Error::Damaged`] if it is damaged or of another version.
@@ -137,7 +137,7 @@ impl Plan {
         }
     }
 
-    /// Where its cells' results are, of a plan that was read from `at` or written there.
+    /// The place of the results. `at` is where the plan was read from or written to.
     ///
     /// # Errors
     /// As [`CellStore::open`].
@@ -145,12 +145,12 @@ impl Plan {
         CellStore::open(self.results.as_ref().unwrap_or(at))
     }
 
-    /// How many different seeds its cells have.
+    /// The number of different seeds of its cells.
     pub fn seeds(&self) -> usize {
         self.cells.iter().map(|cell| cell.seed).collect::<BTreeSet<u64>>().len()
     }
 
-    /// The same with so many seeds at least.
+    /// The plan with at least `count` seeds.
     ///
     /// # Errors
     /// As [`Plan::new`].
@@ -188,7 +188,7 @@ fn cells(file: &SweepFile, plan: &Plan) -> Result<Vec<Cell>, Error> {
                 let spec = WorldSpec::new((&path, &origin), rules.as_deref(), world)?;
                 let mut drafts = Vec::new();
                 for (variant, found) in file.variants.iter().zip(&variants) {
-                    // Of a sampled design, one setting of the variant goes with one of the world.
+                    // In a sampled design, each setting of the variant goes with one setting of the world.
                     let sampled = file.design.samples.and_then(|_| found.get(row)).map(std::slice::from_ref);
                     let of_world = if file.world.is_empty() { found.as_slice() } else { sampled.unwrap_or(found) };
                     for setting in of_world {
@@ -210,14 +210,14 @@ fn cells(file: &SweepFile, plan: &Plan) -> Result<Vec<Cell>, Error> {
                             cluster,
                             seed,
                         };
-                        // Two rows of a sample may be alike; two variants may not, or one would hide the other.
+                        // Two samples may be equal. Two variants may not, as one would hide the other.
                         if known.insert((cell.id.clone(), cell.variant.clone())) {
                             all.push(cell);
                         }
                     }
                     if all.len() > MOST_CELLS {
                         return Err(wrong(format!(
-                            "expected at most {MOST_CELLS} cells, found more; take fewer seeds or values"
+                            "expected at most {MOST_CELLS} cells, found more; use fewer seeds or values"
                         )));
                     }
                 }
@@ -227,13 +227,13 @@ fn cells(file: &SweepFile, plan: &Plan) -> Result<Vec<Cell>, Error> {
     Ok(all)
 }
 
-/// What of a setting varies from cell to cell.
+/// The parts of a setting that vary from cell to cell.
 fn varying(variant: &Variant, texts: &[(String, String)]) -> BTreeMap<String, String> {
     let varies = |key: &str| variant.axes.iter().any(|axis| axis.key == key && axis.values.varies());
     texts.iter().filter(|(key, _)| varies(key)).cloned().collect()
 }
 
-/// The identity of a cell: what is replayed, on what, by which rules, under which policy, with which seed, by which version.
+/// The identity of a cell: a hash of its source, machines, rules, policy and seed, and of the version of resched.
 pub(crate) fn identity(world: &WorldSpec, policy: &resched_policies::PolicySpec, seed: u64) -> Result<String, Error> {
     let value = serde_json::json!({
         "version": env!("CARGO_PKG_VERSION"),

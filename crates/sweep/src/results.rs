@@ -1,4 +1,4 @@
-//! The result of a cell: its metrics and its jobs' times, as one Parquet file that is there whole or not at all.
+//! The result of a cell: its metrics and the times of its jobs, in one Parquet file. The file appears whole or not at all.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use resched_analysis::Run;
 use crate::Error;
 use crate::metrics::measure;
 
-/// The metrics of a job that a cell's result keeps.
+/// The metrics of a job that the result of a cell keeps.
 const JOB_METRICS: [&str; 2] = ["completion", "waiting"];
 
 /// The result of a cell.
@@ -25,11 +25,11 @@ pub struct CellResult {
     pub metrics: BTreeMap<String, f64>,
     /// For each job that ended well, by id: the time from its submission to its end, ms.
     pub completions: BTreeMap<String, f64>,
-    /// The rows as they stand in the file.
+    /// The rows of the file.
     rows: Vec<MeasurementRow>,
 }
 
-/// A row: a number of a cell, or of a job of it.
+/// A row: a number of the whole cell, or of one of its jobs.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct MeasurementRow {
     pub(crate) metric: String,
@@ -108,7 +108,7 @@ impl CellResult {
     }
 }
 
-/// Writes the table `measurements`: cell, metric, job_id (null: of the whole cell), value.
+/// Writes the table `measurements`: cell, metric, job_id (null for a number of the whole cell), value.
 pub(crate) struct Measurements<W: std::io::Write + Send> {
     writer: ArrowWriter<W>,
     schema: Arc<Schema>,

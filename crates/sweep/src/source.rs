@@ -1,4 +1,4 @@
-//! What a sweep replays: a workload file or a trace, by its path.
+//! The source of a sweep: a workload file or a trace, by its path.
 
 use std::path::{Path, PathBuf};
 

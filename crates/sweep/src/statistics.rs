@@ -1,4 +1,4 @@
-//! From the cells' results to answers with error bars: means over seeds, and which differences are real.
+//! From the results of cells to answers with error bars: means over seeds, and tests of differences.
 //!
 //! All variants see the same seeds (common random numbers), so differences are taken seed by seed.
 
@@ -15,10 +15,10 @@ use crate::metrics::{METRICS, Metric};
 use crate::plan::Plan;
 use crate::results::CellResult;
 
-/// The cells that differ in their seed only, in the order of the plan, with their results.
+/// The cells that differ only in their seed, in the order of the plan, with their results.
 #[derive(Debug)]
 pub struct Group<'a> {
-    /// The places in the plan of what is replayed and of its cluster.
+    /// The indexes of its source and its cluster in the plan.
     pub(crate) place: (usize, usize),
     /// The variant's name.
     pub variant: &'a str,
@@ -26,14 +26,14 @@ pub struct Group<'a> {
     pub policy: &'a str,
     /// The settings that vary, as they are written.
     pub settings: BTreeMap<String, String>,
-    /// Those of them that are of the world.
+    /// The settings among them that belong to the world.
     pub(crate) world: BTreeMap<String, String>,
     /// The results by seed.
     pub(crate) cells: BTreeMap<u64, &'a CellResult>,
 }
 
 impl Group<'_> {
-    /// A metric over the seeds: its mean with the 95 % interval by Student's t.
+    /// The mean of a metric over the seeds, with its 95 % interval by Student's t.
     pub fn estimate(&self, metric: &Metric) -> Option<Estimate> {
         t_interval(&self.values(metric).into_values().collect::<Vec<_>>())
     }
@@ -43,7 +43,7 @@ impl Group<'_> {
         self.cells.iter().filter_map(|(&seed, result)| Some((seed, *result.metrics.get(metric.name)?))).collect()
     }
 
-    /// How many seeds it has.
+    /// The number of its seeds.
     pub fn seeds(&self) -> usize {
         self.cells.len()
     }
@@ -103,17 +103,17 @@ fn world_of(cell: &Cell, settings: &BTreeMap<String, String>) -> BTreeMap<String
 /// A group against the baseline of its world, in one metric.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Difference {
-    /// The place of the group among all.
+    /// The index of the group.
     pub group: usize,
-    /// The place of its baseline.
+    /// The index of its baseline.
     pub baseline: usize,
     /// The metric.
     pub metric: &'static str,
-    /// Seeds that both have.
+    /// The number of seeds that both have.
     pub seeds: usize,
-    /// Group less baseline, the mean over the seeds with its interval.
+    /// The value of the group minus that of the baseline: the mean over the seeds with its interval.
     pub difference: Estimate,
-    /// The same in per cent of the baseline, the mean over the seeds of each one's change; `None` if a baseline is 0.
+    /// The change in per cent of the baseline: the mean over the seeds with its interval. `None` if a baseline is 0.
     pub change: Option<Estimate>,
     /// Two-sided p-value of the sign test; 1 without a difference.
     pub sign: f64,
@@ -126,17 +126,17 @@ pub struct Difference {
 /// How the completion times of a group compare with those of its baseline.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DominanceRow {
-    /// The place of the group.
+    /// The index of the group.
     pub group: usize,
     /// The place of its baseline.
     pub baseline: usize,
-    /// By how much its CDF rises above the baseline's (more jobs done early), and the one-sided Kolmogorov–Smirnov p-value.
+    /// How far its CDF rises above that of the baseline (more jobs done early), with the one-sided Kolmogorov–Smirnov p-value.
     pub above: Option<(f64, f64)>,
-    /// By how much it falls below.
+    /// How far it falls below, with the p-value.
     pub below: Option<(f64, f64)>,
 }
 
-/// The place of the baseline for each group: the baseline variant's first setting in the same world.
+/// The index of the baseline of each group: the first setting of the baseline variant in the same world.
 fn baselines(groups: &[Group<'_>], file: &SweepFile) -> Vec<Option<usize>> {
     let name = file.variants.get(file.baseline).map_or("", |variant| variant.name.as_str());
     let same_world = |a: &Group<'_>, b: &Group<'_>| a.place == b.place && a.world == b.world;
@@ -150,7 +150,7 @@ fn baselines(groups: &[Group<'_>], file: &SweepFile) -> Vec<Option<usize>> {
         .collect()
 }
 
-/// Every group against the baseline of its world, in every metric that both have.
+/// Compares every group with the baseline of its world, in every metric that both have.
 pub(crate) fn differences(groups: &[Group<'_>], file: &SweepFile) -> Vec<Difference> {
     let baselines = baselines(groups, file);
     let mut all = Vec::new();
@@ -191,7 +191,7 @@ fn difference(
     })
 }
 
-/// Every group's completion times against its baseline's.
+/// Compares the completion times of every group with those of its baseline.
 pub(crate) fn dominance(groups: &[Group<'_>], file: &SweepFile) -> Vec<DominanceRow> {
     let row = |(group, baseline): (usize, Option<usize>)| {
         let baseline = baseline?;
@@ -201,7 +201,7 @@ pub(crate) fn dominance(groups: &[Group<'_>], file: &SweepFile) -> Vec<Dominance
     baselines(groups, file).into_iter().enumerate().filter_map(row).collect()
 }
 
-/// The groups that have a metric, the best first. Equal ones keep the plan's order.
+/// The groups that have a value of the metric, the best first. Equal groups keep the order of the plan.
 pub(crate) fn ranking(groups: &[Group<'_>], metric: &Metric) -> Vec<(usize, Estimate)> {
     let mut found: Vec<(usize, Estimate)> =
         groups.iter().enumerate().filter_map(|(place, group)| Some((place, group.estimate(metric)?))).collect();
@@ -209,7 +209,7 @@ pub(crate) fn ranking(groups: &[Group<'_>], metric: &Metric) -> Vec<(usize, Esti
     found
 }
 
-/// The places of the points on the Pareto front, in the order of the first number. Less is better in both numbers; no point is
+/// The indexes of the points on the Pareto front, in the order of the first number. Less is better in both numbers; no point is
 /// better in one and as good in the other than a point on the front.
 fn pareto_front(points: &[(f64, f64)]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..points.len()).collect();

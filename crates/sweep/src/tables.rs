@@ -1,4 +1,4 @@
-//! The tables of a sweep: the same bytes whatever engine made the cells.
+//! The tables of a sweep. They are the same bytes for every engine.
 //!
 //! | file | a row is |
 //! |---|---|
@@ -6,7 +6,7 @@
 //! | `summary.csv` | a setting and metric: mean over the seeds, 95 % interval |
 //! | `comparisons.csv` | a setting against its baseline in a metric: difference, interval, sign and Wilcoxon tests, Holm's correction |
 //! | `dominance.csv` | a setting against its baseline: how far its CDF of completion times rises above and falls below |
-//! | `measurements.parquet` | a number of a cell, or of a job of it: cell, metric, job_id, value |
+//! | `measurements.parquet` | a number of a cell, or of one of its jobs: cell, metric, job_id, value |
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -51,11 +51,11 @@ fn measurements(merged: &Merged) -> Result<Vec<u8>, String> {
     writer.finish()
 }
 
-/// What several tables need.
+/// Values that several tables need.
 struct Tables<'a> {
     merged: &'a Merged,
     groups: Vec<Group<'a>>,
-    /// What varies in any cell, in order: a column each.
+    /// The keys that vary in any cell, in order. Each has a column.
     keys: Vec<String>,
 }
 

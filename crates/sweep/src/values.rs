@@ -1,17 +1,17 @@
-//! The values that a parameter takes in a sweep: one, a list, a range or a distribution.
+//! The values of a parameter in a sweep: one value, a list, a range or a distribution.
 
 use rand::{Rng, RngExt};
 use resched_trace::{choices, keys};
 use statrs::distribution::{ContinuousCDF, Normal};
 use toml::Value as Toml;
 
-/// Steps of a range; more cells than that along one axis are a slip.
+/// The most steps of a range. More along one axis are surely a typing error.
 const MOST_STEPS: u32 = 10_000;
 
-/// What a parameter takes.
+/// The values of a parameter.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Values {
-    /// These, in this order.
+    /// These values, in this order.
     List(Vec<Value>),
     /// From one number to another.
     Range { from: f64, to: f64, steps: Option<u32>, logarithmic: bool },
@@ -19,7 +19,7 @@ pub(crate) enum Values {
     Normal { mean: f64, deviation: f64 },
 }
 
-/// One value, as it is written for a policy or set in a file.
+/// One value, for a policy or for a key of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Value {
     /// A whole number.
@@ -68,7 +68,7 @@ impl Value {
         }
     }
 
-    /// As a policy's parameter is written.
+    /// The value as the text of a policy's parameter.
     pub(crate) fn text(&self) -> String {
         match self {
             Self::Integer(number) => number.to_string(),
@@ -78,7 +78,7 @@ impl Value {
         }
     }
 
-    /// The number that it is.
+    /// Its number, if it is one.
     pub(crate) fn number(&self) -> Option<f64> {
         match self {
             Self::Integer(number) => Some(*number as f64),
@@ -87,7 +87,7 @@ impl Value {
         }
     }
 
-    /// For a TOML file.
+    /// The value for a TOML file.
     pub(crate) fn toml(&self) -> Toml {
         match self {
             Self::Integer(number) => Toml::Integer(*number),
@@ -98,11 +98,11 @@ impl Value {
 }
 
 impl Values {
-    /// Reads what stands behind a key: a value, a list of values, `{ from, to, steps, scale }` or `{ mean, deviation }`. A list
-    /// that is one value itself, such as factors of locality, stands in a list.
+    /// Reads the value of a key: a value, a list of values, `{ from, to, steps, scale }` or `{ mean, deviation }`. If one value is
+    /// itself a list, for example factors of locality, it stands in a list.
     ///
     /// # Errors
-    /// What was expected and found.
+    /// A text with what was expected and what was found.
     pub(crate) fn parse(value: &Toml) -> Result<Self, String> {
         match value {
             Toml::Array(list) if list.is_empty() => Err("expected at least one value, found an empty list".to_owned()),
@@ -157,7 +157,7 @@ impl Values {
     /// All values, for a grid; whole numbers if `integer`.
     ///
     /// # Errors
-    /// That it cannot be enumerated, and what to do.
+    /// If the values cannot be enumerated. The text has the remedy.
     pub(crate) fn all(&self, integer: bool) -> Result<Vec<Value>, String> {
         match *self {
             Self::List(ref list) => Ok(list.clone()),
@@ -165,7 +165,7 @@ impl Values {
                 Err("a range in a grid needs `steps`; add it, or use a sampled design".to_owned())
             }
             Self::Normal { .. } => {
-                Err("a distribution cannot stand in a grid; use `design.kind = \"random\"` or \"latin-hypercube\""
+                Err("a grid cannot have a distribution; use `design.kind = \"random\"` or \"latin-hypercube\""
                     .to_owned())
             }
             Self::Range { steps: Some(steps), .. } => {
@@ -193,7 +193,7 @@ impl Values {
         }
     }
 
-    /// A value by chance.
+    /// A random value.
     pub(crate) fn draw(&self, integer: bool, rng: &mut impl Rng) -> Value {
         self.quantile(rng.random(), integer)
     }

@@ -1,4 +1,4 @@
-//! The world of a cell: what is replayed, on which machines, by which rules. Cells that differ in their policy only share one.
+//! The world of a cell: its source, its machines and its rules. Cells that differ only in their policy share a world.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,16 +16,16 @@ use crate::source::SourcePath;
 use crate::values::Value;
 use crate::world_keys::world_path;
 
-/// What is known of a world before anything is replayed in it.
+/// A world before its first replay.
 #[derive(Debug)]
 pub(crate) struct WorldSpec {
-    /// The world, but for its seed.
+    /// The world without its seed.
     world: World,
-    /// What distinguishes it from other worlds, but for the seed.
+    /// Everything but the seed that distinguishes it from other worlds.
     pub(crate) identity: serde_json::Value,
 }
 
-/// What is replayed, before the values of a sweep are set in it.
+/// A source, before the values of a sweep are set in it.
 #[derive(Debug)]
 pub(crate) enum Origin {
     /// The text of a workload file, and its path for messages.
@@ -124,10 +124,10 @@ impl WorldSpec {
                 let own = parsed.cluster().nodes;
                 if let Some(count) = rules.nodes.count.filter(|count| *count != own) {
                     return Err(Error::Request(format!(
-                        "{path}: the workload has {own} machines, the cluster file {count}; take nodes.count out of the cluster file"
+                        "{path}: the workload has {own} machines, the cluster file has {count}; remove nodes.count from the cluster file"
                     )));
                 }
-                // The machines are those of the workload, as many as the cluster file says.
+                // The workload and the cluster file agree on the number of machines.
                 cluster.nodes.count = None;
                 let content = sha256(text.as_bytes());
                 (Source::workload(parsed, text, path.clone()), content)
@@ -142,13 +142,13 @@ impl WorldSpec {
         Ok(Self { world, identity })
     }
 
-    /// The world with a seed.
+    /// The world with this seed.
     pub(crate) fn with_seed(&self, seed: u64) -> World {
         self.world.with_seed(seed)
     }
 }
 
-/// A problem with the values of the world that it is of, if there are any.
+/// The text of a problem, with the values of its world if there are any.
 pub(crate) fn with_values(values: &[(String, Value)], problem: &dyn std::fmt::Display) -> String {
     let set: Vec<String> = values.iter().map(|(key, value)| format!("{key} = {}", value.text())).collect();
     let place = if set.is_empty() { String::new() } else { format!("with [world] {}: ", set.join(", ")) };
@@ -169,7 +169,7 @@ fn set(table: &mut Table, path: &str, value: Toml) -> Result<(), String> {
     }
 }
 
-/// The files that a policy's parameters name, by path, with the hashes of what they hold: a change of one makes other cells.
+/// The files that the parameters of a policy name, by path, with the hashes of their contents. A changed file makes new cells.
 ///
 /// # Errors
 /// [`Error::Request`] if one cannot be read.

@@ -1,17 +1,17 @@
-//! The keys of `[world]`: short names for what can vary of a world, and where each stands in a cluster or workload file.
+//! The keys of `[world]`: short names for keys of the cluster file and the workload file.
 
 use crate::source::SourcePath;
 
-/// A short name for something of the world.
+/// A short name of a key.
 #[derive(Debug)]
 pub struct WorldKey {
     /// The name.
     pub name: &'static str,
-    /// What it is.
+    /// Its meaning.
     pub meaning: &'static str,
-    /// Whether only whole numbers make sense.
+    /// Whether it takes only whole numbers.
     pub integer: bool,
-    /// The path for a workload file, and the one for a trace; `None` where it cannot vary.
+    /// Its path for a workload file, and its path for a trace; `None` if it cannot vary there.
     pub paths: [Option<&'static str>; 2],
 }
 
@@ -25,8 +25,8 @@ const fn key(
     WorldKey { name, meaning, integer, paths: [workload, trace] }
 }
 
-/// The short names; any other key of the cluster file or of a workload file is named by its path, `cluster.heartbeat.jitter`
-/// or `workload.cluster.racks`.
+/// The short names. Any other key of the cluster file or of a workload file has its path as its name, for example
+/// `cluster.heartbeat.jitter` or `workload.cluster.racks`.
 pub const WORLD_KEYS: &[WorldKey] = &[
     key("nodes", "How many machines there are.", true, Some("workload.cluster.nodes"), Some("cluster.nodes.count")),
     key(
@@ -74,28 +74,28 @@ pub const WORLD_KEYS: &[WorldKey] = &[
     ),
 ];
 
-/// Set as factors of locality: 1 on a node with the data, this in its rack and elsewhere.
+/// Sets factors of locality: 1 on a node with the data, the value in its rack and elsewhere.
 const PENALTY: &str = "cluster.cost.locality";
 /// Applied to the submissions.
 const SPEEDUP: &str = "speedup";
 
-/// Where a key of `[world]` stands: `cluster.…`, `workload.…` or `speedup`.
+/// The path of a key of `[world]`: `cluster.…`, `workload.…` or `speedup`.
 ///
 /// # Errors
-/// That it is none for this source.
+/// If this source does not have the key.
 pub(crate) fn world_path(key: &str, source: &SourcePath) -> Result<String, String> {
     let place = usize::from(matches!(source, SourcePath::Trace(_)));
     if let Some(known) = WORLD_KEYS.iter().find(|known| known.name == key) {
         let path = known.paths.get(place).copied().flatten();
         return path
             .map(str::to_owned)
-            .ok_or_else(|| format!("`{key}` cannot be varied of a trace, which has its own"));
+            .ok_or_else(|| format!("`{key}` cannot vary for a trace, which has its own"));
     }
     match (key.split_once('.'), place) {
         (Some(("cluster", _)), _) | (Some(("workload", _)), 0) => Ok(key.to_owned()),
-        (Some(("workload", _)), _) => Err(format!("`{key}` cannot be varied of a trace, only of a workload file")),
+        (Some(("workload", _)), _) => Err(format!("`{key}` cannot vary for a trace, only for a workload file")),
         (None, _) if ["cluster", "workload"].contains(&key) => Err(format!(
-            "`{key}`: expected a whole path in quotes, such as \"cluster.jobs.slowstart\", found its first part"
+            "`{key}`: expected a whole path in quotes, for example \"cluster.jobs.slowstart\", found its first part"
         )),
         _ => {
             let known: Vec<&str> = WORLD_KEYS.iter().map(|known| known.name).collect();

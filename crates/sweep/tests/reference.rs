@@ -1,4 +1,4 @@
-//! The reference pages of sweep files and metrics are made from the code and must be as fresh as the code.
+//! The reference pages of sweep files and metrics are made from the code. A test fails if one is stale.
 #![allow(clippy::unwrap_used)]
 
 #[path = "../../trace/tests/support/fresh.rs"]
@@ -44,11 +44,11 @@ policy = "delay:lambda=0.9+late"
 #[test]
 fn the_page_of_sweep_files_is_fresh() {
     SweepFile::parse(SWEEP, Path::new("sweep-file.md")).unwrap();
-    let about = "A sweep file (TOML) names what varies: parameters of policies, of the cluster and of the workload. `resched sweep \
-                 plan`, `run` and `merge` replay it and show what differs, and `resched tune` searches it. An unknown key is an \
-                 error that names the line, the column and the nearest key. `traces/sweeps/` holds examples.";
-    let values = "Behind a key of `[world]` or of a variant stands one value, a list of values, or one of these tables. If one value \
-                  is itself a list, such as `cluster.cost.locality`, put it into a list.";
+    let about = "A sweep file (TOML) names what varies: parameters of policies, of the cluster and of the workload. `resched sweep` \
+                 replays it and reports which differences are real. `resched tune` searches it for the best parameters. An \
+                 unknown key is an error that names the line, the column and the nearest key. `traces/sweeps/` holds examples.";
+    let values = "A key of `[world]` or of a variant has one value, a list of values, or one of these tables. If one value is itself a \
+                  list, for example `cluster.cost.locality`, put it into a list.";
     let world = "Any key of the [cluster file](cluster-file.md) can vary under its path, such as `\"cluster.heartbeat.jitter\"`, \
                  and any key of a [workload file](workload-file.md), such as `\"workload.cluster.racks\"`. These keys have short \
                  names:";

@@ -7,22 +7,22 @@ use super::found::Calibration;
 use super::locality::DEFAULT_FACTORS;
 use super::slots::Slots;
 
-/// The largest interval and overhead that a cluster file admits, ms.
+/// The largest interval and overhead that a cluster file allows, ms.
 const DAY: f64 = 86_400_000.0;
 
-/// Who made a cluster file, and from what.
+/// The program that made a cluster file, and the source of the numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Maker {
     /// Program and version.
     pub version: String,
-    /// The trace or run, as it was named.
+    /// The path of the trace or run, as the user wrote it.
     pub path: String,
     /// SHA-256 of its marker file, hexadecimal.
     pub sha256: String,
 }
 
-/// The text (TOML) of the cluster file of a calibration. What is not determined is left out, so that a replay takes its default,
-/// and named in a comment.
+/// The text (TOML) of the cluster file of a calibration. A parameter that is not determined is left out and named in a comment. A
+/// replay then uses its default.
 pub fn cluster_file(found: &Calibration, maker: &Maker) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail.

@@ -6,11 +6,11 @@ use serde::Serialize;
 
 use crate::distribution::mean;
 
-/// A mean, ratio or rate of fewer observations counts as not determined.
+/// The fewest observations that determine a mean, ratio or rate.
 pub const LEAST: u64 = 10;
 /// Resamples of a bootstrap: a standard error needs some 200 (Efron and Tibshirani 1993, ch. 6).
 const RESAMPLES: u64 = 200;
-/// The most values that a bootstrap draws from: of more it takes evenly spaced ones, so that the time stays bounded.
+/// The most values that a bootstrap draws from. From a longer list it uses evenly spaced ones, so that the time stays bounded.
 const MOST_RESAMPLED: usize = 20_000;
 
 /// An estimated parameter.
@@ -20,7 +20,7 @@ pub struct Fitted {
     pub value: Option<f64>,
     /// Its standard error; null if it is not known.
     pub standard_error: Option<f64>,
-    /// How many observations it is from, or would have been.
+    /// The number of observations, also if they are too few.
     pub n: u64,
 }
 

@@ -9,7 +9,7 @@ use super::heartbeat::Heartbeat;
 use super::rates::ShuffleRate;
 use super::slots::Slots;
 
-/// What a trace shows of its cluster. Each field names the function that estimates it.
+/// The estimates for the cluster of a trace. Each field names the function that estimates it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Calibration {
     /// Hosts on which attempts ran.
@@ -26,7 +26,8 @@ pub struct Calibration {
     pub heartbeat: Heartbeat,
     /// Share of a job's maps that are finished before its reduces start ([`super::slowstart()`]).
     pub slowstart: Fitted,
-    /// Run time of a map in the rack of its input and elsewhere, over that beside its input ([`super::locality_factors`]).
+    /// The run time of a map in the rack of its input and elsewhere, divided by that on a node with the input
+    /// ([`super::locality_factors`]).
     pub locality: [Fitted; 2],
     /// Bytes per second that a map reads ([`super::map_rate`]).
     pub map_rate: Fitted,

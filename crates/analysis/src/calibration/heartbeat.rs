@@ -8,19 +8,19 @@ use super::fitted::{Fitted, bootstrap_error};
 use super::observed::{Attempt, Observed};
 use crate::distribution::Distribution;
 
-/// The interval of fewer gaps counts as not determined.
+/// The fewest gaps that determine the interval.
 const LEAST_GAPS: u64 = 20;
-/// A median gap below this, ms, is no wait for a heartbeat: the node calls at once when a task ends, or times are coarse.
+/// A median gap below this, ms, does not show a wait for a heartbeat: nodes call as soon as a task ends, or times are coarse.
 const AT_ONCE: f64 = 50.0;
-/// A launch overhead of fewer standard errors counts as none.
+/// A launch overhead of fewer standard errors counts as 0.
 const SIGMAS: f64 = 2.0;
 
-/// What the gaps show.
+/// The estimates from the gaps.
 #[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize)]
 pub struct Heartbeat {
-    /// The median time that a freed slot stayed free though a map waited, ms; null if there was none.
+    /// The median time that a freed slot stayed free while a map waited, ms; null without such a slot.
     pub median_gap: Option<f64>,
-    /// Whether that is so short that nodes must have called at once when a task ended (or times are coarse).
+    /// Whether that is so short that nodes must have called as soon as a task ended (or times are coarse).
     pub at_once: bool,
     /// Time between two heartbeats of a node, ms.
     pub interval: Fitted,
@@ -28,13 +28,15 @@ pub struct Heartbeat {
     pub launch_overhead: Fitted,
 }
 
-/// The heartbeat interval `h` and the launch overhead `o`, from the gaps between the end of a map and the start of the next in
-/// the freed slot, where no map had started since all `slots` map slots of the node were taken, for maps of jobs that had begun
-/// when the slot was freed, so that the map waited for it.
+/// The heartbeat interval `h` and the launch overhead `o`, from gaps between the end of a map and the start of the next map in the
+/// freed slot.
+///
+/// A gap counts under two conditions. Since all `slots` map slots of the node were taken, no other map has started there. And the job
+/// of the next map had begun when the slot was freed, so that the map waited for the slot.
 ///
 /// A slot is seen at the node's next heartbeat (policies A.1), so a gap is uniform on `[o, o + h]`. The 10 % and 50 % quantiles
-/// give both: `h = (q50 − q10) / 0.4`, `o = q50 − h/2`; quantiles above are left out, for a policy may leave a slot free on
-/// purpose. An overhead of less than two standard errors is taken for none, and then `h = 2·q50`. Standard errors by the
+/// give both: `h = (q50 − q10) / 0.4`, `o = q50 − h/2`; higher quantiles are not used, because a policy may leave a slot
+/// free on purpose. An overhead of less than two standard errors counts as 0, and then `h = 2·q50`. Standard errors are from the
 /// bootstrap.
 pub fn heartbeat(observed: &Observed, slots: Option<u32>) -> Heartbeat {
     let gaps = Distribution::new(slots.map_or_else(Vec::new, |slots| gaps(observed, slots as usize)));
@@ -64,14 +66,14 @@ pub fn heartbeat(observed: &Observed, slots: Option<u32>) -> Heartbeat {
     }
 }
 
-/// Interval and overhead, neither known.
+/// Interval and overhead, both not determined.
 fn both(gaps: &Distribution) -> Option<(f64, f64)> {
     let (low, middle) = (gaps.quantile(0.1)?, gaps.median()?);
     let interval = (middle - low) / 0.4;
     Some((interval, middle - interval / 2.0))
 }
 
-/// How long each slot of a node that has been full stayed free though a map waited, ms.
+/// The gaps of all nodes that were full: how long a slot stayed free while a map waited, ms.
 fn gaps(observed: &Observed, slots: usize) -> Vec<f64> {
     let mut begun: BTreeMap<usize, i64> = BTreeMap::new();
     let mut of_host: BTreeMap<usize, Vec<&Attempt>> = BTreeMap::new();
@@ -102,7 +104,7 @@ fn gaps_of_node(maps: &[&Attempt], slots: usize, begun: &BTreeMap<usize, i64>) -
     let (mut gaps, mut last_start) = (Vec::new(), i64::MIN);
     for (time, starts, index) in events {
         if !starts {
-            // Slots are freed in order, so the first one speaks for all whose time is known.
+            // Slots are freed in order, so the first one stands for all slots with a known time.
             let full = unknown == 0 && free.front().is_none_or(|freed| freed.is_some_and(|freed| freed >= last_start));
             unknown += usize::from(!full);
             free.push_back(full.then_some(time));

@@ -6,9 +6,9 @@ use super::fitted::{Fitted, LEAST};
 use super::observed::Observed;
 use crate::distribution::Distribution;
 
-/// A host is listed if the logarithm of its factor is so many standard errors from 0.
+/// A host is listed if the logarithm of its factor is more than this many standard errors from 0.
 const SIGMAS: f64 = 3.0;
-/// Rounds in which the effects of jobs and hosts are fitted in turn; a few suffice but where they barely overlap.
+/// The most rounds that fit the effects of jobs and hosts in turn. A few suffice, unless jobs and hosts barely overlap.
 const ROUNDS: usize = 50;
 /// The fit ends when a round makes the sum of squares smaller by less than this share.
 const ENOUGH: f64 = 1e-9;
@@ -16,7 +16,7 @@ const ENOUGH: f64 = 1e-9;
 /// The maps of a job at a level: host and logarithm of the run time.
 type Cell = Vec<(usize, f64)>;
 
-/// How much longer maps take on a host than on the median host, for hosts where the difference is sure.
+/// How many times as long maps take on a host as on the median host, for hosts with a clear difference.
 ///
 /// The logarithm of a map's run time is fitted as an effect of its job and level plus one of its host, by least squares (the
 /// two are fitted in turn), so that a host that ran the maps of long jobs does not look slow. The standard error of a host's
@@ -29,7 +29,7 @@ pub fn host_factors(observed: &Observed) -> BTreeMap<String, Fitted> {
             cells.entry((map.job, map.locality.map(|level| level.as_str()))).or_default().push((host, time.ln()));
         }
     }
-    // A job that ran on one host says nothing of how it compares.
+    // A job that ran on one host does not show how hosts compare.
     let cells: Vec<Cell> = cells
         .into_values()
         .filter(|cell| cell.iter().any(|map| Some(map.0) != cell.first().map(|first| first.0)))

@@ -10,10 +10,10 @@ use crate::distribution::mean;
 
 /// The default factors: Rumen's (policies A.5), as in a cluster file without them.
 pub const DEFAULT_FACTORS: [f64; 3] = [1.0, 1.5, 3.0];
-/// A factor whose logarithm is known no better than this is not determined: its interval spans more than two to one.
+/// A factor is not determined if the standard error of its logarithm is larger: its interval then spans more than two to one.
 const WORST_ERROR: f64 = 0.25;
 
-/// Run time of a map in the rack of its input, and elsewhere, over that on a node with it.
+/// The run time of a map in the rack of its input, and elsewhere, divided by that on a node with the input.
 ///
 /// Jobs differ far more than levels do, so each job is its own control: with `d_j` the mean logarithm of the run times of
 /// job `j`'s maps at the level minus that of its maps beside their input, the estimate is `exp(Σ w_j d_j / Σ w_j)` over jobs
@@ -65,7 +65,7 @@ fn factor(jobs: &[(&[f64], &[f64])]) -> Fitted {
     if error > WORST_ERROR {
         return Fitted::unknown(n);
     }
-    // What a cluster file admits.
+    // The range that a cluster file allows.
     let factor = estimate.exp().clamp(1e-3, 1e3);
     Fitted::of(factor, Some(factor * error), n)
 }

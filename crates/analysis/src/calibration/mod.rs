@@ -1,12 +1,12 @@
-//! What a trace shows of the cluster that it ran on: the numbers of a cluster file, each with its standard error.
+//! Estimates the numbers of a cluster file from a trace, each with its standard error.
 //!
 //! ```text
 //! trace (or run) ──▶ Observed ──▶ locality, hosts, rates, slots, slowstart, heartbeat ──▶ Calibration ──▶ cluster file
 //! ```
 //!
-//! Every estimator is a function of the observed attempts alone. Logs disagree with models in their own ways (clocks, other
-//! tenants, failures), so the estimators use medians, logarithms and low order statistics and not means and extremes. A parameter
-//! with too little data stays undetermined: a default is better than noise.
+//! Every estimator uses only the observed attempts. Logs differ from models for many reasons (clocks, other tenants, failures). The
+//! estimators therefore use medians, logarithms and low order statistics, not means and extremes. A parameter with too little data
+//! stays undetermined, because a default is better than noise.
 
 mod cluster_file;
 mod fitted;

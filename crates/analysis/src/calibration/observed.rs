@@ -13,9 +13,9 @@ use crate::tables::{MAX_TIME, checked};
 /// A job, as far as the estimators need it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Job {
-    /// Maps that it announced.
+    /// The number of maps that it announced.
     pub maps: Option<u64>,
-    /// Reduces that it announced.
+    /// The number of reduces that it announced.
     pub reduces: Option<u64>,
     /// Bytes that all its reduces fetch.
     pub shuffle_bytes: Option<u64>,
@@ -28,9 +28,9 @@ pub struct Attempt {
     pub job: usize,
     /// Where it ran, an index of [`Observed::hosts`].
     pub host: Option<usize>,
-    /// What its task does.
+    /// The kind of its task.
     pub kind: TaskKind,
-    /// Whether it is the first try at its task, so that the task waited from the start of its job.
+    /// Whether it is the first try at its task. Its task has then waited since the start of its job.
     pub first: bool,
     /// When it started.
     pub start: Option<i64>,
@@ -51,7 +51,7 @@ pub struct Attempt {
 }
 
 impl Attempt {
-    /// From start to finish, ms, if it is more than nothing.
+    /// The time from start to finish, ms, if it is above 0.
     pub fn run_time(&self) -> Option<f64> {
         span(self.start?, self.finish?)
     }
@@ -67,12 +67,12 @@ impl Attempt {
     }
 }
 
-/// The time between two instants, ms, if it is more than nothing.
+/// The time between two instants, ms, if it is above 0.
 pub(super) fn span(from: i64, to: i64) -> Option<f64> {
     (to > from).then(|| (to - from) as f64)
 }
 
-/// What was observed.
+/// The observed jobs and attempts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Observed {
     /// The jobs.
@@ -86,8 +86,8 @@ pub struct Observed {
 }
 
 impl Observed {
-    /// Reads the tables `jobs` and `attempts` in `dir`; `rows` is what the folder's marker file says of their lengths. Attempts
-    /// of unknown jobs are left out, times that cannot be are unknown.
+    /// Reads the tables `jobs` and `attempts` in `dir`. `rows` has their lengths from the folder's marker file. Attempts of unknown
+    /// jobs are left out, and implausible times count as unknown.
     ///
     /// # Errors
     /// [`Error::Trace`] if a table is missing, damaged or of another length.
@@ -136,7 +136,7 @@ impl Observed {
     }
 }
 
-/// A number of things or bytes; a negative one is damage.
+/// A count, or a number of bytes; `None` if it is negative, which is damage.
 fn size(number: Option<i64>) -> Option<u64> {
     number.and_then(|number| u64::try_from(number).ok())
 }

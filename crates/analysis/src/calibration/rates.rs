@@ -6,9 +6,9 @@ use super::fitted::{Fitted, LEAST, bootstrap_error};
 use super::observed::{Observed, span};
 use crate::distribution::Distribution;
 
-/// The run time of an attempt with fewer bytes is mostly its start-up, not its speed.
+/// The fewest bytes of an attempt. The run time of a smaller one shows its start-up and not its speed.
 const LEAST_BYTES: u64 = 1 << 20;
-/// The most reduces of a job whose shuffle beside running maps is used: each takes a pass over all maps of the job.
+/// The most early reduces of a job that are used. Each takes a pass over all maps of the job.
 const MOST_EARLY: usize = 100;
 
 /// The rate at which reduces fetch.
@@ -17,7 +17,7 @@ pub struct ShuffleRate {
     /// Bytes per second.
     #[serde(flatten)]
     pub rate: Fitted,
-    /// Whether it is from reduces that started after the last map of their jobs; else from those that started before.
+    /// Whether it is from reduces that started after the last map of their job, or from those that started before.
     pub from_late_reduces: bool,
 }
 
@@ -38,8 +38,8 @@ pub fn reduce_rate(observed: &Observed) -> Fitted {
 
 /// Bytes per second that a reduce fetches (`cost.shuffle_rate`, policies A.6, R2).
 ///
-/// Of a reduce that started after the last map of its job: its bytes over the time to the end of its shuffle. Without ten of
-/// these, the others are used, each by the fluid model solved for the rate: with map ends `t_k` and `B` bytes of `M` equal maps,
+/// For a reduce that started after the last map of its job, this is its bytes over the time to the end of its shuffle. With fewer
+/// than ten of these, the others are used. For each of them the fluid model is solved for the rate: with map ends `t_k` and `B` bytes of `M` equal maps,
 /// the shuffle ends at `e = max_k (t_k + (M − k)/M · B/s)` and not before `start + B/s`, so `s` is the largest of
 /// `B / (e − start)` and `(M − k)/M · B / (e − t_k)`, `k` maps done before `t_k`; the median over reduces is taken. Bytes are
 /// those that the reduce counted, or an equal share of the job's.

@@ -6,7 +6,7 @@ use resched_trace::model::TaskKind;
 
 use super::observed::Observed;
 
-/// Of a hundred nodes, one may have been seen to run more: clocks jump, and a node hears of a kill late.
+/// One node in a hundred may seem to have run more: clocks jump, and a node may receive a kill late.
 const ODD_NODES: usize = 100;
 
 /// The slots of a node.
@@ -14,14 +14,14 @@ const ODD_NODES: usize = 100;
 pub struct Slots {
     /// The most attempts at once on one node; null if no host is known.
     pub most: Option<u32>,
-    /// Nodes on which so many ran at once.
+    /// Nodes on which this many ran at once.
     pub reached: u64,
     /// Nodes on which any ran.
     pub nodes: u64,
 }
 
-/// The largest number of attempts of `kind` that at least 1 % of the nodes (one node, of less than a hundred) ran at once,
-/// whatever became of them. It is a lower bound of the slots: nodes that were never full do not show theirs.
+/// The largest number of attempts of `kind` that at least 1 % of the nodes (with less than a hundred, one node) ran at once. All
+/// outcomes count. It is a lower bound of the slots, as nodes that were never full do not show all theirs.
 pub fn slots(observed: &Observed, kind: TaskKind) -> Slots {
     let mut changes: BTreeMap<usize, Vec<(i64, i64)>> = BTreeMap::new();
     for attempt in observed.attempts.iter().filter(|attempt| attempt.kind == kind && attempt.run_time().is_some()) {

@@ -7,16 +7,16 @@ use resched_trace::model::TaskKind;
 use super::fitted::Fitted;
 use super::observed::Observed;
 
-/// The share of a job with fewer maps is too coarse.
+/// The fewest maps of a job. The share of a smaller job is too coarse.
 const LEAST_MAPS: u64 = 10;
-/// The share of fewer jobs counts as not determined: each of them may have waited for a slot.
+/// The fewest jobs that determine the share. Each job may have waited for a slot.
 const LEAST_JOBS: u64 = 3;
-/// Of twenty jobs, one may show too small a share: clocks differ.
+/// One job in twenty may show too small a share, because clocks differ.
 const ODD_JOBS: usize = 20;
 
-/// The smallest share of finished maps at the start of a job's first reduce, over jobs with at least ten maps; of twenty jobs
-/// or more, without the smallest twentieth. A reduce that waits for a slot starts later than it may, so each job shows an upper
-/// bound and the smallest is the nearest; it has no standard error.
+/// The smallest share of finished maps at the start of a job's first reduce, over jobs with at least ten maps. With twenty jobs or
+/// more, the smallest twentieth is left out. A reduce that waits for a slot starts later than it may. So each job gives an upper
+/// bound, and the smallest is the nearest. It has no standard error.
 pub fn slowstart(observed: &Observed) -> Fitted {
     let mut first: BTreeMap<usize, i64> = BTreeMap::new();
     for reduce in observed.attempts.iter().filter(|attempt| attempt.kind == TaskKind::Reduce) {

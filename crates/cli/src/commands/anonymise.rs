@@ -45,7 +45,7 @@ fn key_file(out: &Path) -> Result<PathBuf, Failure> {
     let mut name = out
         .file_name()
         .ok_or_else(|| {
-            Failure::request(format!("{}: expected the name of a folder to write; name another --out", out.display()))
+            Failure::request(format!("{}: expected a folder to write the trace to; name another --out", out.display()))
         })?
         .to_owned();
     name.push(".key");

@@ -1,4 +1,4 @@
-//! `resched calibrate`: the cluster file of the cluster that a trace ran on.
+//! `resched calibrate`: fits a cluster file to the attempts of a trace.
 
 use std::path::{Path, PathBuf};
 
@@ -14,12 +14,12 @@ use crate::output::{count, print, print_json, table};
 /// Fit slots, heartbeats, locality factors and rates from the attempts of a trace, and write them as a cluster file.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A trace of attempts that were observed, or a run of `replay`.
+    /// A trace with observed attempts, or a run of `replay`.
     trace: PathBuf,
-    /// The cluster file (TOML) to write, for `replay --cluster`; an earlier one that calibrate wrote is replaced.
+    /// The cluster file (TOML) to write, for `replay --cluster`. An earlier one that `calibrate` wrote is replaced.
     #[arg(long, value_name = "CLUSTER.toml")]
     out: PathBuf,
-    /// The same for programs.
+    /// Print JSON instead of a table.
     #[arg(long)]
     json: bool,
 }
@@ -40,7 +40,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let maker = Maker { version, path: args.trace.display().to_string(), sha256 };
     let text = cluster_file(&found, &maker);
     ClusterConfig::parse(&text).map_err(|error| {
-        Failure::work(format!("{}: the fitted cluster is none ({error}); please report this", args.out.display()))
+        Failure::work(format!(
+            "{}: the fitted cluster file is not valid ({error}); please report this",
+            args.out.display()
+        ))
     })?;
     if let Some(folder) = args.out.parent() {
         std::fs::create_dir_all(folder).map_err(|error| {
@@ -57,10 +60,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     print(&(in_words(&found) + &format!("\n{}\n", args.out.display())))
 }
 
-/// How the first line of a file of ours begins.
+/// The first line of a file that `calibrate` wrote begins with this.
 const OURS: &str = "# Fitted by `resched calibrate`";
 
-/// That nobody's own cluster file is overwritten.
+/// Refuses to overwrite a file that `calibrate` did not write.
 fn check(out: &Path) -> Result<(), Failure> {
     if !out.exists() {
         return Ok(());
@@ -70,11 +73,11 @@ fn check(out: &Path) -> Result<(), Failure> {
         return Ok(());
     }
     let problem =
-        "expected nothing, or a file that calibrate wrote; found something else, which is kept; name another --out";
+        "expected no file, or one that calibrate wrote; found something else, which is kept; name another --out";
     Err(Failure::request(format!("{}: {problem}", out.display())))
 }
 
-/// SHA-256 of what identifies the trace or run.
+/// The SHA-256 that identifies the trace or run.
 fn fingerprint(dir: &Path) -> Result<String, Failure> {
     let marker = dir.join(run::MARKER);
     if !marker.is_file() {
@@ -117,7 +120,7 @@ fn in_words(found: &Calibration) -> String {
     table(&["what", "estimate", "standard error", "from"], rows, 1..4)
 }
 
-/// What stands for an estimate where there is too little data.
+/// Printed instead of an estimate if there is too little data.
 const NOT: &str = "not determined";
 
 fn row(what: &str, fitted: Fitted, tell: &dyn Fn(f64) -> String, unit: &str) -> Vec<String> {

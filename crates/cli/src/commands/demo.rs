@@ -1,4 +1,4 @@
-//! `resched demo`: everything, on the bundled sample.
+//! `resched demo`: ingest, replay and report, on the bundled sample.
 
 use std::path::{Path, PathBuf};
 
@@ -16,17 +16,17 @@ use crate::failure::Failure;
 use crate::output::print;
 use crate::progress::IngestProgress;
 
-/// The history of a small cluster's morning, made by `crates/trace` from `traces/sample-history.toml`.
+/// The history of one morning on a small cluster. `crates/trace` made it from `traces/sample-history.toml`.
 static SAMPLE: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../traces/sample-history");
-/// The cluster that it was made for.
+/// The cluster of the sample.
 const CLUSTER: &str = include_str!("../../../../traces/clusters/sample.toml");
-/// What the demo compares.
+/// The policies that the demo compares.
 const POLICIES: [&str; 4] = ["fifo", "naive-fair", "delay:D=12", "fair"];
 
 /// Ingest the bundled sample history, replay it under four policies and write a report.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The folder for the report; the trace and the runs go to `<DIR>-data`.
+    /// The folder to write the report to. The trace and the runs go to `<DIR>-data`.
     #[arg(long, value_name = "DIR", default_value = "reports/demo")]
     out: PathBuf,
 }
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     print(&format!("3. report\n{}\nOpen {} in a browser.", indented(&files), page.display()))
 }
 
-/// Writes the sample, unless it is there from an earlier demo.
+/// Writes the sample, unless an earlier demo wrote it.
 fn write_sample(history: &Path) -> Result<(), Failure> {
     if is_sample(history) {
         return Ok(());

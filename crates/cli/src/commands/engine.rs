@@ -1,4 +1,4 @@
-//! Work beyond one machine: the engines that are asked to run parts of a sweep or of an ingest.
+//! Dask and Slurm, which run parts of a sweep or of an ingest on other machines.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,39 +12,39 @@ use serde::Serialize;
 use crate::failure::Failure;
 use crate::output::print;
 
-/// The driver of a Dask cluster.
+/// The Python program that gives tasks to a Dask cluster.
 const DASK_DRIVER: &str = include_str!("../../engines/dask_driver.py");
-/// The batch script of a Slurm array.
+/// The template of the batch script of a Slurm array.
 const SLURM_ARRAY: &str = include_str!("../../engines/slurm_array.sh");
-/// That script and the logs of its tasks, in the folder of the sweep.
+/// The folder for the script and for the logs of its tasks, inside the folder of the sweep.
 const SLURM_FOLDER: &str = "slurm";
 const SLURM_SCRIPT: &str = "array.sh";
-/// Tasks of an array, if nothing else is said.
+/// The number of tasks of an array without `--chunk`.
 const SLURM_TASKS: usize = 500;
 
-/// How to reach Dask.
+/// Options of Dask.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "With --engine dask")]
 pub(super) struct DaskArgs {
-    /// The address of a scheduler, such as tcp://host:8786; without it a cluster is started on this machine.
+    /// The address of a scheduler, for example tcp://host:8786. Without it, a cluster is started on this machine.
     #[arg(long, value_name = "ADDRESS")]
     scheduler: Option<String>,
-    /// Workers of a cluster on this machine; without it, one a core.
+    /// The number of workers of a cluster on this machine [default: one per core].
     #[arg(long)]
     workers: Option<usize>,
-    /// The Python that has `distributed`.
+    /// A Python with the package `distributed`.
     #[arg(long, default_value = "python3", value_name = "PROGRAM")]
     python: PathBuf,
-    /// How often a task is tried again whose worker was lost.
+    /// How often to repeat a task if its worker is lost.
     #[arg(long, default_value_t = 3)]
     retries: u32,
 }
 
-/// resched on the machines that do the work.
+/// The program `resched` on the machines that do the work.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Beyond this machine")]
 pub(super) struct ProgramArgs {
-    /// resched as the workers find it; without it, this program.
+    /// The path of resched on the workers [default: this program's path].
     #[arg(long, value_name = "PATH")]
     program: Option<PathBuf>,
 }
@@ -55,22 +55,22 @@ impl ProgramArgs {
     }
 }
 
-/// How cells are handed to an engine.
+/// How cells are grouped into tasks.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Beyond this machine")]
 pub(super) struct ArrayArgs {
-    /// Cells of one task of the engine; without it, 1 under Dask, and as many under Slurm as give 500 tasks.
+    /// The number of cells in one task [default: 1 with Dask; with Slurm, enough for 500 tasks].
     #[arg(long)]
     chunk: Option<usize>,
-    /// Submit the batch script with sbatch.
+    /// Submit the batch script of Slurm with sbatch.
     #[arg(long)]
     submit: bool,
 }
 
-/// The arguments of a call of resched for an engine.
+/// The arguments of one call of resched.
 pub(super) type Task = Vec<String>;
 
-/// What the driver of Dask reads.
+/// The input of the driver of Dask.
 #[derive(Debug, Serialize)]
 struct Tasks<'a> {
     program: &'a Path,
@@ -78,7 +78,7 @@ struct Tasks<'a> {
     tasks: &'a [Task],
 }
 
-/// Has tasks run by Dask, in this process's folder.
+/// Runs tasks on Dask, in the folder of this process.
 pub(super) fn dask(tasks: &[Task], args: &DaskArgs, program: &ProgramArgs) -> Result<(), Failure> {
     if tasks.is_empty() {
         return Ok(());
@@ -100,25 +100,25 @@ pub(super) fn dask(tasks: &[Task], args: &DaskArgs, program: &ProgramArgs) -> Re
     let python = args.python.display();
     let status = command.status().map_err(|error| {
         Failure::request(format!(
-            "{python}: expected a Python with `distributed`, but it does not start ({error}); name it with --python"
+            "{python}: expected a Python with `distributed`, but it does not start ({error}); name another --python"
         ))
     })?;
     if status.success() {
         return Ok(());
     }
     Err(Failure::work(format!(
-        "the driver of Dask ended with {status}; its messages stand above. If `distributed` is missing: {python} -m pip install \
-         distributed. A second call makes what is missing"
+        "the driver of Dask ended with {status}; see its messages above. If `distributed` is missing, install it: {python} -m pip \
+         install distributed. Run the same command again to do what is missing"
     )))
 }
 
-/// The cells of a sweep that are missing, cut into chunks, and what a worker needs to make one.
+/// The missing cells of a sweep, cut into chunks, and what a worker needs to run a chunk.
 struct Chunks {
-    /// Where the workers find the plan.
+    /// The place where workers read the plan.
     manifest: Location,
-    /// Cells of a chunk.
+    /// The number of cells in a chunk.
     size: usize,
-    /// The chunks that miss something, by number: chunk `n` begins with cell `n * size`.
+    /// The numbers of the chunks with missing cells. Chunk `n` begins with cell `n * size`.
     numbers: Vec<usize>,
 }
 
@@ -143,7 +143,7 @@ impl Chunks {
     }
 }
 
-/// Has the missing cells of the sweep in `out` made by Dask.
+/// Replays the missing cells of the sweep in `out` on Dask.
 pub(super) fn dask_cells(
     plan: &Plan,
     out: &Location,
@@ -162,7 +162,7 @@ pub(super) fn dask_cells(
     dask(&numbers.into_iter().map(task).collect::<Vec<Task>>(), args, program)
 }
 
-/// Writes the batch script of the missing cells of the sweep in `out`, and submits it if that is asked for.
+/// Writes the batch script for the missing cells of the sweep in `out`. Submits it if the user asks for it.
 pub(super) fn slurm(
     plan: &Plan,
     out: &Path,
@@ -188,33 +188,31 @@ pub(super) fn slurm(
     ];
     let script = values.iter().fold(SLURM_ARRAY.to_owned(), |script, (key, value)| script.replace(key, value));
     let path = out.join(SLURM_FOLDER).join(SLURM_SCRIPT);
-    // Slurm writes logs only into a folder that is there.
+    // Slurm does not make the folder of its logs.
     fs::create_dir_all(out.join(SLURM_FOLDER))?;
     write_file(&path, script.as_bytes())?;
     let shown = path.display();
     if !array.submit {
         return print(&format!(
-            "{shown}: {} cells a task; submit it with `sbatch {shown}`, then {merge}\n",
+            "{shown}: {} cells per task; submit it with `sbatch {shown}`, then run {merge}\n",
             chunks.size
         ));
     }
     let status = Command::new("sbatch").arg(&path).status().map_err(|error| {
-        Failure::request(format!(
-            "sbatch: expected a submission host of Slurm, but it does not start ({error}); submit {shown} there"
-        ))
+        Failure::request(format!("sbatch: cannot start it ({error}); submit {shown} on a host that has sbatch"))
     })?;
     if status.success() {
-        print(&format!("When the array is done: {merge}\n"))
+        print(&format!("When the array is done, run {merge}\n"))
     } else {
-        Err(Failure::work(format!("sbatch ended with {status}; its messages stand above")))
+        Err(Failure::work(format!("sbatch ended with {status}; see its messages above")))
     }
 }
 
-/// A path or address for a script and its #SBATCH lines, where quotes are not understood.
+/// Checks that a path or address needs no quotes: #SBATCH lines do not understand them.
 fn plain(text: &str) -> Result<String, Failure> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "/._-+=,:@".contains(c);
     if text.is_empty() || !text.chars().all(is_plain) {
-        let problem = "expected a path of letters, digits and /._-+=,:@ for a batch script; name another folder";
+        let problem = "a batch script needs a path of letters, digits and /._-+=,:@; name another folder";
         return Err(Failure::request(format!("{text}: {problem}")));
     }
     Ok(text.to_owned())

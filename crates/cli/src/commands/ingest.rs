@@ -1,4 +1,4 @@
-//! `resched ingest`: source logs to a trace.
+//! `resched ingest`: turns source logs into a trace.
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU64;
@@ -85,11 +85,11 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     print(&told(&manifest, &args.out))
 }
 
-/// Says where an ingest that was ended would go on.
+/// If an ingest ended early, prints where its finished work is kept.
 pub(crate) fn tell_kept() {
     for folder in unfinished() {
         let path = folder.display();
-        eprintln!("what was done is kept in {path}; the same command goes on from there, or remove it");
+        eprintln!("finished work is kept in {path}; run the same command again to resume, or remove this folder");
     }
 }
 
@@ -101,7 +101,7 @@ fn rules(args: &Args) -> Result<Rules, Failure> {
     Ok(toml::from_str(&text).map_err(explained)?)
 }
 
-/// What was written, in a few lines.
+/// A few lines about the trace that was written.
 pub(super) fn told(manifest: &Manifest, out: &std::path::Path) -> String {
     let rows = |table: &str| count(manifest.rows.get(table).copied().unwrap_or(0));
     let mut text = format!(
@@ -125,12 +125,12 @@ pub(super) fn told(manifest: &Manifest, out: &std::path::Path) -> String {
     text
 }
 
-/// What the sources lack, a line a table.
+/// The tables that the sources lack, one per line.
 pub(super) fn absent(absent: &BTreeMap<String, String>) -> String {
     absent.iter().map(|(table, rule)| format!("  {table}: {rule}\n")).collect()
 }
 
-/// What was left out or mended, a line a cause.
+/// The records that were left out or mended, one line per cause.
 pub(super) fn left_out(skipped: &BTreeMap<String, u64>) -> String {
     skipped.iter().map(|(cause, &n)| format!("  left out or mended: {} × {cause}\n", count(n))).collect()
 }

@@ -53,7 +53,7 @@ pub(crate) struct MergeArgs {
     threads: Option<Threads>,
 }
 
-/// What a program needs to run the steps of a plan.
+/// The output of `ingest-plan`.
 #[derive(Serialize)]
 struct Planned {
     plan: PathBuf,

@@ -1,4 +1,4 @@
-//! `resched inspect`: what a trace holds.
+//! `resched inspect`: shows what a trace holds.
 
 use std::path::PathBuf;
 

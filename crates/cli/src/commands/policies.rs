@@ -1,4 +1,4 @@
-//! `resched policies`: every policy and speculator with its parameters and source.
+//! `resched policies`: lists every policy and speculator with its parameters and source.
 
 use resched_policies::{Error, Family, Parameter, PolicyInfo, PolicySpec, SPECULATORS, SpeculatorInfo};
 use serde_json::{Value, json};
@@ -41,7 +41,7 @@ fn all() -> Vec<Entry> {
     policies.chain(SPECULATORS.iter().map(Entry::from)).collect()
 }
 
-/// The speculator of that name, or the policy with the speculator that it may have.
+/// The speculator of that name; otherwise the policy, and its speculator if it has one.
 fn named(name: &str) -> Result<Vec<Entry>, Error> {
     if let Some(speculator) = SPECULATORS.iter().find(|info| info.name == name) {
         return Ok(vec![speculator.into()]);

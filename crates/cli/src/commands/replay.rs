@@ -1,4 +1,4 @@
-//! `resched replay`: a trace under one or more policies.
+//! `resched replay`: replays a trace under one or more policies.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,50 +23,49 @@ pub(crate) struct Args {
     /// A trace, or a workload file (TOML).
     #[arg(value_name = "TRACE|WORKLOAD.toml")]
     trace: PathBuf,
-    /// A policy, `name` or `name:key=value,…`. You can give this option more than once. `key=1|2|3` stands for three
-    /// policies, `name+speculator` for a policy with backups of slow tasks. For a trace of a production cluster, `fifo` stands
-    /// for `batch-fifo`, and so on.
+    /// A policy: `name` or `name:key=value,…`. Repeat the option to compare policies. `key=1|2|3` stands for three policies.
+    /// `name+speculator` adds backups of slow tasks. On a production trace, `fifo` means `batch-fifo`, and so on.
     #[arg(long = "policy", required = true, value_name = "POLICY")]
     policies: Vec<String>,
-    /// The cluster to replay on (TOML). Without it, the trace's own machines.
+    /// The cluster file (TOML) [default: the trace's own machines].
     #[arg(long, value_name = "CLUSTER.toml")]
     cluster: Option<PathBuf>,
-    /// A folder with the configuration of a Hadoop site (mapred-site.xml, fair-scheduler.xml, …). Its settings replace the
-    /// defaults; what you set by --policy or --cluster wins over them.
+    /// A folder with the configuration of your Hadoop site (mapred-site.xml, fair-scheduler.xml, …). Its settings replace the
+    /// defaults. --policy and --cluster take precedence over them.
     #[arg(long, value_name = "DIR")]
     site_conf: Option<PathBuf>,
-    /// The seed of all draws.
+    /// The seed of all random draws.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// The folder to write the runs to, one folder for each policy.
+    /// The folder to write the runs to. Each policy gets a folder in it.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     #[command(flatten)]
     threads: ThreadsArg,
-    /// Also write what policies decide over time, if they report it (`dress` reports its δ).
+    /// Also write what policies decided over time. Only some policies report it; `dress` reports its δ.
     #[arg(long)]
     decisions: bool,
-    /// Keep runs that are already there for the same trace, cluster, site, policy and seed.
+    /// Keep earlier runs of the same trace, cluster, site, policy and seed.
     #[arg(long)]
     resume: bool,
-    /// Print one JSON object for each policy, one on a line.
+    /// Print JSON instead of a table: one object per policy, each on its own line.
     #[arg(long)]
     json: bool,
 }
 
-/// A run that was made or found, with its summary.
+/// A run, new or kept, with its summary.
 #[derive(Debug, Serialize)]
 pub(super) struct Done {
     #[serde(skip)]
     pub(super) dir: PathBuf,
     #[serde(skip)]
     pub(super) label: String,
-    /// Jobs that were replayed, ended well or not.
+    /// The number of jobs that were replayed, whether they succeeded or not.
     #[serde(skip)]
     jobs: u64,
     #[serde(flatten)]
     summary: Summary,
-    /// Time of the replay itself, ms; null for a run that was there already.
+    /// The time that the replay took, ms; null for a run that was kept.
     wall_ms: Option<u64>,
 }
 
@@ -101,7 +100,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     print(&(told(&done) + &left_out(&world.skipped())))
 }
 
-/// How to replay.
+/// Options of [`replay_all`].
 #[derive(Debug, Default)]
 pub(super) struct Options {
     decisions: bool,
@@ -117,7 +116,7 @@ pub(super) fn replay_all(
     options: &Options,
 ) -> Result<Vec<Done>, Failure> {
     let folders = RunFolders::open(out, policies)?;
-    // What is wrong with the source, or with the cluster under some policy, is reported before the first replay.
+    // Reports errors of the source and the cluster before the first replay.
     policies.iter().try_for_each(|policy| world.check(policy))?;
     let progress = ReplayProgress::new();
     let bar = |policy: &PolicySpec| progress.add(&policy.label(), world.jobs(policy));
@@ -137,7 +136,7 @@ pub(super) fn replay_all(
     done.into_iter().collect()
 }
 
-/// The runs side by side.
+/// The table that compares the runs.
 pub(super) fn told(done: &[Done]) -> String {
     let rows = done.iter().map(|done| {
         let Summary { locality, .. } = &done.summary;

@@ -1,4 +1,4 @@
-//! `resched report`: charts, an HTML page and a notebook that compare runs.
+//! `resched report`: compares runs by charts, an HTML page and a notebook.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use crate::progress::spinner;
 /// Compare runs side by side: charts as PNG and SVG, one HTML page and a notebook.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Runs, folders of runs (such as the `--out` folder of `replay`), or a trace, which stands for what really ran.
+    /// Runs, folders of runs (for example the `--out` folder of `replay`), or a trace, to compare with what really ran.
     #[arg(required = true, value_name = "RUN")]
     runs: Vec<PathBuf>,
     /// The folder to write the report to. An earlier report there is replaced.
@@ -58,7 +58,7 @@ fn runs_in(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     let mut runs: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(|dir| is_run(dir)).collect();
     runs.sort();
     if runs.is_empty() {
-        let message = "holds no run (run.json) and no trace (trace.json); make runs with `resched replay`";
+        let message = "expected a run (run.json) or a trace (trace.json), found neither; make runs with `resched replay`";
         return Err(Failure::request(format!("{}: {message}", path.display())));
     }
     Ok(runs)

@@ -1,4 +1,4 @@
-//! `resched reproduce`: the papers' experiments, the paper's number beside the replay's.
+//! `resched reproduce`: replays the papers' experiments and puts the paper's number beside the replay's.
 
 use std::path::PathBuf;
 
@@ -14,18 +14,18 @@ use crate::threads::ThreadsArg;
 /// Replay the papers' experiments and print the paper's number beside the replay's.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The experiments to replay; all of them if you name none.
+    /// The experiments to replay [default: all].
     #[arg(value_name = "EXPERIMENT")]
     experiments: Vec<String>,
-    /// The folder to write REPRODUCTION.md, index.html and the figures to; an earlier reproduction there is replaced.
+    /// The folder to write REPRODUCTION.md, index.html and the figures to. An earlier reproduction there is replaced.
     #[arg(long, value_name = "DIR", required_unless_present = "list")]
     out: Option<PathBuf>,
-    /// How many seeds each case is replayed with.
+    /// The number of seeds. Each case is replayed once with each.
     #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     seeds: u64,
     #[command(flatten)]
     threads: ThreadsArg,
-    /// List the experiments and do nothing else.
+    /// Only list the experiments.
     #[arg(long)]
     list: bool,
 }

@@ -1,4 +1,4 @@
-//! `resched scale`: a smaller, denser or shorter trace.
+//! `resched scale`: makes a smaller, denser or shorter trace.
 
 use std::path::PathBuf;
 
@@ -19,7 +19,7 @@ pub(crate) struct Args {
     /// The folder to write the new trace to. An earlier trace there is replaced.
     #[arg(long, value_name = "TRACE")]
     out: PathBuf,
-    /// The share of the jobs to keep, such as 0.1.
+    /// The share of the jobs to keep, for example 0.1.
     #[arg(long, value_name = "SHARE", default_value_t = 1.0)]
     jobs: f64,
     /// The factor for the gaps between submissions: 2 makes them twice as long, 0.5 half as long.

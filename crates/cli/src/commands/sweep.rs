@@ -1,4 +1,4 @@
-//! `resched sweep`: policies × parameters × worlds × seeds, with tables and figures that say which differences are real.
+//! `resched sweep`: replays policies × parameters × worlds × seeds and reports which differences are real.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::output::{count, duration, print, print_json, table};
 use crate::progress::SweepProgress;
 use crate::threads::ThreadsArg;
 
-/// Policies × parameters × worlds × seeds: one replay each, and what they say together.
+/// Replay policies × parameters × worlds × seeds, and report which differences are real.
 #[derive(Debug, clap::Args)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct Args {
@@ -26,29 +26,29 @@ pub(crate) struct Args {
     all: All,
 }
 
-/// The whole sweep.
+/// Arguments of a whole sweep.
 #[derive(Debug, clap::Args)]
 struct All {
     /// The sweep file (TOML).
     #[arg(value_name = "SWEEP.toml", required = true)]
     file: Option<PathBuf>,
-    /// The folder of the sweep; what is there already is not replayed again.
+    /// The folder of the sweep. Cells that are done there are not replayed again.
     #[arg(long, value_name = "DIR", required_unless_present = "dry_run")]
     out: Option<PathBuf>,
     #[command(flatten)]
     kept: Kept,
-    /// What carries the cells out.
+    /// Where to replay the cells.
     #[arg(long, value_enum, default_value_t = Engine::Local)]
     engine: Engine,
     #[command(flatten)]
     threads: ThreadsArg,
-    /// Print the cells and an estimate of the time, and do nothing else.
+    /// Only print the cells and an estimate of the time.
     #[arg(long)]
     dry_run: bool,
-    /// Add seeds until every setting's mean of the sweep's metric is known to this share of it, such as 2%.
+    /// Add seeds until the 95 % interval of each setting's mean reaches no further than this share of it, for example 2%.
     #[arg(long, value_name = "SHARE", value_parser = share)]
     precision: Option<f64>,
-    /// The most seeds for that.
+    /// The largest number of seeds that --precision may use.
     #[arg(long, default_value_t = 200, requires = "precision")]
     most_seeds: u64,
     #[command(flatten)]
@@ -57,7 +57,7 @@ struct All {
     array: engine::ArrayArgs,
     #[command(flatten)]
     program: engine::ProgramArgs,
-    /// Print the ranking as JSON.
+    /// Print the ranking as JSON instead of a table.
     #[arg(long)]
     json: bool,
 }
@@ -65,26 +65,26 @@ struct All {
 /// Where the results of cells go.
 #[derive(Debug, clap::Args)]
 struct Kept {
-    /// Keep the cells' results there, not in the sweep's folder: another folder that all workers see, or an object store
-    /// (s3://bucket/prefix, gs://…, az://…), whose credentials come from the environment.
+    /// The place for the results of cells, instead of the sweep's folder. It is a folder that all workers see, or an object
+    /// store (s3://bucket/prefix, gs://…, az://…). Credentials come from the environment.
     #[arg(long, value_name = "PLACE", value_parser = PathBufValueParser::new().try_map(Location::new))]
     results: Option<Location>,
 }
 
-/// What carries cells out.
+/// Where cells are replayed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Engine {
-    /// The cores of this machine.
+    /// On the cores of this machine.
     Local,
-    /// A Dask cluster; needs Python with the package `distributed`.
+    /// On a Dask cluster. Needs Python with the package `distributed`.
     Dask,
-    /// A Slurm array: a batch script is written, and submitted with --submit.
+    /// In a Slurm array. Writes a batch script; --submit also submits it.
     Slurm,
 }
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// Check everything and write the cells of a sweep to DIR/sweep.json.
+    /// Check the sweep and write its cells to DIR/sweep.json.
     Plan {
         /// The sweep file (TOML).
         #[arg(value_name = "SWEEP.toml")]
@@ -95,26 +95,26 @@ enum Verb {
         #[command(flatten)]
         kept: Kept,
     },
-    /// Replay a cell, or several, of a plan; those that are done are passed over.
+    /// Replay one or more cells of a plan. Cells that are done are skipped.
     Cell {
-        /// The plan, or the folder or address where it is.
+        /// The plan (sweep.json), or the folder or address that holds it.
         #[arg(long, value_name = "PLACE", value_parser = PathBufValueParser::new().try_map(manifest))]
         manifest: Location,
-        /// The cell's number, from 0.
+        /// The number of the first cell, counted from 0.
         #[arg(long)]
         index: usize,
-        /// How many cells, from that one on.
+        /// The number of cells to replay.
         #[arg(long, default_value_t = 1)]
         count: usize,
         #[command(flatten)]
         threads: ThreadsArg,
     },
-    /// Make the tables and figures of a sweep whose cells are all done.
+    /// Make the tables and figures of a sweep. All its cells must be done.
     Merge {
         /// The folder of the sweep.
         #[arg(value_name = "DIR")]
         dir: PathBuf,
-        /// Print the ranking as JSON.
+        /// Print the ranking as JSON instead of a table.
         #[arg(long)]
         json: bool,
     },
@@ -127,10 +127,12 @@ fn share(text: &str) -> Result<f64, String> {
         Some(percent) => number(percent).map(|percent| percent / 100.0),
         None => number(text),
     };
-    found.filter(|share| *share > 0.0 && *share < 1.0).ok_or_else(|| "expected a share such as 2% or 0.02".to_owned())
+    found
+        .filter(|share| *share > 0.0 && *share < 1.0)
+        .ok_or_else(|| "expected a share between 0 and 1, for example 2% or 0.02".to_owned())
 }
 
-/// Where the plan is that is named by itself, or by its folder or address.
+/// The folder or address of the plan. `path` is that, or the path of the plan itself.
 fn manifest(path: PathBuf) -> Result<Location, String> {
     let named = path.file_name().is_some_and(|name| name == MARKER);
     Location::new(path.parent().filter(|_| named).unwrap_or(&path).to_path_buf())
@@ -166,15 +168,15 @@ fn planned(path: &Path, kept: &Kept) -> Result<Plan, Failure> {
     Ok(plan)
 }
 
-/// Locks a folder for a result, but for one that holds something else than an earlier result, of which `marker` is a file. A
-/// result that was interrupted has its cells only.
+/// Locks a folder for a result. The folder must be empty or hold an earlier result, which has the file `marker`. An interrupted
+/// result has only its cells.
 pub(super) fn claim(out: &Path, marker: &str) -> Result<FolderLock, Failure> {
     let is_other = |entry: std::io::Result<fs::DirEntry>| entry.is_ok_and(|entry| !is_lock(&entry.file_name()));
     let is_empty = !out.exists() || out.is_dir() && !fs::read_dir(out)?.any(is_other);
     if is_empty || out.join(marker).is_file() || out.join(CELLS).is_dir() {
         return Ok(FolderLock::inside(out)?);
     }
-    let problem = "expected a new folder or one of an earlier sweep, found something else; name another --out";
+    let problem = "expected a new folder or the folder of an earlier sweep, found something else; name another --out";
     Err(Failure::request(format!("{}: {problem}", out.display())))
 }
 
@@ -204,17 +206,17 @@ fn all(args: &All) -> Result<(), Failure> {
     }
 }
 
-/// The plan with as many more seeds as `--precision` takes.
+/// The plan with more seeds, if `--precision` needs them.
 fn more_seeds(plan: &Plan, out: &Location, args: &All) -> Result<Option<Plan>, Failure> {
     let Some(share) = args.precision else { return Ok(None) };
     let merged = Merged::read(plan.clone(), &plan.store(out)?)?;
     let known = plan.seeds();
     let Some(needed) = merged.seeds_for(share) else { return Ok(None) };
-    // Not more than four times as many at once: the spread is known better then.
+    // At most four times as many at once: more seeds then give a better estimate of the spread.
     let seeds = needed.min(known * 4).min(args.most_seeds as usize);
     if seeds <= known {
         eprintln!(
-            "warning: after {known} seeds some interval is still wider than {} %; raise --most-seeds",
+            "warning: after {known} seeds, at least one interval still reaches further than {} %; raise --most-seeds",
             share * 100.0
         );
         return Ok(None);
@@ -237,7 +239,7 @@ fn cells(manifest: &Location, index: usize, count: usize, threads: Threads) -> R
     if wanted.is_empty() {
         let found = plan.cells.len();
         return Err(Failure::request(format!(
-            "--index {index}: the plan has {found} cells, from 0; name one of these"
+            "--index {index}: the plan has {found} cells, counted from 0; name one of these"
         )));
     }
     work(&plan, &wanted, manifest, threads)
@@ -291,7 +293,7 @@ fn merge(plan: Plan, dir: &Path, json: bool) -> Result<(), Failure> {
     print(&(table(&heading, rows.collect(), 2..6) + &format!("Open {} in a browser.\n", page.display())))
 }
 
-/// The cells, and how long they may take: one of each variant is replayed for that.
+/// Prints the cells and an estimate of their time. It replays one cell of each variant to measure it.
 fn dry_run(plan: &Plan, threads: Threads) -> Result<(), Failure> {
     let scratch = tempfile::tempdir()?;
     let store = CellStore::open(&folder(scratch.path()))?;

@@ -1,4 +1,4 @@
-//! `resched tune`: the parameters that make an objective small.
+//! `resched tune`: searches for the parameters that minimise an objective.
 
 use std::path::PathBuf;
 
@@ -9,21 +9,21 @@ use crate::output::{print, print_json, table};
 use crate::progress::SweepProgress;
 use crate::threads::ThreadsArg;
 
-/// Settings that are printed.
+/// The number of settings to print.
 const SHOWN: usize = 15;
 
-/// Find the parameters that make an objective small, by successive halving over seeds.
+/// Search for the parameters that minimise an objective, by successive halving over seeds.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A sweep file with [tune]: objective, bounds, candidates.
+    /// A sweep file (TOML) with a table [tune]: objective, bounds, candidates.
     #[arg(value_name = "SWEEP.toml")]
     file: PathBuf,
-    /// The folder of the search. What was already replayed there is not replayed again.
+    /// The folder of the search. Cells that are done there are not replayed again.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     #[command(flatten)]
     threads: ThreadsArg,
-    /// Print what was found as JSON.
+    /// Print JSON instead of a table.
     #[arg(long)]
     json: bool,
 }
@@ -45,7 +45,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         metrics.extend(best.relative.keys().map(String::as_str));
     }
     let row = |(number, found): (usize, &Candidate)| {
-        // A single seed tells nothing of the spread.
+        // A single seed does not show the spread.
         let alone = found.seeds < 2;
         let percent = |found: &MeanInterval| {
             let [mean, low, high] = [found.mean, found.low, found.high].map(|value| 100.0 * (value - 1.0));

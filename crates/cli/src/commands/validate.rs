@@ -1,4 +1,4 @@
-//! `resched validate`: what really ran, replayed, and how far the replay is from it.
+//! `resched validate`: replays a trace under the scheduler that ran it, and reports the error of the replay.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -17,48 +17,48 @@ use crate::output::{count, duration, print, table};
 use crate::progress::ReplayProgress;
 use crate::threads::ThreadsArg;
 
-/// The policy that is taken for the one that ran the trace, where the user names none: Hadoop's default.
+/// The policy that is assumed if the user names none: Hadoop's default.
 const ASSUMED: &str = "fifo";
-/// Nobody needs more replays of one trace to see how its draws matter.
+/// A limit on `--seeds`; more replays of one trace do not show more about its draws.
 const MOST_SEEDS: u64 = 1_000;
 
-/// Replay what really ran under the scheduler that ran it, and measure the error.
+/// Replay a trace under the scheduler that ran it, and report the error.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A trace of attempts that were observed.
+    /// A trace with observed attempts.
     trace: PathBuf,
-    /// The policy that ran it, written as for `replay`. Give several to see which explains the trace best. Without any, `fifo`
-    /// is assumed.
+    /// The policy that ran it, written as for `replay`. Repeat the option to see which policy explains the trace best
+    /// [default: fifo].
     #[arg(long = "policy", value_name = "POLICY")]
     policies: Vec<String>,
-    /// The cluster that ran it (TOML); without it, the trace's own machines. `resched calibrate` writes one.
+    /// The file of the cluster that ran it (TOML); `resched calibrate` writes one [default: the trace's own machines].
     #[arg(long, value_name = "CLUSTER.toml")]
     cluster: Option<PathBuf>,
-    /// The first seed of all draws.
+    /// The first seed of all random draws.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// How many replays of each policy, each with the next seed. The errors that are reported are their means.
+    /// The number of replays of each policy, each with the next seed. Errors are means over the replays.
     #[arg(long, default_value_t = 1, value_name = "K", value_parser = clap::value_parser!(u64).range(1..=MOST_SEEDS))]
     seeds: u64,
     #[command(flatten)]
     threads: ThreadsArg,
-    /// Print one JSON object for each policy, one on a line.
+    /// Print JSON instead of a table: one object per policy, each on its own line.
     #[arg(long)]
     json: bool,
 }
 
-/// The errors of a policy's replays.
+/// The errors of the replays of one policy.
 #[derive(Debug, Serialize)]
 struct Told {
     #[serde(skip)]
     label: String,
     policy: String,
     params: BTreeMap<String, String>,
-    /// Whether nobody said that this policy ran the trace.
+    /// Whether the user named no policy, so that this one is assumed.
     assumed: bool,
-    /// The means over seeds.
+    /// The means of the errors over seeds.
     errors: BTreeMap<&'static str, Option<f64>>,
-    /// The replays, a seed each.
+    /// The replays, one for each seed.
     replays: Vec<Replay>,
 }
 
@@ -110,11 +110,11 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     print(&in_words(&told, observed.jobs.len(), &world.skipped()))
 }
 
-/// What really ran.
+/// The trace as a run, with its observed attempts.
 fn observed(path: &Path) -> Result<Run, Failure> {
     if path.is_file() {
         let problem =
-            "expected a trace, found a file; a workload was never run: nothing was observed of it. Make a trace of";
+            "expected the folder of a trace, found a file; a workload file has no observed attempts. Make a trace of";
         return Err(Failure::request(format!(
             "{}: {problem} job histories with `resched ingest <PATH>… --out <TRACE>`",
             path.display()
@@ -127,7 +127,7 @@ fn observed(path: &Path) -> Result<Run, Failure> {
 }
 
 impl Told {
-    /// The cells of its column.
+    /// The cells of the column of this policy.
     fn cells(&self, jobs: usize) -> Vec<String> {
         let first = self.replays.first().map(|replay| &replay.validation);
         let number = |name: &str, unit: Unit| self.error(name, unit);
@@ -163,7 +163,7 @@ impl Told {
         ]
     }
 
-    /// An error's mean over seeds, and from where to where it goes.
+    /// The mean of an error over seeds, and its range.
     fn error(&self, name: &str, unit: Unit) -> String {
         let Some(mean) = self.errors.get(name).copied().flatten() else { return "-".to_owned() };
         let all = || self.replays.iter().flat_map(|replay| replay.validation.errors());
@@ -174,7 +174,7 @@ impl Told {
     }
 }
 
-/// How an error is told.
+/// How an error is printed.
 #[derive(Debug, Clone, Copy)]
 enum Unit {
     Share,
@@ -222,7 +222,7 @@ fn mean_errors(replays: &[Replay]) -> BTreeMap<&'static str, Option<f64>> {
     values.into_iter().map(|(name, values)| (name, resched_analysis::distribution::mean(&values))).collect()
 }
 
-/// The policies side by side, and what was left out.
+/// The table that compares the policies, and what was left out.
 fn in_words(told: &[Told], jobs: usize, skipped: &Skipped) -> String {
     let columns: Vec<Vec<String>> = told.iter().map(|own| own.cells(jobs)).collect();
     let row = |(place, name): (usize, &&str)| {
@@ -242,7 +242,7 @@ fn in_words(told: &[Told], jobs: usize, skipped: &Skipped) -> String {
     }
     if told.iter().any(|own| own.assumed) {
         text += &format!(
-            "The trace does not say which scheduler ran it: `{ASSUMED}` was assumed; --policy names another.\n"
+            "The trace does not say which scheduler ran it: `{ASSUMED}` was assumed; name another with --policy.\n"
         );
     }
     text + &left_out(skipped)

@@ -1,4 +1,4 @@
-//! What a chart is.
+//! The description of a chart.
 
 use resched_analysis::Run;
 
@@ -6,13 +6,13 @@ use crate::Error;
 
 /// A chart of some runs.
 pub struct Chart {
-    /// Its name, and its files' without extension.
+    /// Its name, which is also the name of its files without extension.
     pub name: &'static str,
     /// Its title in a report.
     pub title: &'static str,
-    /// What it shows and how to read it.
+    /// Its caption: what it shows and how to read it.
     pub caption: &'static str,
-    /// Draws it as SVG; `None` if the runs hold nothing that it could show.
+    /// Draws it as SVG; `None` if the runs have nothing to show.
     ///
     /// # Errors
     /// [`Error::Draw`] if the drawing library fails.

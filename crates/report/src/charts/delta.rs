@@ -46,20 +46,20 @@ fn draw(runs: &[Run]) -> Result<Option<String>, Error> {
     .map(Some)
 }
 
-/// δ of a run from each time on, ms since the first submission; the last step is at the run's end.
+/// The steps of δ: times in ms since the first submission, with the value from then on. The last step is at the end of the run.
 fn steps(run: &Run) -> Vec<(i64, f64)> {
     let Some((first, last)) = span(&run.jobs) else { return Vec::new() };
     let of_delta = run.decisions.iter().filter(|row| row.name == CHART.name && row.job_id.is_none());
     let mut steps: Vec<(i64, f64)> = of_delta.map(|row| (row.time.clamp(first, last) - first, row.value)).collect();
     steps.retain(|step| step.1.is_finite());
-    // A reader of any run's file cannot rely on its order.
+    // The file of a run may be in any order.
     steps.sort_by_key(|step| step.0);
     steps.extend(steps.last().map(|step| (last - first, step.1)));
     steps
 }
 
-/// The corners of a line of steps. Of a column of pixels only the ends and the extremes are kept, so that a long run does not
-/// make a large file.
+/// The corners of a line of steps. Each column of pixels keeps only its ends and its extremes, so that the file of a long run stays
+/// small.
 fn corners(points: &[(i32, i32)]) -> Vec<(i32, i32)> {
     let mut corners: Vec<(i32, i32)> = Vec::new();
     for column in points.chunk_by(|a, b| a.0 == b.0) {

@@ -21,7 +21,7 @@ pub(super) const CHART: Chart = Chart {
     draw,
 };
 
-/// With more jobs than this, or times further apart than this ratio, bars would hide the short jobs.
+/// With more jobs than this, or with times further apart than this ratio, bars would hide the short jobs.
 const MOST_BARS: usize = 40;
 const WIDEST_SPREAD: f64 = 30.0;
 const PLOT_HEIGHT: u32 = 270;
@@ -44,8 +44,8 @@ fn draw(runs: &[Run]) -> Result<Option<String>, Error> {
     draw_marks(runs, &Axis::logarithmic(title, unit.of(shortest), unit.of(longest)), &values).map(Some)
 }
 
-/// One mark per job and run. Few jobs keep their order, so that each can be found in other charts; many stand in the order
-/// of their times in the first run, those that it lacks last.
+/// One mark per job and run. Few jobs keep their order, so that you can find each in other charts. Many jobs are in the order of
+/// their times in the first run; jobs that it lacks come last.
 fn draw_marks(runs: &[Run], y: &Axis, values: &[Vec<Option<f64>>]) -> Result<String, Error> {
     let jobs = values.first().map_or(0, Vec::len);
     let mut order: Vec<usize> = (0..jobs).collect();
@@ -65,7 +65,7 @@ fn draw_marks(runs: &[Run], y: &Axis, values: &[Vec<Option<f64>>]) -> Result<Str
         let inside = inside(&plot);
         // The first run goes on top: it is the reference.
         for (run, times) in values.iter().enumerate().rev() {
-            // Of marks on one pixel, one is enough: the file does not grow with the jobs.
+            // One mark per pixel is enough, so that the file does not grow with the jobs.
             let mut marked = BTreeSet::new();
             for (place, job) in order.iter().enumerate() {
                 if let Some(time) = times.get(*job).copied().flatten() {

@@ -1,4 +1,4 @@
-//! What the nodes use over time (Coupling, Table I and Fig. 14; Triple-Queue, Fig. 5).
+//! The resources that nodes use over time (Coupling, Table I and Fig. 14; Triple-Queue, Fig. 5).
 
 use std::collections::BTreeMap;
 

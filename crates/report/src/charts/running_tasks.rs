@@ -24,13 +24,13 @@ pub(super) const CHART: Chart = Chart {
     draw,
 };
 
-/// Jobs with a colour of their own.
+/// The number of jobs with their own colour.
 const OWN_COLOUR: usize = 7;
 /// Height of a plot in pixels, without labels.
 const PLOT_HEIGHT: u32 = 112;
-/// Cells of time in which a curve is drawn: two per pixel. Fewer steps than that are drawn as they are.
+/// The most cells of time of a curve: two per pixel. A curve with fewer steps is drawn as it is.
 const CELLS: usize = 800;
-/// If no plot has more cells than this, lines part the layers; with more they would hide them.
+/// If no plot has more cells than this, lines separate the layers. With more cells, lines would hide them.
 const LINED_CELLS: usize = 400;
 
 fn draw(runs: &[Run]) -> Result<Option<String>, Error> {
@@ -140,8 +140,8 @@ impl Layers {
         self.tops.last().map_or(0.0, |(_, top)| top.iter().copied().fold(0.0, f64::max))
     }
 
-    /// Draws the layers from the uppermost down, each from zero, so that no seam shows between them. If `lined`, white
-    /// lines part the layers and a dark one goes around all.
+    /// Draws the layers from the top down, each from zero, so that no gap shows between them. If `lined`, white lines
+    /// separate the layers and a dark one goes around all.
     fn draw(&self, area: &Area<'_>, at: impl Fn(i64, f64) -> (i32, i32), lined: bool) -> Drawn {
         let Some((_, total)) = self.tops.last() else { return Ok(()) };
         for (colour, top) in self.tops.iter().rev() {
@@ -167,8 +167,8 @@ impl Layers {
         Ok(())
     }
 
-    /// The top edge of a layer over the stretches of cells that are to be kept. A step is two corners; along a flat
-    /// stretch the last corner just moves on.
+    /// The top edge of a layer over the stretches of cells to keep. A step has two corners. On a flat stretch, the last
+    /// corner moves on.
     fn outlines(
         &self,
         top: &[f64],
@@ -190,7 +190,7 @@ impl Layers {
     }
 }
 
-/// Edges of cells from 0 to `end`: all `steps` if they are few, else evenly spaced.
+/// Edges of cells from 0 to `end`: all `steps` if there are few, otherwise evenly spaced edges.
 fn edges(steps: impl Iterator<Item = i64>, end: i64) -> Vec<i64> {
     let mut exact: Vec<i64> = steps.filter(|time| (0..=end).contains(time)).chain([0, end]).collect();
     exact.sort_unstable();

@@ -18,7 +18,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) label: &'a str,
     /// Jobs, of which every seventh is large.
     pub(crate) jobs: u64,
-    /// Whether jobs are served in order of size, not of submission; such a run tells of decisions.
+    /// Whether jobs are served in order of size, not of submission; such a run has decisions.
     pub(crate) small_first: bool,
     /// Share of maps that run off their node, in per cent.
     pub(crate) remote: u64,
@@ -118,7 +118,7 @@ pub(crate) fn write(dir: &Path, plan: &Plan<'_>) {
     info.write(dir).unwrap();
 }
 
-/// The share kept for small jobs, moved whenever a job comes. Returns the number of rows.
+/// The share kept for small jobs, which changes when a job arrives. Returns the number of rows.
 fn write_decisions(dir: &Path, jobs: u64) -> u64 {
     let mut decisions = TableWriter::<DecisionRow>::create(dir).unwrap();
     for job in 0..jobs {
@@ -129,7 +129,7 @@ fn write_decisions(dir: &Path, jobs: u64) -> u64 {
     decisions.finish().unwrap()
 }
 
-/// What two nodes used while jobs came. Returns the number of rows.
+/// The resources that two nodes used while jobs arrived. Returns the number of rows.
 fn write_resources(dir: &Path, jobs: u64) -> u64 {
     let mut resources = TableWriter::<ResourceRow>::create(dir).unwrap();
     for minute in 1..=jobs {

@@ -1,4 +1,4 @@
-//! What the experiments of the Coupling paper share: the two schedulers on its testbed, and its knobs.
+//! Shared by the experiments of the Coupling paper: the two schedulers on its testbed, and its knobs.
 
 use crate::Error;
 use crate::case::{Bundled, Case, bundled};
@@ -13,7 +13,7 @@ pub(super) const CLUSTER: Bundled = bundled!("clusters/coupling.toml");
 /// 8 minutes no longer waits. Fig. 10 (Fair) shows this, and Hadoop does it with a `fairSharePreemptionTimeout` and preemption off.
 pub(super) const FAIR: &str = "fair:delay_node=15000,delay_rack=15000,fair_share_timeout=480000";
 
-/// What was fixed for the testbed, once for all experiments of the paper.
+/// The knobs of the testbed, set once for all experiments of the paper.
 pub(super) const KNOBS: &[Knob] = &[
     Knob {
         place: "classes.grep.map_mean_s",
@@ -65,7 +65,7 @@ pub(super) const KNOBS: &[Knob] = &[
     },
 ];
 
-/// What every experiment of the paper assumes.
+/// The assumptions of every experiment of the paper.
 macro_rules! assumptions {
     ($($own:expr),* $(,)?) => {
         &[

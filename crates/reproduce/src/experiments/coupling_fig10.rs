@@ -131,7 +131,7 @@ const ONE_RACK: &str = "In one rack Fair waits 15 s, not 30, and in half of the 
                         declines a map away from its data with α = 0.8 at most, so that all slots fill within some heartbeats \
                         whatever β is.";
 
-/// When 427 maps of 48.5 s are over that use 28 slots until `jump` and then 60, min: the rest shares the slots evenly.
+/// The end, in min, of 427 maps of 48.5 s that use 28 slots until `jump` and then 60. The rest shares the slots evenly.
 fn end_after(jump: f64) -> f64 {
     let map = 48.5 / 60.0;
     jump + (427.0 - 28.0 * jump / map) * map / 60.0

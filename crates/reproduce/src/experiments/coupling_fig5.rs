@@ -66,9 +66,9 @@ const ALONE: f64 = 0.98;
 
 /// Table I's times of single requests to a disk under Fair and Coupling, and the change that the paper gives.
 const REQUESTS: [(&str, f64, f64, f64); 2] = [("await", 96.62, 83.47, -13.6), ("svctm", 4.32, 3.75, -13.2)];
-/// Why they have no number.
+/// Why these rows have no number.
 const NO_REQUESTS: &str = "Disks are followed by bytes, not by single requests.";
-/// Where the rows on shared nodes come from.
+/// The source of the rows on shared nodes.
 const SHARED: &str = "By the cost model of contention (clusters/coupling-contention.toml): only what exceeds cores, disk or network slows \
                       tasks down, so that fewer reduces beside a map help it less than in the paper.";
 

@@ -35,7 +35,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
         for (label, policy) in variants {
             all.push(Case::new(label, policy, one_rack.clone(), &CLUSTER.cluster()?)?);
         }
-        // Nothing runs short, so that the traffic is that of the same schedule.
+        // No resource is scarce, so the traffic is that of the same schedule.
         let mut measured = CLUSTER.cluster()?;
         measured.cost.reduce = ReduceModel::R2;
         measured.cost.contention = Some(Contention { cores: None, disk: None, network: None, sample: 10_000 });
@@ -59,8 +59,8 @@ fn local(run: &Run) -> Option<f64> {
     Some(run.jobs.iter().filter_map(|job| job.map_launches.first()).sum::<u64>() as f64)
 }
 
-/// The least and the most running maps of all jobs while those of a large job run, its first and last 90 s apart, in which it
-/// starts and ends.
+/// The least and the most running maps of all jobs while the maps of a large job run. Its first and last 90 s, in which it starts
+/// and ends, do not count.
 fn swing(run: &Run, number: usize) -> Option<(f64, f64)> {
     let (from, to) = span(run, TaskKind::Map, number)?;
     let steps = running(run, TaskKind::Map, None);
@@ -76,7 +76,7 @@ fn mean_swing(run: &Run, end: fn((f64, f64)) -> f64) -> Option<f64> {
     resched_analysis::distribution::mean(&ends)
 }
 
-/// The most that a node takes in and gives out, in the mean over 10 s, bytes per second.
+/// The largest traffic of a node in and out, in the mean over 10 s, bytes per second.
 fn most_traffic(run: &Run) -> Option<f64> {
     run.resources.iter().map(|row| row.net_in + row.net_out).reduce(f64::max)
 }

@@ -70,7 +70,7 @@ const STARVATION: [(f64, f64); 22] = [
     (0.0, 0.0),
     (0.0, 0.0),
 ];
-/// Jobs whose starvation under Fair shows the set.
+/// The jobs whose starvation under Fair shows the set.
 const FIXED: [usize; 2] = [1, 2];
 /// How far a starvation time may be off, min: an eighth of the range that job 3's has over repeats (0.8 to 12.1).
 const TOLERANCE: f64 = 1.4;

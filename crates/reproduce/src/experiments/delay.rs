@@ -1,4 +1,4 @@
-//! What the experiments of the Delay Scheduling paper share.
+//! Shared by the experiments of the Delay Scheduling paper.
 
 use resched_analysis::Run;
 use resched_analysis::repeats::t_interval;
@@ -11,11 +11,11 @@ use crate::replays::Replays;
 /// The rules of the replays.
 pub(super) const CLUSTER: Bundled = bundled!("clusters/delay.toml");
 
-/// What was fixed.
+/// The knobs.
 pub(super) const KNOBS: &[Knob] =
     &[Knob { place: "cost.locality", value: "1, 2, 2", fixed_by: "the paper: local maps are \"up to 2x\" faster" }];
 
-/// What every experiment of the paper assumes.
+/// The assumptions of every experiment of the paper.
 pub(super) const ASSUMPTIONS: &[&str] =
     &["100 machines in one rack, heartbeats every 3 s; the workloads are invented, as the paper's notes give none."];
 

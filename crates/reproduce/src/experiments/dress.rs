@@ -1,4 +1,4 @@
-//! What the experiments of the DRESS paper share: its two schedulers on its testbed, its knobs, and changes of groups of jobs.
+//! Shared by the experiments of the DRESS paper: its two schedulers on its testbed, its knobs, and changes of groups of jobs.
 
 use resched_analysis::Run;
 use resched_analysis::distribution::mean;
@@ -20,11 +20,11 @@ const FLOOR: &str = "dress:delta_min=0.1";
 /// Why small jobs gain less here than published.
 pub(super) const HELD: &str = "Two small jobs fill the reserve of 10 containers for as long as they run, here as long as the large ones of \
                                their time; the next must wait for them as before. How long the paper's small jobs ran is not given.";
-/// Why small jobs gain less where they are few.
+/// Why small jobs gain less if there are few.
 pub(super) const COLLAPSE: &str = "As Algorithm 3 has it, the reserve shrinks to nothing whenever no small job is there, large jobs take \
                                    all, and it can grow again only by what large jobs leave over; with a floor of 10 % small jobs gain.";
 
-/// What was fixed for the testbed, once for all experiments of the paper.
+/// The knobs of the testbed, set once for all experiments of the paper.
 pub(super) const KNOBS: &[Knob] = &[
     Knob {
         place: "classes.first",
@@ -39,7 +39,7 @@ pub(super) const KNOBS: &[Knob] = &[
     },
 ];
 
-/// What every experiment of the paper assumes.
+/// The assumptions of every experiment of the paper.
 pub(super) const ASSUMPTIONS: &[&str] = &[
     "No job's containers, phases or times are given: jobs are drawn, so a single job's number is that of another job of its place and size.",
     "The engine knows two phases, maps and reduces; Spark's stages are taken for them.",

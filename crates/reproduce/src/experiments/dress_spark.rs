@@ -52,9 +52,9 @@ const TABLE: [Line; 5] = [
     ("mean completion time", 570.1, 532.2, -6.6, |run| times(run, |job| job.completion).mean()),
     ("median completion time", 542.8, 325.1, -40.0, |run| times(run, |job| job.completion).median()),
 ];
-/// What the calibration may be off by, of the published number.
+/// How far the calibration may be off, as a share of the published number.
 const CALIBRATED: f64 = 0.1;
-/// The lines of Table II that fixed knobs.
+/// The lines of Table II that knobs were set from.
 const FIXED: [&str; 3] = ["makespan", "mean waiting time", "mean completion time"];
 
 fn rows(replays: &Replays<'_>) -> Vec<Row> {

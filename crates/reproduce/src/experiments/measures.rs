@@ -28,7 +28,7 @@ pub(super) fn mean_completion(run: &Run) -> Option<f64> {
     mean(&run.finished_jobs().filter_map(|job| job.completion).map(|ms| ms as f64).collect::<Vec<_>>())
 }
 
-/// From `first` to `second`, in per cent of the first.
+/// The change from `first` to `second`, in per cent of the first.
 pub(super) fn change(first: Option<f64>, second: Option<f64>) -> Option<f64> {
     let first = first.filter(|first| *first > 0.0)?;
     Some(100.0 * (second? / first - 1.0))
@@ -48,12 +48,12 @@ pub(super) fn span(run: &Run, kind: TaskKind, number: usize) -> Option<(f64, f64
     Some((first as f64, last as f64))
 }
 
-/// When `steps` first reach `value`, ms.
+/// The time at which `steps` first reach `value`, ms.
 pub(super) fn first_at_least(steps: &Steps, value: f64) -> Option<f64> {
     steps.points.iter().find(|point| point.1 >= value).map(|point| point.0 as f64)
 }
 
-/// Run times of the maps that were done, ms.
+/// Run times of the finished maps, ms.
 pub(super) fn map_times(run: &Run) -> Vec<f64> {
     let maps = run.intervals.iter().filter(|interval| interval.kind == TaskKind::Map && interval.succeeded);
     maps.map(|interval| (interval.finish - interval.start) as f64).collect()

@@ -42,7 +42,7 @@ pub const EXPERIMENTS: &[Experiment] = &[
     delay_claims::EXPERIMENT,
 ];
 
-/// The experiments of these names, in the order of [`EXPERIMENTS`]; all of them for no name.
+/// The experiments of these names, in the order of [`EXPERIMENTS`]. Without names, all experiments.
 ///
 /// # Errors
 /// [`Error::Request`] with the known names if one is unknown.

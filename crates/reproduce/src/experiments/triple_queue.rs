@@ -162,10 +162,10 @@ fn cores_of_maps(run: &Run) -> Option<f64> {
     mean(&rows.map(|row| 100.0 * row.cpu).collect::<Vec<_>>())
 }
 
-/// Where the rows on shared nodes come from.
+/// The source of the rows on shared nodes.
 const SHARED: &str = "By the cost model of contention (clusters/triple-queue-contention.toml), in which tasks of different kinds use \
                       different things of a machine; reduces are bound by the processor, whatever their job.";
-/// Why throughputs have none.
+/// Why throughputs have no number.
 const NO_UNIT: &str = "The unit is not given: 3600 maps in 7635 s are 0.47 a second, not 5.89, and the ratio of best to worst is not \
                        that of the makespans.";
 

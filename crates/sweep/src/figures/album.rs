@@ -5,21 +5,21 @@ use resched_report::{Figure, Line, Lines, draw_lines};
 use crate::Error;
 use crate::metrics::Metric;
 
-/// A point of a line: x, the measure, and the ends of its interval.
+/// A point of a line: x, the metric, and the ends of its interval.
 pub(super) type Point = (f64, f64, f64, f64);
 
-/// The figures so far, and what the next ones have in common.
+/// The figures so far, and the texts that they share.
 pub(super) struct Album<'a> {
-    /// What the figures are about.
+    /// The metric of the figures.
     pub(super) metric: &'a Metric,
-    /// What the titles end with: the source and cluster, if there are several.
+    /// The end of each title: the source and cluster, if there are several.
     pub(super) suffix: String,
     /// The figures, in order.
     pub(super) figures: Vec<Figure>,
 }
 
 impl Album<'_> {
-    /// Takes a figure and numbers it, if there was something to draw.
+    /// Adds a figure and numbers it, if there is something to draw.
     pub(super) fn add(&mut self, name: &str, title: &str, caption: String, svg: Option<String>) {
         if let Some(svg) = svg {
             let name = format!("{:02}-{name}", self.figures.len() + 1);
@@ -46,7 +46,7 @@ impl Album<'_> {
         Ok(())
     }
 
-    /// What a figure of the metric shows, and more.
+    /// The caption of a figure of the metric; `more` is added.
     pub(super) fn caption(&self, more: &str) -> String {
         format!("{}: the mean over the seeds. {more}", self.metric.title)
     }
@@ -65,12 +65,12 @@ pub(super) fn sorted(points: impl IntoIterator<Item = Point>) -> Vec<Point> {
     points
 }
 
-/// A word for a file's name: letters and digits, whatever the sweep file holds.
+/// A text as part of a file name: only letters and digits.
 pub(super) fn plain(word: &str) -> String {
     word.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' }).take(40).collect()
 }
 
-/// Whether values need a logarithmic axis: on a linear one the small ones would lie on top of each other.
+/// Whether values need a logarithmic axis, because small values would overlap on a linear one.
 fn spans_decades(low: f64, high: f64) -> bool {
     low > 0.0 && high / low > 30.0
 }

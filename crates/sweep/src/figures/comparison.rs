@@ -25,7 +25,7 @@ fn of_variant<'g, 'a>(groups: &[&'g Group<'a>], variant: &str) -> Vec<&'g Group<
     groups.iter().copied().filter(|group| group.variant == variant).collect()
 }
 
-/// For each number that is all that varies of some variant: the metric against it.
+/// Draws the metric against each number that is the only varying parameter of a variant.
 pub(super) fn against_key(groups: &[&Group<'_>], album: &mut Album<'_>) -> Result<(), Error> {
     let mut keys: BTreeMap<String, Vec<&str>> = BTreeMap::new();
     let mut level = Vec::new();
@@ -62,7 +62,7 @@ pub(super) fn against_key(groups: &[&Group<'_>], album: &mut Album<'_>) -> Resul
     Ok(())
 }
 
-/// The metric against the second one.
+/// Draws the metric against the second metric.
 pub(super) fn pareto(groups: &[&Group<'_>], second: &Metric, album: &mut Album<'_>) -> Result<(), Error> {
     let first = album.metric;
     let place = |group: &Group<'_>| Some((group.estimate(first)?.value, group.estimate(second)?.value));
@@ -86,7 +86,7 @@ pub(super) fn pareto(groups: &[&Group<'_>], second: &Metric, album: &mut Album<'
     Ok(())
 }
 
-/// The value of a key, where it is a number.
+/// The value of a key, if it is a number.
 fn number(group: &Group<'_>, key: &str) -> Option<f64> {
     group.settings.get(key)?.parse().ok()
 }

@@ -1,4 +1,4 @@
-//! Figures of one variant of which several keys vary: heat maps, main effects and interactions.
+//! Figures of one variant with several varying keys: heat maps, main effects and interactions.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::album::{Album, Point, plain, sorted};
 use super::variant::Variant;
 use crate::Error;
 
-/// Main effects and interactions of at most so many keys, those with the largest effects.
+/// The most keys whose main effects and interactions are drawn. Those with the largest effects come first.
 const MOST_KEYS: usize = 4;
 
 /// The metric against the two keys with the largest effects, with a panel for each value of the third.

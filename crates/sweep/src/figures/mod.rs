@@ -1,13 +1,13 @@
-//! The figures of a sweep. Which ones it has depends on what varies.
+//! The figures of a sweep. They depend on what varies.
 //!
-//! | what varies of a variant | figure | module |
+//! | varying keys of a variant | figure | module |
 //! |---|---|---|
-//! | one number | the metric against it, with a band and one line per variant; a variant without it is a level line | `comparison` |
+//! | one number | the metric against it, with a band and one line per variant; a variant without it is a horizontal line | `comparison` |
 //! | two | a heat map | `effects` |
 //! | three or more | heat maps of the two with the largest effects, a panel for each value of the third | `effects` |
 //! | two or more | the main effect of each, and how each pair interacts | `effects` |
 //!
-//! And for all: the metric against the second one, with the Pareto front (`comparison`).
+//! For all variants together: the metric against the second one, with the Pareto front (`comparison`).
 
 mod album;
 mod comparison;

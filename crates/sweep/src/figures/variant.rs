@@ -1,4 +1,4 @@
-//! One variant: which keys vary, and the metric at the levels of some of them.
+//! One variant: its varying keys, and the metric at their levels.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use resched_analysis::repeats::t_interval;
 use crate::metrics::Metric;
 use crate::statistics::Group;
 
-/// The values of a key of a sampled design are put into at most so many bins.
+/// The most bins for the values of a key in a sampled design.
 const BINS: usize = 6;
 
 /// The groups of a variant with the keys that vary.
@@ -55,7 +55,7 @@ impl<'g, 'a> Variant<'g, 'a> {
         self.values(key).iter().all(|value| value.parse::<f64>().is_ok())
     }
 
-    /// The bin of each value of a key: the value itself in a grid, the middle of a bin of neighbours in a sample.
+    /// The bin of each value of a key. In a grid, this is the value itself; in a sample, the middle of a bin of neighbours.
     pub(super) fn bins(&self, key: &str) -> BTreeMap<String, String> {
         let values = self.values(key);
         if self.is_grid || values.len() <= BINS {
@@ -71,8 +71,7 @@ impl<'g, 'a> Variant<'g, 'a> {
         values.chunks(size).flat_map(bin).collect()
     }
 
-    /// The metric at each level of a key, whatever the others are: for each seed the mean over the other keys, and over the
-    /// seeds its interval.
+    /// The metric at each level of a key. It is averaged over the other keys for each seed; its interval is over the seeds.
     pub(super) fn levels(&self, key: &str, metric: &Metric) -> Vec<(String, Estimate)> {
         let bins = self.bins(key);
         self.cells(&[key], &[bins], metric)

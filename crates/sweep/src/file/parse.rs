@@ -1,4 +1,4 @@
-//! Reads a sweep file and checks it. What it holds is described with [`SweepFile`].
+//! Reads a sweep file and checks it. [`SweepFile`] describes its keys.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,10 +17,10 @@ use crate::values::Values;
 use crate::world_keys::{WORLD_KEYS, world_path};
 
 impl SweepFile {
-    /// Reads a sweep file; paths in it count from its folder.
+    /// Reads a sweep file. Paths in it start from its folder.
     ///
     /// # Errors
-    /// [`Error::Request`] that names the line and column of what is wrong, and the nearest known key.
+    /// [`Error::Request`], with the line and column of the problem, and the nearest known key.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let text = fs::read_to_string(path).map_err(|error| {
             let shown = path.display();
@@ -83,13 +83,13 @@ impl SweepFile {
     }
 }
 
-/// The section `[tune]`, if it asks for what can be found.
+/// The section `[tune]`, checked.
 fn checked(section: TuneSection, variants: &[Variant]) -> Result<TuneSection, String> {
     section.check()?;
     if variants.iter().any(Variant::varies) {
         return Ok(section);
     }
-    Err("no variant has a parameter that varies, so there is nothing to tune; give one a range".to_owned())
+    Err("no variant has a parameter that varies, so there is nothing to tune; give a parameter a range".to_owned())
 }
 
 fn sources(workload: Option<OneOrMore>, trace: Option<OneOrMore>, folder: &Path) -> Result<Vec<SourcePath>, String> {
@@ -119,7 +119,7 @@ fn check_design(design: Design) -> Result<(), &'static str> {
     }
 }
 
-/// The place of the variant of that name.
+/// The index of the variant of that name.
 fn baseline(name: &Spanned<String>, variants: &[Variant], places: &Places<'_>) -> Result<usize, Error> {
     let wanted = name.as_ref();
     variants.iter().position(|variant| variant.name == *wanted).ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! Where in a sweep file a problem is.
+//! The position of a problem in a sweep file.
 
 use std::ops::Range as Span;
 
@@ -6,14 +6,14 @@ use resched_policies::nearest;
 
 use crate::Error;
 
-/// A sweep file while it is read: it makes errors that name the line and column of a problem.
+/// A sweep file while it is read. It makes errors with the line and column of a problem.
 pub(super) struct Places<'a> {
     pub(super) text: &'a str,
     pub(super) path: String,
 }
 
 impl Places<'_> {
-    /// The error about a problem at `span`, in bytes of the text; `None` for one of the whole file.
+    /// The error about a problem at `span` (bytes of the text), or about the whole file for `None`.
     pub(super) fn error(&self, span: Option<Span<usize>>, problem: &str) -> Error {
         let place = span.map(|span| {
             let before = self.text.get(..span.start).unwrap_or(self.text);
@@ -25,7 +25,7 @@ impl Places<'_> {
     }
 }
 
-/// What the TOML reader found, with the nearest known key.
+/// The error of the TOML reader, with the nearest known key.
 pub(super) fn explained(error: &toml::de::Error) -> String {
     let message = error.message().trim_end();
     let mut quoted = message.split('`').skip(1).step_by(2);

@@ -1,4 +1,4 @@
-//! Reads a variant of a sweep file: a policy, and what varies of its parameters.
+//! Reads a variant of a sweep file: a policy, and the values of its parameters.
 
 use resched_policies::{Parameter, PolicySpec, Range, nearest};
 use toml::{Spanned, Value as Toml};
@@ -8,7 +8,7 @@ use super::{Axis, Keys, Variant};
 use crate::Error;
 use crate::values::Values;
 
-/// The key that names the policy, where the variant is called otherwise.
+/// The key that names the policy if the variant has another name.
 const POLICY: &str = "policy";
 
 /// The variant of that name with these keys.
@@ -43,7 +43,7 @@ fn policy(name: &Spanned<String>, keys: &Keys, places: &Places<'_>) -> Result<Po
     PolicySpec::parse(text).map_err(|error| places.error(Some(span), &error.to_string()))
 }
 
-/// Sets each value of a list, or the ends of a range, so that nothing is refused after the first cell.
+/// Tries each value of a list, or the ends of a range, so that a wrong value is refused before the first cell.
 fn try_values(variant: &Variant, axis: &Axis) -> Result<(), String> {
     let values = match &axis.values {
         Values::List(list) => list.clone(),

@@ -1,4 +1,4 @@
-//! The settings that a search tries.
+//! The settings to try.
 
 use std::collections::BTreeSet;
 
@@ -7,14 +7,14 @@ use crate::file::{Axis, Design, DesignKind, SweepFile, Variant};
 use crate::tune_section::TuneSection;
 use crate::values::{Value, Values};
 
-/// What the names of settings begin with in a round's plan.
+/// The prefix of the names of settings in the plan of a round.
 const CANDIDATE: &str = "candidate ";
 
-/// The settings to try. Each variant that varies gives an equal share of them: its whole grid if that is small enough, else a
-/// Latin hypercube.
+/// The settings to try. Each variant with varying parameters gets an equal share of them: its whole grid if that is small enough,
+/// otherwise a Latin hypercube.
 ///
 /// # Errors
-/// That an axis has no values, or too many.
+/// If an axis has no values, or too many.
 pub(super) fn candidates(file: &SweepFile, section: &TuneSection) -> Result<Vec<Variant>, String> {
     let varying: Vec<&Variant> = file.variants.iter().filter(|variant| variant.varies()).collect();
     let each = section.candidates.div_ceil(varying.len().max(1) as u32);
@@ -33,7 +33,7 @@ pub(super) fn candidates(file: &SweepFile, section: &TuneSection) -> Result<Vec<
     Ok(tried)
 }
 
-/// The place of the setting of that name among those of [`candidates`]; `None` for the baseline.
+/// The index of the setting of that name in [`candidates`]; `None` for the baseline.
 pub(super) fn place_of(name: &str) -> Option<usize> {
     name.strip_prefix(CANDIDATE)?.parse().ok()
 }

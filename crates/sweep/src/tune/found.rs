@@ -1,29 +1,29 @@
-//! What a search found.
+//! The outcome of a search.
 
 use std::collections::BTreeMap;
 
 use resched_analysis::compare::Estimate;
 use serde::Serialize;
 
-/// A setting and how well it did.
+/// A setting and its results.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Candidate {
     /// The policy with its parameters.
     pub policy: String,
-    /// How many seeds it was replayed with.
+    /// The number of seeds it was replayed with.
     pub seeds: u64,
     /// The objective, relative to the baseline, with its 95 % interval by Student's t.
     pub objective: MeanInterval,
     /// Whether all bounds hold in the mean.
     pub within_bounds: bool,
-    /// Its metrics relative to the baseline, those of the objective and the bounds, with their 95 % intervals.
+    /// The metrics of the objective and the bounds, relative to the baseline, with their 95 % intervals.
     pub relative: BTreeMap<String, MeanInterval>,
-    /// Whether it is on the Pareto front of the last round: it holds the bounds, and no other setting that does is better in one
-    /// metric of the objective and the bounds and as good in the rest.
+    /// Whether it is on the Pareto front of the last round. It then holds the bounds, and no other setting that holds them is
+    /// better in one metric of the objective and the bounds and as good in the rest.
     pub on_front: bool,
 }
 
-/// A number with its interval. The interval of a single seed has no width, as one seed says nothing of the spread.
+/// A number with its interval. The interval of a single seed has no width, because one seed does not show the spread.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct MeanInterval {
     /// The mean.
@@ -45,11 +45,11 @@ impl From<Estimate> for MeanInterval {
 pub struct Tuned {
     /// The sweep's name.
     pub name: String,
-    /// The policy of the baseline, which all numbers are relative to.
+    /// The policy of the baseline. All numbers are relative to it.
     pub baseline: String,
     /// All settings that were tried, the best first: those of the last round, then those of the round before, and so on. The first
     /// breaks a bound only if no setting is known to hold them all.
     pub candidates: Vec<Candidate>,
-    /// How many replays were made in all, with those of the baseline.
+    /// The number of all replays, including those of the baseline.
     pub replays: u64,
 }

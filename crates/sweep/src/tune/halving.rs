@@ -7,19 +7,19 @@ use resched_analysis::distribution::mean;
 
 use super::score::{Score, excess, expected_excess};
 
-/// How much objective it costs to break a bound by as much as the baseline's value, while more seeds may still show that it holds.
+/// The cost, in units of the objective, of breaking a bound by the value of the baseline. It applies in all rounds but the last.
 const PENALTY: f64 = 10.0;
 
 /// A round of [`successive_halving`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Round {
-    /// How many seeds each setting was replayed with by the end of the round.
+    /// The number of seeds of each setting at the end of the round.
     pub(super) seeds: u64,
     /// The settings, the best first.
     pub(super) ranking: Vec<usize>,
 }
 
-/// What is known of all settings: the scores by setting, then seed.
+/// The known scores, by setting, then seed.
 struct Scores(Vec<Vec<Score>>);
 
 impl Scores {
@@ -39,7 +39,7 @@ impl Scores {
         excess(self.of(place)).max(0.0)
     }
 
-    /// The settings by a rank of two parts, the least first.
+    /// The settings, ordered by a rank of two parts, the least first.
     fn sort(&self, places: &mut [usize], rank: impl Fn(usize) -> (f64, f64)) {
         places.sort_by(|&a, &b| {
             let ((x, u), (y, v)) = (rank(a), rank(b));
@@ -54,11 +54,11 @@ impl Scores {
 /// `1/keep_one_of` of the settings go on with `keep_one_of` times the seeds, up to `most_seeds`. The search ends with one setting,
 /// or when the seeds are used up.
 ///
-/// In the last round, settings that break a bound in the mean come after all that do not. In earlier rounds it is not sure yet
-/// which settings break a bound, so each hundredth by which a setting is expected to break one costs a tenth of objective.
+/// In the last round, settings that break a bound in the mean come after all others. Earlier rounds cannot be sure which settings
+/// break a bound. There, each hundredth by which a setting is expected to break a bound costs a tenth of objective.
 ///
-/// If every setting of the last round breaks a bound, those that were dropped although they held the bounds so far are tried with
-/// as many seeds as the last round, the best first, until one holds them. They join that round.
+/// If every setting of the last round breaks a bound, the search returns to dropped settings that held the bounds so far. It tries
+/// them with as many seeds as the last round, the best first, until one holds the bounds. They join that round.
 ///
 /// # Errors
 /// The errors of `score`.

@@ -1,14 +1,14 @@
-//! `resched tune`: the parameters that make an objective small, by successive halving over seeds.
+//! `resched tune`: searches for the parameters that minimise an objective, by successive halving over seeds.
 //!
-//! All settings and the baseline see the same seeds, and the objective is relative to the baseline seed by seed, so that easy and
-//! hard seeds weigh the same.
+//! All settings and the baseline see the same seeds. For each seed, the objective is relative to the baseline, so easy and hard
+//! seeds weigh the same.
 //!
-//! | file | what it has |
+//! | file | content |
 //! |---|---|
 //! | `candidates` | the settings to try |
-//! | `score`, `objective` | how well a setting does with a seed |
+//! | `score`, `objective` | the score of a setting with a seed |
 //! | `halving` | the rounds |
-//! | `search` | what is known so far |
+//! | `search` | the state of the search |
 //! | `found`, `output` | the outcome, and its files |
 
 mod candidates;
@@ -35,11 +35,11 @@ use crate::location::Location;
 
 pub use self::found::{Candidate, MeanInterval, Tuned};
 
-/// Searches as `[tune]` of the file says, and writes `tuned.json`, `candidates.csv` and a figure to the folder
-/// `out`. Cells are kept there, so that a second call goes on where the first was ended. `progress` hears of each round's cells.
+/// Searches as `[tune]` of the file says, and writes `tuned.json`, `candidates.csv` and a figure to the folder `out`. Cells are
+/// kept there, so a second call resumes an interrupted one. `progress` receives the cells of each round.
 ///
 /// # Errors
-/// [`Error::Request`] if the file has no `[tune]`, more than one source or world, or a value that cannot be; the errors of
+/// [`Error::Request`] if the file has no `[tune]`, more than one source or world, or a wrong value; the errors of
 /// [`carry_out`].
 pub fn tune(file: &SweepFile, out: &Path, threads: Threads, progress: Told<'_>) -> Result<Tuned, Error> {
     let wrong = |problem: &str| Error::Request(format!("{}: {problem}", file.copy.path.display()));
@@ -48,7 +48,7 @@ pub fn tune(file: &SweepFile, out: &Path, threads: Threads, progress: Told<'_>) 
     };
     if file.sources.len() * file.clusters.len() > 1 || file.world.iter().any(|axis| axis.values.varies()) {
         return Err(wrong(
-            "expected one workload or trace, one cluster and nothing that varies in [world]; tune for one world at a time",
+            "expected one workload or trace, one cluster and one value per key of [world]; tune for one world at a time",
         ));
     }
     let tried = candidates(file, section).map_err(|problem| wrong(&problem))?;

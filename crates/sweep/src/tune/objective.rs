@@ -1,4 +1,4 @@
-//! How well a replay does by the section `[tune]`, relative to the baseline's with the same seed.
+//! The score of a replay by the section `[tune]`, relative to the baseline with the same seed.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ pub(super) fn metrics(section: &TuneSection) -> BTreeSet<&str> {
     section.objective.keys().map(String::as_str).chain(bounded).collect()
 }
 
-/// A metric relative to the baseline's with the same seed: 1 for both 0, infinite where one is unknown.
+/// A metric divided by that of the baseline with the same seed: 1 if both are 0, infinite if one is unknown.
 pub(super) fn relative(metric: &str, own: &CellResult, base: &CellResult) -> f64 {
     match own.metrics.get(metric).zip(base.metrics.get(metric)) {
         Some((own, base)) if own == base => 1.0,
@@ -22,7 +22,7 @@ pub(super) fn relative(metric: &str, own: &CellResult, base: &CellResult) -> f64
     }
 }
 
-/// The score of a replay beside the baseline's.
+/// The score of a replay relative to the baseline.
 pub(super) fn score(section: &TuneSection, own: &CellResult, base: &CellResult) -> Score {
     let cost = |name: &str| {
         let relative = relative(name, own, base);

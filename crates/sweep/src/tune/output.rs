@@ -1,4 +1,4 @@
-//! The files of a search: `tuned.json`, `candidates.csv` and, for two metrics, a figure.
+//! The files of a search: `tuned.json`, `candidates.csv` and, if there are two metrics, a figure.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use crate::tune_section::TuneSection;
 /// The name of the table and of the figure, without extension.
 const CANDIDATES: &str = "candidates";
 
-/// Writes what was found to the folder `out`.
+/// Writes the outcome to the folder `out`.
 ///
 /// # Errors
 /// [`Error::Work`] or [`Error::Store`] if a file cannot be written; [`Error::Report`] if the figure cannot be drawn.
@@ -24,7 +24,7 @@ pub(super) fn write(tuned: &Tuned, section: &TuneSection, out: &Path) -> Result<
     write_file(&out.join("tuned.json"), json.as_bytes())?;
     let metrics: Vec<&str> = metrics(section).into_iter().collect();
     write_file(&out.join(format!("{CANDIDATES}.csv")), &table(&tuned.candidates, &metrics)?)?;
-    // Two metrics make a picture.
+    // A figure needs two metrics.
     let mut named = metrics.iter().filter_map(|name| Metric::named(name).ok());
     let (Some(x), Some(y)) = (named.next(), named.next()) else { return Ok(()) };
     if let Some(svg) = picture(&tuned.candidates, x, y)? {

@@ -1,4 +1,4 @@
-//! What a setting scored with each seed, and how far it breaks its bounds.
+//! The scores of a setting by seed, and how far it breaks its bounds.
 
 use resched_analysis::distribution::mean;
 use statrs::distribution::{Continuous, ContinuousCDF, Normal};
@@ -19,14 +19,14 @@ fn excesses(scores: &[Score]) -> impl Iterator<Item = Vec<f64>> {
     (0..bounds).map(|bound| scores.iter().filter_map(|score| score.excesses.get(bound).copied()).collect())
 }
 
-/// How far the worst bound is broken in the mean over the seeds; at most 0 if all hold, or if there are none.
+/// How far the worst bound is broken, in the mean over the seeds. At most 0 if all bounds hold, or if there are none.
 pub(super) fn excess(scores: &[Score]) -> f64 {
     excesses(scores).filter_map(|values| mean(&values)).fold(f64::NEG_INFINITY, f64::max)
 }
 
-/// How far you may expect the bounds to be broken in the long run, given a few seeds, summed over the bounds. For each it is the
-/// mean of the positive part of a normal variable with the seeds' mean and its standard error. So a setting that barely holds
-/// a bound counts less than one that surely holds it. A single seed says nothing of the spread, so its value counts as it is.
+/// How far the bounds are expected to be broken with many seeds, estimated from a few and summed over the bounds. For each bound it
+/// is the mean of the positive part of a normal variable with the seeds' mean and its standard error. So a setting that barely holds
+/// a bound ranks below one that surely holds it. A single seed does not show the spread, so its value counts as it is.
 pub(super) fn expected_excess(scores: &[Score]) -> f64 {
     let expected = |values: Vec<f64>| {
         let found = mean(&values).unwrap_or(0.0);

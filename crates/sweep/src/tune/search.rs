@@ -1,4 +1,4 @@
-//! The state of a search: what it tries, and what it knows so far.
+//! The state of a search: the settings that it tries, and their results so far.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,24 +17,24 @@ use crate::plan::Plan;
 use crate::results::CellResult;
 use crate::tune_section::TuneSection;
 
-/// A search. A setting is named by its place among `tried`.
+/// A search. A setting is identified by its index in `tried`.
 pub(super) struct Search<'a> {
     file: &'a SweepFile,
     section: &'a TuneSection,
     pub(super) baseline: Variant,
     pub(super) tried: Vec<Variant>,
-    /// By setting: its policy, once it was replayed.
+    /// The policy of each setting, once it was replayed.
     policies: Vec<String>,
     /// By setting and seed.
     results: BTreeMap<(usize, u64), CellResult>,
-    /// The baseline's, by seed.
+    /// The results of the baseline, by seed.
     base: BTreeMap<u64, CellResult>,
     /// The ids of all cells.
     pub(super) replayed: BTreeSet<String>,
 }
 
 impl<'a> Search<'a> {
-    /// A search that knows nothing yet.
+    /// A search before its first round.
     pub(super) fn new(file: &'a SweepFile, section: &'a TuneSection, baseline: Variant, tried: Vec<Variant>) -> Self {
         Self {
             file,
@@ -48,7 +48,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The replays of some settings and the baseline with some seeds.
+    /// Replays some settings and the baseline with some seeds.
     pub(super) fn plan(&self, alive: &[usize], seeds: &[u64]) -> Result<Plan, Error> {
         let own = alive.iter().filter_map(|&place| self.tried.get(place));
         Plan::new(&SweepFile {
@@ -60,7 +60,7 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Takes in the result of a cell.
+    /// Adds the result of a cell.
     pub(super) fn learn(&mut self, cell: &Cell, result: CellResult) {
         self.replayed.insert(cell.id.clone());
         let Some(place) = place_of(&cell.variant) else {
@@ -99,7 +99,7 @@ impl<'a> Search<'a> {
         all
     }
 
-    /// What is known of a setting, but for the front.
+    /// The results of a setting, except whether it is on the front.
     fn candidate(&self, place: usize) -> Option<Candidate> {
         let pairs = self.pairs(place);
         let scores: Vec<Score> = pairs.iter().map(|(own, base)| score(self.section, own, base)).collect();
@@ -116,14 +116,14 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// The results of a setting beside the baseline's, seed by seed.
+    /// The results of a setting and of the baseline, seed by seed.
     fn pairs(&self, place: usize) -> Vec<(&CellResult, &CellResult)> {
         let own = self.results.range((place, 0)..=(place, u64::MAX));
         own.filter_map(|((_, seed), own)| Some((own, self.base.get(seed)?))).collect()
     }
 }
 
-/// The metrics of a candidate such that less is better.
+/// The metrics of a candidate, with signs so that less is better.
 fn costs(candidate: &Candidate) -> Vec<f64> {
     let cost = |(name, relative): (&String, &MeanInterval)| Some(Metric::named(name).ok()?.cost(relative.mean));
     candidate.relative.iter().filter_map(cost).collect()
