@@ -57,7 +57,10 @@ fn what_was_never_observed_is_refused() {
     dir.ok(&["replay", "T", "--policy", "fifo", "--out", "R"]);
     for (trace, parts) in [
         ("W", &["W: the trace holds no observed attempts", "made by the rule", "job histories"][..]),
-        (workload.as_str(), &["expected the folder of a trace, found a file", "no observed attempts", "resched ingest"]),
+        (
+            workload.as_str(),
+            &["expected the folder of a trace, found a file", "no observed attempts", "resched ingest"],
+        ),
         ("R/fifo", &["R/fifo: is not a trace"]),
         ("none", &["none: no such trace"]),
     ] {

@@ -22,10 +22,9 @@ pub(crate) fn png(name: &str, svg: &str) -> Result<Vec<u8>, Error> {
     let options = Options { fontdb: Arc::new(fonts), font_family: FONT_NAME.to_owned(), ..Options::default() };
     let tree = Tree::from_str(svg, &options).map_err(Error::draw(name))?;
     let size = tree.size().to_int_size();
-    let mut pixels = Pixmap::new(size.width() * SCALE, size.height() * SCALE)
-        .ok_or_else(|| {
-            Error::draw(name)(format!("expected a smaller picture, found {} × {} pixels", size.width(), size.height()))
-        })?;
+    let mut pixels = Pixmap::new(size.width() * SCALE, size.height() * SCALE).ok_or_else(|| {
+        Error::draw(name)(format!("expected a smaller picture, found {} × {} pixels", size.width(), size.height()))
+    })?;
     resvg::render(&tree, Transform::from_scale(SCALE as f32, SCALE as f32), &mut pixels.as_mut());
     pixels.encode_png().map_err(Error::draw(name))
 }

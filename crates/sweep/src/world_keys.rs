@@ -87,9 +87,7 @@ pub(crate) fn world_path(key: &str, source: &SourcePath) -> Result<String, Strin
     let place = usize::from(matches!(source, SourcePath::Trace(_)));
     if let Some(known) = WORLD_KEYS.iter().find(|known| known.name == key) {
         let path = known.paths.get(place).copied().flatten();
-        return path
-            .map(str::to_owned)
-            .ok_or_else(|| format!("`{key}` cannot vary for a trace, which has its own"));
+        return path.map(str::to_owned).ok_or_else(|| format!("`{key}` cannot vary for a trace, which has its own"));
     }
     match (key.split_once('.'), place) {
         (Some(("cluster", _)), _) | (Some(("workload", _)), 0) => Ok(key.to_owned()),

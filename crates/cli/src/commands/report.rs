@@ -58,7 +58,8 @@ fn runs_in(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     let mut runs: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(|dir| is_run(dir)).collect();
     runs.sort();
     if runs.is_empty() {
-        let message = "expected a run (run.json) or a trace (trace.json), found neither; make runs with `resched replay`";
+        let message =
+            "expected a run (run.json) or a trace (trace.json), found neither; make runs with `resched replay`";
         return Err(Failure::request(format!("{}: {message}", path.display())));
     }
     Ok(runs)

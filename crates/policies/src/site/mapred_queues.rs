@@ -41,9 +41,7 @@ fn add(
                 }
             }
             "state" if part.text() == "running" => {}
-            "state" => {
-                notes.unsupported(part.place(), "<state>", "a replay submits jobs to a stopped queue, too")
-            }
+            "state" => notes.unsupported(part.place(), "<state>", "a replay submits jobs to a stopped queue, too"),
             "acl-submit-job" | "acl-administer-jobs" => {
                 notes.unsupported(part.place(), &part.tag(), "a replay does not check who may submit");
             }
