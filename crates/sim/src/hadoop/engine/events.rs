@@ -55,8 +55,12 @@ pub(super) enum Event {
 type Due = (Position, Event);
 
 /// The earlier of two events that may come; the first one if both stand at the same place.
+#[inline]
 fn earlier(one: Option<Due>, other: Option<Due>) -> Option<Due> {
-    one.into_iter().chain(other).min_by_key(|&(at, _)| at)
+    match (one, other) {
+        (Some(one), Some(other)) => Some(if other.0 < one.0 { other } else { one }),
+        (one, other) => one.or(other),
+    }
 }
 
 /// The classes of the events of one instant.
@@ -155,7 +159,8 @@ impl<O: Observer> Engine<'_, '_, O> {
 
     /// The next tick if it comes before `next`; of a row of idle ticks only the last.
     fn due_tick(&mut self, next: Option<Due>) -> Option<Due> {
-        let (period, mut due) = (self.policy.period()?, self.next_tick?);
+        let mut due = self.next_tick?;
+        let period = self.policy.period()?;
         let idle = self.parking && self.ticked == (self.world.version, true);
         if idle && self.policy.skips_idle_ticks(View { world: &self.world }) {
             let ((at, class, _), _) = next?;

@@ -73,11 +73,14 @@ impl<O: Observer> Engine<'_, '_, O> {
 
     /// Wakes the nodes that this event has made needed.
     pub(super) fn wake_for_needs(&mut self, at: Position) {
+        if !self.parking {
+            return;
+        }
         let now = self.find_needs();
         let before = std::mem::replace(&mut self.needs, now);
         let rises = |need: fn(Needs) -> bool| need(now) && !need(before);
         let more = rises(|n| n.maps) || rises(|n| n.reduces) || rises(|n| n.any_slot) || rises(|n| n.all);
-        if !(self.parking && more) {
+        if !more {
             return;
         }
         for node in self.world.cluster.node_ids() {
