@@ -168,8 +168,8 @@ fn policies_are_told_in_words_by_family() {
         "delay",
         "  Fair sharing with delay scheduling, by skip count",
         "  source: Delay Scheduling, Algorithm 2",
-        "   parameter    default  range          unit        meaning",
-        "   D            24       0..1000000000  heartbeats  skips after which a job may launch elsewhere; 0: naive fair \
+        "   parameter    default  range           unit        meaning",
+        "   D            24       0..1000000000   heartbeats  skips after which a job may launch elsewhere; 0: naive fair \
          sharing",
     ];
     assert_eq!(delay.lines().take(5).collect::<Vec<_>>(), expected);

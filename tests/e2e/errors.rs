@@ -139,7 +139,7 @@ fn traces_that_are_damaged() {
         attempts.iter().enumerate().map(|(place, byte)| byte ^ u8::from(place == at)).collect()
     };
     let damages: [(&str, Vec<u8>, &[&str]); 8] = [
-        ("attempts.parquet", attempts[..attempts.len() / 2].to_vec(), &["attempts.parquet: ", "make the folder"]),
+        ("attempts.parquet", attempts[..attempts.len() / 2].to_vec(), &["attempts.parquet: ", "make its folder"]),
         ("attempts.parquet", Vec::new(), &["attempts.parquet: "]),
         ("attempts.parquet", b"PAR1 is not what follows PAR1".to_vec(), &["attempts.parquet: "]),
         ("attempts.parquet", [&attempts[..end], &[0xff; 4], b"PAR1"].concat(), &["attempts.parquet: "]),
