@@ -137,7 +137,7 @@ fn folders_are_checked_before_anything_is_written() {
     let dir = tempfile::tempdir().unwrap();
     let out = dir.path().join("runs");
     let twice = RunFolders::open(&out, &[policy("fifo"), policy("fifo")]).unwrap_err();
-    assert!(twice.is_request() && twice.to_string().contains("asked for twice"), "{twice}");
+    assert!(twice.is_request() && twice.to_string().contains("listed twice"), "{twice}");
     assert!(!out.exists());
     let first = RunFolders::open(&out, &[policy("fair+hadoop-naive"), policy("delay:D=4")]).unwrap();
     let names: Vec<_> = first.dirs().iter().map(|dir| dir.file_name().unwrap().to_str().unwrap()).collect();

@@ -422,8 +422,8 @@ fn nested_queues_of_mapreduce_1() {
     assert_eq!(
         conf.warnings,
         [
-            "mapred-queues.xml: line 12: `user-limit-factor` is not supported: the queues of MapReduce 1 have nothing like \
-             it here",
+            "mapred-queues.xml: line 12: `user-limit-factor` is not supported: queues of MapReduce 1 have no such setting \
+             here",
             "mapred-queues.xml: line 14: `<acl-submit-job>` is not supported: a replay does not check who may submit",
             "mapred-queues.xml: line 15: `<state>` is not supported: a replay submits jobs to a stopped queue, too",
         ]

@@ -226,7 +226,7 @@ fn a_schema_that_cannot_be_decoded_safely_is_an_error() {
     };
     for (schema, problem) in [
         ("{".to_owned(), "the line after Avro-Binary"),
-        ("\"int\"".to_owned(), "no record"),
+        ("\"int\"".to_owned(), "not a record"),
         (field(r#"["null","Event"]"#), "within or before its definition"),
         (field(r#"{"type":"array","items":"null"}"#), "type Null"),
         (field(r#"{"type":"fixed","name":"F","size":4611686018427387904}"#), "type Fixed"),
