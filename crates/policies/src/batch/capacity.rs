@@ -15,7 +15,7 @@
 
 use super::claims::By;
 use super::fifo::PRIORITY;
-use super::shares::{self, Measure, Rules, Shares, WEIGHTS, shares_as_policy};
+use super::shares::{self, Measure, Rules, Shares, WEIGHTS};
 use crate::error::Error;
 use crate::info::{Build, Engine, Family, PolicyInfo};
 use crate::settings::{Declared, File, settings};
@@ -29,7 +29,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     engine: Engine::Batch,
     oracle: false,
     parameters: Settings::PARAMETERS,
-    build: Build::Batch(|values, _| Ok(Box::new(BatchCapacity::new(&Settings::read(values)?)?))),
+    build: Build::Batch(|values, _| Ok(Box::new(policy(&Settings::read(values)?)?))),
 };
 
 /// Here the first task that finds no room blocks those behind it.
@@ -48,15 +48,7 @@ settings! {
     }
 }
 
-/// The policy.
-#[derive(Debug)]
-struct BatchCapacity(Shares);
-
-impl BatchCapacity {
-    fn new(settings: &Settings) -> Result<Self, Error> {
-        let rules = Rules::new(Measure::Dominant, settings.by, &settings.weights, settings.priority, settings.depth)?;
-        Ok(Self(Shares::new(Rules { elastic: settings.elastic, ..rules })))
-    }
+fn policy(settings: &Settings) -> Result<Shares, Error> {
+    let rules = Rules::new(Measure::Dominant, settings.by, &settings.weights, settings.priority, settings.depth)?;
+    Ok(Shares::new(Rules { elastic: settings.elastic, ..rules }))
 }
-
-shares_as_policy!(BatchCapacity);

@@ -12,7 +12,7 @@
 
 use super::claims::By;
 use super::fifo::PRIORITY;
-use super::shares::{DEPTH, Measure, Rules, Shares, WEIGHTS, shares_as_policy};
+use super::shares::{DEPTH, Measure, Rules, Shares, WEIGHTS};
 use crate::error::Error;
 use crate::info::{Build, Engine, Family, PolicyInfo};
 use crate::settings::{File, settings};
@@ -26,7 +26,7 @@ pub(crate) const INFO: PolicyInfo = PolicyInfo {
     engine: Engine::Batch,
     oracle: false,
     parameters: Settings::PARAMETERS,
-    build: Build::Batch(|values, _| Ok(Box::new(BatchFair::new(&Settings::read(values)?)?))),
+    build: Build::Batch(|values, _| Ok(Box::new(policy(&Settings::read(values)?)?))),
 };
 
 settings! {
@@ -40,15 +40,7 @@ settings! {
     }
 }
 
-/// The policy.
-#[derive(Debug)]
-struct BatchFair(Shares);
-
-impl BatchFair {
-    fn new(settings: &Settings) -> Result<Self, Error> {
-        let rules = Rules::new(Measure::Cpu, settings.by, &settings.weights, settings.priority, settings.depth)?;
-        Ok(Self(Shares::new(rules)))
-    }
+fn policy(settings: &Settings) -> Result<Shares, Error> {
+    let rules = Rules::new(Measure::Cpu, settings.by, &settings.weights, settings.priority, settings.depth)?;
+    Ok(Shares::new(rules))
 }
-
-shares_as_policy!(BatchFair);

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use resched_sim::batch::{Ended, Offer, View};
+use resched_sim::batch::{Ended, Offer, Policy, View};
 use resched_sim::{Resources, TaskId, Violation};
 
 use super::claims::{By, Claim, read_claims};
@@ -127,29 +127,6 @@ impl Shares {
         party
     }
 
-    pub(super) fn task_waits(&mut self, task: TaskId, view: View<'_>) {
-        let party = self.of(task, view);
-        self.parties[party].queue.add(task, view);
-        self.put(party, view.total());
-    }
-
-    pub(super) fn task_finished(&mut self, ended: &Ended, view: View<'_>) {
-        let party = self.of(ended.task, view);
-        let own = &mut self.parties[party];
-        own.used = own.used.minus(view.task(ended.task).unit());
-        if own.key.is_some() {
-            self.put(party, view.total());
-        }
-    }
-
-    pub(super) fn nodes_changed(&mut self, view: View<'_>) {
-        for party in 0..self.parties.len() {
-            if self.parties[party].key.is_some() {
-                self.put(party, view.total());
-            }
-        }
-    }
-
     /// Gives a party its place among the hungry, if anything of it waits.
     fn put(&mut self, party: usize, total: Resources) {
         let own = &mut self.parties[party];
@@ -162,25 +139,6 @@ impl Shares {
             own.key = Some(key);
             self.hungry.insert((key, party));
         }
-    }
-
-    pub(super) fn schedule(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
-        let total = offer.view().total();
-        self.passed.clear();
-        while let Some((_, party)) = self.hungry.pop_first() {
-            self.parties[party].key = None;
-            if self.serve(party, offer)? {
-                self.put(party, total);
-            } else {
-                self.passed.push(party);
-            }
-        }
-        let passed = std::mem::take(&mut self.passed);
-        for &party in &passed {
-            self.put(party, total);
-        }
-        self.passed = passed;
-        Ok(())
     }
 
     /// Starts a unit of a party, all that find room if nobody else waits. Returns whether there was any.
@@ -217,25 +175,46 @@ impl Shares {
     }
 }
 
-macro_rules! shares_as_policy {
-    ($name:ident) => {
-        impl resched_sim::batch::Policy for $name {
-            fn task_waits(&mut self, task: resched_sim::TaskId, view: resched_sim::batch::View<'_>) {
-                self.0.task_waits(task, view);
-            }
-            fn task_finished(&mut self, ended: &resched_sim::batch::Ended, view: resched_sim::batch::View<'_>) {
-                self.0.task_finished(ended, view);
-            }
-            fn nodes_changed(&mut self, view: resched_sim::batch::View<'_>) {
-                self.0.nodes_changed(view);
-            }
-            fn schedule(
-                &mut self,
-                offer: &mut resched_sim::batch::Offer<'_, '_>,
-            ) -> Result<(), resched_sim::Violation> {
-                self.0.schedule(offer)
+impl Policy for Shares {
+    fn task_waits(&mut self, task: TaskId, view: View<'_>) {
+        let party = self.of(task, view);
+        self.parties[party].queue.add(task, view);
+        self.put(party, view.total());
+    }
+
+    fn task_finished(&mut self, ended: &Ended, view: View<'_>) {
+        let party = self.of(ended.task, view);
+        let own = &mut self.parties[party];
+        own.used = own.used.minus(view.task(ended.task).unit());
+        if own.key.is_some() {
+            self.put(party, view.total());
+        }
+    }
+
+    fn nodes_changed(&mut self, view: View<'_>) {
+        for party in 0..self.parties.len() {
+            if self.parties[party].key.is_some() {
+                self.put(party, view.total());
             }
         }
-    };
+    }
+
+    fn schedule(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
+        let total = offer.view().total();
+        self.passed.clear();
+        while let Some((_, party)) = self.hungry.pop_first() {
+            self.parties[party].key = None;
+            if self.serve(party, offer)? {
+                self.put(party, total);
+            } else {
+                self.passed.push(party);
+            }
+        }
+        let passed = std::mem::take(&mut self.passed);
+        for &party in &passed {
+            self.put(party, total);
+        }
+        self.passed = passed;
+        Ok(())
+    }
 }
-pub(super) use shares_as_policy;
