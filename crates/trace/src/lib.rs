@@ -15,6 +15,7 @@
 //! * [`records`] reads a trace job by job. [`export`] writes it in the formats of other tools.
 //! * [`anonymise`] replaces the names in a trace. [`scale`] makes a trace smaller or denser.
 //! * [`reference`](mod@reference) declares the keys, columns and metrics that users meet, and makes pages from them.
+//! * [`validity`] says how far an answer can be trusted.
 //! * [`draws`] gives random numbers that depend only on (seed, purpose, entity).
 //!
 //! This crate knows nothing of schedulers, prints nothing and never exits.
@@ -33,6 +34,7 @@ pub mod run;
 pub mod scale;
 pub mod store;
 pub mod synthesise;
+pub mod validity;
 pub mod workload;
 
 pub use error::Error;

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::Error;
 use crate::model::{AttemptRow, DecisionRow, JobRow, ResourceRow};
 use crate::store::write_file;
+use crate::validity::Validity;
 
 /// The file that makes a folder a run.
 pub const MARKER: &str = "run.json";
@@ -56,6 +57,30 @@ pub struct RunSite {
     pub files: BTreeMap<String, String>,
     /// Settings in them that had no effect, one line each.
     pub warnings: Vec<String>,
+}
+
+/// What a replay does with work that had not ended when the trace ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unfinished {
+    /// The task holds its place until the end of the window, and its job counts in no metric.
+    #[default]
+    Drop,
+    /// The task runs for as long as it was seen to run, at most until the end of the window, and counts as done then. Times of its job
+    /// are lower bounds.
+    Cap,
+    /// The task runs for a time that is drawn from the run times of the tasks of its class that were seen to run at least as long
+    /// (the estimator of Kaplan and Meier 1958, which takes the cut times into account), and counts as done then.
+    Estimate,
+}
+
+/// The time in which jobs must be submitted to count in a metric.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct RunWindow {
+    /// Its start, ms of the clock of the run.
+    pub from: i64,
+    /// Its end, ms of the clock of the run. A job submitted then is outside.
+    pub to: i64,
 }
 
 /// The rows of a run that is kept in memory.
@@ -103,6 +128,15 @@ pub struct RunInfo {
     pub events: u64,
     /// What was left out of the trace, by cause.
     pub skipped: BTreeMap<String, u64>,
+    /// What became of work that had not ended when the trace ended.
+    #[serde(default)]
+    pub unfinished: Unfinished,
+    /// The time in which jobs must be submitted to count in a metric; absent: any time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window: Option<RunWindow>,
+    /// What decides the answer, and whether it was observed.
+    #[serde(default, skip_serializing_if = "Validity::is_empty")]
+    pub validity: Validity,
     /// Rows of each table.
     pub rows: BTreeMap<String, u64>,
 }
