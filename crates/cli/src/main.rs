@@ -8,6 +8,7 @@ mod failure;
 mod output;
 mod progress;
 mod threads;
+mod world_args;
 
 use std::process::ExitCode;
 

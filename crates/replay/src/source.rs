@@ -3,11 +3,12 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use resched_sim::batch;
+use resched_sim::{ClusterConfig, batch};
 use resched_trace::formats::Collected;
 use resched_trace::run::RunTrace;
 use resched_trace::store::Trace;
 use resched_trace::workload::{Workload, read_text};
+use toml::{Table, Value as Toml};
 
 use crate::Error;
 
@@ -80,6 +81,25 @@ impl Source {
         Self::new(named.path, engine, origin)
     }
 
+    /// The source on a cluster of `nodes` machines. A workload file is generated for as many machines. For any other source, and if
+    /// the cluster file names machines of the workload, `cluster` is cut or grown ([`ClusterConfig::resize`]).
+    ///
+    /// # Errors
+    /// [`Error::Sim`] if the workload cannot have as many machines.
+    pub fn resized(self, cluster: &mut ClusterConfig, nodes: u32) -> Result<Self, Error> {
+        match self.origin() {
+            Origin::Workload { text, .. } if cluster.cost.host_factors.is_empty() && cluster.outages.is_empty() => {
+                let text = with_machines(text, nodes).map_err(Error::Request)?;
+                cluster.nodes.count = None;
+                Ok(Self::workload(Workload::parse(&text, self.name())?, text, self.name().to_owned()))
+            }
+            _ => {
+                cluster.resize(nodes);
+                Ok(self)
+            }
+        }
+    }
+
     fn new(name: String, engine: Engine, origin: Origin) -> Self {
         Self(Arc::new(Opened { origin, name, engine }))
     }
@@ -98,4 +118,15 @@ impl Source {
     pub(crate) fn origin(&self) -> &Origin {
         &self.0.origin
     }
+}
+
+/// The text of a workload file with another number of machines, and no more racks than these.
+fn with_machines(text: &str, nodes: u32) -> Result<String, String> {
+    let mut workload: Table = text.parse().map_err(|error: toml::de::Error| error.to_string())?;
+    if let Some(Toml::Table(cluster)) = workload.get_mut("cluster") {
+        let racks = cluster.get("racks").and_then(Toml::as_integer).unwrap_or(1);
+        cluster.insert("nodes".to_owned(), i64::from(nodes).into());
+        cluster.insert("racks".to_owned(), racks.min(nodes.into()).into());
+    }
+    toml::to_string(&workload).map_err(|error| error.to_string())
 }

@@ -89,7 +89,8 @@ impl World {
 
     /// A workload file is generated with the seed; the blocks of a trace are placed with it if the cluster has other machines.
     fn load_depends_on_seed(&self) -> bool {
-        matches!(self.source.origin(), Origin::Workload { .. }) || self.setup.cluster.nodes.count.is_some()
+        let nodes = &self.setup.cluster.nodes;
+        matches!(self.source.origin(), Origin::Workload { .. }) || nodes.count.is_some() || nodes.clones.is_some()
     }
 
     /// Loads the data that the policy needs, and checks that the policy can be replayed here. If you do not call it,

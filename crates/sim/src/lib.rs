@@ -7,6 +7,7 @@
 //! Time is whole milliseconds, and one seed gives one schedule.
 
 pub mod batch;
+mod clones;
 pub mod cluster_file;
 mod error;
 pub mod hadoop;

@@ -1,14 +1,12 @@
 //! `resched replay`: replays a trace under one or more policies.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Instant;
 
 use indicatif::ProgressBar;
 use resched_analysis::{Run, Summary};
-use resched_policies::{PolicySpec, SiteConf};
-use resched_replay::{Engine, Error, Files, RunFolders, RunSite, Setup, Source, Threads, World};
-use resched_sim::ClusterConfig;
+use resched_policies::PolicySpec;
+use resched_replay::{Engine, Files, RunFolders, Threads, World};
 use serde::Serialize;
 
 use super::ingest::left_out;
@@ -16,6 +14,7 @@ use crate::failure::Failure;
 use crate::output::{count, duration, print, table};
 use crate::progress::ReplayProgress;
 use crate::threads::ThreadsArg;
+use crate::world_args::WorldArgs;
 
 /// Replay a trace under one or more policies.
 #[derive(Debug, clap::Args)]
@@ -27,16 +26,8 @@ pub(crate) struct Args {
     /// `name+speculator` adds backups of slow tasks. On a production trace, `fifo` means `batch-fifo`, and so on.
     #[arg(long = "policy", required = true, value_name = "POLICY")]
     policies: Vec<String>,
-    /// The cluster file (TOML) [default: the trace's own machines].
-    #[arg(long, value_name = "CLUSTER.toml")]
-    cluster: Option<PathBuf>,
-    /// A folder with the configuration of your Hadoop site (mapred-site.xml, fair-scheduler.xml, …). Its settings replace the
-    /// defaults. --policy and --cluster take precedence over them.
-    #[arg(long, value_name = "DIR")]
-    site_conf: Option<PathBuf>,
-    /// The seed of all random draws.
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
+    #[command(flatten)]
+    world: WorldArgs,
     /// The folder to write the runs to. Each policy gets a folder in it.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
@@ -70,26 +61,8 @@ pub(super) struct Done {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let source = Source::open(&args.trace)?;
-    let parse = match source.engine() {
-        Engine::Hadoop => PolicySpec::parse_grid,
-        Engine::Batch => PolicySpec::parse_grid_for_batch,
-    };
-    let mut policies = Vec::new();
-    for text in &args.policies {
-        policies.extend(parse(text).map_err(Error::from)?);
-    }
-    let SiteConf { site, cluster, files, warnings } =
-        args.site_conf.as_deref().map_or_else(|| Ok(SiteConf::default()), SiteConf::read).map_err(Error::from)?;
-    let cluster = match &args.cluster {
-        Some(path) => ClusterConfig::read_over(&cluster, path)?,
-        None => ClusterConfig::of_settings(cluster)?,
-    };
-    for warning in &warnings {
-        eprintln!("warning: {warning}");
-    }
-    let site_files = args.site_conf.as_ref().map(|_| RunSite { files, warnings });
-    let setup = Setup { cluster, site: Arc::new(site), site_files, seed: args.seed, ..Setup::default() };
+    let (source, setup) = args.world.open(&args.trace)?;
+    let policies = policies(&args.policies, source.engine())?;
     let world = World::open(&source, setup)?;
     let options = Options { decisions: args.decisions, resume: args.resume, threads: args.threads.get() };
     let done = replay_all(&world, &policies, &args.out, &options)?;
@@ -98,6 +71,16 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         return print(&lines.map_err(|error| Failure::work(error.to_string()))?.join("\n"));
     }
     print(&(told(&done) + &left_out(&world.skipped())))
+}
+
+/// The policies that the user names, for a source of this kind.
+pub(super) fn policies(texts: &[String], engine: Engine) -> Result<Vec<PolicySpec>, Failure> {
+    let parse = match engine {
+        Engine::Hadoop => PolicySpec::parse_grid,
+        Engine::Batch => PolicySpec::parse_grid_for_batch,
+    };
+    let grids = texts.iter().map(|text| parse(text)).collect::<Result<Vec<_>, _>>()?;
+    Ok(grids.into_iter().flatten().collect())
 }
 
 /// Options of [`replay_all`].

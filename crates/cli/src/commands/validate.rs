@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use resched_analysis::Run;
 use resched_analysis::validation::{LocalityError, Validation, validate};
 use resched_policies::PolicySpec;
-use resched_replay::{Memory, Replayed, Setup, Source, World};
-use resched_sim::{ClusterConfig, Skipped};
+use resched_replay::{Memory, Replayed, World};
+use resched_sim::Skipped;
 use resched_trace::store::Trace;
 use serde::Serialize;
 
@@ -16,6 +16,7 @@ use crate::failure::Failure;
 use crate::output::{count, duration, print, table};
 use crate::progress::ReplayProgress;
 use crate::threads::ThreadsArg;
+use crate::world_args::WorldArgs;
 
 /// The policy that is assumed if the user names none: Hadoop's default.
 const ASSUMED: &str = "fifo";
@@ -31,12 +32,8 @@ pub(crate) struct Args {
     /// [default: fifo].
     #[arg(long = "policy", value_name = "POLICY")]
     policies: Vec<String>,
-    /// The file of the cluster that ran it (TOML); `resched calibrate` writes one [default: the trace's own machines].
-    #[arg(long, value_name = "CLUSTER.toml")]
-    cluster: Option<PathBuf>,
-    /// The first seed of all random draws.
-    #[arg(long, default_value_t = 1)]
-    seed: u64,
+    #[command(flatten)]
+    world: WorldArgs,
     /// The number of replays of each policy, each with the next seed. Errors are means over the replays.
     #[arg(long, default_value_t = 1, value_name = "K", value_parser = clap::value_parser!(u64).range(1..=MOST_SEEDS))]
     seeds: u64,
@@ -75,12 +72,11 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     for text in args.policies.iter().map(String::as_str).chain(assumed.then_some(ASSUMED)) {
         policies.extend(PolicySpec::parse_grid(text)?);
     }
-    let cluster = args.cluster.as_deref().map_or_else(|| Ok(ClusterConfig::default()), ClusterConfig::read)?;
     let observed = observed(&args.trace)?;
-    let source = Source::open(&args.trace)?;
-    let world = World::open(&source, Setup { cluster, seed: args.seed, ..Setup::default() })?;
+    let (source, setup) = args.world.open(&args.trace)?;
+    let world = World::open(&source, setup)?;
     policies.iter().try_for_each(|policy| world.check(policy))?;
-    let seeds: Vec<u64> = (0..args.seeds).map(|step| args.seed.wrapping_add(step)).collect();
+    let seeds: Vec<u64> = (0..args.seeds).map(|step| args.world.seed.wrapping_add(step)).collect();
     let all: Vec<_> = policies.iter().flat_map(|policy| seeds.iter().map(move |&seed| (policy, seed))).collect();
     let progress = ReplayProgress::new();
     let replays = args.threads.get().in_order(&all, |&(policy, seed)| {

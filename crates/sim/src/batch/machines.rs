@@ -7,6 +7,7 @@ use resched_trace::run::RunCluster;
 use resched_trace::synthesise::host_name;
 
 use super::log::Log;
+use crate::clones::{Clone, clones};
 use crate::cluster_file::Placement;
 use crate::ids::{Ms, NodeId};
 use crate::resources::Resources;
@@ -93,8 +94,8 @@ impl Machines {
         let told = Told { rows: log.nodes()? };
         if told.rows.is_empty() {
             return Err(Error::Config(format!(
-                "{}: the trace names no machine; give a cluster with `--cluster C.toml` that holds `[machines]`, \
-                 `count = <how many>` and `cores = <of each>`",
+                "{}: the trace names no machine; say how many there are, with `--nodes <N> --cores <of each>` or with \
+                 `--cluster C.toml` that holds `[machines]`, `count = <N>` and `cores = <of each>`",
                 log.name()
             )));
         }
@@ -103,12 +104,37 @@ impl Machines {
         let hadoop = (slots > 0 && !log.is_batch()?).then_some(slots * 1000);
         let usual = told.usual(cpu, own.memory, log.is_normalised(), hadoop).ok_or_else(|| {
             Error::Config(format!(
-                "{}: the trace gives the size of none of its machines; give a cluster with `--cluster C.toml` that \
-                 holds `[machines]` and `cores = <of each>`",
+                "{}: the trace gives the size of none of its machines; say it with `--cores <of each>` or with `--cluster C.toml` \
+                 that holds `[machines]` and `cores = <of each>`",
                 log.name()
             ))
         })?;
-        told.followed(usual, own.placement, skipped)
+        let machines = told.followed(usual, own.placement, skipped)?;
+        Ok(match own.clones {
+            Some(count) => machines.resized(count),
+            None => machines,
+        })
+    }
+
+    /// These machines, cut or grown to `count` as `machines.clones` says. A clone changes with its original.
+    fn resized(&self, count: u32) -> Self {
+        let named = self.nodes.iter().map(|node| (node.name.as_str(), node.rack.as_deref().unwrap_or_default()));
+        let mut all = clones(named, count);
+        all.sort_by(|a, b| a.name.cmp(&b.name));
+        let mut homes: Vec<Vec<NodeId>> = vec![Vec::new(); self.nodes.len()];
+        for (place, clone) in all.iter().enumerate() {
+            homes[clone.of].push(NodeId::at(place));
+        }
+        let node = |clone: Clone| Machine { name: clone.name, ..self.nodes[clone.of].clone() };
+        let of = |change: &Change| {
+            let change = *change;
+            homes[change.node.index()].iter().map(move |&node| Change { node, ..change }).collect::<Vec<_>>()
+        };
+        Self {
+            changes: self.changes.iter().flat_map(of).collect(),
+            nodes: all.into_iter().map(node).collect(),
+            placement: self.placement,
+        }
     }
 
     /// Moves the clock by `shift`. Changes up to `start` take effect before the replay.

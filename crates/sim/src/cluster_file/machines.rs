@@ -12,6 +12,8 @@ keys! {
         /// How many machines there are, all alike. If you leave it out, the machines are those of the trace, which come, go and
         /// change. It needs `cores` beside it.
         count: Option<u32> = None, unit "machines", range 1..=MOST_NODES;
+        /// How many machines of the trace there are: as `nodes.clones`, for these policies. Not beside `count`.
+        clones: Option<u32> = None, unit "machines", range 1..=MOST_NODES, serde(skip_serializing_if = "Option::is_none");
         /// The cores of each machine. Without `count` it counts where the trace does not say.
         cores: Option<f64> = None, unit "cores", range 1e-3..=1e6;
         /// The memory of each machine. If you leave it out and the trace gives it for no machine, memory is unlimited.
@@ -30,6 +32,9 @@ impl Machines {
     pub(super) fn check(&self) -> Result<(), String> {
         match (self.count, self.cores) {
             (Some(_), None) => Err("machines.count: expected machines.cores as well".to_owned()),
+            (Some(_), _) if self.clones.is_some() => {
+                Err("machines.clones: expected no machines.count as well".to_owned())
+            }
             _ => Ok(()),
         }
     }

@@ -70,17 +70,42 @@ impl ClusterConfig {
     /// # Errors
     /// As [`ClusterConfig::read`].
     pub fn read_over(settings: &Table, path: &Path) -> Result<Self, Error> {
+        let remedy = "correct it (traces/clusters holds examples)";
+        Self::of_settings(Self::settings_over(settings, path)?)
+            .map_err(|error| Error::Config(format!("{}: over the other settings, {error}; {remedy}", path.display())))
+    }
+
+    /// The settings of a cluster file over others.
+    ///
+    /// # Errors
+    /// As [`ClusterConfig::read`].
+    pub fn settings_over(settings: &Table, path: &Path) -> Result<Table, Error> {
         let named = |problem: String| Error::Config(format!("{}: {problem}", path.display()));
         let text = std::fs::read_to_string(path)
             .map_err(|error| named(format!("cannot read the cluster file ({error}); name another --cluster")))?;
         let remedy = "correct it (traces/clusters holds examples)";
         let explained = |error| explain_toml(&error, &text, &path.display().to_string(), remedy);
         let alone: Self = toml::from_str(&text).map_err(explained)?;
-        alone.check().map_err(|problem| named(format!("{problem}; {remedy}")))?;
+        alone.check_values().map_err(|problem| named(format!("{problem}; {remedy}")))?;
         let own: Table = toml::from_str(&text).map_err(explained)?;
         let mut all = settings.clone();
         lay_over(&mut all, own);
-        Self::of_settings(all).map_err(|error| named(format!("over the other settings, {error}; {remedy}")))
+        Ok(all)
+    }
+
+    /// Cuts or grows the cluster to `count` machines. Machines that the file describes by their number are all alike, so the number
+    /// changes; machines of the trace, and machines that the file names, are kept and cloned (`nodes.clones`, `machines.clones`).
+    pub fn resize(&mut self, count: u32) {
+        if self.nodes.count.is_some() && self.cost.host_factors.is_empty() && self.outages.is_empty() {
+            self.nodes.count = Some(count);
+            self.nodes.racks = self.nodes.racks.min(count);
+        } else {
+            self.nodes.clones = Some(count);
+        }
+        match &mut self.machines.count {
+            Some(own) => *own = count,
+            None => self.machines.clones = Some(count),
+        }
     }
 
     /// The cluster of these settings, as the keys of a cluster file have them; the rest has its defaults, part by part.
@@ -91,7 +116,7 @@ impl ClusterConfig {
         let mut all = Table::try_from(Self::default()).map_err(|error| Error::Config(error.to_string()))?;
         lay_over(&mut all, settings);
         let config: Self = all.try_into().map_err(|error: toml::de::Error| Error::Config(error.to_string()))?;
-        config.check().map_err(Error::Config)?;
+        config.check()?;
         Ok(config)
     }
 
@@ -101,12 +126,20 @@ impl ClusterConfig {
     /// [`Error::Config`] with line and column if it is not one.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let config: Self = toml::from_str(text).map_err(|error| Error::Config(error.to_string()))?;
-        config.check().map_err(Error::Config)?;
+        config.check()?;
         Ok(config)
     }
 
+    /// Checks the numbers, as every reader does.
+    ///
+    /// # Errors
+    /// [`Error::Config`] with the key of the first wrong number.
+    pub fn check(&self) -> Result<(), Error> {
+        self.check_values().map_err(Error::Config)
+    }
+
     /// What is wrong with the numbers, if anything.
-    fn check(&self) -> Result<(), String> {
+    fn check_values(&self) -> Result<(), String> {
         self.check_ranges("")?;
         self.nodes.check()?;
         self.heartbeat.check()?;

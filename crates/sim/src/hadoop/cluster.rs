@@ -8,7 +8,8 @@ use resched_trace::store::Trace;
 use resched_trace::synthesise::{host_name, rack_name, rack_of};
 
 use crate::Error;
-use crate::cluster_file::{ClusterConfig, Outage};
+use crate::clones::clones;
+use crate::cluster_file::{ClusterConfig, Nodes, Outage};
 use crate::hadoop::ask::Ask;
 use crate::hadoop::kind::Kind;
 use crate::hadoop::system::System;
@@ -35,6 +36,15 @@ pub struct Node {
     pub capacity: Resources,
     /// The resources it offers under each system.
     offers: [Resources; 2],
+    /// The machine that it is a clone of.
+    original: Option<String>,
+}
+
+impl Node {
+    /// The name of the machine of the trace or of the cluster file that it is, or that it is a clone of.
+    pub fn original(&self) -> &str {
+        self.original.as_ref().unwrap_or(&self.name)
+    }
 }
 
 /// A machine of a trace or a cluster file.
@@ -43,15 +53,18 @@ struct Machine {
     rack: String,
     /// The resources it offers under each system.
     offers: [Resources; 2],
+    /// The machine that it is a clone of.
+    original: Option<String>,
 }
 
 impl Machine {
     /// The machine that `row` adds. `config` fills in what the row leaves out.
     fn of_row(row: NodeRow, config: &ClusterConfig) -> Self {
         let or = |own: Option<i64>, default| own.and_then(|own| u32::try_from(own).ok()).unwrap_or(default);
+        let told = |slots: Option<i64>| slots.filter(|_| !config.nodes.alike);
         let slots = Resources::slots(
-            or(row.map_slots, config.nodes.map_slots),
-            or(row.reduce_slots, config.nodes.reduce_slots),
+            or(told(row.map_slots), config.nodes.map_slots),
+            or(told(row.reduce_slots), config.nodes.reduce_slots),
         );
         let containers = Resources {
             cpu: or(row.cpu.map(|thousandths| thousandths / 1000), config.containers.vcores).into(),
@@ -61,6 +74,7 @@ impl Machine {
             name: row.host,
             rack: row.rack.unwrap_or_else(|| "/default-rack".to_owned()),
             offers: [slots, containers],
+            original: None,
         }
     }
 }
@@ -81,6 +95,8 @@ pub struct Cluster {
     slots: [u32; 2],
     interval: Ms,
     outages: Vec<Down>,
+    /// The nodes that stand for each machine of before, if the cluster was resized: none for one that was dropped.
+    homes: Option<BTreeMap<String, Vec<NodeId>>>,
 }
 
 impl Cluster {
@@ -123,9 +139,13 @@ impl Cluster {
             }
         }
         if machines.is_empty() {
+            if let Some(count) = config.nodes.clones {
+                let nodes = Nodes { count: Some(count), clones: None, ..config.nodes };
+                return Self::generated(ClusterConfig { nodes, ..config });
+            }
             return Err(Error::Config(format!(
-                "{log}: the trace names no machine; give a cluster with `--cluster C.toml` that holds `[nodes]` and \
-                 `count = <how many>`"
+                "{log}: the trace names no machine; say how many there are, with `--nodes <N> --slots <maps>+<reduces>` or with \
+                 `--cluster C.toml` that holds `[nodes]` and `count = <N>`"
             )));
         }
         Self::of_machines(config, machines.into_values().collect())
@@ -153,7 +173,7 @@ impl Cluster {
         machines: impl IntoIterator<Item = (String, String, Resources)>,
     ) -> Result<Self, Error> {
         let offers = config.containers.node();
-        let machine = |(name, rack, slots)| Machine { name, rack, offers: [slots, offers] };
+        let machine = |(name, rack, slots)| Machine { name, rack, offers: [slots, offers], original: None };
         let machines = machines.into_iter().map(machine).collect();
         Self::of_machines(config, machines)
     }
@@ -174,10 +194,15 @@ impl Cluster {
     fn of_machines(config: ClusterConfig, mut machines: Vec<Machine>) -> Result<Self, Error> {
         machines.sort_by(|a, b| a.name.cmp(&b.name));
         machines.dedup_by(|a, b| a.name == b.name);
+        let before: Option<Vec<String>> =
+            config.nodes.clones.map(|_| machines.iter().map(|machine| machine.name.clone()).collect());
+        if let Some(count) = config.nodes.clones {
+            machines = resized(&machines, count);
+        }
         let mut racks: Vec<String> = Vec::new();
         let mut known: BTreeMap<String, RackId> = BTreeMap::new();
         let mut nodes = Vec::with_capacity(machines.len());
-        for Machine { name, rack, mut offers } in machines {
+        for Machine { name, rack, mut offers, original } in machines {
             let next = RackId::at(racks.len());
             let rack = *known.entry(rack).or_insert_with_key(|rack| {
                 racks.push(rack.clone());
@@ -187,7 +212,7 @@ impl Cluster {
             if slots.reduce_slots() > 0 {
                 *slots = slots.plus(Resources::slots(0, config.nodes.copying_reduces));
             }
-            nodes.push(Node { name, rack, capacity: Resources::default(), offers });
+            nodes.push(Node { name, rack, capacity: Resources::default(), offers, original });
         }
         let mut cluster = Self {
             config,
@@ -199,7 +224,9 @@ impl Cluster {
             slots: [0; 2],
             interval: 1,
             outages: Vec::new(),
+            homes: None,
         };
+        cluster.homes = before.map(|before| cluster.homes_of(before));
         cluster.outages = cluster.find_outages()?;
         cluster.under(System::Slots)
     }
@@ -273,18 +300,34 @@ impl Cluster {
         Ok(())
     }
 
-    /// The outages of the cluster file, by node and time.
+    /// The nodes that stand for the machines of before it was resized.
+    fn homes_of(&self, before: Vec<String>) -> BTreeMap<String, Vec<NodeId>> {
+        let mut homes: BTreeMap<String, Vec<NodeId>> = before.into_iter().map(|name| (name, Vec::new())).collect();
+        for (node, id) in self.nodes.iter().zip(self.node_ids()) {
+            if let Some(homes) = homes.get_mut(node.original()) {
+                homes.push(id);
+            }
+        }
+        homes
+    }
+
+    /// The outages of the cluster file, by node and time. Those of a machine that was dropped are dropped with it.
     fn find_outages(&self) -> Result<Vec<Down>, Error> {
         let named = |host: &str| {
             let unknown =
                 || Error::Config(format!("the cluster file names `{host}`, but the cluster has no such node"));
-            self.find(host).ok_or_else(unknown)
+            let node = self.find(host);
+            if node.is_none() && self.homes(host).is_none() { Err(unknown()) } else { Ok(node) }
         };
         for host in self.config.cost.host_factors.keys() {
             named(host)?;
         }
-        let down = |outage: &Outage| Ok(Down { node: named(&outage.host)?, from: outage.from, to: outage.to });
-        let mut outages = self.config.outages.iter().map(down).collect::<Result<Vec<_>, Error>>()?;
+        let down = |outage: &Outage| {
+            let node = named(&outage.host)?;
+            Ok(node.map(|node| Down { node, from: outage.from, to: outage.to }))
+        };
+        let outages = self.config.outages.iter().filter_map(|outage| down(outage).transpose());
+        let mut outages = outages.collect::<Result<Vec<_>, Error>>()?;
         outages.sort_unstable();
         let overlap = |pair: &[Down]| pair[0].node == pair[1].node && pair[0].to.is_none_or(|to| to >= pair[1].from);
         match outages.windows(2).find(|pair| overlap(pair)) {
@@ -327,6 +370,12 @@ impl Cluster {
     /// The node of that name.
     pub fn find(&self, host: &str) -> Option<NodeId> {
         self.nodes.binary_search_by(|node| node.name.as_str().cmp(host)).ok().map(NodeId::at)
+    }
+
+    /// The nodes that stand for a machine of the cluster before it was resized (`nodes.clones`): itself and its clones, or none if
+    /// it was dropped. `None` if there was no such machine, or the cluster was not resized.
+    pub(crate) fn homes(&self, host: &str) -> Option<&[NodeId]> {
+        self.homes.as_ref()?.get(host).map(Vec::as_slice)
     }
 
     /// The system that hands out its machines.
@@ -383,4 +432,17 @@ impl Cluster {
     pub fn interval(&self) -> Ms {
         self.interval
     }
+}
+
+/// The machines of a cluster of `count` nodes, by name.
+fn resized(machines: &[Machine], count: u32) -> Vec<Machine> {
+    let named = machines.iter().map(|machine| (machine.name.as_str(), machine.rack.as_str()));
+    let clone = |clone: crate::clones::Clone| {
+        let Machine { name, rack, offers, .. } = machines.get(clone.of)?;
+        let original = (*name != clone.name).then(|| name.clone());
+        Some(Machine { name: clone.name, rack: rack.clone(), offers: *offers, original })
+    };
+    let mut all: Vec<Machine> = clones(named, count).into_iter().filter_map(clone).collect();
+    all.sort_by(|a, b| a.name.cmp(&b.name));
+    all
 }

@@ -190,7 +190,7 @@ impl<'w> CostModel<'w> {
 fn slowness(cluster: &Cluster, node: NodeId, seed: u64) -> f64 {
     let Cost { slow_nodes: Slow { share, factor }, host_factors, .. } = &cluster.config.cost;
     let drawn = || stream(seed, Purpose::SlowNode, &[u64::from(node.0)]).random::<f64>();
-    let known = host_factors.get(&cluster.node(node).name).copied();
+    let known = host_factors.get(cluster.node(node).original()).copied();
     known.unwrap_or_else(|| if *share > 0.0 && drawn() < *share { *factor } else { 1.0 })
 }
 

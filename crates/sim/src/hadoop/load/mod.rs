@@ -161,21 +161,37 @@ impl Rules<'_> {
         let mut nodes = Vec::new();
         let mut bytes = None;
         let mut outside = 0;
+        let mut dropped = 0;
         while let Some(split) = log.next_split()? {
-            match split.host.and_then(|host| self.cluster.find(host)) {
+            let homes = split.host.and_then(|host| self.cluster.homes(host));
+            match split.host.and_then(|host| self.home(task, host)) {
                 Some(node) if !nodes.contains(&node) => nodes.push(node),
                 Some(_) => self.skip("split-host-twice", 1),
+                None if homes.is_some() => dropped += 1,
                 None => outside += 1,
             }
             bytes = bytes.max(size(split.bytes));
         }
-        if outside > 0 && self.cluster.config.nodes.count.is_some() {
-            self.skip("split-host-drawn-anew", outside);
-            self.draw_replicas(task, outside, &mut nodes);
-        } else {
-            self.skip("split-host-outside-cluster", outside);
+        if self.cluster.config.nodes.count.is_some() {
+            (dropped, outside) = (dropped + outside, 0);
         }
+        self.skip("split-host-outside-cluster", outside);
+        self.skip("split-host-drawn-anew", dropped);
+        self.draw_replicas(task, dropped, &mut nodes);
         Ok((nodes, bytes))
+    }
+
+    /// The node that holds what `host` held: if it has clones, one of them, drawn for each block, as on a balanced cluster.
+    fn home(&self, task: &str, host: &str) -> Option<NodeId> {
+        match self.cluster.homes(host) {
+            None => self.cluster.find(host),
+            Some(homes) if homes.len() < 2 => homes.first().copied(),
+            Some(homes) => {
+                let entity: Vec<u64> = task.bytes().chain([b'@']).chain(host.bytes()).map(u64::from).collect();
+                let drawn = stream(self.seed, Purpose::BlockPlacement, &entity).random_range(0..homes.len());
+                homes.get(drawn).copied()
+            }
+        }
     }
 
     /// Places blocks of another cluster on this one: distinct nodes, uniformly.

@@ -1,0 +1,119 @@
+//! The options that describe the world of a replay: machines, site and seed. They mean the same in every command.
+//!
+//! ```text
+//! defaults ◀ --site-conf ◀ --cluster ◀ --nodes, --slots, --cores, --memory      (the right one wins)
+//! ```
+
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::Arc;
+
+use resched_policies::SiteConf;
+use resched_replay::{Engine, RunSite, Setup, Source};
+use resched_sim::ClusterConfig;
+
+use crate::failure::Failure;
+
+/// A limit on `--nodes`; a larger number is a slip.
+const MOST_NODES: i64 = 1_000_000;
+
+/// The world of a replay.
+#[derive(Debug, clap::Args)]
+pub(crate) struct WorldArgs {
+    /// The cluster file (TOML); `resched calibrate` writes one [default: the trace's own machines].
+    #[arg(long, value_name = "CLUSTER.toml")]
+    cluster: Option<PathBuf>,
+    /// A folder with the configuration of your Hadoop site (mapred-site.xml, fair-scheduler.xml, …). Its settings replace the
+    /// defaults. --policy, --cluster and the options below take precedence over them.
+    #[arg(long, value_name = "DIR")]
+    site_conf: Option<PathBuf>,
+    /// The number of machines: those of the trace or of the cluster file, cut or cloned.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=MOST_NODES))]
+    nodes: Option<u32>,
+    /// The map slots and reduce slots of every machine of Hadoop, for example 2+2, whatever the trace says.
+    #[arg(long, value_name = "MAPS+REDUCES")]
+    slots: Option<Slots>,
+    /// The cores of a machine under the policies for production traces. With --nodes, all machines have them; otherwise those whose
+    /// size the trace does not give.
+    #[arg(long, value_name = "C")]
+    cores: Option<f64>,
+    /// The memory of such a machine.
+    #[arg(long, value_name = "BYTES", requires = "cores")]
+    memory: Option<u64>,
+    /// The seed of all random draws.
+    #[arg(long, default_value_t = 1)]
+    pub(crate) seed: u64,
+}
+
+/// The slots of a machine, written `MAPS+REDUCES`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Slots {
+    maps: u32,
+    reduces: u32,
+}
+
+impl FromStr for Slots {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let slots = text.split_once('+').and_then(|(maps, reduces)| {
+            Some(Self { maps: maps.trim().parse().ok()?, reduces: reduces.trim().parse().ok()? })
+        });
+        slots.ok_or_else(|| "expected map slots + reduce slots, for example 2+2".to_owned())
+    }
+}
+
+impl WorldArgs {
+    /// Opens the source at `path`, and makes the setup of its world. Prints the warnings about the site.
+    pub(crate) fn open(&self, path: &Path) -> Result<(Source, Setup), Failure> {
+        let source = Source::open(path)?;
+        let site = self.site_conf.as_deref().map(SiteConf::read).transpose()?.unwrap_or_default();
+        let SiteConf { site, cluster, files, warnings } = site;
+        let mut cluster = match &self.cluster {
+            Some(path) => ClusterConfig::read_over(&cluster, path)?,
+            None => ClusterConfig::of_settings(cluster)?,
+        };
+        for warning in &warnings {
+            eprintln!("warning: {warning}");
+        }
+        self.set(&mut cluster, source.engine())?;
+        let source = match self.nodes {
+            Some(nodes) => source.resized(&mut cluster, nodes)?,
+            None => source,
+        };
+        let site_files = self.site_conf.is_some().then_some(RunSite { files, warnings });
+        Ok((source, Setup { cluster, site: Arc::new(site), site_files, seed: self.seed, ..Setup::default() }))
+    }
+
+    /// Sets the sizes of machines that the options give.
+    fn set(&self, cluster: &mut ClusterConfig, engine: Engine) -> Result<(), Failure> {
+        if let Some(Slots { maps, reduces }) = self.slots {
+            if engine == Engine::Batch {
+                let problem = "--slots: a production trace has no slots; give --nodes and --cores";
+                return Err(Failure::request(problem));
+            }
+            (cluster.nodes.map_slots, cluster.nodes.reduce_slots) = (maps, reduces);
+            cluster.nodes.alike = true;
+        }
+        if let Some(cores) = self.cores {
+            cluster.machines.cores = Some(cores);
+            cluster.machines.count = self.nodes.or(cluster.machines.count);
+        }
+        cluster.machines.memory = self.memory.or(cluster.machines.memory);
+        Ok(cluster.check()?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_are_two_numbers() {
+        assert_eq!("2+2".parse(), Ok(Slots { maps: 2, reduces: 2 }));
+        assert_eq!("16 + 0".parse(), Ok(Slots { maps: 16, reduces: 0 }));
+        for wrong in ["2", "2+", "+2", "2+2+2", "-1+2", "a+b", ""] {
+            assert!(wrong.parse::<Slots>().is_err(), "{wrong}");
+        }
+    }
+}
