@@ -85,7 +85,7 @@ fn what_a_replay_was_made_with_is_found_again() {
     assert_eq!((&found["map_slots"]["most"], &found["reduce_slots"]["most"]), (&3.into(), &2.into()));
 
     let file = ClusterConfig::read(&dir.path("found.toml")).unwrap();
-    assert_eq!((file.nodes.count, file.nodes.map_slots, file.nodes.reduce_slots), (None, 3, 2));
+    assert_eq!((file.nodes.count, file.nodes.map_slots, file.nodes.reduce_slots), (None, Some(3), Some(2)));
     assert!(matches!(file.heartbeat.interval, Interval::Fixed(ms) if (4_500..5_500).contains(&ms)), "{file:?}");
     assert_eq!(file.cost.host_factors.keys().collect::<Vec<_>>(), ["node-00005"]);
     let text = dir.read("found.toml");

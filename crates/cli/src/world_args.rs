@@ -92,7 +92,7 @@ impl WorldArgs {
                 let problem = "--slots: a production trace has no slots; give --nodes and --cores";
                 return Err(Failure::request(problem));
             }
-            (cluster.nodes.map_slots, cluster.nodes.reduce_slots) = (maps, reduces);
+            (cluster.nodes.map_slots, cluster.nodes.reduce_slots) = (Some(maps), Some(reduces));
             cluster.nodes.alike = true;
         }
         if let Some(cores) = self.cores {

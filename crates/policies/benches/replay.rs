@@ -35,7 +35,7 @@ fn cluster() -> Cluster {
     let mut config = ClusterConfig::default();
     config.nodes.count = Some(NODES);
     config.nodes.racks = 20;
-    config.nodes.map_slots = SLOTS_PER_NODE;
+    config.nodes.map_slots = Some(SLOTS_PER_NODE);
     config.heartbeat.interval = Interval::Fixed(3_000);
     config.cost.locality = [1.0; 3];
     Cluster::generated(config).unwrap()

@@ -156,7 +156,7 @@ impl Scenario {
     pub(crate) fn containers(nodes: usize, room: u32) -> Self {
         let mut scenario = Self::nodes(nodes, 1, 1);
         let rules = &mut scenario.config.containers;
-        rules.memory_mb = room * rules.minimum.memory_mb;
+        rules.memory_mb = Some(room * rules.minimum.memory_mb);
         rules.am = rules.minimum;
         scenario
     }

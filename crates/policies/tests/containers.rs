@@ -38,7 +38,7 @@ fn small(memory_mb: u32, maps: &[Ms], reduces: &[Ms]) -> World {
     config.jobs.first_submit = 100;
     config.jobs.launch_overhead = 70;
     config.cost.reduce = ReduceModel::R0;
-    config.containers.memory_mb = memory_mb;
+    config.containers.memory_mb = Some(memory_mb);
     config.containers.am = Size { memory_mb: 1024, vcores: 1 };
     World { unit: 1, seed: 1, machines: vec![Machine { rack: 0, slots: [1, 1] }], config, jobs: vec![job] }
 }
@@ -209,7 +209,7 @@ proptest! {
         world.jobs.truncate(1);
         let rules = &mut world.config.containers;
         (rules.map, rules.reduce) = (rules.minimum, rules.minimum);
-        (rules.memory_mb, rules.vcores) = (2, 2);
+        (rules.memory_mb, rules.vcores) = (Some(2), Some(2));
         world.machines.truncate(1);
         world.config.outages.clear();
         world.jobs[0].maps.iter_mut().for_each(|map| map.replicas.clear());

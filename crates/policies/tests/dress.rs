@@ -54,7 +54,7 @@ fn congested() -> World {
     let mut config = ClusterConfig::default();
     config.heartbeat.phase = Phase::Together;
     config.cost.reduce = ReduceModel::R0;
-    config.containers.memory_mb = 20_480;
+    config.containers.memory_mb = Some(20_480);
     config.containers.am = Size { memory_mb: 1_024, vcores: 1 };
     let machines = vec![Machine { rack: 0, slots: [1, 1] }; 5];
     World { unit: 1, seed: 1, machines, config, jobs: vec![job(0, 170, 40 * SECOND), job(30 * SECOND, 5, 10 * SECOND)] }

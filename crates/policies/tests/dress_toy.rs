@@ -93,7 +93,7 @@ fn run(toy: Toy, mut policy: Gang) -> Plan {
     let mut config = ClusterConfig::default();
     let tiny = Size { memory_mb: 1, vcores: 1 };
     config.containers = Containers {
-        memory_mb: CONTAINERS * 1_000 + 4,
+        memory_mb: Some(CONTAINERS * 1_000 + 4),
         am: tiny,
         map: Size { memory_mb: 1_000, vcores: 1 },
         minimum: tiny,

@@ -50,7 +50,7 @@ fn cluster(nodes: usize, containers: u32, jobs: Vec<Submitted>) -> World {
     let mut config = ClusterConfig::default();
     config.heartbeat.phase = Phase::Together;
     config.cost.reduce = ReduceModel::R0;
-    config.containers.memory_mb = 1_024 * containers;
+    config.containers.memory_mb = Some(1_024 * containers);
     config.containers.am = Size { memory_mb: 1_024, vcores: 1 };
     World { unit: 1, seed: 1, machines: vec![Machine { rack: 0, slots: [1, 1] }; nodes], config, jobs }
 }

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use resched_policies::{Family, PolicySpec, Site};
 use resched_sim::hadoop::{self, Cluster, Workload, load, load_records};
-use resched_sim::{ClusterConfig, Skipped, batch};
+use resched_sim::{ClusterConfig, Options, Skipped, Window, batch};
 use resched_trace::formats::Collected;
-use resched_trace::run::{FORMAT_VERSION, RunInfo, RunSite, RunTrace};
+use resched_trace::run::{FORMAT_VERSION, RunInfo, RunSite, RunTrace, Unfinished};
 use resched_trace::store::{Manifest, Trace};
 use resched_trace::workload::make_trace;
 
@@ -31,11 +31,23 @@ pub struct Setup {
     pub seed: u64,
     /// The factor by which the times between arrivals are divided. By default, 1.
     pub speedup: f64,
+    /// What becomes of work that had not ended when the trace ended. By default, its jobs count in no metric.
+    pub unfinished: Unfinished,
+    /// The part of the trace whose jobs count in metrics. By default, all of it.
+    pub window: Window,
 }
 
 impl Default for Setup {
     fn default() -> Self {
-        Self { cluster: ClusterConfig::default(), site: Arc::default(), site_files: None, seed: 1, speedup: 1.0 }
+        Self {
+            cluster: ClusterConfig::default(),
+            site: Arc::default(),
+            site_files: None,
+            seed: 1,
+            speedup: 1.0,
+            unfinished: Unfinished::default(),
+            window: Window::default(),
+        }
     }
 }
 
@@ -259,12 +271,18 @@ impl World {
         }
         self.parts.batch.get_or_make(|| {
             let config = &self.setup.cluster;
+            let options = self.options();
             match self.source.origin() {
-                Origin::Trace(trace) => Ok(batch::load(trace, config)?),
-                Origin::Tables { tables, .. } => Ok(batch::load_records(tables, config)?),
-                Origin::Workload { .. } => Ok(batch::load_records(&self.made()?, config)?),
+                Origin::Trace(trace) => Ok(batch::load(trace, config, &options)?),
+                Origin::Tables { tables, .. } => Ok(batch::load_records(tables, config, &options)?),
+                Origin::Workload { .. } => Ok(batch::load_records(&self.made()?, config, &options)?),
             }
         })
+    }
+
+    /// How the source is loaded.
+    fn options(&self) -> Options {
+        Options { unfinished: self.setup.unfinished, window: self.setup.window, seed: self.setup.seed }
     }
 
     /// The tables of a workload file. They are dropped once machines and jobs are made from them. Only the data that

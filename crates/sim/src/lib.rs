@@ -16,6 +16,7 @@ mod observer;
 mod records;
 mod resources;
 mod run_tables;
+mod scope;
 mod tables;
 
 pub use cluster_file::ClusterConfig;
@@ -24,4 +25,5 @@ pub use ids::{JobId, Ms, NodeId, RackId, RunId, TaskId};
 pub use observer::{Decided, JobEnded};
 pub use resources::Resources;
 pub use run_tables::{Files, Recorder, RowSink, RowSource};
+pub use scope::{Options, Window, Work};
 pub use tables::{LONGEST, Skipped};

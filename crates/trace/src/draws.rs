@@ -47,6 +47,8 @@ pub enum Purpose {
     ScaledMachines = 18,
     /// The settings of a sampled sweep, and what a search tries.
     SweepDesign = 19,
+    /// How long a task runs that had not ended when the trace ended.
+    UnfinishedTask = 20,
 }
 
 /// A generator for the draws of one entity and purpose. `entity` holds numbers that identify it, such as job and task.

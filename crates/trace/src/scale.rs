@@ -136,6 +136,8 @@ pub fn scale(source: &Path, out: &Path, scale: &Scale) -> Result<Manifest, Error
         }
     }
     let mut manifest = manifest.clone();
+    // A window holds no job from before it.
+    manifest.begin = manifest.begin.filter(|_| window.from.is_none()).and_then(|begin| window.moved(begin));
     for (cause, n) in left_out {
         let count = manifest.skipped.entry(cause.to_owned()).or_default();
         *count = count.saturating_add(n);

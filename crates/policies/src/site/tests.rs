@@ -337,7 +337,7 @@ fn the_containers_of_yarn_are_settings_of_the_cluster() {
     let conf = read(&[("yarn-site.xml", &yarn), ("mapred-site.xml", &mapred)]).unwrap();
     assert_eq!(conf.warnings, [""; 0]);
     let containers = resched_sim::ClusterConfig::of_settings(conf.cluster).unwrap().containers;
-    assert_eq!((containers.memory_mb, containers.vcores), (20_480, 8), "what is not set has its default");
+    assert_eq!((containers.memory_mb, containers.vcores), (Some(20_480), None), "what is not set stays unknown");
     assert_eq!((containers.maximum.memory_mb, containers.maximum.vcores), (8_192, 6));
     assert_eq!((containers.map.memory_mb, containers.reduce.memory_mb, containers.reduce.vcores), (2_048, 1_024, 2));
     assert_eq!(

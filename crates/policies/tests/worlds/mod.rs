@@ -163,8 +163,8 @@ fn containers(unit: Ms) -> impl Strategy<Value = Containers> {
         move |(memory_mb, vcores, dominant, (map, reduce), (node, am))| {
             let size = |(memory_mb, vcores)| Size { memory_mb, vcores };
             Containers {
-                memory_mb,
-                vcores,
+                memory_mb: Some(memory_mb),
+                vcores: Some(vcores),
                 am: size((1, 1)),
                 map: size(map),
                 reduce: size(reduce),

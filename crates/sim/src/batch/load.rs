@@ -7,6 +7,9 @@
 //! * [`super::tries`] says which attempts are replayed, and for how long. A task without attempts runs once, and so
 //!   does each of its instances; the run time is from the task's own start to its own finish (`task-timed-by-its-row`).
 //!   A task whose run time is unknown is left out (`task-without-run-time`).
+//! * A task that was never tried before the trace ended is left out (`task-never-started`), and its job is incomplete. With
+//!   [`Unfinished::Estimate`], it runs for a time that is estimated, as every attempt that still ran does
+//!   ([`super::survival`]).
 //! * A request that the log does not give is the median of the requests of its job (`task-with-request-of-its-job`),
 //!   else one core (`task-of-one-core`) and no memory. An empty request becomes a thousandth of a core. If no machine's
 //!   memory is known, tasks request none.
@@ -19,16 +22,19 @@
 use std::collections::BTreeMap;
 
 use resched_trace::formats::Collected;
-use resched_trace::model::{JobRow, Priority, TaskKind, TaskRow};
+use resched_trace::model::{JobRow, Outcome, Priority, TaskKind, TaskRow};
+use resched_trace::run::{RunWindow, Unfinished};
 use resched_trace::store::Trace;
 
 use super::index::Tree;
 use super::log::{Jobs, Log};
 use super::machines::Machines;
+use super::survival::{Class, Observed, Survival};
 use super::tries::{Logged, in_order, of_instances};
-use super::workload::{Job, JobSpec, StageSpec, TaskSpec, Try, Workload};
+use super::workload::{Cut, Job, JobSpec, StageSpec, TaskSpec, Try, Workload};
 use crate::ids::Ms;
 use crate::resources::Resources;
+use crate::scope::{Options, Times, Work};
 use crate::tables::{LONGEST, Skipped, skip};
 use crate::{ClusterConfig, Error};
 
@@ -46,29 +52,42 @@ pub struct Loaded {
     pub machines: Machines,
     /// Counts of what was left out or made up, by cause.
     pub skipped: Skipped,
+    /// The time in which jobs must be submitted to count in a metric; `None` if all do.
+    pub window: Option<RunWindow>,
+    /// How much of the work was seen whole.
+    pub work: Work,
 }
 
 /// Loads a trace for a replay on the machines of `config`, or on its own if `config` names none.
 ///
 /// # Errors
 /// [`Error::Trace`] if the trace cannot be read or its rows are out of order; [`Error::Config`] if no job or no machine is left.
-pub fn load(trace: &Trace, config: &ClusterConfig) -> Result<Loaded, Error> {
-    load_log(trace, config)
+pub fn load(trace: &Trace, config: &ClusterConfig, options: &Options) -> Result<Loaded, Error> {
+    load_log(trace, config, options)
 }
 
 /// Loads jobs and machines in memory, as [`load`] loads a trace of them.
 ///
 /// # Errors
 /// [`Error::Config`] if no job or no machine is left.
-pub fn load_records(records: &Collected, config: &ClusterConfig) -> Result<Loaded, Error> {
-    load_log(records, config)
+pub fn load_records(records: &Collected, config: &ClusterConfig, options: &Options) -> Result<Loaded, Error> {
+    load_log(records, config, options)
 }
 
-fn load_log(log: &impl Log, config: &ClusterConfig) -> Result<Loaded, Error> {
+fn load_log(log: &impl Log, config: &ClusterConfig, options: &Options) -> Result<Loaded, Error> {
     let mut skipped = Skipped::new();
     let mut machines = Machines::of_log(config, log, &mut skipped)?;
+    let (begin, horizon) = (log.begin(), log.horizon()?);
+    let survival = match options.unfinished {
+        Unfinished::Estimate => Some(survival(log, begin, horizon)?),
+        Unfinished::Drop | Unfinished::Cap => None,
+    };
     let mut rules = Rules {
-        horizon: log.horizon()?,
+        begin,
+        horizon,
+        survival,
+        seed: options.seed,
+        work: Work::default(),
         memory_is_limited: machines.memory_is_limited(),
         room: Room::of(&machines),
         skipped,
@@ -76,11 +95,11 @@ fn load_log(log: &impl Log, config: &ClusterConfig) -> Result<Loaded, Error> {
     let mut log_jobs = log.jobs()?;
     let mut jobs = Vec::new();
     while let Some(row) = log_jobs.next_job()? {
-        let listed = rules.listed(&mut log_jobs)?;
-        jobs.extend(rules.job(row, listed));
+        let tasks = rules.tasks(&row, &mut log_jobs)?;
+        jobs.extend(rules.job(row, tasks));
     }
     log_jobs.check_end()?;
-    let mut skipped = rules.skipped;
+    let Rules { mut skipped, work, .. } = rules;
     let Some(first) = jobs.iter().map(|spec| spec.job.submit).min() else {
         return Err(Error::Config(format!(
             "{}: no job is left to replay ({skipped:?}); expected jobs with a submission time and tasks with a run time that \
@@ -92,7 +111,42 @@ fn load_log(log: &impl Log, config: &ClusterConfig) -> Result<Loaded, Error> {
     machines.start_at(first_submit.saturating_sub(first), first_submit);
     let (workload, left_out) = Workload::new(jobs, first_submit)?;
     skipped.extend(left_out);
-    Ok(Loaded { workload, machines, skipped })
+    let window = options.window.on_the_clock(Times { begin, first, horizon }, first_submit);
+    let end = horizon.saturating_sub(first).saturating_add(first_submit);
+    let workload = workload.cut_off(Cut { end, unfinished: options.unfinished });
+    Ok(Loaded { workload, machines, skipped, window, work })
+}
+
+/// How long the tasks of a log run, by class. Attempts that began before the log are left out, as their start is not known.
+fn survival(log: &impl Log, begin: Option<Ms>, horizon: Ms) -> Result<Survival, Error> {
+    let mut observed = Observed::default();
+    let mut add = |class: Class, logged: Logged| {
+        let began_inside = begin.is_none_or(|begin| logged.start.is_some_and(|start| start >= begin));
+        if let Some(run) = logged.run(horizon).filter(|_| began_inside) {
+            let cut = matches!(logged.outcome, Outcome::Incomplete | Outcome::Evicted | Outcome::Lost);
+            observed.add(class, run, !cut);
+        }
+    };
+    let mut jobs = log.jobs()?;
+    while let Some(job) = jobs.next_job()? {
+        while let Some(task) = jobs.next_task()? {
+            let class = class(&job, &task);
+            let mut tried = false;
+            while let Some(attempt) = jobs.next_attempt()? {
+                add(class, attempt);
+                tried = true;
+            }
+            if !tried {
+                add(class, Logged::of_row(&task));
+            }
+        }
+    }
+    Ok(observed.estimate())
+}
+
+/// The class of a task.
+fn class(job: &JobRow, task: &TaskRow) -> Class {
+    (task.kind as u8, job.priority_number.unwrap_or_else(|| step(job.priority)), job.scheduling_class.unwrap_or(0))
 }
 
 /// Whether tasks could ever start.
@@ -125,9 +179,24 @@ struct Listed {
     memory: Option<u64>,
 }
 
+/// The tasks of a job.
+#[derive(Default)]
+struct Tasks {
+    listed: Vec<Listed>,
+    /// Whether one of them had not ended when the trace ended.
+    unfinished: bool,
+    /// Whether such a task is left out.
+    incomplete: bool,
+}
+
 /// The meaning of a log on the given machines.
 struct Rules {
+    begin: Option<Ms>,
     horizon: Ms,
+    /// How long tasks run, if that is to be estimated.
+    survival: Option<Survival>,
+    seed: u64,
+    work: Work,
     memory_is_limited: bool,
     room: Room,
     skipped: Skipped,
@@ -139,7 +208,8 @@ impl Rules {
     }
 
     /// A job with its stages, unless it is left out.
-    fn job(&mut self, row: JobRow, mut listed: Vec<Listed>) -> Option<JobSpec> {
+    fn job(&mut self, row: JobRow, tasks: Tasks) -> Option<JobSpec> {
+        let Tasks { mut listed, unfinished, incomplete } = tasks;
         let Some(submit) = row.submit.filter(|submit| (-LONGEST..=LONGEST).contains(submit)) else {
             self.skip("job-without-submit", 1);
             return None;
@@ -152,6 +222,9 @@ impl Rules {
             self.skip("job-without-tasks", 1);
             return None;
         }
+        let before = self.begin.is_some_and(|begin| submit < begin);
+        self.work.jobs_before += u64::from(before);
+        self.work.unfinished_jobs += u64::from(unfinished);
         let job = Job {
             priority: row.priority_number.unwrap_or_else(|| step(row.priority)),
             id: row.job_id,
@@ -163,40 +236,60 @@ impl Rules {
             scheduling_class: row.scheduling_class,
             submit,
             requested_time: row.requested_time.filter(|time| (0..=LONGEST).contains(time)),
+            before,
+            incomplete,
         };
         Some(JobSpec { job, after: row.depends_on, stages: stages(listed) })
     }
 
     /// The tasks of the current job.
-    fn listed(&mut self, log: &mut impl Jobs) -> Result<Vec<Listed>, Error> {
-        let (mut listed, mut logged) = (Vec::new(), Vec::new());
+    fn tasks(&mut self, job: &JobRow, log: &mut impl Jobs) -> Result<Tasks, Error> {
+        let (mut tasks, mut logged) = (Tasks::default(), Vec::new());
         while let Some(task) = log.next_task()? {
             logged.clear();
             while let Some(attempt) = log.next_attempt()? {
                 logged.push(attempt);
             }
-            listed.extend(self.task(task, &logged));
+            self.task(job, task, &logged, &mut tasks);
         }
-        Ok(listed)
+        Ok(tasks)
     }
 
-    /// A task with its attempts, unless it is left out.
-    fn task(&mut self, row: TaskRow, logged: &[Logged]) -> Option<Listed> {
+    /// Adds a task with its attempts, unless it is left out.
+    fn task(&mut self, job: &JobRow, row: TaskRow, logged: &[Logged], tasks: &mut Tasks) {
         if matches!(row.kind, TaskKind::Setup | TaskKind::Cleanup) {
             self.skip("task-of-set-up-or-clean-up", 1);
-            return None;
+            return;
         }
         let instances = row.instances.unwrap_or(1);
         let Some(instances) = u32::try_from(instances).ok().filter(|_| (1..=MOST_INSTANCES).contains(&instances))
         else {
             self.skip("task-with-impossible-instances", 1);
-            return None;
+            return;
         };
         let gang = row.gang.unwrap_or(false) && instances > 1;
-        let tries = self.tries(&row, logged, instances, gang);
+        let mut tries = self.tries(&row, logged, instances, gang);
+        let never_started = tries.is_empty() && row.outcome == Outcome::Incomplete;
+        let unfinished = never_started || tries.iter().any(|logged| logged.outcome == Outcome::Incomplete);
+        tasks.unfinished |= unfinished;
+        self.count_work(&tries, instances, gang, unfinished);
+        match &self.survival {
+            Some(survival) if unfinished => {
+                if never_started {
+                    tries.push(Try { outcome: Outcome::Incomplete, run: 0 });
+                }
+                estimate(survival, class(job, &row), self.seed, &row.task_id, &mut tries);
+            }
+            _ if never_started => {
+                tasks.incomplete = true;
+                self.skip("task-never-started", 1);
+                return;
+            }
+            _ => {}
+        }
         if tries.is_empty() {
             self.skip("task-without-run-time", 1);
-            return None;
+            return;
         }
         let number =
             |number: Option<i64>, most: u64| number.and_then(|n| u64::try_from(n).ok()).map(|n| n.min(most + 1));
@@ -208,12 +301,30 @@ impl Rules {
         let spec = TaskSpec { name: row.task_id, demand: Resources::NONE, instances, gang, tries };
         let cpu = number(row.cpu_request, Machines::MOST.cpu);
         let memory = number(row.memory_request, Machines::MOST.memory);
-        Some(Listed { spec, stage, after, cpu, memory })
+        tasks.listed.push(Listed { spec, stage, after, cpu, memory });
+    }
+
+    /// Counts the work of a task as it was observed.
+    fn count_work(&mut self, tries: &[Try], instances: u32, gang: bool, unfinished: bool) {
+        let units = u64::from(instances);
+        let mut sum = [0u64; 2];
+        for (place, logged) in (0u64..).zip(tries) {
+            // Each try of a gang is of all instances; those of instances are used in turn.
+            let times =
+                if gang || units == 1 { units } else { (units + tries.len() as u64 - 1 - place) / tries.len() as u64 };
+            let cut = usize::from(logged.outcome == Outcome::Incomplete);
+            sum[cut] = sum[cut].saturating_add((logged.run as u64).saturating_mul(times));
+        }
+        let work = &mut self.work;
+        work.tasks += 1;
+        work.unfinished_tasks += u64::from(unfinished);
+        work.observed_ms = work.observed_ms.saturating_add(sum[0]).saturating_add(sum[1]);
+        work.unfinished_ms = work.unfinished_ms.saturating_add(sum[1]);
     }
 
     fn tries(&mut self, row: &TaskRow, logged: &[Logged], instances: u32, gang: bool) -> Vec<Try> {
         let horizon = self.horizon;
-        let own = [Logged { outcome: row.outcome, start: row.start, finish: row.finish }];
+        let own = [Logged::of_row(row)];
         let timed_by_row = logged.is_empty();
         let logged = if timed_by_row { &own[..] } else { logged };
         // The row of a task is not an attempt that is left out.
@@ -250,6 +361,13 @@ impl Rules {
             };
             task.spec.demand = if demand == Resources::NONE { Resources { cpu: 1, memory: 0 } } else { demand };
         }
+    }
+}
+
+/// Lets tries that had not ended run for as long as is estimated, and end well.
+fn estimate(survival: &Survival, class: Class, seed: u64, task: &str, tries: &mut [Try]) {
+    for (number, logged) in tries.iter_mut().enumerate().filter(|(_, logged)| logged.outcome == Outcome::Incomplete) {
+        *logged = Try { outcome: Outcome::Success, run: survival.draw(class, logged.run, seed, (task, number)) };
     }
 }
 

@@ -45,6 +45,9 @@ pub(super) trait Log {
     /// As [`is_batch`].
     fn is_batch(&self) -> Result<bool, Error>;
 
+    /// When it begins, ms, if that is known and not the first submission.
+    fn begin(&self) -> Option<Ms>;
+
     /// The last instant in it, ms.
     fn horizon(&self) -> Result<Ms, Error>;
 
@@ -149,6 +152,10 @@ impl Log for Trace {
         Ok(false)
     }
 
+    fn begin(&self) -> Option<Ms> {
+        self.manifest().begin
+    }
+
     fn horizon(&self) -> Result<Ms, Error> {
         let last = last_time::<JobTime>(self, Ms::MIN)?;
         let last = last_time::<TaskTime>(self, last)?;
@@ -183,6 +190,10 @@ impl Log for Collected {
 
     fn is_batch(&self) -> Result<bool, Error> {
         Ok(is_batch_records(&self.jobs))
+    }
+
+    fn begin(&self) -> Option<Ms> {
+        None
     }
 
     fn horizon(&self) -> Result<Ms, Error> {

@@ -46,6 +46,23 @@ pub struct Machines {
     nodes: Vec<Machine>,
     changes: Vec<Change>,
     placement: Placement,
+    /// How many of them have a size that the trace does not give, and where it is from.
+    unknown: u64,
+    rule: SizeRule,
+}
+
+/// Where the size of a machine is from that the trace does not give.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SizeRule {
+    /// The cluster file.
+    Given,
+    /// The median of the machines whose size the trace gives.
+    Median,
+    /// The slots that the trace or the cluster file gives: one core each.
+    Slots,
+    /// Nowhere: a core for each of [`crate::cluster_file::Nodes::ASSUMED_SLOTS`] map and reduce slots, or, where amounts are shares of the
+    /// largest machine, the whole of it.
+    Assumed,
 }
 
 impl Machines {
@@ -55,7 +72,13 @@ impl Machines {
     /// `count` machines that all offer the same and never change.
     pub fn alike(count: u32, capacity: Resources, placement: Placement) -> Self {
         let machine = |number| Machine { name: host_name(number), rack: None, capacity };
-        Self { nodes: (0..count).map(machine).collect(), changes: Vec::new(), placement }
+        Self {
+            nodes: (0..count).map(machine).collect(),
+            changes: Vec::new(),
+            placement,
+            unknown: 0,
+            rule: SizeRule::Given,
+        }
     }
 
     /// These machines, in the order in which first fit takes them. Each change is `(at, place of the machine,
@@ -70,7 +93,7 @@ impl Machines {
         let change = |&(at, node, capacity): &(Ms, usize, Resources)| Change { at, node: NodeId::at(node), capacity };
         let mut changes: Vec<Change> = changes.iter().map(change).collect();
         changes.sort_by_key(|change| change.at);
-        Ok(Self { nodes, changes, placement })
+        Ok(Self { nodes, changes, placement, unknown: 0, rule: SizeRule::Given })
     }
 
     /// The machines of a cluster file, or else of a log. If a log reports a machine at several times, each report is a
@@ -100,16 +123,17 @@ impl Machines {
             )));
         }
         // On a log of Hadoop, a slot counts as a core. The cluster file gives the number of slots.
-        let slots = u64::from(config.nodes.map_slots) + u64::from(config.nodes.reduce_slots);
+        let slots: u64 = config.nodes.slots().map(u64::from).iter().sum();
+        let slots_known = config.nodes.map_slots.is_some() && config.nodes.reduce_slots.is_some();
         let hadoop = (slots > 0 && !log.is_batch()?).then_some(slots * 1000);
-        let usual = told.usual(cpu, own.memory, log.is_normalised(), hadoop).ok_or_else(|| {
+        let (usual, rule) = told.usual(cpu, own.memory, log.is_normalised(), hadoop.map(|cpu| (cpu, slots_known))).ok_or_else(|| {
             Error::Config(format!(
                 "{}: the trace gives the size of none of its machines; say it with `--cores <of each>` or with `--cluster C.toml` \
                  that holds `[machines]` and `cores = <of each>`",
                 log.name()
             ))
         })?;
-        let machines = told.followed(usual, own.placement, skipped)?;
+        let machines = Self { rule, ..told.followed(usual, own.placement, skipped)? };
         Ok(match own.clones {
             Some(count) => machines.resized(count),
             None => machines,
@@ -133,7 +157,7 @@ impl Machines {
         Self {
             changes: self.changes.iter().flat_map(of).collect(),
             nodes: all.into_iter().map(node).collect(),
-            placement: self.placement,
+            ..*self
         }
     }
 
@@ -146,6 +170,11 @@ impl Machines {
         for change in self.changes.drain(..before) {
             self.nodes[change.node.index()].capacity = change.capacity;
         }
+    }
+
+    /// How many machines have a size that the trace does not give, and where it is from.
+    pub fn unknown_sizes(&self) -> (u64, SizeRule) {
+        (self.unknown, self.rule)
     }
 
     /// Whether any machine offers a known amount of memory. If none does, memory is unlimited, and no task may request
@@ -228,21 +257,27 @@ impl Told {
         all.get(all.len() / 2).copied()
     }
 
-    /// The resources of a machine whose size the trace does not give. `hadoop` is the processor of a machine of Hadoop.
+    /// The resources of a machine whose size the trace does not give, and where they are from. `hadoop` is the processor of a machine
+    /// of Hadoop, and whether it is known.
     fn usual(
         &self,
         cpu_set: Option<u64>,
         memory_set: Option<u64>,
         normalised: bool,
-        hadoop: Option<u64>,
-    ) -> Option<Resources> {
+        hadoop: Option<(u64, bool)>,
+    ) -> Option<(Resources, SizeRule)> {
         let slots = |row: &NodeRow| amount(Some(row.map_slots?.saturating_add(row.reduce_slots.unwrap_or(0))), 1 << 20);
         let own = self.median(cpu);
         let by_slots = || self.median(slots).map(|slots| slots * 1000);
         let whole = (normalised && own.is_none()).then_some(NORMALISED);
         let memory = memory_set.or_else(|| self.median(memory)).or(whole.map(|whole| whole.memory)).unwrap_or(0);
-        let whole = whole.map(|whole| whole.cpu);
-        Some(Resources { cpu: cpu_set.or(own).or_else(by_slots).or(whole).or(hadoop)?, memory })
+        let (cpu, rule) = None
+            .or(cpu_set.map(|cpu| (cpu, SizeRule::Given)))
+            .or(own.map(|cpu| (cpu, SizeRule::Median)))
+            .or_else(|| by_slots().map(|cpu| (cpu, SizeRule::Slots)))
+            .or(whole.map(|whole| (whole.cpu, SizeRule::Assumed)))
+            .or(hadoop.map(|(cpu, known)| (cpu, if known { SizeRule::Slots } else { SizeRule::Assumed })))?;
+        Some((Resources { cpu, memory }, rule))
     }
 
     /// The machines by name, and their changes.
@@ -261,10 +296,12 @@ impl Told {
         // The resources that each machine offers while it is there.
         let mut offers: Vec<Resources> = vec![Resources::NONE; nodes.len()];
         let mut changes = Vec::new();
+        let mut unknown = 0;
         let mut note = |cause: &str| *skipped.entry(cause.to_owned()).or_insert(0) += 1;
         for row in &self.rows {
             let place = names[&row.host];
             if offers[place] == Resources::NONE && (cpu(row).is_none() || (usual.memory > 0 && memory(row).is_none())) {
+                unknown += 1;
                 note("machine-of-unknown-size");
             }
             let known = |before: u64, usual: u64| if before > 0 { before } else { usual };
@@ -281,7 +318,7 @@ impl Told {
                 Some(_) => note("machine-event-at-impossible-time"),
             }
         }
-        Machines::new(nodes, &changes, placement)
+        Ok(Machines { unknown, ..Machines::new(nodes, &changes, placement)? })
     }
 }
 
@@ -335,15 +372,21 @@ mod tests {
         let some = |cpu, memory| row("x", None, NodeChange::Add, cpu, memory);
         let told = |rows| Told { rows };
         let medians = told(vec![some(Some(5), None), some(Some(1), Some(7)), some(Some(3), None), some(None, None)]);
-        assert_eq!(medians.usual(None, None, true, None), Some(amount(3, 7)));
-        assert_eq!(medians.usual(Some(9), Some(8), true, None), Some(amount(9, 8)));
+        assert_eq!(medians.usual(None, None, true, None), Some((amount(3, 7), SizeRule::Median)));
+        assert_eq!(medians.usual(Some(9), Some(8), true, None), Some((amount(9, 8), SizeRule::Given)));
         let unknown = told(vec![some(None, None), some(Some(0), Some(-1))]);
-        assert_eq!(unknown.usual(None, None, true, None), Some(NORMALISED));
+        assert_eq!(unknown.usual(None, None, true, None), Some((NORMALISED, SizeRule::Assumed)));
         assert_eq!(unknown.usual(None, None, false, None), None);
-        assert_eq!(unknown.usual(Some(9), None, false, None), Some(amount(9, 0)), "memory is not limited");
+        assert_eq!(
+            unknown.usual(Some(9), None, false, None),
+            Some((amount(9, 0), SizeRule::Given)),
+            "memory is not limited"
+        );
         let slots = NodeRow { map_slots: Some(2), reduce_slots: Some(1), ..some(None, None) };
-        assert_eq!(told(vec![slots]).usual(None, None, false, Some(4_000)), Some(amount(3_000, 0)));
-        assert_eq!(unknown.usual(None, None, false, Some(4_000)), Some(amount(4_000, 0)));
+        let four = |known| Some((4_000, known));
+        assert_eq!(told(vec![slots]).usual(None, None, false, four(false)), Some((amount(3_000, 0), SizeRule::Slots)));
+        assert_eq!(unknown.usual(None, None, false, four(true)), Some((amount(4_000, 0), SizeRule::Slots)));
+        assert_eq!(unknown.usual(None, None, false, four(false)), Some((amount(4_000, 0), SizeRule::Assumed)));
         let (machines, skipped) = followed(vec![some(None, None)], amount(3, 7));
         assert_eq!(machines.total(), amount(3, 7));
         assert_eq!(skipped.get("machine-of-unknown-size"), Some(&1));

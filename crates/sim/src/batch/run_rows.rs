@@ -82,7 +82,7 @@ impl RowSource for BatchRows<'_> {
             framework: job.framework.clone(),
             priority_number: Some(job.priority),
             scheduling_class: job.scheduling_class,
-            submit: Some(job.submit),
+            submit: (!job.before).then_some(job.submit),
             requested_time: job.requested_time,
             ..JobRow::default()
         }

@@ -4,9 +4,10 @@
 //! because of the task itself. A failed attempt runs for its logged time, and the task waits again. An attempt that
 //! succeeded or was killed for good ends the task. A replay leaves out attempts that ended because of the old scheduler
 //! or a machine: attempts that were evicted or lost, and attempts that were killed before the task was tried again. An
-//! attempt that still ran at the end of the trace runs until then and ends as incomplete.
+//! attempt that still ran at the end of the trace is incomplete, with the time until then; [`super::workload::Cut`] says what becomes
+//! of it.
 
-use resched_trace::model::Outcome;
+use resched_trace::model::{Outcome, TaskRow};
 
 use super::workload::Try;
 use crate::ids::Ms;
@@ -21,8 +22,13 @@ pub(super) struct Logged {
 }
 
 impl Logged {
+    /// A task that no attempt is known of.
+    pub(super) fn of_row(row: &TaskRow) -> Self {
+        Self { outcome: row.outcome, start: row.start, finish: row.finish }
+    }
+
     /// How long it ran, ms, at most until the end of the trace.
-    fn run(self, horizon: Ms) -> Option<Ms> {
+    pub(super) fn run(self, horizon: Ms) -> Option<Ms> {
         let finish = self.finish.or((self.outcome == Outcome::Incomplete).then_some(horizon))?;
         let run = finish.checked_sub(self.start?)?;
         (0..=LONGEST).contains(&run).then_some(run)
@@ -60,8 +66,8 @@ pub(super) fn in_order(logged: &[Logged], horizon: Ms, skip: &mut impl FnMut(&st
     tries
 }
 
-/// The run times of several instances: those of the successful attempts, in order. If none succeeded, those of the
-/// attempts that were killed or still ran. Further instances use the same times again, from the first on.
+/// The run times of several instances: those of the successful attempts, in order, then those of the attempts that still ran. If
+/// there is neither, those of the attempts that were killed. Further instances use the same times again, from the first on.
 pub(super) fn of_instances(
     logged: &[Logged],
     instances: u32,
@@ -78,8 +84,10 @@ pub(super) fn of_instances(
         Outcome::Success | Outcome::Unknown => Some(Outcome::Success),
         _ => None,
     });
+    tries.extend(of(|outcome| (outcome == Outcome::Incomplete).then_some(outcome)));
+    tries.truncate(instances as usize);
     if tries.is_empty() {
-        tries = of(|outcome| matches!(outcome, Outcome::Killed | Outcome::Incomplete).then_some(outcome));
+        tries = of(|outcome| (outcome == Outcome::Killed).then_some(outcome));
     }
     skip("attempt-beside-those-of-instances", (logged.len() - tries.len()) as u64);
     if !tries.is_empty() {

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use resched_trace::model::Outcome;
+use resched_trace::run::Unfinished;
 
 use super::order::Order;
 use crate::Error;
@@ -82,6 +83,19 @@ pub struct Job {
     pub submit: Ms,
     /// The longest run time that its user requested, ms.
     pub requested_time: Option<Ms>,
+    /// Whether it was there before the trace began: when it was submitted is not known.
+    pub before: bool,
+    /// Whether a task of it had not ended when the trace ended and is not replayed.
+    pub incomplete: bool,
+}
+
+/// The end of a trace, which cuts off what has not ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cut {
+    /// The end of the trace, ms of the simulated clock.
+    pub end: Ms,
+    /// What becomes of tries with the outcome `Incomplete`.
+    pub unfinished: Unfinished,
 }
 
 /// A task: one or more instances with the same request.
@@ -138,6 +152,7 @@ pub struct Workload {
     pub(super) stage_tasks: Vec<Range<u32>>,
     /// The job of each stage.
     pub(super) stage_jobs: Vec<u32>,
+    cut: Option<Cut>,
 }
 
 impl Workload {
@@ -205,6 +220,31 @@ impl Workload {
         self.names.push(&name)?;
         self.tasks.push(Task { job: JobId(job), demand, instances, gang, stage, tries: start, try_count });
         Ok(())
+    }
+
+    /// The same jobs, cut off by the end of a trace.
+    #[must_use]
+    pub fn cut_off(self, cut: Cut) -> Self {
+        Self { cut: Some(cut), ..self }
+    }
+
+    /// How a try goes if it starts at `now`: how it ends and how long it runs. Work that had not ended with the trace holds its place
+    /// until that end, or runs for as long as it was seen to run, but not beyond that end.
+    pub(super) fn course(&self, logged: Try, now: Ms) -> Try {
+        let Some(Cut { end, unfinished }) = self.cut.filter(|_| logged.outcome == Outcome::Incomplete) else {
+            return logged;
+        };
+        let left = end.saturating_sub(now).max(0);
+        match unfinished {
+            Unfinished::Drop => Try { run: left, ..logged },
+            Unfinished::Cap | Unfinished::Estimate => Try { outcome: Outcome::Success, run: logged.run.min(left) },
+        }
+    }
+
+    /// How a job ends if all its tasks that are replayed end well.
+    pub(super) fn best_outcome(&self, job: &Job) -> Outcome {
+        let dropped = self.cut.is_none_or(|cut| cut.unfinished == Unfinished::Drop);
+        if job.incomplete && dropped { Outcome::Incomplete } else { Outcome::Success }
     }
 
     /// The jobs, by [`JobId`].

@@ -8,7 +8,7 @@ use resched_trace::model::Outcome;
 use super::index::Index;
 use super::machines::Machines;
 use super::runs::{New, Runs};
-use super::workload::{Try, Workload};
+use super::workload::{Job, Try, Workload};
 use crate::ids::{JobId, Ms, NodeId, RunId, TaskId};
 use crate::resources::Resources;
 
@@ -100,13 +100,13 @@ pub(super) enum Fate {
 
 impl<'w> World<'w> {
     pub(super) fn new(workload: &'w Workload, machines: &'w Machines) -> Self {
-        let job = |(stages, &needs): (&Range<u32>, &u32)| JobState {
+        let job = |((stages, &needs), job): ((&Range<u32>, &u32), &Job)| JobState {
             needs,
             submitted: false,
             started: false,
             stages_left: stages.len() as u32,
             launch: None,
-            outcome: Outcome::Success,
+            outcome: workload.best_outcome(job),
         };
         let stage = |(tasks, &needs): (&Range<u32>, &u32)| StageState { needs, tasks_left: tasks.len() as u32 };
         let capacities: Vec<Resources> = machines.nodes().iter().map(|node| node.capacity).collect();
@@ -115,7 +115,7 @@ impl<'w> World<'w> {
             workload,
             machines,
             now: 0,
-            jobs: workload.job_stages.iter().zip(&workload.job_order.needs).map(job).collect(),
+            jobs: workload.job_stages.iter().zip(&workload.job_order.needs).zip(workload.jobs()).map(job).collect(),
             stages: workload.stage_tasks.iter().zip(&workload.stage_order.needs).map(stage).collect(),
             tasks: vec![TaskState::default(); workload.tasks().len()],
             lost: BTreeMap::new(),
@@ -137,7 +137,7 @@ impl<'w> World<'w> {
             Some(&(number, _)) => number,
             None => self.tasks[task.index()].next,
         };
-        self.try_of(task, number).run
+        self.workload.course(self.try_of(task, number), self.now).run
     }
 
     /// The logged try of an instance, or the logged try with this number.
@@ -242,7 +242,7 @@ impl<'w> World<'w> {
         self.waiting -= 1;
         let job = &mut self.jobs[self.workload.task(id).job.index()];
         job.launch.get_or_insert(self.now);
-        let end = self.now.saturating_add(self.try_of(id, number).run);
+        let end = self.now.saturating_add(self.workload.course(self.try_of(id, number), self.now).run);
         let (run, serial) = self.runs.add(&New { task: id, attempt, number, queued, start: self.now, places });
         (run, serial, end)
     }
@@ -251,7 +251,8 @@ impl<'w> World<'w> {
     pub(super) fn end(&mut self, run: RunId, id: TaskId, number: u32) -> Fate {
         self.release(run);
         let task = self.workload.task(id);
-        let logged = self.try_of(id, number);
+        // It has ended: only how still matters.
+        let logged = self.workload.course(self.try_of(id, number), self.now);
         let state = &mut self.tasks[id.index()];
         state.running -= 1;
         if task.is_sequence() && logged.outcome == Outcome::Failed {

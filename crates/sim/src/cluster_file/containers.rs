@@ -8,10 +8,11 @@ use crate::ids::Ms;
 keys! {
     /// What the machines offer and how they are shared under YARN, for the policies that schedule containers.
     pub struct Containers: Default {
-        /// The memory that a node offers, where the trace does not say.
-        memory_mb: u32 = 8192, unit "MB";
-        /// The virtual cores that a node offers, where the trace does not say.
-        vcores: u32 = 8, unit "vcores";
+        /// The memory that a node offers, where the trace does not say. If you leave it out, too, it is not known, and commands ask for it;
+        /// `--assume` takes 8192, as YARN's configuration does.
+        memory_mb: Option<u32> = None, unit "MB";
+        /// The virtual cores that a node offers, as `memory_mb`; `--assume` takes 8.
+        vcores: Option<u32> = None, unit "vcores";
         /// The container of an application master.
         am: Size = Size { memory_mb: 1536, vcores: 1 }, rule "up to `maximum`";
         /// The container of a map.
@@ -68,6 +69,12 @@ choices! {
 }
 
 impl Containers {
+    /// The memory (MB) of a node of which nobody says how much it has: the default of YARN's configuration
+    /// (`yarn.nodemanager.resource.memory-mb`).
+    pub const ASSUMED_MEMORY_MB: u32 = 8192;
+    /// Its virtual cores, likewise (`yarn.nodemanager.resource.cpu-vcores`).
+    pub const ASSUMED_VCORES: u32 = 8;
+
     /// What is wrong with keys that depend on each other, if anything.
     pub(super) fn check(&self) -> Result<(), String> {
         let positive = |name: &str, size: Size| {

@@ -187,7 +187,7 @@ mod tests {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), "[nodes]\nreduce_slots = 1\n[jobs]\nslowstart = 0.5\n").unwrap();
         let config = ClusterConfig::read_over(&settings, file.path()).unwrap();
-        assert_eq!((config.nodes.map_slots, config.nodes.reduce_slots, config.jobs.slowstart), (7, 1, 0.5));
+        assert_eq!((config.nodes.map_slots, config.nodes.reduce_slots, config.jobs.slowstart), (Some(7), Some(1), 0.5));
         let wrong: Table = "[nodes]\nmap_slots = -1\n".parse().unwrap();
         assert!(ClusterConfig::of_settings(wrong).is_err());
     }

@@ -14,10 +14,11 @@ keys! {
         clones: Option<u32> = None, unit "nodes", range 1..=MOST_NODES, serde(skip_serializing_if = "Option::is_none");
         /// How many racks the machines fill. It counts only beside `count`.
         racks: u32 = 1, unit "racks", rule "from 1 to `count`";
-        /// How many maps a node runs at once, where the trace does not say.
-        map_slots: u32 = 2, unit "slots", range 0..=MOST_SLOTS;
-        /// How many reduces a node runs at once, where the trace does not say.
-        reduce_slots: u32 = 2, unit "slots", range 0..=MOST_SLOTS;
+        /// How many maps a node runs at once, where the trace does not say. If you leave it out, too, it is not known, and commands ask
+        /// for it; `--assume` takes 2, as Hadoop's configuration does.
+        map_slots: Option<u32> = None, unit "slots", range 0..=MOST_SLOTS;
+        /// How many reduces a node runs at once, as `map_slots`.
+        reduce_slots: Option<u32> = None, unit "slots", range 0..=MOST_SLOTS;
         /// Whether every machine has the slots of this file, also where the trace gives others.
         alike: bool = false, serde(skip_serializing_if = "std::ops::Not::not");
         /// How many further reduces a node admits. They may fetch their input, but compute only once a reduce slot is free
@@ -27,6 +28,15 @@ keys! {
 }
 
 impl Nodes {
+    /// The map slots and the reduce slots of a node of which nobody says how many it has: the defaults of Hadoop's configuration
+    /// (`mapred.tasktracker.map.tasks.maximum`).
+    pub const ASSUMED_SLOTS: u32 = 2;
+
+    /// The slots of a machine that the trace does not give, known or assumed: of maps and of reduces.
+    pub(crate) fn slots(&self) -> [u32; 2] {
+        [self.map_slots, self.reduce_slots].map(|known| known.unwrap_or(Self::ASSUMED_SLOTS))
+    }
+
     /// What is wrong with keys that depend on each other, if anything.
     pub(super) fn check(&self) -> Result<(), String> {
         self.count.map_or(Ok(()), |count| resched_trace::reference::check_range(&self.racks, "nodes.racks", 1..=count))

@@ -50,7 +50,10 @@ impl Ask {
 impl Containers {
     /// The resources of a node if the trace does not give them.
     pub(crate) fn node(&self) -> Resources {
-        Resources { cpu: self.vcores.into(), memory: self.memory_mb.into() }
+        Resources {
+            cpu: self.vcores.unwrap_or(Self::ASSUMED_VCORES).into(),
+            memory: self.memory_mb.unwrap_or(Self::ASSUMED_MEMORY_MB).into(),
+        }
     }
 
     /// The size of the container for a request: rounded up, and without vcores if memory alone decides.

@@ -53,6 +53,8 @@ struct Machine {
     rack: String,
     /// The resources it offers under each system.
     offers: [Resources; 2],
+    /// Whether they are assumed under each system, because neither the trace nor the cluster file gives them.
+    assumed: [bool; 2],
     /// The machine that it is a clone of.
     original: Option<String>,
 }
@@ -60,20 +62,25 @@ struct Machine {
 impl Machine {
     /// The machine that `row` adds. `config` fills in what the row leaves out.
     fn of_row(row: NodeRow, config: &ClusterConfig) -> Self {
-        let or = |own: Option<i64>, default| own.and_then(|own| u32::try_from(own).ok()).unwrap_or(default);
-        let told = |slots: Option<i64>| slots.filter(|_| !config.nodes.alike);
-        let slots = Resources::slots(
-            or(told(row.map_slots), config.nodes.map_slots),
-            or(told(row.reduce_slots), config.nodes.reduce_slots),
-        );
-        let containers = Resources {
-            cpu: or(row.cpu.map(|thousandths| thousandths / 1000), config.containers.vcores).into(),
-            memory: or(row.memory.map(|bytes| bytes >> 20), config.containers.memory_mb).into(),
-        };
+        let told = |number: Option<i64>| number.and_then(|number| u32::try_from(number).ok());
+        let own = |slots: Option<i64>| told(slots.filter(|_| !config.nodes.alike));
+        let [maps, reduces] = config.nodes.slots();
+        let [own_maps, own_reduces] = [own(row.map_slots), own(row.reduce_slots)];
+        let usual = config.containers.node();
+        let [vcores, memory] = [told(row.cpu.map(|cpu| cpu / 1000)), told(row.memory.map(|bytes| bytes >> 20))];
+        let rules = (&config.nodes, &config.containers);
+        let assumed = [
+            own_maps.or(rules.0.map_slots).is_none() || own_reduces.or(rules.0.reduce_slots).is_none(),
+            memory.or(rules.1.memory_mb).is_none() || vcores.or(rules.1.vcores).is_none(),
+        ];
+        let slots = Resources::slots(own_maps.unwrap_or(maps), own_reduces.unwrap_or(reduces));
+        let containers =
+            Resources { cpu: vcores.map_or(usual.cpu, u64::from), memory: memory.map_or(usual.memory, u64::from) };
         Self {
             name: row.host,
             rack: row.rack.unwrap_or_else(|| "/default-rack".to_owned()),
             offers: [slots, containers],
+            assumed,
             original: None,
         }
     }
@@ -95,6 +102,8 @@ pub struct Cluster {
     slots: [u32; 2],
     interval: Ms,
     outages: Vec<Down>,
+    /// The nodes with assumed resources under each system.
+    assumed: [u64; 2],
     /// The nodes that stand for each machine of before, if the cluster was resized: none for one that was dropped.
     homes: Option<BTreeMap<String, Vec<NodeId>>>,
 }
@@ -158,10 +167,15 @@ impl Cluster {
     pub fn generated(config: ClusterConfig) -> Result<Self, Error> {
         let count = config.nodes.count.unwrap_or(0);
         let racks = config.nodes.racks.clamp(1, count.max(1));
-        let capacity = Resources::slots(config.nodes.map_slots, config.nodes.reduce_slots);
+        let [maps, reduces] = config.nodes.slots();
+        let capacity = Resources::slots(maps, reduces);
         let nodes: Vec<_> =
             (0..count).map(|node| (host_name(node), rack_name(rack_of(node, count, racks)), capacity)).collect();
-        Self::new(config, nodes)
+        let Nodes { map_slots, reduce_slots, .. } = config.nodes;
+        let slots_assumed = map_slots.is_none() || reduce_slots.is_none();
+        let mut cluster = Self::new(config, nodes)?;
+        cluster.assumed[System::Slots.index()] = if slots_assumed { count.into() } else { 0 };
+        Ok(cluster)
     }
 
     /// A cluster of these machines (name, rack, slots). Under YARN, the rules say what each offers.
@@ -173,7 +187,8 @@ impl Cluster {
         machines: impl IntoIterator<Item = (String, String, Resources)>,
     ) -> Result<Self, Error> {
         let offers = config.containers.node();
-        let machine = |(name, rack, slots)| Machine { name, rack, offers: [slots, offers], original: None };
+        let assumed = [false, config.containers.memory_mb.is_none() || config.containers.vcores.is_none()];
+        let machine = |(name, rack, slots)| Machine { name, rack, offers: [slots, offers], assumed, original: None };
         let machines = machines.into_iter().map(machine).collect();
         Self::of_machines(config, machines)
     }
@@ -202,7 +217,11 @@ impl Cluster {
         let mut racks: Vec<String> = Vec::new();
         let mut known: BTreeMap<String, RackId> = BTreeMap::new();
         let mut nodes = Vec::with_capacity(machines.len());
-        for Machine { name, rack, mut offers, original } in machines {
+        let mut assumed = [0; 2];
+        for Machine { name, rack, mut offers, assumed: own, original } in machines {
+            for (count, own) in assumed.iter_mut().zip(own) {
+                *count += u64::from(own);
+            }
             let next = RackId::at(racks.len());
             let rack = *known.entry(rack).or_insert_with_key(|rack| {
                 racks.push(rack.clone());
@@ -224,6 +243,7 @@ impl Cluster {
             slots: [0; 2],
             interval: 1,
             outages: Vec::new(),
+            assumed,
             homes: None,
         };
         cluster.homes = before.map(|before| cluster.homes_of(before));
@@ -346,6 +366,12 @@ impl Cluster {
         &self.outages
     }
 
+    /// How many of its nodes offer slots, or memory and vcores, that are assumed, because neither the trace nor the cluster file
+    /// gives them ([`Nodes::ASSUMED_SLOTS`], [`crate::cluster_file::Containers::ASSUMED_MEMORY_MB`]).
+    pub fn assumed(&self) -> u64 {
+        self.assumed[self.system.index()]
+    }
+
     /// Its nodes, by [`NodeId`].
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
@@ -438,9 +464,9 @@ impl Cluster {
 fn resized(machines: &[Machine], count: u32) -> Vec<Machine> {
     let named = machines.iter().map(|machine| (machine.name.as_str(), machine.rack.as_str()));
     let clone = |clone: crate::clones::Clone| {
-        let Machine { name, rack, offers, .. } = machines.get(clone.of)?;
+        let Machine { name, rack, offers, assumed, .. } = machines.get(clone.of)?;
         let original = (*name != clone.name).then(|| name.clone());
-        Some(Machine { name: clone.name, rack: rack.clone(), offers: *offers, original })
+        Some(Machine { name: clone.name, rack: rack.clone(), offers: *offers, assumed: *assumed, original })
     };
     let mut all: Vec<Machine> = clones(named, count).into_iter().filter_map(clone).collect();
     all.sort_by(|a, b| a.name.cmp(&b.name));

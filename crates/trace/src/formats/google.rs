@@ -27,6 +27,8 @@ pub(super) const UNITS: (&str, &str) = (
 /// The zero of times, for the manifest.
 pub(super) const TIME_ZERO: (&str, &str) =
     ("time 0", "before the trace: it begins at 600 s, and what happened before has the time 0");
+/// When both traces begin, ms.
+pub(super) const BEGIN: i64 = 600_000;
 /// The time of what happened after the trace.
 const AFTER: i64 = i64::MAX;
 /// The most jobs that are remembered because their user and priority were passed on. Further task events of these jobs

@@ -7,7 +7,7 @@ use std::io::BufRead;
 use std::path::Path;
 
 use super::csv::{Is, Piece, Record, Records, table_of};
-use super::google::{About, Assembler, CPU_UNIT, Event, Facts, MEMORY_UNIT, TIME_ZERO, Told, UNITS};
+use super::google::{About, Assembler, BEGIN, CPU_UNIT, Event, Facts, MEMORY_UNIT, TIME_ZERO, Told, UNITS};
 use super::tables::{Assemble, FactSink, Machine, Table, TableFormat, Use};
 use crate::Error;
 use crate::model::Priority;
@@ -36,6 +36,7 @@ pub const FORMAT: TableFormat = TableFormat {
         Table { name: "task_constraints", used: Use::LeftOut, absent: ("", "") },
         Table { name: "task_usage", used: Use::LeftOut, absent: ("", "") },
     ],
+    begin: Some(BEGIN),
     notes: &[
         UNITS,
         TIME_ZERO,

@@ -173,6 +173,8 @@ pub struct TableFormat {
     pub tables: &'static [Table],
     /// Its units and rules, which the manifest holds as `parameters`.
     pub notes: &'static [(&'static str, &'static str)],
+    /// When its traces begin, ms, if the format says so. What happened before has an earlier time.
+    pub begin: Option<i64>,
     /// The name of the table to which a file that starts with these bytes (up to 64 KiB, decompressed) belongs. Its
     /// path is used only if the content does not suffice.
     pub sniff: fn(head: &[u8], path: &str) -> Option<&'static str>,

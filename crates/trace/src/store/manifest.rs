@@ -64,6 +64,9 @@ pub struct Manifest {
     pub made: BTreeMap<String, String>,
     /// The parameters of those rules, and the units of columns whose source has no absolute ones.
     pub parameters: BTreeMap<String, serde_json::Value>,
+    /// When the trace begins, ms, if that is known and not the first submission. What happened before has an earlier time or none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub begin: Option<i64>,
     /// What the sources lack, by table, and the rule that fills it or a note that it is left out.
     #[serde(default)]
     pub absent: BTreeMap<String, String>,

@@ -12,7 +12,7 @@ mod row;
 
 use std::io::BufRead;
 
-use super::google::{Assembler, Facts, TIME_ZERO, UNITS};
+use super::google::{Assembler, BEGIN, Facts, TIME_ZERO, UNITS};
 use super::tables::{Assemble, FactSink, Table, TableFormat, Use};
 use crate::Error;
 use crate::model::Priority;
@@ -44,6 +44,7 @@ pub const FORMAT: TableFormat = TableFormat {
         Table { name: "machine_attributes", used: Use::LeftOut, absent: ("", "") },
         Table { name: "instance_usage", used: Use::LeftOut, absent: ("", "") },
     ],
+    begin: Some(BEGIN),
     notes: &[
         UNITS,
         TIME_ZERO,

@@ -188,6 +188,7 @@ fn summary(
         skipped: plan.skipped().clone(),
         parameters: format.notes.iter().map(|(name, note)| ((*name).to_owned(), (*note).into())).collect(),
         absent: plan.absent(format),
+        begin: format.begin,
         ..Manifest::default()
     };
     let add = |total: &mut BTreeMap<String, u64>, more: BTreeMap<String, u64>| {

@@ -1,0 +1,103 @@
+//! Which part of a trace counts, and what becomes of work that had not ended with it.
+
+use resched_trace::run::{RunWindow, Unfinished};
+use resched_trace::scale::Instant;
+
+use crate::ids::Ms;
+
+/// How a trace is loaded. The default keeps all of it and drops unfinished jobs from the metrics.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Options {
+    /// What becomes of work that had not ended when the trace ended.
+    pub unfinished: Unfinished,
+    /// The part of the trace that counts in metrics.
+    pub window: Window,
+    /// The seed of all draws.
+    pub seed: u64,
+}
+
+/// The part of a trace whose jobs count in metrics. All jobs are replayed; those outside warm the cluster up or keep it busy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Window {
+    /// Its start; by default, that of the trace.
+    pub from: Option<Instant>,
+    /// Its end; by default, that of the trace.
+    pub to: Option<Instant>,
+}
+
+/// The times of a trace, by its own clock.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Times {
+    /// When the trace begins, if that is not at the first submission.
+    pub(crate) begin: Option<Ms>,
+    /// The first submission.
+    pub(crate) first: Ms,
+    /// The last instant.
+    pub(crate) horizon: Ms,
+}
+
+impl Window {
+    /// The window on the clock of a run, which reads `first_submit` at the first submission; `None` if every job is in it.
+    pub(crate) fn on_the_clock(self, times: Times, first_submit: Ms) -> Option<RunWindow> {
+        if self == Self::default() && times.begin.is_none_or(|begin| begin <= times.first) {
+            return None;
+        }
+        let start = times.begin.map_or(times.first, |begin| begin.max(times.first));
+        let at = |instant: Instant| match instant {
+            Instant::At(at) | Instant::Date(at) => at,
+            Instant::AfterFirst(after) => start.saturating_add(after),
+        };
+        let clock = |at: Ms| at.saturating_sub(times.first).saturating_add(first_submit);
+        let from = clock(self.from.map_or(start, at).max(start));
+        let to = clock(self.to.map_or(times.horizon.saturating_add(1), at));
+        Some(RunWindow { from, to })
+    }
+}
+
+/// How much of the work of a replay was seen whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Work {
+    /// Tasks that are replayed.
+    pub tasks: u64,
+    /// Those of them that had not ended when the trace ended.
+    pub unfinished_tasks: u64,
+    /// The run times of all these tasks as they were observed, ms.
+    pub observed_ms: u64,
+    /// The part of it that is of unfinished tasks, up to the end of the trace, ms.
+    pub unfinished_ms: u64,
+    /// Tasks whose run time no log gives, so that a rule makes it.
+    pub made_tasks: u64,
+    /// Jobs that were there before the trace began.
+    pub jobs_before: u64,
+    /// Jobs with a task that had not ended when the trace ended.
+    pub unfinished_jobs: u64,
+}
+
+impl Work {
+    /// The share of the observed run time that is of unfinished tasks, from 0 to 1.
+    pub fn unfinished_share(&self) -> f64 {
+        self.unfinished_ms as f64 / self.observed_ms.max(1) as f64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TIMES: Times = Times { begin: None, first: 1_000, horizon: 9_000 };
+
+    #[test]
+    fn a_window_moves_to_the_clock_of_the_run() {
+        let window = Window { from: Some(Instant::AfterFirst(2_000)), to: Some(Instant::At(7_000)) };
+        assert_eq!(window.on_the_clock(TIMES, 500), Some(RunWindow { from: 2_500, to: 6_500 }));
+        assert_eq!(Window::default().on_the_clock(TIMES, 0), None);
+    }
+
+    #[test]
+    fn what_was_there_before_the_trace_is_outside() {
+        let times = Times { begin: Some(4_000), ..TIMES };
+        assert_eq!(Window::default().on_the_clock(times, 0), Some(RunWindow { from: 3_000, to: 8_001 }));
+        let early = Window { from: Some(Instant::At(0)), to: None };
+        assert_eq!(early.on_the_clock(times, 0), Some(RunWindow { from: 3_000, to: 8_001 }));
+    }
+}
