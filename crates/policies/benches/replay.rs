@@ -18,7 +18,7 @@ use divan::counter::ItemsCount;
 use rand::RngExt;
 use resched_policies::PolicySpec;
 use resched_sim::cluster_file::Interval;
-use resched_sim::hadoop::{Cluster, Job, LoggedMap, Options, Tally, TaskSpec, Workload, replay};
+use resched_sim::hadoop::{Cluster, Edges, Job, LoggedMap, Options, Tally, TaskSpec, Workload, replay};
 use resched_sim::{ClusterConfig, Ms, NodeId};
 use resched_trace::draws::{Purpose, stream};
 use resched_trace::model::{Locality, Outcome, Priority};
@@ -74,6 +74,7 @@ fn job(number: u32, submit: Ms) -> Job {
         shuffle_bytes: None,
         first_shuffle: None,
         typical_shuffle: None,
+        edges: Edges::default(),
         maps: 0..0,
         reduces: 0..0,
     }

@@ -2,7 +2,7 @@
 
 use resched_sim::cluster_file::{Interval, Phase, ReduceModel};
 use resched_sim::hadoop::{
-    Cluster, Launched, LoggedMap, LoggedReduce, Observer, Options, Policy, TaskSpec, Workload, replay,
+    Cluster, Edges, Launched, LoggedMap, LoggedReduce, Observer, Options, Policy, TaskSpec, Workload, replay,
 };
 use resched_sim::{ClusterConfig, Error, JobEnded, JobId, Ms, NodeId, Resources};
 use resched_trace::model::{Locality, Outcome, Priority};
@@ -268,6 +268,7 @@ impl JobSpec {
             shuffle_bytes: None,
             first_shuffle: None,
             typical_shuffle: None,
+            edges: Edges::default(),
             maps: 0..0,
             reduces: 0..0,
         }

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 
 use resched_sim::cluster_file::{Containers, Size};
 use resched_sim::hadoop::{
-    Ask, Cluster, Ended, Job, Kind, LoggedMap, Observer, Offer, Options, Policy, Reach, System, TaskSpec, Workload,
-    replay,
+    Ask, Cluster, Edges, Ended, Job, Kind, LoggedMap, Observer, Offer, Options, Policy, Reach, System, TaskSpec,
+    Workload, replay,
 };
 use resched_sim::{ClusterConfig, Error, JobId, Ms, Resources, Violation};
 use resched_trace::model::{Locality, Outcome, Priority};
@@ -130,6 +130,7 @@ fn named(job: usize) -> Job {
         shuffle_bytes: None,
         first_shuffle: None,
         typical_shuffle: None,
+        edges: Edges::default(),
         maps: 0..0,
         reduces: 0..0,
     }

@@ -13,8 +13,8 @@ use resched_policies::queues::{Allocations, CapacityQueue, FairQueue, PoolConfig
 use resched_policies::{POLICIES, PolicySpec, Site};
 use resched_sim::cluster_file::{Calculator, Containers, Contention, Interval, Outage, Phase, ReduceModel, Size, Slow};
 use resched_sim::hadoop::{
-    Cluster, Ended, Job, Kind, Launched, LoggedMap, LoggedReduce, Observer, Offer, Options, Policy, TaskSpec, View,
-    Workload, Wrapper, replay,
+    Cluster, Edges, Ended, Job, Kind, Launched, LoggedMap, LoggedReduce, Observer, Offer, Options, Policy, TaskSpec,
+    View, Workload, Wrapper, replay,
 };
 use resched_sim::{ClusterConfig, Error, JobEnded, Ms, NodeId, Resources, TaskId, Violation};
 use resched_trace::model::{Locality, Outcome, Priority};
@@ -682,6 +682,7 @@ impl Submitted {
             shuffle_bytes: Some(self.shuffle_bytes),
             first_shuffle: self.first_shuffle,
             typical_shuffle: self.typical_shuffle,
+            edges: Edges::default(),
             maps: 0..0,
             reduces: 0..0,
         }

@@ -10,9 +10,14 @@ keys! {
     pub struct Jobs: Default {
         /// When the first job is submitted. The others keep their distance to it.
         first_submit: Ms = 0, unit "ms", range 0..=DAY;
-        /// The time from the submission of a job until its tasks may be launched. It stands for the set-up of the job, which is
-        /// not replayed.
+        /// Where initialisation, set-up and clean-up of a job are taken from.
+        setup: SetUp = SetUp::Logged;
+        /// The time from the submission of a job until it is initialised, if it is not taken from the trace.
         init_delay: Ms = 0, unit "ms", range 0..=DAY;
+        /// How long the set-up task of a job holds a slot, if it is not taken from the trace. With `0` there is no such task.
+        setup_time: Ms = 0, unit "ms", range 0..=DAY;
+        /// How long the clean-up task of a job holds a slot, if it is not taken from the trace. With `0` there is no such task.
+        cleanup_time: Ms = 0, unit "ms", range 0..=DAY;
         /// The share of a job's maps that must be finished before its reduces may start (slow-start).
         slowstart: f64 = 0.05, range 0.0..=1.0;
         /// A task that fails this many times fails its job.
@@ -26,6 +31,17 @@ keys! {
         skip_killed: bool = true;
         /// Which split a map reads.
         splits: Splits = Splits::ByNumber;
+    }
+}
+
+choices! {
+    /// Where initialisation, set-up and clean-up of a job are taken from. A set-up task holds a slot before the job's first task
+    /// may be launched, and a clean-up task after its last. Under YARN the job's master does the work, and no slot is held.
+    pub enum SetUp {
+        /// From the trace. A job whose log has none of it takes `init_delay`, `setup_time` and `cleanup_time`.
+        Logged = "logged",
+        /// All jobs take `init_delay`, `setup_time` and `cleanup_time`, as in Mumak, where all are 0.
+        Fixed = "fixed",
     }
 }
 

@@ -11,7 +11,7 @@ mod outages;
 pub use containers::{Calculator, Containers, Size};
 pub use cost::{Backup, Contention, Cost, ReduceModel, Slow};
 pub use heartbeat::{Era, Heartbeat, Interval, Phase};
-pub use jobs::{Jobs, Splits};
+pub use jobs::{Jobs, SetUp, Splits};
 pub use machines::{Machines, Placement};
 pub use nodes::Nodes;
 pub use outages::Outage;

@@ -440,6 +440,7 @@ mod tests {
             shuffle_bytes: Some(40_000),
             first_shuffle: None,
             typical_shuffle: Some(20),
+            edges: crate::hadoop::workload::Edges::default(),
             maps: 0..0,
             reduces: 0..0,
         };

@@ -49,6 +49,6 @@ pub use progress::{Part, Progress};
 pub use run_rows::{HadoopRows, RunRows, RunWriter};
 pub use system::System;
 pub use view::{AttemptEnd, JobView, RunView, View};
-pub use workload::{Job, LoggedMap, LoggedReduce, TaskSpec, Workload, usual_task_name};
+pub use workload::{Edges, Job, LoggedMap, LoggedReduce, TaskSpec, Workload, usual_task_name};
 pub use world::Reach;
 pub use wrapper::Wrapper;

@@ -34,6 +34,19 @@ pub struct LoggedReduce {
     pub reduce: Option<Ms>,
 }
 
+/// What a job does before its first task and after its last. Unknown is `None`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Edges {
+    /// From its submission until it is initialised, ms.
+    pub init: Option<Ms>,
+    /// How long its set-up task holds a slot, ms.
+    pub setup: Option<Ms>,
+    /// How long its clean-up task holds a slot, ms.
+    pub cleanup: Option<Ms>,
+    /// How long it takes to end beyond the next heartbeat, if it has no clean-up task, ms.
+    pub commit: Ms,
+}
+
 /// A job: its submission, and the facts from its log.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Job {
@@ -55,6 +68,8 @@ pub struct Job {
     pub first_shuffle: Option<Ms>,
     /// How long the shuffle of a later reduce took, ms (the mean over its log).
     pub typical_shuffle: Option<Ms>,
+    /// What it does before and after its tasks.
+    pub edges: Edges,
     /// Its maps.
     pub maps: Range<u32>,
     /// Its reduces.
@@ -356,6 +371,7 @@ mod tests {
             shuffle_bytes,
             first_shuffle: None,
             typical_shuffle: None,
+            edges: Edges::default(),
             maps: 0..0,
             reduces: 0..0,
         }

@@ -201,6 +201,9 @@ impl<O: Observer> Engine<'_, '_, O> {
             self.end_containers(job, at);
             return Ok(());
         }
+        if !self.is_set_up(job, at) {
+            return Ok(());
+        }
         let headroom = self.policy.headroom(job, View { world: &self.world });
         let stop = self.world.ask_for_tasks(job, headroom);
         for id in self.world.newest_reduces(job, stop) {

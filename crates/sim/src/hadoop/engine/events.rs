@@ -14,7 +14,6 @@ use crate::hadoop::cluster::Cluster;
 use crate::hadoop::observer::Observer;
 use crate::hadoop::system::System;
 use crate::hadoop::view::View;
-use crate::hadoop::workload::Workload;
 use crate::ids::{JobId, Ms, NodeId, RunId};
 
 /// Where an event stands: by time, then class, then number.
@@ -77,29 +76,27 @@ pub(super) struct Classes {
 }
 
 impl Classes {
-    pub(super) fn new(workload: &Workload, cluster: &Cluster, period: Option<Ms>) -> Self {
+    pub(super) fn new(arrivals: &[(Ms, JobId)], cluster: &Cluster, period: Option<Ms>) -> Self {
         match cluster.system() {
-            System::Slots => Self::as_queued(workload, cluster.interval(), period),
-            System::Containers => {
-                Self { submissions: vec![0; workload.jobs().len()], tick: 1, heartbeat: 2, master: 3 }
-            }
+            System::Slots => Self::as_queued(arrivals, cluster.interval(), period),
+            System::Containers => Self { submissions: vec![0; arrivals.len()], tick: 1, heartbeat: 2, master: 3 },
         }
     }
 
     /// As Hadoop's simulator would have queued them.
-    fn as_queued(workload: &Workload, interval: Ms, period: Option<Ms>) -> Self {
+    fn as_queued(arrivals: &[(Ms, JobId)], interval: Ms, period: Option<Ms>) -> Self {
         let period = period.unwrap_or(interval);
         let (heartbeat, tick) = if interval >= period { (1, 3) } else { (3, 1) };
         let (longer, shorter) = (interval.max(period), interval.min(period));
         let (mut before_longer, mut before_shorter) = (true, true);
         let mut previous: Option<Ms> = None;
-        let submissions = workload.jobs().iter().map(|job| {
+        let submissions = arrivals.iter().map(|&(at, _)| {
             if let Some(previous) = previous {
-                let gap = job.submit - previous;
+                let gap = at - previous;
                 before_longer = gap > longer || gap == longer && before_longer;
                 before_shorter = gap > shorter || gap == shorter && before_shorter;
             }
-            previous = Some(job.submit);
+            previous = Some(at);
             match (before_longer, before_shorter) {
                 (true, _) => 0,
                 (false, true) => 2,
@@ -140,9 +137,7 @@ impl<O: Observer> Engine<'_, '_, O> {
     }
 
     fn next_submission(&self) -> Option<Due> {
-        let job = self.world.workload.jobs().get(self.next_job)?;
-        let at = job.submit + self.world.cluster.config.jobs.init_delay;
-        let id = JobId::at(self.next_job);
+        let &(at, id) = self.arrivals.get(self.next_job)?;
         Some(((at, self.classes.submissions[self.next_job], id.0), Event::Submission(id)))
     }
 

@@ -73,6 +73,7 @@ impl<O: Observer> Engine<'_, '_, O> {
                 self.attempt_ended(id, at)?;
             }
         }
+        self.world.return_chores(node);
         self.lose_masters(node, at);
         for task in self.world.give_up(node) {
             self.world.map_lost(task);

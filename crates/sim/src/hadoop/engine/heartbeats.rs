@@ -43,7 +43,8 @@ impl<O: Observer> Engine<'_, '_, O> {
         let ended = |id: &RunId| self.world.runs[id.index()].end.is_some_and(|end| end <= at.0);
         let due = !self.world.cluster.config.heartbeat.out_of_band
             || self.world.beats.from(node, at.0) == at.0
-            || runs.iter().any(ended);
+            || runs.iter().any(ended)
+            || self.world.nodes[node.index()].chores.iter().any(|chore| chore.end <= at.0);
         if self.world.yarn.is_some() {
             if due {
                 self.container_heartbeat(node, at, next)?;
@@ -62,8 +63,11 @@ impl<O: Observer> Engine<'_, '_, O> {
     fn heartbeat(&mut self, node: NodeId, at: Position, next: Ms) -> Result<(), Error> {
         self.world.settle_reports(at.0, node);
         self.take_reports(node, at)?;
+        self.take_chore_reports(node)?;
+        // A node that gets a set-up or clean-up task gets nothing else at this heartbeat.
+        let served = self.world.chores_wait() && self.world.start_chore(node);
         let view = View { world: &self.world };
-        if view.free(node) != Resources::NONE || self.policy.counts_heartbeats(view) {
+        if !served && (view.free(node) != Resources::NONE || self.policy.counts_heartbeats(view)) {
             self.consult(node, at, next)?;
         }
         self.carry_out_kills(node)?;

@@ -9,6 +9,7 @@
 //! model `contention` ([`work`]), and failures of nodes ([`failures`]).
 
 mod containers;
+mod edges;
 mod ends;
 mod events;
 mod failures;
@@ -21,19 +22,16 @@ mod work;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use resched_trace::model::Outcome;
-
 use crate::Error;
 use crate::error::Violation;
 use crate::hadoop::cluster::Cluster;
 use crate::hadoop::cost::{CostModel, Script};
 use crate::hadoop::observer::Observer;
 use crate::hadoop::policy::{Orders, Policy};
-use crate::hadoop::view::View;
 use crate::hadoop::workload::Workload;
 use crate::hadoop::world::World;
 use crate::ids::{JobId, Ms, NodeId, RunId};
-use crate::observer::JobEnded;
+use edges::arrivals;
 use events::{Change, Classes, Event, NEVER, Position};
 use failures::changes;
 use parking::Needs;
@@ -120,6 +118,8 @@ struct Engine<'a, 'w, O> {
     next_beat: Vec<Ms>,
     /// By job; empty on slots.
     next_master_beat: Vec<Ms>,
+    /// The jobs in the order of their arrival, and the next one to arrive.
+    arrivals: Vec<(Ms, JobId)>,
     next_job: usize,
     /// The changes of nodes, in order, and the next one to apply.
     changes: Vec<(Ms, Change, NodeId)>,
@@ -154,9 +154,10 @@ impl<'a, 'w, O: Observer> Engine<'a, 'w, O> {
         let changes = changes(cluster, &world.beats);
         world.oracle = policy.is_oracle();
         let period = policy.period();
+        let arrivals = arrivals(&world, workload, cluster);
         Self {
             cost: CostModel::new(workload, cluster, options.seed, &options.script),
-            classes: Classes::new(workload, cluster, period),
+            classes: Classes::new(&arrivals, cluster, period),
             next_tick: period.map(|period| world.now + period),
             latest: (Ms::MIN, 0, 0),
             sampled: world.now,
@@ -168,6 +169,7 @@ impl<'a, 'w, O: Observer> Engine<'a, 'w, O> {
             heap: BinaryHeap::new(),
             next_beat: vec![NEVER; cluster.nodes().len()],
             next_master_beat: masters,
+            arrivals,
             next_job: 0,
             changes,
             next_change: 0,
@@ -210,7 +212,7 @@ impl<'a, 'w, O: Observer> Engine<'a, 'w, O> {
             Event::Tick => self.tick(at)?,
             Event::Submission(job) => {
                 self.next_job += 1;
-                self.submit(job)?;
+                self.arrive(job)?;
             }
             Event::NodeHeartbeat(node) => {
                 self.heap.pop();
@@ -238,9 +240,9 @@ impl<'a, 'w, O: Observer> Engine<'a, 'w, O> {
             return Ok(());
         }
         // An attempt may run for longer than our patience; only a world in which none will end stands still.
-        let will_end = self.world.nodes.iter().flat_map(|node| &node.runs).any(|run| {
-            let end = self.world.runs[run.index()].end;
-            end.is_some_and(|end| end > self.world.now)
+        let will_end = self.world.nodes.iter().any(|node| {
+            let mut ends = node.runs.iter().filter_map(|run| self.world.runs[run.index()].end);
+            ends.any(|end| end > self.world.now) || node.chores.iter().any(|chore| chore.end > self.world.now)
         });
         if will_end || self.next_work().is_some() { Ok(()) } else { Err(self.stalled()) }
     }
@@ -256,19 +258,5 @@ impl<'a, 'w, O: Observer> Engine<'a, 'w, O> {
 
     fn violation(&self, violation: Violation) -> Error {
         Error::PolicyViolation { policy: self.name.to_owned(), at: self.world.now, what: violation.0 }
-    }
-
-    fn submit(&mut self, job: JobId) -> Result<(), Error> {
-        self.world.submit(job);
-        self.policy.job_submitted(job, View { world: &self.world });
-        if self.world.is_done(job) { self.end_job(job, Outcome::Success) } else { Ok(()) }
-    }
-
-    fn end_job(&mut self, job: JobId, outcome: Outcome) -> Result<(), Error> {
-        self.world.end_job(job);
-        self.tally.jobs += 1;
-        self.policy.job_finished(job, View { world: &self.world });
-        let launch = self.world.jobs[job.index()].launch;
-        self.observer.job_ended(&JobEnded { job, launch, finish: self.world.now, outcome })
     }
 }

@@ -32,6 +32,9 @@ impl<O: Observer> Engine<'_, '_, O> {
             awake |= run.kill != Kill::No || self.waits_for_notice(run) || self.is_over(run, at);
             first_end = first_end.min(self.end_to_come(run, at));
         }
+        for chore in &self.world.nodes[node.index()].chores {
+            first_end = first_end.min(chore.end);
+        }
         let out_of_band = self.world.cluster.config.heartbeat.out_of_band;
         let beat = match first_end {
             // No earlier heartbeat could come than the next one, but for one out of band.
@@ -58,7 +61,8 @@ impl<O: Observer> Engine<'_, '_, O> {
         if let Some(yarn) = &self.world.yarn {
             return Needs { any_slot: yarn.any_asked() || restless, all, ..Needs::default() };
         }
-        Needs { maps: self.world.ready[0] > 0, reduces: self.world.ready[1] > 0, any_slot: restless, all }
+        let any_slot = restless || self.world.chores_wait();
+        Needs { maps: self.world.ready[0] > 0, reduces: self.world.ready[1] > 0, any_slot, all }
     }
 
     pub(super) fn needs_node(&self, needs: Needs, node: NodeId) -> bool {

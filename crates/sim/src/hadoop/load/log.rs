@@ -41,10 +41,36 @@ pub(super) trait Log {
 /// The columns of the tasks table that a replay needs, for one row.
 pub(super) struct Task<'a> {
     pub(super) id: &'a str,
-    pub(super) kind: TaskKind,
+    pub(super) role: Role,
+    /// When it was assigned, and when the master learned of its end.
+    pub(super) times: [Option<Ms>; 2],
     pub(super) outcome: Outcome,
     /// Bytes that it read and wrote.
     pub(super) bytes: [Option<i64>; 2],
+}
+
+/// What a task is to its job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Role {
+    Map,
+    Reduce,
+    SetUp,
+    CleanUp,
+    /// None of these, such as the clean-up of an attempt.
+    Other,
+}
+
+impl Role {
+    /// Rumen lists set-up and clean-up among other tasks; their stage says what they are.
+    fn of(kind: TaskKind, stage: Option<&str>) -> Self {
+        match (kind, stage) {
+            (TaskKind::Map, _) => Self::Map,
+            (TaskKind::Reduce, _) => Self::Reduce,
+            (TaskKind::Setup, _) | (TaskKind::Other, Some("setup" | "job_setup")) => Self::SetUp,
+            (TaskKind::Cleanup, _) | (TaskKind::Other, Some("cleanup" | "job_cleanup")) => Self::CleanUp,
+            (TaskKind::Other, _) => Self::Other,
+        }
+    }
 }
 
 /// The columns of the splits table that a replay needs, for one row.
@@ -72,6 +98,9 @@ columns! {
         JobId = "job_id",
         TaskId = "task_id",
         Kind = "kind",
+        Stage = "stage",
+        Start = "start",
+        Finish = "finish",
         Outcome = "outcome",
         InputBytes = "input_bytes",
         OutputBytes = "output_bytes",
@@ -158,7 +187,11 @@ impl Log for TraceLog<'_> {
         }
         Ok(Some(Task {
             id: tasks.text(TaskColumn::TaskId).unwrap_or_default(),
-            kind: tasks.text(TaskColumn::Kind).and_then(TaskKind::from_name).unwrap_or_default(),
+            role: Role::of(
+                tasks.text(TaskColumn::Kind).and_then(TaskKind::from_name).unwrap_or_default(),
+                tasks.text(TaskColumn::Stage),
+            ),
+            times: [TaskColumn::Start, TaskColumn::Finish].map(|column| tasks.int(column)),
             outcome: tasks.text(TaskColumn::Outcome).and_then(Outcome::from_name).unwrap_or_default(),
             bytes: [TaskColumn::InputBytes, TaskColumn::OutputBytes].map(|column| tasks.int(column)),
         }))
@@ -212,7 +245,8 @@ impl Log for Records<'_> {
     fn next_task(&mut self) -> Result<Option<Task<'_>>, Error> {
         Ok(Records::next_task(self).map(|row| Task {
             id: &row.task_id,
-            kind: row.kind,
+            role: Role::of(row.kind, row.stage.as_deref()),
+            times: [row.start, row.finish],
             outcome: row.outcome,
             bytes: [row.input_bytes, row.output_bytes],
         }))

@@ -3,21 +3,23 @@
 //! This module has all the rules. It reads a log only through the trait [`Log`], so a trace on disk and jobs in memory
 //! mean the same.
 
+mod edges;
 mod log;
 mod times;
 
 use rand::RngExt;
 use resched_trace::draws::{Purpose, stream};
-use resched_trace::model::{JobRecord, JobRow, Locality, Outcome, Priority, TaskKind};
+use resched_trace::model::{JobRecord, JobRow, Locality, Outcome, Priority};
 use resched_trace::store::Trace;
 
-use self::log::{Attempt, Log, Task, TraceLog};
+use self::edges::LoggedEdges;
+use self::log::{Attempt, Log, Role, Task, TraceLog};
 use self::times::{Shuffles, length, phases};
 use crate::Error;
-use crate::cluster_file::Splits;
+use crate::cluster_file::{SetUp, Splits};
 use crate::hadoop::cluster::Cluster;
 use crate::hadoop::kind::Kind;
-use crate::hadoop::workload::{Job, LoggedMap, LoggedReduce, TaskSpec, Workload, write_usual_task_name};
+use crate::hadoop::workload::{Edges, Job, LoggedMap, LoggedReduce, TaskSpec, Workload, write_usual_task_name};
 use crate::ids::{Ms, NodeId};
 use crate::records::Records;
 use crate::tables::{LONGEST, Skipped, skip};
@@ -75,6 +77,7 @@ struct Listed {
     maps: Vec<ListedTask>,
     reduces: Vec<ListedTask>,
     shuffles: Shuffles,
+    edges: LoggedEdges,
 }
 
 /// A task as listed, before it has its place among the job's.
@@ -114,6 +117,10 @@ impl Rules<'_> {
             return None;
         }
         let [first_shuffle, typical_shuffle] = listed.shuffles.means();
+        let edges = match self.cluster.config.jobs.setup {
+            SetUp::Logged => listed.edges.of_job(&row, self.cluster.interval()),
+            SetUp::Fixed => Edges::default(),
+        };
         let job = Job {
             id: row.job_id,
             name: row.name,
@@ -124,6 +131,7 @@ impl Rules<'_> {
             shuffle_bytes: row.shuffle_bytes,
             first_shuffle,
             typical_shuffle,
+            edges,
             maps: 0..0,
             reduces: 0..0,
         };
@@ -133,24 +141,26 @@ impl Rules<'_> {
     /// The tasks that the log lists for the current job.
     fn listed(&mut self, log: &mut impl Log) -> Result<Listed, Error> {
         let mut listed = Listed::default();
-        while let Some(Task { id, kind, outcome, bytes }) = log.next_task()? {
+        while let Some(Task { id, role, times, outcome, bytes }) = log.next_task()? {
             let name = id.to_owned();
             // A task without a status was never seen to end: nothing of its log is taken (oracle F9).
             let is_logged = outcome != Outcome::Incomplete;
             let (replicas, split_bytes) = self.splits(log, &name)?;
             let mut spec = TaskSpec { replicas, ..TaskSpec::default() };
-            match kind {
-                TaskKind::Map => {
+            match role {
+                Role::Map => {
                     let [input, output] = bytes.map(size);
                     (spec.input_bytes, spec.output_bytes) = (input.or(split_bytes), output);
-                    spec.map_tries = self.map_tries(log, is_logged, &mut listed.shuffles)?;
+                    spec.map_tries = self.map_tries(log, is_logged, &mut listed)?;
                     listed.maps.push(ListedTask { name, spec });
                 }
-                TaskKind::Reduce => {
-                    spec.reduce_tries = self.reduce_tries(log, is_logged, &mut listed.shuffles)?;
+                Role::Reduce => {
+                    spec.reduce_tries = self.reduce_tries(log, is_logged, &mut listed)?;
                     listed.reduces.push(ListedTask { name, spec });
                 }
-                TaskKind::Setup | TaskKind::Cleanup | TaskKind::Other => self.skip("task-neither-map-nor-reduce", 1),
+                Role::SetUp => listed.edges.setup = self.held(log, times)?.or(listed.edges.setup),
+                Role::CleanUp => listed.edges.cleanup = self.held(log, times)?.or(listed.edges.cleanup),
+                Role::Other => self.skip("task-neither-map-nor-reduce", 1),
             }
         }
         Ok(listed)
@@ -213,16 +223,12 @@ impl Rules<'_> {
         }
     }
 
-    fn map_tries(
-        &mut self,
-        log: &mut impl Log,
-        is_logged: bool,
-        shuffles: &mut Shuffles,
-    ) -> Result<Vec<LoggedMap>, Error> {
+    fn map_tries(&mut self, log: &mut impl Log, is_logged: bool, listed: &mut Listed) -> Result<Vec<LoggedMap>, Error> {
         let mut tries = Vec::new();
         while let Some(attempt) = log.next_attempt()? {
+            listed.edges.saw(&attempt);
             if attempt.outcome == Outcome::Success {
-                shuffles.last_map = shuffles.last_map.max(attempt.finish);
+                listed.shuffles.last_map = listed.shuffles.last_map.max(attempt.finish);
             }
             if !is_logged {
                 continue;
@@ -244,13 +250,14 @@ impl Rules<'_> {
         &mut self,
         log: &mut impl Log,
         is_logged: bool,
-        shuffles: &mut Shuffles,
+        listed: &mut Listed,
     ) -> Result<Vec<LoggedReduce>, Error> {
         let mut tries = Vec::new();
         while let Some(attempt) = log.next_attempt()? {
             let outcome = attempt.outcome;
+            listed.edges.saw(&attempt);
             if let (Outcome::Success, Some(start), Some(shuffled)) = (outcome, attempt.start, attempt.shuffle_finish) {
-                shuffles.reduces.push((start, shuffled));
+                listed.shuffles.reduces.push((start, shuffled));
             }
             if !is_logged {
                 continue;
@@ -268,6 +275,20 @@ impl Rules<'_> {
             self.place_try(&mut tries, attempt.number, logged, LOST_REDUCE);
         }
         Ok(tries)
+    }
+
+    /// How long the successful attempt at a set-up or clean-up task held its slot.
+    fn held(&mut self, log: &mut impl Log, times: [Option<Ms>; 2]) -> Result<Option<Ms>, Error> {
+        let mut held = None;
+        while let Some(attempt) = log.next_attempt()? {
+            if attempt.outcome == Outcome::Success {
+                held = edges::held(&attempt, times);
+            }
+        }
+        if held.is_none() {
+            self.skip("set-up-or-clean-up-without-run-time", 1);
+        }
+        Ok(held)
     }
 
     /// Puts an attempt at its number; tries that the log lacks before it count as lost.
@@ -368,7 +389,7 @@ mod tests {
     use crate::cluster_file::ClusterConfig;
     use crate::hadoop::workload::usual_task_name;
     use crate::ids::TaskId;
-    use resched_trace::model::{AttemptRow, SplitRow, TaskRecord, TaskRow};
+    use resched_trace::model::{AttemptRow, SplitRow, TaskKind, TaskRecord, TaskRow};
 
     /// A map whose own input is logged as `logged`, with one replica of its split for each of `held`.
     fn map(number: u32, logged: Option<i64>, held: &[Option<i64>]) -> TaskRecord {

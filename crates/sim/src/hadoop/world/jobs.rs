@@ -10,7 +10,9 @@ impl World<'_> {
         let spec = self.workload.job(job);
         let (maps, reduces) = (spec.count(Kind::Map), spec.count(Kind::Reduce));
         self.version += 1;
-        self.active.push(job);
+        // One whose set-up took long comes before those that were submitted after it.
+        let place = self.active.partition_point(|&other| other < job);
+        self.active.insert(place, job);
         self.ready[0] += u64::from(maps);
         self.remaining[0] += u64::from(maps);
         if reduces > 0 {

@@ -3,6 +3,7 @@
 //! This module does not know policies or observers. The engine changes the world and calls them.
 
 mod attempts;
+mod chores;
 mod compute_gate;
 mod containers;
 mod contention;
@@ -14,6 +15,8 @@ mod reports;
 mod state;
 
 use std::collections::VecDeque;
+
+use resched_trace::model::Outcome;
 
 use crate::error::Violation;
 use crate::hadoop::beats::Beats;
@@ -27,6 +30,8 @@ use crate::hadoop::system::System;
 use crate::hadoop::workload::Workload;
 use crate::ids::{JobId, Ms, NodeId, RunId};
 use crate::resources::Resources;
+pub(crate) use chores::Stage;
+use chores::Waiting;
 pub use map_index::Reach;
 use reports::Report;
 pub(crate) use state::{Health, JobPhase, JobState, NodeState, TaskPhase, TaskState};
@@ -46,6 +51,8 @@ pub(crate) struct World<'w> {
     free_runs: Vec<RunId>,
     launches: u64,
     reports: VecDeque<Report>,
+    /// The set-up and clean-up tasks that wait for a slot.
+    chores: Waiting,
     /// In the order of their submission.
     pub(crate) active: Vec<JobId>,
     /// Maps that wait, reduces that wait and may start.
@@ -104,13 +111,20 @@ impl<'w> World<'w> {
                     map_output: Vec::new(),
                     output_in_bytes: false,
                     node_failures: Vec::new(),
+                    outcome: Outcome::Incomplete,
                 }
             })
             .collect();
         let nodes = cluster
             .nodes()
             .iter()
-            .map(|node| NodeState { runs: Vec::new(), free: node.capacity, health: Health::Up, reported: [0; 2] })
+            .map(|node| NodeState {
+                runs: Vec::new(),
+                free: node.capacity,
+                health: Health::Up,
+                reported: [0; 2],
+                chores: Vec::new(),
+            })
             .collect();
         let roomy = Kind::BOTH.map(|kind| {
             let has_room = |node: &&Node| node.capacity.holds(cluster.demand(kind));
@@ -129,6 +143,7 @@ impl<'w> World<'w> {
             free_runs: Vec::new(),
             launches: 0,
             reports: VecDeque::new(),
+            chores: Waiting::default(),
             active: Vec::new(),
             ready: [0; 2],
             remaining: [0; 2],

@@ -1,9 +1,11 @@
 //! The states of jobs, tasks and nodes.
 
+use super::chores::Chore;
 use super::map_index::MapIndex;
 use crate::hadoop::cost::Fluid;
 use crate::ids::{Ms, NodeId, RunId, TaskId};
 use crate::resources::Resources;
+use resched_trace::model::Outcome;
 
 /// Where a job stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,6 +73,8 @@ pub(crate) struct JobState {
     pub(crate) map_output: Vec<f64>,
     pub(super) output_in_bytes: bool,
     pub(super) node_failures: Vec<(NodeId, u32)>,
+    /// How its tasks ended, once they have.
+    pub(crate) outcome: Outcome,
 }
 
 /// Whether a node works.
@@ -92,4 +96,6 @@ pub(crate) struct NodeState {
     pub(crate) health: Health,
     /// Attempts of each kind in the heartbeat that is being handled or was handled last.
     pub(crate) reported: [u32; 2],
+    /// The set-up and clean-up tasks that run here.
+    pub(crate) chores: Vec<Chore>,
 }

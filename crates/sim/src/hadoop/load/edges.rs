@@ -1,0 +1,52 @@
+//! Initialisation, set-up and clean-up of a job, from its log.
+
+use resched_trace::model::JobRow;
+
+use super::log::Attempt;
+use super::times::length;
+use crate::hadoop::workload::Edges;
+use crate::ids::Ms;
+
+/// What a log shows before a job's first task and after its last.
+#[derive(Default)]
+pub(super) struct LoggedEdges {
+    /// How long the set-up task held its slot.
+    pub(super) setup: Option<Ms>,
+    /// How long the clean-up task held its slot.
+    pub(super) cleanup: Option<Ms>,
+    first_start: Option<Ms>,
+    last_finish: Option<Ms>,
+}
+
+impl LoggedEdges {
+    /// Takes note of an attempt at a map or reduce.
+    pub(super) fn saw(&mut self, attempt: &Attempt<'_>) {
+        self.first_start = self.first_start.into_iter().chain(attempt.start).min();
+        self.last_finish = self.last_finish.max(attempt.finish);
+    }
+
+    /// The edges of a job on a cluster whose nodes call every `interval` ms.
+    ///
+    /// The launch in the log is the end of the initialisation. In logs of some other tools it is the first start of a task, and the
+    /// job may have waited until then. So it counts only if something came between: a set-up task, or some time. A job without a
+    /// clean-up task ends once a heartbeat has reported its last attempt; only a later end shows a commit.
+    pub(super) fn of_job(&self, job: &JobRow, interval: Ms) -> Edges {
+        let is_init = self.setup.is_some() || job.launch < self.first_start;
+        let tail = length(self.last_finish, job.finish).filter(|_| self.cleanup.is_none());
+        Edges {
+            init: length(job.submit, job.launch).filter(|&init| is_init && init >= 0),
+            setup: self.setup,
+            cleanup: self.cleanup,
+            commit: (tail.unwrap_or(0) - interval).max(0),
+        }
+    }
+}
+
+/// How long an attempt held its slot, given when its task was assigned and when the master learned of its end: its run time, and
+/// before it the time from the assignment to the start if both clocks agree.
+pub(super) fn held(attempt: &Attempt<'_>, [assigned, learned]: [Option<Ms>; 2]) -> Option<Ms> {
+    let run = length(attempt.start, attempt.finish).filter(|&run| run >= 0)?;
+    let agree = assigned <= attempt.start && attempt.finish <= learned;
+    let before = length(assigned, attempt.start).filter(|_| agree);
+    Some(run + before.unwrap_or(0))
+}
