@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use resched_sim::hadoop::{Cluster, Kind, Script, Workload, load};
+use resched_sim::hadoop::{Cluster, Kind, Loaded, Script, Workload, load};
 use resched_sim::{ClusterConfig, TaskId};
 use resched_trace::ingest::{Options, ingest};
 use resched_trace::model::Outcome;
@@ -44,7 +44,8 @@ impl World {
         let rules = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces/clusters/mumak.toml");
         let config = ClusterConfig::read(&rules).unwrap_or_else(|error| panic!("{error}"));
         let cluster = Cluster::for_trace(config, &trace).unwrap_or_else(|error| panic!("{error}"));
-        let (workload, _) = load(&trace, &cluster, 1).unwrap_or_else(|error| panic!("{error}"));
+        let scope = resched_sim::Scope { seed: 1, ..resched_sim::Scope::default() };
+        let Loaded { workload, .. } = load(&trace, &cluster, &scope).unwrap_or_else(|error| panic!("{error}"));
         Some(Self { cluster, workload })
     }
 

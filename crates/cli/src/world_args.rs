@@ -9,7 +9,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 
 use resched_policies::SiteConf;
-use resched_replay::{Engine, RunSite, Setup, Source};
+use resched_replay::{Engine, RunSite, Setup, Source, Unfinished, Window};
 use resched_sim::ClusterConfig;
 
 use crate::failure::Failure;
@@ -40,9 +40,47 @@ pub(crate) struct WorldArgs {
     /// The memory of such a machine.
     #[arg(long, value_name = "BYTES", requires = "cores")]
     memory: Option<u64>,
+    /// Assume what neither the trace nor an option gives: Hadoop's default slots or containers, machines as large as the largest. Without
+    /// this option you are asked for them, because they decide who waits.
+    #[arg(long)]
+    assume: bool,
+    /// What becomes of work that had not ended when the trace ended: `drop` lets it hold its place until then and leaves its jobs out of
+    /// all metrics; `cap` counts it as done after the time that was seen of it; `estimate` draws the rest from the Kaplan–Meier
+    /// estimate of its class.
+    #[arg(long, value_enum, default_value_t = Cut::Drop)]
+    unfinished: Cut,
+    /// Count only jobs that were submitted in this part of the trace, to leave out warm-up and cool-down. Each end is a time in ms, a
+    /// date, or a time after the first submission such as +1h; leave one out for that of the trace.
+    #[arg(long, value_name = "FROM..TO", value_parser = window, allow_hyphen_values = true)]
+    window: Option<Window>,
     /// The seed of all random draws.
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
+}
+
+/// [`Unfinished`] on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Cut {
+    Drop,
+    Cap,
+    Estimate,
+}
+
+impl From<Cut> for Unfinished {
+    fn from(cut: Cut) -> Self {
+        match cut {
+            Cut::Drop => Self::Drop,
+            Cut::Cap => Self::Cap,
+            Cut::Estimate => Self::Estimate,
+        }
+    }
+}
+
+/// Reads `FROM..TO`.
+fn window(text: &str) -> Result<Window, String> {
+    let (from, to) = text.split_once("..").ok_or("expected two times with `..` between them, for example +1h..+5h")?;
+    let end = |text: &str| (!text.trim().is_empty()).then(|| text.trim().parse()).transpose();
+    Ok(Window { from: end(from)?, to: end(to)? })
 }
 
 /// The slots of a machine, written `MAPS+REDUCES`.
@@ -82,7 +120,17 @@ impl WorldArgs {
             None => source,
         };
         let site_files = self.site_conf.is_some().then_some(RunSite { files, warnings });
-        Ok((source, Setup { cluster, site: Arc::new(site), site_files, seed: self.seed, ..Setup::default() }))
+        let setup = Setup {
+            cluster,
+            site: Arc::new(site),
+            site_files,
+            seed: self.seed,
+            unfinished: self.unfinished.into(),
+            window: self.window.unwrap_or_default(),
+            assume: self.assume,
+            ..Setup::default()
+        };
+        Ok((source, setup))
     }
 
     /// Sets the sizes of machines that the options give.

@@ -75,6 +75,7 @@ fn job(number: u32, submit: Ms) -> Job {
         first_shuffle: None,
         typical_shuffle: None,
         edges: Edges::default(),
+        incomplete: false,
         maps: 0..0,
         reduces: 0..0,
     }

@@ -269,6 +269,7 @@ impl JobSpec {
             first_shuffle: None,
             typical_shuffle: None,
             edges: Edges::default(),
+            incomplete: false,
             maps: 0..0,
             reduces: 0..0,
         }

@@ -131,6 +131,7 @@ fn named(job: usize) -> Job {
         first_shuffle: None,
         typical_shuffle: None,
         edges: Edges::default(),
+        incomplete: false,
         maps: 0..0,
         reduces: 0..0,
     }

@@ -38,6 +38,7 @@
 //! This crate prints nothing and computes no metric.
 
 mod error;
+mod facts;
 mod lock;
 mod once;
 mod run;
@@ -59,5 +60,5 @@ pub use threads::Threads;
 pub use world::{Setup, World};
 
 pub use resched_policies::{PolicySpec, Site};
-pub use resched_sim::{ClusterConfig, Skipped, batch, hadoop};
-pub use resched_trace::run::{RunInfo, RunSite, RunTables, RunTrace};
+pub use resched_sim::{ClusterConfig, Skipped, Window, batch, hadoop};
+pub use resched_trace::run::{RunInfo, RunSite, RunTables, RunTrace, Unfinished};

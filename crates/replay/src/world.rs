@@ -4,14 +4,15 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use resched_policies::{Family, PolicySpec, Site};
-use resched_sim::hadoop::{self, Cluster, Workload, load, load_records};
-use resched_sim::{ClusterConfig, Options, Skipped, Window, batch};
+use resched_sim::hadoop::{self, Cluster};
+use resched_sim::{ClusterConfig, Scope, Skipped, Window, batch};
 use resched_trace::formats::Collected;
 use resched_trace::run::{FORMAT_VERSION, RunInfo, RunSite, RunTrace, Unfinished};
 use resched_trace::store::{Manifest, Trace};
 use resched_trace::workload::make_trace;
 
 use crate::Error;
+use crate::facts;
 use crate::once::Once;
 use crate::run::{BatchRun, HadoopRun};
 use crate::scheduler::{Scheduler, engine_of};
@@ -35,6 +36,8 @@ pub struct Setup {
     pub unfinished: Unfinished,
     /// The part of the trace whose jobs count in metrics. By default, all of it.
     pub window: Window,
+    /// Whether slots and sizes of machines may be assumed that nobody gives. By default not: they decide who waits.
+    pub assume: bool,
 }
 
 impl Default for Setup {
@@ -47,6 +50,7 @@ impl Default for Setup {
             speedup: 1.0,
             unfinished: Unfinished::default(),
             window: Window::default(),
+            assume: false,
         }
     }
 }
@@ -71,10 +75,9 @@ struct Parts {
 
 #[derive(Debug)]
 struct Hadoop {
-    workload: Workload,
+    loaded: hadoop::Loaded,
     /// The machines, to be put under the system of each policy.
     cluster: Cluster,
-    skipped: Skipped,
 }
 
 impl World {
@@ -116,10 +119,10 @@ impl World {
             resched_policies::Engine::Hadoop(system) => {
                 let hadoop = self.hadoop(&policy.label())?;
                 self.at_site(policy)?.build()?;
-                hadoop.cluster.for_system(system)?;
+                self.known(facts::unknown_slots(&hadoop.cluster.for_system(system)?))?;
             }
             resched_policies::Engine::Batch => {
-                self.batch()?;
+                self.known(facts::unknown_sizes(&self.batch()?.machines))?;
                 self.at_site(policy)?;
             }
         }
@@ -129,7 +132,7 @@ impl World {
     /// How many jobs a policy replays; 0 before anything is loaded for such a policy ([`World::check`]).
     pub fn jobs(&self, policy: &PolicySpec) -> u64 {
         let jobs = match engine_of(policy) {
-            Engine::Hadoop => self.parts.hadoop.get().map(|loaded| loaded.workload.jobs().len()),
+            Engine::Hadoop => self.parts.hadoop.get().map(|hadoop| hadoop.loaded.workload.jobs().len()),
             Engine::Batch => self.parts.batch.get().map(|loaded| loaded.workload.jobs().len()),
         };
         jobs.unwrap_or(0) as u64
@@ -138,7 +141,7 @@ impl World {
     /// Counts of what was left out or mended when the source was loaded, by cause. If the two engines differ, the
     /// larger count.
     pub fn skipped(&self) -> Skipped {
-        let mut all = self.parts.hadoop.get().map(|loaded| loaded.skipped.clone()).unwrap_or_default();
+        let mut all = self.parts.hadoop.get().map(|hadoop| hadoop.loaded.skipped.clone()).unwrap_or_default();
         for (cause, &n) in self.parts.batch.get().into_iter().flat_map(|loaded| &loaded.skipped) {
             let known = all.entry(cause.clone()).or_default();
             *known = n.max(*known);
@@ -186,10 +189,19 @@ impl World {
         sink: S,
         progress: &mut dyn FnMut(u64),
     ) -> Result<S::Output, Error> {
-        let Hadoop { workload, cluster, skipped } = self.hadoop(&info.label)?;
+        let Hadoop { loaded, cluster } = self.hadoop(&info.label)?;
         let cluster = &cluster.for_system(policy.system())?;
+        self.known(facts::unknown_slots(cluster))?;
+        let hadoop::Loaded { workload, skipped, window, work } = loaded;
         let name = &info.label.clone();
-        let info = RunInfo { cluster: cluster.in_short(), skipped: skipped.clone(), trace: self.named()?, ..info };
+        let info = RunInfo {
+            cluster: cluster.in_short(),
+            skipped: skipped.clone(),
+            window: *window,
+            validity: facts::of_hadoop(cluster, skipped, work, self.manifest(), self.setup.unfinished),
+            trace: self.named()?,
+            ..info
+        };
         sink.take(HadoopRun { workload, cluster, policy, progress, name, seed: self.setup.seed }, info)
     }
 
@@ -201,10 +213,33 @@ impl World {
         progress: &mut dyn FnMut(u64),
     ) -> Result<S::Output, Error> {
         let loaded = self.batch()?;
-        let (cluster, skipped) = (loaded.machines.in_short(), loaded.skipped.clone());
+        self.known(facts::unknown_sizes(&loaded.machines))?;
         let name = &info.label.clone();
-        let info = RunInfo { cluster, skipped, trace: self.named()?, ..info };
+        let info = RunInfo {
+            cluster: loaded.machines.in_short(),
+            skipped: loaded.skipped.clone(),
+            window: loaded.window,
+            validity: facts::of_batch(loaded, self.manifest(), self.setup.unfinished),
+            trace: self.named()?,
+            ..info
+        };
         sink.take(BatchRun { loaded, policy, progress, name }, info)
+    }
+
+    /// Refuses what nobody gives and what may not be assumed. A workload file is a world of its own, and says all there is.
+    fn known(&self, unknown: Option<String>) -> Result<(), Error> {
+        match unknown.filter(|_| !self.setup.assume && self.manifest().is_some()) {
+            Some(problem) => Err(Error::Request(format!("{}: {problem}", self.source.name()))),
+            None => Ok(()),
+        }
+    }
+
+    /// The manifest of a trace.
+    fn manifest(&self) -> Option<&Manifest> {
+        match self.source.origin() {
+            Origin::Trace(trace) => Some(trace.manifest()),
+            Origin::Workload { .. } | Origin::Tables { .. } => None,
+        }
     }
 
     /// The policy with the settings of the site.
@@ -226,6 +261,7 @@ impl World {
             cost_model: cost.model().to_owned(),
             reduce_model: cost.reduce.name().to_owned(),
             seed: self.setup.seed,
+            unfinished: self.setup.unfinished,
             ..RunInfo::default()
         }
     }
@@ -251,14 +287,14 @@ impl World {
             )));
         }
         self.parts.hadoop.get_or_make(|| {
-            let (config, seed) = (self.setup.cluster.clone(), self.setup.seed);
-            let mut loaded = match self.source.origin() {
-                Origin::Trace(trace) => hadoop_of_trace(trace, config, seed)?,
-                Origin::Tables { tables, .. } => hadoop_of_tables(tables, config, seed)?,
-                Origin::Workload { .. } => hadoop_of_tables(&self.made()?, config, seed)?,
+            let (config, scope) = (self.setup.cluster.clone(), &self.scope());
+            let mut hadoop = match self.source.origin() {
+                Origin::Trace(trace) => hadoop_of_trace(trace, config, scope)?,
+                Origin::Tables { tables, .. } => hadoop_of_tables(tables, config, scope)?,
+                Origin::Workload { .. } => hadoop_of_tables(&self.made()?, config, scope)?,
             };
-            loaded.workload.hasten(self.setup.speedup);
-            Ok(loaded)
+            hadoop.loaded.workload.hasten(self.setup.speedup);
+            Ok(hadoop)
         })
     }
 
@@ -271,18 +307,18 @@ impl World {
         }
         self.parts.batch.get_or_make(|| {
             let config = &self.setup.cluster;
-            let options = self.options();
+            let scope = self.scope();
             match self.source.origin() {
-                Origin::Trace(trace) => Ok(batch::load(trace, config, &options)?),
-                Origin::Tables { tables, .. } => Ok(batch::load_records(tables, config, &options)?),
-                Origin::Workload { .. } => Ok(batch::load_records(&self.made()?, config, &options)?),
+                Origin::Trace(trace) => Ok(batch::load(trace, config, &scope)?),
+                Origin::Tables { tables, .. } => Ok(batch::load_records(tables, config, &scope)?),
+                Origin::Workload { .. } => Ok(batch::load_records(&self.made()?, config, &scope)?),
             }
         })
     }
 
     /// How the source is loaded.
-    fn options(&self) -> Options {
-        Options { unfinished: self.setup.unfinished, window: self.setup.window, seed: self.setup.seed }
+    fn scope(&self) -> Scope {
+        Scope { unfinished: self.setup.unfinished, window: self.setup.window, seed: self.setup.seed }
     }
 
     /// The tables of a workload file. They are dropped once machines and jobs are made from them. Only the data that
@@ -299,14 +335,12 @@ impl World {
     }
 }
 
-fn hadoop_of_trace(trace: &Trace, config: ClusterConfig, seed: u64) -> Result<Hadoop, Error> {
+fn hadoop_of_trace(trace: &Trace, config: ClusterConfig, scope: &Scope) -> Result<Hadoop, Error> {
     let cluster = Cluster::for_trace(config, trace)?;
-    let (workload, skipped) = load(trace, &cluster, seed)?;
-    Ok(Hadoop { workload, cluster, skipped })
+    Ok(Hadoop { loaded: hadoop::load(trace, &cluster, scope)?, cluster })
 }
 
-fn hadoop_of_tables(tables: &Collected, config: ClusterConfig, seed: u64) -> Result<Hadoop, Error> {
+fn hadoop_of_tables(tables: &Collected, config: ClusterConfig, scope: &Scope) -> Result<Hadoop, Error> {
     let cluster = Cluster::of_rows(config, &tables.nodes)?;
-    let (workload, skipped) = load_records(&tables.jobs, &cluster, seed)?;
-    Ok(Hadoop { workload, cluster, skipped })
+    Ok(Hadoop { loaded: hadoop::load_records(&tables.jobs, &cluster, scope)?, cluster })
 }

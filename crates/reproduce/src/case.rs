@@ -134,10 +134,11 @@ mod tests {
             write_trace(&path, 3, dir.path().join(name).as_path()).unwrap();
             let trace = Trace::open(&dir.path().join(name)).unwrap();
             let cluster = Cluster::for_trace(ClusterConfig::default(), &trace).unwrap();
-            let (on_disk, _) = resched_sim::hadoop::load(&trace, &cluster, 3).unwrap();
+            let scope = resched_sim::Scope { seed: 3, ..resched_sim::Scope::default() };
+            let on_disk = resched_sim::hadoop::load(&trace, &cluster, &scope).unwrap();
             let mut made = Collected::default();
             generate(&Workload::read(&path).unwrap(), 3, &mut made).unwrap();
-            let (in_memory, _) = resched_sim::hadoop::load_records(&made.jobs, &cluster, 3).unwrap();
+            let in_memory = resched_sim::hadoop::load_records(&made.jobs, &cluster, &scope).unwrap();
             assert!(format!("{on_disk:?}") == format!("{in_memory:?}"), "{name}");
         }
     }

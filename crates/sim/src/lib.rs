@@ -25,5 +25,5 @@ pub use ids::{JobId, Ms, NodeId, RackId, RunId, TaskId};
 pub use observer::{Decided, JobEnded};
 pub use resources::Resources;
 pub use run_tables::{Files, Recorder, RowSink, RowSource};
-pub use scope::{Options, Window, Work};
+pub use scope::{Scope, Window, Work};
 pub use tables::{LONGEST, Skipped};

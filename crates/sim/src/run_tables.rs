@@ -23,6 +23,9 @@ pub trait RowSource {
     /// The id of a job.
     fn job_id(&self, job: JobId) -> &str;
 
+    /// Whether a job had not ended when its trace ended, so that nobody knows how it would have gone on.
+    fn is_incomplete(&self, job: JobId) -> bool;
+
     /// The row of a job, without its outcome and times.
     fn job_row(&self, job: JobId) -> JobRow;
 
@@ -91,11 +94,16 @@ impl<S: RowSource, K: RowSink> Recorder<S, K> {
         }
     }
 
+    /// The outcome of a job whose tasks that were replayed ended so.
+    fn outcome(&self, job: JobId, of_tasks: Outcome) -> Outcome {
+        if of_tasks == Outcome::Success && self.source.is_incomplete(job) { Outcome::Incomplete } else { of_tasks }
+    }
+
     fn job_rows(&self) -> impl Iterator<Item = JobRow> {
         (0..).zip(&self.ends).map(|(job, end)| JobRow {
             launch: end.and_then(|end| end.launch),
             finish: end.map(|end| end.finish),
-            outcome: end.map_or(Outcome::Incomplete, |end| end.outcome),
+            outcome: self.outcome(JobId(job), end.map_or(Outcome::Incomplete, |end| end.outcome)),
             ..self.source.job_row(JobId(job))
         })
     }

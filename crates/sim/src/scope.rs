@@ -7,7 +7,7 @@ use crate::ids::Ms;
 
 /// How a trace is loaded. The default keeps all of it and drops unfinished jobs from the metrics.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Options {
+pub struct Scope {
     /// What becomes of work that had not ended when the trace ended.
     pub unfinished: Unfinished,
     /// The part of the trace that counts in metrics.

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use resched_sim::batch::{Loaded, is_batch, is_batch_records, load, load_records};
-use resched_sim::{ClusterConfig, Error, Options, Resources};
+use resched_sim::{ClusterConfig, Error, Resources, Scope};
 use resched_trace::formats::Collected;
 use resched_trace::model::{
     AttemptRow, JobRecord, JobRow, NodeChange, NodeRow, Outcome, TaskKind, TaskRecord, TaskRow,
@@ -53,9 +53,9 @@ fn loaded(jobs: Vec<JobRecord>, nodes: &[NodeRow]) -> Result<Loaded, Error> {
     jobs.iter().for_each(|job| writer.job(job).unwrap());
     nodes.iter().for_each(|node| writer.node(node).unwrap());
     writer.finish(TraceParts::default()).unwrap();
-    let on_disk = load(&Trace::open(&path).unwrap(), &ClusterConfig::default(), &Options::default());
+    let on_disk = load(&Trace::open(&path).unwrap(), &ClusterConfig::default(), &Scope::default());
     let records = Collected { jobs, nodes: nodes.to_vec(), ..Collected::default() };
-    let in_memory = load_records(&records, &ClusterConfig::default(), &Options::default());
+    let in_memory = load_records(&records, &ClusterConfig::default(), &Scope::default());
     match (&on_disk, &in_memory) {
         (Ok(on_disk), Ok(in_memory)) => assert_eq!(format!("{on_disk:?}"), format!("{in_memory:?}")),
         (Err(on_disk), Err(in_memory)) => {

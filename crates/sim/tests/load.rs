@@ -3,7 +3,7 @@
 
 use resched_sim::cluster_file::Splits;
 use resched_sim::hadoop::{Cluster, Kind, Workload, load, load_records};
-use resched_sim::{ClusterConfig, Resources, Skipped};
+use resched_sim::{ClusterConfig, Resources, Scope, Skipped};
 use resched_trace::formats::Collected;
 use resched_trace::model::{
     AttemptRow, JobRecord, JobRow, Locality, NodeChange, NodeRow, Outcome, SplitRow, TaskKind, TaskRecord, TaskRow,
@@ -41,6 +41,10 @@ submit_s = 1
 maps = 2
 "#;
 
+fn scope(seed: u64) -> Scope {
+    Scope { seed, ..Scope::default() }
+}
+
 fn loaded() -> Workload {
     let dir = tempfile::tempdir().unwrap();
     let (file, out) = (dir.path().join("two.toml"), dir.path().join("trace"));
@@ -48,7 +52,7 @@ fn loaded() -> Workload {
     write_trace(&file, 1, &out).unwrap();
     let trace = Trace::open(&out).unwrap();
     let cluster = Cluster::for_trace(ClusterConfig::default(), &trace).unwrap();
-    load(&trace, &cluster, 1).unwrap().0
+    load(&trace, &cluster, &scope(1)).unwrap().workload
 }
 
 #[test]
@@ -82,8 +86,8 @@ fn a_generated_workload_in_memory_is_that_of_its_trace_on_disk() {
         let on_disk = Cluster::for_trace(ClusterConfig::default(), &trace).unwrap();
         let in_memory = Cluster::of_rows(ClusterConfig::default(), &made.nodes).unwrap();
         assert!(format!("{on_disk:?}") == format!("{in_memory:?}"), "the cluster of {}", path.display());
-        let on_disk = load(&trace, &on_disk, 3).unwrap();
-        let in_memory = load_records(&made.jobs, &in_memory, 3).unwrap();
+        let on_disk = load(&trace, &on_disk, &scope(3)).unwrap();
+        let in_memory = load_records(&made.jobs, &in_memory, &scope(3)).unwrap();
         assert!(format!("{on_disk:?}") == format!("{in_memory:?}"), "the jobs of {}", path.display());
     }
     assert!(files > 10, "found {files} workload files");
@@ -231,10 +235,10 @@ fn an_odd_log_means_the_same_in_memory_and_on_disk() {
         let mut config = ClusterConfig::default();
         change(&mut config);
         let cluster = Cluster::of_rows(config, &nodes).unwrap();
-        let on_disk = load(&trace, &cluster, 3).unwrap();
-        let in_memory = load_records(&jobs, &cluster, 3).unwrap();
+        let on_disk = load(&trace, &cluster, &scope(3)).unwrap();
+        let in_memory = load_records(&jobs, &cluster, &scope(3)).unwrap();
         assert_eq!(format!("{on_disk:?}"), format!("{in_memory:?}"));
-        in_memory
+        (in_memory.workload, in_memory.skipped)
     };
     let runs = |workload: &Workload, number| -> Vec<i64> {
         let job = workload.find("job_1_0001").unwrap();
@@ -285,7 +289,7 @@ fn an_odd_log_means_the_same_in_memory_and_on_disk() {
 fn without_a_job_there_is_nothing_to_replay() {
     let nodes = [NodeRow { host: "a".to_owned(), ..NodeRow::default() }];
     let cluster = Cluster::of_rows(ClusterConfig::default(), &nodes).unwrap();
-    let error = load_records(&odd_jobs()[2..], &cluster, 1).unwrap_err().to_string();
+    let error = load_records(&odd_jobs()[2..], &cluster, &scope(1)).unwrap_err().to_string();
     assert!(error.starts_with("the workload: no job is left to replay"), "{error}");
     let error = Cluster::of_rows(ClusterConfig::default(), &[]).unwrap_err().to_string();
     assert!(error.contains("names no machine"), "{error}");

@@ -683,6 +683,7 @@ impl Submitted {
             first_shuffle: self.first_shuffle,
             typical_shuffle: self.typical_shuffle,
             edges: Edges::default(),
+            incomplete: false,
             maps: 0..0,
             reduces: 0..0,
         }

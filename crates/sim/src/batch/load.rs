@@ -34,7 +34,7 @@ use super::tries::{Logged, in_order, of_instances};
 use super::workload::{Cut, Job, JobSpec, StageSpec, TaskSpec, Try, Workload};
 use crate::ids::Ms;
 use crate::resources::Resources;
-use crate::scope::{Options, Times, Work};
+use crate::scope::{Scope, Times, Work};
 use crate::tables::{LONGEST, Skipped, skip};
 use crate::{ClusterConfig, Error};
 
@@ -62,23 +62,23 @@ pub struct Loaded {
 ///
 /// # Errors
 /// [`Error::Trace`] if the trace cannot be read or its rows are out of order; [`Error::Config`] if no job or no machine is left.
-pub fn load(trace: &Trace, config: &ClusterConfig, options: &Options) -> Result<Loaded, Error> {
-    load_log(trace, config, options)
+pub fn load(trace: &Trace, config: &ClusterConfig, scope: &Scope) -> Result<Loaded, Error> {
+    load_log(trace, config, scope)
 }
 
 /// Loads jobs and machines in memory, as [`load`] loads a trace of them.
 ///
 /// # Errors
 /// [`Error::Config`] if no job or no machine is left.
-pub fn load_records(records: &Collected, config: &ClusterConfig, options: &Options) -> Result<Loaded, Error> {
-    load_log(records, config, options)
+pub fn load_records(records: &Collected, config: &ClusterConfig, scope: &Scope) -> Result<Loaded, Error> {
+    load_log(records, config, scope)
 }
 
-fn load_log(log: &impl Log, config: &ClusterConfig, options: &Options) -> Result<Loaded, Error> {
+fn load_log(log: &impl Log, config: &ClusterConfig, scope: &Scope) -> Result<Loaded, Error> {
     let mut skipped = Skipped::new();
     let mut machines = Machines::of_log(config, log, &mut skipped)?;
     let (begin, horizon) = (log.begin(), log.horizon()?);
-    let survival = match options.unfinished {
+    let survival = match scope.unfinished {
         Unfinished::Estimate => Some(survival(log, begin, horizon)?),
         Unfinished::Drop | Unfinished::Cap => None,
     };
@@ -86,7 +86,7 @@ fn load_log(log: &impl Log, config: &ClusterConfig, options: &Options) -> Result
         begin,
         horizon,
         survival,
-        seed: options.seed,
+        seed: scope.seed,
         work: Work::default(),
         memory_is_limited: machines.memory_is_limited(),
         room: Room::of(&machines),
@@ -111,9 +111,9 @@ fn load_log(log: &impl Log, config: &ClusterConfig, options: &Options) -> Result
     machines.start_at(first_submit.saturating_sub(first), first_submit);
     let (workload, left_out) = Workload::new(jobs, first_submit)?;
     skipped.extend(left_out);
-    let window = options.window.on_the_clock(Times { begin, first, horizon }, first_submit);
+    let window = scope.window.on_the_clock(Times { begin, first, horizon }, first_submit);
     let end = horizon.saturating_sub(first).saturating_add(first_submit);
-    let workload = workload.cut_off(Cut { end, unfinished: options.unfinished });
+    let workload = workload.cut_off(Cut { end, unfinished: scope.unfinished });
     Ok(Loaded { workload, machines, skipped, window, work })
 }
 

@@ -71,6 +71,10 @@ impl RowSource for BatchRows<'_> {
         &self.workload.job(job).id
     }
 
+    fn is_incomplete(&self, job: JobId) -> bool {
+        self.workload.is_incomplete(job)
+    }
+
     fn job_row(&self, job: JobId) -> JobRow {
         let job = self.workload.job(job);
         JobRow {

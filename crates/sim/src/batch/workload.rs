@@ -241,10 +241,9 @@ impl Workload {
         }
     }
 
-    /// How a job ends if all its tasks that are replayed end well.
-    pub(super) fn best_outcome(&self, job: &Job) -> Outcome {
-        let dropped = self.cut.is_none_or(|cut| cut.unfinished == Unfinished::Drop);
-        if job.incomplete && dropped { Outcome::Incomplete } else { Outcome::Success }
+    /// Whether a task of the job is left out that had not ended when the trace ended, and that counts.
+    pub(super) fn is_incomplete(&self, job: JobId) -> bool {
+        self.job(job).incomplete && self.cut.is_none_or(|cut| cut.unfinished == Unfinished::Drop)
     }
 
     /// The jobs, by [`JobId`].

@@ -8,7 +8,7 @@ use resched_trace::model::Outcome;
 use super::index::Index;
 use super::machines::Machines;
 use super::runs::{New, Runs};
-use super::workload::{Job, Try, Workload};
+use super::workload::{Try, Workload};
 use crate::ids::{JobId, Ms, NodeId, RunId, TaskId};
 use crate::resources::Resources;
 
@@ -100,13 +100,13 @@ pub(super) enum Fate {
 
 impl<'w> World<'w> {
     pub(super) fn new(workload: &'w Workload, machines: &'w Machines) -> Self {
-        let job = |((stages, &needs), job): ((&Range<u32>, &u32), &Job)| JobState {
+        let job = |(stages, &needs): (&Range<u32>, &u32)| JobState {
             needs,
             submitted: false,
             started: false,
             stages_left: stages.len() as u32,
             launch: None,
-            outcome: workload.best_outcome(job),
+            outcome: Outcome::Success,
         };
         let stage = |(tasks, &needs): (&Range<u32>, &u32)| StageState { needs, tasks_left: tasks.len() as u32 };
         let capacities: Vec<Resources> = machines.nodes().iter().map(|node| node.capacity).collect();
@@ -115,7 +115,7 @@ impl<'w> World<'w> {
             workload,
             machines,
             now: 0,
-            jobs: workload.job_stages.iter().zip(&workload.job_order.needs).zip(workload.jobs()).map(job).collect(),
+            jobs: workload.job_stages.iter().zip(&workload.job_order.needs).map(job).collect(),
             stages: workload.stage_tasks.iter().zip(&workload.stage_order.needs).map(stage).collect(),
             tasks: vec![TaskState::default(); workload.tasks().len()],
             lost: BTreeMap::new(),

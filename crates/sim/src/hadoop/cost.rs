@@ -441,6 +441,7 @@ mod tests {
             first_shuffle: None,
             typical_shuffle: Some(20),
             edges: crate::hadoop::workload::Edges::default(),
+            incomplete: false,
             maps: 0..0,
             reduces: 0..0,
         };

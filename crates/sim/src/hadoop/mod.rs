@@ -40,7 +40,7 @@ pub use containers::{AmState, AppView, Container, ContainerState, Reservation, Y
 pub use cost::{Fluid, Script, slowstart_threshold};
 pub use engine::{Options, Tally, replay};
 pub use kind::Kind;
-pub use load::{load, load_records};
+pub use load::{Loaded, load, load_records};
 pub use observer::{Ended, Launched, Observer, Used};
 pub use offer::Offer;
 pub use oracle::Oracle;

@@ -77,6 +77,10 @@ impl RowSource for HadoopRows<'_> {
         &self.workload.job(job).id
     }
 
+    fn is_incomplete(&self, job: JobId) -> bool {
+        self.workload.job(job).incomplete
+    }
+
     fn job_row(&self, job: JobId) -> JobRow {
         let job = self.workload.job(job);
         JobRow {

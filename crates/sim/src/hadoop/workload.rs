@@ -70,6 +70,8 @@ pub struct Job {
     pub typical_shuffle: Option<Ms>,
     /// What it does before and after its tasks.
     pub edges: Edges,
+    /// Whether it had not ended when its trace ended and counts in no metric.
+    pub incomplete: bool,
     /// Its maps.
     pub maps: Range<u32>,
     /// Its reduces.
@@ -372,6 +374,7 @@ mod tests {
             first_shuffle: None,
             typical_shuffle: None,
             edges: Edges::default(),
+            incomplete: false,
             maps: 0..0,
             reduces: 0..0,
         }

@@ -10,6 +10,7 @@ mod times;
 use rand::RngExt;
 use resched_trace::draws::{Purpose, stream};
 use resched_trace::model::{JobRecord, JobRow, Locality, Outcome, Priority};
+use resched_trace::run::{RunWindow, Unfinished};
 use resched_trace::store::Trace;
 
 use self::edges::LoggedEdges;
@@ -22,6 +23,7 @@ use crate::hadoop::kind::Kind;
 use crate::hadoop::workload::{Edges, Job, LoggedMap, LoggedReduce, TaskSpec, Workload, write_usual_task_name};
 use crate::ids::{Ms, NodeId};
 use crate::records::Records;
+use crate::scope::{Scope, Times, Work};
 use crate::tables::{LONGEST, Skipped, skip};
 
 /// The most tasks a job may declare beyond those that are listed: a larger number is damage.
@@ -29,26 +31,40 @@ const MOST_UNLISTED: i64 = 1_000_000;
 /// The largest number that an attempt may have: a larger one is damage.
 const MOST_TRIES: usize = 10_000;
 
-/// Loads a trace for a replay on `cluster`. `seed` places the blocks whose hosts a generated cluster does not have.
+/// The parts of a trace that a replay needs.
+#[derive(Debug, Clone)]
+pub struct Loaded {
+    /// Its jobs.
+    pub workload: Workload,
+    /// Counts of what was left out or made up, by cause.
+    pub skipped: Skipped,
+    /// The time in which jobs must be submitted to count in a metric; `None` if all do.
+    pub window: Option<RunWindow>,
+    /// How much of the work was seen whole.
+    pub work: Work,
+}
+
+/// Loads a trace for a replay on `cluster`. The seed of `scope` places the blocks whose hosts a generated cluster does not have.
 ///
 /// # Errors
 /// [`Error::Trace`] if the trace cannot be read or its rows are out of order; [`Error::Config`] if no job is left.
-pub fn load(trace: &Trace, cluster: &Cluster, seed: u64) -> Result<(Workload, Skipped), Error> {
+pub fn load(trace: &Trace, cluster: &Cluster, scope: &Scope) -> Result<Loaded, Error> {
     // Where an attempt ran matters only where hosts are known to differ.
     let hosts_matter = !cluster.config.cost.host_factors.is_empty();
-    load_log(&mut TraceLog::open(trace, hosts_matter)?, cluster, seed)
+    load_log(&mut TraceLog::open(trace, hosts_matter)?, cluster, scope)
 }
 
 /// Loads jobs in memory, as [`load`] loads a trace of them.
 ///
 /// # Errors
 /// [`Error::Config`] if no job is left, or there are more tasks than ids.
-pub fn load_records(jobs: &[JobRecord], cluster: &Cluster, seed: u64) -> Result<(Workload, Skipped), Error> {
-    load_log(&mut Records::new(jobs), cluster, seed)
+pub fn load_records(jobs: &[JobRecord], cluster: &Cluster, scope: &Scope) -> Result<Loaded, Error> {
+    load_log(&mut Records::new(jobs), cluster, scope)
 }
 
-fn load_log(log: &mut impl Log, cluster: &Cluster, seed: u64) -> Result<(Workload, Skipped), Error> {
-    let mut rules = Rules { cluster, seed, skipped: Skipped::new(), usual_name: String::new() };
+fn load_log(log: &mut impl Log, cluster: &Cluster, scope: &Scope) -> Result<Loaded, Error> {
+    let (skipped, work) = (Skipped::new(), Work::default());
+    let mut rules = Rules { cluster, scope, skipped, work, usual_name: String::new() };
     let [tasks, attempts, splits] = log.room();
     let mut workload = Workload::with_room(tasks, attempts, splits);
     while let Some(row) = log.next_job()? {
@@ -60,15 +76,19 @@ fn load_log(log: &mut impl Log, cluster: &Cluster, seed: u64) -> Result<(Workloa
         }
     }
     log.check_end()?;
-    let skipped = rules.skipped;
+    let Rules { skipped, work, .. } = rules;
+    let submits = || workload.jobs().iter().map(|job| job.submit);
+    let (first, last) = (submits().min().unwrap_or(0), submits().max().unwrap_or(0));
     if workload.jobs().is_empty() {
         return Err(Error::Config(format!(
             "{}: no job is left to replay ({skipped:?}); expected jobs with a submission time and tasks",
             log.name()
         )));
     }
-    workload.arrange(cluster.config.jobs.first_submit);
-    Ok((workload, skipped))
+    let first_submit = cluster.config.jobs.first_submit;
+    workload.arrange(first_submit);
+    let window = scope.window.on_the_clock(Times { begin: None, first, horizon: last }, first_submit);
+    Ok(Loaded { workload, skipped, window, work })
 }
 
 /// The tasks that the log lists for a job, in its order.
@@ -89,8 +109,9 @@ struct ListedTask {
 /// The meaning of a log on a cluster.
 struct Rules<'a> {
     cluster: &'a Cluster,
-    seed: u64,
+    scope: &'a Scope,
     skipped: Skipped,
+    work: Work,
     /// Room for the usual name of a task, so that not each needs its own.
     usual_name: String,
 }
@@ -116,6 +137,7 @@ impl Rules<'_> {
             self.skip("job-without-tasks", 1);
             return None;
         }
+        self.count_work(&row, &maps, &reduces);
         let [first_shuffle, typical_shuffle] = listed.shuffles.means();
         let edges = match self.cluster.config.jobs.setup {
             SetUp::Logged => listed.edges.of_job(&row, self.cluster.interval()),
@@ -132,10 +154,31 @@ impl Rules<'_> {
             first_shuffle,
             typical_shuffle,
             edges,
+            incomplete: row.outcome == Outcome::Incomplete && self.scope.unfinished == Unfinished::Drop,
             maps: 0..0,
             reduces: 0..0,
         };
         Some((job, maps, reduces))
+    }
+
+    /// Counts the work of a job as it was observed. A task without a try takes a time that the cost model makes.
+    fn count_work(&mut self, row: &JobRow, maps: &[TaskSpec], reduces: &[TaskSpec]) {
+        let of_map = |spec: &TaskSpec| spec.map_tries.iter().map(|logged| logged.run).sum::<Ms>();
+        let of_reduce = |spec: &TaskSpec| {
+            let phases = |logged: &LoggedReduce| logged.shuffle + logged.sort + logged.reduce.unwrap_or(0);
+            spec.reduce_tries.iter().map(phases).sum::<Ms>()
+        };
+        let observed: Ms = maps.iter().map(of_map).chain(reduces.iter().map(of_reduce)).sum();
+        let untried = |spec: &&TaskSpec| spec.map_tries.is_empty() && spec.reduce_tries.is_empty();
+        let untried = maps.iter().chain(reduces).filter(untried).count() as u64;
+        let work = &mut self.work;
+        work.tasks += (maps.len() + reduces.len()) as u64;
+        work.made_tasks += untried;
+        work.observed_ms = work.observed_ms.saturating_add(u64::try_from(observed).unwrap_or(0));
+        if row.outcome == Outcome::Incomplete {
+            work.unfinished_jobs += 1;
+            work.unfinished_tasks += untried;
+        }
     }
 
     /// The tasks that the log lists for the current job.
@@ -198,7 +241,7 @@ impl Rules<'_> {
             Some(homes) if homes.len() < 2 => homes.first().copied(),
             Some(homes) => {
                 let entity: Vec<u64> = task.bytes().chain([b'@']).chain(host.bytes()).map(u64::from).collect();
-                let drawn = stream(self.seed, Purpose::BlockPlacement, &entity).random_range(0..homes.len());
+                let drawn = stream(self.scope.seed, Purpose::BlockPlacement, &entity).random_range(0..homes.len());
                 homes.get(drawn).copied()
             }
         }
@@ -207,7 +250,7 @@ impl Rules<'_> {
     /// Places blocks of another cluster on this one: distinct nodes, uniformly.
     fn draw_replicas(&self, task: &str, count: u64, nodes: &mut Vec<NodeId>) {
         let entity: Vec<u64> = task.bytes().map(u64::from).collect();
-        let mut draws = stream(self.seed, Purpose::BlockPlacement, &entity);
+        let mut draws = stream(self.scope.seed, Purpose::BlockPlacement, &entity);
         let all = self.cluster.nodes().len();
         for _ in 0..count {
             if nodes.len() == all {
@@ -421,7 +464,7 @@ mod tests {
         config.nodes.count = Some(3);
         config.jobs.splits = splits;
         let cluster = Cluster::generated(config).unwrap();
-        let (workload, _) = load_records(std::slice::from_ref(&record), &cluster, 1).unwrap();
+        let Loaded { workload, .. } = load_records(std::slice::from_ref(&record), &cluster, &Scope::default()).unwrap();
         (0..maps).map(TaskId).map(|map| (workload.input_bytes(map), workload.output_bytes(map))).collect()
     }
 
@@ -475,7 +518,8 @@ mod tests {
             config.cost.host_factors = factor.map(|factor| ("slow".to_owned(), factor)).into_iter().collect();
             let machine = |name: &str| (name.to_owned(), "/r".to_owned(), crate::resources::Resources::slots(1, 1));
             let cluster = Cluster::new(config, [machine("slow"), machine("usual")]).unwrap();
-            let (workload, _) = load_records(std::slice::from_ref(&record), &cluster, 1).unwrap();
+            let Loaded { workload, .. } =
+                load_records(std::slice::from_ref(&record), &cluster, &Scope::default()).unwrap();
             let maps = [0, 1].map(|task| workload.logged_maps(TaskId(task))[0].run);
             let LoggedReduce { shuffle, sort, reduce, .. } = workload.logged_reduces(TaskId(2))[0];
             (maps, [shuffle, sort, reduce.unwrap()])
