@@ -208,9 +208,12 @@ fn cut_off(work: &Work, unfinished: Unfinished, validity: &mut Validity) {
     }
     let share = work.unfinished_share();
     let seen = format!(
-        "{unfinished_tasks} tasks of {unfinished_jobs} jobs had not ended when the trace ended ({} of the task time)",
+        "{unfinished_tasks} tasks of {unfinished_jobs} of {} jobs had not ended when the trace ended ({} of the task time)",
+        work.jobs,
         percent(share)
     );
+    let many = unfinished_jobs as f64 >= MOST * work.jobs as f64;
+    let decided = if many { Grade::NotAnswerable } else { Grade::Assumed };
     let (grade, says) = match unfinished {
         Unfinished::Drop => (
             if share >= SMALL { Grade::Assumed } else { Grade::Measured },
@@ -219,12 +222,16 @@ fn cut_off(work: &Work, unfinished: Unfinished, validity: &mut Validity) {
             ),
         ),
         Unfinished::Cap => (
-            if share >= MOST { Grade::NotAnswerable } else { Grade::Assumed },
+            decided,
             format!("{seen}; they count as done after the time that was seen of them, so times are lower bounds."),
         ),
         Unfinished::Estimate => (
-            if share >= MOST { Grade::NotAnswerable } else { Grade::Assumed },
-            format!("{seen}; their run times are drawn from the Kaplan–Meier estimate of their class."),
+            decided,
+            format!(
+                "{seen}; the run times of {} of them are drawn from the Kaplan–Meier estimate of their class. The others run longer than \
+                 any that was seen to end; they hold their places, and their jobs count in no metric.",
+                work.estimated_tasks
+            ),
         ),
     };
     validity.add(Fact::new("unfinished", grade, says).with_remedy("Choose with --unfinished drop, cap or estimate."));

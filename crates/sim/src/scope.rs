@@ -57,10 +57,14 @@ impl Window {
 /// How much of the work of a replay was seen whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Work {
+    /// Jobs that are replayed.
+    pub jobs: u64,
     /// Tasks that are replayed.
     pub tasks: u64,
     /// Those of them that had not ended when the trace ended.
     pub unfinished_tasks: u64,
+    /// Those of them whose run time is estimated.
+    pub estimated_tasks: u64,
     /// The run times of all these tasks as they were observed, ms.
     pub observed_ms: u64,
     /// The part of it that is of unfinished tasks, up to the end of the trace, ms.

@@ -48,6 +48,10 @@ pub struct RunCluster {
     /// Under YARN, the vcores of all nodes together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vcores: Option<u64>,
+    /// If the trace gives amounts as shares of its largest machine, the processor and the memory of all machines together, in
+    /// thousandths of that machine. `vcores` and `memory_mb` are then absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub of_largest: Option<[u64; 2]>,
 }
 
 /// The configuration of the site at which it was replayed.
@@ -70,7 +74,8 @@ pub enum Unfinished {
     /// are lower bounds.
     Cap,
     /// The task runs for a time that is drawn from the run times of the tasks of its class that were seen to run at least as long
-    /// (the estimator of Kaplan and Meier 1958, which takes the cut times into account), and counts as done then.
+    /// (the estimator of Kaplan and Meier 1958, which takes the cut times into account), and counts as done then. If none was seen to
+    /// end that ran as long, it is dropped.
     Estimate,
 }
 

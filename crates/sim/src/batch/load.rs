@@ -225,6 +225,7 @@ impl Rules {
         let before = self.begin.is_some_and(|begin| submit < begin);
         self.work.jobs_before += u64::from(before);
         self.work.unfinished_jobs += u64::from(unfinished);
+        self.work.jobs += 1;
         let job = Job {
             priority: row.priority_number.unwrap_or_else(|| step(row.priority)),
             id: row.job_id,
@@ -273,19 +274,20 @@ impl Rules {
         let unfinished = never_started || tries.iter().any(|logged| logged.outcome == Outcome::Incomplete);
         tasks.unfinished |= unfinished;
         self.count_work(&tries, instances, gang, unfinished);
-        match &self.survival {
-            Some(survival) if unfinished => {
-                if never_started {
-                    tries.push(Try { outcome: Outcome::Incomplete, run: 0 });
-                }
-                estimate(survival, class(job, &row), self.seed, &row.task_id, &mut tries);
+        if let Some(survival) = self.survival.as_ref().filter(|_| unfinished) {
+            if never_started {
+                tries.push(Try { outcome: Outcome::Incomplete, run: 0 });
             }
-            _ if never_started => {
-                tasks.incomplete = true;
-                self.skip("task-never-started", 1);
-                return;
+            let known = estimate(survival, class(job, &row), self.seed, &row.task_id, &mut tries);
+            self.work.estimated_tasks += u64::from(known);
+            if never_started && !known {
+                tries.clear();
             }
-            _ => {}
+        }
+        if never_started && tries.is_empty() {
+            tasks.incomplete = true;
+            self.skip("task-never-started", 1);
+            return;
         }
         if tries.is_empty() {
             self.skip("task-without-run-time", 1);
@@ -364,11 +366,16 @@ impl Rules {
     }
 }
 
-/// Lets tries that had not ended run for as long as is estimated, and end well.
-fn estimate(survival: &Survival, class: Class, seed: u64, task: &str, tries: &mut [Try]) {
+/// Lets tries that had not ended run for as long as is estimated, and end well. Returns whether there is an estimate for all of them.
+fn estimate(survival: &Survival, class: Class, seed: u64, task: &str, tries: &mut [Try]) -> bool {
+    let mut all = true;
     for (number, logged) in tries.iter_mut().enumerate().filter(|(_, logged)| logged.outcome == Outcome::Incomplete) {
-        *logged = Try { outcome: Outcome::Success, run: survival.draw(class, logged.run, seed, (task, number)) };
+        match survival.draw(class, logged.run, seed, (task, number)) {
+            Some(run) => *logged = Try { outcome: Outcome::Success, run },
+            None => all = false,
+        }
     }
+    all
 }
 
 /// Hadoop's five steps as numbers.

@@ -48,7 +48,8 @@ pub(super) trait Log {
     /// When it begins, ms, if that is known and not the first submission.
     fn begin(&self) -> Option<Ms>;
 
-    /// The last instant in it, ms.
+    /// The last instant in it, ms: the last start or end of a task or an attempt. If it has none, that of a job. (The table of jobs may
+    /// reach further than that of tasks, whose ends are then cut off earlier.)
     fn horizon(&self) -> Result<Ms, Error>;
 
     /// Its jobs, starting with the first.
@@ -157,9 +158,11 @@ impl Log for Trace {
     }
 
     fn horizon(&self) -> Result<Ms, Error> {
-        let last = last_time::<JobTime>(self, Ms::MIN)?;
-        let last = last_time::<TaskTime>(self, last)?;
-        last_time::<AttemptTime>(self, last)
+        let last = last_time::<TaskTime>(self, Ms::MIN)?;
+        match last_time::<AttemptTime>(self, last)? {
+            Ms::MIN => last_time::<JobTime>(self, Ms::MIN),
+            last => Ok(last),
+        }
     }
 
     fn jobs(&self) -> Result<impl Jobs, Error> {
@@ -202,7 +205,10 @@ impl Log for Collected {
             [task.task.start, task.task.finish].into_iter().chain(of_attempts)
         });
         let of_jobs = self.jobs.iter().flat_map(|job| [job.job.submit, job.job.finish]);
-        Ok(of_jobs.chain(of_tasks).fold(Ms::MIN, later))
+        Ok(match of_tasks.fold(Ms::MIN, later) {
+            Ms::MIN => of_jobs.fold(Ms::MIN, later),
+            last => last,
+        })
     }
 
     fn jobs(&self) -> Result<impl Jobs, Error> {

@@ -49,6 +49,8 @@ pub struct Machines {
     /// How many of them have a size that the trace does not give, and where it is from.
     unknown: u64,
     rule: SizeRule,
+    /// Whether amounts are shares of the largest machine ([`NORMALISED`]).
+    normalised: bool,
 }
 
 /// Where the size of a machine is from that the trace does not give.
@@ -78,6 +80,7 @@ impl Machines {
             placement,
             unknown: 0,
             rule: SizeRule::Given,
+            normalised: false,
         }
     }
 
@@ -93,7 +96,7 @@ impl Machines {
         let change = |&(at, node, capacity): &(Ms, usize, Resources)| Change { at, node: NodeId::at(node), capacity };
         let mut changes: Vec<Change> = changes.iter().map(change).collect();
         changes.sort_by_key(|change| change.at);
-        Ok(Self { nodes, changes, placement, unknown: 0, rule: SizeRule::Given })
+        Ok(Self { nodes, changes, placement, unknown: 0, rule: SizeRule::Given, normalised: false })
     }
 
     /// The machines of a cluster file, or else of a log. If a log reports a machine at several times, each report is a
@@ -112,7 +115,7 @@ impl Machines {
         let cpu = own.cores.map(|cores| (cores * 1000.0).round() as u64);
         if let (Some(count), Some(cpu)) = (own.count, cpu) {
             let capacity = Resources { cpu, memory: own.memory.unwrap_or(0) };
-            return Ok(Self::alike(count, capacity, own.placement));
+            return Ok(Self { normalised: log.is_normalised(), ..Self::alike(count, capacity, own.placement) });
         }
         let told = Told { rows: log.nodes()? };
         if told.rows.is_empty() {
@@ -133,7 +136,8 @@ impl Machines {
                 log.name()
             ))
         })?;
-        let machines = Self { rule, ..told.followed(usual, own.placement, skipped)? };
+        let normalised = log.is_normalised();
+        let machines = Self { rule, normalised, ..told.followed(usual, own.placement, skipped)? };
         Ok(match own.clones {
             Some(count) => machines.resized(count),
             None => machines,
@@ -202,11 +206,15 @@ impl Machines {
     pub fn in_short(&self) -> RunCluster {
         let racks: BTreeSet<&str> = self.nodes().iter().filter_map(|node| node.rack.as_deref()).collect();
         let total = self.total();
+        let absolute = !self.normalised;
         RunCluster {
             nodes: self.nodes().len() as u64,
             racks: racks.len() as u64,
-            memory_mb: (total.memory > 0).then_some(total.memory >> 20),
-            vcores: Some(total.cpu / 1000),
+            memory_mb: (absolute && total.memory > 0).then_some(total.memory >> 20),
+            vcores: absolute.then_some(total.cpu / 1000),
+            of_largest: self
+                .normalised
+                .then_some([total.cpu / (NORMALISED.cpu / 1_000), total.memory / (NORMALISED.memory / 1_000)]),
             ..RunCluster::default()
         }
     }

@@ -6,7 +6,8 @@
 //!
 //! Run times are counted in bins that grow by 1 %, so that memory does not grow with the trace. An attempt that had run
 //! for `c` gets a draw from the times beyond `c`. Beyond the longest time that was seen to end, the hazard is constant:
-//! that of the last tenth of the ends.
+//! that of the last tenth of the ends. If more than a tenth of a class runs longer than that, as services do, the trace
+//! does not show when they end, and such a draw has no answer.
 
 use std::collections::BTreeMap;
 
@@ -24,6 +25,8 @@ const MOST_CLASSES: usize = 256;
 const LEAST_ENDS: u64 = 30;
 /// The share of the ends that the hazard beyond the last of them comes from.
 const TAIL: f64 = 0.1;
+/// The largest share of a class that may run longer than any that was seen to end.
+const MOST_BEYOND: f64 = 0.1;
 
 /// What makes tasks alike: their kind, and the priority and the scheduling class of their job.
 pub(super) type Class = (u8, i64, i64);
@@ -92,23 +95,23 @@ struct Curve {
 }
 
 impl Curve {
-    /// The time by which all but a share of `u` of the tasks have ended that ran for at least `seen` ms.
-    fn beyond(&self, seen: Ms, u: f64) -> Ms {
+    /// The time by which all but a share of `u` of the tasks have ended that ran for at least `seen` ms; `None` if the trace does not show
+    /// it.
+    fn beyond(&self, seen: Ms, u: f64) -> Option<Ms> {
         let seen = seen.max(0) as f64;
         let before = self.steps.partition_point(|step| step.0 <= seen);
         let survived = before.checked_sub(1).and_then(|last| self.steps.get(last)).map_or(1.0, |step| step.1);
         let wanted = u * survived;
         if let Some(step) = self.steps.iter().skip(before).find(|step| step.1 <= wanted) {
-            return step.0 as Ms;
+            return Some(step.0 as Ms);
         }
         let (last, left) = self.steps.last().copied().unwrap_or((0.0, 1.0));
         let from = last.max(seen);
-        if self.hazard <= 0.0 {
-            return from as Ms;
+        if self.hazard <= 0.0 || left > MOST_BEYOND {
+            return None;
         }
-        let left = if seen > last { survived } else { left };
         let more = (left / wanted.max(f64::MIN_POSITIVE)).ln().max(0.0) / self.hazard;
-        (from + more).min(LONGEST as f64) as Ms
+        Some((from + more).min(LONGEST as f64) as Ms)
     }
 }
 
@@ -144,12 +147,12 @@ pub(super) struct Survival {
 
 impl Survival {
     /// A run time for an attempt that had run for `seen` ms: at least that. The draw depends on the seed, the task and
-    /// the number of the attempt only.
-    pub(super) fn draw(&self, class: Class, seen: Ms, seed: u64, (task, attempt): (&str, usize)) -> Ms {
+    /// the number of the attempt only. `None` if the trace does not show how long such an attempt runs.
+    pub(super) fn draw(&self, class: Class, seen: Ms, seed: u64, (task, attempt): (&str, usize)) -> Option<Ms> {
         let curve = self.classes.get(&class).unwrap_or(&self.all);
         let entity: Vec<u64> = task.bytes().map(u64::from).chain([attempt as u64]).collect();
         let u: f64 = stream(seed, Purpose::UnfinishedTask, &entity).random();
-        curve.beyond(seen, 1.0 - u).max(seen)
+        curve.beyond(seen, 1.0 - u).map(|run| run.max(seen))
     }
 }
 
@@ -182,32 +185,33 @@ mod tests {
             assert!((time / expected - 1.0).abs() < 0.01, "{times:?}");
         }
         // Of those that ran for 31, three quarters run longer than 54.
-        assert_eq!(found.all.beyond(3_200, 0.76) / 100, 54);
+        assert_eq!(found.all.beyond(3_200, 0.76).map(|run| run / 100), Some(54));
     }
 
-    /// Exponential times of mean 10 s, cut at 8 s: the draws' mean is 10 s beyond what was seen, as it has no memory.
+    /// Exponential times of mean 10 s, cut at 40 s: the draws' mean is 10 s beyond what was seen, as it has no memory.
     #[test]
     fn what_was_cut_runs_on_as_the_others_do() {
         let mut observed = Observed::default();
         let mut rng = stream(1, Purpose::UnfinishedTask, &[]);
         for _ in 0..20_000 {
             let run = (-10_000.0 * (1.0 - rng.random::<f64>()).ln()) as Ms;
-            observed.add(CLASS, run.min(8_000), run < 8_000);
+            observed.add(CLASS, run.min(40_000), run < 40_000);
         }
         let found = observed.estimate();
         let name = |n: usize| format!("task {n}");
-        let draws: Vec<Ms> = (0..4_000).map(|n| found.draw(CLASS, 8_000, 1, (&name(n), 0))).collect();
+        let draws: Vec<Ms> = (0..4_000).filter_map(|n| found.draw(CLASS, 8_000, 1, (&name(n), 0))).collect();
         let mean = draws.iter().sum::<Ms>() as f64 / draws.len() as f64;
         assert!((mean / 18_000.0 - 1.0).abs() < 0.05, "{mean}");
         assert!(draws.iter().all(|&run| run >= 8_000));
-        assert_eq!(found.draw(CLASS, 8_000, 1, ("task 3", 0)), draws.get(3).copied().unwrap_or(0));
+        assert_eq!(found.draw(CLASS, 8_000, 1, ("task 3", 0)), draws.get(3).copied());
     }
 
     #[test]
-    fn without_any_end_a_task_runs_as_long_as_it_was_seen() {
+    fn what_no_task_was_seen_to_do_is_not_known() {
         let found = survival(&[(500, false), (900, false)]);
-        assert_eq!(found.draw(CLASS, 700, 1, ("t", 0)), 700);
-        let empty = survival(&[]);
-        assert_eq!(empty.draw(CLASS, 0, 1, ("t", 0)), 0);
+        assert_eq!(found.draw(CLASS, 700, 1, ("t", 0)), None);
+        assert_eq!(survival(&[]).draw(CLASS, 0, 1, ("t", 0)), None);
+        let services = survival(&[(500, true), (900, false), (900, false)]);
+        assert_eq!(services.draw(CLASS, 700, 1, ("t", 0)), None, "two of three run longer than any that ended");
     }
 }

@@ -236,14 +236,15 @@ impl Workload {
         };
         let left = end.saturating_sub(now).max(0);
         match unfinished {
-            Unfinished::Drop => Try { run: left, ..logged },
-            Unfinished::Cap | Unfinished::Estimate => Try { outcome: Outcome::Success, run: logged.run.min(left) },
+            // What could not be estimated is still incomplete.
+            Unfinished::Drop | Unfinished::Estimate => Try { run: left, ..logged },
+            Unfinished::Cap => Try { outcome: Outcome::Success, run: logged.run.min(left) },
         }
     }
 
     /// Whether a task of the job is left out that had not ended when the trace ended, and that counts.
     pub(super) fn is_incomplete(&self, job: JobId) -> bool {
-        self.job(job).incomplete && self.cut.is_none_or(|cut| cut.unfinished == Unfinished::Drop)
+        self.job(job).incomplete && self.cut.is_none_or(|cut| cut.unfinished != Unfinished::Cap)
     }
 
     /// The jobs, by [`JobId`].

@@ -172,6 +172,7 @@ impl Rules<'_> {
         let untried = |spec: &&TaskSpec| spec.map_tries.is_empty() && spec.reduce_tries.is_empty();
         let untried = maps.iter().chain(reduces).filter(untried).count() as u64;
         let work = &mut self.work;
+        work.jobs += 1;
         work.tasks += (maps.len() + reduces.len()) as u64;
         work.made_tasks += untried;
         work.observed_ms = work.observed_ms.saturating_add(u64::try_from(observed).unwrap_or(0));
