@@ -11,6 +11,7 @@ use std::sync::Arc;
 use resched_policies::SiteConf;
 use resched_replay::{Engine, RunSite, Setup, Source};
 use resched_sim::ClusterConfig;
+use resched_sweep::SweepFile;
 
 use crate::failure::Failure;
 
@@ -63,6 +64,30 @@ impl FromStr for Slots {
     }
 }
 
+/// The option `--site-conf` of commands whose worlds a file describes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SiteArg {
+    /// A folder with the configuration of your Hadoop site, in place of the `site` that the file names.
+    #[arg(long, value_name = "DIR")]
+    site_conf: Option<PathBuf>,
+}
+
+impl SiteArg {
+    /// Reads a sweep file for this site. Prints the warnings about the site.
+    pub(crate) fn read(&self, path: &Path) -> Result<SweepFile, Failure> {
+        let file = SweepFile::read(path)?.at_site(self.site_conf.clone());
+        warn(&file.site_warnings()?);
+        Ok(file)
+    }
+}
+
+/// Prints warnings, one line each.
+fn warn(warnings: &[String]) {
+    for warning in warnings {
+        eprintln!("warning: {warning}");
+    }
+}
+
 impl WorldArgs {
     /// Opens the source at `path`, and makes the setup of its world. Prints the warnings about the site.
     pub(crate) fn open(&self, path: &Path) -> Result<(Source, Setup), Failure> {
@@ -73,9 +98,7 @@ impl WorldArgs {
             Some(path) => ClusterConfig::read_over(&cluster, path)?,
             None => ClusterConfig::of_settings(cluster)?,
         };
-        for warning in &warnings {
-            eprintln!("warning: {warning}");
-        }
+        warn(&warnings);
         self.set(&mut cluster, source.engine())?;
         let source = match self.nodes {
             Some(nodes) => source.resized(&mut cluster, nodes)?,
