@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
-use resched_policies::SiteConf;
-use resched_replay::{Engine, RunSite, Setup, Source};
+use resched_policies::{PolicySpec, SiteConf, in_words};
+use resched_replay::{Engine, RunSite, Setup, Source, World};
 use resched_sim::ClusterConfig;
 use resched_sweep::SweepFile;
 
@@ -81,6 +81,21 @@ impl SiteArg {
     }
 }
 
+/// Warns about queues and pools of these policies, or of their site, that do not fit the jobs of the world.
+pub(crate) fn check_rules(world: &World, policies: &[PolicySpec]) -> Result<(), Failure> {
+    let mut lines = Vec::new();
+    for policy in policies {
+        for line in in_words(&policy.name(), &world.site_findings(policy)?) {
+            // Policies that differ in a parameter mostly have the same findings.
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+    }
+    warn(&lines);
+    Ok(())
+}
+
 /// Prints warnings, one line each.
 fn warn(warnings: &[String]) {
     for warning in warnings {
@@ -93,7 +108,7 @@ impl WorldArgs {
     pub(crate) fn open(&self, path: &Path) -> Result<(Source, Setup), Failure> {
         let source = Source::open(path)?;
         let site = self.site_conf.as_deref().map(SiteConf::read).transpose()?.unwrap_or_default();
-        let SiteConf { site, cluster, files, warnings } = site;
+        let SiteConf { site, cluster, files, warnings, .. } = site;
         let mut cluster = match &self.cluster {
             Some(path) => ClusterConfig::read_over(&cluster, path)?,
             None => ClusterConfig::of_settings(cluster)?,

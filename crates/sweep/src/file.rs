@@ -41,7 +41,7 @@ use serde::{Deserialize, Serialize};
 use toml::{Spanned, Value as Toml};
 
 use crate::metrics::Metric;
-use crate::site::SiteRules;
+use crate::site;
 use crate::source::SourcePath;
 use crate::tune_section::TuneSection;
 use crate::values::{Spread, Values};
@@ -262,12 +262,12 @@ impl SweepFile {
         Spread::shape()
     }
 
-    /// The settings of the site that have no effect, one line for each.
+    /// The warnings about the site: settings without effect, and queues that do not fit the jobs of a source.
     ///
     /// # Errors
-    /// [`crate::Error::Request`] if the configuration of the site is wrong.
+    /// [`crate::Error::Request`] if the configuration of the site, a file of queues or a source is wrong.
     pub fn site_warnings(&self) -> Result<Vec<String>, crate::Error> {
-        Ok(SiteRules::read(self.site.as_deref())?.warnings)
+        site::warnings(self)
     }
 
     /// The metric of the figures and of the ranking.

@@ -18,6 +18,7 @@
 //! | [`carry_out`] replays cells on this machine's cores; Dask and Slurm call `resched sweep cell` instead | `local` |
 //! | [`Merged`] reads all results; [`statistics`] shows which differences are real | [`statistics`], `merge` |
 //! | tables, figures and the page that shows them | `tables`, `figures`, `page`, `output` |
+//! | [`size`] finds the smallest cluster that keeps a metric within a bound | `size` |
 //! | [`tune()`] searches for parameters, by successive halving over seeds | `tune` |
 //!
 //! A cell whose result is in the store is done. The merged tables and figures are the same bytes for every engine and every order
@@ -39,6 +40,7 @@ mod page;
 mod plan;
 mod results;
 mod site;
+pub mod size;
 mod source;
 pub mod statistics;
 mod tables;

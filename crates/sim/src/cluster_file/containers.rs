@@ -12,6 +12,8 @@ keys! {
         memory_mb: u32 = 8192, unit "MB";
         /// The virtual cores that a node offers, where the trace does not say.
         vcores: u32 = 8, unit "vcores";
+        /// Whether every node offers these amounts, also where the trace gives others.
+        alike: bool = false, serde(skip_serializing_if = "std::ops::Not::not");
         /// The container of an application master.
         am: Size = Size { memory_mb: 1536, vcores: 1 }, rule "up to `maximum`";
         /// The container of a map.
@@ -68,6 +70,14 @@ choices! {
 }
 
 impl Containers {
+    /// Makes every node offer room for `count` containers of maps.
+    pub fn set_room(&mut self, count: u32) {
+        let map = self.map.rounded_up(self.minimum);
+        self.memory_mb = map.memory_mb.saturating_mul(count);
+        self.vcores = map.vcores.saturating_mul(count);
+        self.alike = true;
+    }
+
     /// What is wrong with keys that depend on each other, if anything.
     pub(super) fn check(&self) -> Result<(), String> {
         let positive = |name: &str, size: Size| {

@@ -66,9 +66,10 @@ impl Machine {
             or(told(row.map_slots), config.nodes.map_slots),
             or(told(row.reduce_slots), config.nodes.reduce_slots),
         );
+        let offered = |amount: Option<i64>| amount.filter(|_| !config.containers.alike);
         let containers = Resources {
-            cpu: or(row.cpu.map(|thousandths| thousandths / 1000), config.containers.vcores).into(),
-            memory: or(row.memory.map(|bytes| bytes >> 20), config.containers.memory_mb).into(),
+            cpu: or(offered(row.cpu).map(|thousandths| thousandths / 1000), config.containers.vcores).into(),
+            memory: or(offered(row.memory).map(|bytes| bytes >> 20), config.containers.memory_mb).into(),
         };
         Self {
             name: row.host,
