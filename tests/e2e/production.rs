@@ -119,3 +119,50 @@ fn policies_for_production_traces_replay_a_trace_of_hadoop_and_do_so_twice_alike
     let kept = replayed(&dir, &["--policy", "batch-fifo", "--resume", "--decisions", "--out", "A"]);
     assert_eq!(kept[0]["wall_ms"], Value::Null);
 }
+
+#[test]
+fn short_names_mean_the_same_in_sweeps_and_searches() {
+    let dir = with_trace(&[ten_processors()]);
+    let sweep =
+        "name = \"s\"\ntrace = \"T\"\nbaseline = \"fifo\"\n[variants.fifo]\nskip = [false, true]\n[variants.easy]\n";
+    dir.write("s.toml", sweep);
+    let ranked = dir.json(&["sweep", "s.toml", "--out", "S", "--json"]);
+    let mut policies: Vec<&str> =
+        ranked.as_array().unwrap().iter().map(|one| one["policy"].as_str().unwrap()).collect();
+    policies.sort_unstable();
+    assert_eq!(policies, ["batch-fifo:skip=false", "batch-fifo:skip=true", "easy"]);
+    dir.write("t.toml", format!("{sweep}[tune]\nobjective = {{ mean_completion = 1 }}\n"));
+    assert_eq!(dir.json(&["tune", "t.toml", "--out", "U", "--json"])["baseline"], "batch-fifo:skip=false");
+    // A merge does not need the trace.
+    std::fs::rename(dir.path("T"), dir.path("elsewhere")).unwrap();
+    dir.ok(&["sweep", "merge", "S"]);
+}
+
+#[test]
+fn a_sweep_of_both_kinds_of_sources_is_refused() {
+    let dir = with_trace(&[ten_processors()]);
+    dir.write(
+        "W.toml",
+        "name = \"w\"\n[cluster]\nnodes = 2\n[classes.a]\n[[jobs]]\nclass = \"a\"\nsubmit_s = 0\nmaps = 2\n",
+    );
+    dir.write("s.toml", "name = \"s\"\ntrace = \"T\"\nworkload = \"W.toml\"\n[variants.fifo]\n");
+    let refused = dir.run(&["sweep", "s.toml", "--out", "S"]);
+    refused.fails(2, &["s.toml: ", "sources of one kind", "(W.toml)", "a production trace (T)", "a sweep for each"]);
+}
+
+/// The trace of `with_trace`, where fifo lets the second job wait for the first: 6 + 8 of 10 processors. With twenty processors, in
+/// two machines of ten, it starts at once on the clone.
+#[test]
+fn machines_of_a_trace_are_cloned() {
+    let dir = with_trace(&[ten_processors()]);
+    let of = |args: &[&str]| {
+        let told = replayed(&dir, &[&["--policy", "fifo", "--out", "R"], args].concat());
+        told[0]["mean_waiting_ms"].as_f64().unwrap()
+    };
+    // The second job waits from 1 s to 10 s, the third behind it from 2 s to 10 s.
+    assert_eq!(of(&[]), (9_000.0 + 8_000.0) / 3.0);
+    assert_eq!(of(&["--nodes", "1"]), of(&[]));
+    assert_eq!(of(&["--nodes", "2"]), 0.0);
+    assert_eq!(of(&["--nodes", "1", "--cores", "20"]), 0.0);
+    dir.run(&["replay", "T", "--policy", "fifo", "--slots", "2+2", "--out", "Q"]).fails(2, &["--slots: ", "--cores"]);
+}

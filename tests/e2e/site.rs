@@ -123,3 +123,52 @@ fn broken_configuration_is_refused_and_nothing_is_left() {
     let missing = dir.run(&["replay", "T", "--policy", "fair", "--site-conf", "nowhere", "--out", "R"]);
     missing.fails(2, &["nowhere: expected at least one of "]);
 }
+
+/// Two queues, of which `capacity` knows none without a site.
+const TWO_QUEUES: &str = "name = \"two-queues\"\n[cluster]\nnodes = 5\n[classes.grep]\nmap_mean_s = 20.0\n\
+    [[jobs]]\nclass = \"grep\"\nsubmit_s = 0\nmaps = 40\nqueue = \"default\"\n\
+    [[jobs]]\nclass = \"grep\"\nsubmit_s = 0\nmaps = 40\nqueue = \"adhoc\"\n";
+
+fn two_queues(share: u32) -> String {
+    let queue = |name: &str, share: u32| {
+        format!("<queue><name>{name}</name><properties><property key='capacity' value='{share}'/></properties></queue>")
+    };
+    format!("<queues>{}{}</queues>", queue("default", share), queue("adhoc", 100 - share))
+}
+
+#[test]
+fn a_sweep_replays_at_its_site_and_its_cells_are_new_when_a_file_changes() {
+    let dir = Dir::new();
+    dir.write("W.toml", TWO_QUEUES);
+    dir.write("S/mapred-queues.xml", two_queues(50));
+    dir.write("s.toml", "name = \"s\"\nworkload = \"W.toml\"\nsite = \"S\"\n[variants.capacity]\n");
+    dir.write("plain.toml", "name = \"s\"\nworkload = \"W.toml\"\n[variants.capacity]\n");
+    let mean = |args: &[&str]| dir.json(&[&["sweep"], args, &["--json"]].concat())[0]["mean"].as_f64().unwrap();
+    let alone = {
+        let args = ["replay", "W.toml", "--policy", "capacity", "--site-conf", "S", "--out", "R", "--json"];
+        dir.json(&args)["mean_completion_ms"].as_f64().unwrap()
+    };
+    let own = mean(&["s.toml", "--out", "A"]);
+    assert_eq!(own, alone, "a cell is the replay at the site");
+    assert_eq!(mean(&["plain.toml", "--site-conf", "S", "--out", "B"]), own);
+    assert_ne!(mean(&["plain.toml", "--out", "C"]), own, "the site changes nothing");
+    let plan = |name: &str| serde_json::from_str::<Value>(&dir.read(&format!("{name}/sweep.json"))).unwrap();
+    let id = |name: &str| plan(name)["cells"][0]["id"].clone();
+    assert_eq!(id("A"), id("B"));
+    assert_ne!(id("A"), id("C"));
+    assert!(plan("A")["site"].as_str().is_some_and(|site| site.starts_with('/')), "workers need a whole path");
+    let before = id("A");
+    dir.write("S/mapred-queues.xml", two_queues(90));
+    let changed = dir.run(&["sweep", "cell", "--manifest", "A", "--index", "0"]);
+    assert_eq!(changed.code, Some(0), "the cell is done: {changed:?}");
+    mean(&["s.toml", "--out", "A"]);
+    assert_ne!(before, id("A"));
+}
+
+#[test]
+fn validate_replays_at_the_site() {
+    let dir = dir_with(&[("mapred-site.xml", MAPRED_SITE)]);
+    let told = |args: &[&str]| dir.json(&[&["validate", "T", "--json"], args].concat())["errors"].clone();
+    assert_ne!(told(&[]), told(&["--site-conf", "S"]));
+    assert_ne!(told(&[]), told(&["--slots", "1+1"]));
+}

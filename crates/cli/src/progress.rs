@@ -136,6 +136,33 @@ impl Drop for SweepProgress {
     }
 }
 
+/// The progress of a search for a size, in replays at the size that is tried.
+pub(crate) struct SizeProgress(ProgressBar);
+
+impl SizeProgress {
+    pub(crate) fn new(seeds: u64) -> Self {
+        let bar = bar(seeds, "{pos}/{len} replays");
+        bar.set_prefix("size");
+        Self(bar)
+    }
+
+    /// The replays at a size begin.
+    pub(crate) fn begin(&self, size: String) {
+        self.0.reset();
+        self.0.set_message(size);
+    }
+
+    pub(crate) fn done(&self) {
+        self.0.inc(1);
+    }
+}
+
+impl Drop for SizeProgress {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
 /// A spinner, for work of unknown length.
 pub(crate) fn spinner(prefix: &str) -> ProgressBar {
     let spinner = ProgressBar::new_spinner();

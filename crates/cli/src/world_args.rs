@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
-use resched_policies::SiteConf;
-use resched_replay::{Engine, RunSite, Setup, Source, Unfinished, Window};
+use resched_policies::{PolicySpec, SiteConf, in_words};
+use resched_replay::{Engine, RunSite, Setup, Source, Unfinished, Window, World};
 use resched_sim::ClusterConfig;
+use resched_sweep::SweepFile;
 
 use crate::failure::Failure;
 
@@ -101,19 +102,56 @@ impl FromStr for Slots {
     }
 }
 
+/// The option `--site-conf` of commands whose worlds a file describes.
+#[derive(Debug, clap::Args)]
+pub(crate) struct SiteArg {
+    /// A folder with the configuration of your Hadoop site, in place of the `site` that the file names.
+    #[arg(long, value_name = "DIR")]
+    site_conf: Option<PathBuf>,
+}
+
+impl SiteArg {
+    /// Reads a sweep file for this site. Prints the warnings about the site.
+    pub(crate) fn read(&self, path: &Path) -> Result<SweepFile, Failure> {
+        let file = SweepFile::read(path)?.at_site(self.site_conf.clone());
+        warn(&file.site_warnings()?);
+        Ok(file)
+    }
+}
+
+/// Warns about queues and pools of these policies, or of their site, that do not fit the jobs of the world.
+pub(crate) fn check_rules(world: &World, policies: &[PolicySpec]) -> Result<(), Failure> {
+    let mut lines = Vec::new();
+    for policy in policies {
+        for line in in_words(&policy.name(), &world.site_findings(policy)?) {
+            // Policies that differ in a parameter mostly have the same findings.
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+    }
+    warn(&lines);
+    Ok(())
+}
+
+/// Prints warnings, one line each.
+fn warn(warnings: &[String]) {
+    for warning in warnings {
+        eprintln!("warning: {warning}");
+    }
+}
+
 impl WorldArgs {
     /// Opens the source at `path`, and makes the setup of its world. Prints the warnings about the site.
     pub(crate) fn open(&self, path: &Path) -> Result<(Source, Setup), Failure> {
         let source = Source::open(path)?;
         let site = self.site_conf.as_deref().map(SiteConf::read).transpose()?.unwrap_or_default();
-        let SiteConf { site, cluster, files, warnings } = site;
+        let SiteConf { site, cluster, files, warnings, .. } = site;
         let mut cluster = match &self.cluster {
             Some(path) => ClusterConfig::read_over(&cluster, path)?,
             None => ClusterConfig::of_settings(cluster)?,
         };
-        for warning in &warnings {
-            eprintln!("warning: {warning}");
-        }
+        warn(&warnings);
         self.set(&mut cluster, source.engine())?;
         let source = match self.nodes {
             Some(nodes) => source.resized(&mut cluster, nodes)?,

@@ -1,5 +1,6 @@
 //! The list of all policies and speculators. The command line, sweeps and the documentation read it.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use crate::batch;
@@ -138,16 +139,20 @@ impl PolicySpec {
         Self::new(info, pairs, speculator.map(SpeculatorSpec::parse).transpose()?)
     }
 
+    /// As [`PolicySpec::parse`], for a production trace: there `fifo` stands for `batch-fifo`.
+    ///
+    /// # Errors
+    /// As [`PolicySpec::parse`].
+    pub fn parse_for_batch(text: &str) -> Result<Self, Error> {
+        Self::parse(&for_batch(text))
+    }
+
     /// As [`PolicySpec::parse_grid`], for a production trace: there `fifo` stands for `batch-fifo`.
     ///
     /// # Errors
     /// As [`PolicySpec::parse`].
     pub fn parse_grid_for_batch(text: &str) -> Result<Vec<Self>, Error> {
-        let name = text.split([':', '+']).next().unwrap_or(text);
-        if Family::Batch.policies().any(|info| info.name.strip_prefix(BATCH) == Some(name)) {
-            return Self::parse_grid(&format!("{BATCH}{text}"));
-        }
-        Self::parse_grid(text)
+        Self::parse_grid(&for_batch(text))
     }
 
     /// Reads a policy whose values, and whose speculator's, may be lists, `delay:D=0|8|24`, and returns one for each
@@ -162,6 +167,16 @@ impl PolicySpec {
         let speculators = cells(speculator);
         let pairs = policies.iter().flat_map(|policy| speculators.iter().map(move |own| format!("{policy}+{own}")));
         pairs.map(|pair| Self::parse(&pair)).collect()
+    }
+}
+
+/// A policy as a user writes it for a production trace, with its full name.
+fn for_batch(text: &str) -> Cow<'_, str> {
+    let name = text.split([':', '+']).next().unwrap_or(text);
+    if Family::Batch.policies().any(|info| info.name.strip_prefix(BATCH) == Some(name)) {
+        Cow::Owned(format!("{BATCH}{text}"))
+    } else {
+        Cow::Borrowed(text)
     }
 }
 

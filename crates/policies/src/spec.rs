@@ -101,7 +101,7 @@ impl PolicySpec {
     }
 
     /// The value of a parameter as text: your value, else the site's, else the default.
-    fn text(&self, parameter: &Parameter) -> &str {
+    pub(crate) fn text(&self, parameter: &Parameter) -> &str {
         let site = || self.site.parameters.get(&(self.info.name, parameter.key));
         self.set.get(parameter.key).or_else(site).map_or(parameter.default, String::as_str)
     }

@@ -3,11 +3,13 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use resched_policies::Submitters;
 use resched_sim::{ClusterConfig, batch};
 use resched_trace::formats::Collected;
+use resched_trace::model::JobRow;
 use resched_trace::run::RunTrace;
 use resched_trace::store::Trace;
-use resched_trace::workload::{Workload, read_text};
+use resched_trace::workload::{Workload, make_trace, read_text};
 use toml::{Table, Value as Toml};
 
 use crate::Error;
@@ -79,6 +81,33 @@ impl Source {
         let engine = if batch::is_batch_records(&tables.jobs) { Engine::Batch } else { Engine::Hadoop };
         let origin = Origin::Tables { tables: Box::new(tables), sha256: named.sha256 };
         Self::new(named.path, engine, origin)
+    }
+
+    /// Its jobs, counted by queue and user, to check a configuration against them. It reads one table of a trace.
+    ///
+    /// # Errors
+    /// [`Error::Sim`] if it cannot be read.
+    pub fn submitters(&self) -> Result<Submitters, Error> {
+        fn named(job: &JobRow) -> (&str, &str) {
+            (job.queue.as_deref().unwrap_or_default(), job.user.as_deref().unwrap_or_default())
+        }
+        match self.origin() {
+            Origin::Trace(trace) => {
+                let mut counted = Submitters::default();
+                for job in trace.rows::<JobRow>()? {
+                    let job = job?;
+                    let (queue, user) = named(&job);
+                    counted.add(queue, user);
+                }
+                Ok(counted)
+            }
+            Origin::Tables { tables, .. } => Ok(tables.jobs.iter().map(|record| named(&record.job)).collect()),
+            Origin::Workload { workload, text } => {
+                // Seeds change the times of a workload, not its queues and users.
+                let (tables, _) = make_trace(workload, text, self.name(), 1)?;
+                Ok(tables.jobs.iter().map(|record| named(&record.job)).collect())
+            }
+        }
     }
 
     /// The source on a cluster of `nodes` machines. A workload file is generated for as many machines. For any other source, and if

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use resched_policies::{Family, PolicySpec, Site};
+use resched_policies::{Family, Finding, PolicySpec, Site, Submitters};
 use resched_sim::hadoop::{self, Cluster};
 use resched_sim::{ClusterConfig, Scope, Skipped, Window, batch};
 use resched_trace::formats::Collected;
@@ -71,6 +71,7 @@ struct Parts {
     hadoop: Once<Hadoop>,
     batch: Once<batch::Loaded>,
     fingerprint: Once<String>,
+    submitters: Once<Submitters>,
 }
 
 #[derive(Debug)]
@@ -127,6 +128,19 @@ impl World {
             }
         }
         Ok(())
+    }
+
+    /// Where the queues and pools of the policy and of its site do not fit the jobs of the source. It reads the jobs of the source,
+    /// but loads nothing else.
+    ///
+    /// # Errors
+    /// [`Error::Policy`] if the policy cannot be made at the site; errors of the source.
+    pub fn site_findings(&self, policy: &PolicySpec) -> Result<Vec<Finding>, Error> {
+        let policy = self.at_site(policy)?;
+        if !policy.has_rules() {
+            return Ok(Vec::new());
+        }
+        Ok(policy.findings(self.parts.submitters.get_or_make(|| self.source.submitters())?)?)
     }
 
     /// How many jobs a policy replays; 0 before anything is loaded for such a policy ([`World::check`]).

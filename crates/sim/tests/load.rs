@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 use resched_sim::cluster_file::Splits;
-use resched_sim::hadoop::{Cluster, Kind, Workload, load, load_records};
+use resched_sim::hadoop::{Cluster, Kind, Loaded, Workload, load, load_records};
 use resched_sim::{ClusterConfig, Resources, Scope, Skipped};
 use resched_trace::formats::Collected;
 use resched_trace::model::{
@@ -293,4 +293,86 @@ fn without_a_job_there_is_nothing_to_replay() {
     assert!(error.starts_with("the workload: no job is left to replay"), "{error}");
     let error = Cluster::of_rows(ClusterConfig::default(), &[]).unwrap_err().to_string();
     assert!(error.contains("names no machine"), "{error}");
+}
+
+/// Three machines in two racks, of which one is slow, and a block on each. The cluster is cut to two and grown to five.
+#[test]
+fn machines_of_a_trace_are_cut_and_cloned_with_their_blocks() {
+    let machine = |host: &str, rack: &str, slots: i64| NodeRow {
+        host: host.to_owned(),
+        rack: Some(rack.to_owned()),
+        map_slots: Some(slots),
+        reduce_slots: Some(1),
+        ..NodeRow::default()
+    };
+    let nodes = [machine("a", "/x", 1), machine("b", "/x", 2), machine("c", "/y", 3)];
+    let cluster = |clones: Option<u32>| {
+        let mut config = ClusterConfig::default();
+        config.nodes.clones = clones;
+        config.cost.host_factors = [("b".to_owned(), 2.0)].into();
+        Cluster::of_rows(config, &nodes).unwrap()
+    };
+    let of = |cluster: &Cluster| -> Vec<(String, String, u64)> {
+        let node = |node: &resched_sim::hadoop::Node| {
+            let rack = cluster.racks()[node.rack.index()].clone();
+            (node.name.clone(), rack, node.capacity.map_slots())
+        };
+        cluster.nodes().iter().map(node).collect()
+    };
+    let named = |name: &str, rack: &str, slots| (name.to_owned(), rack.to_owned(), slots);
+    let whole = [named("a", "/x", 1), named("b", "/x", 2), named("c", "/y", 3)];
+    assert_eq!(of(&cluster(Some(3))), whole);
+    // The first of each rack: `b`, although the cluster file names it, is not missed.
+    assert_eq!(of(&cluster(Some(2))), [named("a", "/x", 1), named("c", "/y", 3)]);
+    // In turn a, c, b; then clones of a and c.
+    assert_eq!(
+        of(&cluster(Some(5))),
+        [named("a", "/x", 1), named("a~2", "/x", 1), named("b", "/x", 2), named("c", "/y", 3), named("c~2", "/y", 3)]
+    );
+
+    let task = |number: u32| {
+        let task_id = format!("task_1_0001_m_{number:06}");
+        let hosts = ["a", "b", "c", "elsewhere"];
+        let split = |(ordinal, host): (usize, &&str)| SplitRow {
+            task_id: task_id.clone(),
+            ordinal: ordinal as i64,
+            host: Some((*host).to_owned()),
+            ..SplitRow::default()
+        };
+        let row = TaskRow {
+            job_id: "job_1_0001".to_owned(),
+            task_id: task_id.clone(),
+            kind: TaskKind::Map,
+            ..TaskRow::default()
+        };
+        TaskRecord { task: row, splits: hosts.iter().enumerate().map(split).collect(), attempts: Vec::new() }
+    };
+    let job = JobRow { job_id: "job_1_0001".to_owned(), submit: Some(0), ..JobRow::default() };
+    let jobs = [JobRecord { job, tasks: (0..40).map(task).collect(), counters: Vec::new() }];
+    let loaded = |clones: Option<u32>, seed: u64| {
+        let cluster = cluster(clones);
+        let Loaded { workload, skipped, .. } = load_records(&jobs, &cluster, &scope(seed)).unwrap();
+        let names = |map| {
+            let mut names: Vec<String> =
+                workload.replicas(map).iter().map(|&node| cluster.node(node).name.clone()).collect();
+            names.sort_unstable();
+            names.join(" ")
+        };
+        let job = workload.find("job_1_0001").unwrap();
+        let all: Vec<String> = (0..40).map(|number| names(workload.task(job, Kind::Map, number).unwrap())).collect();
+        (all, skipped)
+    };
+    let (own, skipped) = loaded(None, 1);
+    assert_eq!(loaded(Some(3), 2), (own, skipped), "a cluster of its own size is itself");
+    // Both machines are left with a block each, and the one of `b` finds no third machine.
+    let (cut, skipped) = loaded(Some(2), 1);
+    assert!(cut.iter().all(|held| held == "a c"), "{cut:?}");
+    assert_eq!((skipped["split-host-drawn-anew"], skipped["split-host-outside-cluster"]), (40, 40));
+    // What `a` held is on `a` or on its clone, drawn for each block: about half each (20 ± 3 of 40).
+    let (grown, skipped) = loaded(Some(5), 1);
+    assert!(!skipped.contains_key("split-host-drawn-anew"));
+    let on = |name: &str| grown.iter().filter(|held| held.split(' ').any(|own| own == name)).count();
+    assert_eq!((on("a") + on("a~2"), on("b"), on("c") + on("c~2")), (40, 40, 40));
+    assert!((10..=30).contains(&on("a")) && (10..=30).contains(&on("c")), "{grown:?}");
+    assert_ne!(grown, loaded(Some(5), 2).0, "another seed places them elsewhere");
 }

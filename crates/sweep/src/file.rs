@@ -5,6 +5,7 @@
 //! about = "How long should jobs wait for their data?"
 //! workload = "../delay-locality.toml"     # or a list; `trace = "…"` for an ingested one; paths count from this file
 //! cluster = "../clusters/delay.toml"      # or a list; left out: the trace's own machines, and default rules
+//! site = "/etc/hadoop/conf"               # the configuration of a Hadoop site; left out: the defaults of policies
 //! seeds = 15                              # 1 to 15, or a list
 //! baseline = "naive-fair"                 # the variant that the others are compared with; left out: the first
 //! metric = "mean_completion"              # the metric of the figures and of the ranking
@@ -33,12 +34,14 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use resched_policies::PolicySpec;
+use resched_replay::Engine;
 use resched_trace::reference::{Shape, Value};
 use resched_trace::{choices, keys};
 use serde::{Deserialize, Serialize};
 use toml::{Spanned, Value as Toml};
 
 use crate::metrics::Metric;
+use crate::site;
 use crate::source::SourcePath;
 use crate::tune_section::TuneSection;
 use crate::values::{Spread, Values};
@@ -55,8 +58,12 @@ pub struct SweepFile {
     pub about: String,
     /// The sources to replay.
     pub(crate) sources: Vec<SourcePath>,
+    /// The engine of all sources.
+    pub(crate) engine: Engine,
     /// Cluster files; `None` for the rules of an empty one.
     pub(crate) clusters: Vec<Option<PathBuf>>,
+    /// The folder with the configuration of the site.
+    pub(crate) site: Option<PathBuf>,
     /// The seeds, without repeats.
     pub(crate) seeds: Vec<u64>,
     /// The index of the variant that the others are compared with.
@@ -221,6 +228,9 @@ keys! {
         trace: Option<OneOrMore> = None;
         /// The cluster files. If you leave it out, the machines are those of the trace, under the default rules.
         cluster: Option<OneOrMore> = None;
+        /// A folder with the configuration of a Hadoop site ([site](../site.md)). Its settings replace the defaults of policies and
+        /// of the cluster. The cluster files and the variants win over them.
+        site: Option<PathBuf> = None, rule "path";
         /// How many seeds there are, counted from 1, or the seeds themselves. If you leave it out, the only seed is 1.
         seeds: Option<Spanned<Seeds>> = None, rule format!("up to {MOST_SEEDS} seeds, each once");
         /// The variant that the others are compared with. If you leave it out, it is the first by name.
@@ -252,9 +262,23 @@ impl SweepFile {
         Spread::shape()
     }
 
+    /// The warnings about the site: settings without effect, and queues that do not fit the jobs of a source.
+    ///
+    /// # Errors
+    /// [`crate::Error::Request`] if the configuration of the site, a file of queues or a source is wrong.
+    pub fn site_warnings(&self) -> Result<Vec<String>, crate::Error> {
+        site::warnings(self)
+    }
+
     /// The metric of the figures and of the ranking.
     pub fn metric(&self) -> &'static Metric {
         self.metric
+    }
+
+    /// The sweep at the site whose configuration is in the folder `site`, if one is given, instead of the site that the file names.
+    #[must_use]
+    pub fn at_site(self, site: Option<PathBuf>) -> Self {
+        Self { site: site.or(self.site), ..self }
     }
 
     /// The file with at least `count` seeds. New seeds follow the largest.

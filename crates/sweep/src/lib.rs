@@ -10,7 +10,7 @@
 //!
 //! | what | modules |
 //! |---|---|
-//! | values, what is replayed, metrics, places for files | `values`, `source`, `metrics`, `location`, `objects` |
+//! | values, what is replayed, the site, metrics, places for files | `values`, `source`, `site`, `metrics`, `location`, `objects` |
 //! | [`SweepFile`]: the sweep file, read and checked | `world_keys`, `tune_section`, `file`, `design` |
 //! | the worlds that cells are replayed in | `world` |
 //! | [`Cell`], its result, and [`CellStore`] with the results, in a folder or an object store | `cell`, `results`, `cell_store` |
@@ -18,6 +18,7 @@
 //! | [`carry_out`] replays cells on this machine's cores; Dask and Slurm call `resched sweep cell` instead | `local` |
 //! | [`Merged`] reads all results; [`statistics`] shows which differences are real | [`statistics`], `merge` |
 //! | tables, figures and the page that shows them | `tables`, `figures`, `page`, `output` |
+//! | [`size`] finds the smallest cluster that keeps a metric within a bound | `size` |
 //! | [`tune()`] searches for parameters, by successive halving over seeds | `tune` |
 //!
 //! A cell whose result is in the store is done. The merged tables and figures are the same bytes for every engine and every order
@@ -38,6 +39,8 @@ mod output;
 mod page;
 mod plan;
 mod results;
+mod site;
+pub mod size;
 mod source;
 pub mod statistics;
 mod tables;

@@ -13,6 +13,7 @@ use crate::cell::Cell;
 use crate::cell_store::CellStore;
 use crate::plan::{Plan, identity};
 use crate::results::CellResult;
+use crate::site::SiteRules;
 use crate::world::{Origin, WorldSpec, with_values};
 
 /// The number of threads that store results. If the process is killed, as many more cells are lost.
@@ -86,6 +87,7 @@ impl<K: Ord, T> Shelf<K, T> {
 pub(crate) struct Worlds<'a> {
     plan: &'a Plan,
     origins: Vec<OnceLock<Origin>>,
+    site: OnceLock<SiteRules>,
     specs: Shelf<SpecKey, WorldSpec>,
     worlds: Shelf<(SpecKey, u64), World>,
 }
@@ -96,6 +98,7 @@ impl<'a> Worlds<'a> {
         Self {
             plan,
             origins: plan.sources.iter().map(|_| OnceLock::new()).collect(),
+            site: OnceLock::new(),
             specs: Shelf::new(cells.iter().map(|cell| key(cell))),
             worlds: Shelf::new(cells.iter().map(|cell| (key(cell), cell.seed))),
         }
@@ -116,7 +119,15 @@ impl<'a> Worlds<'a> {
         let missing = || Error::Work("the plan names a file that it does not list; plan the sweep again".to_owned());
         let source = self.plan.sources.get(cell.source).ok_or_else(missing)?.path();
         let rules = self.plan.clusters.get(cell.cluster).ok_or_else(missing)?;
-        WorldSpec::new((&source, origin), rules.as_deref(), &cell.world_values())
+        WorldSpec::new((&source, origin), rules.as_deref(), self.site()?, &cell.world_values())
+    }
+
+    fn site(&self) -> Result<&SiteRules, Error> {
+        if let Some(site) = self.site.get() {
+            return Ok(site);
+        }
+        let site = SiteRules::read(self.plan.site.as_deref())?;
+        Ok(self.site.get_or_init(|| site))
     }
 
     /// The world of a cell, and its policy.
@@ -125,8 +136,7 @@ impl<'a> Worlds<'a> {
         let spec = self.specs.get(&key, || self.make_spec(cell))?;
         let policy = PolicySpec::parse(&cell.policy).map_err(|error| Error::Work(error.to_string()))?;
         if identity(&spec, &policy, cell.seed)? != cell.id {
-            let problem =
-                "a workload, trace, cluster or allocations file has changed since the plan, or the version of resched";
+            let problem = "a workload, trace, cluster, site or allocations file has changed since the plan, or the version of resched";
             return Err(Error::Work(format!("cell {} ({}): {problem}; plan the sweep again", cell.id, cell.told())));
         }
         let make = || {

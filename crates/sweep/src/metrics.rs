@@ -165,7 +165,7 @@ impl Metric {
     }
 
     /// A value with its unit, for people.
-    pub(crate) fn in_words(&self, value: f64) -> String {
+    pub fn in_words(&self, value: f64) -> String {
         if self.unit == "ms" { format!("{:.1} s", self.shown(value)) } else { format!("{value:.4}") }
     }
 }

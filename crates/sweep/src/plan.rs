@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use resched_replay::Engine;
 use resched_trace::store::sha256;
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +13,7 @@ use crate::cell_store::CellStore;
 use crate::design::{Setting, settings};
 use crate::file::{FileCopy, SweepFile, Variant};
 use crate::location::Location;
+use crate::site::SiteRules;
 use crate::source::SourcePath;
 use crate::world::{Origin, WorldSpec, policy_files};
 
@@ -36,10 +38,16 @@ pub struct Plan {
     /// Where the results of cells are kept, with a copy of the plan for the workers; null if they are kept beside the plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub results: Option<Location>,
+    /// Whether the sources are production traces, for which `fifo` means `batch-fifo`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    production: bool,
     /// The sources to replay.
     pub(crate) sources: Vec<SourceEntry>,
     /// The cluster files; null stands for default rules.
     pub(crate) clusters: Vec<Option<PathBuf>>,
+    /// The folder with the configuration of the site. The hashes of its files are in the ids of the cells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) site: Option<PathBuf>,
     /// The cells. Cells of one world are neighbours.
     pub cells: Vec<Cell>,
 }
@@ -81,8 +89,10 @@ impl Plan {
             name: file.name.clone(),
             file: FileCopy { path: absolute(&file.copy.path), text: file.copy.text.clone() },
             results: None,
+            production: file.engine == Engine::Batch,
             sources: sources.collect(),
             clusters: clusters.collect(),
+            site: file.site.as_deref().map(absolute),
             cells: Vec::new(),
         };
         plan.cells = cells(file, &plan)?;
@@ -163,7 +173,9 @@ impl Plan {
     /// # Errors
     /// As [`SweepFile::parse`].
     pub fn sweep(&self) -> Result<SweepFile, Error> {
-        SweepFile::parse(&self.file.text, &self.file.path)
+        // The traces are not opened again: a merge may run where they are not.
+        let engine = if self.production { Engine::Batch } else { Engine::Hadoop };
+        Ok(SweepFile::parse_for(&self.file.text, &self.file.path, Some(engine))?.at_site(self.site.clone()))
     }
 }
 
@@ -178,6 +190,7 @@ fn cells(file: &SweepFile, plan: &Plan) -> Result<Vec<Cell>, Error> {
             found.map_err(|problem| wrong(format!("[variants.{}] {problem}", variant.name)))
         })
         .collect::<Result<_, _>>()?;
+    let site = SiteRules::read(plan.site.as_deref())?;
     let mut all = Vec::new();
     let mut known = BTreeSet::new();
     for (source, entry) in plan.sources.iter().enumerate() {
@@ -185,7 +198,7 @@ fn cells(file: &SweepFile, plan: &Plan) -> Result<Vec<Cell>, Error> {
         let origin = Origin::open(&path)?;
         for (cluster, rules) in plan.clusters.iter().enumerate() {
             for (row, world) in worlds.iter().enumerate() {
-                let spec = WorldSpec::new((&path, &origin), rules.as_deref(), world)?;
+                let spec = WorldSpec::new((&path, &origin), rules.as_deref(), &site, world)?;
                 let mut drafts = Vec::new();
                 for (variant, found) in file.variants.iter().zip(&variants) {
                     // In a sampled design, each setting of the variant goes with one setting of the world.

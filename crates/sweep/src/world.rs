@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use resched_policies::PolicySpec;
 use resched_replay::{Setup, Source, World};
@@ -12,9 +13,10 @@ use resched_trace::workload::Workload as WorkloadFile;
 use toml::{Table, Value as Toml};
 
 use crate::Error;
+use crate::site::SiteRules;
 use crate::source::SourcePath;
 use crate::values::Value;
-use crate::world_keys::world_path;
+use crate::world_keys::{MAP_SLOTS, NODES, REDUCE_SLOTS, world_path};
 
 /// A world before its first replay.
 #[derive(Debug)]
@@ -35,6 +37,15 @@ pub(crate) enum Origin {
 }
 
 impl Origin {
+    /// The table of a workload file, checked; `None` for a trace.
+    fn table(&self) -> Result<Option<Table>, Error> {
+        let Self::Workload { text, path } = self else { return Ok(None) };
+        WorkloadFile::parse(text, path)?;
+        let table =
+            text.parse().map_err(|error: toml::de::Error| Error::Request(format!("{path}: {}", error.message())));
+        table.map(Some)
+    }
+
     /// Opens it.
     pub(crate) fn open(source: &SourcePath) -> Result<Self, Error> {
         let path = source.path();
@@ -58,65 +69,34 @@ impl Origin {
 }
 
 impl WorldSpec {
-    /// The world of `source` under the cluster file at `cluster`, with these values set.
+    /// The world of `source` at a site, under the cluster file at `cluster`, with these values set. The cluster file wins over the
+    /// site, and the values win over both.
     ///
     /// # Errors
     /// [`Error::Request`] if a file is wrong, or wrong with a value set.
     pub(crate) fn new(
         (source, origin): (&SourcePath, &Origin),
         cluster: Option<&Path>,
+        site: &SiteRules,
         values: &[(String, Value)],
     ) -> Result<Self, Error> {
-        let mut rules = Table::new();
-        if let Some(path) = cluster {
-            let read = |error| {
-                Error::Request(format!("{}: cannot read the cluster file ({error}); check the path", path.display()))
-            };
-            ClusterConfig::read(path).map_err(|error| Error::Request(error.to_string()))?;
-            rules = fs::read_to_string(path)
-                .map_err(read)?
-                .parse()
-                .map_err(|error: toml::de::Error| Error::Request(format!("{}: {}", path.display(), error.message())))?;
-        }
-        let mut workload = match origin {
-            Origin::Workload { text, path } => {
-                WorkloadFile::parse(text, path)?;
-                Some(text.parse::<Table>().map_err(|error| Error::Request(format!("{path}: {}", error.message())))?)
+        let rules = match cluster {
+            Some(path) => {
+                ClusterConfig::settings_over(&site.cluster, path).map_err(|error| Error::Request(error.to_string()))?
             }
-            Origin::Trace { .. } => None,
+            None => site.cluster.clone(),
         };
-        let mut speedup = 1.0;
+        let mut draft = Draft { rules, workload: origin.table()?, nodes: None, speedup: 1.0 };
         for (key, value) in values {
-            let path = world_path(key, source).map_err(Error::Request)?;
-            let wrong = |problem: &str| Error::Request(format!("[world] {key} = {}: {problem}", value.text()));
-            match path.split_once('.') {
-                Some(("cluster", rest)) => {
-                    let penalty = key == "remote_penalty";
-                    let factor = || value.number().ok_or_else(|| wrong("expected a number"));
-                    let value = if penalty {
-                        let factor = factor()?;
-                        Toml::Array(vec![Toml::Float(1.0), Toml::Float(factor), Toml::Float(factor)])
-                    } else {
-                        value.toml()
-                    };
-                    set(&mut rules, rest, value).map_err(|problem| wrong(&problem))?;
-                }
-                Some((_, rest)) => {
-                    let Some(workload) = &mut workload else { return Err(wrong("a trace has none")) };
-                    set(workload, rest, value.toml()).map_err(|problem| wrong(&problem))?;
-                }
-                None => {
-                    speedup = value
-                        .number()
-                        .filter(|factor| (1e-6..=1e6).contains(factor))
-                        .ok_or_else(|| wrong("expected a number from 1e-6 to 1e6"))?;
-                }
-            }
+            draft.set(key, source, value)?;
         }
         let told = |error: &dyn std::fmt::Display| Error::Request(with_values(values, error));
-        let rules = ClusterConfig::of_settings(rules).map_err(|error| told(&error))?;
-        let mut cluster = rules.clone();
-        let (source, content) = match (origin, workload) {
+        let mut cluster = ClusterConfig::of_settings(draft.rules).map_err(|error| told(&error))?;
+        if let Some(nodes) = draft.nodes {
+            draft.workload = resize(&mut cluster, draft.workload, nodes);
+        }
+        let rules = cluster.clone();
+        let (source, content) = match (origin, draft.workload) {
             (Origin::Workload { path, .. }, Some(table)) => {
                 let text = toml::to_string(&table).map_err(|error| told(&error))?;
                 let parsed = WorkloadFile::parse(&text, path)
@@ -137,14 +117,81 @@ impl WorldSpec {
                 return Err(Error::Work(format!("{path}: the workload was not read")));
             }
         };
-        let identity = serde_json::json!({ "content": content, "rules": rules, "speedup": speedup });
-        let world = World::open(&source, Setup { cluster, speedup, ..Setup::default() })?;
-        Ok(Self { world, identity })
+        let speedup = draft.speedup;
+        let mut identity = serde_json::json!({ "content": content, "rules": rules, "speedup": speedup });
+        if !site.files.is_empty() {
+            identity["site"] = serde_json::json!(site.files);
+        }
+        let setup = Setup { cluster, site: Arc::clone(&site.site), speedup, ..Setup::default() };
+        Ok(Self { world: World::open(&source, setup)?, identity })
     }
 
     /// The world with this seed.
     pub(crate) fn with_seed(&self, seed: u64) -> World {
         self.world.with_seed(seed)
+    }
+}
+
+/// A world while values are set in it.
+struct Draft {
+    /// The settings of a cluster file.
+    rules: Table,
+    /// The workload file, if the source is one.
+    workload: Option<Table>,
+    /// The number of machines. It is applied last, as it depends on what the cluster file names.
+    nodes: Option<u32>,
+    speedup: f64,
+}
+
+impl Draft {
+    /// Sets the value of a key of `[world]`.
+    fn set(&mut self, key: &str, source: &SourcePath, value: &Value) -> Result<(), Error> {
+        let path = world_path(key, source).map_err(Error::Request)?;
+        let wrong = |problem: &str| Error::Request(format!("[world] {key} = {}: {problem}", value.text()));
+        let factor = || value.number().ok_or_else(|| wrong("expected a number"));
+        if key == NODES {
+            let whole = value.number().filter(|number| number.fract() == 0.0 && (1.0..=1e6).contains(number));
+            self.nodes = Some(whole.ok_or_else(|| wrong("expected a whole number from 1 to 1000000"))? as u32);
+            return Ok(());
+        }
+        if [MAP_SLOTS, REDUCE_SLOTS].contains(&path.as_str()) && !path.eq(key) {
+            set(&mut self.rules, "nodes.alike", Toml::Boolean(true)).map_err(|problem| wrong(&problem))?;
+        }
+        match path.split_once('.') {
+            Some(("cluster", rest)) if key == "remote_penalty" => {
+                let factor = factor()?;
+                let factors = Toml::Array(vec![Toml::Float(1.0), Toml::Float(factor), Toml::Float(factor)]);
+                set(&mut self.rules, rest, factors).map_err(|problem| wrong(&problem))
+            }
+            Some(("cluster", rest)) => set(&mut self.rules, rest, value.toml()).map_err(|problem| wrong(&problem)),
+            Some((_, rest)) => {
+                let Some(workload) = &mut self.workload else { return Err(wrong("a trace has none")) };
+                set(workload, rest, value.toml()).map_err(|problem| wrong(&problem))
+            }
+            None => {
+                self.speedup = Some(factor()?)
+                    .filter(|factor| (1e-6..=1e6).contains(factor))
+                    .ok_or_else(|| wrong("expected a number from 1e-6 to 1e6"))?;
+                Ok(())
+            }
+        }
+    }
+}
+
+/// Sets the number of machines: a workload is generated for as many; the machines of a trace, and those that the cluster file names,
+/// are cut or cloned. Returns the workload.
+fn resize(cluster: &mut ClusterConfig, workload: Option<Table>, nodes: u32) -> Option<Table> {
+    match workload {
+        Some(mut workload) if cluster.cost.host_factors.is_empty() && cluster.outages.is_empty() => {
+            if let Some(Toml::Table(own)) = workload.get_mut("cluster") {
+                own.insert("nodes".to_owned(), i64::from(nodes).into());
+            }
+            Some(workload)
+        }
+        workload => {
+            cluster.resize(nodes);
+            workload
+        }
     }
 }
 

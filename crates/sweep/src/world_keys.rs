@@ -28,20 +28,27 @@ const fn key(
 /// The short names. Any other key of the cluster file or of a workload file has its path as its name, for example
 /// `cluster.heartbeat.jitter` or `workload.cluster.racks`.
 pub const WORLD_KEYS: &[WorldKey] = &[
-    key("nodes", "How many machines there are.", true, Some("workload.cluster.nodes"), Some("cluster.nodes.count")),
+    key(
+        "nodes",
+        "How many machines there are. Those of a trace, and those that the cluster file names, are cut or cloned \
+         (`nodes.clones`, `machines.clones`).",
+        true,
+        Some("workload.cluster.nodes"),
+        Some(NODES),
+    ),
     key(
         "map_slots",
-        "How many maps a machine runs at once.",
+        "How many maps a machine runs at once, whatever the trace says.",
         true,
         Some("workload.cluster.map_slots"),
-        Some("cluster.nodes.map_slots"),
+        Some(MAP_SLOTS),
     ),
     key(
         "reduce_slots",
-        "How many reduces a machine runs at once.",
+        "How many reduces a machine runs at once, whatever the trace says.",
         true,
         Some("workload.cluster.reduce_slots"),
-        Some("cluster.nodes.reduce_slots"),
+        Some(REDUCE_SLOTS),
     ),
     key("replication", "How many replicas each block of input has.", true, Some("workload.cluster.replication"), None),
     key(
@@ -78,8 +85,14 @@ pub const WORLD_KEYS: &[WorldKey] = &[
 const PENALTY: &str = "cluster.cost.locality";
 /// Applied to the submissions.
 const SPEEDUP: &str = "speedup";
+/// Applied to the machines, once all else is set.
+pub(crate) const NODES: &str = "nodes";
+/// Slots of every machine.
+pub(crate) const MAP_SLOTS: &str = "cluster.nodes.map_slots";
+/// Slots of every machine.
+pub(crate) const REDUCE_SLOTS: &str = "cluster.nodes.reduce_slots";
 
-/// The path of a key of `[world]`: `cluster.…`, `workload.…` or `speedup`.
+/// The path of a key of `[world]`: `cluster.…`, `workload.…`, `nodes` or `speedup`.
 ///
 /// # Errors
 /// If this source does not have the key.

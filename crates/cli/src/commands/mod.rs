@@ -14,6 +14,8 @@ pub(crate) mod replay;
 pub(crate) mod report;
 pub(crate) mod reproduce;
 pub(crate) mod scale;
+pub(crate) mod site;
+pub(crate) mod size;
 pub(crate) mod sweep;
 pub(crate) mod tune;
 pub(crate) mod validate;

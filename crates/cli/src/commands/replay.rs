@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::output::{count, duration, print, table};
 use crate::progress::ReplayProgress;
 use crate::threads::ThreadsArg;
-use crate::world_args::WorldArgs;
+use crate::world_args::{WorldArgs, check_rules};
 
 /// Replay a trace under one or more policies.
 #[derive(Debug, clap::Args)]
@@ -101,6 +101,7 @@ pub(super) fn replay_all(
     let folders = RunFolders::open(out, policies)?;
     // Reports errors of the source and the cluster before the first replay.
     policies.iter().try_for_each(|policy| world.check(policy))?;
+    check_rules(world, policies)?;
     let progress = ReplayProgress::new();
     let bar = |policy: &PolicySpec| progress.add(&policy.label(), world.jobs(policy));
     let bars: Vec<ProgressBar> = policies.iter().map(bar).collect();

@@ -7,7 +7,7 @@ use std::time::Instant;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Subcommand, ValueEnum};
 use resched_replay::{FolderLock, Threads, is_lock};
-use resched_sweep::{CELLS, Cell, CellStore, Location, MARKER, Merged, Plan, Progress, SweepFile, carry_out};
+use resched_sweep::{CELLS, Cell, CellStore, Location, MARKER, Merged, Plan, Progress, carry_out};
 use serde::Serialize;
 
 use super::engine;
@@ -15,6 +15,7 @@ use crate::failure::Failure;
 use crate::output::{count, duration, print, print_json, table};
 use crate::progress::SweepProgress;
 use crate::threads::ThreadsArg;
+use crate::world_args::SiteArg;
 
 /// Replay policies × parameters × worlds × seeds, and report which differences are real.
 #[derive(Debug, clap::Args)]
@@ -35,6 +36,8 @@ struct All {
     /// The folder of the sweep. Cells that are done there are not replayed again.
     #[arg(long, value_name = "DIR", required_unless_present = "dry_run")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    site: SiteArg,
     #[command(flatten)]
     kept: Kept,
     /// Where to replay the cells.
@@ -93,6 +96,8 @@ enum Verb {
         #[arg(long, value_name = "DIR")]
         out: PathBuf,
         #[command(flatten)]
+        site: SiteArg,
+        #[command(flatten)]
         kept: Kept,
     },
     /// Replay one or more cells of a plan. Cells that are done are skipped.
@@ -145,8 +150,8 @@ fn folder(dir: &Path) -> Location {
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     match &args.verb {
-        Some(Verb::Plan { file, out, kept }) => {
-            let plan = planned(file, kept)?;
+        Some(Verb::Plan { file, out, site, kept }) => {
+            let plan = planned(file, site, kept)?;
             let _lock = claim(out, MARKER)?;
             plan.write(out)?;
             print(&format!("{}: {} cells\n", out.join(MARKER).display(), count(plan.cells.len() as u64)))
@@ -162,8 +167,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 }
 
 /// The plan of a sweep file.
-fn planned(path: &Path, kept: &Kept) -> Result<Plan, Failure> {
-    let mut plan = Plan::new(&SweepFile::read(path)?)?;
+fn planned(path: &Path, site: &SiteArg, kept: &Kept) -> Result<Plan, Failure> {
+    let mut plan = Plan::new(&site.read(path)?)?;
     plan.results.clone_from(&kept.results);
     Ok(plan)
 }
@@ -182,7 +187,7 @@ pub(super) fn claim(out: &Path, marker: &str) -> Result<FolderLock, Failure> {
 
 fn all(args: &All) -> Result<(), Failure> {
     let Some(file) = &args.file else { return Err(Failure::request("name a sweep file")) };
-    let mut plan = planned(file, &args.kept)?;
+    let mut plan = planned(file, &args.site, &args.kept)?;
     if args.dry_run {
         return dry_run(&plan, args.threads.get());
     }

@@ -2,12 +2,13 @@
 
 use std::path::PathBuf;
 
-use resched_sweep::{Candidate, MeanInterval, Progress, SweepFile, tune};
+use resched_sweep::{Candidate, MeanInterval, Progress, tune};
 
 use crate::failure::Failure;
 use crate::output::{print, print_json, table};
 use crate::progress::SweepProgress;
 use crate::threads::ThreadsArg;
+use crate::world_args::SiteArg;
 
 /// The number of settings to print.
 const SHOWN: usize = 15;
@@ -22,6 +23,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     #[command(flatten)]
+    site: SiteArg,
+    #[command(flatten)]
     threads: ThreadsArg,
     /// Print JSON instead of a table.
     #[arg(long)]
@@ -29,7 +32,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let file = SweepFile::read(&args.file)?;
+    let file = args.site.read(&args.file)?;
     let _lock = super::sweep::claim(&args.out, "tuned.json")?;
     let progress = SweepProgress::new(args.out.display().to_string());
     let tuned = tune(&file, &args.out, args.threads.get(), &|told| match told {

@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::output::{count, duration, print, table};
 use crate::progress::ReplayProgress;
 use crate::threads::ThreadsArg;
-use crate::world_args::WorldArgs;
+use crate::world_args::{WorldArgs, check_rules};
 
 /// The policy that is assumed if the user names none: Hadoop's default.
 const ASSUMED: &str = "fifo";
@@ -76,6 +76,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let (source, setup) = args.world.open(&args.trace)?;
     let world = World::open(&source, setup)?;
     policies.iter().try_for_each(|policy| world.check(policy))?;
+    check_rules(&world, &policies)?;
     let seeds: Vec<u64> = (0..args.seeds).map(|step| args.world.seed.wrapping_add(step)).collect();
     let all: Vec<_> = policies.iter().flat_map(|policy| seeds.iter().map(move |&seed| (policy, seed))).collect();
     let progress = ReplayProgress::new();

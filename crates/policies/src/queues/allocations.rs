@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::queues::toml;
 
@@ -14,7 +14,7 @@ use crate::queues::toml;
 /// min_maps = 20
 /// weight = 2.0
 /// ```
-#[derive(Debug, Clone, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Allocations {
     /// How long a pool stays below half its fair share before it preempts, ms.
@@ -32,7 +32,7 @@ pub struct Allocations {
 }
 
 /// The claims of one pool.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct PoolConfig {
     /// Map slots that it is guaranteed.
@@ -69,7 +69,7 @@ impl Default for PoolConfig {
 }
 
 /// How the jobs of a pool share its slots.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PoolMode {
     /// By fair sharing.

@@ -1,13 +1,13 @@
 //! The queues of MapReduce 1's Capacity Scheduler and their settings.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-use crate::queues::file::QueueSettings;
+use crate::queues::file::{DEFAULT_QUEUE, QueueSettings};
 use crate::queues::tree::QueueTree;
 
 /// The settings of a queue of MapReduce 1's Capacity Scheduler. The policy's parameters replace the keys that you leave
 /// out.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct CapacityQueue {
     /// Share of its parent's slots that it is guaranteed, percent. If you leave it out: an equal part of what its
@@ -45,6 +45,22 @@ impl CapacityQueue {
     /// The limit that it sets itself, percent.
     pub(crate) fn own_limit(&self) -> Option<f32> {
         self.maximum_capacity.filter(|&percent| percent > 0.0)
+    }
+}
+
+impl QueueTree<CapacityQueue> {
+    /// The queue that takes the jobs that name it; `None` if there is none of this name, or it has queues below it.
+    pub(crate) fn leaf_named(&self, name: &str) -> Option<usize> {
+        let named = self.find(name).or_else(|| self.find(&name.replace(':', ".")));
+        named.filter(|&place| self.is_leaf(place))
+    }
+
+    /// The queue of the jobs that name none of the queues: the leaf `default`, or the first leaf by name.
+    pub(crate) fn fallback(&self) -> usize {
+        let mut leaves: Vec<usize> = self.leaves().collect();
+        leaves.sort_by(|&a, &b| self.get(a).name.cmp(&self.get(b).name));
+        let default = leaves.iter().copied().find(|&leaf| self.get(leaf).name == DEFAULT_QUEUE);
+        default.or(leaves.first().copied()).unwrap_or(Self::ROOT)
     }
 }
 

@@ -1,12 +1,12 @@
 //! The queues of YARN's Capacity Scheduler and their settings.
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
-use crate::queues::file::QueueSettings;
+use crate::queues::file::{DEFAULT_QUEUE, QueueSettings};
 use crate::queues::tree::QueueTree;
 
 /// The settings of a queue of YARN's Capacity Scheduler. The policy's parameters replace the keys that you leave out.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct YarnQueue {
     /// Share of its parent that it is guaranteed, percent. If you leave it out: an equal part of what its siblings
@@ -41,6 +41,18 @@ impl YarnQueue {
             }
             _ => Ok(()),
         }
+    }
+}
+
+impl QueueTree<YarnQueue> {
+    /// The queue that takes the jobs that name it; `None` if there is none of this name, or it has queues below it.
+    pub(crate) fn leaf_named(&self, name: &str) -> Option<usize> {
+        self.find(name).filter(|&place| self.is_leaf(place))
+    }
+
+    /// The queue of the jobs that name none of the queues: the leaf `default`, or the first leaf.
+    pub(crate) fn fallback(&self) -> usize {
+        self.leaf_named(DEFAULT_QUEUE).or_else(|| self.leaves().next()).unwrap_or_default()
     }
 }
 

@@ -1,14 +1,14 @@
 //! The queues of YARN's Fair Scheduler and their settings.
 
 use resched_sim::Ms;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 use crate::queues::file::QueueSettings;
 use crate::queues::tree::QueueTree;
 use crate::settings::choices;
 
 /// The settings of a queue. The policy's parameters or the queue above replace the keys that you leave out.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct FairQueue {
     /// Memory that it is guaranteed, MB.
@@ -52,7 +52,7 @@ impl Default for FairQueue {
 
 choices! {
     /// How the queues below a queue, or its jobs, share its resources.
-    #[derive(Deserialize)]
+    #[derive(Deserialize, Serialize)]
     #[serde(rename_all = "lowercase")]
     pub enum SharePolicy {
         /// Fairly, by memory.

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 
 use toml::{Table, Value};
 
-use super::PolicyParameter;
 use super::properties::{Properties, Property};
 use super::xml::Notes;
+use super::{Origins, PolicyParameter, SettingOrigin};
 use crate::error::Error;
 use crate::nearest::nearest;
 use crate::parameter::{self, AUTO, Range};
@@ -232,6 +232,7 @@ pub(super) fn of_policies(
     parameters: &[PolicyParameter],
     properties: &mut Properties,
     notes: &mut Notes<'_>,
+    origins: &mut Origins,
 ) -> Result<BTreeMap<(&'static str, &'static str), String>, Error> {
     let mut found = BTreeMap::new();
     for &(policy, parameter) in parameters.iter().filter(|(_, parameter)| !parameter.hadoop.is_empty()) {
@@ -241,6 +242,7 @@ pub(super) fn of_policies(
             return Err(notes.wrong(property.place, &property.name, parameter.expected(), &property.value));
         }
         found.insert((policy, parameter.key), parameter.written(&text).to_owned());
+        origins.insert((Some(policy), parameter.key), SettingOrigin::of(&property));
     }
     Ok(found)
 }
@@ -286,13 +288,20 @@ fn in_our_words(property: &Property) -> Option<String> {
 }
 
 /// What the properties say of the cluster.
-pub(super) fn cluster(properties: &mut Properties, notes: &mut Notes<'_>) -> Result<Table, Error> {
+pub(super) fn cluster(
+    properties: &mut Properties,
+    notes: &mut Notes<'_>,
+    origins: &mut Origins,
+) -> Result<Table, Error> {
     let mut cluster = Table::new();
     for setting in CLUSTER_SETTINGS {
         let Some(property) = properties.first(setting.hadoop, notes) else { continue };
         let Some(text) = translated(&property, notes) else { continue };
         match setting.range.parse(&text) {
-            Some(value) => insert(&mut cluster, setting.key, in_toml(value)),
+            Some(value) => {
+                insert(&mut cluster, setting.key, in_toml(value));
+                origins.insert((None, setting.key), SettingOrigin::of(&property));
+            }
             None => return Err(notes.wrong(property.place, &property.name, setting.range, &property.value)),
         }
     }

@@ -12,6 +12,7 @@
 //! A setting becomes a warning with its place if it is known but not modelled, or unknown but about scheduling.
 
 mod capacity_scheduler;
+mod explain;
 mod fair_queues;
 mod fair_scheduler;
 mod hadoop_site;
@@ -23,6 +24,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use resched_trace::store::sha256;
+use serde::Serialize;
 use toml::Table;
 
 use crate::error::Error;
@@ -34,11 +36,14 @@ use crate::queues::tree::QueueTree;
 use crate::queues::yarn_capacity::YarnQueue;
 use crate::queues::yarn_fair::FairQueue;
 pub use hadoop_site::{CLUSTER_SETTINGS, ClusterSetting};
-use properties::Properties;
+use properties::{Properties, Property};
 use xml::Notes;
 
 /// A parameter with the name of its policy.
 pub(crate) type PolicyParameter = (&'static str, &'static Parameter);
+
+/// The properties that set values, by policy (none: the cluster) and key.
+pub type Origins = BTreeMap<(Option<&'static str>, &'static str), SettingOrigin>;
 
 /// The settings of a site for policies; empty unless a configuration was read.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -62,10 +67,30 @@ pub struct SiteConf {
     pub site: Site,
     /// The settings of the cluster, under the keys of a cluster file.
     pub cluster: Table,
+    /// The properties that set a parameter or a setting of the cluster, by policy (none: the cluster) and key.
+    pub origins: Origins,
     /// The files that were read, with their SHA-256.
     pub files: BTreeMap<String, String>,
     /// The settings without effect, one line for each: file, line, setting, reason.
     pub warnings: Vec<String>,
+}
+
+/// The property of a site that sets a value.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct SettingOrigin {
+    /// Its name.
+    pub property: String,
+    /// The file that sets it.
+    pub file: &'static str,
+    /// The line of the file, from 1.
+    pub line: usize,
+}
+
+impl SettingOrigin {
+    fn of(property: &Property) -> Self {
+        let Property { name, place, .. } = property;
+        Self { property: name.clone(), file: place.file, line: place.line }
+    }
 }
 
 const FAIR_SCHEDULER: &str = "fair-scheduler.xml";
@@ -127,10 +152,12 @@ impl SiteConf {
             let path = dir.join(CAPACITY_SCHEDULER);
             check(queues).map_err(|problem| Error::Site(format!("{}: {problem}; correct it", path.display())))?;
         }
-        site.parameters.append(&mut hadoop_site::of_policies(parameters, &mut properties, &mut notes)?);
-        let cluster = hadoop_site::cluster(&mut properties, &mut notes)?;
+        let mut origins = BTreeMap::new();
+        let mut set = hadoop_site::of_policies(parameters, &mut properties, &mut notes, &mut origins)?;
+        site.parameters.append(&mut set);
+        let cluster = hadoop_site::cluster(&mut properties, &mut notes, &mut origins)?;
         hadoop_site::name_the_rest(parameters, &mut properties, &mut notes);
-        Ok(Self { site, cluster, files, warnings: notes.into_lines() })
+        Ok(Self { site, cluster, origins, files, warnings: notes.into_lines() })
     }
 }
 

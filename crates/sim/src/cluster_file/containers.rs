@@ -13,6 +13,8 @@ keys! {
         memory_mb: Option<u32> = None, unit "MB";
         /// The virtual cores that a node offers, as `memory_mb`; `--assume` takes 8.
         vcores: Option<u32> = None, unit "vcores";
+        /// Whether every node offers these amounts, also where the trace gives others.
+        alike: bool = false, serde(skip_serializing_if = "std::ops::Not::not");
         /// The container of an application master.
         am: Size = Size { memory_mb: 1536, vcores: 1 }, rule "up to `maximum`";
         /// The container of a map.
@@ -74,6 +76,14 @@ impl Containers {
     pub const ASSUMED_MEMORY_MB: u32 = 8192;
     /// Its virtual cores, likewise (`yarn.nodemanager.resource.cpu-vcores`).
     pub const ASSUMED_VCORES: u32 = 8;
+
+    /// Makes every node offer room for `count` containers of maps.
+    pub fn set_room(&mut self, count: u32) {
+        let map = self.map.rounded_up(self.minimum);
+        self.memory_mb = Some(map.memory_mb.saturating_mul(count));
+        self.vcores = Some(map.vcores.saturating_mul(count));
+        self.alike = true;
+    }
 
     /// What is wrong with keys that depend on each other, if anything.
     pub(super) fn check(&self) -> Result<(), String> {

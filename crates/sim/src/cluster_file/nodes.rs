@@ -33,7 +33,7 @@ impl Nodes {
     pub const ASSUMED_SLOTS: u32 = 2;
 
     /// The slots of a machine that the trace does not give, known or assumed: of maps and of reduces.
-    pub(crate) fn slots(&self) -> [u32; 2] {
+    pub fn slots(&self) -> [u32; 2] {
         [self.map_slots, self.reduce_slots].map(|known| known.unwrap_or(Self::ASSUMED_SLOTS))
     }
 

@@ -64,10 +64,12 @@ impl Machine {
     fn of_row(row: NodeRow, config: &ClusterConfig) -> Self {
         let told = |number: Option<i64>| number.and_then(|number| u32::try_from(number).ok());
         let own = |slots: Option<i64>| told(slots.filter(|_| !config.nodes.alike));
+        let offered = |amount: Option<i64>| amount.filter(|_| !config.containers.alike);
         let [maps, reduces] = config.nodes.slots();
         let [own_maps, own_reduces] = [own(row.map_slots), own(row.reduce_slots)];
         let usual = config.containers.node();
-        let [vcores, memory] = [told(row.cpu.map(|cpu| cpu / 1000)), told(row.memory.map(|bytes| bytes >> 20))];
+        let vcores = told(offered(row.cpu).map(|cpu| cpu / 1000));
+        let memory = told(offered(row.memory).map(|bytes| bytes >> 20));
         let rules = (&config.nodes, &config.containers);
         let assumed = [
             own_maps.or(rules.0.map_slots).is_none() || own_reduces.or(rules.0.reduce_slots).is_none(),

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use resched_policies::nearest;
+use resched_replay::Engine;
 use toml::{Spanned, Value as Toml};
 
 use super::places::{Places, explained};
@@ -11,7 +12,7 @@ use super::variant::variant;
 use super::{Axis, Design, DesignKind, FileCopy, MOST_SEEDS, OneOrMore, Raw, Seeds, SweepFile, Variant};
 use crate::Error;
 use crate::metrics::Metric;
-use crate::source::SourcePath;
+use crate::source::{SourcePath, engine_of};
 use crate::tune_section::TuneSection;
 use crate::values::Values;
 use crate::world_keys::{WORLD_KEYS, world_path};
@@ -31,16 +32,25 @@ impl SweepFile {
         Self::parse(&text, path)
     }
 
-    /// Reads the text of a sweep file at `path`.
+    /// Reads the text of a sweep file at `path`. It opens the traces, as they decide which policies the names mean.
     ///
     /// # Errors
     /// As [`SweepFile::read`].
     pub fn parse(text: &str, path: &Path) -> Result<Self, Error> {
+        Self::parse_for(text, path, None)
+    }
+
+    /// Reads the text of a sweep file at `path` whose sources are for this engine, if that is known.
+    pub(crate) fn parse_for(text: &str, path: &Path, engine: Option<Engine>) -> Result<Self, Error> {
         let places = Places { text, path: path.display().to_string() };
         let raw: Raw = toml::from_str(text).map_err(|error| places.error(error.span(), &explained(&error)))?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let sources = sources(raw.workload, raw.trace, folder).map_err(|problem| places.error(None, &problem))?;
+        let engine = engine.map_or_else(|| engine_of(&sources), Ok);
+        let engine =
+            engine.map_err(|error| if error.is_request() { places.error(None, &error.to_string()) } else { error })?;
         let clusters = clusters(raw.cluster, folder);
+        let site = raw.site.map(|site| folder.join(site));
         let seeds = seeds(raw.seeds, &places)?;
         check_design(raw.design).map_err(|problem| places.error(None, problem))?;
         let world = raw
@@ -52,7 +62,7 @@ impl SweepFile {
         let variants = raw
             .variants
             .iter()
-            .map(|(name, keys)| variant(name, keys, &places))
+            .map(|(name, keys)| variant(name, keys, engine, &places))
             .collect::<Result<Vec<Variant>, Error>>()?;
         if variants.is_empty() {
             return Err(places.error(None, "expected at least one variant, found none; add [variants.fifo]"));
@@ -69,7 +79,9 @@ impl SweepFile {
             name: raw.name,
             about: raw.about,
             sources,
+            engine,
             clusters,
+            site,
             seeds,
             baseline,
             metric,

@@ -1,6 +1,7 @@
 //! Reads a variant of a sweep file: a policy, and the values of its parameters.
 
 use resched_policies::{Parameter, PolicySpec, Range, nearest};
+use resched_replay::Engine;
 use toml::{Spanned, Value as Toml};
 
 use super::places::Places;
@@ -15,8 +16,13 @@ const POLICY: &str = "policy";
 ///
 /// # Errors
 /// [`Error::Request`] if there is no such policy or parameter, or a parameter cannot take a value.
-pub(super) fn variant(name: &Spanned<String>, keys: &Keys, places: &Places<'_>) -> Result<Variant, Error> {
-    let policy = policy(name, keys, places)?;
+pub(super) fn variant(
+    name: &Spanned<String>,
+    keys: &Keys,
+    engine: Engine,
+    places: &Places<'_>,
+) -> Result<Variant, Error> {
+    let policy = policy(name, keys, engine, places)?;
     let axes = keys.0.iter().filter(|(key, _)| key.as_ref() != POLICY).map(|(key, value)| {
         let parameter = parameter(&policy, key.as_ref()).map_err(|problem| places.error(Some(key.span()), &problem))?;
         let error = |problem: String| places.error(Some(value.span()), &format!("{}: {problem}", key.as_ref()));
@@ -32,7 +38,7 @@ pub(super) fn variant(name: &Spanned<String>, keys: &Keys, places: &Places<'_>) 
     Ok(variant)
 }
 
-fn policy(name: &Spanned<String>, keys: &Keys, places: &Places<'_>) -> Result<PolicySpec, Error> {
+fn policy(name: &Spanned<String>, keys: &Keys, engine: Engine, places: &Places<'_>) -> Result<PolicySpec, Error> {
     let (text, span) = match keys.0.iter().find(|(key, _)| key.as_ref() == POLICY) {
         None => (name.as_ref(), name.span()),
         Some((_, value)) => match value.as_ref() {
@@ -40,7 +46,11 @@ fn policy(name: &Spanned<String>, keys: &Keys, places: &Places<'_>) -> Result<Po
             other => return Err(places.error(Some(value.span()), &format!("policy: expected a text, found {other}"))),
         },
     };
-    PolicySpec::parse(text).map_err(|error| places.error(Some(span), &error.to_string()))
+    let parse = match engine {
+        Engine::Hadoop => PolicySpec::parse,
+        Engine::Batch => PolicySpec::parse_for_batch,
+    };
+    parse(text).map_err(|error| places.error(Some(span), &error.to_string()))
 }
 
 /// Tries each value of a list, or the ends of a range, so that a wrong value is refused before the first cell.

@@ -130,10 +130,7 @@ impl Capacity {
             }
         });
         let queues = queues.collect();
-        let mut leaves: Vec<usize> = tree.leaves().collect();
-        by_name(&mut leaves);
-        let default = leaves.iter().copied().find(|&leaf| tree.get(leaf).name == queues::DEFAULT_QUEUE);
-        let fallback = default.or(leaves.first().copied()).unwrap_or(QueueTree::<CapacityQueue>::ROOT);
+        let fallback = tree.fallback();
         let (jobs, order) = (ByJob::default(), LeafOrder::default());
         Ok(Self { settings, tree, percentages, slots: [0; 2], queues, fallback, jobs, order })
     }
@@ -162,8 +159,7 @@ impl Capacity {
 
     /// The queue of a job that names this one.
     fn leaf(&self, name: &str) -> usize {
-        let named = self.tree.find(name).or_else(|| self.tree.find(&name.replace(':', ".")));
-        named.filter(|&place| self.tree.is_leaf(place)).unwrap_or(self.fallback)
+        self.tree.leaf_named(name).unwrap_or(self.fallback)
     }
 
     // Initialisation.

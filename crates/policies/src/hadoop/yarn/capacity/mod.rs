@@ -181,8 +181,7 @@ impl YarnCapacity {
     }
 
     fn leaf_of(&self, name: &str) -> usize {
-        let leaf = |name: &str| self.tree.find(name).filter(|&place| self.tree.is_leaf(place));
-        leaf(name).or_else(|| leaf(queues::DEFAULT_QUEUE)).or_else(|| self.tree.leaves().next()).unwrap_or_default()
+        self.tree.leaf_named(name).unwrap_or_else(|| self.tree.fallback())
     }
 
     fn user_of(&mut self, leaf: usize, name: &str) -> usize {

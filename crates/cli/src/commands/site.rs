@@ -1,0 +1,131 @@
+//! `resched site show`: what the configuration of a Hadoop site means, and how it fits a trace.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use clap::Subcommand;
+use resched_policies::{Finding, PolicySpec, SettingOrigin, Site, SiteConf, in_words};
+use resched_replay::Source;
+use serde::Serialize;
+
+use super::replay::policies;
+use crate::failure::Failure;
+use crate::output::{print, print_json};
+
+/// Show what the configuration of a Hadoop site means, and check it against a trace.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    verb: Verb,
+}
+
+#[derive(Debug, Subcommand)]
+enum Verb {
+    /// Print the settings of a site as TOML, each with its property and file. With --trace, also print the queues, pools and users of
+    /// the trace without a rule, and the rules without a job.
+    Show {
+        /// The folder with the configuration (mapred-site.xml, fair-scheduler.xml, …).
+        #[arg(value_name = "DIR")]
+        dir: PathBuf,
+        /// The trace, or the workload file, to check it against.
+        #[arg(long, value_name = "TRACE|WORKLOAD.toml")]
+        trace: Option<PathBuf>,
+        /// A policy to check. Repeat the option for more [default: those that the files are for].
+        #[arg(long = "policy", value_name = "POLICY", requires = "trace")]
+        policies: Vec<String>,
+        /// Print JSON instead of TOML.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// A value of the site.
+#[derive(Debug, Serialize)]
+struct Told<'a> {
+    /// The policy whose parameter it is; null for the cluster.
+    policy: Option<&'a str>,
+    key: &'a str,
+    #[serde(flatten)]
+    origin: &'a SettingOrigin,
+}
+
+/// The output of `--json`.
+#[derive(Debug, Serialize)]
+struct Shown<'a> {
+    files: &'a BTreeMap<String, String>,
+    /// The whole configuration, as the TOML has it.
+    settings: toml::Table,
+    /// Where its values come from.
+    origins: Vec<Told<'a>>,
+    warnings: &'a [String],
+    /// The findings about each policy; null without a trace.
+    findings: Option<BTreeMap<String, Vec<Finding>>>,
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let Verb::Show { dir, trace, policies: named, json } = &args.verb;
+    let conf = SiteConf::read(dir)?;
+    let text = conf.explain()?;
+    let mut checked = None;
+    if let Some(trace) = trace {
+        let source = Source::open(trace)?;
+        let asked = if named.is_empty() { usual(&conf.site) } else { named.clone() };
+        let jobs = source.submitters()?;
+        let site = Arc::new(conf.site.clone());
+        let mut findings: BTreeMap<String, Vec<Finding>> = BTreeMap::new();
+        for policy in policies(&asked, source.engine())? {
+            let policy: PolicySpec = policy.at_site(&site)?;
+            findings.insert(policy.label(), policy.findings(&jobs)?);
+        }
+        checked = Some(findings);
+    }
+    if *json {
+        let settings = text.parse().map_err(|error: toml::de::Error| Failure::work(error.to_string()))?;
+        let told = |(&(policy, key), origin)| Told { policy, key, origin };
+        let origins = conf.origins.iter().map(told).collect();
+        return print_json(&Shown {
+            files: &conf.files,
+            settings,
+            origins,
+            warnings: &conf.warnings,
+            findings: checked,
+        });
+    }
+    print(&(text + &comments("Without effect:", &conf.warnings) + &told(checked)))
+}
+
+/// The policies that the files of a site are for.
+fn usual(site: &Site) -> Vec<String> {
+    let files = [
+        ("fair", site.pools.is_some()),
+        ("yarn-fair", site.yarn_fair.is_some()),
+        ("capacity", site.mapred_queues.is_some()),
+        ("yarn-capacity", site.yarn_queues.is_some()),
+    ];
+    files.into_iter().filter(|(_, set)| *set).map(|(name, _)| name.to_owned()).collect()
+}
+
+/// The findings as comments of the TOML.
+fn told(checked: Option<BTreeMap<String, Vec<Finding>>>) -> String {
+    let Some(findings) = checked else { return String::new() };
+    if findings.is_empty() {
+        return comments("The files have no queues or pools to check; name a --policy to check", &[String::new()]);
+    }
+    let lines = findings.iter().flat_map(|(policy, found)| {
+        if found.is_empty() {
+            vec![format!("{policy}: every job has a rule, and every rule has a job")]
+        } else {
+            in_words(policy, found)
+        }
+    });
+    comments("Against the trace:", &lines.collect::<Vec<_>>())
+}
+
+fn comments(heading: &str, lines: &[String]) -> String {
+    if lines.is_empty() {
+        return String::new();
+    }
+    let lines: String = lines.iter().filter(|line| !line.is_empty()).map(|line| format!("#   {line}\n")).collect();
+    format!("\n# {heading}\n{lines}")
+}

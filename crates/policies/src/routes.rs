@@ -1,0 +1,512 @@
+//! Checks the queues and pools of a configuration against the jobs of a trace: which jobs have no rule, where a scheduler would put
+//! them, and which rules have no job.
+//!
+//! A scheduler puts a job somewhere, whatever queue it names. So a wrong name in a configuration changes a schedule silently;
+//! [`PolicySpec::findings`] says so.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::error::Error;
+use crate::info::Engine;
+use crate::parameter::Parameter;
+use crate::queues::file::{self, DEFAULT_QUEUE, QueueSettings};
+use crate::queues::{Allocations, CapacityQueue, FairQueue, QueueTree, YarnQueue};
+use crate::site::Site;
+use crate::spec::PolicySpec;
+
+/// How many names a message lists.
+const MOST_NAMES: usize = 5;
+
+/// The jobs of a trace, counted by what decides their queue or pool.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Submitters(BTreeMap<(String, String), u64>);
+
+/// Of pairs of a queue and a user, one for each job.
+impl<'a> FromIterator<(&'a str, &'a str)> for Submitters {
+    fn from_iter<I: IntoIterator<Item = (&'a str, &'a str)>>(jobs: I) -> Self {
+        let mut counted = Self::default();
+        jobs.into_iter().for_each(|(queue, user)| counted.add(queue, user));
+        counted
+    }
+}
+
+impl Submitters {
+    /// Counts a job. Its queue or its user is empty if the trace does not say it.
+    pub fn add(&mut self, queue: &str, user: &str) {
+        *self.0.entry((queue.to_owned(), user.to_owned())).or_default() += 1;
+    }
+
+    /// The number of jobs of each queue, of those that name one.
+    fn queues(&self) -> BTreeMap<&str, u64> {
+        self.by(|queue, _| queue)
+    }
+
+    fn by<'a>(&'a self, name: impl Fn(&'a str, &'a str) -> &'a str) -> BTreeMap<&'a str, u64> {
+        let mut all = BTreeMap::new();
+        for ((queue, user), jobs) in &self.0 {
+            let name = name(queue, user);
+            if !name.is_empty() {
+                *all.entry(name).or_default() += jobs;
+            }
+        }
+        all
+    }
+}
+
+/// What a configuration has rules for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Rule {
+    /// A queue.
+    Queue,
+    /// A pool of the Fair Scheduler of MapReduce 1.
+    Pool,
+    /// A user whose running jobs are limited.
+    User,
+}
+
+impl Rule {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Queue => "queue",
+            Self::Pool => "pool",
+            Self::User => "user",
+        }
+    }
+}
+
+/// A place where a configuration and a trace do not fit.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "finding", rename_all = "kebab-case")]
+pub enum Finding {
+    /// Jobs name a queue or pool without a rule.
+    Unmatched {
+        /// What has no rule.
+        rule: Rule,
+        /// Its name in the trace.
+        name: String,
+        /// The number of its jobs.
+        jobs: u64,
+        /// Where the scheduler puts them.
+        goes_to: String,
+    },
+    /// A rule has no job.
+    Unused {
+        /// What the rule is for.
+        rule: Rule,
+        /// Its name in the configuration.
+        name: String,
+    },
+    /// The trace has several queues, and the policy one, as no configuration names others.
+    OneQueue {
+        /// The queues of the trace, with the numbers of their jobs.
+        queues: BTreeMap<String, u64>,
+    },
+    /// The configuration has a file of the same purpose for another scheduler. The policy does not read it.
+    WrongFile {
+        /// The file.
+        file: String,
+        /// What it holds.
+        holds: String,
+        /// The policies that read it.
+        read_by: Vec<String>,
+        /// How to give the policy its own.
+        remedy: String,
+    },
+    /// The policy is for production traces and reads nothing of a site.
+    NoEffect {
+        /// How to give it queues or weights.
+        remedy: String,
+    },
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unmatched { rule, name, jobs, goes_to } => {
+                write!(f, "{jobs} jobs of {} `{name}` have no rule; they go to {goes_to}", rule.name())
+            }
+            Self::Unused { rule, name } => write!(f, "the rule for {} `{name}` has no job", rule.name()),
+            Self::OneQueue { queues } => write!(
+                f,
+                "no configuration names its queues, so the jobs of {} queues ({}) share one; give it queues with --site-conf or \
+                 `queues=FILE`",
+                queues.len(),
+                listed(queues.keys())
+            ),
+            Self::WrongFile { file, holds, read_by, remedy } => {
+                write!(f, "{file} holds {holds}, which only {} read; {remedy}", read_by.join(", "))
+            }
+            Self::NoEffect { remedy } => write!(f, "the queues and pools of the site have no effect on it; {remedy}"),
+        }
+    }
+}
+
+/// Some of these names, and how many there are beyond.
+fn listed<S: AsRef<str>>(names: impl ExactSizeIterator<Item = S>) -> String {
+    let more = names.len().saturating_sub(MOST_NAMES);
+    let mut shown: Vec<String> = names.take(MOST_NAMES).map(|name| format!("`{}`", name.as_ref())).collect();
+    if more > 0 {
+        shown.push(format!("and {more} more"));
+    }
+    shown.join(", ")
+}
+
+/// Findings about a policy as lines for people. Jobs that go to one place, and rules without a job, make one line.
+pub fn in_words(policy: &str, findings: &[Finding]) -> Vec<String> {
+    let mut lost: BTreeMap<(&str, &str), Vec<(&str, u64)>> = BTreeMap::new();
+    let mut idle: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    let mut lines = Vec::new();
+    for finding in findings {
+        match finding {
+            Finding::Unmatched { rule, name, jobs, goes_to } => {
+                lost.entry((rule.name(), goes_to)).or_default().push((name, *jobs));
+            }
+            Finding::Unused { rule, name } => idle.entry(rule.name()).or_default().push(name),
+            other => lines.push(format!("{policy}: {other}")),
+        }
+    }
+    for ((rule, goes_to), mut names) in lost {
+        names.sort_by(|a, b| b.1.cmp(&a.1).then(a.0.cmp(b.0)));
+        let jobs: u64 = names.iter().map(|(_, jobs)| jobs).sum();
+        let named = listed(names.iter().map(|(name, _)| name));
+        lines.push(format!(
+            "{policy}: {jobs} jobs go to {goes_to}, as the configuration has no rule for their {rule}: {named}"
+        ));
+    }
+    for (rule, names) in idle {
+        lines.push(format!("{policy}: no job has a {rule} of the configuration: {}", listed(names.iter())));
+    }
+    lines
+}
+
+/// The rules that decide which queue or pool a job goes to.
+enum Routes {
+    Pools { allocations: Allocations, by_queue: bool },
+    Capacity(QueueTree<CapacityQueue>),
+    YarnCapacity(QueueTree<YarnQueue>),
+    YarnFair { tree: QueueTree<FairQueue>, by_user: bool },
+}
+
+const FAIR_FILE: &str = "fair-scheduler.xml";
+const CAPACITY_FILE: &str = "capacity-scheduler.xml";
+
+impl PolicySpec {
+    /// Where the queues and pools of its files and of its site do not fit the jobs of a trace.
+    ///
+    /// # Errors
+    /// A file of queues or pools that cannot be read.
+    pub fn findings(&self, jobs: &Submitters) -> Result<Vec<Finding>, Error> {
+        let mut findings: Vec<Finding> = self.wrong_file().into_iter().collect();
+        match self.routes()? {
+            Some(Routes::Pools { allocations, by_queue }) => findings.extend(of_pools(&allocations, by_queue, jobs)),
+            Some(Routes::Capacity(tree)) => {
+                findings.extend(of_tree(&tree, jobs, |name| tree.leaf_named(name), tree.fallback()));
+            }
+            Some(Routes::YarnCapacity(tree)) => {
+                findings.extend(of_tree(&tree, jobs, |name| tree.leaf_named(name), tree.fallback()));
+            }
+            Some(Routes::YarnFair { tree, by_user }) => findings.extend(of_yarn_fair(&tree, by_user, jobs)),
+            None => {}
+        }
+        Ok(findings)
+    }
+
+    /// Whether it has queues or pools that a configuration can describe, or a site describes some in vain.
+    pub fn has_rules(&self) -> bool {
+        self.value("allocations").is_some() || self.value("queues").is_some() || self.wrong_file().is_some()
+    }
+
+    /// The value of a parameter, if the policy has it.
+    fn value(&self, key: &str) -> Option<&str> {
+        let parameter: Option<&Parameter> = self.info.parameters.iter().find(|parameter| parameter.key == key);
+        parameter.map(|parameter| self.text(parameter))
+    }
+
+    /// The path of the file that a parameter names.
+    fn file(&self, key: &str) -> Option<&str> {
+        self.value(key).filter(|path| !path.is_empty())
+    }
+
+    fn routes(&self) -> Result<Option<Routes>, Error> {
+        let site = self.site();
+        if self.value("allocations").is_some() {
+            let read = |path| Allocations::read(path).map_err(Error::File);
+            let allocations = self.file("allocations").map(read).transpose()?.or_else(|| site.pools.clone());
+            let by_queue = self.value("pools") == Some("queue");
+            return Ok(Some(Routes::Pools { allocations: allocations.unwrap_or_default(), by_queue }));
+        }
+        Ok(match self.info.name {
+            "capacity" => {
+                Some(Routes::Capacity(self.tree(site.mapred_queues.as_ref())?.unwrap_or_else(file::one_queue)))
+            }
+            "yarn-capacity" => {
+                Some(Routes::YarnCapacity(self.tree(site.yarn_queues.as_ref())?.unwrap_or_else(file::one_queue)))
+            }
+            "yarn-fair" => {
+                let tree = self.tree(site.yarn_fair.as_ref())?.unwrap_or_else(|| QueueTree::new(FairQueue::default()));
+                Some(Routes::YarnFair { tree, by_user: self.value("placement") == Some("user") })
+            }
+            _ => None,
+        })
+    }
+
+    /// The queues of the file that `queues` names, else those of the site.
+    fn tree<S: QueueSettings + Clone>(&self, site: Option<&QueueTree<S>>) -> Result<Option<QueueTree<S>>, Error> {
+        self.file("queues").map_or_else(|| Ok(site.cloned()), |path| file::read(path).map(Some)).map_err(Error::File)
+    }
+
+    /// The file of the site that is for another scheduler than this policy.
+    fn wrong_file(&self) -> Option<Finding> {
+        let Site { pools, yarn_queues, yarn_fair, mapred_queues, .. } = self.site();
+        let wrong = |file: &str, holds: &str, read_by: &[&str], remedy: &str| Finding::WrongFile {
+            file: file.to_owned(),
+            holds: holds.to_owned(),
+            read_by: read_by.iter().map(|&name| name.to_owned()).collect(),
+            remedy: remedy.to_owned(),
+        };
+        let of_pools = self.value("allocations").is_some() && self.file("allocations").is_none();
+        let alone = |name: &str| self.info.name == name && self.file("queues").is_none();
+        if of_pools && pools.is_none() && yarn_fair.is_some() {
+            let remedy = "give the pools as `allocations=FILE`, or as a file with <pool>, <minMaps> and <maxMaps>";
+            return Some(wrong(FAIR_FILE, "queues of YARN", &["yarn-fair"], remedy));
+        }
+        if alone("yarn-fair") && yarn_fair.is_none() && pools.is_some() {
+            let remedy =
+                "if the file is YARN's, write <queue> in place of <pool>; otherwise give the queues as `queues=FILE`";
+            return Some(wrong(FAIR_FILE, "pools of MapReduce 1", &["fair", "fair-deficit", "coupling"], remedy));
+        }
+        if alone("capacity") && mapred_queues.is_none() && yarn_queues.is_some() {
+            let remedy = "give the queues of MapReduce 1 in mapred-queues.xml or as `queues=FILE`";
+            return Some(wrong(CAPACITY_FILE, "queues of YARN", &["yarn-capacity"], remedy));
+        }
+        if alone("yarn-capacity") && yarn_queues.is_none() && mapred_queues.is_some() {
+            let remedy = "give the queues of YARN as `yarn.scheduler.capacity.root.queues` or as `queues=FILE`";
+            return Some(wrong(CAPACITY_FILE, "queues of MapReduce 1", &["capacity"], remedy));
+        }
+        let has_rules = pools.is_some() || yarn_queues.is_some() || yarn_fair.is_some() || mapred_queues.is_some();
+        (self.info.engine == Engine::Batch && has_rules).then(|| Finding::NoEffect {
+            remedy: "see its parameters with `resched policies`; some take `weights=FILE`".to_owned(),
+        })
+    }
+}
+
+/// Pools and users of the Fair Scheduler of MapReduce 1. Without a rule, a pool has the defaults.
+fn of_pools(allocations: &Allocations, by_queue: bool, jobs: &Submitters) -> Vec<Finding> {
+    let pools = jobs.by(|queue, user| if by_queue { queue } else { user });
+    let users = jobs.by(|_, user| user);
+    let mut findings = Vec::new();
+    if !allocations.pools.is_empty() {
+        let unmatched = pools.iter().filter(|(name, _)| !allocations.pools.contains_key(**name));
+        findings.extend(unmatched.map(|(&name, &jobs)| Finding::Unmatched {
+            rule: Rule::Pool,
+            name: name.to_owned(),
+            jobs,
+            goes_to: "pools of their own with the defaults of the file".to_owned(),
+        }));
+    }
+    let unused = |rule, name: &String| Finding::Unused { rule, name: name.clone() };
+    let idle = allocations.pools.keys().filter(|name| !pools.contains_key(name.as_str()));
+    findings.extend(idle.map(|name| unused(Rule::Pool, name)));
+    let idle = allocations.users.keys().filter(|name| !users.contains_key(name.as_str()));
+    findings.extend(idle.map(|name| unused(Rule::User, name)));
+    findings
+}
+
+/// The queues of a Capacity Scheduler: jobs without a rule go to one of them.
+fn of_tree<S>(
+    tree: &QueueTree<S>,
+    jobs: &Submitters,
+    leaf: impl Fn(&str) -> Option<usize>,
+    fallback: usize,
+) -> Vec<Finding> {
+    let queues = jobs.queues();
+    let mut leaves = tree.leaves();
+    let only = leaves.next().filter(|_| leaves.next().is_none());
+    if only.is_some_and(|only| tree.get(only).name == DEFAULT_QUEUE) {
+        let several = queues.len() > 1;
+        let queues = queues.into_iter().map(|(name, jobs)| (name.to_owned(), jobs)).collect();
+        return several.then_some(Finding::OneQueue { queues }).into_iter().collect();
+    }
+    let goes_to = format!("queue `{}`", tree.get(fallback).path);
+    let mut used: BTreeSet<usize> = BTreeSet::new();
+    let mut findings = Vec::new();
+    for (name, jobs) in queues {
+        used.insert(leaf(name).unwrap_or(fallback));
+        if leaf(name).is_none() {
+            let (name, goes_to) = (name.to_owned(), goes_to.clone());
+            findings.push(Finding::Unmatched { rule: Rule::Queue, name, jobs, goes_to });
+        }
+    }
+    findings.extend(idle(tree, &used));
+    findings
+}
+
+/// The queues of YARN's Fair Scheduler. A job without a rule gets a queue of its own, or goes to the queue that holds others of its
+/// path.
+fn of_yarn_fair(tree: &QueueTree<FairQueue>, by_user: bool, jobs: &Submitters) -> Vec<Finding> {
+    if tree.queues().len() < 2 {
+        return Vec::new();
+    }
+    let names = jobs.by(|queue, user| if by_user || queue.is_empty() || queue == DEFAULT_QUEUE { user } else { queue });
+    let mut used: BTreeSet<usize> = BTreeSet::new();
+    let mut findings = Vec::new();
+    for (name, jobs) in names {
+        let mut place = QueueTree::<FairQueue>::ROOT;
+        let mut missing = false;
+        for part in name.strip_prefix("root.").unwrap_or(name).split('.').filter(|part| !part.is_empty()) {
+            match tree.child(place, part).filter(|_| !missing) {
+                Some(child) => place = child,
+                None => missing = true,
+            }
+        }
+        let root = place == QueueTree::<FairQueue>::ROOT;
+        let path = &tree.get(place).path;
+        let goes_to = match tree.child(place, DEFAULT_QUEUE) {
+            _ if missing && (root || !tree.is_leaf(place)) => {
+                Some("queues of their own with default settings".to_owned())
+            }
+            _ if missing => Some(format!("queue `{path}`")),
+            _ if !root && tree.is_leaf(place) => None,
+            Some(child) if tree.is_leaf(child) => {
+                place = child;
+                None
+            }
+            _ => Some(format!("queue `{path}.{DEFAULT_QUEUE}`, which is made for them")),
+        };
+        used.insert(place);
+        if let Some(goes_to) = goes_to {
+            findings.push(Finding::Unmatched { rule: Rule::Queue, name: name.to_owned(), jobs, goes_to });
+        }
+    }
+    findings.extend(idle(tree, &used));
+    findings
+}
+
+/// The queues that jobs may go to and none does. Every scheduler has a default queue, so an idle one is no finding.
+fn idle<S>(tree: &QueueTree<S>, used: &BTreeSet<usize>) -> Vec<Finding> {
+    let idle = tree.leaves().filter(|leaf| !used.contains(leaf) && tree.get(*leaf).name != DEFAULT_QUEUE);
+    idle.map(|leaf| Finding::Unused { rule: Rule::Queue, name: tree.get(leaf).path.clone() }).collect()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::site::SiteConf;
+
+    /// 5 jobs of ann in `etl`, 2 of bob in `adhoc`, and one of bob that names no queue.
+    fn jobs() -> Submitters {
+        [("etl", "ann"); 5].into_iter().chain([("adhoc", "bob"); 2]).chain([("", "bob")]).collect()
+    }
+
+    /// The findings about a policy at a site with this file.
+    fn findings(policy: &str, file: &str, text: &str) -> Vec<Finding> {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::write(dir.path().join(file), text).unwrap();
+        let site = Arc::new(SiteConf::read(dir.path()).unwrap().site);
+        PolicySpec::parse(policy).unwrap().at_site(&site).unwrap().findings(&jobs()).unwrap()
+    }
+
+    fn unmatched(rule: Rule, name: &str, jobs: u64, goes_to: &str) -> Finding {
+        Finding::Unmatched { rule, name: name.to_owned(), jobs, goes_to: goes_to.to_owned() }
+    }
+
+    fn unused(rule: Rule, name: &str) -> Finding {
+        Finding::Unused { rule, name: name.to_owned() }
+    }
+
+    const OWN_POOLS: &str = "pools of their own with the defaults of the file";
+    const POOLS: &str = "<allocations><pool name='etl'><minMaps>2</minMaps></pool><pool name='ml'><minMaps>2</minMaps></pool>\
+                         <user name='carl'><maxRunningJobs>2</maxRunningJobs></user></allocations>";
+    const YARN_FAIR: &str =
+        "<allocations><queue name='etl'><queue name='daily'/></queue><queue name='idle'/></allocations>";
+
+    #[test]
+    fn pools_without_a_rule_are_found_by_what_names_them() {
+        let by_queue = findings("fair:pools=queue", FAIR_FILE, POOLS);
+        let idle = [unused(Rule::Pool, "ml"), unused(Rule::User, "carl")];
+        assert_eq!(by_queue, [&[unmatched(Rule::Pool, "adhoc", 2, OWN_POOLS)][..], &idle].concat());
+        let by_user = findings("fair", FAIR_FILE, POOLS);
+        assert_eq!(
+            by_user[..2],
+            [unmatched(Rule::Pool, "ann", 5, OWN_POOLS), unmatched(Rule::Pool, "bob", 3, OWN_POOLS)]
+        );
+    }
+
+    #[test]
+    fn queues_of_a_capacity_scheduler_say_where_jobs_go() {
+        let queues = "<queues><queue><name>etl</name></queue><queue><name>rest</name></queue><queue><name>ml</name></queue></queues>";
+        let expected = [
+            unmatched(Rule::Queue, "adhoc", 2, "queue `root.etl`"),
+            unused(Rule::Queue, "root.ml"),
+            unused(Rule::Queue, "root.rest"),
+        ];
+        let mut found = findings("capacity", MAPRED, queues);
+        found.sort_by_key(|finding| format!("{finding:?}"));
+        assert_eq!(found, expected, "there is no `default`, so the first leaf by name");
+        assert_eq!(
+            findings("yarn-capacity", MAPRED, queues)[0].to_string().split("; ").next().unwrap(),
+            "capacity-scheduler.xml holds queues of MapReduce 1, which only capacity read"
+        );
+    }
+
+    #[test]
+    fn a_queue_of_queues_takes_no_jobs() {
+        let own = "queues of their own with default settings";
+        let found = findings("yarn-fair", FAIR_FILE, YARN_FAIR);
+        // `etl` exists, but it holds queues: its jobs go to `root.etl.default`, which the scheduler makes.
+        assert!(
+            found.contains(&unmatched(Rule::Queue, "adhoc", 2, own))
+                && found.contains(&unmatched(Rule::Queue, "bob", 1, own))
+        );
+        assert!(
+            found.contains(&unmatched(Rule::Queue, "etl", 5, "queue `root.etl.default`, which is made for them")),
+            "{found:?}"
+        );
+        assert!(found.contains(&unused(Rule::Queue, "root.idle")));
+    }
+
+    #[test]
+    fn the_wrong_file_for_a_policy_is_named() {
+        let wrong = |policy: &str, file: &str, text: &str| {
+            let found = findings(policy, file, text);
+            matches!(found.first(), Some(Finding::WrongFile { .. }))
+        };
+        assert!(wrong("yarn-fair", FAIR_FILE, POOLS) && wrong("fair", FAIR_FILE, YARN_FAIR));
+        assert!(!wrong("fair", FAIR_FILE, POOLS) && !wrong("yarn-fair", FAIR_FILE, YARN_FAIR));
+        let yarn = "<configuration><property><name>yarn.scheduler.capacity.root.queues</name><value>etl</value></property>\
+                    <property><name>yarn.scheduler.capacity.root.etl.capacity</name><value>100</value></property></configuration>";
+        assert!(wrong("capacity", CAPACITY_FILE, yarn) && !wrong("yarn-capacity", CAPACITY_FILE, yarn));
+    }
+
+    #[test]
+    fn without_a_configuration_a_capacity_scheduler_has_one_queue() {
+        let found = |policy: &str| PolicySpec::parse(policy).unwrap().findings(&jobs()).unwrap();
+        for policy in ["capacity", "yarn-capacity"] {
+            let told = in_words(policy, &found(policy));
+            assert_eq!(told.len(), 1, "{told:?}");
+            assert!(
+                told[0].starts_with(&format!("{policy}: ")) && told[0].contains("2 queues (`adhoc`, `etl`) share one")
+            );
+        }
+        for policy in ["fifo", "fair", "yarn-fair", "batch-fifo"] {
+            assert_eq!(found(policy), [], "{policy}");
+        }
+    }
+
+    #[test]
+    fn jobs_of_one_fate_make_one_line() {
+        let all: Vec<Finding> = (0..8).map(|n| unmatched(Rule::Pool, &format!("u{n}"), n + 1, OWN_POOLS)).collect();
+        let line = "fair: 36 jobs go to pools of their own with the defaults of the file, as the configuration has no rule for their \
+                    pool: `u7`, `u6`, `u5`, `u4`, `u3`, and 3 more";
+        assert_eq!(in_words("fair", &all), [line]);
+    }
+
+    const MAPRED: &str = "mapred-queues.xml";
+}
