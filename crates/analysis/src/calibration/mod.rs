@@ -9,6 +9,8 @@
 //! stays undetermined, because a default is better than noise.
 
 mod cluster_file;
+mod delay;
+mod edges;
 mod fitted;
 mod found;
 mod heartbeat;
@@ -18,6 +20,7 @@ mod observed;
 mod rates;
 mod slots;
 mod slowstart;
+mod speculation;
 
 use std::path::Path;
 
@@ -27,6 +30,8 @@ use crate::Error;
 use crate::run::{Origin, nothing_observed};
 
 pub use cluster_file::{Maker, cluster_file};
+pub use delay::locality_wait;
+pub use edges::{Edges, edges};
 pub use fitted::{Fitted, LEAST};
 pub use found::Calibration;
 pub use heartbeat::{Heartbeat, heartbeat};
@@ -36,6 +41,7 @@ pub use observed::{Attempt, Job, Observed};
 pub use rates::{ShuffleRate, map_rate, reduce_rate, shuffle_rate};
 pub use slots::{Slots, slots};
 pub use slowstart::slowstart;
+pub use speculation::{Speculation, speculation};
 
 /// Fits the trace or run in `dir`.
 ///
@@ -65,7 +71,10 @@ pub fn of_attempts(observed: &Observed) -> Calibration {
         map_slots,
         reduce_slots: slots(observed, TaskKind::Reduce),
         heartbeat: heartbeat(observed, map_slots.most),
+        edges: edges(observed),
         slowstart: slowstart(observed),
+        locality_wait: locality_wait(observed),
+        speculation: speculation(observed),
         locality: locality_factors(observed),
         map_rate: map_rate(observed),
         reduce_rate: reduce_rate(observed),
