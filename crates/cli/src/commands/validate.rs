@@ -1,24 +1,27 @@
 //! `resched validate`: replays a trace under the scheduler that ran it, and reports the error of the replay.
 
-use std::collections::BTreeMap;
+mod by_size;
+mod candidates;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use resched_analysis::Run;
 use resched_analysis::validation::{LocalityError, Validation, validate};
 use resched_policies::PolicySpec;
-use resched_replay::{Memory, Replayed, Setup, Source, World};
+use resched_replay::{Engine, Memory, Replayed, Setup, Source, World};
 use resched_sim::{ClusterConfig, Skipped};
+use resched_trace::model::JobRow;
 use resched_trace::store::Trace;
 use serde::Serialize;
 
+use self::candidates::{Guessed, candidates, most_probable};
 use super::ingest::left_out;
 use crate::failure::Failure;
 use crate::output::{count, duration, print, table};
 use crate::progress::ReplayProgress;
 use crate::threads::ThreadsArg;
 
-/// The policy that is assumed if the user names none: Hadoop's default.
-const ASSUMED: &str = "fifo";
 /// A limit on `--seeds`; more replays of one trace do not show more about its draws.
 const MOST_SEEDS: u64 = 1_000;
 
@@ -28,7 +31,7 @@ pub(crate) struct Args {
     /// A trace with observed attempts.
     trace: PathBuf,
     /// The policy that ran it, written as for `replay`. Repeat the option to see which policy explains the trace best
-    /// [default: fifo].
+    /// [default: the most probable of the usual schedulers].
     #[arg(long = "policy", value_name = "POLICY")]
     policies: Vec<String>,
     /// The file of the cluster that ran it (TOML); `resched calibrate` writes one [default: the trace's own machines].
@@ -56,6 +59,9 @@ struct Told {
     params: BTreeMap<String, String>,
     /// Whether the user named no policy, so that this one is assumed.
     assumed: bool,
+    /// Why this policy, if it is assumed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    guess: Option<Guessed>,
     /// The means of the errors over seeds.
     errors: BTreeMap<&'static str, Option<f64>>,
     /// The replays, one for each seed.
@@ -71,13 +77,17 @@ struct Replay {
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let assumed = args.policies.is_empty();
-    let mut policies = Vec::new();
-    for text in args.policies.iter().map(String::as_str).chain(assumed.then_some(ASSUMED)) {
-        policies.extend(PolicySpec::parse_grid(text)?);
-    }
     let cluster = args.cluster.as_deref().map_or_else(|| Ok(ClusterConfig::default()), ClusterConfig::read)?;
     let observed = observed(&args.trace)?;
     let source = Source::open(&args.trace)?;
+    let parse = match source.engine() {
+        Engine::Hadoop => PolicySpec::parse_grid,
+        Engine::Batch => PolicySpec::parse_grid_for_batch,
+    };
+    let mut policies = if assumed { candidates(&source, &observed)? } else { Vec::new() };
+    for text in &args.policies {
+        policies.extend(parse(text)?);
+    }
     let world = World::open(&source, Setup { cluster, seed: args.seed, ..Setup::default() })?;
     policies.iter().try_for_each(|policy| world.check(policy))?;
     let seeds: Vec<u64> = (0..args.seeds).map(|step| args.seed.wrapping_add(step)).collect();
@@ -96,6 +106,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         policy: policy.name(),
         params: policy.parameters(),
         assumed,
+        guess: None,
         errors: BTreeMap::new(),
         replays: replays.by_ref().take(seeds.len()).collect(),
     };
@@ -103,11 +114,21 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     for own in &mut told {
         own.errors = mean_errors(&own.replays);
     }
+    if assumed {
+        told = most_probable(told, queues(&args.trace)?);
+    }
     if args.json {
         let lines: Result<Vec<String>, _> = told.iter().map(serde_json::to_string).collect();
         return print(&lines.map_err(|error| Failure::work(error.to_string()))?.join("\n"));
     }
     print(&in_words(&told, observed.jobs.len(), &world.skipped()))
+}
+
+/// How many queues the jobs of a trace name.
+fn queues(trace: &Path) -> Result<usize, Failure> {
+    let rows = Trace::open(trace)?.rows::<JobRow>()?;
+    let queues: Result<BTreeSet<Option<String>>, _> = rows.map(|row| row.map(|row| row.queue)).collect();
+    Ok(queues?.into_iter().flatten().count())
 }
 
 /// The trace as a run, with its observed attempts.
@@ -233,6 +254,10 @@ fn in_words(told: &[Told], jobs: usize, skipped: &Skipped) -> String {
         std::iter::once("error of the replay").chain(told.iter().map(|own| own.label.as_str())).collect();
     let mut text = table(&heading, ROWS.iter().enumerate().map(row).collect(), 1..heading.len());
     for own in told {
+        let by_size = by_size::in_words(own);
+        text += &if told.len() > 1 { format!("\n{}{by_size}", own.label) } else { by_size };
+    }
+    for own in told {
         if let Some(causes) =
             own.replays.first().map(|replay| &replay.validation.not_compared).filter(|own| !own.is_empty())
         {
@@ -240,10 +265,11 @@ fn in_words(told: &[Told], jobs: usize, skipped: &Skipped) -> String {
             text += &format!("{}: not compared: {}\n", own.label, causes.join(", "));
         }
     }
-    if told.iter().any(|own| own.assumed) {
-        text += &format!(
-            "The trace does not say which scheduler ran it: `{ASSUMED}` was assumed; name another with --policy.\n"
-        );
+    for own in told {
+        if let Some(guess) = &own.guess {
+            let compared = own.replays.first().map_or(0, |replay| replay.validation.jobs_compared);
+            text += &guess.in_words(&own.label, compared);
+        }
     }
     text + &left_out(skipped)
 }
