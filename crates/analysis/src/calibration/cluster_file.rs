@@ -12,6 +12,10 @@ use super::speculation::Speculation;
 /// The largest interval and overhead that a cluster file allows, ms.
 const DAY: f64 = 86_400_000.0;
 
+/// The memory of a task's container and of a master's, by default, rounded up to whole containers, MB.
+const CONTAINER_MB: i64 = 1_024;
+const MASTER_MB: i64 = 2_048;
+
 /// The program that made a cluster file, and the source of the numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Maker {
@@ -91,6 +95,16 @@ fn write(text: &mut String, found: &Calibration, maker: &Maker) -> std::fmt::Res
     let Speculation { tasks, backups, age, .. } = found.speculation;
     let age = age.value.map_or_else(String::new, |age| format!(", {age:.0} ms after the first attempt (median)"));
     writeln!(text, "# backups ({policy}): {backups} of n = {tasks} tasks{age}")?;
+
+    if let Some(most) = found.containers.most.filter(|_| found.heartbeat.by_application) {
+        let memory = (i64::from(most) * CONTAINER_MB + MASTER_MB).min(i64::from(u32::MAX));
+        writeln!(text, "\n[containers]")?;
+        writeln!(
+            text,
+            "memory_mb = {memory} # most tasks at once, {most} of the default size on {} of n = {} nodes, and a master; a lower bound",
+            found.containers.reached, found.containers.nodes
+        )?;
+    }
 
     writeln!(text, "\n[cost]")?;
     locality(text, found.locality)?;

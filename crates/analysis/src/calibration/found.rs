@@ -24,6 +24,8 @@ pub struct Calibration {
     pub map_slots: Slots,
     /// Reduce slots of a node.
     pub reduce_slots: Slots,
+    /// Maps and reduces together ([`super::containers`]).
+    pub containers: Slots,
     /// Time between a node's heartbeats and from an assignment to the start ([`super::heartbeat()`]).
     pub heartbeat: Heartbeat,
     /// Initialisation, set-up and clean-up of a job ([`super::edges()`]).

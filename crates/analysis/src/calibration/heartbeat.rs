@@ -83,13 +83,12 @@ fn reports(observed: &Observed) -> Vec<f64> {
 }
 
 /// From the assignment of a map to its start. An application master tells when it asked; then the least tenth waited for no
-/// other, only for the heartbeat of the first of all nodes.
+/// other map, only for the next heartbeat of the master, at which it takes the container over.
 fn launch_overhead(observed: &Observed, by_application: bool) -> Fitted {
     let maps = observed.attempts.iter().filter(|own| own.kind == TaskKind::Map);
     let delays = Distribution::new(maps.filter_map(|own| Some((own.start? - own.assigned?) as f64)));
-    let hosts = observed.hosts.len() as f64;
     let statistic = |delays: &Distribution| match by_application {
-        true => Some((delays.quantile(0.1)? - YARN_INTERVAL / (hosts + 1.0)).max(0.0)),
+        true => Some((delays.quantile(0.1)? - YARN_INTERVAL).max(0.0)),
         false => middle_mean(delays).map(|mean| mean.max(0.0)),
     };
     let error = bootstrap_error(delays.values(), 4, |sample| statistic(&Distribution::new(sample.iter().copied())));

@@ -39,7 +39,7 @@ pub use hosts::host_factors;
 pub use locality::{DEFAULT_FACTORS, locality_factors};
 pub use observed::{Attempt, Job, Observed};
 pub use rates::{ShuffleRate, map_rate, reduce_rate, shuffle_rate};
-pub use slots::{Slots, slots};
+pub use slots::{Slots, containers, slots};
 pub use slowstart::slowstart;
 pub use speculation::{Speculation, speculation};
 
@@ -70,6 +70,7 @@ pub fn of_attempts(observed: &Observed) -> Calibration {
         names_machines: true,
         map_slots,
         reduce_slots: slots(observed, TaskKind::Reduce),
+        containers: containers(observed),
         heartbeat: heartbeat(observed, map_slots.most),
         edges: edges(observed),
         slowstart: slowstart(observed),

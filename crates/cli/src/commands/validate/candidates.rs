@@ -32,7 +32,7 @@ pub(super) fn candidates(source: &Source, observed: &Run) -> Result<Vec<PolicySp
 
 fn is_yarn(observed: &Run) -> bool {
     let Origin::Observed(manifest) = &observed.origin else { return false };
-    let by_masters = !manifest.sources.is_empty() && manifest.sources.iter().all(|source| source.format == JHIST);
+    let by_masters = manifest.sources.iter().any(|source| source.format == JHIST);
     by_masters && !observed.intervals.iter().any(|own| matches!(own.kind, TaskKind::Setup | TaskKind::Cleanup))
 }
 
