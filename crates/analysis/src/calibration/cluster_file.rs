@@ -2,13 +2,19 @@
 
 use std::fmt::Write;
 
+use super::edges::Edges;
 use super::fitted::Fitted;
 use super::found::Calibration;
 use super::locality::DEFAULT_FACTORS;
 use super::slots::Slots;
+use super::speculation::Speculation;
 
 /// The largest interval and overhead that a cluster file allows, ms.
 const DAY: f64 = 86_400_000.0;
+
+/// The memory of a task's container and of a master's, by default, rounded up to whole containers, MB.
+const CONTAINER_MB: i64 = 1_024;
+const MASTER_MB: i64 = 2_048;
 
 /// The program that made a cluster file, and the source of the numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,14 +62,23 @@ fn write(text: &mut String, found: &Calibration, maker: &Maker) -> std::fmt::Res
 
     writeln!(text, "\n[heartbeat]")?;
     let ms = |value: f64| format!("{value:.0}");
-    let gaps = "ms; how long slots stayed free though a map waited";
-    line(text, "interval", whole(found.heartbeat.interval, 1.0), ms, gaps)?;
-    if let Some(gap) = found.heartbeat.median_gap.filter(|_| found.heartbeat.at_once) {
-        let n = found.heartbeat.interval.n;
-        writeln!(text, "out_of_band = true # freed slots were taken at once: median {gap:.0} ms, n = {n}")?;
+    let from = match found.heartbeat.by_application {
+        true => "ms; YARN's default, because an application master wrote the log",
+        false => "ms; how long slots stayed free though a map waited, or reports of ends took",
+    };
+    line(text, "interval", whole(found.heartbeat.interval, 1.0), ms, from)?;
+    if found.heartbeat.at_once {
+        let [gap, report] = [found.heartbeat.median_gap, found.heartbeat.median_report]
+            .map(|median| median.map_or_else(|| "unknown".to_owned(), |median| format!("{median:.0} ms")));
+        writeln!(
+            text,
+            "out_of_band = true # ends were reported at once: median until the master learned {report}, until a freed slot \
+             was taken {gap}"
+        )?;
     }
 
     writeln!(text, "\n[jobs]")?;
+    edges(text, &found.edges)?;
     let of_maps = "smallest share of finished maps at a job's first reduce, an upper bound; jobs";
     line(text, "slowstart", found.slowstart, |value| format!("{value:.4}"), of_maps)?;
     line(
@@ -71,8 +86,25 @@ fn write(text: &mut String, found: &Calibration, maker: &Maker) -> std::fmt::Res
         "launch_overhead",
         whole(found.heartbeat.launch_overhead, 0.0),
         ms,
-        "ms; the least part of the same gaps",
+        "ms; from the assignment of a map to its start, else the least part of the same gaps",
     )?;
+    let policy = "of a policy, no key of a cluster file";
+    let wait = found.locality_wait;
+    let value = wait.value.map_or_else(|| "not determined".to_owned(), |value| format!("at most {value:.0} ms"));
+    writeln!(text, "# locality wait ({policy}): {value}; {}", evidence(wait, &ms))?;
+    let Speculation { tasks, backups, age, .. } = found.speculation;
+    let age = age.value.map_or_else(String::new, |age| format!(", {age:.0} ms after the first attempt (median)"));
+    writeln!(text, "# backups ({policy}): {backups} of n = {tasks} tasks{age}")?;
+
+    if let Some(most) = found.containers.most.filter(|_| found.heartbeat.by_application) {
+        let memory = (i64::from(most) * CONTAINER_MB + MASTER_MB).min(i64::from(u32::MAX));
+        writeln!(text, "\n[containers]")?;
+        writeln!(
+            text,
+            "memory_mb = {memory} # most tasks at once, {most} of the default size on {} of n = {} nodes, and a master; a lower bound",
+            found.containers.reached, found.containers.nodes
+        )?;
+    }
 
     writeln!(text, "\n[cost]")?;
     locality(text, found.locality)?;
@@ -97,6 +129,20 @@ fn write(text: &mut String, found: &Calibration, maker: &Maker) -> std::fmt::Res
     }
     for (host, fitted) in &found.host_factors {
         line(text, &quoted(host), *fitted, |value| format!("{value:.4}"), "maps")?;
+    }
+    Ok(())
+}
+
+/// Initialisation, set-up and clean-up. A replay of the same trace takes those that the trace logged.
+fn edges(text: &mut String, found: &Edges) -> std::fmt::Result {
+    let ms = |value: f64| format!("{value:.0}");
+    let lines = [
+        ("init_delay", found.init, "ms from submission to launch"),
+        ("setup_time", found.setup, "ms that a set-up task held a slot"),
+        ("cleanup_time", found.cleanup, "ms that a clean-up task held a slot"),
+    ];
+    for (key, fitted, what) in lines {
+        line(text, key, whole(fitted, 0.0), ms, &format!("{what}, the median; for jobs whose trace does not log it"))?;
     }
     Ok(())
 }

@@ -40,6 +40,15 @@ impl Fitted {
     }
 }
 
+/// Fewer observations than [`LEAST`] determine an estimate if its standard error is below this share of it.
+const SHARP: f64 = 0.25;
+
+/// The estimate if its observations determine it: there are enough, or they agree.
+pub(super) fn determined(fitted: Fitted) -> Fitted {
+    let agree = fitted.value.zip(fitted.standard_error).is_some_and(|(value, error)| error <= SHARP * value);
+    if fitted.n >= LEAST || agree { fitted } else { Fitted::unknown(fitted.n) }
+}
+
 /// The standard error of `statistic` by the bootstrap: the standard deviation over resamples of the values.
 pub(super) fn bootstrap_error(values: &[f64], purpose: u64, statistic: impl Fn(&[f64]) -> Option<f64>) -> Option<f64> {
     let step = values.len().div_ceil(MOST_RESAMPLED).max(1);

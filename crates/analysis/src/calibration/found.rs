@@ -4,10 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::edges::Edges;
 use super::fitted::Fitted;
 use super::heartbeat::Heartbeat;
 use super::rates::ShuffleRate;
 use super::slots::Slots;
+use super::speculation::Speculation;
 
 /// The estimates for the cluster of a trace. Each field names the function that estimates it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -22,10 +24,18 @@ pub struct Calibration {
     pub map_slots: Slots,
     /// Reduce slots of a node.
     pub reduce_slots: Slots,
+    /// Maps and reduces together ([`super::containers`]).
+    pub containers: Slots,
     /// Time between a node's heartbeats and from an assignment to the start ([`super::heartbeat()`]).
     pub heartbeat: Heartbeat,
+    /// Initialisation, set-up and clean-up of a job ([`super::edges()`]).
+    pub edges: Edges,
     /// Share of a job's maps that are finished before its reduces start ([`super::slowstart()`]).
     pub slowstart: Fitted,
+    /// The locality wait of a delay scheduler, ms ([`super::locality_wait`]).
+    pub locality_wait: Fitted,
+    /// Backups of slow tasks ([`super::speculation()`]).
+    pub speculation: Speculation,
     /// The run time of a map in the rack of its input and elsewhere, divided by that on a node with the input
     /// ([`super::locality_factors`]).
     pub locality: [Fitted; 2],

@@ -1,10 +1,10 @@
-//! The heartbeat interval, from how long a slot stays free while a job waits for it.
+//! The heartbeat interval and the launch overhead, from how long slots stay free and from what the master's clock says.
 
 use std::collections::{BTreeMap, VecDeque};
 
 use resched_trace::model::TaskKind;
 
-use super::fitted::{Fitted, bootstrap_error};
+use super::fitted::{Fitted, bootstrap_error, determined};
 use super::observed::{Attempt, Observed};
 use crate::distribution::Distribution;
 
@@ -15,13 +15,23 @@ const AT_ONCE: f64 = 50.0;
 /// A launch overhead of fewer standard errors counts as 0.
 const SIGMAS: f64 = 2.0;
 
-/// The estimates from the gaps.
+/// A median delay below this share of the 90 % quantile does not, either: in waits for a heartbeat it is five ninths.
+const AT_ONCE_SHARE: f64 = 0.2;
+/// How often the nodes of YARN call, ms, unless a site says otherwise.
+const YARN_INTERVAL: f64 = 1_000.0;
+
+/// The estimates of heartbeats.
 #[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize)]
 pub struct Heartbeat {
     /// The median time that a freed slot stayed free while a map waited, ms; null without such a slot.
     pub median_gap: Option<f64>,
-    /// Whether that is so short that nodes must have called as soon as a task ended (or times are coarse).
+    /// The median time from the end of an attempt until the master learned of it, ms; null if the source does not say.
+    pub median_report: Option<f64>,
+    /// Whether the one or the other is so short that nodes must have called as soon as a task ended (or times are coarse).
     pub at_once: bool,
+    /// Whether an application master of YARN wrote the log: it learns of each end when it happens, and tells when it asked for a
+    /// container, not when it got one. The interval is then YARN's default.
+    pub by_application: bool,
     /// Time between two heartbeats of a node, ms.
     pub interval: Fitted,
     /// From the heartbeat that assigns an attempt to its start, ms.
@@ -38,7 +48,63 @@ pub struct Heartbeat {
 /// give both: `h = (q50 − q10) / 0.4`, `o = q50 − h/2`; higher quantiles are not used, because a policy may leave a slot
 /// free on purpose. An overhead of less than two standard errors counts as 0, and then `h = 2·q50`. Standard errors are from the
 /// bootstrap.
+///
+/// With too few gaps, the master's clock says more. A report waits for a heartbeat, too, so its delay is uniform on `[0, h]`, and
+/// `h = 2·q50`. The launch overhead is the mean of the middle half of the times from the assignment of a map to its start;
+/// this leaves out hosts whose clocks are wrong.
 pub fn heartbeat(observed: &Observed, slots: Option<u32>) -> Heartbeat {
+    let by_gaps = by_gaps(observed, slots);
+    let reports = Distribution::new(reports(observed));
+    let (median_report, high) = (reports.median(), reports.quantile(0.9));
+    let by_application = !reports.values().is_empty() && reports.values().iter().all(|&delay| delay == 0.0);
+    let few = by_gaps.interval.value.is_none() && !by_gaps.at_once;
+    let short = |median: f64| median < AT_ONCE || high.is_some_and(|high| median < AT_ONCE_SHARE * high);
+    let enough = reports.values().len() as u64 >= LEAST_GAPS || by_application;
+    let at_once = by_gaps.at_once || few && enough && median_report.is_some_and(short);
+    let interval = match median_report.filter(|_| few) {
+        Some(_) if by_application => Fitted { value: Some(YARN_INTERVAL), ..Fitted::unknown(0) },
+        Some(median) if enough && !at_once => {
+            let error = bootstrap_error(reports.values(), 3, |sample| {
+                Some(2.0 * Distribution::new(sample.iter().copied()).median()?)
+            });
+            Fitted::of(2.0 * median, error, reports.values().len() as u64)
+        }
+        _ => by_gaps.interval,
+    };
+    let launch_overhead = launch_overhead(observed, by_application);
+    let launch_overhead = if launch_overhead.value.is_some() { launch_overhead } else { by_gaps.launch_overhead };
+    Heartbeat { median_report, at_once, by_application, interval, launch_overhead, ..by_gaps }
+}
+
+/// From the ends of attempts until the master learned of them, ms.
+fn reports(observed: &Observed) -> Vec<f64> {
+    let tasks = observed.attempts.iter().filter(|own| matches!(own.kind, TaskKind::Map | TaskKind::Reduce));
+    tasks.filter_map(|own| Some((own.learned? - own.finish?) as f64)).collect()
+}
+
+/// From the assignment of a map to its start. An application master tells when it asked; then the least tenth waited for no
+/// other map, only for the next heartbeat of the master, at which it takes the container over.
+fn launch_overhead(observed: &Observed, by_application: bool) -> Fitted {
+    let maps = observed.attempts.iter().filter(|own| own.kind == TaskKind::Map);
+    let delays = Distribution::new(maps.filter_map(|own| Some((own.start? - own.assigned?) as f64)));
+    let statistic = |delays: &Distribution| match by_application {
+        true => Some((delays.quantile(0.1)? - YARN_INTERVAL).max(0.0)),
+        false => middle_mean(delays).map(|mean| mean.max(0.0)),
+    };
+    let error = bootstrap_error(delays.values(), 4, |sample| statistic(&Distribution::new(sample.iter().copied())));
+    let n = delays.values().len() as u64;
+    statistic(&delays).map_or(Fitted::unknown(n), |value| determined(Fitted::of(value, error, n)))
+}
+
+/// The mean of the middle half of a sample.
+fn middle_mean(sample: &Distribution) -> Option<f64> {
+    let (low, high) = (sample.quantile(0.25)?, sample.quantile(0.75)?);
+    let middle: Vec<f64> = sample.values().iter().copied().filter(|value| (low..=high).contains(value)).collect();
+    crate::distribution::mean(&middle)
+}
+
+/// The estimates from gaps alone.
+fn by_gaps(observed: &Observed, slots: Option<u32>) -> Heartbeat {
     let gaps = Distribution::new(slots.map_or_else(Vec::new, |slots| gaps(observed, slots as usize)));
     let n = gaps.values().len() as u64;
     let unknown = Heartbeat {
@@ -46,6 +112,7 @@ pub fn heartbeat(observed: &Observed, slots: Option<u32>) -> Heartbeat {
         at_once: n >= LEAST_GAPS && gaps.median().is_some_and(|median| median < AT_ONCE),
         interval: Fitted::unknown(n),
         launch_overhead: Fitted::unknown(n),
+        ..Heartbeat::default()
     };
     let (Some(median), Some((interval, overhead))) = (gaps.median(), both(&gaps)) else { return unknown };
     if n < LEAST_GAPS || unknown.at_once {

@@ -9,6 +9,8 @@
 //! stays undetermined, because a default is better than noise.
 
 mod cluster_file;
+mod delay;
+mod edges;
 mod fitted;
 mod found;
 mod heartbeat;
@@ -18,6 +20,7 @@ mod observed;
 mod rates;
 mod slots;
 mod slowstart;
+mod speculation;
 
 use std::path::Path;
 
@@ -27,6 +30,8 @@ use crate::Error;
 use crate::run::{Origin, nothing_observed};
 
 pub use cluster_file::{Maker, cluster_file};
+pub use delay::locality_wait;
+pub use edges::{Edges, edges};
 pub use fitted::{Fitted, LEAST};
 pub use found::Calibration;
 pub use heartbeat::{Heartbeat, heartbeat};
@@ -34,8 +39,9 @@ pub use hosts::host_factors;
 pub use locality::{DEFAULT_FACTORS, locality_factors};
 pub use observed::{Attempt, Job, Observed};
 pub use rates::{ShuffleRate, map_rate, reduce_rate, shuffle_rate};
-pub use slots::{Slots, slots};
+pub use slots::{Slots, containers, slots};
 pub use slowstart::slowstart;
+pub use speculation::{Speculation, speculation};
 
 /// Fits the trace or run in `dir`.
 ///
@@ -64,8 +70,12 @@ pub fn of_attempts(observed: &Observed) -> Calibration {
         names_machines: true,
         map_slots,
         reduce_slots: slots(observed, TaskKind::Reduce),
+        containers: containers(observed),
         heartbeat: heartbeat(observed, map_slots.most),
+        edges: edges(observed),
         slowstart: slowstart(observed),
+        locality_wait: locality_wait(observed),
+        speculation: speculation(observed),
         locality: locality_factors(observed),
         map_rate: map_rate(observed),
         reduce_rate: reduce_rate(observed),

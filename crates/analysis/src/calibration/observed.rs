@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
-use resched_trace::model::{AttemptRow, JobRow, Locality, Outcome, TaskKind};
+use resched_trace::model::{AttemptRow, JobRow, Locality, Outcome, TaskKind, TaskRow};
 use resched_trace::store::Rows;
 use resched_trace::store::columns::Row;
 
@@ -19,6 +19,10 @@ pub struct Job {
     pub reduces: Option<u64>,
     /// Bytes that all its reduces fetch.
     pub shuffle_bytes: Option<u64>,
+    /// When it was submitted.
+    pub submit: Option<i64>,
+    /// When it was launched: initialised, or the first start of a task.
+    pub launch: Option<i64>,
 }
 
 /// An attempt. Times in ms, sizes in bytes, unknown is `None`.
@@ -28,8 +32,14 @@ pub struct Attempt {
     pub job: usize,
     /// Where it ran, an index of [`Observed::hosts`].
     pub host: Option<usize>,
-    /// The kind of its task.
+    /// Its task, as a number. Attempts at one task stand together.
+    pub task: usize,
+    /// The kind of its task. Set-up and clean-up tasks count as such also if the source lists them among others.
     pub kind: TaskKind,
+    /// When its task was assigned to a node for the first time, by the master's clock; known for the first try only.
+    pub assigned: Option<i64>,
+    /// When the master learned that its task was done; known for the successful try only.
+    pub learned: Option<i64>,
     /// Whether it is the first try at its task. Its task has then waited since the start of its job.
     pub first: bool,
     /// When it started.
@@ -102,8 +112,11 @@ impl Observed {
                 maps: size(row.declared_maps),
                 reduces: size(row.declared_reduces),
                 shuffle_bytes: size(row.shuffle_bytes),
+                submit: time(row.submit),
+                launch: time(row.launch),
             });
         }
+        let mut tasks = Tasks::open(dir, rows)?;
         let mut hosts: HashMap<String, usize> = HashMap::new();
         let mut racks = BTreeSet::new();
         for row in Rows::<AttemptRow, _>::new(path(AttemptRow::TABLE), checked::<AttemptRow>(dir, rows)?) {
@@ -116,16 +129,21 @@ impl Observed {
                     observed.hosts.len() - 1
                 })
             });
+            let (task, own) = tasks.of(&row.task_id)?;
+            let succeeded = row.outcome == Outcome::Success;
             observed.attempts.push(Attempt {
                 job,
                 host,
-                kind: row.kind,
+                task,
+                kind: own.map_or(row.kind, role),
+                assigned: own.filter(|_| row.attempt == 0).and_then(|task| time(task.start)),
+                learned: own.filter(|_| succeeded).and_then(|task| time(task.finish)),
                 first: row.attempt == 0,
                 start: time(row.start),
                 shuffle_finish: time(row.shuffle_finish),
                 sort_finish: time(row.sort_finish),
                 finish: time(row.finish),
-                succeeded: row.outcome == Outcome::Success,
+                succeeded,
                 locality: row.locality,
                 input_bytes: size(row.hdfs_bytes_read).or(size(row.map_input_bytes)),
                 shuffle_bytes: size(row.reduce_shuffle_bytes),
@@ -133,6 +151,52 @@ impl Observed {
         }
         observed.racks = racks.len() as u64;
         Ok(observed)
+    }
+}
+
+/// The tasks of a trace, in the order of its attempts. A run has no such table.
+struct Tasks<'a> {
+    rows: Box<dyn Iterator<Item = Result<TaskRow, resched_trace::Error>> + 'a>,
+    /// The task of the latest attempt, its number and its row.
+    id: String,
+    number: usize,
+    row: Option<TaskRow>,
+}
+
+impl<'a> Tasks<'a> {
+    fn open(dir: &'a Path, rows: &'a BTreeMap<String, u64>) -> Result<Self, Error> {
+        let path = dir.join(format!("{}.parquet", TaskRow::TABLE));
+        let rows: Box<dyn Iterator<Item = _> + 'a> = match rows.contains_key(TaskRow::TABLE) {
+            true => Box::new(Rows::<TaskRow, _>::new(path, checked::<TaskRow>(dir, rows)?)),
+            false => Box::new(std::iter::empty()),
+        };
+        Ok(Self { rows, id: String::new(), number: 0, row: None })
+    }
+
+    /// The task of the next attempt: its number and, if the table has it, its row.
+    fn of(&mut self, id: &str) -> Result<(usize, Option<&TaskRow>), Error> {
+        if self.id != id {
+            self.number += 1;
+            id.clone_into(&mut self.id);
+            self.row = None;
+            // Tasks without attempts come between.
+            while let Some(row) = self.rows.next().transpose()? {
+                if row.task_id == id {
+                    self.row = Some(row);
+                    break;
+                }
+            }
+        }
+        Ok((self.number, self.row.as_ref()))
+    }
+}
+
+/// What a task is to its job: Rumen lists set-up and clean-up among others, and their stage says what they are.
+fn role(task: &TaskRow) -> TaskKind {
+    match (task.kind, task.stage.as_deref()) {
+        (TaskKind::Other, Some("setup" | "job_setup")) => TaskKind::Setup,
+        (TaskKind::Other, Some("cleanup" | "job_cleanup")) => TaskKind::Cleanup,
+        (kind, _) => kind,
     }
 }
 

@@ -23,8 +23,17 @@ pub struct Slots {
 /// The largest number of attempts of `kind` that at least 1 % of the nodes (with less than a hundred, one node) ran at once. All
 /// outcomes count. It is a lower bound of the slots, as nodes that were never full do not show all theirs.
 pub fn slots(observed: &Observed, kind: TaskKind) -> Slots {
+    most_attempts(observed, |own| own == kind)
+}
+
+/// As [`slots()`], of maps and reduces together: how many containers a node of YARN ran at once, masters apart.
+pub fn containers(observed: &Observed) -> Slots {
+    most_attempts(observed, |own| matches!(own, TaskKind::Map | TaskKind::Reduce))
+}
+
+fn most_attempts(observed: &Observed, of_kind: impl Fn(TaskKind) -> bool) -> Slots {
     let mut changes: BTreeMap<usize, Vec<(i64, i64)>> = BTreeMap::new();
-    for attempt in observed.attempts.iter().filter(|attempt| attempt.kind == kind && attempt.run_time().is_some()) {
+    for attempt in observed.attempts.iter().filter(|attempt| of_kind(attempt.kind) && attempt.run_time().is_some()) {
         if let (Some(host), Some(start), Some(finish)) = (attempt.host, attempt.start, attempt.finish) {
             changes.entry(host).or_default().extend([(start, 1), (finish, -1)]);
         }

@@ -102,8 +102,14 @@ fn in_words(found: &Calibration) -> String {
     let mut rows = vec![
         slots("map slots of a node", found.map_slots),
         slots("reduce slots of a node", found.reduce_slots),
-        row("heartbeat interval", found.heartbeat.interval, &ms, "gaps"),
-        row("launch overhead", found.heartbeat.launch_overhead, &ms, "gaps"),
+        row("heartbeat interval", found.heartbeat.interval, &ms, "gaps or reports"),
+        row("launch overhead", found.heartbeat.launch_overhead, &ms, "maps or gaps"),
+        row("initialisation of a job", found.edges.init, &ms, "jobs"),
+        row("set-up task", found.edges.setup, &ms, "jobs"),
+        row("clean-up task", found.edges.cleanup, &ms, "jobs"),
+        row("locality wait of a delay scheduler, at most", found.locality_wait, &ms, "maps elsewhere"),
+        row("backups by task", found.speculation.share, &factor, "tasks"),
+        row("age of a task that gets a backup", found.speculation.age, &ms, "backups"),
         row("slow-start", found.slowstart, &factor, "jobs"),
         row("maps in the rack of their input, times as long", rack, &factor, "maps"),
         row("maps elsewhere, times as long", off, &factor, "maps"),
@@ -112,8 +118,8 @@ fn in_words(found: &Calibration) -> String {
         row("shuffle rate of a reduce", found.shuffle_rate.rate, &rate, shuffle),
     ];
     if found.heartbeat.at_once {
-        let n = format!("{} gaps", count(found.heartbeat.interval.n));
-        rows.push(vec!["nodes call at once when a task ends".to_owned(), "yes".to_owned(), "-".to_owned(), n]);
+        let from = "gaps or reports".to_owned();
+        rows.push(vec!["nodes call at once when a task ends".to_owned(), "yes".to_owned(), "-".to_owned(), from]);
     }
     let hosts = found.host_factors.iter();
     rows.extend(hosts.map(|(host, fitted)| row(&format!("host {host:?}, times as long"), *fitted, &factor, "maps")));

@@ -1,6 +1,9 @@
 //! `resched validate`: replays a trace under the scheduler that ran it, and reports the error of the replay.
 
-use std::collections::BTreeMap;
+mod by_size;
+mod candidates;
+
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use resched_analysis::Run;
@@ -8,9 +11,11 @@ use resched_analysis::validation::{LocalityError, Validation, validate};
 use resched_policies::PolicySpec;
 use resched_replay::{Memory, Replayed, World};
 use resched_sim::Skipped;
+use resched_trace::model::JobRow;
 use resched_trace::store::Trace;
 use serde::Serialize;
 
+use self::candidates::{Guessed, candidates, most_probable};
 use super::ingest::left_out;
 use crate::failure::Failure;
 use crate::output::{count, duration, print, table};
@@ -18,8 +23,6 @@ use crate::progress::ReplayProgress;
 use crate::threads::ThreadsArg;
 use crate::world_args::{WorldArgs, check_rules};
 
-/// The policy that is assumed if the user names none: Hadoop's default.
-const ASSUMED: &str = "fifo";
 /// A limit on `--seeds`; more replays of one trace do not show more about its draws.
 const MOST_SEEDS: u64 = 1_000;
 
@@ -29,7 +32,7 @@ pub(crate) struct Args {
     /// A trace with observed attempts.
     trace: PathBuf,
     /// The policy that ran it, written as for `replay`. Repeat the option to see which policy explains the trace best
-    /// [default: fifo].
+    /// [default: the most probable of the usual schedulers].
     #[arg(long = "policy", value_name = "POLICY")]
     policies: Vec<String>,
     #[command(flatten)]
@@ -53,6 +56,9 @@ struct Told {
     params: BTreeMap<String, String>,
     /// Whether the user named no policy, so that this one is assumed.
     assumed: bool,
+    /// Why this policy, if it is assumed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    guess: Option<Guessed>,
     /// The means of the errors over seeds.
     errors: BTreeMap<&'static str, Option<f64>>,
     /// The replays, one for each seed.
@@ -68,12 +74,10 @@ struct Replay {
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let assumed = args.policies.is_empty();
-    let mut policies = Vec::new();
-    for text in args.policies.iter().map(String::as_str).chain(assumed.then_some(ASSUMED)) {
-        policies.extend(PolicySpec::parse_grid(text)?);
-    }
     let observed = observed(&args.trace)?;
     let (source, setup) = args.world.open(&args.trace)?;
+    let mut policies = if assumed { candidates(&source, &observed)? } else { Vec::new() };
+    policies.extend(super::replay::policies(&args.policies, source.engine())?);
     let world = World::open(&source, setup)?;
     policies.iter().try_for_each(|policy| world.check(policy))?;
     check_rules(&world, &policies)?;
@@ -93,6 +97,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         policy: policy.name(),
         params: policy.parameters(),
         assumed,
+        guess: None,
         errors: BTreeMap::new(),
         replays: replays.by_ref().take(seeds.len()).collect(),
     };
@@ -100,11 +105,21 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     for own in &mut told {
         own.errors = mean_errors(&own.replays);
     }
+    if assumed {
+        told = most_probable(told, queues(&args.trace)?);
+    }
     if args.json {
         let lines: Result<Vec<String>, _> = told.iter().map(serde_json::to_string).collect();
         return print(&lines.map_err(|error| Failure::work(error.to_string()))?.join("\n"));
     }
     print(&in_words(&told, observed.jobs.len(), &world.skipped()))
+}
+
+/// How many queues the jobs of a trace name.
+fn queues(trace: &Path) -> Result<usize, Failure> {
+    let rows = Trace::open(trace)?.rows::<JobRow>()?;
+    let queues: Result<BTreeSet<Option<String>>, _> = rows.map(|row| row.map(|row| row.queue)).collect();
+    Ok(queues?.into_iter().flatten().count())
 }
 
 /// The trace as a run, with its observed attempts.
@@ -230,6 +245,10 @@ fn in_words(told: &[Told], jobs: usize, skipped: &Skipped) -> String {
         std::iter::once("error of the replay").chain(told.iter().map(|own| own.label.as_str())).collect();
     let mut text = table(&heading, ROWS.iter().enumerate().map(row).collect(), 1..heading.len());
     for own in told {
+        let by_size = by_size::in_words(own);
+        text += &if told.len() > 1 { format!("\n{}{by_size}", own.label) } else { by_size };
+    }
+    for own in told {
         if let Some(causes) =
             own.replays.first().map(|replay| &replay.validation.not_compared).filter(|own| !own.is_empty())
         {
@@ -237,10 +256,11 @@ fn in_words(told: &[Told], jobs: usize, skipped: &Skipped) -> String {
             text += &format!("{}: not compared: {}\n", own.label, causes.join(", "));
         }
     }
-    if told.iter().any(|own| own.assumed) {
-        text += &format!(
-            "The trace does not say which scheduler ran it: `{ASSUMED}` was assumed; name another with --policy.\n"
-        );
+    for own in told {
+        if let Some(guess) = &own.guess {
+            let compared = own.replays.first().map_or(0, |replay| replay.validation.jobs_compared);
+            text += &guess.in_words(&own.label, compared);
+        }
     }
     text + &left_out(skipped)
 }

@@ -7,6 +7,9 @@
 //! The errors of completion times and makespan are over jobs that ended well in both runs. The errors of map run times, locality and
 //! utilisation are over all jobs that are in both, because a job that failed held slots too.
 
+mod guess;
+mod phases;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use resched_trace::model::{Outcome, TaskKind};
@@ -17,6 +20,8 @@ use crate::intervals::Interval;
 use crate::jobs::JobMetrics;
 use crate::run::Run;
 use crate::timeline::running_tasks;
+pub use guess::{Guess, guess};
+pub use phases::{PHASES, PhaseError, SizeClass};
 
 /// Relative errors of one quantity over several jobs; with `s` replayed and `o` observed, the error of a job is
 /// `(s − o) / o`.
@@ -63,6 +68,8 @@ pub struct Validation {
     pub not_compared: BTreeMap<String, u64>,
     /// The error of completion times ([`crate::metrics::completion_time`]).
     pub completion: Option<RelativeError>,
+    /// The errors of all jobs, then by size, each by phase.
+    pub by_size: Vec<SizeClass>,
     /// The error of the makespan.
     pub makespan: Option<MakespanError>,
     /// The distance of the distributions of completion times ([`Distribution::ks_distance`]).
@@ -75,6 +82,29 @@ pub struct Validation {
     pub map_utilisation: Option<f64>,
     /// [`utilisation_error`] of the reduce slots.
     pub reduce_utilisation: Option<f64>,
+    /// The jobs that were compared, in the order of the trace.
+    #[serde(skip)]
+    pub jobs: Vec<ComparedJob>,
+}
+
+/// The completion of a job, observed and replayed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ComparedJob {
+    /// Its row among the observed jobs.
+    pub row: usize,
+    /// When it was submitted, by the trace's clock, ms.
+    pub submit: i64,
+    /// The observed completion time, ms; above 0.
+    pub observed: i64,
+    /// The completion time in the replay, ms.
+    pub replayed: i64,
+}
+
+impl ComparedJob {
+    /// `ln(replayed / observed)`.
+    fn log_error(&self) -> f64 {
+        (self.replayed.max(1) as f64 / self.observed.max(1) as f64).ln()
+    }
 }
 
 impl Validation {
@@ -115,6 +145,8 @@ pub fn validate(observed: &Run, replayed: &Run) -> Validation {
         jobs_compared: compared.len() as u64,
         not_compared,
         completion: relative_error(&errors),
+        by_size: phases::by_size(observed, replayed, &compared),
+        jobs: compared_jobs(observed, &compared),
         makespan: makespan_error(&compared),
         completion_ks: Distribution::new(real).ks_distance(&Distribution::new(simulated)),
         map_time_ks: map_times(&real_attempts).ks_distance(&map_times(&simulated_attempts)),
@@ -203,6 +235,18 @@ fn comparable<'a>(
         *causes.entry(cause.to_owned()).or_insert(0) += 1;
     }
     (pairs, causes)
+}
+
+/// The completion times of these jobs.
+fn compared_jobs(observed: &Run, compared: &[Compared]) -> Vec<ComparedJob> {
+    let mut pairs = compared.iter().peekable();
+    let rows = observed.jobs.iter().enumerate();
+    rows.filter_map(|(row, job)| {
+        let &(real, simulated) = pairs.next_if(|pair| std::ptr::eq(pair.0, job))?;
+        let (submit, observed, replayed) = (real.submit?, real.completion?, simulated.completion?);
+        Some(ComparedJob { row, submit, observed, replayed })
+    })
+    .collect()
 }
 
 /// The makespan of these jobs in both runs.

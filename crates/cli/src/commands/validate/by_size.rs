@@ -1,0 +1,51 @@
+//! The table of errors by phase and size.
+
+use resched_analysis::distribution::mean;
+use resched_analysis::validation::{PHASES, SizeClass};
+
+use super::Told;
+use crate::output::{count, table};
+
+/// The errors of one policy, means over seeds: for each size the median error of completion and, by phase, the mean error with its
+/// sign and without.
+pub(super) fn in_words(own: &Told) -> String {
+    let first = own.replays.first().map(|replay| replay.validation.by_size.as_slice()).unwrap_or_default();
+    let over_seeds = |class: &SizeClass, pick: &dyn Fn(&SizeClass) -> Option<f64>| {
+        let same = |other: &&SizeClass| (other.tasks_from, other.tasks_to) == (class.tasks_from, class.tasks_to);
+        let replays = own.replays.iter().filter_map(|replay| pick(replay.validation.by_size.iter().find(same)?));
+        mean(&replays.collect::<Vec<f64>>())
+    };
+    let rows = first.iter().map(|class| {
+        let median = over_seeds(class, &|class| Some(class.completion?.median));
+        let phases = PHASES.map(|phase| {
+            let signed = over_seeds(class, &|class| Some(class.phases.get(phase)?.mean_signed));
+            let size = over_seeds(class, &|class| Some(class.phases.get(phase)?.mean));
+            signed
+                .zip(size)
+                .map_or_else(dash, |(signed, size)| format!("{:+.1} (±{:.1})", signed * 100.0, size * 100.0))
+        });
+        let median = median.map_or_else(dash, |median| format!("{:.1} %", median * 100.0));
+        [name(class), count(class.jobs), median].into_iter().chain(phases).collect()
+    });
+    let rows: Vec<Vec<String>> = rows.collect();
+    if rows.is_empty() {
+        return String::new();
+    }
+    let heading = ["jobs by tasks", "jobs", "median error"].into_iter().chain(PHASES).collect::<Vec<&str>>();
+    format!(
+        "\n{}Mean error by phase, in % of the completion time: below 0, the replay is too fast; in brackets without sign.\n\n",
+        table(&heading, rows, 1..heading.len())
+    )
+}
+
+fn dash() -> String {
+    "-".to_owned()
+}
+
+fn name(class: &SizeClass) -> String {
+    match (class.tasks_from, class.tasks_to) {
+        (from, Some(to)) => format!("{} to {}", count(from), count(to)),
+        (1, None) => "all".to_owned(),
+        (from, None) => format!("{} and more", count(from)),
+    }
+}
