@@ -96,6 +96,10 @@ fn slots(cluster: &Cluster) -> Fact {
         System::Slots => ("slots", "The slots", slots_assumed()),
         System::Containers => ("capacity", "The memory and the vcores", containers_assumed()),
     };
+    if cluster.config.nodes.at_least && cluster.system() == System::Slots {
+        let says = "The slots are a lower bound: the trace that they were fitted to shows no full nodes.";
+        return Fact::new(about, Grade::Assumed, says).with_remedy("Give the true ones with --slots or --site-conf.");
+    }
     if assumed == 0 {
         return Fact::new(about, Grade::Measured, format!("{what} of all {all} nodes are given."));
     }

@@ -6,6 +6,7 @@ use super::edges::Edges;
 use super::fitted::Fitted;
 use super::found::Calibration;
 use super::locality::DEFAULT_FACTORS;
+use super::machines::{Machines, Offer};
 use super::slots::Slots;
 use super::speculation::Speculation;
 
@@ -59,6 +60,14 @@ fn write(text: &mut String, found: &Calibration, maker: &Maker) -> std::fmt::Res
     }
     slots_line(text, "map_slots", found.map_slots, "maps")?;
     slots_line(text, "reduce_slots", found.reduce_slots, "reduces")?;
+    let never_full = |slots: Slots| slots.most.is_some() && !slots.were_full();
+    if never_full(found.map_slots) || never_full(found.reduce_slots) {
+        writeln!(
+            text,
+            "at_least = true # fewer than half of the nodes reached these numbers: the trace does not show how many slots they have"
+        )?;
+    }
+    machines(text, found)?;
 
     writeln!(text, "\n[heartbeat]")?;
     let ms = |value: f64| format!("{value:.0}");
@@ -143,6 +152,32 @@ fn edges(text: &mut String, found: &Edges) -> std::fmt::Result {
     ];
     for (key, fitted, what) in lines {
         line(text, key, whole(fitted, 0.0), ms, &format!("{what}, the median; for jobs whose trace does not log it"))?;
+    }
+    Ok(())
+}
+
+/// The machines of a production cluster.
+fn machines(text: &mut String, found: &Calibration) -> std::fmt::Result {
+    let Machines { cpu, memory } = found.machines;
+    if cpu.machines + memory.machines == 0 {
+        return Ok(());
+    }
+    writeln!(text, "\n[machines]")?;
+    // Cores have three decimals, bytes none.
+    for (key, offer, unit, decimals) in [("cores", cpu, 1_000.0, 3), ("memory", memory, 1.0, 0)] {
+        let Offer { size, at_least, full, machines } = offer;
+        let evidence = format!("n = {machines} machines, of which {full} carried nine tenths of it");
+        match (size, at_least) {
+            (Some(size), _) => writeln!(text, "{key} = {:.decimals$} # {evidence}", size / unit)?,
+            (None, Some(load)) => {
+                writeln!(
+                    text,
+                    "# {key}: not determined: at least {:.decimals$}, but the machines were not full; {evidence}",
+                    load / unit
+                )?;
+            }
+            (None, None) => writeln!(text, "# {key}: not determined: the trace gives no requests of it")?,
+        }
     }
     Ok(())
 }

@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::edges::Edges;
 use super::fitted::Fitted;
 use super::heartbeat::Heartbeat;
+use super::machines::Machines;
 use super::rates::ShuffleRate;
 use super::slots::Slots;
 use super::speculation::Speculation;
@@ -26,6 +27,8 @@ pub struct Calibration {
     pub reduce_slots: Slots,
     /// Maps and reduces together ([`super::containers`]).
     pub containers: Slots,
+    /// Processor and memory of a machine of a production cluster ([`super::machines()`]).
+    pub machines: Machines,
     /// Time between a node's heartbeats and from an assignment to the start ([`super::heartbeat()`]).
     pub heartbeat: Heartbeat,
     /// Initialisation, set-up and clean-up of a job ([`super::edges()`]).

@@ -146,12 +146,7 @@ fn offer(peaks: Distribution) -> Offer {
     let Some(bound) = peaks.quantile(PLACE) else { return Offer::default() };
     let full = all.iter().filter(|&&peak| peak >= FULL * bound).count();
     let crowded = all.len() >= LEAST && full as f64 >= MOST * all.len() as f64;
-    Offer {
-        size: crowded.then_some(bound),
-        at_least: Some(bound),
-        full: full as u64,
-        machines: all.len() as u64,
-    }
+    Offer { size: crowded.then_some(bound), at_least: Some(bound), full: full as u64, machines: all.len() as u64 }
 }
 
 #[cfg(test)]

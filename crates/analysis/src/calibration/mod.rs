@@ -1,7 +1,7 @@
 //! Estimates the numbers of a cluster file from a trace, each with its standard error.
 //!
 //! ```text
-//! trace (or run) ──▶ Observed ──▶ locality, hosts, rates, slots, slowstart, heartbeat ──▶ Calibration ──▶ cluster file
+//! trace (or run) ──▶ Observed ──▶ locality, hosts, rates, slots, machines, … ──▶ Calibration ──▶ cluster file
 //! ```
 //!
 //! Every estimator uses only the observed attempts. Logs differ from models for many reasons (clocks, other tenants, failures). The
@@ -16,6 +16,7 @@ mod found;
 mod heartbeat;
 mod hosts;
 mod locality;
+mod machines;
 mod observed;
 mod rates;
 mod slots;
@@ -37,6 +38,7 @@ pub use found::Calibration;
 pub use heartbeat::{Heartbeat, heartbeat};
 pub use hosts::host_factors;
 pub use locality::{DEFAULT_FACTORS, locality_factors};
+pub use machines::{Machines, Offer, machines};
 pub use observed::{Attempt, Job, Observed};
 pub use rates::{ShuffleRate, map_rate, reduce_rate, shuffle_rate};
 pub use slots::{Slots, containers, slots};
@@ -58,7 +60,7 @@ pub fn calibrate(dir: &Path) -> Result<Calibration, Error> {
         Origin::Observed(manifest) => manifest.rows.get("nodes").is_some_and(|&rows| rows > 0),
         Origin::Replay(_) => true,
     };
-    Ok(Calibration { names_machines, ..of_attempts(&observed) })
+    Ok(Calibration { names_machines, machines: machines(dir, origin.rows())?, ..of_attempts(&observed) })
 }
 
 /// Fits these attempts.
@@ -71,6 +73,7 @@ pub fn of_attempts(observed: &Observed) -> Calibration {
         map_slots,
         reduce_slots: slots(observed, TaskKind::Reduce),
         containers: containers(observed),
+        machines: Machines::default(),
         heartbeat: heartbeat(observed, map_slots.most),
         edges: edges(observed),
         slowstart: slowstart(observed),

@@ -9,6 +9,9 @@ use super::observed::Observed;
 /// One node in a hundred may seem to have run more: clocks jump, and a node may receive a kill late.
 const ODD_NODES: usize = 100;
 
+/// If at least this share of the nodes reached the most, that is their size and not chance.
+const FULL: f64 = 0.5;
+
 /// The slots of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
 pub struct Slots {
@@ -18,6 +21,14 @@ pub struct Slots {
     pub reached: u64,
     /// Nodes on which any ran.
     pub nodes: u64,
+}
+
+impl Slots {
+    /// Whether the nodes were full: at least half of them reached the most, which random placement below their size does not do.
+    /// Otherwise the most is only a lower bound.
+    pub fn were_full(&self) -> bool {
+        self.most.is_some() && self.reached as f64 >= FULL * self.nodes as f64
+    }
 }
 
 /// The largest number of attempts of `kind` that at least 1 % of the nodes (with less than a hundred, one node) ran at once. All

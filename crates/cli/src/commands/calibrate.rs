@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use resched_analysis::calibration::{Calibration, Fitted, Maker, Slots, calibrate, cluster_file};
+use resched_analysis::calibration::{Calibration, Fitted, Machines, Maker, Slots, calibrate, cluster_file};
 use resched_sim::ClusterConfig;
 use resched_trace::run;
 use resched_trace::store::{Trace, sha256, write_file};
@@ -120,6 +120,14 @@ fn in_words(found: &Calibration) -> String {
     if found.heartbeat.at_once {
         let from = "gaps or reports".to_owned();
         rows.push(vec!["nodes call at once when a task ends".to_owned(), "yes".to_owned(), "-".to_owned(), from]);
+    }
+    let Machines { cpu, memory } = found.machines;
+    for (what, offer) in [("processor of a machine", cpu), ("memory of a machine", memory)] {
+        if offer.machines > 0 {
+            let size = offer.size.map_or_else(|| NOT.to_owned(), |size| format!("{size}"));
+            let from = format!("{} of {} machines full", count(offer.full), count(offer.machines));
+            rows.push(vec![what.to_owned(), size, "-".to_owned(), from]);
+        }
     }
     let hosts = found.host_factors.iter();
     rows.extend(hosts.map(|(host, fitted)| row(&format!("host {host:?}, times as long"), *fitted, &factor, "maps")));

@@ -19,6 +19,9 @@ keys! {
         map_slots: Option<u32> = None, unit "slots", range 0..=MOST_SLOTS;
         /// How many reduces a node runs at once, as `map_slots`.
         reduce_slots: Option<u32> = None, unit "slots", range 0..=MOST_SLOTS;
+        /// Whether these slots are a lower bound only, because the nodes of the trace that they were fitted to were not full. They are
+        /// then an assumption, and every output says so.
+        at_least: bool = false, serde(skip_serializing_if = "std::ops::Not::not");
         /// Whether every machine has the slots of this file, also where the trace gives others.
         alike: bool = false, serde(skip_serializing_if = "std::ops::Not::not");
         /// How many further reduces a node admits. They may fetch their input, but compute only once a reduce slot is free
