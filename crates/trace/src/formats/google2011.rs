@@ -30,7 +30,10 @@ pub const FORMAT: TableFormat = TableFormat {
         Table {
             name: "machine_events",
             used: Use::Machines,
-            absent: ("nodes", "no machine_events: the machines that attempts ran on, without capacity"),
+            absent: (
+                "nodes",
+                "no machine_events: the machines that attempts ran on, without capacity; it is in gs://clusterdata-2011-2/machine_events",
+            ),
         },
         Table { name: "machine_attributes", used: Use::LeftOut, absent: ("", "") },
         Table { name: "task_constraints", used: Use::LeftOut, absent: ("", "") },

@@ -38,7 +38,10 @@ pub const FORMAT: TableFormat = TableFormat {
         Table {
             name: "machine_events",
             used: Use::Machines,
-            absent: ("nodes", "no machine_events: the machines that attempts ran on, without capacity"),
+            absent: (
+                "nodes",
+                "no machine_events: the machines that attempts ran on, without capacity; each cell has it in its bucket, gs://clusterdata_2019_<cell>",
+            ),
         },
         Table { name: KAGGLE, used: Use::Jobs, absent: ("", "") },
         Table { name: "machine_attributes", used: Use::LeftOut, absent: ("", "") },
