@@ -9,6 +9,7 @@ mod determinism;
 mod errors;
 mod example;
 mod golden_cli;
+mod groups;
 mod hostile;
 mod interrupts;
 mod one_request;

@@ -42,7 +42,10 @@ fn a_site_sets_pools_parameters_and_the_cluster() {
     let ran = dir.run(&[&args[..], &["--site-conf", "S", "--out", "R"]].concat());
     let warning = "mapred-site.xml: line 7: `mapred.fairscheduler.preemptoin` is not supported: resched does not \
                    know it; did you mean `mapred.fairscheduler.preemption`?";
-    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), format!("warning: {warning}\n").as_str()));
+    let pools = "fair: 12 jobs go to pools of their own with the defaults of the file, as the configuration has no rule for their pool: \
+                 `cho`, `bob`";
+    let expected = format!("warning: {warning}\nwarning: {pools}\n");
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), expected.as_str()), "once for both fair policies");
 
     let fair = run_info(&dir, "R/fair");
     assert_eq!((&fair["params"]["delay_node"], &fair["params"]["delay_rack"]), (&json!("2000"), &json!("2000")));
