@@ -18,6 +18,7 @@ mod production;
 mod reproduce;
 mod roundtrip;
 mod site;
+mod size;
 mod support;
 mod sweep;
 mod sweep_engines;
