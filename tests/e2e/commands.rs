@@ -215,12 +215,19 @@ fn demo_goes_all_the_way_and_again() {
 fn help_tells_every_flag() {
     let dir = Dir::new();
     for (command, flags) in [
-        ("ingest", "<PATH> --out --format --counters --tasks --seed"),
+        ("ingest", "<PATH> --out --split --format --counters --tasks --seed"),
         ("inspect", "<TRACE> --json"),
-        ("replay", "<TRACE|WORKLOAD.toml> --policy --cluster --site-conf --seed --out --threads --resume --json"),
+        (
+            "replay",
+            "<TRACE|WORKLOAD.toml> --policy --cluster --site-conf --nodes --slots --cores --memory --seed --out --threads --resume --json",
+        ),
         ("report", "<RUN> --out --format"),
-        ("validate", "<TRACE> --policy --cluster --seed --seeds --json"),
-        ("calibrate", "<TRACE> --out --json"),
+        ("validate", "<TRACE> --policy --cluster --site-conf --nodes --slots --seed --seeds --json"),
+        (
+            "size",
+            "<TRACE|WORKLOAD.toml> --policy --metric --below --above --vary --from --to --seeds --cluster --site-conf --json",
+        ),
+        ("calibrate", "<TRACE> --out --site-conf --json"),
         ("generate", "<WORKLOAD> --out --seed"),
         ("policies", "[NAME] --json"),
         ("demo", "--out"),

@@ -42,7 +42,10 @@ fn a_site_sets_pools_parameters_and_the_cluster() {
     let ran = dir.run(&[&args[..], &["--site-conf", "S", "--out", "R"]].concat());
     let warning = "mapred-site.xml: line 7: `mapred.fairscheduler.preemptoin` is not supported: resched does not \
                    know it; did you mean `mapred.fairscheduler.preemption`?";
-    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), format!("warning: {warning}\n").as_str()));
+    let pools = "fair: 12 jobs go to pools of their own with the defaults of the file, as the configuration has no rule for their pool: \
+                 `cho`, `bob`";
+    let expected = format!("warning: {warning}\nwarning: {pools}\n");
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), expected.as_str()), "once for both fair policies");
 
     let fair = run_info(&dir, "R/fair");
     assert_eq!((&fair["params"]["delay_node"], &fair["params"]["delay_rack"]), (&json!("2000"), &json!("2000")));
@@ -171,4 +174,70 @@ fn validate_replays_at_the_site() {
     let told = |args: &[&str]| dir.json(&[&["validate", "T", "--json"], args].concat())["errors"].clone();
     assert_ne!(told(&[]), told(&["--site-conf", "S"]));
     assert_ne!(told(&[]), told(&["--slots", "1+1"]));
+}
+
+#[test]
+fn a_site_is_shown_with_the_place_of_each_value() {
+    let dir = dir_with(&[("fair-scheduler.xml", POOLS), ("mapred-site.xml", MAPRED_SITE)]);
+    let shown = dir.ok(&["site", "show", "S"]);
+    for part in [
+        "[cluster.nodes]\nmap_slots = 3 # mapred.tasktracker.map.tasks.maximum (mapred-site.xml, line 3)\n",
+        "[cluster.jobs]\nslowstart = 0.5 # mapred.reduce.slowstart.completed.maps (mapred-site.xml, line 4)\n",
+        "[policies.fair]\ndelay_node = 2000 # mapred.fairscheduler.locality.delay (mapred-site.xml, line 5)\n",
+        "# fair-scheduler.xml: pools of MapReduce 1, as in `allocations=FILE`\n",
+        "[rules.fair.pools.ann]\n",
+        "max_maps = 1\n",
+        "# Without effect:\n#   mapred-site.xml: line 7: `mapred.fairscheduler.preemptoin`",
+    ] {
+        assert!(shown.contains(part), "{part} is missing in\n{shown}");
+    }
+    let toml: toml::Table = shown.parse().unwrap();
+    assert_eq!(toml["rules"]["fair"]["user_max_jobs"].as_integer(), Some(3));
+
+    let checked = dir.ok(&["site", "show", "S", "--trace", "T"]);
+    assert!(checked.contains("# Against the trace:\n#   fair: 12 jobs go to pools of their own"), "{checked}");
+    let json = dir.json(&["site", "show", "S", "--trace", "T", "--policy", "yarn-fair", "--policy", "fifo", "--json"]);
+    assert_eq!(json["findings"]["yarn-fair"][0]["finding"], "wrong-file");
+    assert_eq!(json["findings"]["fifo"], json!([]));
+    assert_eq!(json["settings"]["cluster"]["nodes"]["map_slots"], 3);
+    let slots = json["origins"].as_array().unwrap().iter().find(|one| one["key"] == "nodes.map_slots").unwrap();
+    assert_eq!(
+        (&slots["policy"], &slots["file"], &slots["line"]),
+        (&Value::Null, &json!("mapred-site.xml"), &json!(3))
+    );
+    dir.run(&["site", "show", "nowhere"]).fails(2, &["nowhere: expected at least one of "]);
+}
+
+/// The jobs of the first queue of a trace whose name the configuration has spelt otherwise go to another queue: that is said.
+#[test]
+fn a_queue_that_the_site_does_not_know_is_said() {
+    let dir = Dir::new();
+    dir.write("W.toml", TWO_QUEUES);
+    dir.write("S/mapred-queues.xml", two_queues(50).replace("adhoc", "ad-hoc"));
+    let args = ["replay", "W.toml", "--policy", "capacity", "--site-conf", "S", "--out", "R"];
+    let told = dir.run(&args).stderr;
+    let lost = "warning: capacity: 1 jobs go to queue `root.default`, as the configuration has no rule for their queue: `adhoc`\n";
+    let idle = "warning: capacity: no job has a queue of the configuration: `root.ad-hoc`\n";
+    assert!(told.contains(lost) && told.contains(idle), "{told}");
+    dir.write("s.toml", "name = \"s\"\nworkload = \"W.toml\"\nsite = \"S\"\n[variants.capacity]\n");
+    let swept = dir.run(&["sweep", "s.toml", "--out", "A"]).stderr;
+    assert!(swept.contains("warning: W.toml: capacity: 1 jobs go to queue `root.default`"), "{swept}");
+    let plain = dir.run(&["replay", "W.toml", "--policy", "capacity", "--out", "R"]).stderr;
+    assert!(plain.contains("warning: capacity: no configuration names its queues"), "{plain}");
+}
+
+#[test]
+fn what_a_site_knows_is_not_fitted() {
+    let dir = dir_with(&[("mapred-site.xml", MAPRED_SITE)]);
+    let told = dir.ok(&["calibrate", "T", "--site-conf", "S", "--out", "c.toml"]);
+    assert!(told.contains("nodes.map_slots"), "{told}");
+    let file = dir.read("c.toml");
+    assert!(
+        file.contains("map_slots = 3 # known: mapred.tasktracker.map.tasks.maximum (mapred-site.xml, line 3)"),
+        "{file}"
+    );
+    assert!(file.contains("# fitted: map_slots = "), "{file}");
+    let parsed: toml::Table = file.parse().unwrap();
+    assert_eq!(parsed["jobs"]["slowstart"].as_float(), Some(0.5));
+    dir.ok(&["replay", "T", "--policy", "fifo", "--cluster", "c.toml", "--out", "R"]);
 }

@@ -135,7 +135,7 @@ pub(crate) fn check_rules(world: &World, policies: &[PolicySpec]) -> Result<(), 
 }
 
 /// Prints warnings, one line each.
-fn warn(warnings: &[String]) {
+pub(crate) fn warn(warnings: &[String]) {
     for warning in warnings {
         eprintln!("warning: {warning}");
     }

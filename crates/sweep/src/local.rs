@@ -1,6 +1,6 @@
 //! Replays cells on the cores of this machine. Each world is made once and shared.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -203,7 +203,10 @@ pub fn carry_out(
     threads: Threads,
     told: Told<'_>,
 ) -> Result<(), Error> {
-    let missing: Vec<&Cell> = store.missing(cells)?.into_iter().map(|(_, cell)| cell).collect();
+    let mut missing: Vec<&Cell> = store.missing(cells)?.into_iter().map(|(_, cell)| cell).collect();
+    // Two variants may be one replay, for example a baseline that is tried, too. Its result is made once.
+    let mut ids = BTreeSet::new();
+    missing.retain(|cell| ids.insert(&cell.id));
     told(Progress::Begin { cells: cells.len() as u64, done: (cells.len() - missing.len()) as u64 });
     let worlds = Worlds::new(plan, &missing);
     let make = |cell: &&Cell| worlds.replay(cell)?.encode(&cell.id);

@@ -151,7 +151,9 @@ impl Draft {
         let factor = || value.number().ok_or_else(|| wrong("expected a number"));
         if key == NODES {
             let whole = value.number().filter(|number| number.fract() == 0.0 && (1.0..=1e6).contains(number));
-            self.nodes = Some(whole.ok_or_else(|| wrong("expected a whole number from 1 to 1000000"))? as u32);
+            let value = [(key.to_owned(), value.clone())];
+            let wrong = || with_values(&value, &"expected a whole number of machines, from 1 to 1000000");
+            self.nodes = Some(whole.ok_or_else(|| Error::Request(wrong()))? as u32);
             return Ok(());
         }
         if [MAP_SLOTS, REDUCE_SLOTS].contains(&path.as_str()) && !path.eq(key) {

@@ -1,15 +1,19 @@
 //! `resched calibrate`: fits a cluster file to the attempts of a trace.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use resched_analysis::calibration::{Calibration, Fitted, Machines, Maker, Slots, calibrate, cluster_file};
+use resched_policies::SiteConf;
 use resched_sim::ClusterConfig;
 use resched_trace::run;
 use resched_trace::store::{Trace, sha256, write_file};
 use serde::Serialize;
 
+use super::known::{Known, known, with_known};
 use crate::failure::Failure;
 use crate::output::{count, print, print_json, table};
+use crate::world_args::warn;
 
 /// Fit slots, heartbeats, locality factors and rates from the attempts of a trace, and write them as a cluster file.
 #[derive(Debug, clap::Args)]
@@ -19,6 +23,9 @@ pub(crate) struct Args {
     /// The cluster file (TOML) to write, for `replay --cluster`. An earlier one that `calibrate` wrote is replaced.
     #[arg(long, value_name = "CLUSTER.toml")]
     out: PathBuf,
+    /// A folder with the configuration of your Hadoop site. What it says about the cluster is known, and not fitted.
+    #[arg(long, value_name = "DIR")]
+    site_conf: Option<PathBuf>,
     /// Print JSON instead of a table.
     #[arg(long)]
     json: bool,
@@ -28,6 +35,8 @@ pub(crate) struct Args {
 struct Told<'a> {
     trace: &'a str,
     sha256: &'a str,
+    /// The settings that the site knows, by their keys in the cluster file.
+    known: BTreeMap<&'a str, &'a toml::Value>,
     #[serde(flatten)]
     calibration: &'a Calibration,
 }
@@ -35,10 +44,13 @@ struct Told<'a> {
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     check(&args.out)?;
     let sha256 = fingerprint(&args.trace)?;
+    let site = args.site_conf.as_deref().map(SiteConf::read).transpose()?.unwrap_or_default();
+    warn(&site.warnings);
+    let known = known(&site);
     let found = calibrate(&args.trace)?;
     let version = concat!("resched ", env!("CARGO_PKG_VERSION")).to_owned();
     let maker = Maker { version, path: args.trace.display().to_string(), sha256 };
-    let text = cluster_file(&found, &maker);
+    let text = with_known(&cluster_file(&found, &maker), &known);
     ClusterConfig::parse(&text).map_err(|error| {
         Failure::work(format!(
             "{}: the fitted cluster file is not valid ({error}); please report this",
@@ -55,9 +67,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     write_file(&args.out, text.as_bytes())?;
     if args.json {
-        return print_json(&Told { trace: &maker.path, sha256: &maker.sha256, calibration: &found });
+        let known = known.iter().map(|own| (own.key, own.value)).collect();
+        return print_json(&Told { trace: &maker.path, sha256: &maker.sha256, known, calibration: &found });
     }
-    print(&(in_words(&found) + &format!("\n{}\n", args.out.display())))
+    print(&(in_words(&found) + &known_in_words(&known) + &format!("\n{}\n", args.out.display())))
 }
 
 /// The first line of a file that `calibrate` wrote begins with this.
@@ -86,6 +99,15 @@ fn fingerprint(dir: &Path) -> Result<String, Failure> {
     let bytes = std::fs::read(&marker)
         .map_err(|error| Failure::work(format!("{}: cannot be read ({error})", marker.display())))?;
     Ok(sha256(&bytes))
+}
+
+/// The settings that the site knows, as a table.
+fn known_in_words(known: &[Known<'_>]) -> String {
+    if known.is_empty() {
+        return String::new();
+    }
+    let row = |own: &Known<'_>| vec![own.key.to_owned(), own.value.to_string(), own.place()];
+    format!("\n{}", table(&["known from the site, not fitted", "value", "from"], known.iter().map(row).collect(), 1..2))
 }
 
 fn in_words(found: &Calibration) -> String {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use clap::ValueEnum;
 use resched_replay::Threads;
 use resched_trace::ingest::tables::unfinished;
-use resched_trace::ingest::{Options, TaskMaker, ingest};
+use resched_trace::ingest::{Options, Part, TaskMaker, ingest, split};
 use resched_trace::store::Manifest;
 use resched_trace::synthesise::Rules;
 use resched_trace::workload::explain_toml;
@@ -30,6 +30,9 @@ pub(crate) struct Args {
     /// The folder to write the trace to. An earlier trace there is replaced.
     #[arg(long, value_name = "TRACE")]
     out: PathBuf,
+    /// Write a trace for each cluster whose files are found, to TRACE/<name>. Histories are read twice to tell clusters apart.
+    #[arg(long, conflicts_with_all = ["format", "engine"])]
+    split: bool,
     /// The format of all files. `auto` detects it from each file's content.
     #[arg(long, default_value = "auto")]
     format: String,
@@ -77,6 +80,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if args.engine == Engine::Dask {
         return ingest_steps::on_dask(&args.paths, &args.out, &options, (&args.dask, &args.program));
     }
+    if args.split {
+        let parts = split(&args.paths, &args.out, &options, &mut IngestProgress::new())?;
+        return print(&told_parts(&parts, &args.out)?);
+    }
     let manifest = ingest(&args.paths, &args.out, &options, &mut IngestProgress::new());
     if manifest.is_err() {
         tell_kept();
@@ -99,6 +106,19 @@ fn rules(args: &Args) -> Result<Rules, Failure> {
         .map_err(|error| Failure::request(format!("{}: cannot read the rules: {error}", path.display())))?;
     let explained = |error| explain_toml(&error, &text, &path.display().to_string(), "correct it");
     Ok(toml::from_str(&text).map_err(explained)?)
+}
+
+/// A few lines about each trace that was written. An error if there is none.
+fn told_parts(parts: &[Part], out: &std::path::Path) -> Result<String, Failure> {
+    let mut text = String::new();
+    let mut lost = String::new();
+    for Part { name, manifest } in parts {
+        match manifest {
+            Ok(manifest) => text += &told(manifest, &out.join(name)),
+            Err(error) => lost += &format!("  left out: {name}: {error}\n"),
+        }
+    }
+    if text.is_empty() { Err(Failure::work(format!("no trace could be written:\n{lost}"))) } else { Ok(text + &lost) }
 }
 
 /// A few lines about the trace that was written.

@@ -9,6 +9,7 @@ pub(crate) mod generate;
 pub(crate) mod ingest;
 pub(crate) mod ingest_steps;
 pub(crate) mod inspect;
+mod known;
 pub(crate) mod policies;
 pub(crate) mod replay;
 pub(crate) mod report;

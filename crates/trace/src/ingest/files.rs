@@ -22,7 +22,7 @@ pub(super) struct Inputs {
 }
 
 /// A file to read.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct InputFile {
     pub(super) path: PathBuf,
     /// The files that continue it, in order, if it is a log that rolls over.

@@ -1,10 +1,12 @@
 //! Turns source files into a trace.
 //!
 //! ```text
-//! paths ──▶ files ──▶ source ──▶ formats::* ──▶ session ──▶ complete ──▶ TraceWriter (or any Sink)
-//!           (walk)    (unpack,   (one per file) (same job    (racks, locality,
-//!                      hash)                     once, conf)  totals, queue)
+//! paths ──▶ files ──▶ groups ──▶ source ──▶ formats::* ──▶ session ──▶ complete ──▶ TraceWriter (or any Sink)
+//!           (walk)    (of one    (unpack,   (one per file) (same job    (racks, locality,
+//!                      cluster?)  hash)                     once, conf)  totals, queue)
 //! ```
+//!
+//! [`split`] makes several traces of a tree with the files of several clusters.
 //!
 //! [`tables`] ingests the formats that spread a job over several tables.
 //!
@@ -16,12 +18,15 @@ mod complete;
 mod confs;
 mod fault;
 mod files;
+mod groups;
 mod machines;
 mod options;
 mod progress;
 mod session;
 mod source;
+mod split;
 pub mod tables;
+mod trackers;
 
 use std::path::{Path, PathBuf};
 
@@ -35,6 +40,7 @@ use crate::store::{Manifest, TraceWriter};
 
 pub use self::options::{MakeTasks, Options, TaskMaker};
 pub use self::progress::Progress;
+pub use self::split::{Part, split};
 
 /// Turns the files and folders `paths` into the trace `out`, and returns its manifest.
 ///
@@ -51,8 +57,13 @@ pub fn ingest(
         Work::Tables(plan) => return tables::ingest(&plan, out, options.threads(), progress),
         Work::Files(plan) => plan,
     };
+    write(&plan, out, options, progress)
+}
+
+/// Writes the trace of files that are read one by one.
+fn write(plan: &Plan, out: &Path, options: &Options, progress: &mut dyn Progress) -> Result<Manifest, Error> {
     let mut sink = TraceSink { writer: TraceWriter::create(out)?, nodes: Vec::new() };
-    let manifest = carry_out(&plan, &mut sink, options, progress)?;
+    let manifest = carry_out(plan, &mut sink, options, progress)?;
     let TraceSink { mut writer, nodes } = sink;
     for node in &nodes {
         writer.node(node)?;
@@ -103,20 +114,35 @@ struct Plan {
     inputs: files::Inputs,
     /// The format that was asked for.
     format: Option<&'static Format>,
+    /// Whether its files are known to be of one cluster.
+    is_part: bool,
 }
 
 fn plan(paths: &[PathBuf], options: &Options) -> Result<Work, Error> {
     let forced = options.format.as_deref().map(Forced::of).transpose()?;
     let inputs = files::find(paths)?;
-    let (table, format) = match forced {
-        Some(Forced::Table(format)) => (Some(format), None),
-        Some(Forced::File(format)) => return Ok(Work::Files(Plan { inputs, format: Some(format) })),
-        None => (None, None),
+    match forced {
+        Some(Forced::Table(format)) => work(inputs, Some(format), None, options),
+        Some(Forced::File(format)) => work(inputs, None, Some(format), options),
+        None => {
+            groups::check(&inputs)?;
+            work(inputs, None, None, options)
+        }
+    }
+}
+
+/// The work on these files, of which a table or a format of files may be forced.
+fn work(
+    inputs: files::Inputs,
+    table: Option<&'static TableFormat>,
+    format: Option<&'static Format>,
+    options: &Options,
+) -> Result<Work, Error> {
+    let tables = match format {
+        Some(_) => None,
+        None => tables::Plan::make(&inputs, table, options.partition_bytes)?,
     };
-    Ok(match tables::Plan::make(&inputs, table, options.partition_bytes)? {
-        Some(plan) => Work::Tables(plan),
-        None => Work::Files(Plan { inputs, format }),
-    })
+    Ok(tables.map_or_else(|| Work::Files(Plan { inputs, format, is_part: false }), Work::Tables))
 }
 
 /// A format that was asked for.
@@ -143,7 +169,7 @@ fn carry_out(
     progress: &mut dyn Progress,
 ) -> Result<Manifest, Error> {
     progress.begin(plan.inputs.files.iter().fold(0, |sum, file| sum.saturating_add(file.bytes)));
-    let mut session = Session::new(&plan.inputs, sink, options);
+    let mut session = Session::new(&plan.inputs, sink, options, plan.is_part);
     for file in &plan.inputs.files {
         progress.file(&file.path);
         session.read(file, plan.format, progress)?;

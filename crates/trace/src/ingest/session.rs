@@ -11,6 +11,7 @@ use super::machines::Machines;
 use super::options::Options;
 use super::progress::Progress;
 use super::source::SourceFile;
+use super::trackers::Trackers;
 use crate::Error;
 use crate::formats::{FORMATS, Format, Sink, TABLE_FORMATS, text_history};
 use crate::model::{JobRecord, NodeRow};
@@ -40,6 +41,8 @@ pub(super) struct Session<'a> {
     parameters: BTreeMap<String, serde_json::Value>,
     /// Tables for which the sources have rows.
     told: BTreeSet<&'static str>,
+    /// The masters of the jobs of each folder, to tell clusters apart; none if the files are known to be of one.
+    trackers: Option<BTreeMap<usize, Trackers>>,
 }
 
 /// A folder that was named, and what was found in it.
@@ -50,7 +53,7 @@ struct Folder<'a> {
 }
 
 impl<'a> Session<'a> {
-    pub(super) fn new(inputs: &'a Inputs, sink: &'a mut dyn Sink, options: &'a Options) -> Self {
+    pub(super) fn new(inputs: &'a Inputs, sink: &'a mut dyn Sink, options: &'a Options, is_part: bool) -> Self {
         let folders = inputs.folders.iter().map(|path| Folder { path, files: 0, yielded: 0 }).collect();
         let mut session = Self {
             sink,
@@ -68,6 +71,7 @@ impl<'a> Session<'a> {
             made_tasks: false,
             parameters: BTreeMap::new(),
             told: BTreeSet::new(),
+            trackers: (!is_part).then(BTreeMap::new),
         };
         session.skip("unreadable-entry", inputs.unreadable);
         session
@@ -132,7 +136,7 @@ impl<'a> Session<'a> {
         let before = self.yielded;
         self.files += 1;
         let mut confs = Vec::new();
-        let mut sink = FileSink { session: &mut *self, format, confs: &mut confs };
+        let mut sink = FileSink { session: &mut *self, format, file, confs: &mut confs };
         let result = (format.read)(&mut source.content(), &path.display().to_string(), &mut sink);
         let damage = match result {
             Ok(()) => None,
@@ -162,6 +166,21 @@ impl<'a> Session<'a> {
             path.display(),
             of.display(),
             format.title,
+        )))
+    }
+
+    /// The jobs of a folder must be of one cluster. Files that you name one by one are taken as you name them.
+    fn check_cluster(&mut self, record: &JobRecord, file: &InputFile) -> Result<(), Error> {
+        let (Some(trackers), Some(folder), Some(submit)) = (&mut self.trackers, file.folder, record.job.submit) else {
+            return Ok(());
+        };
+        let trackers = trackers.entry(folder).or_default();
+        let Some(other) = trackers.see(&record.job.job_id, submit, (self.files, &file.path)) else { return Ok(()) };
+        Err(Error::Request(format!(
+            "{}: expected the jobs of one cluster, found jobs that another master took at the same time as that of {}; name the files \
+             or the folder of one cluster, or write a trace of each with --split",
+            file.path.display(),
+            other.display()
         )))
     }
 
@@ -256,7 +275,8 @@ impl<'a> Session<'a> {
 
     /// Passes on machines and counts, and returns the manifest as far as an ingest knows it.
     pub(super) fn finish(mut self) -> Result<Manifest, Error> {
-        if let Some(folder) = self.folders.iter().find(|folder| folder.yielded == 0) {
+        let is_whole = self.trackers.is_some();
+        if let Some(folder) = self.folders.iter().find(|folder| folder.yielded == 0).filter(|_| is_whole) {
             return Err(no_history(folder.path, format!("{} files, none of which holds one", folder.files)));
         }
         if self.yielded == 0 {
@@ -291,12 +311,14 @@ impl<'a> Session<'a> {
 struct FileSink<'s, 'a> {
     session: &'s mut Session<'a>,
     format: &'static Format,
+    file: &'s InputFile,
     /// The confs that were read for its jobs.
     confs: &'s mut Vec<Source>,
 }
 
 impl Sink for FileSink<'_, '_> {
     fn job(&mut self, job: JobRecord) -> Result<(), Error> {
+        self.session.check_cluster(&job, self.file)?;
         self.session.job(job, self.format, self.confs)
     }
 

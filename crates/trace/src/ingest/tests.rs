@@ -170,7 +170,7 @@ static LISTED: Format = Format {
 /// Reads files in a format that is not registered.
 fn read_as(format: &'static Format, paths: &[PathBuf], options: &Options) -> Result<(Collected, Manifest), Error> {
     let mut sink = Collected::default();
-    let plan = Plan { inputs: files::find(paths)?, format: Some(format) };
+    let plan = Plan { inputs: files::find(paths)?, format: Some(format), is_part: false };
     let manifest = carry_out(&plan, &mut sink, options, &mut ())?;
     Ok((sink, manifest))
 }
@@ -226,7 +226,7 @@ fn times_from_different_zeros_do_not_mix() {
     let inputs = files::find(&[files.path("a"), files.path("b")]).unwrap();
     let options = Options::default();
     let mut sink = Collected::default();
-    let mut session = Session::new(&inputs, &mut sink, &options);
+    let mut session = Session::new(&inputs, &mut sink, &options, false);
     let [text, listed] = inputs.files.as_slice() else { panic!("two files") };
     session.read(text, None, &mut ()).unwrap();
     let error = session.read(listed, Some(&LISTED), &mut ()).unwrap_err();

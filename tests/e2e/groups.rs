@@ -1,0 +1,70 @@
+//! Folders with the files of several clusters are refused with the list of them, or split into a trace for each.
+
+use std::fs;
+use std::path::Path;
+
+use crate::support::{Dir, assert_same, sample_history};
+
+/// Two jobs of a machine with four processors.
+const SWF: &str =
+    "; MaxProcs: 4\n1 0 0 10 2 -1 -1 2 20 -1 1 1 1 1 1 1 -1 -1\n2 5 0 10 4 -1 -1 4 20 -1 1 1 1 1 1 1 -1 -1\n";
+
+/// Copies the sample history to the folder `name`, with these words replaced in names and contents.
+fn history(dir: &Dir, name: &str, replaced: &[(&str, &str)]) {
+    let replace = |text: String| replaced.iter().fold(text, |text, (old, new)| text.replace(old, new));
+    for entry in fs::read_dir(Path::new(&sample_history())).unwrap() {
+        let path = entry.unwrap().path();
+        let file = replace(path.file_name().unwrap().to_str().unwrap().to_owned());
+        dir.write(&format!("{name}/{file}"), replace(fs::read_to_string(path).unwrap()));
+    }
+}
+
+#[test]
+fn a_tree_of_mixed_files_is_refused_or_split() {
+    let dir = Dir::new();
+    history(&dir, "tree/hadoop/2010", &[]);
+    dir.write("tree/swf/a.swf", SWF);
+    dir.write("tree/swf/b.swf", SWF);
+    dir.write("tree/notes.txt", "nothing to read");
+    let refused = dir.run(&["ingest", "tree", "--out", "T"]);
+    refused.fails(2, &["tree: expected the files of one cluster, found those of 3; ", "--split"]);
+    for line in ["  hadoop: 15 files, the first is hadoop/2010/jobtracker_", "  swf-a: swf/a.swf", "  swf-b: swf/b.swf"]
+    {
+        assert!(refused.stderr.contains(line), "{line}: {refused:?}");
+    }
+    assert!(!dir.path("T").exists());
+
+    let told = dir.ok(&["ingest", "tree", "--split", "--out", "T"]);
+    assert!(told.contains("T/hadoop-201003010800: 15 jobs") && told.contains("T/swf-b: 2 jobs"), "{told}");
+    for (part, source) in
+        [("hadoop-201003010800", "tree/hadoop"), ("swf-a", "tree/swf/a.swf"), ("swf-b", "tree/swf/b.swf")]
+    {
+        dir.ok(&["ingest", source, "--out", "alone"]);
+        assert_same(&dir.tree("alone"), &dir.tree(&format!("T/{part}")), part);
+    }
+    // A folder of one cluster is taken as before, and so are files and folders that are named beside each other.
+    dir.ok(&["ingest", "tree/swf/a.swf", "tree/swf/b.swf", "--out", "both"]);
+    dir.run(&["ingest", "tree/swf", "--out", "both"]).fails(2, &["tree/swf: ", "those of 2"]);
+    dir.run(&["ingest", "tree", "--split", "--out", "alone"]).fails(2, &["alone: ", "found a trace"]);
+}
+
+#[test]
+fn two_hadoop_clusters_in_one_folder_are_told_apart() {
+    let dir = Dir::new();
+    let others = [("201003010800", "201003010801"), ("node-", "host-")];
+    history(&dir, "two/a", &[]);
+    history(&dir, "two/b", &others);
+    let refused = dir.run(&["ingest", "two", "--out", "T"]);
+    refused.fails(2, &["two/b/jobtracker_", "another master took at the same time", "--split"]);
+    let told = dir.ok(&["ingest", "two", "--split", "--out", "T"]);
+    for part in ["T/hadoop-201003010800: 15 jobs", "T/hadoop-201003010801: 15 jobs"] {
+        assert!(told.contains(part), "{told}");
+    }
+    // After a restart, the master has another number and the same machines.
+    dir.ok(&["ingest", "two/a", "--out", "alone"]);
+    history(&dir, "restarted/a", &[]);
+    let later = [("201003010800", "201103010800"), ("=\"12674", "=\"12984")];
+    history(&dir, "restarted/b", &later);
+    assert!(dir.ok(&["ingest", "restarted", "--out", "R"]).contains(" 30 jobs"));
+    assert!(dir.ok(&["ingest", "restarted", "--split", "--out", "S"]).contains("S/hadoop-201003010800: 30 jobs"));
+}
