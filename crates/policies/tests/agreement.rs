@@ -191,6 +191,7 @@ fn a_job_that_does_not_wait_counts_no_skip() -> Result<(), TestCaseError> {
         first_shuffle: None,
         typical_shuffle: None,
         shuffle_bytes: 0,
+        edges: resched_sim::hadoop::Edges::default(),
     };
     let mut config = ClusterConfig::default();
     config.heartbeat.interval = Interval::Fixed(1_000);

@@ -32,6 +32,7 @@ fn small(memory_mb: u32, maps: &[Ms], reduces: &[Ms]) -> World {
         first_shuffle: None,
         typical_shuffle: None,
         shuffle_bytes: 0,
+        edges: resched_sim::hadoop::Edges::default(),
     };
     let mut config = ClusterConfig::default();
     config.heartbeat.phase = Phase::Together;

@@ -74,6 +74,7 @@ fn job(submit: Ms, user: usize, maps: usize, reduces: usize, on: impl Fn(usize) 
         first_shuffle: Some(10_000),
         typical_shuffle: Some(20_000),
         shuffle_bytes: maps as i64 * 1_000_000,
+        edges: resched_sim::hadoop::Edges::default(),
     }
 }
 

@@ -49,6 +49,7 @@ fn congested() -> World {
             first_shuffle: None,
             typical_shuffle: None,
             shuffle_bytes: 0,
+            edges: resched_sim::hadoop::Edges::default(),
         }
     };
     let mut config = ClusterConfig::default();

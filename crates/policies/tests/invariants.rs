@@ -358,6 +358,7 @@ fn small(maps: usize) -> World {
         first_shuffle: None,
         typical_shuffle: None,
         shuffle_bytes: 0,
+        edges: resched_sim::hadoop::Edges::default(),
     };
     let mut config = ClusterConfig::default();
     config.heartbeat.interval = Interval::Fixed(3_000);

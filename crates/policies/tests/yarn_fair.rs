@@ -42,6 +42,7 @@ fn job(submit: Ms, queue: usize, maps: usize, run: Ms) -> Submitted {
         first_shuffle: None,
         typical_shuffle: None,
         shuffle_bytes: 0,
+        edges: resched_sim::hadoop::Edges::default(),
     }
 }
 

@@ -28,6 +28,7 @@ pub(crate) fn job(submit: i64, maps: Vec<Map>) -> Submitted {
         first_shuffle: None,
         typical_shuffle: None,
         shuffle_bytes: 0,
+        edges: resched_sim::hadoop::Edges::default(),
     }
 }
 

@@ -46,6 +46,7 @@ pub(crate) struct Submitted {
     pub(crate) first_shuffle: Option<Ms>,
     pub(crate) typical_shuffle: Option<Ms>,
     pub(crate) shuffle_bytes: i64,
+    pub(crate) edges: Edges,
 }
 
 /// A cluster, its rules and its jobs.
@@ -67,7 +68,7 @@ fn host(node: usize) -> String {
 /// What a kind of test asks of its worlds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wanted {
-    /// R2 besides R0 and R1, jitter, nodes that fail, and slow nodes and attempts.
+    /// R2 besides R0 and R1, jitter, nodes that fail, slow nodes and attempts, and set-up and clean-up of jobs.
     pub(crate) every_rule: bool,
     /// Leave out what keeps a replay from its end: slots that a failed job holds for ever (oracle F10), and a task that
     /// has failed on every node with slots but not on those without.
@@ -104,6 +105,9 @@ pub(crate) fn world(wanted: Wanted) -> impl Strategy<Value = World> {
             vec(job(unit, nodes), 1..=6),
         )
             .prop_map(move |((seed, ranked), machines, mut config, mishaps, mut jobs)| {
+                if !wanted.every_rule {
+                    jobs.iter_mut().for_each(|job| job.edges = Edges::default());
+                }
                 if wanted.every_rule {
                     mishaps.befall(&mut config, unit, nodes);
                 }
@@ -271,20 +275,30 @@ fn job(unit: Ms, nodes: usize) -> impl Strategy<Value = Submitted> {
     let who = (0..3_usize, 0..2_usize, select(priorities));
     // A gap of one heartbeat interval decides the order against heartbeats, so the intervals' lengths are frequent.
     let gap = select(vec![0, 0, 1, 2, 3, 6, 6, 7, 12]);
-    (gap, who, tasks, shuffles).prop_map(move |(gap, (user, queue, priority), (maps, reduces), shuffles)| {
-        let (first, typical, megabytes) = shuffles;
-        Submitted {
-            submit: gap * unit,
-            user,
-            queue,
-            priority,
-            maps,
-            reduces,
-            first_shuffle: first.map(|units| units * unit),
-            typical_shuffle: typical.map(|units| units * unit),
-            shuffle_bytes: megabytes * 1_000,
-        }
-    })
+    let time = || prop::option::of((0..=4_i64).prop_map(move |units| units * unit));
+    let edges = (time(), time(), time(), 0..=2_i64).prop_map(move |(init, setup, cleanup, commit)| Edges {
+        init,
+        setup,
+        cleanup,
+        commit: commit * unit,
+    });
+    (gap, who, tasks, shuffles, edges).prop_map(
+        move |(gap, (user, queue, priority), (maps, reduces), shuffles, edges)| {
+            let (first, typical, megabytes) = shuffles;
+            Submitted {
+                submit: gap * unit,
+                user,
+                queue,
+                priority,
+                maps,
+                reduces,
+                first_shuffle: first.map(|units| units * unit),
+                typical_shuffle: typical.map(|units| units * unit),
+                shuffle_bytes: megabytes * 1_000,
+                edges,
+            }
+        },
+    )
 }
 
 fn assemble(
@@ -682,7 +696,7 @@ impl Submitted {
             shuffle_bytes: Some(self.shuffle_bytes),
             first_shuffle: self.first_shuffle,
             typical_shuffle: self.typical_shuffle,
-            edges: Edges::default(),
+            edges: self.edges,
             incomplete: false,
             maps: 0..0,
             reduces: 0..0,

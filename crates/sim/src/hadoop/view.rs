@@ -346,6 +346,11 @@ impl<'a> JobView<'a> {
         self.world.workload.job(self.job).submit
     }
 
+    /// Whether its initialisation was taken from its log. A scheduler that initialises jobs itself has nothing to add to it.
+    pub fn is_initialised(&self) -> bool {
+        self.world.workload.job(self.job).edges.init.is_some()
+    }
+
     /// Its priority.
     pub fn priority(&self) -> Priority {
         self.world.workload.job(self.job).priority

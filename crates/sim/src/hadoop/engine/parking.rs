@@ -33,7 +33,9 @@ impl<O: Observer> Engine<'_, '_, O> {
             first_end = first_end.min(self.end_to_come(run, at));
         }
         for chore in &self.world.nodes[node.index()].chores {
-            first_end = first_end.min(chore.end);
+            let over = self.is_past(chore.end, node, at);
+            awake |= over;
+            first_end = first_end.min(if over { NEVER } else { chore.end });
         }
         let out_of_band = self.world.cluster.config.heartbeat.out_of_band;
         let beat = match first_end {
@@ -47,7 +49,12 @@ impl<O: Observer> Engine<'_, '_, O> {
 
     /// Whether an attempt is over but too late for this event, if it is its node's heartbeat: the next one reports it.
     pub(super) fn is_over(&self, run: &Run, at: Position) -> bool {
-        run.end.is_some_and(|end| (end, self.classes.heartbeat, run.node.0) <= at)
+        run.end.is_some_and(|end| self.is_past(end, run.node, at))
+    }
+
+    /// Whether a heartbeat of the node at `end` would come before this event, or is it.
+    fn is_past(&self, end: Ms, node: NodeId, at: Position) -> bool {
+        (end, self.classes.heartbeat, node.0) <= at
     }
 
     /// When an attempt that runs will end, if that is known.

@@ -3,7 +3,8 @@
 //! **What it does.** A heartbeat launches at most one reduce and then one map. Each goes to the queue that uses the
 //! smallest part of its guarantee. In the queue, it goes to the first job by submission whose user is within the user
 //! limit, or else to the first job. A job launches as near to its data as it can, and does not wait for a nearer node.
-//! A job can run only after it has been initialised. A poll every 5 s initialises a few jobs of each user.
+//! A job can run only after it has been initialised. A poll every 5 s initialises a few jobs of each user. A job whose log says when
+//! it was initialised is so when it arrives.
 //!
 //! **Source.** Hadoop MapReduce, June 2011. `oracle/README.md` F6 and F7 are followed to the millisecond. Only
 //! initialised jobs that have launched nothing yet count towards a user's number of jobs. Queues that use equal shares
@@ -278,7 +279,11 @@ impl Policy for Capacity {
         queue.active_users += u32::from(queue.users[user].jobs == 0);
         queue.users[user].jobs += 1;
         queue.waiting.insert_as(job, queue.priority(view, job));
-        self.jobs[job] = Job { queue: leaf, user, initialised: None };
+        let initialised = view.job(job).is_initialised().then(|| view.now());
+        if initialised.is_some() {
+            queue.running.insert_as(job, queue.priority(view, job));
+        }
+        self.jobs[job] = Job { queue: leaf, user, initialised };
     }
 
     fn job_finished(&mut self, job: JobId, view: View<'_>) {
