@@ -8,6 +8,7 @@
 //!
 //! * [`metrics`] has the formulas of a job's metrics, [`timeline`] those of what changes over time; each is defined once,
 //!   with its source.
+//! * [`measure`] reads a metric as users write it, `p95(completion) where queue = 'adhoc'`, and computes it for a run.
 //! * [`compare`](mod@compare) computes how sure a difference between two runs is.
 //! * [`validation`] computes how far a replay is from what really ran.
 //! * [`inspect`](mod@inspect) reports what a trace holds.
@@ -22,6 +23,7 @@ mod error;
 pub mod inspect;
 pub mod intervals;
 pub mod jobs;
+pub mod measure;
 pub mod metrics;
 pub mod paired;
 pub mod repeats;
