@@ -11,6 +11,7 @@ mod example;
 mod golden_cli;
 mod hostile;
 mod interrupts;
+mod metrics;
 mod one_request;
 mod oracle_cli;
 mod production;

@@ -74,6 +74,10 @@ measures! {
         evictions: u64, unit "attempts";
         /// The sum of the run times of all attempts.
         slot_time: i64, unit "ms";
+        /// The processor that its attempts held, times their run times: ms of a core.
+        cpu_time: Option<f64>, unit "ms", null "it is not a replay of a production trace";
+        /// The memory that its attempts held, times their run times. An MB is 2^20 bytes.
+        memory_time: Option<f64>, unit "MB·s", null "it is not a replay of a production trace, or memory is not limited";
     }
 }
 
@@ -96,6 +100,8 @@ pub fn job_metrics(tables: &Tables) -> Result<Vec<JobMetrics>, Error> {
         m::evictions().alias("evictions"),
         m::queueing_time().alias("queueing"),
         m::slot_time().alias("slot_time"),
+        m::cpu_time().alias("cpu_time"),
+        m::memory_time().alias("memory_time"),
     ]);
     let reduces = attempts.filter(m::is_kind(TaskKind::Reduce)).left_join(
         per_job.clone().select([col("job"), col("last_map_finish")]),
@@ -150,6 +156,7 @@ fn rows(frame: &DataFrame) -> Result<Vec<JobMetrics>, PolarsError> {
     let launches = [of.integers("node")?, of.integers("rack")?, of.integers("off")?];
     let tasks = [of.integers("tasks_done")?, of.integers("maps_done")?, of.integers("reduces_done")?];
     let (evictions, slot_time) = (of.integers("evictions")?, of.integers("slot_time")?);
+    let (cpu_time, memory_time) = (of.numbers("cpu_time")?, of.numbers("memory_time")?);
     let (outcome, finished) = (of.texts("outcome")?, frame.column("finished")?.bool()?);
     let text = |column: &StringChunked, row: usize| column.get(row).map(str::to_owned);
     let count = |column: &Int64Chunked, row: usize| column.get(row).and_then(|n| u64::try_from(n).ok()).unwrap_or(0);
@@ -181,6 +188,8 @@ fn rows(frame: &DataFrame) -> Result<Vec<JobMetrics>, PolarsError> {
         reduces_done: count(tasks[2], row),
         evictions: count(evictions, row),
         slot_time: slot_time.get(row).unwrap_or(0),
+        cpu_time: cpu_time.get(row),
+        memory_time: memory_time.get(row),
     };
     Ok((0..frame.height()).map(row).collect())
 }

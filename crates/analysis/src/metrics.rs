@@ -42,6 +42,23 @@ pub fn slot_time() -> Expr {
     run_time().sum()
 }
 
+/// Processor time that the job held: the sum of requested processor × run time over its attempts, ms of a core; null if none is
+/// known.
+pub fn cpu_time() -> Expr {
+    held("cpu_request") / lit(1e3)
+}
+
+/// Memory time that the job held: the sum of requested memory × run time over its attempts, MB·s (an MB is 2^20 bytes, as YARN
+/// counts); null if none is known.
+pub fn memory_time() -> Expr {
+    held("memory_request") / lit(1_048_576.0 * 1e3)
+}
+
+fn held(request: &str) -> Expr {
+    let held = col(request).cast(DataType::Float64) * run_time().cast(DataType::Float64);
+    when(held.clone().count().gt(lit(0))).then(held.sum()).otherwise(lit(NULL))
+}
+
 /// Tasks of the job that were done: distinct tasks with a successful attempt.
 pub fn tasks_done() -> Expr {
     col("task_id").filter(succeeded()).n_unique().cast(DataType::Int64)

@@ -84,6 +84,10 @@ measures! {
         map_utilisation: Option<f64>, null "the slots are unknown, or no map ran";
         /// The share of the reduce slots that was used, over the makespan.
         reduce_utilisation: Option<f64>, null "the slots are unknown, or no reduce ran";
+        /// The share of the machines' processor that tasks held, over the makespan. The machines are those of the start.
+        cpu_utilisation: Option<f64>, null "the job's `cpu_time` is unknown, or the machines are";
+        /// The share of the machines' memory that tasks held, over the makespan.
+        memory_utilisation: Option<f64>, null "the job's `memory_time` is unknown, or the machines are";
         /// The mean of Jain's index over time, with `x` the running tasks of each of the `n` jobs in the system:
         /// `(Σx)² / (n·Σx²)`. It is 1 if all jobs run equally many tasks and `1/n` if one runs all.
         mean_jain_index: Option<f64>, null "no task runs", source "Jain, Chiu, Hawe 1984";
@@ -109,6 +113,8 @@ impl Details {
             mean_bounded_slowdown: mean(&finished(run, |job| job.bounded_slowdown)),
             map_utilisation: used(TaskKind::Map, cluster.map_slots),
             reduce_utilisation: used(TaskKind::Reduce, cluster.reduce_slots),
+            cpu_utilisation: held(run, |job| job.cpu_time, cluster.vcores.map(|cores| cores as f64)),
+            memory_utilisation: held(run, |job| job.memory_time, cluster.memory_mb.map(|mb| mb as f64 / 1e3)),
             mean_jain_index: timeline::mean_jain_index(&timeline::jain_index(&run.jobs, &run.intervals)),
             user_fairness: user_fairness(run),
             jobs_per_hour: timeline::makespan(&run.jobs).and_then(|makespan| timeline::throughput(done, makespan)),
@@ -121,6 +127,13 @@ impl Details {
 
 fn finished(run: &Run, metric: impl Fn(&JobMetrics) -> Option<f64>) -> Vec<f64> {
     run.finished_jobs().filter_map(metric).collect()
+}
+
+/// The share of what the machines offer that all jobs held, over the makespan. `offered` is per ms.
+fn held(run: &Run, of: impl Fn(&JobMetrics) -> Option<f64>, offered: Option<f64>) -> Option<f64> {
+    let held = run.jobs.iter().filter_map(of).reduce(|a, b| a + b)?;
+    let makespan = timeline::makespan(&run.jobs).filter(|&ms| ms > 0)?;
+    offered.filter(|&offered| offered > 0.0).map(|offered| held / (offered * makespan as f64))
 }
 
 /// Jain's index of the mean bounded slowdowns of the users.

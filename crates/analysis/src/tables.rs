@@ -24,7 +24,8 @@ pub(crate) const MAX_TIME: i64 = 1 << 52;
 ///
 /// `jobs`: `job` (its row, from 0), `job_id`, `submit`, `launch`, `finish`, `outcome`, `name`, `user`, `queue`, `group`,
 /// `framework`, `priority`, `priority_number`, `scheduling_class`, `input_bytes`.
-/// `attempts`: `job` (the row of its job), `task_id`, `kind`, `queued`, `start`, `shuffle_finish`, `finish`, `outcome`, `locality`.
+/// `attempts`: `job` (the row of its job), `task_id`, `kind`, `queued`, `start`, `shuffle_finish`, `finish`, `outcome`, `locality`,
+/// `cpu_request`, `memory_request`.
 /// Times in ms, enumerations by name, unknown is null.
 #[derive(Debug, Clone)]
 pub struct Tables {
@@ -97,6 +98,8 @@ impl Tables {
             tries.shuffle_finish.push(attempt.shuffle_finish);
             tries.finish.push(attempt.finish);
             tries.outcome.push(attempt.outcome.as_str().into());
+            tries.cpu_request.push(attempt.cpu_request);
+            tries.memory_request.push(attempt.memory_request);
             tries.locality.push(attempt.locality.map(|locality| locality.as_str().into()));
         }
         let unknown = (tries.of_unknown_job > 0).then(|| ("attempt-of-unknown-job".to_owned(), tries.of_unknown_job));
@@ -210,6 +213,8 @@ struct AttemptColumns {
     finish: Vec<Option<i64>>,
     outcome: Vec<Cow<'static, str>>,
     locality: Vec<Option<Cow<'static, str>>>,
+    cpu_request: Vec<Option<i64>>,
+    memory_request: Vec<Option<i64>>,
     implausible: u64,
     of_unknown_job: u64,
 }
@@ -226,6 +231,8 @@ impl AttemptColumns {
         for (name, column) in [("kind", &mut self.kind), ("outcome", &mut self.outcome)] {
             column.extend(strings(&batch, name)?.iter().flatten().map(|value| Cow::Owned(value.to_owned())));
         }
+        self.cpu_request.extend(integers(&batch, "cpu_request")?.iter());
+        self.memory_request.extend(integers(&batch, "memory_request")?.iter());
         let locality = strings(&batch, "locality")?;
         self.locality.extend(locality.iter().map(|value| value.map(|value| Cow::Owned(value.to_owned()))));
         for (name, column) in [
@@ -251,6 +258,8 @@ impl AttemptColumns {
             Column::new("finish".into(), self.finish),
             Column::new("outcome".into(), self.outcome),
             Column::new("locality".into(), self.locality),
+            Column::new("cpu_request".into(), self.cpu_request),
+            Column::new("memory_request".into(), self.memory_request),
         ])
         .map_err(Error::frame("attempts"))
     }

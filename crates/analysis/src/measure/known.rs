@@ -101,6 +101,12 @@ pub const KNOWN: &[Known] = &[
         ("`reduce_utilisation` of the details.", "as there"),
         |run| run.details().reduce_utilisation,
     ),
+    more("cpu_utilisation", "Processor held, share", ("`cpu_utilisation` of the details.", "as there"), |run| {
+        run.details().cpu_utilisation
+    }),
+    more("memory_utilisation", "Memory held, share", ("`memory_utilisation` of the details.", "as there"), |run| {
+        run.details().memory_utilisation
+    }),
     more("fairness", "Jain's index, mean", ("`mean_jain_index` of the details.", "as there"), |run| {
         run.details().mean_jain_index
     }),

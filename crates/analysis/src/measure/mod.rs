@@ -35,8 +35,10 @@ mod quantity;
 
 use std::sync::LazyLock;
 
+pub(crate) use self::attribute::hour_of_day;
 pub use self::attribute::{ATTRIBUTES, Attribute};
 pub use self::evaluate::Measured;
+pub(crate) use self::evaluate::Sizes;
 pub use self::known::{KNOWN, Known};
 pub use self::literal::UNITS;
 pub use self::problem::Problem;

@@ -42,6 +42,8 @@ pub const QUANTITIES: &[Quantity] = &[
     cost("slowdown", "", "slowdown", |job| job.slowdown),
     cost("bounded_slowdown", "", "bounded slowdown", |job| job.bounded_slowdown),
     cost("slot_time", "ms", "run times of all its attempts together", |job| Some(job.slot_time as f64)),
+    cost("cpu_time", "ms", "processor that its attempts held, times their run times: ms of a core", |job| job.cpu_time),
+    cost("memory_time", "MB·s", "memory that its attempts held, times their run times", |job| job.memory_time),
     cost("evictions", "", "attempts that had to make room for others", |job| Some(job.evictions as f64)),
     gain("tasks", "tasks that were done", |job| Some(job.tasks_done as f64)),
     gain("maps", "maps that were done", |job| Some(job.maps_done as f64)),

@@ -153,7 +153,7 @@ fn a_problem_points_at_its_place() {
     assert_eq!(
         problem("p95(completoin) where queue = 'adhoc'"),
         "expected a quantity of a job, found `completoin`; did you mean `completion`? (completion, waiting, execution, \
-         starvation, queueing, slowdown, bounded_slowdown, slot_time, evictions, tasks, maps, reduces, node_locality, \
+         starvation, queueing, slowdown, bounded_slowdown, slot_time, cpu_time, memory_time, evictions, tasks, maps, reduces, node_locality, \
          rack_locality, off_locality)\n  p95(completoin) where queue = 'adhoc'\n      ^^^^^^^^^^"
     );
     for (text, place, expected) in [

@@ -13,6 +13,7 @@ use resched_replay::{Engine, Error, Files, RunFolders, RunSite, Setup, Source, T
 use resched_sim::ClusterConfig;
 use serde::Serialize;
 
+use super::groups::{Grouped, Grouping, group, groups_told};
 use super::ingest::left_out;
 use crate::failure::Failure;
 use crate::output::{UNKNOWN, count, duration, print, table, value};
@@ -53,6 +54,10 @@ pub(crate) struct Args {
     /// A further metric: a name or an expression such as `p95(completion) where queue = 'adhoc'`. Repeat the option for more.
     #[arg(long = "metric", value_name = "METRIC")]
     metrics: Vec<String>,
+    /// Also show percentiles by group, the change of each group against the first policy, and the jobs that were slowed most:
+    /// user, queue, priority, size or hour. Repeat the option for more.
+    #[arg(long, value_name = "GROUP")]
+    by: Vec<Grouping>,
     /// Print JSON instead of a table: one object per policy, each on its own line.
     #[arg(long)]
     json: bool,
@@ -73,6 +78,12 @@ pub(super) struct Done {
     /// The metrics that were asked for, by their texts; null if unknown.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     metrics: BTreeMap<String, Option<f64>>,
+    /// The groups of its jobs, if they were asked for.
+    #[serde(flatten)]
+    pub(super) grouped: Option<Grouped>,
+    /// The run, if groups were asked for.
+    #[serde(skip)]
+    pub(super) run: Option<Run>,
     /// The time that the replay took, ms; null for a run that was kept.
     wall_ms: Option<u64>,
 }
@@ -104,13 +115,15 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         resume: args.resume,
         threads: args.threads.get(),
         metrics: named(&args.metrics)?,
+        keep_runs: !args.by.is_empty(),
     };
-    let done = replay_all(&world, &policies, &args.out, &options)?;
+    let mut done = replay_all(&world, &policies, &args.out, &options)?;
+    group(&mut done, &args.by);
     if args.json {
         let lines: Result<Vec<String>, _> = done.iter().map(serde_json::to_string).collect();
         return print(&lines.map_err(|error| Failure::work(error.to_string()))?.join("\n"));
     }
-    print(&(told(&done, &options.metrics) + &left_out(&world.skipped())))
+    print(&(told(&done, &options.metrics) + &groups_told(&done) + &left_out(&world.skipped())))
 }
 
 /// Options of [`replay_all`].
@@ -120,6 +133,8 @@ pub(super) struct Options {
     resume: bool,
     threads: Threads,
     metrics: Vec<Metric>,
+    /// Whether to keep the runs in memory, for groups.
+    keep_runs: bool,
 }
 
 /// The metrics with these names or expressions.
@@ -154,6 +169,8 @@ pub(super) fn replay_all(
         Ok(Done {
             summary: Summary::of(&run),
             metrics,
+            grouped: None,
+            run: options.keep_runs.then_some(run),
             dir: dir.to_path_buf(),
             label: policy.label(),
             jobs: world.jobs(policy),
