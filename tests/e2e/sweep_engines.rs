@@ -37,7 +37,7 @@ fn skip(what: &str, require: &str) {
     eprintln!("skipped: {what}");
 }
 
-fn python() -> Option<PathBuf> {
+pub(crate) fn python() -> Option<PathBuf> {
     let python = std::env::var_os("RESCHED_PYTHON").map(PathBuf::from);
     if python.is_none() {
         skip("RESCHED_PYTHON is not set", "RESCHED_REQUIRE_PYTHON");

@@ -8,6 +8,9 @@ pub enum Error {
     /// A trace or run could not be read; the message names the file, the place in it and the remedy.
     #[error(transparent)]
     Trace(#[from] resched_trace::Error),
+    /// The text of a metric has a problem.
+    #[error("{0}")]
+    Metric(#[from] crate::measure::Problem),
     /// A table could not be joined or grouped.
     #[error("the {table} table cannot be evaluated: {source}; please report this with the run's folder")]
     Frame {
@@ -26,6 +29,10 @@ impl Error {
 
     /// Whether the request itself was wrong (exit status 2), not the work (exit status 1).
     pub fn is_request(&self) -> bool {
-        matches!(self, Error::Trace(error) if error.is_request())
+        match self {
+            Error::Trace(error) => error.is_request(),
+            Error::Metric(_) => true,
+            Error::Frame { .. } => false,
+        }
     }
 }

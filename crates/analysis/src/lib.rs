@@ -8,6 +8,8 @@
 //!
 //! * [`metrics`] has the formulas of a job's metrics, [`timeline`] those of what changes over time; each is defined once,
 //!   with its source.
+//! * [`measure`] reads a metric as users write it, `p95(completion) where queue = 'adhoc'`, and computes it for a run.
+//! * [`groups`] shows who gains and who loses: jobs by user, queue, priority, size and hour.
 //! * [`compare`](mod@compare) computes how sure a difference between two runs is.
 //! * [`validation`] computes how far a replay is from what really ran.
 //! * [`inspect`](mod@inspect) reports what a trace holds.
@@ -19,9 +21,11 @@ pub mod calibration;
 pub mod compare;
 pub mod distribution;
 mod error;
+pub mod groups;
 pub mod inspect;
 pub mod intervals;
 pub mod jobs;
+pub mod measure;
 pub mod metrics;
 pub mod paired;
 pub mod repeats;

@@ -9,6 +9,7 @@
 //! [`crate::JobMetrics`] describes each metric for users; `docs/reference/metrics.md` is made from it.
 
 use polars::prelude::{DataType, Expr, NULL, coalesce, col, lit, max_horizontal, when};
+use resched_trace::formats::MAPREDUCE;
 use resched_trace::model::{Locality, Outcome, TaskKind};
 
 /// When the first task of the job started: the earliest start of its attempts, without set-up and clean-up (they are
@@ -41,17 +42,56 @@ pub fn slot_time() -> Expr {
     run_time().sum()
 }
 
+/// Processor time that the job held: the sum of requested processor × run time over its attempts, ms of a core; null if none is
+/// known.
+pub fn cpu_time() -> Expr {
+    held("cpu_request") / lit(1e3)
+}
+
+/// Memory time that the job held: the sum of requested memory × run time over its attempts, MB·s (an MB is 2^20 bytes, as YARN
+/// counts); null if none is known.
+pub fn memory_time() -> Expr {
+    held("memory_request") / lit(1_048_576.0 * 1e3)
+}
+
+fn held(request: &str) -> Expr {
+    let held = col(request).cast(DataType::Float64) * run_time().cast(DataType::Float64);
+    when(held.clone().count().gt(lit(0))).then(held.sum()).otherwise(lit(NULL))
+}
+
 /// Tasks of the job that were done: distinct tasks with a successful attempt.
 pub fn tasks_done() -> Expr {
     col("task_id").filter(succeeded()).n_unique().cast(DataType::Int64)
 }
 
+/// As [`tasks_done`], for the tasks of one kind.
+pub fn tasks_done_of(kind: TaskKind) -> Expr {
+    col("task_id").filter(is_kind(kind).and(succeeded())).n_unique().cast(DataType::Int64)
+}
+
+/// Attempts of the job that had to make room for others.
+pub fn evictions() -> Expr {
+    col("outcome").eq(lit(Outcome::Evicted.as_str())).sum().cast(DataType::Int64)
+}
+
+/// Queueing time of the job's tasks: the mean of `start − queued` over its attempts; null if none has both.
+pub fn queueing_time() -> Expr {
+    at_least_zero(col("start") - col("queued")).mean()
+}
+
 /// Starvation time of the job: the mean of `start(r) − last_map_finish` over its reduces `r` launched when its last map
-/// had completed (at that instant counts: the completion comes first); null if there is none, to be read as 0.
-/// `start(r)` is the first launch of `r` (Coupling §III-C; spec).
+/// had completed (at that instant counts: the completion comes first); 0 if all were launched before, null if none was
+/// launched or no map completed. `start(r)` is the first launch of `r` (Coupling §III-C; spec).
 pub fn starvation_time() -> Expr {
-    let late = col("first_start").gt_eq(col("last_map_finish"));
-    (col("first_start") - col("last_map_finish")).filter(late).mean()
+    let late_by = col("first_start") - col("last_map_finish");
+    let late = late_by.clone().gt_eq(lit(0i64));
+    let mean = coalesce(&[late_by.clone().filter(late).mean(), lit(0.0)]);
+    when(late_by.count().gt(lit(0))).then(mean).otherwise(lit(NULL))
+}
+
+/// Whether reduces of the job are Hadoop's: they wait for its maps. Other sources use the word as a label.
+pub fn has_hadoops_reduces() -> Expr {
+    col("framework").is_null().or(col("framework").eq(lit(MAPREDUCE)))
 }
 
 /// The longest time that a reduce of the job had to work once its input was there: `finish − shuffle_finish`, or, where
@@ -86,6 +126,19 @@ pub fn slowdown() -> Expr {
     let ratio = completion_time().cast(DataType::Float64) / bound.clone().cast(DataType::Float64);
     when(bound.gt(lit(0i64))).then(ratio).otherwise(lit(NULL))
 }
+
+/// Bounded slowdown: `max(1, completion / max(execution, 10 s))`. The bound keeps very short jobs, whose ratio says little,
+/// from deciding a mean (Feitelson, Rudolph 1998).
+pub fn bounded_slowdown() -> Expr {
+    let as_number = |time: Expr| time.cast(DataType::Float64);
+    let execution = as_number(execution_time());
+    let bounded = when(execution.clone().lt(lit(SHORTEST_MS))).then(lit(SHORTEST_MS)).otherwise(execution);
+    let ratio = as_number(completion_time()) / bounded;
+    when(ratio.clone().lt(lit(1.0))).then(lit(1.0)).otherwise(ratio)
+}
+
+/// The shortest execution time that counts in the bounded slowdown, ms.
+const SHORTEST_MS: f64 = 10_000.0;
 
 /// Whether the job ended well: `SUCCESS`, or the source does not say but has its finish. Means are over these jobs:
 /// the time of a job that failed or was killed says nothing about the service it got.

@@ -40,10 +40,10 @@ measures! {
         median_completion_ms: Option<f64>, unit "ms", null "no job finished";
         /// The mean of `waiting`.
         mean_waiting_ms: Option<f64>, unit "ms", null "no finished job has a waiting time";
-        /// The mean of `starvation`. Jobs without late reduces count as 0.
-        mean_starvation_ms: Option<f64>, unit "ms", null "no job finished", source "Coupling §III-C";
+        /// The mean of `starvation`.
+        mean_starvation_ms: Option<f64>, unit "ms", null "no finished job has a starvation time", source "Coupling §III-C";
         /// Map launches of all jobs by distance from the input: `node`, `rack` and `off`.
-        locality: LocalityCounts, unit "maps";
+        locality: Option<LocalityCounts>, unit "maps", null "no map with a known place of its input was launched";
         /// How many tasks were done.
         tasks: u64, unit "tasks";
         /// How many events the engine processed.
@@ -55,7 +55,8 @@ impl Summary {
     /// The summary of `run`.
     pub fn of(run: &Run) -> Self {
         let completion = Distribution::new(finished(run, |job| job.completion.map(|ms| ms as f64)));
-        let launches = |level: usize| run.jobs.iter().filter_map(|job| job.map_launches.get(level)).sum();
+        let launches = |level: usize| -> u64 { run.jobs.iter().filter_map(|job| job.map_launches.get(level)).sum() };
+        let locality = LocalityCounts { node: launches(0), rack: launches(1), off: launches(2) };
         Self {
             policy: run.replay().map_or_else(|| run.label.clone(), |info| info.policy.clone()),
             params: run.replay().map(|info| info.params.clone()).unwrap_or_default(),
@@ -64,8 +65,8 @@ impl Summary {
             mean_completion_ms: completion.mean(),
             median_completion_ms: completion.median(),
             mean_waiting_ms: mean(&finished(run, |job| job.waiting.map(|ms| ms as f64))),
-            mean_starvation_ms: mean(&finished(run, |job| Some(job.starvation))),
-            locality: LocalityCounts { node: launches(0), rack: launches(1), off: launches(2) },
+            mean_starvation_ms: mean(&finished(run, |job| job.starvation)),
+            locality: (locality != LocalityCounts::default()).then_some(locality),
             tasks: run.jobs.iter().map(|job| job.tasks_done).sum(),
             events: run.replay().map(|info| info.events),
         }
@@ -77,13 +78,22 @@ measures! {
     pub struct Details: Copy + Default + Serialize {
         /// The mean of `slowdown` over the finished jobs.
         mean_slowdown: Option<f64>, null "no finished job has a slowdown";
+        /// The mean of `bounded_slowdown` over the finished jobs.
+        mean_bounded_slowdown: Option<f64>, null "no finished job has one", source "Feitelson, Rudolph 1998";
         /// The share of the map slots that was used, over the makespan.
-        map_utilisation: Option<f64>, null "the slots are unknown";
+        map_utilisation: Option<f64>, null "the slots are unknown, or no map ran";
         /// The share of the reduce slots that was used, over the makespan.
-        reduce_utilisation: Option<f64>, null "the slots are unknown";
+        reduce_utilisation: Option<f64>, null "the slots are unknown, or no reduce ran";
+        /// The share of the machines' processor that tasks held, over the makespan. The machines are those of the start.
+        cpu_utilisation: Option<f64>, null "the job's `cpu_time` is unknown, or the machines are";
+        /// The share of the machines' memory that tasks held, over the makespan.
+        memory_utilisation: Option<f64>, null "the job's `memory_time` is unknown, or the machines are";
         /// The mean of Jain's index over time, with `x` the running tasks of each of the `n` jobs in the system:
         /// `(Σx)² / (n·Σx²)`. It is 1 if all jobs run equally many tasks and `1/n` if one runs all.
         mean_jain_index: Option<f64>, null "no task runs", source "Jain, Chiu, Hawe 1984";
+        /// Jain's index of the users, with `x` the mean bounded slowdown of the finished jobs of each: 1 if all users are slowed
+        /// alike.
+        user_fairness: Option<f64>, null "fewer than two users are known", source "Jain, Chiu, Hawe 1984";
         /// The number of finished jobs divided by the makespan.
         jobs_per_hour: Option<f64>, unit "1/h", null "the makespan is unknown or 0";
         /// The mean number of jobs that are submitted and have not started a task, over the makespan.
@@ -100,9 +110,13 @@ impl Details {
         let queue = timeline::queue_length(&run.jobs);
         Self {
             mean_slowdown: mean(&finished(run, |job| job.slowdown)),
+            mean_bounded_slowdown: mean(&finished(run, |job| job.bounded_slowdown)),
             map_utilisation: used(TaskKind::Map, cluster.map_slots),
             reduce_utilisation: used(TaskKind::Reduce, cluster.reduce_slots),
+            cpu_utilisation: held(run, |job| job.cpu_time, cluster.vcores.map(|cores| cores as f64)),
+            memory_utilisation: held(run, |job| job.memory_time, cluster.memory_mb.map(|mb| mb as f64 / 1e3)),
             mean_jain_index: timeline::mean_jain_index(&timeline::jain_index(&run.jobs, &run.intervals)),
+            user_fairness: user_fairness(run),
             jobs_per_hour: timeline::makespan(&run.jobs).and_then(|makespan| timeline::throughput(done, makespan)),
             mean_queue_length: timeline::span(&run.jobs)
                 .filter(|(first, last)| first < last)
@@ -113,4 +127,24 @@ impl Details {
 
 fn finished(run: &Run, metric: impl Fn(&JobMetrics) -> Option<f64>) -> Vec<f64> {
     run.finished_jobs().filter_map(metric).collect()
+}
+
+/// The share of what the machines offer that all jobs held, over the makespan. `offered` is per ms.
+fn held(run: &Run, of: impl Fn(&JobMetrics) -> Option<f64>, offered: Option<f64>) -> Option<f64> {
+    let held = run.jobs.iter().filter_map(of).reduce(|a, b| a + b)?;
+    let makespan = timeline::makespan(&run.jobs).filter(|&ms| ms > 0)?;
+    offered.filter(|&offered| offered > 0.0).map(|offered| held / (offered * makespan as f64))
+}
+
+/// Jain's index of the mean bounded slowdowns of the users.
+fn user_fairness(run: &Run) -> Option<f64> {
+    let mut users: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for job in run.finished_jobs() {
+        if let (Some(user), Some(slowdown)) = (&job.user, job.bounded_slowdown) {
+            users.entry(user).or_default().push(slowdown);
+        }
+    }
+    let means: Vec<f64> = users.into_values().filter_map(|slowdowns| mean(&slowdowns)).collect();
+    let squares: f64 = means.iter().map(|x| x * x).sum();
+    (means.len() > 1).then(|| means.iter().sum::<f64>().powi(2) / (means.len() as f64 * squares))
 }

@@ -22,8 +22,10 @@ pub(crate) const MAX_TIME: i64 = 1 << 52;
 
 /// The two tables that metrics are computed from.
 ///
-/// `jobs`: `job` (its row, from 0), `job_id`, `name`, `submit`, `launch`, `finish`, `outcome`.
-/// `attempts`: `job` (the row of its job), `task_id`, `kind`, `start`, `shuffle_finish`, `finish`, `outcome`, `locality`.
+/// `jobs`: `job` (its row, from 0), `job_id`, `submit`, `launch`, `finish`, `outcome`, `name`, `user`, `queue`, `group`,
+/// `framework`, `priority`, `priority_number`, `scheduling_class`, `input_bytes`.
+/// `attempts`: `job` (the row of its job), `task_id`, `kind`, `queued`, `start`, `shuffle_finish`, `finish`, `outcome`, `locality`,
+/// `cpu_request`, `memory_request`.
 /// Times in ms, enumerations by name, unknown is null.
 #[derive(Debug, Clone)]
 pub struct Tables {
@@ -68,7 +70,15 @@ impl Tables {
         for (row, job) in (0..).zip(jobs) {
             columns.index.entry(job.job_id.clone()).or_insert(row);
             columns.job_id.push(job.job_id.clone());
-            columns.name.push(job.name.clone());
+            let priority = job.priority.map(|priority| priority.as_str().to_owned());
+            let texts = [&job.name, &job.user, &job.queue, &job.group, &job.framework, &priority];
+            for (column, text) in columns.texts.iter_mut().zip(texts) {
+                column.push(text.clone());
+            }
+            let numbers = [job.priority_number, job.scheduling_class, job.input_bytes];
+            for (column, number) in columns.numbers.iter_mut().zip(numbers) {
+                column.push(number);
+            }
             columns.submit.push(job.submit);
             columns.launch.push(job.launch);
             columns.finish.push(job.finish);
@@ -83,10 +93,13 @@ impl Tables {
             tries.job.push(job);
             tries.task_id.push(attempt.task_id);
             tries.kind.push(attempt.kind.as_str().into());
+            tries.queued.push(attempt.queued);
             tries.start.push(attempt.start);
             tries.shuffle_finish.push(attempt.shuffle_finish);
             tries.finish.push(attempt.finish);
             tries.outcome.push(attempt.outcome.as_str().into());
+            tries.cpu_request.push(attempt.cpu_request);
+            tries.memory_request.push(attempt.memory_request);
             tries.locality.push(attempt.locality.map(|locality| locality.as_str().into()));
         }
         let unknown = (tries.of_unknown_job > 0).then(|| ("attempt-of-unknown-job".to_owned(), tries.of_unknown_job));
@@ -130,11 +143,17 @@ pub(crate) fn checked<R: Row>(
     }
 }
 
+/// The texts of a job that are not its id or its outcome.
+const JOB_TEXTS: [&str; 6] = ["name", "user", "queue", "group", "framework", "priority"];
+/// The numbers of a job that are not times.
+const JOB_NUMBERS: [&str; 3] = ["priority_number", "scheduling_class", "input_bytes"];
+
 #[derive(Default)]
 struct JobColumns {
     index: HashMap<String, u32>,
     job_id: Vec<String>,
-    name: Vec<Option<String>>,
+    texts: [Vec<Option<String>>; JOB_TEXTS.len()],
+    numbers: [Vec<Option<i64>>; JOB_NUMBERS.len()],
     submit: Vec<Option<i64>>,
     launch: Vec<Option<i64>>,
     finish: Vec<Option<i64>>,
@@ -151,7 +170,12 @@ impl JobColumns {
             self.index.entry(id.to_owned()).or_insert(row);
             self.job_id.push(id.to_owned());
         }
-        self.name.extend(strings(batch, "name")?.iter().map(|name| name.map(str::to_owned)));
+        for (name, column) in JOB_TEXTS.into_iter().zip(&mut self.texts) {
+            column.extend(strings(batch, name)?.iter().map(|text| text.map(str::to_owned)));
+        }
+        for (name, column) in JOB_NUMBERS.into_iter().zip(&mut self.numbers) {
+            column.extend(integers(batch, name)?.iter());
+        }
         self.outcome.extend(strings(batch, "outcome")?.iter().flatten().map(str::to_owned));
         for (name, column) in [("submit", &mut self.submit), ("launch", &mut self.launch), ("finish", &mut self.finish)]
         {
@@ -162,16 +186,19 @@ impl JobColumns {
 
     fn finish(self) -> Result<DataFrame, Error> {
         let rows: Vec<u32> = (0..).take(self.job_id.len()).collect();
-        DataFrame::new_infer_height(vec![
+        let mut columns = vec![
             Column::new("job".into(), rows),
             Column::new("job_id".into(), self.job_id),
-            Column::new("name".into(), self.name),
             Column::new("submit".into(), self.submit),
             Column::new("launch".into(), self.launch),
             Column::new("finish".into(), self.finish),
             Column::new("outcome".into(), self.outcome),
-        ])
-        .map_err(Error::frame("jobs"))
+        ];
+        let texts = JOB_TEXTS.into_iter().zip(self.texts);
+        columns.extend(texts.map(|(name, texts)| Column::new(name.into(), texts)));
+        let numbers = JOB_NUMBERS.into_iter().zip(self.numbers);
+        columns.extend(numbers.map(|(name, numbers)| Column::new(name.into(), numbers)));
+        DataFrame::new_infer_height(columns).map_err(Error::frame("jobs"))
     }
 }
 
@@ -180,11 +207,14 @@ struct AttemptColumns {
     job: Vec<u32>,
     task_id: Vec<String>,
     kind: Vec<Cow<'static, str>>,
+    queued: Vec<Option<i64>>,
     start: Vec<Option<i64>>,
     shuffle_finish: Vec<Option<i64>>,
     finish: Vec<Option<i64>>,
     outcome: Vec<Cow<'static, str>>,
     locality: Vec<Option<Cow<'static, str>>>,
+    cpu_request: Vec<Option<i64>>,
+    memory_request: Vec<Option<i64>>,
     implausible: u64,
     of_unknown_job: u64,
 }
@@ -201,11 +231,16 @@ impl AttemptColumns {
         for (name, column) in [("kind", &mut self.kind), ("outcome", &mut self.outcome)] {
             column.extend(strings(&batch, name)?.iter().flatten().map(|value| Cow::Owned(value.to_owned())));
         }
+        self.cpu_request.extend(integers(&batch, "cpu_request")?.iter());
+        self.memory_request.extend(integers(&batch, "memory_request")?.iter());
         let locality = strings(&batch, "locality")?;
         self.locality.extend(locality.iter().map(|value| value.map(|value| Cow::Owned(value.to_owned()))));
-        for (name, column) in
-            [("start", &mut self.start), ("shuffle_finish", &mut self.shuffle_finish), ("finish", &mut self.finish)]
-        {
+        for (name, column) in [
+            ("queued", &mut self.queued),
+            ("start", &mut self.start),
+            ("shuffle_finish", &mut self.shuffle_finish),
+            ("finish", &mut self.finish),
+        ] {
             column.extend(times(&batch, name, &mut self.implausible)?);
         }
         self.job.extend(job.into_iter().flatten());
@@ -217,11 +252,14 @@ impl AttemptColumns {
             Column::new("job".into(), self.job),
             Column::new("task_id".into(), self.task_id),
             Column::new("kind".into(), self.kind),
+            Column::new("queued".into(), self.queued),
             Column::new("start".into(), self.start),
             Column::new("shuffle_finish".into(), self.shuffle_finish),
             Column::new("finish".into(), self.finish),
             Column::new("outcome".into(), self.outcome),
             Column::new("locality".into(), self.locality),
+            Column::new("cpu_request".into(), self.cpu_request),
+            Column::new("memory_request".into(), self.memory_request),
         ])
         .map_err(Error::frame("attempts"))
     }

@@ -163,10 +163,11 @@ pub fn makespan(jobs: &[JobMetrics]) -> Option<i64> {
 }
 
 /// Utilisation of `slots` slots by tasks of `kind`: slot time used / slot time offered over the makespan, both within
-/// the span of the run.
+/// the span of the run. `None` without such slots or such tasks.
 pub fn utilisation(jobs: &[JobMetrics], intervals: &[Interval], kind: TaskKind, slots: u64) -> Option<f64> {
     let (first, last) = span(jobs).filter(|(first, last)| first < last)?;
-    (slots > 0).then(|| running_tasks(intervals, kind).mean(first, last) / slots as f64)
+    let any = intervals.iter().any(|interval| interval.kind == kind);
+    (slots > 0 && any).then(|| running_tasks(intervals, kind).mean(first, last) / slots as f64)
 }
 
 /// Throughput, per hour: how many of `done` (jobs or tasks) were finished over the makespan.

@@ -93,11 +93,14 @@ fn the_metrics_of_a_small_run() {
     assert_eq!((a.completion, a.waiting, a.execution), (Some(10_000), Some(1_000), Some(9_000)));
     assert_eq!((b.completion, b.waiting, b.execution), (Some(2_000), Some(1_000), Some(1_000)));
     // The last map completes at 6,000: r1 is launched then, r2 3,000 later (its first try counts), r0 was early.
-    assert_eq!((a.starvation, b.starvation), (1_500.0, 0.0));
+    // Job B has no reduces.
+    assert_eq!((a.starvation, b.starvation), (Some(1_500.0), None));
     // Longest map 4,000; longest tail 2,000 (r1 after its shuffle).
     assert_eq!((a.slowdown, b.slowdown), (Some(10_000.0 / 6_000.0), Some(2.0)));
     assert_eq!((a.map_launches, b.map_launches), ([2, 0, 1], [1, 0, 0]));
-    assert_eq!((a.tasks_done, b.tasks_done), (6, 1));
+    assert_eq!((a.tasks_done, a.maps_done, a.reduces_done, b.tasks_done), (6, 2, 3, 1));
+    // 10,000 ms over an execution of 9,000, which is bounded by 10,000.
+    assert_eq!((a.bounded_slowdown, b.bounded_slowdown), (Some(1.0), Some(1.0)));
     assert_eq!(a.slot_time, 400 + 3_000 + 500 + 4_000 + 3_000 + 3_000 + 400 + 500);
     assert_eq!(
         run.skipped,
@@ -112,7 +115,7 @@ fn the_summary_has_the_fields_that_programs_read() {
     let run = Run::open(dir.path()).unwrap();
     let expected = serde_json::json!({
         "policy": "fifo", "params": {}, "jobs_finished": 2, "makespan_ms": 10_000, "mean_completion_ms": 6_000.0,
-        "median_completion_ms": 6_000.0, "mean_waiting_ms": 1_000.0, "mean_starvation_ms": 750.0,
+        "median_completion_ms": 6_000.0, "mean_waiting_ms": 1_000.0, "mean_starvation_ms": 1_500.0,
         "locality": {"node": 3, "rack": 0, "off": 1}, "tasks": 7, "events": 42,
     });
     assert_eq!(serde_json::to_value(Summary::of(&run)).unwrap(), expected);

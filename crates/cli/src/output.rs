@@ -3,9 +3,13 @@
 use std::io::Write;
 
 use comfy_table::{CellAlignment, Table};
+use resched_analysis::measure::Metric;
 use serde::Serialize;
 
 use crate::failure::Failure;
+
+/// An unknown value.
+pub(crate) const UNKNOWN: &str = "–";
 
 /// Writes lines to standard output.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
@@ -39,10 +43,20 @@ pub(crate) fn table(heading: &[&str], rows: Vec<Vec<String>>, numbers: std::ops:
 /// Milliseconds as seconds, minutes or hours, whichever reads best.
 pub(crate) fn duration(ms: Option<f64>) -> String {
     match ms {
-        None => "-".to_owned(),
+        None => UNKNOWN.to_owned(),
         Some(ms) if ms.abs() < 120_000.0 => format!("{:.1} s", ms / 1_000.0),
         Some(ms) if ms.abs() < 7_200_000.0 => format!("{:.1} min", ms / 60_000.0),
         Some(ms) => format!("{:.1} h", ms / 3_600_000.0),
+    }
+}
+
+/// A value of a metric.
+pub(crate) fn value(metric: &Metric, value: Option<f64>) -> String {
+    match value {
+        None => UNKNOWN.to_owned(),
+        Some(ms) if metric.unit == "ms" => duration(Some(ms)),
+        Some(number) if metric.unit.is_empty() && number.fract() == 0.0 => format!("{number:.0}"),
+        Some(number) => metric.in_words(number),
     }
 }
 
@@ -64,6 +78,6 @@ mod tests {
         assert_eq!(count(1_234_567), "1,234,567");
         assert_eq!(duration(Some(90_500.0)), "90.5 s");
         assert_eq!(duration(Some(600_000.0)), "10.0 min");
-        assert_eq!(duration(None), "-");
+        assert_eq!(duration(None), "–");
     }
 }

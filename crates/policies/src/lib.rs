@@ -12,7 +12,6 @@ mod batch;
 mod error;
 pub mod hadoop;
 mod info;
-mod nearest;
 mod parameter;
 pub mod parts;
 pub mod queues;
@@ -27,9 +26,9 @@ mod testing;
 
 pub use error::Error;
 pub use info::{Engine, Family, PolicyInfo};
-pub use nearest::nearest;
 pub use parameter::{Parameter, Range, Signal};
 pub use registry::{POLICIES, SPECULATORS};
+pub use resched_trace::reference::nearest;
 pub use routes::{Finding, Rule, Submitters, in_words};
 pub use site::{CLUSTER_SETTINGS, ClusterSetting, Origins, SettingOrigin, Site, SiteConf};
 pub use spec::{PolicySpec, SpeculatorSpec};

@@ -7,10 +7,10 @@ use crate::batch;
 use crate::error::Error;
 use crate::hadoop::{mr1, papers, yarn};
 use crate::info::{Family, PolicyInfo};
-use crate::nearest::nearest;
 use crate::site::SiteConf;
 use crate::spec::{PolicySpec, SpeculatorSpec};
 use crate::speculation::{self, SpeculatorInfo};
+use resched_trace::reference::nearest;
 
 /// All policies, in the order in which they are listed.
 #[rustfmt::skip] // one a line

@@ -100,11 +100,8 @@ fn summary(runs: &[Run]) -> Vec<Row> {
 }
 
 fn locality(summary: &Summary) -> String {
-    let counts = summary.locality;
+    let Some(counts) = summary.locality else { return UNKNOWN.to_owned() };
     let all = counts.node + counts.rack + counts.off;
-    if all == 0 {
-        return UNKNOWN.to_owned();
-    }
     let share = |n: u64| percent(Some(n as f64 / all as f64));
     format!("{} / {} / {}", share(counts.node), share(counts.rack), share(counts.off))
 }

@@ -10,6 +10,7 @@
 //! baseline = "naive-fair"                 # the variant that the others are compared with; left out: the first
 //! metric = "mean_completion"              # the metric of the figures and of the ranking
 //! second = "node_locality"                # the other axis of the Pareto front
+//! metrics = ["p95(waiting) where queue = 'adhoc'"]   # further ones, for the tables
 //!
 //! [design]                                # left out: all combinations
 //! kind = "latin-hypercube"                # or "grid", "random"
@@ -33,6 +34,7 @@ mod variant;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use resched_analysis::measure::{Metric, known};
 use resched_policies::PolicySpec;
 use resched_replay::Engine;
 use resched_trace::reference::{Shape, Value};
@@ -40,7 +42,6 @@ use resched_trace::{choices, keys};
 use serde::{Deserialize, Serialize};
 use toml::{Spanned, Value as Toml};
 
-use crate::metrics::Metric;
 use crate::site;
 use crate::source::SourcePath;
 use crate::tune_section::TuneSection;
@@ -69,9 +70,11 @@ pub struct SweepFile {
     /// The index of the variant that the others are compared with.
     pub(crate) baseline: usize,
     /// What figures and the ranking are about.
-    pub(crate) metric: &'static Metric,
+    pub(crate) metric: Metric,
     /// The other axis of the Pareto front.
-    pub(crate) second: &'static Metric,
+    pub(crate) second: Metric,
+    /// The metrics that cells keep beside those that have a name.
+    pub(crate) own: Vec<Metric>,
     pub(crate) design: Design,
     /// The values of the world that vary, by key.
     pub(crate) world: Vec<Axis>,
@@ -239,6 +242,8 @@ keys! {
         metric: Option<Spanned<String>> = None, rule "a metric";
         /// The other axis of the Pareto front. If you leave it out, it is `makespan`.
         second: Option<Spanned<String>> = None, rule "a metric";
+        /// Further metrics, for the tables.
+        metrics: Vec<Spanned<String>> = Vec::new(), rule "metrics";
         /// How the settings are chosen.
         design: Design = Design::default();
         /// The keys of the world that vary, with their values. All variants are replayed in the same worlds.
@@ -271,8 +276,18 @@ impl SweepFile {
     }
 
     /// The metric of the figures and of the ranking.
-    pub fn metric(&self) -> &'static Metric {
-        self.metric
+    pub fn metric(&self) -> &Metric {
+        &self.metric
+    }
+
+    /// The metrics of its tables: those that have a name, then its own.
+    pub(crate) fn metrics(&self) -> Vec<Metric> {
+        known().iter().chain(&self.own).cloned().collect()
+    }
+
+    /// The metrics that cells keep beside those that have a name.
+    pub(crate) fn own_metrics(&self) -> &[Metric] {
+        &self.own
     }
 
     /// The sweep at the site whose configuration is in the folder `site`, if one is given, instead of the site that the file names.

@@ -57,7 +57,6 @@ pub use file::{FileCopy, SweepFile};
 pub use local::{Progress, Told, carry_out, replay_alone};
 pub use location::Location;
 pub use merge::Merged;
-pub use metrics::{METRICS, Metric};
 pub use plan::{MARKER, Plan};
 pub use results::CellResult;
 pub use tune::{Candidate, MeanInterval, Tuned, tune};

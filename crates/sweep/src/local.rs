@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use resched_analysis::Run;
+use resched_analysis::measure::Metric;
 use resched_policies::PolicySpec;
 use resched_replay::{Memory, Nothing, Threads, World};
 
@@ -86,6 +87,8 @@ impl<K: Ord, T> Shelf<K, T> {
 /// The worlds of the cells of a plan.
 pub(crate) struct Worlds<'a> {
     plan: &'a Plan,
+    /// The metrics that cells keep beside those that have a name.
+    metrics: Vec<Metric>,
     origins: Vec<OnceLock<Origin>>,
     site: OnceLock<SiteRules>,
     specs: Shelf<SpecKey, WorldSpec>,
@@ -94,14 +97,18 @@ pub(crate) struct Worlds<'a> {
 
 impl<'a> Worlds<'a> {
     /// For the cells that are to be replayed.
-    pub(crate) fn new(plan: &'a Plan, cells: &[&Cell]) -> Self {
-        Self {
+    ///
+    /// # Errors
+    /// As [`Plan::sweep`].
+    pub(crate) fn new(plan: &'a Plan, cells: &[&Cell]) -> Result<Self, Error> {
+        Ok(Self {
             plan,
+            metrics: plan.sweep()?.own_metrics().to_vec(),
             origins: plan.sources.iter().map(|_| OnceLock::new()).collect(),
             site: OnceLock::new(),
             specs: Shelf::new(cells.iter().map(|cell| key(cell))),
             worlds: Shelf::new(cells.iter().map(|cell| (key(cell), cell.seed))),
-        }
+        })
     }
 
     fn origin(&self, source: usize) -> Result<&Origin, Error> {
@@ -135,7 +142,7 @@ impl<'a> Worlds<'a> {
         let key = key(cell);
         let spec = self.specs.get(&key, || self.make_spec(cell))?;
         let policy = PolicySpec::parse(&cell.policy).map_err(|error| Error::Work(error.to_string()))?;
-        if identity(&spec, &policy, cell.seed)? != cell.id {
+        if identity(&spec, &policy, cell.seed, &self.metrics)? != cell.id {
             let problem = "a workload, trace, cluster, site or allocations file has changed since the plan, or the version of resched";
             return Err(Error::Work(format!("cell {} ({}): {problem}; plan the sweep again", cell.id, cell.told())));
         }
@@ -160,7 +167,7 @@ impl<'a> Worlds<'a> {
     pub(crate) fn replay(&self, cell: &Cell) -> Result<CellResult, Error> {
         let result = self.of(cell).and_then(|(world, policy)| {
             let run = world.replay(&policy, Memory).map_err(|error| failed(cell, &cell.policy, &error))?;
-            Ok(CellResult::of(&Run::of_rows(run.info, run.tables)?))
+            Ok(CellResult::of(&Run::of_rows(run.info, run.tables)?, &self.metrics))
         });
         self.release(cell);
         result
@@ -182,7 +189,7 @@ fn failed(cell: &Cell, place: &str, error: &resched_replay::Error) -> Error {
 /// As [`carry_out`].
 pub fn replay_alone(plan: &Plan) -> Result<(), Error> {
     let cells: Vec<&Cell> = plan.cells.iter().collect();
-    let worlds = Worlds::new(plan, &cells);
+    let worlds = Worlds::new(plan, &cells)?;
     cells.iter().try_for_each(|cell| {
         let (world, policy) = worlds.of(cell)?;
         world.replay(&policy, Nothing)?;
@@ -208,7 +215,7 @@ pub fn carry_out(
     let mut ids = BTreeSet::new();
     missing.retain(|cell| ids.insert(&cell.id));
     told(Progress::Begin { cells: cells.len() as u64, done: (cells.len() - missing.len()) as u64 });
-    let worlds = Worlds::new(plan, &missing);
+    let worlds = Worlds::new(plan, &missing)?;
     let make = |cell: &&Cell| worlds.replay(cell)?.encode(&cell.id);
     let keep = |cell: &&Cell, file| {
         store.put(&cell.id, file)?;

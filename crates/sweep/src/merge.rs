@@ -56,7 +56,7 @@ impl Merged {
     /// The groups, ordered by the metric of the sweep, the best first. Each has its mean and interval.
     pub fn ranking(&self) -> Vec<(Group<'_>, Estimate)> {
         let groups = self.groups();
-        let ranked = ranking(&groups, self.file.metric);
+        let ranked = ranking(&groups, &self.file.metric);
         let mut groups: Vec<Option<Group<'_>>> = groups.into_iter().map(Some).collect();
         ranked.into_iter().filter_map(|(place, found)| Some((groups.get_mut(place)?.take()?, found))).collect()
     }
@@ -65,7 +65,7 @@ impl Merged {
     /// `share` of the mean to either side. `None` if it does not now. The width falls with the square root of the seeds.
     pub fn seeds_for(&self, share: f64) -> Option<usize> {
         let needed = |group: &Group<'_>| {
-            let found = group.estimate(self.file.metric)?;
+            let found = group.estimate(&self.file.metric)?;
             let seeds = group.seeds() as f64;
             let half = (found.high - found.low) / 2.0;
             // A single seed does not show the spread.

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use askama::Template;
 use resched_analysis::compare::Estimate;
+use resched_analysis::measure::Metric;
 use resched_report::{Figure, Frame, Style, UNKNOWN, escaped, gallery};
 
 use crate::Error;
 use crate::merge::Merged;
-use crate::metrics::{METRICS, Metric};
 use crate::statistics::{Difference, DominanceRow, Group, differences, dominance, ranking};
 
 /// The most rows of a table. More would make the page slow to open; the complete tables are beside it.
@@ -56,7 +56,7 @@ struct Ranked {
 struct Compared {
     label: String,
     baseline: String,
-    metric: &'static str,
+    metric: String,
     cells: Vec<String>,
     sure: bool,
 }
@@ -67,7 +67,8 @@ struct Compared {
 /// [`Error::Work`] or [`Error::Report`] if a template cannot be filled.
 pub(crate) fn page(merged: &Merged, figures: &[Figure]) -> Result<String, Error> {
     let groups = merged.groups();
-    let metric = merged.file.metric;
+    let metric = &merged.file.metric;
+    let metrics = merged.file.metrics();
     let ranked = ranking(&groups, metric);
     // The sweep's metric first, then the others.
     let mut compared = differences(&groups, &merged.file);
@@ -95,7 +96,7 @@ pub(crate) fn page(merged: &Merged, figures: &[Figure]) -> Result<String, Error>
         comparisons: compared
             .iter()
             .take(MOST_ROWS)
-            .filter_map(|found| compared_row(&groups, found, dominance.get(&found.group)))
+            .filter_map(|found| compared_row(&groups, &metrics, found, dominance.get(&found.group)))
             .collect(),
         file: &merged.plan.file.text,
     };
@@ -105,7 +106,7 @@ pub(crate) fn page(merged: &Merged, figures: &[Figure]) -> Result<String, Error>
 }
 
 fn ranked_row(merged: &Merged, rank: usize, group: &Group<'_>, found: Estimate) -> Option<Ranked> {
-    let metric = merged.file.metric;
+    let metric = &merged.file.metric;
     Some(Ranked {
         rank,
         label: group.label(),
@@ -116,8 +117,13 @@ fn ranked_row(merged: &Merged, rank: usize, group: &Group<'_>, found: Estimate) 
     })
 }
 
-fn compared_row(groups: &[Group<'_>], found: &Difference, dominance: Option<&DominanceRow>) -> Option<Compared> {
-    let metric = METRICS.iter().find(|metric| metric.name == found.metric)?;
+fn compared_row(
+    groups: &[Group<'_>],
+    metrics: &[Metric],
+    found: &Difference,
+    dominance: Option<&DominanceRow>,
+) -> Option<Compared> {
+    let metric = metrics.iter().find(|metric| metric.name == found.metric)?;
     let side = |side: Option<(f64, f64)>| {
         side.map_or_else(|| UNKNOWN.to_owned(), |(by, p)| format!("{by:.3} (p {})", p_value(p)))
     };
@@ -125,7 +131,7 @@ fn compared_row(groups: &[Group<'_>], found: &Difference, dominance: Option<&Dom
     Some(Compared {
         label: groups.get(found.group)?.label(),
         baseline: groups.get(found.baseline)?.label(),
-        metric: metric.title,
+        metric: metric.title.clone(),
         cells: vec![
             metric.in_words(found.difference.value),
             interval(metric, found.difference),

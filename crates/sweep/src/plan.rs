@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use resched_analysis::measure::Metric;
 use resched_replay::Engine;
 use resched_trace::store::sha256;
 use serde::{Deserialize, Serialize};
@@ -191,6 +192,7 @@ fn cells(file: &SweepFile, plan: &Plan) -> Result<Vec<Cell>, Error> {
         })
         .collect::<Result<_, _>>()?;
     let site = SiteRules::read(plan.site.as_deref())?;
+    let metrics = file.own_metrics();
     let mut all = Vec::new();
     let mut known = BTreeSet::new();
     for (source, entry) in plan.sources.iter().enumerate() {
@@ -214,7 +216,7 @@ fn cells(file: &SweepFile, plan: &Plan) -> Result<Vec<Cell>, Error> {
                 for &seed in &file.seeds {
                     for (variant, texts, policy) in &drafts {
                         let cell = Cell {
-                            id: identity(&spec, policy, seed)?,
+                            id: identity(&spec, policy, seed, metrics)?,
                             variant: variant.name.clone(),
                             policy: policy.label(),
                             settings: varying(variant, texts),
@@ -246,9 +248,15 @@ fn varying(variant: &Variant, texts: &[(String, String)]) -> BTreeMap<String, St
     texts.iter().filter(|(key, _)| varies(key)).cloned().collect()
 }
 
-/// The identity of a cell: a hash of its source, machines, rules, policy and seed, and of the version of resched.
-pub(crate) fn identity(world: &WorldSpec, policy: &resched_policies::PolicySpec, seed: u64) -> Result<String, Error> {
-    let value = serde_json::json!({
+/// The identity of a cell: a hash of its source, machines, rules, policy and seed, of the metrics that it keeps beside those that
+/// have a name, and of the version of resched.
+pub(crate) fn identity(
+    world: &WorldSpec,
+    policy: &resched_policies::PolicySpec,
+    seed: u64,
+    metrics: &[Metric],
+) -> Result<String, Error> {
+    let mut value = serde_json::json!({
         "version": env!("CARGO_PKG_VERSION"),
         "world": world.identity,
         "policy": policy.name(),
@@ -256,6 +264,9 @@ pub(crate) fn identity(world: &WorldSpec, policy: &resched_policies::PolicySpec,
         "files": policy_files(policy)?,
         "seed": seed,
     });
+    if !metrics.is_empty() {
+        value["metrics"] = metrics.iter().map(|metric| metric.name.as_str()).collect();
+    }
     let mut id = sha256(value.to_string().as_bytes());
     id.truncate(ID_LENGTH);
     Ok(id)

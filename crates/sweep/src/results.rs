@@ -11,6 +11,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use resched_analysis::Run;
+use resched_analysis::measure::Metric;
 
 use crate::Error;
 use crate::metrics::measure;
@@ -38,13 +39,9 @@ pub(crate) struct MeasurementRow {
 }
 
 impl CellResult {
-    /// The result of a replay.
-    pub(crate) fn of(run: &Run) -> Self {
-        let own = measure(run).into_iter().map(|(metric, value)| MeasurementRow {
-            metric: metric.name.to_owned(),
-            job: None,
-            value,
-        });
+    /// The result of a replay, with these metrics beside those that have a name.
+    pub(crate) fn of(run: &Run, own: &[Metric]) -> Self {
+        let own = measure(run, own).into_iter().map(|(metric, value)| MeasurementRow { metric, job: None, value });
         let jobs = run.finished_jobs().flat_map(|job| {
             let values = [job.completion, job.waiting];
             JOB_METRICS.into_iter().zip(values).filter_map(|(metric, value)| {

@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use resched_analysis::compare::Estimate;
 use resched_analysis::distribution::{Distribution, rises_above};
+use resched_analysis::measure::Metric;
 use resched_analysis::paired::{holm, sign_test, signed_rank_test};
 use resched_analysis::repeats::t_interval;
 
 use crate::cell::Cell;
 use crate::file::SweepFile;
-use crate::metrics::{METRICS, Metric};
 use crate::plan::Plan;
 use crate::results::CellResult;
 
@@ -40,7 +40,7 @@ impl Group<'_> {
 
     /// A metric by seed.
     pub(crate) fn values(&self, metric: &Metric) -> BTreeMap<u64, f64> {
-        self.cells.iter().filter_map(|(&seed, result)| Some((seed, *result.metrics.get(metric.name)?))).collect()
+        self.cells.iter().filter_map(|(&seed, result)| Some((seed, *result.metrics.get(&metric.name)?))).collect()
     }
 
     /// The number of its seeds.
@@ -108,7 +108,7 @@ pub struct Difference {
     /// The index of its baseline.
     pub baseline: usize,
     /// The metric.
-    pub metric: &'static str,
+    pub metric: String,
     /// The number of seeds that both have.
     pub seeds: usize,
     /// The value of the group minus that of the baseline: the mean over the seeds with its interval.
@@ -154,7 +154,7 @@ fn baselines(groups: &[Group<'_>], file: &SweepFile) -> Vec<Option<usize>> {
 pub(crate) fn differences(groups: &[Group<'_>], file: &SweepFile) -> Vec<Difference> {
     let baselines = baselines(groups, file);
     let mut all = Vec::new();
-    for metric in METRICS {
+    for metric in &file.metrics() {
         let mut of_metric: Vec<Difference> = Vec::new();
         for (place, (group, baseline)) in groups.iter().zip(&baselines).enumerate() {
             let Some((baseline, base)) = baseline.and_then(|base| Some((base, groups.get(base)?))) else { continue };
@@ -181,7 +181,7 @@ fn difference(
     Some(Difference {
         group: place,
         baseline,
-        metric: metric.name,
+        metric: metric.name.clone(),
         seeds: pairs.len(),
         difference: t_interval(&differences)?,
         change: t_interval(&changes).filter(|_| changes.iter().all(|change| change.is_finite())),

@@ -12,12 +12,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use resched_analysis::compare::Estimate;
+use resched_analysis::measure::Metric;
 use resched_trace::store::write_file;
 
 use crate::Error;
 use crate::cell::Cell;
 use crate::merge::Merged;
-use crate::metrics::METRICS;
 use crate::results::{CellResult, Measurements};
 use crate::statistics::{Group, differences, dominance};
 
@@ -55,6 +55,7 @@ fn measurements(merged: &Merged) -> Result<Vec<u8>, String> {
 struct Tables<'a> {
     merged: &'a Merged,
     groups: Vec<Group<'a>>,
+    metrics: Vec<Metric>,
     /// The keys that vary in any cell, in order. Each has a column.
     keys: Vec<String>,
 }
@@ -62,11 +63,11 @@ struct Tables<'a> {
 impl<'a> Tables<'a> {
     fn new(merged: &'a Merged) -> Self {
         let keys: BTreeSet<String> = merged.plan.cells.iter().flat_map(|cell| cell.texts().into_keys()).collect();
-        Self { merged, groups: merged.groups(), keys: keys.into_iter().collect() }
+        Self { merged, groups: merged.groups(), metrics: merged.file.metrics(), keys: keys.into_iter().collect() }
     }
 
     fn results(&self) -> Result<Vec<u8>, csv::Error> {
-        let metrics: Vec<&str> = METRICS.iter().map(|metric| metric.name).collect();
+        let metrics: Vec<&str> = self.metrics.iter().map(|metric| metric.name.as_str()).collect();
         let heading = self.heading(["cell", "seed"].into_iter().chain(metrics.iter().copied()));
         let row = |(cell, result): (&Cell, &Option<CellResult>)| {
             let mut row = self.place((cell.source, cell.cluster), &cell.variant, &cell.policy, &cell.texts());
@@ -82,10 +83,10 @@ impl<'a> Tables<'a> {
     fn summary(&self) -> Result<Vec<u8>, csv::Error> {
         let heading = self.heading(["metric", "seeds", "mean", "low", "high"]);
         let rows = self.groups.iter().flat_map(|group| {
-            METRICS.iter().filter_map(move |metric| {
+            self.metrics.iter().filter_map(move |metric| {
                 let found = group.estimate(metric)?;
                 let mut row = self.of_group(group);
-                row.extend([metric.name.to_owned(), group.values(metric).len().to_string()]);
+                row.extend([metric.name.clone(), group.values(metric).len().to_string()]);
                 row.extend(numbers(found));
                 Some(row)
             })
@@ -111,7 +112,7 @@ impl<'a> Tables<'a> {
         let rows = differences(&self.groups, &self.merged.file).into_iter().filter_map(|found| {
             let (group, base) = (self.groups.get(found.group)?, self.groups.get(found.baseline)?);
             let mut row = self.of_group(group);
-            row.extend([base.label(), found.metric.to_owned(), found.seeds.to_string()]);
+            row.extend([base.label(), found.metric.clone(), found.seeds.to_string()]);
             row.extend(numbers(found.difference));
             row.extend(found.change.map_or_else(|| [const { String::new() }; 3], numbers));
             row.extend([found.sign, found.signed_rank, found.holm].map(|p| p.to_string()));

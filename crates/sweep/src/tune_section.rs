@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use resched_analysis::measure::{Metric, Problem};
 use resched_trace::keys;
 use resched_trace::reference::Value as _;
-
-use crate::metrics::Metric;
 
 keys! {
     /// The objective and the bounds of `resched tune`.
@@ -42,13 +41,24 @@ impl TuneSection {
         if self.objective.is_empty() {
             return Err("expected an objective, for example { mean_completion = 1 }, found none".to_owned());
         }
-        self.objective.keys().try_for_each(|name| Metric::named(name).map(drop))?;
+        self.names()
+            .try_for_each(|name| Metric::named(name).map(drop))
+            .map_err(|problem: Problem| problem.to_string())?;
         for bound in &self.bounds {
-            Metric::named(&bound.metric)?;
             if bound.at_most.is_some() == bound.at_least.is_some() {
                 return Err(format!("bound of {}: expected either `at_most` or `at_least`", bound.metric));
             }
         }
         self.check_ranges("tune")
+    }
+
+    /// The metrics of the objective and the bounds, as they are written.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.objective.keys().chain(self.bounds.iter().map(|bound| &bound.metric)).map(String::as_str)
+    }
+
+    /// The metrics of the objective and the bounds.
+    pub(crate) fn metrics(&self) -> impl Iterator<Item = Metric> {
+        self.names().filter_map(|name| Metric::named(name).ok())
     }
 }

@@ -7,8 +7,9 @@ mod fresh;
 use std::path::Path;
 
 use fresh::assert_fresh;
+use resched_analysis::measure::{ATTRIBUTES, KNOWN, QUANTITIES, known};
 use resched_analysis::{Details, JobMetrics, LocalityCounts, Summary};
-use resched_sweep::{METRICS, SweepFile, WORLD_KEYS};
+use resched_sweep::{SweepFile, WORLD_KEYS};
 use resched_trace::reference::Page;
 
 const TEST: &str = "-p resched-sweep --test reference";
@@ -76,11 +77,17 @@ fn the_page_of_metrics_is_fresh() {
                  ([tables](tables.md)), so a trace has them too. A job is *finished* if it ended well; most means are over the \
                  finished jobs, as the time of a job that failed says nothing about the service it got.";
     let sources = "Sources: Coupling is Tan, Meng, Zhang 2013; DRESS is Mao et al. 2020.";
-    let rows = METRICS.iter().map(|metric| {
-        let better = if metric.less_is_better { "less" } else { "more" };
-        let texts = [metric.title, metric.unit, better, metric.meaning, metric.null];
+    let better = |less: bool| if less { "less" } else { "more" };
+    let known = known().iter().zip(KNOWN).map(|(metric, known)| {
+        let meaning = known.meaning();
+        let texts = [known.title, metric.unit, better(metric.less_is_better), &meaning, known.null];
         [format!("`{}`", metric.name)].into_iter().chain(texts.map(str::to_owned)).collect()
     });
+    let quantities = QUANTITIES.iter().map(|quantity| {
+        let texts = [quantity.unit, better(quantity.less_is_better), quantity.meaning];
+        [format!("`{}`", quantity.name)].into_iter().chain(texts.map(str::to_owned)).collect()
+    });
+    let attributes = ATTRIBUTES.iter().map(|own| vec![format!("`{}`", own.name), own.meaning.to_owned()]);
     let page = Page::new("Metrics", about, TEST)
         .paragraph(sources)
         .heading("Of a job")
@@ -92,8 +99,17 @@ fn the_page_of_metrics_is_fresh() {
         .measures(LocalityCounts::MEASURES)
         .paragraph("Reports also show the details:")
         .measures(Details::MEASURES)
-        .heading("Of a sweep")
-        .paragraph("A sweep file names these as `metric`, `second`, in `objective` and in `bounds`:")
-        .rows(&["name", "title", "unit", "better", "meaning", "null"], rows);
+        .heading("With a name")
+        .paragraph(
+            "`--metric` and the keys `metric`, `second`, `metrics`, `objective` and `bounds` of a sweep file take these names, and \
+             expressions such as `p95(completion) where queue = 'adhoc'` ([metrics](../metrics.md)):",
+        )
+        .rows(&["name", "title", "unit", "better", "meaning", "null"], known)
+        .heading("Quantities of a job")
+        .paragraph("Expressions aggregate these, and filters compare them:")
+        .rows(&["name", "unit", "better", "meaning"], quantities)
+        .heading("Attributes of a job")
+        .paragraph("Filters compare these, too:")
+        .rows(&["name", "meaning"], attributes);
     assert_fresh("reference/metrics.md", &page.text());
 }

@@ -242,6 +242,10 @@ table! {
         cpu_ms: Option<i64> ["ms"],
         /// Resident memory, bytes.
         physical_memory: Option<i64> ["bytes"],
+        /// Processor that a replay held for it, in thousandths of a core.
+        cpu_request: Option<i64> ["1/1000 core"],
+        /// Memory that a replay held for it, bytes.
+        memory_request: Option<i64> ["bytes"],
     }
 }
 

@@ -48,7 +48,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let setup = Setup { cluster: ClusterConfig::parse(CLUSTER)?, ..Setup::default() };
     let world = World::open(&Source::open(&trace)?, setup)?;
     let done = replay_all(&world, &policies, &runs, &Options::default())?;
-    print(&format!("2. replay it under {} policies\n{}", POLICIES.len(), indented(&told(&done))))?;
+    print(&format!("2. replay it under {} policies\n{}", POLICIES.len(), indented(&told(&done, &[]))))?;
 
     let runs: Vec<PathBuf> = done.into_iter().map(|done| done.dir).collect();
     let files = report::write(&runs, &args.out, Formats::ALL)?;

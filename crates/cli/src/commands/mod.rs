@@ -6,6 +6,7 @@ pub(crate) mod demo;
 mod engine;
 pub(crate) mod export;
 pub(crate) mod generate;
+mod groups;
 pub(crate) mod ingest;
 pub(crate) mod ingest_steps;
 pub(crate) mod inspect;

@@ -1,17 +1,20 @@
 //! `resched replay`: replays a trace under one or more policies.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use indicatif::ProgressBar;
-use resched_analysis::{Run, Summary};
+use resched_analysis::measure::{Measured, Metric};
+use resched_analysis::{LocalityCounts, Run, Summary};
 use resched_policies::PolicySpec;
 use resched_replay::{Engine, Files, RunFolders, Threads, World};
 use serde::Serialize;
 
+use super::groups::{Grouped, Grouping, group, groups_told};
 use super::ingest::left_out;
 use crate::failure::Failure;
-use crate::output::{count, duration, print, table};
+use crate::output::{UNKNOWN, count, duration, print, table, value};
 use crate::progress::ReplayProgress;
 use crate::threads::ThreadsArg;
 use crate::world_args::{WorldArgs, check_rules};
@@ -39,6 +42,13 @@ pub(crate) struct Args {
     /// Keep earlier runs of the same trace, cluster, site, policy and seed.
     #[arg(long)]
     resume: bool,
+    /// A further metric: a name or an expression such as `p95(completion) where queue = 'adhoc'`. Repeat the option for more.
+    #[arg(long = "metric", value_name = "METRIC")]
+    metrics: Vec<String>,
+    /// Also show percentiles by group, the change of each group against the first policy, and the jobs that were slowed most:
+    /// user, queue, priority, size or hour. Repeat the option for more.
+    #[arg(long, value_name = "GROUP")]
+    by: Vec<Grouping>,
     /// Print JSON instead of a table: one object per policy, each on its own line.
     #[arg(long)]
     json: bool,
@@ -56,6 +66,15 @@ pub(super) struct Done {
     jobs: u64,
     #[serde(flatten)]
     summary: Summary,
+    /// The metrics that were asked for, by their texts; null if unknown.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    metrics: BTreeMap<String, Option<f64>>,
+    /// The groups of its jobs, if they were asked for.
+    #[serde(flatten)]
+    pub(super) grouped: Option<Grouped>,
+    /// The run, if groups were asked for.
+    #[serde(skip)]
+    pub(super) run: Option<Run>,
     /// The time that the replay took, ms; null for a run that was kept.
     wall_ms: Option<u64>,
 }
@@ -64,13 +83,20 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let (source, setup) = args.world.open(&args.trace)?;
     let policies = policies(&args.policies, source.engine())?;
     let world = World::open(&source, setup)?;
-    let options = Options { decisions: args.decisions, resume: args.resume, threads: args.threads.get() };
-    let done = replay_all(&world, &policies, &args.out, &options)?;
+    let options = Options {
+        decisions: args.decisions,
+        resume: args.resume,
+        threads: args.threads.get(),
+        metrics: named(&args.metrics)?,
+        keep_runs: !args.by.is_empty(),
+    };
+    let mut done = replay_all(&world, &policies, &args.out, &options)?;
+    group(&mut done, &args.by);
     if args.json {
         let lines: Result<Vec<String>, _> = done.iter().map(serde_json::to_string).collect();
         return print(&lines.map_err(|error| Failure::work(error.to_string()))?.join("\n"));
     }
-    print(&(told(&done) + &left_out(&world.skipped())))
+    print(&(told(&done, &options.metrics) + &groups_told(&done) + &left_out(&world.skipped())))
 }
 
 /// The policies that the user names, for a source of this kind.
@@ -89,6 +115,15 @@ pub(super) struct Options {
     decisions: bool,
     resume: bool,
     threads: Threads,
+    metrics: Vec<Metric>,
+    /// Whether to keep the runs in memory, for groups.
+    keep_runs: bool,
+}
+
+/// The metrics with these names or expressions.
+pub(super) fn named(texts: &[String]) -> Result<Vec<Metric>, Failure> {
+    let named = |text: &String| Metric::named(text).map_err(|problem| Failure::request(format!("--metric: {problem}")));
+    texts.iter().map(named).collect()
 }
 
 /// Replays every policy into a folder of `out`, several at once.
@@ -112,47 +147,63 @@ pub(super) fn replay_all(
         let written = world.replay_with(*policy, files, &mut |jobs| bar.set_position(jobs));
         bar.finish_and_clear();
         let wall_ms = if written?.kept { None } else { u64::try_from(started.elapsed().as_millis()).ok() };
-        let summary = Summary::of(&Run::open(dir)?);
-        Ok(Done { summary, dir: dir.to_path_buf(), label: policy.label(), jobs: world.jobs(policy), wall_ms })
+        let run = Run::open(dir)?;
+        let measured = Measured::new(&run);
+        let metrics = options.metrics.iter().map(|metric| (metric.name.clone(), metric.of(&measured))).collect();
+        Ok(Done {
+            summary: Summary::of(&run),
+            metrics,
+            grouped: None,
+            run: options.keep_runs.then_some(run),
+            dir: dir.to_path_buf(),
+            label: policy.label(),
+            jobs: world.jobs(policy),
+            wall_ms,
+        })
     };
     // A policy that fails does not keep the others from their runs.
     let done = options.threads.in_order(&all, |item| Ok::<_, Failure>(replay(item)))?;
     done.into_iter().collect()
 }
 
-/// The table that compares the runs.
-pub(super) fn told(done: &[Done]) -> String {
-    let rows = done.iter().map(|done| {
-        let Summary { locality, .. } = &done.summary;
-        let maps = locality.node + locality.rack + locality.off;
-        let share =
-            |n: u64| if maps == 0 { "-".to_owned() } else { format!("{:.1} %", n as f64 / maps as f64 * 100.0) };
-        vec![
-            done.label.clone(),
-            format!("{} of {}", count(done.summary.jobs_finished), count(done.jobs)),
-            duration(done.summary.makespan_ms.map(|ms| ms as f64)),
-            duration(done.summary.mean_completion_ms),
-            duration(done.summary.median_completion_ms),
-            duration(done.summary.mean_waiting_ms),
-            duration(done.summary.mean_starvation_ms),
-            share(locality.node),
-            share(locality.rack),
-            share(locality.off),
-            done.wall_ms.map_or_else(|| "kept".to_owned(), |ms| duration(Some(ms as f64))),
-        ]
-    });
-    let heading = [
-        "policy",
-        "jobs done",
-        "makespan",
-        "mean completion",
-        "median",
-        "mean waiting",
-        "mean starvation",
-        "node",
-        "rack",
-        "off",
-        "replayed in",
+/// A column of the table: its heading, and its cell for a run.
+type Column<'a> = (&'a str, Box<dyn Fn(&Done) -> String + 'a>);
+
+/// The table that compares the runs. Times and shares that no run has are left out.
+pub(super) fn told(done: &[Done], metrics: &[Metric]) -> String {
+    let mut columns: Vec<Column<'_>> = vec![
+        ("policy", Box::new(|done| done.label.clone())),
+        ("jobs done", Box::new(|done| format!("{} of {}", count(done.summary.jobs_finished), count(done.jobs)))),
+        ("makespan", Box::new(|done| duration(done.summary.makespan_ms.map(|ms| ms as f64)))),
+        ("mean completion", Box::new(|done| duration(done.summary.mean_completion_ms))),
+        ("median", Box::new(|done| duration(done.summary.median_completion_ms))),
+        ("mean waiting", Box::new(|done| duration(done.summary.mean_waiting_ms))),
     ];
-    table(&heading, rows.collect(), 1..11)
+    if done.iter().any(|done| done.summary.mean_starvation_ms.is_some()) {
+        columns.push(("mean starvation", Box::new(|done| duration(done.summary.mean_starvation_ms))));
+    }
+    if done.iter().any(|done| done.summary.locality.is_some()) {
+        columns.push(("node", Box::new(|done| share(done, |counts| counts.node))));
+        columns.push(("rack", Box::new(|done| share(done, |counts| counts.rack))));
+        columns.push(("off", Box::new(|done| share(done, |counts| counts.off))));
+    }
+    for metric in metrics {
+        columns.push((&metric.name, Box::new(|done| value(metric, done.metrics.get(&metric.name).copied().flatten()))));
+    }
+    let time = |done: &Done| done.wall_ms.map_or_else(|| "kept".to_owned(), |ms| duration(Some(ms as f64)));
+    columns.push(("replayed in", Box::new(time)));
+    let heading: Vec<&str> = columns.iter().map(|(heading, _)| *heading).collect();
+    let rows = done.iter().map(|done| columns.iter().map(|(_, cell)| cell(done)).collect()).collect();
+    table(&heading, rows, 1..heading.len())
+}
+
+/// The share of the maps at a distance from their input.
+fn share(done: &Done, of: fn(&LocalityCounts) -> u64) -> String {
+    done.summary.locality.map_or_else(
+        || UNKNOWN.to_owned(),
+        |counts| {
+            let all = counts.node + counts.rack + counts.off;
+            format!("{:.1} %", of(&counts) as f64 / all as f64 * 100.0)
+        },
+    )
 }

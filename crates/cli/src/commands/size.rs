@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::ValueEnum;
+use resched_analysis::measure::Metric;
 use resched_replay::World;
-use resched_sweep::Metric;
 use resched_sweep::size::{self, Bound, Interval, Probe, Sized, Sizing, Step, Verdict};
 use serde::Serialize;
 
@@ -28,7 +28,7 @@ pub(crate) struct Args {
     /// The policy, written as for `replay`.
     #[arg(long, value_name = "POLICY")]
     policy: String,
-    /// The metric, by its name in sweep files, for example mean_waiting or p95_completion.
+    /// The metric: a name such as mean_waiting, or an expression such as "p95(completion) where queue = 'adhoc'".
     #[arg(long)]
     metric: String,
     /// The most that the metric may be, for example 30s, 5min or 0.9.
@@ -71,7 +71,7 @@ enum Vary {
 #[derive(Debug, Serialize)]
 struct Told<'a> {
     policy: String,
-    metric: &'static str,
+    metric: &'a str,
     /// Times in ms.
     bound: Bound,
     vary: size::Vary,
@@ -81,8 +81,8 @@ struct Told<'a> {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let metric = Metric::named(&args.metric).map_err(Failure::request)?;
-    let number = |text: &str| Bound::number(text, metric).map_err(Failure::request);
+    let metric = Metric::named(&args.metric).map_err(|problem| Failure::request(format!("--metric: {problem}")))?;
+    let number = |text: &str| Bound::number(text, &metric).map_err(Failure::request);
     let bound = match (&args.below, &args.above) {
         (Some(most), _) => Bound::Below(number(most)?),
         (None, Some(least)) => Bound::Above(number(least)?),
@@ -107,9 +107,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     drop(progress);
     if args.json {
         let policy = asked.policy.label();
-        return print_json(&Told { policy, metric: metric.name, bound, vary, seeds, found: &found });
+        return print_json(&Told { policy, metric: &asked.metric.name, bound, vary, seeds, found: &found });
     }
-    print(&(probes(&found, metric, vary) + &in_words(&asked, &found)))
+    print(&(probes(&found, &asked.metric, vary) + &in_words(&asked, &found)))
 }
 
 /// A size with its unit.
@@ -130,7 +130,7 @@ fn probes(found: &Sized, metric: &Metric, vary: size::Vary) -> String {
         let note = probe.problem.clone().unwrap_or_else(|| if probe.holds { "yes" } else { "no" }.to_owned());
         vec![sized(probe.size, vary), end(mean), end(low), end(high), note]
     };
-    let heading = ["size", metric.name, "95 % from", "to", "within the bound"];
+    let heading = ["size", &metric.name, "95 % from", "to", "within the bound"];
     table(&heading, found.probes.iter().map(row).collect(), 0..4)
 }
 
@@ -141,7 +141,7 @@ fn in_words(asked: &Sizing, found: &Sized) -> String {
         Bound::Below(most) => format!("at most {}", metric.in_words(*most)),
         Bound::Above(least) => format!("at least {}", metric.in_words(*least)),
     };
-    let name = metric.name;
+    let name = &metric.name;
     let mut text = match (found.verdict, found.size) {
         (Verdict::Smallest, Some(size)) => {
             format!("{} is the smallest size that keeps {name} {bound}.\n", sized(size, *vary))

@@ -257,7 +257,7 @@ struct Ranked {
     setting: String,
     policy: String,
     seeds: usize,
-    metric: &'static str,
+    metric: String,
     mean: f64,
     low: f64,
     high: f64,
@@ -277,7 +277,7 @@ fn merge(plan: Plan, dir: &Path, json: bool) -> Result<(), Failure> {
             setting: group.label(),
             policy: group.policy.to_owned(),
             seeds: group.seeds(),
-            metric: merged.file.metric().name,
+            metric: merged.file.metric().name.clone(),
             mean: found.value,
             low: found.low,
             high: found.high,
@@ -293,7 +293,7 @@ fn merge(plan: Plan, dir: &Path, json: bool) -> Result<(), Failure> {
         let names = [row.rank.to_string(), row.setting.clone(), row.seeds.to_string()];
         names.into_iter().chain(numbers).collect()
     });
-    let heading = ["rank", "setting", "seeds", metric.name, "95 % from", "to"];
+    let heading = ["rank", "setting", "seeds", &metric.name, "95 % from", "to"];
     let page = dir.join("index.html");
     print(&(table(&heading, rows.collect(), 2..6) + &format!("Open {} in a browser.\n", page.display())))
 }

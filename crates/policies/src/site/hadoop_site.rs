@@ -11,8 +11,8 @@ use super::properties::{Properties, Property};
 use super::xml::Notes;
 use super::{Origins, PolicyParameter, SettingOrigin};
 use crate::error::Error;
-use crate::nearest::nearest;
 use crate::parameter::{self, AUTO, Range};
+use resched_trace::reference::nearest;
 
 /// A setting of the cluster, and the properties of Hadoop that set it at a site.
 #[derive(Debug)]

@@ -19,7 +19,10 @@ pub(super) const CHART: Chart = Chart {
 };
 
 fn draw(runs: &[Run]) -> Result<Option<String>, Error> {
-    let times = Roster::new(runs).values(|job| Some(job.starvation));
+    let times = Roster::new(runs).values(|job| job.starvation);
+    if times.iter().flatten().all(Option::is_none) {
+        return Ok(None);
+    }
     let unit = TimeUnit::for_max(largest(times.iter().flatten()));
     let values = times.into_iter().map(|run| run.into_iter().map(|ms| ms.map(|ms| unit.of(ms))).collect()).collect();
     draw_bars(

@@ -68,7 +68,7 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
                  two jobs are over, which is when the maps of both are.",
             )
             .replayed(&replays.pairs("fair", "coupling", |a, b| {
-                Some((job(b, 2)?.starvation - job(a, 2)?.starvation) / MINUTE)
+                Some((job(b, 2)?.starvation? - job(a, 2)?.starvation?) / MINUTE)
             })),
         row("J1's processing time", "%", Published::Below).because(alone).replayed(&both(1)),
         row("J2's processing time", "%", Published::Below).because(alone).replayed(&both(2)),

@@ -77,7 +77,7 @@ const TOLERANCE: f64 = 1.4;
 
 /// Starvation of a job, min.
 fn starvation(run: &Run, number: usize) -> Option<f64> {
-    Some(job(run, number)?.starvation / MINUTE)
+    Some(job(run, number)?.starvation? / MINUTE)
 }
 
 /// The mean of the changes of processing time, job by job, %.

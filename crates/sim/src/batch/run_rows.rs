@@ -19,6 +19,8 @@ use crate::run_tables::{Files, Recorder, RowSink, RowSource, known};
 pub struct BatchRows<'w> {
     workload: &'w Workload,
     machines: &'w Machines,
+    /// Whether tasks compete for memory.
+    memory_is_limited: bool,
 }
 
 /// Writes a replay as a run to disk.
@@ -27,6 +29,12 @@ pub type RunWriter<'w> = Recorder<BatchRows<'w>, Files>;
 /// Keeps a replay in memory, in the rows that [`RunWriter`] writes to disk.
 pub type RunRows<'w> = Recorder<BatchRows<'w>, RunTables>;
 
+impl<'w> BatchRows<'w> {
+    fn new(workload: &'w Workload, machines: &'w Machines) -> Self {
+        Self { workload, machines, memory_is_limited: machines.memory_is_limited() }
+    }
+}
+
 impl<'w> Recorder<BatchRows<'w>, Files> {
     /// Starts the run `target`, which replaces an earlier run of that name. The run appears under its name when it is
     /// finished. If you drop the writer before, nothing appears.
@@ -34,14 +42,14 @@ impl<'w> Recorder<BatchRows<'w>, Files> {
     /// # Errors
     /// [`Error::Trace`] if something other than a run is there, or it cannot be written.
     pub fn create(target: &Path, workload: &'w Workload, machines: &'w Machines) -> Result<Self, Error> {
-        Self::start(target, BatchRows { workload, machines })
+        Self::start(target, BatchRows::new(workload, machines))
     }
 }
 
 impl<'w> Recorder<BatchRows<'w>, RunTables> {
     /// Starts without rows.
     pub fn new(workload: &'w Workload, machines: &'w Machines) -> Self {
-        Self::of(BatchRows { workload, machines }, RunTables::default())
+        Self::of(BatchRows::new(workload, machines), RunTables::default())
     }
 }
 
@@ -103,6 +111,9 @@ impl RowSource for BatchRows<'_> {
         row.start = Some(ended.start);
         row.finish = Some(ended.finish);
         row.outcome = ended.outcome;
+        let held = workload.task(ended.task).demand.times(u64::from(ended.instances));
+        row.cpu_request = i64::try_from(held.cpu).ok();
+        row.memory_request = i64::try_from(held.memory).ok().filter(|_| self.memory_is_limited);
         let node = ended.node.and_then(|node| self.machines.nodes().get(node.index()));
         write_over(&mut row.host, node.map(|node| node.name.as_str()));
         write_over(&mut row.rack, node.and_then(|node| node.rack.as_deref()));

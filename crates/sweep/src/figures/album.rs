@@ -1,9 +1,9 @@
 //! Collects the figures of a sweep.
 
+use resched_analysis::measure::Metric;
 use resched_report::{Figure, Line, Lines, draw_lines};
 
 use crate::Error;
-use crate::metrics::Metric;
 
 /// A point of a line: x, the metric, and the ends of its interval.
 pub(super) type Point = (f64, f64, f64, f64);

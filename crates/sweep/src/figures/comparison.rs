@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use resched_analysis::measure::Metric;
 use resched_report::{Cloud, Line, Scatter, draw_scatter};
 
 use super::album::{Album, plain, sorted, span};
 use super::variant::varying;
 use crate::Error;
-use crate::metrics::Metric;
+use crate::metrics::point;
 use crate::statistics::{Group, front_of};
 
 /// The names of the variants, in order.
@@ -45,17 +46,17 @@ pub(super) fn against_key(groups: &[&Group<'_>], album: &mut Album<'_>) -> Resul
         for variant in &variants {
             let own = of_variant(groups, variant);
             let points =
-                own.iter().filter_map(|group| Some(metric.point(number(group, &key)?, group.estimate(metric)?)));
+                own.iter().filter_map(|group| Some(point(metric, number(group, &key)?, group.estimate(metric)?)));
             series.push(Line { label: (*variant).to_owned(), points: sorted(points), marked: true });
         }
         let (low, high) = span(&series);
         for variant in &level {
             let own = of_variant(groups, variant);
             let Some(found) = own.iter().find_map(|group| group.estimate(metric)) else { continue };
-            let points = vec![metric.point(low, found), metric.point(high, found)];
+            let points = vec![point(metric, low, found), point(metric, high, found)];
             series.push(Line { label: (*variant).to_owned(), points, marked: false });
         }
-        let name = format!("{}-against-{}", metric.name, plain(&key));
+        let name = format!("{}-against-{}", plain(&metric.name), plain(&key));
         let title = format!("{} against {key}", metric.title);
         album.add_lines((&name, &title), &key, &series, "The band is its 95 % interval by Student's t.")?;
     }

@@ -7,6 +7,7 @@ use resched_report::{HeatMap, HeatPanel, Line, draw_heat_map};
 use super::album::{Album, Point, plain, sorted};
 use super::variant::Variant;
 use crate::Error;
+use crate::metrics::point;
 
 /// The most keys whose main effects and interactions are drawn. Those with the largest effects come first.
 const MOST_KEYS: usize = 4;
@@ -37,7 +38,7 @@ pub(super) fn heat_map(variant: &Variant<'_, '_>, album: &mut Album<'_>) -> Resu
         None => vec![panel(None)],
         Some(key) => variant.values(key).iter().map(|value| panel(Some(value))).collect(),
     };
-    let name = format!("{}-of-{}", metric.name, plain(variant.name));
+    let name = format!("{}-of-{}", plain(&metric.name), plain(variant.name));
     let chart = HeatMap { name: &name, x, y, value: &metric.axis(), columns: &columns, rows: &rows, panels: &panels };
     let others = match more {
         [_, others @ ..] if !others.is_empty() => format!("Averaged over {}.", others.join(", ")),
@@ -53,7 +54,7 @@ pub(super) fn main_effects(variant: &Variant<'_, '_>, album: &mut Album<'_>) -> 
     let metric = album.metric;
     for key in variant.keys.iter().take(MOST_KEYS).filter(|key| variant.is_numeric(key)) {
         let levels = variant.levels(key, metric).into_iter();
-        let points = levels.filter_map(|(level, found)| Some(metric.point(level.parse().ok()?, found)));
+        let points = levels.filter_map(|(level, found)| Some(point(metric, level.parse().ok()?, found)));
         let label = format!("{}, averaged over the rest", variant.name);
         let line = Line { label, points: sorted(points), marked: true };
         let name = format!("effect-of-{}-on-{}", plain(key), plain(variant.name));
@@ -90,7 +91,7 @@ fn interaction(variant: &Variant<'_, '_>, x: &str, by: &str, album: &mut Album<'
     for (levels, found) in variant.cells(&[x, by], &bins, metric) {
         let [at, line] = levels.as_slice() else { continue };
         let Ok(at) = at.parse() else { continue };
-        lines.entry(line.clone()).or_default().push(metric.point(at, found));
+        lines.entry(line.clone()).or_default().push(point(metric, at, found));
     }
     let line = |(level, points): (String, Vec<Point>)| Line {
         label: format!("{by} = {level}"),

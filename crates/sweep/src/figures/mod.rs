@@ -33,7 +33,7 @@ use crate::statistics::Group;
 pub(crate) fn figures(merged: &Merged) -> Result<Vec<Figure>, Error> {
     let groups = merged.groups();
     let places: BTreeSet<(usize, usize)> = groups.iter().map(|group| group.place).collect();
-    let mut album = Album { metric: merged.file.metric, suffix: String::new(), figures: Vec::new() };
+    let mut album = Album { metric: &merged.file.metric, suffix: String::new(), figures: Vec::new() };
     for place in &places {
         if places.len() > 1 {
             album.suffix = format!(": {}", merged.place_name(*place));
@@ -59,5 +59,5 @@ fn draw_place(merged: &Merged, groups: &[&Group<'_>], album: &mut Album<'_>) -> 
         effects::main_effects(&variant, album)?;
         effects::interactions(&variant, album)?;
     }
-    pareto(groups, merged.file.second, album)
+    pareto(groups, &merged.file.second, album)
 }

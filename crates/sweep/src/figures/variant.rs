@@ -4,9 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use resched_analysis::compare::Estimate;
 use resched_analysis::distribution::mean;
+use resched_analysis::measure::Metric;
 use resched_analysis::repeats::t_interval;
 
-use crate::metrics::Metric;
 use crate::statistics::Group;
 
 /// The most bins for the values of a key in a sampled design.

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use resched_analysis::measure::{Metric, known};
 use resched_policies::nearest;
 use resched_replay::Engine;
 use toml::{Spanned, Value as Toml};
@@ -11,7 +12,6 @@ use super::places::{Places, explained};
 use super::variant::variant;
 use super::{Axis, Design, DesignKind, FileCopy, MOST_SEEDS, OneOrMore, Raw, Seeds, SweepFile, Variant};
 use crate::Error;
-use crate::metrics::Metric;
 use crate::source::{SourcePath, engine_of};
 use crate::tune_section::TuneSection;
 use crate::values::Values;
@@ -75,7 +75,13 @@ impl SweepFile {
             let section = tune.into_inner();
             checked(section, &variants).map_err(|problem| places.error(Some(span), &problem))
         });
+        let tune = tune.transpose()?;
+        let further = raw.metrics.iter().map(|text| metric_named(Some(text), "", &places));
+        let mut named = vec![metric.clone(), second.clone()];
+        named.extend(further.collect::<Result<Vec<Metric>, Error>>()?);
+        named.extend(tune.iter().flat_map(TuneSection::metrics));
         Ok(Self {
+            own: without_name(named),
             name: raw.name,
             about: raw.about,
             sources,
@@ -89,7 +95,7 @@ impl SweepFile {
             design: raw.design,
             world,
             variants,
-            tune: tune.transpose()?,
+            tune,
             copy: FileCopy { path: path.to_path_buf(), text: text.to_owned() },
         })
     }
@@ -159,9 +165,20 @@ fn seeds(seeds: Option<Spanned<Seeds>>, places: &Places<'_>) -> Result<Vec<u64>,
     Ok(list)
 }
 
-fn metric_named(name: Option<&Spanned<String>>, default: &str, places: &Places<'_>) -> Result<&'static Metric, Error> {
+fn metric_named(name: Option<&Spanned<String>>, default: &str, places: &Places<'_>) -> Result<Metric, Error> {
     let wanted = name.map_or(default, |name| name.as_ref().as_str());
-    Metric::named(wanted).map_err(|problem| places.error(name.map(Spanned::span), &problem))
+    Metric::named(wanted).map_err(|problem| places.error(name.map(Spanned::span), &problem.to_string()))
+}
+
+/// The metrics that have no name, each once, in order.
+fn without_name(metrics: Vec<Metric>) -> Vec<Metric> {
+    let mut own: Vec<Metric> = Vec::new();
+    for metric in metrics {
+        if !known().iter().chain(&own).any(|other| other.name == metric.name) {
+            own.push(metric);
+        }
+    }
+    own
 }
 
 fn world_axis(

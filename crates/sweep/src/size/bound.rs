@@ -1,8 +1,7 @@
 //! The bound of a metric, as a user writes it.
 
+use resched_analysis::measure::Metric;
 use serde::Serialize;
-
-use crate::metrics::Metric;
 
 /// A bound on a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]

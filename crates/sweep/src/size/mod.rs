@@ -11,12 +11,12 @@ mod probe;
 mod search;
 
 use resched_analysis::compare::Estimate;
+use resched_analysis::measure::Metric;
 use resched_policies::PolicySpec;
 use resched_replay::{Setup, Source, Threads};
 use serde::Serialize;
 
 use crate::Error;
-use crate::metrics::Metric;
 
 pub use self::bound::Bound;
 pub use self::search::Verdict;
@@ -42,7 +42,7 @@ pub struct Sizing {
     /// The policy.
     pub policy: PolicySpec,
     /// The metric to keep within its bound.
-    pub metric: &'static Metric,
+    pub metric: Metric,
     /// The bound.
     pub bound: Bound,
     /// What varies.
@@ -134,7 +134,7 @@ pub fn size(asked: &Sizing, threads: Threads, told: &(dyn Fn(Step) + Sync)) -> R
         probe::probe(asked, size, threads, told)
     })?;
     let (verdict, size, probes) = found;
-    let not_monotone = worse(&probes, asked.metric);
+    let not_monotone = worse(&probes, &asked.metric);
     Ok(Sized { verdict, size, probes, not_monotone })
 }
 

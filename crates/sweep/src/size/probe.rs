@@ -1,6 +1,7 @@
 //! The replays at one size.
 
 use resched_analysis::Run;
+use resched_analysis::measure::Measured;
 use resched_analysis::repeats::t_interval;
 use resched_policies::Engine as PolicyEngine;
 use resched_replay::{ClusterConfig, Engine, Memory, Setup, Source, Threads, World};
@@ -8,7 +9,6 @@ use resched_sim::hadoop::System;
 
 use super::{Interval, Probe, Sizing, Step, Vary};
 use crate::Error;
-use crate::metrics::{Metric, measure};
 
 /// Checks what the replays would not.
 pub(super) fn check(asked: &Sizing) -> Result<(), Error> {
@@ -40,10 +40,10 @@ pub(super) fn probe(asked: &Sizing, size: u32, threads: Threads, told: &(dyn Fn(
     let values = threads.in_order(&seeds, |&seed| {
         let run = world.with_seed(seed).replay(&asked.policy, Memory)?;
         told(Step::Replayed);
-        value(asked.metric, &Run::of_rows(run.info, run.tables)?).ok_or_else(|| {
-            let Metric { name, null, .. } = asked.metric;
+        asked.metric.of(&Measured::new(&Run::of_rows(run.info, run.tables)?)).ok_or_else(|| {
+            let name = &asked.metric.name;
             Error::Request(format!(
-                "with {size} {}, {name} is unknown: {null}; choose another metric",
+                "with {size} {}, {name} is unknown; choose another metric",
                 if asked.vary == Vary::Nodes { "nodes" } else { "slots" }
             ))
         })
@@ -51,11 +51,6 @@ pub(super) fn probe(asked: &Sizing, size: u32, threads: Threads, told: &(dyn Fn(
     let mean = t_interval(&values).map(|found| Interval::of(found, values.len()));
     let holds = mean.is_some_and(|found| asked.bound.holds(found.mean));
     Ok(Probe { size, values, mean, holds, problem: None })
-}
-
-/// The metric of a run; `None` where it is unknown.
-fn value(metric: &Metric, run: &Run) -> Option<f64> {
-    measure(run).into_iter().find(|(own, _)| own.name == metric.name).map(|(_, value)| value)
 }
 
 /// The world at this size, checked for the policy.

@@ -85,7 +85,7 @@ fn wrong_questions_are_refused() {
 
 #[test]
 fn bounds_are_read_in_the_unit_of_the_metric() {
-    let number = |text: &str, metric: &str| Bound::number(text, Metric::named(metric).unwrap());
+    let number = |text: &str, metric: &str| Bound::number(text, &Metric::named(metric).unwrap());
     assert_eq!(number("30s", "mean_waiting"), Ok(30_000.0));
     assert_eq!(number("1h 30m", "makespan"), Ok(5_400_000.0));
     assert_eq!(number("90%", "node_locality"), Ok(0.9));
@@ -130,8 +130,8 @@ fn a_larger_size_that_is_surely_worse_is_named() {
         holds: false,
         problem: None,
     };
-    assert_eq!(worse(&[probe(1, 10.0), probe(2, 11.5), probe(4, 5.0)], metric), None, "the intervals overlap");
-    assert_eq!(worse(&[probe(1, 10.0), probe(2, 12.5), probe(4, 5.0)], metric), Some((1, 2)));
+    assert_eq!(worse(&[probe(1, 10.0), probe(2, 11.5), probe(4, 5.0)], &metric), None, "the intervals overlap");
+    assert_eq!(worse(&[probe(1, 10.0), probe(2, 12.5), probe(4, 5.0)], &metric), Some((1, 2)));
     let locality = Metric::named("node_locality").unwrap();
-    assert_eq!(worse(&[probe(1, 10.0), probe(2, 12.5)], locality), None, "more is better");
+    assert_eq!(worse(&[probe(1, 10.0), probe(2, 12.5)], &locality), None, "more is better");
 }

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use resched_analysis::measure::Metric;
+
 use super::score::Score;
-use crate::metrics::Metric;
 use crate::results::CellResult;
 use crate::tune_section::{Bound, TuneSection};
 
 /// The metrics of the objective and the bounds, each once.
 pub(super) fn metrics(section: &TuneSection) -> BTreeSet<&str> {
-    let bounded = section.bounds.iter().map(|bound| bound.metric.as_str());
-    section.objective.keys().map(String::as_str).chain(bounded).collect()
+    section.names().collect()
 }
 
 /// A metric divided by that of the baseline with the same seed: 1 if both are 0, infinite if one is unknown.

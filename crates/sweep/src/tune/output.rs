@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
+use resched_analysis::measure::Metric;
 use resched_report::{Cloud, Figure, Scatter, draw_scatter};
 use resched_trace::store::write_file;
 
 use super::found::{Candidate, MeanInterval, Tuned};
 use super::objective::metrics;
 use crate::Error;
-use crate::metrics::Metric;
 use crate::statistics::front_of;
 use crate::tune_section::TuneSection;
 
@@ -27,7 +27,7 @@ pub(super) fn write(tuned: &Tuned, section: &TuneSection, out: &Path) -> Result<
     // A figure needs two metrics.
     let mut named = metrics.iter().filter_map(|name| Metric::named(name).ok());
     let (Some(x), Some(y)) = (named.next(), named.next()) else { return Ok(()) };
-    if let Some(svg) = picture(&tuned.candidates, x, y)? {
+    if let Some(svg) = picture(&tuned.candidates, &x, &y)? {
         Figure { name: CANDIDATES.to_owned(), svg, ..Figure::default() }.write(out)?;
     }
     Ok(())
@@ -66,7 +66,7 @@ fn numbers(found: Option<&MeanInterval>) -> [String; 3] {
 /// The candidates in two metrics, with their front.
 fn picture(candidates: &[Candidate], x: &Metric, y: &Metric) -> Result<Option<String>, Error> {
     let points = |keep: fn(&Candidate) -> bool| -> Vec<(f64, f64)> {
-        let point = |found: &Candidate| Some((found.relative.get(x.name)?.mean, found.relative.get(y.name)?.mean));
+        let point = |found: &Candidate| Some((found.relative.get(&x.name)?.mean, found.relative.get(&y.name)?.mean));
         candidates.iter().filter(|found| keep(found)).filter_map(point).collect()
     };
     let cloud = |label: &str, keep| Cloud { label: label.to_owned(), points: points(keep) };

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use resched_analysis::measure::Metric;
 use resched_analysis::repeats::t_interval;
 
 use super::candidates::place_of;
@@ -12,7 +13,6 @@ use super::score::{Score, excess};
 use crate::Error;
 use crate::cell::Cell;
 use crate::file::{Design, SweepFile, Variant};
-use crate::metrics::Metric;
 use crate::plan::Plan;
 use crate::results::CellResult;
 use crate::tune_section::TuneSection;

@@ -4,6 +4,7 @@
 //!   ranges and the rows of its reference page.
 //! * [`choices!`](crate::choices!) declares the words that a key takes.
 //! * [`measures!`](crate::measures!) declares a struct of numbers about a run.
+//! * [`nearest`] finds the known word that a user may have meant.
 //! * [`Page`] writes a reference page (`docs/reference/`) from these and from the tables of [`crate::model`].
 //!
 //! ```
@@ -36,11 +37,13 @@
 //! ```
 
 mod macros;
+mod nearest;
 mod page;
 mod ranges;
 mod read;
 mod values;
 
+pub use nearest::nearest;
 pub use page::Page;
 pub use ranges::{Bounded, Limits, Number, Outside, above, check_range};
 pub use read::{KnownKey, Within, once};

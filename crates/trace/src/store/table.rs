@@ -3,8 +3,11 @@
 use std::fs::{self, File};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
-use arrow::datatypes::Schema;
+use arrow::array::new_null_array;
+use arrow::datatypes::{FieldRef, Schema};
+use arrow::error::ArrowError;
 use arrow::record_batch::RecordBatch;
 use parquet::arrow::arrow_reader::{ParquetRecordBatchReader, ParquetRecordBatchReaderBuilder};
 use parquet::arrow::{ArrowWriter, ProjectionMask};
@@ -135,13 +138,15 @@ fn open(path: &Path) -> Result<ParquetRecordBatchReaderBuilder<File>, Error> {
     ParquetRecordBatchReaderBuilder::try_new(file).map_err(failed(path, "read"))
 }
 
-/// Whether the file has the columns of `R` that are asked for, with their types.
+/// Whether the file has the columns of `R` that are asked for, with their types. A column that may be null may also be missing: an
+/// older build, or another tool, did not know it.
 fn check_schema<R: Row>(found: &Schema, names: Option<&[&str]>) -> Result<(), String> {
     for field in R::schema().fields() {
         if names.is_some_and(|names| !names.contains(&field.name().as_str())) {
             continue;
         }
         match found.field_with_name(field.name()) {
+            Err(_) if field.is_nullable() => {}
             Err(_) => return Err(format!("column `{}` is missing", field.name())),
             Ok(other) if other.data_type() != field.data_type() => {
                 let (name, expected, found) = (field.name(), field.data_type(), other.data_type());
@@ -180,10 +185,30 @@ impl<R: Row> TableReader<R> {
                 Ok(batches) => (Some(batches), None),
                 Err(error) => (None, Some(Err(error))),
             };
-            let batches = batches.into_iter().flatten().map(move |batch| batch.map_err(failed(&path, "read")));
+            let names = names.clone();
+            let whole = move |batch: Result<RecordBatch, ArrowError>| {
+                let whole = batch.and_then(|batch| with_missing::<R>(batch, names.as_deref()));
+                whole.map_err(failed(&path, "read"))
+            };
+            let batches = batches.into_iter().flatten().map(whole);
             error.into_iter().chain(batches)
         })
     }
+}
+
+/// The batch with the columns of `R` that are asked for and that the file lacks, all null.
+fn with_missing<R: Row>(batch: RecordBatch, names: Option<&[String]>) -> Result<RecordBatch, ArrowError> {
+    let wanted = |field: &FieldRef| names.is_none_or(|names| names.iter().any(|name| name == field.name()));
+    let lacks = |field: &FieldRef| batch.column_by_name(field.name()).is_none();
+    let missing: Vec<FieldRef> =
+        R::schema().fields().iter().filter(|field| wanted(field) && lacks(field)).cloned().collect();
+    if missing.is_empty() {
+        return Ok(batch);
+    }
+    let nulls = missing.iter().map(|field| new_null_array(field.data_type(), batch.num_rows()));
+    let columns = batch.columns().iter().cloned().chain(nulls).collect();
+    let fields: Vec<FieldRef> = batch.schema().fields().iter().cloned().chain(missing.iter().cloned()).collect();
+    RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)
 }
 
 fn batches_of(path: &Path, names: Option<&[String]>) -> Result<ParquetRecordBatchReader, Error> {

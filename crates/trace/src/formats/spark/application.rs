@@ -499,10 +499,10 @@ fn kind(name: Option<&str>) -> TaskKind {
 
 fn locality(name: &str) -> Option<Locality> {
     match name {
-        "PROCESS_LOCAL" | "NODE_LOCAL" => Some(Locality::Node),
+        "NODE_LOCAL" => Some(Locality::Node),
         "RACK_LOCAL" => Some(Locality::Rack),
         "ANY" => Some(Locality::Off),
-        // `NO_PREF`: it has no preference.
+        // `NO_PREF`, or `PROCESS_LOCAL`, which Spark also reports for a task without a preference.
         _ => None,
     }
 }

@@ -13,7 +13,12 @@
 //! | `tasks.cpu_request` | `spark.task.cpus`, by default 1 |
 //! | `tasks.memory_request` | `spark.executor.memory`, shared equally by the tasks that an executor runs at once |
 //! | `attempts.queued` | when the stage was submitted, for first attempts |
+//! | `attempts.locality` | `NODE_LOCAL`, `RACK_LOCAL`, and `ANY` as elsewhere. `PROCESS_LOCAL` and `NO_PREF` are unknown: see below |
 //! | `nodes` | what the executors on a host offer together; a row whenever that changes |
+//!
+//! `PROCESS_LOCAL` says nothing about the place of a task's input on disk. It means that the input is in the memory of the
+//! task's own executor, or that the task prefers no place at all: `TaskSetManager` launches tasks without preferred locations under
+//! this level. Such tasks count in no metric of locality.
 //!
 //! The machines show only what this application held of them, not the whole cluster.
 

@@ -1,0 +1,150 @@
+//! Tables by user, queue, priority, size and hour, for `resched replay --by`.
+
+use std::collections::BTreeMap;
+
+use resched_analysis::Run;
+use resched_analysis::groups::{By, GroupRow, SlowedJob, groups, most_slowed};
+use serde::Serialize;
+
+use super::replay::Done;
+use crate::output::{UNKNOWN, count, duration, table};
+
+/// The most groups that a table shows. JSON has all.
+const MOST_GROUPS: usize = 20;
+/// The number of the most slowed jobs.
+const MOST_SLOWED: usize = 10;
+
+/// How jobs are grouped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
+pub(crate) enum Grouping {
+    User,
+    Queue,
+    Priority,
+    Size,
+    Hour,
+}
+
+impl Grouping {
+    fn by(self) -> By {
+        match self {
+            Self::User => By::User,
+            Self::Queue => By::Queue,
+            Self::Priority => By::Priority,
+            Self::Size => By::Size,
+            Self::Hour => By::Hour,
+        }
+    }
+}
+
+/// The groups of a run.
+#[derive(Debug, Serialize)]
+pub(crate) struct Grouped {
+    /// The groups, by what they are grouped by.
+    groups: BTreeMap<By, Vec<GroupRow>>,
+    /// The jobs that were slowed most.
+    most_slowed: Vec<SlowedJob>,
+}
+
+/// Groups the jobs of all runs, and lets the runs go.
+pub(super) fn group(done: &mut [Done], by: &[Grouping]) {
+    let owned: Vec<Run> = done.iter_mut().filter_map(|done| done.run.take()).collect();
+    let runs: Vec<&Run> = owned.iter().collect();
+    let all: Vec<(By, Vec<GroupRow>)> = by.iter().map(|by| (by.by(), groups(&runs, by.by()))).collect();
+    for (place, (done, run)) in done.iter_mut().zip(&runs).enumerate() {
+        let own = |rows: &[GroupRow]| rows.iter().filter(|row| row.run == run.label).cloned().collect();
+        let first = if place == 0 { None } else { runs.first().copied() };
+        done.grouped = Some(Grouped {
+            groups: all.iter().map(|(by, rows)| (*by, own(rows))).collect(),
+            most_slowed: most_slowed(run, first, MOST_SLOWED),
+        });
+    }
+}
+
+/// The tables of all groups.
+pub(super) fn groups_told(done: &[Done]) -> String {
+    let grouped: Vec<&Grouped> = done.iter().filter_map(|done| done.grouped.as_ref()).collect();
+    let Some(first) = grouped.first() else { return String::new() };
+    let mut text = String::new();
+    for (&by, rows) in &first.groups {
+        text += &table_of(by, rows, &grouped);
+    }
+    let slowed: Vec<&SlowedJob> = grouped.iter().flat_map(|grouped| &grouped.most_slowed).collect();
+    text + &table_of_slowed(&slowed)
+}
+
+/// The table of one grouping: the groups with most jobs in the first run, each with all its runs.
+fn table_of(by: By, first: &[GroupRow], grouped: &[&Grouped]) -> String {
+    let mut largest: Vec<&GroupRow> = first.iter().collect();
+    largest.sort_by_key(|row| std::cmp::Reverse(row.jobs));
+    largest.truncate(MOST_GROUPS);
+    let shown: Vec<&str> = first.iter().filter(|row| largest.contains(row)).map(|row| row.group.as_str()).collect();
+    let of_group = |group: &str| {
+        let rows = grouped.iter().filter_map(|grouped| grouped.groups.get(&by)).flatten();
+        rows.filter(|row| row.group == group).map(cells).collect::<Vec<_>>()
+    };
+    let rows: Vec<Vec<String>> = shown.iter().flat_map(|group| of_group(group)).collect();
+    let name = match by {
+        By::User => "user",
+        By::Queue => "queue",
+        By::Priority => "priority",
+        By::Size => "size",
+        By::Hour => "hour",
+    };
+    let heading = [
+        name,
+        "policy",
+        "jobs",
+        "completion p50",
+        "p95",
+        "p99",
+        "waiting p50",
+        "p95",
+        "p99",
+        "change",
+        "sooner",
+        "later",
+    ];
+    let more = match first.len().saturating_sub(shown.len()) {
+        0 => String::new(),
+        more => format!("{more} more groups; `--json` prints all\n"),
+    };
+    format!("\n{}{more}", table(&heading, rows, 2..heading.len()))
+}
+
+fn cells(row: &GroupRow) -> Vec<String> {
+    let number = |n: Option<u64>| n.map_or_else(|| UNKNOWN.to_owned(), count);
+    vec![
+        row.group.clone(),
+        row.run.clone(),
+        count(row.jobs),
+        duration(row.completion_p50_ms),
+        duration(row.completion_p95_ms),
+        duration(row.completion_p99_ms),
+        duration(row.waiting_p50_ms),
+        duration(row.waiting_p95_ms),
+        duration(row.waiting_p99_ms),
+        row.change.map_or_else(|| UNKNOWN.to_owned(), |change| format!("{:+.1} %", 100.0 * change)),
+        number(row.sooner),
+        number(row.later),
+    ]
+}
+
+fn table_of_slowed(jobs: &[&SlowedJob]) -> String {
+    if jobs.is_empty() {
+        return "\nno job was slowed\n".to_owned();
+    }
+    let text = |text: &Option<String>| text.clone().unwrap_or_else(|| UNKNOWN.to_owned());
+    let row = |job: &&SlowedJob| {
+        vec![
+            job.job_id.clone(),
+            job.run.clone(),
+            text(&job.user),
+            text(&job.queue),
+            duration(Some(job.completion_ms as f64)),
+            duration(job.first_completion_ms.map(|ms| ms as f64)),
+            format!("{:.2}", job.slowed),
+        ]
+    };
+    let heading = ["most slowed", "policy", "user", "queue", "completion", "under the first", "times"];
+    format!("\n{}", table(&heading, jobs.iter().map(row).collect(), 4..heading.len()))
+}

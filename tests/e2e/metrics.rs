@@ -1,0 +1,194 @@
+//! Metrics as expressions, from the command line: the same numbers as SQL over the Parquet tables, tables by group, sweeps, and
+//! errors that point at the place.
+
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::support::{Dir, repository, shared};
+use crate::sweep_engines::python;
+
+/// Expressions for any run, each with its SQL over the views of `tests/python/metrics_by_sql.py`.
+const ANY: &[(&str, &str)] = &[
+    ("mean(completion)", "SELECT avg(completion) FROM done"),
+    ("median(waiting)", "SELECT quantile_cont(waiting, 0.5) FROM done"),
+    ("p95(completion)", "SELECT quantile_cont(completion, 0.95) FROM done"),
+    ("p99.9(completion) where tasks <= 10", "SELECT quantile_cont(completion, 0.999) FROM done WHERE tasks <= 10"),
+    (
+        "p50(execution) where not (user = 'u1' or user is null)",
+        "SELECT quantile_cont(execution, 0.5) FROM done WHERE NOT (user = 'u1' OR user IS NULL)",
+    ),
+    (
+        "count() where user in ('1', '7', 'ann') and waiting > 1s",
+        "SELECT count(*) FROM done WHERE user IN ('1', '7', 'ann') AND waiting > 1000",
+    ),
+    ("count() where user != '7'", "SELECT count(*) FROM done WHERE user != '7'"),
+    ("count() where outcome != 'SUCCESS'", "SELECT count(*) FROM j WHERE outcome != 'SUCCESS'"),
+    ("share(completion > 2min)", "SELECT avg((completion > 120000)::INT) FROM done"),
+    ("sum(slot_time) where name like '%_%'", "SELECT sum(slot_time) FROM done WHERE name LIKE '%_%'"),
+    ("max(tasks)", "SELECT max(tasks) FROM done"),
+    (
+        "min(completion) where submit_hour in (0, 10, 11)",
+        "SELECT min(completion) FROM done WHERE submit_hour IN (0, 10, 11)",
+    ),
+    ("p95(bounded_slowdown)", "SELECT quantile_cont(bounded_slowdown, 0.95) FROM done"),
+    ("stddev(completion)", "SELECT stddev_samp(completion) FROM done"),
+];
+
+/// Expressions for a run of Hadoop.
+const HADOOP: &[(&str, &str)] = &[
+    ("mean(starvation)", "SELECT avg(starvation) FROM done"),
+    ("max(starvation) where maps > 5", "SELECT max(starvation) FROM done WHERE maps > 5"),
+    ("node_locality", "SELECT sum(node_maps) / sum(placed_maps) FROM j"),
+    ("min(node_locality)", "SELECT min(node_maps / placed_maps) FROM done WHERE placed_maps > 0"),
+    ("mean(cpu_time)", "SELECT NULL"),
+];
+
+/// Expressions for a run of a production trace.
+const PRODUCTION: &[(&str, &str)] = &[
+    ("sum(cpu_time)", "SELECT sum(cpu_time) FROM done"),
+    ("p95(queueing) where priority = 0", "SELECT quantile_cont(queueing, 0.95) FROM done WHERE priority_number = 0"),
+    ("mean(starvation)", "SELECT NULL"),
+    ("mean(node_locality)", "SELECT NULL"),
+    ("node_locality", "SELECT NULL"),
+    ("reduce_utilisation", "SELECT NULL"),
+];
+
+/// What `resched replay` prints for these expressions, and what SQL finds in the tables of the run.
+fn both(dir: &Dir, trace: &str, policy: &str, pairs: &[(&str, &str)]) -> Option<[BTreeMap<String, Option<f64>>; 2]> {
+    let python = python()?;
+    let mut args = vec!["replay", trace, "--policy", policy, "--out", "R", "--json"];
+    args.extend(pairs.iter().flat_map(|(metric, _)| ["--metric", metric]));
+    let own = dir.json(&args)["metrics"].clone();
+    let queries: BTreeMap<&str, &str> = pairs.iter().copied().collect();
+    let mut sql = Command::new(python)
+        .arg(repository("tests/python/metrics_by_sql.py"))
+        .arg(dir.path("R").join(policy))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    sql.stdin.take().unwrap().write_all(json!(queries).to_string().as_bytes()).unwrap();
+    let output = sql.wait_with_output().unwrap();
+    assert!(output.status.success(), "metrics_by_sql.py failed; does the Python of RESCHED_PYTHON have duckdb?");
+    Some([serde_json::from_value(own).unwrap(), serde_json::from_slice(&output.stdout).unwrap()])
+}
+
+/// Both must be equal to the last bit. Standard deviations, and percentiles of ratios, are computed in other steps, so they are
+/// equal to 12 digits.
+fn assert_same(found: Option<[BTreeMap<String, Option<f64>>; 2]>, at_least_known: usize) {
+    let Some([own, sql]) = found else { return };
+    assert_eq!(own.len(), sql.len());
+    for (metric, own) in &own {
+        let by_sql = sql[metric];
+        match (own, by_sql) {
+            (Some(own), Some(by_sql)) if metric.contains("stddev") || metric.contains("bounded_slowdown") => {
+                assert!((own - by_sql).abs() <= 1e-12 * by_sql, "{metric}: {own}, by SQL {by_sql}");
+            }
+            (own, by_sql) => assert_eq!(*own, by_sql, "{metric}"),
+        }
+    }
+    let known = own.values().flatten().count();
+    assert!(known >= at_least_known, "only {known} are known");
+}
+
+#[test]
+fn metrics_of_hadoop_are_those_of_sql() {
+    let dir = Dir::with_sample();
+    let pairs = [ANY, HADOOP].concat();
+    assert_same(both(&dir, "T", "naive-fair", &pairs), 14);
+}
+
+#[test]
+fn metrics_of_a_production_trace_are_those_of_sql() {
+    let Some(log) = shared("traces/swf/NASA-iPSC-1993-3.1-cln.swf.gz") else { return };
+    let dir = Dir::new();
+    dir.ok(&["ingest", &log, "--out", "whole"]);
+    dir.ok(&["scale", "whole", "--time", "0.6", "--out", "T"]);
+    let pairs = [ANY, PRODUCTION].concat();
+    assert_same(both(&dir, "T", "batch-fifo", &pairs), 14);
+}
+
+#[test]
+fn a_production_trace_has_no_columns_that_do_not_apply() {
+    let Some(log) = shared("traces/swf/HPC2N-excerpt-accasim-workload.swf") else { return };
+    let dir = Dir::new();
+    dir.ok(&["ingest", &log, "--out", "T"]);
+    let told = dir.ok(&["replay", "T", "--policy", "fifo", "--out", "R", "--metric", "cpu_utilisation"]);
+    let heading = told.lines().next().unwrap();
+    assert!(
+        heading.contains("cpu_utilisation") && !heading.contains("starvation") && !heading.contains("node"),
+        "{told}"
+    );
+    let json = dir.json(&["replay", "T", "--policy", "fifo", "--out", "R", "--json"]);
+    assert_eq!((&json["mean_starvation_ms"], &json["locality"]), (&Value::Null, &Value::Null));
+    assert_eq!(json.get("metrics"), None, "none was asked for");
+}
+
+#[test]
+fn groups_are_printed_and_are_in_json() {
+    let dir = Dir::with_sample();
+    let told =
+        dir.ok(&["replay", "T", "--policy", "fifo", "--policy", "fair", "--out", "R", "--by", "size", "--by", "user"]);
+    for part in [" size ", " user ", " waiting p50 ", " change ", " most slowed "] {
+        assert!(told.contains(part), "`{part}` is missing in\n{told}");
+    }
+    let json = dir.json(&["replay", "T", "--policy", "fifo", "--out", "R", "--by", "size", "--json"]);
+    let jobs: Vec<(&Value, u64)> = json["groups"]["size"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| (&row["group"], row["jobs"].as_u64().unwrap()))
+        .collect();
+    assert_eq!(jobs.iter().map(|(_, jobs)| jobs).sum::<u64>(), 15, "{jobs:?}");
+    assert!(json["most_slowed"].as_array().unwrap().len() <= 10);
+}
+
+#[test]
+fn a_wrong_metric_is_shown_with_a_caret() {
+    let dir = Dir::with_sample();
+    let text = "p95(completoin) where queue = 'adhoc'";
+    let caret = format!("\n  {text}\n      ^^^^^^^^^^\n");
+    dir.run(&["replay", "T", "--policy", "fifo", "--out", "R", "--metric", text])
+        .fails(2, &["--metric: expected a quantity of a job", "did you mean `completion`?", &caret]);
+    assert!(!dir.path("R").exists(), "the request is checked before the replay");
+}
+
+#[test]
+fn sweeps_and_searches_take_expressions() {
+    let dir = Dir::with_sample();
+    let file = |metric: &str| {
+        format!(
+            "name = \"x\"\ntrace = \"T\"\nseeds = 2\nmetric = \"{metric}\"\nmetrics = [\"p95(waiting) where tasks <= 10\"]\n\
+             [variants.fifo]\n[variants.delay]\nD = [0, 8]\n\
+             [tune]\nobjective = {{ \"mean(completion) where size = 'small'\" = 1 }}\ncandidates = 2\n\
+             bounds = [{{ metric = \"max(completion)\", at_most = 2.0 }}]\n"
+        )
+    };
+    dir.write("s.toml", file("share(waiting > 10s), less is better"));
+    let told = dir.ok(&["sweep", "s.toml", "--out", "S"]);
+    assert!(told.contains("share(waiting > 10s), less is better"), "{told}");
+    let results = dir.read("S/results.csv");
+    let heading = results.lines().next().unwrap();
+    for metric in [
+        "p95(waiting) where tasks <= 10",
+        "max(completion)",
+        "mean_completion",
+        "\"share(waiting > 10s), less is better\"",
+    ] {
+        assert!(heading.contains(metric), "{metric} is missing in {heading}");
+    }
+    let tuned = dir.json(&["tune", "s.toml", "--out", "U", "--json"]);
+    let relative = &tuned["candidates"][0]["relative"];
+    assert!(relative["max(completion)"]["mean"].is_number(), "{tuned}");
+    dir.write("s.toml", file("share(waiting > 10)"));
+    dir.run(&["sweep", "s.toml", "--out", "S2"]).fails(
+        2,
+        &[
+            "s.toml: line 4, column 10: expected a time with its unit",
+            "\n  share(waiting > 10)\n                  ^^\n",
+        ],
+    );
+}
