@@ -1,6 +1,7 @@
 //! One row of metrics per job.
 
 use polars::prelude::{DataFrame, Int64Chunked, IntoLazy, LazyFrame, col};
+use resched_trace::comparison::Standing;
 use resched_trace::measures;
 use resched_trace::model::{Locality, Outcome, TaskKind};
 
@@ -20,8 +21,10 @@ measures! {
         finish: Option<i64>, unit "ms", null "unknown";
         /// How the job ended.
         outcome: Outcome;
-        /// Whether the job ended well: its outcome is `SUCCESS`, or the source does not say but has its finish.
-        finished: bool;
+        /// Whether the job counts in means, tables and figures, or why not. A job counts if it was submitted in the window of the
+        /// run and ended well: its outcome is `SUCCESS`, or the source does not say but has its finish. If runs are compared, it
+        /// must count in all of them.
+        standing: Standing;
         /// Completion time: `finish − submit`.
         completion: Option<i64>, unit "ms", null "submission or finish is unknown",
             source "Coupling (job processing time), DRESS";
@@ -47,7 +50,7 @@ measures! {
     }
 }
 
-/// The metrics of every job, in the order of the jobs table.
+/// The metrics of every job, in the order of the jobs table. [`crate::population::judge`] gives them their standing.
 ///
 /// # Errors
 /// [`Error::Frame`] if polars cannot evaluate a formula.
@@ -84,7 +87,6 @@ pub fn job_metrics(tables: &Tables) -> Result<Vec<JobMetrics>, Error> {
             m::waiting_time().alias("waiting"),
             m::execution_time().alias("execution"),
             m::slowdown().alias("slowdown"),
-            m::finished().alias("finished"),
         ])
         .sort(["job"], Default::default())
         .collect()
@@ -110,14 +112,14 @@ fn rows(frame: &DataFrame) -> Result<Vec<JobMetrics>, polars::error::PolarsError
     let (starvation, slowdown) = (frame.column("starvation")?.f64()?, frame.column("slowdown")?.f64()?);
     let (node, rack, off) = (integers("node")?, integers("rack")?, integers("off")?);
     let (tasks_done, slot_time) = (integers("tasks_done")?, integers("slot_time")?);
-    let (outcome, finished) = (frame.column("outcome")?.str()?, frame.column("finished")?.bool()?);
+    let outcome = frame.column("outcome")?.str()?;
     let row = |row: usize| JobMetrics {
         job_id: id.get(row).unwrap_or_default().to_owned(),
         name: name.get(row).map(str::to_owned),
         submit: submit.get(row),
         finish: finish.get(row),
         outcome: outcome.get(row).and_then(Outcome::from_name).unwrap_or_default(),
-        finished: finished.get(row).unwrap_or(false),
+        standing: Standing::default(),
         completion: completion.get(row),
         waiting: waiting.get(row),
         execution: execution.get(row),

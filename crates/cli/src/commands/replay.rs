@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use indicatif::ProgressBar;
-use resched_analysis::{Run, Summary};
+use resched_analysis::{Population, Run, Summary};
 use resched_policies::{PolicySpec, SiteConf};
 use resched_replay::{Engine, Error, Files, RunFolders, RunSite, Setup, Source, Threads, World};
 use resched_sim::ClusterConfig;
@@ -45,6 +45,9 @@ pub(crate) struct Args {
     /// Also write what policies decided over time. Only some policies report it; `dress` reports its δ.
     #[arg(long)]
     decisions: bool,
+    /// The label of the policy that the others are compared with [default: the first --policy].
+    #[arg(long, value_name = "LABEL")]
+    baseline: Option<String>,
     /// Keep earlier runs of the same trace, cluster, site, policy and seed.
     #[arg(long)]
     resume: bool,
@@ -79,6 +82,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     for text in &args.policies {
         policies.extend(parse(text).map_err(Error::from)?);
     }
+    let baseline = baseline_of(args.baseline.as_deref(), &policies)?;
     let SiteConf { site, cluster, files, warnings } =
         args.site_conf.as_deref().map_or_else(|| Ok(SiteConf::default()), SiteConf::read).map_err(Error::from)?;
     let cluster = match &args.cluster {
@@ -97,7 +101,16 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let lines: Result<Vec<String>, _> = done.iter().map(serde_json::to_string).collect();
         return print(&lines.map_err(|error| Failure::work(error.to_string()))?.join("\n"));
     }
-    print(&(told(&done) + &left_out(&world.skipped())))
+    print(&(told(&done, baseline) + &left_out(&world.skipped())))
+}
+
+/// The place of the policy of that label, or the first.
+fn baseline_of(label: Option<&str>, policies: &[PolicySpec]) -> Result<usize, Failure> {
+    let Some(label) = label else { return Ok(0) };
+    let labels: Vec<String> = policies.iter().map(PolicySpec::label).collect();
+    labels.iter().position(|own| own == label).ok_or_else(|| {
+        Failure::request(format!("--baseline: no policy is labelled `{label}`; the labels are {}", labels.join(", ")))
+    })
 }
 
 /// Options of [`replay_all`].
@@ -116,6 +129,7 @@ pub(super) fn replay_all(
     options: &Options,
 ) -> Result<Vec<Done>, Failure> {
     let folders = RunFolders::open(out, policies)?;
+    folders.note_order(out)?;
     // Reports errors of the source and the cluster before the first replay.
     policies.iter().try_for_each(|policy| world.check(policy))?;
     let progress = ReplayProgress::new();
@@ -128,16 +142,39 @@ pub(super) fn replay_all(
         let written = world.replay_with(*policy, files, &mut |jobs| bar.set_position(jobs));
         bar.finish_and_clear();
         let wall_ms = if written?.kept { None } else { u64::try_from(started.elapsed().as_millis()).ok() };
-        let summary = Summary::of(&Run::open(dir)?);
-        Ok(Done { summary, dir: dir.to_path_buf(), label: policy.label(), jobs: world.jobs(policy), wall_ms })
+        // The summary needs no attempts and no decisions, which take most of the memory.
+        let run = Run { intervals: Vec::new(), decisions: Vec::new(), resources: Vec::new(), ..Run::open(dir)? };
+        Ok::<_, Failure>((run, dir.to_path_buf(), world.jobs(policy), wall_ms))
     };
     // A policy that fails does not keep the others from their runs.
     let done = options.threads.in_order(&all, |item| Ok::<_, Failure>(replay(item)))?;
-    done.into_iter().collect()
+    let mut runs = Vec::new();
+    let mut others = Vec::new();
+    for ended in done {
+        let (run, dir, jobs, wall_ms) = ended?;
+        runs.push(run);
+        others.push((dir, jobs, wall_ms));
+    }
+    // The policies are compared on the jobs that count under all of them.
+    Population::share(&mut runs);
+    let told = |(run, (dir, jobs, wall_ms)): (Run, (PathBuf, u64, Option<u64>))| Done {
+        summary: Summary::of(&run),
+        label: run.label,
+        dir,
+        jobs,
+        wall_ms,
+    };
+    Ok(runs.into_iter().zip(others).map(told).collect())
 }
 
-/// The table that compares the runs.
-pub(super) fn told(done: &[Done]) -> String {
+/// The table that compares the runs, with the change of the mean completion time against the baseline.
+pub(super) fn told(done: &[Done], baseline: usize) -> String {
+    let base = done.get(baseline);
+    let base_mean = base.and_then(|base| base.summary.mean_completion_ms).filter(|mean| *mean > 0.0);
+    let change = |own: Option<f64>| match own.zip(base_mean) {
+        Some((own, base)) => format!("{:+.1} %", 100.0 * (own / base - 1.0)),
+        None => "-".to_owned(),
+    };
     let rows = done.iter().map(|done| {
         let Summary { locality, .. } = &done.summary;
         let maps = locality.node + locality.rack + locality.off;
@@ -145,9 +182,10 @@ pub(super) fn told(done: &[Done]) -> String {
             |n: u64| if maps == 0 { "-".to_owned() } else { format!("{:.1} %", n as f64 / maps as f64 * 100.0) };
         vec![
             done.label.clone(),
-            format!("{} of {}", count(done.summary.jobs_finished), count(done.jobs)),
+            format!("{} of {}", count(done.summary.jobs_counted), count(done.jobs)),
             duration(done.summary.makespan_ms.map(|ms| ms as f64)),
             duration(done.summary.mean_completion_ms),
+            change(done.summary.mean_completion_ms),
             duration(done.summary.median_completion_ms),
             duration(done.summary.mean_waiting_ms),
             duration(done.summary.mean_starvation_ms),
@@ -157,11 +195,13 @@ pub(super) fn told(done: &[Done]) -> String {
             done.wall_ms.map_or_else(|| "kept".to_owned(), |ms| duration(Some(ms as f64))),
         ]
     });
+    let against = base.map_or_else(String::new, |base| format!("vs {}", base.label));
     let heading = [
         "policy",
-        "jobs done",
+        "jobs that count",
         "makespan",
         "mean completion",
+        against.as_str(),
         "median",
         "mean waiting",
         "mean starvation",
@@ -170,5 +210,5 @@ pub(super) fn told(done: &[Done]) -> String {
         "off",
         "replayed in",
     ];
-    table(&heading, rows.collect(), 1..11)
+    table(&heading, rows.collect(), 1..12)
 }
