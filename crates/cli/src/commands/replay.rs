@@ -6,9 +6,10 @@ use std::time::Instant;
 
 use indicatif::ProgressBar;
 use resched_analysis::measure::{Measured, Metric};
-use resched_analysis::{LocalityCounts, Run, Summary};
+use resched_analysis::{LocalityCounts, Population, Run, Summary, validity};
 use resched_policies::PolicySpec;
 use resched_replay::{Engine, Files, RunFolders, Threads, World};
+use resched_trace::validity::{Fact, Grade, Validity};
 use serde::Serialize;
 
 use super::groups::{Grouped, Grouping, group, groups_told};
@@ -39,6 +40,9 @@ pub(crate) struct Args {
     /// Also write what policies decided over time. Only some policies report it; `dress` reports its δ.
     #[arg(long)]
     decisions: bool,
+    /// The label of the policy that the others are compared with [default: the first --policy].
+    #[arg(long, value_name = "LABEL")]
+    baseline: Option<String>,
     /// Keep earlier runs of the same trace, cluster, site, policy and seed.
     #[arg(long)]
     resume: bool,
@@ -75,6 +79,10 @@ pub(super) struct Done {
     /// The run, if groups were asked for.
     #[serde(skip)]
     pub(super) run: Option<Run>,
+    /// How far the answer can be trusted: the worst grade of `validity`.
+    grade: Grade,
+    /// What decides the answer, and whether it was observed.
+    validity: Validity,
     /// The time that the replay took, ms; null for a run that was kept.
     wall_ms: Option<u64>,
 }
@@ -82,6 +90,7 @@ pub(super) struct Done {
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let (source, setup) = args.world.open(&args.trace)?;
     let policies = policies(&args.policies, source.engine())?;
+    let baseline = baseline_of(args.baseline.as_deref(), &policies)?;
     let world = World::open(&source, setup)?;
     let options = Options {
         decisions: args.decisions,
@@ -96,7 +105,12 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let lines: Result<Vec<String>, _> = done.iter().map(serde_json::to_string).collect();
         return print(&lines.map_err(|error| Failure::work(error.to_string()))?.join("\n"));
     }
-    print(&(told(&done, &options.metrics) + &groups_told(&done) + &left_out(&world.skipped())))
+    print(
+        &(told(&done, &options.metrics, baseline)
+            + &groups_told(&done)
+            + &caveats(&done)
+            + &left_out(&world.skipped())),
+    )
 }
 
 /// The policies that the user names, for a source of this kind.
@@ -109,6 +123,15 @@ pub(super) fn policies(texts: &[String], engine: Engine) -> Result<Vec<PolicySpe
     Ok(grids.into_iter().flatten().collect())
 }
 
+/// The place of the policy of that label, or the first.
+fn baseline_of(label: Option<&str>, policies: &[PolicySpec]) -> Result<usize, Failure> {
+    let Some(label) = label else { return Ok(0) };
+    let labels: Vec<String> = policies.iter().map(PolicySpec::label).collect();
+    labels.iter().position(|own| own == label).ok_or_else(|| {
+        Failure::request(format!("--baseline: no policy is labelled `{label}`; the labels are {}", labels.join(", ")))
+    })
+}
+
 /// Options of [`replay_all`].
 #[derive(Debug, Default)]
 pub(super) struct Options {
@@ -118,6 +141,13 @@ pub(super) struct Options {
     metrics: Vec<Metric>,
     /// Whether to keep the runs in memory, for groups.
     keep_runs: bool,
+}
+
+impl Options {
+    /// Whether something is computed from attempts.
+    fn needs_attempts(&self) -> bool {
+        self.keep_runs || !self.metrics.is_empty()
+    }
 }
 
 /// The metrics with these names or expressions.
@@ -134,6 +164,7 @@ pub(super) fn replay_all(
     options: &Options,
 ) -> Result<Vec<Done>, Failure> {
     let folders = RunFolders::open(out, policies)?;
+    folders.note_order(out)?;
     // Reports errors of the source and the cluster before the first replay.
     policies.iter().try_for_each(|policy| world.check(policy))?;
     check_rules(world, policies)?;
@@ -147,52 +178,95 @@ pub(super) fn replay_all(
         let written = world.replay_with(*policy, files, &mut |jobs| bar.set_position(jobs));
         bar.finish_and_clear();
         let wall_ms = if written?.kept { None } else { u64::try_from(started.elapsed().as_millis()).ok() };
-        let run = Run::open(dir)?;
-        let measured = Measured::new(&run);
-        let metrics = options.metrics.iter().map(|metric| (metric.name.clone(), metric.of(&measured))).collect();
-        Ok(Done {
-            summary: Summary::of(&run),
-            metrics,
-            grouped: None,
-            run: options.keep_runs.then_some(run),
-            dir: dir.to_path_buf(),
-            label: policy.label(),
-            jobs: world.jobs(policy),
-            wall_ms,
-        })
+        // Decisions and resources take much memory, and no number here needs them; only metrics and groups need attempts.
+        let run = Run { decisions: Vec::new(), resources: Vec::new(), ..Run::open(dir)? };
+        let intervals = if options.needs_attempts() { run.intervals } else { Vec::new() };
+        Ok::<_, Failure>((Run { intervals, ..run }, dir.to_path_buf(), world.jobs(policy), wall_ms))
     };
     // A policy that fails does not keep the others from their runs.
     let done = options.threads.in_order(&all, |item| Ok::<_, Failure>(replay(item)))?;
-    done.into_iter().collect()
+    let mut runs = Vec::new();
+    let mut others = Vec::new();
+    for ended in done {
+        let (run, dir, jobs, wall_ms) = ended?;
+        runs.push(run);
+        others.push((dir, jobs, wall_ms));
+    }
+    // The policies are compared on the jobs that count under all of them.
+    let population = Population::share(&mut runs);
+    let validity = validity::of_runs(&runs, &population);
+    let told = |(run, (dir, jobs, wall_ms)): (Run, (PathBuf, u64, Option<u64>))| {
+        let measured = Measured::new(&run);
+        let metrics = options.metrics.iter().map(|metric| (metric.name.clone(), metric.of(&measured))).collect();
+        Done {
+            summary: Summary::of(&run),
+            metrics,
+            grade: validity.grade(),
+            validity: validity.clone(),
+            label: run.label.clone(),
+            grouped: None,
+            run: options.keep_runs.then_some(run),
+            dir,
+            jobs,
+            wall_ms,
+        }
+    };
+    Ok(runs.into_iter().zip(others).map(told).collect())
+}
+
+/// What decides the answer, as sentences, the worst first.
+pub(super) fn caveats(done: &[Done]) -> String {
+    let Some(Done { validity, grade, .. }) = done.first() else { return String::new() };
+    if *grade == Grade::Measured {
+        return String::new();
+    }
+    let line = |fact: &Fact| {
+        let remedy = if fact.remedy.is_empty() { String::new() } else { format!(" {}", fact.remedy) };
+        format!("  {}: {}{remedy}\n", fact.grade.in_words(), fact.says)
+    };
+    let lines: String = validity.caveats().into_iter().map(line).collect();
+    format!("\nThis answer is {}:\n{lines}", grade.in_words())
 }
 
 /// A column of the table: its heading, and its cell for a run.
-type Column<'a> = (&'a str, Box<dyn Fn(&Done) -> String + 'a>);
+type Column<'a> = (String, Box<dyn Fn(&Done) -> String + 'a>);
 
-/// The table that compares the runs. Times and shares that no run has are left out.
-pub(super) fn told(done: &[Done], metrics: &[Metric]) -> String {
-    let mut columns: Vec<Column<'_>> = vec![
-        ("policy", Box::new(|done| done.label.clone())),
-        ("jobs done", Box::new(|done| format!("{} of {}", count(done.summary.jobs_finished), count(done.jobs)))),
-        ("makespan", Box::new(|done| duration(done.summary.makespan_ms.map(|ms| ms as f64)))),
-        ("mean completion", Box::new(|done| duration(done.summary.mean_completion_ms))),
-        ("median", Box::new(|done| duration(done.summary.median_completion_ms))),
-        ("mean waiting", Box::new(|done| duration(done.summary.mean_waiting_ms))),
-    ];
+/// The table that compares the runs, with the change of the mean completion time against the baseline. Times and shares that no run
+/// has are left out.
+pub(super) fn told(done: &[Done], metrics: &[Metric], baseline: usize) -> String {
+    let base = done.get(baseline);
+    let base_mean = base.and_then(|base| base.summary.mean_completion_ms).filter(|mean| *mean > 0.0);
+    let change = move |done: &Done| match done.summary.mean_completion_ms.zip(base_mean) {
+        Some((own, base)) => format!("{:+.1} %", 100.0 * (own / base - 1.0)),
+        None => UNKNOWN.to_owned(),
+    };
+    let counted = |done: &Done| format!("{} of {}", count(done.summary.jobs_counted), count(done.jobs));
+    let mut columns: Vec<Column<'_>> = Vec::new();
+    let mut column = |heading: &str, cell: Box<dyn Fn(&Done) -> String>| columns.push((heading.to_owned(), cell));
+    column("policy", Box::new(|done| done.label.clone()));
+    column("jobs that count", Box::new(counted));
+    column("makespan", Box::new(|done| duration(done.summary.makespan_ms.map(|ms| ms as f64))));
+    column("mean completion", Box::new(|done| duration(done.summary.mean_completion_ms)));
+    if let Some(base) = base.filter(|_| done.len() > 1) {
+        column(&format!("vs {}", base.label), Box::new(change));
+    }
+    column("median", Box::new(|done| duration(done.summary.median_completion_ms)));
+    column("mean waiting", Box::new(|done| duration(done.summary.mean_waiting_ms)));
     if done.iter().any(|done| done.summary.mean_starvation_ms.is_some()) {
-        columns.push(("mean starvation", Box::new(|done| duration(done.summary.mean_starvation_ms))));
+        column("mean starvation", Box::new(|done| duration(done.summary.mean_starvation_ms)));
     }
     if done.iter().any(|done| done.summary.locality.is_some()) {
-        columns.push(("node", Box::new(|done| share(done, |counts| counts.node))));
-        columns.push(("rack", Box::new(|done| share(done, |counts| counts.rack))));
-        columns.push(("off", Box::new(|done| share(done, |counts| counts.off))));
+        column("node", Box::new(|done| share(done, |counts| counts.node)));
+        column("rack", Box::new(|done| share(done, |counts| counts.rack)));
+        column("off", Box::new(|done| share(done, |counts| counts.off)));
     }
     for metric in metrics {
-        columns.push((&metric.name, Box::new(|done| value(metric, done.metrics.get(&metric.name).copied().flatten()))));
+        let own = |done: &Done| value(metric, done.metrics.get(&metric.name).copied().flatten());
+        columns.push((metric.name.clone(), Box::new(own)));
     }
     let time = |done: &Done| done.wall_ms.map_or_else(|| "kept".to_owned(), |ms| duration(Some(ms as f64)));
-    columns.push(("replayed in", Box::new(time)));
-    let heading: Vec<&str> = columns.iter().map(|(heading, _)| *heading).collect();
+    columns.push(("replayed in".to_owned(), Box::new(time)));
+    let heading: Vec<&str> = columns.iter().map(|(heading, _)| heading.as_str()).collect();
     let rows = done.iter().map(|done| columns.iter().map(|(_, cell)| cell(done)).collect()).collect();
     table(&heading, rows, 1..heading.len())
 }
