@@ -173,7 +173,7 @@ fn real_histories_give_files_that_are_read_back() {
         "hadoop-common-2014/sls",
         "hadoop-3x/hs",
         "dr-elephant/history",
-        "chukwa",
+        "chukwa/JobHistory.log",
     ] {
         dir.ok(&["ingest", &format!("{traces}/{source}"), "--out", "T"]);
         let found = dir.json(&["calibrate", "T", "--out", "C.toml", "--json"]);

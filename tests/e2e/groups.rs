@@ -67,4 +67,14 @@ fn two_hadoop_clusters_in_one_folder_are_told_apart() {
     history(&dir, "restarted/b", &later);
     assert!(dir.ok(&["ingest", "restarted", "--out", "R"]).contains(" 30 jobs"));
     assert!(dir.ok(&["ingest", "restarted", "--split", "--out", "S"]).contains("S/hadoop-201003010800: 30 jobs"));
+    // Another cluster, at another time: the masters share no machine.
+    history(&dir, "mixed/a", &[]);
+    history(&dir, "mixed/b", &[later[0], later[1], others[1]]);
+    let refused = dir.run(&["ingest", "mixed", "--out", "M"]);
+    refused.fails(
+        2,
+        &["mixed: expected the jobs of one cluster, found those of 2, which ran on no common machine", "\n  a/"],
+    );
+    assert!(!dir.path("M").exists());
+    assert!(dir.ok(&["ingest", "mixed", "--split", "--out", "M"]).contains("M/hadoop-201103010800: 15 jobs"));
 }

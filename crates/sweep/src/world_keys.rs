@@ -34,7 +34,7 @@ pub const WORLD_KEYS: &[WorldKey] = &[
          (`nodes.clones`, `machines.clones`).",
         true,
         Some("workload.cluster.nodes"),
-        Some(NODES),
+        Some("cluster.nodes.clones"),
     ),
     key(
         "map_slots",
@@ -85,14 +85,14 @@ pub const WORLD_KEYS: &[WorldKey] = &[
 const PENALTY: &str = "cluster.cost.locality";
 /// Applied to the submissions.
 const SPEEDUP: &str = "speedup";
-/// Applied to the machines, once all else is set.
+/// The key that is applied to the machines once all else is set.
 pub(crate) const NODES: &str = "nodes";
 /// Slots of every machine.
 pub(crate) const MAP_SLOTS: &str = "cluster.nodes.map_slots";
 /// Slots of every machine.
 pub(crate) const REDUCE_SLOTS: &str = "cluster.nodes.reduce_slots";
 
-/// The path of a key of `[world]`: `cluster.…`, `workload.…`, `nodes` or `speedup`.
+/// The path of a key of `[world]`: `cluster.…`, `workload.…` or `speedup`.
 ///
 /// # Errors
 /// If this source does not have the key.

@@ -30,7 +30,7 @@ pub(crate) struct Args {
     /// The folder to write the trace to. An earlier trace there is replaced.
     #[arg(long, value_name = "TRACE")]
     out: PathBuf,
-    /// Write a trace for each cluster whose files are found, to TRACE/<name>. Histories are read twice to tell clusters apart.
+    /// Write a trace for each cluster whose files are found, to a folder of its own in TRACE. Histories are read twice to tell clusters apart.
     #[arg(long, conflicts_with_all = ["format", "engine"])]
     split: bool,
     /// The format of all files. `auto` detects it from each file's content.

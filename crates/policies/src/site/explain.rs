@@ -65,7 +65,7 @@ impl SiteConf {
         for (&(policy, key), value) in &self.site.parameters {
             header(text, &mut last, format!("policies.{policy}"));
             match self.origins.get(&(Some(policy), key)) {
-                Some(origin) => setting(text, key, &as_toml(value), origin),
+                Some(origin) => setting(text, key, as_toml(value), origin),
                 None => line(text, format_args!("{key} = {}", as_toml(value))),
             }
         }

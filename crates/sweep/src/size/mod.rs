@@ -147,11 +147,10 @@ fn worse(probes: &[Probe], metric: &Metric) -> Option<(u32, u32)> {
         Some((one.min(other), one.max(other)))
     };
     let worse = |smaller: &Probe, larger: &Probe| Some(ends(smaller)?.1 < ends(larger)?.0);
-    let pair = probes.windows(2).find_map(|pair| match pair {
+    probes.windows(2).find_map(|pair| match pair {
         [smaller, larger] if worse(smaller, larger) == Some(true) => Some((smaller.size, larger.size)),
         _ => None,
-    });
-    pair
+    })
 }
 
 #[cfg(test)]

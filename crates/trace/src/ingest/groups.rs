@@ -15,7 +15,7 @@ use crate::Error;
 use crate::formats::{FORMATS, TABLE_FORMATS, gwf, jhist, rumen, sls, swf, swim, text_history, topology};
 
 /// How many groups a message lists.
-const MOST_LISTED: usize = 20;
+pub(super) const MOST_LISTED: usize = 20;
 
 /// The formats that Hadoop's MapReduce and its tools write about one cluster.
 const HADOOP: [&str; 4] = [text_history::FORMAT.name, jhist::FORMAT.name, rumen::FORMAT.name, topology::FORMAT.name];

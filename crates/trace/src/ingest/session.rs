@@ -7,6 +7,7 @@ use super::complete::{bound_texts, complete, rename};
 use super::confs::{self, Confs};
 use super::fault::{Fault, no_history};
 use super::files::{InputFile, Inputs};
+use super::groups::MOST_LISTED;
 use super::machines::Machines;
 use super::options::Options;
 use super::progress::Progress;
@@ -171,17 +172,38 @@ impl<'a> Session<'a> {
 
     /// The jobs of a folder must be of one cluster. Files that you name one by one are taken as you name them.
     fn check_cluster(&mut self, record: &JobRecord, file: &InputFile) -> Result<(), Error> {
-        let (Some(trackers), Some(folder), Some(submit)) = (&mut self.trackers, file.folder, record.job.submit) else {
-            return Ok(());
-        };
+        let (Some(trackers), Some(folder)) = (&mut self.trackers, file.folder) else { return Ok(()) };
         let trackers = trackers.entry(folder).or_default();
-        let Some(other) = trackers.see(&record.job.job_id, submit, (self.files, &file.path)) else { return Ok(()) };
+        let Some(other) = trackers.see(record, (self.files, &file.path)) else { return Ok(()) };
         Err(Error::Request(format!(
             "{}: expected the jobs of one cluster, found jobs that another master took at the same time as that of {}; name the files \
              or the folder of one cluster, or write a trace of each with --split",
             file.path.display(),
             other.display()
         )))
+    }
+
+    /// The jobs of a folder must have run on the machines of one cluster.
+    fn check_machines(&self) -> Result<(), Error> {
+        for (&folder, trackers) in self.trackers.iter().flatten() {
+            let clusters = trackers.clusters();
+            if clusters.len() < 2 {
+                continue;
+            }
+            let folder = self.folders.get(folder).map_or(Path::new("."), |folder| folder.path);
+            let shown = clusters
+                .iter()
+                .take(MOST_LISTED)
+                .map(|path| format!("\n  {}", path.strip_prefix(folder).unwrap_or(path).display()));
+            return Err(Error::Request(format!(
+                "{}: expected the jobs of one cluster, found those of {}, which ran on no common machine; name the files or the folder of \
+                 one of them, or write a trace of each with --split. A file of each:{}",
+                folder.display(),
+                clusters.len(),
+                shown.collect::<String>()
+            )));
+        }
+        Ok(())
     }
 
     /// Takes a job from the file that is being read; the confs that it needs are added to `confs`.
@@ -284,6 +306,7 @@ impl<'a> Session<'a> {
                 "expected histories, found only confs; name the histories that they belong to".to_owned(),
             ));
         }
+        self.check_machines()?;
         self.skip("host-outside-topology", self.machines.outside());
         let absent = self.absent();
         for node in std::mem::take(&mut self.machines).into_rows() {

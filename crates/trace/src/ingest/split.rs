@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::files::{InputFile, Inputs, find};
 use super::groups::{Group, HADOOP_GROUP, groups};
 use super::source::SourceFile;
-use super::trackers::master;
+use super::trackers::{is_name_of_machine, master};
 use super::{Options, Plan, Progress, Work, tables, work};
 use crate::Error;
 use crate::formats::{FORMATS, Sink};
@@ -103,11 +103,8 @@ struct Seen {
 
 impl Seen {
     fn host(&mut self, host: Option<&str>) {
-        // These names are the same on every machine.
-        if let Some(host) = host.filter(|host| !host.is_empty() && *host != "localhost" && !host.starts_with("127.")) {
-            if !self.hosts.contains(host) {
-                self.hosts.insert(host.to_owned());
-            }
+        if let Some(host) = host.filter(|host| is_name_of_machine(host) && !self.hosts.contains(*host)) {
+            self.hosts.insert(host.to_owned());
         }
     }
 }

@@ -2,12 +2,22 @@
 //!
 //! The number behind `job_` is the start of the JobTracker or ResourceManager that gave the id. A restart gives another number, so two
 //! numbers may be of one cluster. But only the newest master takes jobs: if submissions under two numbers overlap in time, there were
-//! two masters at once, and so two clusters.
+//! two masters at once, and so two clusters. And a cluster keeps its machines: masters whose jobs ran on no common machine are of
+//! two clusters, too.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::formats::job_id_in_name;
+use crate::model::JobRecord;
+
+/// How many machines of a master are kept. So many of the jobs of two masters of one cluster, even of a large one, have some in common.
+const MOST_HOSTS: usize = 256;
+
+/// Whether a machine is told by this name. Some names are the same on every machine.
+pub(super) fn is_name_of_machine(host: &str) -> bool {
+    !host.is_empty() && host != "localhost" && !host.starts_with("127.")
+}
 
 /// The masters so far.
 #[derive(Debug, Default)]
@@ -25,6 +35,22 @@ struct Master {
     /// The file that named it last, with its number. Masters of one file are of one cluster.
     path: PathBuf,
     file: u64,
+    /// Machines on which its jobs ran.
+    hosts: BTreeSet<String>,
+}
+
+impl Master {
+    fn add_hosts(&mut self, record: &JobRecord) {
+        let attempts = record.tasks.iter().flat_map(|task| &task.attempts);
+        for host in attempts.filter_map(|attempt| attempt.host.as_deref()).filter(|host| is_name_of_machine(host)) {
+            if self.hosts.len() >= MOST_HOSTS {
+                return;
+            }
+            if !self.hosts.contains(host) {
+                self.hosts.insert(host.to_owned());
+            }
+        }
+    }
 }
 
 /// The number of the master in a job's id.
@@ -35,13 +61,14 @@ pub(super) fn master(job_id: &str) -> Option<&str> {
 
 impl Trackers {
     /// Takes a job of the file that is read. Returns the file of another cluster, if there is one.
-    pub(super) fn see(&mut self, job_id: &str, submit: i64, (file, path): (u64, &Path)) -> Option<PathBuf> {
-        let number = master(job_id)?;
+    pub(super) fn see(&mut self, record: &JobRecord, (file, path): (u64, &Path)) -> Option<PathBuf> {
+        let (number, submit) = (master(&record.job.job_id)?, record.job.submit?);
         let beside = || self.masters.iter().position(|master| master.file == file);
         let place = match self.by_number.get(number).copied().or_else(beside) {
             Some(place) => place,
             None => {
-                self.masters.push(Master { first: submit, last: submit, path: path.to_path_buf(), file });
+                let (path, hosts) = (path.to_path_buf(), BTreeSet::new());
+                self.masters.push(Master { first: submit, last: submit, path, file, hosts });
                 self.masters.len() - 1
             }
         };
@@ -49,6 +76,7 @@ impl Trackers {
             self.by_number.insert(number.to_owned(), place);
         }
         let own = self.masters.get_mut(place)?;
+        own.add_hosts(record);
         (own.first, own.last) = (own.first.min(submit), own.last.max(submit));
         if own.file != file {
             own.file = file;
@@ -60,16 +88,60 @@ impl Trackers {
         };
         self.masters.iter().enumerate().find_map(overlaps)
     }
+
+    /// A file of each cluster, by the machines that masters have in common. Masters of unknown machines may be of any of them.
+    pub(super) fn clusters(&self) -> Vec<&Path> {
+        let mut clusters: Vec<(BTreeSet<&str>, &Path)> = Vec::new();
+        for master in self.masters.iter().filter(|master| !master.hosts.is_empty()) {
+            let mut own: BTreeSet<&str> = master.hosts.iter().map(String::as_str).collect();
+            let mut path = master.path.as_path();
+            let (same, others) = clusters.into_iter().partition::<Vec<_>, _>(|(hosts, _)| !hosts.is_disjoint(&own));
+            clusters = others;
+            for (mut hosts, first) in same {
+                own.append(&mut hosts);
+                path = path.min(first);
+            }
+            clusters.push((own, path));
+        }
+        clusters.into_iter().map(|(_, path)| path).collect()
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::{AttemptRow, JobRow, TaskRecord};
+
+    fn job(id: &str, submit: i64, hosts: &[&str]) -> JobRecord {
+        let attempt = |host: &&str| AttemptRow { host: Some((*host).to_owned()), ..AttemptRow::default() };
+        let attempts = hosts.iter().map(attempt).collect();
+        JobRecord {
+            job: JobRow { job_id: id.to_owned(), submit: Some(submit), ..JobRow::default() },
+            tasks: vec![TaskRecord { attempts, ..TaskRecord::default() }],
+            ..JobRecord::default()
+        }
+    }
+
+    #[test]
+    fn masters_without_a_common_machine_are_of_two_clusters() {
+        let clusters = |jobs: &[(&str, i64, &[&str])]| {
+            let mut trackers = Trackers::default();
+            for (file, &(id, submit, hosts)) in jobs.iter().enumerate() {
+                assert!(trackers.see(&job(id, submit, hosts), (file as u64, Path::new(id))).is_none());
+            }
+            trackers.clusters().iter().map(|path| path.display().to_string()).collect::<Vec<_>>()
+        };
+        let restarted: [(&str, i64, &[&str]); 3] =
+            [("job_1_1", 10, &["a", "b"]), ("job_2_1", 20, &["c"]), ("job_3_1", 30, &["b", "c"])];
+        assert_eq!(clusters(&restarted).len(), 1, "the third has a machine of each");
+        assert_eq!(clusters(&[("job_1_1", 10, &["a"]), ("job_2_1", 20, &["x"])]), ["job_1_1", "job_2_1"]);
+        assert_eq!(clusters(&[("job_1_1", 10, &["a"]), ("job_2_1", 20, &["localhost"])]).len(), 1);
+    }
 
     /// Whether these jobs (id, submission, file) are found to be of two clusters.
     fn two_clusters(jobs: &[(&str, i64, u64)]) -> bool {
         let mut trackers = Trackers::default();
-        jobs.iter().any(|&(id, submit, file)| trackers.see(id, submit, (file, Path::new("f"))).is_some())
+        jobs.iter().any(|&(id, submit, file)| trackers.see(&job(id, submit, &[]), (file, Path::new("f"))).is_some())
     }
 
     #[test]
