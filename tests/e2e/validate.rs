@@ -131,7 +131,7 @@ fn set_up_and_clean_up_explain_small_jobs() {
         let fixed = dir.read("C.toml").replace("[jobs]\n", "[jobs]\nsetup = \"fixed\"\n");
         let none: Vec<&str> =
             fixed.lines().filter(|line| !line.contains("_time = ") && !line.contains("init_delay = ")).collect();
-        dir.write("none.toml", &none.join("\n"));
+        dir.write("none.toml", none.join("\n"));
         let told = dir.json(&["validate", "T", "--cluster", "none.toml", "--policy", "fifo", "--json"]);
         assert!(told["errors"]["completion_median"].as_f64().unwrap() > 0.3, "{trace}: {told}");
     }
