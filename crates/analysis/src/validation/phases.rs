@@ -47,15 +47,17 @@ pub struct SizeClass {
 }
 
 /// How long a job spent in each of [`PHASES`], ms: from its submission to the first start of a task, to the end of its last map, to
-/// the end of its last task, and to its own end. Without maps, all of its tasks count as the third. Set-up and clean-up tasks
-/// belong to the first and the last phase.
+/// the end of its last task, and to its own end. Without maps, all of its tasks count as the third; likewise if the replay knows no
+/// maps, as that of a production trace. Set-up and clean-up tasks belong to the first and the last phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Phases([i64; 4]);
 
 /// The errors of these jobs in all, then by size.
 pub(super) fn by_size(observed: &Run, replayed: &Run, compared: &[Compared]) -> Vec<SizeClass> {
+    let has_maps = |run: &Run| run.intervals.iter().any(|own| own.kind == TaskKind::Map);
+    let maps_count = has_maps(observed) && has_maps(replayed);
     let rows = |run: &Run| -> BTreeMap<String, Phases> {
-        let spans = spans(&run.intervals);
+        let spans = spans(&run.intervals, maps_count);
         let jobs = run.jobs.iter().enumerate();
         jobs.filter_map(|(row, job)| Some((job.job_id.clone(), phases(job, spans.get(&row)?)?))).collect()
     };
@@ -116,7 +118,7 @@ struct Span {
 }
 
 /// The spans by row of the job. Maps and reduces count; of a job that has neither, all tasks.
-fn spans(intervals: &[Interval]) -> BTreeMap<usize, Span> {
+fn spans(intervals: &[Interval], maps_count: bool) -> BTreeMap<usize, Span> {
     let of_kind = |own: fn(TaskKind) -> bool| {
         let mut spans: BTreeMap<usize, Span> = BTreeMap::new();
         for attempt in intervals.iter().filter(|attempt| own(attempt.kind)) {
@@ -125,7 +127,7 @@ fn spans(intervals: &[Interval]) -> BTreeMap<usize, Span> {
             span.first_start = span.first_start.min(start);
             if attempt.succeeded {
                 span.last_task = span.last_task.max(Some(attempt.finish));
-                if attempt.kind == TaskKind::Map {
+                if maps_count && attempt.kind == TaskKind::Map {
                     span.last_map = span.last_map.max(Some(attempt.finish));
                 }
             }
@@ -142,4 +144,61 @@ fn phases(job: &JobMetrics, span: &Span) -> Option<Phases> {
     let maps = span.last_map.unwrap_or(span.first_start);
     let tasks = span.last_task.unwrap_or(finish).max(maps);
     Some(Phases([span.first_start - submit, maps - span.first_start, tasks - maps, finish - tasks]))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::run::Origin;
+
+    fn run(submit: i64, tasks: &[(TaskKind, i64, i64)], finish: i64) -> Run {
+        let job = JobMetrics {
+            job_id: "a".to_owned(),
+            finished: true,
+            submit: Some(submit),
+            finish: Some(finish),
+            completion: Some(finish - submit),
+            tasks_done: tasks.len() as u64,
+            ..JobMetrics::default()
+        };
+        let interval = |&(kind, start, finish)| Interval { job: 0, kind, start, finish, succeeded: true };
+        Run {
+            label: String::new(),
+            origin: Origin::Replay(Box::default()),
+            skipped: BTreeMap::new(),
+            jobs: vec![job],
+            intervals: tasks.iter().map(interval).collect(),
+            decisions: Vec::new(),
+            resources: Vec::new(),
+        }
+    }
+
+    fn signed(observed: &Run, replayed: &Run) -> [f64; 4] {
+        let compared = [(observed.jobs.first().unwrap(), replayed.jobs.first().unwrap())];
+        let classes = by_size(observed, replayed, &compared);
+        assert_eq!(classes.iter().map(|class| class.jobs).collect::<Vec<_>>(), [1, 1], "in all, and in one size");
+        PHASES.map(|phase| classes.first().unwrap().phases.get(phase).unwrap().mean_signed)
+    }
+
+    /// Observed: 20 to the first map, 50 of maps, 20 of reduces, 10 until the end. Replayed on another clock: 10, 60, 20, 0. The set-up
+    /// task belongs to the launch.
+    #[test]
+    fn a_job_is_split_into_phases() {
+        let (map, reduce) = (TaskKind::Map, TaskKind::Reduce);
+        let observed =
+            run(1_000, &[(TaskKind::Setup, 1_005, 1_015), (map, 1_020, 1_070), (reduce, 1_030, 1_090)], 1_100);
+        let replayed = run(0, &[(map, 10, 70), (reduce, 20, 90)], 90);
+        let found = signed(&observed, &replayed);
+        let expected = [-0.1, 0.1, 0.0, -0.1];
+        assert!(found.iter().zip(expected).all(|(found, expected)| (found - expected).abs() < 1e-12), "{found:?}");
+    }
+
+    /// The replay of a production trace has tasks and no maps, so all tasks of both count as one phase.
+    #[test]
+    fn maps_that_the_replay_does_not_know_are_tasks() {
+        let observed = run(0, &[(TaskKind::Map, 20, 50), (TaskKind::Reduce, 50, 100)], 100);
+        let replayed = run(0, &[(TaskKind::Other, 20, 50), (TaskKind::Other, 50, 110)], 110);
+        assert_eq!(signed(&observed, &replayed), [0.0, 0.0, 0.1, 0.0]);
+    }
 }
