@@ -41,7 +41,7 @@ const ANY: &[(&str, &str)] = &[
 const HADOOP: &[(&str, &str)] = &[
     ("mean(starvation)", "SELECT avg(starvation) FROM done"),
     ("max(starvation) where maps > 5", "SELECT max(starvation) FROM done WHERE maps > 5"),
-    ("node_locality", "SELECT sum(node_maps) / sum(placed_maps) FROM j"),
+    ("node_locality", "SELECT sum(node_maps) / sum(placed_maps) FROM done"),
     ("min(node_locality)", "SELECT min(node_maps / placed_maps) FROM done WHERE placed_maps > 0"),
     ("mean(cpu_time)", "SELECT NULL"),
 ];

@@ -1,25 +1,19 @@
-//! Compares two runs of the same jobs, pair by pair.
+//! Compares a metric of the same jobs in two policies.
+//!
+//! Jobs of one run are not independent, so no interval and no test is over jobs. They are over seeds, if there are several runs of both
+//! policies, or else over [`blocks`](crate::blocks) of the jobs of one run.
 
-use std::collections::BTreeMap;
-
-use rand::RngExt;
-use resched_trace::draws::{Purpose, stream};
 use serde::Serialize;
 
-use crate::distribution::{Distribution, Dominance, mean};
+use crate::blocks::{Blocks, Cut, Pair, QUANTILES, Ratios, STATISTICS, beyond, logs_of};
+use crate::distribution::{Distribution, Dominance};
 use crate::jobs::JobMetrics;
-use crate::paired::{SignTest, SignedRankTest, sign_test, signed_rank_test};
+use crate::paired::{SignTest, SignedRankTest, least_p, sign_test, signed_rank_test};
+use crate::population::pairs;
+use crate::practical::{Matters, Ratio, Verdict};
+use crate::repeats::log_ratio;
 
-/// Resamples of a bootstrap.
-const RESAMPLES: usize = 10_000;
-/// The most draws of a bootstrap. With more than 10,000 pairs there are fewer resamples, so that the time stays bounded.
-const MAX_DRAWS: usize = 100_000_000;
-/// The fewest resamples, for any number of pairs.
-const MIN_RESAMPLES: usize = 200;
-/// The share of the resampled estimates that an interval contains.
-const CONFIDENCE: f64 = 0.95;
-
-/// A number with its 95 % bootstrap interval (percentile method, Efron and Tibshirani 1993, ch. 13).
+/// A number with its 95 % interval.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Estimate {
     /// The number.
@@ -30,203 +24,276 @@ pub struct Estimate {
     pub high: f64,
 }
 
-/// A job under both runs.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Pair {
-    /// Its id.
-    pub job_id: String,
-    /// The metric in the first run.
-    pub first: f64,
-    /// The metric in the second run.
-    pub second: f64,
-    /// second / first; `None` if the first is 0.
-    pub ratio: Option<f64>,
+/// A metric of a job that can be compared.
+#[derive(Debug, Clone, Copy)]
+pub struct JobMetric {
+    /// Its name, as in [`JobMetrics`].
+    pub name: &'static str,
+    /// Its title.
+    pub title: &'static str,
+    /// Its value.
+    pub of: fn(&JobMetrics) -> Option<f64>,
+    /// If a mean of ratios makes sense: the value below which a difference is not looked at. `None` if values may vanish: a ratio to
+    /// hardly anything says nothing, and a few such jobs would make the mean.
+    pub least: Option<f64>,
 }
 
-/// Compares a metric of the jobs in a second run with the first. A ratio is second / first: below 1, the second is shorter.
+/// The metrics of a job that are compared.
+pub const JOB_METRICS: [JobMetric; 2] = [
+    JobMetric {
+        name: "completion",
+        title: "Completion time",
+        of: |job| job.completion.map(|ms| ms as f64),
+        least: Some(1_000.0),
+    },
+    JobMetric { name: "waiting", title: "Waiting time", of: |job| job.waiting.map(|ms| ms as f64), least: None },
+];
+
+/// What intervals and tests are over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "kind", content = "parts")]
+pub enum Basis {
+    /// Runs with different seeds.
+    Seeds(usize),
+    /// Blocks of whole days of one run.
+    Days(usize),
+    /// Blocks of consecutive arrivals of one run.
+    Arrivals(usize),
+    /// There are too few jobs for blocks.
+    TooFewJobs,
+    /// The data cannot answer the question.
+    NotAnswerable,
+}
+
+impl Basis {
+    /// The number of parts that are taken to be independent.
+    pub fn parts(self) -> usize {
+        match self {
+            Self::Seeds(parts) | Self::Days(parts) | Self::Arrivals(parts) => parts,
+            Self::TooFewJobs | Self::NotAnswerable => 0,
+        }
+    }
+
+    /// The basis in words.
+    pub fn in_words(self) -> String {
+        match self {
+            Self::Seeds(parts) => format!("{parts} seeds"),
+            Self::Days(parts) => format!("{parts} blocks of days"),
+            Self::Arrivals(parts) => format!("{parts} blocks of arrivals"),
+            Self::TooFewJobs => "too few jobs".to_owned(),
+            Self::NotAnswerable => "not answerable".to_owned(),
+        }
+    }
+}
+
+/// A metric of the jobs under a second policy against a first. A ratio is second / first: below 1, the second is shorter.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Comparison {
-    /// The jobs that finished in both, by id.
-    pub pairs: Vec<Pair>,
-    /// Jobs that finished in only one of them.
-    pub unpaired: u64,
-    /// The mean over jobs of their ratios: every job weighs the same. Null without a ratio.
-    pub mean_of_ratios: Option<Estimate>,
-    /// The mean of the second / the mean of the first: long jobs weigh more. Papers' "decreases by x %" may be either.
-    pub ratio_of_means: Option<Estimate>,
-    /// The median over jobs of their ratios.
-    pub median_ratio: Option<Estimate>,
-    /// The number of resamples behind the intervals.
-    pub resamples: usize,
-    /// Sign test on second − first.
+    /// The number of jobs that both have with a known metric, over all seeds.
+    pub jobs: u64,
+    /// What the intervals and tests are over.
+    pub basis: Basis,
+    /// The mean of the second / the mean of the first.
+    pub ratio_of_means: Option<Ratio>,
+    /// The median of the second / the median of the first.
+    pub ratio_of_p50: Option<Ratio>,
+    /// The same of the 95th percentiles.
+    pub ratio_of_p95: Option<Ratio>,
+    /// The same of the 99th percentiles.
+    pub ratio_of_p99: Option<Ratio>,
+    /// The mean over jobs of their ratios: every job weighs the same. Only for metrics that cannot vanish; values below
+    /// [`JobMetric::least`] count as that.
+    pub mean_of_ratios: Option<Ratio>,
+    /// Sign test on the differences of the means of the parts.
     pub sign: Option<SignTest>,
-    /// Wilcoxon signed-rank test on second − first.
+    /// Wilcoxon signed-rank test on the differences of the means of the parts.
     pub signed_rank: Option<SignedRankTest>,
-    /// Whether one cumulative distribution lies above the other everywhere.
-    pub dominance: Dominance,
+    /// The least p-value that the signed-rank test can reach with so many parts: `2/2ⁿ`. If it is above 0.05, more seeds are needed.
+    pub least_p: Option<f64>,
+    /// Whether one cumulative distribution lies above the other everywhere. Null without jobs.
+    pub dominance: Option<Dominance>,
+    /// Whether the ratio of means differs by an amount that matters.
+    pub verdict: Verdict,
 }
 
-/// Compares `metric` of the jobs of two runs, paired by job id. Only finished jobs with a known metric take part. `seed` is the
-/// seed of the bootstrap.
-pub fn compare(
-    first: &[JobMetrics],
-    second: &[JobMetrics],
-    metric: impl Fn(&JobMetrics) -> Option<f64>,
-    seed: u64,
-) -> Comparison {
-    let (first, second) = (by_id(first, &metric), by_id(second, &metric));
-    let pairs: Vec<Pair> = first
-        .iter()
-        .filter_map(|(&job_id, &first)| {
-            let second = *second.get(job_id)?;
-            let ratio = (first > 0.0).then(|| second / first);
-            Some(Pair { job_id: job_id.to_owned(), first, second, ratio })
-        })
-        .collect();
-    let differences: Vec<f64> = pairs.iter().map(|pair| pair.second - pair.first).collect();
-    let resamples = RESAMPLES.min(MAX_DRAWS / pairs.len().max(1)).max(MIN_RESAMPLES);
-    let [mean_of_ratios, ratio_of_means, median_ratio] = bootstrap(&pairs, resamples, seed);
+/// How to compare.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct How {
+    /// The bound beyond which a difference matters.
+    pub matters: Matters,
+    /// The seed of the resamples.
+    pub seed: u64,
+    /// Whether the data can answer the question. If not, there are no intervals and no tests.
+    pub answerable: bool,
+}
+
+/// Compares a metric of the jobs of two policies. `runs` has their jobs for each seed: (the first's, the second's). Only the jobs that
+/// count in both take part.
+pub fn compare(runs: &[(&[JobMetrics], &[JobMetrics])], metric: &JobMetric, how: &How) -> Comparison {
+    let seeds: Vec<Vec<Pair>> = runs.iter().map(|(first, second)| values(first, second, metric)).collect();
+    let jobs: usize = seeds.iter().map(Vec::len).sum();
+    let all = || seeds.iter().flatten();
+    let dominance = (jobs > 0).then(|| {
+        let of = |value: fn(&Pair) -> f64| Distribution::new(all().map(value));
+        of(|pair| pair.first).dominance(&of(|pair| pair.second))
+    });
+    let (basis, ratios, differences) = match seeds.as_slice() {
+        _ if !how.answerable || jobs == 0 => (Basis::NotAnswerable, bare(&seeds, metric), Vec::new()),
+        [single] => match Blocks::new(single.clone()) {
+            None => (Basis::TooFewJobs, bare(&seeds, metric), Vec::new()),
+            Some(blocks) => {
+                let parts = blocks.jobs.len();
+                let basis = if blocks.cut == Cut::Days { Basis::Days(parts) } else { Basis::Arrivals(parts) };
+                (basis, blocks.ratios(metric.least, how.seed), blocks.differences())
+            }
+        },
+        several => (Basis::Seeds(several.len()), over_seeds(several, metric), mean_differences(several)),
+    };
+    let [ratio_of_p50, ratio_of_p95, ratio_of_p99] = ratios.quantiles;
     Comparison {
-        unpaired: (first.len() + second.len()).saturating_sub(2 * pairs.len()) as u64,
-        mean_of_ratios,
-        ratio_of_means,
-        median_ratio,
-        resamples,
+        jobs: jobs as u64,
+        basis,
+        ratio_of_means: ratios.means,
+        ratio_of_p50,
+        ratio_of_p95,
+        ratio_of_p99,
+        mean_of_ratios: ratios.mean_of_ratios,
         sign: sign_test(&differences),
         signed_rank: signed_rank_test(&differences),
-        dominance: Distribution::new(pairs.iter().map(|pair| pair.first))
-            .dominance(&Distribution::new(pairs.iter().map(|pair| pair.second))),
-        pairs,
+        least_p: (basis.parts() > 0).then(|| least_p(basis.parts())),
+        dominance,
+        verdict: Verdict::of(ratios.means, how.matters),
     }
 }
 
-/// The metric by job id; of two jobs with one id, the first counts.
-fn by_id(jobs: &[JobMetrics], metric: impl Fn(&JobMetrics) -> Option<f64>) -> BTreeMap<&str, f64> {
-    let mut values = BTreeMap::new();
-    for job in jobs.iter().filter(|job| job.finished) {
-        if let Some(value) = metric(job) {
-            values.entry(job.job_id.as_str()).or_insert(value);
-        }
-    }
-    values
-}
-
-/// The mean of ratios, the ratio of means and the median ratio of `pairs`, each with its interval: pairs are drawn with
-/// replacement, so a job keeps its two values together.
-fn bootstrap(pairs: &[Pair], resamples: usize, seed: u64) -> [Option<Estimate>; 3] {
-    let mut rng = stream(seed, Purpose::Bootstrap, &[]);
-    let mut resampled = [Vec::new(), Vec::new(), Vec::new()];
-    if !pairs.is_empty() {
-        let mut sample = Vec::with_capacity(pairs.len());
-        for _ in 0..resamples {
-            sample.clear();
-            sample.extend((0..pairs.len()).filter_map(|_| pairs.get(rng.random_range(0..pairs.len()))));
-            for (estimates, estimate) in resampled.iter_mut().zip(ratios(&sample)) {
-                estimates.extend(estimate);
-            }
-        }
-    }
-    let interval = |value: Option<f64>, estimates: Vec<f64>| {
-        let (value, estimates, tail) = (value?, Distribution::new(estimates), (1.0 - CONFIDENCE) / 2.0);
-        Some(Estimate { value, low: estimates.quantile(tail)?, high: estimates.quantile(1.0 - tail)? })
+/// The metric of each job that counts in both, in order of submission.
+fn values(first: &[JobMetrics], second: &[JobMetrics], metric: &JobMetric) -> Vec<Pair> {
+    let pair = |(one, two): (&JobMetrics, &JobMetrics)| {
+        Some(Pair { submit: one.submit?, first: (metric.of)(one)?, second: (metric.of)(two)? })
     };
-    let [means, totals, medians] = resampled;
-    let [mean, total, median] = ratios(&pairs.iter().collect::<Vec<_>>());
-    [interval(mean, means), interval(total, totals), interval(median, medians)]
+    pairs(first, second).into_iter().filter_map(pair).collect()
 }
 
-/// Mean of ratios, ratio of means, median ratio.
-fn ratios(pairs: &[&Pair]) -> [Option<f64>; 3] {
-    let mut ratios: Vec<f64> = pairs.iter().filter_map(|pair| pair.ratio).collect();
-    let total = |value: fn(&Pair) -> f64| pairs.iter().map(|pair| value(pair)).sum::<f64>();
-    let (first, second) = (total(|pair| pair.first), total(|pair| pair.second));
-    [mean(&ratios), (first > 0.0).then(|| second / first), median_of(&mut ratios)]
-}
-
-/// The median, found by selection, as a bootstrap needs it ten thousand times.
-fn median_of(values: &mut [f64]) -> Option<f64> {
-    if values.is_empty() {
-        return None;
+/// The ratios without intervals: means over the seeds on the scale of logarithms.
+fn bare(seeds: &[Vec<Pair>], metric: &JobMetric) -> Ratios {
+    let strip = |ratio: Option<Ratio>| ratio.map(|ratio| Ratio::bare(ratio.value));
+    let found = over_seeds(seeds, metric);
+    Ratios {
+        means: strip(found.means),
+        quantiles: found.quantiles.map(strip),
+        mean_of_ratios: strip(found.mean_of_ratios),
     }
-    let half = values.len() / 2;
-    let even = values.len().is_multiple_of(2);
-    let (below, &mut middle, _) = values.select_nth_unstable_by(half, f64::total_cmp);
-    let before = below.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    Some(if even { f64::midpoint(before, middle) } else { middle })
+}
+
+/// The ratios with intervals over the seeds.
+fn over_seeds(seeds: &[Vec<Pair>], metric: &JobMetric) -> Ratios {
+    let logs: Vec<[f64; STATISTICS]> = seeds.iter().map(|pairs| logs_of(pairs, metric.least)).collect();
+    let ratio = |statistic: usize| {
+        let own: Vec<f64> = logs.iter().filter_map(|logs| logs.get(statistic).copied()).collect();
+        log_ratio(&own)
+    };
+    let jobs = seeds.iter().map(Vec::len).min().unwrap_or(0);
+    let quantile = |(place, p): (usize, f64)| {
+        ratio(2 + place).map(|ratio| if beyond(p, jobs) { ratio } else { Ratio::bare(ratio.value) })
+    };
+    let mut quantiles = QUANTILES.into_iter().enumerate().map(quantile);
+    Ratios {
+        means: ratio(0),
+        quantiles: std::array::from_fn(|_| quantiles.next().flatten()),
+        mean_of_ratios: ratio(1).filter(|_| metric.least.is_some()),
+    }
+}
+
+/// For each seed: the mean of the second − the mean of the first.
+fn mean_differences(seeds: &[Vec<Pair>]) -> Vec<f64> {
+    let difference =
+        |pairs: &Vec<Pair>| pairs.iter().map(|pair| pair.second - pair.first).sum::<f64>() / pairs.len().max(1) as f64;
+    seeds.iter().map(difference).collect()
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use resched_trace::comparison::Standing;
+
     use super::*;
+
+    const COMPLETION: JobMetric = JOB_METRICS[0];
+    const WAITING: JobMetric = JOB_METRICS[1];
 
     fn jobs(completions: &[i64]) -> Vec<JobMetrics> {
         let job = |(index, &completion): (usize, &i64)| JobMetrics {
             job_id: format!("job_{index}"),
-            finished: true,
+            submit: Some(index as i64 * 1_000),
             completion: Some(completion),
+            waiting: Some(completion / 2),
             ..JobMetrics::default()
         };
         completions.iter().enumerate().map(job).collect()
     }
 
-    fn completions(first: &[i64], second: &[i64]) -> Comparison {
-        compare(&jobs(first), &jobs(second), |job| job.completion.map(|ms| ms as f64), 1)
+    fn how() -> How {
+        How { matters: Matters::default(), seed: 1, answerable: true }
     }
 
-    // scipy 1.17.1: stats.bootstrap((f, s), statistic, paired=True, method='percentile', n_resamples=10000,
-    // random_state=1, vectorized=False) with the statistics mean(s/f), mean(s)/mean(f) and median(s/f). Its generator is
-    // another, so the ends agree but for the noise of resampling.
+    fn of(first: &[i64], second: &[i64]) -> Comparison {
+        compare(&[(&jobs(first), &jobs(second))], &COMPLETION, &how())
+    }
+
+    // By hand: means 3 s and 4 s; medians 2 s and 4 s; ratios 2, 2, 1 and 0.5 / 1 s count as 1 s, so 2, 2, 1, 1.
     #[test]
-    fn estimates_and_intervals_are_those_of_scipy() {
-        let found = completions(&[10, 20, 30, 40, 50, 60, 70, 80], &[5, 18, 30, 20, 55, 30, 60, 90]);
-        for (estimate, value, low, high) in [
-            (found.mean_of_ratios, 0.810_267_857, 0.628_125, 0.981_25),
-            (found.ratio_of_means, 0.855_555_556, 0.641_026, 1.033_333),
-            (found.median_ratio, 0.878_571_429, 0.5, 1.1),
-        ] {
-            let estimate = estimate.unwrap();
-            assert!((estimate.value - value).abs() < 1e-9, "{estimate:?}");
-            assert!((estimate.low - low).abs() < 0.01, "{estimate:?}");
-            assert!((estimate.high - high).abs() < 0.01, "{estimate:?}");
-        }
-        assert_eq!(found.resamples, 10_000);
-        assert_eq!(found.dominance, Dominance::Neither);
+    fn the_ratios_of_a_few_jobs() {
+        let found = of(&[2_000, 2_000, 8_000, 0], &[4_000, 4_000, 8_000, 0]);
+        assert!((found.ratio_of_means.unwrap().value - 16.0 / 12.0).abs() < 1e-12);
+        assert!((found.ratio_of_p50.unwrap().value - 2.0).abs() < 1e-12);
+        assert!((found.mean_of_ratios.unwrap().value - 1.5).abs() < 1e-12);
+        assert_eq!((found.jobs, found.basis, found.verdict), (4, Basis::TooFewJobs, Verdict::NotAnswerable));
+        assert_eq!(found.dominance, Some(Dominance::First));
+        assert_eq!((found.ratio_of_means.unwrap().interval, found.sign, found.least_p), (None, None, None));
     }
 
     #[test]
-    fn a_seed_gives_one_interval() {
-        let run = |seed| {
-            let (first, second) = (jobs(&[10, 20, 30, 40]), jobs(&[11, 12, 33, 24]));
-            compare(&first, &second, |job| job.completion.map(|ms| ms as f64), seed)
-        };
-        assert_eq!(run(7), run(7));
-    }
-
-    #[test]
-    fn only_jobs_finished_in_both_are_paired() {
+    fn jobs_that_count_in_one_run_only_are_left_out() {
         let mut second = jobs(&[5, 6, 7]);
-        second.last_mut().unwrap().finished = false;
-        let found = compare(&jobs(&[0, 3, 7]), &second, |job| job.completion.map(|ms| ms as f64), 1);
-        assert_eq!(found.pairs.len(), 2);
-        assert_eq!(found.unpaired, 1);
-        assert_eq!(found.pairs.first().unwrap().ratio, None);
-        assert_eq!(found.mean_of_ratios.unwrap().value, 2.0);
-        assert_eq!(found.dominance, Dominance::First);
+        second.last_mut().unwrap().standing = Standing::Failed;
+        let first = jobs(&[3, 3, 7]);
+        assert_eq!(compare(&[(&first, &second)], &COMPLETION, &how()).jobs, 2);
     }
 
     #[test]
-    fn no_pairs_give_no_numbers() {
-        let found = completions(&[], &[1]);
-        assert_eq!((found.mean_of_ratios, found.sign, found.signed_rank), (None, None, None));
-        assert_eq!(found.unpaired, 1);
+    fn no_jobs_say_nothing() {
+        let found = of(&[], &[1]);
+        assert_eq!((found.jobs, found.dominance, found.verdict), (0, None, Verdict::NotAnswerable));
+        assert_eq!((found.ratio_of_means, found.sign, found.signed_rank), (None, None, None));
     }
 
     #[test]
-    fn the_selected_median_is_the_median() {
-        for values in [vec![3.0], vec![4.0, 1.0], vec![9.0, 1.0, 5.0], vec![2.0, 8.0, 4.0, 4.5]] {
-            let expected = Distribution::new(values.iter().copied()).median();
-            assert_eq!(median_of(&mut values.clone()), expected, "{values:?}");
-        }
+    fn what_cannot_be_answered_has_no_interval_and_no_test() {
+        let (first, second): (Vec<i64>, Vec<i64>) =
+            (0..100).map(|at| (1_000 + at * 37 % 500, 900 + at * 31 % 400)).unzip();
+        let (first, second) = (jobs(&first), jobs(&second));
+        let answered = compare(&[(&first, &second)], &COMPLETION, &how());
+        assert!(answered.ratio_of_means.unwrap().interval.is_some() && answered.signed_rank.is_some());
+        let silent = compare(&[(&first, &second)], &COMPLETION, &How { answerable: false, ..how() });
+        assert_eq!(silent.ratio_of_means, answered.ratio_of_means.map(|ratio| Ratio::bare(ratio.value)));
+        assert_eq!((silent.basis, silent.sign, silent.signed_rank), (Basis::NotAnswerable, None, None));
+    }
+
+    // By hand: the ratios of means of the seeds are 0.5, 0.6 and 0.7; the mean of their logarithms is ln 0.594392, their standard
+    // deviation 0.168434, over √3 0.097245, times 4.302653 (t of 2 degrees) 0.418413.
+    #[test]
+    fn several_runs_give_intervals_over_seeds() {
+        let base = jobs(&[10_000; 20]);
+        let seeds = [5_000, 6_000, 7_000].map(|completion| jobs(&[completion; 20]));
+        let runs: Vec<_> = seeds.iter().map(|seed| (base.as_slice(), seed.as_slice())).collect();
+        let found = compare(&runs, &COMPLETION, &how());
+        let ratio = found.ratio_of_means.unwrap();
+        assert!((ratio.value - 0.594_392).abs() < 1e-5, "{ratio:?}");
+        let [low, high] = ratio.interval.unwrap();
+        assert!((low - 0.594_392 * (-0.418_413f64).exp()).abs() < 1e-4, "{ratio:?}");
+        assert!((high - 0.594_392 * 0.418_413f64.exp()).abs() < 1e-4, "{ratio:?}");
+        assert_eq!((found.basis, found.least_p, found.jobs), (Basis::Seeds(3), Some(0.25), 60));
+        assert_eq!(found.signed_rank.map(|test| test.p), Some(0.25));
+        assert_eq!(compare(&runs, &WAITING, &how()).mean_of_ratios, None);
     }
 }

@@ -4,6 +4,7 @@ use polars::error::PolarsError;
 use polars::prelude::{
     DataFrame, Float64Chunked, Int64Chunked, IntoLazy, LazyFrame, NULL, StringChunked, col, lit, when,
 };
+use resched_trace::comparison::Standing;
 use resched_trace::measures;
 use resched_trace::model::{Locality, Outcome, Priority, TaskKind};
 
@@ -39,8 +40,10 @@ measures! {
         finish: Option<i64>, unit "ms", null "unknown";
         /// How the job ended.
         outcome: Outcome;
-        /// Whether the job ended well: its outcome is `SUCCESS`, or the source does not say but has its finish.
-        finished: bool;
+        /// Whether the job counts in means, tables and figures, or why not. A job counts if it was submitted in the window of the
+        /// run and ended well: its outcome is `SUCCESS`, or the source does not say but has its finish. If runs are compared, it
+        /// must count in all of them.
+        standing: Standing;
         /// Completion time: `finish − submit`.
         completion: Option<i64>, unit "ms", null "submission or finish is unknown",
             source "Coupling (job processing time), DRESS";
@@ -81,7 +84,7 @@ measures! {
     }
 }
 
-/// The metrics of every job, in the order of the jobs table.
+/// The metrics of every job, in the order of the jobs table. [`crate::population::judge`] gives them their standing.
 ///
 /// # Errors
 /// [`Error::Frame`] if polars cannot evaluate a formula.
@@ -126,7 +129,6 @@ pub fn job_metrics(tables: &Tables) -> Result<Vec<JobMetrics>, Error> {
             m::slowdown().alias("slowdown"),
             m::bounded_slowdown().alias("bounded_slowdown"),
             when(m::has_hadoops_reduces()).then(col("starvation")).otherwise(lit(NULL)).alias("starvation"),
-            m::finished().alias("finished"),
         ])
         .sort(["job"], Default::default())
         .collect()
@@ -157,7 +159,7 @@ fn rows(frame: &DataFrame) -> Result<Vec<JobMetrics>, PolarsError> {
     let tasks = [of.integers("tasks_done")?, of.integers("maps_done")?, of.integers("reduces_done")?];
     let (evictions, slot_time) = (of.integers("evictions")?, of.integers("slot_time")?);
     let (cpu_time, memory_time) = (of.numbers("cpu_time")?, of.numbers("memory_time")?);
-    let (outcome, finished) = (of.texts("outcome")?, frame.column("finished")?.bool()?);
+    let outcome = of.texts("outcome")?;
     let text = |column: &StringChunked, row: usize| column.get(row).map(str::to_owned);
     let count = |column: &Int64Chunked, row: usize| column.get(row).and_then(|n| u64::try_from(n).ok()).unwrap_or(0);
     let row = |row: usize| JobMetrics {
@@ -174,7 +176,7 @@ fn rows(frame: &DataFrame) -> Result<Vec<JobMetrics>, PolarsError> {
         submit: submit.get(row),
         finish: finish.get(row),
         outcome: outcome.get(row).and_then(Outcome::from_name).unwrap_or_default(),
-        finished: finished.get(row).unwrap_or(false),
+        standing: Standing::default(),
         completion: completion.get(row),
         waiting: waiting.get(row),
         execution: execution.get(row),

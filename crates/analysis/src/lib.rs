@@ -17,6 +17,7 @@
 //! A trace has the tables of a run, so every metric works on what really ran as well. This is the only crate that uses
 //! polars; none of its types but [`Tables`] and the expressions of [`metrics`] show it.
 
+pub mod blocks;
 pub mod calibration;
 pub mod compare;
 pub mod distribution;
@@ -28,15 +29,19 @@ pub mod jobs;
 pub mod measure;
 pub mod metrics;
 pub mod paired;
+pub mod population;
+pub mod practical;
 pub mod repeats;
 pub mod run;
 pub mod summary;
 mod tables;
 pub mod timeline;
 pub mod validation;
+pub mod validity;
 
 pub use error::Error;
 pub use jobs::JobMetrics;
+pub use population::Population;
 pub use run::{Origin, Run};
 pub use summary::{Details, LocalityCounts, Summary};
 pub use tables::Tables;

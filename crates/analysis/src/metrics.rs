@@ -140,13 +140,6 @@ pub fn bounded_slowdown() -> Expr {
 /// The shortest execution time that counts in the bounded slowdown, ms.
 const SHORTEST_MS: f64 = 10_000.0;
 
-/// Whether the job ended well: `SUCCESS`, or the source does not say but has its finish. Means are over these jobs:
-/// the time of a job that failed or was killed says nothing about the service it got.
-pub fn finished() -> Expr {
-    let unknown = col("outcome").eq(lit(Outcome::Unknown.as_str()));
-    succeeded().or(unknown).and(col("finish").is_not_null()).and(col("submit").is_not_null())
-}
-
 /// Whether the task of the attempt is of that kind.
 pub fn is_kind(kind: TaskKind) -> Expr {
     col("kind").eq(lit(kind.as_str()))

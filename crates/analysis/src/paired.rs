@@ -29,6 +29,12 @@ pub struct SignedRankTest {
     pub exact: bool,
 }
 
+/// The least two-sided p-value that the sign test and the signed-rank test can reach with `n` differences: all of them have one sign,
+/// which happens with the chance `2/2ⁿ`. Five differences cannot reach 5 %.
+pub fn least_p(n: usize) -> f64 {
+    2.0 * 0.5f64.powf(n as f64)
+}
+
 /// The sign test on `differences`; `None` if all are zero.
 pub fn sign_test(differences: &[f64]) -> Option<SignTest> {
     let negative = differences.iter().filter(|&&d| d < 0.0).count() as u64;
@@ -156,6 +162,15 @@ mod tests {
         }
         assert_eq!(holm(&[0.9, 0.8]), [1.0, 1.0]);
         assert!(holm(&[]).is_empty());
+    }
+
+    #[test]
+    fn few_differences_cannot_be_significant() {
+        let all_alike = |n: usize| signed_rank_test(&(1..=n).map(|d| d as f64).collect::<Vec<_>>()).unwrap().p;
+        for n in [3, 5, 6] {
+            assert!((all_alike(n) - least_p(n)).abs() < 1e-12, "{n}");
+        }
+        assert!(least_p(5) > 0.05 && least_p(6) < 0.05);
     }
 
     #[test]

@@ -4,6 +4,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use crate::compare::Estimate;
 use crate::distribution::mean;
+use crate::practical::Ratio;
 
 /// The share of intervals that contain the mean over all seeds.
 const CONFIDENCE: f64 = 0.95;
@@ -25,6 +26,15 @@ pub fn t_interval(values: &[f64]) -> Option<Estimate> {
     Some(Estimate { value, low: value - half, high: value + half })
 }
 
+/// The ratio whose logarithm was measured once per seed: the mean of the logarithms, with intervals by Student's t on their scale.
+/// `None` without values, or if any is not finite.
+pub fn log_ratio(logs: &[f64]) -> Option<Ratio> {
+    let value = mean(logs).filter(|value| value.is_finite())?;
+    let n = logs.len() as f64;
+    let variance = logs.iter().map(|log| (log - value).powi(2)).sum::<f64>() / (n - 1.0);
+    Some(Ratio::of_log(value, (variance / n).sqrt(), logs.len()))
+}
+
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
@@ -37,6 +47,12 @@ mod tests {
         let found = t_interval(&[1.0, 2.0, 4.0, 8.0, 10.0]).unwrap();
         assert!((found.value - 5.0).abs() < 1e-12);
         assert!((found.low - 0.191_056).abs() < 1e-5 && (found.high - 9.808_944).abs() < 1e-5, "{found:?}");
+    }
+
+    #[test]
+    fn a_ratio_of_one_seed_has_no_interval() {
+        assert_eq!(log_ratio(&[0.0]), Some(Ratio::bare(1.0)));
+        assert_eq!((log_ratio(&[]), log_ratio(&[0.1, f64::NEG_INFINITY]), log_ratio(&[f64::NAN])), (None, None, None));
     }
 
     #[test]

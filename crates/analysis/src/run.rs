@@ -3,13 +3,16 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use resched_trace::model::{DecisionRow, ResourceRow};
+use resched_trace::comparison::Standing;
+use resched_trace::model::{DecisionRow, ResourceRow, TaskKind};
 use resched_trace::run::{self, RunInfo, RunTables};
 use resched_trace::store::{Manifest, Trace};
 
 use crate::intervals::{Interval, intervals};
 use crate::jobs::{JobMetrics, job_metrics};
+use crate::population::{counted, judge};
 use crate::tables::{decisions, resources};
+use crate::timeline::running_tasks;
 use crate::{Error, Tables};
 
 /// The origin of the tables.
@@ -74,6 +77,8 @@ pub struct Run {
     pub jobs: Vec<JobMetrics>,
     /// Its attempts over time; their `job` is an index of `jobs`.
     pub intervals: Vec<Interval>,
+    /// The most maps, and the most reduces, that ran at once.
+    pub peaks: [f64; 2],
     /// The decisions that its policy reported, in order; empty if the run was not asked to keep them.
     pub decisions: Vec<DecisionRow>,
     /// The resources that its nodes used, in order of time; empty except under the cost model `contention`.
@@ -93,11 +98,14 @@ impl Run {
         };
         let rows = origin.rows().clone();
         let tables = Tables::load(dir, &rows)?;
+        let jobs = judged(job_metrics(&tables)?, &origin);
+        let intervals = intervals(&tables)?;
         Ok(Self {
             label,
             origin,
-            jobs: job_metrics(&tables)?,
-            intervals: intervals(&tables)?,
+            jobs,
+            peaks: peaks(&intervals),
+            intervals,
             decisions: decisions(dir, &rows)?,
             resources: resources(dir, &rows)?,
             skipped: tables.skipped,
@@ -119,11 +127,16 @@ impl Run {
     /// [`Error::Frame`] if a metric cannot be computed.
     pub fn of_rows(info: RunInfo, rows: RunTables) -> Result<Self, Error> {
         let tables = Tables::of_rows(&rows.jobs, rows.attempts)?;
+        let label = info.label.clone();
+        let origin = Origin::Replay(Box::new(info));
+        let jobs = judged(job_metrics(&tables)?, &origin);
+        let intervals = intervals(&tables)?;
         Ok(Self {
-            label: info.label.clone(),
-            origin: Origin::Replay(Box::new(info)),
-            jobs: job_metrics(&tables)?,
-            intervals: intervals(&tables)?,
+            label,
+            origin,
+            jobs,
+            peaks: peaks(&intervals),
+            intervals,
             decisions: rows.decisions,
             resources: rows.resources,
             skipped: tables.skipped,
@@ -138,10 +151,30 @@ impl Run {
         }
     }
 
-    /// The finished jobs. Means are over these ([`crate::metrics::finished`]).
+    /// The jobs that count: means, tables and figures are over these ([`crate::population`]).
     pub fn finished_jobs(&self) -> impl Iterator<Item = &JobMetrics> {
-        self.jobs.iter().filter(|job| job.finished)
+        self.jobs.iter().filter(|job| job.standing == Standing::Counts)
     }
+
+    /// The attempts of the jobs that count.
+    pub fn counted_intervals(&self) -> impl Iterator<Item = &Interval> {
+        counted(&self.jobs, &self.intervals)
+    }
+}
+
+/// The most maps, and the most reduces, that ran at once.
+pub(crate) fn peaks(intervals: &[Interval]) -> [f64; 2] {
+    [TaskKind::Map, TaskKind::Reduce].map(|kind| running_tasks(intervals, kind).max())
+}
+
+/// These jobs with their standing in the run of that origin.
+fn judged(mut jobs: Vec<JobMetrics>, origin: &Origin) -> Vec<JobMetrics> {
+    let window = match origin {
+        Origin::Replay(info) => info.window,
+        Origin::Observed(_) => None,
+    };
+    judge(&mut jobs, window);
+    jobs
 }
 
 /// The file that makes a folder a trace.

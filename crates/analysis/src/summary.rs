@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use resched_trace::comparison::Standing;
 use resched_trace::measures;
 use resched_trace::model::TaskKind;
 use serde::Serialize;
@@ -24,7 +25,8 @@ measures! {
 }
 
 measures! {
-    /// What `replay --json` prints of a run; the wall time is added there. Means are over the finished jobs.
+    /// What `replay --json` prints of a run; the wall time is added there. All but `jobs_finished` and `events` is over the jobs
+    /// that count.
     pub struct Summary: Serialize {
         /// The name of the policy; `observed` for a trace.
         policy: String;
@@ -32,17 +34,19 @@ measures! {
         params: BTreeMap<String, String>;
         /// How many jobs ended well.
         jobs_finished: u64, unit "jobs";
+        /// How many jobs count: those that were submitted in the window and ended well, in every run that is compared.
+        jobs_counted: u64, unit "jobs";
         /// From the first submission to the last end of a job.
-        makespan_ms: Option<i64>, unit "ms", null "no job has ended";
+        makespan_ms: Option<i64>, unit "ms", null "no job counts";
         /// The mean of `completion`.
-        mean_completion_ms: Option<f64>, unit "ms", null "no job finished";
+        mean_completion_ms: Option<f64>, unit "ms", null "no job counts";
         /// The median of `completion`.
-        median_completion_ms: Option<f64>, unit "ms", null "no job finished";
+        median_completion_ms: Option<f64>, unit "ms", null "no job counts";
         /// The mean of `waiting`.
-        mean_waiting_ms: Option<f64>, unit "ms", null "no finished job has a waiting time";
+        mean_waiting_ms: Option<f64>, unit "ms", null "no job that counts has a waiting time";
         /// The mean of `starvation`.
-        mean_starvation_ms: Option<f64>, unit "ms", null "no finished job has a starvation time", source "Coupling §III-C";
-        /// Map launches of all jobs by distance from the input: `node`, `rack` and `off`.
+        mean_starvation_ms: Option<f64>, unit "ms", null "no job that counts has a starvation time", source "Coupling §III-C";
+        /// Map launches by distance from the input: `node`, `rack` and `off`.
         locality: Option<LocalityCounts>, unit "maps", null "no map with a known place of its input was launched";
         /// How many tasks were done.
         tasks: u64, unit "tasks";
@@ -55,19 +59,21 @@ impl Summary {
     /// The summary of `run`.
     pub fn of(run: &Run) -> Self {
         let completion = Distribution::new(finished(run, |job| job.completion.map(|ms| ms as f64)));
-        let launches = |level: usize| -> u64 { run.jobs.iter().filter_map(|job| job.map_launches.get(level)).sum() };
+        let launches =
+            |level: usize| -> u64 { run.finished_jobs().filter_map(|job| job.map_launches.get(level)).sum() };
         let locality = LocalityCounts { node: launches(0), rack: launches(1), off: launches(2) };
         Self {
             policy: run.replay().map_or_else(|| run.label.clone(), |info| info.policy.clone()),
             params: run.replay().map(|info| info.params.clone()).unwrap_or_default(),
-            jobs_finished: run.finished_jobs().count() as u64,
+            jobs_finished: run.jobs.iter().filter(|job| ended_well(job)).count() as u64,
+            jobs_counted: run.finished_jobs().count() as u64,
             makespan_ms: timeline::makespan(&run.jobs),
             mean_completion_ms: completion.mean(),
             median_completion_ms: completion.median(),
             mean_waiting_ms: mean(&finished(run, |job| job.waiting.map(|ms| ms as f64))),
             mean_starvation_ms: mean(&finished(run, |job| job.starvation)),
             locality: (locality != LocalityCounts::default()).then_some(locality),
-            tasks: run.jobs.iter().map(|job| job.tasks_done).sum(),
+            tasks: run.finished_jobs().map(|job| job.tasks_done).sum(),
             events: run.replay().map(|info| info.events),
         }
     }
@@ -76,10 +82,10 @@ impl Summary {
 measures! {
     /// What a report adds to a [`Summary`].
     pub struct Details: Copy + Default + Serialize {
-        /// The mean of `slowdown` over the finished jobs.
-        mean_slowdown: Option<f64>, null "no finished job has a slowdown";
-        /// The mean of `bounded_slowdown` over the finished jobs.
-        mean_bounded_slowdown: Option<f64>, null "no finished job has one", source "Feitelson, Rudolph 1998";
+        /// The mean of `slowdown`.
+        mean_slowdown: Option<f64>, null "no job that counts has a slowdown";
+        /// The mean of `bounded_slowdown`.
+        mean_bounded_slowdown: Option<f64>, null "no job that counts has one", source "Feitelson, Rudolph 1998";
         /// The share of the map slots that was used, over the makespan.
         map_utilisation: Option<f64>, null "the slots are unknown, or no map ran";
         /// The share of the reduce slots that was used, over the makespan.
@@ -91,10 +97,10 @@ measures! {
         /// The mean of Jain's index over time, with `x` the running tasks of each of the `n` jobs in the system:
         /// `(Σx)² / (n·Σx²)`. It is 1 if all jobs run equally many tasks and `1/n` if one runs all.
         mean_jain_index: Option<f64>, null "no task runs", source "Jain, Chiu, Hawe 1984";
-        /// Jain's index of the users, with `x` the mean bounded slowdown of the finished jobs of each: 1 if all users are slowed
+        /// Jain's index of the users, with `x` the mean bounded slowdown of the jobs of each: 1 if all users are slowed
         /// alike.
         user_fairness: Option<f64>, null "fewer than two users are known", source "Jain, Chiu, Hawe 1984";
-        /// The number of finished jobs divided by the makespan.
+        /// The number of jobs that count, divided by the makespan.
         jobs_per_hour: Option<f64>, unit "1/h", null "the makespan is unknown or 0";
         /// The mean number of jobs that are submitted and have not started a task, over the makespan.
         mean_queue_length: Option<f64>, unit "jobs", null "the makespan is unknown or 0";
@@ -125,13 +131,18 @@ impl Details {
     }
 }
 
+/// Whether the job ended well in its run, whatever became of it in others.
+fn ended_well(job: &JobMetrics) -> bool {
+    matches!(job.standing, Standing::Counts | Standing::NotInAll)
+}
+
 fn finished(run: &Run, metric: impl Fn(&JobMetrics) -> Option<f64>) -> Vec<f64> {
     run.finished_jobs().filter_map(metric).collect()
 }
 
-/// The share of what the machines offer that all jobs held, over the makespan. `offered` is per ms.
+/// The share of what the machines offer that the jobs held, over the makespan. `offered` is per ms.
 fn held(run: &Run, of: impl Fn(&JobMetrics) -> Option<f64>, offered: Option<f64>) -> Option<f64> {
-    let held = run.jobs.iter().filter_map(of).reduce(|a, b| a + b)?;
+    let held = run.finished_jobs().filter_map(of).reduce(|a, b| a + b)?;
     let makespan = timeline::makespan(&run.jobs).filter(|&ms| ms > 0)?;
     offered.filter(|&offered| offered > 0.0).map(|offered| held / (offered * makespan as f64))
 }

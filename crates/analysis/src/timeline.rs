@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use resched_trace::comparison::Standing;
 use resched_trace::model::TaskKind;
 
 use crate::intervals::Interval;
 use crate::jobs::JobMetrics;
+use crate::population::{counted, counting};
 
 /// A step function of time: 0 before the first step, then each step's value until the next step.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -94,9 +96,9 @@ pub fn running_tasks<'a>(intervals: impl IntoIterator<Item = &'a Interval>, kind
     Steps::from_changes(of_kind.flat_map(|interval| [(interval.start, 1), (interval.finish, -1)]))
 }
 
-/// Queue length over time: the submitted jobs that have started no task. A job that never starts leaves at its finish.
+/// Queue length over time: the jobs that count, were submitted and have started no task.
 pub fn queue_length(jobs: &[JobMetrics]) -> Steps {
-    Steps::from_changes(jobs.iter().filter_map(waiting_span).flat_map(|(from, to)| [(from, 1), (to, -1)]))
+    Steps::from_changes(counting(jobs).filter_map(waiting_span).flat_map(|(from, to)| [(from, 1), (to, -1)]))
 }
 
 fn waiting_span(job: &JobMetrics) -> Option<(i64, i64)> {
@@ -106,16 +108,16 @@ fn waiting_span(job: &JobMetrics) -> Option<(i64, i64)> {
 }
 
 /// Jain's fairness index over time, `(Σx)² / (n·Σx²)` (Jain, Chiu, Hawe 1984), where `x` is the number of running tasks
-/// (maps and reduces together) of each of the `n` jobs in the system (`submit ≤ t < finish`): 1 if all hold equally many
+/// (maps and reduces together) of each of the `n` jobs that count and are in the system (`submit ≤ t < finish`): 1 if all hold equally many
 /// slots, 1/n if one holds all. It is 0 while no task runs or no job is in the system.
 pub fn jain_index(jobs: &[JobMetrics], intervals: &[Interval]) -> Steps {
     let mut changes: Vec<(i64, usize, i64, i64)> = Vec::new();
     for (index, job) in jobs.iter().enumerate() {
-        if let (Some(submit), Some(finish)) = (job.submit, job.finish) {
+        if let (Some(submit), Some(finish), Standing::Counts) = (job.submit, job.finish, job.standing) {
             changes.extend([(submit, index, 1, 0), (finish, index, -1, 0)]);
         }
     }
-    for interval in intervals.iter().filter(|i| matches!(i.kind, TaskKind::Map | TaskKind::Reduce)) {
+    for interval in counted(jobs, intervals).filter(|i| matches!(i.kind, TaskKind::Map | TaskKind::Reduce)) {
         changes.extend([(interval.start, interval.job, 0, 1), (interval.finish, interval.job, 0, -1)]);
     }
     changes.sort_unstable();
@@ -150,10 +152,10 @@ pub fn mean_jain_index(index: &Steps) -> Option<f64> {
     (time > 0.0).then(|| area / time)
 }
 
-/// The span of a run, ms: first submission, last finish of a job. `None` if no job has both.
+/// The span of a run, ms: first submission and last finish of the jobs that count. `None` if there are none.
 pub fn span(jobs: &[JobMetrics]) -> Option<(i64, i64)> {
-    let first = jobs.iter().filter_map(|job| job.submit).min()?;
-    let last = jobs.iter().filter_map(|job| job.finish).max()?;
+    let first = counting(jobs).filter_map(|job| job.submit).min()?;
+    let last = counting(jobs).filter_map(|job| job.finish).max()?;
     (first <= last).then_some((first, last))
 }
 
@@ -162,12 +164,12 @@ pub fn makespan(jobs: &[JobMetrics]) -> Option<i64> {
     span(jobs).map(|(first, last)| last - first)
 }
 
-/// Utilisation of `slots` slots by tasks of `kind`: slot time used / slot time offered over the makespan, both within
-/// the span of the run. `None` without such slots or such tasks.
+/// Utilisation of `slots` slots by tasks of `kind` of the jobs that count: slot time used / slot time offered over the makespan, both
+/// within the span of the run. `None` without such slots or such tasks.
 pub fn utilisation(jobs: &[JobMetrics], intervals: &[Interval], kind: TaskKind, slots: u64) -> Option<f64> {
     let (first, last) = span(jobs).filter(|(first, last)| first < last)?;
-    let any = intervals.iter().any(|interval| interval.kind == kind);
-    (slots > 0 && any).then(|| running_tasks(intervals, kind).mean(first, last) / slots as f64)
+    let any = counted(jobs, intervals).any(|interval| interval.kind == kind);
+    (slots > 0 && any).then(|| running_tasks(counted(jobs, intervals), kind).mean(first, last) / slots as f64)
 }
 
 /// Throughput, per hour: how many of `done` (jobs or tasks) were finished over the makespan.

@@ -9,6 +9,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use resched_trace::comparison::Standing;
 use resched_trace::model::{Outcome, TaskKind};
 use serde::Serialize;
 
@@ -191,10 +192,10 @@ fn comparable<'a>(
         let cause = match (job, twin) {
             (job, _) if job.outcome == Outcome::Killed => "observed-killed",
             (job, _) if job.outcome == Outcome::Failed => "observed-failed",
-            (job, _) if !job.finished => "observed-without-finish",
+            (job, _) if job.standing != Standing::Counts => "observed-without-finish",
             (job, _) if job.completion.is_none_or(|time| time <= 0) => "observed-without-duration",
             (_, None) => "left-out-of-replay",
-            (_, Some(twin)) if !twin.finished => "not-finished-in-replay",
+            (_, Some(twin)) if twin.standing != Standing::Counts => "not-finished-in-replay",
             (job, Some(twin)) => {
                 pairs.push((job, twin));
                 continue;
@@ -260,13 +261,12 @@ mod tests {
     use resched_trace::run::{RunCluster, RunInfo};
 
     use super::*;
-    use crate::run::Origin;
+    use crate::run::{Origin, peaks};
 
     fn job(id: &str, submit: i64, finish: i64) -> JobMetrics {
         JobMetrics {
             job_id: id.to_owned(),
             outcome: Outcome::Success,
-            finished: true,
             submit: Some(submit),
             finish: Some(finish),
             completion: Some(finish - submit),
@@ -281,6 +281,7 @@ mod tests {
     fn run(jobs: Vec<JobMetrics>, intervals: Vec<Interval>) -> Run {
         let cluster = RunCluster { map_slots: 2, reduce_slots: 1, ..RunCluster::default() };
         Run {
+            peaks: peaks(&intervals),
             label: String::new(),
             origin: Origin::Replay(Box::new(RunInfo { cluster, ..RunInfo::default() })),
             skipped: BTreeMap::new(),
@@ -342,7 +343,7 @@ mod tests {
 
     #[test]
     fn jobs_that_cannot_be_compared_are_counted_by_cause() {
-        let ended = |id: &str, outcome| JobMetrics { outcome, finished: false, ..job(id, 0, 10) };
+        let ended = |id: &str, outcome| JobMetrics { outcome, standing: Standing::Unfinished, ..job(id, 0, 10) };
         let real = vec![
             job("a", 0, 100),
             ended("killed", Outcome::Killed),

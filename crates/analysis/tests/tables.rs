@@ -4,8 +4,10 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use resched_analysis::compare::compare;
+use resched_analysis::compare::{Basis, How, JOB_METRICS, compare};
+use resched_analysis::distribution::Dominance;
 use resched_analysis::inspect::inspect;
+use resched_analysis::practical::{Matters, Ratio};
 use resched_analysis::{Details, Run, Summary};
 use resched_trace::model::{
     AttemptRow, JobRecord, JobRow, Locality, NodeRow, Outcome, SplitRow, TaskKind, TaskRecord, TaskRow,
@@ -114,7 +116,7 @@ fn the_summary_has_the_fields_that_programs_read() {
     write_run(dir.path());
     let run = Run::open(dir.path()).unwrap();
     let expected = serde_json::json!({
-        "policy": "fifo", "params": {}, "jobs_finished": 2, "makespan_ms": 10_000, "mean_completion_ms": 6_000.0,
+        "policy": "fifo", "params": {}, "jobs_finished": 2, "jobs_counted": 2, "makespan_ms": 10_000, "mean_completion_ms": 6_000.0,
         "median_completion_ms": 6_000.0, "mean_waiting_ms": 1_000.0, "mean_starvation_ms": 1_500.0,
         "locality": {"node": 3, "rack": 0, "off": 1}, "tasks": 7, "events": 42,
     });
@@ -131,9 +133,10 @@ fn a_run_compared_with_itself_is_equal() {
     let dir = tempfile::tempdir().unwrap();
     write_run(dir.path());
     let jobs = Run::open(dir.path()).unwrap().jobs;
-    let found = compare(&jobs, &jobs, |job| job.waiting.map(|ms| ms as f64), 1);
-    let one = found.ratio_of_means.unwrap();
-    assert_eq!((found.pairs.len(), one.value, one.low, one.high), (2, 1.0, 1.0, 1.0));
+    let how = How { matters: Matters::default(), seed: 1, answerable: true };
+    let found = compare(&[(&jobs, &jobs)], &JOB_METRICS[1], &how);
+    assert_eq!((found.jobs, found.ratio_of_means), (2, Some(Ratio::bare(1.0))));
+    assert_eq!((found.basis, found.dominance), (Basis::TooFewJobs, Some(Dominance::Equal)));
 }
 
 #[test]

@@ -7,6 +7,7 @@ use resched_policies::PolicySpec;
 use resched_trace::run;
 use resched_trace::store::StagedDir;
 
+use crate::run_list::note;
 use crate::{Error, FolderLock};
 
 /// A folder for runs, with a folder for each policy. It is locked until this is dropped.
@@ -39,6 +40,14 @@ impl RunFolders {
         };
         let dirs = policies.iter().map(folder).collect::<Result<_, Error>>()?;
         Ok(Self { dirs, _lock: FolderLock::inside(out)? })
+    }
+
+    /// Notes the order of the runs in their folder, for [`crate::runs_in`].
+    ///
+    /// # Errors
+    /// [`Error::Trace`] if it cannot be written.
+    pub fn note_order(&self, out: &Path) -> Result<(), Error> {
+        note(out, &self.dirs)
     }
 
     /// The folder of each policy's run, in the order of the policies.

@@ -1,12 +1,12 @@
 //! Bars per job: runs side by side, the parts of a bar stacked.
 
-use resched_analysis::Run;
 use resched_analysis::distribution::mean;
 
 use crate::Error;
 use crate::axis::Axis;
 use crate::figure::{Drawn, Legend, Plot, Swatch, axes, bar, below, figure, inside, left_of, pixel, titled};
-use crate::style::{DARK, Fill, LINE_HEIGHT, WIDTH, colour};
+use crate::scene::Shown;
+use crate::style::{DARK, Fill, LINE_HEIGHT, WIDTH};
 
 /// Height of the plot in pixels.
 const PLOT_HEIGHT: u32 = 230;
@@ -32,7 +32,12 @@ pub(crate) struct Part {
 /// Draws bars of `parts`, the first at the bottom. If there are more jobs than bars that you can see apart, neighbours
 /// share a bar, which shows their mean. Parts need wide bars, so more than two runs have a panel each then. `None` if there
 /// is nothing to show.
-pub(crate) fn draw_bars(name: &str, runs: &[Run], y_title: &str, parts: &[Part]) -> Result<Option<String>, Error> {
+pub(crate) fn draw_bars(
+    name: &str,
+    runs: &[Shown<'_>],
+    y_title: &str,
+    parts: &[Part],
+) -> Result<Option<String>, Error> {
     let jobs = parts.iter().flat_map(|part| part.values.iter().map(Vec::len)).max().unwrap_or(0);
     let all: Vec<usize> = (0..runs.len()).collect();
     let panels: Vec<&[usize]> =
@@ -66,11 +71,17 @@ pub(crate) fn draw_bars(name: &str, runs: &[Run], y_title: &str, parts: &[Part])
         for (index, panel) in panels.iter().enumerate() {
             let last = index + 1 == panels.len();
             if let (true, Some(run)) = (panels.len() > 1, runs.get(index)) {
-                rest = titled(&rest, &run.label, left)?;
+                rest = titled(&rest, run.label, left)?;
             }
             let (top, under) = rest.split_vertically(plot_height + below(last));
             let plot = axes(&top, &x, &y, left, last)?;
-            draw_stacks(&plot, stacks.iter().filter(|stack| panel.contains(&stack.run)), panel, together, parts)?;
+            draw_stacks(
+                &plot,
+                stacks.iter().filter(|stack| panel.contains(&stack.run)),
+                (runs, panel),
+                together,
+                parts,
+            )?;
             rest = under;
         }
         Ok(())
@@ -82,24 +93,25 @@ pub(crate) fn draw_bars(name: &str, runs: &[Run], y_title: &str, parts: &[Part])
 fn draw_stacks<'a>(
     plot: &Plot<'_, '_>,
     stacks: impl Iterator<Item = &'a Stack>,
-    runs: &[usize],
+    (runs, panel): (&[Shown<'_>], &[usize]),
     together: usize,
     parts: &[Part],
 ) -> Drawn {
     let inside = inside(plot);
     let at = |job: f64, value: f64| pixel(plot, (job, value));
-    let side_by_side = runs.len().max(1) as i32;
+    let side_by_side = panel.len().max(1) as i32;
     let width = (at(0.5 + together as f64, 0.0).0 - at(0.5, 0.0).0 - GAP) / side_by_side;
     let width = width.clamp(1, WIDEST_BAR);
     for stack in stacks {
+        let Some(shown) = runs.get(stack.run) else { continue };
         let middle = stack.first_job as f64 + 0.5 + together as f64 / 2.0;
-        let place = runs.iter().position(|run| *run == stack.run).unwrap_or(0) as i32;
+        let place = panel.iter().position(|run| *run == stack.run).unwrap_or(0) as i32;
         let left = at(middle, 0.0).0 - width * side_by_side / 2 + width * place;
         let mut bottom = 0.0;
         for (part, value) in parts.iter().zip(&stack.values).filter(|(_, value)| **value > 0.0) {
             let (from, to) = (at(middle, bottom).1, at(middle, bottom + value).1);
             if from != to {
-                bar(&inside, (left, from), (left + width, to), colour(stack.run), part.fill)?;
+                bar(&inside, (left, from), (left + width, to), shown.series.colour, part.fill)?;
             }
             bottom += value;
         }
@@ -124,9 +136,9 @@ fn stack(parts: &[Part], run: usize, first_job: usize, together: usize) -> Stack
 }
 
 /// The runs, unless panels name them, and the parts.
-fn entries(runs: &[Run], parts: &[Part], named: bool) -> Vec<(Swatch, String)> {
-    let of_run = |(run, data): (usize, &Run)| (Swatch::Box(colour(run), Fill::Solid), data.label.clone());
+fn entries(runs: &[Shown<'_>], parts: &[Part], named: bool) -> Vec<(Swatch, String)> {
+    let of_run = |shown: &Shown<'_>| (Swatch::Box(shown.series.colour, Fill::Solid), shown.label.to_owned());
     let of_part = |part: &Part| (Swatch::Box(DARK, part.fill), part.label.to_owned());
     let labelled = parts.iter().filter(|part| !part.label.is_empty());
-    runs.iter().enumerate().filter(|_| !named).map(of_run).chain(labelled.map(of_part)).collect()
+    runs.iter().filter(|_| !named).map(of_run).chain(labelled.map(of_part)).collect()
 }

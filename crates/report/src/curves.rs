@@ -1,12 +1,11 @@
 //! Empirical cumulative distributions, one curve per run.
 
-use resched_analysis::Run;
 use resched_analysis::distribution::Distribution;
 
 use crate::Error;
 use crate::axis::{Axis, TimeUnit};
 use crate::figure::{Legend, Swatch, axes, below, figure, inside, left_of, line, pixel};
-use crate::style::colour;
+use crate::scene::Shown;
 
 const PLOT_HEIGHT: u32 = 260;
 /// Corners of a curve: two per pixel, so that nothing is lost.
@@ -18,7 +17,7 @@ const WIDEST_SPREAD: f64 = 25.0;
 /// there are no times.
 pub(crate) fn draw_curves(
     name: &str,
-    runs: &[Run],
+    runs: &[Shown<'_>],
     times: Vec<Distribution>,
     (what, of): (&str, &str),
 ) -> Result<Option<String>, Error> {
@@ -35,13 +34,13 @@ pub(crate) fn draw_curves(
         Axis::from_zero(title, unit.of(longest), 6)
     };
     let y = Axis::from_zero(format!("Share of {of}"), 1.0, 5);
-    let entry = |(run, data): (usize, &Run)| (Swatch::Line(colour(run), run), data.label.clone());
-    let legend = Legend::new(runs.iter().enumerate().map(entry))?;
+    let entry = |shown: &Shown<'_>| (Swatch::Line(shown.series), shown.label.to_owned());
+    let legend = Legend::new(runs.iter().map(entry))?;
     figure(name, legend.height() + PLOT_HEIGHT + below(true), |area| {
         let area = legend.draw(&area)?;
         let plot = axes(&area, &x, &y, left_of([&y]), true)?;
         let inside = inside(&plot);
-        times.iter().enumerate().try_for_each(|(run, times)| {
+        times.iter().zip(runs).try_for_each(|(times, shown)| {
             let at = |value, share| pixel(&plot, (value, share));
             let mut corners = vec![];
             let mut reached = 0.0;
@@ -53,7 +52,7 @@ pub(crate) fn draw_curves(
             if !corners.is_empty() {
                 corners.push(at(f64::INFINITY, 1.0));
             }
-            line(&inside, &corners, colour(run), run)
+            line(&inside, &corners, shown.series)
         })
     })
     .map(Some)

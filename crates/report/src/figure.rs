@@ -9,7 +9,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use crate::Error;
 use crate::axis::Axis;
-use crate::style::{Fill, GRID, LINE_HEIGHT, WIDTH, dash, shorten, text, text_width, tint, use_font};
+use crate::style::{Fill, GRID, LINE_HEIGHT, Series, WIDTH, dash, shorten, text, text_width, tint, use_font};
 
 /// A part of a chart in pixels.
 pub(crate) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
@@ -53,9 +53,9 @@ pub(crate) enum Swatch {
     /// A filled box.
     Box(RGBColor, Fill),
     /// The line of a series.
-    Line(RGBColor, usize),
+    Line(Series),
     /// The mark of a series.
-    Mark(RGBColor, usize),
+    Mark(Series),
 }
 
 /// A legend in rows as wide as the chart. It stands above the data.
@@ -107,8 +107,8 @@ impl Legend {
 fn draw_swatch(area: &Area<'_>, swatch: Swatch, (x, y): (i32, i32)) -> Drawn {
     match swatch {
         Swatch::Box(colour, fill) => bar(area, (x, y - 7), (x + SWATCH, y + 7), colour, fill),
-        Swatch::Line(colour, series) => line(area, &[(x, y), (x + SWATCH, y)], colour, series),
-        Swatch::Mark(colour, series) => mark(area, (x + SWATCH / 2, y), colour, series, 4),
+        Swatch::Line(series) => line(area, &[(x, y), (x + SWATCH, y)], series),
+        Swatch::Mark(series) => mark(area, (x + SWATCH / 2, y), series, 4),
     }
 }
 
@@ -130,9 +130,9 @@ pub(crate) fn bar(area: &Area<'_>, from: (i32, i32), to: (i32, i32), colour: RGB
 }
 
 /// The line of a series, in pixels.
-pub(crate) fn line(area: &Area<'_>, points: &[(i32, i32)], colour: RGBColor, series: usize) -> Drawn {
-    let style = colour.stroke_width(2);
-    match dash(series) {
+pub(crate) fn line(area: &Area<'_>, points: &[(i32, i32)], series: Series) -> Drawn {
+    let style = series.colour.stroke_width(2);
+    match dash(series.form) {
         None => drawn(area.draw(&PathElement::new(points.to_vec(), style))),
         Some((size, gap)) => {
             dashes(points, size, gap).into_iter().try_for_each(|dash| drawn(area.draw(&PathElement::new(dash, style))))
@@ -174,8 +174,9 @@ fn dashes(points: &[(i32, i32)], size: u32, gap: u32) -> Vec<Vec<(i32, i32)>> {
 }
 
 /// The mark of a series, in pixels: disc, ring, cross, triangle. `size` is about its radius.
-pub(crate) fn mark(area: &Area<'_>, at: (i32, i32), colour: RGBColor, series: usize, size: i32) -> Drawn {
-    match series % 4 {
+pub(crate) fn mark(area: &Area<'_>, at: (i32, i32), series: Series, size: i32) -> Drawn {
+    let colour = series.colour;
+    match series.form {
         0 => drawn(area.draw(&Circle::new(at, size, colour.filled()))),
         1 => drawn(area.draw(&Circle::new(at, size, colour.stroke_width(1)))),
         2 => drawn(area.draw(&Cross::new(at, size, colour.stroke_width(1)))),

@@ -5,7 +5,7 @@ use std::str::FromStr;
 use crate::Error;
 
 /// The files of a report. Parsed from a list, for example `png,html`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Formats {
     /// A PNG per chart.
     pub png: bool,
@@ -13,21 +13,28 @@ pub struct Formats {
     pub svg: bool,
     /// One page with tables and charts.
     pub html: bool,
-    /// A notebook that reads the runs' tables.
+    /// A notebook. It reads the tables, so they are written, too.
     pub notebook: bool,
+    /// Tables: the numbers of each run, and of each job in each run.
+    pub tables: bool,
 }
 
 impl Formats {
     /// The names of the formats.
-    pub const NAMES: [&'static str; 4] = ["png", "svg", "html", "notebook"];
+    pub const NAMES: [&'static str; 5] = ["png", "svg", "html", "notebook", "tables"];
     /// All of them.
-    pub const ALL: Self = Self { png: true, svg: true, html: true, notebook: true };
+    pub const ALL: Self = Self { png: true, svg: true, html: true, notebook: true, tables: true };
     /// None of them.
-    pub const NONE: Self = Self { png: false, svg: false, html: false, notebook: false };
+    pub const NONE: Self = Self { png: false, svg: false, html: false, notebook: false, tables: false };
 
     /// Whether charts are needed.
     pub(crate) fn charts(self) -> bool {
         self.png || self.svg || self.html
+    }
+
+    /// Whether tables are needed.
+    pub(crate) fn tables(self) -> bool {
+        self.tables || self.notebook
     }
 }
 
@@ -42,6 +49,7 @@ impl FromStr for Formats {
                 "svg" => &mut formats.svg,
                 "html" => &mut formats.html,
                 "notebook" => &mut formats.notebook,
+                "tables" => &mut formats.tables,
                 _ => {
                     let names = Self::NAMES.join(", ");
                     return Err(Error::Request(format!("expected a list of {names}, found `{name}`; leave it out")));

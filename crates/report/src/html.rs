@@ -1,27 +1,38 @@
 //! The report as one page that needs no other file: tables, charts, provenance.
 
 use askama::Template;
-use resched_analysis::compare::{Comparison, Estimate, compare};
+use resched_analysis::compare::Basis;
 use resched_analysis::distribution::Dominance;
+use resched_analysis::population::RunPopulation;
+use resched_analysis::practical::{Matters, Ratio};
 use resched_analysis::{Details, JobMetrics, Origin, Run, Summary};
+use resched_trace::validity::{Fact, Grade};
 
 use crate::Error;
+use crate::answer::{Answer, Compared};
 use crate::page::{Figure, Frame, Style, UNKNOWN, escaped, gallery};
-use crate::roster::Roster;
 
 /// The most rows in the table of jobs. More would make the page slow to open.
 const MOST_JOBS: usize = 1_000;
-/// The seed of the intervals if no replay names one.
-const SEED: u64 = 1;
 
 #[derive(Template)]
 #[template(path = "report.html")]
 struct Body<'a> {
     version: &'static str,
     labels: Vec<&'a str>,
+    /// The grade of the comparison, and of each run.
+    grade: &'static str,
+    grades: Vec<&'static str>,
+    caveats: Vec<Caveat>,
+    answerable: bool,
+    population: String,
+    left_out: Vec<Row>,
     summary: Vec<Row>,
+    baseline: &'a str,
     comparisons: Vec<CompareRow>,
-    resamples: usize,
+    matters: String,
+    weak_tests: String,
+    has_seeds: bool,
     gallery: String,
     jobs: Vec<JobRow>,
     more_jobs: usize,
@@ -38,7 +49,20 @@ struct CompareRow {
     metric: &'static str,
     label: String,
     jobs: String,
+    /// The changes.
     cells: Vec<String>,
+    verdict: String,
+    /// What the intervals are over, and the tests.
+    tests: Vec<String>,
+}
+
+/// A sentence about how far to trust the answer.
+struct Caveat {
+    grade: &'static str,
+    says: String,
+    remedy: String,
+    /// The runs that it is about; empty if it is about all.
+    runs: String,
 }
 
 struct JobRow {
@@ -49,40 +73,53 @@ struct JobRow {
 }
 
 /// The style that this page adds to that of all pages.
-const STYLE: Style = Style { cells: "\ntd.text { overflow-wrap: anywhere; }", ..Style::NARROW };
+const STYLE: Style =
+    Style { cells: "\ntd.text { overflow-wrap: anywhere; } .grade { font-weight: bold; }", ..Style::NARROW };
 
-/// The page for `runs` with these charts.
+/// The page for an answer with these charts.
 ///
 /// # Errors
 /// [`Error::Draw`] if the template cannot be filled.
-pub(crate) fn page(runs: &[Run], charts: &[Figure]) -> Result<String, Error> {
-    let comparisons = comparisons(runs);
-    let roster = Roster::new(runs);
-    let labels: Vec<&str> = runs.iter().map(|run| run.label.as_str()).collect();
+pub(crate) fn page(answer: &Answer, charts: &[Figure]) -> Result<String, Error> {
+    let labels = answer.labels();
     let title = format!("resched report: {}", escaped(&labels.join(", ")));
+    let jobs = usize::try_from(answer.population.jobs).unwrap_or(usize::MAX);
     let body = Body {
         version: env!("CARGO_PKG_VERSION"),
         labels,
-        summary: summary(runs),
-        resamples: comparisons.iter().map(|(_, _, found)| found.resamples).min().unwrap_or(0),
-        comparisons: comparisons.iter().map(|(metric, run, found)| compare_row(metric, run, found)).collect(),
+        grade: answer.validity.grade().in_words(),
+        grades: answer
+            .runs
+            .iter()
+            .map(|run| run.replay().map_or(UNKNOWN, |info| info.validity.grade().in_words()))
+            .collect(),
+        caveats: caveats(answer),
+        answerable: answer.validity.grade() < Grade::NotAnswerable,
+        population: answer.population.in_words(),
+        left_out: left_out(answer),
+        summary: summary(answer),
+        baseline: answer.baseline_label(),
+        comparisons: answer.compared.iter().map(|row| compare_row(row, answer.matters)).collect(),
+        matters: answer.matters.to_string(),
+        weak_tests: weak_tests(answer),
+        has_seeds: answer.has_seeds(),
         gallery: gallery(charts)?,
-        jobs: (0..roster.ids.len().min(MOST_JOBS)).map(|number| job_row(&roster, number)).collect(),
-        more_jobs: roster.ids.len().saturating_sub(MOST_JOBS),
-        provenance: provenance(runs),
+        jobs: (0..jobs.min(MOST_JOBS)).filter_map(|number| job_row(answer, number)).collect(),
+        more_jobs: jobs.saturating_sub(MOST_JOBS),
+        provenance: provenance(&answer.runs),
     };
     let body = body.render().map_err(Error::draw("report.html"))?;
     Frame { title: &title, style: &STYLE, body: &body }.page()
 }
 
-fn summary(runs: &[Run]) -> Vec<Row> {
-    let found: Vec<(Summary, Details)> = runs.iter().map(|run| (Summary::of(run), Details::of(run))).collect();
+fn summary(answer: &Answer) -> Vec<Row> {
     let row = |name, cell: &dyn Fn(&Summary, &Details) -> String| Row {
         name,
-        cells: found.iter().map(|(summary, details)| cell(summary, details)).collect(),
+        cells: answer.summaries.iter().map(|(summary, details)| cell(summary, details)).collect(),
     };
     vec![
-        row("Jobs finished", &|s, _| s.jobs_finished.to_string()),
+        row("Jobs that ended well", &|s, _| s.jobs_finished.to_string()),
+        row("Jobs that count", &|s, _| s.jobs_counted.to_string()),
         row("Tasks done", &|s, _| s.tasks.to_string()),
         row("Makespan", &|s, _| time(s.makespan_ms.map(|ms| ms as f64))),
         row("Completion time, mean", &|s, _| time(s.mean_completion_ms)),
@@ -106,43 +143,32 @@ fn locality(summary: &Summary) -> String {
     format!("{} / {} / {}", share(counts.node), share(counts.rack), share(counts.off))
 }
 
-/// A metric to compare, by its name in the table.
-type Metric = (&'static str, fn(&JobMetrics) -> Option<f64>);
-
-/// Every run after the first, compared with the first.
-fn comparisons(runs: &[Run]) -> Vec<(&'static str, &Run, Comparison)> {
-    let metrics: [Metric; 2] = [
-        ("Completion time", |job| job.completion.map(|ms| ms as f64)),
-        ("Waiting time", |job| job.waiting.map(|ms| ms as f64)),
-    ];
-    let Some((first, others)) = runs.split_first() else { return Vec::new() };
-    let seed = first.replay().map_or(SEED, |info| info.seed);
-    let of_metric = |(name, metric): Metric| {
-        others.iter().map(move |run| (name, run, compare(&first.jobs, &run.jobs, metric, seed)))
-    };
-    metrics.into_iter().flat_map(of_metric).collect()
-}
-
-fn compare_row(metric: &'static str, run: &Run, found: &Comparison) -> CompareRow {
-    let unpaired = match found.unpaired {
-        0 => String::new(),
-        n => format!(" ({n} in one run only)"),
-    };
+/// What a policy's comparison says, cell by cell.
+fn compare_row(row: &Compared, matters: Matters) -> CompareRow {
+    let found = &row.found;
     let signs = found.sign.map_or(UNKNOWN.to_owned(), |sign| format!("{} / {}", sign.negative, sign.positive));
     let dominance = match found.dominance {
-        Dominance::First => "longer throughout",
-        Dominance::Second => "shorter throughout",
-        Dominance::Equal => "the same",
-        Dominance::Neither => "the curves cross",
+        _ if found.basis == Basis::NotAnswerable => UNKNOWN,
+        None => UNKNOWN,
+        Some(Dominance::First) => "longer throughout",
+        Some(Dominance::Second) => "shorter throughout",
+        Some(Dominance::Equal) => "the same",
+        Some(Dominance::Neither) => "the curves cross",
     };
     CompareRow {
-        metric,
-        label: run.label.clone(),
-        jobs: format!("{}{unpaired}", found.pairs.len()),
+        metric: row.title,
+        label: row.policy.clone(),
+        jobs: found.jobs.to_string(),
         cells: vec![
-            change(found.mean_of_ratios),
             change(found.ratio_of_means),
-            change(found.median_ratio),
+            change(found.ratio_of_p50),
+            change(found.ratio_of_p95),
+            change(found.ratio_of_p99),
+            change(found.mean_of_ratios),
+        ],
+        verdict: found.verdict.in_words(matters),
+        tests: vec![
+            found.basis.in_words(),
             signs,
             p_value(found.sign.map(|sign| sign.p)),
             p_value(found.signed_rank.map(|test| test.p)),
@@ -151,14 +177,61 @@ fn compare_row(metric: &'static str, run: &Run, found: &Comparison) -> CompareRo
     }
 }
 
-fn job_row(roster: &Roster<'_>, number: usize) -> JobRow {
-    let of_runs = || roster.runs.iter().map(|jobs| jobs.get(number).copied().flatten());
-    JobRow {
+/// What to know about the tests, if there are too few parts for them.
+fn weak_tests(answer: &Answer) -> String {
+    let weak = answer.compared.iter().filter_map(|row| Some((row.found.basis, row.found.least_p?)));
+    weak.filter(|(_, least)| *least > 0.05)
+        .map(|(basis, least)| {
+            format!(
+                "With {} no test can reach p < 0.05 (the least is {least:.3}); at least 6 are needed.",
+                basis.in_words()
+            )
+        })
+        .next()
+        .unwrap_or_default()
+}
+
+/// The caveats of the answer, the worst first, each with the runs that it is about.
+fn caveats(answer: &Answer) -> Vec<Caveat> {
+    let of_run = |fact: &Fact| {
+        let has = |run: &&Run| run.replay().is_some_and(|info| info.validity.facts.contains(fact));
+        let runs: Vec<&str> = answer.runs.iter().filter(has).map(|run| run.label.as_str()).collect();
+        let all = answer.runs.iter().filter(|run| run.replay().is_some()).count();
+        if runs.is_empty() || runs.len() == all { String::new() } else { runs.join(", ") }
+    };
+    let caveat = |fact: &Fact| Caveat {
+        grade: fact.grade.in_words(),
+        says: sentence(&fact.says),
+        remedy: sentence(&fact.remedy),
+        runs: of_run(fact),
+    };
+    answer.validity.caveats().into_iter().map(caveat).collect()
+}
+
+/// A text as a sentence, with its full stop.
+pub(crate) fn sentence(text: &str) -> String {
+    let text = text.trim();
+    if text.is_empty() || text.ends_with(['.', '!', '?']) { text.to_owned() } else { format!("{text}.") }
+}
+
+fn job_row(answer: &Answer, number: usize) -> Option<JobRow> {
+    let job = |(run, rows): (&'_ Run, &Vec<usize>)| run.jobs.get(*rows.get(number)?).cloned();
+    let jobs: Vec<JobMetrics> = answer.runs.iter().zip(&answer.population.rows).filter_map(job).collect();
+    Some(JobRow {
         number: number + 1,
-        id: roster.ids.get(number).copied().unwrap_or_default().to_owned(),
-        name: of_runs().flatten().find_map(|job| job.name.clone()).unwrap_or_default(),
-        cells: of_runs().map(|job| time(job.and_then(|job| job.completion).map(|ms| ms as f64))).collect(),
-    }
+        id: jobs.first()?.job_id.clone(),
+        name: jobs.iter().find_map(|job| job.name.clone()).unwrap_or_default(),
+        cells: jobs.iter().map(|job| time(job.completion.map(|ms| ms as f64))).collect(),
+    })
+}
+
+/// How many jobs of each run count by themselves, and why the others do not.
+fn left_out(answer: &Answer) -> Vec<Row> {
+    let of = |cell: &dyn Fn(&RunPopulation) -> String| answer.population.runs.iter().map(cell).collect();
+    vec![
+        Row { name: "Jobs that count in it", cells: of(&|run| run.jobs.to_string()) },
+        Row { name: "Others", cells: of(&|run| pairs(&run.left_out)) },
+    ]
 }
 
 fn provenance(runs: &[Run]) -> Vec<Row> {
@@ -217,7 +290,7 @@ fn sources<'a>(of: impl ExactSizeIterator<Item = &'a String>) -> String {
     shown.join(", ")
 }
 
-fn pairs(of: &std::collections::BTreeMap<String, impl std::fmt::Display>) -> String {
+fn pairs(of: &std::collections::BTreeMap<impl std::fmt::Display, impl std::fmt::Display>) -> String {
     let pairs: Vec<String> = of.iter().map(|(name, value)| format!("{name}: {value}")).collect();
     if pairs.is_empty() { "none".to_owned() } else { pairs.join(", ") }
 }
@@ -242,9 +315,15 @@ fn percent(share: Option<f64>) -> String {
 }
 
 /// A ratio as a change in per cent, with its interval.
-fn change(ratio: Option<Estimate>) -> String {
+fn change(ratio: Option<Ratio>) -> String {
     let of = |ratio: f64| format!("{:+.1}", 100.0 * (ratio - 1.0)).replace('-', "−");
-    ratio.map_or(UNKNOWN.to_owned(), |r| format!("{} % [{}, {}]", of(r.value), of(r.low), of(r.high)))
+    match ratio {
+        None => UNKNOWN.to_owned(),
+        Some(Ratio { value, interval: Some([low, high]), .. }) => {
+            format!("{} % [{}, {}]", of(value), of(low), of(high))
+        }
+        Some(Ratio { value, .. }) => format!("{} %", of(value)),
+    }
 }
 
 fn p_value(p: Option<f64>) -> String {

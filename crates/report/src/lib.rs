@@ -1,9 +1,10 @@
 //! Draws runs as charts, a page and a notebook.
 //!
 //! ```text
-//! runs ──▶ charts::CHARTS ──▶ SVG ──▶ PNG (the same SVG, rendered)
-//!  │                           └────▶ report.html (one file: tables, charts, provenance)
-//!  └────────────────────────────────▶ report.ipynb (reads the runs' tables itself)
+//! runs ──▶ Answer ──▶ charts::CHARTS ──▶ SVG ──▶ PNG (the same SVG, rendered)
+//!            │                            └────▶ report.html (one file: validity, tables, charts, provenance)
+//!            ├──▶ report.json, summary.csv, jobs.parquet (all numbers, for programs)
+//!            └──▶ report.ipynb (computes the same numbers from jobs.parquet)
 //! ```
 //!
 //! * [`charts`] has one chart per file and the list of them. To add a chart, add its file and one line.
@@ -13,12 +14,14 @@
 //!
 //! File names come from the charts, never from a trace, and all texts of a trace are escaped.
 
+mod answer;
 mod axis;
 mod bars;
 pub mod charts;
 mod curves;
 mod error;
 mod figure;
+mod files;
 mod formats;
 mod heat_map;
 mod html;
@@ -26,58 +29,71 @@ mod lines;
 mod notebook;
 mod page;
 mod png;
-mod roster;
 mod scatter;
+mod scene;
 mod style;
 
 use std::path::{Path, PathBuf};
 
 use resched_analysis::Run;
+use resched_analysis::practical::Matters;
 use resched_trace::store::{StagedDir, write_file};
 
+use crate::answer::Answer;
+pub use crate::scene::Scene;
 pub use error::Error;
 pub use formats::Formats;
 pub use heat_map::{HeatMap, HeatPanel, draw_heat_map};
 pub use lines::{Line, Lines, draw_lines};
 pub use page::{Figure, Frame, Style, UNKNOWN, escaped, gallery};
 pub use scatter::{Cloud, Scatter, draw_scatter};
+pub use style::is_known;
 
 /// The file that marks a folder as a report. It lists the other files.
 pub const MARKER: &str = "report.json";
 
-/// The version of the report that this build writes.
-const FORMAT_VERSION: u32 = 1;
+/// The most policies in a report. You could not tell more of them apart in a chart, and a picture of them would be too large.
+const MOST_POLICIES: usize = 24;
 
-/// The most runs in a report. You could not tell more of them apart in a chart, and a picture of them would be too large.
-const MOST_RUNS: usize = 24;
+/// The most runs in a report: all are in memory at once.
+const MOST_RUNS: usize = 240;
 
-/// Writes a report of `runs` (folders of runs, or traces for what really ran) to the folder `out`. `progress` receives the name of
-/// each file before it is made. Returns the files; the first is the list of all.
+/// What to write, and how to compare.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Options {
+    /// The formats.
+    pub formats: Formats,
+    /// The label of the policy that the others are compared with; the first if there is none.
+    pub baseline: Option<String>,
+    /// The bound beyond which a difference matters.
+    pub matters: Matters,
+}
+
+/// Writes a report of `runs` (folders of runs, or traces for what really ran) to the folder `out`. Runs that differ only in their seed
+/// are runs of one policy. `progress` receives the name of each file before it is made. Returns the files; the first is
+/// `report.json`, with all numbers and the list of the others.
 ///
 /// # Errors
-/// [`Error::Request`] if there are no formats, no runs or too many; [`Error::Analysis`] if a run cannot be
-/// read; [`Error::Store`] if `out` is not an earlier report or cannot be written; [`Error::Draw`]. An error leaves no files
-/// behind.
+/// [`Error::Request`] if there are no formats, no runs or too many, or no run has the label of the baseline; [`Error::Analysis`] if a
+/// run cannot be read; [`Error::Store`] if `out` is not an earlier report or cannot be written; [`Error::Draw`]. An error leaves no
+/// files behind.
 pub fn write_report(
     runs: &[PathBuf],
     out: &Path,
-    formats: Formats,
+    options: &Options,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Vec<PathBuf>, Error> {
+    let formats = options.formats;
     if runs.is_empty() {
         return Err(Error::Request("there is nothing to report; name a run or a trace".to_owned()));
     }
-    if runs.len() > MOST_RUNS {
-        let found = runs.len();
-        return Err(Error::Request(format!(
-            "expected at most {MOST_RUNS} runs in a report, found {found}; name fewer"
-        )));
-    }
+    check_number("runs", runs.len(), MOST_RUNS)?;
     if formats == Formats::NONE {
         return Err(Error::Request(format!("no format is named; expected some of {}", Formats::NAMES.join(", "))));
     }
-    let mut opened = runs.iter().map(|dir| Run::open(dir)).collect::<Result<Vec<Run>, _>>()?;
-    number_alike_labels(&mut opened);
+    let opened = runs.iter().map(|dir| Run::open(dir)).collect::<Result<Vec<Run>, _>>()?;
+    let answer = Answer::new(opened, options.baseline.as_deref(), options.matters)?;
+    check_number("policies", answer.policies.len(), MOST_POLICIES)?;
     let staged = StagedDir::create(out, MARKER)?;
     let mut files = Vec::new();
     let mut write = |name: &str, bytes: &[u8]| -> Result<(), Error> {
@@ -85,53 +101,53 @@ pub fn write_report(
         files.push(name.to_owned());
         Ok(())
     };
-    let mut drawn = Vec::new();
-    for chart in charts::CHARTS.iter().filter(|_| formats.charts()) {
-        progress(chart.name);
-        let Some(svg) = (chart.draw)(&opened)? else { continue };
-        let [name, title, caption] = [chart.name, chart.title, chart.caption].map(str::to_owned);
-        let figure = Figure { name, title, caption, svg };
+    let figures = if formats.charts() { draw_charts(&answer, progress)? } else { Vec::new() };
+    for figure in &figures {
         if formats.svg {
             write(&figure.svg_name(), figure.svg.as_bytes())?;
         }
         if formats.png {
+            progress(&figure.png_name());
             write(&figure.png_name(), &figure.png()?)?;
         }
-        drawn.push(figure);
     }
     if formats.html {
         progress("report.html");
-        write("report.html", html::page(&opened, &drawn)?.as_bytes())?;
+        write("report.html", html::page(&answer, &figures)?.as_bytes())?;
     }
     if formats.notebook {
         progress("report.ipynb");
-        write("report.ipynb", notebook::notebook(&opened, runs)?.as_bytes())?;
+        write("report.ipynb", notebook::notebook(&answer, runs)?.as_bytes())?;
     }
-    write_file(&staged.path().join(MARKER), list(&opened, &files).as_bytes())?;
+    if formats.tables() {
+        progress(files::JOBS);
+        write(files::SUMMARY, &files::summary_csv(&answer)?)?;
+        files::write_jobs(&answer, staged.path())?;
+        files.push(files::JOBS.to_owned());
+    }
+    write_file(&staged.path().join(MARKER), files::json(&answer, &files)?.as_bytes())?;
     staged.commit()?;
     Ok(std::iter::once(MARKER).chain(files.iter().map(String::as_str)).map(|name| out.join(name)).collect())
 }
 
-/// Numbers runs with equal labels, so that a legend can name each.
-fn number_alike_labels(runs: &mut [Run]) {
-    let labels: Vec<String> = runs.iter().map(|run| run.label.clone()).collect();
-    for (index, run) in runs.iter_mut().enumerate() {
-        let alike = |label: &&String| **label == run.label;
-        if labels.iter().filter(alike).count() > 1 {
-            let number = labels.iter().take(index + 1).filter(alike).count();
-            run.label = format!("{} ({number})", run.label);
-        }
+fn check_number(of: &str, found: usize, most: usize) -> Result<(), Error> {
+    if found <= most {
+        return Ok(());
     }
+    Err(Error::Request(format!("expected at most {most} {of} in a report, found {found}; name fewer")))
 }
 
-/// `report.json`.
-fn list(runs: &[Run], files: &[String]) -> String {
-    let labels: Vec<&str> = runs.iter().map(|run| run.label.as_str()).collect();
-    let value = serde_json::json!({
-        "format_version": FORMAT_VERSION,
-        "written_by": concat!("resched ", env!("CARGO_PKG_VERSION")),
-        "runs": labels,
-        "files": files,
-    });
-    format!("{value:#}\n")
+/// All charts that have something to show.
+fn draw_charts(answer: &Answer, progress: &mut dyn FnMut(&str)) -> Result<Vec<Figure>, Error> {
+    let shown = answer.shown();
+    let scene = Scene::new(&answer.runs, &answer.population, &shown);
+    let mut figures = Vec::new();
+    for chart in charts::CHARTS {
+        progress(chart.name);
+        if let Some(svg) = (chart.draw)(&scene)? {
+            let [name, title, caption] = [chart.name, chart.title, chart.caption].map(str::to_owned);
+            figures.push(Figure { name, title, caption, svg });
+        }
+    }
+    Ok(figures)
 }

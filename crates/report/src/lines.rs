@@ -8,7 +8,7 @@ use plotters::style::{Color, RGBColor};
 use crate::figure::{
     Area, Drawn, Legend, Plot, Swatch, axes, below, drawn, figure, inside, left_of, line, mark, pixel,
 };
-use crate::style::colour;
+use crate::style::{Series, styles};
 
 const PLOT_HEIGHT: u32 = 260;
 /// Half the width of a whisker's end, pixels.
@@ -58,31 +58,34 @@ pub fn draw_lines(chart: &Lines<'_>) -> Result<Option<String>, Error> {
         Axis::exact(chart.x, low.min(0.0), high, 7, 0.0)
     };
     let y = Axis::from_zero(chart.y, points().map(|point| point.3.max(point.1)).fold(0.0, f64::max), 5);
-    let swatch = |(number, series): (usize, &Line)| {
+    let styles = styles(&chart.series.iter().map(|series| series.label.as_str()).collect::<Vec<_>>());
+    let styled = || chart.series.iter().zip(styles.iter().copied());
+    let swatch = |(series, style): (&Line, Series)| {
         let swatch = if series.marked && series.points.len() == 1 { Swatch::Mark } else { Swatch::Line };
-        (swatch(colour(number), number), series.label.clone())
+        (swatch(style), series.label.clone())
     };
-    let legend = Legend::new(chart.series.iter().enumerate().map(swatch))?;
+    let legend = Legend::new(styled().map(swatch))?;
     figure(chart.name, legend.height() + PLOT_HEIGHT + below(true), |area| {
         let area = legend.draw(&area)?;
         let plot = axes(&area, &x, &y, left_of([&y]), true)?;
         let inside = inside(&plot);
-        for (number, series) in chart.series.iter().enumerate().filter(|_| chart.band) {
-            band(&plot, &inside, series, colour(number))?;
+        for (series, style) in styled().filter(|_| chart.band) {
+            band(&plot, &inside, series, style.colour)?;
         }
-        for (number, series) in chart.series.iter().enumerate() {
+        for (series, style) in styled() {
+            let solid = Series { form: 0, ..style };
             let points: Vec<_> = series.points.iter().filter(|point| is_finite(point)).collect();
             let path: Vec<_> = points.iter().map(|point| pixel(&plot, (point.0, point.1))).collect();
-            line(&inside, &path, colour(number), number)?;
+            line(&inside, &path, style)?;
             for (point, &(left, at)) in points.iter().zip(&path).filter(|_| series.marked) {
                 let (bottom, top) = (pixel(&plot, (point.0, point.2)).1, pixel(&plot, (point.0, point.3)).1);
                 if bottom != top && !chart.band {
                     let ends = [(left - WHISKER, bottom), (left + WHISKER, bottom)];
-                    line(&inside, &ends, colour(number), 0)?;
-                    line(&inside, &[(left, bottom), (left, top)], colour(number), 0)?;
-                    line(&inside, &[(left - WHISKER, top), (left + WHISKER, top)], colour(number), 0)?;
+                    line(&inside, &ends, solid)?;
+                    line(&inside, &[(left, bottom), (left, top)], solid)?;
+                    line(&inside, &[(left - WHISKER, top), (left + WHISKER, top)], solid)?;
                 }
-                mark(&inside, (left, at), colour(number), number, 3)?;
+                mark(&inside, (left, at), style, 3)?;
             }
         }
         Ok(())

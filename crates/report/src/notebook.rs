@@ -1,39 +1,51 @@
-//! The report as a notebook (nbformat 4.5). It reads the tables of runs with polars and draws with matplotlib: a start for your own
-//! analysis.
+//! The report as a notebook (nbformat 4.5). It computes the numbers of the report with polars from `jobs.parquet`, and draws with
+//! matplotlib: a start for your own analysis.
 
 use std::path::{Path, PathBuf};
 
-use resched_analysis::Run;
 use serde_json::{Value, json};
 
 use crate::Error;
+use crate::answer::Answer;
+use crate::html::sentence;
 
 const SETUP: &str = include_str!("../templates/notebook/setup.py");
 const SUMMARY: &str = include_str!("../templates/notebook/summary.py");
+const COMPARED: &str = include_str!("../templates/notebook/compared.py");
 const RUNNING: &str = include_str!("../templates/notebook/running_tasks.py");
 const TIMES: &str = include_str!("../templates/notebook/job_times.py");
 const CDF: &str = include_str!("../templates/notebook/cdf_jobs.py");
 
-/// The notebook for `runs`, which are in `folders`.
+/// The tag of cells that draw. The others need no matplotlib.
+const FIGURE: &str = "figure";
+
+/// The notebook for an answer about the runs in `folders`.
 ///
 /// # Errors
 /// [`Error::Draw`] if the path of a folder cannot be made absolute.
-pub(crate) fn notebook(runs: &[Run], folders: &[PathBuf]) -> Result<String, Error> {
+pub(crate) fn notebook(answer: &Answer, folders: &[PathBuf]) -> Result<String, Error> {
     let mut list = String::from("RUNS = {\n");
-    for (run, folder) in runs.iter().zip(folders) {
+    for (run, folder) in answer.runs.iter().zip(folders) {
         list += &format!("    {}: {},\n", literal(&run.label), literal(&absolute(folder)?));
     }
-    list += "}\n";
-    let intro = "# resched: runs compared\n\nNeeds polars and matplotlib. Times are in ms of the simulated clock; \
-                 the columns are described in the tables' schemas.";
+    list += "}\nPOLICIES = {\n";
+    for policy in &answer.policies {
+        let labels = policy.runs.iter().filter_map(|run| answer.runs.get(*run)).map(|run| literal(&run.label));
+        list += &format!("    {}: [{}],\n", literal(&policy.label), labels.collect::<Vec<_>>().join(", "));
+    }
+    list += &format!("}}\nBASELINE = {}\n", literal(answer.baseline_label()));
+    let intro = "# resched: runs compared\n\nNeeds polars, and matplotlib for the figures. Run it in the folder of the report. Times are \
+                 in ms of the simulated clock; the columns are described in the tables' schemas.";
     let cells: Vec<Value> = [
         ("intro", "markdown", intro.to_owned()),
+        ("validity", "markdown", validity(answer)),
         ("runs", "code", list),
         ("setup", "code", SETUP.to_owned()),
         ("summary", "code", SUMMARY.to_owned()),
-        ("running-tasks", "code", RUNNING.to_owned()),
-        ("job-times", "code", TIMES.to_owned()),
-        ("cdf-jobs", "code", CDF.to_owned()),
+        ("compared", "code", COMPARED.to_owned()),
+        ("running-tasks", FIGURE, RUNNING.to_owned()),
+        ("job-times", FIGURE, TIMES.to_owned()),
+        ("cdf-jobs", FIGURE, CDF.to_owned()),
     ]
     .into_iter()
     .map(|(id, kind, source)| cell(id, kind, &source))
@@ -50,9 +62,25 @@ pub(crate) fn notebook(runs: &[Run], folders: &[PathBuf]) -> Result<String, Erro
     Ok(format!("{notebook:#}\n"))
 }
 
+/// How far to trust the answer, in Markdown.
+fn validity(answer: &Answer) -> String {
+    let mut text = format!(
+        "## How far to trust this\n\nThe answer as a whole: **{}**. Of the jobs of these runs, {}.\n",
+        answer.validity.grade().in_words(),
+        answer.population.in_words()
+    );
+    for fact in answer.validity.caveats() {
+        let line = format!("\n- **{}**: {} {}", fact.grade.in_words(), sentence(&fact.says), sentence(&fact.remedy));
+        text += line.trim_end();
+    }
+    text
+}
+
 fn cell(id: &str, kind: &str, source: &str) -> Value {
     let lines: Vec<&str> = source.trim_end().split_inclusive('\n').collect();
-    let mut cell = json!({"id": id, "cell_type": kind, "metadata": {}, "source": lines});
+    let (kind, tags) = if kind == FIGURE { ("code", vec![FIGURE]) } else { (kind, Vec::new()) };
+    let metadata = if tags.is_empty() { json!({}) } else { json!({ "tags": tags }) };
+    let mut cell = json!({"id": id, "cell_type": kind, "metadata": metadata, "source": lines});
     if let (Value::Object(cell), "code") = (&mut cell, kind) {
         cell.insert("execution_count".to_owned(), Value::Null);
         cell.insert("outputs".to_owned(), json!([]));
@@ -65,7 +93,7 @@ fn literal(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// Makes a path absolute, because you may run the notebook from any folder.
+/// Makes a path absolute, because the report may be moved.
 fn absolute(folder: &Path) -> Result<String, Error> {
     let path = std::path::absolute(folder).map_err(Error::draw("report.ipynb"))?;
     Ok(path.to_string_lossy().into_owned())

@@ -3,9 +3,11 @@
 use crate::Error;
 use crate::axis::Axis;
 use crate::figure::{Legend, Swatch, axes, below, figure, inside, left_of, line, mark, pixel};
-use crate::style::{GREY, colour};
+use crate::style::{GREY, Series, styles};
 
 const PLOT_HEIGHT: u32 = 300;
+/// The line of the front.
+const FRONT: Series = Series { colour: GREY, form: 0 };
 
 /// A series of a [`Scatter`] chart.
 #[derive(Debug, Clone, PartialEq)]
@@ -48,10 +50,11 @@ pub fn draw_scatter(chart: &Scatter<'_>) -> Result<Option<String>, Error> {
         Axis::exact(title, low, high + margin, 6, 0.0)
     };
     let (x, y) = (around(chart.x, |point| point.0), around(chart.y, |point| point.1));
-    let swatches = chart.series.iter().enumerate();
-    let swatches = swatches.map(|(number, series)| (Swatch::Mark(colour(number), number), series.label.clone()));
+    let styles = styles(&chart.series.iter().map(|series| series.label.as_str()).collect::<Vec<_>>());
+    let styled = || chart.series.iter().zip(styles.iter().copied());
+    let swatches = styled().map(|(series, style)| (Swatch::Mark(style), series.label.clone()));
     // A front of one point has no line.
-    let front = (chart.front.len() > 1).then(|| (Swatch::Line(GREY, 0), "nothing beats these in both".to_owned()));
+    let front = (chart.front.len() > 1).then(|| (Swatch::Line(FRONT), "nothing beats these in both".to_owned()));
     let legend = Legend::new(swatches.chain(front))?;
     figure(chart.name, legend.height() + PLOT_HEIGHT + below(true), |area| {
         let area = legend.draw(&area)?;
@@ -60,11 +63,11 @@ pub fn draw_scatter(chart: &Scatter<'_>) -> Result<Option<String>, Error> {
         let path: Vec<(i32, i32)> =
             chart.front.iter().filter(|point| is_finite(point)).map(|&point| pixel(&plot, point)).collect();
         if path.len() > 1 {
-            line(&inside, &path, GREY, 0)?;
+            line(&inside, &path, FRONT)?;
         }
-        for (number, series) in chart.series.iter().enumerate() {
+        for (series, style) in styled() {
             for &point in series.points.iter().filter(|point| is_finite(point)) {
-                mark(&inside, pixel(&plot, point), colour(number), number, 4)?;
+                mark(&inside, pixel(&plot, point), style, 4)?;
             }
         }
         Ok(())

@@ -44,20 +44,112 @@ pub(crate) const DARK: RGBColor = RGBColor(90, 90, 90);
 /// The colour of lines behind the data.
 pub(crate) const GRID: RGBColor = RGBColor(225, 225, 225);
 
-/// The colour of a series. Colours repeat after the eighth.
-pub(crate) fn colour(series: usize) -> RGBColor {
-    COLOURS.get(series % COLOURS.len()).copied().unwrap_or(BLACK)
+/// How a series is drawn: its colour, and the dash and mark that tell it apart without colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Series {
+    /// Its colour.
+    pub(crate) colour: RGBColor,
+    /// Its dash and mark, 0 to 3.
+    pub(crate) form: usize,
+}
+
+/// What really ran: black, solid, and no other series looks like it.
+pub(crate) const OBSERVED: Series = Series { colour: BLACK, form: 0 };
+
+/// The label of what really ran.
+pub(crate) const OBSERVED_LABEL: &str = "observed";
+
+/// The colours of series that are policies: all but black.
+const HUES: [usize; 7] = [0, 1, 3, 5, 6, 7, 4];
+
+/// The forms of a series.
+const FORMS: usize = 4;
+
+/// The policies in the order of their styles: seven hues, then the same hues in the next form. Those that are often compared have
+/// hues of their own. `batch-fifo` looks like `fifo`, and so on.
+const POLICIES: &[&str] = &[
+    // Blue, orange, green, vermilion, sky, purple, yellow; solid.
+    "fifo",
+    "fair",
+    "capacity",
+    "naive-fair",
+    "delay",
+    "coupling",
+    "dress", //
+    // Dashed.
+    "yarn-fifo",
+    "yarn-fair",
+    "yarn-capacity",
+    "easy",
+    "conservative",
+    "drf",
+    "triple-queue", //
+    // Dotted.
+    "srpt",
+    "fair-deficit",
+    "flex",
+    "aria",
+    "delay-time",
+    "quincy",
+    "cogrs",
+];
+
+/// The style of each label, such that no two are alike. A policy keeps its style in every figure, unless two in one figure would have
+/// the same colour: then the one that comes later in [`POLICIES`], or has parameters, gets the next free one. Labels that are no
+/// policies get what is left, in their order.
+pub(crate) fn styles(labels: &[&str]) -> Vec<Series> {
+    let mut order: Vec<usize> = (0..labels.len()).collect();
+    let label = |at: usize| labels.get(at).copied().unwrap_or_default();
+    let known = |at: usize| place(label(at));
+    order.sort_by_key(|&at| (known(at).is_none(), label(at) != policy(label(at)), known(at)));
+    let mut found = vec![OBSERVED; labels.len()];
+    let mut taken: Vec<usize> = Vec::new();
+    for at in order.into_iter().filter(|&at| label(at) != OBSERVED_LABEL) {
+        let style = free(known(at).unwrap_or(0), &taken);
+        taken.push(style);
+        let hue = HUES.get(style % HUES.len()).and_then(|hue| COLOURS.get(*hue)).copied().unwrap_or(BLACK);
+        if let Some(slot) = found.get_mut(at) {
+            *slot = Series { colour: hue, form: style / HUES.len() % FORMS };
+        }
+    }
+    found
+}
+
+/// The first style from `wanted` on whose colour is free; if none is, the first that is free itself.
+fn free(wanted: usize, taken: &[usize]) -> usize {
+    let hues = HUES.len();
+    let form = wanted / hues * hues;
+    let colours = (0..hues).map(|step| form + (wanted + step) % hues);
+    let is_free = |style: &usize| taken.iter().all(|other| other % hues != style % hues);
+    let all = || (0..hues * FORMS).map(|step| (wanted + step) % (hues * FORMS));
+    colours.into_iter().find(is_free).or_else(|| all().find(|style| !taken.contains(style))).unwrap_or(wanted)
+}
+
+/// The place of a label's policy in [`POLICIES`].
+fn place(label: &str) -> Option<usize> {
+    POLICIES.iter().position(|known| *known == policy(label))
+}
+
+/// The policy that a label begins with: `delay` of `delay:D=4`, `fifo` of `batch-fifo+late`.
+fn policy(label: &str) -> &str {
+    let name = label.split([':', '+', ' ', ',']).next().unwrap_or_default();
+    name.strip_prefix("batch-").unwrap_or(name)
+}
+
+/// Whether a policy of that name has a style of its own.
+pub fn is_known(name: &str) -> bool {
+    place(name).is_some()
 }
 
 /// The colour of an area. Black is left out, because it is too heavy.
 pub(crate) fn area_colour(series: usize) -> RGBColor {
     let light = [0, 4, 5, 6, 3, 1, 7];
-    colour(light.get(series % light.len()).copied().unwrap_or(0))
+    light.get(series % light.len()).and_then(|place| COLOURS.get(*place)).copied().unwrap_or(BLACK)
 }
 
-/// Dash and gap of a series' line in pixels; `None` is a solid line.
-pub(crate) fn dash(series: usize) -> Option<(u32, u32)> {
-    match series % 4 {
+/// Dash and gap of a line of that form in pixels; `None` is a solid line.
+pub(crate) fn dash(form: usize) -> Option<(u32, u32)> {
+    match form % FORMS {
         0 => None,
         1 => Some((9, 4)),
         2 => Some((3, 3)),
@@ -113,4 +205,42 @@ pub(crate) fn use_font() -> Result<(), Error> {
     static REGISTERED: OnceLock<bool> = OnceLock::new();
     let known = *REGISTERED.get_or_init(|| register_font("sans-serif", FontStyle::Normal, FONT_FILE).is_ok());
     if known { Ok(()) } else { Err(Error::draw("text")("the font of this build is damaged")) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_policy_looks_alike_in_every_figure() {
+        let of = |labels: &[&str], label: &str| {
+            labels.iter().position(|own| *own == label).and_then(|at| styles(labels).get(at).copied())
+        };
+        let alone = of(&["fair"], "fair");
+        for labels in
+            [&["fifo", "fair"][..], &["fair:preemption=true", "observed", "fair", "fifo"], &["x", "fair", "y"]]
+        {
+            assert_eq!(of(labels, "fair"), alone, "{labels:?}");
+        }
+        assert_eq!(of(&["fifo", "observed"], "observed"), Some(OBSERVED));
+        assert_eq!(of(&["batch-fifo"], "batch-fifo"), of(&["fifo"], "fifo"));
+    }
+
+    #[test]
+    fn no_two_series_look_alike() {
+        let labels: Vec<String> = (0..24).map(|at| format!("delay:D={at}")).collect();
+        let labels: Vec<&str> = labels.iter().map(String::as_str).chain(["observed"]).collect();
+        for n in 1..=labels.len() {
+            let found = styles(labels.get(..n).unwrap_or(&[]));
+            for (at, style) in found.iter().enumerate() {
+                assert!(!found.iter().skip(at + 1).any(|other| other == style), "{n} series: {at}");
+            }
+            let hues = found
+                .iter()
+                .take(7)
+                .enumerate()
+                .all(|(at, style)| found.iter().take(at).all(|other| other.colour != style.colour));
+            assert!(hues, "seven series have seven colours");
+        }
+    }
 }

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use resched_report::charts::CHARTS;
-use resched_report::{Error, Formats, MARKER, write_report};
+use resched_report::{Error, Formats, MARKER, Options, write_report};
 use resched_trace::model::{JobRecord, JobRow};
 use resched_trace::store::{Manifest, TraceWriter};
 use runs::{Plan, write};
@@ -25,7 +25,7 @@ fn make_runs(dir: &Path, jobs: u64, n: usize) -> Vec<PathBuf> {
 }
 
 fn report(runs: &[PathBuf], out: &Path, formats: Formats) -> Result<Vec<PathBuf>, Error> {
-    write_report(runs, out, formats, &mut |_| ())
+    write_report(runs, out, &Options { formats, ..Options::default() }, &mut |_| ())
 }
 
 /// Writes the charts of several sizes of runs; `RESCHED_GALLERY` names a folder to keep them in for a look.
@@ -43,7 +43,8 @@ fn every_chart_is_drawn_for_few_and_many_jobs() {
             let png = files.iter().find(|file| file.ends_with(format!("{name}.png"))).unwrap();
             assert!(fs::read(png).unwrap().starts_with(b"\x89PNG"), "{name}");
         }
-        assert_eq!(files.len(), 3 + 2 * expected.len());
+        // report.json, report.html, report.ipynb, summary.csv and jobs.parquet.
+        assert_eq!(files.len(), 5 + 2 * expected.len());
         assert!(files.iter().all(|file| file.is_file()));
     }
 }
@@ -127,7 +128,7 @@ fn an_impossible_request_leaves_nothing_behind() {
     let runs = make_runs(dir.path(), 3, 1);
     let out = dir.path().join("out");
     assert!(report(&[], &out, Formats::ALL).unwrap_err().is_request());
-    assert!(report(&vec![runs[0].clone(); 25], &out, Formats::ALL).unwrap_err().is_request());
+    assert!(report(&vec![runs[0].clone(); 241], &out, Formats::ALL).unwrap_err().is_request());
     assert!(report(&runs, &out, Formats::NONE).unwrap_err().is_request());
     assert!("png,gif".parse::<Formats>().unwrap_err().to_string().contains("found `gif`"));
     let error = report(&[dir.path().join("none")], &out, Formats::ALL).unwrap_err();

@@ -21,6 +21,7 @@
 //! This crate knows nothing of schedulers, prints nothing and never exits.
 
 pub mod anonymise;
+pub mod comparison;
 pub mod draws;
 mod error;
 pub mod export;

@@ -5,6 +5,7 @@
 mod fresh;
 
 use fresh::assert_fresh;
+use resched_trace::comparison::ComparedJobRow;
 use resched_trace::model::{AttemptRow, CounterRow, DecisionRow, JobRow, NodeRow, ResourceRow, SplitRow, TaskRow};
 use resched_trace::reference::{Page, Value, joined};
 use resched_trace::store::columns::Row;
@@ -64,5 +65,7 @@ fn the_page_of_tables_is_fresh() {
     let page = table::<AttemptRow>(table::<TaskRow>(table::<JobRow>(page)));
     let page = table::<CounterRow>(table::<NodeRow>(table::<SplitRow>(page)));
     let page = table::<ResourceRow>(table::<DecisionRow>(page));
+    let report = "A report holds one more table, which is also called `jobs`: a row for each job of each run.";
+    let page = table::<ComparedJobRow>(page.paragraph(report));
     assert_fresh("reference/tables.md", &page.text());
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use resched_trace::comparison::Standing;
 use resched_trace::model::{Outcome, Priority};
 
 use super::*;
@@ -18,7 +19,7 @@ fn run() -> Run {
         priority_number: (n == 2).then_some(9),
         submit: Some(n as i64 * 3_600_000),
         outcome: if n == 11 { Outcome::Failed } else { Outcome::Success },
-        finished: n != 11,
+        standing: if n == 11 { Standing::Failed } else { Standing::Counts },
         completion: Some(n as i64 * 10_000),
         waiting: (n != 1).then_some(n as i64 * 1_000),
         starvation: (n > 8).then_some(n as f64),
@@ -32,6 +33,7 @@ fn run() -> Run {
         skipped: BTreeMap::new(),
         jobs: (1..=11).map(job).collect(),
         intervals: Vec::new(),
+        peaks: [0.0; 2],
         decisions: Vec::new(),
         resources: Vec::new(),
     }

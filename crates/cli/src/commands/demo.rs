@@ -48,10 +48,11 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let setup = Setup { cluster: ClusterConfig::parse(CLUSTER)?, ..Setup::default() };
     let world = World::open(&Source::open(&trace)?, setup)?;
     let done = replay_all(&world, &policies, &runs, &Options::default())?;
-    print(&format!("2. replay it under {} policies\n{}", POLICIES.len(), indented(&told(&done, &[]))))?;
+    print(&format!("2. replay it under {} policies\n{}", POLICIES.len(), indented(&told(&done, 0, &[]))))?;
 
     let runs: Vec<PathBuf> = done.into_iter().map(|done| done.dir).collect();
-    let files = report::write(&runs, &args.out, Formats::ALL)?;
+    let options = resched_report::Options { formats: Formats::ALL, ..resched_report::Options::default() };
+    let files = report::write(&runs, &args.out, &options)?;
     let page = args.out.join("report.html");
     print(&format!("3. report\n{}\nOpen {} in a browser.", indented(&files), page.display()))
 }

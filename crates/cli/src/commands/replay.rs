@@ -7,13 +7,13 @@ use std::time::Instant;
 
 use indicatif::ProgressBar;
 use resched_analysis::measure::{Measured, Metric};
-use resched_analysis::{LocalityCounts, Run, Summary};
+use resched_analysis::{LocalityCounts, Population, Run, Summary};
 use resched_policies::{PolicySpec, SiteConf};
 use resched_replay::{Engine, Error, Files, RunFolders, RunSite, Setup, Source, Threads, World};
 use resched_sim::ClusterConfig;
 use serde::Serialize;
 
-use super::groups::{Grouped, Grouping, group, groups_told};
+use super::groups::{Grouped, Grouping, grouped, groups_told};
 use super::ingest::left_out;
 use crate::failure::Failure;
 use crate::output::{UNKNOWN, count, duration, print, table, value};
@@ -48,13 +48,16 @@ pub(crate) struct Args {
     /// Also write what policies decided over time. Only some policies report it; `dress` reports its δ.
     #[arg(long)]
     decisions: bool,
+    /// The label of the policy that the others are compared with [default: the first --policy].
+    #[arg(long, value_name = "LABEL")]
+    baseline: Option<String>,
     /// Keep earlier runs of the same trace, cluster, site, policy and seed.
     #[arg(long)]
     resume: bool,
     /// A further metric: a name or an expression such as `p95(completion) where queue = 'adhoc'`. Repeat the option for more.
     #[arg(long = "metric", value_name = "METRIC")]
     metrics: Vec<String>,
-    /// Also show percentiles by group, the change of each group against the first policy, and the jobs that were slowed most:
+    /// Also show percentiles by group, the change of each group against the baseline, and the jobs that were slowed most:
     /// user, queue, priority, size or hour. Repeat the option for more.
     #[arg(long, value_name = "GROUP")]
     by: Vec<Grouping>,
@@ -81,9 +84,6 @@ pub(super) struct Done {
     /// The groups of its jobs, if they were asked for.
     #[serde(flatten)]
     pub(super) grouped: Option<Grouped>,
-    /// The run, if groups were asked for.
-    #[serde(skip)]
-    pub(super) run: Option<Run>,
     /// The time that the replay took, ms; null for a run that was kept.
     wall_ms: Option<u64>,
 }
@@ -98,6 +98,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     for text in &args.policies {
         policies.extend(parse(text).map_err(Error::from)?);
     }
+    let baseline = baseline_of(args.baseline.as_deref(), &policies)?;
     let SiteConf { site, cluster, files, warnings } =
         args.site_conf.as_deref().map_or_else(|| Ok(SiteConf::default()), SiteConf::read).map_err(Error::from)?;
     let cluster = match &args.cluster {
@@ -115,15 +116,24 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         resume: args.resume,
         threads: args.threads.get(),
         metrics: named(&args.metrics)?,
-        keep_runs: !args.by.is_empty(),
+        by: args.by.clone(),
+        baseline,
     };
-    let mut done = replay_all(&world, &policies, &args.out, &options)?;
-    group(&mut done, &args.by);
+    let done = replay_all(&world, &policies, &args.out, &options)?;
     if args.json {
         let lines: Result<Vec<String>, _> = done.iter().map(serde_json::to_string).collect();
         return print(&lines.map_err(|error| Failure::work(error.to_string()))?.join("\n"));
     }
-    print(&(told(&done, &options.metrics) + &groups_told(&done) + &left_out(&world.skipped())))
+    print(&(told(&done, baseline, &options.metrics) + &groups_told(&done) + &left_out(&world.skipped())))
+}
+
+/// The place of the policy of that label, or the first.
+fn baseline_of(label: Option<&str>, policies: &[PolicySpec]) -> Result<usize, Failure> {
+    let Some(label) = label else { return Ok(0) };
+    let labels: Vec<String> = policies.iter().map(PolicySpec::label).collect();
+    labels.iter().position(|own| own == label).ok_or_else(|| {
+        Failure::request(format!("--baseline: no policy is labelled `{label}`; the labels are {}", labels.join(", ")))
+    })
 }
 
 /// Options of [`replay_all`].
@@ -133,8 +143,10 @@ pub(super) struct Options {
     resume: bool,
     threads: Threads,
     metrics: Vec<Metric>,
-    /// Whether to keep the runs in memory, for groups.
-    keep_runs: bool,
+    /// What jobs are grouped by.
+    by: Vec<Grouping>,
+    /// The place of the policy that groups are compared with.
+    baseline: usize,
 }
 
 /// The metrics with these names or expressions.
@@ -151,6 +163,7 @@ pub(super) fn replay_all(
     options: &Options,
 ) -> Result<Vec<Done>, Failure> {
     let folders = RunFolders::open(out, policies)?;
+    folders.note_order(out)?;
     // Reports errors of the source and the cluster before the first replay.
     policies.iter().try_for_each(|policy| world.check(policy))?;
     let progress = ReplayProgress::new();
@@ -164,34 +177,57 @@ pub(super) fn replay_all(
         bar.finish_and_clear();
         let wall_ms = if written?.kept { None } else { u64::try_from(started.elapsed().as_millis()).ok() };
         let run = Run::open(dir)?;
-        let measured = Measured::new(&run);
-        let metrics = options.metrics.iter().map(|metric| (metric.name.clone(), metric.of(&measured))).collect();
-        Ok(Done {
-            summary: Summary::of(&run),
-            metrics,
-            grouped: None,
-            run: options.keep_runs.then_some(run),
-            dir: dir.to_path_buf(),
-            label: policy.label(),
-            jobs: world.jobs(policy),
-            wall_ms,
-        })
+        // The summary needs no attempts and no decisions, which take most of the memory. Other metrics may need the attempts.
+        let intervals = if options.metrics.is_empty() { Vec::new() } else { run.intervals };
+        let run = Run { intervals, decisions: Vec::new(), resources: Vec::new(), ..run };
+        Ok::<_, Failure>((run, dir.to_path_buf(), world.jobs(policy), wall_ms))
     };
     // A policy that fails does not keep the others from their runs.
     let done = options.threads.in_order(&all, |item| Ok::<_, Failure>(replay(item)))?;
-    done.into_iter().collect()
+    let mut runs = Vec::new();
+    let mut others = Vec::new();
+    for ended in done {
+        let (run, dir, jobs, wall_ms) = ended?;
+        runs.push(run);
+        others.push((dir, jobs, wall_ms));
+    }
+    // The policies are compared on the jobs that count under all of them.
+    Population::share(&mut runs);
+    let grouped = grouped(&runs, options.baseline, &options.by);
+    let done = |((run, (dir, jobs, wall_ms)), grouped): ((&Run, (PathBuf, u64, Option<u64>)), Option<Grouped>)| {
+        let measured = Measured::new(run);
+        Done {
+            summary: Summary::of(run),
+            metrics: options.metrics.iter().map(|metric| (metric.name.clone(), metric.of(&measured))).collect(),
+            grouped,
+            label: run.label.clone(),
+            dir,
+            jobs,
+            wall_ms,
+        }
+    };
+    Ok(runs.iter().zip(others).zip(grouped).map(done).collect())
 }
 
 /// A column of the table: its heading, and its cell for a run.
 type Column<'a> = (&'a str, Box<dyn Fn(&Done) -> String + 'a>);
 
-/// The table that compares the runs. Times and shares that no run has are left out.
-pub(super) fn told(done: &[Done], metrics: &[Metric]) -> String {
+/// The table that compares the runs, with the change of the mean completion time against the baseline. Times and shares that no run
+/// has are left out.
+pub(super) fn told(done: &[Done], baseline: usize, metrics: &[Metric]) -> String {
+    let base = done.get(baseline);
+    let base_mean = base.and_then(|base| base.summary.mean_completion_ms).filter(|mean| *mean > 0.0);
+    let change = |done: &Done| match done.summary.mean_completion_ms.zip(base_mean) {
+        Some((own, base)) => format!("{:+.1} %", 100.0 * (own / base - 1.0)),
+        None => UNKNOWN.to_owned(),
+    };
+    let against = base.map_or_else(String::new, |base| format!("vs {}", base.label));
     let mut columns: Vec<Column<'_>> = vec![
         ("policy", Box::new(|done| done.label.clone())),
-        ("jobs done", Box::new(|done| format!("{} of {}", count(done.summary.jobs_finished), count(done.jobs)))),
+        ("jobs that count", Box::new(|done| format!("{} of {}", count(done.summary.jobs_counted), count(done.jobs)))),
         ("makespan", Box::new(|done| duration(done.summary.makespan_ms.map(|ms| ms as f64)))),
         ("mean completion", Box::new(|done| duration(done.summary.mean_completion_ms))),
+        (&against, Box::new(change)),
         ("median", Box::new(|done| duration(done.summary.median_completion_ms))),
         ("mean waiting", Box::new(|done| duration(done.summary.mean_waiting_ms))),
     ];

@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use resched_report::{Formats, write_report};
+use resched_analysis::practical::Matters;
+use resched_replay::runs_in;
+use resched_report::{Formats, Options, write_report};
 
 use crate::failure::Failure;
 use crate::output::print;
@@ -17,9 +19,15 @@ pub(crate) struct Args {
     /// The folder to write the report to. An earlier report there is replaced.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// The formats to write, separated by commas: png, svg, html, notebook.
-    #[arg(long, default_value = "png,svg,html,notebook")]
+    /// The formats to write, separated by commas: png, svg, html, notebook, tables.
+    #[arg(long, default_value = "png,svg,html,notebook,tables")]
     format: String,
+    /// The label of the policy that the others are compared with [default: the first run].
+    #[arg(long, value_name = "LABEL")]
+    baseline: Option<String>,
+    /// The relative difference beyond which a difference matters in practice.
+    #[arg(long, value_name = "PERCENT", default_value = "5%")]
+    matters: Matters,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
@@ -28,39 +36,18 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     for path in &args.runs {
         runs.extend(runs_in(path)?);
     }
-    print(&write(&runs, &args.out, formats)?)
+    let options = Options { formats, baseline: args.baseline.clone(), matters: args.matters };
+    print(&write(&runs, &args.out, &options)?)
 }
 
 /// Writes the report and returns the paths of its files, one per line.
-pub(super) fn write(runs: &[PathBuf], out: &Path, formats: Formats) -> Result<String, Failure> {
+pub(super) fn write(runs: &[PathBuf], out: &Path, options: &Options) -> Result<String, Failure> {
     let spinner = spinner("report");
-    let files = write_report(runs, out, formats, &mut |name| {
+    let files = write_report(runs, out, options, &mut |name| {
         spinner.set_message(name.to_owned());
         spinner.tick();
     })?;
     spinner.finish_and_clear();
     let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
     Ok(names.join("\n"))
-}
-
-/// The path itself if it is a run or a trace; otherwise the runs directly inside the folder, sorted by name.
-fn runs_in(path: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let is_run = |dir: &Path| dir.join("run.json").is_file();
-    if is_run(path) || path.join("trace.json").is_file() {
-        return Ok(vec![path.to_path_buf()]);
-    }
-    let entries = std::fs::read_dir(path).map_err(|error| {
-        Failure::request(format!(
-            "{}: cannot read the folder ({error}); name a run, or a folder of runs",
-            path.display()
-        ))
-    })?;
-    let mut runs: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(|dir| is_run(dir)).collect();
-    runs.sort();
-    if runs.is_empty() {
-        let message =
-            "expected a run (run.json) or a trace (trace.json), found neither; make runs with `resched replay`";
-        return Err(Failure::request(format!("{}: {message}", path.display())));
-    }
-    Ok(runs)
 }

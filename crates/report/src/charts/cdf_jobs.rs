@@ -6,17 +6,23 @@ use resched_analysis::distribution::Distribution;
 use super::chart::Chart;
 use crate::Error;
 use crate::curves::draw_curves;
+use crate::scene::Scene;
 
 /// The chart.
 pub(super) const CHART: Chart = Chart {
     name: "cdf_jobs",
     title: "Distribution of processing times of jobs",
-    caption: "Share of the finished jobs that took at most so long from submission to end (Coupling, Fig. 16). A curve \
+    caption: "Share of the jobs that took at most so long from submission to end (Coupling, Fig. 16). A curve \
               that lies above another everywhere is better for every job length.",
     draw,
 };
 
-fn draw(runs: &[Run]) -> Result<Option<String>, Error> {
+fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     let times = |run: &Run| Distribution::new(run.finished_jobs().filter_map(|job| job.completion).map(|ms| ms as f64));
-    draw_curves(CHART.name, runs, runs.iter().map(times).collect(), ("Job processing time", "jobs"))
+    draw_curves(
+        CHART.name,
+        &scene.runs,
+        scene.runs.iter().map(|shown| times(shown.run)).collect(),
+        ("Job processing time", "jobs"),
+    )
 }

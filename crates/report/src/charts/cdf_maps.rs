@@ -7,6 +7,7 @@ use resched_trace::model::TaskKind;
 use super::chart::Chart;
 use crate::Error;
 use crate::curves::draw_curves;
+use crate::scene::Scene;
 
 /// The chart.
 pub(super) const CHART: Chart = Chart {
@@ -16,10 +17,15 @@ pub(super) const CHART: Chart = Chart {
     draw,
 };
 
-fn draw(runs: &[Run]) -> Result<Option<String>, Error> {
+fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     let times = |run: &Run| {
-        let maps = run.intervals.iter().filter(|attempt| attempt.kind == TaskKind::Map && attempt.succeeded);
+        let maps = run.counted_intervals().filter(|attempt| attempt.kind == TaskKind::Map && attempt.succeeded);
         Distribution::new(maps.map(|attempt| (attempt.finish - attempt.start) as f64))
     };
-    draw_curves(CHART.name, runs, runs.iter().map(times).collect(), ("Map run time", "maps"))
+    draw_curves(
+        CHART.name,
+        &scene.runs,
+        scene.runs.iter().map(|shown| times(shown.run)).collect(),
+        ("Map run time", "maps"),
+    )
 }

@@ -1,10 +1,11 @@
 //! The description of a chart.
 
-use resched_analysis::Run;
+use resched_analysis::{Population, Run};
 
 use crate::Error;
+use crate::scene::Scene;
 
-/// A chart of some runs.
+/// A chart of some runs. It shows only the jobs that count.
 pub struct Chart {
     /// Its name, which is also the name of its files without extension.
     pub name: &'static str,
@@ -16,5 +17,17 @@ pub struct Chart {
     ///
     /// # Errors
     /// [`Error::Draw`] if the drawing library fails.
-    pub draw: fn(&[Run]) -> Result<Option<String>, Error>,
+    pub draw: fn(&Scene<'_>) -> Result<Option<String>, Error>,
+}
+
+impl Chart {
+    /// Draws it for `runs` with their labels, over the jobs that count in all of them.
+    ///
+    /// # Errors
+    /// [`Error::Draw`] if the drawing library fails.
+    pub fn of_runs(&self, runs: &[Run]) -> Result<Option<String>, Error> {
+        let population = Population::of(&runs.iter().collect::<Vec<_>>());
+        let labels: Vec<(usize, &str)> = runs.iter().map(|run| run.label.as_str()).enumerate().collect();
+        (self.draw)(&Scene::new(runs, &population, &labels))
+    }
 }

@@ -7,7 +7,7 @@ use super::chart::Chart;
 use crate::Error;
 use crate::axis::{Axis, TimeUnit};
 use crate::figure::{Legend, Swatch, axes, below, figure, inside, left_of, line, pixel};
-use crate::style::colour;
+use crate::scene::{Scene, Shown};
 
 /// The chart.
 pub(super) const CHART: Chart = Chart {
@@ -20,27 +20,29 @@ pub(super) const CHART: Chart = Chart {
 
 const PLOT_HEIGHT: u32 = 220;
 
-fn draw(runs: &[Run]) -> Result<Option<String>, Error> {
-    let steps: Vec<Vec<(i64, f64)>> = runs.iter().map(steps).collect();
+fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
+    let runs = &scene.runs;
+    let steps: Vec<Vec<(i64, f64)>> = runs.iter().map(|shown| steps(shown.run)).collect();
     if steps.iter().all(Vec::is_empty) {
         return Ok(None);
     }
-    let longest = runs.iter().filter_map(|run| span(&run.jobs)).map(|(first, last)| last - first).max().unwrap_or(0);
+    let longest =
+        runs.iter().filter_map(|shown| span(&shown.run.jobs)).map(|(first, last)| last - first).max().unwrap_or(0);
     let unit = TimeUnit::for_max(longest as f64);
     let x = Axis::exact(format!("Time ({})", unit.name), 0.0, unit.of(longest as f64), 7, 0.0);
     let highest = steps.iter().flatten().map(|step| step.1).fold(0.0, f64::max);
     let y = Axis::from_zero("δ", highest, 5);
-    let drawn = || steps.iter().enumerate().filter(|(_, steps)| !steps.is_empty());
-    let entry = |(run, _): (usize, _)| runs.get(run).map(|data| (Swatch::Line(colour(run), run), data.label.clone()));
-    let legend = Legend::new(drawn().filter_map(entry))?;
+    let drawn = || steps.iter().zip(runs).filter(|(steps, _)| !steps.is_empty());
+    let entry = |(_, shown): (_, &Shown<'_>)| (Swatch::Line(shown.series), shown.label.to_owned());
+    let legend = Legend::new(drawn().map(entry))?;
     figure(CHART.name, legend.height() + PLOT_HEIGHT + below(true), |area| {
         let area = legend.draw(&area)?;
         let plot = axes(&area, &x, &y, left_of([&y]), true)?;
         let inside = inside(&plot);
-        drawn().try_for_each(|(run, steps)| {
+        drawn().try_for_each(|(steps, shown)| {
             let points: Vec<(i32, i32)> =
                 steps.iter().map(|&(time, value)| pixel(&plot, (unit.of(time as f64), value))).collect();
-            line(&inside, &corners(&points), colour(run), run)
+            line(&inside, &corners(&points), shown.series)
         })
     })
     .map(Some)

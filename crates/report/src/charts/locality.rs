@@ -1,11 +1,9 @@
 //! Maps by distance from their input, per job (Coupling, Fig. 15).
 
-use resched_analysis::Run;
-
 use super::chart::Chart;
 use crate::Error;
 use crate::bars::{Part, draw_bars};
-use crate::roster::Roster;
+use crate::scene::Scene;
 use crate::style::Fill;
 
 /// The chart.
@@ -17,14 +15,13 @@ pub(super) const CHART: Chart = Chart {
     draw,
 };
 
-fn draw(runs: &[Run]) -> Result<Option<String>, Error> {
-    let roster = Roster::new(runs);
+fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     let part = |label, fill, level: usize| Part {
         label,
         fill,
-        values: roster.values(|job| job.map_launches.get(level).map(|&maps| maps as f64)),
+        values: scene.values(|job| job.map_launches.get(level).map(|&maps| maps as f64)),
     };
     let parts =
         [part("node-local", Fill::Solid, 0), part("rack-local", Fill::Hatched, 1), part("off-rack", Fill::Pale, 2)];
-    draw_bars(CHART.name, runs, "Maps", &parts)
+    draw_bars(CHART.name, &scene.runs, "Maps", &parts)
 }

@@ -10,7 +10,7 @@ use super::chart::Chart;
 use crate::Error;
 use crate::axis::{Axis, TimeUnit};
 use crate::figure::{Legend, Swatch, axes, below, figure, inside, left_of, line, pixel};
-use crate::style::colour;
+use crate::scene::Scene;
 
 /// The chart.
 pub(super) const CHART: Chart = Chart {
@@ -35,23 +35,25 @@ const PANELS: [Panel; 4] = [
     ("Network (MB/s)", |row| row.net_in / 1e6),
 ];
 
-fn draw(runs: &[Run]) -> Result<Option<String>, Error> {
-    if runs.iter().all(|run| run.resources.is_empty()) {
+fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
+    let runs = &scene.runs;
+    if runs.iter().all(|shown| shown.run.resources.is_empty()) {
         return Ok(None);
     }
-    let longest = runs.iter().filter_map(|run| span(&run.jobs)).map(|(first, last)| last - first).max().unwrap_or(0);
+    let longest =
+        runs.iter().filter_map(|shown| span(&shown.run.jobs)).map(|(first, last)| last - first).max().unwrap_or(0);
     let unit = TimeUnit::for_max(longest as f64);
     let x = Axis::exact(format!("Time ({})", unit.name), 0.0, unit.of(longest as f64), 7, 0.0);
     let panels: Vec<(Vec<Points>, Axis)> = PANELS
         .into_iter()
         .map(|(title, value)| {
-            let lines: Vec<_> = runs.iter().map(|run| means(run, value)).collect();
+            let lines: Vec<_> = runs.iter().map(|shown| means(shown.run, value)).collect();
             let highest = lines.iter().flatten().map(|point| point.1).fold(0.0, f64::max);
             (lines, Axis::from_zero(title, if highest > 0.0 { highest } else { 1.0 }, 3))
         })
         .collect();
-    let drawn = runs.iter().enumerate().filter(|(_, run)| !run.resources.is_empty());
-    let legend = Legend::new(drawn.map(|(run, data)| (Swatch::Line(colour(run), run), data.label.clone())))?;
+    let drawn = runs.iter().filter(|shown| !shown.run.resources.is_empty());
+    let legend = Legend::new(drawn.map(|shown| (Swatch::Line(shown.series), shown.label.to_owned())))?;
     let left = left_of(panels.iter().map(|(_, y)| y));
     let height = legend.height() + panels.len() as u32 * (PLOT_HEIGHT + below(false)) + below(true) - below(false);
     figure(CHART.name, height, |area| {
@@ -61,10 +63,10 @@ fn draw(runs: &[Run]) -> Result<Option<String>, Error> {
             let (top, below) = rest.split_vertically(PLOT_HEIGHT + below(last));
             let plot = axes(&top, &x, y, left, last)?;
             let inside = inside(&plot);
-            for (run, points) in lines.iter().enumerate().filter(|(_, points)| !points.is_empty()) {
+            for (points, shown) in lines.iter().zip(runs).filter(|(points, _)| !points.is_empty()) {
                 let corners: Vec<(i32, i32)> =
                     points.iter().map(|&(time, value)| pixel(&plot, (unit.of(time as f64), value))).collect();
-                line(&inside, &corners, colour(run), run)?;
+                line(&inside, &corners, shown.series)?;
             }
             rest = below;
         }

@@ -12,7 +12,7 @@ use super::chart::Chart;
 use crate::Error;
 use crate::axis::{Axis, TimeUnit};
 use crate::figure::{Area, Drawn, Legend, Swatch, axes, below, drawn, figure, inside, left_of, pixel, titled};
-use crate::roster::Roster;
+use crate::scene::Scene;
 use crate::style::{DARK, Fill, GREY, LINE_HEIGHT, area_colour};
 
 /// The chart.
@@ -33,15 +33,16 @@ const CELLS: usize = 800;
 /// If no plot has more cells than this, lines separate the layers. With more cells, lines would hide them.
 const LINED_CELLS: usize = 400;
 
-fn draw(runs: &[Run]) -> Result<Option<String>, Error> {
-    let longest = runs.iter().filter_map(|run| span(&run.jobs)).map(|(first, last)| last - first).max().unwrap_or(0);
+fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
+    let runs = &scene.runs;
+    let longest =
+        runs.iter().filter_map(|shown| span(&shown.run.jobs)).map(|(first, last)| last - first).max().unwrap_or(0);
     let unit = TimeUnit::for_max(longest as f64);
-    let roster = Roster::new(runs);
-    let own = largest_jobs(&roster);
+    let own = largest_jobs(scene);
     let kinds = [(TaskKind::Map, "Maps"), (TaskKind::Reduce, "Reduces"), (TaskKind::Other, "Tasks")];
     let mut panels = Vec::new();
     for (kind, title) in kinds {
-        let layers: Vec<Layers> = runs.iter().map(|run| Layers::new(run, kind, &own)).collect();
+        let layers: Vec<Layers> = runs.iter().map(|shown| Layers::new(shown.run, kind, &own)).collect();
         let highest = layers.iter().map(Layers::highest).fold(0.0, f64::max);
         if highest > 0.0 {
             panels.push((layers, Axis::from_zero(title, highest, 3)));
@@ -52,14 +53,14 @@ fn draw(runs: &[Run]) -> Result<Option<String>, Error> {
     }
     let x = Axis::exact(format!("Time ({})", unit.name), 0.0, unit.of(longest as f64), 7, 0.0);
     let lined = panels.iter().flat_map(|(layers, _)| layers).all(|layers| layers.edges.len() <= LINED_CELLS);
-    let legend = Legend::new(entries(&roster, &own))?;
+    let legend = Legend::new(entries(scene.ids().len(), &own))?;
     let left = left_of(panels.iter().map(|(_, y)| y));
     let per_run = LINE_HEIGHT + panels.len() as u32 * (PLOT_HEIGHT + below(false));
     let height = legend.height() + per_run * runs.len() as u32 + below(true) - below(false);
     figure(CHART.name, height, |area| {
         let mut rest = legend.draw(&area)?;
-        for (index, run) in runs.iter().enumerate() {
-            rest = titled(&rest, &run.label, left)?;
+        for (index, shown) in runs.iter().enumerate() {
+            rest = titled(&rest, shown.label, left)?;
             for (panel, (layers, y)) in panels.iter().enumerate() {
                 let last = index + 1 == runs.len() && panel + 1 == panels.len();
                 let (top, below) = rest.split_vertically(PLOT_HEIGHT + below(last));
@@ -77,23 +78,23 @@ fn draw(runs: &[Run]) -> Result<Option<String>, Error> {
 }
 
 /// The ids of the jobs with most slot time over all runs, in order of submission, with their numbers.
-fn largest_jobs<'a>(roster: &Roster<'a>) -> Vec<(usize, &'a str)> {
+fn largest_jobs<'a>(scene: &Scene<'a>) -> Vec<(usize, &'a str)> {
     let slot_time = |number: usize| {
-        let jobs = roster.runs.iter().filter_map(|run| run.get(number).copied().flatten());
+        let jobs = scene.jobs.iter().filter_map(|run| run.get(number));
         jobs.map(|job| job.slot_time).fold(0i64, i64::saturating_add)
     };
-    let mut jobs: Vec<(usize, &str)> = roster.ids.iter().copied().enumerate().collect();
+    let mut jobs: Vec<(usize, &str)> = scene.ids().into_iter().enumerate().collect();
     jobs.sort_by_key(|&(number, _)| std::cmp::Reverse(slot_time(number)));
     jobs.truncate(OWN_COLOUR);
     jobs.sort_unstable();
     jobs
 }
 
-fn entries(roster: &Roster<'_>, own: &[(usize, &str)]) -> Vec<(Swatch, String)> {
+fn entries(jobs: usize, own: &[(usize, &str)]) -> Vec<(Swatch, String)> {
     let of_job = |(layer, (number, _)): (usize, &(usize, &str))| {
         (Swatch::Box(area_colour(layer), Fill::Solid), format!("job {}", number + 1))
     };
-    let others = match roster.ids.len() - own.len() {
+    let others = match jobs - own.len() {
         0 => None,
         1 => Some("1 other job".to_owned()),
         n => Some(format!("{n} other jobs")),
@@ -117,7 +118,7 @@ impl Layers {
             run.jobs.iter().map(|job| layer_of.get(job.job_id.as_str()).copied().unwrap_or(own.len())).collect();
         let (first, last) = span(&run.jobs).unwrap_or((0, 0));
         let mut by_layer: Vec<Vec<Interval>> = vec![Vec::new(); own.len() + 1];
-        for attempt in run.intervals.iter().filter(|attempt| attempt.kind == kind) {
+        for attempt in run.counted_intervals().filter(|attempt| attempt.kind == kind) {
             let layer = layer_of_row.get(attempt.job).and_then(|layer| by_layer.get_mut(*layer));
             if let Some(layer) = layer {
                 layer.push(Interval { start: attempt.start - first, finish: attempt.finish - first, ..*attempt });

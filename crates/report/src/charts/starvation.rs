@@ -1,12 +1,10 @@
 //! Starvation time per job.
 
-use resched_analysis::Run;
-
 use super::chart::Chart;
 use crate::Error;
 use crate::axis::TimeUnit;
 use crate::bars::{Part, draw_bars};
-use crate::roster::{Roster, largest};
+use crate::scene::{Scene, largest};
 use crate::style::Fill;
 
 /// The chart.
@@ -18,8 +16,8 @@ pub(super) const CHART: Chart = Chart {
     draw,
 };
 
-fn draw(runs: &[Run]) -> Result<Option<String>, Error> {
-    let times = Roster::new(runs).values(|job| job.starvation);
+fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
+    let times = scene.values(|job| job.starvation);
     if times.iter().flatten().all(Option::is_none) {
         return Ok(None);
     }
@@ -27,7 +25,7 @@ fn draw(runs: &[Run]) -> Result<Option<String>, Error> {
     let values = times.into_iter().map(|run| run.into_iter().map(|ms| ms.map(|ms| unit.of(ms))).collect()).collect();
     draw_bars(
         CHART.name,
-        runs,
+        &scene.runs,
         &format!("Starvation ({})", unit.name),
         &[Part { label: "", fill: Fill::Solid, values }],
     )

@@ -1,12 +1,10 @@
 //! Waiting and execution time per job, stacked.
 
-use resched_analysis::Run;
-
 use super::chart::Chart;
 use crate::Error;
 use crate::axis::TimeUnit;
 use crate::bars::{Part, draw_bars};
-use crate::roster::{Roster, largest};
+use crate::scene::{Scene, largest};
 use crate::style::Fill;
 
 /// The chart.
@@ -18,16 +16,15 @@ pub(super) const CHART: Chart = Chart {
     draw,
 };
 
-fn draw(runs: &[Run]) -> Result<Option<String>, Error> {
-    let roster = Roster::new(runs);
-    let completion = roster.values(|job| job.completion.map(|ms| ms as f64));
+fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
+    let completion = scene.values(|job| job.completion.map(|ms| ms as f64));
     let unit = TimeUnit::for_max(largest(completion.iter().flatten()));
     let part = |label, fill, time: fn(&resched_analysis::JobMetrics) -> Option<i64>| Part {
         label,
         fill,
-        values: roster.values(|job| job.completion.and_then(|_| time(job)).map(|ms| unit.of(ms as f64))),
+        values: scene.values(|job| job.completion.and_then(|_| time(job)).map(|ms| unit.of(ms as f64))),
     };
     let parts =
         [part("waiting", Fill::Hatched, |job| job.waiting), part("execution", Fill::Solid, |job| job.execution)];
-    draw_bars(CHART.name, runs, &format!("Time ({})", unit.name), &parts)
+    draw_bars(CHART.name, &scene.runs, &format!("Time ({})", unit.name), &parts)
 }

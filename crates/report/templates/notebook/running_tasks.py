@@ -1,8 +1,13 @@
-figure, panels = plt.subplots(len(RUNS), 2, sharex=True, squeeze=False, figsize=(10, 2.5 * len(RUNS)))
-for row, label in zip(panels, RUNS):
-    zero = jobs[label]["submit"].min()
+import matplotlib.pyplot as plt
+
+shown = {policy: runs[0] for policy, runs in POLICIES.items()}
+figure, panels = plt.subplots(len(shown), 2, sharex=True, squeeze=False, figsize=(10, 2.5 * len(shown)))
+for row, (policy, label) in zip(panels, shown.items()):
+    own = of_run(label)
+    zero = own["submit"].min()
+    attempts = table(label, "attempts").join(own.select("job_id"), on="job_id", how="semi")
     for panel, kind in zip(row, ["map", "reduce"]):
-        tasks = attempts[label].filter(pl.col("kind") == kind).drop_nulls(["start", "finish"])
+        tasks = attempts.filter(pl.col("kind") == kind).drop_nulls(["start", "finish"])
         changes = (
             pl.concat([
                 tasks.select(pl.col("start").alias("time"), pl.lit(1).alias("change")),
@@ -13,7 +18,7 @@ for row, label in zip(panels, RUNS):
             .with_columns(running=pl.col("change").cum_sum())
         )
         panel.step((changes["time"] - zero) / 60e3, changes["running"], where="post")
-        panel.set(title=label, ylabel=f"Running {kind}s")
+        panel.set(title=policy, ylabel=f"Running {kind}s")
 for panel in panels[-1]:
     panel.set_xlabel("Time (min)")
 figure.tight_layout()

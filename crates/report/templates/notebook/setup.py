@@ -1,22 +1,18 @@
 from pathlib import Path
 
-import matplotlib.pyplot as plt
 import polars as pl
 
-jobs = {label: pl.read_parquet(Path(folder) / "jobs.parquet") for label, folder in RUNS.items()}
-attempts = {label: pl.read_parquet(Path(folder) / "attempts.parquet") for label, folder in RUNS.items()}
+# A row for each run and job. Only the jobs that count are in any number of the report.
+jobs = pl.read_parquet("jobs.parquet")
+counted = jobs.filter(pl.col("standing") == "counts").sort("submit", "job_id")
 
 
-def job_times(label):
-    """Completion and waiting time of each job of a run, in order of submission."""
-    tasks = attempts[label].filter(~pl.col("kind").is_in(["setup", "cleanup"]))
-    started = tasks.group_by("job_id").agg(pl.col("start").min().alias("first_start"))
-    return (
-        jobs[label]
-        .join(started, on="job_id", how="left")
-        .with_columns(
-            completion=pl.col("finish") - pl.col("submit"),
-            waiting=pl.coalesce("first_start", "launch") - pl.col("submit"),
-        )
-        .sort("submit", "job_id")
-    )
+def table(label, name):
+    """A table of a run, which is a file or, if it is large, a folder of files."""
+    path = Path(RUNS[label]) / name
+    return pl.read_parquet(path / "*.parquet" if path.is_dir() else path.with_name(f"{name}.parquet"))
+
+
+def of_run(label):
+    """The jobs of a run that count, in order of submission."""
+    return counted.filter(pl.col("run") == label)

@@ -1,13 +1,12 @@
-pl.concat(
-    job_times(label)
-    .filter(pl.col("outcome").is_in(["SUCCESS", "UNKNOWN"]))
-    .select(
-        pl.lit(label).alias("run"),
-        pl.len().alias("jobs"),
-        ((pl.col("finish").max() - pl.col("submit").min()) / 60e3).alias("makespan, min"),
-        (pl.col("completion").mean() / 60e3).alias("mean completion, min"),
-        (pl.col("completion").median() / 60e3).alias("median completion, min"),
-        (pl.col("waiting").mean() / 60e3).alias("mean waiting, min"),
-    )
-    for label in RUNS
+hours = (pl.col("finish").max() - pl.col("submit").min()) / 3_600e3
+summary = counted.group_by("run", maintain_order=True).agg(
+    jobs_counted=pl.len(),
+    makespan_ms=pl.col("finish").max() - pl.col("submit").min(),
+    mean_completion_ms=pl.col("completion").mean(),
+    median_completion_ms=pl.col("completion").median(),
+    mean_waiting_ms=pl.col("waiting").mean(),
+    mean_slowdown=pl.col("slowdown").mean(),
+    jobs_per_hour=pl.when(hours > 0).then(pl.len() / hours),
+    tasks=pl.col("tasks_done").sum(),
 )
+summary

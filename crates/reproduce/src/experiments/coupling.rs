@@ -99,7 +99,7 @@ pub(super) fn figure(
         .iter()
         .find(|known| known.name == chart)
         .ok_or_else(|| Error::Defect(format!("there is no chart `{chart}`")))?;
-    let svg = (drawn.draw)(&replays.shown(labels))?;
+    let svg = drawn.of_runs(&replays.shown(labels))?;
     Ok(svg.map(|svg| Figure {
         name: name.to_owned(),
         title: title.to_owned(),

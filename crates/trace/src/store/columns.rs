@@ -178,6 +178,24 @@ impl Cell for f64 {
     }
 }
 
+impl Cell for Option<f64> {
+    const NULLABLE: bool = true;
+    type Builder = Float64Builder;
+    type Array = Float64Array;
+    fn data_type() -> DataType {
+        DataType::Float64
+    }
+    fn append(&self, builder: &mut Float64Builder) {
+        builder.append_option(*self);
+    }
+    fn finish(builder: &mut Float64Builder) -> ArrayRef {
+        Arc::new(builder.finish())
+    }
+    fn get(array: &Float64Array, row: usize) -> Option<Self> {
+        Some((!array.is_null(row)).then(|| array.value(row)))
+    }
+}
+
 impl Cell for Option<bool> {
     const NULLABLE: bool = true;
     type Builder = BooleanBuilder;

@@ -1,0 +1,315 @@
+//! Which jobs count. The rule is written here once, and all tables, figures, files and commands follow it.
+//!
+//! A job counts in a run if it was submitted in the window of the run and ended well ([`standing`]). Several runs are compared on the
+//! jobs that count in all of them ([`Population::share`]). [`crate::JobMetrics::standing`] keeps the verdict.
+//!
+//! The time of a job that failed says nothing about the service it got, and a job that had not ended has no time. To leave such jobs
+//! out of one run alone would compare different work.
+
+use std::collections::{BTreeMap, HashMap};
+
+use resched_trace::comparison::Standing;
+use resched_trace::model::Outcome;
+use resched_trace::run::RunWindow;
+use serde::Serialize;
+
+use crate::intervals::Interval;
+use crate::jobs::JobMetrics;
+use crate::run::Run;
+
+/// Whether a job with this outcome and these times counts in a run with that window, or why not.
+///
+/// The window comes first: what became of a job outside it does not matter. An unknown outcome with a finish counts, as many sources
+/// have no outcomes.
+pub fn standing(job: &JobMetrics, window: Option<RunWindow>) -> Standing {
+    let outside = |submit: i64| window.is_some_and(|window| !(window.from..window.to).contains(&submit));
+    match (job.outcome, job.submit, job.finish) {
+        (_, Some(submit), _) if outside(submit) => Standing::OutsideWindow,
+        (Outcome::Failed | Outcome::Lost, ..) => Standing::Failed,
+        (Outcome::Killed | Outcome::Evicted, ..) => Standing::Killed,
+        (Outcome::Incomplete, ..) | (_, _, None) => Standing::Unfinished,
+        (_, None, _) => Standing::BeforeTrace,
+        (_, Some(submit), Some(finish)) if finish < submit => Standing::ImpossibleTimes,
+        _ => Standing::Counts,
+    }
+}
+
+/// Gives the jobs of a run with that window their standing. Of two jobs with one id, the first may count.
+pub fn judge(jobs: &mut [JobMetrics], window: Option<RunWindow>) {
+    let verdicts: Vec<Standing> = {
+        let mut seen = std::collections::HashSet::new();
+        let verdict = |job| if seen.insert(job_id(job)) { standing(job, window) } else { Standing::RepeatedId };
+        jobs.iter().map(verdict).collect()
+    };
+    for (job, verdict) in jobs.iter_mut().zip(verdicts) {
+        job.standing = verdict;
+    }
+}
+
+fn job_id(job: &JobMetrics) -> &str {
+    &job.job_id
+}
+
+/// The jobs that count.
+pub fn counting(jobs: &[JobMetrics]) -> impl Iterator<Item = &JobMetrics> {
+    jobs.iter().filter(|job| job.standing == Standing::Counts)
+}
+
+/// The attempts of the jobs that count. Their `job` is an index of `jobs`.
+pub fn counted<'a>(jobs: &'a [JobMetrics], intervals: &'a [Interval]) -> impl Iterator<Item = &'a Interval> {
+    let counts = |job: &JobMetrics| job.standing == Standing::Counts;
+    intervals.iter().filter(move |interval| jobs.get(interval.job).is_some_and(counts))
+}
+
+/// The jobs that count in both of two runs, in the order of the first: `(in the first, in the second)`.
+pub fn pairs<'a>(first: &'a [JobMetrics], second: &'a [JobMetrics]) -> Vec<(&'a JobMetrics, &'a JobMetrics)> {
+    let by_id: HashMap<&str, &JobMetrics> = counting(second).map(|job| (job_id(job), job)).collect();
+    counting(first).filter_map(|job| Some((job, *by_id.get(job_id(job))?))).collect()
+}
+
+/// The jobs that several runs are compared on.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Population {
+    /// The number of jobs that count in every run.
+    pub jobs: u64,
+    /// The number of jobs that any run has.
+    pub of: u64,
+    /// The number of the others by cause. A job that several runs leave out has the cause of the first of them that has it.
+    pub left_out: BTreeMap<&'static str, u64>,
+    /// The same for each run by itself, in order.
+    pub runs: Vec<RunPopulation>,
+    /// For each run, the rows of the jobs that count, in order of submission.
+    #[serde(skip)]
+    pub rows: Vec<Vec<usize>>,
+    #[serde(skip)]
+    causes: BTreeMap<Standing, u64>,
+}
+
+/// How many jobs count in one run by itself, whatever the others do.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct RunPopulation {
+    /// The label of the run.
+    pub run: String,
+    /// The number of jobs that count in it.
+    pub jobs: u64,
+    /// The number of its other jobs by cause. `absent` are jobs that only other runs have.
+    pub left_out: BTreeMap<&'static str, u64>,
+}
+
+/// What is known about a job across the runs.
+#[derive(Default)]
+struct Seen {
+    counts_in: usize,
+    cause: Option<Standing>,
+    /// Its row in each run.
+    rows: Vec<Option<usize>>,
+    /// Submission in the first run that has it, for the order.
+    submit: Option<i64>,
+}
+
+impl Population {
+    /// The jobs that count in all of `runs`.
+    pub fn of(runs: &[&Run]) -> Self {
+        let mut places: HashMap<&str, usize> = HashMap::new();
+        let mut seen: Vec<Seen> = Vec::new();
+        let mut own = Vec::new();
+        for (number, run) in runs.iter().enumerate() {
+            let mut left_out: BTreeMap<Standing, u64> = BTreeMap::new();
+            for (row, job) in run.jobs.iter().enumerate() {
+                let place = *places.entry(job_id(job)).or_insert(seen.len());
+                if place == seen.len() {
+                    seen.push(Seen { submit: job.submit, rows: vec![None; runs.len()], ..Seen::default() });
+                }
+                let Some(about) = seen.get_mut(place) else { continue };
+                // A run that an earlier comparison narrowed keeps the verdict.
+                if job.standing == Standing::Counts {
+                    about.counts_in += 1;
+                } else {
+                    *left_out.entry(job.standing).or_default() += 1;
+                    about.cause = about.cause.or(Some(job.standing));
+                }
+                if let Some(slot @ None) = about.rows.get_mut(number) {
+                    *slot = Some(row);
+                }
+            }
+            own.push((run.label.clone(), run.finished_jobs().count() as u64, left_out));
+        }
+        Self::settled(seen, own, runs.len())
+    }
+
+    fn settled(mut seen: Vec<Seen>, own: Vec<(String, u64, BTreeMap<Standing, u64>)>, runs: usize) -> Self {
+        let of = seen.len() as u64;
+        let absent_from = |run: usize| seen.iter().filter(|job| job.rows.get(run).is_none_or(Option::is_none)).count();
+        let own_counts = own.into_iter().enumerate().map(|(number, (run, jobs, mut left_out))| {
+            left_out.insert(Standing::Absent, absent_from(number) as u64);
+            RunPopulation { run, jobs, left_out: named(&left_out) }
+        });
+        let own_counts = own_counts.collect();
+        let mut causes: BTreeMap<Standing, u64> = BTreeMap::new();
+        for job in seen.iter().filter(|job| job.counts_in < runs) {
+            *causes.entry(job.cause.unwrap_or(Standing::Absent)).or_default() += 1;
+        }
+        seen.retain(|job| job.counts_in == runs && runs > 0);
+        // Stable: jobs submitted at one instant keep the order of the first table that has them.
+        seen.sort_by_key(|job| job.submit);
+        let rows = (0..runs).map(|run| seen.iter().filter_map(|job| job.rows.get(run).copied().flatten()).collect());
+        Self { jobs: seen.len() as u64, of, left_out: named(&causes), runs: own_counts, rows: rows.collect(), causes }
+    }
+
+    /// Compares `runs` on the jobs that count in all of them: the other jobs count in none of them any more.
+    pub fn share(runs: &mut [Run]) -> Self {
+        let population = Self::of(&runs.iter().collect::<Vec<_>>());
+        for (run, rows) in runs.iter_mut().zip(&population.rows) {
+            let mut shared = vec![false; run.jobs.len()];
+            for &row in rows {
+                if let Some(shared) = shared.get_mut(row) {
+                    *shared = true;
+                }
+            }
+            for (job, _) in run.jobs.iter_mut().zip(shared).filter(|(_, shared)| !shared) {
+                if job.standing == Standing::Counts {
+                    job.standing = Standing::NotInAll;
+                }
+            }
+        }
+        population
+    }
+
+    /// The population in words: "2,269 of 4,445 jobs count; left out: 2,001 unfinished, 175 failed".
+    pub fn in_words(&self) -> String {
+        let (jobs, of) = (grouped(self.jobs), grouped(self.of));
+        if self.jobs == self.of {
+            return format!("all {of} jobs count");
+        }
+        let mut causes: Vec<(Standing, u64)> = self.causes.iter().map(|(&cause, &jobs)| (cause, jobs)).collect();
+        causes.sort_by_key(|&(cause, jobs)| (std::cmp::Reverse(jobs), cause));
+        let causes: Vec<String> =
+            causes.into_iter().map(|(cause, jobs)| format!("{} {}", grouped(jobs), cause.in_words())).collect();
+        format!("{jobs} of {of} jobs count; left out: {}", causes.join(", "))
+    }
+}
+
+fn named(causes: &BTreeMap<Standing, u64>) -> BTreeMap<&'static str, u64> {
+    causes.iter().filter(|(_, jobs)| **jobs > 0).map(|(cause, jobs)| (cause.as_str(), *jobs)).collect()
+}
+
+/// A number with commas between thousands.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use resched_trace::model::JobRow;
+    use resched_trace::run::{RunInfo, RunTables};
+
+    use super::*;
+
+    fn job(id: &str, submit: Option<i64>, finish: Option<i64>, outcome: Outcome) -> JobRow {
+        JobRow { job_id: id.to_owned(), submit, finish, outcome, ..JobRow::default() }
+    }
+
+    fn run(label: &str, window: Option<RunWindow>, jobs: Vec<JobRow>) -> Run {
+        let info = RunInfo { label: label.to_owned(), window, ..RunInfo::default() };
+        Run::of_rows(info, RunTables { jobs, ..RunTables::default() }).unwrap()
+    }
+
+    #[test]
+    fn each_way_to_be_left_out_has_its_name() {
+        use Outcome::{Evicted, Failed, Incomplete, Killed, Lost, Success, Unknown};
+        let jobs = vec![
+            job("good", Some(10), Some(20), Success),
+            job("brief", Some(10), Some(10), Unknown),
+            job("failed", Some(10), Some(20), Failed),
+            job("lost", Some(10), Some(20), Lost),
+            job("killed", Some(10), Some(20), Killed),
+            job("evicted", Some(10), Some(20), Evicted),
+            job("running", Some(10), Some(20), Incomplete),
+            job("endless", Some(10), None, Success),
+            job("early", None, Some(20), Success),
+            job("late", Some(50), None, Failed),
+            job("backwards", Some(10), Some(9), Success),
+            job("good", Some(11), Some(30), Success),
+        ];
+        let found: Vec<Standing> =
+            run("fifo", Some(RunWindow { from: 0, to: 50 }), jobs).jobs.iter().map(|job| job.standing).collect();
+        let expected = [
+            Standing::Counts,
+            Standing::Counts,
+            Standing::Failed,
+            Standing::Failed,
+            Standing::Killed,
+            Standing::Killed,
+            Standing::Unfinished,
+            Standing::Unfinished,
+            Standing::BeforeTrace,
+            Standing::OutsideWindow,
+            Standing::ImpossibleTimes,
+            Standing::RepeatedId,
+        ];
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn runs_are_compared_on_the_jobs_that_count_in_all() {
+        use Outcome::{Failed, Incomplete, Success};
+        let first = run(
+            "fifo",
+            None,
+            vec![
+                job("late", Some(5), Some(9), Success),
+                job("a", Some(1), Some(9), Success),
+                job("b", Some(2), Some(9), Failed),
+                job("c", Some(3), Some(9), Success),
+            ],
+        );
+        let second = run(
+            "fair",
+            None,
+            vec![
+                job("a", Some(1), Some(7), Success),
+                job("b", Some(2), Some(9), Success),
+                job("c", Some(3), None, Incomplete),
+                job("late", Some(5), Some(8), Success),
+                job("d", Some(6), Some(9), Success),
+            ],
+        );
+        let mut runs = vec![first, second];
+        let population = Population::share(&mut runs);
+        assert_eq!((population.jobs, population.of), (2, 5));
+        assert_eq!(population.rows, [vec![1, 0], vec![0, 3]], "in order of submission");
+        assert_eq!(population.left_out, BTreeMap::from([("absent", 1), ("failed", 1), ("unfinished", 1)]));
+        let [fifo, fair] = population.runs.as_slice() else { panic!("two runs") };
+        assert_eq!((fifo.jobs, &fifo.left_out), (3, &BTreeMap::from([("failed", 1), ("absent", 1)])));
+        assert_eq!((fair.jobs, &fair.left_out), (4, &BTreeMap::from([("unfinished", 1)])));
+        let ids = |run: &Run| run.finished_jobs().map(|job| job.job_id.clone()).collect::<Vec<_>>();
+        assert_eq!([ids(&runs[0]), ids(&runs[1])], [["late", "a"], ["a", "late"]]);
+        assert_eq!(population.in_words(), "2 of 5 jobs count; left out: 1 failed, 1 unfinished, 1 not in the run");
+        assert_eq!(pairs(&runs[0].jobs, &runs[1].jobs).len(), 2);
+        assert_eq!(
+            Population::share(&mut runs[..1]).in_words(),
+            "2 of 4 jobs count; left out: 1 failed, 1 not counted in another run"
+        );
+    }
+
+    #[test]
+    fn without_runs_or_jobs_nothing_counts() {
+        assert_eq!(Population::of(&[]).jobs, 0);
+        let population = Population::of(&[&run("fifo", None, Vec::new())]);
+        assert_eq!((population.jobs, population.in_words()), (0, "all 0 jobs count".to_owned()));
+    }
+
+    #[test]
+    fn thousands_are_set_apart() {
+        assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
+    }
+}

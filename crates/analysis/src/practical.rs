@@ -1,0 +1,187 @@
+//! Ratios with their uncertainty, and whether a difference matters in practice.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde::{Serialize, Serializer};
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+/// A ratio of two runs: second / first. Below 1, the second is smaller.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Ratio {
+    /// The ratio.
+    pub value: f64,
+    /// Its 95 % interval; null if the data do not give one.
+    pub interval: Option<[f64; 2]>,
+    /// Its 90 % interval, which decides on equivalence (two one-sided tests at 5 %, Schuirmann 1987).
+    pub interval_90: Option<[f64; 2]>,
+}
+
+impl Ratio {
+    /// A ratio without an interval.
+    pub fn bare(value: f64) -> Self {
+        Self { value, interval: None, interval_90: None }
+    }
+
+    /// The ratio whose logarithm is `log` with this standard error, which `parts` independent parts of the data gave: intervals are
+    /// Student's with `parts − 1` degrees of freedom on the scale of logarithms. Without two parts or a finite error there are none.
+    pub fn of_log(log: f64, error: f64, parts: usize) -> Self {
+        let value = log.exp();
+        let Some(t) = parts.checked_sub(1).and_then(|free| StudentsT::new(0.0, 1.0, free as f64).ok()) else {
+            return Self::bare(value);
+        };
+        if !error.is_finite() {
+            return Self::bare(value);
+        }
+        let interval = |confidence: f64| {
+            let half = t.inverse_cdf(0.5 + confidence / 2.0) * error;
+            [(log - half).exp(), (log + half).exp()]
+        };
+        Self { value, interval: Some(interval(0.95)), interval_90: Some(interval(0.9)) }
+    }
+}
+
+/// The bound beyond which a relative difference matters, such as 5 %.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Matters(f64);
+
+impl Matters {
+    /// The bound as a share, 0 to 1.
+    pub fn share(self) -> f64 {
+        self.0
+    }
+}
+
+impl Default for Matters {
+    fn default() -> Self {
+        Self(0.05)
+    }
+}
+
+impl fmt::Display for Matters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Two decimals of a per cent, without the zeroes.
+        write!(f, "{} %", (self.0 * 1e4).round() / 100.0)
+    }
+}
+
+impl Serialize for Matters {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_f64(self.0)
+    }
+}
+
+impl FromStr for Matters {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let percent = text.trim().strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
+        match percent {
+            Some(percent) if percent > 0.0 && percent < 100.0 => Ok(Self(percent / 100.0)),
+            _ => {
+                Err(format!("expected a percentage above 0 % and below 100 %, such as 5%, found `{text}`; correct it"))
+            }
+        }
+    }
+}
+
+/// What a ratio says about a difference that matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// The second is larger by more than the bound: the 95 % interval lies above it.
+    Larger,
+    /// The second is smaller by more than the bound.
+    Smaller,
+    /// The difference is within the bound: the 90 % interval lies within it.
+    Equivalent,
+    /// As [`Verdict::Equivalent`], but there is a difference: the 95 % interval does not hold 1.
+    TooSmall,
+    /// The interval holds both differences that matter and such that do not.
+    CannotTell,
+    /// There is nothing to decide on: no jobs, no interval, or data that cannot answer the question.
+    NotAnswerable,
+}
+
+impl Verdict {
+    /// The verdict on a ratio.
+    pub fn of(ratio: Option<Ratio>, matters: Matters) -> Self {
+        let intervals = ratio.and_then(|ratio| Some((ratio.interval?, ratio.interval_90?)));
+        let Some(([low, high], [low_90, high_90])) = intervals else { return Self::NotAnswerable };
+        let (least, most) = (1.0 - matters.share(), 1.0 + matters.share());
+        if high < least {
+            Self::Smaller
+        } else if low > most {
+            Self::Larger
+        } else if low_90 <= least || high_90 >= most {
+            Self::CannotTell
+        } else if low > 1.0 || high < 1.0 {
+            Self::TooSmall
+        } else {
+            Self::Equivalent
+        }
+    }
+
+    /// The verdict in words.
+    pub fn in_words(self, matters: Matters) -> String {
+        match self {
+            Self::Larger => format!("larger by more than {matters}"),
+            Self::Smaller => format!("smaller by more than {matters}"),
+            Self::Equivalent => format!("equivalent within {matters}"),
+            Self::TooSmall => "different, but too small to matter".to_owned(),
+            Self::CannotTell => "cannot tell".to_owned(),
+            Self::NotAnswerable => "not answerable".to_owned(),
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn ratio(value: f64, half: f64) -> Option<Ratio> {
+        let around = |half: f64| Some([value - half, value + half]);
+        Some(Ratio { value, interval: around(half), interval_90: around(half * 0.8) })
+    }
+
+    #[test]
+    fn each_verdict_has_its_interval() {
+        let verdict = |value, half| Verdict::of(ratio(value, half), Matters::default());
+        assert_eq!(verdict(0.80, 0.10), Verdict::Smaller);
+        assert_eq!(verdict(1.20, 0.10), Verdict::Larger);
+        assert_eq!(verdict(1.00, 0.03), Verdict::Equivalent);
+        assert_eq!(verdict(1.02, 0.01), Verdict::TooSmall);
+        assert_eq!(verdict(1.00, 0.20), Verdict::CannotTell);
+        assert_eq!(verdict(0.90, 0.08), Verdict::CannotTell);
+        // The 90 % interval ends at 1.049, the 95 % interval beyond 1.05: two one-sided tests call that equivalent.
+        assert_eq!(verdict(1.00, 0.061), Verdict::Equivalent);
+        assert_eq!(Verdict::of(Some(Ratio::bare(0.5)), Matters::default()), Verdict::NotAnswerable);
+        assert_eq!(Verdict::of(None, Matters::default()), Verdict::NotAnswerable);
+    }
+
+    #[test]
+    fn a_bound_is_a_percentage() {
+        let bound: Matters = " 2.5 % ".parse().unwrap();
+        assert_eq!((bound.share(), bound.to_string()), (0.025, "2.5 %".to_owned()));
+        for wrong in ["5", "0%", "100%", "-3%", "NaN%", "%", ""] {
+            assert!(wrong.parse::<Matters>().unwrap_err().contains("such as 5%"), "{wrong}");
+        }
+    }
+
+    // By hand: t of 4 degrees is 2.7764451 at 97.5 % and 2.1318468 at 95 %.
+    #[test]
+    fn intervals_are_students_on_the_scale_of_logarithms() {
+        let found = Ratio::of_log(0.5f64.ln(), 0.1, 5);
+        let [low, high] = found.interval.unwrap();
+        assert!(
+            (low - 0.5 * (-0.277_644_51f64).exp()).abs() < 1e-6 && (high - 0.5 * 0.277_644_51f64.exp()).abs() < 1e-6
+        );
+        let [low, high] = found.interval_90.unwrap();
+        assert!(
+            (low - 0.5 * (-0.213_184_68f64).exp()).abs() < 1e-6 && (high - 0.5 * 0.213_184_68f64.exp()).abs() < 1e-6
+        );
+        assert_eq!(Ratio::of_log(0.0, 0.1, 1), Ratio::bare(1.0));
+        assert_eq!(Ratio::of_log(0.0, f64::NAN, 5), Ratio::bare(1.0));
+    }
+}

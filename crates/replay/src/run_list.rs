@@ -1,0 +1,91 @@
+//! `runs.json` in a folder of runs: their order, which their names do not tell.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use resched_trace::run;
+use resched_trace::store::write_file;
+use serde::{Deserialize, Serialize};
+
+use crate::Error;
+
+/// The file.
+const NAME: &str = "runs.json";
+
+/// The content of the file.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct RunList {
+    /// The names of the runs' folders, in the order in which they were asked for. The first is the baseline of a report.
+    runs: Vec<String>,
+}
+
+/// Notes in the folder `out` that it holds these runs, in this order. Earlier runs come after them.
+///
+/// # Errors
+/// [`Error::Trace`] if the file cannot be written.
+pub(crate) fn note(out: &Path, dirs: &[PathBuf]) -> Result<(), Error> {
+    let name = |dir: &PathBuf| dir.file_name().map(|name| name.to_string_lossy().into_owned());
+    let mut runs: Vec<String> = dirs.iter().filter_map(name).collect();
+    let earlier: Vec<String> = listed(out).into_iter().filter(|name| !runs.contains(name)).collect();
+    runs.extend(earlier);
+    let json = serde_json::to_string_pretty(&RunList { runs }).unwrap_or_default();
+    Ok(write_file(&out.join(NAME), format!("{json}\n").as_bytes())?)
+}
+
+/// The names in the list of a folder; none if there is no list or it is not one.
+fn listed(out: &Path) -> Vec<String> {
+    let list = fs::read(out.join(NAME)).ok().and_then(|bytes| serde_json::from_slice::<RunList>(&bytes).ok());
+    list.unwrap_or_default().runs
+}
+
+/// The path itself if it is a run or a trace; otherwise the runs directly inside the folder, in the order in which `replay` was asked
+/// for them. Runs that came there in another way follow by name.
+///
+/// # Errors
+/// [`Error::Request`] if there are none or the folder cannot be read.
+pub fn runs_in(path: &Path) -> Result<Vec<PathBuf>, Error> {
+    let is_run = |dir: &Path| dir.join(run::MARKER).is_file();
+    if is_run(path) || path.join("trace.json").is_file() {
+        return Ok(vec![path.to_path_buf()]);
+    }
+    let shown = path.display();
+    let entries = fs::read_dir(path).map_err(|error| {
+        Error::Request(format!("{shown}: cannot read the folder ({error}); name a run, or a folder of runs"))
+    })?;
+    let mut runs: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).filter(|dir| is_run(dir)).collect();
+    if runs.is_empty() {
+        let message =
+            "expected a run (run.json) or a trace (trace.json), found neither; make runs with `resched replay`";
+        return Err(Error::Request(format!("{shown}: {message}")));
+    }
+    let order = listed(path);
+    let place = |dir: &PathBuf| order.iter().position(|name| dir.file_name().is_some_and(|own| own == name.as_str()));
+    runs.sort_by_cached_key(|dir| (place(dir).unwrap_or(usize::MAX), dir.clone()));
+    Ok(runs)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn runs_keep_the_order_of_replay() {
+        let folder = tempfile::tempdir().unwrap();
+        let out = folder.path();
+        let run = |name: &str| {
+            fs::create_dir(out.join(name)).unwrap();
+            fs::write(out.join(name).join(run::MARKER), "{}").unwrap();
+            out.join(name)
+        };
+        let [fifo, fair, easy, alien] = ["fifo", "fair", "easy", "alien"].map(run);
+        assert_eq!(runs_in(out).unwrap(), [&alien, &easy, &fair, &fifo].map(Clone::clone), "by name without a list");
+        note(out, &[fifo.clone(), fair.clone()]).unwrap();
+        note(out, &[easy.clone(), fifo.clone()]).unwrap();
+        assert_eq!(runs_in(out).unwrap(), [easy, fifo.clone(), fair, alien]);
+        assert_eq!(runs_in(&fifo).unwrap(), [fifo]);
+        fs::write(out.join(NAME), "damaged").unwrap();
+        assert_eq!(runs_in(out).unwrap().len(), 4);
+        assert!(runs_in(&out.join("none")).unwrap_err().to_string().contains("cannot read the folder"));
+    }
+}

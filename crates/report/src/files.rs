@@ -1,0 +1,130 @@
+//! The files of a report for programs: `report.json`, `summary.csv`, `jobs.parquet`.
+
+use std::path::Path;
+
+use resched_analysis::{Details, JobMetrics, Run, Summary};
+use resched_trace::comparison::ComparedJobRow;
+use resched_trace::store::TableWriter;
+use serde_json::{Map, Value, json};
+
+use crate::Error;
+use crate::answer::Answer;
+
+/// The file with the numbers of each run.
+pub(crate) const SUMMARY: &str = "summary.csv";
+/// The file with a row for each run and job.
+pub(crate) const JOBS: &str = "jobs.parquet";
+
+/// The version of the report that this build writes.
+const FORMAT_VERSION: u32 = 2;
+
+/// `report.json`: every number that the page shows, but those of single jobs, which are in `jobs.parquet`.
+///
+/// # Errors
+/// [`Error::Draw`] if it cannot be encoded.
+pub(crate) fn json(answer: &Answer, files: &[String]) -> Result<String, Error> {
+    let runs: Result<Vec<Value>, Error> = answer
+        .runs
+        .iter()
+        .zip(&answer.summaries)
+        .map(|(run, found)| {
+            let mut of_run = Map::new();
+            of_run.insert("label".to_owned(), json!(run.label));
+            of_run.insert("seed".to_owned(), json!(run.replay().map(|info| info.seed)));
+            of_run.insert("window".to_owned(), json!(run.replay().and_then(|info| info.window)));
+            of_run.insert("unfinished".to_owned(), json!(run.replay().map(|info| info.unfinished)));
+            of_run.insert("validity".to_owned(), json!(run.replay().map(|info| &info.validity)));
+            of_run.extend(numbers(found)?);
+            Ok(Value::Object(of_run))
+        })
+        .collect();
+    let value = json!({
+        "format_version": FORMAT_VERSION,
+        "written_by": concat!("resched ", env!("CARGO_PKG_VERSION")),
+        "runs": runs?,
+        "policies": answer.policies,
+        "baseline": answer.baseline_label(),
+        "matters": answer.matters,
+        "population": answer.population,
+        "validity": {"grade": answer.validity.grade(), "facts": answer.validity},
+        "comparisons": answer.compared,
+        "files": files,
+    });
+    Ok(format!("{value:#}\n"))
+}
+
+/// The fields of a summary and of the details by name.
+fn numbers((summary, details): &(Summary, Details)) -> Result<Map<String, Value>, Error> {
+    let mut all = Map::new();
+    for value in [serde_json::to_value(summary), serde_json::to_value(details)] {
+        if let Value::Object(fields) = value.map_err(Error::draw("report.json"))? {
+            all.extend(fields);
+        }
+    }
+    Ok(all)
+}
+
+/// `summary.csv`: a row per run, with the numbers of its summary and details.
+///
+/// # Errors
+/// [`Error::Draw`] if it cannot be encoded.
+pub(crate) fn summary_csv(answer: &Answer) -> Result<Vec<u8>, Error> {
+    let names = || Summary::MEASURES.iter().chain(Details::MEASURES).map(|measure| measure.name);
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    let heading: Vec<&str> = std::iter::once("run").chain(names()).collect();
+    let mut rows: Vec<Vec<String>> = Vec::new();
+    for (run, found) in answer.runs.iter().zip(&answer.summaries) {
+        let numbers = numbers(found)?;
+        let cell = |name: &str| numbers.get(name).map_or_else(String::new, text);
+        rows.push(std::iter::once(run.label.clone()).chain(names().map(cell)).collect());
+    }
+    writer.write_record(heading).map_err(Error::draw(SUMMARY))?;
+    for row in rows {
+        writer.write_record(row).map_err(Error::draw(SUMMARY))?;
+    }
+    writer.into_inner().map_err(Error::draw(SUMMARY))
+}
+
+/// A value in a cell: parts of a list or an object as `name: value`, null as nothing.
+fn text(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Object(fields) => {
+            fields.iter().map(|(name, value)| format!("{name}: {}", text(value))).collect::<Vec<_>>().join(", ")
+        }
+        other => other.to_string(),
+    }
+}
+
+/// Writes `jobs.parquet` into `dir`: a row for each run and job, whether it counts or not.
+///
+/// # Errors
+/// [`Error::Store`] if it cannot be written.
+pub(crate) fn write_jobs(answer: &Answer, dir: &Path) -> Result<(), Error> {
+    let mut table = TableWriter::<ComparedJobRow>::create(dir)?;
+    for run in &answer.runs {
+        for job in &run.jobs {
+            table.append(&job_row(run, job))?;
+        }
+    }
+    table.finish()?;
+    Ok(())
+}
+
+fn job_row(run: &Run, job: &JobMetrics) -> ComparedJobRow {
+    ComparedJobRow {
+        run: run.label.clone(),
+        job_id: job.job_id.clone(),
+        name: job.name.clone(),
+        standing: job.standing,
+        submit: job.submit,
+        finish: job.finish,
+        completion: job.completion,
+        waiting: job.waiting,
+        execution: job.execution,
+        slowdown: job.slowdown,
+        tasks_done: i64::try_from(job.tasks_done).unwrap_or(i64::MAX),
+        slot_time: job.slot_time,
+    }
+}

@@ -1,0 +1,33 @@
+from math import exp, log
+
+
+def of_policy(label, metric):
+    """The mean and three quantiles of a metric in each run of a policy."""
+    return [
+        [values.mean()] + [values.quantile(p, "linear") for p in (0.5, 0.95, 0.99)]
+        for values in (of_run(run)[metric].drop_nulls() for run in POLICIES[label])
+    ]
+
+
+def ratios(policy, metric):
+    """Each of them against the baseline: the geometric mean over seeds."""
+    base, own = of_policy(BASELINE, metric), of_policy(policy, metric)
+    if len(base) == 1:
+        base = base * len(own)
+    pairs = zip(base, own * len(base) if len(own) == 1 else own)
+    logs = [[log(b / a) if a and b else None for a, b in zip(*pair)] for pair in pairs]
+    return [None if None in values else exp(sum(values) / len(values)) for values in zip(*logs)]
+
+
+RATIOS = {f"ratio_of_{name}": pl.Float64 for name in ("means", "p50", "p95", "p99")}
+compared = pl.DataFrame(
+    [
+        [policy, metric, *ratios(policy, metric)]
+        for metric in ("completion", "waiting")
+        for policy in POLICIES
+        if policy != BASELINE
+    ],
+    schema={"policy": pl.String, "metric": pl.String, **RATIOS},
+    orient="row",
+)
+compared

@@ -1,0 +1,77 @@
+//! The table of a comparison: what became of each job in each run, and whether it counts.
+
+use crate::store::columns::{enumeration, table};
+
+enumeration! {
+    /// Whether a job counts in means, tables and figures, and why not.
+    Standing {
+        /// It counts: it was submitted and ended well, in every run that is compared.
+        Counts = "counts" default,
+        /// It failed, or its node was lost.
+        Failed = "failed",
+        /// Somebody or the scheduler ended it.
+        Killed = "killed",
+        /// It had not ended when the run ended.
+        Unfinished = "unfinished",
+        /// Its submission is unknown: it was there before the trace began.
+        BeforeTrace = "before-trace",
+        /// It was submitted outside the window of the metrics.
+        OutsideWindow = "outside-window",
+        /// It ended before it was submitted.
+        ImpossibleTimes = "impossible-times",
+        /// A job before it has the same id.
+        RepeatedId = "repeated-id",
+        /// It counts in this run, but not in all that are compared.
+        NotInAll = "not-in-all",
+        /// The run does not have it.
+        Absent = "absent",
+    }
+}
+
+impl Standing {
+    /// The standing in words, as in "175 failed".
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::Counts => "count",
+            Self::Failed => "failed",
+            Self::Killed => "killed",
+            Self::Unfinished => "unfinished",
+            Self::BeforeTrace => "there before the trace began",
+            Self::OutsideWindow => "submitted outside the window",
+            Self::ImpossibleTimes => "with an end before the submission",
+            Self::RepeatedId => "with the id of another",
+            Self::NotInAll => "not counted in another run",
+            Self::Absent => "not in the run",
+        }
+    }
+}
+
+table! {
+    /// A job in a run of a report.
+    ComparedJobRow in "jobs" {
+        /// The label of the run, as the report shows it.
+        run: String,
+        /// The id of the job.
+        job_id: String,
+        /// The name its user gave it.
+        name: Option<String>,
+        /// Whether it counts in the numbers of the report, or why not.
+        standing: Standing,
+        /// When it was submitted, ms.
+        submit: Option<i64> ["ms"],
+        /// When it ended, ms.
+        finish: Option<i64> ["ms"],
+        /// From its submission to its end, ms.
+        completion: Option<i64> ["ms"],
+        /// From its submission to its first task, ms.
+        waiting: Option<i64> ["ms"],
+        /// From its first task to its end, ms.
+        execution: Option<i64> ["ms"],
+        /// Its completion over the time that it would take alone.
+        slowdown: Option<f64>,
+        /// Its tasks that were done.
+        tasks_done: i64 ["tasks"],
+        /// The sum of the run times of all its attempts, ms.
+        slot_time: i64 ["ms"],
+    }
+}
