@@ -128,6 +128,20 @@ fn a_production_trace_has_no_columns_that_do_not_apply() {
 }
 
 #[test]
+fn a_report_has_further_metrics() {
+    let dir = Dir::with_sample();
+    let metric = "p95(completion) where size = 'small'";
+    let own = dir.json(&["replay", "T", "--policy", "fifo", "--out", "R", "--metric", metric, "--json"]);
+    dir.ok(&["report", "R", "--out", "A", "--format", "html,tables", "--metric", metric]);
+    let json: Value = serde_json::from_str(&dir.read("A/report.json")).unwrap();
+    let value = &own["metrics"][metric];
+    assert!(value.is_number());
+    assert_eq!(&json["runs"][0]["metrics"][metric], value);
+    assert!(dir.read("A/summary.csv").lines().next().unwrap().ends_with(metric));
+    assert!(dir.read("A/report.html").contains("p95(completion) where size = "));
+}
+
+#[test]
 fn groups_are_printed_and_are_in_json() {
     let dir = Dir::with_sample();
     let told =

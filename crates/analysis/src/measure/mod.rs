@@ -64,6 +64,13 @@ pub struct Metric {
     formula: Formula,
 }
 
+/// The name says it all.
+impl PartialEq for Metric {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
 impl Metric {
     /// Reads a metric: a known name or an expression of the grammar.
     ///
