@@ -41,7 +41,7 @@ const ANY: &[(&str, &str)] = &[
 const HADOOP: &[(&str, &str)] = &[
     ("mean(starvation)", "SELECT avg(starvation) FROM done"),
     ("max(starvation) where maps > 5", "SELECT max(starvation) FROM done WHERE maps > 5"),
-    ("node_locality", "SELECT sum(node_maps) / sum(placed_maps) FROM j"),
+    ("node_locality", "SELECT sum(node_maps) / sum(placed_maps) FROM done"),
     ("min(node_locality)", "SELECT min(node_maps / placed_maps) FROM done WHERE placed_maps > 0"),
     ("mean(cpu_time)", "SELECT NULL"),
 ];
@@ -125,6 +125,20 @@ fn a_production_trace_has_no_columns_that_do_not_apply() {
     let json = dir.json(&["replay", "T", "--policy", "fifo", "--out", "R", "--json"]);
     assert_eq!((&json["mean_starvation_ms"], &json["locality"]), (&Value::Null, &Value::Null));
     assert_eq!(json.get("metrics"), None, "none was asked for");
+}
+
+#[test]
+fn a_report_has_further_metrics() {
+    let dir = Dir::with_sample();
+    let metric = "p95(completion) where size = 'small'";
+    let own = dir.json(&["replay", "T", "--policy", "fifo", "--out", "R", "--metric", metric, "--json"]);
+    dir.ok(&["report", "R", "--out", "A", "--format", "html,tables", "--metric", metric]);
+    let json: Value = serde_json::from_str(&dir.read("A/report.json")).unwrap();
+    let value = &own["metrics"][metric];
+    assert!(value.is_number());
+    assert_eq!(&json["runs"][0]["metrics"][metric], value);
+    assert!(dir.read("A/summary.csv").lines().next().unwrap().ends_with(metric));
+    assert!(dir.read("A/report.html").contains("p95(completion) where size = "));
 }
 
 #[test]

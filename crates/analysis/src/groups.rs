@@ -24,7 +24,7 @@ pub enum By {
     Hour,
 }
 
-/// The finished jobs of a group in a run. Times are in ms; unknown is null.
+/// The jobs of a group in a run. Times are in ms; unknown is null.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct GroupRow {
     /// The name of the group; `–` if it is unknown.
@@ -45,12 +45,12 @@ pub struct GroupRow {
     pub waiting_p95_ms: Option<f64>,
     /// The 99th percentile of the waiting time.
     pub waiting_p99_ms: Option<f64>,
-    /// The mean completion time divided by that in the first run, less 1, over the jobs that finished in both; null for the first
-    /// run. Below 0, the group gains.
+    /// The mean completion time divided by that in the baseline, less 1, over the jobs that finished in both; null for the
+    /// baseline. Below 0, the group gains.
     pub change: Option<f64>,
-    /// How many of these jobs completed sooner than in the first run.
+    /// How many of these jobs completed sooner than in the baseline.
     pub sooner: Option<u64>,
-    /// How many of these jobs completed later than in the first run.
+    /// How many of these jobs completed later than in the baseline.
     pub later: Option<u64>,
 }
 
@@ -69,19 +69,19 @@ pub struct SlowedJob {
     pub run: String,
     /// Its completion time, ms.
     pub completion_ms: i64,
-    /// Its completion time in the first run, ms; null in that run itself.
-    pub first_completion_ms: Option<i64>,
-    /// Its completion time divided by that in the first run, or by 10 s if that is longer. In the first run itself, its bounded
+    /// Its completion time in the baseline, ms; null for the baseline itself.
+    pub baseline_completion_ms: Option<i64>,
+    /// Its completion time divided by that in the baseline, or by 10 s if that is longer. In the baseline itself, its bounded
     /// slowdown.
     pub slowed: f64,
 }
 
-/// The shortest completion time in the first run that counts, ms. Ratios to shorter ones say little.
+/// The shortest completion time in the baseline that counts, ms. Ratios to shorter ones say little.
 const SHORTEST_MS: i64 = 10_000;
 
-/// The groups of the finished jobs, by name, each in every run.
-pub fn groups(runs: &[&Run], by: By) -> Vec<GroupRow> {
-    let first = completions(runs.first().copied());
+/// The groups of the jobs that count, by name, each in every run. The run at the place `baseline` is the baseline.
+pub fn groups(runs: &[&Run], baseline: usize, by: By) -> Vec<GroupRow> {
+    let of_baseline = completions(runs.get(baseline).copied());
     let mut rows: Vec<(Key, usize, GroupRow)> = Vec::new();
     for (place, run) in runs.iter().enumerate() {
         let sizes = Sizes::of(run);
@@ -89,7 +89,7 @@ pub fn groups(runs: &[&Run], by: By) -> Vec<GroupRow> {
         for job in run.finished_jobs() {
             members.entry(Key::of(job, by, sizes)).or_default().push(job);
         }
-        let base = (place > 0).then_some(&first);
+        let base = (place != baseline).then_some(&of_baseline);
         rows.extend(members.into_iter().map(|(key, jobs)| {
             let row = row(key.name(), run, &jobs, base);
             (key, place, row)
@@ -99,13 +99,13 @@ pub fn groups(runs: &[&Run], by: By) -> Vec<GroupRow> {
     rows.into_iter().map(|(_, _, row)| row).collect()
 }
 
-/// The finished jobs of `run` that were slowed most, by a factor above 1, the worst first. Equal ones stand in the order of the jobs table.
-pub fn most_slowed(run: &Run, first: Option<&Run>, count: usize) -> Vec<SlowedJob> {
-    let base = completions(first);
+/// The jobs of `run` that were slowed most, by a factor above 1, the worst first. Equal ones stand in the order of the jobs table.
+pub fn most_slowed(run: &Run, baseline: Option<&Run>, count: usize) -> Vec<SlowedJob> {
+    let base = completions(baseline);
     let slowed = |job: &JobMetrics| {
         let completion_ms = job.completion?;
         let before = base.get(job.job_id.as_str()).copied();
-        let slowed = match first {
+        let slowed = match baseline {
             Some(_) => completion_ms as f64 / before?.max(SHORTEST_MS) as f64,
             None => job.bounded_slowdown?,
         };
@@ -116,7 +116,7 @@ pub fn most_slowed(run: &Run, first: Option<&Run>, count: usize) -> Vec<SlowedJo
             queue: job.queue.clone(),
             run: run.label.clone(),
             completion_ms,
-            first_completion_ms: before,
+            baseline_completion_ms: before,
             slowed,
         })
     };
@@ -172,7 +172,7 @@ impl Key {
     }
 }
 
-/// The completion times of the finished jobs, by id.
+/// The completion times of the jobs that count, by id.
 fn completions(run: Option<&Run>) -> BTreeMap<&str, i64> {
     let jobs = run.into_iter().flat_map(Run::finished_jobs);
     jobs.filter_map(|job| Some((job.job_id.as_str(), job.completion?))).collect()
@@ -235,8 +235,8 @@ mod tests {
             origin: Origin::Replay(Box::default()),
             skipped: BTreeMap::new(),
             jobs: (1..).zip(jobs).map(job).collect(),
-            peaks: [0.0; 2],
             intervals: Vec::new(),
+            peaks: [0.0; 2],
             decisions: Vec::new(),
             resources: Vec::new(),
         }
@@ -251,7 +251,7 @@ mod tests {
     #[test]
     fn groups_show_who_gains_and_who_loses() {
         let (first, second) = pair();
-        let rows = groups(&[&first, &second], By::User);
+        let rows = groups(&[&first, &second], 0, By::User);
         let told: Vec<_> =
             rows.iter().map(|row| (row.group.as_str(), row.run.as_str(), row.jobs, row.change)).collect();
         // ann: (10 + 20) / (20 + 40) − 1; bob: 30 / 10 − 1.
@@ -272,7 +272,7 @@ mod tests {
     #[test]
     fn hours_are_in_order_and_sizes_have_three_classes() {
         let (first, _) = pair();
-        let names = |by| groups(&[&first], by).into_iter().map(|row| (row.group, row.jobs)).collect::<Vec<_>>();
+        let names = |by| groups(&[&first], 0, by).into_iter().map(|row| (row.group, row.jobs)).collect::<Vec<_>>();
         assert_eq!(names(By::Hour), [("9".to_owned(), 2), ("10".to_owned(), 1), ("23".to_owned(), 1)]);
         assert_eq!(names(By::Size), [("large".to_owned(), 1), ("medium".to_owned(), 1), ("small".to_owned(), 2)]);
         assert_eq!(names(By::Queue), [("–".to_owned(), 4)]);
@@ -291,7 +291,7 @@ mod tests {
     #[test]
     fn rows_are_written_as_csv() {
         let (first, second) = pair();
-        let text = String::from_utf8(to_csv(&groups(&[&first, &second], By::Hour)).unwrap()).unwrap();
+        let text = String::from_utf8(to_csv(&groups(&[&first, &second], 0, By::Hour)).unwrap()).unwrap();
         assert!(text.starts_with("group,run,jobs,completion_p50_ms,"), "{text}");
         assert!(text.contains("\n10,fair,1,20000.0,20000.0,20000.0,,,,-0.5,1,0\n"), "{text}");
     }

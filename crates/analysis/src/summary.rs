@@ -45,8 +45,7 @@ measures! {
         /// The mean of `waiting`.
         mean_waiting_ms: Option<f64>, unit "ms", null "no job that counts has a waiting time";
         /// The mean of `starvation`.
-        mean_starvation_ms: Option<f64>, unit "ms", null "no job that counts has a starvation time",
-            source "Coupling §III-C";
+        mean_starvation_ms: Option<f64>, unit "ms", null "no job that counts has a starvation time", source "Coupling §III-C";
         /// Map launches by distance from the input: `node`, `rack` and `off`.
         locality: Option<LocalityCounts>, unit "maps", null "no map with a known place of its input was launched";
         /// How many tasks were done.
@@ -141,9 +140,9 @@ fn finished(run: &Run, metric: impl Fn(&JobMetrics) -> Option<f64>) -> Vec<f64> 
     run.finished_jobs().filter_map(metric).collect()
 }
 
-/// The share of what the machines offer that all jobs held, over the makespan. `offered` is per ms.
+/// The share of what the machines offer that the jobs held, over the makespan. `offered` is per ms.
 fn held(run: &Run, of: impl Fn(&JobMetrics) -> Option<f64>, offered: Option<f64>) -> Option<f64> {
-    let held = run.jobs.iter().filter_map(of).reduce(|a, b| a + b)?;
+    let held = run.finished_jobs().filter_map(of).reduce(|a, b| a + b)?;
     let makespan = timeline::makespan(&run.jobs).filter(|&ms| ms > 0)?;
     offered.filter(|&offered| offered > 0.0).map(|offered| held / (offered * makespan as f64))
 }

@@ -4,12 +4,13 @@
 use std::collections::BTreeSet;
 
 use resched_analysis::compare::{Comparison, How, JOB_METRICS, JobMetric, compare};
+use resched_analysis::measure::{Measured, Metric};
 use resched_analysis::practical::Matters;
 use resched_analysis::{Details, JobMetrics, Population, Run, Summary, validity};
 use resched_trace::validity::{Grade, Validity};
 use serde::Serialize;
 
-use crate::Error;
+use crate::{Error, Options};
 
 /// The seed of the resamples if no replay names one.
 const SEED: u64 = 1;
@@ -49,23 +50,31 @@ pub(crate) struct Answer {
     pub(crate) summaries: Vec<(Summary, Details)>,
     pub(crate) compared: Vec<Compared>,
     pub(crate) matters: Matters,
+    /// Further metrics, with their values by run.
+    pub(crate) metrics: Vec<(Metric, Vec<Option<f64>>)>,
 }
 
 impl Answer {
-    /// Compares `runs` with the baseline: the policy of that label, or else the first.
+    /// Compares `runs` with the baseline of the options, or else with the first policy.
     ///
     /// # Errors
-    /// [`Error::Request`] if no policy has that label.
-    pub(crate) fn new(mut runs: Vec<Run>, baseline: Option<&str>, matters: Matters) -> Result<Self, Error> {
+    /// [`Error::Request`] if no policy has the label of the baseline.
+    pub(crate) fn new(mut runs: Vec<Run>, options: &Options) -> Result<Self, Error> {
+        let matters = options.matters;
         let policies = policies(&mut runs);
-        let baseline = place_of(baseline, &policies)?;
+        let baseline = place_of(options.baseline.as_deref(), &policies)?;
         let population = Population::share(&mut runs);
         let validity = validity::of_runs(&runs, &population);
         let seed = runs.iter().find_map(Run::replay).map_or(SEED, |info| info.seed);
         let how = How { matters, seed, answerable: validity.grade() < Grade::NotAnswerable };
         let compared = compare_all(&runs, &policies, baseline, &how);
         let summaries = runs.iter().map(|run| (Summary::of(run), Details::of(run))).collect();
-        Ok(Self { runs, policies, baseline, population, validity, summaries, compared, matters })
+        let metrics = {
+            let measured: Vec<Measured<'_>> = runs.iter().map(Measured::new).collect();
+            let values = |metric: &Metric| measured.iter().map(|run| metric.of(run)).collect();
+            options.metrics.iter().map(|metric| (metric.clone(), values(metric))).collect()
+        };
+        Ok(Self { runs, policies, baseline, population, validity, summaries, compared, matters, metrics })
     }
 
     /// The baseline.

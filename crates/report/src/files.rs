@@ -27,7 +27,8 @@ pub(crate) fn json(answer: &Answer, files: &[String]) -> Result<String, Error> {
         .runs
         .iter()
         .zip(&answer.summaries)
-        .map(|(run, found)| {
+        .enumerate()
+        .map(|(place, (run, found))| {
             let mut of_run = Map::new();
             of_run.insert("label".to_owned(), json!(run.label));
             of_run.insert("seed".to_owned(), json!(run.replay().map(|info| info.seed)));
@@ -35,6 +36,11 @@ pub(crate) fn json(answer: &Answer, files: &[String]) -> Result<String, Error> {
             of_run.insert("unfinished".to_owned(), json!(run.replay().map(|info| info.unfinished)));
             of_run.insert("validity".to_owned(), json!(run.replay().map(|info| &info.validity)));
             of_run.extend(numbers(found)?);
+            if !answer.metrics.is_empty() {
+                let values =
+                    answer.metrics.iter().map(|(metric, values)| (metric.name.clone(), json!(values.get(place))));
+                of_run.insert("metrics".to_owned(), Value::Object(values.collect()));
+            }
             Ok(Value::Object(of_run))
         })
         .collect();
@@ -71,12 +77,16 @@ fn numbers((summary, details): &(Summary, Details)) -> Result<Map<String, Value>
 pub(crate) fn summary_csv(answer: &Answer) -> Result<Vec<u8>, Error> {
     let names = || Summary::MEASURES.iter().chain(Details::MEASURES).map(|measure| measure.name);
     let mut writer = csv::Writer::from_writer(Vec::new());
-    let heading: Vec<&str> = std::iter::once("run").chain(names()).collect();
+    let further = answer.metrics.iter().map(|(metric, _)| metric.name.as_str());
+    let heading: Vec<&str> = std::iter::once("run").chain(names()).chain(further).collect();
     let mut rows: Vec<Vec<String>> = Vec::new();
-    for (run, found) in answer.runs.iter().zip(&answer.summaries) {
+    for (place, (run, found)) in answer.runs.iter().zip(&answer.summaries).enumerate() {
         let numbers = numbers(found)?;
         let cell = |name: &str| numbers.get(name).map_or_else(String::new, text);
-        rows.push(std::iter::once(run.label.clone()).chain(names().map(cell)).collect());
+        let further = answer.metrics.iter().map(|(_, values)| {
+            values.get(place).copied().flatten().map_or_else(String::new, |value| value.to_string())
+        });
+        rows.push(std::iter::once(run.label.clone()).chain(names().map(cell)).chain(further).collect());
     }
     writer.write_record(heading).map_err(Error::draw(SUMMARY))?;
     for row in rows {

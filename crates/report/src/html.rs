@@ -1,8 +1,11 @@
 //! The report as one page that needs no other file: tables, charts, provenance.
 
+use std::borrow::Cow;
+
 use askama::Template;
 use resched_analysis::compare::Basis;
 use resched_analysis::distribution::Dominance;
+use resched_analysis::measure::Metric;
 use resched_analysis::population::RunPopulation;
 use resched_analysis::practical::{Matters, Ratio};
 use resched_analysis::{Details, JobMetrics, Origin, Run, Summary};
@@ -41,7 +44,7 @@ struct Body<'a> {
 
 /// A row of a table: its name, and a cell per run.
 struct Row {
-    name: &'static str,
+    name: Cow<'static, str>,
     cells: Vec<String>,
 }
 
@@ -113,11 +116,11 @@ pub(crate) fn page(answer: &Answer, charts: &[Figure]) -> Result<String, Error> 
 }
 
 fn summary(answer: &Answer) -> Vec<Row> {
-    let row = |name, cell: &dyn Fn(&Summary, &Details) -> String| Row {
-        name,
+    let row = |name: &'static str, cell: &dyn Fn(&Summary, &Details) -> String| Row {
+        name: name.into(),
         cells: answer.summaries.iter().map(|(summary, details)| cell(summary, details)).collect(),
     };
-    vec![
+    let mut rows = vec![
         row("Jobs that ended well", &|s, _| s.jobs_finished.to_string()),
         row("Jobs that count", &|s, _| s.jobs_counted.to_string()),
         row("Tasks done", &|s, _| s.tasks.to_string()),
@@ -127,13 +130,32 @@ fn summary(answer: &Answer) -> Vec<Row> {
         row("Waiting time, mean", &|s, _| time(s.mean_waiting_ms)),
         row("Starvation time, mean", &|s, _| time(s.mean_starvation_ms)),
         row("Slowdown, mean", &|_, d| number(d.mean_slowdown, 2)),
+        row("Bounded slowdown, mean", &|_, d| number(d.mean_bounded_slowdown, 2)),
         row("Maps node-local / rack-local / off-rack", &|s, _| locality(s)),
         row("Map slots used", &|_, d| percent(d.map_utilisation)),
         row("Reduce slots used", &|_, d| percent(d.reduce_utilisation)),
+        row("Processor held", &|_, d| percent(d.cpu_utilisation)),
+        row("Memory held", &|_, d| percent(d.memory_utilisation)),
         row("Jain's index, mean", &|_, d| number(d.mean_jain_index, 3)),
+        row("Jain's index of users", &|_, d| number(d.user_fairness, 3)),
         row("Jobs per hour", &|_, d| number(d.jobs_per_hour, 1)),
         row("Jobs waiting, mean", &|_, d| number(d.mean_queue_length, 2)),
-    ]
+    ];
+    // Starvation, slots and places of input do not apply to every trace.
+    rows.retain(|row| row.cells.iter().any(|cell| cell != UNKNOWN));
+    rows.extend(answer.metrics.iter().map(|(metric, values)| Row {
+        name: metric.title.clone().into(),
+        cells: values.iter().map(|&value| of_metric(metric, value)).collect(),
+    }));
+    rows
+}
+
+/// A value of a metric, in the unit in which it is easiest to read.
+fn of_metric(metric: &Metric, value: Option<f64>) -> String {
+    match metric.unit {
+        "ms" => time(value),
+        _ => value.map_or(UNKNOWN.to_owned(), |value| metric.in_words(value)),
+    }
 }
 
 fn locality(summary: &Summary) -> String {
@@ -229,13 +251,16 @@ fn job_row(answer: &Answer, number: usize) -> Option<JobRow> {
 fn left_out(answer: &Answer) -> Vec<Row> {
     let of = |cell: &dyn Fn(&RunPopulation) -> String| answer.population.runs.iter().map(cell).collect();
     vec![
-        Row { name: "Jobs that count in it", cells: of(&|run| run.jobs.to_string()) },
-        Row { name: "Others", cells: of(&|run| pairs(&run.left_out)) },
+        Row { name: "Jobs that count in it".into(), cells: of(&|run| run.jobs.to_string()) },
+        Row { name: "Others".into(), cells: of(&|run| pairs(&run.left_out)) },
     ]
 }
 
 fn provenance(runs: &[Run]) -> Vec<Row> {
-    let row = |name, cell: &dyn Fn(&Run) -> String| Row { name, cells: runs.iter().map(cell).collect() };
+    let row = |name: &'static str, cell: &dyn Fn(&Run) -> String| Row {
+        name: name.into(),
+        cells: runs.iter().map(cell).collect(),
+    };
     let replay = |cell: fn(&resched_trace::run::RunInfo) -> String| {
         move |run: &Run| run.replay().map_or(UNKNOWN.to_owned(), cell)
     };

@@ -36,6 +36,7 @@ mod style;
 use std::path::{Path, PathBuf};
 
 use resched_analysis::Run;
+use resched_analysis::measure::Metric;
 use resched_analysis::practical::Matters;
 use resched_trace::store::{StagedDir, write_file};
 
@@ -67,6 +68,8 @@ pub struct Options {
     pub baseline: Option<String>,
     /// The bound beyond which a difference matters.
     pub matters: Matters,
+    /// Further metrics.
+    pub metrics: Vec<Metric>,
 }
 
 /// Writes a report of `runs` (folders of runs, or traces for what really ran) to the folder `out`. Runs that differ only in their seed
@@ -92,7 +95,7 @@ pub fn write_report(
         return Err(Error::Request(format!("no format is named; expected some of {}", Formats::NAMES.join(", "))));
     }
     let opened = runs.iter().map(|dir| Run::open(dir)).collect::<Result<Vec<Run>, _>>()?;
-    let answer = Answer::new(opened, options.baseline.as_deref(), options.matters)?;
+    let answer = Answer::new(opened, options)?;
     check_number("policies", answer.policies.len(), MOST_POLICIES)?;
     let staged = StagedDir::create(out, MARKER)?;
     let mut files = Vec::new();

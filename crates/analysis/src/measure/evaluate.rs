@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 
+use resched_trace::comparison::Standing;
 use statrs::statistics::Statistics;
 
 use super::attribute::OUTCOME;
@@ -28,7 +29,7 @@ pub(crate) struct Sizes {
 }
 
 impl Sizes {
-    /// The bounds by the finished jobs of a run.
+    /// The bounds by the jobs of a run that count.
     pub(crate) fn of(run: &Run) -> Self {
         let mut tasks: Vec<u64> = run.finished_jobs().map(|job| job.tasks_done).collect();
         tasks.sort_unstable();
@@ -61,12 +62,15 @@ impl<'a> Measured<'a> {
         self.details.get_or_init(|| Details::of(self.run))
     }
 
-    /// The jobs for which the filter holds: finished jobs, or all if it names the outcome.
+    /// The jobs for which the filter holds: jobs that count, or all of the window if it names the outcome.
     fn jobs(&self, filter: Option<&Filter>) -> Vec<Subject<'a>> {
         let sizes = *self.sizes.get_or_init(|| Sizes::of(self.run));
         let every = filter.is_some_and(|filter| filter.names(OUTCOME));
-        let candidates: Box<dyn Iterator<Item = &'a JobMetrics>> =
-            if every { Box::new(self.run.jobs.iter()) } else { Box::new(self.run.finished_jobs()) };
+        let candidates: Box<dyn Iterator<Item = &'a JobMetrics>> = if every {
+            Box::new(self.run.jobs.iter().filter(|job| job.standing != Standing::OutsideWindow))
+        } else {
+            Box::new(self.run.finished_jobs())
+        };
         let subject = |job| Subject { job, is_small: sizes.is_small(job), is_large: sizes.is_large(job) };
         candidates
             .map(subject)

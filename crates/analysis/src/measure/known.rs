@@ -44,7 +44,7 @@ impl Known {
 }
 
 const fn short(name: &'static str, title: &'static str, text: &'static str) -> Known {
-    Known { name, title, null: "no finished job has one", way: Way::Text(text) }
+    Known { name, title, null: "no job that counts has one", way: Way::Text(text) }
 }
 
 /// A share or a number of the whole run, of which more is better.

@@ -20,8 +20,8 @@
 //!   unknown value holds neither way.
 //! * `, less is better` or `, more is better` at the end, if the direction does not follow from the quantity.
 //!
-//! Metrics are over the finished jobs. If the filter names `outcome`, they are over all jobs, so that you can ask for those that
-//! failed.
+//! Metrics are over the jobs that count ([`crate::population`]). If the filter names `outcome`, they are over all jobs of the window, so
+//! that you can ask for those that failed.
 
 mod attribute;
 mod evaluate;
@@ -62,6 +62,13 @@ pub struct Metric {
     /// Whether less is better.
     pub less_is_better: bool,
     formula: Formula,
+}
+
+/// The name says it all.
+impl PartialEq for Metric {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
 }
 
 impl Metric {

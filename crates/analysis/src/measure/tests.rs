@@ -32,8 +32,8 @@ fn run() -> Run {
         origin: Origin::Replay(Box::default()),
         skipped: BTreeMap::new(),
         jobs: (1..=11).map(job).collect(),
-        peaks: [0.0; 2],
         intervals: Vec::new(),
+        peaks: [0.0; 2],
         decisions: Vec::new(),
         resources: Vec::new(),
     }

@@ -155,7 +155,6 @@ mod tests {
     fn run(submit: i64, tasks: &[(TaskKind, i64, i64)], finish: i64) -> Run {
         let job = JobMetrics {
             job_id: "a".to_owned(),
-            finished: true,
             submit: Some(submit),
             finish: Some(finish),
             completion: Some(finish - submit),
@@ -169,6 +168,7 @@ mod tests {
             skipped: BTreeMap::new(),
             jobs: vec![job],
             intervals: tasks.iter().map(interval).collect(),
+            peaks: [0.0; 2],
             decisions: Vec::new(),
             resources: Vec::new(),
         }

@@ -45,19 +45,19 @@ pub(crate) struct Grouped {
     most_slowed: Vec<SlowedJob>,
 }
 
-/// Groups the jobs of all runs, and lets the runs go.
-pub(super) fn group(done: &mut [Done], by: &[Grouping]) {
-    let owned: Vec<Run> = done.iter_mut().filter_map(|done| done.run.take()).collect();
-    let runs: Vec<&Run> = owned.iter().collect();
-    let all: Vec<(By, Vec<GroupRow>)> = by.iter().map(|by| (by.by(), groups(&runs, by.by()))).collect();
-    for (place, (done, run)) in done.iter_mut().zip(&runs).enumerate() {
+/// The groups of each run, if any are asked for.
+pub(super) fn grouped(runs: &[Run], baseline: usize, by: &[Grouping]) -> Vec<Option<Grouped>> {
+    let runs: Vec<&Run> = runs.iter().collect();
+    let all: Vec<(By, Vec<GroupRow>)> = by.iter().map(|by| (by.by(), groups(&runs, baseline, by.by()))).collect();
+    let of_run = |(place, run): (usize, &&Run)| {
         let own = |rows: &[GroupRow]| rows.iter().filter(|row| row.run == run.label).cloned().collect();
-        let first = if place == 0 { None } else { runs.first().copied() };
-        done.grouped = Some(Grouped {
+        let base = if place == baseline { None } else { runs.get(baseline).copied() };
+        (!all.is_empty()).then(|| Grouped {
             groups: all.iter().map(|(by, rows)| (*by, own(rows))).collect(),
-            most_slowed: most_slowed(run, first, MOST_SLOWED),
-        });
-    }
+            most_slowed: most_slowed(run, base, MOST_SLOWED),
+        })
+    };
+    runs.iter().enumerate().map(of_run).collect()
 }
 
 /// The tables of all groups.
@@ -141,10 +141,10 @@ fn table_of_slowed(jobs: &[&SlowedJob]) -> String {
             text(&job.user),
             text(&job.queue),
             duration(Some(job.completion_ms as f64)),
-            duration(job.first_completion_ms.map(|ms| ms as f64)),
+            duration(job.baseline_completion_ms.map(|ms| ms as f64)),
             format!("{:.2}", job.slowed),
         ]
     };
-    let heading = ["most slowed", "policy", "user", "queue", "completion", "under the first", "times"];
+    let heading = ["most slowed", "policy", "user", "queue", "completion", "in the baseline", "times"];
     format!("\n{}", table(&heading, jobs.iter().map(row).collect(), 4..heading.len()))
 }

@@ -12,7 +12,7 @@ use resched_replay::{Engine, Files, RunFolders, Threads, World};
 use resched_trace::validity::{Fact, Grade, Validity};
 use serde::Serialize;
 
-use super::groups::{Grouped, Grouping, group, groups_told};
+use super::groups::{Grouped, Grouping, grouped, groups_told};
 use super::ingest::left_out;
 use crate::failure::Failure;
 use crate::output::{UNKNOWN, count, duration, print, table, value};
@@ -49,7 +49,7 @@ pub(crate) struct Args {
     /// A further metric: a name or an expression such as `p95(completion) where queue = 'adhoc'`. Repeat the option for more.
     #[arg(long = "metric", value_name = "METRIC")]
     metrics: Vec<String>,
-    /// Also show percentiles by group, the change of each group against the first policy, and the jobs that were slowed most:
+    /// Also show percentiles by group, the change of each group against the baseline, and the jobs that were slowed most:
     /// user, queue, priority, size or hour. Repeat the option for more.
     #[arg(long, value_name = "GROUP")]
     by: Vec<Grouping>,
@@ -76,9 +76,6 @@ pub(super) struct Done {
     /// The groups of its jobs, if they were asked for.
     #[serde(flatten)]
     pub(super) grouped: Option<Grouped>,
-    /// The run, if groups were asked for.
-    #[serde(skip)]
-    pub(super) run: Option<Run>,
     /// How far the answer can be trusted: the worst grade of `validity`.
     grade: Grade,
     /// What decides the answer, and whether it was observed.
@@ -97,10 +94,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         resume: args.resume,
         threads: args.threads.get(),
         metrics: named(&args.metrics)?,
-        keep_runs: !args.by.is_empty(),
+        by: args.by.clone(),
+        baseline,
     };
-    let mut done = replay_all(&world, &policies, &args.out, &options)?;
-    group(&mut done, &args.by);
+    let done = replay_all(&world, &policies, &args.out, &options)?;
     if args.json {
         let lines: Result<Vec<String>, _> = done.iter().map(serde_json::to_string).collect();
         return print(&lines.map_err(|error| Failure::work(error.to_string()))?.join("\n"));
@@ -139,15 +136,10 @@ pub(super) struct Options {
     resume: bool,
     threads: Threads,
     metrics: Vec<Metric>,
-    /// Whether to keep the runs in memory, for groups.
-    keep_runs: bool,
-}
-
-impl Options {
-    /// Whether something is computed from attempts.
-    fn needs_attempts(&self) -> bool {
-        self.keep_runs || !self.metrics.is_empty()
-    }
+    /// What jobs are grouped by.
+    by: Vec<Grouping>,
+    /// The place of the policy that groups are compared with.
+    baseline: usize,
 }
 
 /// The metrics with these names or expressions.
@@ -178,10 +170,11 @@ pub(super) fn replay_all(
         let written = world.replay_with(*policy, files, &mut |jobs| bar.set_position(jobs));
         bar.finish_and_clear();
         let wall_ms = if written?.kept { None } else { u64::try_from(started.elapsed().as_millis()).ok() };
-        // Decisions and resources take much memory, and no number here needs them; only metrics and groups need attempts.
-        let run = Run { decisions: Vec::new(), resources: Vec::new(), ..Run::open(dir)? };
-        let intervals = if options.needs_attempts() { run.intervals } else { Vec::new() };
-        Ok::<_, Failure>((Run { intervals, ..run }, dir.to_path_buf(), world.jobs(policy), wall_ms))
+        let run = Run::open(dir)?;
+        // The summary needs no attempts and no decisions, which take most of the memory. Other metrics may need the attempts.
+        let intervals = if options.metrics.is_empty() { Vec::new() } else { run.intervals };
+        let run = Run { intervals, decisions: Vec::new(), resources: Vec::new(), ..run };
+        Ok::<_, Failure>((run, dir.to_path_buf(), world.jobs(policy), wall_ms))
     };
     // A policy that fails does not keep the others from their runs.
     let done = options.threads.in_order(&all, |item| Ok::<_, Failure>(replay(item)))?;
@@ -195,23 +188,22 @@ pub(super) fn replay_all(
     // The policies are compared on the jobs that count under all of them.
     let population = Population::share(&mut runs);
     let validity = validity::of_runs(&runs, &population);
-    let told = |(run, (dir, jobs, wall_ms)): (Run, (PathBuf, u64, Option<u64>))| {
-        let measured = Measured::new(&run);
-        let metrics = options.metrics.iter().map(|metric| (metric.name.clone(), metric.of(&measured))).collect();
+    let grouped = grouped(&runs, options.baseline, &options.by);
+    let done = |((run, (dir, jobs, wall_ms)), grouped): ((&Run, (PathBuf, u64, Option<u64>)), Option<Grouped>)| {
+        let measured = Measured::new(run);
         Done {
-            summary: Summary::of(&run),
-            metrics,
+            summary: Summary::of(run),
+            metrics: options.metrics.iter().map(|metric| (metric.name.clone(), metric.of(&measured))).collect(),
+            grouped,
             grade: validity.grade(),
             validity: validity.clone(),
             label: run.label.clone(),
-            grouped: None,
-            run: options.keep_runs.then_some(run),
             dir,
             jobs,
             wall_ms,
         }
     };
-    Ok(runs.into_iter().zip(others).map(told).collect())
+    Ok(runs.iter().zip(others).zip(grouped).map(done).collect())
 }
 
 /// What decides the answer, as sentences, the worst first.

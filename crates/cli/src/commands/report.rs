@@ -28,6 +28,9 @@ pub(crate) struct Args {
     /// The relative difference beyond which a difference matters in practice.
     #[arg(long, value_name = "PERCENT", default_value = "5%")]
     matters: Matters,
+    /// A further metric: a name or an expression such as `p95(completion) where queue = 'adhoc'`. Repeat the option for more.
+    #[arg(long = "metric", value_name = "METRIC")]
+    metrics: Vec<String>,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
@@ -36,7 +39,12 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     for path in &args.runs {
         runs.extend(runs_in(path)?);
     }
-    let options = Options { formats, baseline: args.baseline.clone(), matters: args.matters };
+    let options = Options {
+        formats,
+        baseline: args.baseline.clone(),
+        matters: args.matters,
+        metrics: super::replay::named(&args.metrics)?,
+    };
     print(&write(&runs, &args.out, &options)?)
 }
 
