@@ -18,7 +18,7 @@ fn make_runs(dir: &Path, jobs: u64, n: usize) -> Vec<PathBuf> {
     let make = |(index, label): (usize, &&str)| {
         let folder = dir.join(format!("run-{index}"));
         let remote = 10 + 20 * index as u64;
-        write(&folder, &Plan { label, jobs, small_first: index % 2 == 1, remote, prefix: "job" });
+        write(&folder, &Plan { label, jobs, small_first: index % 2 == 1, remote, prefix: "job", unfinished: &[] });
         folder
     };
     LABELS.iter().take(n).enumerate().map(make).collect()
@@ -65,7 +65,7 @@ fn what_a_trace_holds_is_escaped() {
     let dir = tempfile::tempdir().unwrap();
     let run = dir.path().join("run");
     let evil = "<script>alert(1)</script>&\"\u{1}../../x";
-    write(&run, &Plan { label: evil, jobs: 3, small_first: false, remote: 10, prefix: evil });
+    write(&run, &Plan { label: evil, jobs: 3, small_first: false, remote: 10, prefix: evil, unfinished: &[] });
     let out = dir.path().join("out");
     let files = report(&[run], &out, Formats::ALL).unwrap();
     for file in &files {

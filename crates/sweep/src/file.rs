@@ -32,6 +32,7 @@ mod variant;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use resched_analysis::practical::Matters;
 use resched_policies::PolicySpec;
 use resched_trace::reference::{Shape, Value};
 use resched_trace::{choices, keys};
@@ -65,6 +66,8 @@ pub struct SweepFile {
     pub(crate) metric: &'static Metric,
     /// The other axis of the Pareto front.
     pub(crate) second: &'static Metric,
+    /// The bound beyond which a difference matters.
+    pub(crate) matters: Matters,
     pub(crate) design: Design,
     /// The values of the world that vary, by key.
     pub(crate) world: Vec<Axis>,
@@ -229,6 +232,8 @@ keys! {
         metric: Option<Spanned<String>> = None, rule "a metric";
         /// The other axis of the Pareto front. If you leave it out, it is `makespan`.
         second: Option<Spanned<String>> = None, rule "a metric";
+        /// The relative difference beyond which a difference matters in practice. If you leave it out, it is 5 %.
+        matters: Option<Spanned<String>> = None, rule "a percentage, such as \"5%\"";
         /// How the settings are chosen.
         design: Design = Design::default();
         /// The keys of the world that vary, with their values. All variants are replayed in the same worlds.

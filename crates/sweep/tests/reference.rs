@@ -21,6 +21,7 @@ seeds = 15
 baseline = "naive-fair"
 metric = "mean_completion"
 second = "node_locality"
+matters = "5%"
 
 [design]
 kind = "latin-hypercube"
