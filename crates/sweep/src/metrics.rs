@@ -50,7 +50,7 @@ impl Measured<'_> {
 type Formula = fn(&Measured<'_>) -> Option<f64>;
 
 const fn time(name: &'static str, title: &'static str, meaning: &'static str, of: Formula) -> Metric {
-    Metric { name, title, unit: "ms", meaning, null: "no finished job has one", less_is_better: true, of }
+    Metric { name, title, unit: "ms", meaning, null: "no job that counts has one", less_is_better: true, of }
 }
 
 const fn share(
@@ -63,7 +63,7 @@ const fn share(
     Metric { name, title, unit: "", meaning, null, less_is_better: false, of }
 }
 
-/// All metrics. Times are in ms, over the jobs that ended well. The size of a job is the number of its tasks that were done.
+/// All metrics. Times are in ms, over the jobs that count. The size of a job is the number of its tasks that were done.
 pub const METRICS: &[Metric] = &[
     time("mean_completion", "Mean completion time", "The mean of `completion`.", |m| m.summary.mean_completion_ms),
     time("median_completion", "Median completion time", "The median of `completion`.", |m| {
@@ -94,7 +94,7 @@ pub const METRICS: &[Metric] = &[
         title: "Makespan",
         unit: "ms",
         meaning: "From the first submission to the last end of a job.",
-        null: "no job has ended",
+        null: "no job counts",
         less_is_better: true,
         of: |m| m.summary.makespan_ms.map(|ms| ms as f64),
     },
@@ -103,7 +103,7 @@ pub const METRICS: &[Metric] = &[
         title: "Mean slowdown",
         unit: "",
         meaning: "The mean of `slowdown`.",
-        null: "no finished job has one",
+        null: "no job that counts has one",
         less_is_better: true,
         of: |m| mean(&m.run.finished_jobs().filter_map(|job| job.slowdown).collect::<Vec<_>>()),
     },

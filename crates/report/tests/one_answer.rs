@@ -43,7 +43,7 @@ fn page_table(out: &Path, id: &str) -> Vec<Vec<String>> {
     let table = page.split(&format!("<table id=\"{id}\">")).nth(1).unwrap().split("</table>").next().unwrap();
     let row = |row: &str| {
         let cells = row.split("<td").skip(1).map(|cell| cell.split_once('>').unwrap().1.split("</td>").next().unwrap());
-        cells.map(str::to_owned).collect()
+        cells.map(|cell| cell.replace("&#39;", "'")).collect()
     };
     table.split("<tr>").skip(2).map(row).collect()
 }
