@@ -213,21 +213,24 @@ impl Sample {
 fn weighted_quantiles(values: &[(f64, u32)], weights: &[u32], jobs: f64) -> [f64; 3] {
     let mut next =
         values.iter().map(|&(value, block)| (value, u64::from(weights.get(block as usize).copied().unwrap_or(0))));
+    let positions = QUANTILES.map(|p| p * (jobs - 1.0).max(0.0));
+    let [a, b, c] = positions.map(|position| (position.floor() as u64, position.ceil() as u64));
+    // In ascending order, so that one pass finds all; neighbours may share ranks.
+    let mut ranks = [a.0, a.1, b.0, b.1, c.0, c.1];
+    ranks.sort_unstable();
     let (mut reached, mut value) = (0u64, f64::NAN);
-    // The value of a rank, counted from 0. Ranks must ascend.
-    let mut at = |rank: u64| {
+    let found = ranks.map(|rank| {
         while reached <= rank {
             let Some((own, weight)) = next.next() else { break };
             if weight > 0 {
                 (reached, value) = (reached + weight, own);
             }
         }
-        value
-    };
-    QUANTILES.map(|p| {
-        let position = p * (jobs - 1.0).max(0.0);
-        let low = at(position.floor() as u64);
-        let high = at(position.ceil() as u64);
+        (rank, value)
+    });
+    let at = |rank: u64| found.iter().find(|found| found.0 == rank).map_or(f64::NAN, |found| found.1);
+    positions.map(|position| {
+        let (low, high) = (at(position.floor() as u64), at(position.ceil() as u64));
         low + (high - low) * position.fract()
     })
 }
@@ -292,11 +295,16 @@ mod tests {
 
     #[test]
     fn weighted_quantiles_are_those_of_the_repeated_sample() {
-        let values = [(1.0, 0), (2.0, 1), (2.5, 0), (4.0, 2), (8.0, 1)];
-        let weights = [2, 0, 3];
-        let repeated = Distribution::new([1.0, 1.0, 2.5, 2.5, 4.0, 4.0, 4.0]);
-        let expected = QUANTILES.map(|p| repeated.quantile(p).unwrap());
-        assert_eq!(weighted_quantiles(&values, &weights, 7.0), expected);
+        let values = [(1.0, 0), (2.0, 1), (2.5, 0), (4.0, 2), (8.0, 3)];
+        for (weights, repeated) in [
+            ([2, 0, 3, 0], vec![1.0, 1.0, 2.5, 2.5, 4.0, 4.0, 4.0]),
+            ([1, 1, 1, 1], vec![1.0, 2.0, 2.5, 4.0, 8.0]),
+            ([0, 0, 1, 0], vec![4.0]),
+        ] {
+            let repeated = Distribution::new(repeated);
+            let expected = QUANTILES.map(|p| repeated.quantile(p).unwrap());
+            assert_eq!(weighted_quantiles(&values, &weights, repeated.values().len() as f64), expected);
+        }
     }
 
     #[test]
@@ -326,6 +334,6 @@ mod tests {
         jobs.iter_mut().skip(10).for_each(|pair| (pair.first, pair.second) = (0.0, 0.0));
         let found = Blocks::new(jobs).unwrap().ratios(None, 1);
         assert_eq!(found.means.unwrap().interval, None);
-        assert_eq!(found.quantiles, [None; 3]);
+        assert_eq!(found.quantiles, [None, None, Some(Ratio::bare(0.5))], "3 % of the jobs waited");
     }
 }

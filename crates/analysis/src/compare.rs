@@ -162,7 +162,10 @@ pub fn compare(runs: &[(&[JobMetrics], &[JobMetrics])], metric: &JobMetric, how:
         signed_rank: signed_rank_test(&differences),
         least_p: (basis.parts() > 0).then(|| least_p(basis.parts())),
         dominance,
-        verdict: Verdict::of(ratios.means, how.matters),
+        verdict: match basis {
+            Basis::NotAnswerable => Verdict::NotAnswerable,
+            _ => Verdict::of(ratios.means, how.matters),
+        },
     }
 }
 
@@ -247,7 +250,7 @@ mod tests {
         assert!((found.ratio_of_means.unwrap().value - 16.0 / 12.0).abs() < 1e-12);
         assert!((found.ratio_of_p50.unwrap().value - 2.0).abs() < 1e-12);
         assert!((found.mean_of_ratios.unwrap().value - 1.5).abs() < 1e-12);
-        assert_eq!((found.jobs, found.basis, found.verdict), (4, Basis::TooFewJobs, Verdict::NotAnswerable));
+        assert_eq!((found.jobs, found.basis, found.verdict), (4, Basis::TooFewJobs, Verdict::CannotTell));
         assert_eq!(found.dominance, Some(Dominance::First));
         assert_eq!((found.ratio_of_means.unwrap().interval, found.sign, found.least_p), (None, None, None));
     }

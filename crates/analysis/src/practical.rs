@@ -97,17 +97,17 @@ pub enum Verdict {
     Equivalent,
     /// As [`Verdict::Equivalent`], but there is a difference: the 95 % interval does not hold 1.
     TooSmall,
-    /// The interval holds both differences that matter and such that do not.
+    /// There is no interval, or it holds both differences that matter and such that do not.
     CannotTell,
-    /// There is nothing to decide on: no jobs, no interval, or data that cannot answer the question.
+    /// The data cannot answer the question, or there are no jobs.
     NotAnswerable,
 }
 
 impl Verdict {
-    /// The verdict on a ratio.
+    /// The verdict on a ratio of data that can answer the question.
     pub fn of(ratio: Option<Ratio>, matters: Matters) -> Self {
         let intervals = ratio.and_then(|ratio| Some((ratio.interval?, ratio.interval_90?)));
-        let Some(([low, high], [low_90, high_90])) = intervals else { return Self::NotAnswerable };
+        let Some(([low, high], [low_90, high_90])) = intervals else { return Self::CannotTell };
         let (least, most) = (1.0 - matters.share(), 1.0 + matters.share());
         if high < least {
             Self::Smaller
@@ -156,8 +156,8 @@ mod tests {
         assert_eq!(verdict(0.90, 0.08), Verdict::CannotTell);
         // The 90 % interval ends at 1.049, the 95 % interval beyond 1.05: two one-sided tests call that equivalent.
         assert_eq!(verdict(1.00, 0.061), Verdict::Equivalent);
-        assert_eq!(Verdict::of(Some(Ratio::bare(0.5)), Matters::default()), Verdict::NotAnswerable);
-        assert_eq!(Verdict::of(None, Matters::default()), Verdict::NotAnswerable);
+        assert_eq!(Verdict::of(Some(Ratio::bare(0.5)), Matters::default()), Verdict::CannotTell);
+        assert_eq!(Verdict::of(None, Matters::default()), Verdict::CannotTell);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use resched_trace::validity::{Fact, Grade};
 
 use crate::Error;
 use crate::answer::{Answer, Compared};
-use crate::page::{Figure, Frame, Style, UNKNOWN, escaped, gallery};
+use crate::page::{Figure, Frame, Style, UNKNOWN, escaped, gallery, sentence};
 
 /// The most rows in the table of jobs. More would make the page slow to open.
 const MOST_JOBS: usize = 1_000;
@@ -228,12 +228,6 @@ fn caveats(answer: &Answer) -> Vec<Caveat> {
         runs: of_run(fact),
     };
     answer.validity.caveats().into_iter().map(caveat).collect()
-}
-
-/// A text as a sentence, with its full stop.
-pub(crate) fn sentence(text: &str) -> String {
-    let text = text.trim();
-    if text.is_empty() || text.ends_with(['.', '!', '?']) { text.to_owned() } else { format!("{text}.") }
 }
 
 fn job_row(answer: &Answer, number: usize) -> Option<JobRow> {

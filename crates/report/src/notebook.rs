@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::Error;
 use crate::answer::Answer;
-use crate::html::sentence;
+use crate::page::sentence;
 
 const SETUP: &str = include_str!("../templates/notebook/setup.py");
 const SUMMARY: &str = include_str!("../templates/notebook/summary.py");

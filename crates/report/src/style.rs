@@ -65,26 +65,24 @@ const HUES: [usize; 7] = [0, 1, 3, 5, 6, 7, 4];
 /// The forms of a series.
 const FORMS: usize = 4;
 
-/// The policies in the order of their styles: seven hues, then the same hues in the next form. Those that are often compared have
-/// hues of their own. `batch-fifo` looks like `fifo`, and so on.
+/// The policies in the order of their styles: seven colours, then the same colours in other forms. Those that are often compared have
+/// colours of their own. `batch-fifo` looks like `fifo`, and so on.
 const POLICIES: &[&str] = &[
-    // Blue, orange, green, vermilion, sky, purple, yellow; solid.
+    // Blue, orange, green, vermilion, sky, purple, yellow.
     "fifo",
     "fair",
     "capacity",
     "naive-fair",
     "delay",
     "coupling",
-    "dress", //
-    // Dashed.
+    "dress",
     "yarn-fifo",
     "yarn-fair",
     "yarn-capacity",
     "easy",
     "conservative",
     "drf",
-    "triple-queue", //
-    // Dotted.
+    "triple-queue",
     "srpt",
     "fair-deficit",
     "flex",
@@ -109,7 +107,7 @@ pub(crate) fn styles(labels: &[&str]) -> Vec<Series> {
         taken.push(style);
         let hue = HUES.get(style % HUES.len()).and_then(|hue| COLOURS.get(*hue)).copied().unwrap_or(BLACK);
         if let Some(slot) = found.get_mut(at) {
-            *slot = Series { colour: hue, form: style / HUES.len() % FORMS };
+            *slot = Series { colour: hue, form: form(style) };
         }
     }
     found
@@ -123,6 +121,12 @@ fn free(wanted: usize, taken: &[usize]) -> usize {
     let is_free = |style: &usize| taken.iter().all(|other| other % hues != style % hues);
     let all = || (0..hues * FORMS).map(|step| (wanted + step) % (hues * FORMS));
     colours.into_iter().find(is_free).or_else(|| all().find(|style| !taken.contains(style))).unwrap_or(wanted)
+}
+
+/// The form of a style. Neighbours in a row have different forms, so that they stay apart without colour, and so have the styles of one
+/// colour.
+fn form(style: usize) -> usize {
+    (style % HUES.len() + style / HUES.len()) % FORMS
 }
 
 /// The place of a label's policy in [`POLICIES`].

@@ -18,7 +18,7 @@ fn make_runs(dir: &Path, jobs: u64, n: usize) -> Vec<PathBuf> {
     let make = |(index, label): (usize, &&str)| {
         let folder = dir.join(format!("run-{index}"));
         let remote = 10 + 20 * index as u64;
-        write(&folder, &Plan { label, jobs, small_first: index % 2 == 1, remote, prefix: "job" });
+        write(&folder, &Plan { label, jobs, small_first: index % 2 == 1, remote, prefix: "job", unfinished: &[] });
         folder
     };
     LABELS.iter().take(n).enumerate().map(make).collect()
@@ -65,7 +65,7 @@ fn what_a_trace_holds_is_escaped() {
     let dir = tempfile::tempdir().unwrap();
     let run = dir.path().join("run");
     let evil = "<script>alert(1)</script>&\"\u{1}../../x";
-    write(&run, &Plan { label: evil, jobs: 3, small_first: false, remote: 10, prefix: evil });
+    write(&run, &Plan { label: evil, jobs: 3, small_first: false, remote: 10, prefix: evil, unfinished: &[] });
     let out = dir.path().join("out");
     let files = report(&[run], &out, Formats::ALL).unwrap();
     for file in &files {
@@ -98,19 +98,82 @@ fn text_is_legible_in_print() {
     }
 }
 
-#[test]
-fn what_really_ran_is_a_run_too() {
-    let dir = tempfile::tempdir().unwrap();
-    let (trace, out) = (dir.path().join("trace"), dir.path().join("out"));
+/// The report of a run with three jobs, and of a trace with the one job `id`.
+fn report_with_trace(dir: &Path, id: &str) -> (String, serde_json::Value) {
+    let (trace, out) = (dir.join("trace"), dir.join("out"));
     let mut writer = TraceWriter::create(&trace).unwrap();
-    let job = JobRow { job_id: "j".to_owned(), submit: Some(0), finish: Some(90_000), ..JobRow::default() };
+    let job = JobRow { job_id: id.to_owned(), submit: Some(0), finish: Some(90_000), ..JobRow::default() };
     writer.job(&JobRecord { job, ..JobRecord::default() }).unwrap();
     writer.finish(Manifest::default()).unwrap();
-    let mut runs = make_runs(dir.path(), 3, 1);
+    let mut runs = make_runs(dir, 3, 1);
     runs.push(trace);
     report(&runs, &out, Formats::ALL).unwrap();
     let page = fs::read_to_string(out.join("report.html")).unwrap();
+    (page, serde_json::from_slice(&fs::read(out.join(MARKER)).unwrap()).unwrap())
+}
+
+#[test]
+fn what_really_ran_is_a_run_too() {
+    let dir = tempfile::tempdir().unwrap();
+    let (page, list) = report_with_trace(dir.path(), "job_0000");
     assert!(page.contains("<th>observed</th>") && page.contains("<td>90.0 s</td>"));
+    assert!(
+        page.contains("1 of 3 jobs count; left out: 2 not in the run"),
+        "both are compared on the job that both have"
+    );
+    assert_eq!(list["comparisons"][0]["jobs"], 1);
+}
+
+#[test]
+fn runs_without_a_common_job_say_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let (page, list) = report_with_trace(dir.path(), "another");
+    assert!(page.contains("No job counts in all runs.") && page.contains("Tests and intervals are left out"));
+    assert!(!page.contains(">the same<"), "nothing was compared");
+    assert_eq!((&list["validity"]["grade"], &list["population"]["jobs"]), (&"not-answerable".into(), &0.into()));
+    let first = &list["comparisons"][0];
+    assert_eq!((&first["verdict"], &first["jobs"]), (&"not-answerable".into(), &0.into()));
+    for null in ["dominance", "sign", "signed_rank", "ratio_of_means"] {
+        assert!(first[null].is_null(), "{null}");
+    }
+}
+
+/// Copies of the run with other seeds are runs of one policy.
+#[test]
+fn runs_with_other_seeds_are_one_policy() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut folders = Vec::new();
+    for (policy, small_first) in [("fifo", false), ("fair", true)] {
+        for seed in 1..=3 {
+            let folder = dir.path().join(format!("{policy}-{seed}"));
+            write(
+                &folder,
+                &Plan { label: policy, jobs: 30, small_first, remote: 30 * seed, prefix: "job", unfinished: &[] },
+            );
+            let mut info = resched_trace::run::read(&folder).unwrap();
+            info.seed = seed;
+            info.write(&folder).unwrap();
+            folders.push(folder);
+        }
+    }
+    let out = dir.path().join("out");
+    let options = Options { formats: "html".parse().unwrap(), baseline: Some("fair".to_owned()), ..Options::default() };
+    write_report(&folders, &out, &options, &mut |_| ()).unwrap();
+    let list: serde_json::Value = serde_json::from_slice(&fs::read(out.join(MARKER)).unwrap()).unwrap();
+    assert_eq!(list["policies"][1], serde_json::json!({"label": "fair", "runs": [3, 4, 5]}));
+    assert_eq!(list["baseline"], "fair");
+    let first = &list["comparisons"][0];
+    assert_eq!((&first["policy"], &first["jobs"]), (&"fifo".into(), &90.into()));
+    assert_eq!(first["basis"], serde_json::json!({"kind": "seeds", "parts": 3}));
+    let page = fs::read_to_string(out.join("report.html")).unwrap();
+    assert!(page.contains("<th>fair, seed 2</th>") && page.contains("Compared with fair"));
+    assert!(
+        page.contains("With 3 seeds no test can reach p &lt; 0.05")
+            || page.contains("With 3 seeds no test can reach p &#60; 0.05")
+    );
+    let missing = Options { baseline: Some("none".to_owned()), ..options };
+    let error = write_report(&folders, &out, &missing, &mut |_| ()).unwrap_err();
+    assert!(error.is_request() && error.to_string().contains("the labels are fifo, fair"), "{error}");
 }
 
 #[test]

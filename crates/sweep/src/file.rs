@@ -35,6 +35,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use resched_analysis::measure::{Metric, known};
+use resched_analysis::practical::Matters;
 use resched_policies::PolicySpec;
 use resched_replay::Engine;
 use resched_trace::reference::{Shape, Value};
@@ -75,6 +76,8 @@ pub struct SweepFile {
     pub(crate) second: Metric,
     /// The metrics that cells keep beside those that have a name.
     pub(crate) own: Vec<Metric>,
+    /// The bound beyond which a difference matters.
+    pub(crate) matters: Matters,
     pub(crate) design: Design,
     /// The values of the world that vary, by key.
     pub(crate) world: Vec<Axis>,
@@ -244,6 +247,8 @@ keys! {
         second: Option<Spanned<String>> = None, rule "a metric";
         /// Further metrics, for the tables.
         metrics: Vec<Spanned<String>> = Vec::new(), rule "metrics";
+        /// The relative difference beyond which a difference matters in practice. If you leave it out, it is 5 %.
+        matters: Option<Spanned<String>> = None, rule "a percentage, such as \"5%\"";
         /// How the settings are chosen.
         design: Design = Design::default();
         /// The keys of the world that vary, with their values. All variants are replayed in the same worlds.

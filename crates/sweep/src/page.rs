@@ -5,11 +5,13 @@ use std::collections::BTreeMap;
 use askama::Template;
 use resched_analysis::compare::Estimate;
 use resched_analysis::measure::Metric;
-use resched_report::{Figure, Frame, Style, UNKNOWN, escaped, gallery};
+use resched_analysis::practical::{Matters, Ratio};
+use resched_report::{Figure, Frame, Style, UNKNOWN, escaped, gallery, sentence};
+use resched_trace::validity::Grade;
 
 use crate::Error;
 use crate::merge::Merged;
-use crate::statistics::{Difference, DominanceRow, Group, differences, dominance, ranking};
+use crate::statistics::{Difference, DominanceRow, Group, Tests, differences, dominance, ranking, validity};
 
 /// The most rows of a table. More would make the page slow to open; the complete tables are beside it.
 const MOST_ROWS: usize = 500;
@@ -34,6 +36,12 @@ struct Body<'a> {
     cells: usize,
     settings: usize,
     seeds: usize,
+    /// How far the answer can be trusted.
+    grade: &'static str,
+    caveats: Vec<Caveat>,
+    matters: String,
+    /// What to know about tests over so few seeds.
+    weak_tests: String,
     /// Whether there is more than one source or cluster.
     places: bool,
     ranking: Vec<Ranked>,
@@ -42,6 +50,14 @@ struct Body<'a> {
     comparisons: Vec<Compared>,
     more_compared: usize,
     file: &'a str,
+}
+
+/// A sentence about how far to trust the answer, and how many cells it is about.
+struct Caveat {
+    grade: &'static str,
+    says: String,
+    remedy: String,
+    cells: usize,
 }
 
 struct Ranked {
@@ -75,7 +91,25 @@ pub(crate) fn page(merged: &Merged, figures: &[Figure]) -> Result<String, Error>
     compared.sort_by_key(|found| found.metric != metric.name);
     let dominance: BTreeMap<usize, DominanceRow> =
         dominance(&groups, &merged.file).into_iter().map(|row| (row.group, row)).collect();
+    let (facts, counts) = validity(&groups);
+    let mut caveats: Vec<Caveat> = facts
+        .facts
+        .iter()
+        .zip(counts)
+        .map(|(fact, cells)| Caveat {
+            grade: fact.grade.in_words(),
+            says: sentence(&fact.says),
+            remedy: sentence(&fact.remedy),
+            cells,
+        })
+        .collect();
+    // The worst first.
+    caveats.sort_by_key(|caveat| caveat.grade != Grade::NotAnswerable.in_words());
     let body = Body {
+        grade: facts.grade().in_words(),
+        caveats,
+        matters: merged.file.matters.to_string(),
+        weak_tests: weak_tests(&compared),
         version: env!("CARGO_PKG_VERSION"),
         name: &merged.file.name,
         about: &merged.file.about,
@@ -96,13 +130,25 @@ pub(crate) fn page(merged: &Merged, figures: &[Figure]) -> Result<String, Error>
         comparisons: compared
             .iter()
             .take(MOST_ROWS)
-            .filter_map(|found| compared_row(&groups, &metrics, found, dominance.get(&found.group)))
+            .filter_map(|found| {
+                compared_row(&groups, &metrics, found, dominance.get(&found.group), merged.file.matters)
+            })
             .collect(),
         file: &merged.plan.file.text,
     };
     let body = body.render().map_err(|error| Error::Work(format!("index.html cannot be made: {error}")))?;
     let title = format!("resched: {}", escaped(&merged.file.name));
     Ok(Frame { title: &title, style: &STYLE, body: &body }.page()?)
+}
+
+/// What to know about the tests if there are too few seeds for them.
+fn weak_tests(compared: &[Difference]) -> String {
+    let weak = compared
+        .iter()
+        .find_map(|row| row.tests.filter(|tests| tests.least > LEVEL).map(|tests| (row.seeds, tests.least)));
+    weak.map_or_else(String::new, |(seeds, least)| {
+        format!("With {seeds} seeds no test can reach p < {LEVEL} (the least is {least:.3}); at least 6 are needed.")
+    })
 }
 
 fn ranked_row(merged: &Merged, rank: usize, group: &Group<'_>, found: Estimate) -> Option<Ranked> {
@@ -122,27 +168,35 @@ fn compared_row(
     metrics: &[Metric],
     found: &Difference,
     dominance: Option<&DominanceRow>,
+    matters: Matters,
 ) -> Option<Compared> {
     let metric = metrics.iter().find(|metric| metric.name == found.metric)?;
-    let side = |side: Option<(f64, f64)>| {
-        side.map_or_else(|| UNKNOWN.to_owned(), |(by, p)| format!("{by:.3} (p {})", p_value(p)))
+    let side = |side: Option<f64>| side.map_or_else(|| UNKNOWN.to_owned(), |by| format!("{by:.3}"));
+    let percent = |ratio: f64| format!("{:+.1}", 100.0 * (ratio - 1.0));
+    let change = match found.ratio {
+        None => UNKNOWN.to_owned(),
+        Some(Ratio { value, interval: Some([low, high]), .. }) => {
+            format!("{} % [{}, {}]", percent(value), percent(low), percent(high))
+        }
+        Some(Ratio { value, .. }) => format!("{} %", percent(value)),
     };
-    let change = found.change.map_or_else(|| UNKNOWN.to_owned(), |change| format!("{:+.1} %", change.value));
+    let p = |of: fn(&Tests) -> f64| found.tests.as_ref().map_or_else(|| UNKNOWN.to_owned(), |tests| p_value(of(tests)));
     Some(Compared {
         label: groups.get(found.group)?.label(),
         baseline: groups.get(found.baseline)?.label(),
         metric: metric.title.clone(),
         cells: vec![
-            metric.in_words(found.difference.value),
-            interval(metric, found.difference),
             change,
-            p_value(found.sign),
-            p_value(found.signed_rank),
-            p_value(found.holm),
+            found.verdict.in_words(matters),
+            metric.in_words(found.difference.value),
+            if found.tests.is_some() { interval(metric, found.difference) } else { UNKNOWN.to_owned() },
+            p(|tests| tests.sign),
+            p(|tests| tests.signed_rank),
+            p(|tests| tests.holm),
             side(dominance.and_then(|row| row.above)),
             side(dominance.and_then(|row| row.below)),
         ],
-        sure: found.holm < LEVEL,
+        sure: found.tests.is_some_and(|tests| tests.holm < LEVEL),
     })
 }
 

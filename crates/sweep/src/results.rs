@@ -1,6 +1,6 @@
 //! The result of a cell: its metrics and the times of its jobs, in one Parquet file. The file appears whole or not at all.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use arrow::array::{Array, Float64Array, StringArray};
@@ -10,14 +10,18 @@ use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
-use resched_analysis::Run;
 use resched_analysis::measure::Metric;
+use resched_analysis::{Population, Run, validity};
+use resched_trace::validity::Validity;
 
 use crate::Error;
 use crate::metrics::measure;
 
 /// The metrics of a job that the result of a cell keeps.
 const JOB_METRICS: [&str; 2] = ["completion", "waiting"];
+
+/// The key of the validity in the metadata of a cell's file.
+const VALIDITY: &str = "validity";
 
 /// The result of a cell.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -26,6 +30,8 @@ pub struct CellResult {
     pub metrics: BTreeMap<String, f64>,
     /// For each job that ended well, by id: the time from its submission to its end, ms.
     pub completions: BTreeMap<String, f64>,
+    /// How far it can be trusted.
+    pub validity: Validity,
     /// The rows of the file.
     rows: Vec<MeasurementRow>,
 }
@@ -48,7 +54,8 @@ impl CellResult {
                 Some(MeasurementRow { metric: metric.to_owned(), job: Some(job.job_id.clone()), value: value? as f64 })
             })
         });
-        Self::of_rows(own.chain(jobs).collect())
+        let validity = validity::of_runs(std::slice::from_ref(run), &Population::of(&[run]));
+        Self { validity, ..Self::of_rows(own.chain(jobs).collect()) }
     }
 
     fn of_rows(rows: Vec<MeasurementRow>) -> Self {
@@ -72,7 +79,7 @@ impl CellResult {
     /// # Errors
     /// [`Error::Work`] if it cannot be encoded.
     pub(crate) fn encode(&self, id: &str) -> Result<Vec<u8>, Error> {
-        let file = Measurements::new(Vec::new()).and_then(|mut writer| {
+        let file = Measurements::of_cell(Vec::new(), &self.validity).and_then(|mut writer| {
             writer.add(id, &self.rows)?;
             writer.finish()
         });
@@ -84,6 +91,9 @@ impl CellResult {
         let text = |error: &dyn std::fmt::Display| error.to_string();
         let builder =
             ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(bytes)).map_err(|error| text(&error))?;
+        // Results of earlier versions have none.
+        let validity = builder.schema().metadata().get(VALIDITY).map(|json| serde_json::from_str(json));
+        let validity = validity.transpose().map_err(|error| text(&error))?.unwrap_or_default();
         let mut rows = Vec::new();
         for batch in builder.build().map_err(|error| text(&error))? {
             let batch = batch.map_err(|error| text(&error))?;
@@ -101,7 +111,7 @@ impl CellResult {
                 value: values.value(row),
             }));
         }
-        Ok(Self::of_rows(rows))
+        Ok(Self { validity, ..Self::of_rows(rows) })
     }
 }
 
@@ -112,14 +122,28 @@ pub(crate) struct Measurements<W: std::io::Write + Send> {
 }
 
 impl<W: std::io::Write + Send> Measurements<W> {
+    /// The table of several cells.
     pub(crate) fn new(sink: W) -> Result<Self, String> {
+        Self::with_metadata(sink, HashMap::new())
+    }
+
+    /// The table of one cell, with its validity in the metadata of the schema.
+    fn of_cell(sink: W, validity: &Validity) -> Result<Self, String> {
+        let json = serde_json::to_string(validity).map_err(|error| error.to_string())?;
+        Self::with_metadata(sink, HashMap::from([(VALIDITY.to_owned(), json)]))
+    }
+
+    fn with_metadata(sink: W, metadata: HashMap<String, String>) -> Result<Self, String> {
         let field = |name, kind, optional| Field::new(name, kind, optional);
-        let schema = Arc::new(Schema::new(vec![
-            field("cell", DataType::Utf8, false),
-            field("metric", DataType::Utf8, false),
-            field("job_id", DataType::Utf8, true),
-            field("value", DataType::Float64, false),
-        ]));
+        let schema = Arc::new(
+            Schema::new(vec![
+                field("cell", DataType::Utf8, false),
+                field("metric", DataType::Utf8, false),
+                field("job_id", DataType::Utf8, true),
+                field("value", DataType::Float64, false),
+            ])
+            .with_metadata(metadata),
+        );
         let level = ZstdLevel::try_new(1).map_err(|error| error.to_string())?;
         let properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(level))

@@ -7,8 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use resched_analysis::compare::Estimate;
 use resched_analysis::distribution::{Distribution, rises_above};
 use resched_analysis::measure::Metric;
-use resched_analysis::paired::{holm, sign_test, signed_rank_test};
-use resched_analysis::repeats::t_interval;
+use resched_analysis::paired::{holm, least_p, sign_test, signed_rank_test};
+use resched_analysis::practical::{Matters, Ratio, Verdict};
+use resched_analysis::repeats::{log_ratio, t_interval};
+use resched_trace::validity::{Fact, Grade, Validity};
 
 use crate::cell::Cell;
 use crate::file::SweepFile;
@@ -113,14 +115,25 @@ pub struct Difference {
     pub seeds: usize,
     /// The value of the group minus that of the baseline: the mean over the seeds with its interval.
     pub difference: Estimate,
-    /// The change in per cent of the baseline: the mean over the seeds with its interval. `None` if a baseline is 0.
-    pub change: Option<Estimate>,
+    /// The value of the group / that of the baseline: the geometric mean over the seeds with its interval. `None` if a value is 0.
+    pub ratio: Option<Ratio>,
+    /// Whether the ratio differs by an amount that matters.
+    pub verdict: Verdict,
+    /// The tests; `None` if the data cannot answer the question.
+    pub tests: Option<Tests>,
+}
+
+/// Tests over seeds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Tests {
     /// Two-sided p-value of the sign test; 1 without a difference.
     pub sign: f64,
     /// Two-sided p-value of Wilcoxon's signed-rank test; 1 without a difference.
     pub signed_rank: f64,
     /// The p-value of the signed-rank test, corrected by Holm's method over all groups of the metric.
     pub holm: f64,
+    /// The least p-value that so many seeds can reach.
+    pub least: f64,
 }
 
 /// How the completion times of a group compare with those of its baseline.
@@ -130,10 +143,11 @@ pub struct DominanceRow {
     pub group: usize,
     /// The place of its baseline.
     pub baseline: usize,
-    /// How far its CDF rises above that of the baseline (more jobs done early), with the one-sided Kolmogorov–Smirnov p-value.
-    pub above: Option<(f64, f64)>,
-    /// How far it falls below, with the p-value.
-    pub below: Option<(f64, f64)>,
+    /// How far its CDF rises above that of the baseline (more jobs done early). It has no p-value, as jobs of one run depend on each
+    /// other.
+    pub above: Option<f64>,
+    /// How far it falls below.
+    pub below: Option<f64>,
 }
 
 /// The index of the baseline of each group: the first setting of the baseline variant in the same world.
@@ -158,11 +172,11 @@ pub(crate) fn differences(groups: &[Group<'_>], file: &SweepFile) -> Vec<Differe
         let mut of_metric: Vec<Difference> = Vec::new();
         for (place, (group, baseline)) in groups.iter().zip(&baselines).enumerate() {
             let Some((baseline, base)) = baseline.and_then(|base| Some((base, groups.get(base)?))) else { continue };
-            of_metric.extend(difference((place, group), (baseline, base), metric));
+            of_metric.extend(difference((place, group), (baseline, base), metric, file.matters));
         }
-        let p: Vec<f64> = of_metric.iter().map(|row| row.signed_rank).collect();
-        for (row, p) in of_metric.iter_mut().zip(holm(&p)) {
-            row.holm = p;
+        let p: Vec<f64> = of_metric.iter().filter_map(|row| row.tests).map(|tests| tests.signed_rank).collect();
+        for (tests, p) in of_metric.iter_mut().filter_map(|row| row.tests.as_mut()).zip(holm(&p)) {
+            tests.holm = p;
         }
         all.append(&mut of_metric);
     }
@@ -173,22 +187,57 @@ fn difference(
     (place, group): (usize, &Group<'_>),
     (baseline, base): (usize, &Group<'_>),
     metric: &Metric,
+    matters: Matters,
 ) -> Option<Difference> {
     let (own, theirs) = (group.values(metric), base.values(metric));
     let pairs: Vec<(f64, f64)> = own.iter().filter_map(|(seed, own)| Some((*theirs.get(seed)?, *own))).collect();
     let differences: Vec<f64> = pairs.iter().map(|(base, own)| own - base).collect();
-    let changes: Vec<f64> = pairs.iter().map(|(base, own)| 100.0 * (own / base - 1.0)).collect();
+    let logs: Vec<f64> = pairs.iter().map(|(base, own)| (own / base).ln()).collect();
+    let answerable = is_answerable(group, base, &differences);
+    let ratio = log_ratio(&logs).map(|ratio| if answerable { ratio } else { Ratio::bare(ratio.value) });
+    let tests = Tests {
+        sign: sign_test(&differences).map_or(1.0, |test| test.p),
+        signed_rank: signed_rank_test(&differences).map_or(1.0, |test| test.p),
+        holm: 1.0,
+        least: least_p(pairs.len()),
+    };
     Some(Difference {
         group: place,
         baseline,
         metric: metric.name.clone(),
         seeds: pairs.len(),
         difference: t_interval(&differences)?,
-        change: t_interval(&changes).filter(|_| changes.iter().all(|change| change.is_finite())),
-        sign: sign_test(&differences).map_or(1.0, |test| test.p),
-        signed_rank: signed_rank_test(&differences).map_or(1.0, |test| test.p),
-        holm: 1.0,
+        ratio,
+        verdict: if answerable { Verdict::of(ratio, matters) } else { Verdict::NotAnswerable },
+        tests: answerable.then_some(tests),
     })
+}
+
+/// Whether the data can tell two groups apart. That no task waited is no reason if they differ all the same: a policy may let slots
+/// idle on purpose.
+fn is_answerable(group: &Group<'_>, base: &Group<'_>, differences: &[f64]) -> bool {
+    let facts = |group: &Group<'_>, of: fn(&Fact) -> bool| {
+        group
+            .cells
+            .values()
+            .any(|cell| cell.validity.facts.iter().any(|fact| fact.grade == Grade::NotAnswerable && of(fact)))
+    };
+    let idle = |group| facts(group, |fact| fact.about == "waiting");
+    let other = |group| facts(group, |fact| fact.about != "waiting");
+    let same = differences.iter().all(|difference| *difference == 0.0);
+    !(other(group) || other(base) || (same && idle(group) && idle(base)))
+}
+
+/// The facts about all cells, each with the number of cells that it holds for.
+pub(crate) fn validity(groups: &[Group<'_>]) -> (Validity, Vec<usize>) {
+    let mut all = Validity::default();
+    let cells = || groups.iter().flat_map(|group| group.cells.values());
+    for fact in cells().flat_map(|cell| &cell.validity.facts).filter(|fact| fact.grade > Grade::Measured) {
+        all.add(fact.clone());
+    }
+    let counts =
+        all.facts.iter().map(|fact| cells().filter(|cell| cell.validity.facts.contains(fact)).count()).collect();
+    (all, counts)
 }
 
 /// Compares the completion times of every group with those of its baseline.
@@ -196,7 +245,8 @@ pub(crate) fn dominance(groups: &[Group<'_>], file: &SweepFile) -> Vec<Dominance
     let row = |(group, baseline): (usize, Option<usize>)| {
         let baseline = baseline?;
         let (own, base) = (groups.get(group)?.completions(), groups.get(baseline)?.completions());
-        Some(DominanceRow { group, baseline, above: rises_above(&own, &base), below: rises_above(&base, &own) })
+        let rises = |upper, lower| rises_above(upper, lower).map(|(by, _)| by);
+        Some(DominanceRow { group, baseline, above: rises(&own, &base), below: rises(&base, &own) })
     };
     baselines(groups, file).into_iter().enumerate().filter_map(row).collect()
 }

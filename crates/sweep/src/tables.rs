@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `results.csv` | a cell: what varies, then its metrics (times in ms) |
 //! | `summary.csv` | a setting and metric: mean over the seeds, 95 % interval |
-//! | `comparisons.csv` | a setting against its baseline in a metric: difference, interval, sign and Wilcoxon tests, Holm's correction |
+//! | `comparisons.csv` | a setting against its baseline in a metric: difference, change and verdict with intervals, sign and Wilcoxon tests, Holm's correction |
 //! | `dominance.csv` | a setting against its baseline: how far its CDF of completion times rises above and falls below |
 //! | `measurements.parquet` | a number of a cell, or of one of its jobs: cell, metric, job_id, value |
 
@@ -105,33 +105,36 @@ impl<'a> Tables<'a> {
             "change_percent",
             "change_low",
             "change_high",
+            "verdict",
             "sign_p",
             "wilcoxon_p",
             "wilcoxon_p_holm",
+            "least_p",
         ]);
         let rows = differences(&self.groups, &self.merged.file).into_iter().filter_map(|found| {
             let (group, base) = (self.groups.get(found.group)?, self.groups.get(found.baseline)?);
             let mut row = self.of_group(group);
             row.extend([base.label(), found.metric.clone(), found.seeds.to_string()]);
             row.extend(numbers(found.difference));
-            row.extend(found.change.map_or_else(|| [const { String::new() }; 3], numbers));
-            row.extend([found.sign, found.signed_rank, found.holm].map(|p| p.to_string()));
+            let percent = |ratio: f64| (100.0 * (ratio - 1.0)).to_string();
+            row.push(found.ratio.map_or_else(String::new, |ratio| percent(ratio.value)));
+            let interval = found.ratio.and_then(|ratio| ratio.interval);
+            row.extend(interval.map_or_else(|| [const { String::new() }; 2], |ends| ends.map(percent)));
+            row.push(found.verdict.in_words(self.merged.file.matters));
+            let tests = found.tests.map(|tests| [tests.sign, tests.signed_rank, tests.holm, tests.least]);
+            row.extend(tests.map_or_else(|| [const { String::new() }; 4], |tests| tests.map(|p| p.to_string())));
             Some(row)
         });
         table(heading, rows)
     }
 
     fn dominance(&self) -> Result<Vec<u8>, csv::Error> {
-        let heading = self.heading(["baseline", "above", "above_p", "below", "below_p"]);
+        let heading = self.heading(["baseline", "above", "below"]);
         let rows = dominance(&self.groups, &self.merged.file).into_iter().filter_map(|found| {
             let (group, base) = (self.groups.get(found.group)?, self.groups.get(found.baseline)?);
             let mut row = self.of_group(group);
             row.push(base.label());
-            for side in [found.above, found.below] {
-                row.extend(
-                    side.map_or_else(|| [const { String::new() }; 2], |(by, p)| [by.to_string(), p.to_string()]),
-                );
-            }
+            row.extend([found.above, found.below].map(|side| side.map_or_else(String::new, |by| by.to_string())));
             Some(row)
         });
         table(heading, rows)

@@ -22,6 +22,7 @@ seeds = 15
 baseline = "naive-fair"
 metric = "mean_completion"
 second = "node_locality"
+matters = "5%"
 
 [design]
 kind = "latin-hypercube"
@@ -74,8 +75,9 @@ fn the_page_of_sweep_files_is_fresh() {
 #[test]
 fn the_page_of_metrics_is_fresh() {
     let about = "Reports, sweeps and `--json` show these numbers of a run. All of them come from its tables `jobs` and `attempts` \
-                 ([tables](tables.md)), so a trace has them too. A job is *finished* if it ended well; most means are over the \
-                 finished jobs, as the time of a job that failed says nothing about the service it got.";
+                 ([tables](tables.md)), so a trace has them too. A job *counts* if it was submitted in \
+                 the window of the run and ended well, and did so in every run that is compared. All numbers are over the jobs \
+                 that count, as the time of a job that failed says nothing about the service it got.";
     let sources = "Sources: Coupling is Tan, Meng, Zhang 2013; DRESS is Mao et al. 2020.";
     let better = |less: bool| if less { "less" } else { "more" };
     let known = known().iter().zip(KNOWN).map(|(metric, known)| {

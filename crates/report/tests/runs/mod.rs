@@ -24,6 +24,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) remote: u64,
     /// What job ids and names start with.
     pub(crate) prefix: &'a str,
+    /// Jobs that had not ended when the run ended.
+    pub(crate) unfinished: &'a [u64],
 }
 
 /// Writes the run into the folder `dir`.
@@ -81,8 +83,8 @@ pub(crate) fn write(dir: &Path, plan: &Plan<'_>) {
             name: Some(format!("{} job", plan.prefix)),
             submit: Some(submit),
             launch: Some(first),
-            finish: Some(finish),
-            outcome: Outcome::Success,
+            finish: (!plan.unfinished.contains(&job)).then_some(finish),
+            outcome: if plan.unfinished.contains(&job) { Outcome::Incomplete } else { Outcome::Success },
             ..JobRow::default()
         };
         jobs.append(&row).unwrap();

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use resched_analysis::measure::{Metric, known};
+use resched_analysis::practical::Matters;
 use resched_policies::nearest;
 use resched_replay::Engine;
 use toml::{Spanned, Value as Toml};
@@ -70,6 +71,10 @@ impl SweepFile {
         let baseline = raw.baseline.map_or(Ok(0), |name| baseline(&name, &variants, &places))?;
         let metric = metric_named(raw.metric.as_ref(), "mean_completion", &places)?;
         let second = metric_named(raw.second.as_ref(), "makespan", &places)?;
+        let matters = raw.matters.map_or_else(
+            || Ok(Matters::default()),
+            |text| text.as_ref().parse().map_err(|problem: String| places.error(Some(text.span()), &problem)),
+        )?;
         let tune = raw.tune.map(|tune| {
             let span = tune.span();
             let section = tune.into_inner();
@@ -92,6 +97,7 @@ impl SweepFile {
             baseline,
             metric,
             second,
+            matters,
             design: raw.design,
             world,
             variants,

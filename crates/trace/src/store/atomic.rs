@@ -10,6 +10,8 @@ use crate::Error;
 
 /// The extensions of the files of a result, beside its marker.
 const RESULT_FILES: [&str; 6] = ["parquet", "svg", "png", "html", "ipynb", "md"];
+/// The only table as CSV that a result holds. Other files with that ending are somebody's own.
+const SUMMARY: &str = "summary.csv";
 
 /// Tables that may be folders of parts.
 pub(super) const TABLES_IN_PARTS: [&str; 3] = ["jobs", "tasks", "attempts"];
@@ -111,7 +113,10 @@ impl StagedDir {
         }
         let is_own = |path: &&PathBuf| {
             let ending = path.extension().and_then(|ending| ending.to_str());
-            path.is_file() && (path.ends_with(marker) || ending.is_some_and(|ending| RESULT_FILES.contains(&ending)))
+            path.is_file()
+                && (path.ends_with(marker)
+                    || path.ends_with(SUMMARY)
+                    || ending.is_some_and(|ending| RESULT_FILES.contains(&ending)))
                 || is_table_in_parts(path)
         };
         match entries.iter().find(|path| !is_own(path)) {

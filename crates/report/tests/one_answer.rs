@@ -1,0 +1,223 @@
+//! The files of a report agree on every number that they share: page, JSON, CSV, Parquet tables and notebook.
+#![allow(clippy::unwrap_used, dead_code)]
+
+mod runs;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use resched_report::{Formats, Options, write_report};
+use resched_trace::comparison::{ComparedJobRow, Standing};
+use resched_trace::store::{Rows, read_table};
+use runs::{Plan, write};
+use serde_json::{Value, json};
+
+/// Writes two policies, of which each leaves other jobs unfinished, and their report.
+fn make_report(dir: &Path) -> PathBuf {
+    let folders = ["fifo", "fair", "delay:D=24"].map(|label| dir.join(label.replace(':', "_")));
+    let plans = [("fifo", &[2][..], false), ("fair", &[5, 21], true), ("delay:D=24", &[], false)];
+    for (folder, (label, unfinished, small_first)) in folders.iter().zip(plans) {
+        let remote = 10 + 20 * unfinished.len() as u64;
+        write(folder, &Plan { label, jobs: 60, small_first, remote, prefix: "job", unfinished });
+    }
+    let out = dir.join("report");
+    let options = Options { formats: Formats::ALL, ..Options::default() };
+    write_report(&folders, &out, &options, &mut |_| ()).unwrap();
+    out
+}
+
+fn parsed(out: &Path) -> Value {
+    serde_json::from_slice(&fs::read(out.join("report.json")).unwrap()).unwrap()
+}
+
+fn rows(out: &Path) -> Vec<ComparedJobRow> {
+    let table = read_table::<ComparedJobRow>(out).unwrap();
+    Rows::new(out.join("jobs.parquet"), table.batches()).collect::<Result<_, _>>().unwrap()
+}
+
+/// The cells of a table of the page by the text of their first cells: all that come before the first number.
+fn page_table(out: &Path, id: &str) -> Vec<Vec<String>> {
+    let page = fs::read_to_string(out.join("report.html")).unwrap();
+    let table = page.split(&format!("<table id=\"{id}\">")).nth(1).unwrap().split("</table>").next().unwrap();
+    let row = |row: &str| {
+        let cells = row.split("<td").skip(1).map(|cell| cell.split_once('>').unwrap().1.split("</td>").next().unwrap());
+        cells.map(|cell| cell.replace("&#39;", "'")).collect()
+    };
+    table.split("<tr>").skip(2).map(row).collect()
+}
+
+/// A time as the page shows it.
+fn time(ms: f64) -> String {
+    match ms {
+        ms if ms < 1e3 => format!("{ms:.0} ms"),
+        ms if ms < 120e3 => format!("{:.1} s", ms / 1e3),
+        ms if ms < 7_200e3 => format!("{:.1} min", ms / 60e3),
+        ms => format!("{:.1} h", ms / 3_600e3),
+    }
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+fn near(one: f64, other: f64) -> bool {
+    (one - other).abs() <= 1e-9 * one.abs().max(1.0)
+}
+
+/// Three of 60 jobs are unfinished in some run: 57 count, and no number is about any other.
+#[test]
+fn the_population_is_the_same_everywhere() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = make_report(dir.path());
+    let report = parsed(&out);
+    assert_eq!((&report["population"]["jobs"], &report["population"]["of"]), (&json!(57), &json!(60)));
+    assert_eq!(report["population"]["left_out"], json!({"unfinished": 3}));
+    let page = fs::read_to_string(out.join("report.html")).unwrap();
+    assert!(page.contains("57 of 60 jobs count; left out: 3 unfinished"), "{page}");
+    let mut standings: BTreeMap<(String, Standing), usize> = BTreeMap::new();
+    for row in rows(&out) {
+        *standings.entry((row.run, row.standing)).or_default() += 1;
+    }
+    let count = |run: &str, standing| standings.get(&(run.to_owned(), standing)).copied().unwrap_or(0);
+    for (run, unfinished) in [("fifo", 1), ("fair", 2), ("delay:D=24", 0)] {
+        let found = [Standing::Counts, Standing::Unfinished, Standing::NotInAll].map(|standing| count(run, standing));
+        assert_eq!(found, [57, unfinished, 3 - unfinished], "{run}");
+    }
+    for row in page_table(&out, "comparisons") {
+        assert_eq!(row[2], "57");
+    }
+    assert!(page.contains("<td>57</td><td>57</td><td>57</td>"));
+}
+
+#[test]
+fn the_page_the_json_and_the_tables_agree() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = make_report(dir.path());
+    let report = parsed(&out);
+    let runs = report["runs"].as_array().unwrap();
+    let shown = page_table(&out, "runs");
+    let cell = |name: &str, run: usize| shown.iter().find(|row| row[0] == name).unwrap()[run + 1].clone();
+    let mut summary = csv::Reader::from_path(out.join("summary.csv")).unwrap();
+    let heading = summary.headers().unwrap().clone();
+    let records: Vec<csv::StringRecord> = summary.records().collect::<Result<_, _>>().unwrap();
+    let all = rows(&out);
+    for (place, run) in runs.iter().enumerate() {
+        for (name, field) in [
+            ("Makespan", "makespan_ms"),
+            ("Completion time, mean", "mean_completion_ms"),
+            ("Completion time, median", "median_completion_ms"),
+            ("Waiting time, mean", "mean_waiting_ms"),
+        ] {
+            assert_eq!(cell(name, place), time(number(&run[field])), "{name}");
+        }
+        for (name, field, decimals) in [
+            ("Slowdown, mean", "mean_slowdown", 2),
+            ("Jain's index, mean", "mean_jain_index", 3),
+            ("Jobs per hour", "jobs_per_hour", 1),
+            ("Jobs waiting, mean", "mean_queue_length", 2),
+        ] {
+            assert_eq!(cell(name, place), format!("{:.decimals$}", number(&run[field])), "{name}");
+        }
+        for (name, field) in [("Map slots used", "map_utilisation"), ("Reduce slots used", "reduce_utilisation")] {
+            assert_eq!(cell(name, place), format!("{:.1} %", 100.0 * number(&run[field])), "{name}");
+        }
+        for (name, field) in [("Jobs that count", "jobs_counted"), ("Tasks done", "tasks")] {
+            assert_eq!(cell(name, place), run[field].to_string(), "{name}");
+        }
+        // Every number of summary.csv is in the JSON.
+        for (column, text) in heading.iter().zip(records[place].iter()).filter(|(_, text)| text.parse::<f64>().is_ok())
+        {
+            assert!(near(text.parse().unwrap(), number(&run[column])), "{column}: {text}, {}", run[column]);
+        }
+        let own: Vec<&ComparedJobRow> =
+            all.iter().filter(|row| run["label"] == row.run.as_str() && row.standing == Standing::Counts).collect();
+        let mean = |of: fn(&ComparedJobRow) -> f64| own.iter().map(|row| of(row)).sum::<f64>() / own.len() as f64;
+        let last = own.iter().filter_map(|row| row.finish).max().unwrap();
+        let makespan = last - own.iter().filter_map(|row| row.submit).min().unwrap();
+        assert!(near(mean(|row| row.completion.unwrap() as f64), number(&run["mean_completion_ms"])));
+        assert!(near(mean(|row| row.waiting.unwrap() as f64), number(&run["mean_waiting_ms"])));
+        assert!(near(mean(|row| row.slowdown.unwrap()), number(&run["mean_slowdown"])));
+        assert_eq!(run["makespan_ms"], makespan);
+        assert_eq!(run["tasks"], own.iter().map(|row| row.tasks_done).sum::<i64>());
+    }
+    let comparisons = report["comparisons"].as_array().unwrap();
+    let shown = page_table(&out, "comparisons");
+    assert_eq!((comparisons.len(), shown.len()), (4, 4));
+    for (row, found) in shown.iter().zip(comparisons) {
+        let percent = |ratio: &Value| format!("{:+.1}", 100.0 * (number(ratio) - 1.0)).replace('-', "−");
+        let change = |name: &str| match &found[name] {
+            Value::Null => "–".to_owned(),
+            ratio => match &ratio["interval"] {
+                Value::Null => format!("{} %", percent(&ratio["value"])),
+                ends => format!("{} % [{}, {}]", percent(&ratio["value"]), percent(&ends[0]), percent(&ends[1])),
+            },
+        };
+        for (cell, name) in [
+            (3, "ratio_of_means"),
+            (4, "ratio_of_p50"),
+            (5, "ratio_of_p95"),
+            (6, "ratio_of_p99"),
+            (7, "mean_of_ratios"),
+        ] {
+            assert_eq!(row[cell], change(name), "{name} of {found}");
+        }
+        assert_eq!(row[1], found["policy"].as_str().unwrap());
+    }
+    assert!(comparisons.iter().all(|found| (found["metric"] == "completion") == found["mean_of_ratios"].is_object()));
+}
+
+/// Runs the cells of the notebook that do not draw, and prints what they found.
+const RUN: &str = "
+import json
+cells = json.load(open('report.ipynb'))['cells']
+names = {}
+for cell in cells:
+    if cell['cell_type'] == 'code' and 'figure' not in cell['metadata'].get('tags', []):
+        exec(''.join(cell['source']), names)
+print(json.dumps({'summary': names['summary'].to_dicts(), 'compared': names['compared'].to_dicts()}))
+";
+
+#[test]
+fn the_notebook_computes_the_numbers_of_the_report() {
+    let Some(python) = std::env::var_os("RESCHED_PYTHON") else {
+        assert!(std::env::var_os("RESCHED_REQUIRE_PYTHON").is_none(), "RESCHED_PYTHON is not set");
+        eprintln!("skipped: RESCHED_PYTHON is not set");
+        return;
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let out = make_report(dir.path());
+    let ran = Command::new(python).args(["-c", RUN]).current_dir(&out).output().unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let found: Value = serde_json::from_slice(&ran.stdout).unwrap();
+    let report = parsed(&out);
+    let same = |found: &Value, expected: &Value, fields: &[&str]| {
+        for field in fields {
+            assert!(near(number(&found[field]), number(&expected[field])), "{field}: {found}, {expected}");
+        }
+    };
+    let summaries = found["summary"].as_array().unwrap();
+    assert_eq!(summaries.len(), 3);
+    for summary in summaries {
+        let run = report["runs"].as_array().unwrap().iter().find(|run| run["label"] == summary["run"]).unwrap();
+        let fields: Vec<&str> =
+            summary.as_object().unwrap().keys().map(String::as_str).filter(|name| *name != "run").collect();
+        assert!(fields.len() >= 8, "{fields:?}");
+        same(summary, run, &fields);
+    }
+    let compared = found["compared"].as_array().unwrap();
+    assert_eq!(compared.len(), 4);
+    for (found, expected) in compared.iter().zip(report["comparisons"].as_array().unwrap()) {
+        assert_eq!((&found["policy"], &found["metric"]), (&expected["policy"], &expected["metric"]));
+        for name in ["ratio_of_means", "ratio_of_p50", "ratio_of_p95", "ratio_of_p99"] {
+            // No ratio to nothing.
+            match (&found[name], &expected[name]) {
+                (Value::Null, Value::Null) => {}
+                (found, expected) => {
+                    assert!(near(number(found), number(&expected["value"])), "{name}: {found}, {expected}")
+                }
+            }
+        }
+    }
+}
