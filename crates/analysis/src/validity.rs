@@ -28,8 +28,8 @@ pub fn of_runs(runs: &[Run], population: &Population) -> Validity {
 /// What the runs themselves show: whether any job counts, and whether any task waited.
 pub fn shown(runs: &[Run], population: &Population) -> Vec<Fact> {
     if population.jobs == 0 {
-        let remedy = "Compare runs of the same trace, or runs in which jobs end well";
-        return vec![Fact::new("population", Grade::NotAnswerable, "No job counts in all runs").with_remedy(remedy)];
+        let remedy = "Compare runs of the same trace, or runs in which jobs end well.";
+        return vec![Fact::new("population", Grade::NotAnswerable, "No job counts in all runs.").with_remedy(remedy)];
     }
     let left_out = 1.0 - population.jobs as f64 / population.of as f64;
     let grade = if left_out > MOST_LEFT_OUT { Grade::Assumed } else { Grade::Measured };
@@ -37,11 +37,11 @@ pub fn shown(runs: &[Run], population: &Population) -> Vec<Fact> {
     let fact = Fact::new(
         "population",
         grade,
-        text.get(..1).map_or_else(String::new, str::to_uppercase) + text.get(1..).unwrap_or(""),
+        text.get(..1).map_or_else(String::new, str::to_uppercase) + text.get(1..).unwrap_or("") + ".",
     );
     let fact = if grade == Grade::Assumed {
         fact.with_remedy(
-            "The numbers are about the jobs that count only; a longer trace or another --unfinished keeps more of them",
+            "The numbers are about the jobs that count only; a longer trace or another --unfinished keeps more of them.",
         )
     } else {
         fact
@@ -62,11 +62,11 @@ fn idle(runs: &[Run]) -> Option<Fact> {
     }
     let policies: BTreeSet<&str> = replays.iter().map(|(_, info)| info.label.as_str()).collect();
     let says = match policies.len() {
-        1 => "No task waited: another policy could not do better here",
-        _ if ended_alike(&replays) => "No task waited: these policies cannot differ here",
+        1 => "No task waited: another policy could not do better here.",
+        _ if ended_alike(&replays) => "No task waited: these policies cannot differ here.",
         _ => return None,
     };
-    let remedy = "Check the capacity (--cluster, --site-conf), or replay more work on fewer nodes (`resched scale`)";
+    let remedy = "Check the capacity (--cluster, --site-conf), or replay more work on fewer nodes (`resched scale`).";
     Some(Fact::new("waiting", Grade::NotAnswerable, says).with_remedy(remedy))
 }
 
@@ -161,6 +161,6 @@ mod tests {
         let population = Population::share(&mut runs);
         let found = of_runs(&runs, &population);
         assert_eq!(found.grade(), Grade::Assumed);
-        assert_eq!(found.caveats()[0].says, "9 of 10 jobs count; left out: 1 not in the run");
+        assert_eq!(found.caveats()[0].says, "9 of 10 jobs count; left out: 1 not in the run.");
     }
 }

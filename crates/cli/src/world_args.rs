@@ -12,6 +12,7 @@ use resched_policies::{PolicySpec, SiteConf, in_words};
 use resched_replay::{Engine, RunSite, Setup, Source, Unfinished, Window, World};
 use resched_sim::ClusterConfig;
 use resched_sweep::SweepFile;
+use resched_trace::validity::{Fact, Grade, Validity};
 
 use crate::failure::Failure;
 
@@ -48,40 +49,18 @@ pub(crate) struct WorldArgs {
     /// What becomes of work that had not ended when the trace ended: `drop` lets it hold its place until then and leaves its jobs out of
     /// all metrics; `cap` counts it as done after the time that was seen of it; `estimate` draws the rest from the Kaplan–Meier
     /// estimate of its class.
-    #[arg(long, value_enum, default_value_t = Cut::Drop)]
-    unfinished: Cut,
+    #[arg(long, value_name = "drop|cap|estimate", default_value = "drop")]
+    unfinished: Unfinished,
     /// Count only jobs that were submitted in this part of the trace, to leave out warm-up and cool-down. Each end is a time in ms, a
     /// date, or a time after the first submission such as +1h; leave one out for that of the trace.
-    #[arg(long, value_name = "FROM..TO", value_parser = window, allow_hyphen_values = true)]
+    #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true)]
     window: Option<Window>,
+    /// The output of `resched validate --json` for this trace. Its error is then said beside every answer.
+    #[arg(long, value_name = "VALIDATION.json")]
+    validation: Option<PathBuf>,
     /// The seed of all random draws.
     #[arg(long, default_value_t = 1)]
     pub(crate) seed: u64,
-}
-
-/// [`Unfinished`] on the command line.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Cut {
-    Drop,
-    Cap,
-    Estimate,
-}
-
-impl From<Cut> for Unfinished {
-    fn from(cut: Cut) -> Self {
-        match cut {
-            Cut::Drop => Self::Drop,
-            Cut::Cap => Self::Cap,
-            Cut::Estimate => Self::Estimate,
-        }
-    }
-}
-
-/// Reads `FROM..TO`.
-fn window(text: &str) -> Result<Window, String> {
-    let (from, to) = text.split_once("..").ok_or("expected two times with `..` between them, for example +1h..+5h")?;
-    let end = |text: &str| (!text.trim().is_empty()).then(|| text.trim().parse()).transpose();
-    Ok(Window { from: end(from)?, to: end(to)? })
 }
 
 /// The slots of a machine, written `MAPS+REDUCES`.
@@ -163,9 +142,10 @@ impl WorldArgs {
             site: Arc::new(site),
             site_files,
             seed: self.seed,
-            unfinished: self.unfinished.into(),
+            unfinished: self.unfinished,
             window: self.window.unwrap_or_default(),
             assume: self.assume,
+            known: self.validation.as_deref().map(validated).transpose()?.unwrap_or_default(),
             ..Setup::default()
         };
         Ok((source, setup))
@@ -188,6 +168,49 @@ impl WorldArgs {
         cluster.machines.memory = self.memory.or(cluster.machines.memory);
         Ok(cluster.check()?)
     }
+}
+
+/// What a validation says about the answers of replays: the error of completion times under the policy that explains the trace best.
+fn validated(path: &Path) -> Result<Validity, Failure> {
+    let wrong = |problem: &dyn std::fmt::Display| {
+        let remedy = "write it with `resched validate TRACE --json > FILE`";
+        Failure::request(format!("{}: {problem}; {remedy}", path.display()))
+    };
+    let text = std::fs::read_to_string(path).map_err(|error| wrong(&format!("cannot be read ({error})")))?;
+    let mut best: Option<(f64, String)> = None;
+    for line in text.lines().filter(|line| !line.trim().is_empty()) {
+        let found: Validated =
+            serde_json::from_str(line).map_err(|error| wrong(&format!("expected the output of validate ({error})")))?;
+        if let Some(median) =
+            found.errors.completion_median.filter(|own| best.as_ref().is_none_or(|best| *own < best.0))
+        {
+            best = Some((median, found.policy));
+        }
+    }
+    let (median, policy) = best.ok_or_else(|| wrong(&"no replay has an error of completion times"))?;
+    let says = format!(
+        "A replay of what really ran, under {policy}, is off by {:.1} % in the median completion time.",
+        median * 100.0
+    );
+    let grade = if median <= MOST_ERROR { Grade::Measured } else { Grade::Assumed };
+    let fact = Fact::new("validation", grade, says)
+        .with_remedy("Differences between policies that are not larger say little.");
+    Ok(Validity { facts: vec![fact] })
+}
+
+/// The largest error of a validation that counts as small.
+const MOST_ERROR: f64 = 0.1;
+
+/// The parts of a validation that matter here.
+#[derive(serde::Deserialize)]
+struct Validated {
+    policy: String,
+    errors: Errors,
+}
+
+#[derive(serde::Deserialize)]
+struct Errors {
+    completion_median: Option<f64>,
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! neither the trace nor the cluster file gives, and the sizes of machines likewise. They decide who waits. The demo and workload files
 //! name their machines themselves.
 
+use resched_policies::{Finding, in_words};
 use resched_sim::batch::{Loaded, SizeRule};
 use resched_sim::cluster_file::{Containers, Nodes};
 use resched_sim::hadoop::{Cluster, System};
@@ -48,6 +49,20 @@ pub(crate) fn of_batch(loaded: &Loaded, manifest: Option<&Manifest>, unfinished:
     validity
 }
 
+/// The facts about the queues and pools of a policy that do not fit the jobs. A rule without a job changes nothing.
+pub(crate) fn of_rules(policy: &str, findings: &[Finding]) -> Validity {
+    let matter: Vec<Finding> =
+        findings.iter().filter(|finding| !matches!(finding, Finding::Unused { .. })).cloned().collect();
+    let mut validity = Validity::default();
+    for line in in_words(policy, &matter) {
+        validity.add(
+            Fact::new("queues", Grade::Assumed, line + ".")
+                .with_remedy("`resched site show` prints the rules and checks them against the trace."),
+        );
+    }
+    validity
+}
+
 /// The problem of a cluster whose nodes offer what nobody gives, if there is one.
 pub(crate) fn unknown_slots(cluster: &Cluster) -> Option<String> {
     if cluster.assumed() == 0 {
@@ -65,8 +80,8 @@ pub(crate) fn unknown_slots(cluster: &Cluster) -> Option<String> {
     };
     let site = "a cluster file (`--cluster`; `resched calibrate` proposes one from the trace), or the configuration of your site (`--site-conf`)";
     Some(format!(
-        "neither the trace nor the cluster file says {what}, and that decides who waits; give {say}, {site}. `--assume` takes Hadoop's \
-         defaults: {assumed}"
+        "neither the trace nor the cluster file says {what}, and that decides who waits; give {say}, {site}. `--assume` (in a sweep \
+         file, `assume = true`) takes Hadoop's defaults: {assumed}"
     ))
 }
 

@@ -8,7 +8,9 @@ use resched_sim::hadoop::{self, Cluster};
 use resched_sim::{ClusterConfig, Scope, Skipped, Window, batch};
 use resched_trace::formats::Collected;
 use resched_trace::run::{FORMAT_VERSION, RunInfo, RunSite, RunTrace, Unfinished};
-use resched_trace::store::{Manifest, Trace};
+use resched_trace::scale::Instant;
+use resched_trace::store::{Manifest, TimeZero, Trace};
+use resched_trace::validity::Validity;
 use resched_trace::workload::make_trace;
 
 use crate::Error;
@@ -38,6 +40,8 @@ pub struct Setup {
     pub window: Window,
     /// Whether slots and sizes of machines may be assumed that nobody gives. By default not: they decide who waits.
     pub assume: bool,
+    /// What else is known about the answers of this world, such as the error of a validation. By default, nothing.
+    pub known: Validity,
 }
 
 impl Default for Setup {
@@ -51,6 +55,7 @@ impl Default for Setup {
             unfinished: Unfinished::default(),
             window: Window::default(),
             assume: false,
+            known: Validity::default(),
         }
     }
 }
@@ -89,6 +94,13 @@ impl World {
     /// appear when it is loaded, by [`World::check`] at the latest.
     pub fn open(source: &Source, setup: Setup) -> Result<Self, Error> {
         let rules = serde_json::to_value(&setup.cluster).map_err(|error| Error::Request(error.to_string()))?;
+        let relative =
+            matches!(source.origin(), Origin::Trace(trace) if trace.manifest().time_zero == TimeZero::Relative);
+        let dated = |end: Option<Instant>| matches!(end, Some(Instant::Date(_)));
+        if relative && (dated(setup.window.from) || dated(setup.window.to)) {
+            let problem = "its times do not count from a date; give the window in ms, or as times like +2h";
+            return Err(Error::Request(format!("{}: {problem}", source.name())));
+        }
         Ok(Self { source: source.clone(), setup, rules: Arc::new(rules), parts: Arc::default() })
     }
 
@@ -185,7 +197,8 @@ impl World {
             Scheduler::Registry(spec) => {
                 let spec = self.at_site(spec)?;
                 let info = self.info(spec.label(), spec.name());
-                let info = RunInfo { params: spec.parameters(), ..info };
+                let validity = facts::of_rules(&spec.name(), &self.site_findings(&spec)?);
+                let info = RunInfo { params: spec.parameters(), validity, ..info };
                 match engine_of(&spec) {
                     Engine::Hadoop => self.replay_hadoop(&mut *spec.build()?, info, sink, progress),
                     Engine::Batch => self.replay_batch(&mut *spec.build_batch()?, info, sink, progress),
@@ -212,7 +225,9 @@ impl World {
             cluster: cluster.in_short(),
             skipped: skipped.clone(),
             window: *window,
-            validity: facts::of_hadoop(cluster, skipped, work, self.manifest(), self.setup.unfinished),
+            validity: facts::of_hadoop(cluster, skipped, work, self.manifest(), self.setup.unfinished)
+                .and(&self.setup.known)
+                .and(&info.validity),
             trace: self.named()?,
             ..info
         };
@@ -233,7 +248,9 @@ impl World {
             cluster: loaded.machines.in_short(),
             skipped: loaded.skipped.clone(),
             window: loaded.window,
-            validity: facts::of_batch(loaded, self.manifest(), self.setup.unfinished),
+            validity: facts::of_batch(loaded, self.manifest(), self.setup.unfinished)
+                .and(&self.setup.known)
+                .and(&info.validity),
             trace: self.named()?,
             ..info
         };

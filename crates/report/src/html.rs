@@ -13,7 +13,7 @@ use resched_trace::validity::{Fact, Grade};
 
 use crate::Error;
 use crate::answer::{Answer, Compared};
-use crate::page::{Figure, Frame, Style, UNKNOWN, escaped, gallery, sentence};
+use crate::page::{Figure, Frame, Style, UNKNOWN, escaped, gallery};
 
 /// The most rows in the table of jobs. More would make the page slow to open.
 const MOST_JOBS: usize = 1_000;
@@ -223,8 +223,8 @@ fn caveats(answer: &Answer) -> Vec<Caveat> {
     };
     let caveat = |fact: &Fact| Caveat {
         grade: fact.grade.in_words(),
-        says: sentence(&fact.says),
-        remedy: sentence(&fact.remedy),
+        says: fact.says.clone(),
+        remedy: fact.remedy.clone(),
         runs: of_run(fact),
     };
     answer.validity.caveats().into_iter().map(caveat).collect()

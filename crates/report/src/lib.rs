@@ -46,7 +46,7 @@ pub use error::Error;
 pub use formats::Formats;
 pub use heat_map::{HeatMap, HeatPanel, draw_heat_map};
 pub use lines::{Line, Lines, draw_lines};
-pub use page::{Figure, Frame, Style, UNKNOWN, escaped, gallery, sentence};
+pub use page::{Figure, Frame, Style, UNKNOWN, escaped, gallery};
 pub use scatter::{Cloud, Scatter, draw_scatter};
 pub use style::is_known;
 

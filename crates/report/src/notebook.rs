@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 
 use crate::Error;
 use crate::answer::Answer;
-use crate::page::sentence;
 
 const SETUP: &str = include_str!("../templates/notebook/setup.py");
 const SUMMARY: &str = include_str!("../templates/notebook/summary.py");
@@ -70,7 +69,7 @@ fn validity(answer: &Answer) -> String {
         answer.population.in_words()
     );
     for fact in answer.validity.caveats() {
-        let line = format!("\n- **{}**: {} {}", fact.grade.in_words(), sentence(&fact.says), sentence(&fact.remedy));
+        let line = format!("\n- **{}**: {} {}", fact.grade.in_words(), fact.says, fact.remedy);
         text += line.trim_end();
     }
     text

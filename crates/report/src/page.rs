@@ -110,12 +110,6 @@ pub fn escaped(text: &str) -> String {
     html
 }
 
-/// A text as a sentence, with its full stop.
-pub fn sentence(text: &str) -> String {
-    let text = text.trim();
-    if text.is_empty() || text.ends_with(['.', '!', '?']) { text.to_owned() } else { format!("{text}.") }
-}
-
 /// Figures side by side, as HTML. Their texts are escaped here. Texts inside the pictures are escaped when the pictures are drawn.
 ///
 /// # Errors

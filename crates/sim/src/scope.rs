@@ -1,5 +1,7 @@
 //! Which part of a trace counts, and what becomes of work that had not ended with it.
 
+use std::str::FromStr;
+
 use resched_trace::run::{RunWindow, Unfinished};
 use resched_trace::scale::Instant;
 
@@ -23,6 +25,19 @@ pub struct Window {
     pub from: Option<Instant>,
     /// Its end; by default, that of the trace.
     pub to: Option<Instant>,
+}
+
+impl FromStr for Window {
+    type Err = String;
+
+    /// Takes `FROM..TO`, of which either may be left out: `+1h..+5h`, `..2009-04-21T17:46:02Z`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (from, to) = text
+            .split_once("..")
+            .ok_or_else(|| format!("`{text}`: expected two times with `..` between them, for example +1h..+5h"))?;
+        let end = |text: &str| (!text.trim().is_empty()).then(|| text.trim().parse()).transpose();
+        Ok(Self { from: end(from)?, to: end(to)? })
+    }
 }
 
 /// The times of a trace, by its own clock.
@@ -95,6 +110,15 @@ mod tests {
         let window = Window { from: Some(Instant::AfterFirst(2_000)), to: Some(Instant::At(7_000)) };
         assert_eq!(window.on_the_clock(TIMES, 500), Some(RunWindow { from: 2_500, to: 6_500 }));
         assert_eq!(Window::default().on_the_clock(TIMES, 0), None);
+    }
+
+    #[test]
+    fn a_window_is_two_times() {
+        let expected = Window { from: Some(Instant::AfterFirst(3_600_000)), to: Some(Instant::At(9)) };
+        assert_eq!("+1h..9".parse(), Ok(expected));
+        assert_eq!("..".parse(), Ok(Window::default()));
+        assert!("+1h".parse::<Window>().is_err_and(|problem| problem.contains("+1h..+5h")));
+        assert!("x..y".parse::<Window>().is_err());
     }
 
     #[test]

@@ -37,7 +37,7 @@ use std::path::PathBuf;
 use resched_analysis::measure::{Metric, known};
 use resched_analysis::practical::Matters;
 use resched_policies::PolicySpec;
-use resched_replay::Engine;
+use resched_replay::{Engine, Unfinished, Window};
 use resched_trace::reference::{Shape, Value};
 use resched_trace::{choices, keys};
 use serde::{Deserialize, Serialize};
@@ -78,6 +78,8 @@ pub struct SweepFile {
     pub(crate) own: Vec<Metric>,
     /// The bound beyond which a difference matters.
     pub(crate) matters: Matters,
+    /// How traces are taken.
+    pub(crate) treatment: Treatment,
     pub(crate) design: Design,
     /// The values of the world that vary, by key.
     pub(crate) world: Vec<Axis>,
@@ -96,6 +98,18 @@ pub struct FileCopy {
     pub path: PathBuf,
     /// Its text.
     pub text: String,
+}
+
+/// How the traces of a sweep are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+pub(crate) struct Treatment {
+    /// Whether slots and sizes of machines may be assumed that nobody gives.
+    pub(crate) assume: bool,
+    /// What becomes of work that had not ended when a trace ended.
+    pub(crate) unfinished: Unfinished,
+    /// The part of a trace whose jobs count.
+    #[serde(skip)]
+    pub(crate) window: Window,
 }
 
 keys! {
@@ -237,6 +251,14 @@ keys! {
         /// A folder with the configuration of a Hadoop site ([site](../site.md)). Its settings replace the defaults of policies and
         /// of the cluster. The cluster files and the variants win over them.
         site: Option<PathBuf> = None, rule "path";
+        /// Whether slots and sizes of machines may be assumed that neither a trace nor a cluster file gives. Otherwise the sweep asks for
+        /// them, as they decide who waits.
+        assume: bool = false;
+        /// What becomes of work that had not ended when a trace ended ([production traces](../production-traces.md)). If you leave it
+        /// out, it is `drop`.
+        unfinished: Option<Spanned<String>> = None, rule "`drop`, `cap` or `estimate`";
+        /// The part of the traces whose jobs count, such as `+1h..+5h`. If you leave it out, it is all of them.
+        window: Option<Spanned<String>> = None, rule "two times with `..` between them";
         /// How many seeds there are, counted from 1, or the seeds themselves. If you leave it out, the only seed is 1.
         seeds: Option<Spanned<Seeds>> = None, rule format!("up to {MOST_SEEDS} seeds, each once");
         /// The variant that the others are compared with. If you leave it out, it is the first by name.

@@ -12,6 +12,7 @@ use resched_replay::{Memory, Nothing, Threads, World};
 use crate::Error;
 use crate::cell::Cell;
 use crate::cell_store::CellStore;
+use crate::file::Treatment;
 use crate::plan::{Plan, identity};
 use crate::results::CellResult;
 use crate::site::SiteRules;
@@ -89,6 +90,7 @@ pub(crate) struct Worlds<'a> {
     plan: &'a Plan,
     /// The metrics that cells keep beside those that have a name.
     metrics: Vec<Metric>,
+    treatment: Treatment,
     origins: Vec<OnceLock<Origin>>,
     site: OnceLock<SiteRules>,
     specs: Shelf<SpecKey, WorldSpec>,
@@ -101,9 +103,11 @@ impl<'a> Worlds<'a> {
     /// # Errors
     /// As [`Plan::sweep`].
     pub(crate) fn new(plan: &'a Plan, cells: &[&Cell]) -> Result<Self, Error> {
+        let sweep = plan.sweep()?;
         Ok(Self {
             plan,
-            metrics: plan.sweep()?.own_metrics().to_vec(),
+            metrics: sweep.own_metrics().to_vec(),
+            treatment: sweep.treatment,
             origins: plan.sources.iter().map(|_| OnceLock::new()).collect(),
             site: OnceLock::new(),
             specs: Shelf::new(cells.iter().map(|cell| key(cell))),
@@ -126,7 +130,7 @@ impl<'a> Worlds<'a> {
         let missing = || Error::Work("the plan names a file that it does not list; plan the sweep again".to_owned());
         let source = self.plan.sources.get(cell.source).ok_or_else(missing)?.path();
         let rules = self.plan.clusters.get(cell.cluster).ok_or_else(missing)?;
-        WorldSpec::new((&source, origin), rules.as_deref(), self.site()?, &cell.world_values())
+        WorldSpec::new((&source, origin), rules.as_deref(), (self.site()?, self.treatment), &cell.world_values())
     }
 
     fn site(&self) -> Result<&SiteRules, Error> {

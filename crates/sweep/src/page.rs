@@ -6,7 +6,7 @@ use askama::Template;
 use resched_analysis::compare::Estimate;
 use resched_analysis::measure::Metric;
 use resched_analysis::practical::{Matters, Ratio};
-use resched_report::{Figure, Frame, Style, UNKNOWN, escaped, gallery, sentence};
+use resched_report::{Figure, Frame, Style, UNKNOWN, escaped, gallery};
 use resched_trace::validity::Grade;
 
 use crate::Error;
@@ -98,8 +98,8 @@ pub(crate) fn page(merged: &Merged, figures: &[Figure]) -> Result<String, Error>
         .zip(counts)
         .map(|(fact, cells)| Caveat {
             grade: fact.grade.in_words(),
-            says: sentence(&fact.says),
-            remedy: sentence(&fact.remedy),
+            says: fact.says.clone(),
+            remedy: fact.remedy.clone(),
             cells,
         })
         .collect();

@@ -200,7 +200,7 @@ fn cells(file: &SweepFile, plan: &Plan) -> Result<Vec<Cell>, Error> {
         let origin = Origin::open(&path)?;
         for (cluster, rules) in plan.clusters.iter().enumerate() {
             for (row, world) in worlds.iter().enumerate() {
-                let spec = WorldSpec::new((&path, &origin), rules.as_deref(), &site, world)?;
+                let spec = WorldSpec::new((&path, &origin), rules.as_deref(), (&site, file.treatment), world)?;
                 let mut drafts = Vec::new();
                 for (variant, found) in file.variants.iter().zip(&variants) {
                     // In a sampled design, each setting of the variant goes with one setting of the world.

@@ -13,6 +13,7 @@ use resched_trace::workload::Workload as WorkloadFile;
 use toml::{Table, Value as Toml};
 
 use crate::Error;
+use crate::file::Treatment;
 use crate::site::SiteRules;
 use crate::source::SourcePath;
 use crate::values::Value;
@@ -77,7 +78,7 @@ impl WorldSpec {
     pub(crate) fn new(
         (source, origin): (&SourcePath, &Origin),
         cluster: Option<&Path>,
-        site: &SiteRules,
+        (site, treatment): (&SiteRules, Treatment),
         values: &[(String, Value)],
     ) -> Result<Self, Error> {
         let rules = match cluster {
@@ -122,7 +123,12 @@ impl WorldSpec {
         if !site.files.is_empty() {
             identity["site"] = serde_json::json!(site.files);
         }
-        let setup = Setup { cluster, site: Arc::clone(&site.site), speedup, ..Setup::default() };
+        let Treatment { assume, unfinished, window } = treatment;
+        if (unfinished, window) != Default::default() {
+            identity["treatment"] = serde_json::json!({ "unfinished": unfinished, "window": format!("{window:?}") });
+        }
+        let setup =
+            Setup { cluster, site: Arc::clone(&site.site), speedup, assume, unfinished, window, ..Setup::default() };
         Ok(Self { world: World::open(&source, setup)?, identity })
     }
 

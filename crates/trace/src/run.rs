@@ -79,6 +79,20 @@ pub enum Unfinished {
     Estimate,
 }
 
+impl std::str::FromStr for Unfinished {
+    type Err = String;
+
+    /// Takes `drop`, `cap` or `estimate`.
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text {
+            "drop" => Ok(Self::Drop),
+            "cap" => Ok(Self::Cap),
+            "estimate" => Ok(Self::Estimate),
+            _ => Err(format!("`{text}`: expected drop, cap or estimate")),
+        }
+    }
+}
+
 /// The time in which jobs must be submitted to count in a metric.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct RunWindow {

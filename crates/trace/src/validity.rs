@@ -38,9 +38,9 @@ pub struct Fact {
     pub about: String,
     /// Whether it was observed.
     pub grade: Grade,
-    /// What holds, as a sentence.
+    /// What holds, as a sentence with its full stop.
     pub says: String,
-    /// What you can do about it, as a sentence; empty if there is nothing to do.
+    /// What you can do about it, as a sentence with its full stop; empty if there is nothing to do.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub remedy: String,
 }
@@ -82,6 +82,13 @@ impl Validity {
         if !self.facts.contains(&fact) {
             self.facts.push(fact);
         }
+    }
+
+    /// These facts and those of `other`.
+    #[must_use]
+    pub fn and(mut self, other: &Self) -> Self {
+        other.facts.iter().for_each(|fact| self.add(fact.clone()));
+        self
     }
 
     /// The facts that say more than "observed", the worst first.

@@ -63,13 +63,18 @@ impl Machine {
     /// The machine that `row` adds. `config` fills in what the row leaves out.
     fn of_row(row: NodeRow, config: &ClusterConfig) -> Self {
         let told = |number: Option<i64>| number.and_then(|number| u32::try_from(number).ok());
-        let own = |slots: Option<i64>| told(slots.filter(|_| !config.nodes.alike));
-        let offered = |amount: Option<i64>| amount.filter(|_| !config.containers.alike);
+        // Alike nodes have what the file gives, and what the trace gives where the file is silent.
+        let own =
+            |slots: Option<i64>, of_file: Option<u32>| told(slots).filter(|_| !config.nodes.alike || of_file.is_none());
+        let offered = |amount: Option<i64>, of_file: Option<u32>| {
+            told(amount).filter(|_| !config.containers.alike || of_file.is_none())
+        };
         let [maps, reduces] = config.nodes.slots();
-        let [own_maps, own_reduces] = [own(row.map_slots), own(row.reduce_slots)];
+        let [own_maps, own_reduces] =
+            [own(row.map_slots, config.nodes.map_slots), own(row.reduce_slots, config.nodes.reduce_slots)];
         let usual = config.containers.node();
-        let vcores = told(offered(row.cpu).map(|cpu| cpu / 1000));
-        let memory = told(offered(row.memory).map(|bytes| bytes >> 20));
+        let vcores = offered(row.cpu.map(|cpu| cpu / 1000), config.containers.vcores);
+        let memory = offered(row.memory.map(|bytes| bytes >> 20), config.containers.memory_mb);
         let rules = (&config.nodes, &config.containers);
         let assumed = [
             own_maps.or(rules.0.map_slots).is_none() || own_reduces.or(rules.0.reduce_slots).is_none(),

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 
 use resched_analysis::measure::{Metric, known};
 use resched_analysis::practical::Matters;
@@ -11,7 +12,7 @@ use toml::{Spanned, Value as Toml};
 
 use super::places::{Places, explained};
 use super::variant::variant;
-use super::{Axis, Design, DesignKind, FileCopy, MOST_SEEDS, OneOrMore, Raw, Seeds, SweepFile, Variant};
+use super::{Axis, Design, DesignKind, FileCopy, MOST_SEEDS, OneOrMore, Raw, Seeds, SweepFile, Treatment, Variant};
 use crate::Error;
 use crate::source::{SourcePath, engine_of};
 use crate::tune_section::TuneSection;
@@ -71,10 +72,12 @@ impl SweepFile {
         let baseline = raw.baseline.map_or(Ok(0), |name| baseline(&name, &variants, &places))?;
         let metric = metric_named(raw.metric.as_ref(), "mean_completion", &places)?;
         let second = metric_named(raw.second.as_ref(), "makespan", &places)?;
-        let matters = raw.matters.map_or_else(
-            || Ok(Matters::default()),
-            |text| text.as_ref().parse().map_err(|problem: String| places.error(Some(text.span()), &problem)),
-        )?;
+        let matters: Matters = parsed(raw.matters, &places)?;
+        let treatment = Treatment {
+            assume: raw.assume,
+            unfinished: parsed(raw.unfinished, &places)?,
+            window: parsed(raw.window, &places)?,
+        };
         let tune = raw.tune.map(|tune| {
             let span = tune.span();
             let section = tune.into_inner();
@@ -98,6 +101,7 @@ impl SweepFile {
             metric,
             second,
             matters,
+            treatment,
             design: raw.design,
             world,
             variants,
@@ -108,6 +112,12 @@ impl SweepFile {
 }
 
 /// The section `[tune]`, checked.
+/// The value of a text, or the default.
+fn parsed<T: Default + FromStr<Err = String>>(text: Option<Spanned<String>>, places: &Places) -> Result<T, Error> {
+    let Some(text) = text else { return Ok(T::default()) };
+    text.as_ref().parse().map_err(|problem: String| places.error(Some(text.span()), &problem))
+}
+
 fn checked(section: TuneSection, variants: &[Variant]) -> Result<TuneSection, String> {
     section.check()?;
     if variants.iter().any(Variant::varies) {
