@@ -194,9 +194,10 @@ pub(super) fn replay_all(
     // The policies are compared on the jobs that count under all of them.
     Population::share(&mut runs);
     let grouped = grouped(&runs, options.baseline, &options.by);
-    let done = |((run, (dir, jobs, wall_ms)), grouped): ((&Run, (PathBuf, u64, Option<u64>)), Option<Grouped>)| {
+    let mut done = Vec::new();
+    for ((run, (dir, jobs, wall_ms)), grouped) in runs.iter().zip(others).zip(grouped) {
         let measured = Measured::new(run);
-        Done {
+        done.push(Done {
             summary: Summary::of(run),
             metrics: options.metrics.iter().map(|metric| (metric.name.clone(), metric.of(&measured))).collect(),
             grouped,
@@ -204,9 +205,9 @@ pub(super) fn replay_all(
             dir,
             jobs,
             wall_ms,
-        }
-    };
-    Ok(runs.iter().zip(others).zip(grouped).map(done).collect())
+        });
+    }
+    Ok(done)
 }
 
 /// A column of the table: its heading, and its cell for a run.
