@@ -113,7 +113,7 @@ fn metrics_of_a_production_trace_are_those_of_sql() {
 
 #[test]
 fn a_production_trace_has_no_columns_that_do_not_apply() {
-    let Some(log) = shared("traces/swf/HPC2N-excerpt-accasim-workload.swf") else { return };
+    let Some(log) = shared("traces/swf/NASA-iPSC-1993-3.1-cln.swf.gz") else { return };
     let dir = Dir::new();
     dir.ok(&["ingest", &log, "--out", "T"]);
     let told = dir.ok(&["replay", "T", "--policy", "fifo", "--out", "R", "--metric", "cpu_utilisation"]);

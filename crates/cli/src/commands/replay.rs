@@ -189,9 +189,10 @@ pub(super) fn replay_all(
     let population = Population::share(&mut runs);
     let validity = validity::of_runs(&runs, &population);
     let grouped = grouped(&runs, options.baseline, &options.by);
-    let done = |((run, (dir, jobs, wall_ms)), grouped): ((&Run, (PathBuf, u64, Option<u64>)), Option<Grouped>)| {
+    let mut done = Vec::new();
+    for ((run, (dir, jobs, wall_ms)), grouped) in runs.iter().zip(others).zip(grouped) {
         let measured = Measured::new(run);
-        Done {
+        done.push(Done {
             summary: Summary::of(run),
             metrics: options.metrics.iter().map(|metric| (metric.name.clone(), metric.of(&measured))).collect(),
             grouped,
@@ -201,9 +202,9 @@ pub(super) fn replay_all(
             dir,
             jobs,
             wall_ms,
-        }
-    };
-    Ok(runs.iter().zip(others).zip(grouped).map(done).collect())
+        });
+    }
+    Ok(done)
 }
 
 /// What decides the answer, as sentences, the worst first.
