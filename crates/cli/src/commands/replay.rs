@@ -129,7 +129,6 @@ pub(super) fn replay_all(
     options: &Options,
 ) -> Result<Vec<Done>, Failure> {
     let folders = RunFolders::open(out, policies)?;
-    folders.note_order(out)?;
     // Reports errors of the source and the cluster before the first replay.
     policies.iter().try_for_each(|policy| world.check(policy))?;
     let progress = ReplayProgress::new();
@@ -155,6 +154,7 @@ pub(super) fn replay_all(
         runs.push(run);
         others.push((dir, jobs, wall_ms));
     }
+    folders.note_order(out)?;
     // The policies are compared on the jobs that count under all of them.
     Population::share(&mut runs);
     let told = |(run, (dir, jobs, wall_ms)): (Run, (PathBuf, u64, Option<u64>))| Done {
