@@ -49,6 +49,7 @@ fn replay_prints_an_object_a_policy() {
     for run in &told {
         let expected = [
             "events",
+            "jobs_counted",
             "jobs_finished",
             "locality",
             "makespan_ms",
@@ -83,14 +84,21 @@ fn replay_prints_an_object_a_policy() {
 fn report_writes_what_is_asked_for() {
     let dir = Dir::with_sample();
     dir.ok(&["replay", "T", "--out", "R", "--policy", "fifo", "--policy", "fair"]);
-    for (format, endings) in [("png", "png"), ("svg", "svg"), ("html", "html"), ("notebook", "ipynb")] {
+    for (format, endings) in [("png", "png"), ("svg", "svg"), ("html", "html"), ("tables", "parquet")] {
         dir.ok(&["report", "R", "T", "--out", "P", "--format", format]);
         let files: Vec<String> = dir.tree("P").keys().map(|path| path.display().to_string()).collect();
         let own = files.iter().filter(|file| file.ends_with(&format!(".{endings}"))).count();
-        assert!(own > 0 && own + 1 == files.len(), "{format}: {files:?}");
+        // report.json, and summary.csv with the tables.
+        let more = if format == "tables" { 2 } else { 1 };
+        assert!(own > 0 && own + more == files.len(), "{format}: {files:?}");
     }
+    dir.ok(&["report", "R", "T", "--out", "P", "--format", "notebook"]);
+    let files: Vec<String> = dir.tree("P").keys().map(|path| path.display().to_string()).collect();
+    assert_eq!(files, ["jobs.parquet", "report.ipynb", "report.json", "summary.csv"], "it reads the tables");
     let list: Value = serde_json::from_str(&dir.read("P/report.json")).unwrap();
-    assert_eq!(list["runs"], json!(["fair", "fifo", "observed"]));
+    let labels: Vec<&Value> = list["runs"].as_array().unwrap().iter().map(|run| &run["label"]).collect();
+    assert_eq!(labels, ["fifo", "fair", "observed"], "in the order of replay");
+    assert_eq!(list["baseline"], "fifo");
     let printed = dir.ok(&["report", "R/fifo", "--out", "P"]);
     for file in printed.lines() {
         assert!(dir.path(file).metadata().unwrap().len() > 100, "{file}");
@@ -117,7 +125,11 @@ fn workloads_are_generated_and_replayed() {
         run
     };
     assert_eq!(replay(&workload, "A"), replay("W", "B"), "a workload replays as the trace that it generates");
-    assert_eq!(dir.tree("A").keys().filter(|path| path.components().count() == 1).count(), 1, "only the run is left");
+    assert_eq!(
+        dir.tree("A").keys().filter(|path| path.components().count() == 1).count(),
+        2,
+        "only the run and runs.json are left"
+    );
 }
 
 #[test]

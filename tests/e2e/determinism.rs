@@ -19,7 +19,11 @@ fn ingest_replay_and_report_twice() {
 
     replay(&dir, "T", "R", &["--threads", "1"]);
     let one = dir.tree("R");
-    assert_eq!(one.values().flatten().count(), 3 * POLICIES.len(), "jobs, attempts and run.json of each");
+    assert_eq!(
+        one.values().flatten().count(),
+        3 * POLICIES.len() + 1,
+        "jobs, attempts and run.json of each, and runs.json"
+    );
     replay(&dir, "T", "R2", &["--threads", "2"]);
     assert_same(&one, &dir.tree("R2"), "replay by two threads");
     replay(&dir, "T", "R", &[]);

@@ -156,7 +156,6 @@ pub(super) fn replay_all(
     options: &Options,
 ) -> Result<Vec<Done>, Failure> {
     let folders = RunFolders::open(out, policies)?;
-    folders.note_order(out)?;
     // Reports errors of the source and the cluster before the first replay.
     policies.iter().try_for_each(|policy| world.check(policy))?;
     check_rules(world, policies)?;
@@ -185,6 +184,7 @@ pub(super) fn replay_all(
         runs.push(run);
         others.push((dir, jobs, wall_ms));
     }
+    folders.note_order(out)?;
     // The policies are compared on the jobs that count under all of them.
     let population = Population::share(&mut runs);
     let validity = validity::of_runs(&runs, &population);
