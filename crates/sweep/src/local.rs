@@ -1,6 +1,6 @@
 //! Replays cells on the cores of this machine. Each world is made once and shared.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -200,7 +200,10 @@ pub fn carry_out(
     threads: Threads,
     told: Told<'_>,
 ) -> Result<(), Error> {
-    let missing: Vec<&Cell> = store.missing(cells)?.into_iter().map(|(_, cell)| cell).collect();
+    // Two variants may be the same policy. They share one result, and two threads must not write it at once.
+    let mut ids = BTreeSet::new();
+    let missing = store.missing(cells)?.into_iter().map(|(_, cell)| cell);
+    let missing: Vec<&Cell> = missing.filter(|cell| ids.insert(&cell.id)).collect();
     told(Progress::Begin { cells: cells.len() as u64, done: (cells.len() - missing.len()) as u64 });
     let worlds = Worlds::new(plan, &missing)?;
     let make = |cell: &&Cell| worlds.replay(cell)?.encode(&cell.id);
