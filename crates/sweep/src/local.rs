@@ -214,10 +214,10 @@ pub fn carry_out(
     threads: Threads,
     told: Told<'_>,
 ) -> Result<(), Error> {
-    let mut missing: Vec<&Cell> = store.missing(cells)?.into_iter().map(|(_, cell)| cell).collect();
-    // Two variants may be one replay, for example a baseline that is tried, too. Its result is made once.
+    // Two variants may be the same policy. They share one result, and two threads must not write it at once.
     let mut ids = BTreeSet::new();
-    missing.retain(|cell| ids.insert(&cell.id));
+    let missing = store.missing(cells)?.into_iter().map(|(_, cell)| cell);
+    let missing: Vec<&Cell> = missing.filter(|cell| ids.insert(&cell.id)).collect();
     told(Progress::Begin { cells: cells.len() as u64, done: (cells.len() - missing.len()) as u64 });
     let worlds = Worlds::new(plan, &missing)?;
     let make = |cell: &&Cell| worlds.replay(cell)?.encode(&cell.id);
