@@ -108,7 +108,8 @@ pub struct Comparison {
     pub sign: Option<SignTest>,
     /// Wilcoxon signed-rank test on the differences of the means of the parts.
     pub signed_rank: Option<SignedRankTest>,
-    /// The least p-value that the signed-rank test can reach with so many parts: `2/2ⁿ`. If it is above 0.05, more seeds are needed.
+    /// The least p-value that the tests can reach with so many parts that differ: `2/2ⁿ`. If it is above 0.05, more seeds or days are
+    /// needed.
     pub least_p: Option<f64>,
     /// Whether one cumulative distribution lies above the other everywhere. Null without jobs.
     pub dominance: Option<Dominance>,
@@ -160,7 +161,7 @@ pub fn compare(runs: &[(&[JobMetrics], &[JobMetrics])], metric: &JobMetric, how:
         mean_of_ratios: ratios.mean_of_ratios,
         sign: sign_test(&differences),
         signed_rank: signed_rank_test(&differences),
-        least_p: (basis.parts() > 0).then(|| least_p(basis.parts())),
+        least_p: sign_test(&differences).map(|sign| least_p((sign.negative + sign.positive) as usize)),
         dominance,
         verdict: match basis {
             Basis::NotAnswerable => Verdict::NotAnswerable,

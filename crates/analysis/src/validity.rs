@@ -40,9 +40,7 @@ pub fn shown(runs: &[Run], population: &Population) -> Vec<Fact> {
         text.get(..1).map_or_else(String::new, str::to_uppercase) + text.get(1..).unwrap_or("") + ".",
     );
     let fact = if grade == Grade::Assumed {
-        fact.with_remedy(
-            "The numbers are about the jobs that count only; a longer trace or another --unfinished keeps more of them.",
-        )
+        fact.with_remedy("The numbers are about the jobs that count only, and may say little about the others.")
     } else {
         fact
     };

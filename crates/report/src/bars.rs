@@ -6,7 +6,7 @@ use crate::Error;
 use crate::axis::Axis;
 use crate::figure::{Drawn, Legend, Plot, Swatch, axes, bar, below, figure, inside, left_of, pixel, titled};
 use crate::scene::Shown;
-use crate::style::{DARK, Fill, LINE_HEIGHT, WIDTH};
+use crate::style::{DARK, Fill, LINE_HEIGHT, WIDTH, text_width, use_font};
 
 /// Height of the plot in pixels.
 const PLOT_HEIGHT: u32 = 230;
@@ -16,6 +16,8 @@ const PANEL_HEIGHT: u32 = 120;
 const LEAST_BAR: u32 = 4;
 /// Greatest width of a bar, for few jobs.
 const WIDEST_BAR: i32 = 36;
+/// Least space between two labels of the x axis.
+const LABEL_GAP: u32 = 20;
 /// Space between the bars of two jobs.
 const GAP: i32 = 3;
 
@@ -58,7 +60,10 @@ pub(crate) fn draw_bars(
         1 => "Job, in order of submission".to_owned(),
         _ => format!("Job, by submission (bar: mean of {together})"),
     };
-    let x = Axis::exact(x_title, 0.5, (jobs.next_multiple_of(together)) as f64 + 0.5, 10, 1.0);
+    use_font()?;
+    // As many labels as have room beside each other.
+    let labels = (WIDTH - 90) / (text_width(&jobs.to_string()) + LABEL_GAP);
+    let x = Axis::exact(x_title, 0.5, (jobs.next_multiple_of(together)) as f64 + 0.5, labels.clamp(2, 10), 1.0);
     let (plot_height, ticks) = if panels.len() > 1 { (PANEL_HEIGHT, 3) } else { (PLOT_HEIGHT, 5) };
     let y = Axis::from_zero(y_title, highest, ticks);
     let legend = Legend::new(entries(runs, parts, panels.len() > 1))?;

@@ -22,10 +22,9 @@ pub(crate) fn draw_curves(
     (what, of): (&str, &str),
 ) -> Result<Option<String>, Error> {
     let all = Distribution::new(times.iter().flat_map(|times| times.values().iter().copied()));
-    let (Some(&shortest), Some(&longest), Some(median)) = (all.values().first(), all.values().last(), all.median())
-    else {
-        return Ok(None);
-    };
+    let (Some(&longest), Some(median)) = (all.values().last(), all.median()) else { return Ok(None) };
+    // A logarithmic axis has no zero: such times are at its left end.
+    let shortest = all.values().iter().copied().find(|ms| *ms > 0.0).unwrap_or(0.0);
     let unit = TimeUnit::for_max(longest);
     let title = format!("{what} ({})", unit.name);
     let x = if shortest > 0.0 && longest > WIDEST_SPREAD * median {

@@ -199,18 +199,20 @@ fn compare_row(row: &Compared, matters: Matters) -> CompareRow {
     }
 }
 
-/// What to know about the tests, if there are too few parts for them.
+/// What to know about the tests, if too few parts differ for them.
 fn weak_tests(answer: &Answer) -> String {
-    let weak = answer.compared.iter().filter_map(|row| Some((row.found.basis, row.found.least_p?)));
-    weak.filter(|(_, least)| *least > 0.05)
-        .map(|(basis, least)| {
-            format!(
-                "With {} no test can reach p < 0.05 (the least is {least:.3}); at least 6 are needed.",
-                basis.in_words()
-            )
-        })
-        .next()
-        .unwrap_or_default()
+    let found =
+        answer.compared.iter().map(|row| &row.found).find(|found| found.least_p.is_some_and(|least| least > 0.05));
+    let Some((basis, sign, least)) = found.and_then(|found| Some((found.basis, found.sign?, found.least_p?))) else {
+        return String::new();
+    };
+    let differ = sign.negative + sign.positive;
+    let parts = basis.in_words();
+    let few = match differ == basis.parts() as u64 {
+        true => format!("With {parts}"),
+        false => format!("Where only {differ} of {parts} differ,"),
+    };
+    format!("{few} no test can reach p < 0.05 (the least is {least:.3}); at least 6 are needed.")
 }
 
 /// The caveats of the answer, the worst first, each with the runs that it is about.

@@ -44,7 +44,10 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     for (kind, title) in kinds {
         let layers: Vec<Layers> = runs.iter().map(|shown| Layers::new(shown.run, kind, &own)).collect();
         let highest = layers.iter().map(Layers::highest).fold(0.0, f64::max);
-        if highest > 0.0 {
+        // What no replay has, such as set-up tasks of an unknown kind, would be an empty plot for each of them.
+        let replayed = runs.iter().zip(&layers).filter(|(shown, _)| shown.run.replay().is_some());
+        let compared = replayed.clone().next().is_none() || replayed.into_iter().any(|(_, own)| own.highest() > 0.0);
+        if highest > 0.0 && compared {
             panels.push((layers, Axis::from_zero(title, highest, 3)));
         }
     }
