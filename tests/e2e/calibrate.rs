@@ -69,7 +69,7 @@ fn what_a_replay_was_made_with_is_found_again() {
     dir.write("planted.toml", WORKLOAD);
     dir.write("C.toml", CLUSTER);
     dir.ok(&["generate", "planted.toml", "--out", "W"]);
-    let replay = ["replay", "W", "--cluster", "C.toml", "--out", "R"];
+    let replay = ["replay", "W", "--assume", "--cluster", "C.toml", "--out", "R"];
     dir.ok(&[replay.as_slice(), &["--policy", "naive-fair"]].concat());
     let found = dir.json(&["calibrate", "R/naive-fair", "--out", "found.toml", "--json"]);
     near(&found["locality"][0], 1.4, 0.05);
@@ -91,7 +91,7 @@ fn what_a_replay_was_made_with_is_found_again() {
     let text = dir.read("found.toml");
     assert!(text.contains("from \"R/naive-fair\", SHA-256 ") && text.contains("# rack: s.e. 0."), "{text}");
     // A replay accepts the file, and a second call writes the same bytes.
-    dir.ok(&["replay", "W", "--cluster", "found.toml", "--out", "again", "--policy", "naive-fair"]);
+    dir.ok(&["replay", "W", "--assume", "--cluster", "found.toml", "--out", "again", "--policy", "naive-fair"]);
     dir.ok(&["calibrate", "R/naive-fair", "--out", "found.toml"]);
     assert_eq!(text, dir.read("found.toml"));
 }
@@ -107,7 +107,7 @@ fn the_cluster_of_the_sample_is_found() {
     assert_eq!((&found["map_slots"]["most"], &found["reduce_slots"]["most"]), (&2.into(), &1.into()));
     assert_eq!(found["host_factors"], serde_json::json!({}));
     let error = |args: &[&str]| {
-        let told = dir.json(&[&["validate", "T", "--policy", "fifo", "--json"], args].concat());
+        let told = dir.json(&[&["validate", "T", "--assume", "--policy", "fifo", "--json"], args].concat());
         told["errors"]["completion_mean"].as_f64().unwrap()
     };
     assert!(
@@ -154,7 +154,7 @@ fn the_cluster_of_mumaks_nineteen_jobs() {
         assert!(factor["value"].as_f64().is_some_and(|factor| (0.8..1.2).contains(&factor)), "{found}");
     }
     let error = |args: &[&str]| {
-        let told = dir.json(&[&["validate", "T", "--policy", "fifo", "--json"], args].concat());
+        let told = dir.json(&[&["validate", "T", "--assume", "--policy", "fifo", "--json"], args].concat());
         told["errors"]["completion_mean"].as_f64().unwrap()
     };
     assert!(error(&["--cluster", "C.toml"]) < error(&[]));
@@ -179,6 +179,6 @@ fn real_histories_give_files_that_are_read_back() {
         let found = dir.json(&["calibrate", "T", "--out", "C.toml", "--json"]);
         assert!(found["map_slots"]["most"].as_u64() > Some(0), "{source}: {found}");
         ClusterConfig::read(&dir.path("C.toml")).unwrap_or_else(|error| panic!("{source}: {error}"));
-        dir.json(&["validate", "T", "--policy", "fifo", "--cluster", "C.toml", "--json"]);
+        dir.json(&["validate", "T", "--assume", "--policy", "fifo", "--cluster", "C.toml", "--json"]);
     }
 }

@@ -41,7 +41,7 @@ fn fields(value: &Value) -> Vec<&str> {
 #[test]
 fn replay_prints_an_object_a_policy() {
     let dir = Dir::with_sample();
-    let mut args = vec!["replay", "T", "--out", "R", "--json"];
+    let mut args = vec!["replay", "T", "--assume", "--out", "R", "--json"];
     args.extend(POLICIES.iter().flat_map(|policy| ["--policy", policy]));
     let printed = dir.ok(&args);
     let told: Vec<Value> = printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
@@ -49,6 +49,7 @@ fn replay_prints_an_object_a_policy() {
     for run in &told {
         let expected = [
             "events",
+            "grade",
             "jobs_counted",
             "jobs_finished",
             "locality",
@@ -60,6 +61,7 @@ fn replay_prints_an_object_a_policy() {
             "params",
             "policy",
             "tasks",
+            "validity",
             "wall_ms",
         ];
         assert_eq!(fields(run), expected);
@@ -75,7 +77,8 @@ fn replay_prints_an_object_a_policy() {
     }
     let local = |run: &Value| run["locality"]["node"].as_u64().unwrap();
     assert!(local(&told[2]) > local(&told[1]) + 50, "delay scheduling brings locality");
-    let text = dir.ok(&["replay", "T", "--out", "R", "--policy", "delay:D=1|2", "--policy", "fifo", "--resume"]);
+    let text =
+        dir.ok(&["replay", "T", "--assume", "--out", "R", "--policy", "delay:D=1|2", "--policy", "fifo", "--resume"]);
     assert!(text.contains("delay:D=1 ") && text.contains("delay:D=2 "), "{text}");
     assert!(text.lines().any(|line| line.contains("fifo") && line.ends_with("kept")), "{text}");
 }
@@ -83,7 +86,7 @@ fn replay_prints_an_object_a_policy() {
 #[test]
 fn report_writes_what_is_asked_for() {
     let dir = Dir::with_sample();
-    dir.ok(&["replay", "T", "--out", "R", "--policy", "fifo", "--policy", "fair"]);
+    dir.ok(&["replay", "T", "--assume", "--out", "R", "--policy", "fifo", "--policy", "fair"]);
     for (format, endings) in [("png", "png"), ("svg", "svg"), ("html", "html"), ("tables", "parquet")] {
         dir.ok(&["report", "R", "T", "--out", "P", "--format", format]);
         let files: Vec<String> = dir.tree("P").keys().map(|path| path.display().to_string()).collect();
@@ -120,7 +123,7 @@ fn workloads_are_generated_and_replayed() {
     assert_eq!((&found["jobs"], &found["nodes"], &found["time_zero"]), (&json!(10), &json!(15), &json!("relative")));
     assert!(found["made"].as_object().unwrap().contains_key("jobs.submit"));
     let replay = |trace: &str, out: &str| {
-        let mut run = dir.json(&["replay", trace, "--policy", "fifo", "--out", out, "--json"]);
+        let mut run = dir.json(&["replay", trace, "--assume", "--policy", "fifo", "--out", out, "--json"]);
         run["wall_ms"] = Value::Null;
         run
     };
@@ -261,7 +264,7 @@ fn help_tells_every_flag() {
 #[test]
 fn a_run_keeps_what_its_policy_decided_if_it_is_asked_to() {
     let dir = Dir::with_sample();
-    let replay = ["replay", "T", "--policy", "dress", "--policy", "fifo", "--json"];
+    let replay = ["replay", "T", "--assume", "--policy", "dress", "--policy", "fifo", "--json"];
     dir.ok(&[replay.as_slice(), &["--out", "plain"]].concat());
     assert!(!dir.path("plain/dress/decisions.parquet").exists());
     dir.ok(&[replay.as_slice(), &["--out", "kept", "--decisions"]].concat());

@@ -5,7 +5,7 @@ use std::fs;
 use crate::support::{Dir, POLICIES, assert_same, repository, sample_history};
 
 fn replay(dir: &Dir, trace: &str, out: &str, more: &[&str]) {
-    let mut args = vec!["replay", trace, "--out", out];
+    let mut args = vec!["replay", trace, "--assume", "--out", out];
     args.extend(POLICIES.iter().flat_map(|policy| ["--policy", policy]));
     args.extend(more);
     dir.ok(&args);

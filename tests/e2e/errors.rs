@@ -54,7 +54,7 @@ fn wrong_flags_and_policies() {
     let dir = Dir::with_sample();
     refused(&dir, &["inspect", "T", "--jason"], 2, &["--jason", "--json"]);
     refused(&dir, &["ingest", "T"], 2, &["--out"]);
-    refused(&dir, &["replay", "T", "--policy", "fifo", "--out", "R", "--seed", "x"], 2, &["--seed", "x"]);
+    refused(&dir, &["replay", "T", "--assume", "--policy", "fifo", "--out", "R", "--seed", "x"], 2, &["--seed", "x"]);
     refused(&dir, &["policies", "nope"], 2, &["`nope`"]);
     for (policy, parts) in [
         ("fiffo", &["`fiffo`", "resched policies"][..]),
@@ -66,9 +66,9 @@ fn wrong_flags_and_policies() {
         ("", &["policy"]),
         ("fair:allocations=/no/such/file", &["/no/such/file"]),
     ] {
-        refused(&dir, &["replay", "T", "--policy", policy, "--out", "R"], 2, parts);
+        refused(&dir, &["replay", "T", "--assume", "--policy", policy, "--out", "R"], 2, parts);
     }
-    let twice = ["replay", "T", "--policy", "fifo", "--policy", "fifo", "--out", "R"];
+    let twice = ["replay", "T", "--assume", "--policy", "fifo", "--policy", "fifo", "--out", "R"];
     refused(&dir, &twice, 2, &["`fifo` is listed twice"]);
     refused(&dir, &["report", "T", "--out", "P", "--format", "png,pdf"], 2, &["pdf", "png, svg, html, notebook"]);
     refused(&dir, &["report", "T", "--out", "P", "--format", ""], 2, &["png, svg, html, notebook"]);
@@ -87,11 +87,11 @@ fn slips_in_files_written_by_hand() {
         ("[nodes]\ncount = 1000000\nmap_slots = 100000\n", &["100000000000 map slots", "at most"]),
     ] {
         dir.write("c.toml", text);
-        refused(&dir, &["replay", "T", "--policy", "fifo", "--cluster", "c.toml", "--out", "R"], 2, parts);
+        refused(&dir, &["replay", "T", "--assume", "--policy", "fifo", "--cluster", "c.toml", "--out", "R"], 2, parts);
     }
     refused(
         &dir,
-        &["replay", "T", "--policy", "fifo", "--cluster", "d.toml", "--out", "R"],
+        &["replay", "T", "--assume", "--policy", "fifo", "--cluster", "d.toml", "--out", "R"],
         2,
         &["d.toml: ", "--cluster"],
     );
@@ -106,7 +106,7 @@ fn slips_in_files_written_by_hand() {
     ] {
         dir.write("w.toml", text);
         refused(&dir, &["generate", "w.toml", "--out", "W"], 2, parts);
-        refused(&dir, &["replay", "w.toml", "--policy", "fifo", "--out", "new/R"], 2, parts);
+        refused(&dir, &["replay", "w.toml", "--assume", "--policy", "fifo", "--out", "new/R"], 2, parts);
     }
     refused(&dir, &["generate", "v.toml", "--out", "W"], 2, &["v.toml: cannot read the workload"]);
     dir.write("rules.toml", "split_byte = 3\n");
@@ -121,7 +121,7 @@ fn traces_that_are_none() {
     for (trace, problem) in
         [("missing", "no such trace"), ("foreign", "is not a trace"), ("foreign/notes.txt", "is not a trace")]
     {
-        for args in [&["inspect", trace][..], &["replay", trace, "--policy", "fifo", "--out", "R"]] {
+        for args in [&["inspect", trace][..], &["replay", trace, "--assume", "--policy", "fifo", "--out", "R"]] {
             refused(&dir, args, 2, &[&format!("{trace}: "), problem, "resched ingest"]);
         }
         refused(&dir, &["report", trace, "--out", "P"], 2, &[&format!("{trace}: "), "run"]);
@@ -159,14 +159,14 @@ fn traces_that_are_damaged() {
     for (file, damaged, parts) in &damages {
         dir.write(&format!("T/{file}"), damaged);
         refused(&dir, &["inspect", "T"], 1, parts);
-        refused(&dir, &["replay", "T", "--policy", "fifo", "--out", "new/R"], 1, parts);
+        refused(&dir, &["replay", "T", "--assume", "--policy", "fifo", "--out", "new/R"], 1, parts);
         refused(&dir, &["report", "T", "--out", "P"], 1, &parts[..1]);
         dir.write(&format!("T/{file}"), whole[std::path::Path::new(file)].as_ref().unwrap());
     }
     // A flipped bit may hide in a value, but must never be a panic.
     for at in (0..attempts.len()).step_by(attempts.len() / 40) {
         dir.write("T/attempts.parquet", flipped(at));
-        for args in [&["inspect", "T"][..], &["replay", "T", "--policy", "fifo", "--out", "R"]] {
+        for args in [&["inspect", "T"][..], &["replay", "T", "--assume", "--policy", "fifo", "--out", "R"]] {
             let ran = dir.run(args);
             assert!(matches!(ran.code, Some(0 | 1)) && !ran.stderr.contains("panicked"), "byte {at}: {ran:?}");
         }
@@ -192,7 +192,7 @@ fn traces_whose_rows_are_swapped() {
         let file = format!("{table}.parquet");
         let own = fs::read(dir.path("A").join(&file)).unwrap();
         fs::copy(dir.path("B").join(&file), dir.path("A").join(&file)).unwrap();
-        let replay = ["replay", "A", "--policy", "fifo", "--out", "R"];
+        let replay = ["replay", "A", "--assume", "--policy", "fifo", "--out", "R"];
         refused(&dir, &replay, 1, &[".parquet: the rows are not grouped", "ingest the sources again"]);
         dir.write(&format!("A/{file}"), own);
     }
@@ -205,7 +205,7 @@ fn outputs_that_cannot_be_written() {
     let (history, workload) = (sample_history(), repository("traces/coupling-table3.toml"));
     let commands: [&[&str]; 4] = [
         &["ingest", &history],
-        &["replay", "T", "--policy", "fifo", "--policy", "fair"],
+        &["replay", "T", "--assume", "--policy", "fifo", "--policy", "fair"],
         &["report", "T"],
         &["generate", &workload],
     ];
@@ -222,14 +222,14 @@ fn outputs_that_cannot_be_written() {
 #[test]
 fn folders_with_other_things_are_left_alone() {
     let dir = Dir::with_sample();
-    dir.ok(&["replay", "T", "--policy", "fifo", "--out", "R"]);
+    dir.ok(&["replay", "T", "--assume", "--policy", "fifo", "--out", "R"]);
     dir.write("mine/notes.txt", "mine");
     dir.write("mine/fifo/notes.txt", "mine");
     let (history, workload) = (sample_history(), repository("traces/coupling-table3.toml"));
     let ingest = ["ingest", &history, "--out"];
     let report = ["report", "R", "--out"];
     let generate = ["generate", &workload, "--out"];
-    let replay = ["replay", "T", "--policy", "fair", "--policy", "fifo", "--out"];
+    let replay = ["replay", "T", "--assume", "--policy", "fair", "--policy", "fifo", "--out"];
     for command in [&ingest[..], &report, &generate, &replay, &["demo", "--out"]] {
         refused(&dir, &[command, &["mine"]].concat(), 2, &["mine", "is not an earlier result"]);
     }

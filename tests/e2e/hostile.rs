@@ -43,7 +43,7 @@ fn with(mut job: Value, field: &str, value: impl Into<Value>) -> Value {
 fn replayed(dir: &Dir, jobs: &[Value]) -> Vec<Value> {
     dir.write("trace.json", jobs.iter().map(Value::to_string).collect::<Vec<_>>().join("\n"));
     dir.ok(&["ingest", "trace.json", "--out", "T"]);
-    let mut args = vec!["replay", "T", "--out", "R", "--json"];
+    let mut args = vec!["replay", "T", "--assume", "--out", "R", "--json"];
     args.extend(POLICIES.iter().flat_map(|policy| ["--policy", policy]));
     dir.ok(&args).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
@@ -111,7 +111,8 @@ fn a_trace_without_a_job_to_replay_says_so() {
     let dir = Dir::new();
     dir.write("trace.json", with(plain(1), "outcome", "KILLED").to_string());
     dir.ok(&["ingest", "trace.json", "--out", "T"]);
-    dir.run(&["replay", "T", "--policy", "fifo", "--out", "R"]).fails(2, &["T: no job is left", "killed-job"]);
+    dir.run(&["replay", "T", "--assume", "--policy", "fifo", "--out", "R"])
+        .fails(2, &["T: no job is left", "killed-job"]);
 }
 
 /// The names of files and folders, without their contents.
@@ -152,7 +153,7 @@ fn names_lead_nowhere() {
     elsewhere.write("large.toml", "[containers]\nmemory_mb = 100_000\n");
     let rules = elsewhere.path("large.toml").display().to_string();
     for policy in POLICIES.iter() {
-        run(&["replay", "T", "--policy", policy, "--cluster", &rules, "--out", "R"]);
+        run(&["replay", "T", "--assume", "--policy", policy, "--cluster", &rules, "--out", "R"]);
     }
     run(&["report", "R", "T", "--out", "P"]);
     run(&["inspect", "T"]);

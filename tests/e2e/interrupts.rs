@@ -25,7 +25,7 @@ fn large_trace(dir: &Dir) {
 }
 
 const INGEST: &[&str] = &["ingest", "large.tsv", "--out", "new/folder/X"];
-const REPLAY: &[&str] = &["replay", "T", "--policy", "fifo", "--policy", "fair", "--out", "new/runs"];
+const REPLAY: &[&str] = &["replay", "T", "--assume", "--policy", "fifo", "--policy", "fair", "--out", "new/runs"];
 
 /// Starts the binary and waits until it writes its result.
 fn started(dir: &Dir, args: &[&str]) -> Child {
@@ -95,7 +95,7 @@ fn a_reader_that_has_seen_enough_is_no_error() {
     let commands: [&[&str]; 4] = [
         &["inspect", "T"],
         &["policies"],
-        &["replay", "T", "--policy", "fifo", "--out", "R"],
+        &["replay", "T", "--assume", "--policy", "fifo", "--out", "R"],
         &["report", "T", "--out", "P", "--format", "svg"],
     ];
     for args in commands {

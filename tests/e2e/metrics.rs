@@ -59,7 +59,7 @@ const PRODUCTION: &[(&str, &str)] = &[
 /// What `resched replay` prints for these expressions, and what SQL finds in the tables of the run.
 fn both(dir: &Dir, trace: &str, policy: &str, pairs: &[(&str, &str)]) -> Option<[BTreeMap<String, Option<f64>>; 2]> {
     let python = python()?;
-    let mut args = vec!["replay", trace, "--policy", policy, "--out", "R", "--json"];
+    let mut args = vec!["replay", trace, "--assume", "--policy", policy, "--out", "R", "--json"];
     args.extend(pairs.iter().flat_map(|(metric, _)| ["--metric", metric]));
     let own = dir.json(&args)["metrics"].clone();
     let queries: BTreeMap<&str, &str> = pairs.iter().copied().collect();
@@ -116,13 +116,13 @@ fn a_production_trace_has_no_columns_that_do_not_apply() {
     let Some(log) = shared("traces/swf/NASA-iPSC-1993-3.1-cln.swf.gz") else { return };
     let dir = Dir::new();
     dir.ok(&["ingest", &log, "--out", "T"]);
-    let told = dir.ok(&["replay", "T", "--policy", "fifo", "--out", "R", "--metric", "cpu_utilisation"]);
+    let told = dir.ok(&["replay", "T", "--assume", "--policy", "fifo", "--out", "R", "--metric", "cpu_utilisation"]);
     let heading = told.lines().next().unwrap();
     assert!(
         heading.contains("cpu_utilisation") && !heading.contains("starvation") && !heading.contains("node"),
         "{told}"
     );
-    let json = dir.json(&["replay", "T", "--policy", "fifo", "--out", "R", "--json"]);
+    let json = dir.json(&["replay", "T", "--assume", "--policy", "fifo", "--out", "R", "--json"]);
     assert_eq!((&json["mean_starvation_ms"], &json["locality"]), (&Value::Null, &Value::Null));
     assert_eq!(json.get("metrics"), None, "none was asked for");
 }
@@ -131,7 +131,7 @@ fn a_production_trace_has_no_columns_that_do_not_apply() {
 fn a_report_has_further_metrics() {
     let dir = Dir::with_sample();
     let metric = "p95(completion) where size = 'small'";
-    let own = dir.json(&["replay", "T", "--policy", "fifo", "--out", "R", "--metric", metric, "--json"]);
+    let own = dir.json(&["replay", "T", "--assume", "--policy", "fifo", "--out", "R", "--metric", metric, "--json"]);
     dir.ok(&["report", "R", "--out", "A", "--format", "html,tables", "--metric", metric]);
     let json: Value = serde_json::from_str(&dir.read("A/report.json")).unwrap();
     let value = &own["metrics"][metric];
@@ -144,12 +144,13 @@ fn a_report_has_further_metrics() {
 #[test]
 fn groups_are_printed_and_are_in_json() {
     let dir = Dir::with_sample();
-    let told =
-        dir.ok(&["replay", "T", "--policy", "fifo", "--policy", "fair", "--out", "R", "--by", "size", "--by", "user"]);
+    let told = dir.ok(&[
+        "replay", "T", "--assume", "--policy", "fifo", "--policy", "fair", "--out", "R", "--by", "size", "--by", "user",
+    ]);
     for part in [" size ", " user ", " waiting p50 ", " change ", " most slowed "] {
         assert!(told.contains(part), "`{part}` is missing in\n{told}");
     }
-    let json = dir.json(&["replay", "T", "--policy", "fifo", "--out", "R", "--by", "size", "--json"]);
+    let json = dir.json(&["replay", "T", "--assume", "--policy", "fifo", "--out", "R", "--by", "size", "--json"]);
     let jobs: Vec<(&Value, u64)> = json["groups"]["size"]
         .as_array()
         .unwrap()
@@ -165,7 +166,7 @@ fn a_wrong_metric_is_shown_with_a_caret() {
     let dir = Dir::with_sample();
     let text = "p95(completoin) where queue = 'adhoc'";
     let caret = format!("\n  {text}\n      ^^^^^^^^^^\n");
-    dir.run(&["replay", "T", "--policy", "fifo", "--out", "R", "--metric", text])
+    dir.run(&["replay", "T", "--assume", "--policy", "fifo", "--out", "R", "--metric", text])
         .fails(2, &["--metric: expected a quantity of a job", "did you mean `completion`?", &caret]);
     assert!(!dir.path("R").exists(), "the request is checked before the replay");
 }
@@ -175,7 +176,7 @@ fn sweeps_and_searches_take_expressions() {
     let dir = Dir::with_sample();
     let file = |metric: &str| {
         format!(
-            "name = \"x\"\ntrace = \"T\"\nseeds = 2\nmetric = \"{metric}\"\nmetrics = [\"p95(waiting) where tasks <= 10\"]\n\
+            "name = \"x\"\ntrace = \"T\"\nassume = true\nseeds = 2\nmetric = \"{metric}\"\nmetrics = [\"p95(waiting) where tasks <= 10\"]\n\
              [variants.fifo]\n[variants.delay]\nD = [0, 8]\n\
              [tune]\nobjective = {{ \"mean(completion) where size = 'small'\" = 1 }}\ncandidates = 2\n\
              bounds = [{{ metric = \"max(completion)\", at_most = 2.0 }}]\n"
@@ -201,7 +202,7 @@ fn sweeps_and_searches_take_expressions() {
     dir.run(&["sweep", "s.toml", "--out", "S2"]).fails(
         2,
         &[
-            "s.toml: line 4, column 10: expected a time with its unit",
+            "s.toml: line 5, column 10: expected a time with its unit",
             "\n  share(waiting > 10)\n                  ^^\n",
         ],
     );

@@ -8,6 +8,7 @@ use crate::support::{Dir, repository};
 const SWEEP: &str = r#"
 name = "s"
 trace = "T"
+assume = true
 cluster = "c.toml"
 seeds = 2
 [variants.fifo]
@@ -22,7 +23,7 @@ candidates = 2
 fn a_bad_cluster_file_ends_every_command_alike() {
     let dir = Dir::with_sample();
     dir.write("sweep.toml", SWEEP);
-    dir.ok(&["replay", "T", "--policy", "fifo", "--out", "R"]);
+    dir.ok(&["replay", "T", "--assume", "--policy", "fifo", "--out", "R"]);
     for (text, problem) in [
         ("[nodes]\nmap_slot = 3\n", "c.toml: line 2, "),
         ("[nodes]\ncount = 3\nmap_slots = 0\n", "error: the cluster has no map slot"),
@@ -31,8 +32,8 @@ fn a_bad_cluster_file_ends_every_command_alike() {
     ] {
         dir.write("c.toml", text);
         let commands: [&[&str]; 6] = [
-            &["replay", "T", "--policy", "fifo", "--cluster", "c.toml", "--out", "X"],
-            &["validate", "T", "--cluster", "c.toml"],
+            &["replay", "T", "--assume", "--policy", "fifo", "--cluster", "c.toml", "--out", "X"],
+            &["validate", "T", "--assume", "--cluster", "c.toml"],
             &["sweep", "sweep.toml", "--out", "S"],
             &["sweep", "sweep.toml", "--dry-run"],
             &["tune", "sweep.toml", "--out", "U"],
@@ -49,8 +50,8 @@ fn a_bad_cluster_file_ends_every_command_alike() {
 fn no_thread_is_refused_by_every_command() {
     let dir = Dir::new();
     let commands: [&[&str]; 7] = [
-        &["replay", "T", "--policy", "fifo", "--out", "X"],
-        &["validate", "T"],
+        &["replay", "T", "--assume", "--policy", "fifo", "--out", "X"],
+        &["validate", "T", "--assume"],
         &["sweep", "sweep.toml", "--out", "X"],
         &["sweep", "cell", "--manifest", "X", "--index", "0"],
         &["tune", "sweep.toml", "--out", "X"],
@@ -81,7 +82,7 @@ repeat = 20
 fn two_commands_on_one_folder_are_told_apart() {
     let dir = Dir::new();
     dir.write("long.toml", LONG);
-    let args = ["replay", "long.toml", "--policy", "naive-fair", "--out", "new/R"];
+    let args = ["replay", "long.toml", "--assume", "--policy", "naive-fair", "--out", "new/R"];
     let mut first = dir.command(&args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     while !dir.path("new/R/.resched-lock").exists() {
         assert!(first.try_wait().unwrap().is_none(), "it ended too early");

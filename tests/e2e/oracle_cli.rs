@@ -22,7 +22,7 @@ fn s1_under_fifo_and_fair() {
     let dir = Dir::new();
     dir.ok(&["ingest", &trace, &topology, "--out", "T"]);
     let cluster = repository("traces/clusters/mumak.toml");
-    dir.ok(&["replay", "T", "--cluster", &cluster, "--policy", "fifo", "--policy", "fair", "--out", "R"]);
+    dir.ok(&["replay", "T", "--assume", "--cluster", &cluster, "--policy", "fifo", "--policy", "fair", "--out", "R"]);
     let mut found = Vec::new();
     for policy in ["fifo", "fair"] {
         let golden = golden(&shared(&format!("oracle/s1-{policy}.csv.gz")).unwrap());

@@ -58,7 +58,7 @@ fn ten_processors() -> NodeRow {
 
 /// The object that `--json` prints for each policy.
 fn replayed(dir: &Dir, args: &[&str]) -> Vec<Value> {
-    let text = dir.ok(&[&["replay", "T", "--json"], args].concat());
+    let text = dir.ok(&[&["replay", "T", "--assume", "--json"], args].concat());
     text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
@@ -81,7 +81,8 @@ fn short_names_mean_the_policies_for_such_traces() {
 #[test]
 fn a_cluster_file_takes_the_place_of_the_machines() {
     let dir = with_trace(&[]);
-    dir.run(&["replay", "T", "--policy", "fifo", "--out", "R"]).fails(2, &["names no machine", "[machines]", "cores"]);
+    dir.run(&["replay", "T", "--assume", "--policy", "fifo", "--out", "R"])
+        .fails(2, &["names no machine", "[machines]", "cores"]);
     dir.write("c.toml", "[machines]\ncount = 20\ncores = 1\n");
     let told = replayed(&dir, &["--cluster", "c.toml", "--policy", "fifo", "--out", "R"]);
     assert_eq!(told[0]["mean_waiting_ms"], 0.0);
@@ -92,16 +93,17 @@ fn a_cluster_file_takes_the_place_of_the_machines() {
         ("[machines]\nplacement = \"worst-fit\"\n", "first-fit"),
     ] {
         dir.write("wrong.toml", text);
-        dir.run(&["replay", "T", "--cluster", "wrong.toml", "--policy", "fifo", "--out", "W"]).fails(2, &[problem]);
+        dir.run(&["replay", "T", "--assume", "--cluster", "wrong.toml", "--policy", "fifo", "--out", "W"])
+            .fails(2, &[problem]);
     }
 }
 
 #[test]
 fn policies_for_hadoop_are_refused() {
     let dir = with_trace(&[ten_processors()]);
-    dir.run(&["replay", "T", "--policy", "delay", "--out", "R"])
+    dir.run(&["replay", "T", "--assume", "--policy", "delay", "--out", "R"])
         .fails(2, &["policy `delay`", "Hadoop", "choose one of batch-fifo"]);
-    dir.run(&["replay", "T", "--policy", "fifo+late", "--out", "R"]).fails(2, &["expected no speculator"]);
+    dir.run(&["replay", "T", "--assume", "--policy", "fifo+late", "--out", "R"]).fails(2, &["expected no speculator"]);
     assert!(!dir.path("R").exists());
 }
 
@@ -164,5 +166,6 @@ fn machines_of_a_trace_are_cloned() {
     assert_eq!(of(&["--nodes", "1"]), of(&[]));
     assert_eq!(of(&["--nodes", "2"]), 0.0);
     assert_eq!(of(&["--nodes", "1", "--cores", "20"]), 0.0);
-    dir.run(&["replay", "T", "--policy", "fifo", "--slots", "2+2", "--out", "Q"]).fails(2, &["--slots: ", "--cores"]);
+    dir.run(&["replay", "T", "--assume", "--policy", "fifo", "--slots", "2+2", "--out", "Q"])
+        .fails(2, &["--slots: ", "--cores"]);
 }

@@ -38,7 +38,7 @@ fn run_info(dir: &Dir, run: &str) -> Value {
 #[test]
 fn a_site_sets_pools_parameters_and_the_cluster() {
     let dir = dir_with(&[("fair-scheduler.xml", POOLS), ("mapred-site.xml", MAPRED_SITE)]);
-    let args = ["replay", "T", "--policy", "fair", "--policy", "fair:delay_node=0", "--policy", "fifo"];
+    let args = ["replay", "T", "--assume", "--policy", "fair", "--policy", "fair:delay_node=0", "--policy", "fifo"];
     let ran = dir.run(&[&args[..], &["--site-conf", "S", "--out", "R"]].concat());
     let warning = "mapred-site.xml: line 7: `mapred.fairscheduler.preemptoin` is not supported: resched does not \
                    know it; did you mean `mapred.fairscheduler.preemption`?";
@@ -76,13 +76,13 @@ fn queues_of_a_site_share_the_cluster() {
     dir.write("W.toml", format!("name = \"two-queues\"\n{classes}{}{}", job("default"), job("adhoc")));
     let mean_completion = |share: u32| {
         dir.write("S/mapred-queues.xml", queues(share));
-        let args = ["replay", "W.toml", "--policy", "capacity", "--site-conf", "S", "--out", "R", "--json"];
+        let args = ["replay", "W.toml", "--assume", "--policy", "capacity", "--site-conf", "S", "--out", "R", "--json"];
         dir.json(&args)["mean_completion_ms"].as_f64().unwrap()
     };
     let (equal, unequal) = (mean_completion(50), mean_completion(90));
     assert!(unequal < equal, "with unequal shares one job ends early, and the other no later: {unequal} and {equal}");
     dir.write("S/mapred-queues.xml", queues(90).replace("'10'", "'20'"));
-    let over = dir.run(&["replay", "W.toml", "--policy", "fifo", "--site-conf", "S", "--out", "R"]);
+    let over = dir.run(&["replay", "W.toml", "--assume", "--policy", "fifo", "--site-conf", "S", "--out", "R"]);
     over.fails(2, &["S/mapred-queues.xml: ", "add up to 110 %"]);
 }
 
@@ -90,7 +90,7 @@ fn queues_of_a_site_share_the_cluster() {
 fn a_cluster_file_wins_over_the_site() {
     let dir = dir_with(&[("mapred-site.xml", MAPRED_SITE)]);
     dir.write("c.toml", "[nodes]\nmap_slots = 9\n");
-    dir.ok(&["replay", "T", "--policy", "fifo", "--site-conf", "S", "--cluster", "c.toml", "--out", "R"]);
+    dir.ok(&["replay", "T", "--assume", "--policy", "fifo", "--site-conf", "S", "--cluster", "c.toml", "--out", "R"]);
     let rules = &run_info(&dir, "R/fifo")["rules"];
     assert_eq!((&rules["nodes"]["map_slots"], &rules["jobs"]["slowstart"]), (&json!(9), &json!(0.5)));
 }
@@ -98,13 +98,13 @@ fn a_cluster_file_wins_over_the_site() {
 #[test]
 fn resume_keeps_no_run_of_another_site() {
     let dir = dir_with(&[("fair-scheduler.xml", POOLS)]);
-    let again = ["replay", "T", "--policy", "fair", "--site-conf", "S", "--out", "R", "--resume"];
+    let again = ["replay", "T", "--assume", "--policy", "fair", "--site-conf", "S", "--out", "R", "--resume"];
     let kept = |printed: String| printed.lines().any(|line| line.contains("fair") && line.ends_with("kept"));
     assert!(!kept(dir.ok(&again)));
     assert!(kept(dir.ok(&again)));
     dir.write("S/fair-scheduler.xml", POOLS.replace("<maxMaps>1", "<maxMaps>2"));
     assert!(!kept(dir.ok(&again)), "another limit");
-    assert!(!kept(dir.ok(&["replay", "T", "--policy", "fair", "--out", "R", "--resume"])), "no site");
+    assert!(!kept(dir.ok(&["replay", "T", "--assume", "--policy", "fair", "--out", "R", "--resume"])), "no site");
 }
 
 #[test]
@@ -119,11 +119,11 @@ fn broken_configuration_is_refused_and_nothing_is_left() {
     ] {
         let dir = dir_with(&[(file, text)]);
         let before = dir.tree("");
-        dir.run(&["replay", "T", "--policy", "fair", "--site-conf", "S", "--out", "R"]).fails(2, parts);
+        dir.run(&["replay", "T", "--assume", "--policy", "fair", "--site-conf", "S", "--out", "R"]).fails(2, parts);
         assert_same(&before, &dir.tree(""), file);
     }
     let dir = Dir::with_sample();
-    let missing = dir.run(&["replay", "T", "--policy", "fair", "--site-conf", "nowhere", "--out", "R"]);
+    let missing = dir.run(&["replay", "T", "--assume", "--policy", "fair", "--site-conf", "nowhere", "--out", "R"]);
     missing.fails(2, &["nowhere: expected at least one of "]);
 }
 
@@ -148,7 +148,7 @@ fn a_sweep_replays_at_its_site_and_its_cells_are_new_when_a_file_changes() {
     dir.write("plain.toml", "name = \"s\"\nworkload = \"W.toml\"\n[variants.capacity]\n");
     let mean = |args: &[&str]| dir.json(&[&["sweep"], args, &["--json"]].concat())[0]["mean"].as_f64().unwrap();
     let alone = {
-        let args = ["replay", "W.toml", "--policy", "capacity", "--site-conf", "S", "--out", "R", "--json"];
+        let args = ["replay", "W.toml", "--assume", "--policy", "capacity", "--site-conf", "S", "--out", "R", "--json"];
         dir.json(&args)["mean_completion_ms"].as_f64().unwrap()
     };
     let own = mean(&["s.toml", "--out", "A"]);
@@ -171,7 +171,7 @@ fn a_sweep_replays_at_its_site_and_its_cells_are_new_when_a_file_changes() {
 #[test]
 fn validate_replays_at_the_site() {
     let dir = dir_with(&[("mapred-site.xml", MAPRED_SITE)]);
-    let told = |args: &[&str]| dir.json(&[&["validate", "T", "--json"], args].concat())["errors"].clone();
+    let told = |args: &[&str]| dir.json(&[&["validate", "T", "--assume", "--json"], args].concat())["errors"].clone();
     assert_ne!(told(&[]), told(&["--site-conf", "S"]));
     assert_ne!(told(&[]), told(&["--slots", "1+1"]));
 }
@@ -214,7 +214,7 @@ fn a_queue_that_the_site_does_not_know_is_said() {
     let dir = Dir::new();
     dir.write("W.toml", TWO_QUEUES);
     dir.write("S/mapred-queues.xml", two_queues(50).replace("adhoc", "ad-hoc"));
-    let args = ["replay", "W.toml", "--policy", "capacity", "--site-conf", "S", "--out", "R"];
+    let args = ["replay", "W.toml", "--assume", "--policy", "capacity", "--site-conf", "S", "--out", "R"];
     let told = dir.run(&args).stderr;
     let lost = "warning: capacity: 1 jobs go to queue `root.default`, as the configuration has no rule for their queue: `adhoc`\n";
     let idle = "warning: capacity: no job has a queue of the configuration: `root.ad-hoc`\n";
@@ -222,7 +222,7 @@ fn a_queue_that_the_site_does_not_know_is_said() {
     dir.write("s.toml", "name = \"s\"\nworkload = \"W.toml\"\nsite = \"S\"\n[variants.capacity]\n");
     let swept = dir.run(&["sweep", "s.toml", "--out", "A"]).stderr;
     assert!(swept.contains("warning: W.toml: capacity: 1 jobs go to queue `root.default`"), "{swept}");
-    let plain = dir.run(&["replay", "W.toml", "--policy", "capacity", "--out", "R"]).stderr;
+    let plain = dir.run(&["replay", "W.toml", "--assume", "--policy", "capacity", "--out", "R"]).stderr;
     assert!(plain.contains("warning: capacity: no configuration names its queues"), "{plain}");
 }
 
@@ -239,5 +239,5 @@ fn what_a_site_knows_is_not_fitted() {
     assert!(file.contains("# fitted: map_slots = "), "{file}");
     let parsed: toml::Table = file.parse().unwrap();
     assert_eq!(parsed["jobs"]["slowstart"].as_float(), Some(0.5));
-    dir.ok(&["replay", "T", "--policy", "fifo", "--cluster", "c.toml", "--out", "R"]);
+    dir.ok(&["replay", "T", "--assume", "--policy", "fifo", "--cluster", "c.toml", "--out", "R"]);
 }

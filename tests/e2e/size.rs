@@ -18,7 +18,7 @@ fn waves() -> Dir {
 const SIZE: &[&str] = &["size", "W.toml", "--policy", "fifo", "--cluster", "c.toml", "--metric", "makespan"];
 
 fn makespan(dir: &Dir, args: &[&str]) -> f64 {
-    let replay = ["replay", "W.toml", "--policy", "fifo", "--cluster", "c.toml", "--out", "R", "--json"];
+    let replay = ["replay", "W.toml", "--assume", "--policy", "fifo", "--cluster", "c.toml", "--out", "R", "--json"];
     dir.json(&[&replay, args].concat())["makespan_ms"].as_f64().unwrap()
 }
 
@@ -64,7 +64,7 @@ fn a_calibrated_cluster_grows_and_shrinks() {
     dir.write("c.toml", "[cost.host_factors]\nnode-00000 = 2.0\nnode-00003 = 0.5\n");
     dir.write(
         "s.toml",
-        "name = \"s\"\ntrace = \"T\"\ncluster = \"c.toml\"\n[world]\nnodes = [3, 10, 40]\n[variants.fifo]\n",
+        "name = \"s\"\ntrace = \"T\"\nassume = true\ncluster = \"c.toml\"\n[world]\nnodes = [3, 10, 40]\n[variants.fifo]\n",
     );
     let ranked = dir.json(&["sweep", "s.toml", "--out", "S", "--json"]);
     let mean = |nodes: &str| {
@@ -73,7 +73,7 @@ fn a_calibrated_cluster_grows_and_shrinks() {
         found.unwrap_or_else(|| panic!("{label}: {ranked}"))["mean"].as_f64().unwrap()
     };
     let alone = |args: &[&str]| -> Value {
-        let replay = ["replay", "T", "--policy", "fifo", "--cluster", "c.toml", "--out", "R", "--json"];
+        let replay = ["replay", "T", "--assume", "--policy", "fifo", "--cluster", "c.toml", "--out", "R", "--json"];
         dir.json(&[&replay, args].concat())
     };
     for nodes in ["3", "10", "40"] {

@@ -11,7 +11,7 @@ use crate::support::{Dir, nineteen_jobs, repository, shared};
 fn the_scheduler_that_ran_the_sample_explains_it_best() {
     let dir = Dir::with_sample();
     let cluster = repository("traces/clusters/sample.toml");
-    let mut args = vec!["validate", "T", "--cluster", &cluster, "--seeds", "5", "--json"];
+    let mut args = vec!["validate", "T", "--assume", "--cluster", &cluster, "--seeds", "5", "--json"];
     for policy in ["fifo", "naive-fair", "fair"] {
         args.extend(["--policy", policy]);
     }
@@ -38,11 +38,11 @@ fn the_scheduler_that_ran_the_sample_explains_it_best() {
 #[test]
 fn a_policy_that_nobody_named_is_guessed_and_said_to_be() {
     let dir = Dir::with_sample();
-    let text = dir.ok(&["validate", "T"]);
+    let text = dir.ok(&["validate", "T", "--assume"]);
     let guessed = "Which scheduler ran the trace is guessed from the errors of 15 of 15 jobs";
     assert!(text.contains(guessed) && text.contains("The trace has 3 queues. `fifo` is shown"), "{text}");
-    assert!(!dir.ok(&["validate", "T", "--policy", "fifo"]).contains("guessed"));
-    let told = dir.json(&["validate", "T", "--seed", "5", "--seeds", "3", "--json"]);
+    assert!(!dir.ok(&["validate", "T", "--assume", "--policy", "fifo"]).contains("guessed"));
+    let told = dir.json(&["validate", "T", "--assume", "--seed", "5", "--seeds", "3", "--json"]);
     // The sample was made strictly first in, first out; the Capacity Scheduler with one queue is nearly that, fair sharing is not.
     let candidates: BTreeMap<String, f64> =
         serde_json::from_value::<Vec<(String, f64)>>(told["guess"]["candidates"].clone())
@@ -66,7 +66,7 @@ fn what_was_never_observed_is_refused() {
     let dir = Dir::with_sample();
     let workload = repository("traces/coupling-table3.toml");
     dir.ok(&["generate", &workload, "--out", "W"]);
-    dir.ok(&["replay", "T", "--policy", "fifo", "--out", "R"]);
+    dir.ok(&["replay", "T", "--assume", "--policy", "fifo", "--out", "R"]);
     for (trace, parts) in [
         ("W", &["W: the trace holds no observed attempts", "made by the rule", "job histories"][..]),
         (
@@ -76,14 +76,14 @@ fn what_was_never_observed_is_refused() {
         ("R/fifo", &["R/fifo: is not a trace"]),
         ("none", &["none: no such trace"]),
     ] {
-        dir.run(&["validate", trace]).fails(2, parts);
+        dir.run(&["validate", trace, "--assume"]).fails(2, parts);
     }
-    dir.run(&["validate", "T", "--seeds", "0"]).fails(2, &["--seeds", "1..=1000"]);
-    dir.run(&["validate", "T", "--policy", "fiffo"]).fails(2, &["`fiffo`"]);
+    dir.run(&["validate", "T", "--assume", "--seeds", "0"]).fails(2, &["--seeds", "1..=1000"]);
+    dir.run(&["validate", "T", "--assume", "--policy", "fiffo"]).fails(2, &["`fiffo`"]);
     if let Some(swim) = shared("traces/swim/FB-2009_samples_24_times_1hr_0_first50jobs.tsv") {
         dir.write("few.toml", "split_bytes = 1_000_000_000_000_000\nreduce_bytes = 1_000_000_000_000_000\n");
         dir.ok(&["ingest", &swim, "--out", "W", "--tasks", "few.toml"]);
-        dir.run(&["validate", "W"]).fails(2, &["W: the trace holds no observed attempts"]);
+        dir.run(&["validate", "W", "--assume"]).fails(2, &["W: the trace holds no observed attempts"]);
     }
 }
 
@@ -94,7 +94,7 @@ fn what_a_trace_cannot_tell_is_said() {
     let dir = Dir::new();
     let trace = "hadoop-mapreduce-2011/rumen-small-trace/v20-single-input-log.gz";
     dir.ok(&["ingest", &format!("{traces}/{trace}"), "--out", "T"]);
-    let text = dir.ok(&["validate", "T"]);
+    let text = dir.ok(&["validate", "T", "--assume"]);
     assert!(text.contains("cannot be told") && text.contains("`fifo`, the default, was replayed"), "{text}");
 }
 
@@ -102,7 +102,7 @@ fn what_a_trace_cannot_tell_is_said() {
 #[test]
 fn errors_are_told_by_phase_and_size() {
     let dir = Dir::with_sample();
-    let told = dir.json(&["validate", "T", "--policy", "fifo", "--json"]);
+    let told = dir.json(&["validate", "T", "--assume", "--policy", "fifo", "--json"]);
     let classes = told["replays"][0]["by_size"].as_array().unwrap();
     for class in classes {
         let phases = class["phases"].as_object().unwrap();
@@ -112,7 +112,7 @@ fn errors_are_told_by_phase_and_size() {
     }
     let jobs: Vec<u64> = classes.iter().map(|class| class["jobs"].as_u64().unwrap()).collect();
     assert_eq!((jobs[0], jobs[1..].iter().sum::<u64>()), (15, 15));
-    let text = dir.ok(&["validate", "T", "--policy", "fifo"]);
+    let text = dir.ok(&["validate", "T", "--assume", "--policy", "fifo"]);
     assert!(text.contains("jobs by tasks") && text.contains("11 to 100") && text.contains("launch"), "{text}");
 }
 
@@ -124,7 +124,7 @@ fn set_up_and_clean_up_explain_small_jobs() {
         let dir = Dir::new();
         dir.ok(&["ingest", &format!("{traces}/{trace}.json.gz"), "--out", "T"]);
         dir.ok(&["calibrate", "T", "--out", "C.toml"]);
-        let told = dir.json(&["validate", "T", "--cluster", "C.toml", "--json"]);
+        let told = dir.json(&["validate", "T", "--assume", "--cluster", "C.toml", "--json"]);
         let median = told["errors"]["completion_median"].as_f64().unwrap();
         assert!(median < most, "{trace}: {median}");
         // Without any of it, the launch is far too early.
@@ -132,7 +132,7 @@ fn set_up_and_clean_up_explain_small_jobs() {
         let none: Vec<&str> =
             fixed.lines().filter(|line| !line.contains("_time = ") && !line.contains("init_delay = ")).collect();
         dir.write("none.toml", none.join("\n"));
-        let told = dir.json(&["validate", "T", "--cluster", "none.toml", "--policy", "fifo", "--json"]);
+        let told = dir.json(&["validate", "T", "--assume", "--cluster", "none.toml", "--policy", "fifo", "--json"]);
         assert!(told["errors"]["completion_median"].as_f64().unwrap() > 0.3, "{trace}: {told}");
     }
 }
@@ -141,7 +141,7 @@ fn set_up_and_clean_up_explain_small_jobs() {
 #[test]
 fn the_nineteen_jobs_of_mumak() {
     let Some(dir) = nineteen_jobs() else { return };
-    let told = dir.json(&["validate", "T", "--json"]);
+    let told = dir.json(&["validate", "T", "--assume", "--json"]);
     let replay = &told["replays"][0];
     assert_eq!((&replay["jobs_compared"], &replay["not_compared"]["observed-failed"]), (&14.into(), &5.into()));
     let error = |name: &str| told["errors"][name].as_f64().unwrap();

@@ -116,7 +116,7 @@ fn slots(cluster: &Cluster) -> Fact {
         return Fact::new(about, Grade::Assumed, says).with_remedy("Give the true ones with --slots or --site-conf.");
     }
     if assumed == 0 {
-        return Fact::new(about, Grade::Measured, format!("{what} of all {all} nodes are given."));
+        return Fact::new(about, Grade::Measured, format!("{what} of {} are given.", every(all, "node")));
     }
     Fact::new(about, Grade::Assumed, format!("{what} of {assumed} of {all} nodes are assumed: {default} each."))
         .with_remedy(
@@ -128,7 +128,7 @@ fn sizes((unknown, rule): (u64, SizeRule), all: u64) -> Fact {
     let fact = |grade, says: String| Fact::new("capacity", grade, says);
     let remedy = "Give them with --cores, --memory or --cluster; `resched calibrate` proposes them from the trace.";
     match rule {
-        _ if unknown == 0 => fact(Grade::Measured, format!("The sizes of all {all} machines are given.")),
+        _ if unknown == 0 => fact(Grade::Measured, format!("The sizes of {} are given.", every(all, "machine"))),
         SizeRule::Given => {
             fact(Grade::Measured, format!("The sizes of {unknown} of {all} machines are those of the cluster file."))
         }
@@ -254,6 +254,11 @@ fn cut_off(work: &Work, unfinished: Unfinished, validity: &mut Validity) {
         ),
     };
     validity.add(Fact::new("unfinished", grade, says).with_remedy("Choose with --unfinished drop, cap or estimate."));
+}
+
+/// All of so many things.
+fn every(all: u64, what: &str) -> String {
+    if all == 1 { format!("the {what}") } else { format!("all {all} {what}s") }
 }
 
 fn percent(share: f64) -> String {

@@ -257,7 +257,8 @@ impl World {
         sink.take(BatchRun { loaded, policy, progress, name }, info)
     }
 
-    /// Refuses what nobody gives and what may not be assumed. A workload file is a world of its own, and says all there is.
+    /// Refuses what nobody gives and what may not be assumed. A workload file, and a trace that was generated
+    /// from one, is a world of its own and says all there is.
     fn known(&self, unknown: Option<String>) -> Result<(), Error> {
         match unknown.filter(|_| !self.setup.assume && self.manifest().is_some()) {
             Some(problem) => Err(Error::Request(format!("{}: {problem}", self.source.name()))),
@@ -265,10 +266,10 @@ impl World {
         }
     }
 
-    /// The manifest of a trace.
+    /// The manifest of a trace of something that took place.
     fn manifest(&self) -> Option<&Manifest> {
         match self.source.origin() {
-            Origin::Trace(trace) => Some(trace.manifest()),
+            Origin::Trace(trace) => Some(trace.manifest()).filter(|manifest| !manifest.is_of_workload()),
             Origin::Workload { .. } | Origin::Tables { .. } => None,
         }
     }

@@ -21,6 +21,9 @@ pub(crate) fn hex(hash: impl AsRef<[u8]>) -> String {
     hash.as_ref().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// The format of a source that is a workload file.
+pub(crate) const WORKLOAD_FORMAT: &str = "workload";
+
 /// The zero of a trace's times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -89,6 +92,11 @@ impl Manifest {
         let mut json = serde_json::to_vec_pretty(self).map_err(failed)?;
         json.push(b'\n');
         Ok(json)
+    }
+
+    /// Whether the trace was generated from a workload file, and nothing in it took place.
+    pub fn is_of_workload(&self) -> bool {
+        !self.sources.is_empty() && self.sources.iter().all(|source| source.format == WORKLOAD_FORMAT)
     }
 
     /// SHA-256 of the file that it is written to, hexadecimal: what identifies the trace.

@@ -11,8 +11,8 @@ mod writer;
 
 pub use atomic::{StagedDir, StagedFile, remove_staged, write_file};
 pub(crate) use atomic::{parent_of, sync_dir};
-pub(crate) use manifest::hex;
 pub use manifest::{FORMAT_VERSION, Manifest, Source, TimeZero, sha256};
+pub(crate) use manifest::{WORKLOAD_FORMAT, hex};
 pub use reader::{Rows, Trace};
 pub use table::{TableReader, TableWriter, read_columns, read_table};
 pub(crate) use writer::MANIFEST;

@@ -6,7 +6,7 @@ use super::{MADE, Workload, generate};
 use crate::Error;
 use crate::formats::{Collected, Sink};
 use crate::model::{JobRecord, NodeRow};
-use crate::store::{Manifest, Source, TimeZero, TraceWriter, sha256};
+use crate::store::{Manifest, Source, TimeZero, TraceWriter, WORKLOAD_FORMAT, sha256};
 use crate::synthesise;
 
 /// Makes the trace of the workload file at `path` in the folder `out`, and returns its manifest. The seed decides what
@@ -47,7 +47,7 @@ fn manifest(workload: &Workload, text: &str, path: &str, seed: u64) -> Manifest 
             path: path.to_owned(),
             bytes: text.len() as u64,
             sha256: sha256(text.as_bytes()),
-            format: "workload".to_owned(),
+            format: WORKLOAD_FORMAT.to_owned(),
         }],
         made: made.map(|column| ((*column).to_owned(), "generator".to_owned())).collect(),
         parameters: [("seed".to_owned(), seed.into()), ("workload".to_owned(), workload.name.clone().into())].into(),
