@@ -257,7 +257,6 @@ fn an_odd_log_means_the_same_in_memory_and_on_disk() {
         ("killed-job", 1),
         ("split-host-outside-cluster", 1),
         ("split-host-twice", 1),
-        ("task-neither-map-nor-reduce", 1),
     ];
     assert_eq!(skipped, expected);
     assert_eq!(
