@@ -24,6 +24,7 @@ mod support;
 mod sweep;
 mod sweep_engines;
 mod transform;
+mod trust;
 mod validate;
 
 #[path = "../../examples/shortest_job.rs"]

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::support::{Dir, assert_same};
 
 /// A job of one gang that was submitted and ran at these times, s.
-fn job(number: u32, user: &str, submit: i64, run: i64, processors: i64) -> JobRecord {
+pub(crate) fn job(number: u32, user: &str, submit: i64, run: i64, processors: i64) -> JobRecord {
     let (job_id, task_id) = (number.to_string(), format!("{number}_0"));
     let attempt = AttemptRow {
         job_id: job_id.clone(),

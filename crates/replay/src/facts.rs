@@ -7,7 +7,7 @@
 use resched_policies::{Finding, in_words};
 use resched_sim::batch::{Loaded, SizeRule};
 use resched_sim::cluster_file::{Containers, Nodes};
-use resched_sim::hadoop::{Cluster, System};
+use resched_sim::hadoop::{Cluster, Kind, System};
 use resched_sim::{Skipped, Work};
 use resched_trace::run::Unfinished;
 use resched_trace::store::Manifest;
@@ -20,14 +20,14 @@ const MOST: f64 = 0.5;
 
 /// The facts about a replay of Hadoop's maps and reduces.
 pub(crate) fn of_hadoop(
-    cluster: &Cluster,
+    (cluster, kinds): (&Cluster, &[Kind]),
     skipped: &Skipped,
     work: &Work,
     manifest: Option<&Manifest>,
     unfinished: Unfinished,
 ) -> Validity {
     let mut validity = Validity::default();
-    validity.add(slots(cluster));
+    validity.add(slots(cluster, kinds));
     if let Some(manifest) = manifest {
         placement(manifest, skipped, &mut validity);
         made(manifest, work, &mut validity);
@@ -63,9 +63,9 @@ pub(crate) fn of_rules(policy: &str, findings: &[Finding]) -> Validity {
     validity
 }
 
-/// The problem of a cluster whose nodes offer what nobody gives, if there is one.
-pub(crate) fn unknown_slots(cluster: &Cluster) -> Option<String> {
-    if cluster.assumed() == 0 {
+/// The problem of a cluster whose nodes offer what nobody gives, if there is one. Only slots for tasks of these kinds matter.
+pub(crate) fn unknown_slots(cluster: &Cluster, kinds: &[Kind]) -> Option<String> {
+    if cluster.assumed(kinds) == 0 {
         return None;
     }
     let (what, say, assumed) = match cluster.system() {
@@ -105,8 +105,8 @@ fn containers_assumed() -> String {
     format!("{} MB and {} vcores", Containers::ASSUMED_MEMORY_MB, Containers::ASSUMED_VCORES)
 }
 
-fn slots(cluster: &Cluster) -> Fact {
-    let (all, assumed) = (cluster.nodes().len() as u64, cluster.assumed());
+fn slots(cluster: &Cluster, kinds: &[Kind]) -> Fact {
+    let (all, assumed) = (cluster.nodes().len() as u64, cluster.assumed(kinds));
     let (about, what, default) = match cluster.system() {
         System::Slots => ("slots", "The slots", slots_assumed()),
         System::Containers => ("capacity", "The memory and the vcores", containers_assumed()),

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use resched_policies::{Family, Finding, PolicySpec, Site, Submitters};
-use resched_sim::hadoop::{self, Cluster};
+use resched_sim::hadoop::{self, Cluster, Kind};
 use resched_sim::{ClusterConfig, Scope, Skipped, Window, batch};
 use resched_trace::formats::Collected;
 use resched_trace::run::{FORMAT_VERSION, RunInfo, RunSite, RunTrace, Unfinished};
@@ -86,6 +86,14 @@ struct Hadoop {
     cluster: Cluster,
 }
 
+impl Hadoop {
+    /// The kinds of tasks that its jobs have.
+    fn kinds(&self) -> Vec<Kind> {
+        let jobs = self.loaded.workload.jobs();
+        Kind::BOTH.into_iter().filter(|&kind| jobs.iter().any(|job| job.count(kind) > 0)).collect()
+    }
+}
+
 impl World {
     /// The world of a source.
     ///
@@ -132,7 +140,7 @@ impl World {
             resched_policies::Engine::Hadoop(system) => {
                 let hadoop = self.hadoop(&policy.label())?;
                 self.at_site(policy)?.build()?;
-                self.known(facts::unknown_slots(&hadoop.cluster.for_system(system)?))?;
+                self.known(facts::unknown_slots(&hadoop.cluster.for_system(system)?, &hadoop.kinds()))?;
             }
             resched_policies::Engine::Batch => {
                 self.known(facts::unknown_sizes(&self.batch()?.machines))?;
@@ -216,16 +224,18 @@ impl World {
         sink: S,
         progress: &mut dyn FnMut(u64),
     ) -> Result<S::Output, Error> {
-        let Hadoop { loaded, cluster } = self.hadoop(&info.label)?;
+        let hadoop = self.hadoop(&info.label)?;
+        let Hadoop { loaded, cluster } = hadoop;
         let cluster = &cluster.for_system(policy.system())?;
-        self.known(facts::unknown_slots(cluster))?;
+        let kinds = &hadoop.kinds();
+        self.known(facts::unknown_slots(cluster, kinds))?;
         let hadoop::Loaded { workload, skipped, window, work } = loaded;
         let name = &info.label.clone();
         let info = RunInfo {
             cluster: cluster.in_short(),
             skipped: skipped.clone(),
             window: *window,
-            validity: facts::of_hadoop(cluster, skipped, work, self.manifest(), self.setup.unfinished)
+            validity: facts::of_hadoop((cluster, kinds), skipped, work, self.manifest(), self.setup.unfinished)
                 .and(&self.setup.known)
                 .and(&info.validity),
             trace: self.named()?,

@@ -105,7 +105,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     print(
         &(told(&done, &options.metrics, baseline)
             + &groups_told(&done)
-            + &caveats(&done)
+            + &done.first().map_or_else(String::new, |done| caveats(&done.validity))
             + &left_out(&world.skipped())),
     )
 }
@@ -207,18 +207,13 @@ pub(super) fn replay_all(
     Ok(done)
 }
 
-/// What decides the answer, as sentences, the worst first.
-pub(super) fn caveats(done: &[Done]) -> String {
-    let Some(Done { validity, grade, .. }) = done.first() else { return String::new() };
-    if *grade == Grade::Measured {
-        return String::new();
-    }
+/// What decides the answer, as sentences, the worst first; nothing if all of it was observed.
+pub(super) fn caveats(validity: &Validity) -> String {
     let line = |fact: &Fact| {
-        let remedy = if fact.remedy.is_empty() { String::new() } else { format!(" {}", fact.remedy) };
-        format!("  {}: {}{remedy}\n", fact.grade.in_words(), fact.says)
+        format!("  {}: {} {}", fact.grade.in_words(), fact.says, fact.remedy).trim_end().to_owned() + "\n"
     };
     let lines: String = validity.caveats().into_iter().map(line).collect();
-    format!("\nThis answer is {}:\n{lines}", grade.in_words())
+    if lines.is_empty() { lines } else { format!("\nThis answer is {}:\n{lines}", validity.grade().in_words()) }
 }
 
 /// A column of the table: its heading, and its cell for a run.

@@ -6,17 +6,19 @@ mod candidates;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use resched_analysis::Run;
 use resched_analysis::validation::{LocalityError, Validation, validate};
+use resched_analysis::{Population, Run, validity};
 use resched_policies::PolicySpec;
 use resched_replay::{Memory, Replayed, World};
 use resched_sim::Skipped;
 use resched_trace::model::JobRow;
 use resched_trace::store::Trace;
+use resched_trace::validity::{Grade, Validity};
 use serde::Serialize;
 
 use self::candidates::{Guessed, candidates, most_probable};
 use super::ingest::left_out;
+use super::replay::caveats;
 use crate::failure::Failure;
 use crate::output::{count, duration, print, table};
 use crate::progress::ReplayProgress;
@@ -63,6 +65,10 @@ struct Told {
     errors: BTreeMap<&'static str, Option<f64>>,
     /// The replays, one for each seed.
     replays: Vec<Replay>,
+    /// How far the errors can be trusted: the worst grade of `validity`.
+    grade: Grade,
+    /// What decides the errors, and whether it was observed.
+    validity: Validity,
 }
 
 #[derive(Debug, Serialize)]
@@ -70,6 +76,8 @@ struct Replay {
     seed: u64,
     #[serde(flatten)]
     validation: Validation,
+    #[serde(skip)]
+    validity: Validity,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
@@ -89,7 +97,11 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let replayed = world.with_seed(seed).replay_with(policy, Memory, &mut |jobs| bar.set_position(jobs));
         bar.finish_and_clear();
         let Replayed { info, tables } = replayed?;
-        Ok::<_, Failure>(Replay { seed, validation: validate(&observed, &Run::of_rows(info, tables)?) })
+        let run = Run::of_rows(info, tables)?;
+        let validation = validate(&observed, &run);
+        let population = Population::of(&[&observed, &run]);
+        let validity = validity::of_runs(std::slice::from_ref(&run), &population);
+        Ok::<_, Failure>(Replay { seed, validation, validity })
     })?;
     let mut replays = replays.into_iter();
     let mut of_policy = |policy: &PolicySpec| Told {
@@ -100,10 +112,14 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         guess: None,
         errors: BTreeMap::new(),
         replays: replays.by_ref().take(seeds.len()).collect(),
+        grade: Grade::default(),
+        validity: Validity::default(),
     };
     let mut told: Vec<Told> = policies.iter().map(&mut of_policy).collect();
     for own in &mut told {
         own.errors = mean_errors(&own.replays);
+        own.validity = own.replays.first().map(|replay| replay.validity.clone()).unwrap_or_default();
+        own.grade = own.validity.grade();
     }
     if assumed {
         told = most_probable(told, queues(&args.trace)?);
@@ -262,5 +278,6 @@ fn in_words(told: &[Told], jobs: usize, skipped: &Skipped) -> String {
             text += &guess.in_words(&own.label, compared);
         }
     }
-    text + &left_out(skipped)
+    let all = told.iter().fold(Validity::default(), |all, own| all.and(&own.validity));
+    text + &caveats(&all) + &left_out(skipped)
 }

@@ -9,7 +9,7 @@ use resched_trace::synthesise::{host_name, rack_name, rack_of};
 
 use crate::Error;
 use crate::clones::clones;
-use crate::cluster_file::{ClusterConfig, Nodes, Outage};
+use crate::cluster_file::{Calculator, ClusterConfig, Containers, Nodes, Outage};
 use crate::hadoop::ask::Ask;
 use crate::hadoop::kind::Kind;
 use crate::hadoop::system::System;
@@ -53,8 +53,8 @@ struct Machine {
     rack: String,
     /// The resources it offers under each system.
     offers: [Resources; 2],
-    /// Whether they are assumed under each system, because neither the trace nor the cluster file gives them.
-    assumed: [bool; 2],
+    /// Whether its map slots, its reduce slots and its containers are assumed, because neither the trace nor the cluster file gives them.
+    assumed: [bool; 3],
     /// The machine that it is a clone of.
     original: Option<String>,
 }
@@ -76,9 +76,11 @@ impl Machine {
         let vcores = offered(row.cpu.map(|cpu| cpu / 1000), config.containers.vcores);
         let memory = offered(row.memory.map(|bytes| bytes >> 20), config.containers.memory_mb);
         let rules = (&config.nodes, &config.containers);
+        let counted = config.containers.calculator == Calculator::Dominant;
         let assumed = [
-            own_maps.or(rules.0.map_slots).is_none() || own_reduces.or(rules.0.reduce_slots).is_none(),
-            memory.or(rules.1.memory_mb).is_none() || vcores.or(rules.1.vcores).is_none(),
+            own_maps.or(rules.0.map_slots).is_none(),
+            own_reduces.or(rules.0.reduce_slots).is_none(),
+            memory.or(rules.1.memory_mb).is_none() || (counted && vcores.or(rules.1.vcores).is_none()),
         ];
         let slots = Resources::slots(own_maps.unwrap_or(maps), own_reduces.unwrap_or(reduces));
         let containers =
@@ -109,8 +111,8 @@ pub struct Cluster {
     slots: [u32; 2],
     interval: Ms,
     outages: Vec<Down>,
-    /// The nodes with assumed resources under each system.
-    assumed: [u64; 2],
+    /// The nodes with assumed map slots, reduce slots and containers.
+    assumed: [u64; 3],
     /// The nodes that stand for each machine of before, if the cluster was resized: none for one that was dropped.
     homes: Option<BTreeMap<String, Vec<NodeId>>>,
 }
@@ -179,9 +181,10 @@ impl Cluster {
         let nodes: Vec<_> =
             (0..count).map(|node| (host_name(node), rack_name(rack_of(node, count, racks)), capacity)).collect();
         let Nodes { map_slots, reduce_slots, .. } = config.nodes;
-        let slots_assumed = map_slots.is_none() || reduce_slots.is_none();
         let mut cluster = Self::new(config, nodes)?;
-        cluster.assumed[System::Slots.index()] = if slots_assumed { count.into() } else { 0 };
+        for (assumed, known) in cluster.assumed.iter_mut().zip([map_slots, reduce_slots]) {
+            *assumed = if known.is_none() { count.into() } else { 0 };
+        }
         Ok(cluster)
     }
 
@@ -194,7 +197,9 @@ impl Cluster {
         machines: impl IntoIterator<Item = (String, String, Resources)>,
     ) -> Result<Self, Error> {
         let offers = config.containers.node();
-        let assumed = [false, config.containers.memory_mb.is_none() || config.containers.vcores.is_none()];
+        let Containers { memory_mb, vcores, calculator, .. } = &config.containers;
+        let unknown = memory_mb.is_none() || (*calculator == Calculator::Dominant && vcores.is_none());
+        let assumed = [false, false, unknown];
         let machine = |(name, rack, slots)| Machine { name, rack, offers: [slots, offers], assumed, original: None };
         let machines = machines.into_iter().map(machine).collect();
         Self::of_machines(config, machines)
@@ -225,7 +230,7 @@ impl Cluster {
         let mut racks: Vec<String> = Vec::new();
         let mut known: BTreeMap<String, RackId> = BTreeMap::new();
         let mut nodes = Vec::with_capacity(machines.len());
-        let mut assumed = [0; 2];
+        let mut assumed = [0; 3];
         for Machine { name, rack, mut offers, assumed: own, original } in machines {
             for (count, own) in assumed.iter_mut().zip(own) {
                 *count += u64::from(own);
@@ -374,10 +379,14 @@ impl Cluster {
         &self.outages
     }
 
-    /// How many of its nodes offer slots, or memory and vcores, that are assumed, because neither the trace nor the cluster file
-    /// gives them ([`Nodes::ASSUMED_SLOTS`], [`crate::cluster_file::Containers::ASSUMED_MEMORY_MB`]).
-    pub fn assumed(&self) -> u64 {
-        self.assumed[self.system.index()]
+    /// How many of its nodes offer slots for tasks of these kinds, or memory and vcores, that are assumed, because neither the trace nor
+    /// the cluster file gives them ([`Nodes::ASSUMED_SLOTS`], [`Containers::ASSUMED_MEMORY_MB`]).
+    pub fn assumed(&self, kinds: &[Kind]) -> u64 {
+        let [.., containers] = self.assumed;
+        match self.system {
+            System::Slots => kinds.iter().map(|kind| self.assumed[kind.index()]).max().unwrap_or(0),
+            System::Containers => containers,
+        }
     }
 
     /// Its nodes, by [`NodeId`].
