@@ -45,7 +45,8 @@ fn slots_that_nobody_gives_are_asked_for() {
     let info: Value = serde_json::from_str(&dir.read("R/fifo/run.json")).unwrap();
     assert!(grades(&info).contains(&("slots", "assumed")), "{info}");
     // YARN needs other sizes, which slots do not give.
-    dir.run(&["replay", "T", "--policy", "yarn-fifo", "--slots", "3+2", "--out", "R"]).fails(2, &["memory", "--assume"]);
+    dir.run(&["replay", "T", "--policy", "yarn-fifo", "--slots", "3+2", "--out", "R"])
+        .fails(2, &["memory", "--assume"]);
     // Only slots that some task needs are asked for, so what `calibrate` finds is enough.
     dir.ok(&["calibrate", "T", "--out", "C.toml"]);
     dir.ok(&["validate", "T", "--policy", "fifo", "--cluster", "C.toml"]);
@@ -77,7 +78,7 @@ fn where_no_task_waits_nothing_is_tested() {
     let info: Value = serde_json::from_str(&dir.read("R/batch-fifo/run.json")).unwrap();
     assert_eq!(info["cluster"]["of_largest"], json!([1_000, 1_000]), "one machine, not a million vcores: {info}");
     assert_eq!(info["cluster"].get("vcores"), None);
-    dir.ok(&["report", "T", "R", "--out", "P"]);
+    dir.ok(&["report", "R", "--out", "P"]);
     let report = report(&dir, "P");
     assert_eq!(report["validity"]["grade"], "not-answerable", "{report:#}");
     let text = report.to_string();
@@ -95,7 +96,7 @@ fn one_trace_has_one_makespan() {
     let validated = lines(&dir.ok(&[&["validate", "T", "--policy", "fifo"], &world[..]].concat())).remove(0);
     dir.ok(&["report", "T", "R", "--out", "P"]);
     let report = report(&dir, "P");
-    let of_run = |number: usize| report["runs"][number]["summary"]["makespan_ms"].clone();
+    let of_run = |number: usize| report["runs"][number]["makespan_ms"].clone();
     let errors = &validated["replays"][0]["makespan"];
     assert_eq!(of_run(1), replayed["makespan_ms"]);
     assert_eq!(errors["replayed_ms"], replayed["makespan_ms"]);
@@ -116,7 +117,7 @@ fn what_does_not_apply_is_not_a_number() {
     let report = report(&dir, "P");
     assert_eq!(report["population"]["jobs"], 0);
     assert_eq!(report["validity"]["grade"], "not-answerable");
-    assert!(!dir.read("P/report.html").contains("the same"), "0 pairs are not the same");
+    assert!(!dir.read("P/report.html").contains(">the same<"), "0 pairs are not the same");
 }
 
 /// Waiting has no lower bound, so no mean of ratios of it is given; the ratio of means comes first.
@@ -167,9 +168,9 @@ fn hidden_capacities_are_found_or_said_not_to_be() {
     }
     let Some(mumak) = crate::support::nineteen_jobs() else { return };
     mumak.ok(&["calibrate", "T", "--out", "C.toml"]);
-    assert!(mumak.read("C.toml").contains("at_least = true"), "its 1,545 nodes were never full");
-    let told = mumak.ok(&["replay", "T", "--policy", "fifo", "--cluster", "C.toml", "--out", "R"]);
-    assert!(told.contains("assumed: The slots are a lower bound"), "{told}");
+    let found = mumak.read("C.toml");
+    assert_eq!([number(&found, "map_slots"), number(&found, "reduce_slots")], [Some(2.0); 2], "as Hadoop replayed it");
+    assert!(!found.contains("at_least = true"), "nine tenths of its 1,545 nodes were full");
     let Some(alibaba) = shared("traces/alibaba2018") else { return };
     let dir = Dir::new();
     dir.ok(&["ingest", &alibaba, "--out", "T"]);

@@ -4,12 +4,14 @@
 use std::collections::BTreeSet;
 
 use resched_analysis::compare::{Comparison, How, JOB_METRICS, JobMetric, compare};
+use resched_analysis::groups::SlowedJob;
 use resched_analysis::measure::{Measured, Metric};
 use resched_analysis::practical::Matters;
 use resched_analysis::{Details, JobMetrics, Population, Run, Summary, validity};
 use resched_trace::validity::{Grade, Validity};
 use serde::Serialize;
 
+use crate::groups::{Grouped, grouped, slowed};
 use crate::{Error, Options};
 
 /// The seed of the resamples if no replay names one.
@@ -52,6 +54,10 @@ pub(crate) struct Answer {
     pub(crate) matters: Matters,
     /// Further metrics, with their values by run.
     pub(crate) metrics: Vec<(Metric, Vec<Option<f64>>)>,
+    /// The jobs of each policy in groups.
+    pub(crate) groups: Vec<Grouped>,
+    /// The jobs that a policy slowed most.
+    pub(crate) slowed: Vec<SlowedJob>,
 }
 
 impl Answer {
@@ -74,7 +80,22 @@ impl Answer {
             let values = |metric: &Metric| measured.iter().map(|run| metric.of(run)).collect();
             options.metrics.iter().map(|metric| (metric.clone(), values(metric))).collect()
         };
-        Ok(Self { runs, policies, baseline, population, validity, summaries, compared, matters, metrics })
+        let firsts: Vec<&Run> =
+            policies.iter().filter_map(|policy| policy.runs.first().and_then(|&run| runs.get(run))).collect();
+        let (groups, slowed) = (grouped(&firsts, baseline), slowed(&firsts, baseline));
+        Ok(Self {
+            policies,
+            baseline,
+            population,
+            validity,
+            summaries,
+            compared,
+            matters,
+            metrics,
+            groups,
+            slowed,
+            runs,
+        })
     }
 
     /// The baseline.

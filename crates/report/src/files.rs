@@ -54,6 +54,8 @@ pub(crate) fn json(answer: &Answer, files: &[String]) -> Result<String, Error> {
         "population": answer.population,
         "validity": {"grade": answer.validity.grade(), "facts": answer.validity},
         "comparisons": answer.compared,
+        "groups": answer.groups,
+        "most_slowed": answer.slowed,
         "files": files,
     });
     Ok(format!("{value:#}\n"))

@@ -13,6 +13,7 @@ use resched_trace::validity::{Fact, Grade};
 
 use crate::Error;
 use crate::answer::{Answer, Compared};
+use crate::groups::{Grouped, Table, slowed_cells};
 use crate::page::{Figure, Frame, Style, UNKNOWN, escaped, gallery};
 
 /// The most rows in the table of jobs. More would make the page slow to open.
@@ -36,6 +37,8 @@ struct Body<'a> {
     matters: String,
     weak_tests: String,
     has_seeds: bool,
+    groups: Vec<Table>,
+    slowed: Vec<Vec<String>>,
     gallery: String,
     jobs: Vec<JobRow>,
     more_jobs: usize,
@@ -106,6 +109,8 @@ pub(crate) fn page(answer: &Answer, charts: &[Figure]) -> Result<String, Error> 
         matters: answer.matters.to_string(),
         weak_tests: weak_tests(answer),
         has_seeds: answer.has_seeds(),
+        groups: answer.groups.iter().map(Grouped::table).collect(),
+        slowed: answer.slowed.iter().map(slowed_cells).collect(),
         gallery: gallery(charts)?,
         jobs: (0..jobs.min(MOST_JOBS)).filter_map(|number| job_row(answer, number)).collect(),
         more_jobs: jobs.saturating_sub(MOST_JOBS),
@@ -317,7 +322,7 @@ fn pairs(of: &std::collections::BTreeMap<impl std::fmt::Display, impl std::fmt::
 }
 
 /// A time in ms, in the unit in which it is easiest to read.
-fn time(ms: Option<f64>) -> String {
+pub(crate) fn time(ms: Option<f64>) -> String {
     let Some(ms) = ms else { return UNKNOWN.to_owned() };
     match ms {
         ms if ms < 1e3 => format!("{ms:.0} ms"),
@@ -336,6 +341,11 @@ fn percent(share: Option<f64>) -> String {
 }
 
 /// A ratio as a change in per cent, with its interval.
+/// A relative change, 0 for none, with its sign.
+pub(crate) fn percent_change(change: Option<f64>) -> String {
+    change.map_or(UNKNOWN.to_owned(), |change| format!("{:+.1} %", 100.0 * change).replace('-', "−"))
+}
+
 fn change(ratio: Option<Ratio>) -> String {
     let of = |ratio: f64| format!("{:+.1}", 100.0 * (ratio - 1.0)).replace('-', "−");
     match ratio {

@@ -23,6 +23,7 @@ mod error;
 mod figure;
 mod files;
 mod formats;
+mod groups;
 mod heat_map;
 mod html;
 mod lines;

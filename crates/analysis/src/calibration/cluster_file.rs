@@ -186,10 +186,8 @@ fn slots_line(text: &mut String, key: &str, slots: Slots, what: &str) -> std::fm
     match slots.most {
         Some(most) => {
             let Slots { reached, nodes, .. } = slots;
-            writeln!(
-                text,
-                "{key} = {most} # most {what} at once, reached on {reached} of n = {nodes} nodes; a lower bound"
-            )
+            let bound = if slots.were_full() { "" } else { "; a lower bound" };
+            writeln!(text, "{key} = {most} # most {what} at once, reached on {reached} of n = {nodes} nodes{bound}")
         }
         None => writeln!(text, "# {key}: not determined: default (no {what} on known hosts)"),
     }
@@ -291,7 +289,7 @@ mod tests {
         found.host_factors.insert("a \"b\"\n".to_owned(), fitted(2.0, Some(0.1), 30));
         let text = cluster_file(&found, &maker("T\nx = 1"));
         for part in [
-            "map_slots = 2 # most maps at once, reached on 11 of n = 12 nodes; a lower bound\n",
+            "map_slots = 2 # most maps at once, reached on 11 of n = 12 nodes\n",
             "interval = 2987 # s.e. 41, n = 200; ms; ",
             "locality = [1.0, 1.2000, 1.2000] # rack: not determined: default, n = 3; elsewhere: s.e. 0.0500, n = 44\n",
             "\"a \\\"b\\\"\\u000A\" = 2.0000 # s.e. 0.1000, n = 30; maps\n",

@@ -1,0 +1,108 @@
+//! Who gains and who loses: tables by user, queue, size and hour, and the jobs that were slowed most.
+
+use std::collections::BTreeSet;
+
+use resched_analysis::Run;
+use resched_analysis::groups::{By, GroupRow, SlowedJob, groups, most_slowed};
+use serde::Serialize;
+
+use crate::html::{percent_change, time};
+use crate::page::UNKNOWN;
+
+/// The ways to group jobs, with the headings of their tables.
+const WAYS: [(By, &str); 4] = [(By::User, "User"), (By::Queue, "Queue"), (By::Size, "Size"), (By::Hour, "Hour")];
+/// The most groups that a table of the page shows. `report.json` has all.
+const MOST_GROUPS: usize = 20;
+/// The number of the most slowed jobs.
+const MOST_SLOWED: usize = 10;
+
+/// The jobs of each policy in groups.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Grouped {
+    /// How they are grouped.
+    pub(crate) by: By,
+    #[serde(skip)]
+    heading: &'static str,
+    /// A row for each group and policy.
+    pub(crate) rows: Vec<GroupRow>,
+}
+
+/// The groups of these runs, one for each policy, in each way that tells jobs apart.
+pub(crate) fn grouped(runs: &[&Run], baseline: usize) -> Vec<Grouped> {
+    let table = |(by, heading)| Grouped { by, heading, rows: groups(runs, baseline, by) };
+    WAYS.into_iter().map(table).filter(|table| table.names().len() > 1).collect()
+}
+
+/// The jobs that a policy slowed most against the baseline, the worst first.
+pub(crate) fn slowed(runs: &[&Run], baseline: usize) -> Vec<SlowedJob> {
+    let others = runs.iter().enumerate().filter(|(place, _)| *place != baseline);
+    let mut all: Vec<SlowedJob> =
+        others.flat_map(|(_, run)| most_slowed(run, runs.get(baseline).copied(), MOST_SLOWED)).collect();
+    all.sort_by(|a, b| b.slowed.total_cmp(&a.slowed));
+    all.truncate(MOST_SLOWED);
+    all
+}
+
+/// A table of the page.
+pub(crate) struct Table {
+    pub(crate) heading: &'static str,
+    /// Group, policy, and the cells of both.
+    pub(crate) rows: Vec<(String, String, Vec<String>)>,
+    /// The groups that the table leaves out.
+    pub(crate) more: usize,
+}
+
+impl Grouped {
+    fn names(&self) -> BTreeSet<&str> {
+        self.rows.iter().map(|row| row.group.as_str()).collect()
+    }
+
+    /// The table of the groups with most jobs.
+    pub(crate) fn table(&self) -> Table {
+        let largest = |name: &str| self.rows.iter().filter(|row| row.group == name).map(|row| row.jobs).max();
+        let mut names: Vec<&str> = self.names().into_iter().collect();
+        let all = names.len();
+        names.sort_by_key(|name| std::cmp::Reverse(largest(name)));
+        names.truncate(MOST_GROUPS);
+        let shown = self.rows.iter().filter(|row| names.contains(&row.group.as_str()));
+        Table {
+            heading: self.heading,
+            rows: shown.map(|row| (row.group.clone(), row.run.clone(), cells(row))).collect(),
+            more: all - names.len(),
+        }
+    }
+}
+
+fn cells(row: &GroupRow) -> Vec<String> {
+    let number = |count: Option<u64>| count.map_or_else(|| UNKNOWN.to_owned(), |count| count.to_string());
+    let mut cells = vec![row.jobs.to_string()];
+    cells.extend(
+        [
+            row.completion_p50_ms,
+            row.completion_p95_ms,
+            row.completion_p99_ms,
+            row.waiting_p50_ms,
+            row.waiting_p95_ms,
+            row.waiting_p99_ms,
+        ]
+        .map(time),
+    );
+    cells.push(percent_change(row.change));
+    cells.extend([number(row.sooner), number(row.later)]);
+    cells
+}
+
+/// The cells of a job that was slowed.
+pub(crate) fn slowed_cells(job: &SlowedJob) -> Vec<String> {
+    let text = |text: &Option<String>| text.clone().unwrap_or_default();
+    vec![
+        job.job_id.clone(),
+        text(&job.name),
+        text(&job.user),
+        text(&job.queue),
+        job.run.clone(),
+        time(job.baseline_completion_ms.map(|ms| ms as f64)),
+        time(Some(job.completion_ms as f64)),
+        format!("{:.1} ×", job.slowed),
+    ]
+}
