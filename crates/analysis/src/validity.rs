@@ -10,6 +10,8 @@ use crate::jobs::JobMetrics;
 use crate::population::Population;
 use crate::run::Run;
 
+/// The fact that no task waited is about this.
+pub const WAITING: &str = "waiting";
 /// If a larger share of the jobs is left out, the answer is about another workload than the trace's.
 const MOST_LEFT_OUT: f64 = 0.05;
 
@@ -62,13 +64,13 @@ fn idle(runs: &[Run]) -> Option<Fact> {
     // Under Hadoop, another policy could still place tasks nearer to their input.
     let has_places = replays.iter().any(|(_, info)| info.cluster.map_slots > 0);
     let says = match policies.len() {
-        1 if has_places => return None,
+        1 if has_places => return Some(Fact::new(WAITING, Grade::Measured, "No task waited for a slot.")),
         1 => "No task waited: another policy could not do better here.",
         _ if ended_alike(&replays) => "No task waited: these policies cannot differ here.",
         _ => return None,
     };
     let remedy = "Check the capacity (--cluster, --site-conf), or replay more work on fewer nodes (`resched scale`).";
-    Some(Fact::new("waiting", Grade::NotAnswerable, says).with_remedy(remedy))
+    Some(Fact::new(WAITING, Grade::NotAnswerable, says).with_remedy(remedy))
 }
 
 fn never_waited(run: &Run, info: &RunInfo) -> bool {

@@ -3,13 +3,14 @@
 use std::path::Path;
 
 use resched_analysis::compare::Estimate;
+use resched_trace::validity::Validity;
 
 use crate::Error;
 use crate::cell_store::CellStore;
 use crate::file::SweepFile;
 use crate::plan::Plan;
 use crate::results::CellResult;
-use crate::statistics::{Group, groups, ranking};
+use crate::statistics::{Group, groups, ranking, validity};
 
 /// The largest number of cells that a message names.
 const MOST_NAMED: usize = 3;
@@ -59,6 +60,11 @@ impl Merged {
         let ranked = ranking(&groups, &self.file.metric);
         let mut groups: Vec<Option<Group<'_>>> = groups.into_iter().map(Some).collect();
         ranked.into_iter().filter_map(|(place, found)| Some((groups.get_mut(place)?.take()?, found))).collect()
+    }
+
+    /// What decides the answer, over all cells, and was not observed.
+    pub fn validity(&self) -> Validity {
+        validity(&self.groups()).0
     }
 
     /// Estimates how many seeds are needed until, for every setting, the 95 % interval of the sweep's metric reaches no further than

@@ -10,6 +10,7 @@ use resched_analysis::measure::Metric;
 use resched_analysis::paired::{holm, least_p, sign_test, signed_rank_test};
 use resched_analysis::practical::{Matters, Ratio, Verdict};
 use resched_analysis::repeats::{log_ratio, t_interval};
+use resched_analysis::validity::WAITING;
 use resched_trace::validity::{Fact, Grade, Validity};
 
 use crate::cell::Cell;
@@ -43,6 +44,11 @@ impl Group<'_> {
     /// A metric by seed.
     pub(crate) fn values(&self, metric: &Metric) -> BTreeMap<u64, f64> {
         self.cells.iter().filter_map(|(&seed, result)| Some((seed, *result.metrics.get(&metric.name)?))).collect()
+    }
+
+    /// How far its numbers can be trusted: the worst grade of its cells.
+    pub fn grade(&self) -> Grade {
+        self.cells.values().map(|cell| cell.validity.grade()).max().unwrap_or_default()
     }
 
     /// The number of its seeds.
@@ -216,14 +222,10 @@ fn difference(
 /// Whether the data can tell two groups apart. That no task waited is no reason if they differ all the same: a policy may let slots
 /// idle on purpose.
 fn is_answerable(group: &Group<'_>, base: &Group<'_>, differences: &[f64]) -> bool {
-    let facts = |group: &Group<'_>, of: fn(&Fact) -> bool| {
-        group
-            .cells
-            .values()
-            .any(|cell| cell.validity.facts.iter().any(|fact| fact.grade == Grade::NotAnswerable && of(fact)))
-    };
-    let idle = |group| facts(group, |fact| fact.about == "waiting");
-    let other = |group| facts(group, |fact| fact.about != "waiting");
+    let facts =
+        |group: &Group<'_>, of: fn(&Fact) -> bool| group.cells.values().any(|cell| cell.validity.facts.iter().any(of));
+    let idle = |group| facts(group, |fact| fact.about == WAITING);
+    let other = |group| facts(group, |fact| fact.about != WAITING && fact.grade == Grade::NotAnswerable);
     let same = differences.iter().all(|difference| *difference == 0.0);
     !(other(group) || other(base) || (same && idle(group) && idle(base)))
 }

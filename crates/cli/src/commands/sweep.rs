@@ -8,9 +8,11 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Subcommand, ValueEnum};
 use resched_replay::{FolderLock, Threads, is_lock};
 use resched_sweep::{CELLS, Cell, CellStore, Location, MARKER, Merged, Plan, Progress, carry_out};
+use resched_trace::validity::Grade;
 use serde::Serialize;
 
 use super::engine;
+use super::replay::caveats;
 use crate::failure::Failure;
 use crate::output::{count, duration, print, print_json, table};
 use crate::progress::SweepProgress;
@@ -261,6 +263,8 @@ struct Ranked {
     mean: f64,
     low: f64,
     high: f64,
+    /// How far these numbers can be trusted.
+    grade: Grade,
 }
 
 fn merge(plan: Plan, dir: &Path, json: bool) -> Result<(), Failure> {
@@ -281,6 +285,7 @@ fn merge(plan: Plan, dir: &Path, json: bool) -> Result<(), Failure> {
             mean: found.value,
             low: found.low,
             high: found.high,
+            grade: group.grade(),
         })
         .collect();
     if json {
@@ -295,7 +300,8 @@ fn merge(plan: Plan, dir: &Path, json: bool) -> Result<(), Failure> {
     });
     let heading = ["rank", "setting", "seeds", &metric.name, "95 % from", "to"];
     let page = dir.join("index.html");
-    print(&(table(&heading, rows.collect(), 2..6) + &format!("Open {} in a browser.\n", page.display())))
+    let open = format!("Open {} in a browser.\n", page.display());
+    print(&(table(&heading, rows.collect(), 2..6) + &caveats(&merged.validity()) + &open))
 }
 
 /// Prints the cells and an estimate of their time. It replays one cell of each variant to measure it.

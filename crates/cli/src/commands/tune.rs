@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use resched_sweep::{Candidate, MeanInterval, Progress, tune};
 
+use super::replay::caveats;
 use crate::failure::Failure;
 use crate::output::{print, print_json, table};
 use crate::progress::SweepProgress;
@@ -77,5 +78,5 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         tuned.baseline,
         args.out.join("candidates.csv").display(),
     );
-    print(&(table(&heading, rows, 2..end) + &about))
+    print(&(table(&heading, rows, 2..end) + &caveats(&tuned.validity) + &about))
 }

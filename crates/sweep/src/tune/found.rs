@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use resched_analysis::compare::Estimate;
+use resched_trace::validity::Validity;
 use serde::Serialize;
 
 /// A setting and its results.
@@ -52,4 +53,6 @@ pub struct Tuned {
     pub candidates: Vec<Candidate>,
     /// The number of all replays, including those of the baseline.
     pub replays: u64,
+    /// What decides the answer, over all replays, and was not observed.
+    pub validity: Validity,
 }

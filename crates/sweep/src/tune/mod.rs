@@ -76,6 +76,7 @@ pub fn tune(file: &SweepFile, out: &Path, threads: Threads, progress: Told<'_>) 
         baseline: search.baseline.policy.label(),
         candidates: search.candidates(&rounds),
         replays: search.replayed.len() as u64,
+        validity: search.validity(),
     };
     output::write(&tuned, section, out)?;
     Ok(tuned)

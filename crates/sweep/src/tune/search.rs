@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use resched_analysis::measure::Metric;
 use resched_analysis::repeats::t_interval;
+use resched_trace::validity::{Grade, Validity};
 
 use super::candidates::place_of;
 use super::found::{Candidate, MeanInterval};
@@ -58,6 +59,14 @@ impl<'a> Search<'a> {
             design: Design::default(),
             ..self.file.clone()
         })
+    }
+
+    /// What decides the answer, over all replays, and was not observed.
+    pub(super) fn validity(&self) -> Validity {
+        let mut all = Validity::default();
+        let facts = self.base.values().chain(self.results.values()).flat_map(|result| &result.validity.facts);
+        facts.filter(|fact| fact.grade > Grade::Measured).for_each(|fact| all.add(fact.clone()));
+        all
     }
 
     /// Adds the result of a cell.
