@@ -45,7 +45,7 @@ impl RunFolders {
     /// Notes the order of the runs in their folder, for [`crate::runs_in`].
     ///
     /// # Errors
-    /// [`Error::Trace`] if it cannot be written.
+    /// [`Error::Sim`] if it cannot be written.
     pub fn note_order(&self, out: &Path) -> Result<(), Error> {
         note(out, &self.dirs)
     }
