@@ -61,8 +61,10 @@ fn replay_prints_an_object_a_policy() {
             "params",
             "policy",
             "tasks",
+            "unfinished",
             "validity",
             "wall_ms",
+            "window",
         ];
         assert_eq!(fields(run), expected);
         assert_eq!(fields(&run["locality"]), ["node", "off", "rack"]);

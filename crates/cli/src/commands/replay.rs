@@ -9,6 +9,7 @@ use resched_analysis::measure::{Measured, Metric};
 use resched_analysis::{LocalityCounts, Population, Run, Summary, validity};
 use resched_policies::PolicySpec;
 use resched_replay::{Engine, Files, RunFolders, Threads, World};
+use resched_trace::run::{RunWindow, Unfinished};
 use resched_trace::validity::{Fact, Grade, Validity};
 use serde::Serialize;
 
@@ -76,6 +77,10 @@ pub(super) struct Done {
     /// The groups of its jobs, if they were asked for.
     #[serde(flatten)]
     pub(super) grouped: Option<Grouped>,
+    /// The time in which jobs must be submitted to count, ms of the run's clock; null if any time will do.
+    window: Option<RunWindow>,
+    /// What became of work that had not ended when the trace ended.
+    unfinished: Unfinished,
     /// How far the answer can be trusted: the worst grade of `validity`.
     grade: Grade,
     /// What decides the answer, and whether it was observed.
@@ -104,6 +109,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     print(
         &(told(&done, &options.metrics, baseline)
+            + &windowed(&done)
             + &groups_told(&done)
             + &done.first().map_or_else(String::new, |done| caveats(&done.validity))
             + &left_out(&world.skipped())),
@@ -196,6 +202,8 @@ pub(super) fn replay_all(
             summary: Summary::of(run),
             metrics: options.metrics.iter().map(|metric| (metric.name.clone(), metric.of(&measured))).collect(),
             grouped,
+            window: run.replay().and_then(|info| info.window),
+            unfinished: run.replay().map(|info| info.unfinished).unwrap_or_default(),
             grade: validity.grade(),
             validity: validity.clone(),
             label: run.label.clone(),
@@ -205,6 +213,13 @@ pub(super) fn replay_all(
         });
     }
     Ok(done)
+}
+
+/// The window of the metrics, if not all jobs are in it.
+fn windowed(done: &[Done]) -> String {
+    let Some(RunWindow { from, to }) = done.first().and_then(|done| done.window) else { return String::new() };
+    let [from, to] = [from, to].map(|at| duration(Some(at as f64)));
+    format!("Metrics are over jobs that were submitted from {from} to {to} of the replay.\n")
 }
 
 /// What decides the answer, as sentences, the worst first; nothing if all of it was observed.
