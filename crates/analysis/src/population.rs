@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 use resched_trace::comparison::Standing;
 use resched_trace::model::Outcome;
 use resched_trace::run::RunWindow;
+use resched_trace::words::count;
 use serde::Serialize;
 
 use crate::intervals::Interval;
@@ -177,33 +178,20 @@ impl Population {
 
     /// The population in words: "2,269 of 4,445 jobs count; left out: 2,001 unfinished, 175 failed".
     pub fn in_words(&self) -> String {
-        let (jobs, of) = (grouped(self.jobs), grouped(self.of));
+        let (jobs, of) = (count(self.jobs), count(self.of));
         if self.jobs == self.of {
             return format!("all {of} jobs count");
         }
         let mut causes: Vec<(Standing, u64)> = self.causes.iter().map(|(&cause, &jobs)| (cause, jobs)).collect();
         causes.sort_by_key(|&(cause, jobs)| (std::cmp::Reverse(jobs), cause));
         let causes: Vec<String> =
-            causes.into_iter().map(|(cause, jobs)| format!("{} {}", grouped(jobs), cause.in_words())).collect();
+            causes.into_iter().map(|(cause, jobs)| format!("{} {}", count(jobs), cause.in_words())).collect();
         format!("{jobs} of {of} jobs count; left out: {}", causes.join(", "))
     }
 }
 
 fn named(causes: &BTreeMap<Standing, u64>) -> BTreeMap<&'static str, u64> {
     causes.iter().filter(|(_, jobs)| **jobs > 0).map(|(cause, jobs)| (cause.as_str(), *jobs)).collect()
-}
-
-/// A number with commas between thousands.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 #[cfg(test)]
@@ -306,10 +294,5 @@ mod tests {
         assert_eq!(Population::of(&[]).jobs, 0);
         let population = Population::of(&[&run("fifo", None, Vec::new())]);
         assert_eq!((population.jobs, population.in_words()), (0, "all 0 jobs count".to_owned()));
-    }
-
-    #[test]
-    fn thousands_are_set_apart() {
-        assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
     }
 }

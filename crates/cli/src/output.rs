@@ -4,6 +4,7 @@ use std::io::Write;
 
 use comfy_table::{CellAlignment, Table};
 use resched_analysis::measure::Metric;
+pub(crate) use resched_trace::words::count;
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -60,22 +61,12 @@ pub(crate) fn value(metric: &Metric, value: Option<f64>) -> String {
     }
 }
 
-/// A whole number with commas between its thousands.
-pub(crate) fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let groups: Vec<&str> =
-        digits.as_bytes().rchunks(3).rev().filter_map(|group| std::str::from_utf8(group).ok()).collect();
-    groups.join(",")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn numbers_are_put_as_people_read_them() {
-        assert_eq!(count(0), "0");
-        assert_eq!(count(1_234_567), "1,234,567");
         assert_eq!(duration(Some(90_500.0)), "90.5 s");
         assert_eq!(duration(Some(600_000.0)), "10.0 min");
         assert_eq!(duration(None), "–");

@@ -12,6 +12,7 @@ use resched_sim::{Skipped, Work};
 use resched_trace::run::Unfinished;
 use resched_trace::store::Manifest;
 use resched_trace::validity::{Fact, Grade, Validity};
+use resched_trace::words::count;
 
 /// Below this share, something that is made or unfinished does not decide an answer.
 const SMALL: f64 = 0.05;
@@ -27,12 +28,13 @@ pub(crate) fn of_hadoop(
     unfinished: Unfinished,
 ) -> Validity {
     let mut validity = Validity::default();
-    validity.add(slots(cluster, kinds));
+    slots(cluster, kinds, &mut validity);
     if let Some(manifest) = manifest {
         placement(manifest, skipped, &mut validity);
         made(manifest, work, &mut validity);
     }
-    cut_off(work, unfinished, &mut validity);
+    begun_before(work, &mut validity);
+    cut_off_log(work, unfinished).into_iter().for_each(|fact| validity.add(fact));
     validity
 }
 
@@ -45,7 +47,8 @@ pub(crate) fn of_batch(loaded: &Loaded, manifest: Option<&Manifest>, unfinished:
     if let Some(manifest) = manifest {
         made(manifest, work, &mut validity);
     }
-    cut_off(work, unfinished, &mut validity);
+    begun_before(work, &mut validity);
+    cut_off_tasks(work, unfinished).into_iter().for_each(|fact| validity.add(fact));
     validity
 }
 
@@ -105,44 +108,47 @@ fn containers_assumed() -> String {
     format!("{} MB and {} vcores", Containers::ASSUMED_MEMORY_MB, Containers::ASSUMED_VCORES)
 }
 
-fn slots(cluster: &Cluster, kinds: &[Kind]) -> Fact {
+fn slots(cluster: &Cluster, kinds: &[Kind], validity: &mut Validity) {
     let (all, assumed) = (cluster.nodes().len() as u64, cluster.assumed(kinds));
     let (about, what, default) = match cluster.system() {
         System::Slots => ("slots", "The slots", slots_assumed()),
         System::Containers => ("capacity", "The memory and the vcores", containers_assumed()),
     };
-    if cluster.config.nodes.at_least && cluster.system() == System::Slots {
-        let says = "The slots are a lower bound: the trace that they were fitted to shows no full nodes.";
-        return Fact::new(about, Grade::Assumed, says).with_remedy("Give the true ones with --slots or --site-conf.");
-    }
-    if assumed == 0 {
-        return Fact::new(about, Grade::Measured, format!("{what} of {} are given.", every(all, "node")));
-    }
-    Fact::new(about, Grade::Assumed, format!("{what} of {assumed} of {all} nodes are assumed: {default} each."))
-        .with_remedy(
+    let at_least = cluster.config.nodes.at_least && cluster.system() == System::Slots;
+    if assumed > 0 {
+        let says = format!("{what} of {} of {} nodes are assumed: {default} each.", count(assumed), count(all));
+        validity.add(Fact::new(about, Grade::Assumed, says).with_remedy(
             "Give them with --slots, --cluster or --site-conf; `resched calibrate` proposes them from the trace.",
-        )
+        ));
+    }
+    if at_least {
+        let says = "The slots are a lower bound: the trace that they were fitted to shows no full nodes.";
+        let remedy = "Give the true ones with --slots or --site-conf.";
+        validity.add(Fact::new(about, Grade::Assumed, says).with_remedy(remedy));
+    }
+    if assumed == 0 && !at_least {
+        validity.add(Fact::new(about, Grade::Measured, format!("{what} of {} are given.", every(all, "node"))));
+    }
 }
 
 fn sizes((unknown, rule): (u64, SizeRule), all: u64) -> Fact {
+    let of = || format!("{} of {} machines", count(unknown), count(all));
     let fact = |grade, says: String| Fact::new("capacity", grade, says);
     let remedy = "Give them with --cores, --memory or --cluster; `resched calibrate` proposes them from the trace.";
     match rule {
         _ if unknown == 0 => fact(Grade::Measured, format!("The sizes of {} are given.", every(all, "machine"))),
-        SizeRule::Given => {
-            fact(Grade::Measured, format!("The sizes of {unknown} of {all} machines are those of the cluster file."))
-        }
+        SizeRule::Given => fact(Grade::Measured, format!("The sizes of {} are those of the cluster file.", of())),
         SizeRule::Median => {
-            let says = format!("The sizes of {unknown} of {all} machines are assumed: the median of the others.");
+            let says = format!("The sizes of {} are assumed: the median of the others.", of());
             let small = (unknown as f64) < SMALL * all as f64;
             fact(if small { Grade::Measured } else { Grade::Assumed }, says).with_remedy(remedy)
         }
         SizeRule::Slots => {
-            let says = format!("The sizes of {unknown} of {all} machines are assumed: one core for each slot.");
+            let says = format!("The sizes of {} are assumed: one core for each slot.", of());
             fact(Grade::Assumed, says).with_remedy(remedy)
         }
         SizeRule::Assumed => {
-            let says = format!("The sizes of {unknown} of {all} machines are assumed: nobody gives any.");
+            let says = format!("The sizes of {} are assumed: nobody gives any.", of());
             fact(Grade::Assumed, says).with_remedy(remedy)
         }
     }
@@ -150,9 +156,9 @@ fn sizes((unknown, rule): (u64, SizeRule), all: u64) -> Fact {
 
 /// What tasks ask for, where the trace does not say.
 fn requests(skipped: &Skipped, tasks: u64, validity: &mut Validity) {
-    let count = |cause: &str| skipped.get(cause).copied().unwrap_or(0);
+    let skipped = |cause: &str| skipped.get(cause).copied().unwrap_or(0);
     let share = |n: u64| n as f64 / tasks.max(1) as f64;
-    let (one_core, of_job) = (count("task-of-one-core"), count("task-with-request-of-its-job"));
+    let (one_core, of_job) = (skipped("task-of-one-core"), skipped("task-with-request-of-its-job"));
     if share(one_core) >= SMALL {
         let says =
             format!("{} of the tasks give no request; each is assumed to take one core.", percent(share(one_core)));
@@ -163,12 +169,10 @@ fn requests(skipped: &Skipped, tasks: u64, validity: &mut Validity) {
             format!("{} of the tasks are assumed to request what others of their job do.", percent(share(of_job)));
         validity.add(Fact::new("requests", Grade::Assumed, says));
     }
-    let too_large = count("task-larger-than-any-machine");
+    let too_large = skipped("task-larger-than-any-machine");
     if share(too_large) >= SMALL {
-        let says = format!("{too_large} tasks fit on no machine and are left out.");
-        validity.add(
-            Fact::new("capacity", Grade::Assumed, says).with_remedy("The machines of the cluster file are too small."),
-        );
+        let says = format!("{} tasks fit on no machine and are left out.", count(too_large));
+        validity.add(Fact::new("capacity", Grade::Assumed, says).with_remedy("Give larger machines with --cluster."));
     }
 }
 
@@ -176,11 +180,9 @@ fn requests(skipped: &Skipped, tasks: u64, validity: &mut Validity) {
 fn placement(manifest: &Manifest, skipped: &Skipped, validity: &mut Validity) {
     let splits = manifest.rows.get("splits").copied().unwrap_or(0);
     if splits == 0 {
-        let says = "The trace gives no place of input, so no map is near to its input or far from it.";
-        validity.add(
-            Fact::new("placement", Grade::Assumed, says)
-                .with_remedy("Policies that wait for locality cannot differ from others here."),
-        );
+        let says = "The trace gives no place of input, so no map is near to its input or far from it, and policies that wait for \
+                    locality cannot differ from others.";
+        validity.add(Fact::new("placement", Grade::Assumed, says));
         return;
     }
     for (cause, what) in [
@@ -214,51 +216,62 @@ fn made(manifest: &Manifest, work: &Work, validity: &mut Validity) {
     }
 }
 
-/// Work that had not ended when the trace ended.
-fn cut_off(work: &Work, unfinished: Unfinished, validity: &mut Validity) {
-    let Work { unfinished_tasks, unfinished_jobs, jobs_before, .. } = *work;
-    if jobs_before > 0 {
-        let says =
-            format!("{jobs_before} jobs were there before the trace began; they are replayed and count in no metric.");
+/// Jobs that began before the trace.
+fn begun_before(work: &Work, validity: &mut Validity) {
+    if work.jobs_before > 0 {
+        let jobs = count(work.jobs_before);
+        let says = format!("{jobs} jobs were there before the trace began; they are replayed and count in no metric.");
         validity.add(Fact::new("population", Grade::Measured, says));
     }
-    if unfinished_jobs == 0 {
-        return;
-    }
-    let share = work.unfinished_share();
-    let seen = format!(
-        "{unfinished_tasks} tasks of {unfinished_jobs} of {} jobs had not ended when the trace ended ({} of the task time)",
-        work.jobs,
-        percent(share)
-    );
-    let many = unfinished_jobs as f64 >= MOST * work.jobs as f64;
-    let decided = if many { Grade::NotAnswerable } else { Grade::Assumed };
-    let (grade, says) = match unfinished {
-        Unfinished::Drop => (
-            if share >= SMALL { Grade::Assumed } else { Grade::Measured },
-            format!(
-                "{seen}; they hold their places until then, and their jobs count in no metric, so long jobs are missing."
-            ),
-        ),
-        Unfinished::Cap => (
-            decided,
-            format!("{seen}; they count as done after the time that was seen of them, so times are lower bounds."),
-        ),
-        Unfinished::Estimate => (
-            decided,
-            format!(
-                "{seen}; the run times of {} of them are drawn from the Kaplan–Meier estimate of their class. The others run longer than \
-                 any that was seen to end; they hold their places, and their jobs count in no metric.",
-                work.estimated_tasks
-            ),
+}
+
+/// Jobs of Hadoop that had not ended when the log ended. The log has no run time for the tasks that they still had to do.
+fn cut_off_log(work: &Work, unfinished: Unfinished) -> Option<Fact> {
+    let so = match unfinished {
+        Unfinished::Drop => "their jobs count in no metric, so long jobs are missing",
+        Unfinished::Cap | Unfinished::Estimate => "their jobs count",
+    };
+    cut_off(work, unfinished, &format!("; the cost model makes their run times, and {so}."))
+}
+
+/// Batch tasks that had not ended when the trace ended. The trace has their run times until then.
+fn cut_off_tasks(work: &Work, unfinished: Unfinished) -> Option<Fact> {
+    let so = match unfinished {
+        Unfinished::Drop => {
+            "they hold their places until then, and their jobs count in no metric, so long jobs are missing.".to_owned()
+        }
+        Unfinished::Cap => {
+            "they count as done after the time that was seen of them, so times are lower bounds.".to_owned()
+        }
+        Unfinished::Estimate => format!(
+            "the run times of {} of them are drawn from the Kaplan–Meier estimate of their class. The others run longer than any that \
+             was seen to end; they hold their places, and their jobs count in no metric.",
+            count(work.estimated_tasks)
         ),
     };
-    validity.add(Fact::new("unfinished", grade, says).with_remedy("Choose with --unfinished drop, cap or estimate."));
+    cut_off(work, unfinished, &format!(" ({} of the task time); {so}", percent(work.unfinished_share())))
+}
+
+/// Work that had not ended when the trace ended, and what becomes of it.
+fn cut_off(work: &Work, unfinished: Unfinished, so: &str) -> Option<Fact> {
+    let Work { unfinished_tasks, unfinished_jobs, jobs, .. } = *work;
+    if unfinished_jobs == 0 {
+        return None;
+    }
+    let of_jobs = unfinished_jobs as f64 / jobs.max(1) as f64;
+    let grade = match unfinished {
+        Unfinished::Drop if work.unfinished_share().max(of_jobs) < SMALL => Grade::Measured,
+        Unfinished::Cap | Unfinished::Estimate if of_jobs >= MOST => Grade::NotAnswerable,
+        Unfinished::Drop | Unfinished::Cap | Unfinished::Estimate => Grade::Assumed,
+    };
+    let [tasks, unended, all] = [unfinished_tasks, unfinished_jobs, jobs].map(count);
+    let says = format!("{tasks} tasks of {unended} of {all} jobs had not ended when the trace ended{so}");
+    Some(Fact::new("unfinished", grade, says).with_remedy("Choose with --unfinished drop, cap or estimate."))
 }
 
 /// All of so many things.
 fn every(all: u64, what: &str) -> String {
-    if all == 1 { format!("the {what}") } else { format!("all {all} {what}s") }
+    if all == 1 { format!("the {what}") } else { format!("all {} {what}s", count(all)) }
 }
 
 fn percent(share: f64) -> String {

@@ -68,6 +68,8 @@ pub struct World {
     setup: Setup,
     rules: Arc<serde_json::Value>,
     parts: Arc<Parts>,
+    /// Seeds change the times of jobs, not their queues and users.
+    submitters: Arc<Once<Submitters>>,
 }
 
 /// The loaded parts of a source.
@@ -76,7 +78,6 @@ struct Parts {
     hadoop: Once<Hadoop>,
     batch: Once<batch::Loaded>,
     fingerprint: Once<String>,
-    submitters: Once<Submitters>,
 }
 
 #[derive(Debug)]
@@ -109,7 +110,13 @@ impl World {
             let problem = "its times do not count from a date; give the window in ms, or as times like +2h";
             return Err(Error::Request(format!("{}: {problem}", source.name())));
         }
-        Ok(Self { source: source.clone(), setup, rules: Arc::new(rules), parts: Arc::default() })
+        Ok(Self {
+            source: source.clone(),
+            setup,
+            rules: Arc::new(rules),
+            parts: Arc::default(),
+            submitters: Arc::default(),
+        })
     }
 
     /// The same world with other draws. Both worlds share all data that does not depend on the seed.
@@ -120,6 +127,7 @@ impl World {
             setup: Setup { seed, ..self.setup.clone() },
             rules: Arc::clone(&self.rules),
             parts: if differs { Arc::default() } else { Arc::clone(&self.parts) },
+            submitters: Arc::clone(&self.submitters),
         }
     }
 
@@ -156,11 +164,15 @@ impl World {
     /// # Errors
     /// [`Error::Policy`] if the policy cannot be made at the site; errors of the source.
     pub fn site_findings(&self, policy: &PolicySpec) -> Result<Vec<Finding>, Error> {
-        let policy = self.at_site(policy)?;
-        if !policy.has_rules() {
+        self.findings(&*self.at_site(policy)?)
+    }
+
+    /// As [`World::site_findings`], of a policy that has the settings of the site.
+    fn findings(&self, at_site: &PolicySpec) -> Result<Vec<Finding>, Error> {
+        if !at_site.has_rules() {
             return Ok(Vec::new());
         }
-        Ok(policy.findings(self.parts.submitters.get_or_make(|| self.source.submitters())?)?)
+        Ok(at_site.findings(self.submitters.get_or_make(|| self.source.submitters())?)?)
     }
 
     /// How many jobs a policy replays; 0 before anything is loaded for such a policy ([`World::check`]).
@@ -205,7 +217,7 @@ impl World {
             Scheduler::Registry(spec) => {
                 let spec = self.at_site(spec)?;
                 let info = self.info(spec.label(), spec.name());
-                let validity = facts::of_rules(&spec.name(), &self.site_findings(&spec)?);
+                let validity = facts::of_rules(&spec.name(), &self.findings(&spec)?);
                 let info = RunInfo { params: spec.parameters(), validity, ..info };
                 match engine_of(&spec) {
                     Engine::Hadoop => self.replay_hadoop(&mut *spec.build()?, info, sink, progress),

@@ -64,7 +64,7 @@ impl Merged {
 
     /// What decides the answer, over all cells, and was not observed.
     pub fn validity(&self) -> Validity {
-        validity(&self.groups()).0
+        validity(&self.groups(), &self.file).0
     }
 
     /// Estimates how many seeds are needed until, for every setting, the 95 % interval of the sweep's metric reaches no further than

@@ -91,7 +91,7 @@ pub(crate) fn page(merged: &Merged, figures: &[Figure]) -> Result<String, Error>
     compared.sort_by_key(|found| found.metric != metric.name);
     let dominance: BTreeMap<usize, DominanceRow> =
         dominance(&groups, &merged.file).into_iter().map(|row| (row.group, row)).collect();
-    let (facts, counts) = validity(&groups);
+    let (facts, counts) = validity(&groups, &merged.file);
     let mut caveats: Vec<Caveat> = facts
         .facts
         .iter()

@@ -231,15 +231,32 @@ fn is_answerable(group: &Group<'_>, base: &Group<'_>, differences: &[f64]) -> bo
 }
 
 /// The facts about all cells, each with the number of cells that it holds for.
-pub(crate) fn validity(groups: &[Group<'_>]) -> (Validity, Vec<usize>) {
+pub(crate) fn validity(groups: &[Group<'_>], file: &SweepFile) -> (Validity, Vec<usize>) {
     let mut all = Validity::default();
     let cells = || groups.iter().flat_map(|group| group.cells.values());
     for fact in cells().flat_map(|cell| &cell.validity.facts).filter(|fact| fact.grade > Grade::Measured) {
         all.add(fact.clone());
     }
-    let counts =
+    let mut counts: Vec<usize> =
         all.facts.iter().map(|fact| cells().filter(|cell| cell.validity.facts.contains(fact)).count()).collect();
+    let others = with_other_jobs(groups, &baselines(groups, file));
+    if others > 0 {
+        let says = "Other jobs ended well than under the baseline, so their metrics are not of one set of jobs.";
+        let remedy = "`resched replay` compares policies on the jobs that count under all of them.";
+        all.add(Fact::new("population", Grade::Assumed, says).with_remedy(remedy));
+        counts.push(others);
+    }
     (all, counts)
+}
+
+/// How many cells count other jobs than the baseline of their world with the same seed.
+fn with_other_jobs(groups: &[Group<'_>], baselines: &[Option<usize>]) -> usize {
+    let differ = |(group, baseline): (&Group<'_>, &Option<usize>)| {
+        let Some(base) = baseline.and_then(|base| groups.get(base)) else { return 0 };
+        let pairs = group.cells.iter().filter_map(|(seed, own)| Some((own, base.cells.get(seed)?)));
+        pairs.filter(|(own, base)| !own.completions.keys().eq(base.completions.keys())).count()
+    };
+    groups.iter().zip(baselines).map(differ).sum()
 }
 
 /// Compares the completion times of every group with those of its baseline.
@@ -288,6 +305,27 @@ pub(crate) fn front_of(points: &[(f64, f64)], first: &Metric, second: &Metric) -
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn cells_that_count_other_jobs_than_their_baseline_are_found() {
+        let result = |jobs: &[&str]| {
+            let mut result = CellResult::default();
+            result.completions.extend(jobs.iter().map(|&job| (job.to_owned(), 1.0)));
+            result
+        };
+        let results = [result(&["a", "b"]), result(&["a", "c"])];
+        let group = |of_seeds: [usize; 2]| Group {
+            place: (0, 0),
+            variant: "",
+            policy: "",
+            settings: BTreeMap::new(),
+            world: BTreeMap::new(),
+            cells: (1..).zip(of_seeds.map(|result| &results[result])).collect(),
+        };
+        let groups = [group([0, 0]), group([0, 1]), group([0, 0]), group([1, 1])];
+        assert_eq!(with_other_jobs(&groups, &[None, Some(0), Some(0), Some(0)]), 3);
+        assert_eq!(with_other_jobs(&groups, &[None, None, Some(0), Some(2)]), 2);
+    }
 
     #[test]
     fn the_front_is_what_nothing_beats() {

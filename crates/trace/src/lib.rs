@@ -36,6 +36,7 @@ pub mod scale;
 pub mod store;
 pub mod synthesise;
 pub mod validity;
+pub mod words;
 pub mod workload;
 
 pub use error::Error;

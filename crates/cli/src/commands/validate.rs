@@ -272,6 +272,10 @@ fn in_words(told: &[Told], jobs: usize, skipped: &Skipped) -> String {
             text += &format!("{}: not compared: {}\n", own.label, causes.join(", "));
         }
     }
+    if told.iter().flat_map(|own| &own.replays).any(|replay| !replay.validation.not_compared.is_empty()) {
+        text += "Completion times and makespans are those of the jobs compared; map run times, places of maps and running tasks are \
+                 those of all jobs in both runs, because a job that failed held slots, too.\n";
+    }
     for own in told {
         if let Some(guess) = &own.guess {
             let compared = own.replays.first().map_or(0, |replay| replay.validation.jobs_compared);
