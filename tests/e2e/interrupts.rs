@@ -39,7 +39,7 @@ fn started(dir: &Dir, args: &[&str]) -> Child {
 }
 
 fn is_writing(tree: &Tree) -> bool {
-    tree.keys().any(|path| path.to_string_lossy().contains(".partial-") && path.ends_with("attempts.parquet"))
+    tree.keys().any(|path| path.to_string_lossy().contains(".resched-partial-") && path.ends_with("attempts.parquet"))
 }
 
 pub(crate) fn signal(child: &Child, name: &str) {
@@ -165,6 +165,18 @@ fn a_killed_ingest_of_tables_goes_on_and_gives_the_same_bytes() {
         dir.ok(&[TABLES, &[threads]].concat());
         assert_same(&whole, &dir.tree("new"), &format!("{threads} threads, killed at {moments:?}"));
     }
+}
+
+/// Leaves an ingest that was killed when it had several parts. Returns the command that goes on, and its working folder.
+pub(crate) fn killed_ingest_of_tables(dir: &Dir) -> (Vec<String>, String) {
+    event_tables(dir);
+    let mut child = begun(dir, "1", "part-00002");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(!dir.path("new/T").exists(), "it was faster than the test");
+    let work = fs::read_dir(dir.path("new")).unwrap().flatten().find(|entry| entry.path().is_dir()).unwrap();
+    let command = [TABLES, &["1"]].concat().into_iter().map(str::to_owned).collect();
+    (command, format!("new/{}", work.file_name().to_string_lossy()))
 }
 
 /// A plan, shards by separate processes in any order, and a merge give the same bytes as one ingest.

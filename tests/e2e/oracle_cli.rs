@@ -65,8 +65,10 @@ fn golden(path: &str) -> BTreeMap<String, Attempt> {
 /// The attempts of a run, under the names and levels of the golden schedules.
 fn run(dir: &Dir, policy: &str) -> BTreeMap<String, Attempt> {
     let at = dir.path("R").join(policy);
-    let rows =
-        Rows::<AttemptRow, _>::new(at.join("attempts.parquet"), read_table::<AttemptRow>(&at).unwrap().batches());
+    let rows = Rows::<AttemptRow, _>::new(
+        at.join("attempts.parquet"),
+        read_table::<AttemptRow>(&at, &resched_trace::run::read(&at).unwrap().files).unwrap().batches(),
+    );
     let named = rows.map(Result::unwrap).map(|row| {
         let level = match row.locality {
             None => -1,

@@ -6,7 +6,7 @@ use std::path::Path;
 use resched_trace::comparison::Standing;
 use resched_trace::model::{DecisionRow, ResourceRow, TaskKind};
 use resched_trace::run::{self, RunInfo, RunTables};
-use resched_trace::store::{Manifest, Trace};
+use resched_trace::store::{Inventory, Manifest, Trace};
 
 use crate::intervals::{Interval, intervals};
 use crate::jobs::{JobMetrics, job_metrics};
@@ -41,6 +41,14 @@ impl Origin {
         match self {
             Self::Replay(info) => &info.rows,
             Self::Observed(manifest) => &manifest.rows,
+        }
+    }
+
+    /// The files of the tables; empty for an older layout.
+    pub fn files(&self) -> &Inventory {
+        match self {
+            Self::Replay(info) => &info.files,
+            Self::Observed(manifest) => &manifest.files,
         }
     }
 
@@ -96,18 +104,18 @@ impl Run {
             Origin::Replay(info) => info.label.clone(),
             Origin::Observed(_) => "observed".to_owned(),
         };
-        let rows = origin.rows().clone();
-        let tables = Tables::load(dir, &rows)?;
+        let tables = Tables::load(dir, &origin)?;
         let jobs = judged(job_metrics(&tables)?, &origin);
         let intervals = intervals(&tables)?;
+        let (decisions, resources) = (decisions(dir, &origin)?, resources(dir, &origin)?);
         Ok(Self {
             label,
             origin,
             jobs,
             peaks: peaks(&intervals),
             intervals,
-            decisions: decisions(dir, &rows)?,
-            resources: resources(dir, &rows)?,
+            decisions,
+            resources,
             skipped: tables.skipped,
         })
     }

@@ -14,7 +14,7 @@ use resched_trace::model::{AttemptRow, DecisionRow, JobRow, ResourceRow};
 use resched_trace::store::columns::Row;
 use resched_trace::store::{Rows, read_table};
 
-use crate::Error;
+use crate::{Error, Origin};
 
 /// Times further from zero than this (ms; some 140,000 years) count as damaged, so that sums and differences of times
 /// never overflow.
@@ -38,17 +38,17 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// Reads `jobs.parquet` and `attempts.parquet` in `dir`. `rows` has their lengths from the folder's marker file.
+    /// Reads `jobs.parquet` and `attempts.parquet` in `dir`. `origin` has their lengths and hashes.
     ///
     /// # Errors
     /// [`Error::Trace`] if a table is missing, damaged or of another length; [`Error::Frame`].
-    pub fn load(dir: &Path, rows: &BTreeMap<String, u64>) -> Result<Self, Error> {
+    pub fn load(dir: &Path, origin: &Origin) -> Result<Self, Error> {
         let mut jobs = JobColumns::default();
-        for batch in checked::<JobRow>(dir, rows)? {
+        for batch in checked::<JobRow>(dir, origin)? {
             jobs.append(&batch?)?;
         }
         let mut attempts = AttemptColumns::default();
-        for batch in checked::<AttemptRow>(dir, rows)? {
+        for batch in checked::<AttemptRow>(dir, origin)? {
             attempts.append(&batch?, &jobs.index)?;
         }
         let mut skipped = BTreeMap::new();
@@ -108,31 +108,31 @@ impl Tables {
 }
 
 /// The rows of `decisions.parquet` in `dir` with plausible times; none if the run has no such table.
-pub(crate) fn decisions(dir: &Path, rows: &BTreeMap<String, u64>) -> Result<Vec<DecisionRow>, Error> {
-    all(dir, rows, |row: &DecisionRow| row.time)
+pub(crate) fn decisions(dir: &Path, origin: &Origin) -> Result<Vec<DecisionRow>, Error> {
+    all(dir, origin, |row: &DecisionRow| row.time)
 }
 
 /// The rows of `resources.parquet` in `dir` with plausible times; none if the run has no such table.
-pub(crate) fn resources(dir: &Path, rows: &BTreeMap<String, u64>) -> Result<Vec<ResourceRow>, Error> {
-    all(dir, rows, |row: &ResourceRow| row.time)
+pub(crate) fn resources(dir: &Path, origin: &Origin) -> Result<Vec<ResourceRow>, Error> {
+    all(dir, origin, |row: &ResourceRow| row.time)
 }
 
-fn all<R: Row>(dir: &Path, rows: &BTreeMap<String, u64>, time: impl Fn(&R) -> i64) -> Result<Vec<R>, Error> {
-    if !rows.contains_key(R::TABLE) {
+fn all<R: Row>(dir: &Path, origin: &Origin, time: impl Fn(&R) -> i64) -> Result<Vec<R>, Error> {
+    if !origin.rows().contains_key(R::TABLE) {
         return Ok(Vec::new());
     }
     let path = dir.join(format!("{}.parquet", R::TABLE));
-    let all: Result<Vec<R>, _> = Rows::new(path, checked::<R>(dir, rows)?).collect();
+    let all: Result<Vec<R>, _> = Rows::new(path, checked::<R>(dir, origin)?).collect();
     Ok(all?.into_iter().filter(|row| (-MAX_TIME..=MAX_TIME).contains(&time(row))).collect())
 }
 
 /// The batches of a table, if its length is that of the marker file.
 pub(crate) fn checked<R: Row>(
     dir: &Path,
-    rows: &BTreeMap<String, u64>,
+    origin: &Origin,
 ) -> Result<impl Iterator<Item = Result<RecordBatch, resched_trace::Error>>, Error> {
-    let table = read_table::<R>(dir)?;
-    match rows.get(R::TABLE) {
+    let table = read_table::<R>(dir, origin.files())?;
+    match origin.rows().get(R::TABLE) {
         Some(&expected) if expected != table.rows() => Err(resched_trace::Error::Table {
             path: table.path().to_path_buf(),
             action: "read",

@@ -13,7 +13,7 @@ use resched_trace::model::{
     AttemptRow, JobRecord, JobRow, Locality, NodeRow, Outcome, SplitRow, TaskKind, TaskRecord, TaskRow,
 };
 use resched_trace::run::{FORMAT_VERSION, RunCluster, RunInfo};
-use resched_trace::store::{Manifest, TableWriter, Trace, TraceWriter};
+use resched_trace::store::{Manifest, TableWriter, Trace, TraceWriter, contents};
 
 fn job(id: &str, submit: i64, finish: i64) -> JobRow {
     JobRow {
@@ -73,7 +73,7 @@ fn write_run(dir: &Path) {
     for row in &attempts {
         table.append(row).unwrap();
     }
-    let rows = BTreeMap::from([("jobs".to_owned(), jobs), ("attempts".to_owned(), table.finish().unwrap())]);
+    let (rows, files) = contents([jobs, table.finish().unwrap()]);
     let info = RunInfo {
         format_version: FORMAT_VERSION,
         label: "fifo".to_owned(),
@@ -81,6 +81,7 @@ fn write_run(dir: &Path) {
         cluster: RunCluster { nodes: 1, racks: 1, map_slots: 2, reduce_slots: 2, ..RunCluster::default() },
         events: 42,
         rows,
+        files,
         ..RunInfo::default()
     };
     info.write(dir).unwrap();

@@ -5,6 +5,7 @@
 
 mod commands;
 mod failure;
+mod out;
 mod output;
 mod progress;
 mod threads;
@@ -44,6 +45,7 @@ enum Command {
     Anonymise(commands::anonymise::Args),
     Scale(commands::scale::Args),
     Policies(commands::policies::Args),
+    Verify(commands::verify::Args),
     Demo(commands::demo::Args),
 }
 
@@ -70,6 +72,7 @@ fn main() -> ExitCode {
         Command::Anonymise(args) => commands::anonymise::run(&args),
         Command::Scale(args) => commands::scale::run(&args),
         Command::Policies(args) => commands::policies::run(&args),
+        Command::Verify(args) => commands::verify::run(&args),
         Command::Demo(args) => commands::demo::run(&args),
     };
     match result {
@@ -87,8 +90,7 @@ fn main() -> ExitCode {
 #[allow(clippy::exit, reason = "the signal asks for it, and no destructor runs on another thread's exit")]
 fn remove_unfinished_when_interrupted() {
     let handler = ctrlc::set_handler(|| {
-        resched_trace::store::remove_staged();
-        resched_replay::release_locks();
+        resched_trace::store::remove_unfinished();
         commands::ingest::tell_kept();
         progress::tell_kept_cells();
         std::process::exit(130);

@@ -33,13 +33,12 @@
 //!   them. You can replay any number of policies in it, also from several threads at once.
 //! * A [`Scheduler`] is a policy of the registry ([`PolicySpec`]) or your own.
 //! * A [`Sink`] takes the rows: [`Files`], [`Memory`] or [`Nothing`].
-//! * [`Threads`] runs many replays at once and keeps their order; [`FolderLock`] keeps two commands from writing one folder.
+//! * [`Threads`] runs many replays at once and keeps their order.
 //!
 //! This crate prints nothing and computes no metric.
 
 mod error;
 mod facts;
-mod lock;
 mod once;
 mod run;
 mod run_list;
@@ -51,7 +50,6 @@ mod threads;
 mod world;
 
 pub use error::Error;
-pub use lock::{FolderLock, is_lock, release_locks};
 pub use run::Recording;
 pub use run_list::runs_in;
 pub use runs::RunFolders;

@@ -1,21 +1,20 @@
 //! One replay that is about to start. Only this module calls the engines.
 
-use std::path::Path;
-
 use resched_sim::hadoop::{Cluster, HadoopRows, Options, Workload};
 use resched_sim::{Error, Files, Recorder, RowSink, RowSource, batch, hadoop};
 use resched_trace::run::RunTables;
+use resched_trace::store::Out;
 
 /// A replay under one of the engines, for a [`crate::Sink`] to start.
 pub trait Recording {
     /// The source of the rows.
     type Rows: RowSource;
 
-    /// Starts the files of a run in `dir`.
+    /// Starts the files of a run in `out`.
     ///
     /// # Errors
     /// [`Error::Trace`] if something other than a run is there, or it cannot be written.
-    fn files(&self, dir: &Path) -> Result<Recorder<Self::Rows, Files>, Error>;
+    fn files(&self, out: &Out) -> Result<Recorder<Self::Rows, Files>, Error>;
 
     /// Starts the tables of a run in memory.
     fn memory(&self) -> Recorder<Self::Rows, RunTables>;
@@ -55,8 +54,8 @@ impl HadoopRun<'_> {
 impl<'a> Recording for HadoopRun<'a> {
     type Rows = HadoopRows<'a>;
 
-    fn files(&self, dir: &Path) -> Result<Recorder<Self::Rows, Files>, Error> {
-        hadoop::RunWriter::create(dir, self.workload, self.cluster)
+    fn files(&self, out: &Out) -> Result<Recorder<Self::Rows, Files>, Error> {
+        hadoop::RunWriter::create(out, self.workload, self.cluster)
     }
 
     fn memory(&self) -> Recorder<Self::Rows, RunTables> {
@@ -92,8 +91,8 @@ impl BatchRun<'_> {
 impl<'a> Recording for BatchRun<'a> {
     type Rows = batch::BatchRows<'a>;
 
-    fn files(&self, dir: &Path) -> Result<Recorder<Self::Rows, Files>, Error> {
-        batch::RunWriter::create(dir, &self.loaded.workload, &self.loaded.machines)
+    fn files(&self, out: &Out) -> Result<Recorder<Self::Rows, Files>, Error> {
+        batch::RunWriter::create(out, &self.loaded.workload, &self.loaded.machines)
     }
 
     fn memory(&self) -> Recorder<Self::Rows, RunTables> {

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use resched_trace::run;
+use resched_trace::store::marker::{self, Layout};
 use resched_trace::store::write_file;
 use serde::{Deserialize, Serialize};
 
@@ -12,9 +13,20 @@ use crate::Error;
 /// The file.
 const NAME: &str = "runs.json";
 
+/// The layouts of the file. The first has neither a version nor a seal.
+const LAYOUT: Layout = Layout {
+    what: "list of runs",
+    oldest: 0,
+    newest: 1,
+    sealed: 1,
+    again: "remove it; the runs are then in the order of their names",
+};
+
 /// The content of the file.
 #[derive(Debug, Default, Serialize, Deserialize)]
 struct RunList {
+    #[serde(default)]
+    format_version: u32,
     /// The names of the runs' folders, in the order in which they were asked for. The first is the baseline of a report.
     runs: Vec<String>,
 }
@@ -23,26 +35,35 @@ struct RunList {
 ///
 /// # Errors
 /// [`Error::Trace`] if the file cannot be written.
-pub(crate) fn note(out: &Path, dirs: &[PathBuf]) -> Result<(), Error> {
-    let name = |dir: &PathBuf| dir.file_name().map(|name| name.to_string_lossy().into_owned());
-    let mut runs: Vec<String> = dirs.iter().filter_map(name).collect();
-    let earlier: Vec<String> = listed(out).into_iter().filter(|name| !runs.contains(name)).collect();
+pub(crate) fn note<'d>(out: &Path, dirs: impl Iterator<Item = &'d Path>) -> Result<(), Error> {
+    let name = |dir: &Path| dir.file_name().map(|name| name.to_string_lossy().into_owned());
+    let mut runs: Vec<String> = dirs.filter_map(name).collect();
+    let earlier: Vec<String> = listed(out)?.into_iter().filter(|name| !runs.contains(name)).collect();
     runs.extend(earlier);
-    let json = serde_json::to_string_pretty(&RunList { runs }).unwrap_or_default();
-    Ok(write_file(&out.join(NAME), format!("{json}\n").as_bytes())?)
+    let path = out.join(NAME);
+    let json = marker::encode(&RunList { format_version: LAYOUT.newest, runs });
+    let json = json.map_err(|error| resched_trace::Error::io(&path, "write the file")(error.into()))?;
+    Ok(write_file(&path, &json)?)
 }
 
-/// The names in the list of a folder; none if there is no list or it is not one.
-fn listed(out: &Path) -> Vec<String> {
-    let list = fs::read(out.join(NAME)).ok().and_then(|bytes| serde_json::from_slice::<RunList>(&bytes).ok());
-    list.unwrap_or_default().runs
+/// The names in the list of a folder; none if there is no list.
+fn listed(out: &Path) -> Result<Vec<String>, Error> {
+    let path = out.join(NAME);
+    match fs::read(&path) {
+        Ok(bytes) => {
+            let list: Result<RunList, _> = marker::decode(&bytes, &LAYOUT);
+            list.map(|list| list.runs).map_err(|unusable| Error::Request(format!("{}: {unusable}", path.display())))
+        }
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(resched_trace::Error::io(&path, "read")(error).into()),
+    }
 }
 
 /// The path itself if it is a run or a trace; otherwise the runs directly inside the folder, in the order in which `replay` was asked
 /// for them. Runs that came there in another way follow by name.
 ///
 /// # Errors
-/// [`Error::Request`] if there are none or the folder cannot be read.
+/// [`Error::Request`] if there are none, the folder cannot be read or its list is damaged.
 pub fn runs_in(path: &Path) -> Result<Vec<PathBuf>, Error> {
     let is_run = |dir: &Path| dir.join(run::MARKER).is_file();
     if is_run(path) || path.join("trace.json").is_file() {
@@ -58,7 +79,7 @@ pub fn runs_in(path: &Path) -> Result<Vec<PathBuf>, Error> {
             "expected a run (run.json) or a trace (trace.json), found neither; make runs with `resched replay`";
         return Err(Error::Request(format!("{shown}: {message}")));
     }
-    let order = listed(path);
+    let order = listed(path)?;
     let place = |dir: &PathBuf| order.iter().position(|name| dir.file_name().is_some_and(|own| own == name.as_str()));
     runs.sort_by_cached_key(|dir| (place(dir).unwrap_or(usize::MAX), dir.clone()));
     Ok(runs)
@@ -80,12 +101,12 @@ mod tests {
         };
         let [fifo, fair, easy, alien] = ["fifo", "fair", "easy", "alien"].map(run);
         assert_eq!(runs_in(out).unwrap(), [&alien, &easy, &fair, &fifo].map(Clone::clone), "by name without a list");
-        note(out, &[fifo.clone(), fair.clone()]).unwrap();
-        note(out, &[easy.clone(), fifo.clone()]).unwrap();
+        note(out, [fifo.as_path(), &fair].into_iter()).unwrap();
+        note(out, [easy.as_path(), &fifo].into_iter()).unwrap();
         assert_eq!(runs_in(out).unwrap(), [easy, fifo.clone(), fair, alien]);
         assert_eq!(runs_in(&fifo).unwrap(), [fifo]);
         fs::write(out.join(NAME), "damaged").unwrap();
-        assert_eq!(runs_in(out).unwrap().len(), 4);
+        assert!(runs_in(out).unwrap_err().to_string().contains("damaged"));
         assert!(runs_in(&out.join("none")).unwrap_err().to_string().contains("cannot read the folder"));
     }
 }

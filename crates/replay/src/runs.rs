@@ -1,19 +1,20 @@
 //! One folder for the folders of several runs.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use resched_policies::PolicySpec;
 use resched_trace::run;
-use resched_trace::store::StagedDir;
+use resched_trace::store::{Claim, FolderLock, Out};
 
+use crate::Error;
 use crate::run_list::note;
-use crate::{Error, FolderLock};
 
 /// A folder for runs, with a folder for each policy. It is locked until this is dropped.
 #[derive(Debug)]
 pub struct RunFolders {
-    dirs: Vec<PathBuf>,
+    out: PathBuf,
+    dirs: Vec<Out>,
     _lock: FolderLock,
 }
 
@@ -23,7 +24,8 @@ impl RunFolders {
     /// # Errors
     /// [`Error::Request`] if `out` is a trace or a run itself or another command writes it, if something other than a run stands
     /// where one should, or if two policies are the same.
-    pub fn open(out: &Path, policies: &[PolicySpec]) -> Result<Self, Error> {
+    pub fn open(out: impl Into<Out>, policies: &[PolicySpec]) -> Result<Self, Error> {
+        let Out { path: out, force } = out.into();
         if [run::MARKER, "trace.json"].iter().any(|marker| out.join(marker).is_file()) {
             let problem = "expected a folder for runs, found a trace or a run; name another --out";
             return Err(Error::Request(format!("{}: {problem}", out.display())));
@@ -34,24 +36,25 @@ impl RunFolders {
             if !seen.insert(name.clone()) {
                 return Err(Error::Request(format!("policy `{}` is listed twice; leave one out", policy.label())));
             }
-            let dir = out.join(name);
-            StagedDir::check(&dir, run::MARKER)?;
+            let dir = Out { path: out.join(name), force };
+            Claim::check(&dir, run::MARKER)?;
             Ok(dir)
         };
         let dirs = policies.iter().map(folder).collect::<Result<_, Error>>()?;
-        Ok(Self { dirs, _lock: FolderLock::inside(out)? })
+        let lock = FolderLock::inside(&out)?;
+        Ok(Self { out, dirs, _lock: lock })
     }
 
     /// Notes the order of the runs in their folder, for [`crate::runs_in`].
     ///
     /// # Errors
     /// [`Error::Sim`] if it cannot be written.
-    pub fn note_order(&self, out: &Path) -> Result<(), Error> {
-        note(out, &self.dirs)
+    pub fn note_order(&self) -> Result<(), Error> {
+        note(&self.out, self.dirs.iter().map(|dir| dir.path.as_path()))
     }
 
     /// The folder of each policy's run, in the order of the policies.
-    pub fn dirs(&self) -> &[PathBuf] {
+    pub fn dirs(&self) -> &[Out] {
         &self.dirs
     }
 }

@@ -1,8 +1,9 @@
 //! The places that the rows of a replay can go to.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use resched_trace::run::{self, RunInfo, RunTables};
+use resched_trace::store::Out;
 
 use crate::Error;
 use crate::run::Recording;
@@ -23,15 +24,15 @@ pub trait Sink {
 /// run.
 #[derive(Debug, Clone)]
 pub struct Files {
-    dir: PathBuf,
+    out: Out,
     decisions: bool,
     resume: bool,
 }
 
 impl Files {
-    /// Writes to the folder `dir`.
-    pub fn to(dir: impl Into<PathBuf>) -> Self {
-        Self { dir: dir.into(), decisions: false, resume: false }
+    /// Writes to this folder.
+    pub fn to(out: impl Into<Out>) -> Self {
+        Self { out: out.into(), decisions: false, resume: false }
     }
 
     /// Whether to write the decisions of the policy, too, in a separate table.
@@ -40,7 +41,7 @@ impl Files {
         Self { decisions, ..self }
     }
 
-    /// Whether to keep an existing run of the same trace, cluster, site, policy, seed and version of resched.
+    /// Whether to keep an existing run of the same trace, cluster, site, policy, seed and version of resched, if its files are whole.
     #[must_use]
     pub fn resume(self, resume: bool) -> Self {
         Self { resume, ..self }
@@ -60,10 +61,10 @@ impl Sink for Files {
     type Output = Written;
 
     fn take(self, run: impl Recording, mut info: RunInfo) -> Result<Written, Error> {
-        if let Some(info) = self.resume.then(|| found(&self.dir, &info, self.decisions)).flatten() {
+        if let Some(info) = self.resume.then(|| found(&self.out.path, &info, self.decisions)).flatten() {
             return Ok(Written { info, kept: true });
         }
-        let mut writer = run.files(&self.dir)?;
+        let mut writer = run.files(&self.out)?;
         if self.decisions {
             writer = writer.with_decisions()?;
         }
@@ -75,8 +76,10 @@ impl Sink for Files {
 /// The run in the folder, if it is the wanted one and has decisions if they are wanted.
 fn found(dir: &Path, wanted: &RunInfo, decisions: bool) -> Option<RunInfo> {
     let found = run::read(dir).ok()?;
-    let same = RunInfo { events: found.events, rows: found.rows.clone(), ..wanted.clone() };
-    (found == same && (!decisions || found.rows.contains_key("decisions"))).then_some(found)
+    let same = RunInfo { events: found.events, rows: found.rows.clone(), files: found.files.clone(), ..wanted.clone() };
+    let is_wanted = found == same && (!decisions || found.rows.contains_key("decisions"));
+    let is_whole = || found.files.iter().all(|(name, entry)| entry.is_content_of(&dir.join(name)));
+    (is_wanted && is_whole()).then_some(found)
 }
 
 /// Keeps a run in memory, whose size grows with the number of attempts.

@@ -57,7 +57,7 @@ fn files_and_memory_hold_the_same_rows() {
 }
 
 fn rows<R: resched_trace::store::columns::Row>(dir: &Path) -> Vec<R> {
-    let table = read_table::<R>(dir).unwrap();
+    let table = read_table::<R>(dir, &resched_trace::run::read(dir).unwrap().files).unwrap();
     resched_trace::store::Rows::new(dir.to_path_buf(), table.batches()).collect::<Result<_, _>>().unwrap()
 }
 
@@ -140,7 +140,7 @@ fn folders_are_checked_before_anything_is_written() {
     assert!(twice.is_request() && twice.to_string().contains("listed twice"), "{twice}");
     assert!(!out.exists());
     let first = RunFolders::open(&out, &[policy("fair+hadoop-naive"), policy("delay:D=4")]).unwrap();
-    let names: Vec<_> = first.dirs().iter().map(|dir| dir.file_name().unwrap().to_str().unwrap()).collect();
+    let names: Vec<_> = first.dirs().iter().map(|dir| dir.path.file_name().unwrap().to_str().unwrap()).collect();
     assert_eq!(names, ["fair+hadoop-naive", "delay:D=4"]);
     assert!(RunFolders::open(&out, &[policy("fifo")]).unwrap_err().to_string().contains("another resched command"));
     drop(first);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use resched_analysis::{Details, JobMetrics, Run, Summary};
 use resched_trace::comparison::ComparedJobRow;
-use resched_trace::store::TableWriter;
+use resched_trace::store::{FileEntry, Inventory, TableWriter, marker};
 use serde_json::{Map, Value, json};
 
 use crate::Error;
@@ -16,13 +16,13 @@ pub(crate) const SUMMARY: &str = "summary.csv";
 pub(crate) const JOBS: &str = "jobs.parquet";
 
 /// The version of the report that this build writes.
-const FORMAT_VERSION: u32 = 2;
+const FORMAT_VERSION: u32 = 3;
 
 /// `report.json`: every number that the page shows, but those of single jobs, which are in `jobs.parquet`.
 ///
 /// # Errors
 /// [`Error::Draw`] if it cannot be encoded.
-pub(crate) fn json(answer: &Answer, files: &[String]) -> Result<String, Error> {
+pub(crate) fn json(answer: &Answer, files: &Inventory) -> Result<Vec<u8>, Error> {
     let runs: Result<Vec<Value>, Error> = answer
         .runs
         .iter()
@@ -58,7 +58,7 @@ pub(crate) fn json(answer: &Answer, files: &[String]) -> Result<String, Error> {
         "most_slowed": answer.slowed,
         "files": files,
     });
-    Ok(format!("{value:#}\n"))
+    marker::encode(&value).map_err(Error::draw("report.json"))
 }
 
 /// The fields of a summary and of the details by name.
@@ -109,19 +109,18 @@ fn text(value: &Value) -> String {
     }
 }
 
-/// Writes `jobs.parquet` into `dir`: a row for each run and job, whether it counts or not.
+/// Writes `jobs.parquet` into `dir`: a row for each run and job, whether it counts or not. Returns its entry in the list of files.
 ///
 /// # Errors
 /// [`Error::Store`] if it cannot be written.
-pub(crate) fn write_jobs(answer: &Answer, dir: &Path) -> Result<(), Error> {
+pub(crate) fn write_jobs(answer: &Answer, dir: &Path) -> Result<FileEntry, Error> {
     let mut table = TableWriter::<ComparedJobRow>::create(dir)?;
     for run in &answer.runs {
         for job in &run.jobs {
             table.append(&job_row(run, job))?;
         }
     }
-    table.finish()?;
-    Ok(())
+    Ok(table.finish()?.entry)
 }
 
 fn job_row(run: &Run, job: &JobMetrics) -> ComparedJobRow {

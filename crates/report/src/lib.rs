@@ -34,12 +34,12 @@ mod scatter;
 mod scene;
 mod style;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use resched_analysis::Run;
 use resched_analysis::measure::Metric;
 use resched_analysis::practical::Matters;
-use resched_trace::store::{StagedDir, write_file};
+use resched_trace::store::{Claim, Out, write_file};
 
 use crate::answer::Answer;
 pub use crate::scene::Scene;
@@ -83,7 +83,7 @@ pub struct Options {
 /// files behind.
 pub fn write_report(
     runs: &[PathBuf],
-    out: &Path,
+    out: impl Into<Out>,
     options: &Options,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Vec<PathBuf>, Error> {
@@ -95,14 +95,16 @@ pub fn write_report(
     if formats == Formats::NONE {
         return Err(Error::Request(format!("no format is named; expected some of {}", Formats::NAMES.join(", "))));
     }
+    let out = out.into();
+    let claim = Claim::new(&out, MARKER)?;
     let opened = runs.iter().map(|dir| Run::open(dir)).collect::<Result<Vec<Run>, _>>()?;
     let answer = Answer::new(opened, options)?;
     check_number("policies", answer.policies.len(), MOST_POLICIES)?;
-    let staged = StagedDir::create(out, MARKER)?;
-    let mut files = Vec::new();
+    let mut staged = claim.stage()?;
+    let mut names = vec![MARKER.to_owned()];
     let mut write = |name: &str, bytes: &[u8]| -> Result<(), Error> {
-        write_file(&staged.path().join(name), bytes)?;
-        files.push(name.to_owned());
+        staged.write(name, bytes)?;
+        names.push(name.to_owned());
         Ok(())
     };
     let figures = if formats.charts() { draw_charts(&answer, progress)? } else { Vec::new() };
@@ -126,12 +128,13 @@ pub fn write_report(
     if formats.tables() {
         progress(files::JOBS);
         write(files::SUMMARY, &files::summary_csv(&answer)?)?;
-        files::write_jobs(&answer, staged.path())?;
-        files.push(files::JOBS.to_owned());
+        names.push(files::JOBS.to_owned());
+        let jobs = files::write_jobs(&answer, staged.path())?;
+        staged.list(files::JOBS, jobs);
     }
-    write_file(&staged.path().join(MARKER), files::json(&answer, &files)?.as_bytes())?;
+    write_file(&staged.path().join(MARKER), &files::json(&answer, staged.files())?)?;
     staged.commit()?;
-    Ok(std::iter::once(MARKER).chain(files.iter().map(String::as_str)).map(|name| out.join(name)).collect())
+    Ok(names.iter().map(|name| out.path.join(name)).collect())
 }
 
 fn check_number(of: &str, found: usize, most: usize) -> Result<(), Error> {

@@ -1,10 +1,7 @@
 //! The parts that all HTML pages share: head, style, the frame around a body, and figures.
 
-use std::path::Path;
-
 use askama::Template;
 use askama::filters::{Escaper, Html};
-use resched_trace::store::write_file;
 
 use crate::Error;
 use crate::png::png;
@@ -71,16 +68,12 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// Writes the picture as SVG and PNG to the folder `dir`, and returns the files' names.
+    /// The picture as SVG and PNG: the name and the content of each file.
     ///
     /// # Errors
-    /// [`Error::Draw`] if the picture cannot be rendered, [`Error::Store`] if a file cannot be written.
-    pub fn write(&self, dir: &Path) -> Result<[String; 2], Error> {
-        let names = [self.svg_name(), self.png_name()];
-        let [svg, picture] = &names;
-        write_file(&dir.join(svg), self.svg.as_bytes())?;
-        write_file(&dir.join(picture), &self.png()?)?;
-        Ok(names)
+    /// [`Error::Draw`] if the picture cannot be rendered.
+    pub fn files(&self) -> Result<[(String, Vec<u8>); 2], Error> {
+        Ok([(self.svg_name(), self.svg.clone().into_bytes()), (self.png_name(), self.png()?)])
     }
 
     /// The name of the file of its SVG.

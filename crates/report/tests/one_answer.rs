@@ -33,7 +33,7 @@ fn parsed(out: &Path) -> Value {
 }
 
 fn rows(out: &Path) -> Vec<ComparedJobRow> {
-    let table = read_table::<ComparedJobRow>(out).unwrap();
+    let table = read_table::<ComparedJobRow>(out, &resched_trace::store::Inventory::new()).unwrap();
     Rows::new(out.join("jobs.parquet"), table.batches()).collect::<Result<_, _>>().unwrap()
 }
 

@@ -105,7 +105,11 @@ fn any_number_of_threads_writes_the_same_bytes() {
     let dir = tempfile::tempdir().unwrap();
     let read = |threads: usize| {
         let out = dir.path().join(threads.to_string());
-        let files = write(&run(&["coupling-fig10", "dress-spark"], 2, threads, true), &out).unwrap();
+        let files = write(
+            &run(&["coupling-fig10", "dress-spark"], 2, threads, true),
+            resched_trace::store::Claim::new(&out, resched_reproduce::MARKER).unwrap(),
+        )
+        .unwrap();
         files
             .iter()
             .map(|file| (file.file_name().unwrap().to_owned(), std::fs::read(file).unwrap()))

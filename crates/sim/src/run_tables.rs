@@ -2,11 +2,9 @@
 //! also records the decisions of the policy. Under the cost model `contention`, it records the use of the nodes. The
 //! tables are on disk with `run.json` beside them, or in memory.
 
-use std::path::Path;
-
 use resched_trace::model::{AttemptRow, DecisionRow, JobRow, Outcome, ResourceRow};
 use resched_trace::run::{FORMAT_VERSION, MARKER, RunInfo, RunTables};
-use resched_trace::store::{StagedDir, TableWriter};
+use resched_trace::store::{Out, StagedDir, TableWriter, contents};
 
 use crate::Error;
 use crate::ids::JobId;
@@ -153,10 +151,10 @@ impl RowSink for RunTables {
 }
 
 impl<S: RowSource> Recorder<S, Files> {
-    /// Starts the run `target`, which replaces an earlier run of that name. The run appears under its name on
+    /// Starts the run `out`, which replaces an earlier run of that name. The run appears under its name on
     /// [`Recorder::finish`]. If you drop the recorder before, nothing appears.
-    pub(crate) fn start(target: &Path, source: S) -> Result<Self, Error> {
-        let dir = StagedDir::create(target, MARKER)?;
+    pub(crate) fn start(out: impl Into<Out>, source: S) -> Result<Self, Error> {
+        let dir = StagedDir::create(out, MARKER)?;
         let attempts = TableWriter::create(dir.path())?;
         Ok(Self::of(source, Files { dir, attempts, decisions: None, resources: None }))
     }
@@ -188,15 +186,14 @@ impl<S: RowSource> Recorder<S, Files> {
         let Files { dir, attempts, decisions, resources } = self.sink;
         info.format_version = FORMAT_VERSION;
         info.written_by = concat!("resched ", env!("CARGO_PKG_VERSION")).to_owned();
-        info.rows = [("jobs", jobs.finish()?), ("attempts", attempts.finish()?)]
-            .map(|(table, rows)| (table.to_owned(), rows))
-            .into();
+        let mut tables = vec![jobs.finish()?, attempts.finish()?];
         if let Some(decisions) = decisions {
-            info.rows.insert("decisions".to_owned(), decisions.finish()?);
+            tables.push(decisions.finish()?);
         }
         if let Some(resources) = resources {
-            info.rows.insert("resources".to_owned(), resources.finish()?);
+            tables.push(resources.finish()?);
         }
+        (info.rows, info.files) = contents(tables);
         info.write(dir.path())?;
         dir.commit()?;
         Ok(info)

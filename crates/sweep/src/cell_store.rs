@@ -21,6 +21,10 @@ fn name(id: &str) -> String {
     format!("{CELLS}/{id}.parquet")
 }
 
+fn ids<'a>(cells: &[&'a Cell]) -> Vec<&'a str> {
+    cells.iter().map(|cell| cell.id.as_str()).collect()
+}
+
 impl CellStore {
     /// Opens the results at a place. A folder is made with the first result.
     ///
@@ -30,14 +34,34 @@ impl CellStore {
         Ok(Self { place: at.open()? })
     }
 
-    /// The cells that are not done, each with its index in `cells`.
+    /// The cells that are not done, or whose file was damaged, each with its index in `cells`.
     ///
     /// # Errors
-    /// [`Error::Work`] if an object store does not answer.
+    /// [`Error::Store`] or [`Error::Work`] if the place cannot be read.
     pub fn missing<'a>(&self, cells: &[&'a Cell]) -> Result<Vec<(usize, &'a Cell)>, Error> {
-        let names: Vec<String> = cells.iter().map(|cell| name(&cell.id)).collect();
-        let all = cells.iter().copied().enumerate().zip(self.place.has_all(&names)?);
-        Ok(all.filter_map(|(cell, is_done)| (!is_done).then_some(cell)).collect())
+        let mut missing = Vec::new();
+        self.read_each(&ids(cells), |place, result| {
+            if !matches!(result, Some(Ok(_))) {
+                missing.extend(cells.get(place).map(|cell| (place, *cell)));
+            }
+            Ok(())
+        })?;
+        Ok(missing)
+    }
+
+    /// Reads the file of each cell: `None` if it does not exist, or why it cannot be used.
+    fn read_each(
+        &self,
+        ids: &[&str],
+        mut see: impl FnMut(usize, Option<Result<CellResult, String>>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        for (some, from) in ids.chunks(AT_ONCE).zip((0..).step_by(AT_ONCE)) {
+            let names: Vec<String> = some.iter().map(|id| name(id)).collect();
+            for ((id, bytes), place) in some.iter().zip(self.place.read_all(&names)?).zip(from..) {
+                see(place, bytes.map(|bytes| CellResult::decode(id, bytes)))?;
+            }
+        }
+        Ok(())
     }
 
     /// Stores the file of a cell.
@@ -53,19 +77,36 @@ impl CellStore {
     /// # Errors
     /// [`Error::Damaged`] if a file is; [`Error::Store`] or [`Error::Work`] if it cannot be read.
     pub fn get_all(&self, cells: &[&Cell]) -> Result<Vec<Option<CellResult>>, Error> {
-        let names: Vec<String> = cells.iter().map(|cell| name(&cell.id)).collect();
         let mut results = Vec::with_capacity(cells.len());
-        for names in names.chunks(AT_ONCE) {
-            for (name, bytes) in names.iter().zip(self.place.read_all(names)?) {
-                let damaged = |problem| Error::Damaged {
-                    path: self.place.shown(name),
-                    problem,
-                    remedy: "remove it, and run the sweep again".to_owned(),
-                };
-                results.push(bytes.map(CellResult::decode).transpose().map_err(damaged)?);
-            }
-        }
+        let ids = ids(cells);
+        self.read_each(&ids, |place, result| {
+            results.push(result.transpose().map_err(|problem| Error::Damaged {
+                path: ids.get(place).map_or_else(String::new, |id| self.place.shown(&name(id))),
+                problem,
+                remedy: "run the sweep again; it makes only what is missing or damaged".to_owned(),
+            })?);
+            Ok(())
+        })?;
         Ok(results)
+    }
+
+    /// How many of the cells with these ids are whole, and the path or address of those that are damaged, with the problem.
+    ///
+    /// # Errors
+    /// As [`CellStore::missing`].
+    pub fn verify(&self, ids: &[&str]) -> Result<(u64, Vec<(String, String)>), Error> {
+        let (mut whole, mut damaged) = (0, Vec::new());
+        self.read_each(ids, |place, result| {
+            match result {
+                Some(Ok(_)) => whole += 1,
+                Some(Err(problem)) => {
+                    damaged.extend(ids.get(place).map(|id| (self.place.shown(&name(id)), problem)));
+                }
+                None => {}
+            }
+            Ok(())
+        })?;
+        Ok((whole, damaged))
     }
 
     /// Removes the half-written files of killed processes. Call it only while no other process works on the sweep.

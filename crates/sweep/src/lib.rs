@@ -59,5 +59,5 @@ pub use location::Location;
 pub use merge::Merged;
 pub use plan::{MARKER, Plan};
 pub use results::CellResult;
-pub use tune::{Candidate, MeanInterval, Tuned, tune};
+pub use tune::{Candidate, MARKER as TUNED, MeanInterval, Tuned, tune};
 pub use world_keys::{WORLD_KEYS, WorldKey};

@@ -5,7 +5,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use resched_trace::store::write_file;
+use resched_trace::store::{is_hidden, write_file};
 use serde::{Deserialize, Serialize};
 use url::Url;
 
@@ -111,21 +111,16 @@ impl Place {
         }
     }
 
-    /// Whether each of the files exists.
-    pub(crate) fn has_all(&self, names: &[String]) -> Result<Vec<bool>, Error> {
-        match self {
-            Self::Folder(folder) => Ok(names.iter().map(|name| folder.join(name).is_file()).collect()),
-            Self::Objects(objects) => objects.has_all(names),
-        }
-    }
-
     /// Removes the half-written files of killed processes from a folder of this place. Their names begin with a dot.
     pub(crate) fn sweep_up(&self, folder: &str) -> Result<(), Error> {
         // An object store has no half-written objects.
         let Self::Folder(path) = self else { return Ok(()) };
         let path = path.join(folder);
+        if !path.exists() {
+            return Ok(());
+        }
         for entry in fs::read_dir(&path).map_err(resched_trace::Error::io(&path, "list"))?.flatten() {
-            if entry.file_name().to_string_lossy().starts_with('.') {
+            if is_hidden(&entry.file_name()) {
                 // A file that cannot be removed stays; it does no harm.
                 let _ = fs::remove_file(entry.path());
             }

@@ -61,16 +61,6 @@ impl Objects {
         put.map(|_| ()).map_err(|error| self.broken(name, "write", &error))
     }
 
-    /// Whether each of the objects exists.
-    pub(crate) fn has_all(&self, names: &[String]) -> Result<Vec<bool>, Error> {
-        let has = async |name: &String| match self.store.head(&self.path(name)).await {
-            Ok(_) => Ok(true),
-            Err(object_store::Error::NotFound { .. }) => Ok(false),
-            Err(error) => Err(self.broken(name, "look for", &error)),
-        };
-        self.runtime.block_on(stream::iter(names).map(has).buffered(AT_ONCE).try_collect())
-    }
-
     /// An object's address.
     pub(crate) fn shown(&self, name: &str) -> String {
         format!("{}/{name}", self.url.as_str().trim_end_matches('/'))

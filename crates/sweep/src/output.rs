@@ -1,36 +1,33 @@
 //! The files of a finished sweep: tables, figures and a page.
 
-use std::fs;
-use std::path::Path;
-
-use resched_trace::store::write_file;
+use resched_trace::store::OwnFiles;
 
 use crate::Error;
 use crate::figures::figures;
 use crate::merge::Merged;
 use crate::page::page;
-use crate::tables::write_tables;
+use crate::tables::tables;
 
 /// The folder of the figures.
 const FIGURES: &str = "figures";
 
 impl Merged {
-    /// Writes the tables, the figures (PNG and SVG, in `figures/`) and the page `index.html` to the folder `dir`.
+    /// The names of the files that every sweep has when it is done.
+    pub const FILES: [&'static str; 6] =
+        ["results.csv", "summary.csv", "comparisons.csv", "dominance.csv", "measurements.parquet", "index.html"];
+
+    /// Writes the tables, the figures (PNG and SVG, in `figures/`) and the page `index.html` in place of the earlier ones.
     ///
     /// # Errors
-    /// [`Error::Store`] if they cannot be written; [`Error::Report`] if a figure cannot be drawn.
-    pub fn write(&self, dir: &Path) -> Result<(), Error> {
-        write_tables(self, dir)?;
+    /// [`Error::Store`] if one of the names is somebody else's, or they cannot be written; [`Error::Report`] if a figure cannot be
+    /// drawn.
+    pub fn write(&self, out: OwnFiles) -> Result<(), Error> {
+        let mut files = tables(self)?;
         let figures = figures(self)?;
-        let folder = dir.join(FIGURES);
-        if folder.is_dir() {
-            // Figures of an earlier version of the sweep. The folder is ours.
-            fs::remove_dir_all(&folder).map_err(resched_trace::Error::io(&folder, "remove"))?;
-        }
-        fs::create_dir_all(&folder).map_err(resched_trace::Error::io(&folder, "make"))?;
         for figure in &figures {
-            figure.write(&folder)?;
+            files.extend(figure.files()?.map(|(name, bytes)| (format!("{FIGURES}/{name}"), bytes)));
         }
-        Ok(write_file(&dir.join("index.html"), page(self, &figures)?.as_bytes())?)
+        files.push(("index.html".to_owned(), page(self, &figures)?.into_bytes()));
+        Ok(out.replace(&files)?)
     }
 }

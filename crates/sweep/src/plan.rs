@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use resched_analysis::measure::Metric;
 use resched_replay::Engine;
+use resched_trace::store::marker::{self, Layout, Unusable};
 use resched_trace::store::sha256;
 use serde::{Deserialize, Serialize};
 
@@ -20,8 +21,8 @@ use crate::world::{Origin, WorldSpec, policy_files};
 
 /// The file that makes a folder a sweep.
 pub const MARKER: &str = "sweep.json";
-/// The version of the plan that this build writes and reads.
-const FORMAT_VERSION: u32 = 1;
+/// The versions of the plan. Version 1 has no seal.
+const LAYOUT: Layout = Layout { what: "plan", oldest: 1, newest: 2, sealed: 2, again: "plan the sweep again" };
 /// The most cells of a sweep.
 const MOST_CELLS: usize = 10_000_000;
 /// The number of characters in the id of a cell: 128 bits of its hash.
@@ -85,7 +86,7 @@ impl Plan {
         });
         let clusters = file.clusters.iter().map(|cluster| cluster.as_deref().map(absolute));
         let mut plan = Self {
-            format_version: FORMAT_VERSION,
+            format_version: LAYOUT.newest,
             written_by: concat!("resched ", env!("CARGO_PKG_VERSION")).to_owned(),
             name: file.name.clone(),
             file: FileCopy { path: absolute(&file.copy.path), text: file.copy.text.clone() },
@@ -105,9 +106,8 @@ impl Plan {
     /// # Errors
     /// [`Error::Store`] or [`Error::Work`] if it cannot be written.
     pub fn write(&self, dir: &Path) -> Result<(), Error> {
-        let mut json =
-            serde_json::to_vec(self).map_err(|error| Error::Work(format!("the plan cannot be encoded: {error}")))?;
-        json.push(b'\n');
+        let json = marker::encode_compact(self);
+        let json = json.map_err(|error| Error::Work(format!("the plan cannot be encoded: {error}")))?;
         if let Some(results) = &self.results {
             results.open()?.write(MARKER, json.clone())?;
         }
@@ -126,24 +126,18 @@ impl Plan {
                 "{shown}: expected the plan of a sweep, found nothing; make it with `resched sweep plan`"
             ))
         })?;
-        let damaged =
-            |problem: String| Error::Damaged { path: shown, problem, remedy: "plan the sweep again".to_owned() };
+        let damaged = |Unusable { problem, remedy }| Error::Damaged { path: shown, problem, remedy };
         Self::parse(&text).map_err(damaged)
     }
 
-    fn parse(text: &[u8]) -> Result<Self, String> {
-        let broken = |error: serde_json::Error| format!("it is damaged ({error})");
-        let value: serde_json::Value = serde_json::from_slice(text).map_err(broken)?;
-        let version = value.get("format_version").and_then(serde_json::Value::as_u64);
-        if version != Some(FORMAT_VERSION.into()) {
-            return Err(format!("expected a plan of version {FORMAT_VERSION}, found {version:?}"));
-        }
-        let plan: Self = serde_json::from_value(value).map_err(broken)?;
+    fn parse(text: &[u8]) -> Result<Self, Unusable> {
+        let plan: Self = marker::decode(text, &LAYOUT)?;
         // Ids name files.
         match plan.cells.iter().find(|cell| !cell.id.bytes().all(|byte| byte.is_ascii_hexdigit())) {
-            Some(cell) => {
-                Err(format!("it is damaged (expected hexadecimal digits as a cell's id, found `{}`)", cell.id))
-            }
+            Some(cell) => Err(Unusable {
+                problem: format!("it is damaged (expected hexadecimal digits as a cell's id, found `{}`)", cell.id),
+                remedy: LAYOUT.again.to_owned(),
+            }),
             None => Ok(plan),
         }
     }

@@ -12,6 +12,7 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use resched_analysis::measure::Metric;
 use resched_analysis::{Population, Run, validity};
+use resched_trace::store::sha256;
 use resched_trace::validity::Validity;
 
 use crate::Error;
@@ -22,6 +23,8 @@ const JOB_METRICS: [&str; 2] = ["completion", "waiting"];
 
 /// The key of the validity in the metadata of a cell's file.
 const VALIDITY: &str = "validity";
+/// The key of the hash of the content in the metadata of a cell's file.
+const SEAL: &str = "seal";
 
 /// The result of a cell.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -79,21 +82,26 @@ impl CellResult {
     /// # Errors
     /// [`Error::Work`] if it cannot be encoded.
     pub(crate) fn encode(&self, id: &str) -> Result<Vec<u8>, Error> {
-        let file = Measurements::of_cell(Vec::new(), &self.validity).and_then(|mut writer| {
+        let encoded = || {
+            let validity = serde_json::to_string(&self.validity).map_err(|error| error.to_string())?;
+            let seal = seal(id, &self.rows, &validity);
+            let metadata = HashMap::from([(VALIDITY.to_owned(), validity), (SEAL.to_owned(), seal)]);
+            let mut writer = Measurements::with_metadata(Vec::new(), metadata)?;
             writer.add(id, &self.rows)?;
             writer.finish()
-        });
-        file.map_err(|problem| Error::Work(format!("cell {id} cannot be encoded: {problem}")))
+        };
+        encoded().map_err(|problem| Error::Work(format!("cell {id} cannot be encoded: {problem}")))
     }
 
-    /// Reads the file of a cell.
-    pub(crate) fn decode(bytes: Vec<u8>) -> Result<Self, String> {
+    /// Reads the file of the cell with that id. Whatever changed it since is an error.
+    pub(crate) fn decode(id: &str, bytes: Vec<u8>) -> Result<Self, String> {
         let text = |error: &dyn std::fmt::Display| error.to_string();
         let builder =
             ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(bytes)).map_err(|error| text(&error))?;
         // Results of earlier versions have none.
-        let validity = builder.schema().metadata().get(VALIDITY).map(|json| serde_json::from_str(json));
-        let validity = validity.transpose().map_err(|error| text(&error))?.unwrap_or_default();
+        let metadata = builder.schema().metadata().clone();
+        let json = metadata.get(VALIDITY);
+        let validity = json.map(|json| serde_json::from_str(json)).transpose().map_err(|error| text(&error))?;
         let mut rows = Vec::new();
         for batch in builder.build().map_err(|error| text(&error))? {
             let batch = batch.map_err(|error| text(&error))?;
@@ -111,8 +119,29 @@ impl CellResult {
                 value: values.value(row),
             }));
         }
-        Ok(Self { validity, ..Self::of_rows(rows) })
+        let json = json.map_or("", String::as_str);
+        if metadata.get(SEAL).is_some_and(|expected| *expected != seal(id, &rows, json)) {
+            return Err("it is damaged: its content is not what resched wrote".to_owned());
+        }
+        Ok(Self { validity: validity.unwrap_or_default(), ..Self::of_rows(rows) })
     }
+}
+
+/// The SHA-256 of all that a cell's file says. A file cannot hold the hash of its own bytes.
+fn seal(id: &str, rows: &[MeasurementRow], validity: &str) -> String {
+    let mut all = Vec::new();
+    let mut text = |text: &str| {
+        all.extend((text.len() as u64).to_le_bytes());
+        all.extend(text.as_bytes());
+    };
+    text(id);
+    text(validity);
+    for MeasurementRow { metric, job, value } in rows {
+        text(metric);
+        text(job.as_deref().unwrap_or("\0"));
+        text(&format!("{:016x}", value.to_bits()));
+    }
+    sha256(&all)
 }
 
 /// Writes the table `measurements`: cell, metric, job_id (null for a number of the whole cell), value.
@@ -125,12 +154,6 @@ impl<W: std::io::Write + Send> Measurements<W> {
     /// The table of several cells.
     pub(crate) fn new(sink: W) -> Result<Self, String> {
         Self::with_metadata(sink, HashMap::new())
-    }
-
-    /// The table of one cell, with its validity in the metadata of the schema.
-    fn of_cell(sink: W, validity: &Validity) -> Result<Self, String> {
-        let json = serde_json::to_string(validity).map_err(|error| error.to_string())?;
-        Self::with_metadata(sink, HashMap::from([(VALIDITY.to_owned(), json)]))
     }
 
     fn with_metadata(sink: W, metadata: HashMap<String, String>) -> Result<Self, String> {

@@ -9,11 +9,9 @@
 //! | `measurements.parquet` | a number of a cell, or of one of its jobs: cell, metric, job_id, value |
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
 
 use resched_analysis::compare::Estimate;
 use resched_analysis::measure::Metric;
-use resched_trace::store::write_file;
 
 use crate::Error;
 use crate::cell::Cell;
@@ -21,24 +19,25 @@ use crate::merge::Merged;
 use crate::results::{CellResult, Measurements};
 use crate::statistics::{Group, differences, dominance};
 
-/// Writes all tables to the folder `dir`.
+/// All tables: the name and the content of each file.
 ///
 /// # Errors
-/// [`Error::Work`] if one cannot be made, [`Error::Store`] if it cannot be written.
-pub(crate) fn write_tables(merged: &Merged, dir: &Path) -> Result<(), Error> {
+/// [`Error::Work`] if one cannot be made.
+pub(crate) fn tables(merged: &Merged) -> Result<Vec<(String, Vec<u8>)>, Error> {
     let tables = Tables::new(merged);
-    for (name, table) in [
-        ("results.csv", tables.results()),
-        ("summary.csv", tables.summary()),
-        ("comparisons.csv", tables.comparisons()),
-        ("dominance.csv", tables.dominance()),
-    ] {
-        let table = table.map_err(|error| Error::Work(format!("{name} cannot be made: {error}")))?;
-        write_file(&dir.join(name), &table)?;
-    }
-    let parquet = measurements(merged)
-        .map_err(|problem| Error::Work(format!("measurements.parquet cannot be made: {problem}")))?;
-    Ok(write_file(&dir.join("measurements.parquet"), &parquet)?)
+    let text = |error: csv::Error| error.to_string();
+    let all = [
+        ("results.csv", tables.results().map_err(text)),
+        ("summary.csv", tables.summary().map_err(text)),
+        ("comparisons.csv", tables.comparisons().map_err(text)),
+        ("dominance.csv", tables.dominance().map_err(text)),
+        ("measurements.parquet", measurements(merged)),
+    ];
+    let made = all.map(|(name, table)| match table {
+        Ok(table) => Ok((name.to_owned(), table)),
+        Err(problem) => Err(Error::Work(format!("{name} cannot be made: {problem}"))),
+    });
+    made.into_iter().collect()
 }
 
 fn measurements(merged: &Merged) -> Result<Vec<u8>, String> {

@@ -21,8 +21,6 @@
 //! one with other draws.
 
 use std::collections::BTreeMap;
-use std::fs::OpenOptions;
-use std::io::Write;
 use std::path::Path;
 
 use hmac::{Hmac, KeyInit, Mac};
@@ -31,7 +29,7 @@ use sha2::Sha256;
 use crate::Error;
 use crate::model::{JobRecord, NodeRow, TaskRecord};
 use crate::records::Source;
-use crate::store::{Manifest, TraceWriter, hex};
+use crate::store::{Manifest, Out, StagedFile, TraceWriter, hex};
 
 /// Bytes of a key that resched makes.
 const KEY_BYTES: usize = 32;
@@ -82,23 +80,20 @@ impl Key {
         Ok(Self::of(&bytes))
     }
 
-    /// Makes a key and writes it to a new file that only its owner may read.
+    /// Makes a key and writes it to a new file that only its owner may read. The file appears when it is committed.
     ///
     /// # Errors
     /// [`Error::Request`] if the file already exists or cannot be made, [`Error::Io`] if it cannot be written.
-    pub fn make(path: &Path) -> Result<Self, Error> {
+    pub fn make(path: &Path) -> Result<(Self, StagedFile), Error> {
+        if path.exists() {
+            let problem = "expected no key file, found one; use it with --key, or move it away";
+            return Err(Error::Request(format!("{}: {problem}", path.display())));
+        }
         let mut bytes = [0; KEY_BYTES];
         getrandom::fill(&mut bytes).map_err(|error| Error::io(path, "make a random key for")(error.into()))?;
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true);
-        #[cfg(unix)]
-        std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-        let mut file = options.open(path).map_err(|error| {
-            let problem = format!("cannot make the key file ({error}); use an earlier one with --key, or move it away");
-            Error::Request(format!("{}: {problem}", path.display()))
-        })?;
-        file.write_all(&bytes).and_then(|()| file.sync_all()).map_err(Error::io(path, "write the key"))?;
-        Ok(Self::of(&bytes))
+        let mut file = StagedFile::create_private(path)?;
+        file.write_all(&bytes)?;
+        Ok((Self::of(&bytes), file))
     }
 
     fn of(bytes: &[u8]) -> Self {
@@ -121,7 +116,7 @@ impl Key {
 /// # Errors
 /// [`Error::Request`] if `source` is not a trace or `out` cannot be written; otherwise as for reading and writing
 /// tables. Then nothing is left behind.
-pub fn anonymise(source: &Path, out: &Path, key: &Key) -> Result<Manifest, Error> {
+pub fn anonymise(source: &Path, out: impl Into<Out>, key: &Key) -> Result<Manifest, Error> {
     let source = Source::open(source)?;
     let Some(manifest) = source.manifest() else {
         return Err(Error::Request("expected a trace, found a run; replay the anonymised trace instead".to_owned()));
@@ -408,7 +403,9 @@ mod tests {
     fn a_key_file_is_made_once_and_for_its_owner_only() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("t.key");
-        let made = Key::make(&path).unwrap();
+        drop(Key::make(&path).unwrap());
+        let (made, file) = Key::make(&path).unwrap();
+        file.commit().unwrap();
         assert_eq!(Key::read(&path).unwrap().hash(Kind::User, "ann"), made.hash(Kind::User, "ann"));
         #[cfg(unix)]
         {

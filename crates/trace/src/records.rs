@@ -14,7 +14,7 @@ use crate::model::{
 };
 use crate::run;
 use crate::store::columns::Row;
-use crate::store::{Manifest, Rows, TimeZero, Trace, read_table};
+use crate::store::{Inventory, Manifest, Rows, TimeZero, Trace, read_table};
 
 /// The jobs of a trace or a run, in the order of its jobs table.
 pub struct Records {
@@ -41,7 +41,14 @@ struct Tables {
 /// A folder of tables: a trace or a run.
 pub struct Source {
     dir: PathBuf,
-    trace: Option<Trace>,
+    tables: Opened,
+}
+
+/// What the folder is.
+enum Opened {
+    Trace(Box<Trace>),
+    /// A run, with the list of its files.
+    Run(Inventory),
 }
 
 impl Source {
@@ -51,15 +58,17 @@ impl Source {
     /// [`Error::Request`] if it is neither; otherwise as [`Trace::open`] and [`run::read`].
     pub fn open(dir: &Path) -> Result<Self, Error> {
         if dir.join(run::MARKER).is_file() {
-            run::read(dir)?;
-            return Ok(Self { dir: dir.to_path_buf(), trace: None });
+            return Ok(Self { dir: dir.to_path_buf(), tables: Opened::Run(run::read(dir)?.files) });
         }
-        Ok(Self { dir: dir.to_path_buf(), trace: Some(Trace::open(dir)?) })
+        Ok(Self { dir: dir.to_path_buf(), tables: Opened::Trace(Box::new(Trace::open(dir)?)) })
     }
 
     /// The manifest of a trace.
     pub fn manifest(&self) -> Option<&Manifest> {
-        self.trace.as_ref().map(Trace::manifest)
+        match &self.tables {
+            Opened::Trace(trace) => Some(trace.manifest()),
+            Opened::Run(_) => None,
+        }
     }
 
     /// The zero of its times. The times of a run are those of the simulated clock, which has the same zero as the
@@ -81,9 +90,9 @@ impl Source {
     /// # Errors
     /// As [`Trace::batches`].
     pub fn nodes(&self) -> Result<Vec<NodeRow>, Error> {
-        match &self.trace {
-            Some(trace) => trace.rows::<NodeRow>()?.collect(),
-            None => Ok(Vec::new()),
+        match &self.tables {
+            Opened::Trace(trace) => trace.rows::<NodeRow>()?.collect(),
+            Opened::Run(_) => Ok(Vec::new()),
         }
     }
 
@@ -93,15 +102,15 @@ impl Source {
     /// As [`Trace::batches`]. Further errors come from the iterator, which ends with the first.
     pub fn records(&self) -> Result<Records, Error> {
         let jobs = Cursor::new(self.rows::<JobRow>()?);
-        let rest = match &self.trace {
-            Some(trace) => Rest::Trace(Box::new(Tables {
+        let rest = match &self.tables {
+            Opened::Trace(trace) => Rest::Trace(Box::new(Tables {
                 dir: self.dir.clone(),
                 tasks: Cursor::new(trace.rows()?),
                 attempts: Cursor::new(trace.rows()?),
                 splits: Cursor::new(trace.rows()?),
                 counters: Cursor::new(trace.rows()?),
             })),
-            None => {
+            Opened::Run(_) => {
                 let mut attempts: BTreeMap<String, Vec<AttemptRow>> = BTreeMap::new();
                 for row in self.rows::<AttemptRow>()? {
                     let row = row?;
@@ -114,10 +123,10 @@ impl Source {
     }
 
     fn rows<R: Row + 'static>(&self) -> Result<Box<dyn Iterator<Item = Result<R, Error>>>, Error> {
-        Ok(match &self.trace {
-            Some(trace) => Box::new(trace.rows::<R>()?),
-            None => {
-                let table = read_table::<R>(&self.dir)?;
+        Ok(match &self.tables {
+            Opened::Trace(trace) => Box::new(trace.rows::<R>()?),
+            Opened::Run(files) => {
+                let table = read_table::<R>(&self.dir, files)?;
                 Box::new(Rows::<R, _>::new(table.path().to_path_buf(), table.batches()))
             }
         })

@@ -12,14 +12,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::model::{AttemptRow, DecisionRow, JobRow, ResourceRow};
-use crate::store::write_file;
+use crate::store::marker::{self, Layout};
+use crate::store::{Inventory, write_file};
 use crate::validity::Validity;
 
 /// The file that makes a folder a run.
 pub const MARKER: &str = "run.json";
 
-/// The version of the layout that this build writes and reads.
-pub const FORMAT_VERSION: u32 = 1;
+/// The version of the layout that this build writes.
+pub const FORMAT_VERSION: u32 = 2;
+
+/// The versions of the layout. Version 1 has no list of files and no seal.
+const LAYOUT: Layout =
+    Layout { what: "run", oldest: 1, newest: FORMAT_VERSION, sealed: 2, again: "replay the trace again" };
 
 /// The trace that was replayed.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -158,6 +163,9 @@ pub struct RunInfo {
     pub validity: Validity,
     /// Rows of each table.
     pub rows: BTreeMap<String, u64>,
+    /// The files of the tables, with their hashes. Empty in memory, and in a layout before version 2.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub files: Inventory,
 }
 
 impl RunInfo {
@@ -167,10 +175,9 @@ impl RunInfo {
     /// [`Error::Io`]; [`Error::Run`] if it cannot be encoded.
     pub fn write(&self, dir: &Path) -> Result<(), Error> {
         let path = dir.join(MARKER);
-        let mut json = serde_json::to_vec_pretty(self).map_err(|error| {
+        let json = marker::encode(self).map_err(|error| {
             run_error(&path, &format!("cannot be encoded ({error})"), "this is a defect of resched, please report it")
         })?;
-        json.push(b'\n');
         write_file(&path, &json)
     }
 }
@@ -187,15 +194,7 @@ pub fn read(dir: &Path) -> Result<RunInfo, Error> {
         return Err(Error::Request(format!("{}: {problem}; {remedy}", dir.display())));
     }
     let bytes = fs::read(&path).map_err(Error::io(&path, "read"))?;
-    let again = "replay the trace again";
-    let damaged = |error| run_error(&path, &format!("the file is damaged ({error})"), again);
-    let value: serde_json::Value = serde_json::from_slice(&bytes).map_err(damaged)?;
-    let version = value.get("format_version").and_then(serde_json::Value::as_u64);
-    if version != Some(u64::from(FORMAT_VERSION)) {
-        let found = version.map_or_else(|| "no version".to_owned(), |version| format!("version {version}"));
-        return Err(run_error(&path, &format!("expected a run of version {FORMAT_VERSION}, found {found}"), again));
-    }
-    serde_json::from_value(value).map_err(damaged)
+    marker::decode(&bytes, &LAYOUT).map_err(|unusable| run_error(&path, &unusable.problem, &unusable.remedy))
 }
 
 fn run_error(path: &Path, problem: &str, remedy: &str) -> Error {
@@ -236,8 +235,8 @@ mod tests {
         assert!(message(dir.path()).contains("holds no run.json"));
         fs::write(dir.path().join(MARKER), "{").unwrap();
         assert!(message(dir.path()).contains("damaged"));
-        fs::write(dir.path().join(MARKER), r#"{"format_version": 2}"#).unwrap();
-        assert!(message(dir.path()).contains("expected a run of version 1, found version 2"));
+        fs::write(dir.path().join(MARKER), r#"{"format_version": 3}"#).unwrap();
+        assert!(message(dir.path()).contains("expected a run of version 1 to 2, found version 3"));
         fs::write(dir.path().join(MARKER), r#"{"format_version": 1}"#).unwrap();
         assert!(message(dir.path()).contains("missing field"));
     }

@@ -29,7 +29,7 @@ use crate::Error;
 use crate::draws::{Purpose, stream};
 use crate::model::{JobRecord, NodeChange, NodeRow, TaskRecord};
 use crate::records::Source;
-use crate::store::{Manifest, TimeZero, TraceWriter};
+use crate::store::{Manifest, Out, TimeZero, TraceWriter};
 
 /// The part of a trace to keep.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -95,7 +95,7 @@ impl FromStr for Instant {
 /// # Errors
 /// [`Error::Request`] if `source` is not a trace, a number is out of its range, nothing would be left, or `out` cannot
 /// be written; otherwise as for reading and writing tables. Then nothing is left behind.
-pub fn scale(source: &Path, out: &Path, scale: &Scale) -> Result<Manifest, Error> {
+pub fn scale(source: &Path, out: impl Into<Out>, scale: &Scale) -> Result<Manifest, Error> {
     check(scale)?;
     let source = Source::open(source)?;
     let Some(manifest) = source.manifest() else {

@@ -8,9 +8,9 @@ use resched_trace::store::Rows;
 use resched_trace::store::columns::Row;
 use serde::Serialize;
 
-use crate::Error;
 use crate::distribution::Distribution;
 use crate::tables::{MAX_TIME, checked};
+use crate::{Error, Origin};
 
 /// The share of the time in which a machine runs anything that its largest load is held for. What is held for less is taken for a
 /// difference of clocks.
@@ -53,15 +53,15 @@ pub struct Machines {
 ///
 /// # Errors
 /// [`Error::Trace`] if a table is missing or damaged.
-pub fn machines(dir: &Path, rows: &BTreeMap<String, u64>) -> Result<Machines, Error> {
-    if !rows.contains_key(TaskRow::TABLE) {
+pub fn machines(dir: &Path, origin: &Origin) -> Result<Machines, Error> {
+    if !origin.rows().contains_key(TaskRow::TABLE) {
         return Ok(Machines::default());
     }
     let mut loads = Loads::default();
     let path = |table: &str| dir.join(format!("{table}.parquet"));
-    let mut tasks = Rows::<TaskRow, _>::new(path(TaskRow::TABLE), checked::<TaskRow>(dir, rows)?);
+    let mut tasks = Rows::<TaskRow, _>::new(path(TaskRow::TABLE), checked::<TaskRow>(dir, origin)?);
     let mut task = tasks.next().transpose()?;
-    for attempt in Rows::<AttemptRow, _>::new(path(AttemptRow::TABLE), checked::<AttemptRow>(dir, rows)?) {
+    for attempt in Rows::<AttemptRow, _>::new(path(AttemptRow::TABLE), checked::<AttemptRow>(dir, origin)?) {
         let attempt = attempt?;
         // Attempts stand in the order of their tasks.
         while task.as_ref().is_some_and(|task| task.task_id != attempt.task_id) {

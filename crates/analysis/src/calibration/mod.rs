@@ -52,7 +52,7 @@ pub use speculation::{Speculation, speculation};
 pub fn calibrate(dir: &Path) -> Result<Calibration, Error> {
     let origin = Origin::of(dir)?;
     origin.check_observed(dir)?;
-    let observed = Observed::load(dir, origin.rows())?;
+    let observed = Observed::load(dir, &origin)?;
     if !observed.attempts.iter().any(|attempt| attempt.run_time().is_some()) {
         return Err(nothing_observed(dir, "none has a start and a finish"));
     }
@@ -60,7 +60,7 @@ pub fn calibrate(dir: &Path) -> Result<Calibration, Error> {
         Origin::Observed(manifest) => manifest.rows.get("nodes").is_some_and(|&rows| rows > 0),
         Origin::Replay(_) => true,
     };
-    Ok(Calibration { names_machines, machines: machines(dir, origin.rows())?, ..of_attempts(&observed) })
+    Ok(Calibration { names_machines, machines: machines(dir, &origin)?, ..of_attempts(&observed) })
 }
 
 /// Fits these attempts.

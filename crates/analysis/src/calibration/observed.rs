@@ -1,14 +1,14 @@
 //! The attempts of a trace or run, as the estimators need them.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
 use resched_trace::model::{AttemptRow, JobRow, Locality, Outcome, TaskKind, TaskRow};
 use resched_trace::store::Rows;
 use resched_trace::store::columns::Row;
 
-use crate::Error;
 use crate::tables::{MAX_TIME, checked};
+use crate::{Error, Origin};
 
 /// A job, as far as the estimators need it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -96,16 +96,16 @@ pub struct Observed {
 }
 
 impl Observed {
-    /// Reads the tables `jobs` and `attempts` in `dir`. `rows` has their lengths from the folder's marker file. Attempts of unknown
+    /// Reads the tables `jobs` and `attempts` in `dir`. `origin` has their lengths and hashes. Attempts of unknown
     /// jobs are left out, and implausible times count as unknown.
     ///
     /// # Errors
     /// [`Error::Trace`] if a table is missing, damaged or of another length.
-    pub fn load(dir: &Path, rows: &BTreeMap<String, u64>) -> Result<Self, Error> {
+    pub fn load(dir: &Path, origin: &Origin) -> Result<Self, Error> {
         let path = |table: &str| dir.join(format!("{table}.parquet"));
         let mut observed = Self::default();
         let mut jobs: HashMap<String, usize> = HashMap::new();
-        for row in Rows::<JobRow, _>::new(path(JobRow::TABLE), checked::<JobRow>(dir, rows)?) {
+        for row in Rows::<JobRow, _>::new(path(JobRow::TABLE), checked::<JobRow>(dir, origin)?) {
             let row = row?;
             jobs.entry(row.job_id).or_insert(observed.jobs.len());
             observed.jobs.push(Job {
@@ -116,10 +116,10 @@ impl Observed {
                 launch: time(row.launch),
             });
         }
-        let mut tasks = Tasks::open(dir, rows)?;
+        let mut tasks = Tasks::open(dir, origin)?;
         let mut hosts: HashMap<String, usize> = HashMap::new();
         let mut racks = BTreeSet::new();
-        for row in Rows::<AttemptRow, _>::new(path(AttemptRow::TABLE), checked::<AttemptRow>(dir, rows)?) {
+        for row in Rows::<AttemptRow, _>::new(path(AttemptRow::TABLE), checked::<AttemptRow>(dir, origin)?) {
             let row = row?;
             let Some(&job) = jobs.get(&row.job_id) else { continue };
             racks.extend(row.rack);
@@ -164,10 +164,10 @@ struct Tasks<'a> {
 }
 
 impl<'a> Tasks<'a> {
-    fn open(dir: &'a Path, rows: &'a BTreeMap<String, u64>) -> Result<Self, Error> {
+    fn open(dir: &'a Path, origin: &'a Origin) -> Result<Self, Error> {
         let path = dir.join(format!("{}.parquet", TaskRow::TABLE));
-        let rows: Box<dyn Iterator<Item = _> + 'a> = match rows.contains_key(TaskRow::TABLE) {
-            true => Box::new(Rows::<TaskRow, _>::new(path, checked::<TaskRow>(dir, rows)?)),
+        let rows: Box<dyn Iterator<Item = _> + 'a> = match origin.rows().contains_key(TaskRow::TABLE) {
+            true => Box::new(Rows::<TaskRow, _>::new(path, checked::<TaskRow>(dir, origin)?)),
             false => Box::new(std::iter::empty()),
         };
         Ok(Self { rows, id: String::new(), number: 0, row: None })

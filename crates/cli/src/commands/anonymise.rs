@@ -6,6 +6,7 @@ use resched_trace::anonymise::{Key, anonymise};
 
 use super::ingest::told;
 use crate::failure::Failure;
+use crate::out::ForceArg;
 use crate::output::print;
 
 /// Replace the names in a trace by keyed hashes, so that you can share it.
@@ -20,6 +21,8 @@ pub(crate) struct Args {
     /// The folder to write the new trace to. An earlier trace there is replaced.
     #[arg(long, value_name = "TRACE")]
     out: PathBuf,
+    #[command(flatten)]
+    force: ForceArg,
     /// A file with your own key, at least 16 bytes. Without it, a new key is written to `<TRACE>.key`, which only its owner can
     /// read. Keep the key secret, and never ship it with the trace.
     #[arg(long, value_name = "FILE")]
@@ -27,16 +30,16 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let out = args.force.out(&args.out, "trace.json");
     let Some(path) = &args.key else {
         let path = key_file(&args.out)?;
-        let key = Key::make(&path)?;
-        let manifest = anonymise(&args.trace, &args.out, &key).inspect_err(|_| {
-            // An unused key would make the next attempt fail.
-            let _ = std::fs::remove_file(&path);
-        })?;
+        let (key, file) = Key::make(&path)?;
+        let manifest = anonymise(&args.trace, &out, &key)?;
+        // If the command is killed before this, nothing is in the way of the next attempt.
+        file.commit()?;
         return print(&format!("{}{}: the key; keep it secret\n", told(&manifest, &args.out), path.display()));
     };
-    let manifest = anonymise(&args.trace, &args.out, &Key::read(path)?)?;
+    let manifest = anonymise(&args.trace, &out, &Key::read(path)?)?;
     print(&told(&manifest, &args.out))
 }
 

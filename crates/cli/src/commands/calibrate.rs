@@ -7,11 +7,12 @@ use resched_analysis::calibration::{Calibration, Fitted, Machines, Maker, Slots,
 use resched_policies::SiteConf;
 use resched_sim::ClusterConfig;
 use resched_trace::run;
-use resched_trace::store::{Trace, sha256, write_file};
+use resched_trace::store::{StagedFile, Trace, sha256};
 use serde::Serialize;
 
 use super::known::{Known, known, with_known};
 use crate::failure::Failure;
+use crate::out::ForceArg;
 use crate::output::{count, print, print_json, table};
 use crate::world_args::warn;
 
@@ -20,9 +21,11 @@ use crate::world_args::warn;
 pub(crate) struct Args {
     /// A trace with observed attempts, or a run of `replay`.
     trace: PathBuf,
-    /// The cluster file (TOML) to write, for `replay --cluster`. An earlier one that `calibrate` wrote is replaced.
+    /// The cluster file (TOML) to write, for `replay --cluster`.
     #[arg(long, value_name = "CLUSTER.toml")]
     out: PathBuf,
+    #[command(flatten)]
+    force: ForceArg,
     /// A folder with the configuration of your Hadoop site. What it says about the cluster is known, and not fitted.
     #[arg(long, value_name = "DIR")]
     site_conf: Option<PathBuf>,
@@ -42,7 +45,7 @@ struct Told<'a> {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    check(&args.out)?;
+    let mut file = StagedFile::create(args.force.file(&args.out))?;
     let sha256 = fingerprint(&args.trace)?;
     let site = args.site_conf.as_deref().map(SiteConf::read).transpose()?.unwrap_or_default();
     warn(&site.warnings);
@@ -57,37 +60,13 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             args.out.display()
         ))
     })?;
-    if let Some(folder) = args.out.parent() {
-        std::fs::create_dir_all(folder).map_err(|error| {
-            Failure::request(format!(
-                "{}: cannot write into this folder ({error}); name another --out",
-                folder.display()
-            ))
-        })?;
-    }
-    write_file(&args.out, text.as_bytes())?;
+    file.write_all(text.as_bytes())?;
+    file.commit()?;
     if args.json {
         let known = known.iter().map(|own| (own.key, own.value)).collect();
         return print_json(&Told { trace: &maker.path, sha256: &maker.sha256, known, calibration: &found });
     }
     print(&(in_words(&found) + &known_in_words(&known) + &format!("\n{}\n", args.out.display())))
-}
-
-/// The first line of a file that `calibrate` wrote begins with this.
-const OURS: &str = "# Fitted by `resched calibrate`";
-
-/// Refuses to overwrite a file that `calibrate` did not write.
-fn check(out: &Path) -> Result<(), Failure> {
-    if !out.exists() {
-        return Ok(());
-    }
-    let ours = out.is_file() && std::fs::read(out).is_ok_and(|bytes| bytes.starts_with(OURS.as_bytes()));
-    if ours {
-        return Ok(());
-    }
-    let problem =
-        "expected no file, or one that calibrate wrote; found something else, which is kept; name another --out";
-    Err(Failure::request(format!("{}: {problem}", out.display())))
 }
 
 /// The SHA-256 that identifies the trace or run.

@@ -8,11 +8,12 @@ use resched_replay::{Setup, Source, World};
 use resched_report::Formats;
 use resched_sim::ClusterConfig;
 use resched_trace::ingest::{self, ingest};
-use resched_trace::store::StagedDir;
+use resched_trace::store::{Claim, StagedDir};
 
 use super::replay::{Options, replay_all, told};
 use super::report;
 use crate::failure::Failure;
+use crate::out::ForceArg;
 use crate::output::print;
 use crate::progress::IngestProgress;
 
@@ -29,30 +30,37 @@ pub(crate) struct Args {
     /// The folder to write the report to. The trace and the runs go to `<DIR>-data`.
     #[arg(long, value_name = "DIR", default_value = "reports/demo")]
     out: PathBuf,
+    #[command(flatten)]
+    force: ForceArg,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    StagedDir::check(&args.out, resched_report::MARKER)?;
+    let out = args.force.out(&args.out, resched_report::MARKER);
+    Claim::check(&out, resched_report::MARKER)?;
     let mut name = args.out.file_name().unwrap_or_default().to_owned();
     name.push("-data");
     let data = args.out.with_file_name(name);
     let (history, trace, runs) = (data.join("history"), data.join("trace"), data.join("runs"));
 
     write_sample(&history)?;
-    let manifest =
-        ingest(std::slice::from_ref(&history), &trace, &ingest::Options::default(), &mut IngestProgress::new())?;
+    let manifest = ingest(
+        std::slice::from_ref(&history),
+        args.force.out(&trace, "trace.json"),
+        &ingest::Options::default(),
+        &mut IngestProgress::new(),
+    )?;
     print(&format!("1. ingest the sample history\n   {}", super::ingest::told(&manifest, &trace)))?;
 
     let policies: Result<Vec<PolicySpec>, _> = POLICIES.iter().map(|text| PolicySpec::parse(text)).collect();
     let policies = policies.map_err(resched_replay::Error::from)?;
     let setup = Setup { cluster: ClusterConfig::parse(CLUSTER)?, ..Setup::default() };
     let world = World::open(&Source::open(&trace)?, setup)?;
-    let done = replay_all(&world, &policies, &runs, &Options::default())?;
+    let done = replay_all(&world, &policies, &args.force.plain(&runs), &Options::default())?;
     print(&format!("2. replay it under {} policies\n{}", POLICIES.len(), indented(&told(&done, &[], 0))))?;
 
     let runs: Vec<PathBuf> = done.into_iter().map(|done| done.dir).collect();
     let options = resched_report::Options { formats: Formats::ALL, ..resched_report::Options::default() };
-    let files = report::write(&runs, &args.out, &options)?;
+    let files = report::write(&runs, &out, &options)?;
     let page = args.out.join("report.html");
     print(&format!("3. report\n{}\nOpen {} in a browser.", indented(&files), page.display()))
 }

@@ -6,6 +6,7 @@ use resched_trace::export::{TARGETS, export};
 
 use super::ingest::left_out;
 use crate::failure::Failure;
+use crate::out::ForceArg;
 use crate::output::{count, print};
 
 /// Write a trace or a run in another tool's format: Rumen or SWF.
@@ -22,10 +23,12 @@ pub(crate) struct Args {
     /// The file to write. It is gzipped if its name ends in `.gz`.
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
+    #[command(flatten)]
+    force: ForceArg,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let exported = export(&args.source, &args.format, &args.out)?;
+    let exported = export(&args.source, &args.format, args.force.file(&args.out))?;
     let what = if args.format == "rumen-topology" { "machines" } else { "jobs" };
     let told = format!("{}: {} {what}\n", args.out.display(), count(exported.written));
     print(&(told + &left_out(&exported.left_out)))

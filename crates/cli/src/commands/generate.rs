@@ -6,6 +6,7 @@ use resched_trace::workload::write_trace;
 
 use super::ingest::told;
 use crate::failure::Failure;
+use crate::out::ForceArg;
 use crate::output::print;
 
 /// Generate a synthetic trace from a workload file.
@@ -16,12 +17,14 @@ pub(crate) struct Args {
     /// The folder to write the trace to. An earlier trace there is replaced.
     #[arg(long, value_name = "TRACE")]
     out: PathBuf,
+    #[command(flatten)]
+    force: ForceArg,
     /// The seed of all random draws.
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let manifest = write_trace(&args.workload, args.seed, &args.out)?;
+    let manifest = write_trace(&args.workload, args.seed, args.force.out(&args.out, "trace.json"))?;
     print(&told(&manifest, &args.out))
 }

@@ -15,6 +15,7 @@ use resched_trace::workload::explain_toml;
 use super::engine::{DaskArgs, ProgramArgs};
 use super::ingest_steps;
 use crate::failure::Failure;
+use crate::out::ForceArg;
 use crate::output::{count, print};
 use crate::progress::IngestProgress;
 
@@ -30,6 +31,8 @@ pub(crate) struct Args {
     /// The folder to write the trace to. An earlier trace there is replaced.
     #[arg(long, value_name = "TRACE")]
     out: PathBuf,
+    #[command(flatten)]
+    force: ForceArg,
     /// Write a trace for each cluster whose files are found, to a folder of its own in TRACE. Histories are read twice to tell clusters apart.
     #[arg(long, conflicts_with_all = ["format", "engine"])]
     split: bool,
@@ -77,14 +80,15 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         threads: args.threads.map(Threads::count),
         partition_bytes: args.partition_bytes,
     };
+    let out = if args.split { args.force.plain(&args.out) } else { args.force.out(&args.out, "trace.json") };
     if args.engine == Engine::Dask {
-        return ingest_steps::on_dask(&args.paths, &args.out, &options, (&args.dask, &args.program));
+        return ingest_steps::on_dask(&args.paths, &out, &options, (&args.dask, &args.program));
     }
     if args.split {
-        let parts = split(&args.paths, &args.out, &options, &mut IngestProgress::new())?;
+        let parts = split(&args.paths, &out, &options, &mut IngestProgress::new())?;
         return print(&told_parts(&parts, &args.out)?);
     }
-    let manifest = ingest(&args.paths, &args.out, &options, &mut IngestProgress::new());
+    let manifest = ingest(&args.paths, &out, &options, &mut IngestProgress::new());
     if manifest.is_err() {
         tell_kept();
     }

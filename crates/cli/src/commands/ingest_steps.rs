@@ -2,10 +2,11 @@
 //!
 //! Use them to let several machines read the shards. All machines must see the same files under the same paths.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use resched_replay::Threads;
 use resched_trace::ingest::{Options, plan_tables, tables};
+use resched_trace::store::Out;
 use serde::Serialize;
 
 use super::engine::{DaskArgs, ProgramArgs, Task, dask};
@@ -73,23 +74,26 @@ pub(crate) fn shard(args: &ShardArgs) -> Result<(), Failure> {
 
 pub(crate) fn merge(args: &MergeArgs) -> Result<(), Failure> {
     let (plan, out) = tables::read_plan(&args.plan)?;
-    let manifest = tables::finish(&plan, &out, args.threads.unwrap_or_default().count(), &mut IngestProgress::new())?;
+    let manifest =
+        tables::finish(&plan, out.as_path(), args.threads.unwrap_or_default().count(), &mut IngestProgress::new())?;
     print(&told(&manifest, &out))
 }
 
 /// Ingests tables on a Dask cluster: its workers read the shards, and this process merges them.
 pub(super) fn on_dask(
     paths: &[PathBuf],
-    out: &Path,
+    out: &Out,
     options: &Options,
     (args, program): (&DaskArgs, &ProgramArgs),
 ) -> Result<(), Failure> {
     let plan = plan_tables(paths, options)?;
-    let file = tables::write_plan(&plan, out)?.display().to_string();
+    let file = tables::write_plan(&plan, &out.path)?.display().to_string();
     let task = |number: usize| {
         // `ingest-shard` skips a finished shard itself.
         ["ingest-shard", "--plan", &file, "--index", &number.to_string()].map(str::to_owned).into()
     };
     dask(&(0..plan.shards().len()).map(task).collect::<Vec<Task>>(), args, program)?;
-    merge(&MergeArgs { plan: PathBuf::from(file), threads: options.threads.map(Threads::from) })
+    let threads = options.threads.map(Threads::from).unwrap_or_default();
+    let manifest = tables::finish(&plan, out, threads.count(), &mut IngestProgress::new())?;
+    print(&told(&manifest, &out.path))
 }

@@ -21,3 +21,4 @@ pub(crate) mod size;
 pub(crate) mod sweep;
 pub(crate) mod tune;
 pub(crate) mod validate;
+pub(crate) mod verify;

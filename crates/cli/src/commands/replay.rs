@@ -1,7 +1,7 @@
 //! `resched replay`: replays a trace under one or more policies.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use indicatif::ProgressBar;
@@ -9,13 +9,15 @@ use resched_analysis::measure::{Measured, Metric};
 use resched_analysis::{LocalityCounts, Population, Run, Summary, validity};
 use resched_policies::PolicySpec;
 use resched_replay::{Engine, Files, RunFolders, Threads, World};
-use resched_trace::run::{RunWindow, Unfinished};
+use resched_trace::run::{self, RunWindow, Unfinished};
+use resched_trace::store::{Out, changed_files};
 use resched_trace::validity::{Fact, Grade, Validity};
 use serde::Serialize;
 
 use super::groups::{Grouped, Grouping, grouped, groups_told};
 use super::ingest::left_out;
 use crate::failure::Failure;
+use crate::out::{ForceArg, tell_replaced};
 use crate::output::{UNKNOWN, count, duration, print, table, value};
 use crate::progress::ReplayProgress;
 use crate::threads::ThreadsArg;
@@ -36,6 +38,8 @@ pub(crate) struct Args {
     /// The folder to write the runs to. Each policy gets a folder in it.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
+    #[command(flatten)]
+    force: ForceArg,
     #[command(flatten)]
     threads: ThreadsArg,
     /// Also write what policies decided over time. Only some policies report it; `dress` reports its δ.
@@ -102,7 +106,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         by: args.by.clone(),
         baseline,
     };
-    let done = replay_all(&world, &policies, &args.out, &options)?;
+    let done = replay_all(&world, &policies, &args.force.plain(&args.out), &options)?;
     if args.json {
         let lines: Result<Vec<String>, _> = done.iter().map(serde_json::to_string).collect();
         return print(&lines.map_err(|error| Failure::work(error.to_string()))?.join("\n"));
@@ -158,10 +162,13 @@ pub(super) fn named(texts: &[String]) -> Result<Vec<Metric>, Failure> {
 pub(super) fn replay_all(
     world: &World,
     policies: &[PolicySpec],
-    out: &Path,
+    out: &Out,
     options: &Options,
 ) -> Result<Vec<Done>, Failure> {
     let folders = RunFolders::open(out, policies)?;
+    for dir in folders.dirs().iter().filter(|dir| dir.force) {
+        tell_replaced(&dir.path, &changed_files(&dir.path, run::MARKER));
+    }
     // Reports errors of the source and the cluster before the first replay.
     policies.iter().try_for_each(|policy| world.check(policy))?;
     check_rules(world, policies)?;
@@ -169,17 +176,17 @@ pub(super) fn replay_all(
     let bar = |policy: &PolicySpec| progress.add(&policy.label(), world.jobs(policy));
     let bars: Vec<ProgressBar> = policies.iter().map(bar).collect();
     let all: Vec<_> = policies.iter().zip(folders.dirs()).zip(&bars).collect();
-    let replay = |((policy, dir), bar): &((&PolicySpec, &PathBuf), &ProgressBar)| {
-        let files = Files::to(dir.as_path()).with_decisions(options.decisions).resume(options.resume);
+    let replay = |((policy, dir), bar): &((&PolicySpec, &Out), &ProgressBar)| {
+        let files = Files::to(*dir).with_decisions(options.decisions).resume(options.resume);
         let started = Instant::now();
         let written = world.replay_with(*policy, files, &mut |jobs| bar.set_position(jobs));
         bar.finish_and_clear();
         let wall_ms = if written?.kept { None } else { u64::try_from(started.elapsed().as_millis()).ok() };
-        let run = Run::open(dir)?;
+        let run = Run::open(&dir.path)?;
         // The summary needs no attempts and no decisions, which take most of the memory. Other metrics may need the attempts.
         let intervals = if options.metrics.is_empty() { Vec::new() } else { run.intervals };
         let run = Run { intervals, decisions: Vec::new(), resources: Vec::new(), ..run };
-        Ok::<_, Failure>((run, dir.to_path_buf(), world.jobs(policy), wall_ms))
+        Ok::<_, Failure>((run, dir.path.clone(), world.jobs(policy), wall_ms))
     };
     // A policy that fails does not keep the others from their runs.
     let done = options.threads.in_order(&all, |item| Ok::<_, Failure>(replay(item)))?;
@@ -190,7 +197,7 @@ pub(super) fn replay_all(
         runs.push(run);
         others.push((dir, jobs, wall_ms));
     }
-    folders.note_order(out)?;
+    folders.note_order()?;
     // The policies are compared on the jobs that count under all of them.
     let population = Population::share(&mut runs);
     let validity = validity::of_runs(&runs, &population);

@@ -1,12 +1,14 @@
 //! `resched report`: compares runs by charts, an HTML page and a notebook.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use resched_analysis::practical::Matters;
 use resched_replay::runs_in;
-use resched_report::{Formats, Options, write_report};
+use resched_report::{Formats, MARKER, Options, write_report};
+use resched_trace::store::Out;
 
 use crate::failure::Failure;
+use crate::out::ForceArg;
 use crate::output::print;
 use crate::progress::spinner;
 
@@ -19,6 +21,8 @@ pub(crate) struct Args {
     /// The folder to write the report to. An earlier report there is replaced.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
+    #[command(flatten)]
+    force: ForceArg,
     /// The formats to write, separated by commas: png, svg, html, notebook, tables.
     #[arg(long, default_value = "png,svg,html,notebook,tables")]
     format: String,
@@ -45,11 +49,11 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         matters: args.matters,
         metrics: super::replay::named(&args.metrics)?,
     };
-    print(&write(&runs, &args.out, &options)?)
+    print(&write(&runs, &args.force.out(&args.out, MARKER), &options)?)
 }
 
 /// Writes the report and returns the paths of its files, one per line.
-pub(super) fn write(runs: &[PathBuf], out: &Path, options: &Options) -> Result<String, Failure> {
+pub(super) fn write(runs: &[PathBuf], out: &Out, options: &Options) -> Result<String, Failure> {
     let spinner = spinner("report");
     let files = write_report(runs, out, options, &mut |name| {
         spinner.set_message(name.to_owned());

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use resched_replay::FolderLock;
 use resched_reproduce::{MARKER, Progress, Reproduced, Row, find, reproduce, write};
-use resched_trace::store::StagedDir;
+use resched_trace::store::Claim;
 
 use crate::failure::Failure;
+use crate::out::ForceArg;
 use crate::output::{print, table};
 use crate::progress::ReproduceProgress;
 use crate::threads::ThreadsArg;
@@ -20,6 +20,8 @@ pub(crate) struct Args {
     /// The folder to write REPRODUCTION.md, index.html and the figures to. An earlier reproduction there is replaced.
     #[arg(long, value_name = "DIR", required_unless_present = "list")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    force: ForceArg,
     /// The number of seeds. Each case is replayed once with each.
     #[arg(long, default_value_t = 15, value_parser = clap::value_parser!(u64).range(1..=10_000))]
     seeds: u64,
@@ -42,15 +44,14 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             0..0,
         ));
     };
-    StagedDir::check(out, MARKER)?;
-    let _lock = FolderLock::beside(out)?;
+    let claim = Claim::new(args.force.out(out, MARKER), MARKER)?;
     let progress = ReproduceProgress::new();
     let all = reproduce(&experiments, args.seeds, args.threads.get(), true, &|told| match told {
         Progress::Begin(replays) => progress.begin(replays),
         Progress::Done(experiment) => progress.done(experiment),
     })?;
     drop(progress);
-    let files = write(&all, out)?;
+    let files = write(&all, claim)?;
     let page = files.first().map(|page| format!("Open {} in a browser.\n", page.display())).unwrap_or_default();
     print(&(told(&all) + &page))
 }

@@ -6,6 +6,7 @@ use resched_trace::scale::{Instant, Scale, scale};
 
 use super::ingest::told;
 use crate::failure::Failure;
+use crate::out::ForceArg;
 use crate::output::print;
 
 /// Make a trace smaller or denser, or cut a time window out of it.
@@ -19,6 +20,8 @@ pub(crate) struct Args {
     /// The folder to write the new trace to. An earlier trace there is replaced.
     #[arg(long, value_name = "TRACE")]
     out: PathBuf,
+    #[command(flatten)]
+    force: ForceArg,
     /// The share of the jobs to keep, for example 0.1.
     #[arg(long, value_name = "SHARE", default_value_t = 1.0)]
     jobs: f64,
@@ -41,6 +44,7 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let Args { jobs, time, nodes, from, to, seed, .. } = *args;
-    let manifest = scale(&args.trace, &args.out, &Scale { jobs, time, nodes, from, to, seed })?;
+    let manifest =
+        scale(&args.trace, args.force.out(&args.out, "trace.json"), &Scale { jobs, time, nodes, from, to, seed })?;
     print(&told(&manifest, &args.out))
 }

@@ -6,14 +6,16 @@ use std::time::Instant;
 
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Subcommand, ValueEnum};
-use resched_replay::{FolderLock, Threads, is_lock};
+use resched_replay::Threads;
 use resched_sweep::{CELLS, Cell, CellStore, Location, MARKER, Merged, Plan, Progress, carry_out};
+use resched_trace::store::{FolderLock, Out, OwnFiles, Scratch, is_hidden};
 use resched_trace::validity::Grade;
 use serde::Serialize;
 
 use super::engine;
 use super::replay::caveats;
 use crate::failure::Failure;
+use crate::out::{ForceArg, tell_replaced};
 use crate::output::{count, duration, print, print_json, table};
 use crate::progress::SweepProgress;
 use crate::threads::ThreadsArg;
@@ -38,6 +40,8 @@ struct All {
     /// The folder of the sweep. Cells that are done there are not replayed again.
     #[arg(long, value_name = "DIR", required_unless_present = "dry_run")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    force: ForceArg,
     #[command(flatten)]
     site: SiteArg,
     #[command(flatten)]
@@ -124,6 +128,8 @@ enum Verb {
         /// Print the ranking as JSON instead of a table.
         #[arg(long)]
         json: bool,
+        #[command(flatten)]
+        force: ForceArg,
     },
 }
 
@@ -154,15 +160,15 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     match &args.verb {
         Some(Verb::Plan { file, out, site, kept }) => {
             let plan = planned(file, site, kept)?;
-            let _lock = claim(out, MARKER)?;
+            let _lock = claim(&out.into(), MARKER, &[])?;
             plan.write(out)?;
             print(&format!("{}: {} cells\n", out.join(MARKER).display(), count(plan.cells.len() as u64)))
         }
         Some(Verb::Cell { manifest, index, count, threads }) => cells(manifest, *index, *count, threads.get()),
-        Some(Verb::Merge { dir, json }) => {
+        Some(Verb::Merge { dir, json, force }) => {
             let plan = Plan::read(&folder(dir))?;
             let _lock = FolderLock::inside(dir)?;
-            merge(plan, dir, *json)
+            merge(plan, &force.plain(dir), *json)
         }
         None => all(&args.all),
     }
@@ -176,15 +182,22 @@ fn planned(path: &Path, site: &SiteArg, kept: &Kept) -> Result<Plan, Failure> {
 }
 
 /// Locks a folder for a result. The folder must be empty or hold an earlier result, which has the file `marker`. An interrupted
-/// result has only its cells.
-pub(super) fn claim(out: &Path, marker: &str) -> Result<FolderLock, Failure> {
-    let is_other = |entry: std::io::Result<fs::DirEntry>| entry.is_ok_and(|entry| !is_lock(&entry.file_name()));
-    let is_empty = !out.exists() || out.is_dir() && !fs::read_dir(out)?.any(is_other);
-    if is_empty || out.join(marker).is_file() || out.join(CELLS).is_dir() {
-        return Ok(FolderLock::inside(out)?);
+/// result has only its cells. `files` are those that will be written; none of them may be somebody else's.
+pub(super) fn claim(out: &Out, marker: &str, files: &[&str]) -> Result<FolderLock, Failure> {
+    let Out { path, force } = out;
+    let is_other = |entry: std::io::Result<fs::DirEntry>| entry.is_ok_and(|entry| !is_hidden(&entry.file_name()));
+    let is_empty = !path.exists() || path.is_dir() && !fs::read_dir(path)?.any(is_other);
+    if !is_empty && !path.join(marker).is_file() && !path.join(CELLS).is_dir() {
+        let problem =
+            "expected a new folder or the folder of an earlier sweep, found something else; name another --out";
+        return Err(Failure::request(format!("{}: {problem}", path.display())));
     }
-    let problem = "expected a new folder or the folder of an earlier sweep, found something else; name another --out";
-    Err(Failure::request(format!("{}: {problem}", out.display())))
+    let lock = FolderLock::inside(path)?;
+    let own = OwnFiles::open(out, files)?;
+    if *force {
+        tell_replaced(path, &own.in_the_way(files.iter().copied()));
+    }
+    Ok(lock)
 }
 
 fn all(args: &All) -> Result<(), Failure> {
@@ -194,7 +207,8 @@ fn all(args: &All) -> Result<(), Failure> {
         return dry_run(&plan, args.threads.get());
     }
     let Some(out) = &args.out else { return Err(Failure::request("name a folder with --out")) };
-    let _lock = claim(out, MARKER)?;
+    let target = args.force.plain(out);
+    let _lock = claim(&target, MARKER, &Merged::FILES)?;
     let here = folder(out);
     loop {
         plan.write(out)?;
@@ -208,7 +222,7 @@ fn all(args: &All) -> Result<(), Failure> {
         }
         match more_seeds(&plan, &here, args)? {
             Some(more) => plan = more,
-            None => return merge(plan, out, args.json),
+            None => return merge(plan, &target, args.json),
         }
     }
 }
@@ -267,10 +281,12 @@ struct Ranked {
     grade: Grade,
 }
 
-fn merge(plan: Plan, dir: &Path, json: bool) -> Result<(), Failure> {
+fn merge(plan: Plan, out: &Out, json: bool) -> Result<(), Failure> {
+    let dir = out.path.as_path();
+    let own = OwnFiles::open(out, &Merged::FILES)?;
     let store = plan.store(&folder(dir))?;
     let merged = Merged::read(plan, &store)?;
-    merged.write(dir)?;
+    merged.write(own)?;
     store.sweep_up()?;
     let ranked: Vec<Ranked> = merged
         .ranking()
@@ -306,7 +322,7 @@ fn merge(plan: Plan, dir: &Path, json: bool) -> Result<(), Failure> {
 
 /// Prints the cells and an estimate of their time. It replays one cell of each variant to measure it.
 fn dry_run(plan: &Plan, threads: Threads) -> Result<(), Failure> {
-    let scratch = tempfile::tempdir()?;
+    let scratch = Scratch::new()?;
     let store = CellStore::open(&folder(scratch.path()))?;
     let mut rows = Vec::new();
     let mut total = 0.0;

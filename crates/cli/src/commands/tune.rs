@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
-use resched_sweep::{Candidate, MeanInterval, Progress, tune};
+use resched_sweep::{Candidate, MeanInterval, Progress, TUNED, tune};
 
 use super::replay::caveats;
 use crate::failure::Failure;
+use crate::out::ForceArg;
 use crate::output::{print, print_json, table};
 use crate::progress::SweepProgress;
 use crate::threads::ThreadsArg;
@@ -24,6 +25,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
     #[command(flatten)]
+    force: ForceArg,
+    #[command(flatten)]
     site: SiteArg,
     #[command(flatten)]
     threads: ThreadsArg,
@@ -34,9 +37,10 @@ pub(crate) struct Args {
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let file = args.site.read(&args.file)?;
-    let _lock = super::sweep::claim(&args.out, "tuned.json")?;
+    let out = args.force.plain(&args.out);
+    let _lock = super::sweep::claim(&out, TUNED, &[TUNED])?;
     let progress = SweepProgress::new(args.out.display().to_string());
-    let tuned = tune(&file, &args.out, args.threads.get(), &|told| match told {
+    let tuned = tune(&file, &out, args.threads.get(), &|told| match told {
         Progress::Begin { cells, done } => progress.begin(cells, done),
         Progress::Done(cell) => progress.done(&cell.policy),
     })?;

@@ -1,13 +1,12 @@
 //! Makes runs for tests: a coarse scheduler of jobs with maps and reduces, greedy or gradual with reduces.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 
 use rand::RngExt;
 use resched_trace::draws::{Purpose, stream};
 use resched_trace::model::{AttemptRow, DecisionRow, JobRow, Locality, Outcome, ResourceRow, TaskKind};
 use resched_trace::run::{FORMAT_VERSION, RunCluster, RunInfo, RunTrace};
-use resched_trace::store::TableWriter;
+use resched_trace::store::{TableWriter, WrittenTable, contents};
 
 const MAP_SLOTS: usize = 28;
 const REDUCE_SLOTS: usize = 14;
@@ -89,14 +88,11 @@ pub(crate) fn write(dir: &Path, plan: &Plan<'_>) {
         };
         jobs.append(&row).unwrap();
     }
-    let mut rows = BTreeMap::from([
-        ("jobs".to_owned(), jobs.finish().unwrap()),
-        ("attempts".to_owned(), attempts.finish().unwrap()),
-    ]);
+    let mut tables = vec![jobs.finish().unwrap(), attempts.finish().unwrap()];
     if plan.small_first {
-        rows.insert("decisions".to_owned(), write_decisions(dir, plan.jobs));
-        rows.insert("resources".to_owned(), write_resources(dir, plan.jobs));
+        tables.extend([write_decisions(dir, plan.jobs), write_resources(dir, plan.jobs)]);
     }
+    let (rows, files) = contents(tables);
     let info = RunInfo {
         format_version: FORMAT_VERSION,
         written_by: "resched 0.1.0".to_owned(),
@@ -115,13 +111,14 @@ pub(crate) fn write(dir: &Path, plan: &Plan<'_>) {
         seed: 1,
         events: 1,
         rows,
+        files,
         ..RunInfo::default()
     };
     info.write(dir).unwrap();
 }
 
 /// The share kept for small jobs, which changes when a job arrives. Returns the number of rows.
-fn write_decisions(dir: &Path, jobs: u64) -> u64 {
+fn write_decisions(dir: &Path, jobs: u64) -> WrittenTable {
     let mut decisions = TableWriter::<DecisionRow>::create(dir).unwrap();
     for job in 0..jobs {
         let value = 0.01 + 0.03 * (job % 7) as f64;
@@ -132,7 +129,7 @@ fn write_decisions(dir: &Path, jobs: u64) -> u64 {
 }
 
 /// The resources that two nodes used while jobs arrived. Returns the number of rows.
-fn write_resources(dir: &Path, jobs: u64) -> u64 {
+fn write_resources(dir: &Path, jobs: u64) -> WrittenTable {
     let mut resources = TableWriter::<ResourceRow>::create(dir).unwrap();
     for minute in 1..=jobs {
         for node in 0..2 {

@@ -2,10 +2,9 @@
 //!
 //! Each start of an instance, or of a gang as a whole, is a row of `attempts`; a gang on several machines has no host.
 
-use std::path::Path;
-
 use resched_trace::model::{AttemptRow, JobRow, TaskKind};
 use resched_trace::run::RunTables;
+use resched_trace::store::Out;
 
 use super::machines::Machines;
 use super::observer::{Ended, Observer};
@@ -36,13 +35,13 @@ impl<'w> BatchRows<'w> {
 }
 
 impl<'w> Recorder<BatchRows<'w>, Files> {
-    /// Starts the run `target`, which replaces an earlier run of that name. The run appears under its name when it is
+    /// Starts the run `out`, which replaces an earlier run of that name. The run appears under its name when it is
     /// finished. If you drop the writer before, nothing appears.
     ///
     /// # Errors
     /// [`Error::Trace`] if something other than a run is there, or it cannot be written.
-    pub fn create(target: &Path, workload: &'w Workload, machines: &'w Machines) -> Result<Self, Error> {
-        Self::start(target, BatchRows::new(workload, machines))
+    pub fn create(out: impl Into<Out>, workload: &'w Workload, machines: &'w Machines) -> Result<Self, Error> {
+        Self::start(out, BatchRows::new(workload, machines))
     }
 }
 

@@ -1,9 +1,8 @@
 //! The rows of a run on a Hadoop cluster.
 
-use std::path::Path;
-
 use resched_trace::model::{AttemptRow, JobRow, Outcome, ResourceRow, TaskKind};
 use resched_trace::run::RunTables;
+use resched_trace::store::Out;
 
 use crate::Error;
 use crate::hadoop::cluster::Cluster;
@@ -27,13 +26,13 @@ pub type RunWriter<'w> = Recorder<HadoopRows<'w>, Files>;
 pub type RunRows<'w> = Recorder<HadoopRows<'w>, RunTables>;
 
 impl<'w> Recorder<HadoopRows<'w>, Files> {
-    /// Starts the run `target`, which replaces an earlier run of that name. The run appears under its name when it is
+    /// Starts the run `out`, which replaces an earlier run of that name. The run appears under its name when it is
     /// finished. If you drop the writer before, nothing appears.
     ///
     /// # Errors
     /// [`Error::Trace`] if something other than a run is there, or it cannot be written.
-    pub fn create(target: &Path, workload: &'w Workload, cluster: &'w Cluster) -> Result<Self, Error> {
-        let run = Self::start(target, HadoopRows { workload, cluster })?;
+    pub fn create(out: impl Into<Out>, workload: &'w Workload, cluster: &'w Cluster) -> Result<Self, Error> {
+        let run = Self::start(out, HadoopRows { workload, cluster })?;
         if cluster.config.cost.contention.is_some() { run.with_resources() } else { Ok(run) }
     }
 }

@@ -19,9 +19,8 @@ mod output;
 mod score;
 mod search;
 
-use std::path::Path;
-
 use resched_replay::Threads;
+use resched_trace::store::{Out, OwnFiles};
 
 use self::candidates::{baseline, candidates};
 use self::halving::successive_halving;
@@ -33,6 +32,9 @@ use crate::file::SweepFile;
 use crate::local::{Told, carry_out};
 use crate::location::Location;
 
+/// The file with the outcome of a search.
+pub const MARKER: &str = "tuned.json";
+
 pub use self::found::{Candidate, MeanInterval, Tuned};
 
 /// Searches as `[tune]` of the file says, and writes `tuned.json`, `candidates.csv` and a figure to the folder `out`. Cells are
@@ -41,7 +43,7 @@ pub use self::found::{Candidate, MeanInterval, Tuned};
 /// # Errors
 /// [`Error::Request`] if the file has no `[tune]`, more than one source or world, or a wrong value; the errors of
 /// [`carry_out`].
-pub fn tune(file: &SweepFile, out: &Path, threads: Threads, progress: Told<'_>) -> Result<Tuned, Error> {
+pub fn tune(file: &SweepFile, out: &Out, threads: Threads, progress: Told<'_>) -> Result<Tuned, Error> {
     let wrong = |problem: &str| Error::Request(format!("{}: {problem}", file.copy.path.display()));
     let Some(section) = &file.tune else {
         return Err(wrong("there is no [tune]; add one with an objective"));
@@ -54,7 +56,8 @@ pub fn tune(file: &SweepFile, out: &Path, threads: Threads, progress: Told<'_>) 
     let tried = candidates(file, section).map_err(|problem| wrong(&problem))?;
     let own = file.variants.get(file.baseline).ok_or_else(|| wrong("there is no baseline"))?;
     let mut search = Search::new(file, section, baseline(own), tried);
-    let store = CellStore::open(&Location::Folder(out.to_path_buf()))?;
+    let own_files = OwnFiles::open(out, &[MARKER, "candidates.csv"])?;
+    let store = CellStore::open(&Location::Folder(out.path.clone()))?;
     let rounds = successive_halving(
         search.tried.len(),
         section.keep_one_of as usize,
@@ -78,6 +81,7 @@ pub fn tune(file: &SweepFile, out: &Path, threads: Threads, progress: Told<'_>) 
         replays: search.replayed.len() as u64,
         validity: search.validity(),
     };
-    output::write(&tuned, section, out)?;
+    output::write(&tuned, section, own_files)?;
+    store.sweep_up()?;
     Ok(tuned)
 }

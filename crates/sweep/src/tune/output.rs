@@ -1,10 +1,8 @@
 //! The files of a search: `tuned.json`, `candidates.csv` and, if there are two metrics, a figure.
 
-use std::path::Path;
-
 use resched_analysis::measure::Metric;
 use resched_report::{Cloud, Figure, Scatter, draw_scatter};
-use resched_trace::store::write_file;
+use resched_trace::store::OwnFiles;
 
 use super::found::{Candidate, MeanInterval, Tuned};
 use super::objective::metrics;
@@ -15,22 +13,25 @@ use crate::tune_section::TuneSection;
 /// The name of the table and of the figure, without extension.
 const CANDIDATES: &str = "candidates";
 
-/// Writes the outcome to the folder `out`.
+/// Writes the outcome in place of an earlier one.
 ///
 /// # Errors
 /// [`Error::Work`] or [`Error::Store`] if a file cannot be written; [`Error::Report`] if the figure cannot be drawn.
-pub(super) fn write(tuned: &Tuned, section: &TuneSection, out: &Path) -> Result<(), Error> {
+pub(super) fn write(tuned: &Tuned, section: &TuneSection, out: OwnFiles) -> Result<(), Error> {
     let json = serde_json::to_string_pretty(tuned).map_err(broken)? + "\n";
-    write_file(&out.join("tuned.json"), json.as_bytes())?;
     let metrics: Vec<&str> = metrics(section).into_iter().collect();
-    write_file(&out.join(format!("{CANDIDATES}.csv")), &table(&tuned.candidates, &metrics)?)?;
+    let mut files = vec![
+        (super::MARKER.to_owned(), json.into_bytes()),
+        (format!("{CANDIDATES}.csv"), table(&tuned.candidates, &metrics)?),
+    ];
     // A figure needs two metrics.
     let mut named = metrics.iter().filter_map(|name| Metric::named(name).ok());
-    let (Some(x), Some(y)) = (named.next(), named.next()) else { return Ok(()) };
-    if let Some(svg) = picture(&tuned.candidates, &x, &y)? {
-        Figure { name: CANDIDATES.to_owned(), svg, ..Figure::default() }.write(out)?;
+    if let (Some(x), Some(y)) = (named.next(), named.next())
+        && let Some(svg) = picture(&tuned.candidates, &x, &y)?
+    {
+        files.extend(Figure { name: CANDIDATES.to_owned(), svg, ..Figure::default() }.files()?);
     }
-    Ok(())
+    Ok(out.replace(&files)?)
 }
 
 fn broken(error: impl std::fmt::Display) -> Error {

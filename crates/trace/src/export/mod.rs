@@ -15,7 +15,7 @@ use flate2::write::GzEncoder;
 
 use crate::Error;
 use crate::records::Source;
-use crate::store::StagedFile;
+use crate::store::{Out, StagedFile};
 
 /// Every target.
 pub const TARGETS: &[Target] = &[rumen::TRACE, rumen::TOPOLOGY, swf::TARGET];
@@ -43,13 +43,15 @@ pub struct Exported {
 /// # Errors
 /// [`Error::Request`] if there is no such target, `source` is not a trace or run, or `out` cannot be written; otherwise
 /// as for reading tables. Then `out` stays as it was.
-pub fn export(source: &Path, target: &str, out: &Path) -> Result<Exported, Error> {
+pub fn export(source: &Path, target: &str, out: impl Into<Out>) -> Result<Exported, Error> {
     let target = TARGETS.iter().find(|known| known.name == target).ok_or_else(|| {
         let names: Vec<&str> = TARGETS.iter().map(|target| target.name).collect();
         Error::Request(format!("{target}: expected the name of a format to write; use one of {}", names.join(", ")))
     })?;
     let source = Source::open(source)?;
-    let mut staged = StagedFile::create(out)?;
+    let out = out.into();
+    let mut staged = StagedFile::create(&out)?;
+    let out = out.path.as_path();
     let file = BufWriter::with_capacity(1 << 16, staged.file());
     let exported = if out.extension().is_some_and(|ending| ending == "gz") {
         let mut packed = GzEncoder::new(file, Compression::default());

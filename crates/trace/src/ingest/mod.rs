@@ -28,7 +28,7 @@ mod split;
 pub mod tables;
 mod trackers;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use self::fault::format_names;
 use self::session::Session;
@@ -36,7 +36,7 @@ use crate::Error;
 use crate::formats::tables::TableFormat;
 use crate::formats::{FORMATS, Format, Sink, TABLE_FORMATS};
 use crate::model::{JobRecord, NodeRow};
-use crate::store::{Manifest, TraceWriter};
+use crate::store::{Manifest, Out, TraceWriter};
 
 pub use self::options::{MakeTasks, Options, TaskMaker};
 pub use self::progress::Progress;
@@ -49,19 +49,19 @@ pub use self::split::{Part, split};
 /// format or holds nothing, [`Error::Io`] and [`Error::Table`] if reading or writing fails. Then `out` stays as it was.
 pub fn ingest(
     paths: &[PathBuf],
-    out: &Path,
+    out: impl Into<Out>,
     options: &Options,
     progress: &mut dyn Progress,
 ) -> Result<Manifest, Error> {
     let plan = match plan(paths, options)? {
-        Work::Tables(plan) => return tables::ingest(&plan, out, options.threads(), progress),
+        Work::Tables(plan) => return tables::ingest(&plan, &out.into(), options.threads(), progress),
         Work::Files(plan) => plan,
     };
-    write(&plan, out, options, progress)
+    write(&plan, &out.into(), options, progress)
 }
 
 /// Writes the trace of files that are read one by one.
-fn write(plan: &Plan, out: &Path, options: &Options, progress: &mut dyn Progress) -> Result<Manifest, Error> {
+fn write(plan: &Plan, out: &Out, options: &Options, progress: &mut dyn Progress) -> Result<Manifest, Error> {
     let mut sink = TraceSink { writer: TraceWriter::create(out)?, nodes: Vec::new() };
     let manifest = carry_out(plan, &mut sink, options, progress)?;
     let TraceSink { mut writer, nodes } = sink;

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::files::{InputFile, Inputs, find};
 use super::groups::{Group, HADOOP_GROUP, groups};
@@ -12,7 +12,7 @@ use super::{Options, Plan, Progress, Work, tables, work};
 use crate::Error;
 use crate::formats::{FORMATS, Sink};
 use crate::model::{JobRecord, NodeRow};
-use crate::store::{Manifest, Trace};
+use crate::store::{Manifest, Out, Trace};
 
 /// A trace that [`split`] wrote.
 #[derive(Debug)]
@@ -31,16 +31,12 @@ pub struct Part {
 /// # Errors
 /// [`Error::Request`] if a path, the format or `out` is wrong, or if no file is in a known format. Errors in the content of files are
 /// returned with their part.
-pub fn split(
-    paths: &[PathBuf],
-    out: &Path,
-    options: &Options,
-    progress: &mut dyn Progress,
-) -> Result<Vec<Part>, Error> {
-    if Trace::open(out).is_ok() {
+pub fn split(paths: &[PathBuf], out: &Out, options: &Options, progress: &mut dyn Progress) -> Result<Vec<Part>, Error> {
+    let Out { path, force } = out;
+    if Trace::open(path).is_ok() {
         return Err(Error::Request(format!(
             "{}: expected a folder for several traces, found a trace; name another --out",
-            out.display()
+            path.display()
         )));
     }
     let inputs = find(paths)?;
@@ -58,7 +54,7 @@ pub fn split(
             inputs.files.len()
         )));
     }
-    fs::create_dir_all(out).map_err(Error::io(out, "make"))?;
+    fs::create_dir_all(path).map_err(Error::io(path, "make"))?;
     let mut parts = Vec::new();
     for Group { name, files } in all {
         let own = Inputs {
@@ -67,7 +63,7 @@ pub fn split(
             folders: inputs.folders.clone(),
             unreadable: 0,
         };
-        let dir = out.join(&name);
+        let dir = Out { path: path.join(&name), force: *force };
         let manifest = match work(own, None, None, options)? {
             Work::Tables(plan) => tables::ingest(&plan, &dir, options.threads(), progress),
             Work::Files(plan) => super::write(&Plan { is_part: true, ..plan }, &dir, options, progress),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{BufRead, Write};
+use std::path::Path;
 
 use super::*;
 use crate::formats::Collected;

@@ -6,10 +6,15 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use super::inventory::Inventory;
+use super::marker::{self, Layout};
 use crate::Error;
 
-/// The version of the layout that this build writes and reads.
-pub const FORMAT_VERSION: u32 = 2;
+/// The versions of the layout. Version 2 has no list of files and no seal.
+pub(super) const LAYOUT: Layout =
+    Layout { what: "trace", oldest: 2, newest: FORMAT_VERSION, sealed: 3, again: "ingest the sources again" };
+/// The version of the layout that this build writes.
+pub const FORMAT_VERSION: u32 = 3;
 
 /// The SHA-256 of some bytes, hexadecimal, as manifests have it.
 pub fn sha256(bytes: &[u8]) -> String {
@@ -61,6 +66,9 @@ pub struct Manifest {
     pub sources: Vec<Source>,
     /// Rows of each table.
     pub rows: BTreeMap<String, u64>,
+    /// The files of the tables, with their hashes. Empty in memory, and in a layout before version 3.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub files: Inventory,
     /// What was left out or mended, by cause.
     pub skipped: BTreeMap<String, u64>,
     /// Columns that a rule filled, not the source: `table.column` to the name of the rule. All others are observed.
@@ -89,9 +97,7 @@ impl Manifest {
             action: "written",
             message: error.to_string(),
         };
-        let mut json = serde_json::to_vec_pretty(self).map_err(failed)?;
-        json.push(b'\n');
-        Ok(json)
+        marker::encode(self).map_err(failed)
     }
 
     /// Whether the trace was generated from a workload file, and nothing in it took place.
@@ -99,11 +105,13 @@ impl Manifest {
         !self.sources.is_empty() && self.sources.iter().all(|source| source.format == WORKLOAD_FORMAT)
     }
 
-    /// SHA-256 of the file that it is written to, hexadecimal: what identifies the trace.
+    /// What identifies the trace: the SHA-256, hexadecimal, of all that decides its tables (hashes of the sources, rules, version).
+    /// The list of files is left out, so that a trace has one identity on disk and in memory.
     ///
     /// # Errors
     /// [`Error::Table`] if it cannot be encoded.
     pub fn fingerprint(&self) -> Result<String, Error> {
-        Ok(sha256(&self.encode(Path::new(super::MANIFEST))?))
+        let without = Self { files: Inventory::new(), ..self.clone() };
+        Ok(sha256(&without.encode(Path::new(super::MANIFEST))?))
     }
 }

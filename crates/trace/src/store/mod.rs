@@ -1,19 +1,31 @@
 //! The trace store: a folder with `trace.json` and one Parquet file per table, or one folder of Parquet files
 //! (`attempts/part-00000.parquet`) for each table of jobs in a large trace.
+//!
+//! The marker of a result (`trace.json`, `run.json`, …) lists its files with their hashes and is sealed itself ([`marker`]). Every
+//! reader checks what it reads by them, and [`staging`] replaces only what they list.
 
-mod atomic;
+mod checked;
 pub mod columns;
+mod inventory;
 mod manifest;
+pub mod marker;
 pub(crate) mod parts;
 mod reader;
+pub mod staging;
 mod table;
+mod verify;
 mod writer;
 
-pub use atomic::{StagedDir, StagedFile, remove_staged, write_file};
-pub(crate) use atomic::{parent_of, sync_dir};
+pub use inventory::{FileEntry, Inventory};
 pub use manifest::{FORMAT_VERSION, Manifest, Source, TimeZero, sha256};
 pub(crate) use manifest::{WORKLOAD_FORMAT, hex};
 pub use reader::{Rows, Trace};
-pub use table::{TableReader, TableWriter, read_columns, read_table};
+pub use staging::{
+    Claim, FolderLock, Out, OwnFiles, Scratch, StagedDir, StagedFile, changed_files, is_hidden, remove_unfinished,
+    write_file,
+};
+pub(crate) use staging::{parent_of, sync_dir};
+pub use table::{TableReader, TableWriter, WrittenTable, contents, read_columns, read_table};
+pub use verify::{Verified, verify};
 pub(crate) use writer::MANIFEST;
 pub use writer::{TraceParts, TraceWriter};

@@ -1,15 +1,18 @@
 //! A trace that is written in parts: each part holds some of the jobs, and is whole by itself.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use super::atomic::{StagedDir, TABLES_IN_PARTS, sync_dir};
+use super::inventory::Inventory;
 use super::manifest::Manifest;
-use super::table::TableWriter;
-use super::writer::{MANIFEST, write_manifest};
+use super::staging::{Claim, sync_dir};
+use super::table::{TableWriter, WrittenTable, contents};
+use super::writer::write_manifest;
 use crate::Error;
 use crate::model::{AttemptRow, CounterRow, JobRow, NodeRow, SplitRow, TaskRow};
+
+/// Tables that may be folders of parts.
+const TABLES_IN_PARTS: [&str; 3] = ["jobs", "tasks", "attempts"];
 
 /// Writes the rows of a part, table by table in any order, so that no job need be held.
 pub(crate) struct PartWriter {
@@ -40,30 +43,30 @@ impl PartWriter {
         self.attempts.append(row)
     }
 
-    /// Ends the part. Returns the rows of each table.
-    pub(crate) fn finish(self) -> Result<BTreeMap<String, u64>, Error> {
-        let rows =
-            [("jobs", self.jobs.finish()?), ("tasks", self.tasks.finish()?), ("attempts", self.attempts.finish()?)];
-        Ok(rows.map(|(table, rows)| (table.to_owned(), rows)).into())
+    /// Ends the part. Returns its tables.
+    pub(crate) fn finish(self) -> Result<[WrittenTable; 3], Error> {
+        Ok([self.jobs.finish()?, self.tasks.finish()?, self.attempts.finish()?])
     }
 }
 
-/// Puts a trace together from the parts in the folders `parts`, which stay as they are. One part gives one file per
+/// Puts a trace together from `parts`, each a folder with its files, which stay as they are. One part gives one file per
 /// table, several give a folder of files. `nodes` writes the machines; `manifest.rows` holds the rows of the tables of
 /// jobs.
 pub(crate) fn join_parts<'p>(
-    target: &Path,
-    parts: impl ExactSizeIterator<Item = &'p Path>,
+    claim: Claim,
+    parts: impl ExactSizeIterator<Item = (&'p Path, &'p Inventory)>,
     nodes: impl FnOnce(&mut TableWriter<NodeRow>) -> Result<(), Error>,
     mut manifest: Manifest,
 ) -> Result<Manifest, Error> {
-    let staged = StagedDir::create(target, MANIFEST)?;
+    let staged = claim.stage()?;
     let dir = staged.path();
     let alone = parts.len() == 1;
-    for (number, part) in parts.enumerate() {
+    for (number, (part, files)) in parts.enumerate() {
         for table in TABLES_IN_PARTS {
-            let name = if alone { format!("{table}.parquet") } else { format!("{table}/part-{number:05}.parquet") };
-            link(&part.join(format!("{table}.parquet")), &dir.join(name))?;
+            let own = format!("{table}.parquet");
+            let name = if alone { own.clone() } else { format!("{table}/part-{number:05}.parquet") };
+            link(&part.join(&own), &dir.join(&name))?;
+            manifest.files.extend(files.get(&own).map(|entry| (name, entry.clone())));
         }
     }
     if !alone {
@@ -73,12 +76,13 @@ pub(crate) fn join_parts<'p>(
     }
     let mut machines = TableWriter::<NodeRow>::create(dir)?;
     nodes(&mut machines)?;
-    let rest = [
-        ("nodes", machines.finish()?),
-        ("splits", TableWriter::<SplitRow>::create(dir)?.finish()?),
-        ("counters", TableWriter::<CounterRow>::create(dir)?.finish()?),
-    ];
-    manifest.rows.extend(rest.map(|(table, rows)| (table.to_owned(), rows)));
+    let (rows, files) = contents([
+        machines.finish()?,
+        TableWriter::<SplitRow>::create(dir)?.finish()?,
+        TableWriter::<CounterRow>::create(dir)?.finish()?,
+    ]);
+    manifest.rows.extend(rows);
+    manifest.files.extend(files);
     let manifest = write_manifest(dir, manifest)?;
     staged.commit()?;
     Ok(manifest)

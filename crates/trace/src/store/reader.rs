@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use arrow::record_batch::RecordBatch;
 
 use super::columns::Row;
-use super::manifest::{FORMAT_VERSION, Manifest, sha256};
+use super::manifest::{LAYOUT, Manifest};
+use super::marker;
 use super::table::{TableReader, failed, read_columns, read_table};
 use super::writer::MANIFEST;
 use crate::Error;
@@ -32,17 +33,8 @@ impl Trace {
             return Err(Error::Request(format!("{}: {problem}; {remedy}", dir.display())));
         }
         let bytes = fs::read(&path).map_err(Error::io(&path, "read"))?;
-        let again = "ingest the sources again";
-        let value: serde_json::Value = serde_json::from_slice(&bytes)
-            .map_err(|error| trace_error(&path, &format!("the manifest is damaged ({error})"), again))?;
-        let version = value.get("format_version").and_then(serde_json::Value::as_u64);
-        if version != Some(u64::from(FORMAT_VERSION)) {
-            let found = version.map_or_else(|| "no version".to_owned(), |version| format!("version {version}"));
-            let problem = format!("expected a trace of version {FORMAT_VERSION}, found {found}");
-            return Err(trace_error(&path, &problem, again));
-        }
-        let manifest = serde_json::from_value(value)
-            .map_err(|error| trace_error(&path, &format!("the manifest is damaged ({error})"), again))?;
+        let manifest = marker::decode(&bytes, &LAYOUT)
+            .map_err(|unusable| trace_error(&path, &unusable.problem, &unusable.remedy))?;
         Ok(Self { dir: dir.to_path_buf(), manifest })
     }
 
@@ -56,15 +48,12 @@ impl Trace {
         &self.dir
     }
 
-    /// SHA-256 of its manifest, hexadecimal. The manifest holds the hashes of the sources, and the rules that made the
-    /// rest.
+    /// What identifies the trace.
     ///
     /// # Errors
-    /// [`Error::Io`] if it cannot be read.
+    /// As [`Manifest::fingerprint`].
     pub fn fingerprint(&self) -> Result<String, Error> {
-        let path = self.dir.join(MANIFEST);
-        let bytes = fs::read(&path).map_err(Error::io(&path, "read"))?;
-        Ok(sha256(&bytes))
+        self.manifest.fingerprint()
     }
 
     /// A table as Arrow batches, with the schema of `R`.
@@ -73,7 +62,7 @@ impl Trace {
     /// [`Error::Trace`] if the number of rows differs from the manifest; [`Error::Io`] and [`Error::Table`] as for
     /// [`read_table`]. The iterator ends with the first error.
     pub fn batches<R: Row>(&self) -> Result<impl Iterator<Item = Result<RecordBatch, Error>> + use<R>, Error> {
-        self.checked(read_table::<R>(&self.dir)?)
+        self.checked(read_table::<R>(&self.dir, &self.manifest.files)?)
     }
 
     /// Like [`Trace::batches`], but decodes only the columns of these names.
@@ -84,7 +73,7 @@ impl Trace {
         &self,
         names: &[&str],
     ) -> Result<impl Iterator<Item = Result<RecordBatch, Error>> + use<R>, Error> {
-        self.checked(read_columns::<R>(&self.dir, names)?)
+        self.checked(read_columns::<R>(&self.dir, &self.manifest.files, names)?)
     }
 
     fn checked<R: Row>(

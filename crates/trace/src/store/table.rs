@@ -1,5 +1,6 @@
 //! One table in one Parquet file, or in a folder of them.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
@@ -14,7 +15,9 @@ use parquet::arrow::{ArrowWriter, ProjectionMask};
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 
+use super::checked::CheckedFile;
 use super::columns::Row;
+use super::inventory::{FileEntry, Hashed, Inventory};
 use crate::Error;
 
 /// Rows of a batch handed to the encoder: small, so that half-filled builders cost little memory.
@@ -25,7 +28,7 @@ const ROW_GROUP_ROWS: usize = 131_072;
 /// Writes a table row by row; the file is whole after [`TableWriter::finish`].
 pub struct TableWriter<R: Row> {
     path: PathBuf,
-    writer: ArrowWriter<File>,
+    writer: ArrowWriter<Hashed<File>>,
     builders: R::Builders,
     pending: usize,
     rows: u64,
@@ -44,7 +47,8 @@ impl<R: Row> TableWriter<R> {
             .set_max_row_group_row_count(Some(ROW_GROUP_ROWS))
             .set_created_by(format!("resched {}", env!("CARGO_PKG_VERSION")))
             .build();
-        let writer = ArrowWriter::try_new(file, R::schema(), Some(properties)).map_err(failed(&path, "written"))?;
+        let writer = ArrowWriter::try_new(Hashed::new(file), R::schema(), Some(properties));
+        let writer = writer.map_err(failed(&path, "written"))?;
         Ok(Self { path, writer, builders: R::Builders::default(), pending: 0, rows: 0 })
     }
 
@@ -72,51 +76,101 @@ impl<R: Row> TableWriter<R> {
         Ok(())
     }
 
-    /// Writes what is left, ends the file and makes it durable. Returns the number of rows.
+    /// Writes what is left, ends the file and makes it durable.
     ///
     /// # Errors
     /// [`Error::Table`] or [`Error::Io`].
-    pub fn finish(mut self) -> Result<u64, Error> {
+    pub fn finish(mut self) -> Result<WrittenTable, Error> {
         if self.pending > 0 {
             self.flush()?;
         }
-        let file = self.writer.into_inner().map_err(failed(&self.path, "written"))?;
+        let hashed = self.writer.into_inner().map_err(failed(&self.path, "written"))?;
+        let (file, entry) = hashed.finish();
         file.sync_all().map_err(Error::io(&self.path, "write to the disk"))?;
-        Ok(self.rows)
+        Ok(WrittenTable { table: R::TABLE, rows: self.rows, entry })
     }
 }
 
-/// The rows of `<dir>/<table>.parquet`, or of the parts in `<dir>/<table>/`, a batch at a time.
+/// A table that was written, for the marker of its folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WrittenTable {
+    /// Its name.
+    pub table: &'static str,
+    /// How many rows it has.
+    pub rows: u64,
+    /// Its file, `<table>.parquet`.
+    pub entry: FileEntry,
+}
+
+/// The rows and the files of these tables, as markers have them.
+pub fn contents(tables: impl IntoIterator<Item = WrittenTable>) -> (BTreeMap<String, u64>, Inventory) {
+    let both = tables
+        .into_iter()
+        .map(|WrittenTable { table, rows, entry }| ((table.to_owned(), rows), (format!("{table}.parquet"), entry)));
+    both.unzip()
+}
+
+/// The rows of `<dir>/<table>.parquet`, or of the parts in `<dir>/<table>/`, a batch at a time. `files` is the list in the
+/// folder's marker: what is read is checked by it. If it is empty, as in an older layout, nothing is.
 ///
 /// # Errors
 /// [`Error::Io`] if the file is missing; [`Error::Table`] if it is damaged or has other columns. Errors further in come
 /// from the iterator.
-pub fn read_table<R: Row>(dir: &Path) -> Result<TableReader<R>, Error> {
-    read(dir, None)
+pub fn read_table<R: Row>(dir: &Path, files: &Inventory) -> Result<TableReader<R>, Error> {
+    read(dir, files, None)
 }
 
 /// Like [`read_table`], but decodes only the columns of these names.
 ///
 /// # Errors
 /// As [`read_table`]; a name that the table lacks is an error too.
-pub fn read_columns<R: Row>(dir: &Path, names: &[&str]) -> Result<TableReader<R>, Error> {
-    read(dir, Some(names))
+pub fn read_columns<R: Row>(dir: &Path, files: &Inventory, names: &[&str]) -> Result<TableReader<R>, Error> {
+    read(dir, files, Some(names))
 }
 
-fn read<R: Row>(dir: &Path, names: Option<&[&str]>) -> Result<TableReader<R>, Error> {
-    let files = table_files(dir, R::TABLE)?;
+fn read<R: Row>(dir: &Path, files: &Inventory, names: Option<&[&str]>) -> Result<TableReader<R>, Error> {
+    let files = table_files(dir, files, R::TABLE)?;
     let mut rows = 0_u64;
-    for path in &files {
-        let builder = open(path)?;
-        check_schema::<R>(builder.schema(), names).map_err(failed(path, "read"))?;
+    for file in &files {
+        let builder = file.open()?;
+        check_schema::<R>(builder.schema(), names).map_err(failed(&file.path, "read"))?;
         rows = rows.saturating_add(u64::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or(0));
     }
     let names = names.map(|names| names.iter().map(|name| (*name).to_owned()).collect());
     Ok(TableReader { files, names, rows, row: PhantomData })
 }
 
-/// The files of a table: `<table>.parquet`, or the parts in `<table>/` by name.
-fn table_files(dir: &Path, table: &str) -> Result<Vec<PathBuf>, Error> {
+/// A file of a table, with what the marker says of it.
+struct TableFile {
+    path: PathBuf,
+    entry: Option<FileEntry>,
+}
+
+impl TableFile {
+    fn open(&self) -> Result<ParquetRecordBatchReaderBuilder<CheckedFile>, Error> {
+        let file = CheckedFile::open(&self.path, self.entry.as_ref()).map_err(Error::io(&self.path, "read"))?;
+        ParquetRecordBatchReaderBuilder::try_new(file).map_err(failed(&self.path, "read"))
+    }
+}
+
+/// The files of a table: `<table>.parquet`, or the parts in `<table>/` by name. The marker lists them, or else they are looked for.
+fn table_files(dir: &Path, files: &Inventory, table: &str) -> Result<Vec<TableFile>, Error> {
+    if files.is_empty() {
+        let found = found_files(dir, table)?.into_iter();
+        return Ok(found.map(|path| TableFile { path, entry: None }).collect());
+    }
+    let (single, parts) = (format!("{table}.parquet"), format!("{table}/"));
+    let of_table = files.iter().filter(|(name, _)| **name == single || name.starts_with(&parts));
+    let of_table: Vec<TableFile> =
+        of_table.map(|(name, entry)| TableFile { path: dir.join(name), entry: Some(entry.clone()) }).collect();
+    if of_table.is_empty() {
+        return Err(failed(&dir.join(single), "read")("the folder's list of files does not have it"));
+    }
+    Ok(of_table)
+}
+
+/// The files of a table in a folder without a list.
+fn found_files(dir: &Path, table: &str) -> Result<Vec<PathBuf>, Error> {
     let single = dir.join(format!("{table}.parquet"));
     let folder = dir.join(table);
     if single.exists() || !folder.is_dir() {
@@ -131,11 +185,6 @@ fn table_files(dir: &Path, table: &str) -> Result<Vec<PathBuf>, Error> {
     }
     parts.sort_unstable();
     Ok(parts)
-}
-
-fn open(path: &Path) -> Result<ParquetRecordBatchReaderBuilder<File>, Error> {
-    let file = File::open(path).map_err(Error::io(path, "open"))?;
-    ParquetRecordBatchReaderBuilder::try_new(file).map_err(failed(path, "read"))
 }
 
 /// Whether the file has the columns of `R` that are asked for, with their types. A column that may be null may also be missing: an
@@ -160,7 +209,7 @@ fn check_schema<R: Row>(found: &Schema, names: Option<&[&str]>) -> Result<(), St
 
 /// Reads a table batch by batch. Its files are opened one after the other.
 pub struct TableReader<R> {
-    files: Vec<PathBuf>,
+    files: Vec<TableFile>,
     names: Option<Vec<String>>,
     rows: u64,
     row: PhantomData<R>,
@@ -174,21 +223,21 @@ impl<R: Row> TableReader<R> {
 
     /// The file, or the first of several.
     pub fn path(&self) -> &Path {
-        self.files.first().map_or(Path::new(R::TABLE), PathBuf::as_path)
+        self.files.first().map_or(Path::new(R::TABLE), |file| file.path.as_path())
     }
 
     /// The table as Arrow batches.
     pub fn batches(self) -> impl Iterator<Item = Result<RecordBatch, Error>> {
         let Self { files, names, .. } = self;
-        files.into_iter().flat_map(move |path| {
-            let (batches, error) = match batches_of(&path, names.as_deref()) {
+        files.into_iter().flat_map(move |file| {
+            let (batches, error) = match batches_of(&file, names.as_deref()) {
                 Ok(batches) => (Some(batches), None),
                 Err(error) => (None, Some(Err(error))),
             };
             let names = names.clone();
             let whole = move |batch: Result<RecordBatch, ArrowError>| {
                 let whole = batch.and_then(|batch| with_missing::<R>(batch, names.as_deref()));
-                whole.map_err(failed(&path, "read"))
+                whole.map_err(failed(&file.path, "read"))
             };
             let batches = batches.into_iter().flatten().map(whole);
             error.into_iter().chain(batches)
@@ -211,8 +260,8 @@ fn with_missing<R: Row>(batch: RecordBatch, names: Option<&[String]>) -> Result<
     RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)
 }
 
-fn batches_of(path: &Path, names: Option<&[String]>) -> Result<ParquetRecordBatchReader, Error> {
-    let builder = open(path)?;
+fn batches_of(file: &TableFile, names: Option<&[String]>) -> Result<ParquetRecordBatchReader, Error> {
+    let builder = file.open()?;
     let builder = match names {
         Some(names) => {
             let mask = ProjectionMask::columns(builder.parquet_schema(), names.iter().map(String::as_str));
@@ -220,7 +269,7 @@ fn batches_of(path: &Path, names: Option<&[String]>) -> Result<ParquetRecordBatc
         }
         None => builder,
     };
-    builder.with_batch_size(BATCH_ROWS).build().map_err(failed(path, "read"))
+    builder.with_batch_size(BATCH_ROWS).build().map_err(failed(&file.path, "read"))
 }
 
 /// Turns a library's error about the table at `path` into ours.

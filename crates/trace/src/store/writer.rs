@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::atomic::{StagedDir, write_file};
 use super::manifest::Manifest;
-use super::table::TableWriter;
+use super::staging::{Out, StagedDir, write_file};
+use super::table::{TableWriter, contents};
 use crate::Error;
 use crate::model::{AttemptRow, CounterRow, JobRecord, JobRow, NodeRow, SplitRow, TaskRow};
 
@@ -26,12 +26,12 @@ pub struct TraceWriter {
 }
 
 impl TraceWriter {
-    /// Starts the trace `target`.
+    /// Starts the trace `out`.
     ///
     /// # Errors
     /// [`Error::Request`] if something other than a trace is there; [`Error::Io`].
-    pub fn create(target: &Path) -> Result<Self, Error> {
-        let dir = StagedDir::create(target, MANIFEST)?;
+    pub fn create(out: impl Into<Out>) -> Result<Self, Error> {
+        let dir = StagedDir::create(out, MANIFEST)?;
         let at = dir.path();
         Ok(Self {
             jobs: TableWriter::create(at)?,
@@ -83,16 +83,15 @@ impl TraceWriter {
     /// # Errors
     /// [`Error::Table`] or [`Error::Io`]; nothing is left behind then.
     pub fn finish(self, parts: TraceParts) -> Result<Manifest, Error> {
-        let rows = [
-            ("jobs", self.jobs.finish()?),
-            ("tasks", self.tasks.finish()?),
-            ("attempts", self.attempts.finish()?),
-            ("splits", self.splits.finish()?),
-            ("nodes", self.nodes.finish()?),
-            ("counters", self.counters.finish()?),
-        ];
-        let rows = rows.map(|(table, rows)| (table.to_owned(), rows)).into();
-        let manifest = write_manifest(self.dir.path(), Manifest { rows, ..parts })?;
+        let (rows, files) = contents([
+            self.jobs.finish()?,
+            self.tasks.finish()?,
+            self.attempts.finish()?,
+            self.splits.finish()?,
+            self.nodes.finish()?,
+            self.counters.finish()?,
+        ]);
+        let manifest = write_manifest(self.dir.path(), Manifest { rows, files, ..parts })?;
         self.dir.commit()?;
         Ok(manifest)
     }

@@ -6,7 +6,7 @@ use super::{MADE, Workload, generate};
 use crate::Error;
 use crate::formats::{Collected, Sink};
 use crate::model::{JobRecord, NodeRow};
-use crate::store::{Manifest, Source, TimeZero, TraceWriter, WORKLOAD_FORMAT, sha256};
+use crate::store::{Manifest, Out, Source, TimeZero, TraceWriter, WORKLOAD_FORMAT, sha256};
 use crate::synthesise;
 
 /// Makes the trace of the workload file at `path` in the folder `out`, and returns its manifest. The seed decides what
@@ -15,7 +15,7 @@ use crate::synthesise;
 /// # Errors
 /// As [`Workload::read`] and [`generate`]; [`Error::Request`] if `out` is something other than a trace, [`Error::Io`] and
 /// [`Error::Table`] if it cannot be written. Then `out` stays as it was.
-pub fn write_trace(path: &Path, seed: u64, out: &Path) -> Result<Manifest, Error> {
+pub fn write_trace(path: &Path, seed: u64, out: impl Into<Out>) -> Result<Manifest, Error> {
     let text = super::read_text(path)?;
     let workload = Workload::parse(&text, &path.display().to_string())?;
     let mut sink = TraceSink { writer: TraceWriter::create(out)?, failed: None };

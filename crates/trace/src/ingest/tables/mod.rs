@@ -35,17 +35,18 @@ use super::source::SourceFile;
 use crate::Error;
 use crate::formats::Sink;
 use crate::store::parts::join_parts;
-use crate::store::{Manifest, TimeZero};
+use crate::store::{Claim, Inventory, MANIFEST, Manifest, Out, Scratch, TimeZero};
 
 /// Carries out a whole plan. Work that an earlier run left in the working folder is not done again.
 pub(super) fn ingest(
     plan: &Plan,
-    out: &Path,
+    out: &Out,
     threads: NonZeroUsize,
     progress: &mut dyn Progress,
 ) -> Result<Manifest, Error> {
-    let work = WorkFolder::enter(plan, out)?;
-    let result = shards(plan, &work, threads, progress).and_then(|()| join(plan, &work, out, threads, progress));
+    let claim = Claim::new(out, MANIFEST)?;
+    let work = WorkFolder::enter(plan, &out.path)?;
+    let result = shards(plan, &work, threads, progress).and_then(|()| join(plan, &work, claim, threads, progress));
     match result {
         // The disk may have room, or be there again, the next time.
         Err(error @ (Error::Io { .. } | Error::Table { .. })) => Err(error),
@@ -63,7 +64,7 @@ pub(super) fn ingest_into(
     threads: NonZeroUsize,
     progress: &mut dyn Progress,
 ) -> Result<Manifest, Error> {
-    let folder = tempfile::tempdir().map_err(Error::io(&std::env::temp_dir(), "create a folder in"))?;
+    let folder = Scratch::new()?;
     let work = WorkFolder::enter(plan, &folder.path().join("trace"))?;
     shards(plan, &work, threads, progress)?;
     let index = Index::open(plan, &work)?;
@@ -72,7 +73,7 @@ pub(super) fn ingest_into(
         part::assemble(plan, &work, &index, partition, &mut rows)?;
     }
     let Jobs { skipped, hosts, jobs, .. } = rows;
-    let done = Done { rows: BTreeMap::from([("jobs".to_owned(), jobs)]), skipped, hosts: hosts.into_sorted() };
+    let done = Done { rows: BTreeMap::from([("jobs".to_owned(), jobs)]), ..Done::new(skipped, hosts) };
     let (manifest, hosts) = summary(plan, &index, [done])?;
     machines::rows(plan, &work, &index, hosts, &mut |row| {
         sink.node(row);
@@ -115,8 +116,13 @@ pub fn shard(plan: &Plan, out: &Path, number: usize, progress: &mut dyn Progress
 ///
 /// # Errors
 /// As [`super::ingest`].
-pub fn finish(plan: &Plan, out: &Path, threads: NonZeroUsize, progress: &mut dyn Progress) -> Result<Manifest, Error> {
-    ingest(plan, out, threads, progress)
+pub fn finish(
+    plan: &Plan,
+    out: impl Into<Out>,
+    threads: NonZeroUsize,
+    progress: &mut dyn Progress,
+) -> Result<Manifest, Error> {
+    ingest(plan, &out.into(), threads, progress)
 }
 
 fn shards(plan: &Plan, work: &WorkFolder, threads: NonZeroUsize, progress: &mut dyn Progress) -> Result<(), Error> {
@@ -130,8 +136,11 @@ fn read_shard(plan: &Plan, work: &WorkFolder, number: usize, progress: &mut dyn 
     progress.file(&shard.path);
     let target = work.shard(number);
     if target.exists() {
-        progress.advance(shard.bytes);
-        return Ok(());
+        if spill::is_whole(&target) {
+            progress.advance(shard.bytes);
+            return Ok(());
+        }
+        std::fs::remove_file(&target).map_err(Error::io(&target, "remove the damaged facts"))?;
     }
     let format = plan.format()?;
     let mut spill = SpillWriter::create(&target, plan.partitions())?;
@@ -152,7 +161,7 @@ fn read_shard(plan: &Plan, work: &WorkFolder, number: usize, progress: &mut dyn 
 fn join(
     plan: &Plan,
     work: &WorkFolder,
-    out: &Path,
+    claim: Claim,
     threads: NonZeroUsize,
     progress: &mut dyn Progress,
 ) -> Result<Manifest, Error> {
@@ -166,11 +175,12 @@ fn join(
     for partition in 0..partitions {
         done.push(Done::read(&work.part(partition))?);
     }
+    let files: Vec<Inventory> = done.iter().map(|done| done.files.clone()).collect();
     let (manifest, hosts) = summary(plan, &index, done)?;
-    let parts: Vec<_> = (0..partitions).map(|partition| work.part(partition)).collect();
+    let parts: Vec<_> = (0..partitions).map(|partition| work.part(partition)).zip(files).collect();
     join_parts(
-        out,
-        parts.iter().map(PathBuf::as_path),
+        claim,
+        parts.iter().map(|(part, files)| (part.as_path(), files)),
         |nodes| machines::rows(plan, work, &index, hosts, &mut |row| nodes.append(&row)),
         manifest,
     )

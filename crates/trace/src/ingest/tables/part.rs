@@ -15,9 +15,12 @@ use crate::Error;
 use crate::formats::Sink;
 use crate::formats::tables::{Assemble, Fact, Key, RowSink};
 use crate::model::{AttemptRow, JobRecord, JobRow, TaskRecord, TaskRow};
+use crate::store::marker::{self, Layout, Unusable};
 use crate::store::parts::PartWriter;
-use crate::store::{sync_dir, write_file};
+use crate::store::{Inventory, contents, sync_dir, write_file};
 
+/// The layout of the file that describes a part.
+const LAYOUT: Layout = Layout { what: "part", oldest: 1, newest: 1, sealed: 1, again: "ingest again" };
 /// The file that describes a part.
 const DONE: &str = "part.json";
 /// The most machines that are remembered per part; no cluster has as many.
@@ -26,8 +29,11 @@ const MOST_HOSTS: usize = 1 << 20;
 /// The content of a part.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Done {
+    pub(super) format_version: u32,
     /// The rows of each table.
     pub(super) rows: BTreeMap<String, u64>,
+    /// The files of the tables.
+    pub(super) files: Inventory,
     /// What was left out or mended.
     pub(super) skipped: BTreeMap<String, u64>,
     /// The machines that attempts ran on, sorted.
@@ -35,14 +41,25 @@ pub(super) struct Done {
 }
 
 impl Done {
+    /// A part whose tables are not written.
+    pub(super) fn new(skipped: BTreeMap<String, u64>, hosts: Hosts) -> Self {
+        Self { format_version: LAYOUT.newest, skipped, hosts: hosts.into_sorted(), ..Self::default() }
+    }
+
     pub(super) fn read(part: &Path) -> Result<Self, Error> {
         let path = part.join(DONE);
         let bytes = fs::read(&path).map_err(Error::io(&path, "read"))?;
-        serde_json::from_slice(&bytes).map_err(|error| Error::Io { path, action: "read", source: error.into() })
+        let unusable = |unusable: Unusable| Error::Io { path, action: "read", source: std::io::Error::other(unusable) };
+        marker::decode(&bytes, &LAYOUT).map_err(unusable)
+    }
+
+    /// Whether the part is there and all its files are as they were written.
+    fn is_whole(part: &Path) -> bool {
+        Self::read(part).is_ok_and(|done| done.files.iter().all(|(name, entry)| entry.is_content_of(&part.join(name))))
     }
 }
 
-/// Writes a part, unless it exists.
+/// Writes a part, unless an earlier run did. One that was damaged since is written again.
 pub(super) fn write(
     plan: &Plan,
     work: &WorkFolder,
@@ -53,7 +70,10 @@ pub(super) fn write(
     let target = work.part(partition);
     progress.file(&target);
     if target.exists() {
-        return Ok(());
+        if Done::is_whole(&target) {
+            return Ok(());
+        }
+        fs::remove_dir_all(&target).map_err(Error::io(&target, "remove the damaged part"))?;
     }
     let staging = partial(&target);
     fs::create_dir(&staging).map_err(Error::io(&staging, "create the folder"))?;
@@ -61,8 +81,9 @@ pub(super) fn write(
         PartRows { writer: PartWriter::create(&staging)?, skipped: BTreeMap::new(), hosts: Hosts::default() };
     assemble_with(plan, &staging, index, partition, &mut rows, progress)?;
     let PartRows { writer, skipped, hosts } = rows;
-    let done = Done { rows: writer.finish()?, skipped: owned(skipped), hosts: hosts.into_sorted() };
-    let json = serde_json::to_vec(&done).map_err(|error| Error::Io {
+    let (rows, files) = contents(writer.finish()?);
+    let done = Done { rows, files, ..Done::new(owned(skipped), hosts) };
+    let json = marker::encode(&done).map_err(|error| Error::Io {
         path: staging.clone(),
         action: "describe",
         source: error.into(),
@@ -203,7 +224,7 @@ impl Hosts {
         false
     }
 
-    pub(super) fn into_sorted(self) -> Vec<String> {
+    fn into_sorted(self) -> Vec<String> {
         let mut hosts: Vec<String> = self.0.into_iter().collect();
         hosts.sort_unstable();
         hosts

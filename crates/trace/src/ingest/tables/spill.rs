@@ -1,10 +1,11 @@
 //! Files of facts: those of one shard, divided into partitions.
 //!
 //! A file begins with blocks of facts in any order, each packed and of one partition. Then come the [`Report`] with the
-//! places of the blocks, its length and [`MAGIC`]. To read a partition, only its blocks are read.
+//! places of the blocks, its length, the XXH64 of all that, and [`MAGIC`]. To read a partition, only its blocks are read.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
+use std::hash::Hasher;
 use std::io::{BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -18,7 +19,9 @@ use crate::formats::tables::{Fact, FactSink, Key, LONGEST_KEY};
 use crate::store::Source;
 
 /// Ends a file that is whole.
-const MAGIC: &[u8; 8] = b"FACTS\0\0\x01";
+const MAGIC: &[u8; 8] = b"FACTS\0\0\x02";
+/// The bytes after the report: its length, the hash and [`MAGIC`].
+const TRAILER: usize = 24;
 /// The total size of the blocks of one shard that are under construction (bytes).
 const BUFFER_BYTES: usize = 16 << 20;
 /// The bounds of a block (bytes): smaller ones pack badly, larger ones gain nothing.
@@ -68,6 +71,7 @@ pub(super) struct SpillWriter {
     target: PathBuf,
     partial: PathBuf,
     file: BufWriter<File>,
+    hash: XxHash64,
     offset: u64,
     /// The blocks under construction: one per partition, and one for the machines at the end.
     open: Vec<OpenBlock>,
@@ -88,6 +92,7 @@ impl SpillWriter {
             target: target.to_path_buf(),
             partial,
             file: BufWriter::with_capacity(256 << 10, file),
+            hash: XxHash64::default(),
             offset: 0,
             open: vec![OpenBlock::default(); blocks],
             block_bytes: (BUFFER_BYTES / blocks).clamp(least, most),
@@ -113,6 +118,7 @@ impl SpillWriter {
         let Some(block) = self.open.get_mut(partition) else { return Ok(()) };
         let packed = self.packer.compress(&block.bytes).map_err(Error::io(&self.partial, "pack"))?;
         self.file.write_all(&packed).map_err(Error::io(&self.partial, "write"))?;
+        self.hash.write(&packed);
         let length = |bytes: &[u8]| u32::try_from(bytes.len()).unwrap_or(u32::MAX);
         self.blocks.push(Block {
             partition: u32::try_from(partition).unwrap_or(u32::MAX),
@@ -143,8 +149,11 @@ impl SpillWriter {
         let report = Report { source, skipped, blocks: std::mem::take(&mut self.blocks) };
         let report = postcard::to_allocvec(&report).map_err(encoding(&self.partial))?;
         let length = (report.len() as u64).to_le_bytes();
-        let Self { target, partial, mut file, .. } = self;
-        let written = [&report[..], &length, MAGIC].iter().try_for_each(|bytes| file.write_all(bytes));
+        let Self { target, partial, mut file, mut hash, .. } = self;
+        hash.write(&report);
+        hash.write(&length);
+        let hash = hash.finish().to_le_bytes();
+        let written = [&report[..], &length, &hash, MAGIC].iter().try_for_each(|bytes| file.write_all(bytes));
         let file = written.and_then(|()| Ok(file.into_inner()?)).map_err(Error::io(&partial, "write"))?;
         file.sync_all().map_err(Error::io(&partial, "write to the disk"))?;
         fs::rename(&partial, &target).map_err(Error::io(&target, "give the file its name"))
@@ -243,16 +252,40 @@ fn read_report(path: &Path) -> Result<Report, Error> {
     };
     let mut file = File::open(path).map_err(Error::io(path, "open"))?;
     let length = file.metadata().map_err(Error::io(path, "look at"))?.len();
-    let mut end = [0; 16];
-    let from = length.checked_sub(16).ok_or_else(damaged)?;
+    let mut end = [0; TRAILER];
+    let from = length.checked_sub(TRAILER as u64).ok_or_else(damaged)?;
     let read = file.seek(SeekFrom::Start(from)).and_then(|_| file.read_exact(&mut end));
     read.map_err(Error::io(path, "read"))?;
-    let Some((size, magic)) = end.split_first_chunk::<8>() else { return Err(damaged()) };
-    let start = from.checked_sub(u64::from_le_bytes(*size)).filter(|_| magic == MAGIC).ok_or_else(damaged)?;
+    let Some((size, rest)) = end.split_first_chunk::<8>() else { return Err(damaged()) };
+    let start = from.checked_sub(u64::from_le_bytes(*size)).filter(|_| rest.ends_with(MAGIC)).ok_or_else(damaged)?;
     let mut report = Vec::new();
     let read = file.seek(SeekFrom::Start(start)).and_then(|_| file.take(from - start).read_to_end(&mut report));
     read.map_err(Error::io(path, "read"))?;
     postcard::from_bytes(&report).map_err(|_| damaged())
+}
+
+/// Whether the file is as it was written.
+pub(super) fn is_whole(path: &Path) -> bool {
+    let check = || -> std::io::Result<bool> {
+        let mut file = File::open(path)?;
+        let Some(hashed) = file.metadata()?.len().checked_sub(TRAILER as u64 - 8) else { return Ok(false) };
+        let mut rest = hashed;
+        let mut hash = XxHash64::default();
+        let mut block = vec![0; 1 << 20];
+        while rest > 0 {
+            let read = file.read(block.get_mut(..rest.min(1 << 20) as usize).unwrap_or_default())?;
+            if read == 0 {
+                return Ok(false);
+            }
+            hash.write(block.get(..read).unwrap_or_default());
+            rest -= read as u64;
+        }
+        let mut end = Vec::new();
+        file.read_to_end(&mut end)?;
+        Ok(end == [&hash.finish().to_le_bytes()[..], MAGIC].concat())
+    };
+    // A file that cannot be read is made again, and then says why.
+    check().unwrap_or(false)
 }
 
 /// Packs blocks of facts. Each carries a checksum.

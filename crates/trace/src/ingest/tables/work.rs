@@ -11,7 +11,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::plan::Plan;
 use crate::Error;
-use crate::store::{MANIFEST, StagedDir, parent_of, write_file};
+use crate::store::{Claim, MANIFEST, marker, parent_of, write_file};
 
 /// The working folders that this process has started and not finished.
 static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
@@ -35,7 +35,6 @@ impl WorkFolder {
     /// Makes or reuses the folder of `plan` for the trace `out`, for this process alone. Folders of other plans for it
     /// are removed.
     pub(super) fn enter(plan: &Plan, out: &Path) -> Result<Self, Error> {
-        StagedDir::check(out, MANIFEST)?;
         let path = folder(plan, out)?;
         remove_others(out, &path);
         let lock = lock(&path)?.ok_or_else(|| {
@@ -97,10 +96,10 @@ fn folder(plan: &Plan, out: &Path) -> Result<PathBuf, Error> {
     fs::create_dir_all(&path).map_err(|error| {
         Error::Request(format!("{}: cannot write into this folder ({error}); name another --out", parent.display()))
     })?;
-    let json = serde_json::to_vec_pretty(plan)
+    let json = marker::encode(plan)
         .map_err(|error| Error::Request(format!("the plan of the ingest cannot be written: {error}")))?;
     let file = path.join(PLAN);
-    if !file.exists() {
+    if fs::read(&file).ok().as_ref() != Some(&json) {
         write_file(&file, &json)?;
     }
     Ok(path)
@@ -108,7 +107,7 @@ fn folder(plan: &Plan, out: &Path) -> Result<PathBuf, Error> {
 
 /// The file of the plan for the trace `out`, in its working folder, which is made if need be.
 pub(super) fn plan_file(plan: &Plan, out: &Path) -> Result<PathBuf, Error> {
-    StagedDir::check(out, MANIFEST)?;
+    Claim::check(out, MANIFEST)?;
     Ok(folder(plan, out)?.join(PLAN))
 }
 
@@ -123,6 +122,9 @@ pub(super) fn read_plan(path: &Path) -> Result<(Plan, PathBuf), Error> {
     let target = name.strip_prefix('.').and_then(|name| name.rsplit_once(".ingest-")).map(|(target, _)| target);
     let target = target.ok_or_else(|| refuse("expected a plan in the working folder of an ingest"))?;
     let bytes = fs::read(path).map_err(|error| refuse(&format!("cannot read the plan ({error})")))?;
+    if !marker::is_sealed(&bytes) {
+        return Err(refuse("the plan is damaged, or was changed"));
+    }
     let plan = serde_json::from_slice(&bytes).map_err(|error| refuse(&format!("the plan is damaged ({error})")))?;
     Ok((plan, parent_of(work).join(target)))
 }

@@ -1,0 +1,46 @@
+//! `--out` and `--force`: where a command writes its result.
+
+use std::path::{Path, PathBuf};
+
+use resched_trace::store::{Out, changed_files};
+
+/// The folder or file of a result.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ForceArg {
+    /// Replace files of an earlier result even if they were changed since; without it they stay, and the command refuses. Files
+    /// that resched did not write always stay.
+    #[arg(long)]
+    force: bool,
+}
+
+impl ForceArg {
+    /// The result at `path`. With --force, the changed files that will be replaced are named. `marker` is the file that every folder
+    /// of this kind holds.
+    pub(crate) fn out(&self, path: &Path, marker: &str) -> Out {
+        if self.force {
+            tell_replaced(path, &changed_files(path, marker));
+        }
+        self.plain(path)
+    }
+
+    /// The file at `path`. With --force, it is named if it will be replaced.
+    pub(crate) fn file(&self, path: &Path) -> Out {
+        if self.force && path.is_file() {
+            eprintln!("--force: {} is replaced", path.display());
+        }
+        self.plain(path)
+    }
+
+    /// The result at `path`, whose changed files somebody else names.
+    pub(crate) fn plain(&self, path: &Path) -> Out {
+        Out { path: path.to_path_buf(), force: self.force }
+    }
+}
+
+/// Names the files in `dir` that --force replaces.
+pub(crate) fn tell_replaced(dir: &Path, names: &[String]) {
+    for name in names {
+        let path: PathBuf = dir.join(name);
+        eprintln!("--force: {} is replaced; it is not as resched wrote it", path.display());
+    }
+}
