@@ -127,13 +127,20 @@ fn what_cannot_be_fitted_is_refused_and_nothing_is_overwritten() {
     for (args, parts) in [
         (["W", "--out", "X.toml"], &["W: the trace holds no observed attempts", "made by the rule"][..]),
         (["none", "--out", "X.toml"], &["none: no such trace"]),
-        (["T", "--out", "mine.toml"], &["mine.toml: ", "which is kept", "name another --out"]),
+        (["T", "--out", "mine.toml"], &["mine.toml: exists", "name another --out", "--force"]),
         (["T", "--out", "W"], &["W: ", "name another --out"]),
     ] {
         dir.run(&[&["calibrate"], args.as_slice()].concat()).fails(2, parts);
     }
     assert_eq!(dir.read("mine.toml"), "[nodes]\nmap_slots = 7\n");
     assert!(!dir.path("X.toml").exists());
+    // An earlier file of its own is replaced, unless you have edited it.
+    dir.ok(&["calibrate", "T", "--out", "C.toml"]);
+    dir.ok(&["calibrate", "T", "--out", "C.toml"]);
+    let edited = dir.read("C.toml").replacen("map_slots = 2", "map_slots = 3", 1);
+    dir.write("C.toml", &edited);
+    dir.run(&["calibrate", "T", "--out", "C.toml"]).fails(2, &["C.toml: exists", "--force"]);
+    assert_eq!(dir.read("C.toml"), edited);
 }
 
 /// The factors that a file holds where only one was found are those that it has without it.

@@ -90,7 +90,7 @@ fn two_commands_on_one_folder_are_told_apart() {
     }
     let table3 = repository("traces/coupling-table3.toml");
     let second = ["replay", &table3, "--policy", "fifo", "--out", "new/R"];
-    dir.run(&second).fails(2, &["new/R: another resched command is writing this folder", "name another --out"]);
+    dir.run(&second).fails(2, &["new/R: another resched command is writing it", "name another --out"]);
     first.kill().unwrap();
     first.wait().unwrap();
     // What a killed command leaves behind blocks nobody, and is gone afterwards.

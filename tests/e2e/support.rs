@@ -68,6 +68,16 @@ impl Dir {
         serde_json::from_str(&self.ok(args)).unwrap()
     }
 
+    /// Makes the marker at `path` one of an earlier layout, without hashes and seal.
+    pub(crate) fn without_hashes(&self, path: &str, version: u32) {
+        let mut marker: Value = serde_json::from_str(&self.read(path)).unwrap();
+        let fields = marker.as_object_mut().unwrap();
+        fields.remove("files");
+        fields.remove("seal");
+        fields.insert("format_version".to_owned(), version.into());
+        self.write(path, serde_json::to_vec_pretty(&marker).unwrap());
+    }
+
     /// All files and folders, by path, files with their bytes.
     pub(crate) fn tree(&self, name: &str) -> Tree {
         let mut tree = Tree::new();

@@ -46,7 +46,7 @@ fn an_export_that_cannot_be_leaves_nothing() {
     let before = dir.tree("");
     dir.run(&["export", "T", "--format", "xml", "--out", "x"]).fails(2, &["xml", "rumen"]);
     dir.run(&["export", "nothing", "--format", "swf", "--out", "x"]).fails(2, &["nothing", "no such trace"]);
-    dir.run(&["export", "T", "--format", "swf", "--out", "no/such/x"]).fails(2, &["--out"]);
+    dir.run(&["export", "T", "--format", "swf", "--out", "T/jobs.parquet/x"]).fails(2, &["--out"]);
     dir.run(&["export", "T", "--format", "swf", "--out", "T"]).fails(2, &["found a folder"]);
     assert_same(&before, &dir.tree(""), "after four wrong requests");
 }

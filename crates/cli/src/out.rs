@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use resched_trace::store::{Out, changed_files};
+use resched_trace::store::{Claim, Out, StagedFile, changed_files};
 
 /// The folder or file of a result.
 #[derive(Debug, clap::Args)]
@@ -17,18 +17,20 @@ impl ForceArg {
     /// The result at `path`. With --force, the changed files that will be replaced are named. `marker` is the file that every folder
     /// of this kind holds.
     pub(crate) fn out(&self, path: &Path, marker: &str) -> Out {
-        if self.force {
+        let out = self.plain(path);
+        if out.force && Claim::check(&out, marker).is_ok() {
             tell_replaced(path, &changed_files(path, marker));
         }
-        self.plain(path)
+        out
     }
 
     /// The file at `path`. With --force, it is named if it will be replaced.
     pub(crate) fn file(&self, path: &Path) -> Out {
-        if self.force && path.is_file() {
+        let out = self.plain(path);
+        if out.force && path.is_file() && StagedFile::check(&out).is_ok() {
             eprintln!("--force: {} is replaced", path.display());
         }
-        self.plain(path)
+        out
     }
 
     /// The result at `path`, whose changed files somebody else names.

@@ -21,7 +21,7 @@ use crate::world_args::warn;
 pub(crate) struct Args {
     /// A trace with observed attempts, or a run of `replay`.
     trace: PathBuf,
-    /// The cluster file (TOML) to write, for `replay --cluster`.
+    /// The cluster file (TOML) to write, for `replay --cluster`. An earlier one that `calibrate` wrote and nobody changed is replaced.
     #[arg(long, value_name = "CLUSTER.toml")]
     out: PathBuf,
     #[command(flatten)]
@@ -45,7 +45,9 @@ struct Told<'a> {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let mut file = StagedFile::create(args.force.file(&args.out))?;
+    let mut out = args.force.file(&args.out);
+    out.force |= is_unchanged(&args.out);
+    let mut file = StagedFile::create(out)?;
     let sha256 = fingerprint(&args.trace)?;
     let site = args.site_conf.as_deref().map(SiteConf::read).transpose()?.unwrap_or_default();
     warn(&site.warnings);
@@ -60,13 +62,26 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             args.out.display()
         ))
     })?;
-    file.write_all(text.as_bytes())?;
+    file.write_all(sealed(&text).as_bytes())?;
     file.commit()?;
     if args.json {
         let known = known.iter().map(|own| (own.key, own.value)).collect();
         return print_json(&Told { trace: &maker.path, sha256: &maker.sha256, known, calibration: &found });
     }
     print(&(in_words(&found) + &known_in_words(&known) + &format!("\n{}\n", args.out.display())))
+}
+
+/// What the last line of a file that `calibrate` wrote begins with. The hash of the lines above follows.
+const SEAL: &str = "# As fitted. SHA-256 of the lines above: ";
+
+fn sealed(text: &str) -> String {
+    format!("{text}{SEAL}{}\n", sha256(text.as_bytes()))
+}
+
+/// Whether `calibrate` wrote the file, and nobody has changed it since.
+fn is_unchanged(path: &Path) -> bool {
+    let text = std::fs::read_to_string(path).unwrap_or_default();
+    text.rfind(SEAL).and_then(|end| text.get(..end)).is_some_and(|fitted| sealed(fitted) == text)
 }
 
 /// The SHA-256 that identifies the trace or run.

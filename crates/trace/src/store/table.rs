@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
+use std::io::ErrorKind;
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -148,7 +149,10 @@ struct TableFile {
 
 impl TableFile {
     fn open(&self) -> Result<ParquetRecordBatchReaderBuilder<CheckedFile>, Error> {
-        let file = CheckedFile::open(&self.path, self.entry.as_ref()).map_err(Error::io(&self.path, "read"))?;
+        let file = CheckedFile::open(&self.path, self.entry.as_ref()).map_err(|error| match error.kind() {
+            ErrorKind::InvalidData => failed(&self.path, "read")(error),
+            _ => Error::io(&self.path, "read")(error),
+        })?;
         ParquetRecordBatchReaderBuilder::try_new(file).map_err(failed(&self.path, "read"))
     }
 }
@@ -275,5 +279,6 @@ fn batches_of(file: &TableFile, names: Option<&[String]>) -> Result<ParquetRecor
 /// Turns a library's error about the table at `path` into ours.
 pub(super) fn failed<E: ToString>(path: &Path, action: &'static str) -> impl FnOnce(E) -> Error {
     let path = path.to_path_buf();
-    move |error| Error::Table { path, action, message: error.to_string() }
+    // The library's word for an error of ours says nothing.
+    move |error| Error::Table { path, action, message: error.to_string().replace("External: ", "") }
 }
