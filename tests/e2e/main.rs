@@ -15,6 +15,7 @@ mod interrupts;
 mod metrics;
 mod one_request;
 mod oracle_cli;
+mod processes;
 mod production;
 mod reproduce;
 mod roundtrip;

@@ -14,7 +14,7 @@ use serde::Serialize;
 use super::engine;
 use super::replay::caveats;
 use crate::failure::Failure;
-use crate::output::{count, duration, print, print_json, table};
+use crate::output::{count, duration, print, print_json, table, tell};
 use crate::progress::SweepProgress;
 use crate::threads::ThreadsArg;
 use crate::world_args::SiteArg;
@@ -179,7 +179,10 @@ fn planned(path: &Path, site: &SiteArg, kept: &Kept) -> Result<Plan, Failure> {
 /// result has only its cells.
 pub(super) fn claim(out: &Path, marker: &str) -> Result<FolderLock, Failure> {
     let is_other = |entry: std::io::Result<fs::DirEntry>| entry.is_ok_and(|entry| !is_lock(&entry.file_name()));
-    let is_empty = !out.exists() || out.is_dir() && !fs::read_dir(out)?.any(is_other);
+    let unreadable = |error: std::io::Error| {
+        Failure::request(format!("{}: cannot read this folder ({error}); name another --out", out.display()))
+    };
+    let is_empty = !out.exists() || out.is_dir() && !fs::read_dir(out).map_err(unreadable)?.any(is_other);
     if is_empty || out.join(marker).is_file() || out.join(CELLS).is_dir() {
         return Ok(FolderLock::inside(out)?);
     }
@@ -222,10 +225,10 @@ fn more_seeds(plan: &Plan, out: &Location, args: &All) -> Result<Option<Plan>, F
     // At most four times as many at once: more seeds then give a better estimate of the spread.
     let seeds = needed.min(known * 4).min(args.most_seeds as usize);
     if seeds <= known {
-        eprintln!(
+        tell(&format!(
             "warning: after {known} seeds, at least one interval still reaches further than {} %; raise --most-seeds",
             share * 100.0
-        );
+        ));
         return Ok(None);
     }
     Ok(Some(plan.with_seeds(seeds)?))
@@ -306,7 +309,10 @@ fn merge(plan: Plan, dir: &Path, json: bool) -> Result<(), Failure> {
 
 /// Prints the cells and an estimate of their time. It replays one cell of each variant to measure it.
 fn dry_run(plan: &Plan, threads: Threads) -> Result<(), Failure> {
-    let scratch = tempfile::tempdir()?;
+    let scratch = tempfile::tempdir().map_err(|error| {
+        let place = std::env::temp_dir().display().to_string();
+        Failure::work(format!("{place}: cannot make a folder for temporary files ({error}); name another by TMPDIR"))
+    })?;
     let store = CellStore::open(&folder(scratch.path()))?;
     let mut rows = Vec::new();
     let mut total = 0.0;
