@@ -186,6 +186,21 @@ fn an_ingest_on_dask_ends_with_all_that_it_started() {
     assert_same(&whole, &dir.tree("new"), "Dask");
 }
 
+#[test]
+fn a_task_ends_with_the_pipe_of_its_worker() {
+    let dir = dir();
+    dir.write("sweep.toml", dir.read("sweep.toml").replace("seeds = 5", "seeds = 500"));
+    let args = ["sweep", "sweep.toml", "--out", "S", "--threads", "1", "--end-with-stdin"];
+    let mut task = marked(&dir, &args).stdin(Stdio::piped()).spawn().unwrap();
+    wait_until("cells", || cells(&dir, "S").len() >= 3);
+    drop(task.stdin.take());
+    assert_eq!(task.wait().unwrap().code(), Some(130));
+    // Standard input that is no pipe says nothing about a worker.
+    dir.write("sweep.toml", dir.read("sweep.toml").replace("seeds = 500", "seeds = 1"));
+    assert_eq!(marked(&dir, &args).status().unwrap().code(), Some(0));
+    assert_nothing_left(&dir, "a task");
+}
+
 /// Puts a program in the place of `sbatch`. Returns the value of PATH.
 pub(crate) fn sbatch(dir: &Dir, script: &str) -> String {
     dir.write("bin/sbatch", format!("#!/bin/sh\n{script}"));

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
 use resched_replay::Threads;
@@ -30,9 +31,9 @@ pub(super) struct DaskArgs {
     /// The address of a scheduler, for example tcp://host:8786. Without it, a cluster is started on this machine.
     #[arg(long, value_name = "ADDRESS")]
     scheduler: Option<String>,
-    /// The number of workers of a cluster on this machine [default: one per core].
+    /// The number of tasks that run at once in a cluster on this machine [default: one per core].
     #[arg(long)]
-    workers: Option<usize>,
+    workers: Option<NonZeroUsize>,
     /// A Python with the package `distributed`.
     #[arg(long, default_value = "python3", value_name = "PROGRAM")]
     python: PathBuf,
