@@ -109,8 +109,43 @@ fn a_reader_that_has_seen_enough_is_no_error() {
     ran.fails(1, &["cannot write to standard output"]);
 }
 
+/// A configuration with a slip, about which every command that reads it warns.
+const SITE: &str = "<configuration><property><name>mapred.fairscheduler.preemptoin</name><value>true</value></property></configuration>";
+
+#[test]
+fn messages_that_nobody_reads_are_no_error() {
+    let dir = Dir::with_sample();
+    dir.write("S/mapred-site.xml", SITE);
+    dir.write("sweep.toml", "name = \"s\"\ntrace = \"T\"\nassume = true\nseeds = 1\n[world]\n[variants.fifo]\n");
+    let replay: &[&str] = &["replay", "T", "--assume", "--policy", "fifo", "--site-conf", "S", "--out", "R"];
+    let warned = dir.run(replay);
+    assert!(warned.code == Some(0) && warned.stderr.starts_with("warning: "), "{warned:?}");
+    let whole = dir.tree("R");
+    let commands: [(&[&str], i32); 6] = [
+        (replay, 0),
+        (&["sweep", "sweep.toml", "--site-conf", "S", "--out", "W", "--engine", "slurm"], 0),
+        (&["--help"], 0),
+        (&["replay", "T", "--nonsense"], 2),
+        (&["replay", "nowhere", "--assume", "--policy", "fifo", "--out", "Q"], 2),
+        (&[], 2),
+    ];
+    for (args, code) in commands {
+        let (reader, closed) = std::io::pipe().unwrap();
+        drop(reader);
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        for nowhere in [Stdio::from(closed.try_clone().unwrap()), full.into()] {
+            let ran = dir.command(args).stdout(Stdio::null()).stderr(nowhere).status().unwrap();
+            assert_eq!(ran.code(), Some(code), "{args:?}");
+        }
+        // As `resched … 2>&1 | true` does it.
+        let ran = dir.command(args).stdout(closed.try_clone().unwrap()).stderr(closed).status().unwrap();
+        assert_eq!(ran.code(), Some(code), "{args:?}, both");
+        assert!(args != replay || dir.tree("R") == whole, "a run that nobody reads about is whole");
+    }
+}
+
 /// Events of Google's tasks in several files. An ingest makes several parts of them.
-fn event_tables(dir: &Dir) {
+pub(crate) fn event_tables(dir: &Dir) {
     for part in 0..6_u64 {
         let row = |row: u64| {
             let (time, job, index) = (1_000_000 * (part * 20_000 + row), row * 7919 % 997, row % 13);
@@ -121,7 +156,7 @@ fn event_tables(dir: &Dir) {
     }
 }
 
-const TABLES: &[&str] = &["ingest", "tables", "--partition-bytes", "500000", "--out", "new/T", "--threads"];
+pub(crate) const TABLES: &[&str] = &["ingest", "tables", "--partition-bytes", "500000", "--out", "new/T", "--threads"];
 
 /// The names in the working folder of an ingest.
 fn working(dir: &Dir) -> Vec<String> {

@@ -13,7 +13,7 @@ use crate::support::{Dir, assert_same};
 use crate::sweep::{CELLS, cells, dir, result, wait_until};
 
 /// Processes that are killed when the test ends, also if it fails.
-struct Killed(Vec<Child>);
+pub(crate) struct Killed(Vec<Child>);
 
 impl Killed {
     fn add(&mut self, command: &mut Command) {
@@ -32,6 +32,7 @@ impl Drop for Killed {
 }
 
 /// Prints that a test is skipped. Fails if the variable `require` forbids it.
+#[allow(clippy::print_stderr, reason = "a test says why it is skipped")]
 fn skip(what: &str, require: &str) {
     assert!(std::env::var_os(require).is_none(), "{what}, but {require} is set");
     eprintln!("skipped: {what}");
@@ -51,19 +52,19 @@ fn free_port() -> String {
 
 /// The start of a task: the process that started it, and its first cell.
 #[derive(Debug, Clone, PartialEq)]
-struct Start {
+pub(crate) struct Start {
     parent: u32,
     cell: String,
 }
 
 /// A program in place of resched that counts its starts, and gives time to kill it inside a cell.
-struct Counting {
+pub(crate) struct Counting {
     log: PathBuf,
-    program: String,
+    pub(crate) program: String,
 }
 
 impl Counting {
-    fn new(dir: &Dir) -> Self {
+    pub(crate) fn new(dir: &Dir) -> Self {
         let (log, resched) = (dir.path("starts"), env!("CARGO_BIN_EXE_resched"));
         // `exec`, so that the cell dies with what started it.
         let script =
@@ -73,7 +74,7 @@ impl Counting {
         Self { log, program: dir.path("counting").display().to_string() }
     }
 
-    fn starts(&self) -> Vec<Start> {
+    pub(crate) fn starts(&self) -> Vec<Start> {
         let text = fs::read_to_string(&self.log).unwrap_or_default();
         let start = |line: &str| {
             let (parent, cell) = line.split_once(' ')?;
@@ -99,7 +100,7 @@ impl Counting {
 }
 
 /// A scheduler with workers of one thread each, the scheduler first.
-fn dask_cluster(python: &Path, workers: usize) -> (Killed, String) {
+pub(crate) fn dask_cluster(python: &Path, workers: usize) -> (Killed, String) {
     let (dask, port) = (python.with_file_name("dask"), free_port());
     let address = format!("tcp://127.0.0.1:{port}");
     let mut all = Killed(Vec::new());

@@ -19,6 +19,7 @@ use resched_trace::model::{Locality, Outcome};
 use support::World;
 
 /// One schedule: the trace, the name of its golden file, and the policy that made it.
+#[allow(clippy::print_stderr, reason = "a test says what it compared")]
 fn check(world: &World, schedule: &str, policy: &str) {
     let Some(golden) = Golden::read(schedule) else { return };
     let script = world.script(&golden);

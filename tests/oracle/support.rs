@@ -12,6 +12,7 @@ use resched_trace::store::Trace;
 use crate::golden::{Golden, Row};
 
 /// A file of the shared folder. Without the folder, prints that the test is skipped and returns `None`.
+#[allow(clippy::print_stderr, reason = "a test says why it is skipped")]
 pub(crate) fn shared(file: &str) -> Option<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let shared = std::env::var_os("RESCHED_SHARED").map_or_else(|| root.join("../shared"), PathBuf::from);

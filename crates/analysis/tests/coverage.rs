@@ -89,6 +89,7 @@ fn cases() -> [(&'static str, World, u64); 3] {
     ]
 }
 
+#[allow(clippy::print_stderr, reason = "a test says what it compared")]
 fn check(worlds: u64, least: f64, most: f64) {
     for (name, world, seeds) in cases() {
         let found = coverage(world, seeds, worlds);

@@ -3,27 +3,37 @@
 use std::fmt;
 use std::process::ExitCode;
 
+/// The exit status after an interrupt, as shells have it.
+pub(crate) const INTERRUPTED: u8 = 130;
+
 /// A failure: a message, and whether the request was wrong or the work failed.
 #[derive(Debug)]
 pub(crate) struct Failure {
     message: String,
     request: bool,
-    broken_pipe: bool,
+    unread: bool,
 }
 
 impl Failure {
     /// The request was wrong (exit status 2).
     pub(crate) fn request(message: impl Into<String>) -> Self {
-        Self { message: message.into(), request: true, broken_pipe: false }
+        Self { message: message.into(), request: true, unread: false }
     }
 
     /// The work failed (exit status 1).
     pub(crate) fn work(message: impl Into<String>) -> Self {
-        Self { message: message.into(), request: false, broken_pipe: false }
+        Self { message: message.into(), request: false, unread: false }
     }
 
-    pub(crate) fn is_broken_pipe(&self) -> bool {
-        self.broken_pipe
+    /// The result cannot be written to standard output.
+    pub(crate) fn output(error: &std::io::Error) -> Self {
+        let unread = error.kind() == std::io::ErrorKind::BrokenPipe;
+        Self { message: format!("cannot write to standard output: {error}"), request: false, unread }
+    }
+
+    /// Whether the reader of standard output has seen enough and closed the pipe, as `head` does.
+    pub(crate) fn is_unread(&self) -> bool {
+        self.unread
     }
 
     pub(crate) fn exit_code(&self) -> ExitCode {
@@ -42,7 +52,7 @@ macro_rules! from_libraries {
     ($($library:ident),+ $(,)?) => {
         $(impl From<$library::Error> for Failure {
             fn from(error: $library::Error) -> Self {
-                Self { request: error.is_request(), message: error.to_string(), broken_pipe: false }
+                Self { request: error.is_request(), message: error.to_string(), unread: false }
             }
         })+
     };
@@ -58,11 +68,3 @@ from_libraries!(
     resched_sweep,
     resched_trace,
 );
-
-/// For errors of writing to standard output.
-impl From<std::io::Error> for Failure {
-    fn from(error: std::io::Error) -> Self {
-        let broken_pipe = error.kind() == std::io::ErrorKind::BrokenPipe;
-        Self { message: format!("cannot write to standard output: {error}"), request: false, broken_pipe }
-    }
-}

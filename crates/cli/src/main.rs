@@ -3,6 +3,7 @@
 //! Results go to standard output, progress and messages to standard error. Exit status: 0 done, 1 the work failed, 2 the
 //! request was wrong.
 
+mod children;
 mod commands;
 mod failure;
 mod out;
@@ -15,6 +16,8 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+use crate::output::tell;
+
 /// Replay the job history of a Hadoop or production cluster under other schedulers.
 #[derive(Debug, Parser)]
 #[command(name = "resched", version, propagate_version = true, arg_required_else_help = true)]
@@ -22,7 +25,13 @@ use clap::{Parser, Subcommand};
 struct Cli {
     #[command(subcommand)]
     command: Command,
+    /// End as if interrupted when standard input ends. The tasks of Dask have it, to end with their worker.
+    #[arg(long = END_WITH_STDIN, global = true, hide = true)]
+    end_with_stdin: bool,
 }
+
+/// The option of [`Cli::end_with_stdin`].
+pub(crate) const END_WITH_STDIN: &str = "end-with-stdin";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -47,11 +56,19 @@ enum Command {
     Policies(commands::policies::Args),
     Verify(commands::verify::Args),
     Demo(commands::demo::Args),
+    #[command(name = children::KEEP)]
+    Keep(children::Args),
 }
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    remove_unfinished_when_interrupted();
+    // A keeper has a handler of its own, as it must outlive what it keeps.
+    if !matches!(cli.command, Command::Keep(_)) {
+        end_well_when_interrupted();
+    }
+    if cli.end_with_stdin {
+        children::end_with_stdin(interrupted);
+    }
     let result = match cli.command {
         Command::Ingest(args) => commands::ingest::run(&args),
         Command::IngestPlan(args) => commands::ingest_steps::plan(&args),
@@ -74,28 +91,31 @@ fn main() -> ExitCode {
         Command::Policies(args) => commands::policies::run(&args),
         Command::Verify(args) => commands::verify::run(&args),
         Command::Demo(args) => commands::demo::run(&args),
+        Command::Keep(args) => return children::keep(&args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        // The reader of our output closed the pipe, as `head` does.
-        Err(failure) if failure.is_broken_pipe() => ExitCode::SUCCESS,
+        Err(failure) if failure.is_unread() => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("error: {failure}");
+            tell(&format!("error: {failure}"));
             failure.exit_code()
         }
     }
 }
 
-/// On Ctrl-C or `kill`, removes half-written folders. The working folder of an ingest stays, so that you can resume it.
-#[allow(clippy::exit, reason = "the signal asks for it, and no destructor runs on another thread's exit")]
-fn remove_unfinished_when_interrupted() {
-    let handler = ctrlc::set_handler(|| {
-        resched_trace::store::remove_unfinished();
-        commands::ingest::tell_kept();
-        progress::tell_kept_cells();
-        std::process::exit(130);
-    });
-    if let Err(error) = handler {
-        eprintln!("warning: an interrupt may leave temporary folders behind ({error})");
+/// On Ctrl-C or `kill`, ends the programs that were started and removes half-written folders.
+fn end_well_when_interrupted() {
+    if let Err(error) = ctrlc::set_handler(interrupted) {
+        tell(&format!("warning: an interrupt may leave programs and temporary folders behind ({error})"));
     }
+}
+
+/// Ends this process and all that it started. The working folder of an ingest stays, so that you can resume it.
+#[allow(clippy::exit, reason = "the signal asks for it, and no destructor runs on another thread's exit")]
+fn interrupted() {
+    children::end_all();
+    resched_trace::store::remove_unfinished();
+    commands::ingest::tell_kept();
+    progress::tell_kept_cells();
+    std::process::exit(failure::INTERRUPTED.into());
 }

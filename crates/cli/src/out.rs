@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use resched_trace::store::{Claim, Out, StagedFile, changed_files};
 
+use crate::output::tell;
+
 /// The folder or file of a result.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ForceArg {
@@ -28,7 +30,7 @@ impl ForceArg {
     pub(crate) fn file(&self, path: &Path) -> Out {
         let out = self.plain(path);
         if out.force && path.is_file() && StagedFile::check(&out).is_ok() {
-            eprintln!("--force: {} is replaced", path.display());
+            tell(&format!("--force: {} is replaced", path.display()));
         }
         out
     }
@@ -43,6 +45,6 @@ impl ForceArg {
 pub(crate) fn tell_replaced(dir: &Path, names: &[String]) {
     for name in names {
         let path: PathBuf = dir.join(name);
-        eprintln!("--force: {} is replaced; it is not as resched wrote it", path.display());
+        tell(&format!("--force: {} is replaced; it is not as resched wrote it", path.display()));
     }
 }

@@ -1,4 +1,4 @@
-//! Prints text, tables and JSON to standard output.
+//! Prints results to standard output and messages to standard error. Nothing else prints.
 
 use std::io::Write;
 
@@ -15,11 +15,20 @@ pub(crate) const UNKNOWN: &str = "–";
 /// Writes lines to standard output.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut out = std::io::stdout().lock();
+    write_lines(&mut out, text).map_err(|error| Failure::output(&error))
+}
+
+/// Writes lines to standard error. It is no error if nobody reads them.
+pub(crate) fn tell(text: &str) {
+    let _ = write_lines(&mut std::io::stderr().lock(), text);
+}
+
+fn write_lines(out: &mut impl Write, text: &str) -> std::io::Result<()> {
     out.write_all(text.as_bytes())?;
     if !text.ends_with('\n') {
         out.write_all(b"\n")?;
     }
-    Ok(out.flush()?)
+    out.flush()
 }
 
 /// Writes one JSON value, indented.

@@ -5,6 +5,8 @@ use std::sync::Mutex;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
+use crate::output::tell;
+
 /// A bar that counts `unit`, such as `{bytes}/{total_bytes}`.
 fn bar(length: u64, unit: &str) -> ProgressBar {
     let bar = ProgressBar::new(length);
@@ -100,7 +102,7 @@ pub(crate) fn tell_kept_cells() {
     let Ok(Some((bar, place))) = SWEEP.lock().map(|mut sweep| sweep.take()) else { return };
     bar.finish_and_clear();
     let (done, all) = (bar.position(), bar.length().unwrap_or(0));
-    eprintln!("{done} of {all} cells are done and kept in {place}; run the same command again to resume");
+    tell(&format!("{done} of {all} cells are done and kept in {place}; run the same command again to resume"));
 }
 
 impl SweepProgress {

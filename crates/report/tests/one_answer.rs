@@ -179,6 +179,7 @@ for cell in cells:
 print(json.dumps({'summary': names['summary'].to_dicts(), 'compared': names['compared'].to_dicts()}))
 ";
 
+#[allow(clippy::print_stderr, reason = "a test says why it is skipped")]
 #[test]
 fn the_notebook_computes_the_numbers_of_the_report() {
     let Some(python) = std::env::var_os("RESCHED_PYTHON") else {

@@ -28,6 +28,7 @@ const NAMES: &[(&str, &str)] = &[
 /// Fields that describe the file's syntax, of which the tables keep nothing.
 const NOT_IN_TABLES: &[&str] = &["format", "records", "events", "bad_lines", "prefix_bytes", "event_types", "columns"];
 
+#[allow(clippy::print_stderr, reason = "a test says what it compared")]
 #[test]
 fn the_tables_hold_what_the_files_hold() {
     let Some(traces) = support::real_traces() else { return };

@@ -1,16 +1,18 @@
 //! Dask and Slurm, which run parts of a sweep or of an ingest on other machines.
 
+use std::ffi::OsString;
 use std::fs;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use resched_replay::Threads;
 use resched_sweep::{Location, Plan};
 use resched_trace::store::write_file;
 use serde::Serialize;
 
+use crate::children::{Ended, Program};
 use crate::failure::Failure;
-use crate::output::print;
+use crate::output::{print, tell};
 
 /// The Python program that gives tasks to a Dask cluster.
 const DASK_DRIVER: &str = include_str!("../../engines/dask_driver.py");
@@ -29,9 +31,9 @@ pub(super) struct DaskArgs {
     /// The address of a scheduler, for example tcp://host:8786. Without it, a cluster is started on this machine.
     #[arg(long, value_name = "ADDRESS")]
     scheduler: Option<String>,
-    /// The number of workers of a cluster on this machine [default: one per core].
+    /// The number of tasks that run at once in a cluster on this machine [default: one per core].
     #[arg(long)]
-    workers: Option<usize>,
+    workers: Option<NonZeroUsize>,
     /// A Python with the package `distributed`.
     #[arg(long, default_value = "python3", value_name = "PROGRAM")]
     python: PathBuf,
@@ -51,7 +53,9 @@ pub(super) struct ProgramArgs {
 
 impl ProgramArgs {
     fn path(&self) -> Result<PathBuf, Failure> {
-        Ok(self.program.clone().map_or_else(std::env::current_exe, Ok)?)
+        self.program.clone().map_or_else(std::env::current_exe, Ok).map_err(|error| {
+            Failure::work(format!("cannot find the path of resched ({error}); name it with --program"))
+        })
     }
 }
 
@@ -70,11 +74,13 @@ pub(super) struct ArrayArgs {
 /// The arguments of one call of resched.
 pub(super) type Task = Vec<String>;
 
-/// The input of the driver of Dask.
+/// The input of the driver of Dask, as one line of JSON.
 #[derive(Debug, Serialize)]
 struct Tasks<'a> {
     program: &'a Path,
     folder: &'a Path,
+    /// What every task gets after its own arguments, so that it ends with its worker.
+    last: [String; 1],
     tasks: &'a [Task],
 }
 
@@ -83,33 +89,43 @@ pub(super) fn dask(tasks: &[Task], args: &DaskArgs, program: &ProgramArgs) -> Re
     if tasks.is_empty() {
         return Ok(());
     }
-    let plan = Tasks { program: &program.path()?, folder: &std::env::current_dir()?, tasks };
-    let plan = serde_json::to_vec(&plan).map_err(|error| Failure::work(error.to_string()))?;
-    let scratch = tempfile::Builder::new().prefix("resched-dask-").tempdir()?;
-    let (driver, file) = (scratch.path().join("dask_driver.py"), scratch.path().join("tasks.json"));
-    write_file(&driver, DASK_DRIVER.as_bytes())?;
-    write_file(&file, &plan)?;
-    let mut command = Command::new(&args.python);
-    command.arg(driver).arg(file).args(["--retries", &args.retries.to_string()]);
-    if let Some(scheduler) = &args.scheduler {
-        command.args(["--scheduler", scheduler]);
-    }
-    if let Some(workers) = args.workers {
-        command.args(["--workers", &workers.to_string()]);
-    }
-    let python = args.python.display();
-    let status = command.status().map_err(|error| {
-        Failure::request(format!(
-            "{python}: expected a Python with `distributed`, but it does not start ({error}); name another --python"
-        ))
+    let folder = std::env::current_dir().map_err(|error| {
+        Failure::work(format!("cannot find the current folder ({error}); change to another folder"))
     })?;
-    if status.success() {
-        return Ok(());
+    let last = [format!("--{}", crate::END_WITH_STDIN)];
+    let plan = Tasks { program: &program.path()?, folder: &folder, last, tasks };
+    let mut plan = serde_json::to_vec(&plan).map_err(|error| Failure::work(error.to_string()))?;
+    plan.push(b'\n');
+    let python = args.python.display();
+    match args.driver().run(&plan).map_err(cannot_keep)? {
+        Ended::Done(_) => Ok(()),
+        Ended::NotStarted(reason) => Err(Failure::request(format!(
+            "{python}: expected a Python with `distributed`, but it does not start: {reason}; name another --python"
+        ))),
+        Ended::Failed(status) => Err(Failure::work(format!(
+            "the driver of Dask ended with {status}; see its messages above. If `distributed` is missing, install it: {python} -m \
+             pip install distributed. Run the same command again to do what is missing"
+        ))),
     }
-    Err(Failure::work(format!(
-        "the driver of Dask ended with {status}; see its messages above. If `distributed` is missing, install it: {python} -m pip \
-         install distributed. Run the same command again to do what is missing"
-    )))
+}
+
+impl DaskArgs {
+    fn driver(&self) -> Program<'_> {
+        let mut args: Vec<OsString> = ["-c", DASK_DRIVER, "--retries"].map(Into::into).into();
+        args.push(self.retries.to_string().into());
+        if let Some(scheduler) = &self.scheduler {
+            args.extend(["--scheduler".into(), scheduler.into()]);
+        }
+        if let Some(workers) = self.workers {
+            args.extend(["--workers".into(), workers.to_string().into()]);
+        }
+        Program { name: self.python.as_os_str(), args, scratch: true }
+    }
+}
+
+/// The failure to start a keeper, which is this program.
+fn cannot_keep(error: std::io::Error) -> Failure {
+    Failure::work(format!("cannot start resched a second time, to end other programs with it ({error}); try again"))
 }
 
 /// The missing cells of a sweep, cut into chunks, and what a worker needs to run a chunk.
@@ -128,7 +144,7 @@ impl Chunks {
         let size = size.max(1);
         let mut numbers: Vec<usize> = missing.iter().map(|(place, _)| place / size).collect();
         numbers.dedup();
-        eprintln!("{} of {} cells to do, as {} tasks", missing.len(), plan.cells.len(), numbers.len());
+        tell(&format!("{} of {} cells to do, as {} tasks", missing.len(), plan.cells.len(), numbers.len()));
         Ok(Self { manifest: plan.results.as_ref().unwrap_or(out).clone(), size, numbers })
     }
 
@@ -170,7 +186,7 @@ pub(super) fn slurm(
     program: &ProgramArgs,
     threads: Option<Threads>,
 ) -> Result<(), Failure> {
-    let sweep = std::path::absolute(out)?;
+    let sweep = std::path::absolute(out).map_err(|error| cannot_write(out, &error))?;
     let size = array.chunk.unwrap_or_else(|| plan.cells.len().div_ceil(SLURM_TASKS));
     let chunks = Chunks::new(plan, &Location::Folder(sweep.clone()), size)?;
     let merge = format!("`resched sweep merge {}`", out.display());
@@ -189,7 +205,7 @@ pub(super) fn slurm(
     let script = values.iter().fold(SLURM_ARRAY.to_owned(), |script, (key, value)| script.replace(key, value));
     let path = out.join(SLURM_FOLDER).join(SLURM_SCRIPT);
     // Slurm does not make the folder of its logs.
-    fs::create_dir_all(out.join(SLURM_FOLDER))?;
+    fs::create_dir_all(out.join(SLURM_FOLDER)).map_err(|error| cannot_write(&out.join(SLURM_FOLDER), &error))?;
     write_file(&path, script.as_bytes())?;
     let shown = path.display();
     if !array.submit {
@@ -198,14 +214,18 @@ pub(super) fn slurm(
             chunks.size
         ));
     }
-    let status = Command::new("sbatch").arg(&path).status().map_err(|error| {
-        Failure::request(format!("sbatch: cannot start it ({error}); submit {shown} on a host that has sbatch"))
-    })?;
-    if status.success() {
-        print(&format!("When the array is done, run {merge}\n"))
-    } else {
-        Err(Failure::work(format!("sbatch ended with {status}; see its messages above")))
+    let sbatch = Program { name: "sbatch".as_ref(), args: vec![path.as_os_str().to_owned()], scratch: false };
+    match sbatch.run(&[]).map_err(cannot_keep)? {
+        Ended::Done(told) => print(&format!("{told}When the array is done, run {merge}\n")),
+        Ended::NotStarted(reason) => Err(Failure::request(format!(
+            "sbatch: cannot start it: {reason}; submit {shown} on a host that has sbatch"
+        ))),
+        Ended::Failed(status) => Err(Failure::work(format!("sbatch ended with {status}; see its messages above"))),
     }
+}
+
+fn cannot_write(folder: &Path, error: &std::io::Error) -> Failure {
+    Failure::request(format!("{}: cannot write into this folder ({error}); name another --out", folder.display()))
 }
 
 /// Checks that a path or address needs no quotes: #SBATCH lines do not understand them.

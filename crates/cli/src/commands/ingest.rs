@@ -16,7 +16,7 @@ use super::engine::{DaskArgs, ProgramArgs};
 use super::ingest_steps;
 use crate::failure::Failure;
 use crate::out::ForceArg;
-use crate::output::{count, print};
+use crate::output::{count, print, tell};
 use crate::progress::IngestProgress;
 
 /// Turn job histories, event logs, job lists or the Google and Alibaba cluster traces into a trace.
@@ -100,7 +100,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 pub(crate) fn tell_kept() {
     for folder in unfinished() {
         let path = folder.display();
-        eprintln!("finished work is kept in {path}; run the same command again to resume, or remove this folder");
+        tell(&format!("finished work is kept in {path}; run the same command again to resume, or remove this folder"));
     }
 }
 

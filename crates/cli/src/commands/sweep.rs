@@ -16,7 +16,7 @@ use super::engine;
 use super::replay::caveats;
 use crate::failure::Failure;
 use crate::out::{ForceArg, tell_replaced};
-use crate::output::{count, duration, print, print_json, table};
+use crate::output::{count, duration, print, print_json, table, tell};
 use crate::progress::SweepProgress;
 use crate::threads::ThreadsArg;
 use crate::world_args::SiteArg;
@@ -186,7 +186,10 @@ fn planned(path: &Path, site: &SiteArg, kept: &Kept) -> Result<Plan, Failure> {
 pub(super) fn claim(out: &Out, marker: &str, files: &[&str]) -> Result<FolderLock, Failure> {
     let Out { path, force } = out;
     let is_other = |entry: std::io::Result<fs::DirEntry>| entry.is_ok_and(|entry| !is_hidden(&entry.file_name()));
-    let is_empty = !path.exists() || path.is_dir() && !fs::read_dir(path)?.any(is_other);
+    let unreadable = |error: std::io::Error| {
+        Failure::request(format!("{}: cannot read this folder ({error}); name another --out", path.display()))
+    };
+    let is_empty = !path.exists() || path.is_dir() && !fs::read_dir(path).map_err(unreadable)?.any(is_other);
     if !is_empty && !path.join(marker).is_file() && !path.join(CELLS).is_dir() {
         let problem =
             "expected a new folder or the folder of an earlier sweep, found something else; name another --out";
@@ -236,10 +239,10 @@ fn more_seeds(plan: &Plan, out: &Location, args: &All) -> Result<Option<Plan>, F
     // At most four times as many at once: more seeds then give a better estimate of the spread.
     let seeds = needed.min(known * 4).min(args.most_seeds as usize);
     if seeds <= known {
-        eprintln!(
+        tell(&format!(
             "warning: after {known} seeds, at least one interval still reaches further than {} %; raise --most-seeds",
             share * 100.0
-        );
+        ));
         return Ok(None);
     }
     Ok(Some(plan.with_seeds(seeds)?))

@@ -115,6 +115,7 @@ pub(crate) fn workload(jobs: Vec<JobSpec>) -> Workload {
 }
 
 /// A path in the shared folder; `None`, with a word of it, if it is not there.
+#[allow(clippy::print_stderr, reason = "a test says why it is skipped")]
 pub(crate) fn shared(path: &str) -> Option<PathBuf> {
     let default = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
     let path = std::env::var_os("RESCHED_SHARED").map_or_else(default, PathBuf::from).join(path);

@@ -83,6 +83,7 @@ fn renamed(entries: &serde_json::Map<String, Value>) -> Value {
 }
 
 /// The folder of real files, or `None` (and a note) if it is not there and need not be.
+#[allow(clippy::print_stderr, reason = "a test says why it is skipped")]
 fn shared() -> Option<PathBuf> {
     let folder = std::env::var_os("RESCHED_SHARED")
         .map(PathBuf::from)

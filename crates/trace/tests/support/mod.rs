@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 /// The folder of the real files: `traces` in `$RESCHED_SHARED`, by default `../shared` beside the workspace. If it is
 /// missing, the test is skipped, unless `$RESCHED_REQUIRE_SHARED` is 1.
+#[allow(clippy::print_stderr, reason = "a test says why it is skipped")]
 pub(crate) fn real_traces() -> Option<PathBuf> {
     let default = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
     let traces = std::env::var_os("RESCHED_SHARED").map_or_else(default, PathBuf::from).join("traces");

@@ -1,6 +1,6 @@
 //! A folder for the time of a command.
 
-use std::fs::{self, File};
+use std::fs::{self, DirBuilder, File};
 use std::path::Path;
 
 use super::remove_any;
@@ -9,8 +9,6 @@ use crate::Error;
 
 /// What the names of these folders begin with.
 const PREFIX: &str = "resched-scratch-";
-/// The file in the folder that is locked while the folder is in use.
-const LOCK: &str = ".lock";
 
 /// A folder among the system's temporary files. It goes when this is dropped, or on a signal. If the process is killed, the next
 /// one that needs such a folder removes it.
@@ -18,6 +16,7 @@ const LOCK: &str = ".lock";
 pub struct Scratch {
     // Dropped before the lock.
     folder: Temporary,
+    /// Shows other processes that the folder is in use. The system unlocks it however this process ends.
     _lock: File,
 }
 
@@ -28,22 +27,25 @@ impl Scratch {
     /// [`Error::Io`].
     pub fn new() -> Result<Self, Error> {
         let all = std::env::temp_dir();
-        remove_abandoned(&all);
+        remove_left(&all);
         Self::make(&all).map_err(Error::io(&all, "make a folder for temporary files in"))
     }
 
     fn make(all: &Path) -> std::io::Result<Self> {
-        let random = getrandom::u64().map_err(std::io::Error::from)?;
-        let (folder, lock) = Temporary::make(all.join(format!("{PREFIX}{random:016x}")), |path| {
-            let mut builder = fs::DirBuilder::new();
-            #[cfg(unix)]
-            std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-            builder.create(path)?;
-            File::create_new(path.join(LOCK))
-        })?;
-        // Fails only where there are no locks, and then nobody removes it.
-        let _ = lock.try_lock();
-        Ok(Self { folder, _lock: lock })
+        loop {
+            let random = getrandom::u64().map_err(std::io::Error::from)?;
+            let (folder, lock) = Temporary::make(all.join(format!("{PREFIX}{random:016x}")), |path| {
+                let mut builder = DirBuilder::new();
+                #[cfg(unix)]
+                std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+                builder.create(path)?;
+                File::open(path)
+            })?;
+            // Another process may have taken the new folder for one that was left.
+            if lock.try_lock().is_ok() && folder.path().exists() {
+                return Ok(Self { folder, _lock: lock });
+            }
+        }
     }
 
     /// Its path.
@@ -52,29 +54,23 @@ impl Scratch {
     }
 }
 
-/// Removes the folders of killed processes.
-fn remove_abandoned(all: &Path) {
+/// Removes the folders of processes that were killed. What cannot be removed stays.
+fn remove_left(all: &Path) {
     for entry in fs::read_dir(all).into_iter().flatten().flatten() {
-        if entry.file_name().to_string_lossy().starts_with(PREFIX)
-            && File::open(entry.path().join(LOCK)).is_ok_and(|lock| lock.try_lock().is_ok() && is_old(&lock))
-        {
-            // Another user's folder stays.
+        let is_ours = entry.file_name().to_string_lossy().starts_with(PREFIX);
+        if !is_ours || !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            continue;
+        }
+        let Ok(lock) = File::open(entry.path()) else { continue };
+        if lock.try_lock().is_ok() {
             let _ = remove_any(&entry.path());
         }
     }
 }
 
-/// Whether the lock was made some time ago: one that was made just now may be about to be taken.
-fn is_old(lock: &File) -> bool {
-    let age = lock.metadata().and_then(|found| found.modified()).ok().and_then(|made| made.elapsed().ok());
-    age.is_some_and(|age| age.as_secs() >= 2)
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-
-    use std::time::{Duration, SystemTime};
 
     use super::*;
 
@@ -82,14 +78,10 @@ mod tests {
     fn a_folder_goes_with_its_process() {
         let all = tempfile::tempdir().unwrap();
         let used = Scratch::make(all.path()).unwrap();
-        let dead = all.path().join(format!("{PREFIX}dead"));
-        fs::create_dir(&dead).unwrap();
-        let lock = File::create(dead.join(LOCK)).unwrap();
-        lock.set_modified(SystemTime::now() - Duration::from_secs(60)).unwrap();
-        File::open(used.path().join(LOCK)).unwrap();
-        drop(lock);
-        remove_abandoned(all.path());
-        assert!(used.path().is_dir() && !dead.exists());
+        let left = all.path().join(format!("{PREFIX}left"));
+        fs::create_dir_all(left.join("sub")).unwrap();
+        remove_left(all.path());
+        assert!(used.path().is_dir() && !left.exists());
         drop(used);
         assert_eq!(fs::read_dir(all.path()).unwrap().count(), 0);
     }
