@@ -77,7 +77,7 @@ fn main() -> ExitCode {
         // The reader of our output closed the pipe, as `head` does.
         Err(failure) if failure.is_broken_pipe() => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("error: {failure}");
+            eprintln!("error: {}", output::message(&failure.to_string()));
             failure.exit_code()
         }
     }

@@ -5,6 +5,8 @@ use std::sync::Mutex;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
+use crate::output::{message, name};
+
 /// A bar that counts `unit`, such as `{bytes}/{total_bytes}`.
 fn bar(length: u64, unit: &str) -> ProgressBar {
     let bar = ProgressBar::new(length);
@@ -33,7 +35,8 @@ impl resched_trace::ingest::Progress for IngestProgress {
     }
 
     fn file(&mut self, path: &Path) {
-        self.0.set_message(path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default());
+        let file = path.file_name().unwrap_or_default().to_string_lossy();
+        self.0.set_message(name(&file).into_owned());
     }
 
     fn advance(&mut self, bytes: u64) {
@@ -58,7 +61,7 @@ impl ReplayProgress {
     /// Adds the bar of one replay. `jobs` is the number of its jobs.
     pub(crate) fn add(&self, label: &str, jobs: u64) -> ProgressBar {
         let bar = self.0.add(bar(jobs, "{pos}/{len} jobs"));
-        bar.set_prefix(label.to_owned());
+        bar.set_prefix(name(label).into_owned());
         bar
     }
 }
@@ -100,6 +103,7 @@ pub(crate) fn tell_kept_cells() {
     let Ok(Some((bar, place))) = SWEEP.lock().map(|mut sweep| sweep.take()) else { return };
     bar.finish_and_clear();
     let (done, all) = (bar.position(), bar.length().unwrap_or(0));
+    let place = message(&place);
     eprintln!("{done} of {all} cells are done and kept in {place}; run the same command again to resume");
 }
 

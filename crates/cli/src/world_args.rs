@@ -15,6 +15,7 @@ use resched_sweep::SweepFile;
 use resched_trace::validity::{Fact, Grade, Validity};
 
 use crate::failure::Failure;
+use crate::output::message;
 
 /// A limit on `--nodes`; a larger number is a slip.
 const MOST_NODES: i64 = 1_000_000;
@@ -116,7 +117,7 @@ pub(crate) fn check_rules(world: &World, policies: &[PolicySpec]) -> Result<(), 
 /// Prints warnings, one line each.
 pub(crate) fn warn(warnings: &[String]) {
     for warning in warnings {
-        eprintln!("warning: {warning}");
+        eprintln!("warning: {}", message(warning));
     }
 }
 

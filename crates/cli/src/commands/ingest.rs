@@ -15,7 +15,7 @@ use resched_trace::workload::explain_toml;
 use super::engine::{DaskArgs, ProgramArgs};
 use super::ingest_steps;
 use crate::failure::Failure;
-use crate::output::{count, print};
+use crate::output::{count, message, print};
 use crate::progress::IngestProgress;
 
 /// Turn job histories, event logs, job lists or the Google and Alibaba cluster traces into a trace.
@@ -95,7 +95,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 /// If an ingest ended early, prints where its finished work is kept.
 pub(crate) fn tell_kept() {
     for folder in unfinished() {
-        let path = folder.display();
+        let path = message(&folder.display().to_string());
         eprintln!("finished work is kept in {path}; run the same command again to resume, or remove this folder");
     }
 }
