@@ -49,6 +49,11 @@ pub fn export(source: &Path, target: &str, out: &Path) -> Result<Exported, Error
         Error::Request(format!("{target}: expected the name of a format to write; use one of {}", names.join(", ")))
     })?;
     let source = Source::open(source)?;
+    // A file that is renamed over a device or a pipe would take its place.
+    if out.exists() && !out.is_file() {
+        let problem = "expected a new file or an earlier one, found something else; name another --out";
+        return Err(Error::Request(format!("{}: {problem}", out.display())));
+    }
     let mut staged = StagedFile::create(out)?;
     let file = BufWriter::with_capacity(1 << 16, staged.file());
     let exported = if out.extension().is_some_and(|ending| ending == "gz") {
