@@ -1,13 +1,14 @@
 //! `resched calibrate`: fits a cluster file to the attempts of a trace.
 
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use resched_analysis::calibration::{Calibration, Fitted, Machines, Maker, Slots, calibrate, cluster_file};
 use resched_policies::SiteConf;
 use resched_sim::ClusterConfig;
 use resched_trace::run;
-use resched_trace::store::{Trace, sha256, write_file};
+use resched_trace::store::{StagedFile, Trace, sha256};
 use serde::Serialize;
 
 use super::known::{Known, known, with_known};
@@ -57,15 +58,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             args.out.display()
         ))
     })?;
-    if let Some(folder) = args.out.parent() {
-        std::fs::create_dir_all(folder).map_err(|error| {
-            Failure::request(format!(
-                "{}: cannot write into this folder ({error}); name another --out",
-                folder.display()
-            ))
-        })?;
-    }
-    write_file(&args.out, text.as_bytes())?;
+    write(&args.out, &text)?;
     if args.json {
         let known = known.iter().map(|own| (own.key, own.value)).collect();
         return print_json(&Told { trace: &maker.path, sha256: &maker.sha256, known, calibration: &found });
@@ -88,6 +81,21 @@ fn check(out: &Path) -> Result<(), Failure> {
     let problem =
         "expected no file, or one that calibrate wrote; found something else, which is kept; name another --out";
     Err(Failure::request(format!("{}: {problem}", out.display())))
+}
+
+/// Writes the cluster file, and makes its folder if there is none.
+fn write(out: &Path, text: &str) -> Result<(), Failure> {
+    let folder = out.parent().filter(|folder| !folder.as_os_str().is_empty());
+    folder.map_or(Ok(()), std::fs::create_dir_all).map_err(|error| {
+        let folder = folder.unwrap_or(out).display();
+        Failure::request(format!("{folder}: cannot write into this folder ({error}); name another --out"))
+    })?;
+    let mut staged = StagedFile::create(out)?;
+    staged
+        .file()
+        .write_all(text.as_bytes())
+        .map_err(|error| Failure::work(format!("{}: cannot write the file: {error}", out.display())))?;
+    Ok(staged.commit()?)
 }
 
 /// The SHA-256 that identifies the trace or run.
