@@ -12,6 +12,7 @@ mod golden_cli;
 mod groups;
 mod hostile;
 mod interrupts;
+mod limits;
 mod metrics;
 mod one_request;
 mod oracle_cli;

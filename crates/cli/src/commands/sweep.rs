@@ -7,7 +7,9 @@ use std::time::Instant;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Subcommand, ValueEnum};
 use resched_replay::{FolderLock, Threads, is_lock};
-use resched_sweep::{CELLS, Cell, CellStore, Location, MARKER, Merged, Plan, Progress, carry_out};
+use resched_sweep::{
+    CELLS, Cell, CellStore, Location, MARKER, MOST_SEEDS, Merged, Plan, Progress, SweepFile, carry_out,
+};
 use resched_trace::validity::Grade;
 use serde::Serialize;
 
@@ -41,6 +43,8 @@ struct All {
     #[command(flatten)]
     site: SiteArg,
     #[command(flatten)]
+    cells: CellsArg,
+    #[command(flatten)]
     kept: Kept,
     /// Where to replay the cells.
     #[arg(long, value_enum, default_value_t = Engine::Local)]
@@ -54,7 +58,7 @@ struct All {
     #[arg(long, value_name = "SHARE", value_parser = share)]
     precision: Option<f64>,
     /// The largest number of seeds that --precision may use.
-    #[arg(long, default_value_t = 200, requires = "precision")]
+    #[arg(long, default_value_t = 200, requires = "precision", value_parser = clap::value_parser!(u64).range(1..=MOST_SEEDS))]
     most_seeds: u64,
     #[command(flatten)]
     dask: engine::DaskArgs,
@@ -74,6 +78,21 @@ struct Kept {
     /// store (s3://bucket/prefix, gs://…, az://…). Credentials come from the environment.
     #[arg(long, value_name = "PLACE", value_parser = PathBufValueParser::new().try_map(Location::new))]
     results: Option<Location>,
+}
+
+/// How many cells a sweep may have.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub(super) struct CellsArg {
+    /// The most cells that the sweep may have [default: 1000000].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    most_cells: Option<u64>,
+}
+
+impl CellsArg {
+    /// The sweep file with this limit.
+    pub(super) fn limit(self, file: SweepFile) -> SweepFile {
+        file.up_to_cells(self.most_cells)
+    }
 }
 
 /// Where cells are replayed.
@@ -99,6 +118,8 @@ enum Verb {
         out: PathBuf,
         #[command(flatten)]
         site: SiteArg,
+        #[command(flatten)]
+        cells: CellsArg,
         #[command(flatten)]
         kept: Kept,
     },
@@ -152,8 +173,8 @@ fn folder(dir: &Path) -> Location {
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     match &args.verb {
-        Some(Verb::Plan { file, out, site, kept }) => {
-            let plan = planned(file, site, kept)?;
+        Some(Verb::Plan { file, out, site, cells, kept }) => {
+            let plan = planned(file, site, *cells, kept)?;
             let _lock = claim(out, MARKER)?;
             plan.write(out)?;
             print(&format!("{}: {} cells\n", out.join(MARKER).display(), count(plan.cells.len() as u64)))
@@ -169,8 +190,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 }
 
 /// The plan of a sweep file.
-fn planned(path: &Path, site: &SiteArg, kept: &Kept) -> Result<Plan, Failure> {
-    let mut plan = Plan::new(&site.read(path)?)?;
+fn planned(path: &Path, site: &SiteArg, cells: CellsArg, kept: &Kept) -> Result<Plan, Failure> {
+    let mut plan = Plan::new(&cells.limit(site.read(path)?))?;
     plan.results.clone_from(&kept.results);
     Ok(plan)
 }
@@ -179,7 +200,9 @@ fn planned(path: &Path, site: &SiteArg, kept: &Kept) -> Result<Plan, Failure> {
 /// result has only its cells.
 pub(super) fn claim(out: &Path, marker: &str) -> Result<FolderLock, Failure> {
     let is_other = |entry: std::io::Result<fs::DirEntry>| entry.is_ok_and(|entry| !is_lock(&entry.file_name()));
-    let is_empty = !out.exists() || out.is_dir() && !fs::read_dir(out)?.any(is_other);
+    let cannot =
+        |error| Failure::request(format!("{}: cannot read this folder ({error}); name another --out", out.display()));
+    let is_empty = !out.exists() || out.is_dir() && !fs::read_dir(out).map_err(cannot)?.any(is_other);
     if is_empty || out.join(marker).is_file() || out.join(CELLS).is_dir() {
         return Ok(FolderLock::inside(out)?);
     }
@@ -189,7 +212,7 @@ pub(super) fn claim(out: &Path, marker: &str) -> Result<FolderLock, Failure> {
 
 fn all(args: &All) -> Result<(), Failure> {
     let Some(file) = &args.file else { return Err(Failure::request("name a sweep file")) };
-    let mut plan = planned(file, &args.site, &args.kept)?;
+    let mut plan = planned(file, &args.site, args.cells, &args.kept)?;
     if args.dry_run {
         return dry_run(&plan, args.threads.get());
     }
@@ -220,7 +243,7 @@ fn more_seeds(plan: &Plan, out: &Location, args: &All) -> Result<Option<Plan>, F
     let known = plan.seeds();
     let Some(needed) = merged.seeds_for(share) else { return Ok(None) };
     // At most four times as many at once: more seeds then give a better estimate of the spread.
-    let seeds = needed.min(known * 4).min(args.most_seeds as usize);
+    let seeds = needed.min(known.saturating_mul(4)).min(args.most_seeds as usize);
     if seeds <= known {
         eprintln!(
             "warning: after {known} seeds, at least one interval still reaches further than {} %; raise --most-seeds",
@@ -306,7 +329,9 @@ fn merge(plan: Plan, dir: &Path, json: bool) -> Result<(), Failure> {
 
 /// Prints the cells and an estimate of their time. It replays one cell of each variant to measure it.
 fn dry_run(plan: &Plan, threads: Threads) -> Result<(), Failure> {
-    let scratch = tempfile::tempdir()?;
+    let scratch = tempfile::tempdir().map_err(|error| {
+        Failure::work(format!("a temporary folder cannot be made ({error}); set TMPDIR to another"))
+    })?;
     let store = CellStore::open(&folder(scratch.path()))?;
     let mut rows = Vec::new();
     let mut total = 0.0;

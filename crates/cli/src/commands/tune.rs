@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use resched_sweep::{Candidate, MeanInterval, Progress, tune};
 
 use super::replay::caveats;
+use super::sweep::CellsArg;
 use crate::failure::Failure;
 use crate::output::{print, print_json, table};
 use crate::progress::SweepProgress;
@@ -26,6 +27,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     site: SiteArg,
     #[command(flatten)]
+    cells: CellsArg,
+    #[command(flatten)]
     threads: ThreadsArg,
     /// Print JSON instead of a table.
     #[arg(long)]
@@ -33,7 +36,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let file = args.site.read(&args.file)?;
+    let file = args.cells.limit(args.site.read(&args.file)?);
     let _lock = super::sweep::claim(&args.out, "tuned.json")?;
     let progress = SweepProgress::new(args.out.display().to_string());
     let tuned = tune(&file, &args.out, args.threads.get(), &|told| match told {
