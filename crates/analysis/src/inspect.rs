@@ -149,7 +149,9 @@ impl Inspection {
             self.odd("job-without-submit", u64::from(submit.is_none()));
             self.odd("job-without-finish", u64::from(finish.is_none()));
             self.odd("job-finish-before-submit", u64::from(before(finish, submit)));
-            self.odd("job-submit-before-zero", u64::from(submit.is_some_and(|submit| submit < 0)));
+            // What was there before a trace began has a negative time if times count from the begin of the trace.
+            let negative = submit.is_some_and(|submit| submit < 0) && self.time_zero == TimeZero::Epoch;
+            self.odd("job-submit-before-1970", u64::from(negative));
             self.odd(FAR, usual.far([submit, finish]));
         }
         Ok(())

@@ -7,7 +7,8 @@
 //! | any time of an attempt or a task | more than [`SLACK`] before its job is submitted, or after its job ends |
 //!
 //! If the source does not say when the job ended, the end of the task takes the place of the job's for its attempts. If most
-//! attempts, and more than one, are outside of the job, the job's own time is the one that is far.
+//! attempts, and more than one, are outside of the job, the job's own time is the one that is far. Its end is then unknown. Its
+//! submission stays, because a job needs one to be replayed; `inspect` shows it if it is far outside of the trace.
 //!
 //! A far time becomes null, and the run time of its attempt is then unknown, as that of any attempt without an end. Tables of events
 //! are longer than memory, so of their rows only the first rule can be asked.
@@ -37,14 +38,12 @@ pub(super) fn mend(record: &mut JobRecord) -> u64 {
     let ends_too_soon = doubted(&|row| row.finish.map(|time| inside.is_after(time)));
     let begins_too_late = doubted(&|row| row.start.map(|time| inside.is_before(time)));
     let job = &mut record.job;
-    far += u64::from(ends_too_soon) + u64::from(begins_too_late);
+    far += u64::from(ends_too_soon);
     if ends_too_soon {
         job.finish = None;
     }
-    if begins_too_late {
-        (job.submit, job.launch) = (None, None);
-    }
-    let inside = Inside { first: job.submit.or(job.launch), last: ended(job) };
+    // A job without a submission could not be replayed, so a submission that is doubted stays, and only does not count here.
+    let inside = Inside { first: inside.first.filter(|_| !begins_too_late), last: ended(job) };
     for task in &mut record.tasks {
         let row = &mut task.task;
         far += inside.mend(&mut [&mut row.start, &mut row.finish]) + mend_task(row);
@@ -179,8 +178,8 @@ mod tests {
         assert_eq!((early.job.submit, early.job.finish), (Some(DAY), None));
         assert_eq!(times(&early), attempts.map(|(start, finish)| (Some(start), Some(finish))));
         let mut late = at(32 * DAY, 33 * DAY);
-        assert_eq!(mend(&mut late), 1);
-        assert_eq!((late.job.submit, late.job.finish), (None, Some(33 * DAY)));
+        assert_eq!(mend(&mut late), 0);
+        assert_eq!((late.job.submit, late.job.finish), (Some(32 * DAY), Some(33 * DAY)));
         assert_eq!(times(&late), attempts.map(|(start, finish)| (Some(start), Some(finish))));
     }
 
