@@ -14,6 +14,7 @@ mod hostile;
 mod integrity;
 mod interrupts;
 mod kills;
+mod limits;
 mod metrics;
 mod one_request;
 mod oracle_cli;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use resched_trace::words::csv_cell;
 use serde::Serialize;
 
 use crate::distribution::{Distribution, mean};
@@ -134,6 +135,12 @@ pub fn most_slowed(run: &Run, baseline: Option<&Run>, count: usize) -> Vec<Slowe
 pub fn to_csv<R: Serialize>(rows: &[R]) -> Result<Vec<u8>, csv::Error> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     rows.iter().try_for_each(|row| writer.serialize(row))?;
+    let plain = writer.into_inner().map_err(csv::IntoInnerError::into_error)?;
+    // The rows know only how to write themselves, so names that look like formulas are marked in the finished table.
+    let mut writer = csv::Writer::from_writer(Vec::with_capacity(plain.len()));
+    for record in csv::ReaderBuilder::new().has_headers(false).from_reader(plain.as_slice()).records() {
+        writer.write_record(record?.iter().map(|cell| csv_cell(cell).into_owned()))?;
+    }
     writer.into_inner().map_err(|error| error.into_error().into())
 }
 

@@ -106,11 +106,13 @@ pub fn inspect(trace: &Trace) -> Result<Inspection, Error> {
         sources: manifest.sources.clone(),
         oddities: BTreeMap::new(),
     };
+    let usual = Usual::of(trace)?;
     let mut job_ids = Seen::default();
     for batch in trace.batches::<JobRow>()? {
-        found.count_jobs(&batch?, &mut job_ids)?;
+        found.count_jobs(&batch?, &mut job_ids, usual)?;
     }
-    found.count_tasks(trace)?;
+    found.count_tasks(trace, usual)?;
+    found.odd(FAR, manifest.skipped.get("far-time").copied().unwrap_or(0));
     for batch in trace.batches::<SplitRow>()? {
         found.splits += batch?.num_rows() as u64;
     }
@@ -131,7 +133,7 @@ impl Inspection {
         }
     }
 
-    fn count_jobs(&mut self, batch: &RecordBatch, ids: &mut Seen) -> Result<(), Error> {
+    fn count_jobs(&mut self, batch: &RecordBatch, ids: &mut Seen, usual: Usual) -> Result<(), Error> {
         let (submit, finish) = (integers(batch, "submit")?, integers(batch, "finish")?);
         let (id, outcome) = (strings(batch, "job_id")?, strings(batch, "outcome")?);
         let input_bytes = integers(batch, "input_bytes")?;
@@ -147,22 +149,35 @@ impl Inspection {
             self.odd("job-without-submit", u64::from(submit.is_none()));
             self.odd("job-without-finish", u64::from(finish.is_none()));
             self.odd("job-finish-before-submit", u64::from(before(finish, submit)));
+            // What was there before a trace began has a negative time if times count from the begin of the trace.
+            let negative = submit.is_some_and(|submit| submit < 0) && self.time_zero == TimeZero::Epoch;
+            self.odd("job-submit-before-1970", u64::from(negative));
+            self.odd(FAR, usual.far([submit, finish]));
         }
         Ok(())
     }
 
     /// Counts tasks and attempts side by side.
-    fn count_tasks(&mut self, trace: &Trace) -> Result<(), Error> {
+    fn count_tasks(&mut self, trace: &Trace, usual: Usual) -> Result<(), Error> {
         let mut attempts = Attempts { batches: trace.batches::<AttemptRow>()?, next: None };
         let mut attempt = attempts.next()?;
+        // The tasks of a job stand together, so only the ids of one job are kept.
+        let (mut job, mut ids) = (String::new(), Seen::default());
         for batch in trace.batches::<TaskRow>()? {
             let batch = batch?;
+            let job_id = strings(&batch, "job_id")?;
             let (id, kind) = (strings(&batch, "task_id")?, strings(&batch, "kind")?);
             let (start, finish) = (integers(&batch, "start")?, integers(&batch, "finish")?);
             for row in 0..batch.num_rows() {
                 self.count_task(kind.value(row));
+                if job_id.value(row) != job {
+                    job_id.value(row).clone_into(&mut job);
+                    ids = Seen::default();
+                }
+                self.odd("task-id-seen-before", u64::from(!ids.is_new(id.value(row))));
                 let (start, finish) = (value(start, row), value(finish, row));
                 self.odd("task-finish-before-start", u64::from(before(finish, start)));
+                self.odd(FAR, usual.far([start, finish]));
                 let (mut tries, mut last) = (0u64, None);
                 while let Some(own) = attempt.take_if(|attempt| attempt.task_id == id.value(row)) {
                     self.odd("attempt-before-its-task", u64::from(before(own.start, start)));
@@ -170,6 +185,7 @@ impl Inspection {
                     last = Some(own.number);
                     tries += 1;
                     self.count_attempt(&own);
+                    self.odd(FAR, usual.far([own.start, own.finish]));
                     attempt = attempts.next()?;
                 }
                 self.odd("task-without-attempts", u64::from(tries == 0));
@@ -209,6 +225,39 @@ impl Inspection {
             };
             *level += 1;
         }
+    }
+}
+
+/// The oddity of times far outside of the trace: those that ingest left out, and those that are in its tables.
+const FAR: &str = "time-far-outside";
+
+/// The times between which those of a trace usually lie.
+#[derive(Debug, Clone, Copy)]
+struct Usual {
+    first: i64,
+    last: i64,
+}
+
+impl Usual {
+    /// Four fifths of all jobs are submitted in the middle of the trace. Ten times as long before and after it, and a year more, is
+    /// usual, so that neither a long trace nor a long job is odd.
+    fn of(trace: &Trace) -> Result<Self, Error> {
+        const YEAR: i64 = 366 * 86_400_000;
+        let mut submits: Vec<i64> = Vec::new();
+        for batch in trace.batches::<JobRow>()? {
+            submits.extend(integers(&batch?, "submit")?.iter().flatten());
+        }
+        submits.sort_unstable();
+        let at =
+            |tenths: usize| submits.get((submits.len() * tenths / 10).min(submits.len().saturating_sub(1))).copied();
+        let (Some(early), Some(late)) = (at(1), at(9)) else { return Ok(Self { first: i64::MIN, last: i64::MAX }) };
+        let margin = late.saturating_sub(early).saturating_mul(10).saturating_add(YEAR);
+        Ok(Self { first: early.saturating_sub(margin), last: late.saturating_add(margin) })
+    }
+
+    /// How many of these times are far outside.
+    fn far(self, times: [Option<i64>; 2]) -> u64 {
+        times.iter().flatten().filter(|time| !(self.first..=self.last).contains(*time)).count() as u64
     }
 }
 

@@ -27,6 +27,7 @@ pub mod inspect;
 pub mod intervals;
 pub mod jobs;
 pub mod measure;
+pub mod memory;
 pub mod metrics;
 pub mod paired;
 pub mod population;

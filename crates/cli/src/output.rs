@@ -4,7 +4,8 @@ use std::io::Write;
 
 use comfy_table::{CellAlignment, Table};
 use resched_analysis::measure::Metric;
-pub(crate) use resched_trace::words::count;
+pub(crate) use resched_trace::words::{count, name};
+use resched_trace::words::{message, visible};
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -12,15 +13,17 @@ use crate::failure::Failure;
 /// An unknown value.
 pub(crate) const UNKNOWN: &str = "–";
 
-/// Writes lines to standard output.
+/// Writes lines to standard output. Names in them cannot steer the terminal.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    let text = visible(text);
     let mut out = std::io::stdout().lock();
-    write_lines(&mut out, text).map_err(|error| Failure::output(&error))
+    write_lines(&mut out, &text).map_err(|error| Failure::output(&error))
 }
 
-/// Writes lines to standard error. It is no error if nobody reads them.
+/// Writes lines to standard error. Names in them cannot steer the terminal, and long lines are shortened. It is no error if nobody
+/// reads them.
 pub(crate) fn tell(text: &str) {
-    let _ = write_lines(&mut std::io::stderr().lock(), text);
+    let _ = write_lines(&mut std::io::stderr().lock(), &message(text));
 }
 
 fn write_lines(out: &mut impl Write, text: &str) -> std::io::Result<()> {
@@ -41,7 +44,8 @@ pub(crate) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
 pub(crate) fn table(heading: &[&str], rows: Vec<Vec<String>>, numbers: std::ops::Range<usize>) -> String {
     let mut table = Table::new();
     table.load_preset(comfy_table::presets::NOTHING).set_header(heading.iter().copied());
-    table.add_rows(rows);
+    table
+        .add_rows(rows.into_iter().map(|row| row.into_iter().map(|cell| name(&cell).into_owned()).collect::<Vec<_>>()));
     for column in numbers {
         if let Some(column) = table.column_mut(column) {
             column.set_cell_alignment(CellAlignment::Right);

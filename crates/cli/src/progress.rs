@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
-use crate::output::tell;
+use crate::output::{name, tell};
 
 /// A bar that counts `unit`, such as `{bytes}/{total_bytes}`.
 fn bar(length: u64, unit: &str) -> ProgressBar {
@@ -35,7 +35,8 @@ impl resched_trace::ingest::Progress for IngestProgress {
     }
 
     fn file(&mut self, path: &Path) {
-        self.0.set_message(path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default());
+        let file = path.file_name().unwrap_or_default().to_string_lossy();
+        self.0.set_message(name(&file).into_owned());
     }
 
     fn advance(&mut self, bytes: u64) {
@@ -60,7 +61,7 @@ impl ReplayProgress {
     /// Adds the bar of one replay. `jobs` is the number of its jobs.
     pub(crate) fn add(&self, label: &str, jobs: u64) -> ProgressBar {
         let bar = self.0.add(bar(jobs, "{pos}/{len} jobs"));
-        bar.set_prefix(label.to_owned());
+        bar.set_prefix(name(label).into_owned());
         bar
     }
 }

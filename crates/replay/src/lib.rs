@@ -56,7 +56,7 @@ pub use runs::RunFolders;
 pub use scheduler::Scheduler;
 pub use sink::{Files, Memory, Nothing, Replayed, Sink, Written};
 pub use source::{Engine, Source};
-pub use threads::Threads;
+pub use threads::{LIMITS, MOST_THREADS, Threads};
 pub use world::{Setup, World};
 
 pub use resched_policies::{PolicySpec, Site};

@@ -7,7 +7,22 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::sync::{Mutex, PoisonError};
 
+use resched_trace::limits::Limit;
+
 use crate::Error;
+
+/// The most threads that you can ask for on a machine with fewer cores. Each takes some 2 MB before it does anything, and threads
+/// beyond the cores gain nothing.
+pub const MOST_THREADS: usize = 256;
+
+/// The limits of this crate.
+pub const LIMITS: &[Limit] = &[Limit::number(
+    "threads",
+    MOST_THREADS as u64,
+    "The request is refused. A machine with more cores may use as many threads as it has cores. If the system gives fewer threads, the \
+     work goes on with those.",
+)
+.set_by("--threads")];
 
 /// The most replays that run at once: 1 or more, by default the number of cores of the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,12 +44,14 @@ impl FromStr for Threads {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        let count = text.parse().map_err(|_| {
+        let Self(cores) = Self::default();
+        let most = cores.get().max(MOST_THREADS);
+        let count = text.parse().ok().filter(|count: &NonZeroUsize| count.get() <= most);
+        count.map(Self).ok_or_else(|| {
             Error::Request(format!(
-                "expected a whole number from 1, found `{text}`; leave --threads out to use every core"
+                "expected a whole number from 1 to {most}, found `{text}`; leave --threads out to use every core ({cores})"
             ))
-        });
-        Ok(Self(count?))
+        })
     }
 }
 
@@ -92,19 +109,25 @@ impl Threads {
         let (sender, receiver) = sync_channel::<(usize, R)>(0);
         let (receiver, failed) = (Mutex::new(receiver), Failed::default());
         let next = || lock(&receiver).recv().ok();
-        std::thread::scope(|scope| {
-            for _ in 0..keepers.get().min(items.len()) {
-                scope.spawn(|| {
-                    while let Some((place, result)) = next() {
-                        if let Some(Err(error)) = items.get(place).map(|item| keep(item, result)) {
-                            failed.add(place, error);
-                        }
-                    }
-                });
+        let keep_one = |place: usize, result| {
+            if let Some(Err(error)) = items.get(place).map(|item| keep(item, result)) {
+                failed.add(place, error);
             }
+        };
+        let keep_all = || {
+            while let Some((place, result)) = next() {
+                keep_one(place, result);
+            }
+        };
+        std::thread::scope(|scope| {
+            let keepers = spawn_some(scope, keepers.get().min(items.len()), &keep_all);
             let hand_over = |place, result| {
-                // Fails only when no keeper is left; each stays until the last sender is gone.
-                drop(sender.send((place, result)));
+                if keepers == 0 {
+                    keep_one(place, result);
+                } else {
+                    // Fails only when no keeper is left; each stays until the last sender is gone.
+                    drop(sender.send((place, result)));
+                }
                 Ok(())
             };
             self.spawn_all(items, &work, &hand_over, &failed);
@@ -143,11 +166,20 @@ impl Threads {
             }
         };
         std::thread::scope(|scope| {
-            for _ in 0..self.0.get().min(items.len()) {
-                scope.spawn(take_items);
+            if spawn_some(scope, self.0.get().min(items.len()), &take_items) == 0 {
+                take_items();
             }
         });
     }
+}
+
+/// Starts `count` threads that do `work`, or as many as the system gives. Returns how many there are.
+fn spawn_some<'scope>(
+    scope: &'scope std::thread::Scope<'scope, '_>,
+    count: usize,
+    work: &'scope (impl Fn() + Sync),
+) -> usize {
+    (0..count).take_while(|_| std::thread::Builder::new().spawn_scoped(scope, work).is_ok()).count()
 }
 
 /// The error of the first item that failed. Items are begun in order and what was begun is ended, so it does not depend on
@@ -243,8 +275,8 @@ mod tests {
     }
 
     #[test]
-    fn no_thread_is_refused() {
-        for text in ["0", "-1", "x", ""] {
+    fn no_thread_and_too_many_are_refused() {
+        for text in ["0", "-1", "x", "", "60000", "99999999999999999999"] {
             let error = text.parse::<Threads>().unwrap_err();
             assert!(error.is_request() && error.to_string().contains("from 1"), "{error}");
         }

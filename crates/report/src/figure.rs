@@ -6,6 +6,7 @@ use plotters::chart::{ChartBuilder, ChartContext};
 use plotters::coord::Shift;
 use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
+use resched_trace::words::visible;
 
 use crate::Error;
 use crate::axis::Axis;
@@ -36,7 +37,7 @@ pub(crate) fn figure(name: &str, height: u32, draw: impl FnOnce(Area<'_>) -> Dra
         draw(area.clone()).map_err(Error::draw(name))?;
         area.present().map_err(Error::draw(name))?;
     }
-    Ok(svg)
+    Ok(visible(&svg).into_owned())
 }
 
 /// The result of drawing. Libraries return errors of several types.

@@ -5,6 +5,7 @@ use std::path::Path;
 use resched_analysis::{Details, JobMetrics, Run, Summary};
 use resched_trace::comparison::ComparedJobRow;
 use resched_trace::store::{FileEntry, Inventory, TableWriter, marker};
+use resched_trace::words::csv_cell;
 use serde_json::{Map, Value, json};
 
 use crate::Error;
@@ -81,7 +82,7 @@ pub(crate) fn summary_csv(answer: &Answer) -> Result<Vec<u8>, Error> {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let further = answer.metrics.iter().map(|(metric, _)| metric.name.as_str());
     let heading: Vec<&str> = std::iter::once("run").chain(names()).chain(further).collect();
-    let mut rows: Vec<Vec<String>> = Vec::new();
+    let mut rows: Vec<Vec<String>> = vec![heading.into_iter().map(str::to_owned).collect()];
     for (place, (run, found)) in answer.runs.iter().zip(&answer.summaries).enumerate() {
         let numbers = numbers(found)?;
         let cell = |name: &str| numbers.get(name).map_or_else(String::new, text);
@@ -90,9 +91,8 @@ pub(crate) fn summary_csv(answer: &Answer) -> Result<Vec<u8>, Error> {
         });
         rows.push(std::iter::once(run.label.clone()).chain(names().map(cell)).chain(further).collect());
     }
-    writer.write_record(heading).map_err(Error::draw(SUMMARY))?;
     for row in rows {
-        writer.write_record(row).map_err(Error::draw(SUMMARY))?;
+        writer.write_record(row.iter().map(|cell| csv_cell(cell).into_owned())).map_err(Error::draw(SUMMARY))?;
     }
     writer.into_inner().map_err(Error::draw(SUMMARY))
 }

@@ -38,7 +38,9 @@ use std::path::PathBuf;
 
 use resched_analysis::Run;
 use resched_analysis::measure::Metric;
+use resched_analysis::memory::Memory;
 use resched_analysis::practical::Matters;
+use resched_trace::limits::Limit;
 use resched_trace::store::{Claim, Out, write_file};
 
 use crate::answer::Answer;
@@ -60,6 +62,16 @@ const MOST_POLICIES: usize = 24;
 /// The most runs in a report: all are in memory at once.
 const MOST_RUNS: usize = 240;
 
+/// The limits of a report.
+pub const LIMITS: &[Limit] = &[
+    Limit::number(
+        "policies in a report",
+        MOST_POLICIES as u64,
+        "The request is refused: nobody could tell more of them apart.",
+    ),
+    Limit::number("runs in a report", MOST_RUNS as u64, "The request is refused."),
+];
+
 /// What to write, and how to compare.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Options {
@@ -71,6 +83,8 @@ pub struct Options {
     pub matters: Matters,
     /// Further metrics.
     pub metrics: Vec<Metric>,
+    /// The most memory that the tables of the runs may take.
+    pub memory: Memory,
 }
 
 /// Writes a report of `runs` (folders of runs, or traces for what really ran) to the folder `out`. Runs that differ only in their seed
@@ -79,7 +93,7 @@ pub struct Options {
 ///
 /// # Errors
 /// [`Error::Request`] if there are no formats, no runs or too many, or no run has the label of the baseline; [`Error::Analysis`] if a
-/// run cannot be read; [`Error::Store`] if `out` is not an earlier report or cannot be written; [`Error::Draw`]. An error leaves no
+/// run cannot be read, or the runs take too much memory; [`Error::Store`] if `out` is not an earlier report or cannot be written; [`Error::Draw`]. An error leaves no
 /// files behind.
 pub fn write_report(
     runs: &[PathBuf],
@@ -97,6 +111,7 @@ pub fn write_report(
     }
     let out = out.into();
     let claim = Claim::new(&out, MARKER)?;
+    options.memory.check(runs)?;
     let opened = runs.iter().map(|dir| Run::open(dir)).collect::<Result<Vec<Run>, _>>()?;
     let answer = Answer::new(opened, options)?;
     check_number("policies", answer.policies.len(), MOST_POLICIES)?;

@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use resched_trace::words::visible;
 use serde_json::{Value, json};
 
 use crate::Error;
@@ -58,7 +59,7 @@ pub(crate) fn notebook(answer: &Answer, folders: &[PathBuf]) -> Result<String, E
         "nbformat": 4,
         "nbformat_minor": 5,
     });
-    Ok(format!("{notebook:#}\n"))
+    Ok(visible(&format!("{notebook:#}\n")).into_owned())
 }
 
 /// How far to trust the answer, in Markdown.

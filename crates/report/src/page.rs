@@ -2,6 +2,7 @@
 
 use askama::Template;
 use askama::filters::{Escaper, Html};
+use resched_trace::words::visible;
 
 use crate::Error;
 use crate::png::png;
@@ -22,12 +23,13 @@ pub struct Frame<'a> {
 }
 
 impl Frame<'_> {
-    /// The whole page.
+    /// The whole page. Characters that turn the order of letters are written out ([`visible`]).
     ///
     /// # Errors
     /// [`Error::Draw`] if the template cannot be filled.
     pub fn page(&self) -> Result<String, Error> {
-        self.render().map_err(Error::draw("the page"))
+        let page = self.render().map_err(Error::draw("the page"))?;
+        Ok(visible(&page).into_owned())
     }
 }
 

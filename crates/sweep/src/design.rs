@@ -10,8 +10,18 @@ use crate::values::Value;
 /// A value for each axis, in their order.
 pub(crate) type Setting = Vec<(String, Value)>;
 
-/// The most settings of one group of axes.
-const MOST_SETTINGS: usize = 1_000_000;
+/// The most settings of one group of axes: combinations of a grid, or samples.
+pub(crate) const MOST_SETTINGS: usize = 1_000_000;
+
+/// The number of settings that [`settings`] makes of `axes`, at most, without making them. Samples of axes that do not vary are all the
+/// same setting.
+pub(crate) fn count(axes: &[Axis], design: &Design) -> u64 {
+    match design.kind {
+        _ if !axes.iter().any(|axis| axis.values.varies()) => 1,
+        DesignKind::Grid => axes.iter().fold(1, |all: u64, axis| all.saturating_mul(axis.values.count())),
+        DesignKind::Random | DesignKind::LatinHypercube => design.samples.unwrap_or(1).max(1).into(),
+    }
+}
 
 /// The settings of `axes`. A grid has every combination; the last axis varies fastest. Other designs have as many settings as
 /// samples. `entity` names the group of axes for the draws.

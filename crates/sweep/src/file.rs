@@ -31,7 +31,7 @@ mod parse;
 mod places;
 mod variant;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 use resched_analysis::measure::{Metric, known};
@@ -49,7 +49,7 @@ use crate::tune_section::TuneSection;
 use crate::values::{Spread, Values};
 
 /// The most seeds of a sweep.
-const MOST_SEEDS: u64 = 100_000;
+pub const MOST_SEEDS: u64 = 100_000;
 
 /// A sweep, read and checked.
 #[derive(Debug, Clone)]
@@ -87,6 +87,8 @@ pub struct SweepFile {
     pub(crate) variants: Vec<Variant>,
     /// The objective and the bounds of `resched tune`.
     pub(crate) tune: Option<TuneSection>,
+    /// The most cells that it may have.
+    pub(crate) most_cells: u64,
     /// The path that it was read from, as the user wrote it, and its text.
     pub(crate) copy: FileCopy,
 }
@@ -323,11 +325,18 @@ impl SweepFile {
         Self { site: site.or(self.site), ..self }
     }
 
-    /// The file with at least `count` seeds. New seeds follow the largest.
+    /// The sweep, which may have as many cells as this, if a number is given, instead of the default.
+    #[must_use]
+    pub fn up_to_cells(self, most: Option<u64>) -> Self {
+        Self { most_cells: most.unwrap_or(self.most_cells), ..self }
+    }
+
+    /// The file with at least `count` seeds. New seeds follow the largest; after the largest number of all, they go on from 0.
     pub(crate) fn with_seeds(mut self, count: usize) -> Self {
-        let next = self.seeds.last().map_or(1, |last| last.saturating_add(1));
-        let missing = count.saturating_sub(self.seeds.len()) as u64;
-        self.seeds.extend(next..next.saturating_add(missing));
+        let named: BTreeSet<u64> = self.seeds.iter().copied().collect();
+        let next = self.seeds.last().map_or(1, |last| last.wrapping_add(1));
+        let further = (0..=u64::MAX).map(|step| next.wrapping_add(step)).filter(|seed| !named.contains(seed));
+        self.seeds.extend(further.take(count.saturating_sub(named.len())));
         self
     }
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::Error;
 use crate::cell::Cell;
 use crate::cell_store::CellStore;
-use crate::design::{Setting, settings};
+use crate::design::{Setting, count, settings};
 use crate::file::{FileCopy, SweepFile, Variant};
 use crate::location::Location;
 use crate::site::SiteRules;
@@ -23,8 +23,8 @@ use crate::world::{Origin, WorldSpec, policy_files};
 pub const MARKER: &str = "sweep.json";
 /// The versions of the plan. Version 1 has no seal.
 const LAYOUT: Layout = Layout { what: "plan", oldest: 1, newest: 2, sealed: 2, again: "plan the sweep again" };
-/// The most cells of a sweep.
-const MOST_CELLS: usize = 10_000_000;
+/// The most cells of a sweep, unless `--most-cells` allows more. A million of them take some 1 GB in a plan.
+pub const MOST_CELLS: u64 = 1_000_000;
 /// The number of characters in the id of a cell: 128 bits of its hash.
 const ID_LENGTH: usize = 32;
 
@@ -50,6 +50,9 @@ pub struct Plan {
     /// The folder with the configuration of the site. The hashes of its files are in the ids of the cells.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) site: Option<PathBuf>,
+    /// The most cells that the sweep may have; it counts only while the plan is made.
+    #[serde(skip)]
+    most_cells: u64,
     /// The cells. Cells of one world are neighbours.
     pub cells: Vec<Cell>,
 }
@@ -95,6 +98,7 @@ impl Plan {
             sources: sources.collect(),
             clusters: clusters.collect(),
             site: file.site.as_deref().map(absolute),
+            most_cells: file.most_cells,
             cells: Vec::new(),
         };
         plan.cells = cells(file, &plan)?;
@@ -160,7 +164,8 @@ impl Plan {
     /// # Errors
     /// As [`Plan::new`].
     pub fn with_seeds(&self, count: usize) -> Result<Self, Error> {
-        Ok(Self { results: self.results.clone(), ..Self::new(&self.sweep()?.with_seeds(count))? })
+        let sweep = self.sweep()?.with_seeds(count).up_to_cells(Some(self.most_cells));
+        Ok(Self { results: self.results.clone(), ..Self::new(&sweep)? })
     }
 
     /// The sweep file as it was when the plan was made.
@@ -177,6 +182,7 @@ impl Plan {
 /// The cells of a sweep.
 fn cells(file: &SweepFile, plan: &Plan) -> Result<Vec<Cell>, Error> {
     let wrong = |problem: String| Error::Request(format!("{}: {problem}", plan.file.path.display()));
+    check_count(file).map_err(wrong)?;
     let worlds = settings(&file.world, &file.design, 0).map_err(|problem| wrong(format!("[world] {problem}")))?;
     let variants: Vec<Vec<Setting>> = (1u64..)
         .zip(&file.variants)
@@ -224,16 +230,30 @@ fn cells(file: &SweepFile, plan: &Plan) -> Result<Vec<Cell>, Error> {
                             all.push(cell);
                         }
                     }
-                    if all.len() > MOST_CELLS {
-                        return Err(wrong(format!(
-                            "expected at most {MOST_CELLS} cells, found more; use fewer seeds or values"
-                        )));
-                    }
                 }
             }
         }
     }
     Ok(all)
+}
+
+/// Refuses a sweep with more cells than it may have, before any of them is made.
+fn check_count(file: &SweepFile) -> Result<(), String> {
+    let worlds = count(&file.world, &file.design);
+    let settings = |variant: &Variant| count(&variant.axes, &file.design);
+    // In a sampled design, each setting of a variant goes with one setting of the world.
+    let paired = file.design.samples.is_some() && !file.world.is_empty();
+    let of_world = if paired { file.variants.len() as u64 } else { file.variants.iter().map(settings).sum() };
+    let worlds = if paired { file.design.samples.unwrap_or(1).into() } else { worlds };
+    let factors = [file.sources.len(), file.clusters.len(), file.seeds.len()].map(|factor| factor as u64);
+    let cells = factors.into_iter().chain([worlds, of_world]).fold(1, u64::saturating_mul);
+    if cells <= file.most_cells {
+        return Ok(());
+    }
+    Err(format!(
+        "expected at most {} cells, found {cells}; use fewer seeds or values, or allow them with --most-cells {cells}",
+        file.most_cells
+    ))
 }
 
 /// The parts of a setting that vary from cell to cell.

@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use resched_analysis::compare::Estimate;
 use resched_analysis::measure::Metric;
+use resched_trace::words::csv_cell;
 
 use crate::Error;
 use crate::cell::Cell;
@@ -171,9 +172,8 @@ fn numbers(found: Estimate) -> [String; 3] {
 
 fn table(heading: Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> Result<Vec<u8>, csv::Error> {
     let mut writer = csv::Writer::from_writer(Vec::new());
-    writer.write_record(heading)?;
-    for row in rows {
-        writer.write_record(row)?;
+    for row in std::iter::once(heading).chain(rows) {
+        writer.write_record(row.iter().map(|cell| csv_cell(cell).into_owned()))?;
     }
     writer.into_inner().map_err(|error| error.into_error().into())
 }

@@ -6,7 +6,7 @@ use statrs::distribution::{ContinuousCDF, Normal};
 use toml::Value as Toml;
 
 /// The most steps of a range. More along one axis are surely a typing error.
-const MOST_STEPS: u32 = 10_000;
+pub(crate) const MOST_STEPS: u32 = 10_000;
 
 /// The values of a parameter.
 #[derive(Debug, Clone, PartialEq)]
@@ -152,6 +152,15 @@ impl Values {
     /// Whether more than one value is possible.
     pub(crate) fn varies(&self) -> bool {
         !matches!(self, Self::List(list) if list.len() == 1)
+    }
+
+    /// The number of values in a grid, at most.
+    pub(crate) fn count(&self) -> u64 {
+        match self {
+            Self::List(list) => list.len() as u64,
+            Self::Range { steps, .. } => steps.unwrap_or(1).into(),
+            Self::Normal { .. } => 1,
+        }
     }
 
     /// All values, for a grid; whole numbers if `integer`.

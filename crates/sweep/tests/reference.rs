@@ -10,6 +10,7 @@ use fresh::assert_fresh;
 use resched_analysis::measure::{ATTRIBUTES, KNOWN, QUANTITIES, known};
 use resched_analysis::{Details, JobMetrics, LocalityCounts, Summary};
 use resched_sweep::{SweepFile, WORLD_KEYS};
+use resched_trace::limits::{self, Limit};
 use resched_trace::reference::Page;
 
 const TEST: &str = "-p resched-sweep --test reference";
@@ -114,4 +115,30 @@ fn the_page_of_metrics_is_fresh() {
         .paragraph("Filters compare these, too:")
         .rows(&["name", "meaning"], attributes);
     assert_fresh("reference/metrics.md", &page.text());
+}
+
+#[test]
+fn the_page_of_limits_is_fresh() {
+    let about = "resched refuses what is larger than anybody can mean, before the work begins, and says which number would do. So a typing \
+                 error or a hostile file takes neither your memory nor your day. A refused request ends with exit status 2. Damaged records \
+                 of a source are skipped and counted; `trace.json` and `resched inspect` show the counts.";
+    let option = |limit: &Limit| if limit.option.is_empty() { String::new() } else { format!("`{}`", limit.option) };
+    let rows = |limits: &'static [Limit]| {
+        limits.iter().map(move |limit| {
+            vec![limit.what.to_owned(), limit.most.to_string(), option(limit), limit.beyond.to_owned()]
+        })
+    };
+    let heading = ["limit of", "at most", "option", "beyond it"];
+    let commands = [resched_replay::LIMITS, resched_analysis::memory::LIMITS, resched_report::LIMITS, limits::MESSAGES];
+    let page = Page::new("Limits", about, TEST)
+        .heading("Of all commands, and of reports")
+        .rows(&heading, commands.into_iter().flat_map(rows))
+        .heading("Of sweeps and searches")
+        .rows(&heading, rows(resched_sweep::LIMITS))
+        .heading("Of workload files")
+        .rows(&heading, rows(limits::WORKLOADS))
+        .heading("Of sources")
+        .paragraph("Each record is read through a limit, so the memory of an ingest does not grow with its source.")
+        .rows(&heading, rows(limits::SOURCES));
+    assert_fresh("limits.md", &page.text());
 }

@@ -16,6 +16,7 @@
 //! * [`anonymise`] replaces the names in a trace. [`scale`] makes a trace smaller or denser.
 //! * [`reference`](mod@reference) declares the keys, columns and metrics that users meet, and makes pages from them.
 //! * [`validity`] says how far an answer can be trusted.
+//! * [`limits`] lists how much of everything there may be.
 //! * [`draws`] gives random numbers that depend only on (seed, purpose, entity).
 //!
 //! This crate knows nothing of schedulers, prints nothing and never exits.
@@ -28,6 +29,7 @@ pub mod export;
 pub mod formats;
 pub mod history_writer;
 pub mod ingest;
+pub mod limits;
 pub mod model;
 pub mod records;
 pub mod reference;

@@ -1,10 +1,65 @@
-//! Numbers as people read them.
+//! Numbers and texts as people read them.
+
+use std::borrow::Cow;
 
 use num_format::{Locale, ToFormattedString};
 
 /// A whole number with commas between its thousands, as in "345,562".
 pub fn count(number: u64) -> String {
     number.to_formatted_string(&Locale::en)
+}
+
+/// A text of several lines, with every other character that would steer a terminal or turn the order of letters written as `\u001b`. The
+/// form is that of JSON, so a JSON text keeps its meaning.
+pub fn visible(text: &str) -> Cow<'_, str> {
+    with_escapes(text, |letter| is_steering(letter) && !matches!(letter, '\n' | '\t'))
+}
+
+/// A name from a source, on one line: as [`visible`], and ends of lines and tabs are written so, too.
+pub fn name(text: &str) -> Cow<'_, str> {
+    with_escapes(text, is_steering)
+}
+
+/// The longest line of a message (characters). A path of usual length and what is said about it fit.
+pub const LONGEST_LINE: usize = 1_000;
+
+/// A message about a source: as [`visible`], and the middle of a line that is too long is left out. The place at its beginning and the
+/// remedy at its end stay.
+pub fn message(text: &str) -> String {
+    const HEAD: usize = 700;
+    const TAIL: usize = LONGEST_LINE - HEAD;
+    let shown = |line: &str| {
+        let length = line.chars().count();
+        if length <= LONGEST_LINE {
+            return visible(line).into_owned();
+        }
+        let head: String = line.chars().take(HEAD).collect();
+        let tail: String = line.chars().skip(length - TAIL).collect();
+        let left_out = count((length - LONGEST_LINE) as u64);
+        format!("{} … ({left_out} characters left out) … {}", visible(&head), visible(&tail))
+    };
+    text.split('\n').map(shown).collect::<Vec<_>>().join("\n")
+}
+
+/// A cell of a CSV table. A spreadsheet takes a text that begins with one of these characters for a formula, so an apostrophe is put
+/// before it. Numbers stay as they are. Source: OWASP, CSV Injection.
+pub fn csv_cell(text: &str) -> Cow<'_, str> {
+    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']) && text.parse::<f64>().is_err();
+    if is_formula { Cow::Owned(format!("'{text}")) } else { Cow::Borrowed(text) }
+}
+
+/// Controls (C0, DEL, C1), ends of lines and paragraphs, and the marks that set the direction of text (Unicode TR 9).
+fn is_steering(letter: char) -> bool {
+    letter.is_control()
+        || matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+fn with_escapes(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.contains(&is_escaped) {
+        return Cow::Borrowed(text);
+    }
+    let escaped = |letter: char| if is_escaped(letter) { format!("\\u{:04x}", letter as u32) } else { letter.into() };
+    Cow::Owned(text.chars().map(escaped).collect())
 }
 
 #[cfg(test)]
@@ -14,5 +69,40 @@ mod tests {
     #[test]
     fn thousands_are_set_apart() {
         assert_eq!([0, 999, 1_000, 1_234_567].map(count), ["0", "999", "1,000", "1,234,567"]);
+    }
+
+    #[test]
+    fn what_steers_a_terminal_is_written_out() {
+        assert_eq!(
+            visible("a\u{1b}[31m\u{7}\r\n\tb\u{202e}c\u{9b}\u{7f}"),
+            "a\\u001b[31m\\u0007\\u000d\n\tb\\u202ec\\u009b\\u007f"
+        );
+        assert_eq!(name("a\nb\tc\u{2066}"), "a\\u000ab\\u0009c\\u2066");
+        assert!(matches!(visible("日本語 🎉 é – plain"), Cow::Borrowed(_)));
+        let json = "{\"name\":\"a\u{202e}b\u{9b}\"}";
+        let read = |text: &str| serde_json::from_str::<serde_json::Value>(text).ok();
+        assert_eq!(read(&visible(json)), read(json));
+    }
+
+    #[test]
+    fn a_long_line_keeps_its_ends() {
+        let told = message(&format!(
+            "w.toml: line 1, expected a number, found \"{}é\u{1b}\"; correct it\nsecond",
+            "x".repeat(50_000_000)
+        ));
+        assert!(told.len() < 1_200, "{}", told.len());
+        assert!(told.starts_with("w.toml: line 1, expected") && told.contains("characters left out"), "{told}");
+        assert!(told.ends_with("é\\u001b\"; correct it\nsecond"), "{told}");
+        assert_eq!(message("short"), "short");
+    }
+
+    #[test]
+    fn formulas_are_texts_and_numbers_stay_numbers() {
+        for formula in ["=cmd|' /C calc'!A0", "+1+1", "-2+3", "@SUM(A1)", "\t=1", "\r=1", "-"] {
+            assert_eq!(csv_cell(formula), format!("'{formula}"));
+        }
+        for other in ["", "-5", "+3.5", "-1e-9", "-inf", "a=b", "fair", "0"] {
+            assert_eq!(csv_cell(other), other);
+        }
     }
 }

@@ -32,7 +32,7 @@ use super::problem::Problem;
 use super::quantity::{QUANTITIES, Quantity};
 
 /// How deep filters may be nested.
-const DEEPEST: usize = 50;
+pub(crate) const DEEPEST: usize = 50;
 
 /// The aggregates, apart from percentiles.
 const AGGREGATES: &[&str] = &["mean", "median", "min", "max", "sum", "stddev", "count", "share", "p95", "p99"];

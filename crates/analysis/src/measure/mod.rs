@@ -39,6 +39,7 @@ pub(crate) use self::attribute::hour_of_day;
 pub use self::attribute::{ATTRIBUTES, Attribute};
 pub use self::evaluate::Measured;
 pub(crate) use self::evaluate::Sizes;
+pub(crate) use self::grammar::DEEPEST;
 pub use self::known::{KNOWN, Known};
 pub use self::literal::UNITS;
 pub use self::problem::Problem;
@@ -48,7 +49,7 @@ use self::formula::{Direction, Formula};
 use self::known::Way;
 
 /// The longest text of a metric, bytes.
-const LONGEST: usize = 10_000;
+pub(crate) const LONGEST: usize = 10_000;
 
 /// A metric of a run.
 #[derive(Debug, Clone)]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use resched_trace::workload::write_trace;
+use resched_trace::workload::{MAX_WRITTEN_TASKS, write_trace_up_to};
 
 use super::ingest::told;
 use crate::failure::Failure;
@@ -22,9 +22,13 @@ pub(crate) struct Args {
     /// The seed of all random draws.
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// The most tasks that the workload may have.
+    #[arg(long, value_name = "N", default_value_t = MAX_WRITTEN_TASKS)]
+    most_tasks: u64,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let manifest = write_trace(&args.workload, args.seed, args.force.out(&args.out, "trace.json"))?;
+    let out = args.force.out(&args.out, "trace.json");
+    let manifest = write_trace_up_to(args.most_tasks, &args.workload, args.seed, &out)?;
     print(&told(&manifest, &args.out))
 }

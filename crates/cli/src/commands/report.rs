@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use resched_analysis::memory::Memory;
 use resched_analysis::practical::Matters;
 use resched_replay::runs_in;
 use resched_report::{Formats, MARKER, Options, write_report};
@@ -35,6 +36,9 @@ pub(crate) struct Args {
     /// A further metric: a name or an expression such as `p95(completion) where queue = 'adhoc'`. Repeat the option for more.
     #[arg(long = "metric", value_name = "METRIC")]
     metrics: Vec<String>,
+    /// The most memory that the tables of the runs may take, estimated from their rows.
+    #[arg(long, value_name = "AMOUNT", default_value_t)]
+    most_memory: Memory,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
@@ -48,6 +52,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         baseline: args.baseline.clone(),
         matters: args.matters,
         metrics: super::replay::named(&args.metrics)?,
+        memory: args.most_memory,
     };
     print(&write(&runs, &args.force.out(&args.out, MARKER), &options)?)
 }

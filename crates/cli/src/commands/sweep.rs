@@ -7,7 +7,9 @@ use std::time::Instant;
 use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Subcommand, ValueEnum};
 use resched_replay::Threads;
-use resched_sweep::{CELLS, Cell, CellStore, Location, MARKER, Merged, Plan, Progress, carry_out};
+use resched_sweep::{
+    CELLS, Cell, CellStore, Location, MARKER, MOST_SEEDS, Merged, Plan, Progress, SweepFile, carry_out,
+};
 use resched_trace::store::{FolderLock, Out, OwnFiles, Scratch, is_hidden};
 use resched_trace::validity::Grade;
 use serde::Serialize;
@@ -45,6 +47,8 @@ struct All {
     #[command(flatten)]
     site: SiteArg,
     #[command(flatten)]
+    cells: CellsArg,
+    #[command(flatten)]
     kept: Kept,
     /// Where to replay the cells.
     #[arg(long, value_enum, default_value_t = Engine::Local)]
@@ -58,7 +62,7 @@ struct All {
     #[arg(long, value_name = "SHARE", value_parser = share)]
     precision: Option<f64>,
     /// The largest number of seeds that --precision may use.
-    #[arg(long, default_value_t = 200, requires = "precision")]
+    #[arg(long, default_value_t = 200, requires = "precision", value_parser = clap::value_parser!(u64).range(1..=MOST_SEEDS))]
     most_seeds: u64,
     #[command(flatten)]
     dask: engine::DaskArgs,
@@ -78,6 +82,21 @@ struct Kept {
     /// store (s3://bucket/prefix, gs://…, az://…). Credentials come from the environment.
     #[arg(long, value_name = "PLACE", value_parser = PathBufValueParser::new().try_map(Location::new))]
     results: Option<Location>,
+}
+
+/// How many cells a sweep may have.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub(super) struct CellsArg {
+    /// The most cells that the sweep may have [default: 1000000].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    most_cells: Option<u64>,
+}
+
+impl CellsArg {
+    /// The sweep file with this limit.
+    pub(super) fn limit(self, file: SweepFile) -> SweepFile {
+        file.up_to_cells(self.most_cells)
+    }
 }
 
 /// Where cells are replayed.
@@ -103,6 +122,8 @@ enum Verb {
         out: PathBuf,
         #[command(flatten)]
         site: SiteArg,
+        #[command(flatten)]
+        cells: CellsArg,
         #[command(flatten)]
         kept: Kept,
     },
@@ -158,8 +179,8 @@ fn folder(dir: &Path) -> Location {
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     match &args.verb {
-        Some(Verb::Plan { file, out, site, kept }) => {
-            let plan = planned(file, site, kept)?;
+        Some(Verb::Plan { file, out, site, cells, kept }) => {
+            let plan = planned(file, site, *cells, kept)?;
             let _lock = claim(&out.into(), MARKER, &[])?;
             plan.write(out)?;
             print(&format!("{}: {} cells\n", out.join(MARKER).display(), count(plan.cells.len() as u64)))
@@ -175,8 +196,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 }
 
 /// The plan of a sweep file.
-fn planned(path: &Path, site: &SiteArg, kept: &Kept) -> Result<Plan, Failure> {
-    let mut plan = Plan::new(&site.read(path)?)?;
+fn planned(path: &Path, site: &SiteArg, cells: CellsArg, kept: &Kept) -> Result<Plan, Failure> {
+    let mut plan = Plan::new(&cells.limit(site.read(path)?))?;
     plan.results.clone_from(&kept.results);
     Ok(plan)
 }
@@ -205,7 +226,7 @@ pub(super) fn claim(out: &Out, marker: &str, files: &[&str]) -> Result<FolderLoc
 
 fn all(args: &All) -> Result<(), Failure> {
     let Some(file) = &args.file else { return Err(Failure::request("name a sweep file")) };
-    let mut plan = planned(file, &args.site, &args.kept)?;
+    let mut plan = planned(file, &args.site, args.cells, &args.kept)?;
     if args.dry_run {
         return dry_run(&plan, args.threads.get());
     }
@@ -237,7 +258,7 @@ fn more_seeds(plan: &Plan, out: &Location, args: &All) -> Result<Option<Plan>, F
     let known = plan.seeds();
     let Some(needed) = merged.seeds_for(share) else { return Ok(None) };
     // At most four times as many at once: more seeds then give a better estimate of the spread.
-    let seeds = needed.min(known * 4).min(args.most_seeds as usize);
+    let seeds = needed.min(known.saturating_mul(4)).min(args.most_seeds as usize);
     if seeds <= known {
         tell(&format!(
             "warning: after {known} seeds, at least one interval still reaches further than {} %; raise --most-seeds",

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use resched_sweep::{Candidate, MeanInterval, Progress, TUNED, tune};
 
 use super::replay::caveats;
+use super::sweep::CellsArg;
 use crate::failure::Failure;
 use crate::out::ForceArg;
 use crate::output::{print, print_json, table};
@@ -29,6 +30,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     site: SiteArg,
     #[command(flatten)]
+    cells: CellsArg,
+    #[command(flatten)]
     threads: ThreadsArg,
     /// Print JSON instead of a table.
     #[arg(long)]
@@ -36,7 +39,7 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let file = args.site.read(&args.file)?;
+    let file = args.cells.limit(args.site.read(&args.file)?);
     let out = args.force.plain(&args.out);
     let _lock = super::sweep::claim(&out, TUNED, &[TUNED])?;
     let progress = SweepProgress::new(args.out.display().to_string());

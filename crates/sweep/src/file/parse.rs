@@ -14,6 +14,8 @@ use super::places::{Places, explained};
 use super::variant::variant;
 use super::{Axis, Design, DesignKind, FileCopy, MOST_SEEDS, OneOrMore, Raw, Seeds, SweepFile, Treatment, Variant};
 use crate::Error;
+use crate::design::MOST_SETTINGS;
+use crate::plan::MOST_CELLS;
 use crate::source::{SourcePath, engine_of};
 use crate::tune_section::TuneSection;
 use crate::values::Values;
@@ -54,7 +56,7 @@ impl SweepFile {
         let clusters = clusters(raw.cluster, folder);
         let site = raw.site.map(|site| folder.join(site));
         let seeds = seeds(raw.seeds, &places)?;
-        check_design(raw.design).map_err(|problem| places.error(None, problem))?;
+        check_design(raw.design).map_err(|problem| places.error(None, &problem))?;
         let world = raw
             .world
             .0
@@ -106,6 +108,7 @@ impl SweepFile {
             world,
             variants,
             tune,
+            most_cells: MOST_CELLS,
             copy: FileCopy { path: path.to_path_buf(), text: text.to_owned() },
         })
     }
@@ -145,10 +148,15 @@ fn clusters(paths: Option<OneOrMore>, folder: &Path) -> Vec<Option<PathBuf>> {
     paths.into_vec().into_iter().map(|path| Some(folder.join(path))).collect()
 }
 
-fn check_design(design: Design) -> Result<(), &'static str> {
+fn check_design(design: Design) -> Result<(), String> {
     match (design.kind, design.samples) {
-        (DesignKind::Grid, Some(_)) => Err("a grid takes no `samples`; leave them out, or choose another kind"),
-        (DesignKind::Random | DesignKind::LatinHypercube, None) => Err("a sampled design needs `samples`"),
+        (DesignKind::Grid, Some(_)) => {
+            Err("a grid takes no `samples`; leave them out, or choose another kind".to_owned())
+        }
+        (DesignKind::Random | DesignKind::LatinHypercube, None) => Err("a sampled design needs `samples`".to_owned()),
+        (_, Some(samples)) if samples as usize > MOST_SETTINGS => Err(format!(
+            "design.samples: expected at most {MOST_SETTINGS}, found {samples}; give {MOST_SETTINGS} or fewer"
+        )),
         _ => Ok(()),
     }
 }

@@ -3,6 +3,7 @@
 use resched_analysis::measure::Metric;
 use resched_report::{Cloud, Figure, Scatter, draw_scatter};
 use resched_trace::store::OwnFiles;
+use resched_trace::words::csv_cell;
 
 use super::found::{Candidate, MeanInterval, Tuned};
 use super::objective::metrics;
@@ -44,11 +45,11 @@ fn table(candidates: &[Candidate], metrics: &[&str]) -> Result<Vec<u8>, Error> {
     let heading = ["rank", "policy", "seeds", "within_bounds", "on_front"].map(str::to_owned);
     let interval_of = |name: &str| [name.to_owned(), format!("{name}_low"), format!("{name}_high")];
     let columns = std::iter::once("objective").chain(metrics.iter().copied()).flat_map(interval_of);
-    table.write_record(heading.into_iter().chain(columns)).map_err(broken)?;
+    table.write_record(heading.into_iter().chain(columns).map(|cell| csv_cell(&cell).into_owned())).map_err(broken)?;
     for (number, found) in candidates.iter().enumerate() {
         let own = [
             (number + 1).to_string(),
-            found.policy.clone(),
+            csv_cell(&found.policy).into_owned(),
             found.seeds.to_string(),
             found.within_bounds.to_string(),
             found.on_front.to_string(),

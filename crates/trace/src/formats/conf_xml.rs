@@ -11,7 +11,7 @@ use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::Event;
 
 /// The most bytes of a conf that are read; a real one has some 50 KB.
-const LONGEST: u64 = 16 << 20;
+pub(crate) const LONGEST: u64 = 16 << 20;
 /// The longest name or value that is kept (bytes): those that are wanted are short.
 const LONGEST_VALUE: usize = 4 << 10;
 

@@ -5,9 +5,9 @@ use std::io::{self, BufRead, ErrorKind};
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 
 /// The longest record (bytes). Those of real files have some hundred.
-const MAX_RECORD: usize = 32 << 10;
+pub(crate) const MAX_RECORD: usize = 32 << 10;
 /// The most fields of a record.
-const MAX_FIELDS: usize = 256;
+pub(crate) const MAX_FIELDS: usize = 256;
 /// The number of records at the start of a file that decide which table it is.
 const SNIFFED_RECORDS: usize = 50;
 

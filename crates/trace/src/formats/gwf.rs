@@ -29,7 +29,7 @@ pub const FORMAT: Format = Format {
 };
 
 /// The longest line (bytes): room for some thousand dependencies.
-const MAX_LINE: usize = 64 << 10;
+pub(crate) const MAX_LINE: usize = 64 << 10;
 /// The columns, in their order.
 const COLUMNS: [&str; 7] = ["WorkflowID", "JobID", "SubmitTime", "RunTime", "NProcs", "ReqNProcs", "Dependencies"];
 /// The framework of such a job in the jobs table.

@@ -10,7 +10,7 @@ mod alibaba;
 pub mod alibaba2017;
 pub mod alibaba2018;
 pub mod conf_xml;
-mod csv;
+pub(crate) mod csv;
 mod format;
 #[cfg(test)]
 mod golden;

@@ -29,14 +29,14 @@ pub const FORMAT: Format = Format {
 };
 
 /// The most bytes of one job that are read, enough for some 150,000 tasks. A longer job is skipped.
-const MAX_JOB_BYTES: usize = 256 << 20;
+pub(crate) const MAX_JOB_BYTES: usize = 256 << 20;
 
 /// The most objects of one job: as many as a real job of [`MAX_JOB_BYTES`] has. A hostile file packs more into its
 /// bytes: the two bytes of an empty attempt, `{}`, become a row of hundreds.
-const MAX_JOB_OBJECTS: usize = 1_000_000;
+pub(crate) const MAX_JOB_OBJECTS: usize = 1_000_000;
 
 /// The most commas of one job, which also bounds its numbers and names.
-const MAX_JOB_COMMAS: usize = 16_000_000;
+pub(crate) const MAX_JOB_COMMAS: usize = 16_000_000;
 
 /// The group under which counters without a column are written: Hadoop's own for tasks.
 const TASK_COUNTERS: &str = "org.apache.hadoop.mapreduce.TaskCounter";
@@ -187,7 +187,7 @@ impl<'s> Reading<'s> {
             queue: job.queue,
             priority: job.priority.as_deref().and_then(Priority::from_name),
             framework: Some("mapreduce".to_owned()),
-            submit: known(job.submit_time),
+            submit: self.known_time(job.submit_time),
             launch: self.time(job.launch_time),
             finish: self.time(job.finish_time),
             outcome: outcome(job.outcome.as_deref()).unwrap_or(Outcome::Unknown),
@@ -305,8 +305,16 @@ impl<'s> Reading<'s> {
         }
     }
 
-    fn time(&self, ms: Option<i64>) -> Option<i64> {
-        known(ms).filter(|&ms| ms > 0 || self.zero_is_a_time)
+    fn time(&mut self, ms: Option<i64>) -> Option<i64> {
+        self.known_time(ms).filter(|&ms| ms > 0 || self.zero_is_a_time)
+    }
+
+    /// A time, unless it is negative: −1 stands for none, and less is damage.
+    fn known_time(&mut self, ms: Option<i64>) -> Option<i64> {
+        if ms.is_some_and(|ms| ms < -1) {
+            self.sink.skip("negative-time", 1);
+        }
+        known(ms)
     }
 }
 

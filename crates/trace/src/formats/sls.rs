@@ -44,11 +44,11 @@ pub const NODES: Format = Format {
 };
 
 /// The most bytes of a job or rack: some 300,000 containers.
-const MAX_OBJECT: usize = 64 << 20;
+pub(crate) const MAX_OBJECT: usize = 64 << 20;
 /// The most objects in a job or rack. A hostile file packs more into its bytes than any real one.
-const MAX_PARTS: usize = 1_000_000;
+pub(crate) const MAX_PARTS: usize = 1_000_000;
 /// The most tasks of a job, including repeated ones.
-const MAX_TASKS: i64 = 1_000_000;
+pub(crate) const MAX_TASKS: i64 = 1_000_000;
 /// The most jobs that `job.count` makes of one.
 const MAX_COUNT: i64 = 100_000;
 

@@ -40,7 +40,7 @@ pub const FRAMEWORK: &str = "swf";
 pub const UNIX_START_TIME: &str = "unix_start_time";
 
 /// Lines of real files have less than 200 bytes. A longer line is damaged and is not kept in memory.
-const MAX_LINE: usize = 4_096;
+pub(crate) const MAX_LINE: usize = 4_096;
 /// The number of job lines at the start of a file that decide whether it has this format.
 const SNIFFED_LINES: usize = 10;
 /// The most machines that are passed on; the largest machine of the archive has 163,840 processors.

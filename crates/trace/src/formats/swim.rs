@@ -24,7 +24,7 @@ pub const FORMAT: Format = Format {
 };
 
 /// Lines of real files have less than 200 bytes. A longer line is damaged and is not kept in memory.
-const MAX_LINE: u64 = 4_096;
+pub(crate) const MAX_LINE: u64 = 4_096;
 /// The number of lines at the start of a file that decide whether it has this format.
 const SNIFFED_LINES: usize = 10;
 

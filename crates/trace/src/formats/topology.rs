@@ -26,7 +26,7 @@ pub const FORMAT: Format = Format {
 };
 
 /// Most bytes of a topology that are read: some millions of machines.
-const MAX_BYTES: usize = 1 << 30;
+pub(crate) const MAX_BYTES: usize = 1 << 30;
 
 /// A place in the tree: the root, a rack, or a machine. A machine has no children, not even an empty list.
 #[derive(Deserialize)]

@@ -40,9 +40,9 @@ const SUMMARY: &str = "ApplicationSummary: ";
 /// Other classes with whose lines a ResourceManager's log may begin.
 const OTHER_LINES: [&str; 2] = ["resourcemanager.RMAuditLogger", "rmapp.RMAppImpl"];
 /// The longest line of a log.
-const MAX_LINE: usize = 1 << 20;
+pub(crate) const MAX_LINE: usize = 1 << 20;
 /// The most bytes of an application in a list.
-const MAX_OBJECT: usize = 1 << 20;
+pub(crate) const MAX_OBJECT: usize = 1 << 20;
 /// The group of the counters, as YARN's own metrics have it.
 const COUNTERS: &str = "YARN";
 

@@ -2,7 +2,7 @@
 //!
 //! `spec/formats.md` 1, "Mapping". A value that the source states is never replaced.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::formats::MAPREDUCE;
 use crate::model::{AttemptRow, JobRecord, Locality, Outcome, SplitRow, TaskKind, TaskRecord, TaskRow};
@@ -10,9 +10,9 @@ use crate::model::{AttemptRow, JobRecord, Locality, Outcome, SplitRow, TaskKind,
 /// The queue of a MapReduce job that names none.
 const DEFAULT_QUEUE: &str = "default";
 /// The longest text that is kept (bytes): of names, hosts and the errors of failed attempts.
-const LONGEST_TEXT: usize = 16 << 10;
+pub(crate) const LONGEST_TEXT: usize = 16 << 10;
 /// The longest id (bytes): a cut one might be that of another job.
-const LONGEST_ID: usize = 4 << 10;
+pub(crate) const LONGEST_ID: usize = 4 << 10;
 
 /// Puts attempts in order and fills in racks, locality, totals and the queue.
 pub(super) fn complete(record: &mut JobRecord) {
@@ -148,6 +148,38 @@ pub(super) fn rename(record: &mut JobRecord, job_id: &str, n: u32) {
             attempt.task_id.clone_from(&task.task_id);
         }
     }
+}
+
+/// Gives the second and every further task with one id in a job another id. The rows of both would otherwise be mixed up. Returns how many
+/// there were.
+pub(super) fn rename_repeated(record: &mut JobRecord) -> u64 {
+    let mut times: BTreeMap<String, u32> = BTreeMap::new();
+    let ids: Vec<&String> = record.tasks.iter().map(|task| &task.task.task_id).collect();
+    let known: BTreeSet<&String> = ids.iter().copied().collect();
+    if known.len() == ids.len() {
+        return 0;
+    }
+    let mut taken: BTreeSet<String> = known.into_iter().cloned().collect();
+    let mut renamed = 0;
+    for TaskRecord { task, splits, attempts } in &mut record.tasks {
+        let n = times.entry(task.task_id.clone()).or_default();
+        *n += 1;
+        if *n == 1 {
+            continue;
+        }
+        let id = loop {
+            let id = format!("{}+{n}", task.task_id);
+            if taken.insert(id.clone()) {
+                break id;
+            }
+            *n += 1;
+        };
+        splits.iter_mut().for_each(|split| split.task_id.clone_from(&id));
+        attempts.iter_mut().for_each(|attempt| attempt.task_id.clone_from(&id));
+        task.task_id = id;
+        renamed += 1;
+    }
+    renamed
 }
 
 /// Cuts implausibly long texts, so that no column outgrows memory. Returns how many were cut, or `None` if an id is
@@ -306,6 +338,22 @@ mod tests {
             assert!(splits.iter().all(|split| split.task_id == task.task_id));
             assert!(attempts.iter().all(|row| row.task_id == task.task_id && row.job_id == task.job_id));
         }
+    }
+
+    #[test]
+    fn tasks_with_one_id_get_ids_of_their_own() {
+        let named = |id: &str| {
+            let mut map = task(TaskKind::Map, vec![split("a", "")], vec![attempt(0, "a", "")]);
+            map.task.task_id = id.to_owned();
+            map
+        };
+        let mut record = job(vec![named("m"), named("m"), named("m+2"), named("m"), named("n")]);
+        assert_eq!(rename_repeated(&mut record), 2);
+        let ids: Vec<&str> = record.tasks.iter().map(|task| task.task.task_id.as_str()).collect();
+        assert_eq!(ids, ["m", "m+3", "m+2", "m+4", "n"]);
+        let own = record.tasks.get(1).map(|task| &task.attempts);
+        assert!(own.is_some_and(|attempts| attempts.iter().all(|attempt| attempt.task_id == "m+3")));
+        assert_eq!(rename_repeated(&mut record), 0);
     }
 
     #[test]

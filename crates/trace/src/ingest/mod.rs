@@ -16,6 +16,7 @@
 mod blocks;
 mod complete;
 mod confs;
+mod far;
 mod fault;
 mod files;
 mod groups;
@@ -38,6 +39,8 @@ use crate::formats::{FORMATS, Format, Sink, TABLE_FORMATS};
 use crate::model::{JobRecord, NodeRow};
 use crate::store::{Manifest, Out, TraceWriter};
 
+pub(crate) use self::complete::{LONGEST_ID, LONGEST_TEXT};
+pub(crate) use self::far::{LONGEST_RUN, SLACK as FAR_SLACK};
 pub use self::options::{MakeTasks, Options, TaskMaker};
 pub use self::progress::Progress;
 pub use self::split::{Part, split};

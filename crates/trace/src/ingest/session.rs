@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::complete::{bound_texts, complete, rename};
+use super::complete::{bound_texts, complete, rename, rename_repeated};
 use super::confs::{self, Confs};
+use super::far;
 use super::fault::{Fault, no_history};
 use super::files::{InputFile, Inputs};
 use super::groups::MOST_LISTED;
@@ -235,6 +236,8 @@ impl<'a> Session<'a> {
             confs.extend(found.source);
             self.skip("damaged-conf", u64::from(!found.whole));
         }
+        self.skip(far::CAUSE, far::mend(&mut record));
+        self.skip("repeated-task-renamed", rename_repeated(&mut record));
         complete(&mut record);
         self.machines.see(&record);
         self.jobs += 1;

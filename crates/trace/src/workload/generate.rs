@@ -43,6 +43,22 @@ pub fn generate(workload: &Workload, seed: u64, sink: &mut dyn Sink) -> Result<(
     Ok(())
 }
 
+/// Refuses a workload with more than `most` tasks, before any of them is made. `path` is its name, and `remedy` says what to do.
+pub(super) fn check_tasks(
+    workload: &Workload,
+    seed: u64,
+    path: &str,
+    most: u64,
+    remedy: impl Fn(u64) -> String,
+) -> Result<(), Error> {
+    let of = |size: Size| u64::from(size.maps.get()).saturating_add(size.reduces.into());
+    let tasks = plan(workload, seed).iter().fold(0, |all: u64, job| all.saturating_add(of(job.size)));
+    if tasks <= most {
+        return Ok(());
+    }
+    Err(Error::Request(format!("{path}: expected at most {most} tasks in all jobs, found {tasks}; {}", remedy(tasks))))
+}
+
 /// A job of the workload before it has tasks.
 struct Planned<'a> {
     submit: i64,

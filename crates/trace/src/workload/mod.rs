@@ -58,7 +58,7 @@ pub use generate::generate;
 use problem::Problem;
 pub use problem::explain_toml;
 pub use sample_run::sample_run;
-pub use write::{make_trace, write_trace};
+pub use write::{make_trace, write_trace, write_trace_up_to};
 
 /// The columns that [`generate`] fills beside [`crate::synthesise::MADE`], as `table.column`; a trace's manifest lists
 /// both as made.
@@ -82,6 +82,12 @@ pub const MADE: &[&str] = &[
 ];
 /// The most jobs of a workload.
 pub const MAX_JOBS: u64 = 1_000_000;
+/// The most tasks of a workload whose tables are held in memory: those of a replay that names the workload file. They take some
+/// 1.5 kB each until the replay begins.
+pub const MAX_HELD_TASKS: u64 = 2_000_000;
+/// The most tasks that are written to a trace, unless `--most-tasks` allows more. They are made job by job, so only time and disk
+/// bound them.
+pub const MAX_WRITTEN_TASKS: u64 = 20_000_000;
 /// The most slots of a workload's cluster.
 pub const MAX_SLOTS: u64 = 10_000_000;
 

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use super::{MADE, Workload, generate};
+use super::generate::check_tasks;
+use super::{MADE, MAX_HELD_TASKS, MAX_WRITTEN_TASKS, Workload, generate};
 use crate::Error;
 use crate::formats::{Collected, Sink};
 use crate::model::{JobRecord, NodeRow};
@@ -13,11 +14,22 @@ use crate::synthesise;
 /// the file leaves open.
 ///
 /// # Errors
-/// As [`Workload::read`] and [`generate`]; [`Error::Request`] if `out` is something other than a trace, [`Error::Io`] and
-/// [`Error::Table`] if it cannot be written. Then `out` stays as it was.
+/// As [`write_trace_up_to`] with [`MAX_WRITTEN_TASKS`].
 pub fn write_trace(path: &Path, seed: u64, out: impl Into<Out>) -> Result<Manifest, Error> {
+    write_trace_up_to(MAX_WRITTEN_TASKS, path, seed, out)
+}
+
+/// As [`write_trace`], of a workload with at most `most_tasks` tasks.
+///
+/// # Errors
+/// As [`Workload::read`] and [`generate`]; [`Error::Request`] if there are more tasks, or `out` is something other than a trace,
+/// [`Error::Io`] and [`Error::Table`] if it cannot be written. Then `out` stays as it was.
+pub fn write_trace_up_to(most_tasks: u64, path: &Path, seed: u64, out: impl Into<Out>) -> Result<Manifest, Error> {
     let text = super::read_text(path)?;
-    let workload = Workload::parse(&text, &path.display().to_string())?;
+    let name = path.display().to_string();
+    let workload = Workload::parse(&text, &name)?;
+    let remedy = |tasks| format!("use fewer or smaller jobs, or allow them with --most-tasks {tasks}");
+    check_tasks(&workload, seed, &name, most_tasks, remedy)?;
     let mut sink = TraceSink { writer: TraceWriter::create(out)?, failed: None };
     generate(&workload, seed, &mut sink)?;
     if let Some(error) = sink.failed {
@@ -30,8 +42,10 @@ pub fn write_trace(path: &Path, seed: u64, out: impl Into<Out>) -> Result<Manife
 /// that of the workload file, `path` its name.
 ///
 /// # Errors
-/// As [`generate`].
+/// As [`generate`]; [`Error::Request`] if there are more than [`MAX_HELD_TASKS`] tasks.
 pub fn make_trace(workload: &Workload, text: &str, path: &str, seed: u64) -> Result<(Collected, Manifest), Error> {
+    let remedy = |_| "use fewer or smaller jobs, or write the trace with `resched generate` and name that".to_owned();
+    check_tasks(workload, seed, path, MAX_HELD_TASKS, remedy)?;
     let mut tables = Collected::default();
     generate(workload, seed, &mut tables)?;
     let manifest = Manifest { rows: tables.rows(), ..manifest(workload, text, path, seed) };

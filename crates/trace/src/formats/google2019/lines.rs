@@ -14,7 +14,7 @@ use super::row::{Row, number_of};
 use crate::Error;
 
 /// The longest line (bytes): rows have some hundred, with many constraints some thousand.
-const MAX_LINE: u64 = 64 << 10;
+pub(crate) const MAX_LINE: u64 = 64 << 10;
 /// The number of lines at the start of a file that decide which table it is.
 const SNIFFED_LINES: usize = 20;
 

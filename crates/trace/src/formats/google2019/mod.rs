@@ -12,6 +12,7 @@ mod row;
 
 use std::io::BufRead;
 
+pub(crate) use self::lines::MAX_LINE;
 use super::google::{Assembler, BEGIN, Facts, TIME_ZERO, UNITS};
 use super::tables::{Assemble, FactSink, Table, TableFormat, Use};
 use crate::Error;

@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, Read};
 
 /// Most bytes of one event that are read. The largest are failures with their stack traces, some kilobytes.
-pub(super) const MAX_EVENT_BYTES: usize = 16 << 20;
+pub(crate) const MAX_EVENT_BYTES: usize = 16 << 20;
 
 /// What [`read_line`] found.
 pub(super) enum Line {

@@ -19,6 +19,7 @@ use std::io::BufRead;
 use std::path::Path;
 
 use self::history::History;
+pub(crate) use self::lines::MAX_EVENT_BYTES;
 use self::lines::{Line, read_line};
 use super::format::Format;
 use super::sink::Sink;

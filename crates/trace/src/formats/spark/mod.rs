@@ -50,7 +50,7 @@ pub const FORMAT: Format = Format {
 };
 
 /// The longest line (bytes). Lines of several 100 kB are normal: plans of SQL, settings, the stages of a large job.
-const MAX_LINE: usize = 8 << 20;
+pub(crate) const MAX_LINE: usize = 8 << 20;
 
 fn sniff(head: &[u8]) -> bool {
     // The first line may be longer than the head; it starts with the name of its event.

@@ -1,7 +1,7 @@
 //! The longest line of a history file, and the marks that part a concatenated one.
 
 /// The longest line, and the longest record, that is kept (bytes).
-pub(super) const LONGEST: usize = 16 << 20;
+pub(crate) const LONGEST: usize = 16 << 20;
 
 /// The file name in a line `\f!!FILE=<name>!!`, which begins a part of a concatenated file.
 pub(super) fn section_name(line: &str) -> Option<&str> {

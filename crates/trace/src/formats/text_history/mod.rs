@@ -20,7 +20,7 @@ use std::io::{self, BufRead};
 use std::path::Path;
 
 use self::job::{JobBuilder, Owner};
-use self::lines::LONGEST;
+pub(crate) use self::lines::LONGEST;
 use self::record::{Record, RecordType, Syntax};
 use super::conf_xml::{self, JobConf};
 use super::format::Format;

@@ -40,9 +40,17 @@ pub(super) fn each(
     };
     let mut errors = BTreeMap::new();
     std::thread::scope(|scope| {
+        let mut working = 0;
         for _ in 0..threads.get().min(count) {
             let (sender, run) = (sender.clone(), &run);
-            scope.spawn(move || run(sender));
+            if std::thread::Builder::new().spawn_scoped(scope, move || run(sender)).is_err() {
+                break;
+            }
+            working += 1;
+        }
+        // The system gave no thread at all. The messages wait in the channel until the work is done.
+        if working == 0 {
+            run(sender.clone());
         }
         drop(sender);
         for message in receiver {

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
+use super::super::far;
 use super::super::progress::Progress;
 use super::plan::Plan;
 use super::sorted::Sorter;
@@ -243,23 +244,35 @@ struct PartRows {
 }
 
 impl RowSink for PartRows {
-    fn attempt(&mut self, row: AttemptRow) -> Result<(), Error> {
+    fn attempt(&mut self, mut row: AttemptRow) -> Result<(), Error> {
         if self.hosts.see(row.host.as_ref()) {
             self.skip("machine-beyond-limit");
         }
+        self.far(far::mend_attempt(&mut row));
         self.writer.attempt(&row)
     }
 
-    fn task(&mut self, row: TaskRow) -> Result<(), Error> {
+    fn task(&mut self, mut row: TaskRow) -> Result<(), Error> {
+        self.far(far::mend_task(&mut row));
         self.writer.task(&row)
     }
 
-    fn job(&mut self, row: JobRow) -> Result<(), Error> {
+    fn job(&mut self, mut row: JobRow) -> Result<(), Error> {
+        self.far(far::mend_job(&mut row));
         self.writer.job(&row)
     }
 
     fn skip(&mut self, cause: &'static str) {
         *self.skipped.entry(cause).or_default() += 1;
+    }
+}
+
+impl PartRows {
+    /// Counts far times.
+    fn far(&mut self, n: u64) {
+        if n > 0 {
+            *self.skipped.entry(far::CAUSE).or_default() += n;
+        }
     }
 }
 
@@ -278,24 +291,34 @@ impl<'s> Jobs<'s> {
         let (attempts, tasks) = (Vec::new(), Vec::new());
         Self { sink, skipped: BTreeMap::new(), hosts: Hosts::default(), jobs: 0, attempts, tasks }
     }
+
+    /// Counts far times.
+    fn far(&mut self, n: u64) {
+        if n > 0 {
+            *self.skipped.entry(far::CAUSE.to_owned()).or_default() += n;
+        }
+    }
 }
 
 impl RowSink for Jobs<'_> {
-    fn attempt(&mut self, row: AttemptRow) -> Result<(), Error> {
+    fn attempt(&mut self, mut row: AttemptRow) -> Result<(), Error> {
         if self.hosts.see(row.host.as_ref()) {
             self.skip("machine-beyond-limit");
         }
+        self.far(far::mend_attempt(&mut row));
         self.attempts.push(row);
         Ok(())
     }
 
-    fn task(&mut self, task: TaskRow) -> Result<(), Error> {
+    fn task(&mut self, mut task: TaskRow) -> Result<(), Error> {
+        self.far(far::mend_task(&mut task));
         let attempts = std::mem::take(&mut self.attempts);
         self.tasks.push(TaskRecord { task, splits: Vec::new(), attempts });
         Ok(())
     }
 
-    fn job(&mut self, job: JobRow) -> Result<(), Error> {
+    fn job(&mut self, mut job: JobRow) -> Result<(), Error> {
+        self.far(far::mend_job(&mut job));
         self.jobs += 1;
         self.sink.job(JobRecord { job, tasks: std::mem::take(&mut self.tasks), counters: Vec::new() })
     }

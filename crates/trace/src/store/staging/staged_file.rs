@@ -67,6 +67,10 @@ impl StagedFile {
         if fs::symlink_metadata(&path).is_err() {
             return Ok(());
         }
+        if !path.is_file() {
+            // A file that is renamed over a device, a pipe or a link to nothing would take its place.
+            return refuse("expected a new file or an earlier one, found something else; name another --out");
+        }
         if let Some(marker) = marker_beside(&path) {
             return refuse(&format!("belongs to the result that {marker} describes; name another --out"));
         }

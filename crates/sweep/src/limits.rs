@@ -1,0 +1,23 @@
+//! The limits of sweeps.
+
+use resched_trace::limits::Limit;
+
+use crate::design::MOST_SETTINGS;
+use crate::file::MOST_SEEDS;
+use crate::plan::MOST_CELLS;
+use crate::values::MOST_STEPS;
+
+const REFUSED: &str = "The file is refused.";
+
+/// The limits of sweeps and searches.
+pub const LIMITS: &[Limit] = &[
+    Limit::number(
+        "cells",
+        MOST_CELLS,
+        "The request is refused before any cell is made, with the number that would do.",
+    )
+    .set_by("--most-cells"),
+    Limit::number("seeds", MOST_SEEDS, REFUSED),
+    Limit::number("samples, or combinations of a grid", MOST_SETTINGS as u64, REFUSED),
+    Limit::number("steps of a range", MOST_STEPS as u64, REFUSED),
+];
