@@ -16,6 +16,7 @@ mod failures;
 mod heartbeats;
 mod kills;
 mod parking;
+mod stall;
 mod ticks;
 mod work;
 
@@ -35,10 +36,6 @@ use edges::arrivals;
 use events::{Change, Classes, Event, NEVER, Position};
 use failures::changes;
 use parking::Needs;
-
-/// A replay is given up if nothing starts or ends for this long although tasks wait (7 days: longer than the longest
-/// wait of any policy).
-const PATIENCE: Ms = 7 * 86_400_000;
 
 /// How to run a replay.
 #[derive(Debug, Clone)]
@@ -134,6 +131,8 @@ struct Engine<'a, 'w, O> {
     ticked: (u64, bool),
     /// When something last started, ended or arrived.
     progressed: (u64, Ms),
+    /// The `world.version` at which something was on a node that will end.
+    ends_come: Option<u64>,
     launched: Vec<RunId>,
     ended: Vec<RunId>,
     orders: Orders,
@@ -176,6 +175,7 @@ impl<'a, 'w, O: Observer> Engine<'a, 'w, O> {
             needs: Needs::default(),
             ticked: (0, false),
             progressed: (0, 0),
+            ends_come: None,
             launched: Vec::new(),
             ended: Vec::new(),
             orders: Orders::default(),
@@ -232,28 +232,6 @@ impl<'a, 'w, O: Observer> Engine<'a, 'w, O> {
             self.progressed = (self.world.version, self.world.now);
         }
         Ok(())
-    }
-
-    fn check_progress(&mut self) -> Result<(), Error> {
-        let patient = self.world.now - self.progressed.1 < PATIENCE;
-        if self.world.active.is_empty() || patient || self.next_change < self.changes.len() {
-            return Ok(());
-        }
-        // An attempt may run for longer than our patience; only a world in which none will end stands still.
-        let will_end = self.world.nodes.iter().any(|node| {
-            let mut ends = node.runs.iter().filter_map(|run| self.world.runs[run.index()].end);
-            ends.any(|end| end > self.world.now) || node.chores.iter().any(|chore| chore.end > self.world.now)
-        });
-        if will_end || self.next_work().is_some() { Ok(()) } else { Err(self.stalled()) }
-    }
-
-    fn stalled(&self) -> Error {
-        Error::Stalled {
-            policy: self.name.to_owned(),
-            at: self.world.now,
-            since: self.progressed.1,
-            waiting: self.world.remaining.iter().sum(),
-        }
     }
 
     fn violation(&self, violation: Violation) -> Error {
