@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::info::Engine;
 use crate::parameter::Parameter;
 use crate::queues::file::{self, DEFAULT_QUEUE, QueueSettings};
+use crate::queues::tree::names_on;
 use crate::queues::{Allocations, CapacityQueue, FairQueue, QueueTree, YarnQueue};
 use crate::site::Site;
 use crate::spec::PolicySpec;
@@ -357,7 +358,7 @@ fn of_yarn_fair(tree: &QueueTree<FairQueue>, by_user: bool, jobs: &Submitters) -
     for (name, jobs) in names {
         let mut place = QueueTree::<FairQueue>::ROOT;
         let mut missing = false;
-        for part in name.strip_prefix("root.").unwrap_or(name).split('.').filter(|part| !part.is_empty()) {
+        for part in names_on(name) {
             match tree.child(place, part).filter(|_| !missing) {
                 Some(child) => place = child,
                 None => missing = true,

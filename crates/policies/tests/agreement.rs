@@ -200,7 +200,7 @@ fn a_job_that_does_not_wait_counts_no_skip() -> Result<(), TestCaseError> {
     // Node 0 holds the split but runs no map. Both maps fail on node 1: first the one of unknown place, which goes to node 2,
     // then the other, which waits for its data from then on.
     let machines = [0, 2, 1].map(|maps| Machine { rack: 0, slots: [maps, 1] }).to_vec();
-    let world = World { unit: 500, seed: 1, machines, config, jobs: vec![job] };
+    let world = World { unit: 500, seed: 1, machines, config, jobs: vec![job], lulls: Default::default() };
     for skips in 1..=6 {
         agree(&world, &format!("delay:D={skips}"), Rule::Delay(skips))?;
     }

@@ -41,7 +41,14 @@ fn small(memory_mb: u32, maps: &[Ms], reduces: &[Ms]) -> World {
     config.cost.reduce = ReduceModel::R0;
     config.containers.memory_mb = Some(memory_mb);
     config.containers.am = Size { memory_mb: 1024, vcores: 1 };
-    World { unit: 1, seed: 1, machines: vec![Machine { rack: 0, slots: [1, 1] }], config, jobs: vec![job] }
+    World {
+        unit: 1,
+        seed: 1,
+        machines: vec![Machine { rack: 0, slots: [1, 1] }],
+        config,
+        jobs: vec![job],
+        lulls: Default::default(),
+    }
 }
 
 /// A policy, and what it is told, with the instant.

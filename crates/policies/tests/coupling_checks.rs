@@ -83,7 +83,7 @@ fn cluster(nodes: usize, to_a_rack: usize, jobs: Vec<Submitted>) -> World {
     let mut config = ClusterConfig::default();
     config.heartbeat.interval = Interval::Fixed(3_000);
     let machines = (0..nodes).map(|node| Machine { rack: node / to_a_rack, slots: [4, 2] }).collect();
-    World { unit: 500, seed: 1, machines, config, jobs }
+    World { unit: 500, seed: 1, machines, config, jobs, lulls: Default::default() }
 }
 
 /// The first seven jobs of the paper's Table IV (submit in s, maps, reduces) on its Set A of 7 nodes, of which so many hold the

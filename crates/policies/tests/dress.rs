@@ -58,7 +58,8 @@ fn congested() -> World {
     config.containers.memory_mb = Some(20_480);
     config.containers.am = Size { memory_mb: 1_024, vcores: 1 };
     let machines = vec![Machine { rack: 0, slots: [1, 1] }; 5];
-    World { unit: 1, seed: 1, machines, config, jobs: vec![job(0, 170, 40 * SECOND), job(30 * SECOND, 5, 10 * SECOND)] }
+    let jobs = vec![job(0, 170, 40 * SECOND), job(30 * SECOND, 5, 10 * SECOND)];
+    World { unit: 1, seed: 1, machines, config, jobs, lulls: Default::default() }
 }
 
 /// When each task was allocated, and each δ with the time from which it held, ms.

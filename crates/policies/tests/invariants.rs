@@ -368,7 +368,14 @@ fn small(maps: usize) -> World {
     config.heartbeat.interval = Interval::Fixed(3_000);
     config.heartbeat.phase = Phase::Together;
     config.jobs.first_submit = job.submit;
-    World { unit: 1, seed: 1, machines: vec![Machine { rack: 0, slots: [1, 1] }], config, jobs: vec![job] }
+    World {
+        unit: 1,
+        seed: 1,
+        machines: vec![Machine { rack: 0, slots: [1, 1] }],
+        config,
+        jobs: vec![job],
+        lulls: Default::default(),
+    }
 }
 
 /// A policy that breaks a rule by its launches.

@@ -5,7 +5,7 @@ mod worlds;
 
 use proptest::prelude::*;
 use resched_policies::PolicySpec;
-use resched_sim::hadoop::Policy;
+use resched_sim::hadoop::{Lulls, Policy};
 use worlds::{Eager, Schedule, Wanted, World, cases, difference, some_policies, world};
 
 /// What each policy does with the world, by the policy's name.
@@ -29,6 +29,21 @@ proptest! {
                 world.replay(&label, &mut eager, parking).map_err(|error| TestCaseError::fail(error.to_string()))
             };
             if let Some(difference) = difference(["parking on", "parking off"], [&replay(true)?, &replay(false)?]) {
+                return Err(TestCaseError::fail(format!("{label}: {difference}\n{world:#?}")));
+            }
+        }
+    }
+
+    #[test]
+    fn parking_changes_no_schedule_in_lulls(
+        world in world(Wanted { every_rule: true, finishes: true }),
+        (after, windows) in (1..=20_i64, 1..=4_i64),
+    ) {
+        // These worlds do not last long: their lulls begin soon, and most of a lull is left out.
+        let world = World { lulls: Lulls { after: after * world.unit, windows }, ..world };
+        let parked = schedules(&world, true);
+        for ((label, parked), (_, unparked)) in parked.iter().zip(&schedules(&world, false)) {
+            if let Some(difference) = difference(["parking on", "parking off"], [parked, unparked]) {
                 return Err(TestCaseError::fail(format!("{label}: {difference}\n{world:#?}")));
             }
         }

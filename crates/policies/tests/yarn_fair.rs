@@ -53,7 +53,14 @@ fn cluster(nodes: usize, containers: u32, jobs: Vec<Submitted>) -> World {
     config.cost.reduce = ReduceModel::R0;
     config.containers.memory_mb = Some(1_024 * containers);
     config.containers.am = Size { memory_mb: 1_024, vcores: 1 };
-    World { unit: 1, seed: 1, machines: vec![Machine { rack: 0, slots: [1, 1] }; nodes], config, jobs }
+    World {
+        unit: 1,
+        seed: 1,
+        machines: vec![Machine { rack: 0, slots: [1, 1] }; nodes],
+        config,
+        jobs,
+        lulls: Default::default(),
+    }
 }
 
 fn replay(world: &World, mut policy: Box<dyn Policy>) -> Schedule {

@@ -11,6 +11,7 @@ pub mod job_times;
 pub mod k_means;
 pub mod launch;
 pub mod locality_wait;
+pub mod periods;
 pub mod pools;
 pub mod predict;
 pub mod profile;

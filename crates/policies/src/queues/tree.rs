@@ -5,6 +5,13 @@ use std::collections::BTreeMap;
 /// How many queues may lie below each other, the root not counted. A file with more is a mistake.
 pub(crate) const DEEPEST: usize = 32;
 
+/// The names on the path of a queue from below the root, which need not be named, down to the queue itself.
+pub(crate) fn names_on(path: &str) -> impl Iterator<Item = &str> {
+    let mut names = path.split('.').peekable();
+    names.next_if_eq(&"root");
+    names.filter(|name| !name.is_empty())
+}
+
 /// A queue.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Queue<S> {
@@ -133,6 +140,13 @@ mod tests {
         assert_eq!(tree.leaves().collect::<Vec<_>>(), [b]);
         assert_eq!(tree.with_ancestors(b).collect::<Vec<_>>(), [b, a, 0]);
         assert_eq!([0, a, b].map(|place| tree.depth(place)), [0, 1, 2]);
+    }
+
+    #[test]
+    fn a_path_may_begin_with_the_root() {
+        let names = |path| names_on(path).collect::<Vec<_>>();
+        assert_eq!((names("root.a.b"), names("a..b")), (vec!["a", "b"], vec!["a", "b"]));
+        assert_eq!((names("root"), names("rooted"), names("a.root")), (vec![], vec!["rooted"], vec!["a", "root"]));
     }
 
     #[test]

@@ -25,6 +25,7 @@ pub use info::SpeculatorInfo;
 use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, Policy, RunView, View, Wrapper};
 use resched_sim::{JobId, Ms, TaskId, Violation};
 
+use crate::parts::periods::is_due;
 use crate::settings::parameter;
 
 // Hadoop does not back up a task before it has run for this long. Speculators that were built into Hadoop do the same.
@@ -64,18 +65,15 @@ pub trait Speculator {
 pub struct WithSpeculation {
     base: Box<dyn Policy>,
     speculator: Box<dyn Speculator>,
+    /// When the latest tick was, ms after the clock started.
+    ticked: Ms,
 }
 
 impl WithSpeculation {
     /// Of this policy and this speculator.
     pub fn new(base: Box<dyn Policy>, speculator: Box<dyn Speculator>) -> Self {
-        Self { base, speculator }
+        Self { base, speculator, ticked: 0 }
     }
-}
-
-/// Whether something with this period is due so long after the start.
-fn is_due(period: Option<Ms>, since_start: Ms) -> bool {
-    period.is_some_and(|period| since_start % period == 0)
 }
 
 fn greatest_common_divisor(a: Ms, b: Ms) -> Ms {
@@ -116,11 +114,13 @@ impl Wrapper for WithSpeculation {
     }
 
     fn tick(&mut self, view: View<'_>, orders: &mut Orders) {
-        let since_start = view.now() - view.clock_start();
-        if is_due(self.base.period(), since_start) {
+        let now = view.now() - view.clock_start();
+        let before = std::mem::replace(&mut self.ticked, now);
+        let due = |period: Option<Ms>| period.is_some_and(|period| is_due(period, before, now));
+        if due(self.base.period()) {
             self.base.tick(view, orders);
         }
-        if is_due(self.speculator.period(), since_start) {
+        if due(self.speculator.period()) {
             self.speculator.tick(view, orders);
         }
     }

@@ -38,7 +38,8 @@ pub(crate) fn world(nodes: usize, jobs: Vec<Submitted>) -> World {
     config.heartbeat.interval = Interval::Fixed(3_000);
     config.heartbeat.phase = Phase::Together;
     config.cost.reduce = ReduceModel::R0;
-    World { unit: 500, seed: 1, machines: vec![Machine { rack: 0, slots: [1, 1] }; nodes], config, jobs }
+    let machines = vec![Machine { rack: 0, slots: [1, 1] }; nodes];
+    World { unit: 500, seed: 1, machines, config, jobs, lulls: Default::default() }
 }
 
 /// What a policy does with a world, with parking and without.

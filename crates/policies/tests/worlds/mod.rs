@@ -13,8 +13,8 @@ use resched_policies::queues::{Allocations, CapacityQueue, FairQueue, PoolConfig
 use resched_policies::{POLICIES, PolicySpec, Site};
 use resched_sim::cluster_file::{Calculator, Containers, Contention, Interval, Outage, Phase, ReduceModel, Size, Slow};
 use resched_sim::hadoop::{
-    Cluster, Edges, Ended, Job, Kind, Launched, LoggedMap, LoggedReduce, Observer, Offer, Options, Policy, TaskSpec,
-    View, Workload, Wrapper, replay,
+    Cluster, Edges, Ended, Job, Kind, Launched, LoggedMap, LoggedReduce, Lulls, Observer, Offer, Options, Policy,
+    TaskSpec, View, Workload, Wrapper, replay,
 };
 use resched_sim::{ClusterConfig, Error, JobEnded, Ms, NodeId, Resources, TaskId, Violation};
 use resched_trace::model::{Locality, Outcome, Priority};
@@ -58,6 +58,8 @@ pub(crate) struct World {
     pub(crate) machines: Vec<Machine>,
     pub(crate) config: ClusterConfig,
     pub(crate) jobs: Vec<Submitted>,
+    /// When a lull begins.
+    pub(crate) lulls: Lulls,
 }
 
 /// The name of a node.
@@ -325,7 +327,7 @@ fn assemble(
             job.maps.push(Map { replicas: Vec::new(), tries: vec![success] });
         }
     }
-    let mut world = World { unit, seed, machines, config, jobs };
+    let mut world = World { unit, seed, machines, config, jobs, lulls: Lulls::default() };
     if wanted.finishes {
         world.mend();
     }
@@ -678,7 +680,7 @@ impl World {
         observer: &mut impl Observer,
     ) -> Result<(), Error> {
         let cluster = self.cluster().for_system(policy.system()).expect("a cluster with room");
-        let options = Options { seed: self.seed, parking, ..Options::default() };
+        let options = Options { seed: self.seed, parking, lulls: self.lulls, ..Options::default() };
         replay(&self.workload(&cluster), &cluster, (name, policy), &options, observer, &mut |_| {})?;
         Ok(())
     }

@@ -38,7 +38,7 @@ pub use beats::first_heartbeats;
 pub use cluster::{Cluster, Node};
 pub use containers::{AmState, AppView, Container, ContainerState, Reservation, YarnOffer, YarnOfferMut, YarnView};
 pub use cost::{Fluid, Script, slowstart_threshold};
-pub use engine::{Options, Tally, replay};
+pub use engine::{Lulls, Options, Tally, replay};
 pub use kind::Kind;
 pub use load::{Loaded, load, load_records};
 pub use observer::{Ended, Launched, Observer, Used};

@@ -18,6 +18,9 @@ use crate::resources::Resources;
 /// your policy changes at such heartbeats too, say so in [`Policy::restless`] or [`Policy::counts_heartbeats`]: the schedule
 /// must be the same with and without parking.
 ///
+/// **Lulls.** Once nothing has started, ended or arrived for a day, the engine leaves out most heartbeats and ticks, too: the next
+/// one comes after at most a 512th of that time. So a tick can come several periods after the one before.
+///
 /// **YARN.** [`Policy::container_changed`] and [`Policy::headroom`] are called under YARN only; a policy for slots can
 /// ignore them.
 pub trait Policy {
@@ -62,7 +65,8 @@ pub trait Policy {
         None
     }
 
-    /// Called every [`Policy::period`] of the simulated clock. The first call comes one period after the clock starts.
+    /// Called every [`Policy::period`] of the simulated clock, but less often in a lull. The first call comes one period after
+    /// the clock starts.
     fn tick(&mut self, _view: View<'_>, _orders: &mut Orders) {}
 
     /// Whether ticks may be left out while nothing happens. Return `true` only if nothing changed between the last two

@@ -131,6 +131,12 @@ impl<'a> View<'a> {
         self.world.now
     }
 
+    /// Grows with every change of the world that a policy could see. While it stays the same, only time has passed.
+    #[inline]
+    pub fn version(&self) -> u64 {
+        self.world.version
+    }
+
     /// When the clock started, ms.
     pub fn clock_start(&self) -> Ms {
         self.world.cluster.config.heartbeat.first

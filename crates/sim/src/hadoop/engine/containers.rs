@@ -156,7 +156,7 @@ impl<O: Observer> Engine<'_, '_, O> {
     /// When this node must call next: as [`Engine::plan`], and once a container has started.
     pub(super) fn plan_containers(&mut self, node: NodeId, at: Position, next: Ms) {
         let (mut first_start, mut first_end) = (NEVER, NEVER);
-        let mut awake = !self.parking || self.needs_node(self.find_needs(), node);
+        let mut awake = false;
         for id in &self.world.nodes[node.index()].runs {
             let run = &self.world.runs[id.index()];
             awake |= run.kill == Kill::Ordered || self.is_over(run, at);
@@ -173,9 +173,7 @@ impl<O: Observer> Engine<'_, '_, O> {
                 first_start = first_start.min(app.am_start);
             }
         }
-        if awake {
-            self.schedule(node, next);
-        }
+        self.plan_beat(node, awake, next);
         if first_start < NEVER {
             self.schedule(node, self.beat_after(node, first_start, at));
         }
@@ -212,10 +210,17 @@ impl<O: Observer> Engine<'_, '_, O> {
             self.world.version += 1;
             self.schedule(node, self.beat_after(node, at.0, at));
         }
-        if !self.parking || self.world.is_ramping(job) {
-            self.plan_master(job, at.0 + 1);
-        }
+        self.plan_next_of_master(job, at);
         Ok(())
+    }
+
+    /// The master of a job calls again after this event if it may ask for something else then.
+    pub(super) fn plan_next_of_master(&mut self, job: JobId, at: Position) {
+        if !self.parking || self.world.is_ramping(job) {
+            let is_past = (at.0, self.classes.master, job.0) <= at;
+            let beat = self.master_beat_that_counts(job, at.0 + Ms::from(is_past));
+            self.plan_master(job, beat);
+        }
     }
 
     /// A job has ended: what it still has ends when its nodes are told.

@@ -89,10 +89,15 @@ impl<O: Observer> Engine<'_, '_, O> {
 
     /// Under YARN, whether the master of a job has set it up. If not, the master calls again when it has.
     pub(super) fn is_set_up(&mut self, job: JobId, at: Position) -> bool {
-        let set_up = self.world.initialised(job) + self.world.chore_time(job, Stage::SetUp).unwrap_or(0);
+        let set_up = self.set_up_at(job);
         if at.0 < set_up {
             self.plan_master(job, set_up);
         }
         at.0 >= set_up
+    }
+
+    /// Under YARN, when a job is set up if its master runs by then.
+    pub(super) fn set_up_at(&self, job: JobId) -> Ms {
+        self.world.initialised(job) + self.world.chore_time(job, Stage::SetUp).unwrap_or(0)
     }
 }

@@ -152,12 +152,16 @@ impl<O: Observer> Engine<'_, '_, O> {
         Some(((at, 0, 0), Event::Change(node, change)))
     }
 
-    /// The next tick if it comes before `next`; of a row of idle ticks only the last.
+    /// The next tick if it comes before `next`; of a row of idle ticks only the last, or in a lull those that count.
     fn due_tick(&mut self, next: Option<Due>) -> Option<Due> {
         let mut due = self.next_tick?;
         let period = self.policy.period()?;
-        let idle = self.parking && self.ticked == (self.world.version, true);
-        if idle && self.policy.skips_idle_ticks(View { world: &self.world }) {
+        if self.ticked != (self.world.version, true) {
+            return Some(((due, self.classes.tick, 0), Event::Tick));
+        }
+        if !self.policy.skips_idle_ticks(View { world: &self.world }) {
+            due = self.tick_that_counts(due, period);
+        } else if self.parking {
             let ((at, class, _), _) = next?;
             let last = if self.classes.tick < class { at } else { at - 1 };
             due += (last - due).max(0) / period * period;

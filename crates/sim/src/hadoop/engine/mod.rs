@@ -3,7 +3,7 @@
 //! Three kinds of event move the clock: submissions (a sorted cursor), ticks of the policy (a counter) and heartbeats
 //! (a heap, one entry a node); [`events`] finds the next one. The end of an attempt is not an event: the master learns
 //! of it at the node's next heartbeat. So a node with nothing else to report sleeps until its first heartbeat after its
-//! first end ([`parking`]).
+//! first end ([`parking`]). If nothing happens for a day, most heartbeats and ticks are left out ([`lull`]).
 //!
 //! Under YARN, heartbeats of application masters are events, too ([`containers`]). So are the ends of work under the
 //! model `contention` ([`work`]), and failures of nodes ([`failures`]).
@@ -15,7 +15,9 @@ mod events;
 mod failures;
 mod heartbeats;
 mod kills;
+mod lull;
 mod parking;
+mod stall;
 mod ticks;
 mod work;
 
@@ -34,11 +36,8 @@ use crate::ids::{JobId, Ms, NodeId, RunId};
 use edges::arrivals;
 use events::{Change, Classes, Event, NEVER, Position};
 use failures::changes;
+pub use lull::Lulls;
 use parking::Needs;
-
-/// A replay is given up if nothing starts or ends for this long although tasks wait (7 days: longer than the longest
-/// wait of any policy).
-const PATIENCE: Ms = 7 * 86_400_000;
 
 /// How to run a replay.
 #[derive(Debug, Clone)]
@@ -48,13 +47,15 @@ pub struct Options {
     /// Whether to leave out heartbeats and ticks that change nothing. Turn it off only to check that it makes no
     /// difference.
     pub parking: bool,
+    /// When nothing has happened for so long that most heartbeats and ticks are left out.
+    pub lulls: Lulls,
     /// Run times and outcomes given by hand.
     pub script: Script,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { seed: 1, parking: true, script: Script::new() }
+        Self { seed: 1, parking: true, lulls: Lulls::default(), script: Script::new() }
     }
 }
 
@@ -112,6 +113,7 @@ struct Engine<'a, 'w, O> {
     observer: &'a mut O,
     classes: Classes,
     parking: bool,
+    lulls: Lulls,
     /// The next heartbeat of each node and master that is not asleep; entries that no longer agree with `next_beat` and
     /// `next_master_beat` are stale.
     heap: BinaryHeap<Reverse<Position>>,
@@ -132,8 +134,12 @@ struct Engine<'a, 'w, O> {
     needs: Needs,
     /// `world.version` after the last tick, and whether that tick found and left the world unchanged.
     ticked: (u64, bool),
-    /// When something last started, ended or arrived.
+    /// `world.version`, and when something last started, ended or arrived.
     progressed: (u64, Ms),
+    /// Whether heartbeats or ticks were left out since then, because of a lull.
+    thinned: bool,
+    /// The `world.version` at which something was on a node that will end.
+    ends_come: Option<u64>,
     launched: Vec<RunId>,
     ended: Vec<RunId>,
     orders: Orders,
@@ -166,6 +172,7 @@ impl<'a, 'w, O: Observer> Engine<'a, 'w, O> {
             policy,
             observer,
             parking: options.parking,
+            lulls: options.lulls,
             heap: BinaryHeap::new(),
             next_beat: vec![NEVER; cluster.nodes().len()],
             next_master_beat: masters,
@@ -176,6 +183,8 @@ impl<'a, 'w, O: Observer> Engine<'a, 'w, O> {
             needs: Needs::default(),
             ticked: (0, false),
             progressed: (0, 0),
+            ends_come: None,
+            thinned: false,
             launched: Vec::new(),
             ended: Vec::new(),
             orders: Orders::default(),
@@ -228,32 +237,8 @@ impl<'a, 'w, O: Observer> Engine<'a, 'w, O> {
         self.latest = at;
         self.retune();
         self.wake_for_needs(at);
-        if self.world.version != self.progressed.0 {
-            self.progressed = (self.world.version, self.world.now);
-        }
+        self.note_progress(at);
         Ok(())
-    }
-
-    fn check_progress(&mut self) -> Result<(), Error> {
-        let patient = self.world.now - self.progressed.1 < PATIENCE;
-        if self.world.active.is_empty() || patient || self.next_change < self.changes.len() {
-            return Ok(());
-        }
-        // An attempt may run for longer than our patience; only a world in which none will end stands still.
-        let will_end = self.world.nodes.iter().any(|node| {
-            let mut ends = node.runs.iter().filter_map(|run| self.world.runs[run.index()].end);
-            ends.any(|end| end > self.world.now) || node.chores.iter().any(|chore| chore.end > self.world.now)
-        });
-        if will_end || self.next_work().is_some() { Ok(()) } else { Err(self.stalled()) }
-    }
-
-    fn stalled(&self) -> Error {
-        Error::Stalled {
-            policy: self.name.to_owned(),
-            at: self.world.now,
-            since: self.progressed.1,
-            waiting: self.world.remaining.iter().sum(),
-        }
     }
 
     fn violation(&self, violation: Violation) -> Error {

@@ -25,8 +25,7 @@ impl<O: Observer> Engine<'_, '_, O> {
         if self.world.yarn.is_some() {
             return self.plan_containers(node, at, next);
         }
-        let mut first_end = NEVER;
-        let mut awake = !self.parking || self.needs_node(self.find_needs(), node);
+        let (mut first_end, mut awake) = (NEVER, false);
         for id in &self.world.nodes[node.index()].runs {
             let run = &self.world.runs[id.index()];
             awake |= run.kill != Kill::No || self.waits_for_notice(run) || self.is_over(run, at);
@@ -37,14 +36,20 @@ impl<O: Observer> Engine<'_, '_, O> {
             awake |= over;
             first_end = first_end.min(if over { NEVER } else { chore.end });
         }
-        let out_of_band = self.world.cluster.config.heartbeat.out_of_band;
-        let beat = match first_end {
-            // No earlier heartbeat could come than the next one, but for one out of band.
-            _ if awake && !(out_of_band && first_end < next) => next,
-            NEVER => return,
-            end => self.beat_for_end(node, end, at),
-        };
-        self.schedule(node, beat);
+        self.plan_beat(node, awake, next);
+        if first_end < NEVER {
+            self.schedule(node, self.beat_for_end(node, first_end, at));
+        }
+    }
+
+    /// Plans the next heartbeat of a node if it must call then, or else the next one that counts if it could get a task.
+    pub(super) fn plan_beat(&mut self, node: NodeId, awake: bool, next: Ms) {
+        if awake {
+            self.schedule(node, next);
+        } else if !self.parking || self.needs_node(self.find_needs(), node) {
+            let beat = self.beat_that_counts(node, next);
+            self.schedule(node, beat);
+        }
     }
 
     /// Whether an attempt is over but too late for this event, if it is its node's heartbeat: the next one reports it.
@@ -96,7 +101,8 @@ impl<O: Observer> Engine<'_, '_, O> {
         }
         for node in self.world.cluster.node_ids() {
             if self.needs_node(now, node) {
-                let beat = self.beat_after(node, at.0, at);
+                let next = self.beat_after(node, at.0, at);
+                let beat = self.beat_that_counts(node, next);
                 self.schedule(node, beat);
             }
         }

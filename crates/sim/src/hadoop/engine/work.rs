@@ -43,14 +43,17 @@ impl<O: Observer> Engine<'_, '_, O> {
         }
     }
 
-    /// Reports what nodes used, for each full time of a sample up to this instant.
+    /// Reports what nodes used, for each full time of a sample up to this instant. In a lull, few samples are taken.
     pub(super) fn report_use(&mut self, until: Ms) -> Result<(), Error> {
         let Some(contention) = &self.world.cluster.config.cost.contention else { return Ok(()) };
         let time = contention.sample;
-        while self.sampled + time <= until {
-            self.report_use_at(self.sampled + time)?;
+        loop {
+            let next = self.sample_that_counts(time);
+            if next > until {
+                return Ok(());
+            }
+            self.report_use_at(next)?;
         }
-        Ok(())
     }
 
     /// Reports what nodes used since the last report.

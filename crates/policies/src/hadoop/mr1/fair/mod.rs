@@ -80,6 +80,8 @@ settings! {
 pub struct Fair {
     delays: (Option<Ms>, Option<Ms>),
     update_period: Ms,
+    /// When the latest update was.
+    updated: Option<Ms>,
     pools: Pools,
     /// How the pools stand against their shares, by their places.
     standings: Vec<[Standing; 2]>,
@@ -109,6 +111,7 @@ impl Fair {
         let mut fair = Self {
             delays: (settings.delay_node, settings.delay_rack),
             update_period: settings.update,
+            updated: None,
             pools: Pools::new(rules, allocations),
             standings: Vec::new(),
             waits: LocalityWaits::default(),
@@ -160,9 +163,10 @@ impl Policy for Fair {
 
     fn tick(&mut self, view: View<'_>, orders: &mut Orders) {
         self.pools.update(view);
+        let updated = self.updated.replace(view.now()).unwrap_or(view.clock_start());
         if let Some(preemption) = &self.preemption {
             preemption.update(&self.pools, &mut self.standings, view);
-            if preemption.is_due(view, self.update_period) {
+            if preemption.is_due(view, updated) {
                 preemption.check(&self.pools, &self.standings, view, orders);
             }
         }

@@ -7,6 +7,7 @@ use resched_sim::hadoop::{Kind, Orders, RunView, View};
 use resched_sim::{Ms, TaskId};
 
 use crate::parts::fair_share::{Claim, fair_shares};
+use crate::parts::periods::is_due;
 use crate::parts::pools::{Pool, Pools};
 
 /// When a pool last had what it may claim of one kind of slot.
@@ -96,10 +97,9 @@ impl Preemption {
         }
     }
 
-    /// Whether a check falls into the update period that ends now.
-    pub(super) fn is_due(&self, view: View<'_>, update_period: Ms) -> bool {
-        let since = view.now() - view.clock_start();
-        since / self.interval > (since - update_period) / self.interval
+    /// Whether a check falls into the time since the latest update.
+    pub(super) fn is_due(&self, view: View<'_>, updated: Ms) -> bool {
+        is_due(self.interval, updated - view.clock_start(), view.now() - view.clock_start())
     }
 
     /// Orders the newest attempts of pools above their share to be killed, as many as the starving pools lack.

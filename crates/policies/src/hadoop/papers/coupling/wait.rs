@@ -38,13 +38,27 @@ pub(super) struct WaitScheduling {
     /// Rounds for those.
     rounds: u64,
     candidate: Option<Candidate>,
+    nearest: Nearest,
+}
+
+/// The listed nodes that are nearest to the map output of the candidate's job. Every node asks for its rank at every
+/// heartbeat, so they are found once for each state of the world.
+#[derive(Debug, Default)]
+struct Nearest {
+    /// The candidate's job, when it was chosen, and the state of the world of which the ranks are.
+    of: Option<(JobId, Ms, u64)>,
+    /// By rank; no more than are good enough.
+    ranked: Vec<NodeId>,
+    /// The numbers that order equals, as far as they were drawn for this candidate.
+    ties: Vec<Option<u64>>,
     /// Of the candidate's job, while its places are compared; kept so that it is not made anew each time.
     centrality: Centrality,
+    costs: Vec<(f64, NodeId)>,
 }
 
 impl WaitScheduling {
     pub(super) fn new(best: usize, list: Candidates, rounds: u64) -> Self {
-        Self { best, list, rounds, candidate: None, centrality: Centrality::default() }
+        Self { best, list, rounds, candidate: None, nearest: Nearest::default() }
     }
 
     /// A job has ended.
@@ -95,27 +109,54 @@ impl WaitScheduling {
     fn suits(&mut self, node: NodeId, job: JobId, since: Ms, round: u64, view: View<'_>) -> bool {
         let runs_none = |node| view.job(job).running_on(node, Kind::Reduce) == 0;
         if round < self.rounds {
-            return runs_none(node) && group(self.rank(node, job, since, view), self.best) == Some(round);
+            return runs_none(node) && self.rank(node, job, since, view).map(group) == Some(round);
         }
         let mut others = view.nodes().filter(|&other| view.room(other, Kind::Reduce) > 0);
         runs_none(node) || !others.any(runs_none)
     }
 
-    /// How many listed nodes are nearer to the job's map output; the order of equals is drawn for each candidate.
-    fn rank(&mut self, node: NodeId, job: JobId, since: Ms, view: View<'_>) -> usize {
+    /// How many listed nodes are nearer to the job's map output, if so few are that the node is good enough. The order of equals is
+    /// drawn for each candidate.
+    fn rank(&mut self, node: NodeId, job: JobId, since: Ms, view: View<'_>) -> Option<usize> {
+        let fresh = self.list == Candidates::Fresh;
+        let is_listed = |other: NodeId| {
+            view.room(other, Kind::Reduce) > 0 && !(fresh && view.job(job).running_on(other, Kind::Reduce) > 0)
+        };
+        self.nearest.find(self.best, (job, since), view, is_listed);
+        self.nearest.ranked.iter().position(|&other| other == node)
+    }
+}
+
+impl Nearest {
+    /// Ranks the nearest listed nodes anew if the candidate or the world has changed.
+    fn find(&mut self, best: usize, (job, since): (JobId, Ms), view: View<'_>, is_listed: impl Fn(NodeId) -> bool) {
+        let before = self.of.replace((job, since, view.version()));
+        if before == self.of {
+            return;
+        }
+        if before.is_none_or(|(other, at, _)| (other, at) != (job, since)) {
+            self.ties.clear();
+            self.ties.resize(view.node_count(), None);
+        }
         self.centrality.add_up(job, view);
-        let cost = |node| self.centrality.cost(node, job, view);
-        let drawn = |node| tie(view, Purpose::ReducePlace, job, node, since);
-        let own = cost(node);
-        let is_nearer = |&other: &NodeId| {
-            let order = cost(other).total_cmp(&own);
-            other != node && order.then_with(|| (drawn(other), other).cmp(&(drawn(node), node))).is_lt()
-        };
-        let is_listed = |&other: &NodeId| {
-            view.room(other, Kind::Reduce) > 0
-                && !(self.list == Candidates::Fresh && view.job(job).running_on(other, Kind::Reduce) > 0)
-        };
-        view.nodes().filter(is_listed).filter(is_nearer).count()
+        self.costs.clear();
+        let listed = view.nodes().filter(|&node| is_listed(node));
+        self.costs.extend(listed.map(|node| (self.centrality.cost(node, job, view), node)));
+        self.leave_out_the_farther_ones(best);
+        let ties = &mut self.ties;
+        let mut drawn =
+            |node: NodeId| *ties[node.index()].get_or_insert_with(|| tie(view, Purpose::ReducePlace, job, node, since));
+        self.costs.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then_with(|| (drawn(a.1), a.1).cmp(&(drawn(b.1), b.1))));
+        self.ranked.clear();
+        self.ranked.extend(self.costs.iter().take(best).map(|&(_, node)| node));
+    }
+
+    /// Keeps those that may be among the `best`: no draw is needed for the others.
+    fn leave_out_the_farther_ones(&mut self, best: usize) {
+        if self.costs.len() > best {
+            let (.., &mut (last, _), _) = self.costs.select_nth_unstable_by(best - 1, |a, b| a.0.total_cmp(&b.0));
+            self.costs.retain(|(cost, _)| cost.total_cmp(&last).is_le());
+        }
     }
 }
 
@@ -124,13 +165,12 @@ fn round(waited: u64, nodes: u64) -> u64 {
     (waited - 1) / nodes
 }
 
-/// The round for a node of this rank among the `best`: 0 for the nearest, 1 for the next two, 2 for the rest.
-fn group(rank: usize, best: usize) -> Option<u64> {
+/// The round for a good enough node of this rank: 0 for the nearest, 1 for the next two, 2 for the rest.
+fn group(rank: usize) -> u64 {
     match rank {
-        _ if rank >= best => None,
-        0 => Some(0),
-        1 | 2 => Some(1),
-        _ => Some(2),
+        0 => 0,
+        1 | 2 => 1,
+        _ => 2,
     }
 }
 
@@ -140,19 +180,18 @@ mod tests {
     use crate::testing::{Scenario, job, map};
 
     /// The nodes by name in the order of their ranks, those without a free reduce slot left out.
-    fn ranked(costs: [u64; 4], free: [bool; 4]) -> Vec<(char, Option<u64>)> {
+    fn ranked(costs: [u64; 4], free: [bool; 4]) -> Vec<(char, u64)> {
         let mut order: Vec<usize> = (0..4).filter(|&node| free[node]).collect();
         order.sort_by_key(|&node| costs[node]);
-        order.iter().enumerate().map(|(rank, &node)| (['a', 'b', 'c', 'd'][node], group(rank, 7))).collect()
+        order.iter().enumerate().map(|(rank, &node)| (['a', 'b', 'c', 'd'][node], group(rank))).collect()
     }
 
     #[test]
     fn b7_w_centrality_groups() {
         let all = ranked([16, 28, 24, 32], [true; 4]);
-        assert_eq!(all, [('a', Some(0)), ('c', Some(1)), ('b', Some(1)), ('d', Some(2))]);
+        assert_eq!(all, [('a', 0), ('c', 1), ('b', 1), ('d', 2)]);
         let without_a = ranked([16, 28, 24, 32], [false, true, true, true]);
-        assert_eq!(without_a, [('c', Some(0)), ('b', Some(1)), ('d', Some(1))]);
-        assert_eq!(group(3, 3), None);
+        assert_eq!(without_a, [('c', 0), ('b', 1), ('d', 1)]);
     }
 
     /// Where and when the only reduce of a job is launched. Nodes 0 (c) and 1 (d) are in one rack, 2 (b) and 3 (a) in the other.

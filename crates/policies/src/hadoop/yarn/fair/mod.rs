@@ -29,7 +29,7 @@ use crate::info::{Build, Engine, Family, PolicyInfo};
 use crate::parts::by_id::ByJob;
 use crate::parts::fair_share::{Standing, fair_order};
 use crate::queues::file as queues;
-use crate::queues::tree::QueueTree;
+use crate::queues::tree::{QueueTree, names_on};
 use crate::queues::yarn_fair::{FairQueue, SharePolicy};
 use crate::settings::{File, choices, settings};
 use crate::site::Site;
@@ -212,17 +212,18 @@ impl YarnFair {
         if self.by_user || named.is_empty() || named == DEFAULT_QUEUE {
             self.leaf([user].into_iter(), view.now())
         } else {
-            self.leaf(named.strip_prefix("root.").unwrap_or(named).split('.'), view.now())
+            self.leaf(names_on(named), view.now())
         }
     }
 
-    /// The queue at the end of these names. One that holds jobs gets no queues below it: it stands for them.
+    /// The queue at the end of these names, with all above it made if need be. A queue that may hold jobs gets no queues below
+    /// it: it stands for them.
     fn leaf<'n>(&mut self, names: impl Iterator<Item = &'n str>, now: Ms) -> usize {
-        let mut place = ROOT;
-        for name in names.filter(|name| !name.is_empty()) {
+        let (mut place, known) = (ROOT, self.queues.len());
+        for name in names {
             if let Some(child) = self.tree.child(place, name) {
                 place = child;
-            } else if place == ROOT || !self.tree.is_leaf(place) {
+            } else if place == ROOT || place >= known || !self.tree.is_leaf(place) {
                 place = self.add(place, name, now);
             } else {
                 break;
@@ -588,6 +589,7 @@ impl Policy for YarnFair {
 mod tests {
     use super::*;
     use crate::spec::PolicySpec;
+    use crate::testing::{Scenario, job, map};
 
     fn with_queues(paths: &[&str]) -> YarnFair {
         let queues = paths.iter().map(|&path| (path.to_owned(), FairQueue::default())).collect();
@@ -617,7 +619,7 @@ mod tests {
     fn b5c_a_job_goes_to_the_queue_that_it_names() {
         let mut fair = with_queues(&["etl", "etl.daily", "adhoc"]);
         let mut path = |name: &str| {
-            let place = fair.leaf(name.split('.'), 0);
+            let place = fair.leaf(names_on(name), 0);
             fair.tree.get(place).path.clone()
         };
         assert_eq!(path("etl.daily"), "root.etl.daily");
@@ -626,5 +628,23 @@ mod tests {
         assert_eq!(path("etl"), "root.etl.default", "a queue with others below it holds no jobs");
         assert_eq!(path("ann"), "root.ann");
         assert_eq!(path("."), "root.default");
+        assert_eq!(path("root"), "root.default");
+        assert_eq!(path("root.ml.train"), "root.ml.train", "made with the queue above it");
+        assert_eq!(path("ml.serve.eu"), "root.ml.serve.eu");
+        assert_eq!(path("ml.train.night"), "root.ml.train", "it may hold jobs");
+        assert_eq!(path("ml"), "root.ml.default");
+    }
+
+    #[test]
+    fn b5c_queues_that_jobs_name_are_queues_of_a_tree_though_no_file_names_them() {
+        let one = |id: &str, queue: &str| job(id).queue(queue).maps(30, map(3_000));
+        let daily = ["job_1_0001", "job_1_0002", "job_1_0003"].map(|id| one(id, "root.etl.daily"));
+        let world = daily.into_iter().fold(Scenario::containers(1, 16), Scenario::job);
+        let world = world.job(one("job_1_0004", "root.etl.hourly"));
+        let declared = || -> Box<dyn Policy> { Box::new(with_queues(&["etl", "etl.daily", "etl.hourly"])) };
+        let (made, declared) = (world.launches("yarn-fair"), world.launches_under("yarn-fair", declared));
+        assert_eq!(made, declared);
+        let last = |id: &str| made.iter().filter(|launch| launch.job == id).map(|launch| launch.at).max();
+        assert!(last("job_1_0004") < last("job_1_0001"), "half of the cluster is the hourly job's");
     }
 }
