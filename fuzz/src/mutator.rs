@@ -281,12 +281,14 @@ fn repeat(rng: &mut Rng, part: Option<Range<usize>>, input: &mut Vec<u8>) {
     input.splice(part.end..part.end, copy);
 }
 
+#[allow(clippy::ptr_arg, reason = "it is a `Change`")]
 fn flip_bit(rng: &mut Rng, _: &[Vec<u8>], input: &mut Vec<u8>) {
     if let Some(at) = rng.gen_index(input.len()) {
         input[at] ^= 1 << (rng.gen_u8() % 8);
     }
 }
 
+#[allow(clippy::ptr_arg, reason = "it is a `Change`")]
 fn set_byte(rng: &mut Rng, _: &[Vec<u8>], input: &mut Vec<u8>) {
     const TELLING: &[u8] = b"{}[]()<>\"'\\,:;=|&%\t\n\r \0\x7f\x80\xff-0";
     if let (Some(at), Some(&byte)) = (rng.gen_index(input.len()), rng.choose(TELLING)) {
