@@ -285,3 +285,17 @@ fn a_run_keeps_what_its_policy_decided_if_it_is_asked_to() {
     dir.ok(&["report", "kept/fifo", "--out", "without", "--format", "svg"]);
     assert!(dir.path("with/delta.svg").is_file() && !dir.path("without/delta.svg").exists());
 }
+
+/// What a user quotes in a report. Nothing that resched writes depends on it.
+#[test]
+fn the_long_version_names_commit_features_and_target() {
+    let dir = Dir::new();
+    let (short, long) = (dir.ok(&["-V"]), dir.ok(&["--version"]));
+    assert_eq!(short.trim(), concat!("resched ", env!("CARGO_PKG_VERSION")));
+    let (version, build) = long.trim().split_once(" (").unwrap();
+    assert_eq!(version, short.trim());
+    let parts: Vec<&str> = build.trim_end_matches(')').split(", ").collect();
+    let [commit, "no features", target, "debug" | "release"] = parts[..] else { panic!("{long}") };
+    assert!(commit == "unknown commit" || commit.chars().all(|c| c.is_ascii_hexdigit()), "{long}");
+    assert!(target.contains('-'), "{long}");
+}

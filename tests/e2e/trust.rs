@@ -3,7 +3,7 @@
 use resched_trace::store::{Source, TraceParts, TraceWriter};
 use serde_json::{Value, json};
 
-use crate::support::{Dir, shared};
+use crate::support::{Dir, assert_same, shared};
 
 /// The JSON objects that a command prints, one a line.
 fn lines(text: &str) -> Vec<Value> {
@@ -175,4 +175,22 @@ fn hidden_capacities_are_found_or_said_not_to_be() {
     let dir = Dir::new();
     dir.ok(&["ingest", &alibaba, "--out", "T"]);
     dir.run(&["calibrate", "T", "--out", "C.toml"]).fails(2, &["T", "no observed attempts"]);
+}
+
+/// The rules that always hold are checked, for both engines, and the check changes no result.
+#[test]
+fn a_check_passes_and_changes_nothing() {
+    let dir = Dir::with_sample();
+    let production = without_sizes();
+    for (dir, policies) in [(&dir, ["fair", "coupling+late", "yarn-capacity"]), (&production, ["fifo", "easy", "drf"])]
+    {
+        let policies = policies.map(|policy| ["--policy", policy]);
+        let replay = |out: &str, more: &[&str]| {
+            let args = [&["replay", "T", "--assume", "--out", out], policies.as_flattened(), more].concat();
+            dir.ok(&args);
+        };
+        replay("plain", &[]);
+        replay("checked", &["--check"]);
+        assert_same(&dir.tree("plain"), &dir.tree("checked"), "plain and checked");
+    }
 }

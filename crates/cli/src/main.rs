@@ -20,7 +20,7 @@ use crate::output::tell;
 
 /// Replay the job history of a Hadoop or production cluster under other schedulers.
 #[derive(Debug, Parser)]
-#[command(name = "resched", version, propagate_version = true, arg_required_else_help = true)]
+#[command(name = "resched", version, long_version = env!("RESCHED_VERSION"), propagate_version = true, arg_required_else_help = true)]
 #[command(after_help = "Start with `resched demo`. Write a policy as `name` or `name:key=value,key=value`.")]
 struct Cli {
     #[command(subcommand)]

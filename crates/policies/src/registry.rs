@@ -77,6 +77,9 @@ impl SiteConf {
 /// The prefix of the names of policies for production traces. You may leave it out if the trace is a production trace.
 const BATCH: &str = "batch-";
 
+/// The most policies that one text may stand for: a sweep has a design for more.
+const MOST_COMBINATIONS: usize = 10_000;
+
 /// The policy of this name.
 fn policy(name: &str) -> Result<&'static PolicyInfo, Error> {
     POLICIES.iter().find(|info| info.name == name).ok_or_else(|| {
@@ -162,6 +165,12 @@ impl PolicySpec {
     /// As [`PolicySpec::parse`].
     pub fn parse_grid(text: &str) -> Result<Vec<Self>, Error> {
         let (policy, speculator) = split_speculator(text);
+        let found = combinations(policy).saturating_mul(speculator.map_or(1, combinations));
+        if found > MOST_COMBINATIONS {
+            return Err(Error::Parameter(format!(
+                "policy `{policy}`: expected at most {MOST_COMBINATIONS} combinations of values, found {found}; list fewer"
+            )));
+        }
         let policies = cells(policy);
         let Some(speculator) = speculator else { return policies.iter().map(|policy| Self::parse(policy)).collect() };
         let speculators = cells(speculator);
@@ -178,6 +187,12 @@ fn for_batch(text: &str) -> Cow<'_, str> {
     } else {
         Cow::Borrowed(text)
     }
+}
+
+/// How many combinations `name:key=value|value,…` stands for.
+fn combinations(text: &str) -> usize {
+    let lists = text.split(',').map(|pair| pair.split('|').count());
+    lists.fold(1, usize::saturating_mul)
 }
 
 /// One for each combination of the values of `name:key=value|value,…`.
@@ -208,6 +223,15 @@ mod tests {
             assert!(!info.source.is_empty() && info.parameters.iter().all(|parameter| !parameter.meaning.is_empty()));
             assert_eq!(spec.parameters().len(), info.parameters.len(), "{}: a key stands twice", info.name);
         }
+    }
+
+    /// Found by the fuzz target `policy`: the combinations took all memory before the first was looked at.
+    #[test]
+    fn a_short_text_does_not_stand_for_very_many_policies() {
+        let text = format!("delay:{}", vec!["D=1|2|3|4|5|6|7|8|9"; 20].join(","));
+        let error = PolicySpec::parse_grid(&text).unwrap_err().to_string();
+        assert!(error.contains("at most 10000 combinations"), "{error}");
+        assert_eq!(PolicySpec::parse_grid("delay:D=1|2|3+late:cap=0.1|0.2").unwrap().len(), 6);
     }
 
     #[test]

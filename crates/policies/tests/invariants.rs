@@ -11,205 +11,12 @@ use proptest::test_runner::TestRunner;
 use resched_policies::PolicySpec;
 use resched_sim::cluster_file::{Interval, Phase};
 use resched_sim::hadoop::{
-    AmState, Ask, Container, ContainerState, Edges, Ended, Kind, Launched, LoggedMap, Offer, Policy, Reach, System,
-    View, Wrapper,
+    AmState, Ask, Checked, Container, ContainerState, Edges, Ended, Kind, Launched, LoggedMap, Observer, Offer, Policy,
+    Reach, System, View, Wrapper,
 };
-use resched_sim::{ClusterConfig, Error, JobEnded, JobId, Ms, NodeId, Resources, TaskId, Violation};
+use resched_sim::{ClusterConfig, Error, JobId, Ms, NodeId, Resources, TaskId, Violation};
 use resched_trace::model::{Locality, Outcome, Priority};
 use worlds::{Eager, Machine, Map, Schedule, Submitted, Wanted, World, cases, policies, some_policies, world};
-
-/// Where a task stands in its world: its job, its kind (0 map, 1 reduce) and its number among those.
-#[derive(Debug, Clone, Copy)]
-struct Place {
-    job: usize,
-    kind: usize,
-    number: usize,
-}
-
-/// Follows a replay and takes down what should not be.
-struct Checker<'w> {
-    world: &'w World,
-    system: System,
-    places: Vec<Place>,
-    clock: Ms,
-    /// Slots in use, as the master knows it, by node and kind.
-    used: Vec<[u32; 2]>,
-    /// When each attempt that is on a node was assigned.
-    assigned: BTreeMap<(usize, u32), Launched>,
-    successes: BTreeMap<usize, u32>,
-    /// When each map was done first, and the first reduce of each job.
-    map_ends: BTreeMap<usize, Ms>,
-    first_reduce_end: BTreeMap<usize, Ms>,
-    /// From when to when each reduce that succeeded reduced, by node.
-    reducing: BTreeMap<usize, Vec<(Ms, Ms)>>,
-    ended_jobs: BTreeMap<usize, Outcome>,
-    problems: Vec<String>,
-}
-
-impl<'w> Checker<'w> {
-    fn new(world: &'w World, system: System) -> Self {
-        let mut places = Vec::new();
-        for (job, spec) in world.jobs.iter().enumerate() {
-            places.extend((0..spec.maps.len()).map(|number| Place { job, kind: 0, number }));
-            places.extend((0..spec.reduces.len()).map(|number| Place { job, kind: 1, number }));
-        }
-        Self {
-            world,
-            system,
-            places,
-            clock: Ms::MIN,
-            used: vec![[0; 2]; world.machines.len()],
-            assigned: BTreeMap::new(),
-            successes: BTreeMap::new(),
-            map_ends: BTreeMap::new(),
-            first_reduce_end: BTreeMap::new(),
-            reducing: BTreeMap::new(),
-            ended_jobs: BTreeMap::new(),
-            problems: Vec::new(),
-        }
-    }
-
-    fn expect(&mut self, holds: bool, what: impl FnOnce() -> String) {
-        if !holds {
-            self.problems.push(what());
-        }
-    }
-
-    /// The level at which a task runs on a node, from the definition (policies A.5).
-    fn level(&self, place: Place, node: usize) -> Option<Locality> {
-        let replicas = match place.kind {
-            0 => &self.world.jobs[place.job].maps[place.number].replicas,
-            _ => return None,
-        };
-        let rack = self.world.machines[node].rack;
-        let nearest = replicas.iter().map(|&replica| match replica {
-            replica if replica == node => Locality::Node,
-            replica if self.world.machines[replica].rack == rack => Locality::Rack,
-            _ => Locality::Off,
-        });
-        nearest.min()
-    }
-
-    /// What must hold once the replay has ended.
-    fn close(mut self) -> Vec<String> {
-        let ended = self.ended_jobs.len();
-        self.expect(ended == self.world.jobs.len(), || format!("only {ended} jobs ended"));
-        for (node, times) in std::mem::take(&mut self.reducing) {
-            let slots = match self.system {
-                System::Slots => self.world.machines[node].slots[1] as usize,
-                System::Containers => usize::MAX,
-            };
-            let at_once = |at: Ms| times.iter().filter(|&&(from, to)| from <= at && at < to).count();
-            let most = times.iter().map(|&(from, _)| at_once(from)).max().unwrap_or(0);
-            self.expect(most <= slots, || format!("{most} reduces compute at once on node {node}"));
-        }
-        let attempts: Vec<_> = self.assigned.keys().copied().collect();
-        self.expect(attempts.is_empty(), || format!("nothing is known of the ends of {attempts:?}"));
-        for (task, place) in self.places.clone().into_iter().enumerate() {
-            let successes = self.successes.get(&task).copied().unwrap_or(0);
-            let job_failed = self.ended_jobs.get(&place.job) != Some(&Outcome::Success);
-            // A map runs again if the node with its output fails before the job is done.
-            let job = &self.world.jobs[place.job];
-            let again = place.kind == 0 && !job.reduces.is_empty() && !self.world.config.outages.is_empty();
-            self.expect(successes == 1 || job_failed || again && successes > 1, || {
-                format!("{place:?} succeeded {successes} times")
-            });
-            if let (0, Some(&reduced)) = (place.kind, self.first_reduce_end.get(&place.job)) {
-                let done = self.map_ends.get(&task).copied().unwrap_or(Ms::MAX);
-                self.expect(reduced >= done, || format!("a reduce ended at {reduced}, {place:?} at {done}"));
-            }
-        }
-        self.problems
-    }
-}
-
-impl resched_sim::hadoop::Observer for Checker<'_> {
-    fn launched(&mut self, own: &Launched) -> Result<(), Error> {
-        let (task, node) = (own.task.index(), own.node.index());
-        let place = self.places[task];
-        let submit = self.world.jobs[place.job].submit;
-        self.used[node][place.kind] += 1;
-        let (used, mut slots) = (self.used[node], self.world.machines[node].slots);
-        slots[1] += if slots[1] > 0 { self.world.config.nodes.copying_reduces } else { 0 };
-        let level = self.level(place, node);
-        let (clock, ended) = (self.clock, self.ended_jobs.contains_key(&place.job));
-        let running = self.assigned.range((task, 0)..=(task, u32::MAX)).next().is_some();
-        self.expect(own.at >= clock, || format!("{own:?} after {clock}"));
-        self.expect(own.at >= submit, || format!("{own:?} before its job came at {submit}"));
-        self.expect(!ended, || format!("{own:?} after its job ended"));
-        // With nodes that fail the master may back up an attempt that is dead, or run a lost map again while a loser is killed.
-        let fits = running == own.backup || !self.world.config.outages.is_empty();
-        self.expect(fits, || format!("{own:?}, another attempt runs: {running}"));
-        let host = format!("n{node:03}");
-        let down = self
-            .world
-            .config
-            .outages
-            .iter()
-            .any(|outage| outage.host == host && own.at >= outage.from && outage.to.is_none_or(|to| own.at < to));
-        self.expect(!down, || format!("{own:?} on a node that is down"));
-        let full = self.system == System::Slots && used[place.kind] > slots[place.kind];
-        self.expect(!full, || format!("{own:?}: {used:?} of {slots:?} slots used"));
-        self.expect(own.level == level, || format!("{own:?}: its level is {level:?}"));
-        self.clock = own.at;
-        self.assigned.insert((task, own.attempt), *own);
-        Ok(())
-    }
-
-    fn ended(&mut self, own: &Ended) -> Result<(), Error> {
-        let task = own.task.index();
-        let place = self.places[task];
-        let launched = self.assigned.remove(&(task, own.attempt));
-        let overhead = self.world.config.jobs.launch_overhead;
-        let fits = launched.is_some_and(|launched| {
-            let start = launched.at + overhead;
-            let late = own.start - start;
-            let taken_over =
-                self.system == System::Containers && (0..=self.world.config.containers.am_heartbeat).contains(&late);
-            let never_ran = match own.outcome {
-                Outcome::Killed => own.finish == Some(own.start),
-                Outcome::Incomplete => own.start == self.clock,
-                _ => false,
-            };
-            let started = late == 0 || taken_over || never_ran;
-            started && launched.node == own.node && launched.level == own.level
-        });
-        self.expect(fits, || format!("{own:?} was assigned as {launched:?}"));
-        self.used[own.node.index()][place.kind] -= 1;
-        let phases = [Some(own.start), own.shuffle_finish, own.sort_finish, own.finish];
-        self.expect(phases.into_iter().flatten().is_sorted(), || format!("{own:?} goes back in time"));
-        self.expect((own.outcome == Outcome::Incomplete) == own.finish.is_none(), || format!("{own:?}"));
-        if let (Some(from), Some(to)) = (own.sort_finish, own.finish) {
-            self.reducing.entry(own.node.index()).or_default().push((from, to));
-        }
-        if own.outcome == Outcome::Success && !own.discarded {
-            *self.successes.entry(task).or_insert(0) += 1;
-            let finish = own.finish.unwrap_or(Ms::MAX);
-            if place.kind == 0 {
-                self.map_ends.entry(task).or_insert(finish);
-            } else {
-                let first = self.first_reduce_end.entry(place.job).or_insert(finish);
-                *first = finish.min(*first);
-            }
-        }
-        Ok(())
-    }
-
-    fn job_ended(&mut self, own: &JobEnded) -> Result<(), Error> {
-        let job = own.job.index();
-        let (clock, submit) = (self.clock, self.world.jobs[job].submit);
-        let again = self.ended_jobs.insert(job, own.outcome).is_some();
-        self.expect(!again, || format!("{own:?} again"));
-        self.expect(own.launch.is_some_and(|launch| (submit..=own.finish).contains(&launch)), || format!("{own:?}"));
-        // What the master does at the end takes no slot, and others go on meanwhile.
-        let edges = self.world.jobs[job].edges;
-        let cleanup = if self.system == System::Containers { edges.cleanup.unwrap_or(0) } else { 0 };
-        let known = own.finish - edges.commit - cleanup;
-        self.expect(known >= clock, || format!("{own:?} after {clock}"));
-        self.clock = known;
-        Ok(())
-    }
-}
 
 /// Who has a container: a job's attempt, by task and node, or its application master.
 type Holder = (JobId, Option<(TaskId, NodeId)>);
@@ -279,12 +86,9 @@ proptest! {
     #[test]
     fn the_invariants_hold_under_every_policy(world in world(Wanted { every_rule: true, finishes: true })) {
         for (label, mut policy) in some_policies(&world) {
-            let mut checker = Checker::new(&world, policy.system());
             let mut watched = Watched { policy: &mut *policy, held: BTreeMap::new() };
-            let finished = world.observe(&label, &mut watched, true, &mut checker);
-            prop_assert!(finished.is_ok(), "{label}: {finished:?}\n{world:#?}");
-            let problems = checker.close();
-            prop_assert!(problems.is_empty(), "{label}: {}\n{world:#?}", problems.join("\n"));
+            let checked = world.check(&label, &mut watched);
+            prop_assert!(checked.is_ok(), "{checked:?}\n{world:#?}");
         }
     }
 
@@ -296,11 +100,8 @@ proptest! {
     #[test]
     fn the_invariants_hold_with_backups(world in world(Wanted { every_rule: true, finishes: true })) {
         for (label, policy) in some_policies(&world) {
-            let mut checker = Checker::new(&world, policy.system());
-            let finished = world.observe(&label, &mut Eager::new(policy, 2), true, &mut checker);
-            prop_assert!(finished.is_ok(), "{label}: {finished:?}\n{world:#?}");
-            let problems = checker.close();
-            prop_assert!(problems.is_empty(), "{label}: {}\n{world:#?}", problems.join("\n"));
+            let checked = world.check(&label, &mut Eager::new(policy, 2));
+            prop_assert!(checked.is_ok(), "{checked:?}\n{world:#?}");
         }
     }
 
@@ -375,6 +176,96 @@ fn small(maps: usize) -> World {
         config,
         jobs: vec![job],
         lulls: Default::default(),
+    }
+}
+
+/// What a check says of reports that cannot be, on a world of one job of two maps and one node with a slot for them.
+fn broken(reports: impl FnOnce(&mut Checked<'_, ()>, TaskId, NodeId) -> Result<(), Error>) -> String {
+    let world = small(2);
+    let cluster = world.cluster().for_system(System::Slots).expect("a cluster");
+    let workload = world.workload(&cluster);
+    let job = workload.find("job_1_0000").expect("the job");
+    let (task, node) = (workload.task(job, Kind::Map, 0).expect("a map"), cluster.find("n000").expect("the node"));
+    let mut nobody = ();
+    let mut checked = Checked::new(&workload, &cluster, "rogue", &mut nobody);
+    let told = reports(&mut checked, task, node).and_then(|()| checked.close());
+    let error = told.expect_err("a broken rule");
+    assert!(!error.is_request());
+    error.to_string()
+}
+
+#[test]
+fn a_broken_rule_is_named_with_the_instant_the_job_and_the_node() {
+    let launch =
+        |task, node, at, attempt| Launched { at, task, attempt, node, level: Some(Locality::Node), backup: false };
+    let end = |own: Launched, outcome| Ended {
+        task: own.task,
+        attempt: own.attempt,
+        node: own.node,
+        level: own.level,
+        start: own.at,
+        shuffle_finish: None,
+        sort_finish: None,
+        finish: Some(own.at + 1_000),
+        outcome,
+        discarded: false,
+        backup: false,
+    };
+    let first = "attempt 0 of task_1_0000_m_000000 of job job_1_0000 at 3000 ms on node n000";
+    for (found, rule, place) in [
+        (broken(|_, _, _| Ok(())), "every job ends, found job job_1_0000", ""),
+        (
+            broken(|checked, task, node| checked.launched(&launch(task, node, 699, 0))),
+            "`rogue` at 699 ms: expected that no task starts before its job is submitted",
+            "on node n000",
+        ),
+        (
+            broken(|checked, task, node| {
+                checked.launched(&launch(task, node, 3_000, 0))?;
+                checked.launched(&launch(task, node, 3_000, 1))
+            }),
+            "only a backup starts beside another attempt at its task",
+            "attempt 1 of task_1_0000_m_000000 of job job_1_0000",
+        ),
+        (
+            broken(|checked, task, node| {
+                checked.launched(&Launched { level: Some(Locality::Off), ..launch(task, node, 3_000, 0) })
+            }),
+            "the distance to the input follows from the places of its blocks",
+            first,
+        ),
+        (
+            broken(|checked, task, node| {
+                checked.launched(&launch(task, node, 3_000, 0))?;
+                checked.launched(&Launched { backup: true, ..launch(task, node, 3_000, 1) })
+            }),
+            "no node holds more tasks than it has room for",
+            "it holds 2 maps and 0 reduces",
+        ),
+        (
+            broken(|checked, task, node| {
+                checked.launched(&launch(task, node, 3_000, 0))?;
+                checked.launched(&launch(task, node, 2_999, 0))
+            }),
+            "at 3000 ms: expected that time does not go back",
+            "at 2999 ms",
+        ),
+        (
+            broken(|checked, task, node| checked.ended(&end(launch(task, node, 3_000, 0), Outcome::Success))),
+            "an attempt ends where it was launched",
+            "launched as None",
+        ),
+        (
+            broken(|checked, task, node| {
+                let own = launch(task, node, 3_000, 0);
+                checked.launched(&own)?;
+                checked.ended(&Ended { finish: Some(2_000), ..end(own, Outcome::Success) })
+            }),
+            "the phases of an attempt follow each other",
+            "task_1_0000_m_000000",
+        ),
+    ] {
+        assert!(found.contains(rule) && found.contains(place), "{found}");
     }
 }
 

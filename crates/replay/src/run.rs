@@ -41,13 +41,21 @@ pub(crate) struct HadoopRun<'a> {
     /// The policy's name.
     pub(crate) name: &'a str,
     pub(crate) seed: u64,
+    /// Whether to check the rules of the engine.
+    pub(crate) check: bool,
 }
 
 impl HadoopRun<'_> {
     fn start<O: hadoop::Observer>(self, observer: &mut O) -> Result<u64, Error> {
-        let Self { workload, cluster, policy, progress, name, seed } = self;
+        let Self { workload, cluster, policy, progress, name, seed, check } = self;
         let options = Options { seed, ..Options::default() };
-        Ok(hadoop::replay(workload, cluster, (name, policy), &options, observer, progress)?.events)
+        if !check {
+            return Ok(hadoop::replay(workload, cluster, (name, policy), &options, observer, progress)?.events);
+        }
+        let mut checked = hadoop::Checked::new(workload, cluster, name, observer);
+        let tally = hadoop::replay(workload, cluster, (name, policy), &options, &mut checked, progress)?;
+        checked.close()?;
+        Ok(tally.events)
     }
 }
 
@@ -78,13 +86,21 @@ pub(crate) struct BatchRun<'a> {
     pub(crate) progress: &'a mut dyn FnMut(u64),
     /// The policy's name.
     pub(crate) name: &'a str,
+    /// Whether to check the rules of the engine.
+    pub(crate) check: bool,
 }
 
 impl BatchRun<'_> {
     fn start<O: batch::Observer>(self, observer: &mut O) -> Result<u64, Error> {
-        let Self { loaded, policy, progress, name } = self;
+        let Self { loaded, policy, progress, name, check } = self;
         let (workload, machines) = (&loaded.workload, &loaded.machines);
-        Ok(batch::replay(workload, machines, (name, policy), observer, progress)?.events)
+        if !check {
+            return Ok(batch::replay(workload, machines, (name, policy), observer, progress)?.events);
+        }
+        let mut checked = batch::Checked::new(workload, machines, name, observer);
+        let tally = batch::replay(workload, machines, (name, policy), &mut checked, progress)?;
+        checked.close()?;
+        Ok(tally.events)
     }
 }
 

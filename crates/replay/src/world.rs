@@ -42,6 +42,9 @@ pub struct Setup {
     pub assume: bool,
     /// What else is known about the answers of this world, such as the error of a validation. By default, nothing.
     pub known: Validity,
+    /// Whether each replay is checked against the rules of its engine while it runs ([`hadoop::Checked`], [`batch::Checked`]). By
+    /// default not. A replay that breaks a rule ends with an error.
+    pub check: bool,
 }
 
 impl Default for Setup {
@@ -56,6 +59,7 @@ impl Default for Setup {
             window: Window::default(),
             assume: false,
             known: Validity::default(),
+            check: false,
         }
     }
 }
@@ -253,7 +257,10 @@ impl World {
             trace: self.named()?,
             ..info
         };
-        sink.take(HadoopRun { workload, cluster, policy, progress, name, seed: self.setup.seed }, info)
+        sink.take(
+            HadoopRun { workload, cluster, policy, progress, name, seed: self.setup.seed, check: self.setup.check },
+            info,
+        )
     }
 
     fn replay_batch<S: Sink>(
@@ -276,7 +283,7 @@ impl World {
             trace: self.named()?,
             ..info
         };
-        sink.take(BatchRun { loaded, policy, progress, name }, info)
+        sink.take(BatchRun { loaded, policy, progress, name, check: self.setup.check }, info)
     }
 
     /// Refuses what nobody gives and what may not be assumed. A workload file, and a trace that was generated

@@ -36,6 +36,21 @@ pub enum Error {
         /// Tasks that wait.
         waiting: u64,
     },
+    /// The replay did something that cannot be. Only a check looks for this ([`crate::hadoop::Checked`], [`crate::batch::Checked`]).
+    #[error(
+        "policy `{policy}` at {at} ms: expected that {rule}, found {found}; \
+             this is a defect of resched, please report it with the command"
+    )]
+    RuleBroken {
+        /// The policy.
+        policy: String,
+        /// When, on the simulated clock.
+        at: Ms,
+        /// The rule.
+        rule: &'static str,
+        /// What broke it, with the job and the node.
+        found: String,
+    },
 }
 
 impl Error {
@@ -44,7 +59,7 @@ impl Error {
         match self {
             Error::Trace(error) => error.is_request(),
             Error::Config(_) => true,
-            Error::PolicyViolation { .. } | Error::Stalled { .. } => false,
+            Error::PolicyViolation { .. } | Error::Stalled { .. } | Error::RuleBroken { .. } => false,
         }
     }
 }

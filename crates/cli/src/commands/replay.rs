@@ -8,7 +8,7 @@ use indicatif::ProgressBar;
 use resched_analysis::measure::{Measured, Metric};
 use resched_analysis::{LocalityCounts, Population, Run, Summary, validity};
 use resched_policies::PolicySpec;
-use resched_replay::{Engine, Files, RunFolders, Threads, World};
+use resched_replay::{Engine, Files, RunFolders, Setup, Threads, World};
 use resched_trace::run::{self, RunWindow, Unfinished};
 use resched_trace::store::{Out, changed_files};
 use resched_trace::validity::{Fact, Grade, Validity};
@@ -51,6 +51,9 @@ pub(crate) struct Args {
     /// Keep earlier runs of the same trace, cluster, site, policy and seed.
     #[arg(long)]
     resume: bool,
+    /// Check each replay against the rules that always hold, such as that no node is overfull. A broken rule ends it with status 1.
+    #[arg(long)]
+    check: bool,
     /// A further metric: a name or an expression such as `p95(completion) where queue = 'adhoc'`. Repeat the option for more.
     #[arg(long = "metric", value_name = "METRIC")]
     metrics: Vec<String>,
@@ -95,6 +98,7 @@ pub(super) struct Done {
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let (source, setup) = args.world.open(&args.trace)?;
+    let setup = Setup { check: args.check, ..setup };
     let policies = policies(&args.policies, source.engine())?;
     let baseline = baseline_of(args.baseline.as_deref(), &policies)?;
     let world = World::open(&source, setup)?;

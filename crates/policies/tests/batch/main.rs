@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod backfill;
+mod metamorphic;
 mod naive;
 mod sharing;
 mod support;

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use resched_policies::PolicySpec;
 use resched_sim::batch::{
-    Ended, Job, JobSpec, Launched, Machines, Observer, StageSpec, Tally, TaskSpec, Try, Workload, replay,
+    Checked, Ended, Job, JobSpec, Launched, Machines, Observer, StageSpec, Tally, TaskSpec, Try, Workload, replay,
 };
 use resched_sim::cluster_file::Placement;
 use resched_sim::{Error, JobEnded, Ms, NodeId, Resources, TaskId};
@@ -65,12 +65,14 @@ impl Observer for Seen {
     }
 }
 
-/// Replays under a policy, as the command line names it.
+/// Replays under a policy, as the command line names it, and checks the rules that always hold.
 pub(crate) fn seen(policy: &str, workload: &Workload, machines: &Machines) -> Seen {
     let mut made =
         PolicySpec::parse(policy).and_then(|spec| spec.build_batch()).unwrap_or_else(|error| panic!("{error}"));
     let mut seen = Seen::default();
-    let tally = replay(workload, machines, (policy, &mut *made), &mut seen, &mut |_| {});
+    let mut checked = Checked::new(workload, machines, policy, &mut seen);
+    let tally = replay(workload, machines, (policy, &mut *made), &mut checked, &mut |_| {});
+    let tally = tally.and_then(|tally| checked.close().map(|()| tally));
     seen.tally = tally.unwrap_or_else(|error| panic!("{error}"));
     seen
 }

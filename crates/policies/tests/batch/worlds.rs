@@ -31,23 +31,23 @@ const CONSERVING: [&str; 3] =
     ["batch-fifo:skip=true,depth=1000000", "batch-fair:depth=1000000", "batch-drf:depth=1000000"];
 
 #[derive(Debug, Clone)]
-struct World {
-    capacities: Vec<Resources>,
+pub(crate) struct World {
+    pub(crate) capacities: Vec<Resources>,
     /// When a machine offers something else; in the end all are back.
-    changes: Vec<(Ms, usize, Resources)>,
+    pub(crate) changes: Vec<(Ms, usize, Resources)>,
     placement: Placement,
-    jobs: Vec<JobSpec>,
+    pub(crate) jobs: Vec<JobSpec>,
 }
 
 impl World {
-    fn machines(&self) -> Machines {
+    pub(crate) fn machines(&self) -> Machines {
         let machine =
             |(number, &capacity): (usize, &Resources)| Machine { name: format!("n{number}"), rack: None, capacity };
         let nodes = self.capacities.iter().enumerate().map(machine).collect();
         Machines::new(nodes, &self.changes, self.placement).unwrap()
     }
 
-    fn workload(&self) -> Workload {
+    pub(crate) fn workload(&self) -> Workload {
         let (workload, skipped) = Workload::new(self.jobs.clone(), 0).unwrap();
         assert!(skipped.is_empty());
         workload
@@ -115,7 +115,7 @@ fn job() -> impl Strategy<Value = JobSpec> {
     )
 }
 
-fn world() -> impl Strategy<Value = World> {
+pub(crate) fn world() -> impl Strategy<Value = World> {
     let capacities = prop::collection::vec(amount(1..=6, 1..=6), 1..6);
     let changes = prop::collection::vec((1..80_i64, any::<prop::sample::Index>(), amount(0..=6, 0..=6)), 0..6);
     let placement = prop_oneof![Just(Placement::FirstFit), Just(Placement::BestFit)];
@@ -160,11 +160,6 @@ fn fit(task: &mut TaskSpec, capacities: &[Resources]) {
     }
 }
 
-/// The stages of a job that stand before a task, directly.
-fn before<'a>(spec: &'a JobSpec, stage: usize) -> impl Iterator<Item = usize> + 'a {
-    spec.stages[stage].after.iter().map(|name| name.parse().unwrap())
-}
-
 /// What a machine holds at an instant, after what ends and starts then.
 fn used(workload: &Workload, seen: &Seen, node: usize, at: Ms) -> Resources {
     let holds = seen.ran.iter().filter(|ran| ran.start <= at && at < ran.finish);
@@ -174,39 +169,17 @@ fn used(workload: &Workload, seen: &Seen, node: usize, at: Ms) -> Resources {
 }
 
 fn check(world: &World, workload: &Workload, seen: &Seen) {
-    check_room(world, workload, seen);
+    check_places(seen);
     check_tries(workload, seen);
-    check_order(world, workload, seen);
+    check_launches(workload, seen);
     assert_eq!(seen.tally.left_waiting, 0);
     assert_eq!(seen.jobs.len(), world.jobs.len());
     assert_eq!(seen.tally.starts, seen.ran.len() as u64);
 }
 
-/// Nothing starts where there is no room; what runs on a machine that leaves is lost.
-fn check_room(world: &World, workload: &Workload, seen: &Seen) {
-    for at in seen.ran.iter().map(|ran| ran.start).collect::<BTreeSet<Ms>>() {
-        for ran in seen.ran.iter().filter(|ran| ran.start == at) {
-            for (node, _) in &ran.places {
-                let (used, capacity) = (used(workload, seen, node.index(), at), world.capacity(node.index(), at));
-                // A machine may have shrunk below what runs on it, but then nothing starts that asks for what it lacks.
-                let lacks = |used: u64, capacity: u64, asked: u64| asked > 0 && used > capacity;
-                let asked = workload.tasks()[ran.task].demand;
-                let fits =
-                    !lacks(used.cpu, capacity.cpu, asked.cpu) && !lacks(used.memory, capacity.memory, asked.memory);
-                assert!(fits, "at {at} {used:?} of {capacity:?} on {node:?}");
-            }
-        }
-    }
-    for &(at, node, capacity) in &world.changes {
-        for ran in seen.ran.iter().filter(|ran| ran.places.iter().any(|(place, _)| place.index() == node)) {
-            let spans = ran.start < at && at < ran.finish;
-            assert!(!(capacity == Resources::NONE && spans), "{ran:?} outlives its machine");
-        }
-    }
+/// A gang runs on different machines.
+fn check_places(seen: &Seen) {
     for ran in &seen.ran {
-        let task = &workload.tasks()[ran.task];
-        let instances: u32 = ran.places.iter().map(|(_, count)| count).sum();
-        assert_eq!(instances, if task.gang { task.instances } else { 1 });
         let nodes: BTreeSet<_> = ran.places.iter().map(|(node, _)| node).collect();
         assert_eq!(nodes.len(), ran.places.len());
     }
@@ -234,31 +207,11 @@ fn check_tries(workload: &Workload, seen: &Seen) {
     }
 }
 
-/// Stages wait for stages, jobs for jobs.
-fn check_order(world: &World, workload: &Workload, seen: &Seen) {
-    let finish_of_job = |number: usize| seen.jobs.iter().find(|ended| ended.job.index() == number).unwrap().finish;
-    for ran in &seen.ran {
-        let task = &workload.tasks()[ran.task];
-        let job = task.job.index();
-        let spec = &world.jobs[job];
-        assert!(ran.start >= spec.job.submit && ran.queued >= spec.job.submit && ran.queued <= ran.start);
-        for earlier in &spec.after {
-            assert!(ran.start >= finish_of_job(earlier.parse().unwrap()));
-        }
-        for earlier in before(spec, workload.stage_of(ran.id)) {
-            let of_stage = seen
-                .ran
-                .iter()
-                .filter(|other| workload.tasks()[other.task].job == task.job && workload.stage_of(other.id) == earlier);
-            assert!(of_stage.into_iter().all(|other| other.finish <= ran.start), "{ran:?} does not wait for {earlier}");
-        }
-    }
+/// A job starts with its first task.
+fn check_launches(workload: &Workload, seen: &Seen) {
     for ended in &seen.jobs {
-        let own: Vec<&Ran> = seen.ran.iter().filter(|ran| workload.tasks()[ran.task].job == ended.job).collect();
-        assert_eq!(ended.launch, own.iter().map(|ran| ran.start).min());
-        if let Some(last) = own.iter().map(|ran| ran.finish).max() {
-            assert!(ended.finish >= last);
-        }
+        let own = seen.ran.iter().filter(|ran| workload.tasks()[ran.task].job == ended.job);
+        assert_eq!(ended.launch, own.map(|ran| ran.start).min());
     }
 }
 

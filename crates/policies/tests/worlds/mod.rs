@@ -13,8 +13,8 @@ use resched_policies::queues::{Allocations, CapacityQueue, FairQueue, PoolConfig
 use resched_policies::{POLICIES, PolicySpec, Site};
 use resched_sim::cluster_file::{Calculator, Containers, Contention, Interval, Outage, Phase, ReduceModel, Size, Slow};
 use resched_sim::hadoop::{
-    Cluster, Edges, Ended, Job, Kind, Launched, LoggedMap, LoggedReduce, Lulls, Observer, Offer, Options, Policy,
-    TaskSpec, View, Workload, Wrapper, replay,
+    Checked, Cluster, Edges, Ended, Job, Kind, Launched, LoggedMap, LoggedReduce, Lulls, Observer, Offer, Options,
+    Policy, TaskSpec, View, Workload, Wrapper, replay,
 };
 use resched_sim::{ClusterConfig, Error, JobEnded, Ms, NodeId, Resources, TaskId, Violation};
 use resched_trace::model::{Locality, Outcome, Priority};
@@ -683,6 +683,17 @@ impl World {
         let options = Options { seed: self.seed, parking, lulls: self.lulls, ..Options::default() };
         replay(&self.workload(&cluster), &cluster, (name, policy), &options, observer, &mut |_| {})?;
         Ok(())
+    }
+
+    /// Replays the world under a policy and checks the rules that hold in every replay.
+    pub(crate) fn check(&self, name: &str, policy: &mut dyn Policy) -> Result<(), Error> {
+        let cluster = self.cluster().for_system(policy.system()).expect("a cluster with room");
+        let options = Options { seed: self.seed, ..Options::default() };
+        let workload = self.workload(&cluster);
+        let mut nobody = ();
+        let mut checked = Checked::new(&workload, &cluster, name, &mut nobody);
+        replay(&workload, &cluster, (name, policy), &options, &mut checked, &mut |_| {})?;
+        checked.close()
     }
 }
 

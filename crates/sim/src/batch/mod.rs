@@ -19,6 +19,7 @@
 //! **Run times** come from the log, by the rules in the module of [`load`]. A policy does not see them, except through
 //! [`View::estimate`].
 
+mod check;
 mod engine;
 mod index;
 mod load;
@@ -36,6 +37,7 @@ mod workload;
 mod world;
 
 pub use crate::ids::RunId;
+pub use check::Checked;
 pub use engine::{Tally, replay};
 pub use load::{Loaded, load, load_records};
 pub use log::{is_batch, is_batch_records};

@@ -12,6 +12,7 @@
 
 mod ask;
 mod beats;
+mod check;
 mod cluster;
 mod containers;
 mod contention;
@@ -35,6 +36,7 @@ mod wrapper;
 pub use crate::ids::RunId;
 pub use ask::Ask;
 pub use beats::first_heartbeats;
+pub use check::Checked;
 pub use cluster::{Cluster, Node};
 pub use containers::{AmState, AppView, Container, ContainerState, Reservation, YarnOffer, YarnOfferMut, YarnView};
 pub use cost::{Fluid, Script, slowstart_threshold};

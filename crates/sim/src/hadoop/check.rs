@@ -1,0 +1,283 @@
+//! The rules that hold in every replay of Hadoop, checked while it runs. Tests use them under every policy, and `--check` on a trace.
+
+use std::collections::BTreeMap;
+
+use resched_trace::model::{Locality, Outcome};
+
+use super::cluster::Cluster;
+use super::kind::Kind;
+use super::observer::{Ended, Launched, Observer, Used};
+use super::system::System;
+use super::workload::Workload;
+use crate::Error;
+use crate::cluster_file::Calculator;
+use crate::ids::{JobId, Ms, NodeId, TaskId};
+use crate::observer::{Decided, JobEnded};
+use crate::resources::Resources;
+
+/// Passes on what a replay reports, and ends the replay when that breaks a rule. Call [`Checked::close`] after the replay.
+///
+/// It judges by the workload, the cluster and the reports alone, not by the state of the engine.
+#[derive(Debug)]
+pub struct Checked<'a, O> {
+    workload: &'a Workload,
+    cluster: &'a Cluster,
+    policy: &'a str,
+    inner: &'a mut O,
+    /// The latest instant that the master has reported.
+    clock: Ms,
+    /// Tasks on each node, as the master knows it, by kind.
+    used: Vec<[u32; 2]>,
+    /// The attempts that are on a node.
+    running: BTreeMap<(TaskId, u32), Launched>,
+    /// How many attempts at each task succeeded, and when the first did.
+    successes: Vec<(u32, Option<Ms>)>,
+    /// When the first reduce of each job ended.
+    first_reduces: Vec<Option<Ms>>,
+    /// From when to when each reduce that succeeded computed, by node.
+    computing: BTreeMap<NodeId, Vec<(Ms, Ms)>>,
+    /// How each job ended.
+    outcomes: Vec<Option<Outcome>>,
+}
+
+impl<'a, O: Observer> Checked<'a, O> {
+    /// Checks a replay of this workload on this cluster under the policy of this name. `inner` gets every report.
+    pub fn new(workload: &'a Workload, cluster: &'a Cluster, policy: &'a str, inner: &'a mut O) -> Self {
+        let jobs = workload.jobs().len();
+        Self {
+            workload,
+            cluster,
+            policy,
+            inner,
+            clock: Ms::MIN,
+            used: vec![[0; 2]; cluster.nodes().len()],
+            running: BTreeMap::new(),
+            successes: vec![(0, None); workload.task_count()],
+            first_reduces: vec![None; jobs],
+            computing: BTreeMap::new(),
+            outcomes: vec![None; jobs],
+        }
+    }
+
+    /// Checks what must hold after the replay.
+    ///
+    /// # Errors
+    /// [`Error::RuleBroken`].
+    pub fn close(mut self) -> Result<(), Error> {
+        let open = self.outcomes.iter().position(Option::is_none).map(JobId::at);
+        self.expect(open.is_none(), "every job ends", || open.map_or_else(String::new, |job| self.job(job)))?;
+        let left = self.running.values().next();
+        self.expect(left.is_none(), "every attempt ends", || left.map_or_else(String::new, |own| self.launch(own)))?;
+        for (node, times) in std::mem::take(&mut self.computing) {
+            let slots = match self.cluster.system() {
+                System::Slots => self.computing_slots(node),
+                System::Containers => usize::MAX,
+            };
+            let most = most_at_once(times);
+            self.expect(most <= slots, "no more reduces compute on a node than it has slots for", || {
+                format!("node {}: {most} at once", self.cluster.node(node).name)
+            })?;
+        }
+        (0..self.workload.task_count()).map(TaskId::at).try_for_each(|task| self.check_task(task))
+    }
+
+    fn computing_slots(&self, node: NodeId) -> usize {
+        let admitted = self.cluster.node(node).capacity.reduce_slots() as usize;
+        self.cluster.computing(node).map_or(admitted, |slots| slots as usize)
+    }
+
+    /// A task of a job that succeeded has succeeded once, and its reduces ended after its maps.
+    fn check_task(&self, task: TaskId) -> Result<(), Error> {
+        let id = self.workload.job_of(task);
+        let job = self.workload.job(id);
+        let (successes, first) = self.successes[task.index()];
+        let failed = self.outcomes[id.index()] != Some(Outcome::Success);
+        let is_map = job.place(task).0 == Kind::Map;
+        // A map runs again if the node with its output fails before the job is done.
+        let again = is_map && !job.reduces.is_empty() && !self.cluster.outages().is_empty();
+        let once = successes == 1 || failed || again && successes > 1;
+        self.expect(once, "every task of a job succeeds once", || {
+            format!("{} succeeded {successes} times", self.task(task))
+        })?;
+        let Some(reduced) = self.first_reduces[id.index()].filter(|_| is_map) else { return Ok(()) };
+        self.expect(reduced >= first.unwrap_or(Ms::MAX), "a reduce ends after all maps of its job", || {
+            format!("a reduce ended at {reduced} ms, {} at {first:?}", self.task(task))
+        })
+    }
+
+    fn expect(&self, holds: bool, rule: &'static str, found: impl FnOnce() -> String) -> Result<(), Error> {
+        if holds {
+            return Ok(());
+        }
+        Err(Error::RuleBroken { policy: self.policy.to_owned(), at: self.clock, rule, found: found() })
+    }
+
+    fn check_launch(&mut self, own: &Launched) -> Result<(), Error> {
+        let (workload, cluster) = (self.workload, self.cluster);
+        let id = workload.job_of(own.task);
+        let job = workload.job(id);
+        let kind = job.place(own.task).0;
+        self.expect(own.at >= self.clock, "time does not go back", || self.launch(own))?;
+        self.clock = own.at;
+        self.expect(own.at >= job.submit, "no task starts before its job is submitted", || self.launch(own))?;
+        self.expect(self.outcomes[id.index()].is_none(), "no task starts after its job has ended", || {
+            self.launch(own)
+        })?;
+        let down = cluster
+            .outages()
+            .iter()
+            .any(|down| down.node == own.node && own.at >= down.from && down.to.is_none_or(|to| own.at < to));
+        self.expect(!down, "no task starts on a node that is down", || self.launch(own))?;
+        let others = self.running.range((own.task, 0)..=(own.task, u32::MAX)).next().is_some();
+        // With nodes that fail, the master may back up an attempt that is dead, or run a lost map again while a loser is killed.
+        let alone = others == own.backup || !cluster.outages().is_empty();
+        self.expect(alone, "only a backup starts beside another attempt at its task", || self.launch(own))?;
+        let level = self.level(own.task, own.node);
+        self.expect(own.level == level, "the distance to the input follows from the places of its blocks", || {
+            format!("{}; expected {level:?}", self.launch(own))
+        })?;
+        self.used[own.node.index()][kind.index()] += 1;
+        let used = self.used[own.node.index()];
+        let capacity = cluster.node(own.node).capacity;
+        let demand = Resources::NONE
+            .plus(cluster.demand(Kind::Map).times(used[0].into()))
+            .plus(cluster.demand(Kind::Reduce).times(used[1].into()));
+        // Without DRF, YARN gives out vcores that a node does not have.
+        let fits = capacity.memory >= demand.memory && (capacity.cpu >= demand.cpu || !self.counts_both());
+        self.expect(fits, "no node holds more tasks than it has room for", || {
+            format!("{}; it holds {} maps and {} reduces, and has {capacity:?}", self.launch(own), used[0], used[1])
+        })?;
+        self.running.insert((own.task, own.attempt), *own);
+        Ok(())
+    }
+
+    fn counts_both(&self) -> bool {
+        self.cluster.system() == System::Slots || self.cluster.config.containers.calculator == Calculator::Dominant
+    }
+
+    /// How near to its input a task runs on a node, from the definition.
+    fn level(&self, task: TaskId, node: NodeId) -> Option<Locality> {
+        let rack = self.cluster.node(node).rack;
+        let is_map = self.workload.job(self.workload.job_of(task)).place(task).0 == Kind::Map;
+        let replicas = if is_map { self.workload.replicas(task) } else { &[] };
+        let distance = |&replica: &NodeId| match replica {
+            replica if replica == node => Locality::Node,
+            replica if self.cluster.node(replica).rack == rack => Locality::Rack,
+            _ => Locality::Off,
+        };
+        replicas.iter().map(distance).min()
+    }
+
+    fn check_end(&mut self, own: &Ended) -> Result<(), Error> {
+        let id = self.workload.job_of(own.task);
+        let kind = self.workload.job(id).place(own.task).0;
+        let launched = self.running.remove(&(own.task, own.attempt));
+        let fits = launched.is_some_and(|launched| self.fit_together(&launched, own));
+        self.expect(fits, "an attempt ends where it was launched, and runs from then on", || {
+            format!("{}, launched as {launched:?}, ended as {own:?}", self.task(own.task))
+        })?;
+        self.used[own.node.index()][kind.index()] -= 1;
+        let phases = [Some(own.start), own.shuffle_finish, own.sort_finish, own.finish];
+        let in_order =
+            phases.into_iter().flatten().is_sorted() && (own.outcome == Outcome::Incomplete) == own.finish.is_none();
+        self.expect(in_order, "the phases of an attempt follow each other", || {
+            format!("{}: {own:?}", self.task(own.task))
+        })?;
+        if let (Some(from), Some(to)) = (own.sort_finish, own.finish) {
+            self.computing.entry(own.node).or_default().push((from, to));
+        }
+        if own.outcome == Outcome::Success && !own.discarded {
+            let (count, first) = &mut self.successes[own.task.index()];
+            *count += 1;
+            *first = first.or(own.finish);
+            if kind == Kind::Reduce {
+                let first = &mut self.first_reduces[id.index()];
+                *first = (*first).min(own.finish).or(own.finish);
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether an attempt that was launched so may end so.
+    fn fit_together(&self, launched: &Launched, own: &Ended) -> bool {
+        let late = own.start - (launched.at + self.cluster.config.jobs.launch_overhead);
+        let by_its_master = self.cluster.system() == System::Containers
+            && (0..=self.cluster.config.containers.am_heartbeat).contains(&late);
+        let never_ran = match own.outcome {
+            Outcome::Killed => own.finish == Some(own.start),
+            Outcome::Incomplete => own.start == self.clock,
+            _ => false,
+        };
+        (late == 0 || by_its_master || never_ran) && launched.node == own.node && launched.level == own.level
+    }
+
+    fn check_job(&mut self, own: &JobEnded) -> Result<(), Error> {
+        let job = self.workload.job(own.job);
+        let again = self.outcomes[own.job.index()].replace(own.outcome).is_some();
+        self.expect(!again, "every job ends once", || self.job(own.job))?;
+        let launched = own.launch.is_some_and(|launch| (job.submit..=own.finish).contains(&launch));
+        self.expect(launched, "a job starts between its submission and its end", || format!("{own:?}"))?;
+        // What the master does at the end takes no slot, and others go on meanwhile.
+        let cleanup = if self.cluster.system() == System::Containers { job.edges.cleanup.unwrap_or(0) } else { 0 };
+        let known = own.finish - job.edges.commit - cleanup;
+        self.expect(known >= self.clock, "time does not go back", || {
+            format!("{} ended at {known} ms", self.job(own.job))
+        })?;
+        self.clock = known;
+        Ok(())
+    }
+
+    fn job(&self, job: JobId) -> String {
+        format!("job {}", self.workload.job(job).id)
+    }
+
+    fn task(&self, task: TaskId) -> String {
+        format!("{} of {}", self.workload.task_name(task), self.job(self.workload.job_of(task)))
+    }
+
+    fn launch(&self, own: &Launched) -> String {
+        let node = &self.cluster.node(own.node).name;
+        format!("attempt {} of {} at {} ms on node {node}", own.attempt, self.task(own.task), own.at)
+    }
+}
+
+/// How many of these times there are at one instant, at most. The end of one does not meet the beginning of the next.
+fn most_at_once(times: Vec<(Ms, Ms)>) -> usize {
+    let begin_and_end = |(from, to)| [(from, 1), (to, -1_i64)];
+    let mut steps: Vec<(Ms, i64)> = times.into_iter().filter(|(from, to)| from < to).flat_map(begin_and_end).collect();
+    steps.sort_unstable();
+    let at_once = steps.iter().scan(0_i64, |now, (_, step)| {
+        *now += step;
+        Some(*now)
+    });
+    at_once.max().map_or(0, |most| most as usize)
+}
+
+impl<O: Observer> Observer for Checked<'_, O> {
+    fn launched(&mut self, launched: &Launched) -> Result<(), Error> {
+        self.check_launch(launched)?;
+        self.inner.launched(launched)
+    }
+
+    fn notified(&mut self, at: Ms, task: TaskId, attempt: u32) -> Result<(), Error> {
+        self.inner.notified(at, task, attempt)
+    }
+
+    fn ended(&mut self, ended: &Ended) -> Result<(), Error> {
+        self.check_end(ended)?;
+        self.inner.ended(ended)
+    }
+
+    fn job_ended(&mut self, ended: &JobEnded) -> Result<(), Error> {
+        self.check_job(ended)?;
+        self.inner.job_ended(ended)
+    }
+
+    fn decided(&mut self, decided: &Decided) -> Result<(), Error> {
+        self.inner.decided(decided)
+    }
+
+    fn used(&mut self, used: &Used) -> Result<(), Error> {
+        self.inner.used(used)
+    }
+}
