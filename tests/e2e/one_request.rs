@@ -59,7 +59,7 @@ fn no_thread_is_refused_by_every_command() {
         &["ingest", "T", "--out", "X"],
     ];
     for args in commands {
-        let problem = "invalid value '0' for '--threads <N>': expected a whole number from 1, found `0`";
+        let problem = "invalid value '0' for '--threads <N>': expected a whole number from 1 to 256, found `0`";
         dir.run(&[args, &["--threads", "0"]].concat()).fails(2, &[problem]);
     }
 }
