@@ -23,8 +23,6 @@ const JOB_METRICS: [&str; 2] = ["completion", "waiting"];
 
 /// The key of the validity in the metadata of a cell's file.
 const VALIDITY: &str = "validity";
-/// The key of the hash of the content in the metadata of a cell's file.
-const SEAL: &str = "seal";
 
 /// The result of a cell.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -84,24 +82,24 @@ impl CellResult {
     pub(crate) fn encode(&self, id: &str) -> Result<Vec<u8>, Error> {
         let encoded = || {
             let validity = serde_json::to_string(&self.validity).map_err(|error| error.to_string())?;
-            let seal = seal(id, &self.rows, &validity);
-            let metadata = HashMap::from([(VALIDITY.to_owned(), validity), (SEAL.to_owned(), seal)]);
+            let metadata = HashMap::from([(VALIDITY.to_owned(), validity)]);
             let mut writer = Measurements::with_metadata(Vec::new(), metadata)?;
             writer.add(id, &self.rows)?;
-            writer.finish()
+            Ok::<_, String>(sealed(id, writer.finish()?))
         };
         encoded().map_err(|problem| Error::Work(format!("cell {id} cannot be encoded: {problem}")))
     }
 
     /// Reads the file of the cell with that id. Whatever changed it since is an error.
     pub(crate) fn decode(id: &str, bytes: Vec<u8>) -> Result<Self, String> {
+        if !is_whole(id, &bytes) {
+            return Err("it is damaged, or of an earlier version".to_owned());
+        }
         let text = |error: &dyn std::fmt::Display| error.to_string();
         let builder =
             ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(bytes)).map_err(|error| text(&error))?;
-        // Results of earlier versions have none.
-        let metadata = builder.schema().metadata().clone();
-        let json = metadata.get(VALIDITY);
-        let validity = json.map(|json| serde_json::from_str(json)).transpose().map_err(|error| text(&error))?;
+        let validity = builder.schema().metadata().get(VALIDITY).map(|json| serde_json::from_str(json));
+        let validity = validity.transpose().map_err(|error| text(&error))?.unwrap_or_default();
         let mut rows = Vec::new();
         for batch in builder.build().map_err(|error| text(&error))? {
             let batch = batch.map_err(|error| text(&error))?;
@@ -119,29 +117,47 @@ impl CellResult {
                 value: values.value(row),
             }));
         }
-        let json = json.map_or("", String::as_str);
-        if metadata.get(SEAL).is_some_and(|expected| *expected != seal(id, &rows, json)) {
-            return Err("it is damaged: its content is not what resched wrote".to_owned());
-        }
-        Ok(Self { validity: validity.unwrap_or_default(), ..Self::of_rows(rows) })
+        Ok(Self { validity, ..Self::of_rows(rows) })
     }
 }
 
-/// The SHA-256 of all that a cell's file says. A file cannot hold the hash of its own bytes.
-fn seal(id: &str, rows: &[MeasurementRow], validity: &str) -> String {
-    let mut all = Vec::new();
-    let mut text = |text: &str| {
-        all.extend((text.len() as u64).to_le_bytes());
-        all.extend(text.as_bytes());
-    };
-    text(id);
-    text(validity);
-    for MeasurementRow { metric, job, value } in rows {
-        text(metric);
-        text(job.as_deref().unwrap_or("\0"));
-        text(&format!("{:016x}", value.to_bits()));
+/// What a seal begins with.
+const SEAL: &[u8; 8] = b"RESCHED\x01";
+/// The bytes of a seal: [`SEAL`] and a SHA-256 in hexadecimal.
+const SEAL_BYTES: usize = SEAL.len() + 64;
+/// The bytes at the end of a Parquet file: the length of the footer, and `PAR1`.
+const TAIL: usize = 8;
+
+/// Puts a seal into the Parquet file of a cell: the hash of its id and of all other bytes. It stands before the footer, where readers do
+/// not look, so every tool opens the file as before. Libraries for Parquet may panic at a damaged file, so it is checked before they see it.
+fn sealed(id: &str, mut file: Vec<u8>) -> Vec<u8> {
+    if let Some(footer) = footer_of(&file) {
+        let seal = [SEAL, seal_of(id, &[&file]).as_bytes()].concat();
+        file.splice(footer..footer, seal);
     }
-    sha256(&all)
+    file
+}
+
+/// Whether the file of the cell with that id is as it was sealed.
+fn is_whole(id: &str, file: &[u8]) -> bool {
+    let parts = footer_of(file).and_then(|footer| Some((footer.checked_sub(SEAL_BYTES)?, footer)));
+    let Some((start, footer)) = parts else { return false };
+    let (Some(before), Some(seal), Some(after)) = (file.get(..start), file.get(start..footer), file.get(footer..))
+    else {
+        return false;
+    };
+    seal.strip_prefix(SEAL).is_some_and(|found| found == seal_of(id, &[before, after]).as_bytes())
+}
+
+/// The place of the footer of a Parquet file.
+fn footer_of(file: &[u8]) -> Option<usize> {
+    let (rest, tail) = file.split_at_checked(file.len().checked_sub(TAIL)?)?;
+    let length = tail.first_chunk::<4>().map(|length| u32::from_le_bytes(*length) as usize)?;
+    rest.len().checked_sub(length)
+}
+
+fn seal_of(id: &str, parts: &[&[u8]]) -> String {
+    sha256(&[id.as_bytes(), b"\0", &parts.concat()].concat())
 }
 
 /// Writes the table `measurements`: cell, metric, job_id (null for a number of the whole cell), value.
@@ -190,5 +206,28 @@ impl<W: std::io::Write + Send> Measurements<W> {
 
     pub(crate) fn finish(self) -> Result<W, String> {
         self.writer.into_inner().map_err(|error| error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    /// A damaged file never reaches the library for Parquet, which may panic.
+    #[test]
+    fn no_changed_byte_of_a_cell_is_overlooked() {
+        let row = |job: &str| MeasurementRow { metric: "completion".to_owned(), job: Some(job.to_owned()), value: 7.0 };
+        let result = CellResult::of_rows(vec![row("a"), row("b")]);
+        let file = result.encode("00ff").unwrap();
+        assert_eq!(CellResult::decode("00ff", file.clone()).unwrap(), result);
+        assert!(CellResult::decode("00fe", file.clone()).is_err(), "the file of another cell");
+        for place in 0..file.len() {
+            let mut changed = file.clone();
+            changed[place] ^= 1;
+            assert!(CellResult::decode("00ff", changed).is_err(), "byte {place}");
+            assert!(CellResult::decode("00ff", file[..place].to_vec()).is_err(), "cut at {place}");
+        }
     }
 }
