@@ -1,7 +1,7 @@
 //! The binary from end to end: every command, determinism, round trips, real files, wrong requests and hostile input.
 //!
 //! Real files are found under `RESCHED_SHARED` (see `support`).
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 mod calibrate;
 mod commands;

@@ -41,7 +41,7 @@ pub(crate) fn job(number: u32, user: &str, submit: i64, run: i64, processors: i6
 /// A folder with the trace `T` of a machine with ten processors: 6 of them for 10 s, 8 for 10 s, and 2 for 5 s.
 fn with_trace(nodes: &[NodeRow]) -> Dir {
     let dir = Dir::new();
-    let mut writer = TraceWriter::create(&dir.path("T")).unwrap();
+    let mut writer = TraceWriter::create(dir.path("T")).unwrap();
     for record in [job(1, "a", 0, 10, 6), job(2, "b", 1, 10, 8), job(3, "c", 2, 5, 2)] {
         writer.job(&record).unwrap();
     }

@@ -150,7 +150,6 @@ pub(crate) fn sample_history() -> String {
 }
 
 /// A path in the shared folder. If it does not exist, prints that the test is skipped and returns `None`.
-#[allow(clippy::print_stderr, reason = "a test says why it is skipped")]
 pub(crate) fn shared(path: &str) -> Option<String> {
     let root = std::env::var_os("RESCHED_SHARED")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared"), PathBuf::from);

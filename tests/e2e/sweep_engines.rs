@@ -32,7 +32,6 @@ impl Drop for Killed {
 }
 
 /// Prints that a test is skipped. Fails if the variable `require` forbids it.
-#[allow(clippy::print_stderr, reason = "a test says why it is skipped")]
 fn skip(what: &str, require: &str) {
     assert!(std::env::var_os(require).is_none(), "{what}, but {require} is set");
     eprintln!("skipped: {what}");

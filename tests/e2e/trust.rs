@@ -55,7 +55,7 @@ fn slots_that_nobody_gives_are_asked_for() {
 /// A trace in Google's units whose machines have no size: two jobs of one task on a machine.
 fn without_sizes() -> Dir {
     let dir = Dir::new();
-    let mut writer = TraceWriter::create(&dir.path("T")).unwrap();
+    let mut writer = TraceWriter::create(dir.path("T")).unwrap();
     for record in [crate::production::job(1, "a", 0, 10, 1), crate::production::job(2, "b", 1, 10, 1)] {
         writer.job(&record).unwrap();
     }

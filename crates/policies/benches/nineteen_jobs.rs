@@ -2,7 +2,7 @@
 //!
 //! `cargo bench -p resched-policies --bench nineteen_jobs`. `fifo` stands first in the same run, so the ratio to it holds on a
 //! busy machine too. None may take longer than 10 s of processor time. The trace is read from the folder `$RESCHED_SHARED`.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 use std::path::PathBuf;
 use std::sync::LazyLock;

@@ -3,7 +3,7 @@
 //! `cargo bench -p resched-replay --bench hashes`. `replay` opens a trace with hashes, replays it under `fifo` and writes the run. `hashes`
 //! is that part of it: the XXH64 of the trace's files, and the SHA-256 and XXH64 of the run's. It should stay below 3 % of the
 //! replay. The trace of 19 jobs is read from the folder `$RESCHED_SHARED`; the million tasks are generated.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 use std::fs;
 use std::path::{Path, PathBuf};

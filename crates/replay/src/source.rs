@@ -40,7 +40,7 @@ struct Opened {
 #[derive(Debug)]
 pub(crate) enum Origin {
     /// A folder to read them from.
-    Trace(Trace),
+    Trace(Box<Trace>),
     /// A workload file; they are generated with each seed.
     Workload { workload: Box<Workload>, text: String },
     /// Memory.
@@ -68,7 +68,7 @@ impl Source {
     /// [`Error::Sim`] if its first rows cannot be read.
     pub fn trace(trace: Trace) -> Result<Self, Error> {
         let engine = if batch::is_batch(&trace)? { Engine::Batch } else { Engine::Hadoop };
-        Ok(Self::new(trace.dir().display().to_string(), engine, Origin::Trace(trace)))
+        Ok(Self::new(trace.dir().display().to_string(), engine, Origin::Trace(Box::new(trace))))
     }
 
     /// A workload file: its content, its text, which identifies it, and its name for messages.

@@ -172,7 +172,7 @@ fn a_run_is_no_trace() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("key"), [1; 16]).unwrap();
     let key = Key::read(&dir.path().join("key")).unwrap();
-    let error = anonymise(dir.path(), &dir.path().join("out"), &key).unwrap_err();
+    let error = anonymise(dir.path(), dir.path().join("out"), &key).unwrap_err();
     assert!(error.is_request(), "{error}");
     assert!(!dir.path().join("out").exists());
 }

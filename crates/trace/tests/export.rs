@@ -108,10 +108,10 @@ fn what_a_format_cannot_say_is_counted() {
     let dir = tempfile::tempdir().unwrap();
     let trace = dir.path().join("trace");
     read(&[traces.join("spark/dr-elephant/event_log_1")], &trace);
-    let rumen = export(&trace, "rumen", &dir.path().join("out.json")).unwrap();
+    let rumen = export(&trace, "rumen", dir.path().join("out.json")).unwrap();
     assert_eq!(rumen.left_out["jobs.group"], 1);
     assert_eq!(rumen.left_out["tasks.stage"], 10);
-    let swf = export(&trace, "swf", &dir.path().join("out.swf")).unwrap();
+    let swf = export(&trace, "swf", dir.path().join("out.swf")).unwrap();
     assert_eq!(swf.left_out["job-of-several-tasks"], 1);
     let text = fs::read_to_string(dir.path().join("out.swf")).unwrap();
     assert!(text.contains("; UnixStartTime: 1458126390\n"), "{text}");
@@ -120,7 +120,7 @@ fn what_a_format_cannot_say_is_counted() {
     // Four cores in all, but a task ends for the driver when it has its result.
     let line: Vec<&str> = text.lines().last().unwrap().split(' ').collect();
     assert_eq!((line[0], line[1], line[4], line[10]), ("1", "0.17", "5", "1"), "{text}");
-    let error = export(&trace, "xml", &dir.path().join("out")).unwrap_err();
+    let error = export(&trace, "xml", dir.path().join("out")).unwrap_err();
     assert!(error.is_request() && error.to_string().contains("rumen, rumen-topology, swf"), "{error}");
     let left: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left.len(), 3, "{left:?}");

@@ -118,7 +118,7 @@ fn a_trace_on_disk_holds_the_same() {
     let out = tempfile::tempdir().unwrap();
     let path = traces.join("hadoop-mapreduce-2011/rumen-small-trace/dispatch-sample-v20-jt-log.gz");
     let options = Options { counters: true, ..Options::default() };
-    let manifest = ingest(&[path], &out.path().join("trace"), &options, &mut ()).unwrap();
+    let manifest = ingest(&[path], out.path().join("trace"), &options, &mut ()).unwrap();
     let trace = Trace::open(&out.path().join("trace")).unwrap();
     assert_eq!(trace.manifest(), &manifest);
     let rows = |table: &str| manifest.rows.get(table).copied().unwrap();

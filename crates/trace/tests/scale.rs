@@ -16,7 +16,7 @@ impl Dir {
     fn new() -> Self {
         let dir = Self(tempfile::tempdir().unwrap());
         let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../traces/sample-history");
-        ingest(&[sample], &dir.path("T"), &Options::default(), &mut ()).unwrap();
+        ingest(&[sample], dir.path("T"), &Options::default(), &mut ()).unwrap();
         dir
     }
 
@@ -25,7 +25,7 @@ impl Dir {
     }
 
     fn scaled(&self, part: Scale) -> (Manifest, Vec<JobRecord>) {
-        let manifest = scale(&self.path("T"), &self.path("S"), &part).unwrap();
+        let manifest = scale(&self.path("T"), self.path("S"), &part).unwrap();
         (manifest, self.records("S"))
     }
 
@@ -128,7 +128,7 @@ fn what_cannot_be_is_refused_and_leaves_nothing() {
         (Scale { from: Some(Instant::At(5)), to: Some(Instant::At(5)), ..Scale::default() }, "--from"),
         (Scale { to: Some(Instant::At(0)), ..Scale::default() }, "no job is left"),
     ] {
-        let error = scale(&dir.path("T"), &dir.path("S"), &part).unwrap_err();
+        let error = scale(&dir.path("T"), dir.path("S"), &part).unwrap_err();
         assert!(error.is_request() && error.to_string().contains(word), "{error}");
         assert!(!dir.path("S").exists());
     }

@@ -331,7 +331,7 @@ fn an_error_leaves_nothing_behind_and_an_earlier_trace_as_it_was() {
 fn the_same_files_give_the_same_bytes() {
     let files = Files::new([("in/b", history("1_1")), ("in/a", history("1_2")), ("in/job_1_1_conf.xml", conf("q"))]);
     let [one, two] = ["one", "two"].map(|name| {
-        let manifest = ingest(&[files.path("in")], &files.path(name), &Options::default(), &mut ()).unwrap();
+        let manifest = ingest(&[files.path("in")], files.path(name), &Options::default(), &mut ()).unwrap();
         assert_eq!(manifest.rows.get("jobs"), Some(&2));
         files.path(name)
     });

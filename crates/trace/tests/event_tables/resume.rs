@@ -154,7 +154,7 @@ fn a_file_that_changed_after_the_plan_is_an_error() {
     let mut text = fs::read(dir.path().join("in/part-2")).unwrap();
     text.truncate(1_000);
     write(&dir.path().join("in/part-2"), text);
-    let error = tables::finish(&plan, &dir.path().join("T"), NonZeroUsize::MIN, &mut ()).unwrap_err().to_string();
+    let error = tables::finish(&plan, dir.path().join("T"), NonZeroUsize::MIN, &mut ()).unwrap_err().to_string();
     assert!(error.contains("part-2") && error.contains("as when the ingest began"), "{error}");
     assert_eq!(names(dir.path()), ["in"], "an error of the input leaves nothing behind");
 }

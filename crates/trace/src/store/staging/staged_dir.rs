@@ -168,8 +168,8 @@ mod tests {
     #[test]
     fn parents_that_were_made_go_with_the_last_folder_in_them() {
         let dir = tempfile::tempdir().unwrap();
-        let first = StagedDir::create(&dir.path().join("a/b/first"), "marker").unwrap();
-        let second = StagedDir::create(&dir.path().join("a/b/second"), "marker").unwrap();
+        let first = StagedDir::create(dir.path().join("a/b/first"), "marker").unwrap();
+        let second = StagedDir::create(dir.path().join("a/b/second"), "marker").unwrap();
         drop(second);
         assert!(first.path().exists());
         drop(first);

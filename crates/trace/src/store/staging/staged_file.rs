@@ -151,7 +151,7 @@ mod tests {
         let message = StagedFile::create(&target).unwrap_err().to_string();
         assert!(message.contains("exists; name another --out, or replace it with --force"), "{message}");
         assert!(StagedFile::create(dir.path()).unwrap_err().is_request());
-        assert!(StagedFile::create(&target.join("below")).unwrap_err().is_request());
+        assert!(StagedFile::create(target.join("below")).unwrap_err().is_request());
     }
 
     #[test]
