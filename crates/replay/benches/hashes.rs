@@ -66,7 +66,8 @@ impl Made {
 
     fn replay(&self) {
         let source = Source::trace(Trace::open(&self.dir.path().join("trace")).unwrap()).unwrap();
-        let world = World::open(&source, Setup::default()).unwrap();
+        let setup = Setup { assume: true, ..Setup::default() };
+        let world = World::open(&source, setup).unwrap();
         world.replay(&PolicySpec::parse("fifo").unwrap(), Files::to(self.dir.path().join("run"))).unwrap();
     }
 

@@ -56,6 +56,9 @@ pub(super) struct Draft<'v> {
     pub(super) problem: Problem,
     /// The place of each node among the problem's machines.
     machine_of: Vec<Option<usize>>,
+    /// Whether each rack has a machine of the problem. No map flows through the others, and leaving them out puts many maps into one
+    /// group: when few slots are free, the network is small.
+    has_room: Vec<bool>,
     /// The waiting maps of each group; none if it is a running one.
     pub(super) waiting: Vec<Vec<TaskId>>,
     /// The group and the machine of each running map.
@@ -66,16 +69,18 @@ impl<'v> Draft<'v> {
     /// The machines with slots to give, as `slots` counts them.
     pub(super) fn new(view: View<'v>, costs: Costs, slots: impl Fn(NodeId) -> u32) -> Self {
         let mut machine_of = vec![None; view.node_count()];
+        let mut has_room = vec![false; view.rack_count()];
         let mut machines = Vec::new();
         for node in view.nodes() {
             let slots = slots(node);
             if slots > 0 && view.is_live(node) {
                 machine_of[node.index()] = Some(machines.len());
+                has_room[view.rack(node).index()] = true;
                 machines.push(Machine { node, rack: view.rack(node).index(), slots });
             }
         }
         let problem = Problem { machines, racks: view.rack_count(), ..Problem::default() };
-        Self { view, costs, problem, machine_of, waiting: Vec::new(), running: Vec::new() }
+        Self { view, costs, problem, machine_of, has_room, waiting: Vec::new(), running: Vec::new() }
     }
 
     /// Adds a job with its waiting maps.
@@ -129,7 +134,11 @@ impl<'v> Draft<'v> {
         Group {
             job,
             machines,
-            racks: racks.iter().map(|rack| (rack.index(), self.costs.place(bytes, Locality::Rack))).collect(),
+            racks: racks
+                .iter()
+                .filter(|rack| self.has_room[rack.index()])
+                .map(|rack| (rack.index(), self.costs.place(bytes, Locality::Rack)))
+                .collect(),
             anywhere: self.costs.place(bytes, worst),
         }
     }
