@@ -159,7 +159,7 @@ fn verify_names_what_is_damaged_and_how_to_make_it_again() {
     fs::write(dir.path("R/fair/attempts.parquet"), bytes).unwrap();
     let ran = dir.run(&["verify", "T", "R"]);
     assert_eq!(ran.code, Some(1), "{ran:?}");
-    assert!(ran.stdout.contains("R/fair: run, 3 files") && ran.stdout.contains("1 damaged"), "{ran:?}");
+    assert!(ran.stdout.contains("R/fair: run, 3 files") && ran.stdout.contains("1 damaged or changed"), "{ran:?}");
     assert!(
         ran.stdout.contains("R/fair/attempts.parquet: bytes 0 to ") && ran.stdout.contains("replay the trace again")
     );

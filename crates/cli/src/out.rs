@@ -9,8 +9,8 @@ use crate::output::tell;
 /// The folder or file of a result.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ForceArg {
-    /// Replace files of an earlier result even if they were changed since; without it they stay, and the command refuses. Files
-    /// that resched did not write always stay.
+    /// Replace what stands in the place of the result even if it is not as resched wrote it, and name it. Without this option, the
+    /// command refuses. All other files stay.
     #[arg(long)]
     force: bool,
 }

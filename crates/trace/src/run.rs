@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::Error;
 use crate::model::{AttemptRow, DecisionRow, JobRow, ResourceRow};
 use crate::store::marker::{self, Layout};
-use crate::store::{Inventory, write_file};
+use crate::store::{Inventory, inside, write_file};
 use crate::validity::Validity;
 
 /// The file that makes a folder a run.
@@ -164,7 +164,7 @@ pub struct RunInfo {
     /// Rows of each table.
     pub rows: BTreeMap<String, u64>,
     /// The files of the tables, with their hashes. Empty in memory, and in a layout before version 2.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "inside")]
     pub files: Inventory,
 }
 

@@ -71,7 +71,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     match all.iter().map(|checked| checked.damaged.len()).sum::<usize>() {
         0 => Ok(()),
-        n => Err(Failure::work(format!("{} damaged or missing; what to do is said above", files(n as u64)))),
+        n => Err(Failure::work(format!(
+            "{} damaged, changed or missing; the lines above say what to do",
+            files(n as u64)
+        ))),
     }
 }
 
@@ -154,7 +157,7 @@ fn told(checked: &Checked) -> String {
     let state = match (damaged.len(), without_hashes) {
         (0, false) => "whole".to_owned(),
         (0, true) => "of an earlier layout, which has no hashes; make it again to have them".to_owned(),
-        (n, _) => format!("{} damaged", count(n as u64)),
+        (n, _) => format!("{} damaged or changed", count(n as u64)),
     };
     let mut text = format!("{}: {kind}, {}, {} bytes: {state}\n", path.display(), files(*n), count(*bytes));
     for Damage { file, problem } in damaged {

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::hash::Hasher as _;
 use std::io::{Read, Write};
-use std::path::Path;
+use std::path::{Component, Path};
 
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use sha2::{Digest, Sha256};
 use twox_hash::XxHash64;
 
@@ -17,6 +18,22 @@ pub(crate) const BLOCK: usize = 1 << 20;
 
 /// The files of a result, by their path in its folder (with `/`), without its marker.
 pub type Inventory = BTreeMap<String, FileEntry>;
+
+/// Reads an inventory whose names lead nowhere but into the folder of the result: a marker may come from somebody else.
+///
+/// # Errors
+/// The error of the format, or that a name leads elsewhere.
+pub fn inside<'de, D: Deserializer<'de>>(from: D) -> Result<Inventory, D::Error> {
+    let files = Inventory::deserialize(from)?;
+    let is_inside = |name: &str| {
+        let mut parts = Path::new(name).components().peekable();
+        parts.peek().is_some() && parts.all(|part| matches!(part, Component::Normal(_)))
+    };
+    match files.keys().find(|name| !is_inside(name)) {
+        None => Ok(files),
+        Some(name) => Err(D::Error::custom(format!("expected files of this folder, found `{name}`"))),
+    }
+}
 
 /// A file of a result.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]

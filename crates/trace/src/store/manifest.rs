@@ -6,7 +6,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use super::inventory::Inventory;
+use super::inventory::{Inventory, inside};
 use super::marker::{self, Layout};
 use crate::Error;
 
@@ -67,7 +67,7 @@ pub struct Manifest {
     /// Rows of each table.
     pub rows: BTreeMap<String, u64>,
     /// The files of the tables, with their hashes. Empty in memory, and in a layout before version 3.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "inside")]
     pub files: Inventory,
     /// What was left out or mended, by cause.
     pub skipped: BTreeMap<String, u64>,

@@ -15,7 +15,7 @@
 use serde::Serialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
-use super::inventory::Inventory;
+use super::inventory::{Inventory, inside};
 use super::manifest::sha256;
 
 /// What stands before the digits of the seal.
@@ -150,6 +150,7 @@ pub fn decode<T: DeserializeOwned>(bytes: &[u8], layout: &Layout) -> Result<T, U
 pub fn listed(bytes: &[u8]) -> Option<Inventory> {
     #[derive(serde::Deserialize)]
     struct Listed {
+        #[serde(deserialize_with = "inside")]
         files: Inventory,
     }
     let Listed { files } = serde_json::from_slice(bytes).ok()?;
@@ -189,6 +190,16 @@ mod tests {
                 }
                 assert!(decode::<Value>(&whole[..place], &LAYOUT).is_err(), "cut at {place}");
             }
+        }
+    }
+
+    #[test]
+    fn a_list_leads_nowhere_else() {
+        let entry = crate::store::FileEntry::default();
+        let found = |name: &str| listed(&encode(&json!({"files": {name: entry}})).unwrap());
+        assert!(found("jobs.parquet").is_some() && found("jobs/part-00000.parquet").is_some());
+        for name in ["", "/etc/passwd", "..", "../other", "jobs/../../other", "./x"] {
+            assert!(found(name).is_none(), "{name}");
         }
     }
 

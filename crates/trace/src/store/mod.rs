@@ -16,7 +16,7 @@ mod table;
 mod verify;
 mod writer;
 
-pub use inventory::{FileEntry, Inventory};
+pub use inventory::{FileEntry, Inventory, inside};
 pub use manifest::{FORMAT_VERSION, Manifest, Source, TimeZero, sha256};
 pub(crate) use manifest::{WORKLOAD_FORMAT, hex};
 pub use reader::{Rows, Trace};

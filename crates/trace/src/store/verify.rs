@@ -56,16 +56,20 @@ impl Verified {
 
 /// What is wrong with the file at `path`, if anything is.
 fn problem_of(path: &Path, expected: &FileEntry) -> Option<String> {
-    let found = match FileEntry::of_file(path) {
+    // First what costs nothing: a pipe in the place of a file would never end.
+    let found = match fs::symlink_metadata(path) {
+        Ok(found) if !found.is_file() => return Some("expected a file, found something else".to_owned()),
+        Ok(found) if found.len() != expected.bytes => {
+            return Some(format!("expected {} bytes, found {}", expected.bytes, found.len()));
+        }
+        Ok(_) => FileEntry::of_file(path),
+        Err(error) => Err(error),
+    };
+    let found = match found {
+        Ok(found) if found == *expected => return None,
         Ok(found) => found,
         Err(error) => return Some(format!("it cannot be read ({error})")),
     };
-    if found == *expected {
-        return None;
-    }
-    if found.bytes != expected.bytes {
-        return Some(format!("expected {} bytes, found {}", expected.bytes, found.bytes));
-    }
     let first = found.xxh64.iter().zip(&expected.xxh64).position(|(found, expected)| found != expected);
     Some(match first {
         Some(block) => {

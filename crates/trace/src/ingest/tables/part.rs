@@ -18,7 +18,7 @@ use crate::formats::tables::{Assemble, Fact, Key, RowSink};
 use crate::model::{AttemptRow, JobRecord, JobRow, TaskRecord, TaskRow};
 use crate::store::marker::{self, Layout, Unusable};
 use crate::store::parts::PartWriter;
-use crate::store::{Inventory, contents, sync_dir, write_file};
+use crate::store::{Inventory, contents, inside, sync_dir, write_file};
 
 /// The layout of the file that describes a part.
 const LAYOUT: Layout = Layout { what: "part", oldest: 1, newest: 1, sealed: 1, again: "ingest again" };
@@ -34,6 +34,7 @@ pub(super) struct Done {
     /// The rows of each table.
     pub(super) rows: BTreeMap<String, u64>,
     /// The files of the tables.
+    #[serde(deserialize_with = "inside")]
     pub(super) files: Inventory,
     /// What was left out or mended.
     pub(super) skipped: BTreeMap<String, u64>,

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use super::super::inventory::{FileEntry, Inventory};
+use super::super::inventory::{FileEntry, Inventory, inside};
 use super::super::marker::{self, Layout};
 use super::{Out, write_file};
 use crate::Error;
@@ -25,9 +25,10 @@ pub struct OwnFiles {
 struct Listed {
     format_version: u32,
     /// The files as they are, or will be.
+    #[serde(deserialize_with = "inside")]
     files: Inventory,
     /// The files as they were, while they are being replaced.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "inside")]
     before: Inventory,
 }
 
