@@ -1,6 +1,7 @@
 //! A folder for the time of a command.
 
 use std::fs::{self, DirBuilder, File};
+use std::io::ErrorKind;
 use std::path::Path;
 
 use super::remove_any;
@@ -39,10 +40,13 @@ impl Scratch {
                 #[cfg(unix)]
                 std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
                 builder.create(path)?;
-                File::open(path)
+                // Until it is locked, another process may take the new folder for one that was left, and remove it.
+                match File::open(path) {
+                    Err(gone) if gone.kind() == ErrorKind::NotFound => Ok(None),
+                    lock => lock.map(Some),
+                }
             })?;
-            // Another process may have taken the new folder for one that was left.
-            if lock.try_lock().is_ok() && folder.path().exists() {
+            if let Some(lock) = lock.filter(|lock| lock.try_lock().is_ok() && folder.path().exists()) {
                 return Ok(Self { folder, _lock: lock });
             }
         }
@@ -83,6 +87,22 @@ mod tests {
         remove_left(all.path());
         assert!(used.path().is_dir() && !left.exists());
         drop(used);
+        assert_eq!(fs::read_dir(all.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn folders_that_are_made_at_once_survive_each_other() {
+        let all = tempfile::tempdir().unwrap();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..2_000 {
+                        remove_left(all.path());
+                        assert!(Scratch::make(all.path()).unwrap().path().is_dir());
+                    }
+                });
+            }
+        });
         assert_eq!(fs::read_dir(all.path()).unwrap().count(), 0);
     }
 }
