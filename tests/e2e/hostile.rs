@@ -148,9 +148,9 @@ fn names_lead_nowhere() {
         assert_eq!(ran.code, Some(0), "{ran:?}");
     };
     run(&["ingest", "trace.json", "--out", "T"]);
-    // The one machine must hold the masters of all jobs and one task, or YARN's FIFO cannot proceed.
+    // The one machine must hold the masters of all jobs and one task, or YARN's FIFO and Fair Scheduler cannot proceed.
     let elsewhere = Dir::new();
-    elsewhere.write("large.toml", "[containers]\nmemory_mb = 100_000\n");
+    elsewhere.write("large.toml", "[containers]\nmemory_mb = 100_000\nvcores = 100\n");
     let rules = elsewhere.path("large.toml").display().to_string();
     for policy in POLICIES.iter() {
         run(&["replay", "T", "--assume", "--policy", policy, "--cluster", &rules, "--out", "R"]);

@@ -5,6 +5,7 @@
 
 mod golden;
 mod support;
+mod yarn;
 
 use std::collections::BTreeMap;
 

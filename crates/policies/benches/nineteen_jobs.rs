@@ -42,8 +42,7 @@ fn main() {
 
 fn run(bencher: Bencher<'_, '_>, policy: &str) {
     let (spec, (cluster, workload)) = (PolicySpec::parse(policy).unwrap(), &*WORLD);
-    let system = spec.build().unwrap().system();
-    let cluster = cluster.clone().for_system(system).unwrap();
+    let cluster = cluster.for_policy(&*spec.build().unwrap()).unwrap();
     bencher.bench(|| {
         let mut built = spec.build().unwrap();
         replay(workload, &cluster, (policy, &mut *built), &Options::default(), &mut (), &mut |_| {}).unwrap()

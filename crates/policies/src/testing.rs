@@ -238,7 +238,7 @@ impl Scenario {
 
     fn run(&self, name: &str, mut policy: Box<dyn Policy>, parking: bool) -> (Vec<Launch>, Vec<(String, Ms)>) {
         let (cluster, workload) = self.build();
-        let cluster = cluster.for_system(policy.system()).unwrap_or_else(|error| unreachable!("{error}"));
+        let cluster = cluster.for_policy(&*policy).unwrap_or_else(|error| unreachable!("{error}"));
         let options = Options { parking, ..Options::default() };
         let mut seen = Seen { workload: &workload, launches: Vec::new(), finishes: Vec::new() };
         replay(&workload, &cluster, (name, &mut *policy), &options, &mut seen, &mut |_| {})

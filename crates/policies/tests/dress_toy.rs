@@ -55,7 +55,7 @@ impl Policy for Gang {
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         for &job in &offer.view().jobs().to_vec() {
             if offer.view().yarn().app(job).asked(Ask::Am) > 0 {
-                offer.yarn_mut().launch_am(job)?;
+                offer.grant(job, Ask::Am, Reach::Any)?;
             }
         }
         while let Some(&(job, earliest)) = self.order.first() {

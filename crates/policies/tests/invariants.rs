@@ -18,13 +18,13 @@ use resched_sim::{ClusterConfig, Error, JobId, Ms, NodeId, Resources, TaskId, Vi
 use resched_trace::model::{Locality, Outcome, Priority};
 use worlds::{Eager, Machine, Map, Schedule, Submitted, Wanted, World, cases, policies, some_policies, world};
 
-/// Who has a container: a job's attempt, by task and node, or its application master.
-type Holder = (JobId, Option<(TaskId, NodeId)>);
+/// Who has a container: a job's attempt, by the number of its container, or its application master.
+type Holder = (JobId, Option<u64>);
 
 /// A policy, and what every container of the cluster holds by its own account.
 struct Watched<'p> {
     policy: &'p mut dyn Policy,
-    /// Node and size of each container, by job, task and node; without these that of an application master.
+    /// Node and size of each container.
     held: BTreeMap<Holder, (NodeId, Resources)>,
 }
 
@@ -38,7 +38,9 @@ impl Watched<'_> {
             }
             for (kind, run) in Kind::BOTH.iter().flat_map(|&kind| view.runs(job, kind).map(move |run| (kind, run))) {
                 let size = view.yarn().demand(if kind == Kind::Map { Ask::Map } else { Ask::Reduce });
-                self.held.entry((job, Some((run.task, run.node)))).or_insert((run.node, size));
+                if !run.taken_back {
+                    self.held.entry((job, Some(run.container))).or_insert((run.node, size));
+                }
                 // What a master had that was lost with its node is on its way out.
                 if !self.held.contains_key(&(job, None)) && !run.dying {
                     return Err(format!("{run:?} before its master"));
@@ -67,7 +69,7 @@ impl<'p> Wrapper for Watched<'p> {
     }
     fn container_changed(&mut self, container: &Container, view: View<'_>) {
         if container.state == ContainerState::Completed {
-            self.held.remove(&(container.job, container.task.map(|task| (task, container.node))));
+            self.held.remove(&(container.job, container.task.map(|_| container.id)));
         }
         self.policy.container_changed(container, view);
     }

@@ -8,8 +8,9 @@ use std::collections::BTreeSet;
 
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::TestRunner;
+use resched_sim::cluster_file::Calculator;
 use resched_sim::hadoop::{AttemptEnd, Container, Offer, Orders, Policy, RunView, System, View, Wrapper};
-use resched_sim::{JobId, Ms, NodeId, Resources, TaskId, Violation};
+use resched_sim::{JobId, Ms, NodeId, TaskId, Violation};
 use worlds::{Wanted, policies, world};
 
 /// A policy, and the names of the methods that were called, in order.
@@ -41,7 +42,9 @@ recorder! {
     asks {
         fn system() -> System;
         fn is_oracle() -> bool;
-        fn headroom(job: JobId, view: View<'_>) -> Resources;
+        fn headroom(job: JobId, view: View<'_>) -> u64;
+        fn calculator(of_cluster: Calculator) -> Calculator;
+        fn may_use(node: NodeId, view: View<'_>) -> bool;
         fn period() -> Option<Ms>;
         fn skips_idle_ticks(view: View<'_>) -> bool;
         fn restless(view: View<'_>) -> bool;

@@ -149,10 +149,10 @@ impl World {
     /// if it cannot be made at the site.
     pub fn check(&self, policy: &PolicySpec) -> Result<(), Error> {
         match policy.info.engine {
-            resched_policies::Engine::Hadoop(system) => {
+            resched_policies::Engine::Hadoop(_) => {
                 let hadoop = self.hadoop(&policy.label())?;
-                self.at_site(policy)?.build()?;
-                self.known(facts::unknown_slots(&hadoop.cluster.for_system(system)?, &hadoop.kinds()))?;
+                let built = self.at_site(policy)?.build()?;
+                self.known(facts::unknown_slots(&hadoop.cluster.for_policy(&*built)?, &hadoop.kinds()))?;
             }
             resched_policies::Engine::Batch => {
                 self.known(facts::unknown_sizes(&self.batch()?.machines))?;
@@ -242,7 +242,7 @@ impl World {
     ) -> Result<S::Output, Error> {
         let hadoop = self.hadoop(&info.label)?;
         let Hadoop { loaded, cluster } = hadoop;
-        let cluster = &cluster.for_system(policy.system())?;
+        let cluster = &cluster.for_policy(policy)?;
         let kinds = &hadoop.kinds();
         self.known(facts::unknown_slots(cluster, kinds))?;
         let hadoop::Loaded { workload, skipped, window, work } = loaded;

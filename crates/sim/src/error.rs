@@ -24,7 +24,8 @@ pub enum Error {
     /// Tasks wait, and nothing will ever start them.
     #[error(
         "policy `{policy}` at {at} ms: nothing has started or ended since {since} ms, although {waiting} tasks wait; \
-             check that the cluster has slots for every kind of task and that the policy's waits are finite"
+             check that the cluster has slots for every kind of task and that the policy's waits are finite, and under YARN that \
+             application masters leave room for tasks (am_share of yarn-capacity, max_am_share of yarn-fair)"
     )]
     Stalled {
         /// The policy.

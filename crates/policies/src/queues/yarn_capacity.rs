@@ -62,15 +62,26 @@ impl QueueSettings for YarnQueue {
     }
 }
 
-/// The shares of the cluster that each queue is guaranteed and that it may use at most, by place.
+/// The shares of a queue, in single precision as in Hadoop: the schedule depends on it where two queues are equally full.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Shares {
+    /// The share of the cluster that it is guaranteed.
+    pub(crate) capacity: f32,
+    /// The share of the cluster that it may use at most.
+    pub(crate) limit: f32,
+    /// The share of its parent that it may use at most.
+    pub(crate) limit_of_parent: f32,
+}
+
+/// The shares of all queues, by place.
 ///
 /// # Errors
 /// A sentence that says what is wrong with the queues.
-pub(crate) fn shares(tree: &QueueTree<YarnQueue>) -> Result<Vec<(f64, f64)>, String> {
+pub(crate) fn shares(tree: &QueueTree<YarnQueue>) -> Result<Vec<Shares>, String> {
     if tree.queues().len() < 2 {
         return Err("expected at least one queue".to_owned());
     }
-    let mut shares = vec![(1.0, 1.0); tree.queues().len()];
+    let mut shares = vec![Shares { capacity: 1.0, limit: 1.0, limit_of_parent: 1.0 }; tree.queues().len()];
     for (place, parent) in tree.queues().iter().enumerate().filter(|(_, queue)| !queue.children.is_empty()) {
         let capacities = || parent.children.iter().map(|&child| tree.get(child).settings.capacity);
         let set: f64 = capacities().flatten().sum();
@@ -88,7 +99,12 @@ pub(crate) fn shares(tree: &QueueTree<YarnQueue>) -> Result<Vec<(f64, f64)>, Str
             if limit < capacity {
                 return Err(named(format!("its maximum_capacity of {limit} % is below its capacity of {capacity} %")));
             }
-            shares[child] = (shares[place].0 * capacity / 100.0, shares[place].1 * limit / 100.0);
+            let limit_of_parent = limit as f32 / 100.0;
+            shares[child] = Shares {
+                capacity: shares[place].capacity * (capacity as f32 / 100.0),
+                limit: shares[place].limit * limit_of_parent,
+                limit_of_parent,
+            };
         }
     }
     Ok(shares)
@@ -105,7 +121,10 @@ mod tests {
         let text = "[queues.a]\ncapacity = 40\nmaximum_capacity = 50\n[queues.b]\n[queues.\"a.x\"]\ncapacity = 25\n[queues.\"a.y\"]\nmaximum_capacity = 80\n";
         let tree = parse::<YarnQueue>(text).unwrap();
         let shares = shares(&tree).unwrap();
-        let of = |name: &str| shares[tree.find(name).unwrap()];
+        let of = |name: &str| {
+            let Shares { capacity, limit, .. } = shares[tree.find(name).unwrap()];
+            (capacity, limit)
+        };
         assert_eq!([of("a"), of("b")], [(0.4, 0.5), (0.6, 1.0)]);
         assert_eq!([of("a.x"), of("a.y")], [(0.1, 0.5), (0.3, 0.4)]);
     }

@@ -679,7 +679,7 @@ impl World {
         parking: bool,
         observer: &mut impl Observer,
     ) -> Result<(), Error> {
-        let cluster = self.cluster().for_system(policy.system()).expect("a cluster with room");
+        let cluster = self.cluster().for_policy(policy).expect("a cluster with room");
         let options = Options { seed: self.seed, parking, lulls: self.lulls, ..Options::default() };
         replay(&self.workload(&cluster), &cluster, (name, policy), &options, observer, &mut |_| {})?;
         Ok(())
@@ -687,7 +687,7 @@ impl World {
 
     /// Replays the world under a policy and checks the rules that hold in every replay.
     pub(crate) fn check(&self, name: &str, policy: &mut dyn Policy) -> Result<(), Error> {
-        let cluster = self.cluster().for_system(policy.system()).expect("a cluster with room");
+        let cluster = self.cluster().for_policy(policy).expect("a cluster with room");
         let options = Options { seed: self.seed, ..Options::default() };
         let workload = self.workload(&cluster);
         let mut nobody = ();

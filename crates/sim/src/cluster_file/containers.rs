@@ -25,7 +25,8 @@ keys! {
         minimum: Size = Size { memory_mb: 1024, vcores: 1 };
         /// The largest container.
         maximum: Size = Size { memory_mb: 8192, vcores: 4 };
-        /// Which resources decide whether a container fits.
+        /// Which resources decide whether a container fits, for `yarn-capacity` and `dress`. `yarn-fair` always counts both, `yarn-fifo`
+        /// memory alone.
         calculator: Calculator = Calculator::Memory;
         /// The time between two heartbeats of a node. Their start, phase and jitter are those of `[heartbeat]`; a jitter of half
         /// of this time or more is cut to less.

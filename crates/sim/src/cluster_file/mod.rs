@@ -1,5 +1,6 @@
 //! The cluster file (TOML): the machines and the rules of a replay, for both engines.
 
+mod am;
 mod containers;
 mod cost;
 mod heartbeat;
@@ -8,6 +9,7 @@ mod machines;
 mod nodes;
 mod outages;
 
+pub use am::{Am, Withdraws};
 pub use containers::{Calculator, Containers, Size};
 pub use cost::{Backup, Contention, Cost, ReduceModel, Slow};
 pub use heartbeat::{Era, Heartbeat, Interval, Phase};
@@ -51,6 +53,8 @@ keys! {
         outages: Vec<Outage> = Vec::new();
         /// What the machines offer under YARN, for the policies that schedule containers.
         containers: Containers = Containers::default();
+        /// How the application masters of YARN ask for containers.
+        am: Am = Am::default();
         /// The machines under the policies for production traces.
         machines: Machines = Machines::default(), serde(skip_serializing_if = "Machines::is_default");
     }

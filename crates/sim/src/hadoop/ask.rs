@@ -71,6 +71,11 @@ impl Containers {
         self.counted(self.minimum)
     }
 
+    /// The size of the largest container.
+    pub(crate) fn largest(&self) -> Resources {
+        self.counted(self.maximum)
+    }
+
     fn counted(&self, size: Size) -> Resources {
         let cpu = match self.calculator {
             Calculator::Memory => 0,

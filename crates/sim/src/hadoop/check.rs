@@ -123,10 +123,11 @@ impl<'a, O: Observer> Checked<'a, O> {
         self.expect(self.outcomes[id.index()].is_none(), "no task starts after its job has ended", || {
             self.launch(own)
         })?;
+        // A container that waits for its map is reported, and lost, when its node fails.
         let down = cluster
             .outages()
             .iter()
-            .any(|down| down.node == own.node && own.at >= down.from && down.to.is_none_or(|to| own.at < to));
+            .any(|down| down.node == own.node && own.at > down.from && down.to.is_none_or(|to| own.at < to));
         self.expect(!down, "no task starts on a node that is down", || self.launch(own))?;
         let others = self.running.range((own.task, 0)..=(own.task, u32::MAX)).next().is_some();
         // With nodes that fail, the master may back up an attempt that is dead, or run a lost map again while a loser is killed.

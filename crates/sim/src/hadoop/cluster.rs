@@ -12,6 +12,7 @@ use crate::clones::clones;
 use crate::cluster_file::{Calculator, ClusterConfig, Containers, Nodes, Outage};
 use crate::hadoop::ask::Ask;
 use crate::hadoop::kind::Kind;
+use crate::hadoop::policy::Policy;
 use crate::hadoop::system::System;
 use crate::ids::{Ms, NodeId, RackId};
 use crate::records::IN_MEMORY;
@@ -53,8 +54,9 @@ struct Machine {
     rack: String,
     /// The resources it offers under each system.
     offers: [Resources; 2],
-    /// Whether its map slots, its reduce slots and its containers are assumed, because neither the trace nor the cluster file gives them.
-    assumed: [bool; 3],
+    /// Whether its map slots, its reduce slots, its memory and its vcores are assumed, because neither the trace nor the cluster file gives
+    /// them.
+    assumed: [bool; 4],
     /// The machine that it is a clone of.
     original: Option<String>,
 }
@@ -76,11 +78,11 @@ impl Machine {
         let vcores = offered(row.cpu.map(|cpu| cpu / 1000), config.containers.vcores);
         let memory = offered(row.memory.map(|bytes| bytes >> 20), config.containers.memory_mb);
         let rules = (&config.nodes, &config.containers);
-        let counted = config.containers.calculator == Calculator::Dominant;
         let assumed = [
             own_maps.or(rules.0.map_slots).is_none(),
             own_reduces.or(rules.0.reduce_slots).is_none(),
-            memory.or(rules.1.memory_mb).is_none() || (counted && vcores.or(rules.1.vcores).is_none()),
+            memory.or(rules.1.memory_mb).is_none(),
+            vcores.or(rules.1.vcores).is_none(),
         ];
         let slots = Resources::slots(own_maps.unwrap_or(maps), own_reduces.unwrap_or(reduces));
         let containers =
@@ -111,8 +113,8 @@ pub struct Cluster {
     slots: [u32; 2],
     interval: Ms,
     outages: Vec<Down>,
-    /// The nodes with assumed map slots, reduce slots and containers.
-    assumed: [u64; 3],
+    /// The nodes with assumed map slots, with assumed reduce slots, with assumed memory, and with assumed memory or vcores.
+    assumed: [u64; 4],
     /// The nodes that stand for each machine of before, if the cluster was resized: none for one that was dropped.
     homes: Option<BTreeMap<String, Vec<NodeId>>>,
 }
@@ -197,9 +199,8 @@ impl Cluster {
         machines: impl IntoIterator<Item = (String, String, Resources)>,
     ) -> Result<Self, Error> {
         let offers = config.containers.node();
-        let Containers { memory_mb, vcores, calculator, .. } = &config.containers;
-        let unknown = memory_mb.is_none() || (*calculator == Calculator::Dominant && vcores.is_none());
-        let assumed = [false, false, unknown];
+        let Containers { memory_mb, vcores, .. } = &config.containers;
+        let assumed = [false, false, memory_mb.is_none(), vcores.is_none()];
         let machine = |(name, rack, slots)| Machine { name, rack, offers: [slots, offers], assumed, original: None };
         let machines = machines.into_iter().map(machine).collect();
         Self::of_machines(config, machines)
@@ -230,9 +231,10 @@ impl Cluster {
         let mut racks: Vec<String> = Vec::new();
         let mut known: BTreeMap<String, RackId> = BTreeMap::new();
         let mut nodes = Vec::with_capacity(machines.len());
-        let mut assumed = [0; 3];
+        let mut assumed = [0; 4];
         for Machine { name, rack, mut offers, assumed: own, original } in machines {
-            for (count, own) in assumed.iter_mut().zip(own) {
+            let [maps, reduces, memory, vcores] = own;
+            for (count, own) in assumed.iter_mut().zip([maps, reduces, memory, memory || vcores]) {
                 *count += u64::from(own);
             }
             let next = RackId::at(racks.len());
@@ -262,6 +264,17 @@ impl Cluster {
         cluster.homes = before.map(|before| cluster.homes_of(before));
         cluster.outages = cluster.find_outages()?;
         cluster.under(System::Slots)
+    }
+
+    /// The same machines as a policy sees them: its system, and the resources that it counts.
+    ///
+    /// # Errors
+    /// As [`Cluster::for_system`].
+    pub fn for_policy(&self, policy: &dyn Policy) -> Result<Self, Error> {
+        let mut cluster = self.clone();
+        let calculator = &mut cluster.config.containers.calculator;
+        *calculator = policy.calculator(*calculator);
+        cluster.under(policy.system())
     }
 
     /// The same machines under another system.
@@ -382,10 +395,13 @@ impl Cluster {
     /// How many of its nodes offer slots for tasks of these kinds, or memory and vcores, that are assumed, because neither the trace nor
     /// the cluster file gives them ([`Nodes::ASSUMED_SLOTS`], [`Containers::ASSUMED_MEMORY_MB`]).
     pub fn assumed(&self, kinds: &[Kind]) -> u64 {
-        let [.., containers] = self.assumed;
+        let [.., memory, both] = self.assumed;
         match self.system {
             System::Slots => kinds.iter().map(|kind| self.assumed[kind.index()]).max().unwrap_or(0),
-            System::Containers => containers,
+            System::Containers => match self.config.containers.calculator {
+                Calculator::Memory => memory,
+                Calculator::Dominant => both,
+            },
         }
     }
 
@@ -461,6 +477,12 @@ impl Cluster {
     #[inline]
     pub fn smallest(&self) -> Resources {
         self.config.containers.smallest()
+    }
+
+    /// The size of the largest container.
+    #[inline]
+    pub fn largest(&self) -> Resources {
+        self.config.containers.largest()
     }
 
     /// How many reduces of a node may sort and reduce at a time, if that is fewer than it admits.

@@ -43,7 +43,7 @@ pub use cost::{Fluid, Script, slowstart_threshold};
 pub use engine::{Lulls, Options, Tally, replay};
 pub use kind::Kind;
 pub use load::{Loaded, load, load_records};
-pub use observer::{Ended, Launched, Observer, Used};
+pub use observer::{Ended, Kept, Launched, MasterLaunched, Observer, TakenBack, Used};
 pub use offer::Offer;
 pub use oracle::Oracle;
 pub use policy::{Orders, Policy};

@@ -3,13 +3,15 @@
 use resched_trace::model::{Locality, Outcome};
 
 use crate::Error;
-use crate::ids::{Ms, NodeId, TaskId};
+use crate::hadoop::containers::Reservation;
+use crate::ids::{JobId, Ms, NodeId, TaskId};
 use crate::observer::{Decided, JobEnded};
 
 /// An attempt was assigned to a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Launched {
-    /// The heartbeat that assigned it, ms.
+    /// When its task was chosen, ms: at the heartbeat of its node that assigned it. Under YARN, a map's may be chosen at the next
+    /// heartbeat of its application master (`am.withdraws`).
     pub at: Ms,
     /// Its task.
     pub task: TaskId,
@@ -52,6 +54,41 @@ pub struct Ended {
     pub backup: bool,
 }
 
+/// The application master of a job was given its container.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MasterLaunched {
+    /// The heartbeat of its node, ms.
+    pub at: Ms,
+    /// The job.
+    pub job: JobId,
+    /// Where it runs.
+    pub node: NodeId,
+}
+
+/// A node is kept for a request now, under YARN, or for none.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kept {
+    /// When, ms.
+    pub at: Ms,
+    /// The node.
+    pub node: NodeId,
+    /// The request.
+    pub reservation: Option<Reservation>,
+}
+
+/// The resource manager has taken a container back before its task was done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TakenBack {
+    /// When, ms.
+    pub at: Ms,
+    /// The task in it.
+    pub task: TaskId,
+    /// The number of the attempt.
+    pub attempt: u32,
+    /// Its node.
+    pub node: NodeId,
+}
+
 /// How much of a node its tasks used on average since the last such report (model `contention`).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Used {
@@ -78,6 +115,30 @@ pub trait Observer {
     /// # Errors
     /// Any error in recording it.
     fn launched(&mut self, _launched: &Launched) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// The application master of a job was given its container.
+    ///
+    /// # Errors
+    /// Any error in recording it.
+    fn master_launched(&mut self, _launched: &MasterLaunched) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// A node is kept for another request than before, or for none any more. Told once an event is over.
+    ///
+    /// # Errors
+    /// Any error in recording it.
+    fn kept(&mut self, _kept: &Kept) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// The resource manager has taken a container back.
+    ///
+    /// # Errors
+    /// Any error in recording it.
+    fn taken_back(&mut self, _taken: &TakenBack) -> Result<(), Error> {
         Ok(())
     }
 

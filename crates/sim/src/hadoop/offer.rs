@@ -1,7 +1,8 @@
 //! What a node offers at a heartbeat, and the only way to launch a task.
 
 use crate::error::Violation;
-use crate::hadoop::containers::{YarnOffer, YarnOfferMut};
+use crate::hadoop::ask::Ask;
+use crate::hadoop::containers::{AmState, Reservation, YarnOffer, YarnOfferMut};
 use crate::hadoop::cost::CostModel;
 use crate::hadoop::kind::Kind;
 use crate::hadoop::view::View;
@@ -9,13 +10,22 @@ use crate::hadoop::world::{JobPhase, Reach, TaskPhase, World};
 use crate::ids::{JobId, Ms, NodeId, RunId, TaskId};
 use resched_trace::model::Locality;
 
+/// What a policy has given at a heartbeat.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Given {
+    /// A slot or a container to an attempt.
+    Attempt(RunId),
+    /// A container to the master of a job.
+    Master(JobId),
+}
+
 /// A node's free slots at its heartbeat. Launches take effect at once, so the view through the offer is always current.
 pub struct Offer<'a, 'w> {
     pub(crate) world: &'a mut World<'w>,
     pub(crate) cost: &'a mut CostModel<'w>,
     pub(crate) node: NodeId,
     pub(crate) next_beat: Ms,
-    pub(crate) launched: &'a mut Vec<RunId>,
+    pub(crate) given: &'a mut Vec<Given>,
 }
 
 impl<'w> Offer<'_, 'w> {
@@ -75,15 +85,66 @@ impl<'w> Offer<'_, 'w> {
     /// # Errors
     /// [`Violation`] if the task does not wait, may not start yet, or does not fit.
     pub fn launch(&mut self, task: TaskId) -> Result<(), Violation> {
+        self.launch_at(task, Reach::Any)
+    }
+
+    fn launch_at(&mut self, task: TaskId, near: Reach) -> Result<(), Violation> {
         let job = self.world.workload.job_of(task);
         let kind = self.world.workload.job(job).place(task).0;
         self.check(task, job, kind)?;
         let level = if kind == Kind::Map { self.level(task) } else { Locality::Off };
         let attempt = self.world.tasks[task.index()].tries;
         let course = self.cost.course(task, attempt, level, self.node, false);
-        let run = self.world.launch(task, self.node, course, self.next_beat);
-        self.launched.push(run);
+        let run = self.world.launch(task, self.node, course, (near, self.next_beat));
+        self.given.push(Given::Attempt(run));
         Ok(())
+    }
+
+    /// Serves a request of a job with a container on this node, under YARN. `near` is what the resource manager takes it for, no
+    /// nearer than [`YarnOffer::nearest`] says. If the node was kept for this request, it is no longer.
+    ///
+    /// # Errors
+    /// [`Violation`] if the job has no such request, or the node has no room.
+    pub fn grant(&mut self, job: JobId, ask: Ask, near: Reach) -> Result<(), Violation> {
+        let task = match ask {
+            Ask::Am => None,
+            Ask::FailedMap => self.world.find_failed_map(job, self.node),
+            Ask::Reduce => self.world.find_reduce(job, self.node),
+            Ask::Map => self.world.find_map(job, self.node, Reach::Any),
+        };
+        match task {
+            Some(task) => self.launch_at(task, near)?,
+            None if ask == Ask::Am => self.launch_master(job)?,
+            None => {
+                let what = format!("grants {ask:?} to {}", self.world.workload.job(job).id);
+                return Err(self.world.violation(&what, self.node, "the job does not ask for it"));
+            }
+        }
+        let kept = |kept: &Reservation| (kept.job, kept.ask) == (job, ask);
+        if let Some(kept) = self.yarn().reservation().filter(kept) {
+            if let Some(Given::Attempt(run)) = self.given.last() {
+                self.world.runs[run.index()].container = kept.container;
+            }
+            self.yarn_mut().unreserve();
+        }
+        Ok(())
+    }
+
+    fn launch_master(&mut self, job: JobId) -> Result<(), Violation> {
+        let app = self.view().yarn().app(job);
+        let problem = if self.world.jobs[job.index()].phase != JobPhase::Active {
+            "its job is not active"
+        } else if app.am() != AmState::Waiting || app.asked(Ask::Am) == 0 {
+            "it does not wait"
+        } else if !self.yarn().fits(Ask::Am) {
+            "the node has no room for it"
+        } else {
+            self.world.launch_am(job, self.node);
+            self.given.push(Given::Master(job));
+            return Ok(());
+        };
+        let what = format!("launches the master of {}", self.world.workload.job(job).id);
+        Err(self.world.violation(&what, self.node, problem))
     }
 
     /// Launches another attempt at a task that runs elsewhere. The first attempt to succeed wins; the others are killed at
@@ -99,7 +160,7 @@ impl<'w> Offer<'_, 'w> {
         let attempt = self.world.tasks[task.index()].tries;
         let course = self.cost.course(task, attempt, level, self.node, true);
         let run = self.world.launch_backup(task, self.node, course, self.next_beat);
-        self.launched.push(run);
+        self.given.push(Given::Attempt(run));
         Ok(())
     }
 

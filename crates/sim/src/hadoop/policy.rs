@@ -1,12 +1,12 @@
 //! The boundary between the engine and a scheduling policy.
 
+use crate::cluster_file::Calculator;
 use crate::error::Violation;
 use crate::hadoop::containers::Container;
 use crate::hadoop::offer::Offer;
 use crate::hadoop::system::System;
 use crate::hadoop::view::{AttemptEnd, RunView, View};
 use crate::ids::{JobId, Ms, NodeId, RunId, TaskId};
-use crate::resources::Resources;
 
 /// A scheduling policy for a Hadoop cluster.
 ///
@@ -40,7 +40,8 @@ pub trait Policy {
     /// A job has arrived.
     fn job_submitted(&mut self, _job: JobId, _view: View<'_>) {}
 
-    /// A job has succeeded or failed. It is no longer among `view.jobs()`.
+    /// A job has succeeded or failed. It is no longer among `view.jobs()`. Under YARN, the resource manager learns of it after the
+    /// heartbeat that reports the end of its application master.
     fn job_finished(&mut self, _job: JobId, _view: View<'_>) {}
 
     /// A task waits again: its last attempt failed or was killed, or the output of a map was lost with its node. It is
@@ -95,10 +96,19 @@ pub trait Policy {
     /// masters. Allocations are not reported: the policy made them itself.
     fn container_changed(&mut self, _container: &Container, _view: View<'_>) {}
 
-    /// The headroom of a job: the resources that it could still get, as reported to its application master (policies
-    /// A.9).
-    fn headroom(&self, _job: JobId, view: View<'_>) -> Resources {
-        view.yarn().free_in_all()
+    /// The headroom of a job: the memory that it could still get, MB, as reported to its application master (policies A.9).
+    fn headroom(&self, _job: JobId, view: View<'_>) -> u64 {
+        view.yarn().free_in_all().memory
+    }
+
+    /// Which resources it counts, if the cluster file says this.
+    fn calculator(&self, of_cluster: Calculator) -> Calculator {
+        of_cluster
+    }
+
+    /// Whether a heartbeat of this node could change anything while containers are asked for. The engine leaves out the others.
+    fn may_use(&self, node: NodeId, view: View<'_>) -> bool {
+        view.yarn().reservation(node).is_some() || view.yarn().has_room(node)
     }
 
     // The decision.
@@ -120,9 +130,9 @@ pub struct Orders {
 
 impl Orders {
     /// Kills a running attempt at its node's next heartbeat. Its task waits again after the heartbeat that follows. The
-    /// attempt does not count as failed (policies B.5a, oracle F11). Under YARN, the container is free from that
-    /// heartbeat on, and the task waits again once the job's master has learned of the kill. If a container ends by
-    /// itself first, that end counts.
+    /// attempt does not count as failed (policies B.5a, oracle F11). Under YARN, the resource manager takes the container back
+    /// at once, and the task waits again once the job's master has learned of the kill. If the attempt ends by itself before its node
+    /// is told, that end counts.
     pub fn kill(&mut self, run: RunId) {
         self.kills.push(run);
     }

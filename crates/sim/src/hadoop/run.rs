@@ -45,6 +45,15 @@ pub(crate) struct Run {
     pub(super) place: u32,
     /// Which launch of the replay it is: tells it from others that had the same place in `runs`.
     pub(crate) launch: u64,
+    /// Which container of the replay it has, by the order in which they were made; one for which a node was kept was made when that
+    /// began.
+    pub(crate) container: u64,
+    /// Whether its container has been taken back already, at a tick, before its node ends it.
+    pub(crate) taken_back: bool,
+    /// Whether the master of its job has still to choose its map.
+    pub(crate) granted: bool,
+    /// Whether the observer has been told of it.
+    pub(crate) told: bool,
 }
 
 impl Run {

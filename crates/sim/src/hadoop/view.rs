@@ -52,6 +52,13 @@ pub struct RunView {
     pub reported: bool,
     /// Whether a kill of it has been ordered.
     pub dying: bool,
+    /// Which container of the replay it has, by the order in which they were made. A container for which a node was kept was
+    /// made when that began.
+    pub container: u64,
+    /// Whether the master of its job has taken its container over, under YARN.
+    pub taken_over: bool,
+    /// Whether the resource manager has taken its container back, under YARN. Its node does not know yet.
+    pub taken_back: bool,
 }
 
 impl RunView {
@@ -69,6 +76,9 @@ impl RunView {
             level: run.level,
             reported: run.reported,
             dying: run.kill != Kill::No,
+            container: run.container,
+            taken_back: run.taken_back,
+            taken_over: run.start - world.cluster.config.jobs.launch_overhead < world.now,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Policies that wrap another policy: a speculator beside it, or a watcher.
 
+use crate::cluster_file::Calculator;
 use crate::error::Violation;
 use crate::hadoop::containers::Container;
 use crate::hadoop::offer::Offer;
@@ -7,7 +8,6 @@ use crate::hadoop::policy::{Orders, Policy};
 use crate::hadoop::system::System;
 use crate::hadoop::view::{AttemptEnd, RunView, View};
 use crate::ids::{JobId, Ms, NodeId, TaskId};
-use crate::resources::Resources;
 
 /// Declares [`Wrapper`] and makes each wrapper a policy, from one list of the policy's methods.
 macro_rules! wrapper {
@@ -67,7 +67,9 @@ wrapper! {
     asks {
         fn system() -> System;
         fn is_oracle() -> bool;
-        fn headroom(job: JobId, view: View<'_>) -> Resources;
+        fn headroom(job: JobId, view: View<'_>) -> u64;
+        fn calculator(of_cluster: Calculator) -> Calculator;
+        fn may_use(node: NodeId, view: View<'_>) -> bool;
         fn period() -> Option<Ms>;
         fn skips_idle_ticks(view: View<'_>) -> bool;
         fn restless(view: View<'_>) -> bool;

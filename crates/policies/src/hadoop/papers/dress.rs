@@ -270,8 +270,12 @@ impl Policy for Dress {
         }
     }
 
-    fn headroom(&self, job: JobId, view: View<'_>) -> Resources {
+    fn headroom(&self, job: JobId, view: View<'_>) -> u64 {
         self.capacity.headroom(job, view)
+    }
+
+    fn may_use(&self, node: NodeId, view: View<'_>) -> bool {
+        self.capacity.may_use(node, view)
     }
 
     fn period(&self) -> Option<Ms> {

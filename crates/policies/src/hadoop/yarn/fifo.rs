@@ -8,7 +8,8 @@
 //! **Source.** YARN, August 2014. As in YARN, an application's requests of lower priority wait while one of higher
 //! priority gets nothing. Application masters are not limited, so masters alone can fill a small cluster and block it.
 
-use resched_sim::hadoop::{Ask, Offer, Policy, Reach, System};
+use resched_sim::cluster_file::Calculator;
+use resched_sim::hadoop::{Ask, Offer, Policy, System};
 use resched_sim::{JobId, Violation};
 
 use crate::info::{Build, Engine, Family, PolicyInfo};
@@ -34,18 +35,11 @@ struct YarnFifo {
 impl YarnFifo {
     /// Serves the requests of one priority; returns whether one was served.
     fn serve(offer: &mut Offer<'_, '_>, job: JobId, ask: Ask) -> Result<bool, Violation> {
-        if ask == Ask::Am {
-            let fits = offer.yarn().fits(ask);
-            if fits {
-                offer.yarn_mut().launch_am(job)?;
-            }
-            return Ok(fits);
-        }
         let mut any = false;
         while offer.yarn().fits(ask)
-            && let Some(task) = offer.yarn().find(job, ask, Reach::Any)
+            && let Some(near) = offer.yarn().nearest(job, ask)
         {
-            offer.launch(task)?;
+            offer.grant(job, ask, near)?;
             any = true;
         }
         Ok(any)
@@ -55,6 +49,11 @@ impl YarnFifo {
 impl Policy for YarnFifo {
     fn system(&self) -> System {
         System::Containers
+    }
+
+    /// Memory alone, whatever the cluster file says (`FifoScheduler.resourceCalculator`).
+    fn calculator(&self, _of_cluster: Calculator) -> Calculator {
+        Calculator::Memory
     }
 
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {

@@ -5,7 +5,7 @@ use crate::hadoop::ask::Ask;
 use crate::hadoop::cluster::Cluster;
 use crate::hadoop::kind::Kind;
 use crate::hadoop::run::Run;
-use crate::ids::{JobId, Ms, NodeId, TaskId};
+use crate::ids::{JobId, Ms, NodeId, RunId, TaskId};
 use crate::resources::Resources;
 
 /// When a master that is dead calls: later than all else.
@@ -39,6 +39,8 @@ pub enum ContainerState {
 /// A container whose state has changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Container {
+    /// Which container of the replay it is, by the order in which they were made; 0 for that of an application master.
+    pub id: u64,
     /// The job that has it.
     pub job: JobId,
     /// The task that runs in it; `None` for the application master.
@@ -60,6 +62,8 @@ pub struct Reservation {
     pub job: JobId,
     /// Its request.
     pub ask: Ask,
+    /// Which container of the replay it will be, by the order in which they were made ([`crate::hadoop::RunView::container`]).
+    pub container: u64,
 }
 
 /// An application: a job, its master and its requests.
@@ -77,6 +81,9 @@ pub(crate) struct App {
     pub(crate) asked: [u32; 4],
     /// What its containers hold.
     pub(crate) held: Resources,
+    /// Maps that have a container which its master has not taken over yet, in the order in which they were given; empty where the
+    /// task of a container is settled at once (`am.withdraws`).
+    pub(crate) granted: Vec<RunId>,
     /// Nodes that are kept for it, by [`Ask`].
     pub(crate) reserved: [u32; 4],
     /// Attempts whose end its master has not learned yet, in the order in which the resource manager did.
@@ -102,10 +109,10 @@ pub(crate) struct Yarn {
     pub(crate) nodes: Vec<NodeContainers>,
     /// Outstanding requests of all active jobs, by [`Ask`].
     pub(crate) asked: [u64; 4],
+    /// Nodes that are kept for requests.
+    pub(crate) kept: u32,
     /// What all nodes have free.
     pub(crate) free: Resources,
-    /// Jobs whose masters were launched at the heartbeat that is being handled.
-    pub(crate) new_ams: Vec<JobId>,
     am_interval: Ms,
 }
 
@@ -119,6 +126,7 @@ impl Yarn {
             reduces_started: false,
             asked: [0; 4],
             held: Resources::default(),
+            granted: Vec::new(),
             reserved: [0; 4],
             unlearned: Vec::new(),
             hosts: Locations::default(),
@@ -129,15 +137,15 @@ impl Yarn {
             apps: (0..jobs).map(|_| app()).collect(),
             nodes: cluster.nodes().iter().map(|_| NodeContainers::default()).collect(),
             asked: [0; 4],
+            kept: 0,
             free: cluster.total(),
-            new_ams: Vec::new(),
             am_interval: cluster.config.containers.am_heartbeat,
         }
     }
 
-    /// Whether any request of any job is outstanding.
+    /// Whether any request of any job is outstanding, or a node is kept for one.
     pub(crate) fn any_asked(&self) -> bool {
-        self.asked.iter().any(|&asked| asked > 0)
+        self.kept > 0 || self.asked.iter().any(|&asked| asked > 0)
     }
 
     /// The first heartbeat of a job's master at `at` or later. The first of all comes one interval after its start.
@@ -177,20 +185,22 @@ impl Yarn {
         app.held = app.held.minus(demand);
     }
 
-    /// How many places the outstanding requests for maps of a job name: hosts, racks, and "anywhere".
+    /// How many hosts and racks the requests for maps of a job have ever named.
     pub(crate) fn locations(&self, job: JobId) -> u32 {
         let app = &self.apps[job.index()];
-        app.hosts.count() + app.racks.count() + u32::from(app.asked[Ask::Map.index()] > 0)
+        app.hosts.count() + app.racks.count()
     }
 
     /// Keeps a node for a request, or no longer.
     pub(crate) fn reserve(&mut self, node: NodeId, reservation: Option<Reservation>) {
         let before = std::mem::replace(&mut self.nodes[node.index()].reservation, reservation);
-        if let Some(Reservation { job, ask }) = before {
+        if let Some(Reservation { job, ask, .. }) = before {
             self.apps[job.index()].reserved[ask.index()] -= 1;
+            self.kept -= 1;
         }
-        if let Some(Reservation { job, ask }) = reservation {
+        if let Some(Reservation { job, ask, .. }) = reservation {
             self.apps[job.index()].reserved[ask.index()] += 1;
+            self.kept += 1;
         }
     }
 }
@@ -198,6 +208,7 @@ impl Yarn {
 /// The container of an attempt in a new state.
 pub(crate) fn container_of(run: &Run, cluster: &Cluster, state: ContainerState) -> Container {
     Container {
+        id: run.container,
         job: run.job,
         task: Some(run.task),
         kind: Some(run.kind),

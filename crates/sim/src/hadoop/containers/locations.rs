@@ -1,35 +1,90 @@
-//! In how many places the maps of a job are asked for, kept up to date one map at a time.
+//! For how many maps of a job each place is asked for: what its master wants there, and what the resource manager knows.
 
-/// The places (hosts, or racks) that the requests of a job name, and how many maps each of them is named for.
+/// The places (hosts, or racks) that the maps of a job name.
+///
+/// A place stays once it was named, though no map waits for it any more: a master sends the requests that have come to
+/// zero, too, and the resource manager keeps them (Hadoop's `RMContainerRequestor.decResourceRequest` and
+/// `AppSchedulingInfo.updateResourceRequests`).
 #[derive(Debug, Default)]
 pub(crate) struct Locations {
     places: Vec<u32>,
-    maps: Vec<u32>,
-    named: u32,
+    /// How many maps the master waits for at each place.
+    wanted: Vec<u32>,
+    /// What the resource manager holds of that.
+    known: Vec<u32>,
+    all_known: u64,
 }
 
 impl Locations {
-    /// From the places of all maps that are asked for, one entry a map and place, in any order.
-    pub(crate) fn of(mut places: Vec<u32>) -> Self {
+    /// Of all maps of a job, one entry a map and place, in any order. Nothing is asked for yet.
+    pub(crate) fn named(mut places: Vec<u32>) -> Self {
         places.sort_unstable();
-        let maps: Vec<u32> = places.chunk_by(|a, b| a == b).map(|same| same.len() as u32).collect();
         places.dedup();
-        Self { named: places.len() as u32, places, maps }
+        let none = vec![0; places.len()];
+        Self { places, wanted: none.clone(), known: none, all_known: 0 }
     }
 
-    /// A map is no longer asked for at this place, if it was: one whose output was lost may run before its master has asked for it.
-    pub(crate) fn remove(&mut self, place: u32) {
-        if let Ok(at) = self.places.binary_search(&place)
-            && self.maps[at] > 0
-        {
-            self.maps[at] -= 1;
-            self.named -= u32::from(self.maps[at] == 0);
+    /// Asks anew, for the maps that wait now, one entry a map and place. Only what has changed is sent.
+    pub(crate) fn ask(&mut self, waiting: impl Iterator<Item = u32>) {
+        let mut wanted = vec![0; self.places.len()];
+        for place in waiting {
+            if let Some(at) = self.find(place) {
+                wanted[at] += 1;
+            }
+        }
+        for (at, wanted) in wanted.into_iter().enumerate() {
+            if wanted != self.wanted[at] {
+                self.wanted[at] = wanted;
+                self.tell(at, wanted);
+            }
         }
     }
 
-    /// How many places are named for some map.
+    /// Withdraws all.
+    pub(crate) fn withdraw(&mut self) {
+        self.wanted.fill(0);
+        self.known.fill(0);
+        self.all_known = 0;
+    }
+
+    /// The resource manager has given a container for this place.
+    pub(crate) fn granted(&mut self, place: u32) {
+        if let Some(at) = self.find(place) {
+            self.tell(at, self.known[at].saturating_sub(1));
+        }
+    }
+
+    /// The master has given a container to a map that named this place, and says how many still wait for it.
+    pub(crate) fn withdraw_one(&mut self, place: u32) {
+        if let Some(at) = self.find(place) {
+            // One whose output was lost may run before its master has asked for it.
+            self.wanted[at] = self.wanted[at].saturating_sub(1);
+            self.tell(at, self.wanted[at]);
+        }
+    }
+
+    /// Whether the resource manager knows of requests for this place.
+    pub(crate) fn asks_for(&self, place: u32) -> bool {
+        self.find(place).is_some_and(|at| self.known[at] > 0)
+    }
+
+    /// How many places were ever named.
     pub(crate) fn count(&self) -> u32 {
-        self.named
+        self.places.len() as u32
+    }
+
+    /// The sum of the requests for all places.
+    pub(crate) fn requests(&self) -> u64 {
+        self.all_known
+    }
+
+    fn find(&self, place: u32) -> Option<usize> {
+        self.places.binary_search(&place).ok()
+    }
+
+    fn tell(&mut self, at: usize, count: u32) {
+        let before = std::mem::replace(&mut self.known[at], count);
+        self.all_known = self.all_known + u64::from(count) - u64::from(before);
     }
 }
 
@@ -38,13 +93,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_place_counts_as_long_as_a_map_names_it() {
-        let mut hosts = Locations::of(vec![7, 3, 7]);
-        let mut counts = vec![hosts.count()];
-        for place in [7, 3, 7, 7] {
-            hosts.remove(place);
-            counts.push(hosts.count());
-        }
-        assert_eq!(counts, [2, 2, 1, 0, 0]);
+    fn c2_a_place_counts_for_ever_but_is_asked_for_as_long_as_a_map_waits() {
+        let mut hosts = Locations::named(vec![7, 3, 7]);
+        hosts.ask([7, 3, 7].into_iter());
+        assert_eq!((hosts.count(), hosts.requests()), (2, 3));
+        hosts.withdraw_one(3);
+        assert!(!hosts.asks_for(3) && hosts.asks_for(7));
+        hosts.withdraw_one(7);
+        hosts.withdraw_one(7);
+        assert_eq!((hosts.count(), hosts.requests(), hosts.asks_for(7)), (2, 0, false));
+    }
+
+    #[test]
+    fn the_resource_manager_learns_of_other_places_when_the_master_says_so() {
+        // A map with its input on 3 and 7 gets a container on 3.
+        let mut hosts = Locations::named(vec![3, 7]);
+        hosts.ask([3, 7].into_iter());
+        hosts.granted(3);
+        assert!(!hosts.asks_for(3) && hosts.asks_for(7));
+        hosts.withdraw_one(3);
+        hosts.withdraw_one(7);
+        assert_eq!(hosts.requests(), 0);
     }
 }

@@ -1,13 +1,13 @@
 //! What a node offers to a policy for YARN at a heartbeat.
 
-use super::apps::{AmState, Reservation};
+use super::apps::Reservation;
 use super::view::YarnView;
 use crate::error::Violation;
 use crate::hadoop::ask::Ask;
-use crate::hadoop::world::{JobPhase, Reach, World};
-use crate::ids::{JobId, NodeId, TaskId};
+use crate::hadoop::world::{Reach, World};
+use crate::ids::{JobId, NodeId};
 
-/// What a node offers to requests for containers. The tasks that it finds are launched by [`crate::hadoop::Offer::launch`].
+/// What a node offers to requests for containers. [`crate::hadoop::Offer::grant`] serves them.
 #[derive(Clone, Copy)]
 pub struct YarnOffer<'a> {
     pub(crate) world: &'a World<'a>,
@@ -15,14 +15,16 @@ pub struct YarnOffer<'a> {
 }
 
 impl YarnOffer<'_> {
-    /// The task that would run if this node served such a request of a job. A map is no farther from its input than
-    /// `reach`; other tasks have no such limit. `None` for the application master.
-    pub fn find(&self, job: JobId, ask: Ask, reach: Reach) -> Option<TaskId> {
+    /// How near to its data the node could serve such a request of a job, as far as the resource manager knows: a request
+    /// for a map names hosts, racks and "anywhere", other requests name no place. `None` if the job does not ask for it, or its
+    /// tasks have failed here too often.
+    pub fn nearest(&self, job: JobId, ask: Ask) -> Option<Reach> {
+        let world = self.world;
         match ask {
-            Ask::Am => None,
-            Ask::FailedMap => self.world.find_failed_map(job, self.node),
-            Ask::Reduce => self.world.find_reduce(job, self.node),
-            Ask::Map => self.world.find_map(job, self.node, reach),
+            Ask::Am => (YarnView { world }.app(job).asked(ask) > 0).then_some(Reach::Any),
+            Ask::FailedMap => world.find_failed_map(job, self.node).map(|_| Reach::Any),
+            Ask::Reduce => world.find_reduce(job, self.node).map(|_| Reach::Any),
+            Ask::Map => world.nearest_request(job, self.node),
         }
     }
 
@@ -51,7 +53,7 @@ impl YarnOffer<'_> {
     }
 }
 
-/// The means to keep a node for a request, and to launch application masters.
+/// The means to keep a node for a request.
 pub struct YarnOfferMut<'a, 'w> {
     pub(crate) world: &'a mut World<'w>,
     pub(crate) node: NodeId,
@@ -67,14 +69,16 @@ impl YarnOfferMut<'_, '_> {
     /// # Errors
     /// [`Violation`] if the node is reserved already, if it has room, or if the job has no such request.
     pub fn reserve(&mut self, job: JobId, ask: Ask) -> Result<(), Violation> {
+        let app = (YarnView { world: self.world }).app(job);
         let problem = if self.offer().reservation().is_some() {
             "the node is kept for another request"
-        } else if (YarnView { world: self.world }).app(job).asked(ask) == 0 {
+        } else if app.asked(ask) == 0 && app.reserved(ask) == 0 {
             "the job does not ask for it"
         } else if self.offer().fits(ask) {
             "the node has room for it"
         } else {
-            self.set_reservation(Some(Reservation { job, ask }));
+            let container = self.world.next_container();
+            self.set_reservation(Some(Reservation { job, ask, container }));
             return Ok(());
         };
         let what = format!("reserves for {ask:?} of {}", self.world.workload.job(job).id);
@@ -93,25 +97,5 @@ impl YarnOfferMut<'_, '_> {
             yarn.reserve(self.node, reservation);
             self.world.version += 1;
         }
-    }
-
-    /// Gives the application master of a job its container on this node.
-    ///
-    /// # Errors
-    /// [`Violation`] if the job is not active, has a master, or the node has no room.
-    pub fn launch_am(&mut self, job: JobId) -> Result<(), Violation> {
-        let app = YarnView { world: self.world }.app(job);
-        let problem = if self.world.jobs[job.index()].phase != JobPhase::Active {
-            "its job is not active"
-        } else if app.am() != AmState::Waiting || app.asked(Ask::Am) == 0 {
-            "it does not wait"
-        } else if !self.offer().fits(Ask::Am) {
-            "the node has no room for it"
-        } else {
-            self.world.launch_am(job, self.node);
-            return Ok(());
-        };
-        let what = format!("launches the master of {}", self.world.workload.job(job).id);
-        Err(self.world.violation(&what, self.node, problem))
     }
 }

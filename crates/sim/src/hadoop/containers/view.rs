@@ -49,6 +49,18 @@ impl<'a> YarnView<'a> {
         self.world.cluster.smallest()
     }
 
+    /// The size of the largest container.
+    #[inline]
+    pub fn largest(self) -> Resources {
+        self.world.cluster.largest()
+    }
+
+    /// Whether a node has room for the smallest container.
+    #[inline]
+    pub fn has_room(self, node: NodeId) -> bool {
+        self.world.nodes[node.index()].free.holds(self.smallest())
+    }
+
     /// How many requests of all jobs are outstanding.
     #[inline]
     pub fn asked(self, ask: Ask) -> u64 {
@@ -93,9 +105,19 @@ impl AppView<'_> {
         self.yarn.map_or(0, |yarn| yarn.apps[self.job.index()].reserved[ask.index()])
     }
 
-    /// How many places its outstanding requests for maps name: hosts, racks, and "anywhere".
+    /// How many hosts and racks its requests for maps have ever named. The resource manager forgets none of them.
     #[inline]
     pub fn locations(&self) -> u32 {
         self.yarn.map_or(0, |yarn| yarn.locations(self.job))
+    }
+
+    /// The sum of its outstanding requests for maps on hosts and in racks. A map with input on three hosts of two racks counts
+    /// five times.
+    #[inline]
+    pub fn placed_requests(&self) -> u64 {
+        self.yarn.map_or(0, |yarn| {
+            let app = &yarn.apps[self.job.index()];
+            app.hosts.requests() + app.racks.requests()
+        })
     }
 }

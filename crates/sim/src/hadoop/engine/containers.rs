@@ -20,8 +20,8 @@ use super::events::{NEVER, Position};
 use super::parking::Needs;
 use crate::Error;
 use crate::hadoop::ask::Ask;
-use crate::hadoop::containers::{AmState, Container, ContainerState, container_of};
-use crate::hadoop::observer::Observer;
+use crate::hadoop::containers::{AmState, Container, ContainerState, Reservation, container_of};
+use crate::hadoop::observer::{Kept, Observer, TakenBack};
 use crate::hadoop::run::Kill;
 use crate::hadoop::view::View;
 use crate::hadoop::world::JobPhase;
@@ -33,11 +33,34 @@ impl<O: Observer> Engine<'_, '_, O> {
     pub(super) fn container_heartbeat(&mut self, node: NodeId, at: Position, next: Ms) -> Result<(), Error> {
         self.take_container_reports(node, at)?;
         self.take_master_reports(node, at);
-        if self.can_serve(node) || self.policy.counts_heartbeats(View { world: &self.world }) {
+        let view = View { world: &self.world };
+        if self.policy.may_use(node, view) || self.policy.counts_heartbeats(view) {
+            let before = self.kept_for(node);
             self.consult(node, at, next)?;
-            self.plan_new_masters();
+            self.report_kept(node, before)?;
         }
+        // The application goes once the node's update has been handled (oracle-yarn E1).
+        let mut left = std::mem::take(&mut self.left);
+        for job in left.drain(..) {
+            self.leave(job)?;
+        }
+        self.left = left;
         Ok(())
+    }
+
+    /// The request that a node is kept for.
+    pub(super) fn kept_for(&self, node: NodeId) -> Option<Reservation> {
+        self.world.yarn.as_ref()?.nodes[node.index()].reservation
+    }
+
+    /// Reports what a node is kept for, if that was another request, or none, before.
+    pub(super) fn report_kept(&mut self, node: NodeId, before: Option<Reservation>) -> Result<(), Error> {
+        let reservation = self.kept_for(node);
+        let request = |kept: Option<Reservation>| kept.map(|kept| (kept.job, kept.ask));
+        if request(reservation) == request(before) {
+            return Ok(());
+        }
+        self.observer.kept(&Kept { at: self.world.now, node, reservation })
     }
 
     /// Applies what the node reports of attempts: those that ended, in launch order, and those that run. What was ordered to
@@ -79,8 +102,10 @@ impl<O: Observer> Engine<'_, '_, O> {
     /// The resource manager learns that a container is over; the master of its job will at its next heartbeat.
     pub(super) fn container_ended(&mut self, id: RunId, at: Position) -> Result<(), Error> {
         let run = self.take_off(id)?;
-        let container = container_of(&run, self.world.cluster, ContainerState::Completed);
-        self.policy.container_changed(&container, View { world: &self.world });
+        if !run.taken_back {
+            let container = container_of(&run, self.world.cluster, ContainerState::Completed);
+            self.policy.container_changed(&container, View { world: &self.world });
+        }
         if self.world.jobs[run.job.index()].phase == JobPhase::Active {
             let job = run.job;
             self.with_yarn(|yarn| yarn.apps[job.index()].unlearned.push(run));
@@ -89,13 +114,28 @@ impl<O: Observer> Engine<'_, '_, O> {
         Ok(())
     }
 
+    /// The resource manager takes a container back at once (oracle-yarn: rules of the world, preempted container).
+    pub(super) fn take_back(&mut self, id: RunId) -> Result<(), Error> {
+        self.report_launch(id)?;
+        let run = &self.world.runs[id.index()];
+        if run.taken_back {
+            return Ok(());
+        }
+        let (task, attempt, node) = (run.task, run.attempt, run.node);
+        let container = container_of(run, self.world.cluster, ContainerState::Completed);
+        self.world.take_back(id);
+        self.policy.container_changed(&container, View { world: &self.world });
+        self.observer.taken_back(&TakenBack { at: self.world.now, task, attempt, node })
+    }
+
     /// The resource manager gives up a node with masters on it: their jobs' containers are killed, and another master is
     /// started, which is told of all that has ended since the last heartbeat of the first.
-    pub(super) fn lose_masters(&mut self, node: NodeId, at: Position) {
+    pub(super) fn lose_masters(&mut self, node: NodeId, at: Position) -> Result<(), Error> {
         while let Some(job) = self.master_on(node, 0) {
             self.world.release_am(job, node);
             let size = self.world.cluster.demand_of(Ask::Am);
-            let container = Container { job, task: None, kind: None, node, size, state: ContainerState::Completed };
+            let container =
+                Container { id: 0, job, task: None, kind: None, node, size, state: ContainerState::Completed };
             self.policy.container_changed(&container, View { world: &self.world });
             if self.world.jobs[job.index()].phase == JobPhase::Active {
                 self.next_master_beat[job.index()] = NEVER;
@@ -105,8 +145,11 @@ impl<O: Observer> Engine<'_, '_, O> {
                         self.will_kill(id, at);
                     }
                 }
+            } else {
+                self.leave(job)?;
             }
         }
+        Ok(())
     }
 
     /// Applies what the node reports of application masters: those that run now, and those whose jobs have ended.
@@ -117,6 +160,7 @@ impl<O: Observer> Engine<'_, '_, O> {
             let over = self.world.jobs[job.index()].phase == JobPhase::Over;
             let state = if over {
                 self.world.release_am(job, node);
+                self.left.push(job);
                 place -= 1;
                 ContainerState::Completed
             } else if self.starts_now(job, at.0) {
@@ -127,7 +171,7 @@ impl<O: Observer> Engine<'_, '_, O> {
                 continue;
             };
             let size = self.world.cluster.demand_of(Ask::Am);
-            let container = Container { job, task: None, kind: None, node, size, state };
+            let container = Container { id: 0, job, task: None, kind: None, node, size, state };
             self.policy.container_changed(&container, View { world: &self.world });
         }
     }
@@ -142,15 +186,8 @@ impl<O: Observer> Engine<'_, '_, O> {
         app.is_some_and(|app| app.am == AmState::Allocated && app.am_start <= at)
     }
 
-    /// Whether a policy could do something with this node.
-    fn can_serve(&self, node: NodeId) -> bool {
-        let kept = self.world.yarn.as_ref().is_some_and(|yarn| yarn.nodes[node.index()].reservation.is_some());
-        kept || self.world.nodes[node.index()].free.holds(self.world.cluster.smallest())
-    }
-
     pub(super) fn needs_container_node(&self, needs: Needs, node: NodeId) -> bool {
-        let kept = self.world.yarn.as_ref().is_some_and(|yarn| yarn.nodes[node.index()].reservation.is_some());
-        needs.all || kept || needs.any_slot && self.can_serve(node)
+        needs.all || needs.any_slot && self.policy.may_use(node, View { world: &self.world })
     }
 
     /// When this node must call next: as [`Engine::plan`], and once a container has started.
@@ -202,6 +239,14 @@ impl<O: Observer> Engine<'_, '_, O> {
         if !self.is_set_up(job, at) {
             return Ok(());
         }
+        for id in self.world.take_over(job, &mut self.cost) {
+            self.report_start(id)?;
+            let run = &self.world.runs[id.index()];
+            if let Some(end) = run.end {
+                let node = run.node;
+                self.schedule(node, self.beat_for_end(node, end, at));
+            }
+        }
         let headroom = self.policy.headroom(job, View { world: &self.world });
         let stop = self.world.ask_for_tasks(job, headroom);
         for id in self.world.newest_reduces(job, stop) {
@@ -242,15 +287,8 @@ impl<O: Observer> Engine<'_, '_, O> {
 
     /// The master of a job that was given a container must take it over if that may change what it asks for.
     pub(super) fn plan_taking_over(&mut self, job: JobId, at: Position) {
-        if self.world.yarn.is_some() && self.world.is_ramping(job) {
+        if self.world.yarn.is_some() && (self.world.has_granted(job) || self.world.is_ramping(job)) {
             self.plan_master(job, at.0);
-        }
-    }
-
-    fn plan_new_masters(&mut self) {
-        let new = self.with_yarn(|yarn| std::mem::take(&mut yarn.new_ams));
-        for job in new.unwrap_or_default() {
-            self.plan_master(job, self.world.now);
         }
     }
 

@@ -13,7 +13,7 @@ use super::Engine;
 use super::events::Position;
 use crate::Error;
 use crate::hadoop::cluster::Cluster;
-use crate::hadoop::observer::Observer;
+use crate::hadoop::observer::{Kept, Observer};
 use crate::hadoop::system::System;
 use crate::hadoop::view::View;
 use crate::hadoop::workload::Workload;
@@ -53,14 +53,30 @@ impl<O: Observer> Engine<'_, '_, O> {
 
     /// The tasks of a job are over.
     pub(super) fn end_job(&mut self, job: JobId, outcome: Outcome) -> Result<(), Error> {
+        // Containers that wait for their maps, also those of a master that is lost, are reported while the job is there.
+        for id in self.world.jobs[job.index()].runs.concat() {
+            self.report_launch(id)?;
+        }
         self.world.end_job(job);
         self.world.jobs[job.index()].outcome = outcome;
-        self.policy.job_finished(job, View { world: &self.world });
+        // Under YARN, the resource manager learns of it once the job's master has ended.
+        if !self.world.has_container_of_master(job) {
+            self.leave(job)?;
+        }
         if self.world.yarn.is_none() && self.world.chore_time(job, Stage::CleanUp).is_some() {
             self.world.ask_for_chore(Stage::CleanUp, job);
             return Ok(());
         }
         self.close_job(job)
+    }
+
+    /// A job leaves the scheduler.
+    pub(super) fn leave(&mut self, job: JobId) -> Result<(), Error> {
+        for node in self.world.unreserve_all(job) {
+            self.observer.kept(&Kept { at: self.world.now, node, reservation: None })?;
+        }
+        self.policy.job_finished(job, View { world: &self.world });
+        Ok(())
     }
 
     /// A job has ended. What its master still does takes no slot, so nobody else waits for it.

@@ -6,7 +6,7 @@ use super::Engine;
 use super::events::Position;
 use crate::Error;
 use crate::hadoop::kind::Kind;
-use crate::hadoop::observer::{Ended, Observer};
+use crate::hadoop::observer::{Ended, Launched, Observer};
 use crate::hadoop::run::{Kill, Run};
 use crate::hadoop::view::{AttemptEnd, View};
 use crate::hadoop::world::{JobPhase, TaskPhase};
@@ -20,6 +20,7 @@ impl<O: Observer> Engine<'_, '_, O> {
 
     /// Frees what an attempt that has ended held.
     pub(super) fn take_off(&mut self, id: RunId) -> Result<Run, Error> {
+        self.report_launch(id)?;
         let mut run = self.world.release(id);
         let task = &mut self.world.tasks[run.task.index()];
         let counts = run.kill == Kill::No && !run.lost && task.phase == TaskPhase::Running && !task.won;
@@ -101,6 +102,18 @@ impl<O: Observer> Engine<'_, '_, O> {
         self.world.runs[id.index()].end.is_some()
     }
 
+    /// Reports an attempt once.
+    pub(super) fn report_launch(&mut self, id: RunId) -> Result<(), Error> {
+        let run = &mut self.world.runs[id.index()];
+        if std::mem::replace(&mut run.told, true) {
+            return Ok(());
+        }
+        let run = &self.world.runs[id.index()];
+        let (task, attempt, node, backup) = (run.task, run.attempt, run.node, run.backup);
+        let launched = Launched { at: self.world.now, task, attempt, node, level: self.level_of(run), backup };
+        self.observer.launched(&launched)
+    }
+
     /// Reports how an attempt ended on its node; `unwanted` if the master does not count it, however it ended.
     pub(super) fn report_end(&mut self, run: &Run, outcome: Outcome, unwanted: bool) -> Result<(), Error> {
         let (shuffle_finish, sort_finish) = run.phases(outcome);
@@ -133,6 +146,7 @@ impl<O: Observer> Engine<'_, '_, O> {
         for node in self.world.cluster.node_ids() {
             for place in 0..self.world.nodes[node.index()].runs.len() {
                 let id = self.world.nodes[node.index()].runs[place];
+                self.report_launch(id)?;
                 let mut run = self.world.runs[id.index()].clone();
                 if run.kill == Kill::Done || run.lost {
                     continue;

@@ -52,6 +52,7 @@ impl<O: Observer> Engine<'_, '_, O> {
         self.world.orphan_containers(node);
         for place in 0..self.world.nodes[node.index()].runs.len() {
             let id = self.world.nodes[node.index()].runs[place];
+            self.report_launch(id)?;
             let run = &self.world.runs[id.index()];
             if run.kill != Kill::Done {
                 let over = run.end.is_some_and(|end| end <= self.world.now);
@@ -74,7 +75,7 @@ impl<O: Observer> Engine<'_, '_, O> {
             }
         }
         self.world.return_chores(node);
-        self.lose_masters(node, at);
+        self.lose_masters(node, at)?;
         for task in self.world.give_up(node) {
             self.world.map_lost(task);
             self.policy.task_waits(task, View { world: &self.world });
@@ -87,7 +88,9 @@ impl<O: Observer> Engine<'_, '_, O> {
                 self.plan(node, at, self.beat_after(node, at.0, at));
             }
         }
+        let before = self.kept_for(node);
         self.world.keep_no_longer(node);
+        self.report_kept(node, before)?;
         self.policy.node_lost(node, View { world: &self.world });
         Ok(())
     }

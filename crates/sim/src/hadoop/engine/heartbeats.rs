@@ -7,8 +7,8 @@ use super::events::Position;
 use crate::Error;
 use crate::cluster_file::ReduceModel;
 use crate::hadoop::kind::Kind;
-use crate::hadoop::observer::{Launched, Observer};
-use crate::hadoop::offer::Offer;
+use crate::hadoop::observer::{MasterLaunched, Observer};
+use crate::hadoop::offer::{Given, Offer};
 use crate::hadoop::run::Run;
 use crate::hadoop::view::{RunView, View};
 use crate::hadoop::world::{Health, JobPhase};
@@ -98,21 +98,52 @@ impl<O: Observer> Engine<'_, '_, O> {
 
     /// Asks the policy what the node should run, and reports what it launched.
     pub(super) fn consult(&mut self, node: NodeId, at: Position, next_beat: Ms) -> Result<(), Error> {
-        let mut offer =
-            Offer { world: &mut self.world, cost: &mut self.cost, node, next_beat, launched: &mut self.launched };
+        let mut offer = Offer { world: &mut self.world, cost: &mut self.cost, node, next_beat, given: &mut self.given };
         self.policy.heartbeat(&mut offer).map_err(|violation| self.violation(violation))?;
-        let mut launched = std::mem::take(&mut self.launched);
-        for id in launched.drain(..) {
-            self.fix_reduce_end(id);
-            self.tally.launches += 1;
-            let run = &self.world.runs[id.index()];
-            let (job, task, attempt) = (run.job, run.task, run.attempt);
-            let (level, backup) = (self.level_of(run), run.backup);
-            self.observer.launched(&Launched { at: at.0, task, attempt, node, level, backup })?;
-            self.policy.task_started(&RunView::of(&self.world, id), View { world: &self.world });
-            self.plan_taking_over(job, at);
+        let mut all_given = std::mem::take(&mut self.given);
+        for given in all_given.drain(..) {
+            match given {
+                Given::Master(job) => {
+                    self.observer.master_launched(&MasterLaunched { at: at.0, job, node })?;
+                    self.plan_master(job, at.0);
+                }
+                Given::Attempt(id) => {
+                    self.fix_reduce_end(id);
+                    self.tally.launches += 1;
+                    if self.world.runs[id.index()].backup {
+                        // A map that is backed up is settled.
+                        self.report_others(id)?;
+                    }
+                    if !self.world.runs[id.index()].granted {
+                        self.report_start(id)?;
+                    }
+                    self.plan_taking_over(self.world.runs[id.index()].job, at);
+                }
+            }
         }
-        self.launched = launched;
+        self.given = all_given;
+        Ok(())
+    }
+
+    /// Reports the other attempts at the task of this one, if they have not been.
+    fn report_others(&mut self, id: RunId) -> Result<(), Error> {
+        let run = &self.world.runs[id.index()];
+        let others = &self.world.jobs[run.job.index()].runs[run.kind.index()];
+        let untold = |other: &&RunId| {
+            let other = &self.world.runs[other.index()];
+            other.task == run.task && !other.told
+        };
+        let others: Vec<RunId> = others.iter().filter(untold).copied().filter(|&other| other != id).collect();
+        others.into_iter().try_for_each(|other| self.report_start(other))
+    }
+
+    /// The task of an attempt has been chosen.
+    pub(super) fn report_start(&mut self, id: RunId) -> Result<(), Error> {
+        if self.world.runs[id.index()].told {
+            return Ok(());
+        }
+        self.report_launch(id)?;
+        self.policy.task_started(&RunView::of(&self.world, id), View { world: &self.world });
         Ok(())
     }
 

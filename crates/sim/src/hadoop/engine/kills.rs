@@ -47,6 +47,7 @@ impl<O: Observer> Engine<'_, '_, O> {
 
     /// An attempt dies now; the next heartbeat of its node reports it.
     pub(super) fn kill_now(&mut self, id: RunId) -> Result<(), Error> {
+        self.report_launch(id)?;
         let now = self.world.now;
         let run = &mut self.world.runs[id.index()];
         // One that was still being launched never ran.

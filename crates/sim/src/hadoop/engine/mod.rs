@@ -29,7 +29,9 @@ use crate::error::Violation;
 use crate::hadoop::cluster::Cluster;
 use crate::hadoop::cost::{CostModel, Script};
 use crate::hadoop::observer::Observer;
+use crate::hadoop::offer::Given;
 use crate::hadoop::policy::{Orders, Policy};
+use crate::hadoop::system::System;
 use crate::hadoop::workload::Workload;
 use crate::hadoop::world::World;
 use crate::ids::{JobId, Ms, NodeId, RunId};
@@ -77,7 +79,7 @@ pub struct Tally {
 ///
 /// # Errors
 /// [`Error::PolicyViolation`] and [`Error::Stalled`]; [`Error::Config`] if the cluster has another system than the
-/// policy ([`Cluster::for_system`]); every error of the observer.
+/// policy or counts other resources ([`Cluster::for_policy`]); every error of the observer.
 pub fn replay<O: Observer>(
     workload: &Workload,
     cluster: &Cluster,
@@ -90,6 +92,13 @@ pub fn replay<O: Observer>(
         let (wanted, found) = (policy.system(), cluster.system());
         return Err(Error::Config(format!(
             "policy `{name}` schedules {wanted:?}; expected a cluster of that kind, found {found:?}"
+        )));
+    }
+    let counted = cluster.config.containers.calculator;
+    if cluster.system() == System::Containers && policy.calculator(counted) != counted {
+        let wanted = policy.calculator(counted);
+        return Err(Error::Config(format!(
+            "policy `{name}` counts {wanted:?}; expected a cluster that was made for it (`Cluster::for_policy`)"
         )));
     }
     let mut engine = Engine::new(workload, cluster, name, policy, options, observer);
@@ -140,7 +149,9 @@ struct Engine<'a, 'w, O> {
     thinned: bool,
     /// The `world.version` at which something was on a node that will end.
     ends_come: Option<u64>,
-    launched: Vec<RunId>,
+    given: Vec<Given>,
+    /// Jobs whose masters' ends were reported by the heartbeat that is being handled.
+    left: Vec<JobId>,
     ended: Vec<RunId>,
     orders: Orders,
     tally: Tally,
@@ -185,7 +196,8 @@ impl<'a, 'w, O: Observer> Engine<'a, 'w, O> {
             progressed: (0, 0),
             ends_come: None,
             thinned: false,
-            launched: Vec::new(),
+            given: Vec::new(),
+            left: Vec::new(),
             ended: Vec::new(),
             orders: Orders::default(),
             tally: Tally::default(),

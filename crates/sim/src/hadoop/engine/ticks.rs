@@ -34,6 +34,6 @@ impl<O: Observer> Engine<'_, '_, O> {
             return Err(self.violation(Violation("kills an attempt that is on no node".to_owned())));
         }
         self.will_kill(id, at);
-        Ok(())
+        if self.world.yarn.is_some() { self.take_back(id) } else { Ok(()) }
     }
 }

@@ -1,6 +1,6 @@
 //! Attempts start and end, and tasks with them.
 
-use super::{JobPhase, TaskPhase, World};
+use super::{JobPhase, Reach, TaskPhase, World};
 use crate::hadoop::cost::Course;
 use crate::hadoop::kind::Kind;
 use crate::hadoop::run::{Kill, Run};
@@ -10,12 +10,18 @@ use crate::resources::Resources;
 use resched_trace::model::Locality;
 
 impl World<'_> {
-    /// Puts a task that waits on a node that has room for it.
-    pub(crate) fn launch(&mut self, task: TaskId, node: NodeId, course: Course, next_beat: Ms) -> RunId {
+    /// Puts a task that waits on a node that has room for it. Under YARN its container was given as one so `near` its input.
+    pub(crate) fn launch(
+        &mut self,
+        task: TaskId,
+        node: NodeId,
+        course: Course,
+        (near, next_beat): (Reach, Ms),
+    ) -> RunId {
         let job = self.workload.job_of(task);
         let kind = self.workload.job(job).place(task).0;
         let placed = !self.workload.replicas(task).is_empty();
-        self.container_taken(task, job, kind);
+        self.container_taken(task, (job, kind), (node, near));
         let reduces_ready = self.reduces_may_start(job);
         let state = &mut self.jobs[job.index()];
         match kind {
@@ -34,7 +40,15 @@ impl World<'_> {
         }
         state.waiting[kind.index()] -= 1;
         state.launch = state.launch.or(Some(self.now));
-        self.start(task, node, course, next_beat, false)
+        let id = self.start(task, node, course, next_beat, false);
+        self.note_granted(id);
+        id
+    }
+
+    /// The number of a container that is made now.
+    pub(crate) fn next_container(&mut self) -> u64 {
+        self.launches += 1;
+        self.launches
     }
 
     /// Puts another attempt at a task that runs on a node that has room for it.
@@ -57,7 +71,8 @@ impl World<'_> {
         let state = &mut self.jobs[job.index()];
         state.running[k] += 1;
         self.running[k] += 1;
-        self.launches += 1;
+        let launch = self.next_container();
+        let state = &mut self.jobs[job.index()];
         let run = Run {
             task,
             job,
@@ -77,7 +92,11 @@ impl World<'_> {
             lost: false,
             unwanted: false,
             place: state.runs[k].len() as u32,
-            launch: self.launches,
+            launch,
+            container: launch,
+            taken_back: false,
+            granted: false,
+            told: false,
         };
         let id = self.free_runs.pop().unwrap_or(RunId(self.runs.len() as u32));
         state.runs[k].push(id);
@@ -124,8 +143,12 @@ impl World<'_> {
         let k = run.kind.index();
         self.tasks[run.task.index()].live -= 1;
         self.nodes[run.node.index()].runs.retain(|&other| other != id);
-        self.set_free(run.node, self.nodes[run.node.index()].free.plus(self.cluster.demand(run.kind)));
-        self.container_given_back(run.job, run.kind);
+        if !run.taken_back {
+            self.give_back(&run);
+        }
+        if run.granted {
+            self.forget_granted(id, run.job);
+        }
         let state = &mut self.jobs[run.job.index()];
         let active = u64::from(state.phase == JobPhase::Active);
         state.running[k] -= 1;
@@ -144,6 +167,20 @@ impl World<'_> {
         self.free_runs.push(id);
         self.version += 1;
         run
+    }
+
+    /// What an attempt holds is free again.
+    fn give_back(&mut self, run: &Run) {
+        self.set_free(run.node, self.nodes[run.node.index()].free.plus(self.cluster.demand(run.kind)));
+        self.container_given_back(run.job, run.kind);
+    }
+
+    /// The resource manager takes the container of an attempt back at once; its node will end it.
+    pub(crate) fn take_back(&mut self, id: RunId) {
+        let run = self.runs[id.index()].clone();
+        self.runs[id.index()].taken_back = true;
+        self.give_back(&run);
+        self.version += 1;
     }
 
     /// A task has done its work. Returns whether it was the last map of its job.

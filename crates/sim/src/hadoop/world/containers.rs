@@ -1,14 +1,14 @@
 //! The world under YARN: the requests of jobs, and their containers (policies A.9). On slots these functions do
 //! nothing.
 
-use super::{JobPhase, TaskPhase, World};
+use super::{JobPhase, Reach, TaskPhase, World};
+use crate::cluster_file::Withdraws;
 use crate::hadoop::ask::Ask;
 use crate::hadoop::cluster::Cluster;
-use crate::hadoop::containers::{AmState, Locations, NO_BEAT, Standing};
+use crate::hadoop::containers::{AmState, Locations, NO_BEAT, Standing, Yarn};
 use crate::hadoop::kind::Kind;
 use crate::hadoop::run::Kill;
 use crate::ids::{JobId, Ms, NodeId, RunId, TaskId};
-use crate::resources::Resources;
 
 impl World<'_> {
     /// A job asks for the container of its master.
@@ -20,17 +20,30 @@ impl World<'_> {
 
     /// Withdraws all that a job asks for.
     pub(crate) fn withdraw(&mut self, job: JobId) {
+        self.take_granted(job);
         let Some(yarn) = &mut self.yarn else { return };
         for ask in Ask::ALL {
             yarn.set_asked(job, ask, 0);
         }
-        if yarn.apps[job.index()].reserved != [0; 4] {
-            for node in self.cluster.node_ids() {
-                if yarn.nodes[node.index()].reservation.is_some_and(|reservation| reservation.job == job) {
-                    yarn.reserve(node, None);
-                }
-            }
+        let app = &mut yarn.apps[job.index()];
+        app.hosts.withdraw();
+        app.racks.withdraw();
+    }
+
+    /// Ends all reservations for a job. Returns the nodes that were kept for it.
+    pub(crate) fn unreserve_all(&mut self, job: JobId) -> Vec<NodeId> {
+        let Some(yarn) = &mut self.yarn else { return Vec::new() };
+        if yarn.apps[job.index()].reserved == [0; 4] {
+            return Vec::new();
         }
+        let is_kept =
+            |node: &NodeId| yarn.nodes[node.index()].reservation.is_some_and(|reservation| reservation.job == job);
+        let kept: Vec<NodeId> = self.cluster.node_ids().filter(is_kept).collect();
+        for &node in &kept {
+            yarn.reserve(node, None);
+        }
+        self.version += 1;
+        kept
     }
 
     /// Ends the reservation of a node.
@@ -74,12 +87,19 @@ impl World<'_> {
 
     /// Whether the resource manager knows that a master of a job runs; on slots every job has one.
     pub(crate) fn has_master(&self, job: JobId) -> bool {
-        self.yarn.as_ref().is_none_or(|yarn| yarn.apps[job.index()].am == AmState::Running)
+        let runs = |yarn: &Yarn| yarn.apps[job.index()].am == AmState::Running;
+        self.yarn.as_ref().is_none_or(|yarn| runs(yarn) && self.jobs[job.index()].phase == JobPhase::Active)
     }
 
     /// Whether the reduces of a job still wait for its maps. (Under YARN its master asks for them only when they may start.)
     pub(crate) fn holds_reduces_back(&self, job: JobId) -> bool {
         self.yarn.is_none() && !self.reduces_may_start(job)
+    }
+
+    /// Whether the master of a job has a container.
+    pub(crate) fn has_container_of_master(&self, job: JobId) -> bool {
+        let state = self.yarn.as_ref().map(|yarn| yarn.apps[job.index()].am);
+        matches!(state, Some(AmState::Allocated | AmState::Running))
     }
 
     /// Starts the master of a job on a node that has room for it.
@@ -89,7 +109,6 @@ impl World<'_> {
         let Some(yarn) = &mut self.yarn else { return };
         yarn.took(job, Ask::Am, demand);
         yarn.nodes[node.index()].ams.push(job);
-        yarn.new_ams.push(job);
         let app = &mut yarn.apps[job.index()];
         (app.am, app.am_node, app.am_start, app.dead) = (AmState::Allocated, Some(node), start, false);
         self.set_free(node, self.nodes[node.index()].free.minus(demand));
@@ -113,8 +132,8 @@ impl World<'_> {
         taken_over + self.cluster.config.jobs.launch_overhead
     }
 
-    /// A container has been given to a task.
-    pub(crate) fn container_taken(&mut self, task: TaskId, job: JobId, kind: Kind) {
+    /// A container on a node has been given to a task, as one so near its input.
+    pub(crate) fn container_taken(&mut self, task: TaskId, (job, kind): (JobId, Kind), (node, near): (NodeId, Reach)) {
         let ask = self.ask_of(task, kind);
         let Some(yarn) = &mut self.yarn else { return };
         yarn.took(job, ask, self.cluster.demand(kind));
@@ -122,14 +141,44 @@ impl World<'_> {
         if kind == Kind::Map {
             app.map_served = self.now;
         }
-        if ask == Ask::Map {
-            each_place(self.workload.replicas(task), self.cluster, |host, rack| {
-                app.hosts.remove(host);
-                if let Some(rack) = rack {
-                    app.racks.remove(rack);
+        match self.cluster.config.am.withdraws {
+            _ if ask != Ask::Map => {}
+            Withdraws::Grant => self.withdraw_map(task),
+            Withdraws::Heartbeat => {
+                if near == Reach::Node {
+                    app.hosts.granted(node.0);
                 }
-            });
+                if near <= Reach::Rack {
+                    app.racks.granted(self.cluster.node(node).rack.0);
+                }
+            }
         }
+    }
+
+    /// A map has a container: its job asks no longer for it at all the places of its input.
+    pub(super) fn withdraw_map(&mut self, task: TaskId) {
+        let Some(yarn) = &mut self.yarn else { return };
+        let app = &mut yarn.apps[self.workload.job_of(task).index()];
+        each_place(self.workload.replicas(task), self.cluster, |host, rack| {
+            app.hosts.withdraw_one(host);
+            if let Some(rack) = rack {
+                app.racks.withdraw_one(rack);
+            }
+        });
+    }
+
+    /// How near to its data a node could serve a job's request for a map, as far as the resource manager knows.
+    pub(crate) fn nearest_request(&self, job: JobId, node: NodeId) -> Option<Reach> {
+        let app = &self.yarn.as_ref()?.apps[job.index()];
+        if app.asked[Ask::Map.index()] == 0 || self.refuses(job, node) {
+            return None;
+        }
+        let rack = app.racks.asks_for(self.cluster.node(node).rack.0);
+        Some(match rack {
+            true if app.hosts.asks_for(node.0) => Reach::Node,
+            true => Reach::Rack,
+            false => Reach::Any,
+        })
     }
 
     /// A container has been given to another attempt at a task that runs; its job did not ask for it.
@@ -143,11 +192,17 @@ impl World<'_> {
     pub(crate) fn orphan_containers(&mut self, node: NodeId) {
         let Some(yarn) = &mut self.yarn else { return };
         for &job in &yarn.nodes[node.index()].ams {
-            yarn.apps[job.index()].dead = true;
+            let app = &mut yarn.apps[job.index()];
+            app.dead = true;
+            app.granted.clear();
             for id in self.jobs[job.index()].runs.iter().flatten() {
                 let run = &mut self.runs[id.index()];
-                if run.start > self.now && !run.lost {
+                let granted = std::mem::take(&mut run.granted);
+                if (run.start > self.now || granted) && !run.lost {
                     (run.start, run.end) = (NO_BEAT, None);
+                    if let Some(bench) = &mut self.bench {
+                        bench.end(*id, self.now);
+                    }
                 }
             }
         }
@@ -171,7 +226,7 @@ impl World<'_> {
 
     /// The master of a job asks for its maps and, as many as `headroom` lets it, for its reduces. Returns how many of its
     /// running reduces are to stop so that a map can run.
-    pub(crate) fn ask_for_tasks(&mut self, job: JobId, headroom: Resources) -> u32 {
+    pub(crate) fn ask_for_tasks(&mut self, job: JobId, headroom: u64) -> u32 {
         let state = &self.jobs[job.index()];
         let failed = state.maps.as_ref().map_or(0, |maps| maps.failed_waiting());
         let maps = state.waiting[0] - failed;
@@ -179,7 +234,7 @@ impl World<'_> {
         let decision = ramps.then(|| self.standing(job, headroom).decide());
         let before = self.yarn.as_ref().map_or(0, |yarn| yarn.apps[job.index()].asked[Ask::Map.index()]);
         if maps != before {
-            self.locate_maps(job);
+            self.ask_at_places(job);
         }
         let Some(yarn) = &mut self.yarn else { return 0 };
         let reduces = decision.map_or(0, |decision| decision.asked);
@@ -196,29 +251,37 @@ impl World<'_> {
         decision.map_or(0, |decision| decision.stop)
     }
 
-    /// Counts anew where the maps of a job are asked for.
-    fn locate_maps(&mut self, job: JobId) {
+    /// The master of a job asks at all places for the maps that wait.
+    fn ask_at_places(&mut self, job: JobId) {
+        let maps = || self.workload.job(job).maps.clone().map(TaskId);
         let asked = |task: &TaskId| {
             let task = &self.tasks[task.index()];
             matches!(task.phase, TaskPhase::Waiting | TaskPhase::Returned) && task.failures == 0
         };
-        let maps = || self.workload.job(job).maps.clone().map(TaskId).filter(asked);
-        let (mut hosts, mut racks) = (Vec::new(), Vec::new());
-        for task in maps() {
-            each_place(self.workload.replicas(task), self.cluster, |host, rack| {
-                hosts.push(host);
-                racks.extend(rack);
-            });
+        let places = |maps: &mut dyn Iterator<Item = TaskId>| {
+            let (mut hosts, mut racks) = (Vec::new(), Vec::new());
+            for task in maps {
+                each_place(self.workload.replicas(task), self.cluster, |host, rack| {
+                    hosts.push(host);
+                    racks.extend(rack);
+                });
+            }
+            (hosts, racks)
+        };
+        let is_first = self.yarn.as_ref().is_some_and(|yarn| yarn.locations(job) == 0);
+        let named = is_first.then(|| places(&mut maps()));
+        let (hosts, racks) = places(&mut maps().filter(asked));
+        let Some(yarn) = &mut self.yarn else { return };
+        let app = &mut yarn.apps[job.index()];
+        if let Some((hosts, racks)) = named {
+            (app.hosts, app.racks) = (Locations::named(hosts), Locations::named(racks));
         }
-        let places = (Locations::of(hosts), Locations::of(racks));
-        if let Some(yarn) = &mut self.yarn {
-            let app = &mut yarn.apps[job.index()];
-            (app.hosts, app.racks) = places;
-        }
+        app.hosts.ask(hosts.into_iter());
+        app.racks.ask(racks.into_iter());
     }
 
     /// The facts by which the master of a job decides about reduces.
-    fn standing(&self, job: JobId, headroom: Resources) -> Standing {
+    fn standing(&self, job: JobId, headroom: u64) -> Standing {
         let state = &self.jobs[job.index()];
         let reduces_asked = self.ready_of(job, Kind::Reduce);
         let stopping = state.runs[1].iter().filter(|run| self.runs[run.index()].kill != Kill::No).count();
@@ -230,7 +293,7 @@ impl World<'_> {
             stopping: stopping as u32,
             held_back: state.waiting[1] - reduces_asked,
             memory: Kind::BOTH.map(|kind| self.cluster.demand(kind).memory as u32),
-            headroom: u32::try_from(headroom.memory).unwrap_or(u32::MAX),
+            headroom: u32::try_from(headroom).unwrap_or(u32::MAX),
             hanging: self.maps_hang(job),
         }
     }

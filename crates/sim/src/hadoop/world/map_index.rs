@@ -138,6 +138,19 @@ impl MapIndex {
         }
     }
 
+    /// A map that was launched for the first time has not been, after all.
+    pub(crate) fn not_launched(&mut self, workload: &Workload, cluster: &Cluster, task: TaskId) {
+        let replicas = workload.replicas(task);
+        if replicas.is_empty() {
+            self.waiting_unplaced += 1;
+            self.unplaced.look_again(0, task);
+        }
+        for &node in replicas {
+            self.nodes.look_again(node.0, task);
+            self.racks.look_again(cluster.node(node).rack.0, task);
+        }
+    }
+
     /// A map failed on a node, and should not run there again. Under YARN it may wait already: its master learned of the end of
     /// another attempt first.
     pub(crate) fn failed(&mut self, task: TaskId, node: NodeId) {
@@ -269,6 +282,19 @@ impl Lists {
             }
         }
         None
+    }
+
+    /// A map at a place waits again as if it had never been launched.
+    fn look_again(&mut self, place: u32, task: TaskId) {
+        let Ok(list) = self.places.binary_search(&place) else { return };
+        let (start, end) = (self.starts[list], self.starts[list + 1]);
+        let maps = &self.maps[start as usize..end as usize];
+        if let Ok(at) = maps.binary_search(&task) {
+            let head = self.heads[list].get_mut();
+            *head = (*head).min(start + at as u32);
+            let first = self.first.get_mut();
+            *first = (*first).min(list as u32);
+        }
     }
 
     fn head(&self, list: usize, launched: &dyn Fn(TaskId) -> bool) -> Option<TaskId> {

@@ -13,6 +13,7 @@ mod nodes;
 mod picking;
 mod reports;
 mod state;
+mod taking_over;
 
 use std::collections::VecDeque;
 

@@ -1,30 +1,16 @@
-//! Amounts of resources, and the limits of users and applications (policies B.6b).
+//! The limits of users and applications (policies B.6b).
 
 use resched_sim::Resources;
 
-/// What of an amount counts if the smallest container is this: not vcores, where memory alone decides.
-pub(super) fn counted(amount: Resources, smallest: Resources) -> Resources {
-    amount.zip(smallest, |own, smallest| if smallest == 0 { 0 } else { own })
-}
-
-/// The next multiple of `step`.
-fn rounded_up(amount: Resources, step: Resources) -> Resources {
-    amount.zip(step, |own, step| if step == 0 { own } else { own.div_ceil(step).saturating_mul(step) })
-}
-
-fn divided_up(amount: Resources, by: u64) -> Resources {
-    amount.map(|part| part.div_ceil(by.max(1)))
-}
+use super::calculator::{Calculator, divided_up, part};
 
 /// What decides how much a user may have.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct UserLimit {
-    /// What the whole cluster has.
-    pub(super) cluster: Resources,
-    /// The smallest container.
-    pub(super) smallest: Resources,
+    /// How amounts are compared.
+    pub(super) calculator: Calculator,
     /// The share of the cluster that the queue is guaranteed.
-    pub(super) capacity: f64,
+    pub(super) capacity: f32,
     /// What the queue uses.
     pub(super) used: Resources,
     /// Users of the queue that ask for containers.
@@ -32,33 +18,41 @@ pub(super) struct UserLimit {
     /// What each user gets at least, percent.
     pub(super) minimum: u32,
     /// How many times the guarantee one user may have.
-    pub(super) factor: f64,
+    pub(super) factor: f32,
 }
 
 impl UserLimit {
-    /// What one user may have before a container of this size; one more is given while no more than that is used.
+    /// What one user may have before a container of this size; one more is given while no more than that is used
+    /// (`LeafQueue.computeUserLimit`).
     pub(super) fn before(&self, required: Resources) -> Resources {
-        let capacity = rounded_up(self.cluster.scaled(self.capacity), self.smallest).max(required);
-        let below = self.used.dominant_share(self.cluster) < capacity.dominant_share(self.cluster);
+        let by = self.calculator;
+        let capacity = by.max(by.part_rounded_up(by.cluster, self.capacity), required);
+        let below = by.order(self.used, capacity).is_lt();
         let current = if below { capacity } else { self.used.plus(required) };
-        let guaranteed = divided_up(current.scaled(f64::from(self.minimum)), 100);
-        let limit = divided_up(current, self.users).max(guaranteed).min(capacity.scaled(self.factor));
-        rounded_up(limit, self.smallest)
+        let guaranteed = divided_up(current.times(self.minimum.into()), 100);
+        let shared = by.max(divided_up(current, self.users), guaranteed);
+        by.rounded_up(by.min(shared, part(capacity, self.factor)))
     }
 }
 
-/// How many applications of a queue may be active: so many smallest containers as fit into the share of masters, at least one.
-pub(super) fn most_active(cluster: Resources, smallest: Resources, am_share: f64, limit: f64) -> u32 {
-    let ratio = |all: u64, smallest: u64| if smallest == 0 { 0.0 } else { all as f64 / smallest as f64 };
-    let ratio = ratio(cluster.cpu, smallest.cpu).max(ratio(cluster.memory, smallest.memory));
-    (ratio * am_share * limit).ceil().max(1.0) as u32
+/// How many applications of a queue may be active: so many smallest containers as fit into the share of masters, at least one
+/// (`CSQueueUtils.computeMaxActiveApplications`).
+pub(super) fn most_active(by: Calculator, am_share: f32, limit: f32) -> u32 {
+    (by.ratio(by.cluster, by.smallest) * am_share * limit).ceil().max(1.0) as u32
 }
 
 /// Whether an application may take a container far from its data: it must have been passed over by as many nodes as it asks for
-/// containers, less where its requests name few of the nodes.
+/// containers, less where its requests have ever named few of the nodes (`FiCaSchedulerApp.getLocalityWaitFactor`).
 pub(super) fn may_go_far(missed: u64, asked: u32, locations: u32, nodes: usize) -> bool {
-    let named = f64::from(locations.saturating_sub(1)) / nodes.max(1) as f64;
-    f64::from(asked) * named.min(1.0) < missed as f64
+    let named = locations as f32 / nodes.max(1) as f32;
+    asked as f32 * named.min(1.0) < missed as f32
+}
+
+/// How many nodes may be kept for requests of an application beyond the requests themselves, if nodes have been kept for it
+/// and a heartbeat of one of them has found no room so often (`LeafQueue.needContainers`): the more, the smaller the container
+/// is beside the largest one. `size` and `range` are shares of the largest container: the container's, and all but the smallest.
+pub(super) fn extra_reservations(reserved: u32, again: u32, size: f32, range: f32) -> u32 {
+    if reserved == 0 { 0 } else { (again as f32 / reserved as f32 * (1.0 - size.min(range))) as u32 }
 }
 
 #[cfg(test)]
@@ -69,11 +63,14 @@ mod tests {
         Resources { cpu: 0, memory: mb }
     }
 
+    fn by(cluster: u64) -> Calculator {
+        Calculator::new(memory(cluster), memory(1024))
+    }
+
     #[test]
     fn b6b_w1_user_limit() {
         let limit = UserLimit {
-            cluster: memory(102_400),
-            smallest: memory(1024),
+            calculator: by(102_400),
             capacity: 0.5,
             used: memory(30_720),
             users: 4,
@@ -91,23 +88,27 @@ mod tests {
 
     #[test]
     fn b6b_w2_off_switch() {
-        assert!(!may_go_far(5, 20, 11, 40));
-        assert!(may_go_far(6, 20, 11, 40));
+        assert!(!may_go_far(5, 20, 10, 40));
+        assert!(may_go_far(6, 20, 10, 40));
         assert!(!may_go_far(20, 20, 200, 40) && may_go_far(21, 20, 200, 40), "as often as it asks at most");
-        assert!(may_go_far(1, 20, 1, 40), "who asks for no place need not wait");
+        assert!(may_go_far(1, 20, 0, 40), "who asks for no place need not wait");
     }
 
     #[test]
     fn b6b_active_applications() {
-        assert_eq!(most_active(memory(102_400), memory(1024), 0.1, 1.0), 10);
-        assert_eq!(most_active(memory(8_192), memory(1024), 0.1, 0.5), 1);
+        assert_eq!(most_active(by(102_400), 0.1, 1.0), 10);
+        assert_eq!(most_active(by(8_192), 0.1, 0.5), 1);
     }
 
     #[test]
-    fn the_resource_that_is_used_most_is_what_counts() {
-        let cluster = Resources { cpu: 10, memory: 1000 };
-        let own = Resources { cpu: 5, memory: 100 };
-        assert_eq!(own.dominant_share(cluster), 0.5);
-        assert_eq!(counted(own, memory(1)).dominant_share(cluster), 0.1);
+    fn c1_reservations_beyond_the_requests() {
+        // A master of 2 GB, the largest container is 8 GB, the smallest 1 GB: 3/4 of a node for each heartbeat without room.
+        let extra = |reserved, again| extra_reservations(reserved, again, 0.25, 0.875);
+        assert_eq!([extra(0, 5), extra(1, 1), extra(1, 2), extra(2, 2), extra(2, 3)], [0, 0, 1, 0, 1]);
+        assert_eq!(
+            extra_reservations(1, 9, 1.0, 0.875),
+            1,
+            "a container of a whole node counts as one but the smallest"
+        );
     }
 }

@@ -8,13 +8,18 @@
 //! master, a reduce, or a map that failed. The number of active applications of a queue is limited; the others wait for
 //! their masters.
 //!
-//! **Source.** YARN, 2.x of 2014 (`LeafQueue`, `ParentQueue`). Decisions: an application reserves no more nodes than it
-//! has requests (YARN lets an application that has waited long reserve more); a job of an unknown queue goes to
-//! `default`, or else to the first leaf (YARN rejects it); there are no node labels and no preemption between queues.
+//! **Source.** YARN, August 2014 (`CapacityScheduler`, `ParentQueue`, `LeafQueue`, `CSQueueUtils`, `FiCaSchedulerApp`). It
+//! reproduces schedules of Hadoop's own classes row by row; `docs/yarn.md` lists the rules and their sources.
+//!
+//! **Decision.** A job of an unknown queue goes to `default`, or else to the first leaf (YARN rejects it).
+//!
+//! **Not modelled.** Node labels, blacklists, asynchronous scheduling, and preemption between queues.
 
+mod calculator;
 mod limits;
 mod partitions;
 
+use calculator::{Calculator, part};
 use resched_sim::hadoop::{Ask, Container, ContainerState, Offer, Policy, Reach, Reservation, RunView, System, View};
 use resched_sim::{JobId, NodeId, Resources, Violation};
 
@@ -23,10 +28,10 @@ use crate::info::{Build, Engine, Family, PolicyInfo};
 use crate::parts::by_id::ByJob;
 use crate::queues::file as queues;
 use crate::queues::tree::QueueTree;
-use crate::queues::yarn_capacity::{YarnQueue, shares};
+use crate::queues::yarn_capacity::{Shares, YarnQueue, shares};
 use crate::settings::{File, parameter, settings};
 use crate::site::Site;
-use limits::{UserLimit, counted, may_go_far, most_active};
+use limits::{UserLimit, extra_reservations, may_go_far, most_active};
 pub(crate) use partitions::{PARTITIONS, Partitions, all_containers};
 
 /// Its entry in the registry.
@@ -80,9 +85,8 @@ pub(crate) struct YarnCapacity {
 /// A queue and what its applications use.
 #[derive(Debug)]
 struct Queue {
-    /// The share of the cluster that it is guaranteed, and the one that it may use.
-    capacity: f64,
-    limit: f64,
+    /// The shares of the cluster, and of its parent, that it is guaranteed and that it may use.
+    shares: Shares,
     used: Resources,
     /// Of a leaf: its users, its active applications by submission, and those that wait, in order.
     users: Vec<User>,
@@ -108,6 +112,10 @@ struct Job {
     missed: [u64; 4],
     /// Nodes that are kept for it, by [`Ask`].
     reserved: [u32; 4],
+    /// How often a kept node has had no room since that number changed last, by [`Ask`].
+    again: [u32; 4],
+    /// Memory that it could still get when its queue last looked at it, less what it was given since, MB.
+    headroom: i64,
 }
 
 /// How a node's offer to a queue ended.
@@ -166,9 +174,8 @@ impl YarnCapacity {
     }
 
     fn set_queues(&mut self, tree: QueueTree<YarnQueue>) -> Result<(), Error> {
-        let queue = |(capacity, limit)| Queue {
-            capacity,
-            limit,
+        let queue = |shares| Queue {
+            shares,
             used: Resources::NONE,
             users: Vec::new(),
             active: Vec::new(),
@@ -196,22 +203,21 @@ impl YarnCapacity {
         self.tree.get(leaf).settings.minimum_user_limit.or(self.defaults.minimum_user_limit).unwrap_or(100)
     }
 
-    fn user_limit_factor(&self, leaf: usize) -> f64 {
-        self.tree.get(leaf).settings.user_limit_factor.or(self.defaults.user_limit_factor).unwrap_or(1.0)
+    fn user_limit_factor(&self, leaf: usize) -> f32 {
+        self.tree.get(leaf).settings.user_limit_factor.or(self.defaults.user_limit_factor).unwrap_or(1.0) as f32
     }
 
     // Applications.
 
     /// Lets as many applications of a queue become active as its limits allow.
     fn activate(&mut self, leaf: usize, view: View<'_>) {
-        let (cluster, smallest) = (cluster(view), smallest(view));
         let own = self.tree.get(leaf).settings.maximum_am_share;
-        let am_share = own.or(self.defaults.maximum_am_share).unwrap_or(0.1);
-        let Queue { capacity, limit, .. } = self.queues[leaf];
-        let most = most_active(cluster, smallest, am_share, limit);
-        let guaranteed = most_active(cluster, smallest, am_share, capacity);
-        let share = f64::from(self.minimum_user_limit(leaf)) / 100.0 * self.user_limit_factor(leaf);
-        let most_of_user = (f64::from(guaranteed) * share).ceil().max(1.0) as u32;
+        let am_share = own.or(self.defaults.maximum_am_share).unwrap_or(0.1) as f32;
+        let Shares { capacity, limit, .. } = self.queues[leaf].shares;
+        let most = most_active(Calculator::of(view), am_share, limit);
+        let guaranteed = most_active(Calculator::of(view), am_share, capacity) as f32;
+        let share = self.minimum_user_limit(leaf) as f32 / 100.0;
+        let most_of_user = (guaranteed * share * self.user_limit_factor(leaf)).ceil().max(1.0) as u32;
         let queue = &mut self.queues[leaf];
         let (jobs, users, active) = (&self.jobs, &mut queue.users, &mut queue.active);
         queue.pending.retain(|&job| {
@@ -251,10 +257,22 @@ impl YarnCapacity {
     fn drop_reservations(&mut self, job: JobId, view: View<'_>) {
         for ask in Ask::ALL {
             while self.jobs[job].reserved[ask.index()] > view.yarn().app(job).reserved(ask) {
-                self.jobs[job].reserved[ask.index()] -= 1;
+                self.note_unreserved(job, ask);
                 self.discharge(job, view.yarn().demand(ask));
             }
         }
+    }
+
+    /// A node is kept for a job from now on.
+    fn note_reserved(&mut self, job: JobId, ask: Ask) {
+        self.jobs[job].reserved[ask.index()] += 1;
+        self.jobs[job].again[ask.index()] = 0;
+    }
+
+    /// A node is no longer kept for a job.
+    fn note_unreserved(&mut self, job: JobId, ask: Ask) {
+        self.jobs[job].reserved[ask.index()] -= 1;
+        self.jobs[job].again[ask.index()] = 0;
     }
 
     // Limits.
@@ -264,9 +282,8 @@ impl YarnCapacity {
         let leaf = self.jobs[job].queue;
         let queue = &self.queues[leaf];
         UserLimit {
-            cluster: cluster(view),
-            smallest: smallest(view),
-            capacity: queue.capacity,
+            calculator: Calculator::of(view),
+            capacity: queue.shares.capacity,
             used: queue.used,
             users: self.asking_users(leaf, view),
             minimum: self.minimum_user_limit(leaf),
@@ -275,45 +292,58 @@ impl YarnCapacity {
         .before(required)
     }
 
-    /// How many users of a queue ask for containers, at least one.
+    /// Takes down what a job could still get, by the limit of its user and by what others leave of its queue
+    /// (`LeafQueue.computeUserLimitAndSetHeadroom`).
+    fn note_headroom(&mut self, job: JobId, user_limit: Resources, view: View<'_>) {
+        let Job { queue, user, .. } = self.jobs[job];
+        let by = Calculator::of(view);
+        let available = by.part_rounded_down(by.cluster, self.most_available(queue, by));
+        let limit = by.min(user_limit, available);
+        let limit = self.partitions.as_ref().map_or(limit, |partitions| by.min(limit, partitions.limit_of(job, view)));
+        self.jobs[job].headroom = limit.memory as i64 - self.queues[queue].users[user].used.memory as i64;
+    }
+
+    /// The share of the cluster that a queue could use, beside what its siblings use and those of the queues above it
+    /// (`CSQueueUtils.getAbsoluteMaxAvailCapacity`).
+    fn most_available(&self, place: usize, by: Calculator) -> f32 {
+        let shares = self.queues[place].shares;
+        let Some(parent) = self.tree.get(place).parent else { return shares.limit };
+        let of_parent = self.most_available(parent, by);
+        let all = part(by.cluster, of_parent);
+        if by.is_no_divisor(all) {
+            return 0.0;
+        }
+        let by_siblings = by.ratio(self.queues[parent].used.minus(self.queues[place].used), all);
+        shares.limit_of_parent.min(1.0 - by_siblings) * of_parent
+    }
+
+    /// How many users of a queue ask for containers.
     fn asking_users(&self, leaf: usize, view: View<'_>) -> u64 {
         let queue = &self.queues[leaf];
-        if queue.users.len() == 1 {
-            return 1;
-        }
         let asks = |job: JobId| Ask::ALL.into_iter().any(|ask| view.yarn().app(job).asked(ask) > 0);
         let jobs = || queue.active.iter().chain(&queue.pending).copied();
         let of_user = |user: usize| jobs().any(|job| self.jobs[job].user == user && asks(job));
-        ((0..queue.users.len()).filter(|&user| of_user(user)).count() as u64).max(1)
+        (0..queue.users.len()).filter(|&user| of_user(user)).count() as u64
     }
 
     // Serving.
 
     /// Serves the request that the node is kept for, if there is room, or gives the node free if it is not asked for any more.
     fn serve_reservation(&mut self, offer: &mut Offer<'_, '_>, kept: Reservation) -> Result<(), Violation> {
-        let Reservation { job, ask } = kept;
-        let asked = offer.view().yarn().app(job).asked(ask) > 0;
-        if asked && !offer.yarn().fits(ask) {
-            return Ok(());
-        }
-        offer.yarn_mut().unreserve();
-        self.jobs[job].reserved[ask.index()] -= 1;
-        self.discharge(job, offer.view().yarn().demand(ask));
-        if asked {
-            self.launch(offer, job, ask, Reach::Any)?;
-        }
-        Ok(())
-    }
-
-    fn launch(&mut self, offer: &mut Offer<'_, '_>, job: JobId, ask: Ask, reach: Reach) -> Result<(), Violation> {
-        if ask == Ask::Am {
-            offer.yarn_mut().launch_am(job)?;
-        } else if let Some(task) = offer.yarn().find(job, ask, reach) {
-            offer.launch(task)?;
+        let Reservation { job, ask, .. } = kept;
+        // The tasks that are left may have failed here.
+        if offer.yarn().nearest(job, ask).is_none() {
+            offer.yarn_mut().unreserve();
+            self.note_unreserved(job, ask);
+            self.discharge(job, offer.view().yarn().demand(ask));
+        } else if offer.yarn().fits(ask) {
+            // It was charged when the node was kept.
+            let near = self.reach(offer, job, ask).unwrap_or(Reach::Any);
+            offer.grant(job, ask, near)?;
+            self.note_unreserved(job, ask);
         } else {
-            return Ok(());
+            self.jobs[job].again[ask.index()] += 1;
         }
-        self.charge(job, offer.view().yarn().demand(ask));
         Ok(())
     }
 
@@ -322,15 +352,16 @@ impl YarnCapacity {
         if self.tree.is_leaf(place) {
             return self.serve_leaf(offer, place);
         }
-        let cluster = cluster(offer.view());
-        if self.queues[place].used.dominant_share(cluster) >= self.queues[place].limit {
+        let by = Calculator::of(offer.view());
+        let queue = &self.queues[place];
+        if !has_room(offer.node(), offer.view()) || by.divide(queue.used, by.cluster) >= queue.shares.limit {
             return Ok(Served::Nothing);
         }
         let mut order = std::mem::take(&mut self.queues[place].order);
         order.clear();
         order.extend_from_slice(&self.tree.get(place).children);
         order.sort_by(|&a, &b| {
-            let fullness = |place: usize| fullness(&self.queues[place], cluster);
+            let fullness = |place: usize| fullness(&self.queues[place], by);
             fullness(a).total_cmp(&fullness(b)).then_with(|| self.tree.get(a).path.cmp(&self.tree.get(b).path))
         });
         let mut served = Ok(Served::Nothing);
@@ -345,6 +376,7 @@ impl YarnCapacity {
     }
 
     fn serve_leaf(&mut self, offer: &mut Offer<'_, '_>, leaf: usize) -> Result<Served, Violation> {
+        let by = Calculator::of(offer.view());
         let mut full = [false; PARTITIONS];
         for place in 0..self.queues[leaf].active.len() {
             let job = self.queues[leaf].active[place];
@@ -354,12 +386,14 @@ impl YarnCapacity {
             }
             for ask in Ask::ALL {
                 let view = offer.view();
-                if view.yarn().app(job).asked(ask) <= self.jobs[job].reserved[ask.index()] {
+                if !self.needs(job, ask, view) {
                     continue;
                 }
                 let required = view.yarn().demand(ask);
+                let limit = self.user_limit(job, required, view);
+                self.note_headroom(job, limit, view);
                 let queue = &self.queues[leaf];
-                if queue.used.plus(required).dominant_share(cluster(view)) > queue.limit {
+                if by.divide(queue.used.plus(required), by.cluster) > queue.shares.limit {
                     return Ok(Served::Nothing);
                 }
                 if let (Some(partitions), Some(partition)) = (&self.partitions, partition)
@@ -368,18 +402,18 @@ impl YarnCapacity {
                     full[partition] = true;
                     break;
                 }
-                let user = &queue.users[self.jobs[job].user];
-                let limit = self.user_limit(job, required, view);
-                if user.used.dominant_share(cluster(view)) > limit.dominant_share(cluster(view)) {
+                if by.order(queue.users[self.jobs[job].user].used, limit).is_gt() {
                     break;
                 }
-                if ask != Ask::Am && offer.yarn().find(job, ask, Reach::Any).is_none() {
+                if view.yarn().app(job).asked(ask) > 0 && offer.yarn().nearest(job, ask).is_none() {
                     // Too many of its tasks have failed on this node.
                     continue;
                 }
                 self.jobs[job].missed[ask.index()] += 1;
                 let Some(reach) = self.reach(offer, job, ask) else { break };
-                self.place(offer, job, ask, reach)?;
+                if !self.place(offer, job, ask, reach)? {
+                    break;
+                }
                 if reach == Reach::Any {
                     return Ok(Served::Far);
                 }
@@ -390,49 +424,71 @@ impl YarnCapacity {
         Ok(Served::Nothing)
     }
 
-    /// How far from its data a job may use this node; `None` if it waits for another.
+    /// Whether a job needs containers, or nodes to be kept for it (`LeafQueue.needContainers`).
+    fn needs(&self, job: JobId, ask: Ask, view: View<'_>) -> bool {
+        let (reserved, again) = (self.jobs[job].reserved[ask.index()], self.jobs[job].again[ask.index()]);
+        let asked = view.yarn().app(job).asked(ask);
+        if asked > reserved || reserved == 0 {
+            return asked > reserved;
+        }
+        let by = Calculator::of(view);
+        let largest = view.yarn().largest();
+        let size = by.ratio(view.yarn().demand(ask), largest);
+        let range = by.ratio(largest.minus(by.smallest), largest);
+        extra_reservations(reserved, again, size, range) + asked > reserved
+    }
+
+    /// How far from its data a job may use this node; `None` if it waits for another (`LeafQueue.canAssign`).
     fn reach(&self, offer: &Offer<'_, '_>, job: JobId, ask: Ask) -> Option<Reach> {
         let (view, missed) = (offer.view(), self.jobs[job].missed[ask.index()]);
         let nodes = view.node_count();
         let app = view.yarn().app(job);
-        let (asked, locations) = (app.asked(ask), app.locations());
-        if ask != Ask::Map {
-            return may_go_far(missed, asked, 1, nodes).then_some(Reach::Any);
-        }
         let rack_open = self.node_locality_delay.min(nodes as u64) < missed;
-        if offer.yarn().find(job, ask, Reach::Node).is_some() {
-            Some(Reach::Node)
-        } else if rack_open && offer.yarn().find(job, ask, Reach::Rack).is_some() {
-            Some(Reach::Rack)
+        match offer.yarn().nearest(job, ask) {
+            Some(Reach::Node) => Some(Reach::Node),
+            Some(Reach::Rack) if rack_open => Some(Reach::Rack),
+            _ => {
+                let locations = if ask == Ask::Map { app.locations() } else { 0 };
+                may_go_far(missed, app.asked(ask), locations, nodes).then_some(Reach::Any)
+            }
+        }
+    }
+
+    /// Launches for a request if the node has room, and else keeps the node for it. Returns whether it did either.
+    fn place(&mut self, offer: &mut Offer<'_, '_>, job: JobId, ask: Ask, reach: Reach) -> Result<bool, Violation> {
+        let size = offer.view().yarn().demand(ask);
+        if !offer.view().capacity(offer.node()).holds(size) {
+            return Ok(false);
+        }
+        if !offer.yarn().fits(ask) {
+            offer.yarn_mut().reserve(job, ask)?;
+            self.note_reserved(job, ask);
+        } else if offer.yarn().nearest(job, ask).is_some() {
+            offer.grant(job, ask, reach)?;
         } else {
-            may_go_far(missed, asked, locations, nodes).then_some(Reach::Any)
+            // It has asked for other nodes to be kept, and needs none any more.
+            return Ok(false);
         }
-    }
-
-    /// Launches for a request if the node has room, and else keeps the node for it.
-    fn place(&mut self, offer: &mut Offer<'_, '_>, job: JobId, ask: Ask, reach: Reach) -> Result<(), Violation> {
-        if offer.yarn().fits(ask) {
-            return self.launch(offer, job, ask, reach);
-        }
-        offer.yarn_mut().reserve(job, ask)?;
-        self.jobs[job].reserved[ask.index()] += 1;
-        self.charge(job, offer.view().yarn().demand(ask));
-        Ok(())
+        self.charge(job, size);
+        // One that is over its limit starts from nothing (`SchedulerApplicationAttempt.getHeadroom`).
+        let headroom = &mut self.jobs[job].headroom;
+        *headroom = (*headroom).max(0) - size.memory as i64;
+        Ok(true)
     }
 }
 
-/// What the cluster has, as far as it counts.
-fn cluster(view: View<'_>) -> Resources {
-    counted(view.yarn().total(), smallest(view))
+/// Whether a node has room for the smallest container, by the resource of which it has the larger share free
+/// (`CapacityScheduler.allocateContainersToNode`).
+fn has_room(node: NodeId, view: View<'_>) -> bool {
+    let by = Calculator::of(view);
+    by.order(view.free(node), by.smallest).is_ge()
 }
 
-fn smallest(view: View<'_>) -> Resources {
-    view.yarn().smallest()
-}
-
-/// How much of its guarantee a queue uses.
-fn fullness(queue: &Queue, cluster: Resources) -> f64 {
-    if queue.capacity > 0.0 { queue.used.dominant_share(cluster) / queue.capacity } else { 0.0 }
+/// How much of its guarantee a queue uses (`CSQueueUtils.updateQueueStatistics`).
+fn fullness(queue: &Queue, by: Calculator) -> f32 {
+    let guaranteed = part(by.cluster, queue.shares.capacity);
+    // Nothing of one resource alone is still a guarantee.
+    if guaranteed == Resources::NONE { 0.0 } else { by.divide(queue.used, guaranteed) }
 }
 
 impl Policy for YarnCapacity {
@@ -481,19 +537,19 @@ impl Policy for YarnCapacity {
         }
     }
 
-    fn headroom(&self, job: JobId, view: View<'_>) -> Resources {
-        let Job { queue, user, .. } = self.jobs[job];
-        let queue = &self.queues[queue];
-        let limit = self.user_limit(job, smallest(view), view).min(cluster(view).scaled(queue.limit));
-        let limit = self.partitions.as_ref().map_or(limit, |partitions| limit.min(partitions.limit_of(job, view)));
-        limit.minus(queue.users[user].used)
+    fn headroom(&self, job: JobId, _view: View<'_>) -> u64 {
+        self.jobs[job].headroom.max(0) as u64
+    }
+
+    fn may_use(&self, node: NodeId, view: View<'_>) -> bool {
+        view.yarn().reservation(node).is_some() || has_room(node, view)
     }
 
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         if let Some(kept) = offer.yarn().reservation() {
             self.serve_reservation(offer, kept)?;
         }
-        while offer.yarn().reservation().is_none() && offer.yarn().has_room() {
+        while offer.yarn().reservation().is_none() {
             if self.serve(offer, QueueTree::<YarnQueue>::ROOT)? != Served::Near {
                 break;
             }
@@ -504,6 +560,8 @@ impl Policy for YarnCapacity {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
+    use crate::queues::file::parse;
     use crate::testing::{Launch, Scenario, job, map};
     use resched_sim::Ms;
     use resched_trace::model::Locality;
@@ -511,6 +569,48 @@ mod tests {
     /// When the tasks of a job were allocated.
     fn times(launches: &[Launch], job: &str) -> Vec<Ms> {
         launches.iter().filter(|launch| launch.job == job).map(|launch| launch.at).collect()
+    }
+
+    fn with_queues(text: &str) -> YarnCapacity {
+        let tree = parse::<YarnQueue>(text).unwrap_or_else(|error| unreachable!("{error}"));
+        let mut policy = YarnCapacity::partitioned(40, 0.1).unwrap_or_else(|error| unreachable!("{error}"));
+        policy.set_queues(tree).unwrap_or_else(|error| unreachable!("{error}"));
+        policy
+    }
+
+    fn memory(mb: u64) -> Resources {
+        Resources { cpu: 0, memory: mb }
+    }
+
+    #[test]
+    fn c3_queues_are_compared_in_single_precision() {
+        // Of 163,840 MB, a is guaranteed 50 % and c 20 %: 15,360 of 81,920 and 6,144 of 32,768 MB are the same share.
+        let mut policy =
+            with_queues("[queues.a]\ncapacity = 50\n[queues.b]\ncapacity = 30\n[queues.c]\ncapacity = 20\n");
+        let by = Calculator::new(memory(163_840), memory(1024));
+        let full = |policy: &mut YarnCapacity, name: &str, used: u64| {
+            let place = policy.leaf_of(name);
+            policy.queues[place].used = memory(used);
+            fullness(&policy.queues[place], by)
+        };
+        assert_eq!(full(&mut policy, "a", 15_360), full(&mut policy, "c", 6_144));
+    }
+
+    #[test]
+    fn c4_headroom_is_bounded_by_what_the_siblings_leave() {
+        let text = "[queues.x]\ncapacity = 75\nmaximum_capacity = 87.5\n[queues.y]\ncapacity = 25\n[queues.\"x.a\"]\n[queues.\"x.b\"]\n";
+        let mut policy = with_queues(text);
+        let by = Calculator::new(memory(102_400), memory(1024));
+        let place =
+            |policy: &YarnCapacity, path: &str| policy.tree.find(path).unwrap_or_else(|| unreachable!("{path}"));
+        let [x, y, a, b] = ["x", "y", "x.a", "x.b"].map(|path| place(&policy, path));
+        let root = QueueTree::<YarnQueue>::ROOT;
+        assert_eq!(policy.most_available(a, by), 0.875);
+        // y uses half of the cluster, so x has the other half; of it b uses half.
+        for (place, used) in [(root, 76_800), (y, 51_200), (x, 25_600), (b, 25_600)] {
+            policy.queues[place].used = memory(used);
+        }
+        assert_eq!([policy.most_available(x, by), policy.most_available(a, by)], [0.5, 0.25]);
     }
 
     #[test]

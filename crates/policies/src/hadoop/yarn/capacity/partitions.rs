@@ -4,7 +4,7 @@
 use resched_sim::hadoop::{AmState, Ask, Kind, View};
 use resched_sim::{JobId, Resources};
 
-use super::cluster;
+use super::calculator::counted;
 use crate::parts::by_id::ByJob;
 
 /// How many partitions there are.
@@ -40,13 +40,14 @@ impl Partitions {
         self.used[partition]
     }
 
+    /// What the partition of a job may use now.
     pub(super) fn limit_of(&self, job: JobId, view: View<'_>) -> Resources {
         self.limit(self.of(job), view)
     }
 
     /// What a partition may use now: its share in whole containers of maps, of the nodes that work.
     fn limit(&self, partition: usize, view: View<'_>) -> Resources {
-        let all = cluster(view);
+        let all = counted(view.yarn().total(), view.yarn().smallest());
         let first = view.yarn().demand(Ask::Map).scaled((self.share * all_containers(view)).round()).min(all);
         if partition == 0 { first } else { all.minus(first) }
     }

@@ -6,36 +6,40 @@
 //! for its data. Demands and shares are computed every half second. With preemption, if a queue was below its share for
 //! too long, containers of queues above their shares are warned, and later killed.
 //!
-//! **Source.** Hadoop YARN, August 2014: `FairScheduler`, `FSLeafQueue`, `AppSchedulable`, `ComputeFairShares`.
+//! **Source.** Hadoop YARN, August 2014: `FairScheduler`, `FSLeafQueue`, `FSAppAttempt`, `ComputeFairShares`, `FairSharePolicy`,
+//! `DominantResourceFairnessPolicy`. It reproduces schedules of Hadoop's own classes row by row; `docs/yarn.md` lists the rules
+//! and their sources. It always counts memory and virtual cores, whatever the calculator of the cluster file.
 //!
-//! **Decisions.** A job's demand counts each request once, not once for each place that it names. A request without a
-//! place does not wait. Masters get their headroom as in later versions: the free resources within the fair share of
-//! their queue. Queues share memory, even if DRF orders them. Preemption, too, counts memory. Application masters are
-//! never preempted. A container whose warning has lapsed may be warned again. Continuous scheduling is not modelled.
+//! **Decisions.** Masters get their headroom as in later versions: the free memory within the fair share of their queue. (In 2014
+//! it was always 0.) Application masters are never preempted. A queue of weight 0 is served last.
+//!
+//! **Not modelled.** Continuous scheduling, node labels, blacklists.
 
 mod opportunities;
+mod order;
 mod preemption;
 mod shares;
 
 use std::cmp::Ordering;
 
+use resched_sim::cluster_file::Calculator;
 use resched_sim::hadoop::{
-    AmState, Ask, Container, ContainerState, Offer, Orders, Policy, Reach, RunView, System, View,
+    Ask, Container, ContainerState, Offer, Orders, Policy, Reach, Reservation, RunView, System, View,
 };
-use resched_sim::{JobId, Ms, Resources, Violation};
+use resched_sim::{JobId, Ms, NodeId, Resources, Violation};
 
 use crate::error::Error;
 use crate::info::{Build, Engine, Family, PolicyInfo};
 use crate::parts::by_id::ByJob;
-use crate::parts::fair_share::{Standing, fair_order};
 use crate::queues::file as queues;
 use crate::queues::tree::{QueueTree, names_on};
 use crate::queues::yarn_fair::{FairQueue, SharePolicy};
 use crate::settings::{File, choices, settings};
 use crate::site::Site;
 use opportunities::{Opportunities, Thresholds};
-use preemption::{Preemption, Starvation};
-use shares::{Claim, Usage, drf_order, memory_shares};
+use order::{Standing, Usage, drf_order, fair_order};
+use preemption::{Preemption, Starvation, Warned};
+use shares::{Claim, fair_shares};
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
@@ -56,6 +60,16 @@ choices! {
         Queue = "queue",
         /// Its user's.
         User = "user",
+    }
+}
+
+choices! {
+    /// How the demand of a job is counted.
+    enum DemandCount {
+        /// Each request for a map once for every place that it names.
+        Places = "places",
+        /// Each request once.
+        Maps = "maps",
     }
 }
 
@@ -88,6 +102,8 @@ settings! {
         },
         /// share of a queue's fair share that masters may take, if the queue does not say; auto: all
         max_am_share: Option<f64> = "max_am_share" { auto: Negative, range: 0..=1 },
+        /// how often a request for a map counts in a job's demand; places: once for every place that it names; maps: once
+        demand: DemandCount = "demand" { choice: DemandCount::Places, },
         /// time between two computations of demands and shares
         update: Ms = "update" {
             default: 500, range: 1..=3_600_000, unit: "ms", hadoop: ["yarn.scheduler.fair.update-interval-ms"],
@@ -125,6 +141,8 @@ struct YarnFair {
     thresholds: Option<Thresholds>,
     /// `None`: all.
     max_am_share: Option<f64>,
+    /// Whether a request for a map counts once for every place.
+    counts_places: bool,
     update_period: Ms,
     preemption: Option<Preemption>,
     tree: QueueTree<FairQueue>,
@@ -146,24 +164,29 @@ struct Queue {
     running_apps: u32,
     /// What containers of it and below it hold.
     used: Resources,
-    /// Memory that its application masters hold, MB.
-    masters: u64,
-    /// Memory that it and those below it could use, MB.
-    demand: u64,
-    /// Its share of memory, MB.
-    fair_share: u64,
+    /// What its application masters hold.
+    masters: Resources,
+    /// What it and those below it could use.
+    demand: Resources,
+    /// Its share of memory; of virtual cores, too, where DRF divides what is above it, and else none.
+    fair_share: Resources,
     starvation: Starvation,
 }
 
 /// A job.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 struct App {
     queue: usize,
-    /// Memory that it could use, MB.
+    /// Memory that it could use at the last update, MB.
     demand: u64,
-    opportunities: Opportunities,
-    /// Memory of its containers that are as good as gone; 0 but in a round of preemption.
-    preempted: u64,
+    /// By [`Ask`].
+    opportunities: [Opportunities; 4],
+    /// What its application master holds.
+    master: Resources,
+    /// Its containers that were warned and still run.
+    warned: Vec<Warned>,
+    /// What they hold; nothing but in a round of preemption.
+    preempted: Resources,
 }
 
 impl YarnFair {
@@ -185,6 +208,7 @@ impl YarnFair {
             max_assign: settings.max_assign,
             thresholds: thresholds.map(|(node, rack)| Thresholds { node, rack }),
             max_am_share: settings.max_am_share,
+            counts_places: settings.demand == DemandCount::Places,
             update_period: settings.update,
             preemption,
             tree: QueueTree::new(FairQueue::default()),
@@ -274,47 +298,79 @@ impl YarnFair {
         if self.preemption.is_some() {
             self.note_starvation(view.now());
         }
-        self.update_demands(view);
+        self.update_demand_of_queue(ROOT, view);
         self.update_shares(view.yarn().total());
     }
 
-    fn update_demands(&mut self, view: View<'_>) {
-        self.queues.iter_mut().for_each(|queue| queue.demand = 0);
-        for &job in view.jobs() {
-            let asked = |ask: Ask| u64::from(view.yarn().app(job).asked(ask)) * view.yarn().demand(ask).memory;
-            let demand = view.yarn().app(job).held().memory + Ask::ALL.into_iter().map(asked).sum::<u64>();
-            let app = &mut self.apps[job];
-            app.demand = demand;
-            self.queues[app.queue].demand += demand;
+    /// What a queue could use, no more than it may (`FSLeafQueue.updateDemand`, `FSParentQueue.updateDemand`). Once that is all that it
+    /// may use, of both resources, those after it in line keep the demand that they had.
+    fn update_demand_of_queue(&mut self, place: usize, view: View<'_>) -> Resources {
+        let settings = &self.tree.get(place).settings;
+        let most = |most: Option<u32>| most.map_or(u64::MAX, u64::from);
+        let most = Resources { cpu: most(settings.max_vcores), memory: most(settings.max_memory_mb) };
+        let children = std::mem::take(&mut self.queues[place].children);
+        let jobs = std::mem::take(&mut self.queues[place].jobs);
+        let held_back = self.held_back.iter().copied().filter(|&job| self.apps[job].queue == place);
+        let all_jobs: Vec<JobId> = jobs.iter().copied().chain(held_back).collect();
+        let mut demand = Resources::NONE;
+        for &child in &children {
+            if demand == most {
+                break;
+            }
+            demand = demand.plus(self.update_demand_of_queue(child, view)).min(most);
         }
-        // Those below come after those above.
-        for place in (0..self.queues.len()).rev() {
-            let queue = self.tree.get(place);
-            let most = queue.settings.max_memory_mb.map_or(u64::MAX, u64::from);
-            self.queues[place].demand = self.queues[place].demand.min(most);
-            if let Some(parent) = queue.parent {
-                self.queues[parent].demand += self.queues[place].demand;
+        for job in all_jobs {
+            if demand == most {
+                break;
+            }
+            demand = demand.plus(self.update_demand(job, view)).min(most);
+        }
+        let queue = &mut self.queues[place];
+        (queue.children, queue.jobs, queue.demand) = (children, jobs, demand);
+        demand
+    }
+
+    /// What a job holds and asks for (`FSAppAttempt.updateDemand`).
+    fn update_demand(&mut self, job: JobId, view: View<'_>) -> Resources {
+        let (yarn, app) = (view.yarn(), view.yarn().app(job));
+        let asked = Ask::ALL.into_iter().map(|ask| yarn.demand(ask).times(app.asked(ask).into()));
+        let at_places = if self.counts_places { app.placed_requests() } else { 0 };
+        let demand = asked.fold(app.held(), Resources::plus).plus(yarn.demand(Ask::Map).times(at_places));
+        self.apps[job].demand = demand.memory;
+        demand
+    }
+
+    /// Divides what each queue has among those below it in which jobs may run.
+    fn update_shares(&mut self, total: Resources) {
+        self.queues.iter_mut().for_each(|queue| queue.fair_share = Resources::NONE);
+        self.queues[ROOT].fair_share = total;
+        for parent in 0..self.queues.len() {
+            let is_active = |&child: &usize| self.queues[child].running_apps > 0;
+            let active: Vec<usize> = self.tree.get(parent).children.iter().copied().filter(is_active).collect();
+            let claims = |claim: fn(&FairQueue) -> (u32, Option<u32>)| -> Vec<Claim> {
+                let settings = active.iter().map(|&child| &self.tree.get(child).settings);
+                let claim = |settings: &FairQueue| {
+                    let (min, max) = claim(settings);
+                    Claim { weight: f64::from(settings.weight as f32), min, max: max.unwrap_or(u32::MAX) }
+                };
+                settings.map(claim).collect()
+            };
+            let shared = self.queues[parent].fair_share;
+            let memory = fair_shares(&claims(|queue| (queue.min_memory_mb, queue.max_memory_mb)), shared.memory);
+            let cpu = match self.share_of(parent) {
+                SharePolicy::Drf => fair_shares(&claims(|queue| (queue.min_vcores, queue.max_vcores)), shared.cpu),
+                SharePolicy::Fair | SharePolicy::Fifo => vec![0; active.len()],
+            };
+            for (child, (memory, cpu)) in active.into_iter().zip(memory.into_iter().zip(cpu)) {
+                self.queues[child].fair_share = Resources { cpu, memory };
             }
         }
     }
 
-    /// Divides the memory of each queue among those below it in which jobs may run.
-    fn update_shares(&mut self, total: Resources) {
-        self.queues.iter_mut().for_each(|queue| queue.fair_share = 0);
-        self.queues[ROOT].fair_share = total.memory;
-        for parent in 0..self.queues.len() {
-            let is_active = |&child: &usize| self.queues[child].running_apps > 0;
-            let active: Vec<usize> = self.tree.get(parent).children.iter().copied().filter(is_active).collect();
-            let claim = |&child: &usize| {
-                let settings = &self.tree.get(child).settings;
-                let max = settings.max_memory_mb.unwrap_or(u32::MAX);
-                Claim { weight: settings.weight, min: settings.min_memory_mb, max }
-            };
-            let claims: Vec<Claim> = active.iter().map(claim).collect();
-            for (child, share) in active.into_iter().zip(memory_shares(&claims, self.queues[parent].fair_share)) {
-                self.queues[child].fair_share = share;
-            }
-        }
+    /// Whether more than an amount is used, as a way to share sees it: virtual cores count with DRF alone
+    /// (`SchedulingPolicy.checkIfUsageOverFairShare`, `checkIfAMResourceUsageOverLimit`).
+    fn is_more(share: SharePolicy, used: Resources, most: Resources) -> bool {
+        used.memory > most.memory || share == SharePolicy::Drf && used.cpu > most.cpu
     }
 
     // Order.
@@ -327,59 +383,53 @@ impl YarnFair {
         }
     }
 
-    /// Which of two queues with one parent is served first.
+    /// Which of two queues with one parent is served first; under DRF they may be equal.
     fn order_queues(&self, share: SharePolicy, total: Resources, a: usize, b: usize) -> Ordering {
-        let order = if share == SharePolicy::Drf {
+        if share == SharePolicy::Drf {
             let usage = |place: usize| {
                 let FairQueue { min_memory_mb, min_vcores, weight, .. } = self.tree.get(place).settings;
                 let min = Resources { cpu: min_vcores.into(), memory: min_memory_mb.into() };
-                Usage { used: self.queues[place].used, min, weight }
+                Usage { used: self.queues[place].used, min, weight: weight as f32 }
             };
-            drf_order(&usage(a), &usage(b), total)
-        } else {
-            let standing = |place: usize| {
-                let (queue, settings) = (&self.queues[place], &self.tree.get(place).settings);
-                let min_share = u64::from(settings.min_memory_mb).min(queue.demand);
-                Standing { running: queue.used.memory, min_share, weight: above_zero(settings.weight) }
-            };
-            fair_order(&standing(a), &standing(b))
+            return drf_order(&usage(a), &usage(b), total);
+        }
+        let standing = |place: usize| {
+            let (queue, settings) = (&self.queues[place], &self.tree.get(place).settings);
+            let min_share = u64::from(settings.min_memory_mb).min(queue.demand.memory);
+            Standing { used: queue.used.memory, min_share, weight: settings.weight as f32 }
         };
-        order.then_with(|| self.tree.get(a).name.cmp(&self.tree.get(b).name))
+        fair_order(&standing(a), &standing(b)).then_with(|| self.tree.get(a).path.cmp(&self.tree.get(b).path))
     }
 
-    /// Which of two jobs of one queue is served first.
+    /// Which of two jobs of one queue is served first; under DRF, those that came at the same instant may be equal.
     fn order_jobs(&self, share: SharePolicy, view: View<'_>, a: JobId, b: JobId) -> Ordering {
-        let used = |job: JobId| {
-            let preempted = Resources { cpu: 0, memory: self.apps[job].preempted };
-            view.yarn().app(job).held().minus(preempted)
-        };
-        let order = match share {
-            SharePolicy::Fifo => Ordering::Equal,
+        let used = |job: JobId| view.yarn().app(job).held().minus(self.apps[job].preempted);
+        match share {
+            SharePolicy::Fifo => a.cmp(&b),
             SharePolicy::Drf => {
                 let usage = |job| Usage { used: used(job), min: Resources::NONE, weight: self.weight(job) };
-                drf_order(&usage(a), &usage(b), view.yarn().total())
+                let start = |job: JobId| view.job(job).submit();
+                drf_order(&usage(a), &usage(b), view.yarn().total()).then_with(|| start(a).cmp(&start(b)))
             }
             SharePolicy::Fair => {
-                let standing = |job| Standing { running: used(job).memory, min_share: 0, weight: self.weight(job) };
-                fair_order(&standing(a), &standing(b))
+                let standing = |job| Standing { used: used(job).memory, min_share: 0, weight: self.weight(job) };
+                fair_order(&standing(a), &standing(b)).then(a.cmp(&b))
             }
-        };
-        order.then(a.cmp(&b))
+        }
     }
 
-    fn weight(&self, job: JobId) -> f64 {
-        if self.size_weight { above_zero((self.apps[job].demand as f64 + 1.0).log2()) } else { 1.0 }
+    /// The weight of a job. If it goes by size, it is 0 until the first update after the job's arrival.
+    fn weight(&self, job: JobId) -> f32 {
+        if self.size_weight { ((self.apps[job].demand as f64).ln_1p() / std::f64::consts::LN_2) as f32 } else { 1.0 }
     }
 
     // Heartbeats.
 
     /// Serves the request that the node is kept for. Returns whether the node is spoken for.
     fn serve_reservation(&mut self, offer: &mut Offer<'_, '_>) -> Result<bool, Violation> {
-        let Some(reservation) = offer.yarn().reservation() else { return Ok(false) };
-        let (job, ask) = (reservation.job, reservation.ask);
+        let Some(Reservation { job, ask, .. }) = offer.yarn().reservation() else { return Ok(false) };
         // The tasks that are left may have failed here.
-        let possible = ask == Ask::Am || offer.yarn().find(job, ask, Reach::Any).is_some();
-        if offer.view().yarn().app(job).asked(ask) == 0 || !possible {
+        if offer.yarn().nearest(job, ask).is_none() {
             offer.yarn_mut().unreserve();
             return Ok(false);
         }
@@ -399,7 +449,7 @@ impl YarnFair {
             return self.serve_jobs(offer, place, share);
         }
         let mut children = std::mem::take(&mut self.queues[place].children);
-        children.sort_unstable_by(|&a, &b| self.order_queues(share, total, a, b));
+        children.sort_by(|&a, &b| self.order_queues(share, total, a, b));
         let mut served = Ok(false);
         for &child in &children {
             served = self.serve_queue(offer, child);
@@ -421,7 +471,7 @@ impl YarnFair {
 
     fn serve_jobs(&mut self, offer: &mut Offer<'_, '_>, queue: usize, share: SharePolicy) -> Result<bool, Violation> {
         let mut jobs = std::mem::take(&mut self.queues[queue].jobs);
-        jobs.sort_unstable_by(|&a, &b| self.order_jobs(share, offer.view(), a, b));
+        jobs.sort_by(|&a, &b| self.order_jobs(share, offer.view(), a, b));
         let mut served = Ok(false);
         for &job in &jobs {
             served = self.serve_job(offer, job);
@@ -433,69 +483,80 @@ impl YarnFair {
         served
     }
 
-    /// Serves the most urgent request of a job that this node can serve.
+    /// Serves the most urgent request of a job that this node can serve (`FSAppAttempt.assignContainer`).
     fn serve_job(&mut self, offer: &mut Offer<'_, '_>, job: JobId) -> Result<bool, Violation> {
         for ask in Ask::ALL {
             let view = offer.view();
-            let possible = view.capacity(offer.node()).holds(view.yarn().demand(ask));
-            if view.yarn().app(job).asked(ask) > 0 && possible && self.serve(offer, job, ask)? {
+            let possible = view.capacity(offer.node()).memory >= view.yarn().demand(ask).memory;
+            if !possible || offer.yarn().nearest(job, ask).is_none() {
+                continue;
+            }
+            if self.serve(offer, job, ask)? {
                 return Ok(true);
+            }
+            if ask == Ask::Am {
+                // Its tasks cannot be asked for before it has a master.
+                break;
             }
         }
         Ok(false)
     }
 
     /// Serves a request of a job if the node is near enough to its data: with a container if there is room, else by keeping the
-    /// node for it.
+    /// node for it, though it be full.
     fn serve(&mut self, offer: &mut Offer<'_, '_>, job: JobId, ask: Ask) -> Result<bool, Violation> {
-        let reach = if ask == Ask::Map { self.reach(offer.view(), job) } else { Reach::Any };
-        let task = offer.yarn().find(job, ask, reach);
-        let wanted = if ask == Ask::Am { self.may_start_master(job, offer.view()) } else { task.is_some() };
-        if !wanted {
+        let view = offer.view();
+        let opportunities = &mut self.apps[job].opportunities[ask.index()];
+        opportunities.offered();
+        if ask == Ask::Am && !self.may_start_master(job, view) {
             return Ok(false);
         }
+        let allowed = self.reach(view, job, ask);
+        let Some(near) = offer.yarn().nearest(job, ask).filter(|&near| near <= allowed) else { return Ok(false) };
         if !offer.yarn().fits(ask) {
             offer.yarn_mut().reserve(job, ask)?;
             return Ok(true);
         }
-        offer.yarn_mut().unreserve();
         let (queue, size) = (self.apps[job].queue, offer.view().yarn().demand(ask));
-        if let Some(task) = task {
-            let level = offer.level(task);
-            offer.launch(task)?;
-            if ask == Ask::Map {
-                self.apps[job].opportunities.launched(level);
-            }
-        } else {
-            offer.yarn_mut().launch_am(job)?;
-            self.queues[queue].masters += size.memory;
+        offer.grant(job, ask, near)?;
+        self.apps[job].opportunities[ask.index()].launched(near);
+        if ask == Ask::Am {
+            let masters = &mut self.queues[queue].masters;
+            *masters = masters.plus(size);
+            self.apps[job].master = size;
         }
         self.change_used(queue, |used| used.plus(size));
         Ok(true)
     }
 
-    /// How far from its data a job may launch a map on the node that is offered.
-    fn reach(&mut self, view: View<'_>, job: JobId) -> Reach {
-        let Some(thresholds) = self.thresholds else { return Reach::Any };
-        let reach = self.apps[job].opportunities.offered(view.node_count(), thresholds);
-        if view.job(job).has_unplaced_maps() { Reach::Any } else { reach }
+    /// The master of a job, if it has one, no longer counts for the limit of its queue (`FSLeafQueue.removeApp`).
+    fn master_is_gone(&mut self, job: JobId) {
+        let App { queue, master, .. } = &mut self.apps[job];
+        let masters = &mut self.queues[*queue].masters;
+        *masters = masters.minus(std::mem::take(master));
     }
 
-    /// Whether the masters of a job's queue leave room for its own.
+    /// How far from its data a job may use the node that is offered. Requests that name no place wait alike
+    /// (`FSAppAttempt.getAllowedLocalityLevel`).
+    fn reach(&mut self, view: View<'_>, job: JobId, ask: Ask) -> Reach {
+        match self.thresholds {
+            Some(thresholds) => self.apps[job].opportunities[ask.index()].allowed(view.node_count(), thresholds),
+            None => Reach::Any,
+        }
+    }
+
+    /// Whether the masters of a job's queue leave room for its own (`FSLeafQueue.canRunAppAM`).
     fn may_start_master(&self, job: JobId, view: View<'_>) -> bool {
         let place = self.apps[job].queue;
         // A queue says −1 for all.
         let share = self.tree.get(place).settings.max_am_share.or(self.max_am_share).filter(|&share| share >= 0.0);
         let queue = &self.queues[place];
-        let with_it = (queue.masters + view.yarn().demand(Ask::Am).memory) as f64;
-        view.yarn().app(job).am() == AmState::Waiting
-            && share.is_none_or(|share| with_it <= (share * queue.fair_share as f64).floor())
+        let with_it = queue.masters.plus(view.yarn().demand(Ask::Am));
+        share.is_none_or(|share| {
+            let most = queue.fair_share.scaled(f64::from(share as f32));
+            !Self::is_more(self.share_of(place), with_it, most)
+        })
     }
-}
-
-/// A weight that can be divided by.
-fn above_zero(weight: f64) -> f64 {
-    weight.max(f64::MIN_POSITIVE)
 }
 
 impl Policy for YarnFair {
@@ -514,6 +575,7 @@ impl Policy for YarnFair {
     }
 
     fn job_finished(&mut self, job: JobId, _view: View<'_>) {
+        self.master_is_gone(job);
         let queue = self.apps[job].queue;
         let running = self.queues[queue].jobs.len();
         self.queues[queue].jobs.retain(|&other| other != job);
@@ -539,22 +601,31 @@ impl Policy for YarnFair {
         }
     }
 
-    fn container_changed(&mut self, container: &Container, _view: View<'_>) {
+    fn container_changed(&mut self, container: &Container, view: View<'_>) {
         if container.state == ContainerState::Completed {
             let queue = self.apps[container.job].queue;
             self.change_used(queue, |used| used.minus(container.size));
-            if container.task.is_none() {
-                self.queues[queue].masters -= container.size.memory;
+            // A master whose job has ended counts until its application is removed.
+            if container.task.is_none() && view.jobs().contains(&container.job) {
+                self.master_is_gone(container.job);
             }
+            self.apps[container.job].warned.retain(|warned| warned.container != container.id);
         }
     }
 
-    fn headroom(&self, job: JobId, view: View<'_>) -> Resources {
+    fn headroom(&self, job: JobId, view: View<'_>) -> u64 {
         let queue = &self.queues[self.apps[job].queue];
-        let (free, map) = (view.yarn().free_in_all(), view.yarn().demand(Ask::Map));
-        // Masters look at memory alone: where vcores run out first, they are told what maps could use of it.
-        let usable = free.fits(map).saturating_mul(map.memory);
-        Resources { cpu: free.cpu, memory: usable.min(queue.fair_share.saturating_sub(queue.used.memory)) }
+        let left = queue.fair_share.memory.saturating_sub(queue.used.memory);
+        view.yarn().free_in_all().memory.min(left)
+    }
+
+    fn calculator(&self, _of_cluster: Calculator) -> Calculator {
+        Calculator::Dominant
+    }
+
+    /// A full node, too, is offered, and kept for the first in line.
+    fn may_use(&self, _node: NodeId, _view: View<'_>) -> bool {
+        true
     }
 
     fn period(&self) -> Option<Ms> {
@@ -608,7 +679,7 @@ mod tests {
                 fair.queues[place].running_apps = jobs;
             }
             fair.update_shares(Resources { cpu: 8, memory: 12_288 });
-            places.map(|place| fair.queues[place].fair_share)
+            places.map(|place| fair.queues[place].fair_share.memory)
         };
         assert_eq!(shares([2, 1, 1, 1]), [6_144, 3_072, 3_072, 6_144]);
         assert_eq!(shares([1, 1, 0, 1]), [6_144, 6_144, 0, 6_144]);

@@ -1,8 +1,13 @@
 //! Preemption of YARN's Fair Scheduler: containers are warned, and killed later if their resources are still needed
-//! (policies B.5c).
+//! (policies B.5c, oracle-yarn F5).
+//!
+//! **Source.** `FairScheduler.preemptTasksIfNecessary`, `preemptResources` and `warnOrKillContainer`,
+//! `FSAppAttempt.preemptContainer`.
+
+use std::cmp::Ordering;
 
 use resched_sim::hadoop::{Ask, Kind, Orders, RunView, View};
-use resched_sim::{JobId, Ms, Resources, TaskId};
+use resched_sim::{JobId, Ms, Resources};
 
 use super::{ROOT, YarnFair};
 
@@ -25,36 +30,37 @@ impl Starvation {
 pub(super) struct Preemption {
     interval: Ms,
     wait: Ms,
-    threshold: f64,
+    threshold: f32,
     checked: Option<Ms>,
-    /// In the order of their warnings.
-    warned: Vec<Victim>,
+    /// The containers that are wanted back, in the order of their warnings.
+    wanted_back: Vec<Victim>,
 }
 
-/// An attempt whose container is wanted back.
+/// A container that was warned, as its job remembers it: it is not chosen again.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Warned {
+    /// Which container of the replay.
+    pub(super) container: u64,
+    at: Ms,
+    size: Resources,
+}
+
+/// A container that is wanted back.
 #[derive(Debug, Clone, Copy)]
 struct Victim {
     job: JobId,
     kind: Kind,
-    task: TaskId,
-    attempt: u32,
-    warned: Ms,
-}
-
-impl Victim {
-    fn is(&self, run: &RunView) -> bool {
-        (self.task, self.attempt) == (run.task, run.attempt)
-    }
+    container: u64,
 }
 
 impl Preemption {
     pub(super) fn new(interval: Ms, wait: Ms, threshold: f64) -> Self {
-        Self { interval, wait, threshold, checked: None, warned: Vec::new() }
+        Self { interval, wait, threshold: threshold as f32, checked: None, wanted_back: Vec::new() }
     }
 
     /// Whether so much of the cluster is in use, and the latest check so long ago, that a check is due.
     fn is_due(&self, used: Resources, total: Resources, now: Ms) -> bool {
-        let in_use = |used: u64, total: u64| used as f64 / total.max(1) as f64;
+        let in_use = |used: u64, total: u64| used as f32 / total.max(1) as f32;
         let in_use = in_use(used.cpu, total.cpu).max(in_use(used.memory, total.memory));
         self.threshold < in_use && self.checked.is_none_or(|at| now - at >= self.interval)
     }
@@ -91,8 +97,8 @@ impl YarnFair {
         let queue = &self.queues[leaf];
         Lack {
             min_share: self.tree.get(leaf).settings.min_memory_mb.into(),
-            fair_share: queue.fair_share,
-            demand: queue.demand,
+            fair_share: queue.fair_share.memory,
+            demand: queue.demand.memory,
             used: queue.used.memory,
         }
     }
@@ -125,7 +131,8 @@ impl YarnFair {
         self.tree.leaves().map(of_leaf).sum()
     }
 
-    /// If a check is due, warns as many containers as starving queues lack, and kills those that were warned long ago.
+    /// If a check is due, warns as many containers as starving queues lack, and kills those that were warned long ago. If
+    /// nothing is wanted, those that were warned stay so, and their time runs on.
     pub(super) fn preempt(&mut self, view: View<'_>, orders: &mut Orders) {
         let (used, now) = (self.queues[ROOT].used, view.now());
         let Some(preemption) = &mut self.preemption else { return };
@@ -133,68 +140,97 @@ impl YarnFair {
             return;
         }
         preemption.checked = Some(now);
-        let (warned, wait) = (std::mem::take(&mut preemption.warned), preemption.wait);
-        let mut wanted = self.wanted(now);
-        let mut taken: Vec<Victim> = Vec::new();
+        let wanted = self.wanted(now);
+        if wanted > 0 {
+            self.preempt_memory(wanted, view, orders);
+        }
+    }
+
+    fn preempt_memory(&mut self, mut wanted: u64, view: View<'_>, orders: &mut Orders) {
+        let Some(preemption) = &mut self.preemption else { return };
+        let (warned, wait) = (std::mem::take(&mut preemption.wanted_back), preemption.wait);
+        let mut wanted_back: Vec<Victim> = Vec::new();
         for victim in warned {
-            let run = view.runs(victim.job, victim.kind).find(|run| victim.is(run) && !run.dying);
-            if let Some(run) = run.filter(|_| wanted > 0) {
-                if now - victim.warned > wait {
-                    orders.kill(run.id);
-                }
-                wanted = wanted.saturating_sub(self.take(victim, view));
-                taken.push(victim);
+            let run = view.runs(victim.job, victim.kind).find(|run| run.container == victim.container);
+            // One that its master has taken over, but that does not run yet, falls off, and so does one for which nothing is wanted.
+            let run = run.filter(|run| !run.taken_back && (run.reported || !run.taken_over));
+            let Some(run) = run.filter(|_| wanted > 0) else { continue };
+            let mine = self.apps[victim.job].warned.iter().find(|warned| warned.container == victim.container);
+            if mine.is_some_and(|warned| warned.at + wait < view.now()) {
+                orders.kill(run.id);
             }
+            wanted = wanted.saturating_sub(size(victim.kind, view).memory);
+            wanted_back.push(victim);
         }
+        self.count_warned_as_gone(view);
         while wanted > 0 {
-            let Some(victim) = self.choose(&taken, view) else { break };
-            wanted = wanted.saturating_sub(self.take(victim, view));
-            taken.push(victim);
+            let Some(victim) = self.choose(view) else { break };
+            let size = size(victim.kind, view);
+            let warned = Warned { container: victim.container, at: view.now(), size };
+            self.apps[victim.job].warned.push(warned);
+            self.count_as_gone(victim.job, size);
+            wanted = wanted.saturating_sub(size.memory);
+            wanted_back.push(victim);
         }
-        for victim in &taken {
-            self.give_back(victim, view);
-        }
-        // Those that were killed are not found again: they are dying, or gone.
+        self.count_all_again(view);
         if let Some(preemption) = &mut self.preemption {
-            preemption.warned = taken;
+            preemption.wanted_back = wanted_back;
         }
     }
 
-    /// Counts a container as given back for the rest of this round. Returns its memory, MB.
-    fn take(&mut self, victim: Victim, view: View<'_>) -> u64 {
-        let size = size(victim.kind, view);
-        self.apps[victim.job].preempted += size.memory;
-        self.change_used(self.apps[victim.job].queue, |used| used.minus(size));
-        size.memory
+    /// For the rest of a round, all containers that were ever warned count as given back.
+    fn count_warned_as_gone(&mut self, view: View<'_>) {
+        for &job in view.jobs() {
+            let sizes = self.apps[job].warned.iter().map(|warned| warned.size);
+            let all = sizes.fold(Resources::NONE, Resources::plus);
+            self.count_as_gone(job, all);
+        }
     }
 
-    fn give_back(&mut self, victim: &Victim, view: View<'_>) {
-        let size = size(victim.kind, view);
-        self.apps[victim.job].preempted = 0;
-        self.change_used(self.apps[victim.job].queue, |used| used.plus(size));
+    fn count_as_gone(&mut self, job: JobId, size: Resources) {
+        let app = &mut self.apps[job];
+        app.preempted = app.preempted.plus(size);
+        let queue = app.queue;
+        self.change_used(queue, |used| used.minus(size));
+    }
+
+    /// The round is over.
+    fn count_all_again(&mut self, view: View<'_>) {
+        for &job in view.jobs() {
+            let gone = std::mem::take(&mut self.apps[job].preempted);
+            self.change_used(self.apps[job].queue, |used| used.plus(gone));
+        }
     }
 
     /// The container to take next: that of the queue, and in it of the job, that is served last; there a map before a reduce, the
     /// newest first. None if that queue is not above its fair share.
-    fn choose(&self, taken: &[Victim], view: View<'_>) -> Option<Victim> {
+    fn choose(&self, view: View<'_>) -> Option<Victim> {
         let mut place = ROOT;
         while !self.tree.is_leaf(place) {
             let share = self.share_of(place);
-            let last = |a: &usize, b: &usize| self.order_queues(share, view.yarn().total(), *a, *b);
-            place = self.tree.get(place).children.iter().copied().max_by(last)?;
+            let order = |a: usize, b: usize| self.order_queues(share, view.yarn().total(), a, b);
+            place = last(self.queues[place].children.iter().copied(), order)?;
         }
         let queue = &self.queues[place];
-        if queue.used.memory <= queue.fair_share {
+        let above = self.tree.get(place).parent.unwrap_or(ROOT);
+        if !Self::is_more(self.share_of(above), queue.used, queue.fair_share) {
             return None;
         }
         let share = self.share_of(place);
-        let job = queue.jobs.iter().copied().max_by(|&a, &b| self.order_jobs(share, view, a, b))?;
+        let job = last(queue.jobs.iter().copied(), |a, b| self.order_jobs(share, view, a, b))?;
         Kind::BOTH.into_iter().find_map(|kind| {
-            let is_free = |run: &RunView| !run.dying && !taken.iter().any(|victim| victim.is(run));
-            let newest = view.runs(job, kind).filter(is_free).max_by_key(|run| (run.assigned, run.task))?;
-            Some(Victim { job, kind, task: newest.task, attempt: newest.attempt, warned: view.now() })
+            let is_new = |run: &RunView| {
+                !run.taken_back && self.apps[job].warned.iter().all(|warned| warned.container != run.container)
+            };
+            let newest = view.runs(job, kind).filter(is_new).max_by_key(|run| run.container)?;
+            Some(Victim { job, kind, container: newest.container })
         })
     }
+}
+
+/// The one that comes last; of several that are equal, the first.
+fn last<T: Copy>(all: impl Iterator<Item = T>, order: impl Fn(T, T) -> Ordering) -> Option<T> {
+    all.reduce(|last, next| if order(next, last).is_gt() { next } else { last })
 }
 
 /// What the container of a task takes.
