@@ -2,19 +2,30 @@
 
 use std::fmt::Write;
 
-use crate::Verdict;
+use crate::headline::headline;
+use crate::row::RULE;
 use crate::runner::Reproduced;
+use crate::{Cause, Verdict};
 
 /// `REPRODUCTION.md`.
 pub(crate) fn markdown(all: &[Reproduced]) -> String {
     let mut text = String::from("# The papers' experiments, replayed\n\n");
-    let rows = || all.iter().flat_map(|reproduced| &reproduced.rows);
     let seeds = all.first().map_or(0, |reproduced| reproduced.seeds);
     text += "The paper's number beside the mean of the replays, with its 95 % interval by Student's t over the seeds";
     // Writing to a string cannot fail.
     let _ = writeln!(text, " (1 to {seeds}).\n{HOW}\n");
-    for verdict in Verdict::ALL {
-        let _ = writeln!(text, "* {}: {}", verdict.name(), rows().filter(|row| row.verdict == verdict).count());
+    let _ = writeln!(text, "{RULE}\n");
+    let headline = headline(all);
+    let verdicts = Verdict::ALL.map(Verdict::name).join(" | ");
+    let _ = writeln!(
+        text,
+        "{}\n\n| | rows | {verdicts} |\n|---|{}",
+        headline.sentence,
+        "---:|".repeat(Verdict::ALL.len() + 1)
+    );
+    for line in &headline.lines {
+        let counts = line.counts.map(|count| count.to_string()).join(" | ");
+        let _ = writeln!(text, "| {} | {} | {counts} |", line.name, line.rows);
     }
     for reproduced in all {
         section(&mut text, reproduced);
@@ -24,16 +35,18 @@ pub(crate) fn markdown(all: &[Reproduced]) -> String {
 
 /// How to read the rows.
 pub(crate) const HOW: &str = "\
-Knobs were set by what a paper tells of its baseline scheduler alone, once per testbed, then frozen. A *calibrated* row is a
-baseline's number that fixed a knob and is no evidence; a *baseline* row is another number of the baseline; a *claim* is about
-the policy that the paper proposes; a *variant* is a claim under another reading of what the paper leaves open.";
+Knobs were set by what a paper tells of its baseline scheduler alone, once per testbed, then frozen. A *claim* is about the policy that \
+the paper proposes, and the headline counts claims alone. A *baseline* row is a number of the baseline that fixed no knob; a *calibrated* one \
+did, and is no evidence; an *arithmetic* row follows from others, from a formula, or from a number of the baseline; a *variant* is a claim under \
+another reading of what the paper leaves open. A row that does not agree names its cause: *ours* (our model or reading, known and not yet \
+mended), *missing* (the paper does not say what is needed), *paper* (not consistent in itself) or *variant*.";
 
 fn section(text: &mut String, reproduced: &Reproduced) {
     let experiment = reproduced.experiment;
     let paper = experiment.paper.name();
     let _ = writeln!(text, "\n## {}: {}\n\n{paper}, {}.\n", experiment.name, experiment.title, experiment.source);
-    text.push_str("| quantity | unit | | paper | replay | 95 % interval | seeds | verdict | why |\n");
-    text.push_str("|---|---|---|---:|---:|---:|---:|---|---|\n");
+    text.push_str("| quantity | unit | | paper | replay | 95 % interval | seeds | verdict | cause | why |\n");
+    text.push_str("|---|---|---|---:|---:|---:|---:|---|---|---|\n");
     for row in &reproduced.rows {
         let [paper, replay, interval, seeds] = row.numbers();
         let cells = [
@@ -45,6 +58,7 @@ fn section(text: &mut String, reproduced: &Reproduced) {
             interval,
             seeds,
             row.verdict.name().to_owned(),
+            row.cause.map_or("", Cause::name).to_owned(),
             in_cell(&row.why),
         ];
         let _ = writeln!(text, "| {} |", cells.join(" | "));

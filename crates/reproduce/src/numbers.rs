@@ -57,7 +57,7 @@ mod tests {
         assert_eq!([7635.4, 16.15, 0.5714, 28.0, -3.0].map(number), ["7635", "16.1", "0.571", "28", "−3"]);
         let found = row("", "%", Published::Change(-16.1)).replayed(&[10.0, 10.0]);
         assert_eq!(found.numbers(), ["−16.1", "+10", "+10 to +10", "2"]);
-        let exact = row("", "%", Published::Value(92.9)).exact(92.86);
+        let exact = row("", "%", Published::Value(92.9)).exact(92.86, 0.05);
         assert_eq!(exact.numbers(), ["92.9", "92.9", "exact", "–"]);
     }
 }

@@ -4,7 +4,9 @@ use askama::Template;
 use resched_report::{Frame, Style, gallery};
 
 use crate::experiment::Knob;
+use crate::headline::{Headline, headline};
 use crate::markdown::HOW;
+use crate::row::RULE;
 use crate::runner::Reproduced;
 use crate::{Error, Row, Verdict};
 
@@ -13,7 +15,7 @@ const TITLE: &str = "resched: the papers' experiments, replayed";
 
 /// The style that this page adds to that of all pages.
 const STYLE: Style = Style {
-    cells: "\n.agrees { background: #d9efe6; } .same { background: #fdf3d6; } .differs { background: #f9dccb; } .cannot { background: #eee; }",
+    cells: "\n.agrees { background: #d9efe6; } .same { background: #fdf3d6; } .undecided { background: #e8e6f2; } .differs { background: #f9dccb; } .cannot { background: #eee; }",
     small: ", ul",
     more: "\nnav span { padding: .1rem .6rem; margin-right: .5rem; }",
     ..Style::WIDE
@@ -24,8 +26,12 @@ const STYLE: Style = Style {
 struct Body<'a> {
     version: &'static str,
     seeds: u64,
-    how: &'static str,
-    counts: Vec<(&'static str, &'static str, usize)>,
+    /// How to read the rows, as HTML.
+    how: String,
+    /// The rule of verdicts, as HTML.
+    rule: String,
+    verdicts: Vec<(&'static str, &'static str)>,
+    headline: Headline,
     experiments: Vec<Section<'a>>,
 }
 
@@ -48,6 +54,8 @@ struct Line<'a> {
     numbers: [String; 4],
     verdict: &'static str,
     class: &'static str,
+    /// What kind of thing makes it differ; empty if it agrees.
+    cause: &'static str,
     why: &'a str,
 }
 
@@ -56,24 +64,31 @@ struct Line<'a> {
 /// # Errors
 /// [`Error::Defect`] or [`Error::Report`] if a template cannot be filled.
 pub(crate) fn page(all: &[Reproduced]) -> Result<String, Error> {
-    let rows = || all.iter().flat_map(|reproduced| &reproduced.rows);
-    let count =
-        |verdict: Verdict| (verdict.name(), class(verdict), rows().filter(|row| row.verdict == verdict).count());
     let body = Body {
         version: env!("CARGO_PKG_VERSION"),
         seeds: all.first().map_or(0, |reproduced| reproduced.seeds),
-        how: HOW,
-        counts: Verdict::ALL.map(count).to_vec(),
+        how: emphasised(HOW),
+        rule: emphasised(RULE),
+        verdicts: Verdict::ALL.map(|verdict| (verdict.name(), class(verdict))).to_vec(),
+        headline: headline(all),
         experiments: all.iter().map(section).collect::<Result<_, Error>>()?,
     };
     let body = body.render().map_err(|error| Error::Defect(format!("index.html: {error}")))?;
     Ok(Frame { title: TITLE, style: &STYLE, body: &body }.page()?)
 }
 
+/// One of our texts as HTML: what stands between asterisks is emphasised.
+fn emphasised(text: &str) -> String {
+    let part =
+        |(number, part): (usize, &str)| if number % 2 == 1 { format!("<em>{part}</em>") } else { part.to_owned() };
+    text.split('*').enumerate().map(part).collect()
+}
+
 fn line(row: &Row) -> Line<'_> {
     let Row { quantity, unit, role, verdict, why, .. } = row;
     let (verdict, class) = (verdict.name(), class(*verdict));
-    Line { quantity, unit, role: role.name(), numbers: row.numbers(), verdict, class, why }
+    let cause = row.cause.map_or("", crate::Cause::name);
+    Line { quantity, unit, role: role.name(), numbers: row.numbers(), verdict, class, cause, why }
 }
 
 fn section(reproduced: &Reproduced) -> Result<Section<'_>, Error> {
@@ -94,8 +109,9 @@ fn section(reproduced: &Reproduced) -> Result<Section<'_>, Error> {
 /// The style of a verdict.
 fn class(verdict: Verdict) -> &'static str {
     match verdict {
-        Verdict::Agrees => "agrees",
+        Verdict::Agrees | Verdict::AgreesByTolerance => "agrees",
         Verdict::SameDirection => "same",
+        Verdict::Undecided => "undecided",
         Verdict::Differs => "differs",
         Verdict::CannotBeReplayed => "cannot",
     }

@@ -1,4 +1,4 @@
-//! A row: the paper's number beside the replay's, and a verdict by fixed rules.
+//! A row: the paper's number beside the replay's, and a verdict by one rule for all.
 
 use resched_analysis::compare::Estimate;
 use resched_analysis::repeats::t_interval;
@@ -10,7 +10,7 @@ use serde::Serialize;
 pub enum Published {
     /// A number.
     Value(f64),
-    /// A change. 0 means no change, and the sign counts, too.
+    /// A change, %. 0 means no change, and the sign counts, too.
     Change(f64),
     /// A range: the least and the greatest of several runs, or a range in words.
     Range(f64, f64),
@@ -20,17 +20,45 @@ pub enum Published {
     Below,
 }
 
-/// The outcome of the comparison.
+/// The rule of verdicts, as it stands on the page.
+pub const RULE: &str = "\
+One rule holds for all rows. A time agrees within 0.3 minutes or 25 %, whichever is more, any other number within 25 %, and a change \
+within 10 points; or if the 95 % interval holds the paper's value. A range must meet the interval, and all of the interval must lie on the \
+side of a direction. *By tolerance* means that the interval excludes the paper's value. A row is *undecided* if its interval is wider than the \
+tolerance to either side and its mean or the interval meets the paper's value, or if the interval of a direction holds 0: noise earns nothing. A \
+change whose whole interval has the other sign differs. *Same direction* is a change with the paper's sign and another size.";
+
+/// A time agrees within so many minutes of the paper's, however short it is.
+const SHORT_MINUTES: f64 = 0.3;
+/// A number agrees within this share of the paper's.
+const SHARE: f64 = 0.25;
+/// A change agrees within so many points of the paper's.
+const POINTS: f64 = 10.0;
+
+/// How far the mean may be from the published value and still agree with it, in the unit of the row.
+fn tolerance(published: Published, unit: &str) -> f64 {
+    match (published, unit) {
+        (Published::Value(paper), "min") => (SHARE * paper.abs()).max(SHORT_MINUTES),
+        (Published::Value(paper), "s") => (SHARE * paper.abs()).max(60.0 * SHORT_MINUTES),
+        (Published::Value(paper), _) => SHARE * paper.abs(),
+        (Published::Change(_), _) => POINTS,
+        (Published::Range(..) | Published::Above | Published::Below, _) => 0.0,
+    }
+}
+
+/// The outcome of the comparison, by [`RULE`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// The paper's number lies in the 95 % interval of the replay, or within the row's tolerance of its mean. For a change, the
-    /// interval must not contain 0 either, unless the mean is within the tolerance. A range must overlap the interval. A direction
-    /// must be that of the whole interval.
+    /// The 95 % interval of the replay holds the paper's value.
     Agrees,
-    /// The replay's mean has the sign of the paper's change or direction, but another size, or its interval contains 0.
+    /// The mean is within the tolerance of the paper's value, but the interval excludes that.
+    AgreesByTolerance,
+    /// The replay's mean has the sign of the paper's change, but another size.
     SameDirection,
-    /// Neither of these.
+    /// The replays vary too much to tell.
+    Undecided,
+    /// None of these.
     Differs,
     /// There is no model for it.
     CannotBeReplayed,
@@ -38,40 +66,86 @@ pub enum Verdict {
 
 impl Verdict {
     /// All of them, the best first.
-    pub const ALL: [Self; 4] = [Self::Agrees, Self::SameDirection, Self::Differs, Self::CannotBeReplayed];
+    pub const ALL: [Self; 6] = [
+        Self::Agrees,
+        Self::AgreesByTolerance,
+        Self::SameDirection,
+        Self::Undecided,
+        Self::Differs,
+        Self::CannotBeReplayed,
+    ];
 
     /// As it stands in a table.
     pub fn name(self) -> &'static str {
         match self {
             Self::Agrees => "agrees",
+            Self::AgreesByTolerance => "agrees by tolerance",
             Self::SameDirection => "same direction",
+            Self::Undecided => "undecided",
             Self::Differs => "differs",
             Self::CannotBeReplayed => "cannot be replayed",
         }
     }
+
+    /// Whether it agrees, in whatever way.
+    pub fn agrees(self) -> bool {
+        matches!(self, Self::Agrees | Self::AgreesByTolerance)
+    }
 }
 
-/// How a row relates to the calibration.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+/// What a row is evidence for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
-    /// A number of the baseline that a knob was set from. Whether it agrees or not, it is no evidence.
-    Calibrated,
+    /// A claim of the paper about its own policy. The headline counts these alone.
+    Claim,
     /// A number of the baseline that no knob was set from.
     Baseline,
-    /// A claim of the paper about its own policy.
-    Claim,
+    /// A number of the baseline that a knob was set from. Whether it agrees or not, it is no evidence.
+    Calibrated,
+    /// It follows from other rows, from a formula, or from a number of the baseline that it hardly differs from.
+    Arithmetic,
     /// A second row of a claim, under another reading of a detail that the paper leaves open. It shows what the claim depends on.
     Variant,
 }
 
 impl Role {
+    /// All of them, what counts first.
+    pub const ALL: [Self; 5] = [Self::Claim, Self::Baseline, Self::Calibrated, Self::Arithmetic, Self::Variant];
+
     /// As it stands in a table.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Calibrated => "calibrated",
-            Self::Baseline => "baseline",
             Self::Claim => "claim",
+            Self::Baseline => "baseline",
+            Self::Calibrated => "calibrated",
+            Self::Arithmetic => "arithmetic",
+            Self::Variant => "variant",
+        }
+    }
+}
+
+/// What kind of thing makes a row differ.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cause {
+    /// Our model or our reading: known, and not yet mended.
+    Ours,
+    /// The paper does not say what would be needed.
+    Missing,
+    /// The paper is not consistent in itself.
+    Paper,
+    /// The row is meant to differ.
+    Variant,
+}
+
+impl Cause {
+    /// As it stands in a table.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Ours => "ours",
+            Self::Missing => "missing",
+            Self::Paper => "paper",
             Self::Variant => "variant",
         }
     }
@@ -88,7 +162,7 @@ pub struct Row {
     pub unit: &'static str,
     /// The published value.
     pub published: Published,
-    /// Whether the number was used to calibrate.
+    /// What it is evidence for.
     pub role: Role,
     /// The replay's mean over the seeds with its 95 % interval; `None` without a replay.
     pub replay: Option<Estimate>,
@@ -98,6 +172,8 @@ pub struct Row {
     pub tolerance: f64,
     /// The outcome.
     pub verdict: Verdict,
+    /// What kind of thing makes the numbers differ; `None` if they agree.
+    pub cause: Option<Cause>,
     /// Why the numbers differ; empty if they agree.
     pub why: String,
 }
@@ -109,14 +185,14 @@ pub(crate) struct Draft {
     unit: &'static str,
     published: Published,
     role: Role,
-    tolerance: f64,
+    cause: Cause,
     why: String,
 }
 
 /// Starts a row of a quantity in a unit, with the published value.
 pub(crate) fn row(quantity: impl Into<String>, unit: &'static str, published: Published) -> Draft {
     let (quantity, why) = (quantity.into(), String::new());
-    Draft { quantity, unit, published, role: Role::Claim, tolerance: 0.0, why }
+    Draft { quantity, unit, published, role: Role::Claim, cause: Cause::Ours, why }
 }
 
 impl Draft {
@@ -130,42 +206,67 @@ impl Draft {
         Self { role: Role::Baseline, ..self }
     }
 
+    /// Marks the row as one that follows from others.
+    pub(crate) fn arithmetic(self) -> Self {
+        Self { role: Role::Arithmetic, ..self }
+    }
+
+    /// Marks the number of a proposal as arithmetic if the baseline's published number is within the tolerance of it: then agreement tells
+    /// nothing of the proposal.
+    pub(crate) fn beside(self, baseline: f64) -> Self {
+        let near = match self.published {
+            Published::Value(paper) => (paper - baseline).abs() <= tolerance(self.published, self.unit),
+            _ => false,
+        };
+        if near { self.arithmetic() } else { self }
+    }
+
     /// Marks the row as another reading of a claim that has a row.
     pub(crate) fn variant(self) -> Self {
         Self { role: Role::Variant, ..self }
     }
 
-    /// Sets the tolerance: a mean this near to the paper's number agrees with it.
-    pub(crate) fn within(self, tolerance: f64) -> Self {
-        Self { tolerance, ..self }
+    /// States why the replay may differ: what is known of our model or reading, and not mended.
+    pub(crate) fn ours(self, why: impl Into<String>) -> Self {
+        Self { cause: Cause::Ours, why: why.into(), ..self }
     }
 
-    /// States why the replay may differ.
-    pub(crate) fn because(self, why: impl Into<String>) -> Self {
-        Self { why: why.into(), ..self }
+    /// States why the replay may differ: what the paper does not say.
+    pub(crate) fn missing(self, why: impl Into<String>) -> Self {
+        Self { cause: Cause::Missing, why: why.into(), ..self }
+    }
+
+    /// States why the replay differs: what is not consistent in the paper.
+    pub(crate) fn inconsistent(self, why: impl Into<String>) -> Self {
+        Self { cause: Cause::Paper, why: why.into(), ..self }
     }
 
     /// Ends the row of a quantity that is measured once per seed. A quantity without any value differs.
     pub(crate) fn replayed(self, values: &[f64]) -> Row {
         let found = t_interval(values);
-        let verdict = found.map_or(Verdict::Differs, |found| judge(self.published, found, self.tolerance));
-        self.judged(found, values.len(), verdict)
+        let tolerance = tolerance(self.published, self.unit);
+        let verdict = found.map_or(Verdict::Differs, |found| judge(self.published, found, tolerance));
+        self.judged(found, values.len(), tolerance, verdict)
     }
 
-    /// Ends the row of a number without chance.
-    pub(crate) fn exact(self, value: f64) -> Row {
+    /// Ends the row of a formula. It agrees with the paper's number if that is its rounded value.
+    pub(crate) fn exact(self, value: f64, rounding: f64) -> Row {
+        let found = Estimate { value, low: value - rounding, high: value + rounding };
+        let verdict = judge(self.published, found, f64::INFINITY);
+        let differs = verdict != Verdict::Agrees;
+        let verdict = if differs { Verdict::Differs } else { verdict };
         let found = Estimate { value, low: value, high: value };
-        let verdict = judge(self.published, found, self.tolerance);
-        self.judged(Some(found), 0, verdict)
+        self.arithmetic().judged(Some(found), 0, rounding, verdict)
     }
 
     /// Ends the row of a quantity that resched has no model for.
     pub(crate) fn cannot(self) -> Row {
-        self.judged(None, 0, Verdict::CannotBeReplayed)
+        self.judged(None, 0, 0.0, Verdict::CannotBeReplayed)
     }
 
-    fn judged(self, replay: Option<Estimate>, seeds: usize, verdict: Verdict) -> Row {
-        let why = if verdict == Verdict::Agrees { String::new() } else { self.why };
+    fn judged(self, replay: Option<Estimate>, seeds: usize, tolerance: f64, verdict: Verdict) -> Row {
+        let agrees = verdict.agrees();
+        let cause = if self.role == Role::Variant { Cause::Variant } else { self.cause };
         Row {
             experiment: "",
             quantity: self.quantity,
@@ -174,31 +275,46 @@ impl Draft {
             role: self.role,
             replay,
             seeds,
-            tolerance: self.tolerance,
+            tolerance,
             verdict,
-            why,
+            cause: (!agrees).then_some(cause),
+            why: if agrees { String::new() } else { self.why },
         }
     }
 }
 
+/// The verdict by [`RULE`].
 fn judge(published: Published, found: Estimate, tolerance: f64) -> Verdict {
     let Estimate { value, low, high } = found;
-    let near = |paper: f64| (low..=high).contains(&paper) || (value - paper).abs() <= tolerance;
-    let (agrees, same) = match published {
-        Published::Value(paper) => (near(paper), false),
-        // An interval that contains both the paper's change and 0 decides nothing.
-        Published::Change(paper) => {
-            let unsure = (low..=high).contains(&0.0) && paper != 0.0 && (value - paper).abs() > tolerance;
-            (near(paper) && !unsure, value * paper > 0.0)
-        }
-        Published::Range(least, most) => (low <= most + tolerance && high >= least - tolerance, false),
-        Published::Above => (low > 0.0, value > 0.0),
-        Published::Below => (high < 0.0, value < 0.0),
-    };
-    match (agrees, same) {
+    let holds = |paper: f64| (low..=high).contains(&paper);
+    let is_wide = (high - low) / 2.0 > tolerance;
+    let numeric = |paper: f64| match (holds(paper), (value - paper).abs() <= tolerance) {
+        (true, _) | (_, true) if is_wide => Verdict::Undecided,
         (true, _) => Verdict::Agrees,
-        (false, true) => Verdict::SameDirection,
+        (false, true) => Verdict::AgreesByTolerance,
         (false, false) => Verdict::Differs,
+    };
+    let direction = |above: bool| match (low > 0.0, high < 0.0) {
+        (true, _) if above => Verdict::Agrees,
+        (_, true) if !above => Verdict::Agrees,
+        (false, false) => Verdict::Undecided,
+        _ => Verdict::Differs,
+    };
+    match published {
+        Published::Value(paper) => numeric(paper),
+        Published::Change(paper) => {
+            let opposite = low > 0.0 && paper < 0.0 || high < 0.0 && paper > 0.0;
+            match numeric(paper) {
+                _ if opposite => Verdict::Differs,
+                Verdict::Differs if value * paper > 0.0 && !holds(0.0) => Verdict::SameDirection,
+                Verdict::Differs if value * paper > 0.0 => Verdict::Undecided,
+                verdict => verdict,
+            }
+        }
+        Published::Range(least, most) if low <= most && high >= least => Verdict::Agrees,
+        Published::Range(..) => Verdict::Differs,
+        Published::Above => direction(true),
+        Published::Below => direction(false),
     }
 }
 
@@ -206,41 +322,66 @@ fn judge(published: Published, found: Estimate, tolerance: f64) -> Verdict {
 mod tests {
     use super::*;
 
-    fn verdict(published: Published, values: &[f64], tolerance: f64) -> Verdict {
-        row("", "", published).within(tolerance).replayed(values).verdict
+    fn verdict(published: Published, unit: &'static str, values: &[f64]) -> Verdict {
+        row("", unit, published).replayed(values).verdict
     }
 
-    // The mean of 1, 2, 3 is 2 ± 4.30·0.577 = 2 ± 2.48.
     #[test]
-    fn a_number_agrees_inside_the_interval_or_the_tolerance() {
-        let values = [1.0, 2.0, 3.0];
-        assert_eq!(verdict(Published::Value(4.4), &values, 0.0), Verdict::Agrees);
-        assert_eq!(verdict(Published::Value(4.5), &values, 0.0), Verdict::Differs);
-        assert_eq!(verdict(Published::Value(4.5), &values, 2.5), Verdict::Agrees);
-        assert_eq!(verdict(Published::Change(2.5), &[2.0, 2.1, 3.0], 0.0), Verdict::Agrees);
-        assert_eq!(verdict(Published::Change(4.4), &values, 0.0), Verdict::SameDirection, "0 is inside, too");
-        assert_eq!(verdict(Published::Change(4.5), &values, 0.0), Verdict::SameDirection);
-        assert_eq!(verdict(Published::Change(-4.5), &values, 0.0), Verdict::Differs);
+    fn a_time_agrees_within_a_quarter_or_eighteen_seconds() {
+        let of = |paper: f64, values: &[f64]| verdict(Published::Value(paper), "min", values);
+        assert_eq!(of(20.0, &[19.0, 20.0, 21.0]), Verdict::Agrees);
+        assert_eq!(of(20.0, &[24.9, 24.95, 25.0]), Verdict::AgreesByTolerance, "the interval excludes 20");
+        assert_eq!(of(20.0, &[25.1, 25.15, 25.2]), Verdict::Differs);
+        assert_eq!(of(0.0, &[0.2, 0.21, 0.2]), Verdict::AgreesByTolerance);
+        assert_eq!(verdict(Published::Value(0.0), "s", &[17.0, 17.1, 17.2]), Verdict::AgreesByTolerance);
+    }
+
+    // The mean of 10, 20, 30 is 20 ± 24.8.
+    #[test]
+    fn noise_earns_nothing() {
+        let wide = [10.0, 20.0, 30.0];
+        assert_eq!(verdict(Published::Value(20.0), "min", &wide), Verdict::Undecided);
+        assert_eq!(verdict(Published::Value(200.0), "min", &wide), Verdict::Differs);
+        assert_eq!(verdict(Published::Change(-20.0), "%", &[-50.0, -20.0, 10.0]), Verdict::Undecided);
+        assert_eq!(verdict(Published::Above, "min", &wide), Verdict::Undecided, "0 is inside");
+    }
+
+    #[test]
+    fn a_change_agrees_within_ten_points_unless_it_has_the_other_sign() {
+        let of = |paper: f64, values: &[f64]| verdict(Published::Change(paper), "%", values);
+        assert_eq!(of(-20.0, &[-14.0, -14.1, -13.9]), Verdict::AgreesByTolerance);
+        assert_eq!(of(-20.0, &[-5.0, -5.1, -4.9]), Verdict::SameDirection);
+        assert_eq!(of(-6.6, &[2.0, 2.1, 1.9]), Verdict::Differs, "it is near, but a loss and no gain");
+        assert_eq!(of(20.0, &[-5.0, -5.1, -4.9]), Verdict::Differs);
     }
 
     #[test]
     fn a_direction_agrees_if_all_of_the_interval_has_it() {
-        assert_eq!(verdict(Published::Above, &[1.0, 1.1, 1.2], 0.0), Verdict::Agrees);
-        assert_eq!(verdict(Published::Above, &[1.0, 2.0, 3.0], 0.0), Verdict::SameDirection);
-        assert_eq!(verdict(Published::Below, &[1.0, 2.0, 3.0], 0.0), Verdict::Differs);
+        assert_eq!(verdict(Published::Above, "", &[1.0, 1.1, 1.2]), Verdict::Agrees);
+        assert_eq!(verdict(Published::Below, "", &[1.0, 1.1, 1.2]), Verdict::Differs);
+        assert_eq!(verdict(Published::Range(20.0, 60.0), "", &[61.0, 59.5]), Verdict::Agrees);
+        assert_eq!(verdict(Published::Range(20.0, 60.0), "", &[61.0, 61.0]), Verdict::Differs);
     }
 
     #[test]
-    fn a_range_agrees_with_an_interval_that_it_meets() {
-        assert_eq!(verdict(Published::Range(20.0, 60.0), &[61.0, 59.5], 0.0), Verdict::Agrees);
-        assert_eq!(verdict(Published::Range(20.0, 60.0), &[61.0, 61.0], 0.0), Verdict::Differs);
-        assert_eq!(verdict(Published::Range(20.0, 60.0), &[61.0, 61.0], 1.0), Verdict::Agrees);
+    fn formulas_and_numbers_beside_the_baselines_are_arithmetic() {
+        let exact = row("", "%", Published::Value(92.9)).exact(92.86, 0.05);
+        assert_eq!((exact.verdict, exact.role), (Verdict::Agrees, Role::Arithmetic));
+        assert_eq!(row("", "%", Published::Value(92.9)).exact(92.0, 0.05).verdict, Verdict::Differs);
+        assert_eq!(row("", "s", Published::Value(1035.0)).beside(1028.0).role, Role::Arithmetic);
+        assert_eq!(row("", "s", Published::Value(190.0)).beside(381.0).role, Role::Claim);
     }
 
     #[test]
-    fn what_has_no_model_cannot_be_replayed_and_what_never_happens_differs() {
-        let draft = || row("await", "ms", Published::Value(96.62)).because("no disks");
-        assert_eq!((draft().cannot().verdict, draft().cannot().why.as_str()), (Verdict::CannotBeReplayed, "no disks"));
+    fn a_row_that_does_not_agree_names_its_cause() {
+        let draft = || row("await", "ms", Published::Value(96.62)).missing("no disks");
+        let cannot = draft().cannot();
+        assert_eq!(
+            (cannot.verdict, cannot.cause, cannot.why.as_str()),
+            (Verdict::CannotBeReplayed, Some(Cause::Missing), "no disks")
+        );
         assert_eq!(draft().replayed(&[]).verdict, Verdict::Differs);
+        assert_eq!(draft().variant().cannot().cause, Some(Cause::Variant));
+        assert_eq!(draft().replayed(&[96.0, 97.0]).cause, None);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use resched_reproduce::{MARKER, Progress, Reproduced, Row, find, reproduce, write};
+use resched_reproduce::{MARKER, Progress, Reproduced, Row, find, in_one_sentence, reproduce, write};
 use resched_trace::store::Claim;
 
 use crate::failure::Failure;
@@ -53,7 +53,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     drop(progress);
     let files = write(&all, claim)?;
     let page = files.first().map(|page| format!("Open {} in a browser.\n", page.display())).unwrap_or_default();
-    print(&(told(&all) + &page))
+    print(&format!("{}\n{}\n{page}", told(&all), in_one_sentence(&all)))
 }
 
 /// The rows of all experiments.

@@ -46,35 +46,31 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
     vec![
         row("Fair: J1 holds all 14 reduce slots from", "min", value(0.9))
             .baseline()
-            .within(0.1)
-            .because("5 % of the maps are over once the fastest of the first wave is; 0.9 minutes fit maps of 45 s, and Fig. 5 gives 36 s.")
+            .ours("5 % of the maps are over once the fastest of the first wave is; 0.9 minutes fit maps of 45 s, and Fig. 5 gives 36 s.")
             .replayed(&fair(|run| first_at_least(&running(run, TaskKind::Reduce, Some(1)), 14.0).map(|ms| ms / MINUTE))),
         row("Fair: J2's maps end at", "min", value(3.8))
             .baseline()
-            .within(0.4)
-            .because("148 maps of 36 s a job are too many for it; with the 89 that fit, J1 would give its slots back at 7 minutes.")
+            .ours("148 maps of 36 s a job are too many for it; with the 89 that fit, J1 would give its slots back at 7 minutes.")
             .replayed(&fair(|run| span(run, TaskKind::Map, 2).map(|span| span.1 / MINUTE))),
         row("Fair: J2's reduces start at", "min", value(11.3))
             .baseline()
-            .within(1.0)
-            .because("It is when J1's reduces end, whose time is that of Fig. 5's Greps; these took longer.")
+            .ours("It is when J1's reduces end, whose time is that of Fig. 5's Greps; these took longer.")
             .replayed(&replays.each("fair", |run| minutes(second_start(run)))),
         row("Coupling: J2's reduces that start while its maps run, more than under Fair", "reduces", Published::Above)
-            .because("J1's reduces hold all slots.")
+            .ours("J1's reduces hold all slots.")
             .replayed(&replays.pairs("fair", "coupling", |a, b| Some(early(b)? - early(a)?))),
         row("Coupling: J2 starves for less than under Fair", "min", Published::Below)
-            .because(
+            .ours(
                 "Starvation is a mean over the late reduces alone. Under Coupling fewer are late, and those wait until others of the \
                  two jobs are over, which is when the maps of both are.",
             )
             .replayed(&replays.pairs("fair", "coupling", |a, b| {
                 Some((job(b, 2)?.starvation? - job(a, 2)?.starvation?) / MINUTE)
             })),
-        row("J1's processing time", "%", Published::Below).because(alone).replayed(&both(1)),
-        row("J2's processing time", "%", Published::Below).because(alone).replayed(&both(2)),
+        row("J1's processing time", "%", Published::Below).ours(alone).replayed(&both(1)),
+        row("J2's processing time", "%", Published::Below).ours(alone).replayed(&both(2)),
         row("Reduce slot time of both (the gray area), Coupling / Fair", "ratio", value(0.5))
-            .within(0.1)
-            .because("\"Almost half\" needs reduces that mostly wait for maps; by Fig. 5's times they compute on their own for long.")
+            .ours("\"Almost half\" needs reduces that mostly wait for maps; by Fig. 5's times they compute on their own for long.")
             .replayed(&replays.pairs("fair", "coupling", |a, b| Some(reduce_time(b)? / reduce_time(a)?))),
     ]
 }

@@ -70,43 +70,34 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
     let time = |label| replays.each(label, |run| completion(run, 1).map(|ms| ms / MINUTE));
     vec![
         row("Eq. 2: chance that no map runs away from its data", "%", value(92.9))
-            .within(0.05)
-            .exact(100.0 * stays_local(28, 1.0 / 48.5 / 1e3, 15e3, 427)),
+            .exact(100.0 * stays_local(28, 1.0 / 48.5 / 1e3, 15e3, 427), 0.05),
         row("Fair: running maps most of the time", "maps", value(28.0))
             .calibrated()
-            .within(0.5)
             .replayed(&replays.each("fair", plateau)),
         row("Fair: running maps after the jump", "maps", value(60.0))
             .baseline()
             .replayed(&replays.each("fair", |run| Some(running(run, TaskKind::Map, None).max()))),
         row("Fair: the jump", "min", value(8.2))
             .calibrated()
-            .within(1.0)
             .replayed(&replays.each("fair", |run| jump(run).map(|ms| ms / MINUTE))),
         row("Fair: end, if all 60 slots are used from 8.2 minutes on (arithmetic)", "min", value(10.0))
             .calibrated()
-            .within(0.2)
-            .exact(end_after(8.2)),
-        row("Fair: processing time", "min", value(10.0)).baseline().within(0.7).because(TAIL).replayed(&time("fair")),
-        row("Processing time, β = 0.1 (Fig. 11)", "%", Published::Change(-18.3))
-            .within(10.0)
-            .replayed(&faster("β = 0.1")),
-        row("Processing time, β = 0.5 (Fig. 11)", "%", Published::Change(-38.7))
-            .within(10.0)
-            .replayed(&faster("β = 0.5")),
+            .exact(end_after(8.2), 0.2),
+        row("Fair: processing time", "min", value(10.0)).baseline().missing(TAIL).replayed(&time("fair")),
+        row("Processing time, β = 0.1 (Fig. 11)", "%", Published::Change(-18.3)).replayed(&faster("β = 0.1")),
+        row("Processing time, β = 0.5 (Fig. 11)", "%", Published::Change(-38.7)).replayed(&faster("β = 0.5")),
         row("Processing time, β = 0.5 against β = 0.1", "%", Published::Change(100.0 * (0.613 / 0.817 - 1.0)))
-            .within(10.0)
+            .arithmetic()
             .replayed(&replays.pairs("β = 0.1", "β = 0.5", |a, b| change(completion(a, 1), completion(b, 1)))),
         row("Processing time, β = 0.1: 18.3 % less than 10 minutes", "min", value(8.17))
-            .within(0.82)
+            .arithmetic()
             .replayed(&time("β = 0.1")),
         row("Processing time, β = 0.5: 38.7 % less than 10 minutes", "min", value(6.13))
-            .within(0.61)
+            .arithmetic()
             .replayed(&time("β = 0.5")),
         row("One rack: Fair's jump", "min", value(8.2))
             .variant()
-            .within(1.0)
-            .because(ONE_RACK)
+            .ours(ONE_RACK)
             .replayed(&replays.each("one rack: fair", |run| jump(run).map(|ms| ms / MINUTE))),
         row(
             "One rack: processing time, β = 0.5 against β = 0.1",
@@ -114,8 +105,7 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
             Published::Change(100.0 * (0.613 / 0.817 - 1.0)),
         )
         .variant()
-        .within(10.0)
-        .because(ONE_RACK)
+        .ours(ONE_RACK)
         .replayed(
             &replays
                 .pairs("one rack: β = 0.1", "one rack: β = 0.5", |a, b| change(completion(a, 1), completion(b, 1))),

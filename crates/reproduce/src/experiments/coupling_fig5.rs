@@ -93,38 +93,45 @@ fn rows_of_shared_nodes(replays: &Replays<'_>) -> Vec<Row> {
     let mut rows = vec![
         row("Shared nodes, Fair: mean time of a map", "s", value(36.0))
             .calibrated()
-            .within(1.0)
-            .because("Fixed by the time that a task takes alone.")
+            .ours("Fixed by the time that a task takes alone.")
             .replayed(&replays.each(fair, |run| map_time(run).map(|ms| ms / 1e3))),
-        row("Mean time of a map (Fig. 8)", "%", Published::Change(-10.1)).because(SHARED).replayed(&replays.pairs(
+        row("Mean time of a map (Fig. 8)", "%", Published::Change(-10.1)).ours(SHARED).replayed(&replays.pairs(
             fair,
             coupling,
             |a, b| change(map_time(a), map_time(b)),
         )),
         row("Shared nodes: mean processing time", "%", Published::Change(-16.1))
             .variant()
-            .because(SHARED)
+            .ours(SHARED)
             .replayed(&replays.pairs(fair, coupling, |a, b| change(mean_completion(a), mean_completion(b)))),
         row("Fair: %iowait (Table I)", "%", value(0.95))
             .calibrated()
-            .within(0.3)
-            .because("Fixed by the rate of the disks.")
+            .ours("Fixed by the rate of the disks.")
             .replayed(&replays.each(fair, io_wait)),
-        row("Coupling: %iowait (Table I)", "%", value(0.57)).because(SHARED).replayed(&replays.each(coupling, io_wait)),
-        row("%iowait (Table I)", "%", Published::Change(-40.0)).because(SHARED).replayed(&replays.pairs(
+        row("Coupling: %iowait (Table I)", "%", value(0.57))
+            .beside(0.95)
+            .ours(SHARED)
+            .replayed(&replays.each(coupling, io_wait)),
+        row("%iowait (Table I)", "%", Published::Change(-40.0)).arithmetic().ours(SHARED).replayed(&replays.pairs(
             fair,
             coupling,
             |a, b| change(io_wait(a), io_wait(b)),
         )),
-        row("Fair: %idle (Table I)", "%", value(19.19)).baseline().because(SHARED).replayed(&replays.each(fair, idle)),
-        row("Coupling: %idle (Table I)", "%", value(12.61)).because(SHARED).replayed(&replays.each(coupling, idle)),
+        row("Fair: %idle (Table I)", "%", value(19.19)).baseline().ours(SHARED).replayed(&replays.each(fair, idle)),
+        row("Coupling: %idle (Table I)", "%", value(12.61))
+            .beside(19.19)
+            .ours(SHARED)
+            .replayed(&replays.each(coupling, idle)),
     ];
     for (name, of_fair, of_coupling, by) in REQUESTS {
+        rows.push(row(format!("Fair: {name} (Table I)"), "ms", value(of_fair)).baseline().ours(NO_REQUESTS).cannot());
         rows.push(
-            row(format!("Fair: {name} (Table I)"), "ms", value(of_fair)).baseline().because(NO_REQUESTS).cannot(),
+            row(format!("Coupling: {name} (Table I)"), "ms", value(of_coupling))
+                .beside(of_fair)
+                .ours(NO_REQUESTS)
+                .cannot(),
         );
-        rows.push(row(format!("Coupling: {name} (Table I)"), "ms", value(of_coupling)).because(NO_REQUESTS).cannot());
-        rows.push(row(format!("{name} (Table I)"), "%", Published::Change(by)).because(NO_REQUESTS).cannot());
+        rows.push(row(format!("{name} (Table I)"), "%", Published::Change(by)).arithmetic().ours(NO_REQUESTS).cannot());
     }
     rows
 }
@@ -135,33 +142,28 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
     let mut rows = vec![
         row("Fair: J1 and J2 hold all 16 reduce slots from", "min", value(5.0))
             .baseline()
-            .within(1.0)
-            .because("J2's first maps must be over before its reduces start.")
+            .ours("J2's first maps must be over before its reduces start.")
             .replayed(&replays.each("fair", both_hold_all)),
         row("Fair: J1 gives its reduce slots back at", "min", value(16.0))
             .calibrated()
-            .within(1.0)
-            .because("Fixed by reduce_mean_s.")
+            .ours("Fixed by reduce_mean_s.")
             .replayed(&replays.each("fair", |run| frees(run, 1))),
         row("Fair: J2 gives its reduce slots back at", "min", value(30.0))
             .baseline()
-            .within(3.0)
-            .because("How long J2's maps take depends on how the later jobs share the map slots with it.")
+            .ours("How long J2's maps take depends on how the later jobs share the map slots with it.")
             .replayed(&replays.each("fair", |run| frees(run, 2))),
         row("Fair: mean time of a map", "s", value(36.0))
             .calibrated()
-            .within(1.0)
-            .because("Fixed by map_mean_s.")
+            .ours("Fixed by map_mean_s.")
             .replayed(&replays.each("fair", |run| mean(&map_times(run)).map(|ms| ms / 1e3))),
-        row("Fair: longest map (Fig. 7)", "s", value(100.0))
+        row("Fair: longest map (Fig. 8)", "s", value(100.0))
             .calibrated()
-            .within(10.0)
-            .because("Fixed by map_variation.")
+            .ours("Fixed by map_variation.")
             .replayed(&replays.each("fair", |run| Some(map_times(run).into_iter().fold(0.0, f64::max) / 1e3))),
         row("Mean processing time", "%", Published::Change(-16.1))
-            .because(format!("{shared} What is left is the order in which reduce slots are given away."))
+            .ours(format!("{shared} What is left is the order in which reduce slots are given away."))
             .replayed(&replays.pairs("fair", "coupling", |a, b| change(mean_completion(a), mean_completion(b)))),
-        row("Jobs with a shorter processing time", "jobs", value(10.0)).because(shared).replayed(&replays.pairs(
+        row("Jobs with a shorter processing time", "jobs", value(10.0)).ours(shared).replayed(&replays.pairs(
             "fair",
             "coupling",
             |a, b| {

@@ -56,19 +56,17 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
     let all: fn(&str) -> bool = |_| true;
     vec![
         row("Mean response time of small jobs, FIFO / delay scheduling", "times", value(5.0))
-            .within(1.0)
-            .because("How long a small job waits under FIFO is the backlog of large jobs, and the paper's mix is not known.")
+            .missing("How long a small job waits under FIFO is the backlog of large jobs, and the paper's mix is not known.")
             .replayed(&replays.pairs("users: fifo", "users: delay", |a, b| Some(response(a)? / response(b)?))),
         row("Throughput of maps that are bound by their input, delay / naive fair sharing", "times", value(2.0))
-            .within(0.2)
-            .because("The bound is 2, if no map were local before and all are then; some are local by luck, and waiting costs.")
+            .ours("The bound is 2, if no map were local before and all are then; some are local by luck, and waiting costs.")
             .replayed(&replays.pairs("sticky: naive", "sticky: delay", |a, b| {
                 Some(makespan(&a.jobs)? as f64 / makespan(&b.jobs)? as f64)
             })),
         row("Sticky slots: local maps, delay less naive fair sharing", "points", Published::Above)
             .replayed(&replays.pairs("sticky: naive", "sticky: delay", |a, b| Some(locality(b, all)? - locality(a, all)?))),
         row("Sticky slots: local maps under delay scheduling (towards all)", "%", Published::Range(95.0, 100.0))
-            .because("The last maps of a job have their data on few machines, for which D = 100 heartbeats may not be enough.")
+            .ours("The last maps of a job have their data on few machines, for which D = 100 heartbeats may not be enough.")
             .replayed(&replays.each("sticky: delay", |run| locality(run, all))),
     ]
 }
