@@ -29,9 +29,15 @@ pub(crate) fn job(id: &str) -> JobSpec {
 
 /// The id of some job.
 pub(crate) fn some_job() -> JobId {
-    let world = Scenario::nodes(1, 1, 1).job(job("job_1_0001").maps(1, map(1)));
-    let (_, workload) = world.build();
-    workload.find("job_1_0001").into_iter().next().unwrap_or_else(|| unreachable!("the job was just added"))
+    some_jobs(1).into_iter().next().unwrap_or_else(|| unreachable!("the job was just added"))
+}
+
+/// The ids of this many jobs, in the order of their submission.
+pub(crate) fn some_jobs(jobs: usize) -> Vec<JobId> {
+    let add = |world: Scenario, job_number| world.job(job(&format!("job_1_{job_number:04}")).maps(1, map(1)));
+    let (_, workload) = (1..=jobs).fold(Scenario::nodes(1, 1, 1), add).build();
+    let of_number = |number| workload.find(&format!("job_1_{number:04}"));
+    (1..=jobs).flat_map(of_number).collect()
 }
 
 /// The ids of this many nodes.

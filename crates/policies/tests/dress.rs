@@ -25,10 +25,13 @@ proptest! {
         let schedule = |policy: &str| {
             world.replay(policy, &mut *build(policy), true).map_err(|error| TestCaseError::fail(error.to_string()))
         };
-        // θ = 0 makes every job large.
-        let dress = schedule("dress:theta=0,delta=0,delta_min=0")?;
-        if let Some(difference) = difference(["dress", "capacity"], [&dress, &schedule("yarn-capacity")?]) {
-            return Err(TestCaseError::fail(format!("{difference}\n{world:#?}")));
+        for whole in [false, true] {
+            // θ = 0 makes every job large.
+            let dress = schedule(&format!("dress:theta=0,delta=0,delta_min=0,whole={whole}"))?;
+            let capacity = schedule(&format!("yarn-capacity:whole={whole}"))?;
+            if let Some(difference) = difference(["dress", "capacity"], [&dress, &capacity]) {
+                return Err(TestCaseError::fail(format!("whole={whole}: {difference}\n{world:#?}")));
+            }
         }
     }
 }
@@ -106,23 +109,23 @@ impl Seen {
 
 #[test]
 fn b9_w6_without_small_jobs_delta_collapses_at_the_first_tick() {
-    let seen = Seen::of("dress");
-    assert_eq!(seen.deltas.first(), Some(&(SECOND, 0.01)));
-    assert_eq!(seen.delta_at(29), Some(0.01));
+    let seen = Seen::of("dress:delta_min=0");
+    assert_eq!(seen.deltas.first(), Some(&(SECOND, 0.0)));
+    assert_eq!(seen.delta_at(29), Some(0.0));
     assert_eq!(seen.categories, [(SECOND, 0, 2.0), (30 * SECOND, 1, 1.0)]);
-    assert_eq!(Seen::of("dress:delta_min=0.1").deltas, [(SECOND, 0.1)], "a floor keeps it");
+    assert_eq!(Seen::of("dress").deltas, [(SECOND, 0.1)], "what is kept at the start stays kept");
 }
 
 #[test]
 fn b9_what_is_kept_lets_a_small_job_start_at_once() {
     let first = |policy: &str| Seen::of(policy).waits_of_small();
     // The master has its container at the next heartbeat, and asks for maps a second later.
-    let (kept, last) = first("dress:delta_min=0.1");
+    let (kept, last) = first("dress");
     assert!(kept <= 4 && last <= 4, "{kept} s, {last} s");
     // The large job's first tasks end at about 45 s, and it takes what they held until all its maps run.
     let (waited, _) = first("yarn-capacity");
     assert!(waited >= 10, "{waited} s");
-    assert!(first("dress").0 < waited, "one container is always kept");
+    assert!(first("dress:whole=false,delta_min=0").0 < waited, "one container is always kept");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! A case: a workload on a cluster under a policy, replayed in memory.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use resched_analysis::Run;
 use resched_policies::PolicySpec;
@@ -44,8 +45,11 @@ impl Bundled {
     }
 }
 
+/// How a seed changes a workload before it is replayed.
+type Drawn = Arc<dyn Fn(&mut Workload, u64) + Send + Sync>;
+
 /// A workload under a policy.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(crate) struct Case {
     /// Its name in charts and in rows.
     pub(crate) label: String,
@@ -54,6 +58,7 @@ pub(crate) struct Case {
     source: Source,
     rules: ClusterConfig,
     closed: bool,
+    drawn: Option<Drawn>,
 }
 
 impl Case {
@@ -65,7 +70,7 @@ impl Case {
         let mut rules = rules.clone();
         // The machines are those of the workload.
         rules.nodes.count = None;
-        Ok(Self { label: label.to_owned(), policy, workload, source, rules, closed: false })
+        Ok(Self { label: label.to_owned(), policy, workload, source, rules, closed: false, drawn: None })
     }
 
     /// Makes users submit each job when their previous one has ended. The later submissions of the workload then only give the
@@ -74,8 +79,20 @@ impl Case {
         Self { closed: true, ..self }
     }
 
+    /// Changes the workload by the seed before each replay, where the paper leaves open more than the tasks' times. Cases with the same
+    /// change are replayed on the same jobs.
+    pub(crate) fn drawn(self, change: impl Fn(&mut Workload, u64) + Send + Sync + 'static) -> Self {
+        Self { drawn: Some(Arc::new(change)), ..self }
+    }
+
     /// Replays it with that seed.
     pub(crate) fn replay(&self, experiment: &'static str, seed: u64) -> Result<Run, Error> {
+        if let Some(change) = &self.drawn {
+            let mut workload = self.workload.clone();
+            change(&mut workload, seed);
+            let source = Source::workload(workload.clone(), String::new(), workload.name.clone());
+            return Self { workload, source, drawn: None, ..self.clone() }.replay(experiment, seed);
+        }
         if !self.closed {
             return self.replay_source(experiment, &self.source, seed);
         }

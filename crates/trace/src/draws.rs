@@ -49,6 +49,8 @@ pub enum Purpose {
     SweepDesign = 19,
     /// How long a task runs that had not ended when the trace ended.
     UnfinishedTask = 20,
+    /// How many containers the jobs of an experiment ask for, where its paper does not say.
+    ContainerDemand = 21,
 }
 
 /// A generator for the draws of one entity and purpose. `entity` holds numbers that identify it, such as job and task.

@@ -2,17 +2,21 @@
 //! demands (policies B.9).
 //!
 //! **What it does.** A job that requests more than a share θ of the machines is large; any other job is small. Small
-//! jobs may hold a share δ, large jobs the rest. Within a category, tasks start in the order of submission. Every tick
-//! moves δ. The move depends on the resources that each category requests, has free, and is expected to release soon.
-//! The rules are those of [`crate::hadoop::papers::dress`]: its phases and its Algorithm 3.
+//! jobs may hold a share δ, large jobs the rest. A job starts when its category has room for all that it asks for first.
+//! Within a category, jobs start in the order of submission, or the smallest first while both categories are short; the
+//! tasks of those that were admitted start in the order of submission. Every tick moves δ. The move depends on the
+//! resources that each category requests, has free, and is expected to release soon. The rules are those of
+//! [`crate::hadoop::papers::dress`]: its whole requests, its phases and its Algorithm 3.
 //!
-//! **Source.** DRESS (Mao et al.), Equations 1 to 9, Algorithms 1 to 3, with the corrections of spec B.9.
+//! **Source.** DRESS (Mao et al.), §IV-C, Equations 1 to 9, Algorithms 1 to 3, with the corrections of spec B.9 and the
+//! second reading.
 //!
 //! **Decisions.** DRESS counts containers. This policy counts dominant shares of all that the machines offer: for a
 //! job's demand, for the resources that a category holds, and for the free resources (1 less the dominant share of the
-//! used resources). A job's demand is the request of its first stages at submission. The expected release of a phase
-//! counts as that number of average running tasks of the job. A category that holds nothing may always run one task.
-//! The tick is longer than in DRESS, because these traces last for weeks.
+//! used resources). A job's demand is the request of its first stages at submission. What it asks for later is granted
+//! task by task. The expected release of a phase counts as that number of average running tasks of the job. A category
+//! that holds nothing may always run one task. A job that asks for more than its category may ever hold starts when
+//! nobody else of its category runs. The tick is longer than in DRESS, because these traces last for weeks.
 
 use std::collections::BTreeSet;
 
@@ -24,8 +28,11 @@ use crate::error::Error;
 use crate::info::{Build, Engine, Family, PolicyInfo};
 use crate::parts::by_id::{ByJob, ByRun, ByTask};
 use crate::parts::dress::delta::{Category, DeltaRules, LARGE, SMALL};
-use crate::parts::dress::parameters::{CAP_TRANSFER, DELTA, PW, RELEASE, TE, TS};
+use crate::parts::dress::parameters::{
+    Bounds, CAP_TRANSFER, DELTA, DELTA_MAX, DELTA_MIN, ORDER, Order, PW, RELEASE, TE, TS, WHOLE,
+};
 use crate::parts::dress::phases::{Counted, PhaseRules, Phases, ReleaseMode, Start};
+use crate::parts::whole_requests::{Next, Room, WholeRequests};
 use crate::settings::settings;
 
 /// Its entry in the registry.
@@ -46,10 +53,10 @@ settings! {
         /// share of the machines beyond which a job is large (θ)
         theta: f64 = "theta" { default: 0.1, range: 0..=1 },
         delta: f64 = DELTA,
-        /// the least δ
-        delta_min: f64 = "delta_min" { default: 0.01, range: 0..=1 },
-        /// the greatest δ
-        delta_max: f64 = "delta_max" { default: 0.99, range: 0..=1 },
+        delta_min: Option<f64> = DELTA_MIN,
+        delta_max: Option<f64> = DELTA_MAX,
+        whole: bool = WHOLE,
+        order: Order = ORDER,
         cap_transfer: bool = CAP_TRANSFER,
         pw: Ms = PW,
         ts: u32 = TS,
@@ -59,6 +66,9 @@ settings! {
         tick: Ms = "tick" { default: 10000, range: 1..=86_400_000, unit: "ms" },
     }
 }
+
+/// The share of the machines that each category always has, unless something else is set.
+const UNIT: f64 = 0.01;
 
 /// Shares are added up in floating point: what is over a limit by so little is not.
 const HAIR: f64 = 1e-9;
@@ -74,6 +84,11 @@ struct BatchDress {
     phase_rules: PhaseRules,
     release: ReleaseMode,
     tick: Ms,
+    order: Order,
+    /// Which of the jobs that wait for whole requests is next.
+    next: Next,
+    /// These jobs; `None`: tasks start one by one.
+    whole: Option<WholeRequests>,
     queues: [Queue; 2],
     used: [Resources; 2],
     /// Tasks that wait and have not been put into a queue yet.
@@ -97,15 +112,14 @@ struct Own {
     asked: Resources,
     used: Resources,
     running: u32,
+    /// Its tasks, while it waits for its whole request.
+    held: Vec<TaskId>,
     phases: Phases,
 }
 
 impl BatchDress {
     fn new(settings: &Settings) -> Result<Self, Error> {
-        let (min, max) = (settings.delta_min, settings.delta_max);
-        if min > max {
-            return Err(Error::Parameter(format!("delta_min: expected at most delta_max, {max}, found {min}")));
-        }
+        let (min, max) = Bounds::new(settings.delta, settings.delta_min, settings.delta_max)?.of(UNIT);
         Ok(Self {
             theta: settings.theta,
             delta: settings.delta,
@@ -119,6 +133,9 @@ impl BatchDress {
             },
             release: settings.release,
             tick: settings.tick,
+            order: settings.order,
+            next: Next::Earliest,
+            whole: settings.whole.then(WholeRequests::default),
             queues: [Queue::new(false), Queue::new(false)],
             used: [Resources::NONE; 2],
             fresh: Vec::new(),
@@ -139,16 +156,52 @@ impl BatchDress {
         own.asked = own.asked.plus(of(view.waiting(task))).minus(of(before));
     }
 
-    /// Puts new tasks into the queue of their jobs' category, which is known when all first tasks are.
+    /// Sorts new tasks: those of a job that waits for its whole request are held back, the others join the queue of the job's
+    /// category, which is known when all of the first tasks are.
     fn settle(&mut self, view: View<'_>) {
-        for task in std::mem::take(&mut self.fresh) {
+        let fresh = std::mem::take(&mut self.fresh);
+        for &task in &fresh {
+            self.classify(view.task(task).job, view.total());
+        }
+        for task in fresh {
             let job = view.task(task).job;
-            let own = &mut self.jobs[job];
-            let category = *own.category.get_or_insert_with(|| {
-                self.untold.push(job);
-                if own.asked.dominant_share(view.total()) > self.theta + HAIR { LARGE } else { SMALL }
-            });
-            self.queues[category].add(task, view);
+            match (&self.whole, self.jobs[job].category) {
+                (Some(whole), _) if whole.waits(job) => self.jobs[job].held.push(task),
+                (_, Some(category)) => self.queues[category].add(task, view),
+                (_, None) => {}
+            }
+        }
+    }
+
+    /// Gives a job its category, if it has none, and makes it wait for its whole request.
+    fn classify(&mut self, job: JobId, total: Resources) {
+        let own = &mut self.jobs[job];
+        if own.category.is_some() {
+            return;
+        }
+        let share = own.asked.dominant_share(total);
+        let category = if share > self.theta + HAIR { LARGE } else { SMALL };
+        own.category = Some(category);
+        self.untold.push(job);
+        if let Some(whole) = &mut self.whole {
+            whole.put(job, category, own.asked, (share / HAIR) as u64);
+        }
+    }
+
+    /// Admits as many jobs as there is room for.
+    fn admit(&mut self, view: View<'_>) {
+        let limits = self.limits();
+        let Some(whole) = &mut self.whole else { return };
+        for category in [SMALL, LARGE] {
+            let limit = view.total().scaled(limits[category] + HAIR);
+            while let Some(job) = whole.next(category, self.next) {
+                if !whole.admit(job, Room { used: self.used[category], limit, free: view.free() }) {
+                    break;
+                }
+                for task in std::mem::take(&mut self.jobs[job].held) {
+                    self.queues[category].add(task, view);
+                }
+            }
         }
     }
 
@@ -161,8 +214,9 @@ impl BatchDress {
         for &job in &self.active {
             let own = &mut self.jobs[job];
             let Some(category) = own.category.map(|place| &mut self.categories[place]) else { continue };
-            let asked = own.asked.dominant_share(view.total());
-            own.phases.tick(view.now(), asked > 0.0, &self.phase_rules);
+            let due = self.whole.as_ref().map_or(Resources::NONE, |whole| whole.due(job));
+            let asked = own.asked.minus(due).dominant_share(view.total());
+            own.phases.tick(view.now(), own.asked != Resources::NONE, &self.phase_rules);
             if own.running > 0 {
                 let each = own.used.dominant_share(view.total()) / f64::from(own.running);
                 category.releases += each * own.phases.releases(view.now(), self.tick, self.release);
@@ -171,23 +225,32 @@ impl BatchDress {
         }
     }
 
-    /// The share that a category may hold.
-    fn limit(&self, category: usize) -> f64 {
-        if category == SMALL { self.delta } else { 1.0 - self.delta }
+    /// The shares that the categories may hold.
+    fn limits(&self) -> [f64; 2] {
+        [self.delta, 1.0 - self.delta]
     }
 
     /// Whether a category may take so much more.
     fn may_take(&self, category: usize, unit: Resources, total: Resources) -> bool {
         let used = self.used[category];
-        used == Resources::NONE || used.plus(unit).dominant_share(total) <= self.limit(category) + HAIR
+        used == Resources::NONE || used.plus(unit).dominant_share(total) <= self.limits()[category] + HAIR
     }
 
-    /// Starts units of a task while its category may take them and they find room.
+    /// Whether a job may start one more task: because it is due to it, or its category may take it.
+    fn may_start(&self, job: JobId, category: usize, unit: Resources, total: Resources) -> bool {
+        let is_due = self.whole.as_ref().is_some_and(|whole| whole.due(job).holds(unit));
+        is_due || self.may_take(category, unit, total)
+    }
+
+    /// Starts units of a task while its job may start them and they find room.
     fn start(&mut self, task: TaskId, category: usize, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         let spec = *offer.view().task(task);
-        while offer.view().waiting(task) > 0 && self.may_take(category, spec.unit(), offer.view().total()) {
+        while offer.view().waiting(task) > 0 && self.may_start(spec.job, category, spec.unit(), offer.view().total()) {
             offer.start(task, 1)?;
             let Some(run) = offer.latest().next() else { break };
+            if let Some(whole) = &mut self.whole {
+                whole.grant(spec.job, spec.unit());
+            }
             self.used[category] = self.used[category].plus(spec.unit());
             let own = &mut self.jobs[spec.job];
             own.used = own.used.plus(spec.unit());
@@ -207,6 +270,9 @@ impl Policy for BatchDress {
     fn job_finished(&mut self, job: JobId, _view: View<'_>) {
         self.active.remove(&job);
         self.jobs[job].phases = Phases::default();
+        if let Some(whole) = &mut self.whole {
+            whole.remove(job);
+        }
     }
 
     fn task_waits(&mut self, task: TaskId, view: View<'_>) {
@@ -235,11 +301,17 @@ impl Policy for BatchDress {
         self.settle(view);
         self.survey(view);
         let total = view.total();
-        let free = 1.0 - total.minus(view.free()).dominant_share(total);
-        let (small_free, large_free) = self.rules.divide(self.delta, free, self.used[SMALL].dominant_share(total));
+        // What is due to jobs that were admitted is free no more.
+        let due = |of: &dyn Fn(&WholeRequests) -> Resources| self.whole.as_ref().map_or(Resources::NONE, of);
+        let (due_in_all, due_to_small) = (due(&WholeRequests::due_in_all), due(&|whole| whole.due_in(SMALL)));
+        let free = (1.0 - total.minus(view.free()).plus(due_in_all).dominant_share(total)).max(0.0);
+        let used_by_small = self.used[SMALL].plus(due_to_small).dominant_share(total);
+        let (small_free, large_free) = self.rules.divide(self.delta, free, used_by_small);
         let [small, large] = &mut self.categories;
         (small.free, large.free) = (small_free, large_free);
-        self.delta = self.rules.next(self.delta, small, large);
+        let moved = self.rules.next(self.delta, small, large);
+        self.delta = moved.delta;
+        self.next = self.order.next(moved.both_are_short);
         for job in self.untold.drain(..) {
             let category = self.jobs[job].category.unwrap_or(SMALL);
             orders.report("category", Some(job), (category + 1) as f64);
@@ -252,6 +324,7 @@ impl Policy for BatchDress {
 
     fn schedule(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         self.settle(offer.view());
+        self.admit(offer.view());
         let mut open = [true; 2];
         loop {
             let first = |category: usize| self.queues[category].first().filter(|_| open[category]);

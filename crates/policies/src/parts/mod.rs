@@ -17,3 +17,4 @@ pub mod predict;
 pub mod profile;
 pub mod statistics;
 pub mod task_progress;
+pub(crate) mod whole_requests;

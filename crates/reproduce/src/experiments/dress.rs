@@ -1,8 +1,12 @@
 //! Shared by the experiments of the DRESS paper: its two schedulers on its testbed, its knobs, and changes of groups of jobs.
 
+use std::ops::RangeInclusive;
+
+use rand::RngExt;
 use resched_analysis::Run;
 use resched_analysis::distribution::mean;
-use resched_trace::workload::Workload;
+use resched_trace::draws::{Purpose, stream};
+use resched_trace::workload::{Class, Workload};
 
 use crate::Error;
 use crate::case::{Bundled, Case, bundled};
@@ -12,47 +16,96 @@ use super::measures::{change, completion};
 
 /// The rules of its testbed.
 pub(super) const CLUSTER: Bundled = bundled!("clusters/dress.toml");
-/// Its baseline.
-pub(super) const CAPACITY: &str = "yarn-capacity";
+/// Its baseline, as §V-B1 tells of it: "the remaining resources in the system is not enough for Job 7 and it has to wait".
+pub(super) const CAPACITY: &str = "yarn-capacity:whole=true";
 
-/// DRESS with a reserve that never falls below the share it starts with.
-const FLOOR: &str = "dress:delta_min=0.1";
-/// Why small jobs gain less here than published.
-pub(super) const HELD: &str = "Two small jobs fill the reserve of 10 containers for as long as they run, here as long as the large ones of \
-                               their time; the next must wait for them as before. How long the paper's small jobs ran is not given.";
-/// Why small jobs gain less if there are few.
-pub(super) const COLLAPSE: &str = "As Algorithm 3 has it, the reserve shrinks to nothing whenever no small job is there, large jobs take \
-                                   all, and it can grow again only by what large jobs leave over; with a floor of 10 % small jobs gain.";
+/// The containers of the testbed, masters included.
+const CONTAINERS: u32 = 100;
+/// The containers that a small job asks for, beside its master: fewer than 10, and more than one.
+const SMALL: RangeInclusive<u32> = 2..=9;
+/// Those that a large job asks for.
+const LARGE: RangeInclusive<u32> = 11..=20;
+
+/// How far the time of a job is from that of its class at most: evenly spread, with a coefficient of variation of 0.05.
+const SPREAD: f64 = 0.0866;
 
 /// The knobs of the testbed, set once for all experiments of the paper.
 pub(super) const KNOBS: &[Knob] = &[
     Knob {
-        place: "classes.first",
-        value: "maps 300 s, reduces 50 s",
-        fixed_by: "Table II (Capacity): makespan 1028.6 s, mean wait 310.1 s, mean completion 570.1 s, each to a tenth",
+        place: "classes.spark",
+        value: "jobs run for 260 s, with a variation of 0.05",
+        fixed_by: "Table II (Capacity): makespan 1028.6 s, mean and median wait 310.1 and 381.0 s, mean and median completion 570.1 and 542.8 s; \
+                   wait of job 7, 304.7 s",
     },
-    Knob { place: "classes.later", value: "maps 135 s, reduces 15 s", fixed_by: "the same three numbers" },
     Knob {
-        place: "maps of the large jobs",
-        value: "14 to 45",
-        fixed_by: "the same three numbers (Capacity), and that the first six jobs take all containers; drawn once, then scaled",
+        place: "containers of the large jobs",
+        value: "11 to 20, drawn for each seed",
+        fixed_by: "the same six numbers (Capacity), and how many of the first jobs fit",
+    },
+    Knob {
+        place: "clusters/dress.toml: jobs.launch_overhead",
+        value: "16.7 s",
+        fixed_by: "wait of job 3 under Capacity, 35.5 s, on a cluster with room",
     },
 ];
 
 /// The assumptions of every experiment of the paper.
 pub(super) const ASSUMPTIONS: &[&str] = &[
-    "No job's containers, phases or times are given: jobs are drawn, so a single job's number is that of another job of its place and size.",
-    "The engine knows two phases, maps and reduces; Spark's stages are taken for them.",
-    "100 containers in all, masters included; θ = δ = 10 %, ts = te = 5 tasks, pw = 10 s, and the corrections of policies B.9.",
+    "No job's containers, phases or times are given. The containers are drawn anew for each seed, within what the paper says of them: \
+     which jobs are small, and how many of the first jobs fit.",
+    "A job starts with all of its containers or not at all, under both schedulers (§V-B1, §IV-C). Hadoop's own Capacity Scheduler grants \
+     containers one by one.",
+    "A Spark job holds its executors from start to end. A MapReduce job has two phases, maps and reduces, and takes as long as a Spark job.",
+    "100 containers in all, masters included; θ = δ = 10 %, ts = te = 5 tasks, pw = 10 s, and the corrections of policies B.9. δ never falls \
+     below 10 %: job 3 is delayed by a reserve before any small job has come (§V-B1), which Algorithm 3 to the letter would have given up.",
 ];
 
-/// A workload under Capacity, DRESS, and DRESS with a floor.
-pub(super) fn both(prefix: &str, workload: &Workload) -> Result<Vec<Case>, Error> {
+/// Why the number of one job may differ.
+pub(super) const DRAWN: &str =
+    "The paper gives no job's demand or run time; this is another job of that place and size.";
+/// Why what small jobs gain may differ.
+pub(super) const LENGTHS: &str = "What a small job can gain is its wait against its run time, and neither demands nor run times of the \
+                                  paper's jobs are given; here all jobs run for the time that Table II tells of Capacity.";
+
+/// A workload under both schedulers, with demands that are drawn for each seed: the jobs `small` are, and the first `fit` jobs fit into the
+/// cluster, but not the next.
+pub(super) fn both(prefix: &str, workload: &Workload, small: &[usize], fit: usize) -> Result<Vec<Case>, Error> {
     let rules = CLUSTER.cluster()?;
-    [("capacity", CAPACITY), ("dress", "dress"), ("floor", FLOOR)]
-        .iter()
-        .map(|(label, policy)| Case::new(&format!("{prefix}{label}"), policy, workload.clone(), &rules))
-        .collect()
+    let case = |(label, policy): &(&str, &str)| {
+        let small = small.to_vec();
+        let case = Case::new(&format!("{prefix}{label}"), policy, workload.clone(), &rules)?;
+        Ok(case.drawn(move |workload, seed| draw(workload, &small, fit, seed)))
+    };
+    [("capacity", CAPACITY)].iter().map(case).collect()
+}
+
+/// Draws the jobs' containers until the first `fit` jobs are what fits.
+fn draw(workload: &mut Workload, small: &[usize], fit: usize, seed: u64) {
+    let mut draws = stream(seed, Purpose::ContainerDemand, &[fit as u64, small.len() as u64]);
+    let ranges = (1..=workload.jobs.len()).map(|job| if small.contains(&job) { SMALL } else { LARGE });
+    let ranges: Vec<RangeInclusive<u32>> = ranges.collect();
+    let demands = loop {
+        let demands: Vec<u32> = ranges.iter().map(|range| draws.random_range(range.clone())).collect();
+        let with_masters = |jobs: usize| demands.iter().take(jobs).map(|demand| demand + 1).sum::<u32>();
+        if with_masters(fit) <= CONTAINERS && with_masters(fit + 1) > CONTAINERS {
+            break demands;
+        }
+    };
+    for (number, (job, demand)) in (1..).zip(workload.jobs.iter_mut().zip(demands)) {
+        job.maps = demand.try_into().unwrap_or(job.maps);
+        job.reduces = job.reduces.min(1) * demand.div_ceil(10);
+        // Each job has a class of its own, because the executors of a job end together.
+        let length = 1.0 + SPREAD * draws.random_range(-1.0..=1.0);
+        let Some(class) = workload.classes.get(job.class.get_ref()) else { continue };
+        let scaled = Class {
+            map_mean_s: length * class.map_mean_s,
+            reduce_mean_s: length * class.reduce_mean_s,
+            ..class.clone()
+        };
+        let name = format!("{}-{number}", job.class.get_ref());
+        job.class.get_mut().clone_from(&name);
+        workload.classes.insert(name, scaled);
+    }
 }
 
 /// The mean over some jobs of the change of their completion times, %.

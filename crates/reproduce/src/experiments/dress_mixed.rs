@@ -1,9 +1,8 @@
 //! DRESS, Figs. 10 to 13: mixed jobs, of which 10 to 40 % are small.
 
 use resched_report::{Figure, Line, Lines, draw_lines};
-use resched_trace::workload::Workload;
 
-use super::dress::{ASSUMPTIONS, COLLAPSE, KNOBS, both, mean_change};
+use super::dress::{ASSUMPTIONS, DRAWN, KNOBS, LENGTHS, both, mean_change};
 use super::measures::completion;
 use crate::case::{Case, bundled};
 use crate::experiment::{Experiment, Paper};
@@ -24,41 +23,30 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     figures,
 };
 
-/// The jobs that become small at 10, 20, 30 and 40 %, with their containers.
-const SMALL: [(usize, u32); 8] = [(6, 5), (8, 7), (11, 4), (14, 8), (4, 6), (17, 3), (9, 9), (19, 5)];
+/// The jobs that are small at 10, 20, 30 and 40 %, two more each.
+const SMALL: [usize; 8] = [6, 8, 11, 14, 4, 17, 9, 19];
 /// Shares, and the published mean change of the small jobs' completion, %.
 const SHARES: [(usize, f64); 4] = [(10, -76.1), (20, -36.2), (30, -21.9), (40, -23.7)];
 
 /// The small jobs at a share.
-fn small(share: usize) -> impl Iterator<Item = (usize, u32)> {
-    SMALL.into_iter().take(share / 5)
-}
-
-fn workload(share: usize) -> Result<Workload, Error> {
-    let mut workload = bundled!("dress-mixed.toml").workload()?;
-    for (job, containers) in small(share) {
-        if let Some(jobs) = workload.jobs.get_mut(job - 1) {
-            jobs.maps = containers.try_into().unwrap_or(jobs.maps);
-            jobs.reduces = 1;
-        }
-    }
-    Ok(workload)
+fn small(share: usize) -> Vec<usize> {
+    SMALL.into_iter().take(share / 5).collect()
 }
 
 fn cases() -> Result<Vec<Case>, Error> {
-    let of_share = |(share, _): &(usize, f64)| both(&format!("{share} %: "), &workload(*share)?);
+    let workload = bundled!("dress-mixed.toml").workload()?;
+    let of_share = |(share, _): &(usize, f64)| both(&format!("{share} %: "), &workload, &small(*share), 5);
     Ok(SHARES.iter().map(of_share).collect::<Result<Vec<_>, _>>()?.concat())
 }
 
 /// The mean change of the small jobs' completion at a share, %, by seed.
 fn changes(replays: &Replays<'_>, share: usize, policy: &str) -> Vec<f64> {
-    let jobs: Vec<usize> = small(share).map(|(job, _)| job).collect();
+    let jobs = small(share);
     let [capacity, policy] = ["capacity", policy].map(|name| format!("{share} %: {name}"));
     replays.pairs(&capacity, &policy, |a, b| mean_change(a, b, &jobs))
 }
 
 fn rows(replays: &Replays<'_>) -> Vec<Row> {
-    let why = "How much a small job can gain is its wait under Capacity against its run time, and neither is given.";
     let mut rows = vec![
         row("10 %: mean of the changes of jobs 6 and 8 (arithmetic)", "%", Published::Change(-76.1))
             .exact(-50.0 * ((1.0 - 111.3 / 484.5) + (1.0 - 134.4 / 540.3)), 0.05),
@@ -66,13 +54,13 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
     for (share, published) in SHARES {
         rows.push(
             row(format!("{share} %: completion of the small jobs, mean change"), "%", Published::Change(published))
-                .ours(COLLAPSE)
+                .missing(LENGTHS)
                 .replayed(&changes(replays, share, "dress")),
         );
         rows.push(
             row(format!("{share} %, with a floor of 10 %: the same"), "%", Published::Change(published))
                 .variant()
-                .missing(why)
+                .missing(DRAWN)
                 .replayed(&changes(replays, share, "floor")),
         );
     }
@@ -81,12 +69,12 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
         rows.push(
             row(format!("10 %, Capacity: completion of job {job}"), "s", Published::Value(capacity))
                 .baseline()
-                .missing(why)
+                .missing(DRAWN)
                 .replayed(&of("10 %: capacity")),
         );
         rows.push(
             row(format!("10 %, DRESS: completion of job {job}"), "s", Published::Value(dress))
-                .missing(why)
+                .missing(DRAWN)
                 .replayed(&of("10 %: dress")),
         );
     }

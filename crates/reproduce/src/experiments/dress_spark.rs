@@ -5,7 +5,7 @@ use resched_analysis::distribution::Distribution;
 use resched_analysis::timeline::makespan;
 
 use super::coupling::{figure, figures};
-use super::dress::{ASSUMPTIONS, HELD, KNOBS, both, mean_change};
+use super::dress::{ASSUMPTIONS, DRAWN, KNOBS, LENGTHS, both, mean_change};
 use super::measures::{change, completion, waiting};
 use crate::case::bundled;
 use crate::experiment::{Experiment, Paper};
@@ -21,7 +21,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     title: "20 Spark jobs, six of them small",
     knobs: KNOBS,
     assumptions: ASSUMPTIONS,
-    cases: || both("", &bundled!("dress-spark.toml").workload()?),
+    cases: || both("", &bundled!("dress-spark.toml").workload()?, &SMALL, 6),
     rows,
     figures: |replays| {
         let labels = ["capacity", "dress"];
@@ -52,57 +52,50 @@ const TABLE: [Line; 5] = [
     ("mean completion time", 570.1, 532.2, -6.6, |run| times(run, |job| job.completion).mean()),
     ("median completion time", 542.8, 325.1, -40.0, |run| times(run, |job| job.completion).median()),
 ];
-/// The lines of Table II that knobs were set from.
-const FIXED: [&str; 3] = ["makespan", "mean waiting time", "mean completion time"];
-
 fn rows(replays: &Replays<'_>) -> Vec<Row> {
-    let drawn = "The paper gives no job's demand or run time; this is another job of that place and size.";
-    let levels = HELD;
     let value = Published::Value;
     let mut rows = Vec::new();
     for (name, capacity, dress, percent, of) in TABLE {
-        let baseline = row(format!("Capacity: {name}"), "s", value(capacity));
-        let fixed = FIXED.contains(&name);
-        let baseline = if fixed { baseline.calibrated() } else { baseline.baseline() };
-        rows.push(baseline.missing(drawn).replayed(&replays.each("capacity", of)));
+        let baseline = row(format!("Capacity: {name}"), "s", value(capacity)).calibrated();
+        rows.push(baseline.missing(DRAWN).replayed(&replays.each("capacity", of)));
         rows.push(
             row(format!("DRESS: {name}"), "s", value(dress))
                 .beside(capacity)
-                .ours(levels)
+                .missing(LENGTHS)
                 .replayed(&replays.each("dress", of)),
         );
         rows.push(
             row(format!("Change of the {name}"), "%", Published::Change(percent))
                 .arithmetic()
-                .ours(levels)
+                .missing(LENGTHS)
                 .replayed(&replays.pairs("capacity", "dress", |a, b| change(of(a), of(b)))),
         );
     }
     let wait = |label, number| replays.each(label, move |run| waiting(run, number).map(|ms| ms / 1e3));
     for (job, capacity, dress) in [(7, 304.705, 28.903), (3, 35.519, 98.863)] {
         let baseline = row(format!("Capacity: wait of job {job} (Fig. 7)"), "s", value(capacity));
-        let baseline = baseline.baseline();
-        rows.push(baseline.missing(drawn).replayed(&wait("capacity", job)));
+        let baseline = baseline.calibrated();
+        rows.push(baseline.missing(DRAWN).replayed(&wait("capacity", job)));
         rows.push(
             row(format!("DRESS: wait of job {job} (Fig. 7)"), "s", value(dress))
-                .missing(drawn)
+                .missing(DRAWN)
                 .replayed(&wait("dress", job)),
         );
     }
     rows.push(
         row("Wait of job 7, Capacity / DRESS", "times", value(10.5))
             .arithmetic()
-            .missing(drawn)
+            .missing(DRAWN)
             .replayed(&replays.pairs("capacity", "dress", |a, b| Some(waiting(a, 7)? / waiting(b, 7)?.max(1.0)))),
     );
     rows.push(
         row("Completion of the small jobs, mean change (Fig. 6)", "%", Published::Change(-27.6))
-            .ours(levels)
+            .missing(LENGTHS)
             .replayed(&replays.pairs("capacity", "dress", |a, b| mean_change(a, b, &SMALL))),
     );
     rows.push(
         row("Completion of the small jobs, largest change (job 7's)", "%", Published::Change(-51.2))
-            .ours(levels)
+            .missing(LENGTHS)
             .replayed(&replays.pairs("capacity", "dress", |a, b| {
                 SMALL.iter().filter_map(|job| change(completion(a, *job), completion(b, *job))).reduce(f64::min)
             })),
@@ -110,7 +103,7 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
     for (job, percent) in [(3, 32.0), (13, 10.2), (14, 6.1)] {
         rows.push(
             row(format!("Completion of job {job}"), "%", Published::Change(percent))
-                .missing(drawn)
+                .missing(DRAWN)
                 .replayed(&replays.pairs("capacity", "dress", |a, b| change(completion(a, job), completion(b, job)))),
         );
     }

@@ -1,33 +1,39 @@
 //! DRESS: a changing part of the cluster is kept for jobs with small demands (policies B.9).
 //!
 //! **What it does.** A job that requests more than a share θ of the cluster is large; any other job is small. Small
-//! jobs may hold a share δ of all containers, large jobs the rest. Within a category, a job is served as by the
-//! Capacity Scheduler with one queue. Every second, δ moves. The move depends on the containers that each category
-//! requests, has free, and is expected to release soon. The phases of each running job are found from the bursts in
-//! which its tasks start and end ([`phases`]), and δ follows from them ([`delta`]).
+//! jobs may hold a share δ of all containers, large jobs the rest. A job starts when its category has room for all that
+//! it asks for first, its master and its maps, and waits until then. Within a category the job that was submitted first
+//! is next. While both categories are short, the smallest is. Every second, δ moves. The move depends on the containers
+//! that each category requests, has free, and is expected to release soon. The phases of each running job are found
+//! from the bursts in which its tasks start and end ([`phases`]), and δ follows from them ([`delta`]). It never falls
+//! below the share that it starts with.
 //!
-//! **Source.** DRESS (Mao et al.), Equations 1 to 9, Algorithms 1 to 3, with the corrections of spec B.9. The numbers
-//! of the paper are the defaults. Note two things. Without small jobs, δ falls to its least value at once
-//! (`delta_min=0.1` prevents that). Phases of at most `ts` tasks are never found.
+//! **Source.** DRESS (Mao et al.), §IV-C, §V-B, Equations 1 to 9, Algorithms 1 to 3, with the corrections of spec B.9 and
+//! the second reading (whole requests, smallest first, δ as a floor). The numbers of the paper are the defaults.
+//! `dress:whole=false,order=submission,delta_min=0` follows the printed algorithms to the letter: containers are granted one
+//! by one in the order of submission, and without small jobs δ falls to one container at once. Note that phases of at
+//! most `ts` tasks are never found.
 //!
 //! **Decisions.** A job's demand r is the number of its maps, or else of its reduces. Its master does not count for r,
 //! but counts for the use and the requests of its category. A job is pending as long as it has requests, even if some
-//! of its containers run. Jobs of both categories are served in the order of submission, each while its category has
-//! room. The unit of count is the container of a map; other containers count by their size. A category may always have
-//! one master and run one task.
+//! of its containers run; what a job that was admitted has yet to get counts as used. What it asks for later, such as
+//! reduces, is granted one by one. A job that asks for more than its category may ever hold starts when nobody else of
+//! its category runs. The unit of count is the container of a map; other containers count by their size. A category may
+//! always have one master and run one task.
 
-use resched_sim::hadoop::{
-    Ask, Container, ContainerState, JobView, Kind, Offer, Orders, Policy, RunView, System, View,
-};
+use resched_sim::hadoop::{Ask, Container, ContainerState, Kind, Offer, Orders, Policy, RunView, System, View};
 use resched_sim::{JobId, Ms, NodeId, Resources, Violation};
 
 use crate::error::Error;
-use crate::hadoop::yarn::capacity::{NODE_LOCALITY_DELAY, Partitions, YarnCapacity, all_containers};
+use crate::hadoop::yarn::capacity::{NODE_LOCALITY_DELAY, Partitions, YarnCapacity, all_containers, first_tasks};
 use crate::info::{Build, Engine, Family, PolicyInfo};
 use crate::parts::by_id::{ByJob, ByTask};
 use crate::parts::dress::delta::{Category, DeltaRules, LARGE, SMALL};
-use crate::parts::dress::parameters::{CAP_TRANSFER, DELTA, PW, RELEASE, TE, TS};
+use crate::parts::dress::parameters::{
+    Bounds, CAP_TRANSFER, DELTA, DELTA_MAX, DELTA_MIN, ORDER, Order, PW, RELEASE, TE, TS, WHOLE,
+};
 use crate::parts::dress::phases::{Counted, PhaseRules, Phases, ReleaseMode, Start};
+use crate::parts::whole_requests::WholeRequests;
 use crate::settings::{choices, settings};
 
 /// Its entry in the registry.
@@ -60,10 +66,10 @@ settings! {
         /// containers that theta is a share of; total: all; free: those that are free when the job comes
         theta_base: ThetaBase = "theta_base" { choice: ThetaBase::Total, },
         delta: f64 = DELTA,
-        /// the least δ; auto: one container
-        delta_min: Option<f64> = "delta_min" { auto: Negative, range: 0..=1 },
-        /// the greatest δ; auto: all containers but one
-        delta_max: Option<f64> = "delta_max" { auto: Negative, range: 0..=1 },
+        delta_min: Option<f64> = DELTA_MIN,
+        delta_max: Option<f64> = DELTA_MAX,
+        whole: bool = WHOLE,
+        order: Order = ORDER,
         cap_transfer: bool = CAP_TRANSFER,
         pw: Ms = PW,
         ts: u32 = TS,
@@ -92,7 +98,8 @@ struct Dress {
     told: Option<f64>,
     /// Jobs whose category has not been reported yet.
     untold: Vec<JobId>,
-    bounds: [Option<f64>; 2],
+    bounds: Bounds,
+    order: Order,
     cap_transfer: bool,
     rules: PhaseRules,
     release: ReleaseMode,
@@ -106,21 +113,16 @@ struct Dress {
 
 impl Dress {
     fn new(settings: &Settings) -> Result<Self, Error> {
-        let bounds = [settings.delta_min, settings.delta_max];
-        if let [Some(least), Some(greatest)] = bounds
-            && least > greatest
-        {
-            let problem = format!("delta_min: expected at most delta_max, {greatest}, found {least}");
-            return Err(Error::Parameter(problem));
-        }
+        let bounds = Bounds::new(settings.delta, settings.delta_min, settings.delta_max)?;
         Ok(Self {
-            capacity: YarnCapacity::partitioned(settings.node_locality_delay, settings.am_share)?,
+            capacity: YarnCapacity::partitioned(settings.node_locality_delay, settings.am_share, settings.whole)?,
             theta: settings.theta,
             theta_of_free: settings.theta_base == ThetaBase::Free,
             delta: settings.delta,
             told: None,
             untold: Vec::new(),
             bounds,
+            order: settings.order,
             cap_transfer: settings.cap_transfer,
             rules: PhaseRules {
                 window: settings.pw,
@@ -138,7 +140,7 @@ impl Dress {
 
     /// Keeps a share δ of all containers for small jobs.
     fn keep(&mut self) {
-        if let Some(partitions) = self.capacity.partitions() {
+        if let Some(partitions) = self.capacity.partitions_mut() {
             partitions.set_share(self.delta);
         }
     }
@@ -156,24 +158,28 @@ impl Dress {
             phases.tick(view.now(), waits, &self.rules);
             let category = &mut self.categories[partitions.of(job)];
             category.releases += phases.releases(view.now(), self.tick, self.release);
-            category.pending.extend(Some(pending(view, job)).filter(|&asked| asked > 0.0));
+            let due = self.capacity.whole().map_or(0.0, |whole| containers(whole.due(job), view));
+            category.pending.extend(Some(pending(view, job) - due).filter(|&asked| asked > 0.0));
         }
     }
 
     fn move_delta(&mut self, view: View<'_>) {
         let total = all_containers(view);
-        let least = 1.0 / total;
-        let rules = DeltaRules {
-            total,
-            min: self.bounds[0].unwrap_or(least),
-            max: self.bounds[1].unwrap_or(1.0 - least),
-            cap_transfer: self.cap_transfer,
+        let (min, max) = self.bounds.of(1.0 / total);
+        let rules = DeltaRules { total, min, max, cap_transfer: self.cap_transfer };
+        // What is due to jobs that were admitted is free no more.
+        let due = |of: &dyn Fn(&WholeRequests) -> Resources| {
+            self.capacity.whole().map_or(0.0, |whole| containers(of(whole), view))
         };
+        let (due_in_all, due_to_small) = (due(&WholeRequests::due_in_all), due(&|whole| whole.due_in(SMALL)));
         let used = self.capacity.partitions().map_or(0.0, |partitions| used_by_small(partitions, view));
-        let (small_free, large_free) = rules.divide(self.delta, free(view), used);
+        let free = (free(view) - due_in_all).max(0.0);
+        let (small_free, large_free) = rules.divide(self.delta, free, used + due_to_small);
         let [small, large] = &mut self.categories;
         (small.free, large.free) = (small_free, large_free);
-        self.delta = rules.next(self.delta, small, large);
+        let moved = rules.next(self.delta, small, large);
+        self.delta = moved.delta;
+        self.capacity.set_next(self.order.next(moved.both_are_short));
     }
 
     fn tell(&mut self, orders: &mut Orders) {
@@ -207,21 +213,13 @@ fn used_by_small(partitions: &Partitions, view: View<'_>) -> f64 {
     containers(partitions.used(SMALL), view)
 }
 
-/// What a job comes with (r): its maps, or else its reduces.
-fn request(job: JobView<'_>) -> (Ask, u32) {
-    match (job.desired(Kind::Map), job.desired(Kind::Reduce)) {
-        (0, reduces) => (Ask::Reduce, reduces),
-        (maps, _) => (Ask::Map, maps),
-    }
-}
-
 /// What a job asks for, in containers. Before its master asks for the first tasks, it is known what they will be.
 fn pending(view: View<'_>, job: JobId) -> f64 {
     let (app, job) = (view.yarn().app(job), view.job(job));
     let of = |ask: Ask, count: u32| f64::from(count) * containers(view.yarn().demand(ask), view);
     let asked: f64 = Ask::ALL.into_iter().map(|ask| of(ask, app.asked(ask).saturating_sub(app.reserved(ask)))).sum();
     let is_fresh = Kind::BOTH.into_iter().all(|kind| job.ready(kind) + job.running(kind) + job.finished(kind) == 0);
-    let (first, count) = request(job);
+    let (first, count) = first_tasks(job);
     if is_fresh { asked + of(first, count) } else { asked }
 }
 
@@ -231,10 +229,10 @@ impl Policy for Dress {
     }
 
     fn job_submitted(&mut self, job: JobId, view: View<'_>) {
-        let (_, demand) = request(view.job(job));
+        let (_, demand) = first_tasks(view.job(job));
         let base = if self.theta_of_free { free(view) } else { all_containers(view) };
         let category = if is_large(f64::from(demand), self.theta, base) { LARGE } else { SMALL };
-        if let Some(partitions) = self.capacity.partitions() {
+        if let Some(partitions) = self.capacity.partitions_mut() {
             partitions.put(job, category);
         }
         self.untold.push(job);

@@ -40,6 +40,15 @@ pub(crate) struct DeltaRules {
     pub(crate) cap_transfer: bool,
 }
 
+/// What Algorithm 3 returns.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Moved {
+    /// δ for the next tick.
+    pub(crate) delta: f64,
+    /// Whether neither category will have all that it asks for, so that the smallest jobs come first (§IV-C).
+    pub(crate) both_are_short: bool,
+}
+
 impl DeltaRules {
     /// How what is free is divided between small and large jobs: A_c1 is what small jobs have left of their part.
     pub(crate) fn divide(&self, delta: f64, free: f64, used_by_small: f64) -> (f64, f64) {
@@ -47,21 +56,22 @@ impl DeltaRules {
         (small, free - small)
     }
 
-    /// Algorithm 3: δ for the next tick. The pending demands are sorted in passing.
+    /// Algorithm 3: how δ moves. The pending demands are sorted in passing.
     ///
     /// If small jobs will have all that they ask for, the rest goes to large jobs; else, if large jobs will, their rest goes
     /// to small jobs; else both are filled from the smallest job on, and what large jobs leave over goes to the small jobs that it
     /// is enough for.
-    pub(crate) fn next(&self, delta: f64, small: &mut Category, large: &mut Category) -> f64 {
+    pub(crate) fn next(&self, delta: f64, small: &mut Category, large: &mut Category) -> Moved {
         let (lack, surplus) = (small.demand() - small.supply(), large.supply() - large.demand());
-        let moved = if lack <= 0.0 {
+        let by = if lack <= 0.0 {
             lack
         } else if surplus >= 0.0 {
             if self.cap_transfer { surplus.min(lack) } else { surplus }
         } else {
             self.leftovers(small, large)
         };
-        (delta + moved / self.total).min(self.max).max(self.min)
+        let delta = (delta + by / self.total).min(self.max).max(self.min);
+        Moved { delta, both_are_short: lack > 0.0 && surplus < 0.0 }
     }
 
     /// What large jobs leave over and small jobs can use.
@@ -108,7 +118,7 @@ mod tests {
 
     /// δ in containers, from 10 on.
     fn next(rules: &DeltaRules, mut small: Category, mut large: Category) -> f64 {
-        (rules.next(0.1, &mut small, &mut large) * rules.total * 1e9).round() / 1e9
+        (rules.next(0.1, &mut small, &mut large).delta * rules.total * 1e9).round() / 1e9
     }
 
     #[test]
@@ -141,6 +151,16 @@ mod tests {
     fn b9_an_exact_fit_is_used() {
         // As printed, 3 would not fit into 3, nor the last job be looked at.
         assert_eq!(next(&RULES, category(3.0, 0.0, &[4.0, 3.0]), category(8.0, 0.0, &[8.0, 4.0])), 14.0);
+    }
+
+    #[test]
+    fn b9_the_smallest_come_first_while_both_are_short() {
+        let short = |small: &[f64], large: &[f64]| {
+            RULES.next(0.1, &mut category(4.0, 0.0, small), &mut category(12.0, 0.0, large)).both_are_short
+        };
+        assert!(short(&[6.0, 3.0], &[15.0]));
+        assert!(!short(&[3.0], &[15.0]), "small jobs have enough");
+        assert!(!short(&[6.0], &[12.0]), "large jobs have enough");
     }
 
     #[test]

@@ -11,13 +11,16 @@
 //! **Source.** YARN, August 2014 (`CapacityScheduler`, `ParentQueue`, `LeafQueue`, `CSQueueUtils`, `FiCaSchedulerApp`). It
 //! reproduces schedules of Hadoop's own classes row by row; `docs/yarn.md` lists the rules and their sources.
 //!
-//! **Decision.** A job of an unknown queue goes to `default`, or else to the first leaf (YARN rejects it).
+//! **Decisions.** A job of an unknown queue goes to `default`, or else to the first leaf (YARN rejects it). With
+//! `whole=true`, which is no rule of Hadoop's, a job gets its master and its first tasks all at once or not at all
+//! ([`whole`]); so the paper of DRESS tells of its baseline.
 //!
 //! **Not modelled.** Node labels, blacklists, asynchronous scheduling, and preemption between queues.
 
 mod calculator;
 mod limits;
 mod partitions;
+mod whole;
 
 use calculator::{Calculator, part};
 use resched_sim::hadoop::{Ask, Container, ContainerState, Offer, Policy, Reach, Reservation, RunView, System, View};
@@ -26,6 +29,7 @@ use resched_sim::{JobId, NodeId, Resources, Violation};
 use crate::error::Error;
 use crate::info::{Build, Engine, Family, PolicyInfo};
 use crate::parts::by_id::ByJob;
+use crate::parts::whole_requests::{Next, WholeRequests};
 use crate::queues::file as queues;
 use crate::queues::tree::QueueTree;
 use crate::queues::yarn_capacity::{Shares, YarnQueue, shares};
@@ -33,6 +37,7 @@ use crate::settings::{File, parameter, settings};
 use crate::site::Site;
 use limits::{UserLimit, extra_reservations, may_go_far, most_active};
 pub(crate) use partitions::{PARTITIONS, Partitions, all_containers};
+pub(crate) use whole::first_tasks;
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
@@ -67,6 +72,8 @@ settings! {
         user_limit: u32 = "user_limit" { default: 100, range: 1..=100, unit: "percent" },
         /// multiple of a queue's guarantee that one user may have
         user_limit_factor: f64 = "user_limit_factor" { default: 1, range: 0..=1e6 },
+        /// a job starts with all of its first containers or not at all (no rule of Hadoop's)
+        whole: bool = "whole" { default: false },
     }
 }
 
@@ -80,6 +87,10 @@ pub(crate) struct YarnCapacity {
     queues: Vec<Queue>,
     jobs: ByJob<Job>,
     partitions: Option<Partitions>,
+    /// The jobs that wait for whole requests; `None`: containers are granted one by one.
+    whole: Option<WholeRequests>,
+    /// Which of these jobs is next.
+    next: Next,
 }
 
 /// A queue and what its applications use.
@@ -146,16 +157,18 @@ impl YarnCapacity {
             queues: Vec::new(),
             jobs: ByJob::default(),
             partitions: None,
+            whole: settings.whole.then(WholeRequests::default),
+            next: Next::Earliest,
         };
         policy.set_queues(tree)?;
         Ok(policy)
     }
 
-    /// One queue whose jobs are kept apart in partitions.
+    /// One queue whose jobs are kept apart in partitions, and get whole requests with `whole`.
     ///
     /// # Errors
     /// What is wrong with the queues.
-    pub(crate) fn partitioned(node_locality_delay: u64, am_share: f64) -> Result<Self, Error> {
+    pub(crate) fn partitioned(node_locality_delay: u64, am_share: f64, whole: bool) -> Result<Self, Error> {
         let mut policy = Self {
             tree: queues::one_queue(),
             defaults: YarnQueue { maximum_am_share: Some(am_share), ..YarnQueue::default() },
@@ -163,13 +176,20 @@ impl YarnCapacity {
             queues: Vec::new(),
             jobs: ByJob::default(),
             partitions: Some(Partitions::default()),
+            whole: whole.then(WholeRequests::default),
+            next: Next::Earliest,
         };
         policy.set_queues(queues::one_queue())?;
         Ok(policy)
     }
 
     /// The partitions, if its jobs are kept apart.
-    pub(crate) fn partitions(&mut self) -> Option<&mut Partitions> {
+    pub(crate) fn partitions(&self) -> Option<&Partitions> {
+        self.partitions.as_ref()
+    }
+
+    /// The partitions, to change them.
+    pub(crate) fn partitions_mut(&mut self) -> Option<&mut Partitions> {
         self.partitions.as_mut()
     }
 
@@ -209,8 +229,8 @@ impl YarnCapacity {
 
     // Applications.
 
-    /// Lets as many applications of a queue become active as its limits allow.
-    fn activate(&mut self, leaf: usize, view: View<'_>) {
+    /// How many applications of a queue, and of one of its users, may be active.
+    fn most_active(&self, leaf: usize, view: View<'_>) -> (u32, u32) {
         let own = self.tree.get(leaf).settings.maximum_am_share;
         let am_share = own.or(self.defaults.maximum_am_share).unwrap_or(0.1) as f32;
         let Shares { capacity, limit, .. } = self.queues[leaf].shares;
@@ -218,18 +238,39 @@ impl YarnCapacity {
         let guaranteed = most_active(Calculator::of(view), am_share, capacity) as f32;
         let share = self.minimum_user_limit(leaf) as f32 / 100.0;
         let most_of_user = (guaranteed * share * self.user_limit_factor(leaf)).ceil().max(1.0) as u32;
-        let queue = &mut self.queues[leaf];
-        let (jobs, users, active) = (&self.jobs, &mut queue.users, &mut queue.active);
-        queue.pending.retain(|&job| {
-            let user = &mut users[jobs[job].user];
-            let may = active.len() < most as usize && user.active < most_of_user;
-            if may {
-                user.active += 1;
-                let place = active.partition_point(|&other| other < job);
-                active.insert(place, job);
-            }
-            !may
-        });
+        (most, most_of_user)
+    }
+
+    /// Whether an application may become active if so many of its queue, and of its user, may be.
+    fn may_become_active(&self, job: JobId, (most, most_of_user): (u32, u32)) -> bool {
+        let Job { queue, user, .. } = self.jobs[job];
+        let queue = &self.queues[queue];
+        queue.active.len() < most as usize && queue.users[user].active < most_of_user
+    }
+
+    /// Makes an application active if it may be. Returns whether it did.
+    fn make_active(&mut self, job: JobId, most: (u32, u32)) -> bool {
+        let may = self.may_become_active(job, most);
+        if may {
+            let Job { queue, user, .. } = self.jobs[job];
+            let queue = &mut self.queues[queue];
+            queue.users[user].active += 1;
+            let place = queue.active.partition_point(|&other| other < job);
+            queue.active.insert(place, job);
+        }
+        may
+    }
+
+    /// Lets as many applications of a queue become active as its limits allow. Those that wait for whole requests become active when
+    /// these are granted.
+    fn activate(&mut self, leaf: usize, view: View<'_>) {
+        if self.whole.is_some() {
+            return;
+        }
+        let most = self.most_active(leaf, view);
+        let mut pending = std::mem::take(&mut self.queues[leaf].pending);
+        pending.retain(|&job| !self.make_active(job, most));
+        self.queues[leaf].pending = pending;
     }
 
     /// A job uses this much more.
@@ -250,6 +291,14 @@ impl YarnCapacity {
         }
         if let Some(partitions) = &mut self.partitions {
             partitions.change_use(job, change);
+        }
+    }
+
+    /// A job has got a container.
+    fn note_granted(&mut self, job: JobId, amount: Resources) {
+        self.charge(job, amount);
+        if let Some(whole) = &mut self.whole {
+            whole.grant(job, amount);
         }
     }
 
@@ -396,7 +445,9 @@ impl YarnCapacity {
                 if by.divide(queue.used.plus(required), by.cluster) > queue.shares.limit {
                     return Ok(Served::Nothing);
                 }
+                let is_due = self.whole.as_ref().is_some_and(|whole| whole.due(job).holds(required));
                 if let (Some(partitions), Some(partition)) = (&self.partitions, partition)
+                    && !is_due
                     && !partitions.admits(partition, ask, required, &queue.active, view)
                 {
                     full[partition] = true;
@@ -469,7 +520,7 @@ impl YarnCapacity {
             // It has asked for other nodes to be kept, and needs none any more.
             return Ok(false);
         }
-        self.charge(job, size);
+        self.note_granted(job, size);
         // One that is over its limit starts from nothing (`SchedulerApplicationAttempt.getHeadroom`).
         let headroom = &mut self.jobs[job].headroom;
         *headroom = (*headroom).max(0) - size.memory as i64;
@@ -501,6 +552,7 @@ impl Policy for YarnCapacity {
         let user = self.user_of(queue, view.job(job).user());
         self.jobs[job] = Job { queue, user, ..Job::default() };
         self.queues[queue].pending.push(job);
+        self.wait_for_whole(job, view);
         self.activate(queue, view);
     }
 
@@ -513,6 +565,9 @@ impl Policy for YarnCapacity {
         }
         leaf.active.retain(|&other| other != job);
         leaf.pending.retain(|&other| other != job);
+        if let Some(whole) = &mut self.whole {
+            whole.remove(job);
+        }
         self.activate(queue, view);
     }
 
@@ -549,6 +604,7 @@ impl Policy for YarnCapacity {
         if let Some(kept) = offer.yarn().reservation() {
             self.serve_reservation(offer, kept)?;
         }
+        self.admit_whole(offer);
         while offer.yarn().reservation().is_none() {
             if self.serve(offer, QueueTree::<YarnQueue>::ROOT)? != Served::Near {
                 break;
@@ -573,7 +629,7 @@ mod tests {
 
     fn with_queues(text: &str) -> YarnCapacity {
         let tree = parse::<YarnQueue>(text).unwrap_or_else(|error| unreachable!("{error}"));
-        let mut policy = YarnCapacity::partitioned(40, 0.1).unwrap_or_else(|error| unreachable!("{error}"));
+        let mut policy = YarnCapacity::partitioned(40, 0.1, false).unwrap_or_else(|error| unreachable!("{error}"));
         policy.set_queues(tree).unwrap_or_else(|error| unreachable!("{error}"));
         policy
     }

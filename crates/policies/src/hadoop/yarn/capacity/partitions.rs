@@ -46,7 +46,7 @@ impl Partitions {
     }
 
     /// What a partition may use now: its share in whole containers of maps, of the nodes that work.
-    fn limit(&self, partition: usize, view: View<'_>) -> Resources {
+    pub(super) fn limit(&self, partition: usize, view: View<'_>) -> Resources {
         let all = counted(view.yarn().total(), view.yarn().smallest());
         let first = view.yarn().demand(Ask::Map).scaled((self.share * all_containers(view)).round()).min(all);
         if partition == 0 { first } else { all.minus(first) }
