@@ -19,6 +19,11 @@ pub(super) const CLUSTER: Bundled = bundled!("clusters/dress.toml");
 /// Its baseline, as §V-B1 tells of it: "the remaining resources in the system is not enough for Job 7 and it has to wait".
 pub(super) const CAPACITY: &str = "yarn-capacity:whole=true";
 
+/// The printed algorithms to the letter: containers are granted one by one, and δ may fall to nothing.
+const LITERAL: &str = "dress:whole=false,order=submission,delta_min=0";
+/// The baseline as Hadoop has it, which grants containers one by one.
+const HADOOP: &str = "yarn-capacity";
+
 /// The containers of the testbed, masters included.
 const CONTAINERS: u32 = 100;
 /// The containers that a small job asks for, beside its master: fewer than 10, and more than one.
@@ -76,7 +81,7 @@ pub(super) fn both(prefix: &str, workload: &Workload, small: &[usize], fit: usiz
         let case = Case::new(&format!("{prefix}{label}"), policy, workload.clone(), &rules)?;
         Ok(case.drawn(move |workload, seed| draw(workload, &small, fit, seed)))
     };
-    [("capacity", CAPACITY)].iter().map(case).collect()
+    [("capacity", CAPACITY), ("dress", "dress"), ("literal", LITERAL), ("hadoop", HADOOP)].iter().map(case).collect()
 }
 
 /// Draws the jobs' containers until the first `fit` jobs are what fits.

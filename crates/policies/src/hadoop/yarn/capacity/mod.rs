@@ -294,12 +294,13 @@ impl YarnCapacity {
         }
     }
 
-    /// A job has got a container.
-    fn note_granted(&mut self, job: JobId, amount: Resources) {
-        self.charge(job, amount);
+    /// Grants a container for a request, which is charged apart.
+    fn grant(&mut self, offer: &mut Offer<'_, '_>, job: JobId, ask: Ask, reach: Reach) -> Result<(), Violation> {
+        offer.grant(job, ask, reach)?;
         if let Some(whole) = &mut self.whole {
-            whole.grant(job, amount);
+            whole.grant(job, offer.view().yarn().demand(ask));
         }
+        Ok(())
     }
 
     /// Gives back what was charged for nodes that are no longer kept for a job.
@@ -388,7 +389,7 @@ impl YarnCapacity {
         } else if offer.yarn().fits(ask) {
             // It was charged when the node was kept.
             let near = self.reach(offer, job, ask).unwrap_or(Reach::Any);
-            offer.grant(job, ask, near)?;
+            self.grant(offer, job, ask, near)?;
             self.note_unreserved(job, ask);
         } else {
             self.jobs[job].again[ask.index()] += 1;
@@ -515,12 +516,12 @@ impl YarnCapacity {
             offer.yarn_mut().reserve(job, ask)?;
             self.note_reserved(job, ask);
         } else if offer.yarn().nearest(job, ask).is_some() {
-            offer.grant(job, ask, reach)?;
+            self.grant(offer, job, ask, reach)?;
         } else {
             // It has asked for other nodes to be kept, and needs none any more.
             return Ok(false);
         }
-        self.note_granted(job, size);
+        self.charge(job, size);
         // One that is over its limit starts from nothing (`SchedulerApplicationAttempt.getHeadroom`).
         let headroom = &mut self.jobs[job].headroom;
         *headroom = (*headroom).max(0) - size.memory as i64;
