@@ -45,11 +45,18 @@ pub(crate) struct Axis {
 impl Axis {
     /// From zero to the first tick at or above `high`.
     pub(crate) fn from_zero(title: impl Into<String>, high: f64, about: u32) -> Self {
-        let high = if high.is_finite() && high > 0.0 { high } else { 1.0 };
-        let step = nice_step(high / f64::from(about.max(1)));
-        let last = (high / step - 1e-9).ceil().max(1.0);
-        let ticks = multiples(step, 0.0, last * step);
-        Self { title: title.into(), low: 0.0, high: last * step, ticks, log: false }
+        Self::with_zero(title, 0.0, high, about)
+    }
+
+    /// From the last tick at or below `low` to the first at or above `high`, zero included.
+    pub(crate) fn with_zero(title: impl Into<String>, low: f64, high: f64, about: u32) -> Self {
+        let low = if low.is_finite() { low.min(0.0) } else { 0.0 };
+        let high = if high.is_finite() && high > low { high.max(0.0) } else { low + 1.0 };
+        let step = nice_step((high - low) / f64::from(about.max(1)));
+        let first = (low / step + 1e-9).floor().min(0.0);
+        let last = (high / step - 1e-9).ceil().max(first + 1.0);
+        let (low, high) = (first * step, last * step);
+        Self { title: title.into(), low, high, ticks: multiples(step, low, high), log: false }
     }
 
     /// Exactly from `low` to `high`. Ticks are at multiples of at least `least`.

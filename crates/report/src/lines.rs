@@ -34,7 +34,7 @@ pub struct Lines<'a> {
     pub x: &'a str,
     /// Whether the x axis is logarithmic. All parameters are then above 0.
     pub logarithmic: bool,
-    /// The title of the y axis, which starts at 0.
+    /// The title of the y axis, which includes 0.
     pub y: &'a str,
     /// Whether intervals are drawn as a band and not as whiskers.
     pub band: bool,
@@ -57,7 +57,8 @@ pub fn draw_lines(chart: &Lines<'_>) -> Result<Option<String>, Error> {
     } else {
         Axis::exact(chart.x, low.min(0.0), high, 7, 0.0)
     };
-    let y = Axis::from_zero(chart.y, points().map(|point| point.3.max(point.1)).fold(0.0, f64::max), 5);
+    let least = points().map(|point| point.2.min(point.1)).fold(0.0, f64::min);
+    let y = Axis::with_zero(chart.y, least, points().map(|point| point.3.max(point.1)).fold(0.0, f64::max), 5);
     let styles = styles(&chart.series.iter().map(|series| series.label.as_str()).collect::<Vec<_>>());
     let styled = || chart.series.iter().zip(styles.iter().copied());
     let swatch = |(series, style): (&Line, Series)| {

@@ -45,6 +45,9 @@ impl Bundled {
     }
 }
 
+/// The seeds of the points of bands, of which there are many.
+const FEW_SEEDS: u64 = 8;
+
 /// How a seed changes a workload before it is replayed.
 type Drawn = Arc<dyn Fn(&mut Workload, u64) + Send + Sync>;
 
@@ -59,6 +62,7 @@ pub(crate) struct Case {
     rules: ClusterConfig,
     closed: bool,
     drawn: Option<Drawn>,
+    most_seeds: u64,
 }
 
 impl Case {
@@ -70,7 +74,16 @@ impl Case {
         let mut rules = rules.clone();
         // The machines are those of the workload.
         rules.nodes.count = None;
-        Ok(Self { label: label.to_owned(), policy, workload, source, rules, closed: false, drawn: None })
+        Ok(Self {
+            label: label.to_owned(),
+            policy,
+            workload,
+            source,
+            rules,
+            closed: false,
+            drawn: None,
+            most_seeds: u64::MAX,
+        })
     }
 
     /// Makes users submit each job when their previous one has ended. The later submissions of the workload then only give the
@@ -83,6 +96,16 @@ impl Case {
     /// change are replayed on the same jobs.
     pub(crate) fn drawn(self, change: impl Fn(&mut Workload, u64) + Send + Sync + 'static) -> Self {
         Self { drawn: Some(Arc::new(change)), ..self }
+    }
+
+    /// Replays it with so many seeds at most, for a point of a band.
+    pub(crate) fn with_few_seeds(self) -> Self {
+        Self { most_seeds: FEW_SEEDS, ..self }
+    }
+
+    /// How many of the seeds it is replayed with.
+    pub(crate) fn seeds(&self, wanted: u64) -> u64 {
+        wanted.min(self.most_seeds)
     }
 
     /// Replays it with that seed.

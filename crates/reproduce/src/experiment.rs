@@ -4,7 +4,7 @@ use resched_report::Figure;
 
 use crate::case::Case;
 use crate::replays::Replays;
-use crate::{Error, Row};
+use crate::{Band, Error, Row};
 
 /// A paper whose experiments are replayed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,6 +27,42 @@ impl Paper {
             Self::TripleQueue => "Triple-Queue",
             Self::Dress => "DRESS",
             Self::Delay => "Delay Scheduling",
+        }
+    }
+
+    /// What it claims, in one sentence.
+    pub(crate) fn claim(self) -> &'static str {
+        match self {
+            Self::Coupling => {
+                "The paper claims that starting reduces with the progress of their maps, near their input, and placing maps by chance \
+                 ends the starvation of small jobs and shortens the mean processing time by 21.3 % on a cluster of 62 nodes."
+            }
+            Self::TripleQueue => {
+                "The paper claims that running jobs bound by the processor beside jobs bound by the disk raises the throughput of maps \
+                 by 30 % and shortens the makespan by 20 %."
+            }
+            Self::Dress => {
+                "The paper claims that a reserve of changing size shortens the completion of jobs with small demands by 22 to 76 %, \
+                 and leaves the makespan as it is."
+            }
+            Self::Delay => {
+                "The paper claims that waiting a few seconds for data makes nearly all maps local, small jobs up to five times faster \
+                 and a load bound by the disk twice as fast."
+            }
+        }
+    }
+
+    /// What it does not say and a replay needs, in one sentence.
+    pub(crate) fn missing(self) -> &'static str {
+        match self {
+            Self::Coupling => {
+                "The paper gives no run times of tasks, no sizes of map output, no rack layout and no configuration of Fair's pools."
+            }
+            Self::TripleQueue => {
+                "The paper gives no number of reduces, no slots of the queues, no unit of throughput and no run times of reduces."
+            }
+            Self::Dress => "The paper gives no job's containers or run times, and not how often the reserve is moved.",
+            Self::Delay => "The paper that we have states these claims without the load they were measured under.",
         }
     }
 }
@@ -60,6 +96,8 @@ pub struct Experiment {
     pub(crate) cases: fn() -> Result<Vec<Case>, Error>,
     /// The numbers to compare.
     pub(crate) rows: fn(&Replays<'_>) -> Vec<Row>,
+    /// The claims that hang on a number that the paper does not give, over the plausible range of that number.
+    pub(crate) bands: fn(&Replays<'_>) -> Vec<Band>,
     /// The figures to draw.
     pub(crate) figures: fn(&Replays<'_>) -> Result<Vec<Figure>, Error>,
 }

@@ -10,24 +10,29 @@
 //! * A [`Row`] has a [`Verdict`] by fixed rules. Knobs are set from a paper's numbers of its baseline scheduler, once per
 //!   testbed, and never from its numbers of the policy that it proposes. A row whose number set a knob is marked
 //!   [`Role::Calibrated`] and is no evidence.
+//! * A [`Band`] is a claim over the plausible range of a number that its paper does not give.
 //! * [`reproduce`] replays every case once per seed. The same experiments and seeds give the same bytes, with any number of
 //!   threads.
 //!
 //! It writes no replay to disk.
 
+mod band;
 mod case;
+mod claims_figure;
 mod error;
 mod experiment;
 mod experiments;
 mod headline;
 mod markdown;
 mod numbers;
+mod opening;
 mod output;
 mod page;
 mod replays;
 mod row;
 mod runner;
 
+pub use band::{Band, Reach};
 pub use error::Error;
 pub use experiment::{Experiment, Knob, Paper};
 pub use experiments::{EXPERIMENTS, find};

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use crate::headline::headline;
+use crate::opening::{Opening, openings};
 use crate::row::RULE;
 use crate::runner::Reproduced;
 use crate::{Cause, Verdict};
@@ -13,7 +14,11 @@ pub(crate) fn markdown(all: &[Reproduced]) -> String {
     let seeds = all.first().map_or(0, |reproduced| reproduced.seeds);
     text += "The paper's number beside the mean of the replays, with its 95 % interval by Student's t over the seeds";
     // Writing to a string cannot fail.
-    let _ = writeln!(text, " (1 to {seeds}).\n{HOW}\n");
+    let _ = writeln!(text, " (1 to {seeds}).\n");
+    for Opening { paper, sentences } in openings(all) {
+        let _ = writeln!(text, "**{}.** {}\n", paper.name(), sentences.join(" "));
+    }
+    let _ = writeln!(text, "{HOW}\n");
     let _ = writeln!(text, "{RULE}\n");
     let headline = headline(all);
     let verdicts = Verdict::ALL.map(Verdict::name).join(" | ");
@@ -62,6 +67,9 @@ fn section(text: &mut String, reproduced: &Reproduced) {
             in_cell(&row.why),
         ];
         let _ = writeln!(text, "| {} |", cells.join(" | "));
+    }
+    for band in &reproduced.bands {
+        let _ = writeln!(text, "\n{}, over {}: {}", in_cell(&band.claim), band.unknown, band.in_one_sentence());
     }
     if !experiment.knobs.is_empty() {
         text.push_str("\nKnobs:\n\n");

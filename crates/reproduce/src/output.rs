@@ -1,17 +1,17 @@
-//! The files of a reproduction: rows for people and programs, a page, the figures.
+//! The files of a reproduction: rows and bands for people and programs, a page, the figures.
 
 use std::path::PathBuf;
 
 use resched_trace::store::{Claim, Inventory, marker, write_file};
 
 use crate::runner::Reproduced;
-use crate::{Error, Row, markdown, page};
+use crate::{Band, Error, Row, markdown, page};
 
 /// The file that marks a folder as a reproduction. It holds all rows.
 pub const MARKER: &str = "reproduction.json";
 
 /// The version of the file that this build writes.
-const FORMAT_VERSION: u32 = 3;
+const FORMAT_VERSION: u32 = 4;
 
 /// Writes `REPRODUCTION.md`, `index.html`, the rows as JSON and each figure as SVG and PNG to the claimed folder. It appears
 /// whole or not at all, and replaces an earlier reproduction. Returns the files; the first is the page.
@@ -37,11 +37,13 @@ pub fn write(all: &[Reproduced], claim: Claim) -> Result<Vec<PathBuf>, Error> {
 
 fn json(all: &[Reproduced], files: &Inventory) -> Result<Vec<u8>, Error> {
     let rows: Vec<&Row> = all.iter().flat_map(|reproduced| &reproduced.rows).collect();
+    let bands: Vec<&Band> = all.iter().flat_map(|reproduced| &reproduced.bands).collect();
     let value = serde_json::json!({
         "format_version": FORMAT_VERSION,
         "written_by": concat!("resched ", env!("CARGO_PKG_VERSION")),
         "seeds": all.first().map(|reproduced| reproduced.seeds),
         "rows": rows,
+        "bands": bands,
         "files": files,
     });
     marker::encode(&value).map_err(|error| Error::Defect(format!("{MARKER}: {error}")))

@@ -6,18 +6,22 @@ use resched_report::{Frame, Style, gallery};
 use crate::experiment::Knob;
 use crate::headline::{Headline, headline};
 use crate::markdown::HOW;
+use crate::opening::{Opening, openings};
 use crate::row::RULE;
 use crate::runner::Reproduced;
-use crate::{Error, Row, Verdict};
+use crate::{Error, Role, Row, Verdict};
 
 /// The title of the page.
 const TITLE: &str = "resched: the papers' experiments, replayed";
 
 /// The style that this page adds to that of all pages.
 const STYLE: Style = Style {
+    headings: "\nh3 { font-size: 1rem; }",
     cells: "\n.agrees { background: #d9efe6; } .same { background: #fdf3d6; } .undecided { background: #e8e6f2; } .differs { background: #f9dccb; } .cannot { background: #eee; }",
     small: ", ul",
-    more: "\nnav span { padding: .1rem .6rem; margin-right: .5rem; }",
+    more: "\n.filter label { margin-right: 1.5rem; } tbody th { text-align: left; padding-top: 1.2rem; }\n\
+           @media print { @page { size: A4 landscape; margin: 1cm; } .filter { display: none; } .wide { overflow: visible; } \
+           table { font-size: .65rem; } th, td { padding: .15rem .3rem; } }",
     ..Style::WIDE
 };
 
@@ -30,7 +34,10 @@ struct Body<'a> {
     how: String,
     /// The rule of verdicts, as HTML.
     rule: String,
+    openings: Vec<Opening>,
     verdicts: Vec<(&'static str, &'static str)>,
+    roles: Vec<&'static str>,
+    papers: Vec<&'static str>,
     headline: Headline,
     experiments: Vec<Section<'a>>,
 }
@@ -69,7 +76,10 @@ pub(crate) fn page(all: &[Reproduced]) -> Result<String, Error> {
         seeds: all.first().map_or(0, |reproduced| reproduced.seeds),
         how: emphasised(HOW),
         rule: emphasised(RULE),
+        papers: openings(all).iter().map(|opening| opening.paper.name()).collect(),
+        openings: openings(all),
         verdicts: Verdict::ALL.map(|verdict| (verdict.name(), class(verdict))).to_vec(),
+        roles: Role::ALL.map(Role::name).to_vec(),
         headline: headline(all),
         experiments: all.iter().map(section).collect::<Result<_, Error>>()?,
     };

@@ -164,6 +164,8 @@ pub struct Row {
     pub published: Published,
     /// What it is evidence for.
     pub role: Role,
+    /// Whether it is a main claim of its paper, with which the page opens.
+    pub main: bool,
     /// The replay's mean over the seeds with its 95 % interval; `None` without a replay.
     pub replay: Option<Estimate>,
     /// The number of seeds; 0 for a number without chance.
@@ -185,6 +187,7 @@ pub(crate) struct Draft {
     unit: &'static str,
     published: Published,
     role: Role,
+    main: bool,
     cause: Cause,
     why: String,
 }
@@ -192,10 +195,15 @@ pub(crate) struct Draft {
 /// Starts a row of a quantity in a unit, with the published value.
 pub(crate) fn row(quantity: impl Into<String>, unit: &'static str, published: Published) -> Draft {
     let (quantity, why) = (quantity.into(), String::new());
-    Draft { quantity, unit, published, role: Role::Claim, cause: Cause::Ours, why }
+    Draft { quantity, unit, published, role: Role::Claim, main: false, cause: Cause::Ours, why }
 }
 
 impl Draft {
+    /// Marks the row as a main claim of its paper.
+    pub(crate) fn main(self) -> Self {
+        Self { main: true, ..self }
+    }
+
     /// Marks the number as one of the baseline that set a knob.
     pub(crate) fn calibrated(self) -> Self {
         Self { role: Role::Calibrated, ..self }
@@ -273,6 +281,7 @@ impl Draft {
             unit: self.unit,
             published: self.published,
             role: self.role,
+            main: self.main,
             replay,
             seeds,
             tolerance,

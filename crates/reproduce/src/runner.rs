@@ -5,8 +5,9 @@ use resched_replay::Threads;
 use resched_report::Figure;
 
 use crate::case::Case;
+use crate::claims_figure::claims_figures;
 use crate::replays::Replays;
-use crate::{Error, Experiment, Row};
+use crate::{Band, Error, Experiment, Row};
 
 /// An experiment with its results.
 pub struct Reproduced {
@@ -14,9 +15,11 @@ pub struct Reproduced {
     pub experiment: &'static Experiment,
     /// Its rows.
     pub rows: Vec<Row>,
+    /// Its bands.
+    pub bands: Vec<Band>,
     /// Its figures.
     pub figures: Vec<Figure>,
-    /// The number of seeds of each case.
+    /// The number of seeds of each case; the points of bands may have fewer.
     pub seeds: u64,
 }
 
@@ -38,7 +41,7 @@ pub fn reproduce(
         .iter()
         .zip(&cases)
         .flat_map(|(experiment, cases)| cases.iter().map(move |case| (*experiment, case)))
-        .flat_map(|(experiment, case)| (1..=seeds).map(move |seed| Work { experiment, case, seed }))
+        .flat_map(|(experiment, case)| (1..=case.seeds(seeds)).map(move |seed| Work { experiment, case, seed }))
         .collect();
     progress(Progress::Begin(work.len() as u64));
     let replay = |Work { experiment, case, seed }: &Work<'_>| {
@@ -49,15 +52,32 @@ pub fn reproduce(
     let mut runs = threads.in_order(&work, replay)?.into_iter();
     let mut all = Vec::new();
     for (experiment, cases) in experiments.iter().zip(&cases) {
-        let of_case = |_: &Case| runs.by_ref().take(seeds as usize).collect();
+        let of_case = |case: &Case| runs.by_ref().take(case.seeds(seeds) as usize).collect();
         let runs: Vec<Vec<Run>> = cases.iter().map(of_case).collect();
         let replays = Replays { cases, runs: &runs };
         let mut rows = (experiment.rows)(&replays);
         rows.iter_mut().for_each(|row| row.experiment = experiment.name);
-        let figures = if drawn { (experiment.figures)(&replays)? } else { Vec::new() };
-        all.push(Reproduced { experiment, rows, figures, seeds });
+        let mut bands = (experiment.bands)(&replays);
+        bands.iter_mut().flat_map(|band| &mut band.points).for_each(|(_, row)| row.experiment = experiment.name);
+        let figures = if drawn { figures(experiment, &replays, &rows, &bands)? } else { Vec::new() };
+        all.push(Reproduced { experiment, rows, bands, figures, seeds });
     }
     Ok(all)
+}
+
+/// The figures of an experiment: its claims, its bands, and those that follow the paper's.
+fn figures(
+    experiment: &'static Experiment,
+    replays: &Replays<'_>,
+    rows: &[Row],
+    bands: &[Band],
+) -> Result<Vec<Figure>, Error> {
+    let mut figures = claims_figures(experiment.name, rows)?;
+    for band in bands {
+        figures.extend(band.figure()?);
+    }
+    figures.extend((experiment.figures)(replays)?);
+    Ok(figures)
 }
 
 /// The progress that [`reproduce`] reports.

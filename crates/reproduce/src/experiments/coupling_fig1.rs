@@ -20,6 +20,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     assumptions: assumptions!["148 maps and 15 reduces a job, as the first Greps of Table IV: no counts are given."],
     cases: || fair_and_coupling(bundled!("coupling-fig1.toml")),
     rows,
+    bands: |_| Vec::new(),
     figures: |replays| {
         figures([figure(
             replays,

@@ -36,6 +36,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
         Ok(all)
     },
     rows,
+    bands: |_| Vec::new(),
     figures: |replays| {
         let labels = ["fair", "β = 0.1", "β = 0.5"];
         figures([figure(replays, &labels, "running_tasks", ("coupling-fig10", "Running maps (Figs. 10, 11)"))])

@@ -18,6 +18,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     assumptions: assumptions!["Two hours lie between the jobs, so that none meets another."],
     cases: || fair_and_coupling(bundled!("coupling-fig12.toml")),
     rows,
+    bands: |_| Vec::new(),
     figures: |replays| {
         figures([figure(replays, &["fair", "coupling"], "job_times", ("coupling-fig12", "Processing times (Fig. 12)"))])
     },

@@ -32,6 +32,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
         cases(bundled!("coupling-fig16.toml"), &policies)
     },
     rows,
+    bands: |_| Vec::new(),
     figures: |replays| {
         figures([figure(replays, &["fair", "coupling"], "cdf_jobs", ("coupling-fig16", "Processing times (Fig. 16)"))])
     },

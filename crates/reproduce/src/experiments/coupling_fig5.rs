@@ -38,6 +38,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
         Ok(all)
     },
     rows,
+    bands: |_| Vec::new(),
     figures: |replays| {
         let both = ["fair", "coupling"];
         figures([

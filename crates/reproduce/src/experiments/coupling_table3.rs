@@ -45,6 +45,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
         Ok(all)
     },
     rows,
+    bands: |_| Vec::new(),
     figures: |replays| {
         figures([
             figure(replays, &["fair", "coupling"], "job_times", ("coupling-fig13", "Processing times (Fig. 13)")),

@@ -22,6 +22,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     assumptions: ASSUMPTIONS,
     cases,
     rows,
+    bands: |_| Vec::new(),
     figures: |replays| {
         figures([figure(
             replays,

@@ -20,6 +20,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     assumptions: ASSUMPTIONS,
     cases,
     rows,
+    bands: |_| Vec::new(),
     figures,
 };
 

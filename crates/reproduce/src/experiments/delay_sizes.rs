@@ -21,6 +21,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     assumptions: ASSUMPTIONS,
     cases,
     rows,
+    bands: |_| Vec::new(),
     figures,
 };
 

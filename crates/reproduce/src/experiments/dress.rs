@@ -9,6 +9,7 @@ use resched_trace::draws::{Purpose, stream};
 use resched_trace::workload::{Class, Workload};
 
 use crate::Error;
+use crate::band::Unknown;
 use crate::case::{Bundled, Case, bundled};
 use crate::experiment::Knob;
 
@@ -68,24 +69,81 @@ pub(super) const ASSUMPTIONS: &[&str] = &[
 /// Why the number of one job may differ.
 pub(super) const DRAWN: &str =
     "The paper gives no job's demand or run time; this is another job of that place and size.";
+/// Why a job cannot have been held back as the paper has it.
+pub(super) const FITS: &str = "Under Capacity jobs 1 to 6 start almost at once, so they and their masters hold at most 100 containers. Job 6 is \
+                               large and jobs 4 and 5 hold at least 3 each, so jobs 1 to 3 hold at most 100 − 12 − 6 = 82. Beside a reserve \
+                               of 10 % job 3 has room at once; that it waits for 98.9 s, and that job 7 runs in its place, cannot both \
+                               follow from such a reserve.";
 /// Why what small jobs gain may differ.
 pub(super) const LENGTHS: &str = "What a small job can gain is its wait against its run time, and neither demands nor run times of the \
                                   paper's jobs are given; here all jobs run for the time that Table II tells of Capacity.";
 
-/// A workload under both schedulers, with demands that are drawn for each seed: the jobs `small` are, and the first `fit` jobs fit into the
-/// cluster, but not the next.
-pub(super) fn both(prefix: &str, workload: &Workload, small: &[usize], fit: usize) -> Result<Vec<Case>, Error> {
+/// The policies of every experiment of the paper, by label.
+pub(super) const POLICIES: [(&str, &str); 4] =
+    [("capacity", CAPACITY), ("dress", "dress"), ("literal", LITERAL), ("hadoop", HADOOP)];
+
+/// What is drawn for each seed: the demands and times of the jobs.
+#[derive(Debug, Clone)]
+pub(super) struct Demands {
+    /// The numbers of the small jobs.
+    pub(super) small: Vec<usize>,
+    /// The first so many jobs fit into the cluster, but not the next.
+    pub(super) fit: usize,
+    /// The time of a small job, as a part of a large one's.
+    pub(super) length: f64,
+}
+
+impl Demands {
+    /// Small jobs that run as long as large ones.
+    pub(super) fn new(small: &[usize], fit: usize) -> Self {
+        Self { small: small.to_vec(), fit, length: 1.0 }
+    }
+}
+
+/// A workload under some policies, with demands that are drawn for each seed. The policies see the same jobs.
+pub(super) fn cases(
+    prefix: &str,
+    workload: &Workload,
+    demands: &Demands,
+    policies: &[(&str, &str)],
+) -> Result<Vec<Case>, Error> {
     let rules = CLUSTER.cluster()?;
     let case = |(label, policy): &(&str, &str)| {
-        let small = small.to_vec();
+        let demands = demands.clone();
         let case = Case::new(&format!("{prefix}{label}"), policy, workload.clone(), &rules)?;
-        Ok(case.drawn(move |workload, seed| draw(workload, &small, fit, seed)))
+        Ok(case.drawn(move |workload, seed| draw(workload, &demands, seed)))
     };
-    [("capacity", CAPACITY), ("dress", "dress"), ("literal", LITERAL), ("hadoop", HADOOP)].iter().map(case).collect()
+    policies.iter().map(case).collect()
+}
+
+/// The times between two moves of δ that are tried, s, and the paper's silence about it.
+pub(super) const TICKS: [u32; 4] = [1, 5, 10, 30];
+pub(super) const TICK: Unknown = Unknown {
+    name: "Time between two moves of δ (s)",
+    range: "The paper's window is 10 s, and its jobs come every 5 s.",
+    chosen: Some(1.0),
+};
+
+/// A workload under DRESS with each time between two moves of δ, beyond the first.
+pub(super) fn ticks(workload: &Workload, demands: &Demands) -> Result<Vec<Case>, Error> {
+    let of_tick = |tick: &u32| {
+        let policy = format!("dress:tick={}", 1000 * tick);
+        let cases = cases("", workload, demands, &[(&tick_label(*tick), &policy)])?;
+        Ok(cases.into_iter().map(Case::with_few_seeds))
+    };
+    let found = TICKS.iter().skip(1).map(of_tick).collect::<Result<Vec<_>, Error>>()?;
+    Ok(found.into_iter().flatten().collect())
+}
+
+/// The label of DRESS with a time between two moves of δ.
+pub(super) fn tick_label(tick: u32) -> String {
+    if tick == 1 { "dress".to_owned() } else { format!("dress, δ every {tick} s") }
 }
 
 /// Draws the jobs' containers until the first `fit` jobs are what fits.
-fn draw(workload: &mut Workload, small: &[usize], fit: usize, seed: u64) {
+fn draw(workload: &mut Workload, demands: &Demands, seed: u64) {
+    let Demands { small, fit, length } = demands;
+    let fit = *fit;
     let mut draws = stream(seed, Purpose::ContainerDemand, &[fit as u64, small.len() as u64]);
     let ranges = (1..=workload.jobs.len()).map(|job| if small.contains(&job) { SMALL } else { LARGE });
     let ranges: Vec<RangeInclusive<u32>> = ranges.collect();
@@ -100,7 +158,8 @@ fn draw(workload: &mut Workload, small: &[usize], fit: usize, seed: u64) {
         job.maps = demand.try_into().unwrap_or(job.maps);
         job.reduces = job.reduces.min(1) * demand.div_ceil(10);
         // Each job has a class of its own, because the executors of a job end together.
-        let length = 1.0 + SPREAD * draws.random_range(-1.0..=1.0);
+        let own = if small.contains(&number) { *length } else { 1.0 };
+        let length = own * (1.0 + SPREAD * draws.random_range(-1.0..=1.0));
         let Some(class) = workload.classes.get(job.class.get_ref()) else { continue };
         let scaled = Class {
             map_mean_s: length * class.map_mean_s,

@@ -21,6 +21,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     ],
     cases: || Ok(Vec::new()),
     rows,
+    bands: |_| Vec::new(),
     figures: |_| Ok(Vec::new()),
 };
 

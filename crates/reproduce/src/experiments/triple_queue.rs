@@ -56,6 +56,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     ],
     cases,
     rows,
+    bands: |_| Vec::new(),
     figures: |replays| {
         figures([figure(replays, &["order 1"], "running_tasks", ("triple-queue", "Running tasks under FIFO"))])
     },
