@@ -110,3 +110,19 @@ fn dress_keeps_room_for_small_jobs() {
     // The floor of δ is what is kept while no small job is there.
     assert_eq!(at_first(&seen("batch-dress", &workload, &machine(20)), &workload), [18, 0]);
 }
+
+/// Of 18 cores for large jobs the first job holds 12. The second asks for 10 and waits, and nobody overtakes it.
+#[test]
+fn dress_starts_a_job_with_all_that_it_asks_for_or_not_at_all() {
+    let jobs = [(0, 12), (5, 10), (6, 4)];
+    let job = |(number, (submit, tasks))| job(number, "a", submit, None, task(cores(1), tasks, false, LONG));
+    let workload = workload((0..).zip(jobs).map(job).collect());
+    let launch = |policy: &str| {
+        let seen = seen(policy, &workload, &machine(20));
+        let of_job =
+            |job: usize| seen.jobs.iter().find(|ended| ended.job.index() == job).and_then(|ended| ended.launch);
+        [0, 1, 2].map(of_job)
+    };
+    assert_eq!(launch("batch-dress:theta=0"), [Some(0), Some(LONG), Some(LONG)]);
+    assert_eq!(launch("batch-dress:theta=0,whole=false")[1], Some(5));
+}

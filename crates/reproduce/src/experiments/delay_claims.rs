@@ -6,11 +6,12 @@ use resched_analysis::timeline::makespan;
 
 use super::coupling::{figure, figures};
 use super::delay::{ASSUMPTIONS, CLUSTER, KNOBS, locality};
+use crate::band::Unknown;
 use crate::case::{Case, bundled};
 use crate::experiment::{Experiment, Paper};
 use crate::replays::Replays;
-use crate::row::row;
-use crate::{Error, Published, Row};
+use crate::row::{Draft, row};
+use crate::{Band, Error, Published, Row};
 
 /// The experiment.
 pub(super) const EXPERIMENT: Experiment = Experiment {
@@ -22,7 +23,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
     assumptions: ASSUMPTIONS,
     cases,
     rows,
-    bands: |_| Vec::new(),
+    bands,
     figures: |replays| {
         figures([figure(
             replays,
@@ -43,7 +44,48 @@ fn cases() -> Result<Vec<Case>, Error> {
             cases.push(Case::new(&format!("{prefix}: {name}"), policy, file.workload()?, &CLUSTER.cluster()?)?);
         }
     }
+    for maps in LOADS.into_iter().filter(|maps| *maps != CHOSEN) {
+        let mut workload = bundled!("delay-users.toml").workload()?;
+        for jobs in workload.jobs.iter_mut().filter(|jobs| jobs.name.as_deref() == Some("large")) {
+            jobs.maps = maps.try_into().unwrap_or(jobs.maps);
+        }
+        for (name, policy) in [("fifo", "fifo"), ("delay", "delay:D=24")] {
+            let case = Case::new(&label(maps, name), policy, workload.clone(), &CLUSTER.cluster()?)?;
+            cases.push(case.with_few_seeds());
+        }
+    }
     Ok(cases)
+}
+
+/// The maps of a large job that are tried, and those of the bundled workload.
+const LOADS: [u32; 4] = [500, 1000, 2000, 3000];
+const CHOSEN: u32 = 2000;
+
+/// The label of a case with large jobs of so many maps.
+fn label(maps: u32, policy: &str) -> String {
+    if maps == CHOSEN { format!("users: {policy}") } else { format!("users, large jobs of {maps} maps: {policy}") }
+}
+
+/// The claim about small jobs.
+fn small_gain() -> Draft {
+    row("Mean response time of small jobs, FIFO / delay scheduling", "times", Published::Value(5.0)).main().missing(
+        "How long a small job waits under FIFO is the backlog of large jobs, and the paper's mix is not known.",
+    )
+}
+
+/// By how much small jobs are faster where large jobs have so many maps, seed by seed.
+fn gains(replays: &Replays<'_>, maps: u32) -> Vec<f64> {
+    replays.pairs(&label(maps, "fifo"), &label(maps, "delay"), |a, b| Some(response(a)? / response(b)?))
+}
+
+fn bands(replays: &Replays<'_>) -> Vec<Band> {
+    let load = Unknown {
+        name: "Maps of a large job",
+        range: "From one to eight waves of the cluster's 400 slots.",
+        chosen: Some(f64::from(CHOSEN)),
+    };
+    let found = LOADS.map(|maps| (f64::from(maps), gains(replays, maps)));
+    vec![Band::new("delay-users-load", load, small_gain, found)]
 }
 
 /// The mean response time of the small jobs, ms.
@@ -56,10 +98,9 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
     let value = Published::Value;
     let all: fn(&str) -> bool = |_| true;
     vec![
-        row("Mean response time of small jobs, FIFO / delay scheduling", "times", value(5.0))
-            .missing("How long a small job waits under FIFO is the backlog of large jobs, and the paper's mix is not known.")
-            .replayed(&replays.pairs("users: fifo", "users: delay", |a, b| Some(response(a)? / response(b)?))),
+        small_gain().replayed(&gains(replays, CHOSEN)),
         row("Throughput of maps that are bound by their input, delay / naive fair sharing", "times", value(2.0))
+            .main()
             .ours("The bound is 2, if no map were local before and all are then; some are local by luck, and waiting costs.")
             .replayed(&replays.pairs("sticky: naive", "sticky: delay", |a, b| {
                 Some(makespan(&a.jobs)? as f64 / makespan(&b.jobs)? as f64)
