@@ -21,33 +21,33 @@ pub(super) const FAIR_OF_FIG_10: &str = "fair:delay_node=15000,delay_rack=15000,
 /// The knobs of the testbed: a kind of job has the same numbers in all experiments, unless its own figure gives others.
 pub(super) const KNOBS: &[Knob] = &[
     Knob {
-        place: "classes.grep.map_mean_s",
+        place: "classes.grep.map_mean_s (and wiki, grep-fig5)",
         value: "36 s",
         fixed_by: "Fig. 5 (Fair): 4,270 maps on 32 slots in about 80 minutes",
     },
     Knob {
-        place: "classes.grep.map_variation",
+        place: "classes.grep.map_variation (and wiki, grep-fig5)",
         value: "0.3",
         fixed_by: "Fig. 8 (Fair): the longest of the 4,270 maps takes about 100 s",
     },
     Knob {
-        place: "coupling-fig5.toml: classes.grep.reduce_mean_s",
+        place: "classes.grep-fig5.reduce_mean_s",
         value: "125 s",
         fixed_by: "Fig. 5 (Fair): job 1 gives its reduce slots back at 16.0 minutes (100 s: 15.5)",
     },
     Knob {
-        place: "coupling-table4.toml: classes.grep.reduce_mean_s",
+        place: "classes.grep.reduce_mean_s",
         value: "240 s",
         fixed_by: "Table IV (Fair): S_F of jobs 3 to 9, which follow the reduces of the Greps of random numbers. Of 150, 175, … 275 s, those \
                    around 250 s fit best; with more, job 9 starves, whose S_F is 0",
     },
     Knob {
-        place: "coupling-table4.toml: classes.wiki.reduce_mean_s",
+        place: "classes.wiki.reduce_mean_s",
         value: "380 s",
         fixed_by: "Table IV (Fair): S_F of jobs 11 to 13 is 8.4 minutes in the mean (360 s: 8.2; 380 s: 8.5; 395 s: 8.7)",
     },
     Knob {
-        place: "coupling-fig1.toml: classes.grep, jobs.init_delay",
+        place: "classes.grep-fig1, jobs.init_delay",
         value: "maps 12.5 s, reduces 680 s, 38 s until a job is initialised",
         fixed_by: "Fig. 1 (Fair): J1 holds all reduce slots from 0.9 minutes, J2's maps end at 3.8, its reduces start at 11.3: three numbers, \
                    three knobs. The Greps of the other figures take other times",
@@ -86,8 +86,8 @@ pub(super) const KNOBS: &[Knob] = &[
     Knob {
         place: "classes.sort",
         value: "maps 50 s, reduces 50 s, 5 MB/s",
-        fixed_by: "Fig. 12 (Fair): Sort2 alone takes 16.15 to 23.5 minutes; and Table IV (Fair): S_F of jobs 10, 14, 17 and 20. Six pairs from 30 to \
-                   50 s and from 50 to 100 s, and two with longer reduces, were tried; this one fits best of those whose Sort2 is near the middle of its range",
+        fixed_by: "Fig. 12 (Fair): Sort2 alone takes 16.15 to 23.5 minutes; and Table IV (Fair): S_F of jobs 10, 14, 17 and 20. Of the \
+                   pairs tried, from 20 to 50 s and from 50 to 280 s, this one fits best among those whose Sort2 takes about 20 minutes",
     },
     Knob {
         place: "coupling-fig16.toml: arrivals.mix.sizes",
@@ -106,7 +106,7 @@ macro_rules! assumptions {
     ($($own:expr),* $(,)?) => {
         &[
             $($own,)*
-            "One rack, but for Set B; heartbeats every 3 s; slow-start 0.05; all jobs in one pool; one seed draws task times, block places and heartbeats.",
+            "One rack, but for Set B; heartbeats every 3 s; slow-start 0.05 under Fair, where Coupling has its ramp; all jobs in one pool; one seed draws task times, block places and heartbeats.",
             "But for rows on shared nodes, tasks on a node do not slow each other down, and reduces fetch as if alone.",
         ]
     };
