@@ -111,6 +111,8 @@ const PAPER: Coupling = Coupling {
     update: 500,
     threshold: 3.0,
     d: 7,
+    fresh: true,
+    slowstart: false,
     rounds: 3,
     k: 0,
     alpha: [0.7, 0.8, 1.0],
@@ -121,12 +123,15 @@ const PAPER: Coupling = Coupling {
 
 fn other_parameters() -> impl Strategy<Value = Coupling> {
     let ramp = select(vec![0.1, 1.0, 20.0]);
-    let places = (1..=8_usize, 0..=3_usize);
+    let places = (1..=8_usize, any::<bool>(), 0..=3_usize);
     let peeking = (0..=8_usize, select(vec![[0.2, 0.5, 0.9], [1.0; 3]]), select(vec![0.0, 0.1, 0.5, 1.0]));
-    (ramp, places, peeking, any::<bool>(), any::<bool>()).prop_map(
-        |(threshold, (d, rounds), (k, alpha, beta), exclude_self, refill)| Coupling {
+    let on_and_off = (any::<bool>(), any::<bool>(), any::<bool>());
+    (ramp, places, peeking, on_and_off).prop_map(
+        |(threshold, (d, fresh, rounds), (k, alpha, beta), (slowstart, exclude_self, refill))| Coupling {
             threshold,
             d,
+            fresh,
+            slowstart,
             rounds,
             k,
             alpha,
@@ -162,9 +167,12 @@ fn agree_on_coupling(world: &World, rule: Coupling) -> Result<(), TestCaseError>
     };
     let reduces = if rule.gradual { "gradual" } else { "greedy" };
     let wait = if rule.wait { "on" } else { "off" };
-    let Coupling { update, threshold, d, rounds, k, alpha: [both, rack, off], beta, exclude_self, refill, .. } = rule;
+    let list = if rule.fresh { "fresh" } else { "free" };
+    let Coupling { update, threshold, d, slowstart, rounds, k, alpha: [both, rack, off], .. } = rule;
+    let Coupling { beta, exclude_self, refill, .. } = rule;
     let policy = format!(
-        "coupling:maps={maps},reduces={reduces},wait={wait},update={update},threshold={threshold},D={d},rounds={rounds},K={k},\
+        "coupling:maps={maps},reduces={reduces},wait={wait},update={update},threshold={threshold},D={d},list={list},\
+         slowstart={slowstart},rounds={rounds},K={k},\
          alpha_both={both},alpha_rack={rack},alpha_off={off},beta={beta},exclude_self={exclude_self},refill={refill}"
     );
     agree(world, &policy, Rule::Coupling(rule))

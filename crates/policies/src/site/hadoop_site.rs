@@ -189,7 +189,6 @@ const UNSUPPORTED: &[(&[&str], &str)] = &[
         &["mapred.fairscheduler.loadmanager", "mapred.fairscheduler.taskselector"],
         "classes of the site are not replayed",
     ),
-    (&["mapred.fairscheduler.preemption.only.log"], "set `--policy fair:preemption=false` instead"),
     (
         &[
             "yarn.scheduler.fair.continuous-scheduling-enabled",

@@ -27,6 +27,10 @@ pub(crate) struct Coupling {
     pub(crate) update: Ms,
     pub(crate) threshold: f64,
     pub(crate) d: usize,
+    /// Nodes that run a reduce of the job are not listed, and rounds for empty groups are skipped.
+    pub(crate) fresh: bool,
+    /// Algorithm 1 starts reduces only past the cluster's slow-start.
+    pub(crate) slowstart: bool,
     pub(crate) rounds: usize,
     /// 0: all nodes.
     pub(crate) k: usize,
@@ -236,7 +240,7 @@ impl Naive<'_> {
         }
         let draw = |job: usize| self.draw(Purpose::ReduceCandidate, job, node, self.now);
         let mut jobs = self.runnable_jobs();
-        jobs.retain(|&job| self.mismatch(job, rule.threshold) > 0.0);
+        jobs.retain(|&job| self.past_slowstart(job) && self.mismatch(job, rule.threshold) > 0.0);
         jobs.sort_by(|&a, &b| {
             let by_mismatch = self.mismatch(b, rule.threshold).total_cmp(&self.mismatch(a, rule.threshold));
             by_mismatch.then(draw(a).cmp(&draw(b)))
@@ -265,6 +269,12 @@ impl Naive<'_> {
         if self.free(node, REDUCE) > 0 {
             for i in 1..=rule.rounds {
                 let in_turn = (i - 1) * n < own.wait && own.wait <= i * n;
+                if rule.fresh && in_turn && self.group(own, rule, i).is_empty() {
+                    own.wait = i * n + 1;
+                }
+            }
+            for i in 1..=rule.rounds {
+                let in_turn = (i - 1) * n < own.wait && own.wait <= i * n;
                 if in_turn && self.group(own, rule, i).contains(&node) && !self.runs_reduce_on(own.job, node) {
                     if self.launch_reduce(own.job, node) {
                         self.candidate = None;
@@ -291,6 +301,7 @@ impl Naive<'_> {
     /// The nodes of group L1, L2 or L3 of the candidate.
     fn group(&self, own: Candidate, rule: Coupling, i: usize) -> Vec<usize> {
         let mut nodes = self.with_free_reduce_slot();
+        nodes.retain(|&node| !(rule.fresh && self.runs_reduce_on(own.job, node)));
         nodes.sort_by_key(|&node| {
             (self.centrality(own.job, node), self.draw(Purpose::ReducePlace, own.job, node, own.since))
         });

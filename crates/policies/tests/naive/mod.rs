@@ -452,8 +452,11 @@ impl<'w> Naive<'w> {
         (0..self.jobs.len()).filter(|&job| self.jobs[job].phase == Phase::Running).collect()
     }
 
-    /// A.3.
+    /// A.3. The ramp of B.7 takes its place.
     fn past_slowstart(&self, job: usize) -> bool {
+        if matches!(self.rule, Rule::Coupling(rule) if rule.gradual && !rule.slowstart) {
+            return true;
+        }
         let threshold = (self.world.config.jobs.slowstart * self.jobs[job].tasks[MAP].len() as f64).ceil();
         self.finished(job, MAP) as f64 >= threshold
     }

@@ -4,7 +4,7 @@ use resched_analysis::Run;
 use resched_policies::parts::delay_formulas::stays_local;
 use resched_trace::model::TaskKind;
 
-use super::coupling::{CLUSTER, FAIR, KNOBS, assumptions, cases, figure, figures};
+use super::coupling::{CLUSTER, FAIR_OF_FIG_10, KNOBS, assumptions, cases, figure, figures};
 use super::measures::{MINUTE, change, completion, running};
 use crate::case::{Case, bundled};
 use crate::experiment::{Experiment, Paper};
@@ -24,13 +24,15 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
         "The layout of the racks is unknown and was chosen with the results of both layouts known, by Fair's plateau; β hardly matters in one rack."
     ],
     cases: || {
-        let policies = [("fair", FAIR), ("β = 0.1", "coupling:beta=0.1"), ("β = 0.5", "coupling:beta=0.5")];
+        let policies = [("fair", FAIR_OF_FIG_10), ("β = 0.1", "coupling:beta=0.1"), ("β = 0.5", "coupling:beta=0.5")];
         let mut all = cases(bundled!("coupling-fig10.toml"), &policies)?;
         let mut one_rack = bundled!("coupling-fig10.toml").workload()?;
         one_rack.cluster.get_mut().racks = 1;
-        for (label, policy) in
-            [("one rack: fair", FAIR), ("one rack: β = 0.1", policies[1].1), ("one rack: β = 0.5", policies[2].1)]
-        {
+        for (label, policy) in [
+            ("one rack: fair", FAIR_OF_FIG_10),
+            ("one rack: β = 0.1", policies[1].1),
+            ("one rack: β = 0.5", policies[2].1),
+        ] {
             all.push(Case::new(label, policy, one_rack.clone(), &CLUSTER.cluster()?)?);
         }
         Ok(all)

@@ -35,6 +35,12 @@ pub trait Policy {
         false
     }
 
+    /// Whether the policy decides by itself when the reduces of a job may start. Then the slow-start of the cluster file does not
+    /// hold. It is asked once, before the replay begins.
+    fn ramps_reduces(&self) -> bool {
+        false
+    }
+
     // What happens.
 
     /// A job has arrived.

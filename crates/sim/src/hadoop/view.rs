@@ -433,7 +433,7 @@ impl<'a> JobView<'a> {
         self.world.ready_of(self.job, kind)
     }
 
-    /// Whether enough maps are done for its reduces to start (policies A.3).
+    /// Whether enough maps are done for its reduces to start (policies A.3), or the policy decides this by itself.
     #[inline]
     pub fn reduces_may_start(&self) -> bool {
         self.world.reduces_may_start(self.job)

@@ -170,6 +170,9 @@ impl<'a, 'w, O: Observer> Engine<'a, 'w, O> {
         let masters = world.yarn.as_ref().map_or_else(Vec::new, |yarn| vec![NEVER; yarn.apps.len()]);
         let changes = changes(cluster, &world.beats);
         world.oracle = policy.is_oracle();
+        if policy.ramps_reduces() {
+            world.ignore_slowstart();
+        }
         let period = policy.period();
         let arrivals = arrivals(&world, workload, cluster);
         Self {

@@ -8,7 +8,8 @@
 //!
 //! A starving pool does not wait for its data. Without preemption, Hadoop never records that a pool has its share
 //! (MAPREDUCE-4986). This policy does the same: once a timeout that you set is over, the pool's jobs no longer wait for
-//! their data.
+//! their data. With `preemption` and `only_log`, the time below the share starts anew whenever the pool has half its share, and
+//! nothing is killed.
 //!
 //! **Source.** Hadoop MapReduce, June 2011. `oracle/README.md` F2, F5, F11, F12, F15 and F16 are followed to the millisecond.
 //! Attempts that started at the same time are preempted in the order of their tasks; Hadoop's order is arbitrary (F1).
@@ -68,6 +69,8 @@ settings! {
         fair_share_timeout: Option<Ms> = "fair_share_timeout" { auto: Negative, range: 0..=86_400_000, unit: "ms" },
         /// kill tasks of other pools for pools that are kept below their share
         preemption: bool = "preemption" { default: false, hadoop: ["mapred.fairscheduler.preemption"] },
+        /// with preemption, record which pools have their share, and kill nothing
+        only_log: bool = "only_log" { default: false, hadoop: ["mapred.fairscheduler.preemption.only.log"] },
         /// time between two checks for preemption
         preemption_interval: Ms = "preemption_interval" {
             default: 15000, range: 1..=86_400_000, unit: "ms", hadoop: ["mapred.fairscheduler.preemption.interval"],
@@ -107,7 +110,7 @@ impl Fair {
         };
         let mut allocations = allocations(&settings.allocations, site.pools.as_ref())?;
         allocations.fair_share_timeout = settings.fair_share_timeout.or(allocations.fair_share_timeout);
-        let preemption = settings.preemption.then(|| Preemption::new(settings.preemption_interval));
+        let preemption = settings.preemption.then(|| Preemption::new(settings.preemption_interval, settings.only_log));
         let mut fair = Self {
             delays: (settings.delay_node, settings.delay_rack),
             update_period: settings.update,
@@ -242,6 +245,7 @@ mod tests {
         let at = first_away(",fair_share_timeout=10000").unwrap_or_default();
         assert!((10_001..12_001).contains(&at), "{at}");
         assert_eq!(first_away(",fair_share_timeout=10000,preemption=true"), None);
+        assert_eq!(first_away(",fair_share_timeout=10000,preemption=true,only_log=true"), None);
         assert_eq!(first_away(""), None);
     }
 }

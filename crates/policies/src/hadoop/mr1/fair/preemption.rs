@@ -29,6 +29,8 @@ impl Standing {
 #[derive(Debug)]
 pub(super) struct Preemption {
     interval: Ms,
+    /// Kill nothing.
+    only_log: bool,
     /// Attempts that come first among those that started at the same time.
     pub(super) preferred: BTreeSet<(TaskId, u32)>,
 }
@@ -69,8 +71,8 @@ impl Lack {
 }
 
 impl Preemption {
-    pub(super) fn new(interval: Ms) -> Self {
-        Self { interval, preferred: BTreeSet::new() }
+    pub(super) fn new(interval: Ms, only_log: bool) -> Self {
+        Self { interval, only_log, preferred: BTreeSet::new() }
     }
 
     /// Computes the shares, and notes which pools have theirs.
@@ -97,9 +99,9 @@ impl Preemption {
         }
     }
 
-    /// Whether a check falls into the time since the latest update.
+    /// Whether a check falls into the time since the latest update, if it may kill.
     pub(super) fn is_due(&self, view: View<'_>, updated: Ms) -> bool {
-        is_due(self.interval, updated - view.clock_start(), view.now() - view.clock_start())
+        !self.only_log && is_due(self.interval, updated - view.clock_start(), view.now() - view.clock_start())
     }
 
     /// Orders the newest attempts of pools above their share to be killed, as many as the starving pools lack.

@@ -5,7 +5,6 @@ use resched_sim::{JobId, NodeId};
 use resched_trace::draws::Purpose;
 
 use super::tie;
-use crate::parts::by_id::ByJob;
 
 /// How far a job has come with its maps and its reduces.
 #[derive(Debug, Clone, Copy)]
@@ -52,38 +51,15 @@ impl Progress {
 #[derive(Debug)]
 pub(super) struct Mismatches {
     threshold: f64,
-    /// Which jobs have a positive one, and how many these are: the engine asks at every event.
-    positive: ByJob<bool>,
-    count: u32,
 }
 
 impl Mismatches {
     pub(super) fn new(threshold: f64) -> Self {
-        Self { threshold, positive: ByJob::default(), count: 0 }
-    }
-
-    /// A job has come on.
-    pub(super) fn note(&mut self, job: JobId, view: View<'_>) {
-        self.set(job, self.of(job, view) > 0.0);
-    }
-
-    /// A job has ended.
-    pub(super) fn finish(&mut self, job: JobId) {
-        self.set(job, false);
-    }
-
-    fn set(&mut self, job: JobId, positive: bool) {
-        let before = std::mem::replace(&mut self.positive[job], positive);
-        self.count = self.count + u32::from(positive) - u32::from(before);
+        Self { threshold }
     }
 
     fn of(&self, job: JobId, view: View<'_>) -> f64 {
         Progress::of(view.job(job)).mismatch(self.threshold)
-    }
-
-    /// Whether some job has a positive one.
-    pub(super) fn any_positive(&self) -> bool {
-        self.count > 0
     }
 
     /// The job with the largest one if that is positive, drawn among equals; of those that pass the test.

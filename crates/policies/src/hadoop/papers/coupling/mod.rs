@@ -17,20 +17,22 @@
 //! `fair` without waits. So each of the four combinations for reduces has three variants for maps.
 //!
 //! **Source.** Tan, Meng, Zhang: Coupling Task Progress for MapReduce Resource-Aware Scheduling (INFOCOM 2013),
-//! Algorithms 1–3, Eqs. 1 and 3. Decisions of spec B.7: slow-start is enforced when a reduce is launched, not when its
-//! job is chosen; heartbeats of nodes without a free reduce slot count in the rounds of Algorithm 2; a round has as
-//! many heartbeats as there are live nodes; the groups are found anew at each test; a node does not count itself among
-//! the *other* nodes with free map slots; a slot that a job declines stays idle until the next heartbeat. Further
-//! decisions: at a heartbeat, maps come before reduces; a job whose pool is at its limit, or that may not run yet, is
-//! no candidate; a job with a map of unknown place does not wait; ties are broken by a draw keyed by job, node and
-//! instant.
+//! Algorithms 1–3, Eqs. 1 and 3. Decisions of spec B.7: heartbeats of nodes without a free reduce slot count in the rounds
+//! of Algorithm 2; a round has as many heartbeats as there are live nodes; the groups are found anew at each test; a node
+//! does not count itself among the *other* nodes with free map slots; a slot that a job declines stays idle until the
+//! next heartbeat. Decisions of the second reading: the ramp of Algorithm 1 takes the place of the cluster's slow-start,
+//! which the paper never mentions (`slowstart`); only a job with a reduce that may start is a candidate, as another one
+//! would block the cluster; nodes that run a reduce of the job are not listed, as §II-A.2 avoids them "if possible", and
+//! a round for a group without nodes is skipped (`list`). Further decisions: at a heartbeat, maps come before reduces; a
+//! job whose pool is at its limit, or that may not run yet, is no candidate; a job with a map of unknown place does not
+//! wait; ties are broken by a draw keyed by job, node and instant.
 
 mod mismatch;
 mod peek;
 mod wait;
 
 use rand::Rng;
-use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, Policy, Reach, RunView, System, View};
+use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, Policy, Reach, System, View};
 use resched_sim::{JobId, Ms, NodeId, Violation};
 use resched_trace::draws::Purpose;
 
@@ -100,9 +102,11 @@ settings! {
         threshold: f64 = "threshold" { default: 3, range: 1e-3..=1e6, unit: "reduces" },
         /// number of nodes nearest to the map output that are good enough
         near: usize = "D" { default: 7, range: 1..=1_000_000, unit: "nodes" },
-        /// nodes among which the nearest are found; free: all with a free slot; fresh: those without a reduce of the
-        /// job
-        list: Candidates = "list" { choice: Candidates::Free, },
+        /// nodes among which the nearest are found; fresh: those with a free slot and without a reduce of the job; free:
+        /// all with a free slot, and each round is waited for, as Algorithm 2 is written
+        list: Candidates = "list" { choice: Candidates::Fresh, },
+        /// with reduces=gradual, reduces also wait for the slow-start of the cluster
+        slowstart: bool = "slowstart" { default: false },
         /// rounds, of one heartbeat per node, for the nearest nodes before a round for any node
         rounds: u64 = "rounds" { default: 3, range: 0..=3 },
         /// nodes to peek at; auto: all
@@ -137,6 +141,8 @@ struct Coupling {
     maps: Maps,
     /// `None`: reduces are greedy.
     mismatches: Option<Mismatches>,
+    /// Reduces also wait for the slow-start of the cluster.
+    slowstart: bool,
     /// `None`: reduces do not wait.
     wait: Option<WaitScheduling>,
 }
@@ -208,6 +214,7 @@ impl Coupling {
             pools: Pools::new(Rules::new(pools, size_weight, boost), allocations),
             maps: Maps::new(settings),
             mismatches: gradual.then(|| Mismatches::new(threshold)),
+            slowstart: settings.slowstart,
             wait: waits.then(|| WaitScheduling::new(near, list, rounds)),
         })
     }
@@ -244,9 +251,12 @@ impl Coupling {
     /// The job whose reduce is launched next.
     fn next(&mut self, offer: &Offer<'_, '_>) -> Option<JobId> {
         let view = offer.view();
+        let is_ready = |job| view.job(job).ready(Kind::Reduce) > 0;
         match &self.mismatches {
-            Some(mismatches) => mismatches.largest(offer.node(), view, |job| may_launch(&self.pools, job, view)),
-            None => self.pools.first(Kind::Reduce, view, |job| view.job(job).ready(Kind::Reduce) > 0),
+            Some(mismatches) => {
+                mismatches.largest(offer.node(), view, |job| is_ready(job) && may_launch(&self.pools, job, view))
+            }
+            None => self.pools.first(Kind::Reduce, view, is_ready),
         }
     }
 }
@@ -257,12 +267,13 @@ fn may_launch(pools: &Pools, job: JobId, view: View<'_>) -> bool {
 }
 
 impl Policy for Coupling {
+    fn ramps_reduces(&self) -> bool {
+        self.mismatches.is_some() && !self.slowstart
+    }
+
     fn job_submitted(&mut self, job: JobId, view: View<'_>) {
         self.pools.submit(job, view);
         self.maps.add(job, view);
-        if let Some(mismatches) = &mut self.mismatches {
-            mismatches.note(job, view);
-        }
     }
 
     fn job_finished(&mut self, job: JobId, _view: View<'_>) {
@@ -270,17 +281,8 @@ impl Policy for Coupling {
         if let Maps::Peek(peeking) = &mut self.maps {
             peeking.finish(job);
         }
-        if let Some(mismatches) = &mut self.mismatches {
-            mismatches.finish(job);
-        }
         if let Some(wait) = &mut self.wait {
             wait.finish(job);
-        }
-    }
-
-    fn task_started(&mut self, started: &RunView, view: View<'_>) {
-        if let Some(mismatches) = &mut self.mismatches {
-            mismatches.note(view.job_of(started.task), view);
         }
     }
 
@@ -288,18 +290,12 @@ impl Policy for Coupling {
         if let Maps::Peek(peeking) = &mut self.maps {
             peeking.ended(ended, view);
         }
-        if let Some(mismatches) = &mut self.mismatches {
-            mismatches.note(ended.job, view);
-        }
     }
 
     /// Maps that were done there wait again.
     fn node_lost(&mut self, _node: NodeId, view: View<'_>) {
         for &job in view.jobs() {
             self.maps.add(job, view);
-            if let Some(mismatches) = &mut self.mismatches {
-                mismatches.note(job, view);
-            }
         }
     }
 
@@ -315,13 +311,12 @@ impl Policy for Coupling {
         true
     }
 
-    /// As `fair` if maps wait for their data. A job may also become the candidate before its reduces are past slow-start.
+    /// As `fair` if maps wait for their data.
     fn restless(&self, view: View<'_>) -> bool {
-        let maps = match &self.maps {
+        match &self.maps {
             Maps::Delay { waits, .. } => waits.any_skipped() || self.pools.demand(Kind::Map) != view.running(Kind::Map),
             Maps::Peek(_) | Maps::Greedy => false,
-        };
-        maps || self.wait.is_some() && self.mismatches.as_ref().is_some_and(Mismatches::any_positive)
+        }
     }
 
     fn counts_heartbeats(&self, _view: View<'_>) -> bool {

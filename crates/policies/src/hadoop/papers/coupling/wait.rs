@@ -21,10 +21,10 @@ struct Candidate {
 choices! {
     /// The nodes of which the nearest to the map output are looked for.
     pub(super) enum Candidates {
-        /// All with a free slot.
-        Free = "free",
-        /// Those without a reduce of the job.
+        /// Those with a free slot and without a reduce of the job. A round for a group without nodes is skipped.
         Fresh = "fresh",
+        /// All with a free slot, also where no second reduce of the job may start. Each round is waited for.
+        Free = "free",
     }
 }
 
@@ -89,41 +89,64 @@ impl WaitScheduling {
             return Ok(());
         };
         candidate.waited += 1;
-        let Candidate { job, since, waited } = *candidate;
-        let nodes = view.live_nodes() as u64;
-        let round = round(waited, nodes);
-        if round > self.rounds {
+        let mut turn = *candidate;
+        let (job, nodes) = (turn.job, view.live_nodes() as u64);
+        if round(turn.waited, nodes) > self.rounds {
             self.candidate = None;
-        } else if offer.free(Kind::Reduce) > 0 && self.suits(offer.node(), job, since, round, view) {
-            let launched = may_launch(job, view) && offer.launch_reduce(job)?;
-            self.candidate = (!launched).then(|| {
+            return Ok(());
+        }
+        if offer.free(Kind::Reduce) > 0 {
+            self.skip_rounds(&mut turn, view);
+            let round = round(turn.waited, nodes);
+            if self.suits(offer.node(), turn, round, view) {
+                if may_launch(job, view) && offer.launch_reduce(job)? {
+                    self.candidate = None;
+                    return Ok(());
+                }
                 // It could not launch on a node of this round's group: the next group's turn comes.
-                let waited = if round < self.rounds { (round + 1) * nodes + 1 } else { waited };
-                Candidate { job, since, waited }
-            });
+                turn.waited = if round < self.rounds { (round + 1) * nodes + 1 } else { turn.waited };
+            }
+            self.candidate = Some(turn);
         }
         Ok(())
     }
 
+    /// Goes on to the first round that some listed node is for, or to the one for any node.
+    fn skip_rounds(&mut self, turn: &mut Candidate, view: View<'_>) {
+        let nodes = view.live_nodes() as u64;
+        if self.list == Candidates::Free || round(turn.waited, nodes) == self.rounds {
+            return;
+        }
+        self.rank_nodes(*turn, view);
+        let listed = self.nearest.ranked.len();
+        let last = if listed == 0 { None } else { Some(group(listed - 1)) };
+        // The groups are filled in order, so that those after the last one are empty.
+        let now = round(turn.waited, nodes);
+        if last.is_none_or(|last| last < now) {
+            turn.waited = self.rounds * nodes + 1;
+        }
+    }
+
     /// Whether a node with a free reduce slot is one of those that this round is for.
-    fn suits(&mut self, node: NodeId, job: JobId, since: Ms, round: u64, view: View<'_>) -> bool {
-        let runs_none = |node| view.job(job).running_on(node, Kind::Reduce) == 0;
+    fn suits(&mut self, node: NodeId, turn: Candidate, round: u64, view: View<'_>) -> bool {
+        let runs_none = |node| view.job(turn.job).running_on(node, Kind::Reduce) == 0;
         if round < self.rounds {
-            return runs_none(node) && self.rank(node, job, since, view).map(group) == Some(round);
+            self.rank_nodes(turn, view);
+            let rank = self.nearest.ranked.iter().position(|&other| other == node);
+            return runs_none(node) && rank.map(group) == Some(round);
         }
         let mut others = view.nodes().filter(|&other| view.room(other, Kind::Reduce) > 0);
         runs_none(node) || !others.any(runs_none)
     }
 
-    /// How many listed nodes are nearer to the job's map output, if so few are that the node is good enough. The order of equals is
-    /// drawn for each candidate.
-    fn rank(&mut self, node: NodeId, job: JobId, since: Ms, view: View<'_>) -> Option<usize> {
+    /// Ranks the listed nodes by how near they are to the job's map output, those that are good enough. The order of equals is drawn
+    /// for each candidate.
+    fn rank_nodes(&mut self, Candidate { job, since, .. }: Candidate, view: View<'_>) {
         let fresh = self.list == Candidates::Fresh;
         let is_listed = |other: NodeId| {
             view.room(other, Kind::Reduce) > 0 && !(fresh && view.job(job).running_on(other, Kind::Reduce) > 0)
         };
         self.nearest.find(self.best, (job, since), view, is_listed);
-        self.nearest.ranked.iter().position(|&other| other == node)
     }
 }
 
@@ -226,19 +249,33 @@ mod tests {
     }
 
     #[test]
-    fn a_candidate_that_finds_no_place_in_its_rounds_is_dropped() {
-        // One node: the job's only map starts at 1,000, and its reduce becomes the candidate. Until the map is done, slow-start
-        // forbids it to launch: it fails in the first round, at 2,000, and in the one for any node, at 4,000.
-        let reduce = |map_run: Ms| {
+    fn the_ramp_takes_the_place_of_slow_start_and_only_a_job_that_may_launch_is_a_candidate() {
+        // One node: the job's only map runs from 1,000 to 3,500, and its reduce becomes the candidate at once. With slow-start it is
+        // none before 4,000, when the map is reported, and so is not held up by rounds in vain.
+        let reduce = |policy: &str| {
             let launches = Scenario::nodes(1, 1, 1)
                 .heartbeat(1_000)
-                .job(job("job_1_0001").maps(1, map(map_run).on(&[0])).reduces(1, 1_000))
-                .launches("coupling");
+                .job(job("job_1_0001").maps(1, map(2_500).on(&[0])).reduces(1, 1_000))
+                .launches(policy);
             launches.iter().find(|launch| launch.level.is_none()).map(|launch| launch.at)
         };
-        assert_eq!(reduce(2_500), Some(4_000));
-        // At 5,000 it is dropped though it could launch now, at 6,000 chosen again.
-        assert_eq!(reduce(3_500), Some(7_000));
+        assert_eq!(reduce("coupling"), Some(2_000));
+        assert_eq!(reduce("coupling:slowstart=true"), Some(5_000));
+    }
+
+    #[test]
+    fn rounds_for_groups_without_nodes_are_skipped_unless_the_list_is_literal() {
+        // One node: the job's first reduce starts at 2,000, and its second becomes the candidate at 3,000. The node already runs a
+        // reduce of the job: no fresh node is left, and the round for any node comes at once.
+        let second = |list: &str| {
+            let launches = Scenario::nodes(1, 1, 2)
+                .heartbeat(1_000)
+                .job(job("job_1_0001").maps(1, map(30_000).on(&[0])).reduces(2, 1_000))
+                .launches(&format!("coupling:list={list}"));
+            launches.iter().filter(|launch| launch.level.is_none()).nth(1).map(|launch| launch.at)
+        };
+        assert_eq!(second("fresh"), Some(4_000));
+        assert_eq!(second("free"), Some(7_000), "three rounds in vain");
     }
 
     #[test]
