@@ -47,6 +47,8 @@ impl Bundled {
 
 /// The seeds of the points of bands, of which there are many.
 const FEW_SEEDS: u64 = 8;
+/// How many times as many seeds cases have whose jobs are drawn.
+const MORE_SEEDS: u64 = 3;
 
 /// How a seed changes a workload before it is replayed.
 type Drawn = Arc<dyn Fn(&mut Workload, u64) + Send + Sync>;
@@ -62,7 +64,18 @@ pub(crate) struct Case {
     rules: ClusterConfig,
     closed: bool,
     drawn: Option<Drawn>,
-    most_seeds: u64,
+    seeds: Seeds,
+}
+
+/// How many of the seeds that are asked for a case is replayed with.
+#[derive(Debug, Clone, Copy)]
+enum Seeds {
+    /// At most [`FEW_SEEDS`], for a point of a band.
+    Few,
+    /// All of them.
+    All,
+    /// [`MORE_SEEDS`] times as many, because the seeds draw the jobs, too, and these vary more than the times of tasks.
+    More,
 }
 
 impl Case {
@@ -82,7 +95,7 @@ impl Case {
             rules,
             closed: false,
             drawn: None,
-            most_seeds: u64::MAX,
+            seeds: Seeds::All,
         })
     }
 
@@ -93,19 +106,23 @@ impl Case {
     }
 
     /// Changes the workload by the seed before each replay, where the paper leaves open more than the tasks' times. Cases with the same
-    /// change are replayed on the same jobs.
+    /// change are replayed on the same jobs, and with more seeds than others.
     pub(crate) fn drawn(self, change: impl Fn(&mut Workload, u64) + Send + Sync + 'static) -> Self {
-        Self { drawn: Some(Arc::new(change)), ..self }
+        Self { drawn: Some(Arc::new(change)), seeds: Seeds::More, ..self }
     }
 
     /// Replays it with so many seeds at most, for a point of a band.
     pub(crate) fn with_few_seeds(self) -> Self {
-        Self { most_seeds: FEW_SEEDS, ..self }
+        Self { seeds: Seeds::Few, ..self }
     }
 
-    /// How many of the seeds it is replayed with.
-    pub(crate) fn seeds(&self, wanted: u64) -> u64 {
-        wanted.min(self.most_seeds)
+    /// How many seeds it is replayed with if so many are asked for.
+    pub(crate) fn seeds(&self, asked: u64) -> u64 {
+        match self.seeds {
+            Seeds::Few => asked.min(FEW_SEEDS),
+            Seeds::All => asked,
+            Seeds::More => asked.saturating_mul(MORE_SEEDS),
+        }
     }
 
     /// Replays it with that seed.

@@ -19,7 +19,7 @@ pub struct Reproduced {
     pub bands: Vec<Band>,
     /// Its figures.
     pub figures: Vec<Figure>,
-    /// The number of seeds of each case; the points of bands may have fewer.
+    /// The number of seeds that was asked for. Points of bands may have fewer, and cases whose jobs are drawn have more.
     pub seeds: u64,
 }
 

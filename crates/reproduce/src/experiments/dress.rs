@@ -58,7 +58,7 @@ pub(super) const KNOBS: &[Knob] = &[
 /// The assumptions of every experiment of the paper.
 pub(super) const ASSUMPTIONS: &[&str] = &[
     "No job's containers, phases or times are given. The containers are drawn anew for each seed, within what the paper says of them: \
-     which jobs are small, and how many of the first jobs fit.",
+     which jobs are small, and how many of the first jobs fit. So there are three times as many seeds.",
     "A job starts with all of its containers or not at all, under both schedulers (§V-B1, §IV-C). Hadoop's own Capacity Scheduler grants \
      containers one by one.",
     "A Spark job holds its executors from start to end. A MapReduce job has two phases, maps and reduces, and takes as long as a Spark job.",
