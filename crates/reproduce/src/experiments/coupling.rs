@@ -1,6 +1,7 @@
 //! Shared by the experiments of the Coupling paper: the two schedulers on its testbed, and its knobs.
 
 use crate::Error;
+use crate::band::Unknown;
 use crate::case::{Bundled, Case, bundled};
 use crate::experiment::Knob;
 use crate::replays::Replays;
@@ -122,6 +123,40 @@ pub(super) fn fair_and_coupling(workload: Bundled) -> Result<Vec<Case>, Error> {
 pub(super) fn cases(workload: Bundled, policies: &[(&str, &str)]) -> Result<Vec<Case>, Error> {
     let (workload, rules) = (workload.workload()?, CLUSTER.cluster()?);
     policies.iter().map(|(label, policy)| Case::new(label, policy, workload.clone(), &rules)).collect()
+}
+
+/// The numbers of racks of Set B that are tried, and that of the rows.
+pub(super) const RACKS: [u32; 4] = [1, 2, 3, 5];
+const CHOSEN_RACKS: u32 = 2;
+pub(super) const RACKS_UNKNOWN: Unknown = Unknown {
+    name: "Racks of the 15 machines",
+    range: "The paper does not say how its machines stand; 15 of them fill one to a few racks.",
+    chosen: Some(CHOSEN_RACKS as f64),
+};
+
+/// The label of a case with so many racks.
+pub(super) fn with_racks(racks: u32, label: &str) -> String {
+    match racks {
+        CHOSEN_RACKS => label.to_owned(),
+        1 => format!("one rack: {label}"),
+        _ => format!("{racks} racks: {label}"),
+    }
+}
+
+/// A bundled workload under these policies (label, policy), with each other number of racks. The cases of one rack have rows of their
+/// own.
+pub(super) fn other_racks(workload: Bundled, policies: &[(&str, &str)]) -> Result<Vec<Case>, Error> {
+    let (workload, rules) = (workload.workload()?, CLUSTER.cluster()?);
+    let mut all = Vec::new();
+    for racks in RACKS.into_iter().filter(|racks| *racks != CHOSEN_RACKS) {
+        let mut workload = workload.clone();
+        workload.cluster.get_mut().racks = racks;
+        for (label, policy) in policies {
+            let case = Case::new(&with_racks(racks, label), policy, workload.clone(), &rules)?;
+            all.push(if racks == 1 { case } else { case.with_few_seeds() });
+        }
+    }
+    Ok(all)
 }
 
 /// The report's chart `chart` of the first seed of some cases, as the figure `name`.
