@@ -361,6 +361,7 @@ pub(crate) fn policies(world: &World) -> Vec<(String, Box<dyn Policy>)> {
     specs.push(fair("boost=true,max_diff=0.3"));
     specs.push(fair("assign_multiple=false,delay_node=0"));
     specs.push(fair("map_cap=1,reduce_cap=1"));
+    specs.push(fair(&format!("preemption=true,only_log=true,fair_share_timeout={}", 10 * unit)));
     let deficit = |more: &str| format!("fair-deficit:update={unit},{more}");
     specs.push(deficit("assign_multiple=true"));
     specs.push(deficit("pools=queue,size_weight=true"));
