@@ -16,7 +16,7 @@ mkdir -p "$out"
 policies="fifo fair fair-deficit capacity yarn-fifo yarn-fair yarn-capacity naive-fair delay delay-time triple-queue dress cogrs
     srpt aria flex quincy"
 variants="delay:D=12 delay:lambda=0.95 delay-time:T1=5000,T2=9000 fair:delay_node=0,delay_rack=0 fair:delay_node=15000,preemption=true
-    coupling:beta=0.5 coupling:reduces=greedy coupling:maps=delay coupling:list=fresh cogrs:declines=4 yarn-fair:preemption=true
+    coupling:beta=0.5 coupling:reduces=greedy coupling:maps=delay coupling:list=free cogrs:declines=4 yarn-fair:preemption=true
     yarn-fair:max_assign=2,assign_multiple=true yarn-fair:locality_node=0.3,locality_rack=0.6 triple-queue:n=3,cpu_slots=1
     dress:delta=0.2,release=literal dress:delta_min=0.1,delta_max=0.5 fair-deficit:pools=queue"
 speculators="late samr esamr hadoop-naive hadoop-late yarn-default mantri"

@@ -361,6 +361,7 @@ pub(crate) fn policies(world: &World) -> Vec<(String, Box<dyn Policy>)> {
     specs.push(fair("boost=true,max_diff=0.3"));
     specs.push(fair("assign_multiple=false,delay_node=0"));
     specs.push(fair("map_cap=1,reduce_cap=1"));
+    specs.push(fair(&format!("preemption=true,only_log=true,fair_share_timeout={}", 10 * unit)));
     let deficit = |more: &str| format!("fair-deficit:update={unit},{more}");
     specs.push(deficit("assign_multiple=true"));
     specs.push(deficit("pools=queue,size_weight=true"));
@@ -384,7 +385,7 @@ pub(crate) fn policies(world: &World) -> Vec<(String, Box<dyn Policy>)> {
         }
     }
     specs.push(coupling(",K=2,beta=0.5,refill=true,D=2,rounds=1"));
-    specs.push(coupling(",K=3,exclude_self=false,D=4,rounds=2,threshold=0.5"));
+    specs.push(coupling(",K=3,exclude_self=false,D=4,rounds=2,threshold=0.5,list=free,slowstart=true"));
     specs.push("yarn-capacity:node_locality_delay=1,user_limit=40,am_share=1".to_owned());
     for more in
         ["assign_multiple=true,max_assign=2", "locality_node=0.5,locality_rack=0.3", "share=drf,size_weight=true"]
