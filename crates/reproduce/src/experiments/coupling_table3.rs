@@ -5,7 +5,8 @@ use resched_sim::cluster_file::{Contention, ReduceModel};
 use resched_trace::model::TaskKind;
 
 use super::coupling::{
-    CLUSTER, FAIR, FAIR_OF_FIG_10, KNOBS, RACKS, RACKS_UNKNOWN, assumptions, cases, figure, figures, other_racks, with_racks,
+    CLUSTER, FAIR, FAIR_OF_FIG_10, KNOBS, RACKS, RACKS_UNKNOWN, assumptions, cases, figure, figures, other_racks,
+    with_racks,
 };
 use super::measures::{change, mean_completion, running, span};
 use crate::case::{Case, bundled};
