@@ -12,7 +12,16 @@ use resched_trace::model::Outcome;
 use worlds::by_hand::{ends, job, map, replay, world as by_hand};
 use worlds::{Map, Submitted, Wanted, World, cases, difference, some_policies, world};
 
-const UNLIMITED: Contention = Contention { cores: None, disk: None, network: None, sample: 1_000 };
+const UNLIMITED: Contention = Contention {
+    cores: None,
+    disk: None,
+    network: None,
+    stream: None,
+    seek: 0.0,
+    fetch_cores: 0.0,
+    reduce_disk: 2.0,
+    sample: 1_000,
+};
 
 fn sharing(mut world: World, contention: Contention) -> World {
     world.config.cost.reduce = ReduceModel::R2;
@@ -55,6 +64,47 @@ fn reduces_share_the_network_of_the_node_that_they_fetch_from() {
     // The map is known at 3,000; nodes 1 and 2 call then. Alone 4,000 bytes take 4 s; the two get half of 1,000 bytes a second each.
     assert_eq!(fetched(None), [(Some(7_000), Some(9_000)); 2]);
     assert_eq!(fetched(Some(1_000.0)), [(Some(11_000), Some(13_000)); 2]);
+}
+
+/// When reduces have fetched and when they end; node 0 has the map, and the others so many slots for reduces.
+fn reduces_end(slots: &[u32], contention: Contention) -> Vec<(Option<Ms>, Option<Ms>)> {
+    let mut world = by_hand(1 + slots.len(), vec![fetching(2)]);
+    world.machines[0].slots = [1, 0];
+    world.machines.iter_mut().skip(1).zip(slots).for_each(|(machine, &slots)| machine.slots = [1, slots]);
+    world.config.cost.shuffle_rate = 1_000.0;
+    let ends = replay(&sharing(world, contention), "naive-fair").ends;
+    ends.iter().filter(|end| end.task > 0).map(|end| (end.shuffle_finish, end.finish)).collect()
+}
+
+#[test]
+fn a_disk_that_seeks_moves_less_for_two_than_for_one() {
+    let disk = Contention { disk: Some(2_000.0), ..UNLIMITED };
+    // Both read 1,000 bytes a second from node 0.
+    assert_eq!(reduces_end(&[1, 1], disk), [(Some(7_000), Some(9_000)); 2]);
+    // Every second request needs a seek of twice its time: 2,000 / (1 + 2 × 1/2) are left for both. Nodes 1 and 2 have one stream each.
+    assert_eq!(reduces_end(&[1, 1], Contention { seek: 2.0, ..disk }), [(Some(11_000), Some(13_000)); 2]);
+}
+
+#[test]
+fn reduces_that_fetch_share_the_cores() {
+    let core = Contention { cores: Some(1.0), ..UNLIMITED };
+    // They sort and reduce for 2 s each, on one core.
+    assert_eq!(reduces_end(&[2], core), [(Some(7_000), Some(11_000)); 2]);
+    // Two that want 3/4 of the core fetch at 2/3 of their speed: 6 s. Alone on a core, one fetches as fast as ever.
+    let fetching = Contention { fetch_cores: 0.75, ..core };
+    assert_eq!(reduces_end(&[2], fetching), [(Some(9_000), Some(13_000)); 2]);
+    assert_eq!(reduces_end(&[1, 1], fetching), [(Some(7_000), Some(9_000)); 2]);
+}
+
+#[test]
+fn the_time_that_a_stream_takes_is_no_time_of_a_core() {
+    // Each reduce moves 0.5 × 4,000 bytes in its 2 s. At 2,000 bytes a second, that is half of its time, so two fit on one core.
+    let core = Contention { cores: Some(1.0), reduce_disk: 0.5, ..UNLIMITED };
+    assert_eq!(reduces_end(&[2], Contention { stream: Some(2_000.0), ..core }), [(Some(7_000), Some(9_000)); 2]);
+    assert_eq!(reduces_end(&[2], core), [(Some(7_000), Some(11_000)); 2]);
+    // 4,000 bytes in 2 s each are twice what the disk has for both.
+    let disk = Contention { disk: Some(2_000.0), reduce_disk: 1.0, ..UNLIMITED };
+    assert_eq!(reduces_end(&[2], disk), [(Some(7_000), Some(11_000)); 2]);
 }
 
 /// Takes down what nodes used, and what attempts took.

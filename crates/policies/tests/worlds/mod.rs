@@ -145,6 +145,10 @@ fn rules(unit: Ms, every_rule: bool) -> impl Strategy<Value = ClusterConfig> {
                 cores: Some(jitter as f64 / 2.0),
                 disk: Some(3e6 / unit as f64),
                 network: Some(5e5 / unit as f64),
+                stream: Some(2e6 / unit as f64),
+                seek: jitter as f64 / 4.0,
+                fetch_cores: 0.5,
+                reduce_disk: 3.0,
                 sample: 100 * unit,
             });
         }

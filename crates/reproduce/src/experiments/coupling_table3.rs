@@ -36,7 +36,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
         // No resource is scarce, so the traffic is that of the same schedule.
         let mut measured = CLUSTER.cluster()?;
         measured.cost.reduce = ReduceModel::R2;
-        measured.cost.contention = Some(Contention { cores: None, disk: None, network: None, sample: 10_000 });
+        measured.cost.contention = Some(Contention { sample: 10_000, ..Contention::default() });
         for (label, policy) in [("fair, measured", FAIR), ("coupling, measured", "coupling")] {
             all.push(Case::new(label, policy, bundled!("coupling-table3.toml").workload()?, &measured)?);
         }

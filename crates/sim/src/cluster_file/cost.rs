@@ -41,6 +41,17 @@ keys! {
         disk: Option<f64> = None, unit "bytes/s", range 1.0..=1e15;
         /// What the network of a node takes in, and also what it sends out.
         network: Option<f64> = None, unit "bytes/s", range 1.0..=1e15;
+        /// What one task alone reads and writes together at most. Alone, a task waits for its disk so long, and computes the rest
+        /// of its time. If you leave it out, one task can use the whole disk.
+        stream: Option<f64> = None, unit "bytes/s", range 1.0..=1e15;
+        /// The time of a seek, in units of the time in which the disk moves a request. The disk seeks whenever the next request is
+        /// another task's, so it moves the less, the more tasks use it. 0: it is as good with many tasks as with one.
+        seek: f64 = 0.0, range 0.0..=1e3;
+        /// What a reduce uses of a core while it fetches and merges.
+        fetch_cores: f64 = 0.0, unit "cores", range 0.0..=1e3;
+        /// How many bytes a reduce reads and writes for each byte that it has fetched: passes of its merge, input and replicas of
+        /// its output.
+        reduce_disk: f64 = 2.0, unit "bytes/byte", range 0.0..=1e3;
         /// The time between two rows about a node in the table `resources`.
         sample: Ms = 60_000, unit "ms", range 1..=DAY;
     }

@@ -11,8 +11,15 @@
 //! **What costs time.** A change affects only the nodes that the piece of work uses. Only their resources are divided
 //! anew, and only work whose pace changes gets a new end. Ends that no longer hold stay in the heap as stale entries.
 //!
+//! **More terms**, which are off by default:
+//! - `stream`: alone, a task reads and writes so fast at most. So the disk explains more of its time, and less is processor time.
+//! - `seek`: a disk seeks when the next request is another task's, which it is with the probability 1 − Σ p², where p are the shares
+//!   of the tasks in what they want of the disk. For k equal tasks, that is 1 − 1/k. So the disk moves 1/(1 + seek × (1 − Σ p²)) of
+//!   what it moves for one.
+//! - `fetch_cores`: a reduce that fetches uses so much of a core.
+//!
 //! **Decisions.** The part of a map's or reduce's time that the disk does not explain is processor time: alone, a task
-//! computes and reads in turn. Sorting and reducing reads the fetched bytes and writes as many. A lost node serves no
+//! computes and reads in turn. Sorting and reducing reads the fetched bytes and writes as many, or as `reduce_disk` says. A lost node serves no
 //! new readers, but current readers go on. No task wants more of a resource than a node has. A failing attempt of a
 //! reduce uses nothing.
 
@@ -105,6 +112,10 @@ pub(crate) struct Sample {
 pub(crate) struct Workbench {
     /// Of every node: cores, and bytes per ms.
     capacity: [f64; SHARED],
+    /// What one task alone reads and writes, bytes per ms.
+    stream: f64,
+    /// The time of a seek, in units of the time that a request takes without.
+    seek: f64,
     /// By attempt.
     flows: Vec<Option<Flow>>,
     /// By node: who uses it, and the place of that use among its uses.
@@ -122,9 +133,11 @@ impl Workbench {
     pub(crate) fn new(config: &Contention, cluster: &Cluster) -> Self {
         let nodes = cluster.nodes().len();
         let per_ms = |rate: Option<f64>| rate.map_or(f64::INFINITY, |rate| rate / 1000.0);
-        let network = per_ms(config.network);
+        let (disk, network) = (per_ms(config.disk), per_ms(config.network));
         Self {
-            capacity: [config.cores.unwrap_or(f64::INFINITY), per_ms(config.disk), network, network],
+            capacity: [config.cores.unwrap_or(f64::INFINITY), disk, network, network],
+            stream: per_ms(config.stream).min(disk),
+            seek: config.seek,
             flows: Vec::new(),
             users: vec![Vec::new(); nodes],
             levels: vec![[f64::INFINITY; SHARED]; nodes],
@@ -136,9 +149,9 @@ impl Workbench {
         }
     }
 
-    /// How long the disk alone takes for so many bytes, ms.
+    /// How long a task alone waits for the disk for so many bytes, ms.
     pub(crate) fn disk_time(&self, bytes: f64) -> f64 {
-        bytes / self.capacity[DISK]
+        bytes / self.stream
     }
 
     /// An attempt starts at this instant.
@@ -300,7 +313,11 @@ impl Workbench {
                 let rate = self.flows[id.index()].as_ref().map_or(0.0, |flow| flow.uses[place as usize].rates[thing]);
                 self.wanted.extend(Some(rate).filter(|&rate| rate > 0.0));
             }
-            self.levels[node.index()][thing] = sharing::level(&mut self.wanted, self.capacity[thing]);
+            let capacity = match thing {
+                DISK => self.capacity[DISK] * sharing::left_by_seeks(&self.wanted, self.seek),
+                _ => self.capacity[thing],
+            };
+            self.levels[node.index()][thing] = sharing::level(&mut self.wanted, capacity);
         }
         let is_full = self.levels[node.index()][DISK].is_finite();
         self.meters[node.index()].set_disk(now, self.capacity[CPU], is_full);

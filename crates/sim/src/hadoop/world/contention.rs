@@ -39,8 +39,9 @@ impl World<'_> {
         }
         run.shuffle_finish = Some(now);
         let time = (run.course.sort + run.course.run).max(0) as f64;
-        // What was fetched is read, and as much is written.
-        let uses = |bench: &Workbench| computing(bench, run.node, time, 2.0 * state.fluid.made());
+        let Some(config) = &self.cluster.config.cost.contention else { return };
+        let bytes = config.reduce_disk * state.fluid.made();
+        let uses = |bench: &Workbench| computing(bench, run.node, time, bytes);
         let Some(bench) = &mut self.bench else { return };
         bench.begin(id, Stage::Compute, time, now);
         bench.set_uses(id, std::iter::once(uses(bench)), now);
@@ -121,8 +122,10 @@ impl World<'_> {
         here: f64,
         others: I,
     ) -> impl Iterator<Item = Use> + use<I> {
-        let rate = self.cluster.config.cost.shuffle_rate / 1000.0;
-        let own = Use { node, rates: rates(&[(DISK, rate * (1.0 + here)), (NET_IN, rate * (1.0 - here))]) };
+        let cost = &self.cluster.config.cost;
+        let (rate, cores) = (cost.shuffle_rate / 1000.0, cost.contention.map_or(0.0, |own| own.fetch_cores));
+        let own = [(CPU, cores), (DISK, rate * (1.0 + here)), (NET_IN, rate * (1.0 - here))];
+        let own = Use { node, rates: rates(&own) };
         let far = move |(node, part)| Use { node, rates: rates(&[(DISK, rate * part), (NET_OUT, rate * part)]) };
         std::iter::once(own).chain(others.map(far))
     }

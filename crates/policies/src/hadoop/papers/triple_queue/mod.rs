@@ -3,7 +3,8 @@
 //! **What it does.** A new job waits and gives one map to each node, as a sample. When the samples have ended,
 //! MR-Predict finds its class from their sizes and times ([`crate::parts::predict`]), and the job goes to the CPU queue
 //! or to the IO queue. Each queue has its own slots on every node and is served by priority, then by submission. It may
-//! use the other queue's slots while that queue holds no job. While neither queue holds a job, the first waiting job
+//! use the other queue's map slots while that queue has no map to launch, and its reduce slots while it has no reduce to
+//! launch. While neither queue holds a job, the first waiting job
 //! runs in the CPU queue without limit, before its class is known. If that turns out to be the wrong queue, the job
 //! changes it; its running tasks are not killed. If the maps of the IO queue become slower after a job has entered the
 //! CPU queue, that job goes to the IO queue ("defect-modify").
@@ -22,6 +23,8 @@
 //!   queue.
 //! - The paper names no queue for a job that sways; see `sway_queue`. The default is the IO queue, because the disks
 //!   block such a job as soon as its reduces fetch, and errors of the formulas favour the CPU.
+//! - The paper lends the slots of a queue that "becomes empty". A queue counts as empty for a kind while it has no task of that
+//!   kind to launch; reduces count past slow-start. Otherwise a job that runs its last reduces would keep map slots idle.
 //! - On a node, the CPU queue is asked first, which matters if samples hold slots. If the number of slots is odd, the
 //!   CPU queue has one more. Each queue has at least one slot, even if the node has only one. Otherwise reduces of a
 //!   job without slots could hold the reduce slots that the other queue needs, and both would wait for ever.
@@ -250,15 +253,21 @@ impl TripleQueue {
         Ok(())
     }
 
-    /// Gives a queue its slots of a kind; where the other one holds no job, also that one's.
+    /// Whether a queue has a task of a kind that could be launched now.
+    fn wants(&self, queue: Queue, kind: Kind, view: View<'_>) -> bool {
+        self.queues[queue as usize].iter().any(|job| view.job(job).ready(kind) > 0)
+    }
+
+    /// Gives a queue its slots of a kind; while the other one has no such task to launch, also that one's.
     fn fill(&mut self, queue: Queue, kind: Kind, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         let slots = offer.view().node_slots(offer.node(), kind);
         let [cpu, io] = self.settings.quotas(kind).of(slots);
         let (own, other, others) = if queue == Queue::Cpu { (cpu, Queue::Io, io) } else { (io, Queue::Cpu, cpu) };
         let mut place = 0;
         while let Some(job) = self.queues[queue as usize].get(place) {
-            let limit = if self.is_empty(other) { own + others } else { own };
-            if offer.free(kind) == 0 || self.running[queue as usize][kind.index()] >= limit {
+            let running = self.running[queue as usize][kind.index()];
+            let is_full = running >= own && (running >= own + others || self.wants(other, kind, offer.view()));
+            if offer.free(kind) == 0 || is_full {
                 break;
             }
             let launched = match kind {
@@ -444,10 +453,10 @@ mod tests {
         assert_eq!((cpu(108.0, 203.0), cpu(204.0, 204.0)), (0, 1));
         // And the I/O job gets slot after slot, up to its four.
         assert_eq!((io(108.0, 200.0), io(201.0, 201.0), io(202.0, 202.0)), (12, 1, 1));
-        // It has no map left from 291 on, but its queue holds it until 299; then the CPU job fills the node again.
+        // It has no map left from 291 on: the CPU job borrows its slots again, as each of its maps ends.
         let last = maps(&launches, "job_1_0002", 0.0, 1_000.0).last().map(|&(at, _)| at);
         assert_eq!(last, Some(291.0));
-        assert_eq!((cpu(205.0, 298.0), cpu(299.0, 299.0)), (3, 4));
+        assert_eq!((cpu(205.0, 290.0), cpu(291.0, 298.0), cpu(299.0, 299.0)), (3, 3, 1));
     }
 
     #[test]
