@@ -140,7 +140,7 @@ fn b9_what_is_kept_lets_a_small_job_start_at_once() {
 /// When the first and the last map of each job were allocated, s, where the jobs have so many maps.
 fn spans(seen: &Seen, maps: &[usize]) -> Vec<(Ms, Ms)> {
     let first_of = |job: usize| maps.iter().take(job).sum::<usize>();
-    let of_job = |job: usize| (first_of(job)..first_of(job + 1));
+    let of_job = |job: usize| first_of(job)..first_of(job + 1);
     let times = |job: usize| {
         seen.allocated.iter().filter(move |(task, _)| of_job(job).contains(task)).map(|(_, at)| at / SECOND)
     };
