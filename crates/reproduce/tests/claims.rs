@@ -72,13 +72,26 @@ fn fig15_has_its_order() {
 }
 
 #[test]
-fn fig16_has_coupling_ahead_of_fair() {
-    let rows = rows("coupling-fig16", 3);
-    let below = |quantity: &str| assert!(row(&rows, quantity).replay.is_some_and(|replay| replay.value < 0.0));
-    below("Mean processing time");
-    below("Median processing time");
-    below("Sizes × 0.5 of Table IV: mean");
-    below("Sizes × 1.5 of Table IV: mean");
+fn fig16_has_coupling_ahead_of_fair_at_every_load() {
+    let reproduced = run(&["coupling-fig16"], 3, 2, false).remove(0);
+    let is_below = |row: &Row| row.replay.is_some_and(|replay| replay.value < 0.0);
+    assert!(is_below(row(&reproduced.rows, "Mean processing time")));
+    assert!(is_below(row(&reproduced.rows, "Median processing time")));
+    let points: Vec<_> = reproduced.bands.iter().flat_map(|band| &band.points).collect();
+    assert_eq!(points.len(), 8, "mean and median at four loads");
+    assert!(points.iter().all(|(_, row)| is_below(row)), "{points:?}");
+}
+
+/// Small jobs gain at every share of them, and at every time of theirs that is tried.
+#[test]
+fn small_jobs_gain_under_dress_at_every_share() {
+    let reproduced = run(&["dress-mixed"], 4, 2, false).remove(0);
+    for share in [10, 20, 30, 40] {
+        let found = row(&reproduced.rows, &format!("{share} %: completion of the small jobs"));
+        assert!(found.replay.is_some_and(|replay| replay.high < 0.0), "{found:?}");
+    }
+    let mut points = reproduced.bands.iter().flat_map(|band| &band.points);
+    assert!(points.all(|(_, row)| row.replay.is_some_and(|replay| replay.value < 0.0)), "{:?}", reproduced.bands);
 }
 
 #[test]

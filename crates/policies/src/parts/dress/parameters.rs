@@ -71,12 +71,12 @@ parameter! {
 }
 
 parameter! {
-    /// a job starts with all that it asks for first or not at all; false: it gets one after the other, in the order of submission
+    /// a job starts with all that it asks for first or not at all; false: it gets one container after the other
     pub(crate) WHOLE: bool = "whole" { default: true }
 }
 
 parameter! {
-    /// which job of a category is next, with whole requests: the smallest while both categories are short, or the first submitted
+    /// with whole requests, which job is next: the smallest of a category while both are short, or the first
     pub(crate) ORDER: Order = "order" { choice: Order::Smallest, of: [Order::Smallest, Order::Submission] }
 }
 

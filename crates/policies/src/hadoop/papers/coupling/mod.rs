@@ -102,8 +102,8 @@ settings! {
         threshold: f64 = "threshold" { default: 3, range: 1e-3..=1e6, unit: "reduces" },
         /// number of nodes nearest to the map output that are good enough
         near: usize = "D" { default: 7, range: 1..=1_000_000, unit: "nodes" },
-        /// nodes among which the nearest are found; fresh: those with a free slot and without a reduce of the job; free:
-        /// all with a free slot, and each round is waited for, as Algorithm 2 is written
+        /// nodes among which the nearest are found; fresh: free ones without a reduce of the job; free: all free ones, to
+        /// the letter
         list: Candidates = "list" { choice: Candidates::Fresh, },
         /// with reduces=gradual, reduces also wait for the slow-start of the cluster
         slowstart: bool = "slowstart" { default: false },
