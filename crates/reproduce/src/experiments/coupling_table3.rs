@@ -97,8 +97,7 @@ fn bands(replays: &Replays<'_>) -> Vec<Band> {
 }
 
 fn rows(replays: &Replays<'_>) -> Vec<Row> {
-    let traffic =
-        "The maps of these Greps read 64 MiB in half a minute; what else goes through the network is not in the model.";
+    let traffic = "The maps of these Greps read 64 MiB in half a minute; what else goes through the network is not in the model. Nothing was tried.";
     let more = |first, second| replays.pairs(first, second, |a, b| Some(local(a)? - local(b)?));
     vec![
         gain().main().replayed(&gains(replays, 2)),
