@@ -5,7 +5,8 @@ use resched_analysis::distribution::mean;
 
 use super::coupling::{figure, figures};
 use super::dress::{
-    ASSUMPTIONS, DRAWN, Demands, KNOBS, LENGTHS, POLICIES, TICK, TICKS, cases, mean_change, tick_label, ticks,
+    ASSUMPTIONS, DRAWN, Demands, KNOBS, LENGTH, LENGTHS, LENGTHS_TRIED, TICK, TICKS, lengths, mean_change, tick_label,
+    ticks, with_length,
 };
 use super::measures::{change, completion, waiting};
 use crate::case::{Case, bundled};
@@ -38,7 +39,7 @@ pub(super) const EXPERIMENT: Experiment = Experiment {
 const SMALL: [usize; 6] = [4, 5, 6, 8, 10, 11];
 fn all_cases() -> Result<Vec<Case>, Error> {
     let (workload, demands) = (bundled!("dress-mapreduce.toml").workload()?, Demands::new(&SMALL, 8));
-    Ok([cases("", &workload, &demands, &POLICIES)?, ticks(&workload, &demands)?].concat())
+    Ok([lengths("", &workload, &demands)?, ticks(&workload, &demands)?].concat())
 }
 
 /// The claim about the small jobs.
@@ -47,13 +48,16 @@ fn small_gain() -> Draft {
 }
 
 fn bands(replays: &Replays<'_>) -> Vec<Band> {
-    let gains = |policy: String| replays.pairs("capacity", &policy, |a, b| mean_change(a, b, &SMALL));
-    vec![Band::new(
-        "dress-mapreduce-tick",
-        TICK,
-        small_gain,
-        TICKS.map(|tick| (f64::from(tick), gains(tick_label(tick)))),
-    )]
+    let gains = |from: &str, to: &str| replays.pairs(from, to, |a, b| mean_change(a, b, &SMALL));
+    let ticks = TICKS.map(|tick| (f64::from(tick), gains("capacity", &tick_label(tick))));
+    let lengths = LENGTHS_TRIED.map(|length| {
+        let [capacity, dress] = ["capacity", "dress"].map(|label| with_length("", length) + label);
+        (length, gains(&capacity, &dress))
+    });
+    vec![
+        Band::new("dress-mapreduce-tick", TICK, small_gain, ticks),
+        Band::new("dress-mapreduce-length", LENGTH, small_gain, lengths),
+    ]
 }
 
 /// The changes of all jobs that `keep` takes, averaged, %.

@@ -2,9 +2,10 @@
 
 use resched_report::{Figure, Line, Lines, draw_lines};
 
-use super::dress::{ASSUMPTIONS, DRAWN, Demands, KNOBS, LENGTHS, POLICIES, cases as of_policies, mean_change};
+use super::dress::{
+    ASSUMPTIONS, DRAWN, Demands, KNOBS, LENGTH, LENGTHS, LENGTHS_TRIED, lengths, mean_change, with_length,
+};
 use super::measures::completion;
-use crate::band::Unknown;
 use crate::case::{Case, bundled};
 use crate::experiment::{Experiment, Paper};
 use crate::replays::Replays;
@@ -37,30 +38,13 @@ fn small(share: usize) -> Vec<usize> {
 
 fn cases() -> Result<Vec<Case>, Error> {
     let workload = bundled!("dress-mixed.toml").workload()?;
-    let of_length = |share: usize, length: f64| {
-        let demands = Demands { length, ..Demands::new(&small(share), 5) };
-        let policies = if length == 1.0 { &POLICIES[..] } else { &POLICIES[..2] };
-        let cases = of_policies(&prefix(share, length), &workload, &demands, policies)?;
-        Ok(if length == 1.0 { cases } else { cases.into_iter().map(Case::with_few_seeds).collect() })
-    };
-    let of_share = |(share, _): &(usize, f64)| {
-        Ok(LENGTHS_TRIED.iter().map(|length| of_length(*share, *length)).collect::<Result<Vec<_>, Error>>()?.concat())
-    };
+    let of_share = |(share, _): &(usize, f64)| lengths(&prefix(*share), &workload, &Demands::new(&small(*share), 5));
     Ok(SHARES.iter().map(of_share).collect::<Result<Vec<_>, Error>>()?.concat())
 }
 
-/// The times of small jobs that are tried, as parts of a large one's.
-const LENGTHS_TRIED: [f64; 4] = [0.25, 0.5, 1.0, 1.5];
-const LENGTH: Unknown = Unknown {
-    name: "Time of a small job / of a large one",
-    range: "Completion of 111.3 and 134.4 s at 10 % needs small jobs of 100 s or less, but Table II, where six of 20 jobs are small, \
-            is met by Capacity with one time for all jobs.",
-    chosen: Some(1.0),
-};
-
-/// What the labels of the cases of a share and a time of small jobs begin with.
-fn prefix(share: usize, length: f64) -> String {
-    if length == 1.0 { format!("{share} %: ") } else { format!("{share} %, small jobs × {length}: ") }
+/// What the labels of the cases of a share begin with.
+fn prefix(share: usize) -> String {
+    format!("{share} %: ")
 }
 
 /// The claim at a share.
@@ -80,7 +64,7 @@ fn bands(replays: &Replays<'_>) -> Vec<Band> {
 /// The mean change of the small jobs' completion at a share, %, by seed.
 fn changes(replays: &Replays<'_>, share: usize, length: f64, policy: &str) -> Vec<f64> {
     let jobs = small(share);
-    let [capacity, policy] = ["capacity", policy].map(|name| format!("{}{name}", prefix(share, length)));
+    let [capacity, policy] = ["capacity", policy].map(|name| format!("{}{name}", with_length(&prefix(share), length)));
     replays.pairs(&capacity, &policy, |a, b| mean_change(a, b, &jobs))
 }
 

@@ -6,7 +6,8 @@ use resched_analysis::timeline::makespan;
 
 use super::coupling::{figure, figures};
 use super::dress::{
-    ASSUMPTIONS, DRAWN, Demands, FITS, KNOBS, LENGTHS, POLICIES, TICK, TICKS, cases, mean_change, tick_label, ticks,
+    ASSUMPTIONS, DRAWN, Demands, FITS, KNOBS, LENGTH, LENGTHS, LENGTHS_TRIED, TICK, TICKS, lengths, mean_change,
+    tick_label, ticks, with_length,
 };
 use super::measures::{change, completion, waiting};
 use crate::case::{Case, bundled};
@@ -41,7 +42,7 @@ const SMALL: [usize; 6] = [4, 5, 7, 9, 10, 12];
 
 fn all_cases() -> Result<Vec<Case>, Error> {
     let (workload, demands) = (bundled!("dress-spark.toml").workload()?, Demands::new(&SMALL, 6));
-    Ok([cases("", &workload, &demands, &POLICIES)?, ticks(&workload, &demands)?].concat())
+    Ok([lengths("", &workload, &demands)?, ticks(&workload, &demands)?].concat())
 }
 
 /// The mean change of the small jobs' completion from Capacity to a policy, %, by seed.
@@ -55,8 +56,27 @@ fn small_gain() -> Draft {
 }
 
 fn bands(replays: &Replays<'_>) -> Vec<Band> {
-    let found = TICKS.map(|tick| (f64::from(tick), gains(replays, &tick_label(tick))));
-    vec![Band::new("dress-spark-tick", TICK, small_gain, found)]
+    let ticks = TICKS.map(|tick| (f64::from(tick), gains(replays, &tick_label(tick))));
+    let lengths = LENGTHS_TRIED.map(|length| {
+        let [capacity, dress] = ["capacity", "dress"].map(|label| with_length("", length) + label);
+        (length, replays.pairs(&capacity, &dress, |a, b| mean_change(a, b, &SMALL)))
+    });
+    let medians =
+        TABLE.iter().filter(|(name, ..)| name.starts_with("median")).map(|&(name, capacity, dress, _, of)| {
+            let found = LENGTHS_TRIED.map(|length| (length, replays.each(&(with_length("", length) + "dress"), of)));
+            let figure = format!("dress-{}-length", name.replace(' ', "-"));
+            Band::new(figure, LENGTH, || of_dress(name, capacity, dress), found)
+        });
+    let gains = [
+        Band::new("dress-spark-tick", TICK, small_gain, ticks),
+        Band::new("dress-spark-length", LENGTH, small_gain, lengths),
+    ];
+    gains.into_iter().chain(medians).collect()
+}
+
+/// DRESS's number in a line of Table II.
+fn of_dress(name: &str, capacity: f64, dress: f64) -> Draft {
+    row(format!("DRESS: {name}"), "s", Published::Value(dress)).beside(capacity).missing(LENGTHS)
 }
 
 /// The jobs' times in seconds.
@@ -81,12 +101,7 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
     for (name, capacity, dress, percent, of) in TABLE {
         let baseline = row(format!("Capacity: {name}"), "s", value(capacity)).calibrated();
         rows.push(baseline.missing(DRAWN).replayed(&replays.each("capacity", of)));
-        rows.push(
-            row(format!("DRESS: {name}"), "s", value(dress))
-                .beside(capacity)
-                .missing(LENGTHS)
-                .replayed(&replays.each("dress", of)),
-        );
+        rows.push(of_dress(name, capacity, dress).replayed(&replays.each("dress", of)));
         rows.push(
             row(format!("Change of the {name}"), "%", Published::Change(percent))
                 .arithmetic()
