@@ -115,7 +115,7 @@ fn dominance(replays: &Replays<'_>) -> String {
 
 /// The claim about the mean.
 fn mean_gain() -> Draft {
-    row("Mean processing time", "%", Published::Change(-21.3)).missing(SIZES)
+    row("Mean processing time (Fig. 16)", "%", Published::Change(-21.3)).missing(SIZES)
 }
 
 /// The claim about the median.

@@ -49,8 +49,9 @@ fn prefix(share: usize) -> String {
 
 /// The claim at a share.
 fn claim(share: usize, published: f64) -> Draft {
-    row(format!("{share} %: completion of the small jobs, mean change"), "%", Published::Change(published))
-        .missing(LENGTHS)
+    let quantity = format!("{share} %: completion of the small jobs, mean change");
+    let claim = row(quantity, "%", Published::Change(published)).missing(LENGTHS);
+    if share == 10 || share == 40 { claim.main() } else { claim }
 }
 
 fn bands(replays: &Replays<'_>) -> Vec<Band> {
