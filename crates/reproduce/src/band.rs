@@ -17,8 +17,8 @@ pub struct Band {
     pub unknown: &'static str,
     /// Why it is plausible in this range.
     pub range: &'static str,
-    /// The value that the rows of the page have; `None` if it is none of the points.
-    pub chosen: Option<f64>,
+    /// The value that the rows of the page have.
+    pub chosen: f64,
     /// Each value of the unknown number with the row of the claim there, the least value first.
     pub points: Vec<(f64, Row)>,
 }
@@ -39,7 +39,7 @@ pub enum Reach {
 pub(crate) struct Unknown {
     pub(crate) name: &'static str,
     pub(crate) range: &'static str,
-    pub(crate) chosen: Option<f64>,
+    pub(crate) chosen: f64,
 }
 
 impl Band {
@@ -121,9 +121,12 @@ impl Band {
             name: self.name.clone(),
             title: self.claim.clone(),
             caption: format!(
-                "The claim over a number that the paper does not give. {} {} The band is the 95 % interval over the seeds.",
+                "The claim over a number that the paper does not give. {} The rows of this page have {}. {} The band is the 95 % interval \
+                 over {} seeds or more.",
                 self.range,
-                self.in_one_sentence()
+                self.chosen,
+                self.in_one_sentence(),
+                self.points.iter().map(|(_, row)| row.seeds).min().unwrap_or(0)
             ),
             svg,
         };
@@ -137,7 +140,7 @@ mod tests {
     use crate::row::row;
 
     fn band(measured: &[(f64, f64)]) -> Band {
-        let unknown = Unknown { name: "Load", range: "", chosen: None };
+        let unknown = Unknown { name: "Load", range: "", chosen: 1.0 };
         let claim = || row("gain", "%", Published::Change(-20.0)).missing("load");
         Band::new("band", unknown, claim, measured.iter().map(|&(value, found)| (value, vec![found, found])))
     }

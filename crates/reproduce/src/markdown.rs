@@ -11,10 +11,8 @@ use crate::{Cause, Verdict};
 /// `REPRODUCTION.md`.
 pub(crate) fn markdown(all: &[Reproduced]) -> String {
     let mut text = String::from("# The papers' experiments, replayed\n\n");
-    let seeds = all.first().map_or(0, |reproduced| reproduced.seeds);
-    text += "The paper's number beside the mean of the replays, with its 95 % interval by Student's t over the seeds";
+    text += "The paper's number beside the mean of the replays, with its 95 % interval by Student's t over the seeds of the row.\n\n";
     // Writing to a string cannot fail.
-    let _ = writeln!(text, " (1 to {seeds}).\n");
     for Opening { paper, sentences } in openings(all) {
         let _ = writeln!(text, "**{}.** {}\n", paper.name(), sentences.join(" "));
     }
@@ -40,7 +38,7 @@ pub(crate) fn markdown(all: &[Reproduced]) -> String {
 
 /// How to read the rows.
 pub(crate) const HOW: &str = "\
-Knobs were set by what a paper tells of its baseline scheduler alone, once per testbed, then frozen. A *claim* is about the policy that \
+Knobs were set by what a paper reports of its baseline scheduler alone, once per testbed, then frozen. A *claim* is about the policy that \
 the paper proposes, and the headline counts claims alone. A *baseline* row is a number of the baseline that fixed no knob; a *calibrated* one \
 did, and is no evidence; an *arithmetic* row follows from others, from a formula, or from a number of the baseline; a *variant* is a claim under \
 another reading of what the paper leaves open. A row that does not agree names its cause: *ours* (our model or reading, known and not yet \

@@ -25,7 +25,7 @@ fn opening(paper: Paper, all: &[Reproduced]) -> Opening {
     let claims: Vec<&Row> = own().flat_map(|own| &own.rows).filter(|row| row.role == Role::Claim).collect();
     let main: Vec<&Row> = own().flat_map(|own| &own.rows).filter(|row| row.main).collect();
     let bands: Vec<&Band> = own().flat_map(|own| &own.bands).collect();
-    let seeds = all.first().map_or(0, |reproduced| reproduced.seeds);
+    let seeds = claims.iter().map(|row| row.seeds).max().unwrap_or(0);
     let sentences = [
         paper.claim().to_owned(),
         found(&claims, &main),
@@ -54,7 +54,7 @@ fn in_words(row: &Row) -> String {
     format!("{} {replay}{unit} ({interval}), in the paper {paper}", row.quantity)
 }
 
-fn sure(seeds: u64, claims: &[&Row], bands: &[&Band]) -> String {
+fn sure(seeds: usize, claims: &[&Row], bands: &[&Band]) -> String {
     let tolerance = count(claims, |row| row.verdict == Verdict::AgreesByTolerance);
     let undecided = count(claims, |row| row.verdict == Verdict::Undecided);
     let of = |reach: Reach| bands.iter().filter(|band| band.holds() == reach).count();
@@ -70,7 +70,9 @@ fn sure(seeds: u64, claims: &[&Row], bands: &[&Band]) -> String {
             of(Reach::Nowhere)
         )
     };
-    format!("Over {seeds} seeds, {tolerance} claims agree by tolerance alone and {undecided} are undecided; {bands}.")
+    format!(
+        "Over up to {seeds} seeds, {tolerance} claims agree by tolerance alone and {undecided} are undecided; {bands}."
+    )
 }
 
 fn causes(claims: &[&Row]) -> String {

@@ -29,7 +29,6 @@ const STYLE: Style = Style {
 #[template(path = "index.html")]
 struct Body<'a> {
     version: &'static str,
-    seeds: u64,
     /// How to read the rows, as HTML.
     how: String,
     /// The rule of verdicts, as HTML.
@@ -71,13 +70,13 @@ struct Line<'a> {
 /// # Errors
 /// [`Error::Defect`] or [`Error::Report`] if a template cannot be filled.
 pub(crate) fn page(all: &[Reproduced]) -> Result<String, Error> {
+    let openings = openings(all);
     let body = Body {
         version: env!("CARGO_PKG_VERSION"),
-        seeds: all.first().map_or(0, |reproduced| reproduced.seeds),
         how: emphasised(HOW),
         rule: emphasised(RULE),
-        papers: openings(all).iter().map(|opening| opening.paper.name()).collect(),
-        openings: openings(all),
+        papers: openings.iter().map(|opening| opening.paper.name()).collect(),
+        openings,
         verdicts: Verdict::ALL.map(|verdict| (verdict.name(), class(verdict))).to_vec(),
         roles: Role::ALL.map(Role::name).to_vec(),
         headline: headline(all),

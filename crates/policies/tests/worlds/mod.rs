@@ -399,6 +399,8 @@ pub(crate) fn policies(world: &World) -> Vec<(String, Box<dyn Policy>)> {
     specs.push(format!("yarn-fair:update={unit},share=fifo,placement=user,max_am_share=0.5"));
     let dress = |more: &str| format!("dress:tick={unit},pw={},ts=1,te=1,{more}", 3 * unit);
     specs.push(dress("theta=0.3,release=literal"));
+    specs.push(dress("theta=0.3,whole=false,order=submission,delta_min=0"));
+    specs.push("yarn-capacity:whole=true,user_limit=40".to_owned());
     specs.push(dress("theta=0.5,release=incremental,delta=0.4,cap_transfer=true,counted=running"));
     specs.push(dress("theta=0.2,theta_base=free,delta_min=0.2,delta_max=0.8,am_share=1"));
     specs.push("srpt:order=total".to_owned());
@@ -424,6 +426,9 @@ pub(crate) fn policies(world: &World) -> Vec<(String, Box<dyn Policy>)> {
         policies.push((format!("{text} with allocations"), at_site(&text, site)));
     }
     let text = "yarn-capacity:am_share=0.5";
+    let site = Site { yarn_queues: Some(yarn_queues()), ..Site::default() };
+    policies.push((format!("{text} with allocations of queues"), at_site(text, site)));
+    let text = "yarn-capacity:whole=true";
     let site = Site { yarn_queues: Some(yarn_queues()), ..Site::default() };
     policies.push((format!("{text} with allocations of queues"), at_site(text, site)));
     policies.extend(yarn_fair(world));

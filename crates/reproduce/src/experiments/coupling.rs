@@ -127,11 +127,11 @@ pub(super) fn cases(workload: Bundled, policies: &[(&str, &str)]) -> Result<Vec<
 
 /// The numbers of racks of Set B that are tried, and that of the rows.
 pub(super) const RACKS: [u32; 4] = [1, 2, 3, 5];
-const CHOSEN_RACKS: u32 = 2;
+pub(super) const CHOSEN_RACKS: u32 = 2;
 pub(super) const RACKS_UNKNOWN: Unknown = Unknown {
     name: "Racks of the 15 machines",
     range: "The paper does not say how its machines stand; 15 of them fill one to a few racks.",
-    chosen: Some(CHOSEN_RACKS as f64),
+    chosen: CHOSEN_RACKS as f64,
 };
 
 /// The label of a case with so many racks.

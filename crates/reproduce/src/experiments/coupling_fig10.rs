@@ -5,7 +5,8 @@ use resched_policies::parts::delay_formulas::stays_local;
 use resched_trace::model::TaskKind;
 
 use super::coupling::{
-    FAIR_OF_FIG_10, KNOBS, RACKS, RACKS_UNKNOWN, assumptions, cases, figure, figures, other_racks, with_racks,
+    CHOSEN_RACKS, FAIR_OF_FIG_10, KNOBS, RACKS, RACKS_UNKNOWN, assumptions, cases, figure, figures, other_racks,
+    with_racks,
 };
 use super::measures::{MINUTE, change, completion, running};
 use crate::case::bundled;
@@ -104,8 +105,8 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
             .calibrated()
             .exact(end_after(8.2), 0.2),
         row("Fair: processing time", "min", value(10.0)).baseline().missing(TAIL).replayed(&time("fair")),
-        gain("β = 0.1", -18.3).replayed(&gains(replays, 2, "β = 0.1")),
-        gain("β = 0.5", -38.7).replayed(&gains(replays, 2, "β = 0.5")),
+        gain("β = 0.1", -18.3).replayed(&gains(replays, CHOSEN_RACKS, "β = 0.1")),
+        gain("β = 0.5", -38.7).replayed(&gains(replays, CHOSEN_RACKS, "β = 0.5")),
         row("Processing time, β = 0.5 against β = 0.1", "%", Published::Change(100.0 * (0.613 / 0.817 - 1.0)))
             .arithmetic()
             .replayed(&replays.pairs("β = 0.1", "β = 0.5", |a, b| change(completion(a, 1), completion(b, 1)))),

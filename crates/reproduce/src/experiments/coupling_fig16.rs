@@ -127,7 +127,7 @@ fn bands(replays: &Replays<'_>) -> Vec<Band> {
     let load = Unknown {
         name: "Sizes of the jobs (Table IV = 1)",
         range: "\"Similar to Table IV\" is all that the paper says; with 1.25 Fair's longest job takes as long as in Fig. 16.",
-        chosen: Some(SCALE),
+        chosen: SCALE,
     };
     let over = |of: fn(&Replays<'_>, &str, &str) -> Vec<f64>| {
         LOADS.map(|size| {

@@ -5,8 +5,8 @@ use resched_sim::cluster_file::{Contention, ReduceModel};
 use resched_trace::model::TaskKind;
 
 use super::coupling::{
-    CLUSTER, FAIR, FAIR_OF_FIG_10, KNOBS, RACKS, RACKS_UNKNOWN, assumptions, cases, figure, figures, other_racks,
-    with_racks,
+    CHOSEN_RACKS, CLUSTER, FAIR, FAIR_OF_FIG_10, KNOBS, RACKS, RACKS_UNKNOWN, assumptions, cases, figure, figures,
+    other_racks, with_racks,
 };
 use super::measures::{change, mean_completion, running, span};
 use crate::case::{Case, bundled};
@@ -100,7 +100,7 @@ fn rows(replays: &Replays<'_>) -> Vec<Row> {
     let traffic = "The maps of these Greps read 64 MiB in half a minute; what else goes through the network is not in the model. Nothing was tried.";
     let more = |first, second| replays.pairs(first, second, |a, b| Some(local(a)? - local(b)?));
     vec![
-        gain().main().replayed(&gains(replays, 2)),
+        gain().main().replayed(&gains(replays, CHOSEN_RACKS)),
         row("Fair: least running maps beside J1, J5, J9", "maps", Published::Value(20.0))
             .calibrated()
             .replayed(&replays.each("fair", |run| mean_swing(run, |ends| ends.0))),

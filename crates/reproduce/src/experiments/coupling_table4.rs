@@ -141,7 +141,7 @@ fn bands(replays: &Replays<'_>) -> Vec<Band> {
     let unknown = Unknown {
         name: "Time of a reduce of a random Grep (s)",
         range: "If it follows its input, it takes about 100 s; long ones let jobs starve under Fair that do not in the paper.",
-        chosen: Some(CHOSEN_REDUCE),
+        chosen: CHOSEN_REDUCE,
     };
     let over = |of: &dyn Fn(&Run, &Run) -> Option<f64>| {
         let pairs = |reduce| replays.pairs(&with_reduces(reduce, "fair"), &with_reduces(reduce, "coupling"), of);

@@ -82,7 +82,7 @@ fn bands(replays: &Replays<'_>) -> Vec<Band> {
     let load = Unknown {
         name: "Maps of a large job",
         range: "From one to eight waves of the cluster's 400 slots.",
-        chosen: Some(f64::from(CHOSEN)),
+        chosen: f64::from(CHOSEN),
     };
     let found = LOADS.map(|maps| (f64::from(maps), gains(replays, maps)));
     vec![Band::new("delay-users-load", load, small_gain, found)]

@@ -17,7 +17,7 @@ use super::measures::{change, completion};
 
 /// The rules of its testbed.
 pub(super) const CLUSTER: Bundled = bundled!("clusters/dress.toml");
-/// Its baseline, as §V-B1 tells of it: "the remaining resources in the system is not enough for Job 7 and it has to wait".
+/// Its baseline, as §V-B1 describes it: "the remaining resources in the system is not enough for Job 7 and it has to wait".
 pub(super) const CAPACITY: &str = "yarn-capacity:whole=true";
 
 /// The printed algorithms to the letter: containers are granted one by one, and δ may fall to nothing.
@@ -76,7 +76,7 @@ pub(super) const FITS: &str = "Under Capacity jobs 1 to 6 start almost at once, 
                                follow from such a reserve.";
 /// Why what small jobs gain may differ.
 pub(super) const LENGTHS: &str = "What a small job can gain is its wait against its run time, and neither demands nor run times of the \
-                                  paper's jobs are given; here all jobs run for the time that Table II tells of Capacity.";
+                                  paper's jobs are given; here all jobs run for the time that fits Table II under Capacity.";
 
 /// The policies of every experiment of the paper, by label.
 const POLICIES: [(&str, &str); 4] =
@@ -117,7 +117,7 @@ pub(super) const LENGTH: Unknown = Unknown {
     name: "Time of a small job / of a large one",
     range: "Completion of 111.3 and 134.4 s at 10 % needs small jobs of 100 s or less, but Table II, where six of 20 jobs are small, \
             is met by Capacity with one time for all jobs.",
-    chosen: Some(1.0),
+    chosen: 1.0,
 };
 
 /// What labels begin with if small jobs take such a part of a large one's time.
@@ -141,7 +141,7 @@ pub(super) const TICKS: [u32; 4] = [1, 5, 10, 30];
 pub(super) const TICK: Unknown = Unknown {
     name: "Time between two moves of δ (s)",
     range: "The paper's window is 10 s, and its jobs come every 5 s.",
-    chosen: Some(1.0),
+    chosen: 1.0,
 };
 
 /// A workload under DRESS with each time between two moves of δ, beyond the first.

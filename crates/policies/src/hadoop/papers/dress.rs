@@ -11,7 +11,7 @@
 //! **Source.** DRESS (Mao et al.), §IV-C, §V-B, Equations 1 to 9, Algorithms 1 to 3, with the corrections of spec B.9 and
 //! the second reading (whole requests, smallest first, δ as a floor). The numbers of the paper are the defaults.
 //! `dress:whole=false,order=submission,delta_min=0` follows the printed algorithms to the letter: containers are granted one
-//! by one in the order of submission, and without small jobs δ falls to one container at once. Note that phases of at
+//! by one in the order of submission, and without small jobs δ falls to nothing at once. Note that phases of at
 //! most `ts` tasks are never found.
 //!
 //! **Decisions.** A job's demand r is the number of its maps, or else of its reduces. Its master does not count for r,

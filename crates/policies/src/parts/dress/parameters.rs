@@ -66,7 +66,7 @@ parameter! {
 }
 
 parameter! {
-    /// the greatest δ; auto: all
+    /// the greatest δ; auto: all but one container, or all but 1 % of a production cluster
     pub(crate) DELTA_MAX: Option<f64> = "delta_max" { auto: Negative, range: 0..=1 }
 }
 

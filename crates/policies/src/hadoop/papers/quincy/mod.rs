@@ -199,7 +199,10 @@ impl Policy for Quincy {
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         if offer.free(Kind::Map) > 0 && offer.view().ready(Kind::Map) > 0 {
             let now = offer.view().now();
-            if self.solved.is_none_or(|solved| now - solved >= self.period) {
+            // A set-up task may have taken a slot since.
+            let planned = self.plan.get(offer.node().index()).map_or(0, Vec::len);
+            let is_full = planned > offer.free(Kind::Map) as usize;
+            if is_full || self.solved.is_none_or(|solved| now - solved >= self.period) {
                 self.solve(offer.view());
             }
             for task in self.plan[offer.node().index()].drain(..) {

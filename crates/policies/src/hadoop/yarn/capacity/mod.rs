@@ -13,7 +13,7 @@
 //!
 //! **Decisions.** A job of an unknown queue goes to `default`, or else to the first leaf (YARN rejects it). With
 //! `whole=true`, which is no rule of Hadoop's, a job gets its master and its first tasks all at once or not at all
-//! ([`whole`]); so the paper of DRESS tells of its baseline.
+//! ([`whole`]); this is how the DRESS paper describes its baseline.
 //!
 //! **Not modelled.** Node labels, blacklists, asynchronous scheduling, and preemption between queues.
 
