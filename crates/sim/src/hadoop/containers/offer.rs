@@ -20,8 +20,12 @@ impl YarnOffer<'_> {
     /// tasks have failed here too often.
     pub fn nearest(&self, job: JobId, ask: Ask) -> Option<Reach> {
         let world = self.world;
+        // A failed map may wait that the job's master has not asked for.
+        if (YarnView { world }).app(job).asked(ask) == 0 {
+            return None;
+        }
         match ask {
-            Ask::Am => (YarnView { world }.app(job).asked(ask) > 0).then_some(Reach::Any),
+            Ask::Am => Some(Reach::Any),
             Ask::FailedMap => world.find_failed_map(job, self.node).map(|_| Reach::Any),
             Ask::Reduce => world.find_reduce(job, self.node).map(|_| Reach::Any),
             Ask::Map => world.nearest_request(job, self.node),
