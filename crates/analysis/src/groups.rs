@@ -1,6 +1,7 @@
 //! Jobs by user, queue, priority, size and hour: who waits, who gains and who loses.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use resched_trace::words::csv_cell;
 use serde::Serialize;
@@ -112,9 +113,9 @@ pub fn most_slowed(run: &Run, baseline: Option<&Run>, count: usize) -> Vec<Slowe
         };
         Some(SlowedJob {
             job_id: job.job_id.clone(),
-            name: job.name.clone(),
-            user: job.user.clone(),
-            queue: job.queue.clone(),
+            name: job.name.as_deref().map(str::to_owned),
+            user: job.user.as_deref().map(str::to_owned),
+            queue: job.queue.as_deref().map(str::to_owned),
             run: run.label.clone(),
             completion_ms,
             baseline_completion_ms: before,
@@ -154,7 +155,7 @@ enum Key {
 
 impl Key {
     fn of(job: &JobMetrics, by: By, sizes: Sizes) -> Self {
-        let text = |text: &Option<String>| text.clone().map_or(Self::Unknown, Self::Text);
+        let text = |text: &Option<Arc<str>>| text.as_deref().map_or(Self::Unknown, |text| Self::Text(text.to_owned()));
         match by {
             By::User => text(&job.user),
             By::Queue => text(&job.queue),
@@ -230,7 +231,7 @@ mod tests {
     fn run(label: &str, jobs: &[(&str, i64, i64)]) -> Run {
         let job = |(number, &(user, completion, hour)): (u64, &(&str, i64, i64))| JobMetrics {
             job_id: format!("j{number}"),
-            user: (!user.is_empty()).then(|| user.to_owned()),
+            user: (!user.is_empty()).then(|| user.into()),
             submit: Some(hour * 3_600_000 + 5),
             completion: Some(completion * 1_000),
             bounded_slowdown: Some(completion as f64),

@@ -1,15 +1,18 @@
 //! One row of metrics per job.
 
-use polars::error::PolarsError;
-use polars::prelude::{
-    DataFrame, Float64Chunked, Int64Chunked, IntoLazy, LazyFrame, NULL, StringChunked, col, lit, when,
-};
-use resched_trace::comparison::Standing;
-use resched_trace::measures;
-use resched_trace::model::{Locality, Outcome, Priority, TaskKind};
+use std::sync::Arc;
 
-use crate::metrics as m;
-use crate::{Error, Tables};
+use polars::error::PolarsError;
+use polars::prelude::{Column, DataFrame, Int64Chunked, IntoColumn, IntoLazy, NewChunkedArray};
+use resched_trace::comparison::Standing;
+use resched_trace::formats::MAPREDUCE;
+use resched_trace::measures;
+use resched_trace::model::{Outcome, Priority};
+
+use crate::attempts::{OfJob, Sums};
+use crate::intervals::Interval;
+use crate::tables::Jobs;
+use crate::{Error, metrics as m};
 
 measures! {
     /// The metrics of a job. [`crate::metrics`] has their formulas.
@@ -17,15 +20,15 @@ measures! {
         /// The id of the job.
         job_id: String;
         /// The name its user gave it.
-        name: Option<String>, null "unknown";
+        name: Option<Arc<str>>, null "unknown";
         /// Who submitted it.
-        user: Option<String>, null "unknown";
+        user: Option<Arc<str>>, null "unknown";
         /// The queue or pool it was submitted to.
-        queue: Option<String>, null "unknown";
+        queue: Option<Arc<str>>, null "unknown";
         /// The larger work that it is a part of: a Spark application, the group of its user.
-        group: Option<String>, null "unknown";
+        group: Option<Arc<str>>, null "unknown";
         /// What ran it, such as `mapreduce` or `spark`.
-        framework: Option<String>, null "unknown";
+        framework: Option<Arc<str>>, null "unknown";
         /// Its priority in Hadoop's five words.
         priority: Option<Priority>, null "unknown, or the source has numbers";
         /// Its priority as the source's own number; larger is served first.
@@ -84,133 +87,64 @@ measures! {
     }
 }
 
-/// The metrics of every job, in the order of the jobs table. [`crate::population::judge`] gives them their standing.
+/// The metrics of every job, in the order of the jobs table, and the attempts over time. [`crate::population::judge`] gives the jobs
+/// their standing.
 ///
 /// # Errors
 /// [`Error::Frame`] if polars cannot evaluate a formula.
-pub fn job_metrics(tables: &Tables) -> Result<Vec<JobMetrics>, Error> {
-    let attempts = tables.attempts.clone().lazy();
-    let per_job = attempts.clone().group_by([col("job")]).agg([
-        m::first_start().alias("first_start"),
-        m::last_map_finish().alias("last_map_finish"),
-        m::longest_map().alias("longest_map"),
-        m::map_launches(Locality::Node).alias("node"),
-        m::map_launches(Locality::Rack).alias("rack"),
-        m::map_launches(Locality::Off).alias("off"),
-        m::tasks_done().alias("tasks_done"),
-        m::tasks_done_of(TaskKind::Map).alias("maps_done"),
-        m::tasks_done_of(TaskKind::Reduce).alias("reduces_done"),
-        m::evictions().alias("evictions"),
-        m::queueing_time().alias("queueing"),
-        m::slot_time().alias("slot_time"),
-        m::cpu_time().alias("cpu_time"),
-        m::memory_time().alias("memory_time"),
-    ]);
-    let reduces = attempts.filter(m::is_kind(TaskKind::Reduce)).left_join(
-        per_job.clone().select([col("job"), col("last_map_finish")]),
-        col("job"),
-        col("job"),
-    );
-    let frame = tables
-        .jobs
-        .clone()
-        .lazy()
-        .left_join(per_job, col("job"), col("job"))
-        .left_join(starvation(reduces.clone()), col("job"), col("job"))
-        .left_join(
-            reduces.group_by([col("job")]).agg([m::longest_reduce_tail().alias("longest_reduce_tail")]),
-            col("job"),
-            col("job"),
-        )
-        .with_columns([
-            m::completion_time().alias("completion"),
-            m::waiting_time().alias("waiting"),
-            m::execution_time().alias("execution"),
-            m::slowdown().alias("slowdown"),
-            m::bounded_slowdown().alias("bounded_slowdown"),
-            when(m::has_hadoops_reduces()).then(col("starvation")).otherwise(lit(NULL)).alias("starvation"),
-        ])
-        .sort(["job"], Default::default())
-        .collect()
-        .map_err(Error::frame("jobs"))?;
-    rows(&frame).map_err(Error::frame("jobs"))
-}
-
-/// Starvation by job: a reduce that was tried again counts with its first launch.
-fn starvation(reduces: LazyFrame) -> LazyFrame {
-    reduces
-        .group_by([col("job"), col("task_id")])
-        .agg([col("start").min().alias("first_start"), col("last_map_finish").first()])
-        .group_by([col("job")])
-        .agg([m::starvation_time().alias("starvation")])
-}
-
-fn rows(frame: &DataFrame) -> Result<Vec<JobMetrics>, PolarsError> {
-    let of = Columns { frame };
-    let (id, name, user, queue) = (of.texts("job_id")?, of.texts("name")?, of.texts("user")?, of.texts("queue")?);
-    let (group, framework, priority) = (of.texts("group")?, of.texts("framework")?, of.texts("priority")?);
-    let (priority_number, class) = (of.integers("priority_number")?, of.integers("scheduling_class")?);
-    let (submit, finish, input) = (of.integers("submit")?, of.integers("finish")?, of.integers("input_bytes")?);
-    let [completion, waiting, execution] =
-        [of.integers("completion")?, of.integers("waiting")?, of.integers("execution")?];
-    let (starvation, queueing) = (of.numbers("starvation")?, of.numbers("queueing")?);
-    let (slowdown, bounded) = (of.numbers("slowdown")?, of.numbers("bounded_slowdown")?);
-    let launches = [of.integers("node")?, of.integers("rack")?, of.integers("off")?];
-    let tasks = [of.integers("tasks_done")?, of.integers("maps_done")?, of.integers("reduces_done")?];
-    let (evictions, slot_time) = (of.integers("evictions")?, of.integers("slot_time")?);
-    let (cpu_time, memory_time) = (of.numbers("cpu_time")?, of.numbers("memory_time")?);
-    let outcome = of.texts("outcome")?;
-    let text = |column: &StringChunked, row: usize| column.get(row).map(str::to_owned);
-    let count = |column: &Int64Chunked, row: usize| column.get(row).and_then(|n| u64::try_from(n).ok()).unwrap_or(0);
-    let row = |row: usize| JobMetrics {
-        job_id: text(id, row).unwrap_or_default(),
-        name: text(name, row),
-        user: text(user, row),
-        queue: text(queue, row),
-        group: text(group, row),
-        framework: text(framework, row),
-        priority: priority.get(row).and_then(Priority::from_name),
-        priority_number: priority_number.get(row),
-        scheduling_class: class.get(row),
-        input_bytes: input.get(row),
-        submit: submit.get(row),
-        finish: finish.get(row),
-        outcome: outcome.get(row).and_then(Outcome::from_name).unwrap_or_default(),
-        standing: Standing::default(),
-        completion: completion.get(row),
-        waiting: waiting.get(row),
-        execution: execution.get(row),
-        starvation: starvation.get(row),
-        slowdown: slowdown.get(row),
-        bounded_slowdown: bounded.get(row),
-        queueing: queueing.get(row),
-        map_launches: launches.map(|level| count(level, row)),
-        tasks_done: count(tasks[0], row),
-        maps_done: count(tasks[1], row),
-        reduces_done: count(tasks[2], row),
-        evictions: count(evictions, row),
-        slot_time: slot_time.get(row).unwrap_or(0),
-        cpu_time: cpu_time.get(row),
-        memory_time: memory_time.get(row),
-    };
-    Ok((0..frame.height()).map(row).collect())
-}
-
-/// The columns of a frame by name.
-struct Columns<'a> {
-    frame: &'a DataFrame,
-}
-
-impl<'a> Columns<'a> {
-    fn texts(&self, name: &str) -> Result<&'a StringChunked, PolarsError> {
-        self.frame.column(name)?.str()
+pub(crate) fn job_metrics(jobs: Jobs, sums: Sums) -> Result<(Vec<JobMetrics>, Vec<Interval>), Error> {
+    let Jobs { mut rows, launches, .. } = jobs;
+    let (of_jobs, intervals) = sums.finish();
+    by_formula(&mut rows, &launches, &of_jobs).map_err(Error::frame("jobs"))?;
+    for (row, of_job) in rows.iter_mut().zip(of_jobs) {
+        // The reduces of other sources do not wait for maps: there, the word is a label.
+        let has_hadoops_reduces = row.framework.as_deref().is_none_or(|framework| framework == MAPREDUCE);
+        row.starvation = of_job.starvation.filter(|_| has_hadoops_reduces);
+        row.queueing = of_job.queueing();
+        row.map_launches = of_job.map_launches;
+        row.tasks_done = of_job.tasks_done;
+        row.maps_done = of_job.maps_done;
+        row.reduces_done = of_job.reduces_done;
+        row.evictions = of_job.evictions;
+        row.slot_time = of_job.slot_time;
+        row.cpu_time = of_job.cpu_held.map(|held| held / 1e3);
+        row.memory_time = of_job.memory_held.map(|held| held / (1_048_576.0 * 1e3));
     }
+    Ok((rows, intervals))
+}
 
-    fn integers(&self, name: &str) -> Result<&'a Int64Chunked, PolarsError> {
-        self.frame.column(name)?.i64()
+/// Evaluates the formulas of [`crate::metrics`].
+fn by_formula(rows: &mut [JobMetrics], launches: &[Option<i64>], of_jobs: &[OfJob]) -> Result<(), PolarsError> {
+    let launches = Int64Chunked::from_slice_options("launch".into(), launches).into_column();
+    let frame = DataFrame::new_infer_height(vec![
+        integers("submit", rows.iter().map(|row| row.submit)),
+        integers("finish", rows.iter().map(|row| row.finish)),
+        launches,
+        integers("first_start", of_jobs.iter().map(|of_job| of_job.first_start)),
+        integers("longest_map", of_jobs.iter().map(|of_job| of_job.longest_map)),
+        integers("longest_reduce_tail", of_jobs.iter().map(|of_job| of_job.longest_reduce_tail)),
+    ])?;
+    let formulas = [
+        m::completion_time().alias("completion"),
+        m::waiting_time().alias("waiting"),
+        m::execution_time().alias("execution"),
+        m::slowdown().alias("slowdown"),
+        m::bounded_slowdown().alias("bounded_slowdown"),
+    ];
+    let frame = frame.lazy().select(formulas).collect()?;
+    let (completion, waiting) = (frame.column("completion")?.i64()?, frame.column("waiting")?.i64()?);
+    let execution = frame.column("execution")?.i64()?;
+    let (slowdown, bounded) = (frame.column("slowdown")?.f64()?, frame.column("bounded_slowdown")?.f64()?);
+    let times = completion.iter().zip(waiting.iter()).zip(execution.iter());
+    for ((row, ((completion, waiting), execution)), (slowdown, bounded)) in
+        rows.iter_mut().zip(times).zip(slowdown.iter().zip(bounded.iter()))
+    {
+        (row.completion, row.waiting, row.execution) = (completion, waiting, execution);
+        (row.slowdown, row.bounded_slowdown) = (slowdown, bounded);
     }
+    Ok(())
+}
 
-    fn numbers(&self, name: &str) -> Result<&'a Float64Chunked, PolarsError> {
-        self.frame.column(name)?.f64()
-    }
+fn integers(name: &str, values: impl Iterator<Item = Option<i64>>) -> Column {
+    Int64Chunked::from_iter_options(name.into(), values).into_column()
 }

@@ -1,9 +1,9 @@
 //! From the tables of a run to metrics and statistics.
 //!
 //! ```text
-//! run folder ──▶ Tables ──▶ metrics ──▶ JobMetrics ──▶ Summary, Details
-//! (or a trace)   (polars)   (formulas)      │
-//!                   └─────▶ Interval ──▶ timeline     compare (two runs, paired by job)
+//! run folder ──▶ tables ──▶ attempts ──▶ metrics ──▶ JobMetrics ──▶ Summary, Details
+//! (or a trace)  (columns)   (sums)      (polars)         │
+//!                              └──▶ Interval ──▶ timeline     compare (two runs, paired by job)
 //! ```
 //!
 //! * [`metrics`] has the formulas of a job's metrics, [`timeline`] those of what changes over time; each is defined once,
@@ -15,8 +15,9 @@
 //! * [`inspect`](mod@inspect) reports what a trace holds.
 //!
 //! A trace has the tables of a run, so every metric works on what really ran as well. This is the only crate that uses
-//! polars; none of its types but [`Tables`] and the expressions of [`metrics`] show it.
+//! polars; none of its types but the expressions of [`metrics`] show it.
 
+mod attempts;
 pub mod blocks;
 pub mod calibration;
 pub mod compare;
@@ -45,4 +46,3 @@ pub use jobs::JobMetrics;
 pub use population::Population;
 pub use run::{Origin, Run};
 pub use summary::{Details, LocalityCounts, Summary};
-pub use tables::Tables;

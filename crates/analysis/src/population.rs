@@ -6,7 +6,9 @@
 //! The time of a job that failed says nothing about the service it got, and a job that had not ended has no time. To leave such jobs
 //! out of one run alone would compare different work.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+
+use hashbrown::{HashMap, HashSet};
 
 use resched_trace::comparison::Standing;
 use resched_trace::model::Outcome;
@@ -38,7 +40,7 @@ pub fn standing(job: &JobMetrics, window: Option<RunWindow>) -> Standing {
 /// Gives the jobs of a run with that window their standing. Of two jobs with one id, the first may count.
 pub fn judge(jobs: &mut [JobMetrics], window: Option<RunWindow>) {
     let verdicts: Vec<Standing> = {
-        let mut seen = std::collections::HashSet::new();
+        let mut seen = HashSet::with_capacity(jobs.len());
         let verdict = |job| if seen.insert(job_id(job)) { standing(job, window) } else { Standing::RepeatedId };
         jobs.iter().map(verdict).collect()
     };
@@ -98,30 +100,66 @@ pub struct RunPopulation {
 }
 
 /// What is known about a job across the runs.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Seen {
-    counts_in: usize,
+    counts_in: u32,
     cause: Option<Standing>,
-    /// Its row in each run.
-    rows: Vec<Option<usize>>,
     /// Submission in the first run that has it, for the order.
     submit: Option<i64>,
+}
+
+/// That a run does not have a job.
+const ABSENT: u32 = u32::MAX;
+
+/// The jobs of several runs by number: each id has one, in the order in which the ids first appear.
+struct Numbered {
+    /// For each run, the number of the job in each row.
+    of_rows: Vec<Vec<u32>>,
+    /// How many ids there are.
+    ids: usize,
+}
+
+impl Numbered {
+    fn of(runs: &[&Run]) -> Self {
+        if let Some(ids) = shared_ids(runs) {
+            return Self { of_rows: vec![(0..).take(ids).collect(); runs.len()], ids };
+        }
+        let mut numbers: HashMap<&str, u32> = HashMap::new();
+        let mut next = 0;
+        let mut number = |job| {
+            *numbers.entry(job_id(job)).or_insert_with(|| {
+                next += 1;
+                next - 1
+            })
+        };
+        let of_rows = runs.iter().map(|run| run.jobs.iter().map(&mut number).collect()).collect();
+        Self { of_rows, ids: next as usize }
+    }
+}
+
+/// How many jobs every run has, if all have the same, each once and in one order, as replays of one trace do.
+fn shared_ids(runs: &[&Run]) -> Option<usize> {
+    let (first, others) = runs.split_first()?;
+    let same = |run: &&Run| run.jobs.iter().map(job_id).eq(first.jobs.iter().map(job_id));
+    let repeated = first.jobs.iter().any(|job| job.standing == Standing::RepeatedId);
+    (!repeated && others.iter().all(same)).then_some(first.jobs.len())
 }
 
 impl Population {
     /// The jobs that count in all of `runs`.
     pub fn of(runs: &[&Run]) -> Self {
-        let mut places: HashMap<&str, usize> = HashMap::new();
-        let mut seen: Vec<Seen> = Vec::new();
+        let numbered = Numbered::of(runs);
+        let mut seen = vec![Seen::default(); numbered.ids];
+        // The row of each job in each run.
+        let mut rows = vec![vec![ABSENT; numbered.ids]; runs.len()];
         let mut own = Vec::new();
-        for (number, run) in runs.iter().enumerate() {
+        for ((run, numbers), rows) in runs.iter().zip(&numbered.of_rows).zip(&mut rows) {
             let mut left_out: BTreeMap<Standing, u64> = BTreeMap::new();
-            for (row, job) in run.jobs.iter().enumerate() {
-                let place = *places.entry(job_id(job)).or_insert(seen.len());
-                if place == seen.len() {
-                    seen.push(Seen { submit: job.submit, rows: vec![None; runs.len()], ..Seen::default() });
-                }
-                let Some(about) = seen.get_mut(place) else { continue };
+            for ((row, job), &number) in (0..).zip(&run.jobs).zip(numbers) {
+                let (Some(about), Some(own_row)) = (seen.get_mut(number as usize), rows.get_mut(number as usize))
+                else {
+                    continue;
+                };
                 // A run that an earlier comparison narrowed keeps the verdict.
                 if job.standing == Standing::Counts {
                     about.counts_in += 1;
@@ -129,32 +167,38 @@ impl Population {
                     *left_out.entry(job.standing).or_default() += 1;
                     about.cause = about.cause.or(Some(job.standing));
                 }
-                if let Some(slot @ None) = about.rows.get_mut(number) {
-                    *slot = Some(row);
+                about.submit = about.submit.or(job.submit);
+                if *own_row == ABSENT {
+                    *own_row = row;
                 }
             }
-            own.push((run.label.clone(), run.finished_jobs().count() as u64, left_out));
+            left_out.insert(Standing::Absent, rows.iter().filter(|row| **row == ABSENT).count() as u64);
+            let jobs = run.finished_jobs().count() as u64;
+            own.push(RunPopulation { run: run.label.clone(), jobs, left_out: named(&left_out) });
         }
-        Self::settled(seen, own, runs.len())
+        Self::settled(&seen, &rows, own)
     }
 
-    fn settled(mut seen: Vec<Seen>, own: Vec<(String, u64, BTreeMap<Standing, u64>)>, runs: usize) -> Self {
-        let of = seen.len() as u64;
-        let absent_from = |run: usize| seen.iter().filter(|job| job.rows.get(run).is_none_or(Option::is_none)).count();
-        let own_counts = own.into_iter().enumerate().map(|(number, (run, jobs, mut left_out))| {
-            left_out.insert(Standing::Absent, absent_from(number) as u64);
-            RunPopulation { run, jobs, left_out: named(&left_out) }
-        });
-        let own_counts = own_counts.collect();
+    fn settled(seen: &[Seen], rows: &[Vec<u32>], runs: Vec<RunPopulation>) -> Self {
+        let counts = |job: &Seen| job.counts_in as usize == runs.len() && !runs.is_empty();
         let mut causes: BTreeMap<Standing, u64> = BTreeMap::new();
-        for job in seen.iter().filter(|job| job.counts_in < runs) {
+        for job in seen.iter().filter(|job| !counts(job)) {
             *causes.entry(job.cause.unwrap_or(Standing::Absent)).or_default() += 1;
         }
-        seen.retain(|job| job.counts_in == runs && runs > 0);
-        // Stable: jobs submitted at one instant keep the order of the first table that has them.
-        seen.sort_by_key(|job| job.submit);
-        let rows = (0..runs).map(|run| seen.iter().filter_map(|job| job.rows.get(run).copied().flatten()).collect());
-        Self { jobs: seen.len() as u64, of, left_out: named(&causes), runs: own_counts, rows: rows.collect(), causes }
+        let mut counting: Vec<(Option<i64>, usize)> =
+            seen.iter().enumerate().filter(|(_, job)| counts(job)).map(|(number, job)| (job.submit, number)).collect();
+        // Jobs submitted at one instant keep the order of the first table that has them.
+        counting.sort_unstable();
+        let row = |rows: &[u32], number: usize| rows.get(number).filter(|row| **row != ABSENT).map(|row| *row as usize);
+        let in_run = |rows: &Vec<u32>| counting.iter().filter_map(|&(_, number)| row(rows, number)).collect();
+        Self {
+            jobs: counting.len() as u64,
+            of: seen.len() as u64,
+            left_out: named(&causes),
+            rows: rows.iter().map(in_run).collect(),
+            runs,
+            causes,
+        }
     }
 
     /// Compares `runs` on the jobs that count in all of them: the other jobs count in none of them any more.

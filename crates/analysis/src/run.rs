@@ -8,12 +8,12 @@ use resched_trace::model::{DecisionRow, ResourceRow, TaskKind};
 use resched_trace::run::{self, RunInfo, RunTables};
 use resched_trace::store::{Inventory, Manifest, Trace};
 
-use crate::intervals::{Interval, intervals};
+use crate::Error;
+use crate::intervals::Interval;
 use crate::jobs::{JobMetrics, job_metrics};
 use crate::population::{counted, judge};
-use crate::tables::{decisions, resources};
+use crate::tables::{Tables, decisions, resources};
 use crate::timeline::running_tasks;
-use crate::{Error, Tables};
 
 /// The origin of the tables.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,19 +105,8 @@ impl Run {
             Origin::Observed(_) => "observed".to_owned(),
         };
         let tables = Tables::load(dir, &origin)?;
-        let jobs = judged(job_metrics(&tables)?, &origin);
-        let intervals = intervals(&tables)?;
         let (decisions, resources) = (decisions(dir, &origin)?, resources(dir, &origin)?);
-        Ok(Self {
-            label,
-            origin,
-            jobs,
-            peaks: peaks(&intervals),
-            intervals,
-            decisions,
-            resources,
-            skipped: tables.skipped,
-        })
+        Self::of(label, origin, tables, (decisions, resources))
     }
 
     /// Checks that there are attempts, and that they took place ([`Origin::check_observed`]).
@@ -134,21 +123,20 @@ impl Run {
     /// # Errors
     /// [`Error::Frame`] if a metric cannot be computed.
     pub fn of_rows(info: RunInfo, rows: RunTables) -> Result<Self, Error> {
-        let tables = Tables::of_rows(&rows.jobs, rows.attempts)?;
-        let label = info.label.clone();
-        let origin = Origin::Replay(Box::new(info));
-        let jobs = judged(job_metrics(&tables)?, &origin);
-        let intervals = intervals(&tables)?;
-        Ok(Self {
-            label,
-            origin,
-            jobs,
-            peaks: peaks(&intervals),
-            intervals,
-            decisions: rows.decisions,
-            resources: rows.resources,
-            skipped: tables.skipped,
-        })
+        let tables = Tables::of_rows(&rows.jobs, &rows.attempts);
+        Self::of(info.label.clone(), Origin::Replay(Box::new(info)), tables, (rows.decisions, rows.resources))
+    }
+
+    fn of(
+        label: String,
+        origin: Origin,
+        tables: Tables,
+        (decisions, resources): (Vec<DecisionRow>, Vec<ResourceRow>),
+    ) -> Result<Self, Error> {
+        let Tables { jobs, sums, skipped } = tables;
+        let (jobs, intervals) = job_metrics(jobs, sums)?;
+        let jobs = judged(jobs, &origin);
+        Ok(Self { label, origin, jobs, peaks: peaks(&intervals), intervals, decisions, resources, skipped })
     }
 
     /// The description of the replay; `None` for a trace.

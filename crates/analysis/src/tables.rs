@@ -1,109 +1,75 @@
-//! The tables of a run or trace as polars frames.
-//!
-//! Parquet is read by `resched-trace`; the few columns that metrics need are copied into polars, batch by batch.
+//! Reading the tables of a run or trace for metrics: only the columns that metrics need, batch by batch.
 
-use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
+use std::hash::BuildHasher;
 use std::path::Path;
+use std::sync::Arc;
 
-use arrow::array::{Array, BooleanArray, Int64Array, RecordBatch, StringArray};
-use arrow::compute::filter_record_batch;
+use arrow::array::{Array, ArrayAccessor, Int64Array, RecordBatch, StringArray};
+use hashbrown::{DefaultHashBuilder, HashTable};
 use polars::error::PolarsError;
-use polars::prelude::{Column, DataFrame};
-use resched_trace::model::{AttemptRow, DecisionRow, JobRow, ResourceRow};
+use resched_trace::model::{AttemptRow, DecisionRow, JobRow, Locality, Outcome, Priority, ResourceRow, TaskKind};
 use resched_trace::store::columns::Row;
-use resched_trace::store::{Rows, read_table};
+use resched_trace::store::{Rows, TableReader, read_columns, read_table};
 
+use crate::attempts::{Attempt, Sums};
+use crate::jobs::JobMetrics;
 use crate::{Error, Origin};
 
 /// Times further from zero than this (ms; some 140,000 years) count as damaged, so that sums and differences of times
 /// never overflow.
 pub(crate) const MAX_TIME: i64 = 1 << 52;
 
-/// The two tables that metrics are computed from.
-///
-/// `jobs`: `job` (its row, from 0), `job_id`, `submit`, `launch`, `finish`, `outcome`, `name`, `user`, `queue`, `group`,
-/// `framework`, `priority`, `priority_number`, `scheduling_class`, `input_bytes`.
-/// `attempts`: `job` (the row of its job), `task_id`, `kind`, `queued`, `start`, `shuffle_finish`, `finish`, `outcome`, `locality`,
-/// `cpu_request`, `memory_request`.
-/// Times in ms, enumerations by name, unknown is null.
-#[derive(Debug, Clone)]
-pub struct Tables {
-    /// The jobs.
-    pub jobs: DataFrame,
-    /// The attempts, in the order of the file.
-    pub attempts: DataFrame,
-    /// The number of values that could not be used, by cause: `implausible-time` (set to null) and `attempt-of-unknown-job` (left out).
-    pub skipped: BTreeMap<String, u64>,
+/// The jobs of a run as their table has them, and what their attempts add up to.
+#[derive(Debug, Default)]
+pub(crate) struct Tables {
+    pub(crate) jobs: Jobs,
+    pub(crate) sums: Sums,
+    /// The number of values that could not be used, by cause: `implausible-time` (taken as unknown) and `attempt-of-unknown-job` (left
+    /// out).
+    pub(crate) skipped: BTreeMap<String, u64>,
 }
 
 impl Tables {
     /// Reads `jobs.parquet` and `attempts.parquet` in `dir`. `origin` has their lengths and hashes.
     ///
     /// # Errors
-    /// [`Error::Trace`] if a table is missing, damaged or of another length; [`Error::Frame`].
-    pub fn load(dir: &Path, origin: &Origin) -> Result<Self, Error> {
-        let mut jobs = JobColumns::default();
-        for batch in checked::<JobRow>(dir, origin)? {
-            jobs.append(&batch?)?;
+    /// [`Error::Trace`] if a table is missing, damaged or of another length.
+    pub(crate) fn load(dir: &Path, origin: &Origin) -> Result<Self, Error> {
+        let mut jobs = Jobs::default();
+        let mut implausible = 0;
+        for batch in columns::<JobRow>(dir, origin, &JOB_COLUMNS)? {
+            jobs.append(&batch?, &mut implausible)?;
         }
-        let mut attempts = AttemptColumns::default();
-        for batch in checked::<AttemptRow>(dir, origin)? {
-            attempts.append(&batch?, &jobs.index)?;
-        }
-        let mut skipped = BTreeMap::new();
-        let implausible = jobs.implausible + attempts.implausible;
-        for (cause, n) in [("implausible-time", implausible), ("attempt-of-unknown-job", attempts.of_unknown_job)] {
-            if n > 0 {
-                skipped.insert(cause.to_owned(), n);
+        let mut sums = Sums::new(jobs.rows.len());
+        let mut of_unknown_job = 0;
+        for batch in columns::<AttemptRow>(dir, origin, &ATTEMPT_COLUMNS)? {
+            let batch = AttemptBatch::of(&batch?)?;
+            for row in 0..batch.job_id.len() {
+                match jobs.row_of(batch.job_id.value(row)) {
+                    Some(job) => sums.add(job, &batch.attempt(row, &mut implausible)),
+                    None => of_unknown_job += 1,
+                }
             }
         }
-        Ok(Self { jobs: jobs.finish()?, attempts: attempts.finish()?, skipped })
+        let counts = [("implausible-time", implausible), ("attempt-of-unknown-job", of_unknown_job)];
+        let skipped = counts.into_iter().filter(|(_, n)| *n > 0).map(|(cause, n)| (cause.to_owned(), n)).collect();
+        Ok(Self { jobs, sums, skipped })
     }
 
     /// The tables of a run that is kept in memory. The caller made these rows, so their times are not checked.
-    ///
-    /// # Errors
-    /// [`Error::Frame`].
-    pub fn of_rows(jobs: &[JobRow], attempts: Vec<AttemptRow>) -> Result<Self, Error> {
-        let mut columns = JobColumns::default();
-        for (row, job) in (0..).zip(jobs) {
-            columns.index.entry(job.job_id.clone()).or_insert(row);
-            columns.job_id.push(job.job_id.clone());
-            let priority = job.priority.map(|priority| priority.as_str().to_owned());
-            let texts = [&job.name, &job.user, &job.queue, &job.group, &job.framework, &priority];
-            for (column, text) in columns.texts.iter_mut().zip(texts) {
-                column.push(text.clone());
-            }
-            let numbers = [job.priority_number, job.scheduling_class, job.input_bytes];
-            for (column, number) in columns.numbers.iter_mut().zip(numbers) {
-                column.push(number);
-            }
-            columns.submit.push(job.submit);
-            columns.launch.push(job.launch);
-            columns.finish.push(job.finish);
-            columns.outcome.push(job.outcome.as_str().to_owned());
-        }
-        let mut tries = AttemptColumns::default();
+    pub(crate) fn of_rows(rows: &[JobRow], attempts: &[AttemptRow]) -> Self {
+        let mut jobs = Jobs::default();
+        rows.iter().for_each(|row| jobs.push(row));
+        let mut sums = Sums::new(jobs.rows.len());
+        let mut skipped = BTreeMap::new();
         for attempt in attempts {
-            let Some(&job) = columns.index.get(&attempt.job_id) else {
-                tries.of_unknown_job += 1;
-                continue;
-            };
-            tries.job.push(job);
-            tries.task_id.push(attempt.task_id);
-            tries.kind.push(attempt.kind.as_str().into());
-            tries.queued.push(attempt.queued);
-            tries.start.push(attempt.start);
-            tries.shuffle_finish.push(attempt.shuffle_finish);
-            tries.finish.push(attempt.finish);
-            tries.outcome.push(attempt.outcome.as_str().into());
-            tries.cpu_request.push(attempt.cpu_request);
-            tries.memory_request.push(attempt.memory_request);
-            tries.locality.push(attempt.locality.map(|locality| locality.as_str().into()));
+            match jobs.row_of(&attempt.job_id) {
+                Some(job) => sums.add(job, &Attempt::of(attempt)),
+                None => *skipped.entry("attempt-of-unknown-job".to_owned()).or_default() += 1,
+            }
         }
-        let unknown = (tries.of_unknown_job > 0).then(|| ("attempt-of-unknown-job".to_owned(), tries.of_unknown_job));
-        Ok(Self { jobs: columns.finish()?, attempts: tries.finish()?, skipped: unknown.into_iter().collect() })
+        Self { jobs, sums, skipped }
     }
 }
 
@@ -130,8 +96,23 @@ fn all<R: Row>(dir: &Path, origin: &Origin, time: impl Fn(&R) -> i64) -> Result<
 pub(crate) fn checked<R: Row>(
     dir: &Path,
     origin: &Origin,
-) -> Result<impl Iterator<Item = Result<RecordBatch, resched_trace::Error>>, Error> {
-    let table = read_table::<R>(dir, origin.files())?;
+) -> Result<impl Iterator<Item = Result<RecordBatch, resched_trace::Error>> + use<R>, Error> {
+    whole(read_table::<R>(dir, origin.files())?, origin)
+}
+
+/// As [`checked`], but decodes only the columns of these names.
+fn columns<R: Row>(
+    dir: &Path,
+    origin: &Origin,
+    names: &[&str],
+) -> Result<impl Iterator<Item = Result<RecordBatch, resched_trace::Error>> + use<R>, Error> {
+    whole(read_columns::<R>(dir, origin.files(), names)?, origin)
+}
+
+fn whole<R: Row>(
+    table: TableReader<R>,
+    origin: &Origin,
+) -> Result<impl Iterator<Item = Result<RecordBatch, resched_trace::Error>> + use<R>, Error> {
     match origin.rows().get(R::TABLE) {
         Some(&expected) if expected != table.rows() => Err(resched_trace::Error::Table {
             path: table.path().to_path_buf(),
@@ -143,126 +124,193 @@ pub(crate) fn checked<R: Row>(
     }
 }
 
-/// The texts of a job that are not its id or its outcome.
-const JOB_TEXTS: [&str; 6] = ["name", "user", "queue", "group", "framework", "priority"];
-/// The numbers of a job that are not times.
-const JOB_NUMBERS: [&str; 3] = ["priority_number", "scheduling_class", "input_bytes"];
+/// The columns of the table of jobs that metrics need.
+const JOB_COLUMNS: [&str; 14] = [
+    "job_id",
+    "name",
+    "user",
+    "queue",
+    "group",
+    "framework",
+    "priority",
+    "priority_number",
+    "scheduling_class",
+    "input_bytes",
+    "submit",
+    "launch",
+    "finish",
+    "outcome",
+];
 
-#[derive(Default)]
-struct JobColumns {
-    index: HashMap<String, u32>,
-    job_id: Vec<String>,
-    texts: [Vec<Option<String>>; JOB_TEXTS.len()],
-    numbers: [Vec<Option<i64>>; JOB_NUMBERS.len()],
-    submit: Vec<Option<i64>>,
-    launch: Vec<Option<i64>>,
-    finish: Vec<Option<i64>>,
-    outcome: Vec<String>,
-    implausible: u64,
+/// The columns of the table of attempts that metrics need.
+const ATTEMPT_COLUMNS: [&str; 11] = [
+    "job_id",
+    "task_id",
+    "kind",
+    "queued",
+    "start",
+    "shuffle_finish",
+    "finish",
+    "outcome",
+    "locality",
+    "cpu_request",
+    "memory_request",
+];
+
+/// The jobs of a run without their metrics.
+#[derive(Debug, Default)]
+pub(crate) struct Jobs {
+    /// A row for each job, in the order of the table. Only what the table itself has is filled in.
+    pub(crate) rows: Vec<JobMetrics>,
+    /// The launches of the jobs.
+    pub(crate) launches: Vec<Option<i64>>,
+    /// The rows by the hash of their id. Of two jobs with one id, the first has the attempts.
+    index: HashTable<u32>,
+    hasher: DefaultHashBuilder,
+    texts: Texts,
 }
 
-impl JobColumns {
-    fn append(&mut self, batch: &RecordBatch) -> Result<(), Error> {
-        for id in strings(batch, "job_id")?.iter().flatten() {
-            let row = u32::try_from(self.job_id.len())
-                .map_err(|_| Error::frame("jobs")(PolarsError::ComputeError("it has more than 2^32 rows".into())))?;
-            // Of two jobs with one id, the first has the attempts.
-            self.index.entry(id.to_owned()).or_insert(row);
-            self.job_id.push(id.to_owned());
-        }
-        for (name, column) in JOB_TEXTS.into_iter().zip(&mut self.texts) {
-            column.extend(strings(batch, name)?.iter().map(|text| text.map(str::to_owned)));
-        }
-        for (name, column) in JOB_NUMBERS.into_iter().zip(&mut self.numbers) {
-            column.extend(integers(batch, name)?.iter());
-        }
-        self.outcome.extend(strings(batch, "outcome")?.iter().flatten().map(str::to_owned));
-        for (name, column) in [("submit", &mut self.submit), ("launch", &mut self.launch), ("finish", &mut self.finish)]
-        {
-            column.extend(times(batch, name, &mut self.implausible)?);
+impl Jobs {
+    fn append(&mut self, batch: &RecordBatch, implausible: &mut u64) -> Result<(), Error> {
+        let (text, number) = (|name: &str| strings(batch, name), |name: &str| integers(batch, name));
+        let (job_id, name, user, queue) = (text("job_id")?, text("name")?, text("user")?, text("queue")?);
+        let (group, framework, priority) = (text("group")?, text("framework")?, text("priority")?);
+        let (priority_number, class) = (number("priority_number")?, number("scheduling_class")?);
+        let (submit, launch, finish) = (number("submit")?, number("launch")?, number("finish")?);
+        let (outcome, input_bytes) = (text("outcome")?, number("input_bytes")?);
+        for row in 0..batch.num_rows() {
+            let job = JobMetrics {
+                job_id: job_id.value(row).to_owned(),
+                name: self.texts.share(at(name, row)),
+                user: self.texts.share(at(user, row)),
+                queue: self.texts.share(at(queue, row)),
+                group: self.texts.share(at(group, row)),
+                framework: self.texts.share(at(framework, row)),
+                priority: at(priority, row).and_then(Priority::from_name),
+                priority_number: at(priority_number, row),
+                scheduling_class: at(class, row),
+                input_bytes: at(input_bytes, row),
+                submit: plausible(at(submit, row), implausible),
+                finish: plausible(at(finish, row), implausible),
+                outcome: at(outcome, row).and_then(Outcome::from_name).unwrap_or_default(),
+                ..JobMetrics::default()
+            };
+            self.add(job, plausible(at(launch, row), implausible));
         }
         Ok(())
     }
 
-    fn finish(self) -> Result<DataFrame, Error> {
-        let rows: Vec<u32> = (0..).take(self.job_id.len()).collect();
-        let mut columns = vec![
-            Column::new("job".into(), rows),
-            Column::new("job_id".into(), self.job_id),
-            Column::new("submit".into(), self.submit),
-            Column::new("launch".into(), self.launch),
-            Column::new("finish".into(), self.finish),
-            Column::new("outcome".into(), self.outcome),
-        ];
-        let texts = JOB_TEXTS.into_iter().zip(self.texts);
-        columns.extend(texts.map(|(name, texts)| Column::new(name.into(), texts)));
-        let numbers = JOB_NUMBERS.into_iter().zip(self.numbers);
-        columns.extend(numbers.map(|(name, numbers)| Column::new(name.into(), numbers)));
-        DataFrame::new_infer_height(columns).map_err(Error::frame("jobs"))
+    fn push(&mut self, row: &JobRow) {
+        let job = JobMetrics {
+            job_id: row.job_id.clone(),
+            name: self.texts.share(row.name.as_deref()),
+            user: self.texts.share(row.user.as_deref()),
+            queue: self.texts.share(row.queue.as_deref()),
+            group: self.texts.share(row.group.as_deref()),
+            framework: self.texts.share(row.framework.as_deref()),
+            priority: row.priority,
+            priority_number: row.priority_number,
+            scheduling_class: row.scheduling_class,
+            input_bytes: row.input_bytes,
+            submit: row.submit,
+            finish: row.finish,
+            outcome: row.outcome,
+            ..JobMetrics::default()
+        };
+        self.add(job, row.launch);
+    }
+
+    fn add(&mut self, job: JobMetrics, launch: Option<i64>) {
+        let row = u32::try_from(self.rows.len()).unwrap_or(u32::MAX);
+        let Self { rows, hasher, .. } = self;
+        let hash = |id: &str| hasher.hash_one(id);
+        let id_of = |row: u32| rows.get(row as usize).map_or("", |job| job.job_id.as_str());
+        let same = |&other: &u32| id_of(other) == job.job_id;
+        self.index.entry(hash(&job.job_id), same, |&other| hash(id_of(other))).or_insert(row);
+        self.rows.push(job);
+        self.launches.push(launch);
+    }
+
+    /// The row of the job with this id.
+    fn row_of(&self, job_id: &str) -> Option<u32> {
+        let same = |&row: &u32| self.rows.get(row as usize).is_some_and(|job| job.job_id == job_id);
+        self.index.find(self.hasher.hash_one(job_id), same).copied()
     }
 }
 
-#[derive(Default)]
-struct AttemptColumns {
-    job: Vec<u32>,
-    task_id: Vec<String>,
-    kind: Vec<Cow<'static, str>>,
-    queued: Vec<Option<i64>>,
-    start: Vec<Option<i64>>,
-    shuffle_finish: Vec<Option<i64>>,
-    finish: Vec<Option<i64>>,
-    outcome: Vec<Cow<'static, str>>,
-    locality: Vec<Option<Cow<'static, str>>>,
-    cpu_request: Vec<Option<i64>>,
-    memory_request: Vec<Option<i64>>,
-    implausible: u64,
-    of_unknown_job: u64,
+/// Texts that many jobs have, each kept once.
+#[derive(Debug, Default)]
+struct Texts {
+    known: hashbrown::HashSet<Arc<str>>,
 }
 
-impl AttemptColumns {
-    fn append(&mut self, batch: &RecordBatch, jobs: &HashMap<String, u32>) -> Result<(), Error> {
-        let job: Vec<Option<u32>> =
-            strings(batch, "job_id")?.iter().map(|id| id.and_then(|id| jobs.get(id).copied())).collect();
-        let known: BooleanArray = job.iter().map(|job| Some(job.is_some())).collect();
-        self.of_unknown_job += known.false_count() as u64;
-        let batch = filter_record_batch(batch, &known)
-            .map_err(|error| Error::frame("attempts")(PolarsError::ComputeError(error.to_string().into())))?;
-        self.task_id.extend(strings(&batch, "task_id")?.iter().flatten().map(str::to_owned));
-        for (name, column) in [("kind", &mut self.kind), ("outcome", &mut self.outcome)] {
-            column.extend(strings(&batch, name)?.iter().flatten().map(|value| Cow::Owned(value.to_owned())));
-        }
-        self.cpu_request.extend(integers(&batch, "cpu_request")?.iter());
-        self.memory_request.extend(integers(&batch, "memory_request")?.iter());
-        let locality = strings(&batch, "locality")?;
-        self.locality.extend(locality.iter().map(|value| value.map(|value| Cow::Owned(value.to_owned()))));
-        for (name, column) in [
-            ("queued", &mut self.queued),
-            ("start", &mut self.start),
-            ("shuffle_finish", &mut self.shuffle_finish),
-            ("finish", &mut self.finish),
-        ] {
-            column.extend(times(&batch, name, &mut self.implausible)?);
-        }
-        self.job.extend(job.into_iter().flatten());
-        Ok(())
+impl Texts {
+    fn share(&mut self, text: Option<&str>) -> Option<Arc<str>> {
+        text.map(|text| Arc::clone(self.known.get_or_insert_with(text, |text| Arc::from(text))))
+    }
+}
+
+/// The columns of a batch of attempts.
+struct AttemptBatch {
+    job_id: StringArray,
+    task_id: StringArray,
+    kind: StringArray,
+    outcome: StringArray,
+    locality: StringArray,
+    queued: Int64Array,
+    start: Int64Array,
+    shuffle_finish: Int64Array,
+    finish: Int64Array,
+    cpu_request: Int64Array,
+    memory_request: Int64Array,
+}
+
+impl AttemptBatch {
+    fn of(batch: &RecordBatch) -> Result<Self, Error> {
+        let text = |name: &str| strings(batch, name).cloned();
+        let number = |name: &str| integers(batch, name).cloned();
+        Ok(Self {
+            job_id: text("job_id")?,
+            task_id: text("task_id")?,
+            kind: text("kind")?,
+            outcome: text("outcome")?,
+            locality: text("locality")?,
+            queued: number("queued")?,
+            start: number("start")?,
+            shuffle_finish: number("shuffle_finish")?,
+            finish: number("finish")?,
+            cpu_request: number("cpu_request")?,
+            memory_request: number("memory_request")?,
+        })
     }
 
-    fn finish(self) -> Result<DataFrame, Error> {
-        DataFrame::new_infer_height(vec![
-            Column::new("job".into(), self.job),
-            Column::new("task_id".into(), self.task_id),
-            Column::new("kind".into(), self.kind),
-            Column::new("queued".into(), self.queued),
-            Column::new("start".into(), self.start),
-            Column::new("shuffle_finish".into(), self.shuffle_finish),
-            Column::new("finish".into(), self.finish),
-            Column::new("outcome".into(), self.outcome),
-            Column::new("locality".into(), self.locality),
-            Column::new("cpu_request".into(), self.cpu_request),
-            Column::new("memory_request".into(), self.memory_request),
-        ])
-        .map_err(Error::frame("attempts"))
+    fn attempt(&self, row: usize, implausible: &mut u64) -> Attempt<'_> {
+        let mut time = |column: &Int64Array| plausible(at(column, row), implausible);
+        Attempt {
+            task_id: self.task_id.value(row),
+            kind: TaskKind::from_name(self.kind.value(row)).unwrap_or_default(),
+            outcome: Outcome::from_name(self.outcome.value(row)).unwrap_or_default(),
+            locality: at(&self.locality, row).and_then(Locality::from_name),
+            queued: time(&self.queued),
+            start: time(&self.start),
+            shuffle_finish: time(&self.shuffle_finish),
+            finish: time(&self.finish),
+            cpu_request: at(&self.cpu_request, row),
+            memory_request: at(&self.memory_request, row),
+        }
     }
+}
+
+/// The value in a row of a column; `None` for null.
+fn at<A: ArrayAccessor>(column: A, row: usize) -> Option<A::Item> {
+    column.is_valid(row).then(|| column.value(row))
+}
+
+/// A time, unless it is damaged; that is counted.
+fn plausible(time: Option<i64>, implausible: &mut u64) -> Option<i64> {
+    let plausible = time.filter(|time| (-MAX_TIME..=MAX_TIME).contains(time));
+    *implausible += u64::from(plausible != time);
+    plausible
 }
 
 /// A text column of a batch.
@@ -273,14 +321,6 @@ pub(crate) fn strings<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a Stri
 /// An integer column of a batch.
 pub(crate) fn integers<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a Int64Array, Error> {
     batch.column_by_name(name).and_then(|column| column.as_any().downcast_ref()).ok_or_else(|| missing(name))
-}
-
-/// A column of times. Implausible ones are counted and become null.
-fn times(batch: &RecordBatch, name: &str, implausible: &mut u64) -> Result<Vec<Option<i64>>, Error> {
-    let column = integers(batch, name)?;
-    let plausible = |time: &i64| (-MAX_TIME..=MAX_TIME).contains(time);
-    *implausible += column.iter().flatten().filter(|time| !plausible(time)).count() as u64;
-    Ok(column.iter().map(|time| time.filter(plausible)).collect())
 }
 
 /// The error of a missing column. The reader has checked the schema, so it would be a defect.

@@ -127,7 +127,7 @@ fn job_row(run: &Run, job: &JobMetrics) -> ComparedJobRow {
     ComparedJobRow {
         run: run.label.clone(),
         job_id: job.job_id.clone(),
-        name: job.name.clone(),
+        name: job.name.as_deref().map(str::to_owned),
         standing: job.standing,
         submit: job.submit,
         finish: job.finish,

@@ -237,13 +237,13 @@ fn caveats(answer: &Answer) -> Vec<Caveat> {
     answer.validity.caveats().into_iter().map(caveat).collect()
 }
 
-fn job_row(answer: &Answer, number: usize) -> Option<JobRow> {
-    let job = |(run, rows): (&'_ Run, &Vec<usize>)| run.jobs.get(*rows.get(number)?).cloned();
-    let jobs: Vec<JobMetrics> = answer.runs.iter().zip(&answer.population.rows).filter_map(job).collect();
+fn job_row<'a>(answer: &'a Answer, number: usize) -> Option<JobRow> {
+    let job = |(run, rows): (&'a Run, &Vec<usize>)| run.jobs.get(*rows.get(number)?);
+    let jobs: Vec<&JobMetrics> = answer.runs.iter().zip(&answer.population.rows).filter_map(job).collect();
     Some(JobRow {
         number: number + 1,
         id: jobs.first()?.job_id.clone(),
-        name: jobs.iter().find_map(|job| job.name.clone()).unwrap_or_default(),
+        name: jobs.iter().find_map(|job| job.name.as_deref()).unwrap_or_default().to_owned(),
         cells: jobs.iter().map(|job| time(job.completion.map(|ms| ms as f64))).collect(),
     })
 }

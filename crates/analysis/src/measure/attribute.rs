@@ -1,6 +1,7 @@
 //! The attributes of a job that filters compare.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use super::filter::Subject;
 
@@ -41,7 +42,7 @@ const fn number(name: &'static str, unit: &'static str, meaning: &'static str, o
     Attribute { name, meaning, value: Value::Number(of, unit) }
 }
 
-fn known(text: &Option<String>) -> Option<Cow<'_, str>> {
+fn known(text: &Option<Arc<str>>) -> Option<Cow<'_, str>> {
     text.as_deref().map(Cow::Borrowed)
 }
 

@@ -12,9 +12,9 @@ use crate::{JobMetrics, Origin, Run};
 fn run() -> Run {
     let job = |n: u64| JobMetrics {
         job_id: format!("j{n}"),
-        name: (n != 3).then(|| format!("query {n}")),
-        user: (n <= 5).then(|| "ann".to_owned()),
-        queue: Some(if n.is_multiple_of(2) { "adhoc" } else { "prod" }.to_owned()),
+        name: (n != 3).then(|| format!("query {n}").into()),
+        user: (n <= 5).then(|| "ann".into()),
+        queue: Some(if n.is_multiple_of(2) { "adhoc" } else { "prod" }.into()),
         priority: (n == 1).then_some(Priority::High),
         priority_number: (n == 2).then_some(9),
         submit: Some(n as i64 * 3_600_000),
