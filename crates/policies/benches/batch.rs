@@ -58,8 +58,8 @@ fn workload(load: f64) -> Workload {
     let job = |number: u32| JobSpec {
         job: Job {
             id: number.to_string(),
-            user: format!("user{}", number % 200),
-            queue: format!("queue{}", number % 4),
+            user: format!("user{}", number % 200).into(),
+            queue: format!("queue{}", number % 4).into(),
             submit: (f64::from(number) * gap) as Ms,
             ..Job::default()
         },

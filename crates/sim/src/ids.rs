@@ -3,6 +3,8 @@
 //! They cannot be made outside this crate: a policy has only the ids that the engine gave it, so it cannot ask for a
 //! future job.
 
+use std::cmp::Ordering;
+
 /// Milliseconds of the simulated clock.
 pub type Ms = i64;
 
@@ -51,7 +53,11 @@ id! {
     RackId
 }
 
-/// A job id as Hadoop orders it: `job_1_9999` before `job_1_10000`.
-pub(crate) fn natural(id: &str) -> (Vec<(usize, &str)>, &str) {
-    (id.split('_').map(|part| (part.len(), part)).collect(), id)
+/// The order of two job ids by Hadoop: `job_1_9999` before `job_1_10000`.
+pub(crate) fn by_number(one: &str, other: &str) -> Ordering {
+    parts(one).cmp(parts(other)).then_with(|| one.cmp(other))
+}
+
+fn parts(id: &str) -> impl Iterator<Item = (usize, &str)> {
+    id.split('_').map(|part| (part.len(), part))
 }

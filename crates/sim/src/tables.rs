@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use arrow::array::{Array, ArrayRef, Int64Array, RecordBatch, StringArray};
+use arrow::array::{Array, ArrayRef, BooleanArray, Int64Array, ListArray, RecordBatch, StringArray};
+use arrow::datatypes::DataType;
 use resched_trace::store::Trace;
 use resched_trace::store::columns::Row;
 
@@ -77,6 +78,9 @@ pub(crate) struct Cursor<C> {
 enum Column {
     Text(StringArray),
     Int(Int64Array),
+    Bool(BooleanArray),
+    /// The texts of all lists of the column, and the list of each row.
+    Texts(StringArray, ListArray),
 }
 
 impl<C: Columns> Cursor<C> {
@@ -136,6 +140,28 @@ impl<C: Columns> Cursor<C> {
         }
     }
 
+    /// The answer in a column of the current row.
+    pub(crate) fn bool(&self, column: C) -> Option<bool> {
+        let row = self.next.checked_sub(1)?;
+        match self.columns.get(column.place())? {
+            Some(Column::Bool(array)) => array.is_valid(row).then(|| array.value(row)),
+            _ => None,
+        }
+    }
+
+    /// The list of texts in a column of the current row. An empty one needs no memory.
+    pub(crate) fn texts(&self, column: C) -> Vec<&str> {
+        let row = self.next.wrapping_sub(1);
+        match self.columns.get(column.place()) {
+            Some(Some(Column::Texts(texts, lists))) if lists.is_valid(row) => {
+                let ends = lists.value_offsets();
+                let list = (ends[row] as usize..ends[row + 1] as usize).filter(|&place| texts.is_valid(place));
+                list.map(|place| texts.value(place)).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
     fn text_at(&self, row: usize, column: C) -> Option<&str> {
         match self.columns.get(column.place())? {
             Some(Column::Text(array)) => array.is_valid(row).then(|| array.value(row)),
@@ -151,9 +177,17 @@ impl<C: Columns> Cursor<C> {
 
 impl Column {
     fn of(array: &ArrayRef) -> Option<Self> {
-        let array = array.as_any();
-        let text = || array.downcast_ref::<StringArray>().map(|array| Column::Text(array.clone()));
-        text().or_else(|| array.downcast_ref::<Int64Array>().map(|array| Column::Int(array.clone())))
+        let any = array.as_any();
+        match array.data_type() {
+            DataType::Utf8 => any.downcast_ref().cloned().map(Column::Text),
+            DataType::Int64 => any.downcast_ref().cloned().map(Column::Int),
+            DataType::Boolean => any.downcast_ref().cloned().map(Column::Bool),
+            DataType::List(_) => {
+                let lists: &ListArray = any.downcast_ref()?;
+                lists.values().as_any().downcast_ref().cloned().map(|texts| Column::Texts(texts, lists.clone()))
+            }
+            _ => None,
+        }
     }
 }
 

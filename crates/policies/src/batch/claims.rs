@@ -24,9 +24,9 @@ impl By {
     /// The name of a job's party.
     pub(super) fn name(self, job: &Job) -> String {
         match self {
-            Self::User => job.user.clone(),
-            Self::Queue => job.queue.clone(),
-            Self::Group => job.group.clone(),
+            Self::User => job.user.to_string(),
+            Self::Queue => job.queue.to_string(),
+            Self::Group => job.group.to_string(),
             Self::Job => job.id.clone(),
             Self::Priority => job.priority.to_string(),
             Self::Class => job.scheduling_class.map(|class| class.to_string()).unwrap_or_default(),

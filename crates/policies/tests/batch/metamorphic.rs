@@ -46,8 +46,8 @@ fn renamed(jobs: &[JobSpec]) -> Vec<JobSpec> {
     let rename = |spec: &JobSpec| {
         let mut spec = spec.clone();
         spec.job.id = other(&spec.job.id);
-        spec.job.user.insert_str(0, "person-");
-        spec.job.queue.insert_str(0, "line-");
+        spec.job.user = format!("person-{}", spec.job.user).into();
+        spec.job.queue = format!("line-{}", spec.job.queue).into();
         spec.after.iter_mut().for_each(|id| *id = other(id));
         spec
     };
@@ -117,8 +117,8 @@ proptest! {
         all.extend(later.iter().cloned().map(|mut spec| {
             spec.job.id = format!("later-{}", spec.job.id);
             spec.job.submit += PAUSE - begin;
-            spec.job.user.insert_str(0, "later-");
-            spec.job.queue.insert_str(0, "later-");
+            spec.job.user = format!("later-{}", spec.job.user).into();
+            spec.job.queue = format!("later-{}", spec.job.queue).into();
             spec
         }));
         let tasks = first.workload().tasks().len();

@@ -104,8 +104,7 @@ pub(crate) fn task(demand: Resources, instances: u32, gang: bool, run: Ms) -> Ta
 
 /// A job of one task.
 pub(crate) fn job(number: usize, user: &str, submit: Ms, requested: Option<Ms>, task: TaskSpec) -> JobSpec {
-    let job =
-        Job { id: number.to_string(), user: user.to_owned(), submit, requested_time: requested, ..Job::default() };
+    let job = Job { id: number.to_string(), user: user.into(), submit, requested_time: requested, ..Job::default() };
     let task = TaskSpec { name: format!("{number}_0"), ..task };
     JobSpec { job, after: Vec::new(), stages: vec![StageSpec { tasks: vec![task], ..StageSpec::default() }] }
 }

@@ -99,8 +99,8 @@ fn job() -> impl Strategy<Value = JobSpec> {
                 tasks,
             });
             let job = Job {
-                user: format!("u{user}"),
-                queue: format!("q{}", user % 2),
+                user: format!("u{user}").into(),
+                queue: format!("q{}", user % 2).into(),
                 priority,
                 submit,
                 requested_time,

@@ -19,19 +19,22 @@
 //!   form one stage. In a job of maps and reduces, the reduces wait for the maps. A stage waits for every stage that
 //!   any of its tasks depends on.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::Arc;
 
 use resched_trace::formats::Collected;
-use resched_trace::model::{JobRow, Outcome, Priority, TaskKind, TaskRow};
+use resched_trace::model::{Outcome, Priority, TaskKind};
 use resched_trace::run::{RunWindow, Unfinished};
 use resched_trace::store::Trace;
 
+use super::draft::Draft;
 use super::index::Tree;
-use super::log::{Jobs, Log};
+use super::log::{JobEntry, Jobs, Log, TaskEntry};
 use super::machines::Machines;
 use super::survival::{Class, Observed, Survival};
 use super::tries::{Logged, in_order, of_instances};
-use super::workload::{Cut, Job, JobSpec, StageSpec, TaskSpec, Try, Workload};
+use super::workload::{Cut, Job, Try, Workload};
 use crate::ids::Ms;
 use crate::resources::Resources;
 use crate::scope::{Scope, Times, Work};
@@ -90,17 +93,24 @@ fn load_log(log: &impl Log, config: &ClusterConfig, scope: &Scope) -> Result<Loa
         work: Work::default(),
         memory_is_limited: machines.memory_is_limited(),
         room: Room::of(&machines),
+        texts: Texts::default(),
+        logged: Vec::new(),
         skipped,
     };
     let mut log_jobs = log.jobs()?;
-    let mut jobs = Vec::new();
-    while let Some(row) = log_jobs.next_job()? {
-        let tasks = rules.tasks(&row, &mut log_jobs)?;
-        jobs.extend(rules.job(row, tasks));
+    let mut draft = Draft::default();
+    let mut tasks = Tasks::default();
+    let mut first = None;
+    while log_jobs.next_job()? {
+        rules.tasks(&mut log_jobs, &mut tasks)?;
+        if let Some(job) = rules.job(&log_jobs.job(), &mut tasks) {
+            first = Some(first.map_or(job.submit, |first: Ms| first.min(job.submit)));
+            tasks.add_to(&mut draft, job, &log_jobs.job().depends_on)?;
+        }
     }
     log_jobs.check_end()?;
     let Rules { mut skipped, work, .. } = rules;
-    let Some(first) = jobs.iter().map(|spec| spec.job.submit).min() else {
+    let Some(first) = first else {
         return Err(Error::Config(format!(
             "{}: no job is left to replay ({skipped:?}); expected jobs with a submission time and tasks with a run time that \
              fit on a machine",
@@ -109,7 +119,7 @@ fn load_log(log: &impl Log, config: &ClusterConfig, scope: &Scope) -> Result<Loa
     };
     let first_submit = config.jobs.first_submit;
     machines.start_at(first_submit.saturating_sub(first), first_submit);
-    let (workload, left_out) = Workload::new(jobs, first_submit)?;
+    let (workload, left_out) = draft.finish(first_submit)?;
     skipped.extend(left_out);
     let window = scope.window.on_the_clock(Times { begin, first, horizon }, first_submit);
     let end = horizon.saturating_sub(first).saturating_add(first_submit);
@@ -128,16 +138,16 @@ fn survival(log: &impl Log, begin: Option<Ms>, horizon: Ms) -> Result<Survival, 
         }
     };
     let mut jobs = log.jobs()?;
-    while let Some(job) = jobs.next_job()? {
-        while let Some(task) = jobs.next_task()? {
-            let class = class(&job, &task);
+    while jobs.next_job()? {
+        while jobs.next_task()? {
+            let class = class(&jobs.job(), &jobs.task());
             let mut tried = false;
             while let Some(attempt) = jobs.next_attempt()? {
                 add(class, attempt);
                 tried = true;
             }
             if !tried {
-                add(class, Logged::of_row(&task));
+                add(class, jobs.task().logged);
             }
         }
     }
@@ -145,7 +155,7 @@ fn survival(log: &impl Log, begin: Option<Ms>, horizon: Ms) -> Result<Survival, 
 }
 
 /// The class of a task.
-fn class(job: &JobRow, task: &TaskRow) -> Class {
+fn class(job: &JobEntry<'_>, task: &TaskEntry<'_>) -> Class {
     (task.kind as u8, job.priority_number.unwrap_or_else(|| step(job.priority)), job.scheduling_class.unwrap_or(0))
 }
 
@@ -170,23 +180,109 @@ impl Room {
     }
 }
 
-/// A task before its request is final.
+/// A task of the current job.
 struct Listed {
-    spec: TaskSpec,
-    stage: String,
+    /// Its id, as a part of [`Tasks::names`].
+    name: Range<usize>,
+    /// The name of its stage, likewise.
+    stage_name: Range<usize>,
+    /// The names of the stages that it waits for.
     after: Vec<String>,
+    /// Its tries, as a part of [`Tasks::tries`].
+    tries: Range<usize>,
+    /// The place of its stage, once it is known that the task stays.
+    stage: usize,
+    instances: u32,
+    gang: bool,
+    demand: Resources,
+    /// The request that the log gives.
     cpu: Option<u64>,
     memory: Option<u64>,
 }
 
-/// The tasks of a job.
+/// A stage of the current job.
+struct Stage {
+    name: String,
+    /// The names of the stages that it waits for.
+    after: Vec<String>,
+}
+
+/// The tasks of the current job. Its memory is used again for the next.
 #[derive(Default)]
 struct Tasks {
     listed: Vec<Listed>,
+    names: String,
+    tries: Vec<Try>,
+    stages: Vec<Stage>,
+    /// The places of the stages by name.
+    places: BTreeMap<String, usize>,
     /// Whether one of them had not ended when the trace ended.
     unfinished: bool,
     /// Whether such a task is left out.
     incomplete: bool,
+}
+
+impl Tasks {
+    fn clear(&mut self) {
+        self.listed.clear();
+        self.names.clear();
+        self.tries.clear();
+        self.stages.clear();
+        self.places.clear();
+        (self.unfinished, self.incomplete) = (false, false);
+    }
+
+    /// Finds the stages of the tasks that stay, in the order in which they first appear.
+    fn find_stages(&mut self) {
+        let Self { listed, names, stages, places, .. } = self;
+        for task in listed {
+            let name = &names[task.stage_name.clone()];
+            task.stage = match stages.last() {
+                Some(last) if last.name == name => stages.len() - 1,
+                _ => place(name, stages, places),
+            };
+            stages[task.stage].after.append(&mut task.after);
+        }
+        // A job with reduces only does not wait for maps.
+        let has_maps = stages.iter().any(|stage| stage.name == "map");
+        for stage in stages {
+            stage.after.sort_unstable();
+            stage.after.dedup();
+            if stage.name == "reduce" && !has_maps {
+                stage.after.retain(|name| name != "map");
+            }
+        }
+    }
+
+    /// Adds the job with its tasks, stage by stage.
+    fn add_to(&mut self, draft: &mut Draft, job: Job, after: &[&str]) -> Result<(), Error> {
+        self.find_stages();
+        let Self { listed, names, tries, stages, .. } = self;
+        if stages.len() > 1 {
+            listed.sort_by_key(|task| task.stage);
+        }
+        for of_stage in listed.chunk_by(|a, b| a.stage == b.stage) {
+            for task in of_stage {
+                let (name, tries) = (&names[task.name.clone()], &tries[task.tries.clone()]);
+                draft.task(name, task.demand, task.instances, task.gang, tries)?;
+            }
+            draft.end_stage()?;
+        }
+        let after = after.iter().map(|&id| id.to_owned()).collect();
+        draft.end_job(job, after, stages.iter().map(|stage| (stage.name.as_str(), stage.after.as_slice())))
+    }
+}
+
+/// The place of the stage of that name, which is added if it is new.
+fn place(name: &str, stages: &mut Vec<Stage>, places: &mut BTreeMap<String, usize>) -> usize {
+    // Most jobs have one stage, which is found without a map.
+    for (place, stage) in stages.iter().enumerate().skip(places.len()) {
+        places.insert(stage.name.clone(), place);
+    }
+    places.get(name).copied().unwrap_or_else(|| {
+        stages.push(Stage { name: name.to_owned(), after: Vec::new() });
+        stages.len() - 1
+    })
 }
 
 /// The meaning of a log on the given machines.
@@ -199,6 +295,9 @@ struct Rules {
     work: Work,
     memory_is_limited: bool,
     room: Room,
+    texts: Texts,
+    /// The attempts at the current task.
+    logged: Vec<Logged>,
     skipped: Skipped,
 }
 
@@ -207,103 +306,108 @@ impl Rules {
         skip(&mut self.skipped, cause, n);
     }
 
-    /// A job with its stages, unless it is left out.
-    fn job(&mut self, row: JobRow, tasks: Tasks) -> Option<JobSpec> {
-        let Tasks { mut listed, unfinished, incomplete } = tasks;
-        let Some(submit) = row.submit.filter(|submit| (-LONGEST..=LONGEST).contains(submit)) else {
+    /// The properties of a job, unless it is left out. Its tasks get their requests, and those that could never start go.
+    fn job(&mut self, entry: &JobEntry<'_>, tasks: &mut Tasks) -> Option<Job> {
+        let Some(submit) = entry.submit.filter(|submit| (-LONGEST..=LONGEST).contains(submit)) else {
             self.skip("job-without-submit", 1);
             return None;
         };
-        self.fill_requests(&row, &mut listed);
-        let before = listed.len();
-        listed.retain(|task| self.room.has(task.spec.demand, task.spec.gang.then_some(task.spec.instances)));
-        self.skip("task-larger-than-any-machine", (before - listed.len()) as u64);
-        if listed.is_empty() {
+        self.fill_requests(entry, &mut tasks.listed);
+        let before = tasks.listed.len();
+        tasks.listed.retain(|task| self.room.has(task.demand, task.gang.then_some(task.instances)));
+        self.skip("task-larger-than-any-machine", (before - tasks.listed.len()) as u64);
+        if tasks.listed.is_empty() {
             self.skip("job-without-tasks", 1);
             return None;
         }
         let before = self.begin.is_some_and(|begin| submit < begin);
         self.work.jobs_before += u64::from(before);
-        self.work.unfinished_jobs += u64::from(unfinished);
+        self.work.unfinished_jobs += u64::from(tasks.unfinished);
         self.work.jobs += 1;
-        let job = Job {
-            priority: row.priority_number.unwrap_or_else(|| step(row.priority)),
-            id: row.job_id,
-            name: row.name,
-            user: row.user.unwrap_or_default(),
-            queue: row.queue.unwrap_or_default(),
-            group: row.group.unwrap_or_default(),
-            framework: row.framework,
-            scheduling_class: row.scheduling_class,
+        let texts = &mut self.texts;
+        Some(Job {
+            priority: entry.priority_number.unwrap_or_else(|| step(entry.priority)),
+            id: entry.id.to_owned(),
+            name: entry.name.map(|name| texts.share(name)),
+            user: texts.share(entry.user.unwrap_or_default()),
+            queue: texts.share(entry.queue.unwrap_or_default()),
+            group: texts.share(entry.group.unwrap_or_default()),
+            framework: entry.framework.map(|framework| texts.share(framework)),
+            scheduling_class: entry.scheduling_class,
             submit,
-            requested_time: row.requested_time.filter(|time| (0..=LONGEST).contains(time)),
+            requested_time: entry.requested_time.filter(|time| (0..=LONGEST).contains(time)),
             before,
-            incomplete,
-        };
-        Some(JobSpec { job, after: row.depends_on, stages: stages(listed) })
+            incomplete: tasks.incomplete,
+        })
     }
 
-    /// The tasks of the current job.
-    fn tasks(&mut self, job: &JobRow, log: &mut impl Jobs) -> Result<Tasks, Error> {
-        let (mut tasks, mut logged) = (Tasks::default(), Vec::new());
-        while let Some(task) = log.next_task()? {
-            logged.clear();
+    /// Reads the tasks of the current job.
+    fn tasks(&mut self, log: &mut impl Jobs, tasks: &mut Tasks) -> Result<(), Error> {
+        tasks.clear();
+        while log.next_task()? {
+            self.logged.clear();
             while let Some(attempt) = log.next_attempt()? {
-                logged.push(attempt);
+                self.logged.push(attempt);
             }
-            self.task(job, task, &logged, &mut tasks);
+            self.task(&log.job(), log.task(), tasks);
         }
-        Ok(tasks)
+        Ok(())
     }
 
     /// Adds a task with its attempts, unless it is left out.
-    fn task(&mut self, job: &JobRow, row: TaskRow, logged: &[Logged], tasks: &mut Tasks) {
-        if matches!(row.kind, TaskKind::Setup | TaskKind::Cleanup) {
+    fn task(&mut self, job: &JobEntry<'_>, entry: TaskEntry<'_>, tasks: &mut Tasks) {
+        if matches!(entry.kind, TaskKind::Setup | TaskKind::Cleanup) {
             self.skip("task-of-set-up-or-clean-up", 1);
             return;
         }
-        let instances = row.instances.unwrap_or(1);
+        let instances = entry.instances.unwrap_or(1);
         let Some(instances) = u32::try_from(instances).ok().filter(|_| (1..=MOST_INSTANCES).contains(&instances))
         else {
             self.skip("task-with-impossible-instances", 1);
             return;
         };
-        let gang = row.gang.unwrap_or(false) && instances > 1;
-        let mut tries = self.tries(&row, logged, instances, gang);
-        let never_started = tries.is_empty() && row.outcome == Outcome::Incomplete;
-        let unfinished = never_started || tries.iter().any(|logged| logged.outcome == Outcome::Incomplete);
+        let gang = entry.gang.unwrap_or(false) && instances > 1;
+        let first = tasks.tries.len();
+        self.add_tries(entry.logged, instances, gang, &mut tasks.tries);
+        let never_started = tasks.tries.len() == first && entry.logged.outcome == Outcome::Incomplete;
+        let own = &tasks.tries[first..];
+        let unfinished = never_started || own.iter().any(|logged| logged.outcome == Outcome::Incomplete);
         tasks.unfinished |= unfinished;
-        self.count_work(&tries, instances, gang, unfinished);
+        self.count_work(own, instances, gang, unfinished);
         if let Some(survival) = self.survival.as_ref().filter(|_| unfinished) {
             if never_started {
-                tries.push(Try { outcome: Outcome::Incomplete, run: 0 });
+                tasks.tries.push(Try { outcome: Outcome::Incomplete, run: 0 });
             }
-            let known = estimate(survival, class(job, &row), self.seed, &row.task_id, &mut tries);
+            let known = estimate(survival, class(job, &entry), self.seed, entry.id, &mut tasks.tries[first..]);
             self.work.estimated_tasks += u64::from(known);
             if never_started && !known {
-                tries.clear();
+                tasks.tries.truncate(first);
             }
         }
-        if never_started && tries.is_empty() {
-            tasks.incomplete = true;
-            self.skip("task-never-started", 1);
-            return;
-        }
-        if tries.is_empty() {
-            self.skip("task-without-run-time", 1);
+        if tasks.tries.len() == first {
+            tasks.incomplete |= never_started;
+            self.skip(if never_started { "task-never-started" } else { "task-without-run-time" }, 1);
             return;
         }
         let number =
             |number: Option<i64>, most: u64| number.and_then(|n| u64::try_from(n).ok()).map(|n| n.min(most + 1));
-        let (stage, after) = match (row.stage, row.kind) {
-            (None, TaskKind::Map) => ("map".to_owned(), row.depends_on),
-            (None, TaskKind::Reduce) => ("reduce".to_owned(), vec!["map".to_owned()]),
-            (stage, _) => (stage.unwrap_or_default(), row.depends_on),
+        let (stage, after) = match (entry.stage, entry.kind) {
+            (None, TaskKind::Map) => ("map", entry.depends_on),
+            (None, TaskKind::Reduce) => ("reduce", vec!["map"]),
+            (stage, _) => (stage.unwrap_or_default(), entry.depends_on),
         };
-        let spec = TaskSpec { name: row.task_id, demand: Resources::NONE, instances, gang, tries };
-        let cpu = number(row.cpu_request, Machines::MOST.cpu);
-        let memory = number(row.memory_request, Machines::MOST.memory);
-        tasks.listed.push(Listed { spec, stage, after, cpu, memory });
+        tasks.listed.push(Listed {
+            name: add_text(&mut tasks.names, entry.id),
+            stage_name: add_text(&mut tasks.names, stage),
+            after: after.into_iter().map(str::to_owned).collect(),
+            tries: first..tasks.tries.len(),
+            stage: 0,
+            instances,
+            gang,
+            demand: Resources::NONE,
+            cpu: number(entry.cpu_request, Machines::MOST.cpu),
+            memory: number(entry.memory_request, Machines::MOST.memory),
+        });
     }
 
     /// Counts the work of a task as it was observed.
@@ -324,33 +428,38 @@ impl Rules {
         work.unfinished_ms = work.unfinished_ms.saturating_add(sum[1]);
     }
 
-    fn tries(&mut self, row: &TaskRow, logged: &[Logged], instances: u32, gang: bool) -> Vec<Try> {
-        let horizon = self.horizon;
-        let own = [Logged::of_row(row)];
+    /// Adds the tries at the current task; `own` has the times of the task itself.
+    fn add_tries(&mut self, own: Logged, instances: u32, gang: bool, tries: &mut Vec<Try>) {
+        let Self { horizon, logged, skipped, .. } = self;
         let timed_by_row = logged.is_empty();
-        let logged = if timed_by_row { &own[..] } else { logged };
+        let logged = if timed_by_row { &[own] } else { logged.as_slice() };
         // The row of a task is not an attempt that is left out.
-        let mut skip = |cause: &str, n| {
+        let mut skip_attempt = |cause: &str, n| {
             if !timed_by_row || cause.starts_with("instance-") {
-                self.skip(cause, n);
+                skip(skipped, cause, n);
             }
         };
-        let tries = if instances == 1 || gang {
-            in_order(logged, horizon, &mut skip)
+        let first = tries.len();
+        if instances == 1 || gang {
+            in_order(logged, *horizon, &mut skip_attempt, tries);
         } else {
-            of_instances(logged, instances, horizon, &mut skip)
-        };
-        if timed_by_row && !tries.is_empty() {
+            of_instances(logged, instances, *horizon, &mut skip_attempt, tries);
+        }
+        if timed_by_row && tries.len() > first {
             self.skip("task-timed-by-its-row", 1);
         }
-        tries
     }
 
     /// Sets the request of every task.
-    fn fill_requests(&mut self, row: &JobRow, listed: &mut [Listed]) {
-        let known = |number: Option<i64>| number.and_then(|n| u64::try_from(n).ok());
-        let cpu = median(listed.iter().filter_map(|task| task.cpu)).or(known(row.requested_cpu));
-        let memory = median(listed.iter().filter_map(|task| task.memory)).or(known(row.requested_memory));
+    fn fill_requests(&mut self, job: &JobEntry<'_>, listed: &mut [Listed]) {
+        let of_job = |of: fn(&Listed) -> Option<u64>, own: Option<i64>| {
+            if listed.iter().all(|task| of(task).is_some()) {
+                return None;
+            }
+            median(listed.iter().filter_map(of)).or(own.and_then(|n| u64::try_from(n).ok()))
+        };
+        let cpu = of_job(|task| task.cpu, job.requested_cpu);
+        let memory = of_job(|task| task.memory, job.requested_memory);
         for task in listed {
             match (task.cpu, cpu) {
                 (None, Some(_)) => self.skip("task-with-request-of-its-job", 1),
@@ -361,8 +470,32 @@ impl Rules {
                 cpu: task.cpu.or(cpu).unwrap_or(ONE_CORE),
                 memory: if self.memory_is_limited { task.memory.or(memory).unwrap_or(0) } else { 0 },
             };
-            task.spec.demand = if demand == Resources::NONE { Resources { cpu: 1, memory: 0 } } else { demand };
+            task.demand = if demand == Resources::NONE { Resources { cpu: 1, memory: 0 } } else { demand };
         }
+    }
+}
+
+/// Adds a text to others. Returns its place.
+fn add_text(texts: &mut String, text: &str) -> Range<usize> {
+    let start = texts.len();
+    texts.push_str(text);
+    start..texts.len()
+}
+
+/// Texts that many jobs have, each kept once.
+#[derive(Default)]
+struct Texts {
+    known: BTreeSet<Arc<str>>,
+}
+
+impl Texts {
+    fn share(&mut self, text: &str) -> Arc<str> {
+        if let Some(known) = self.known.get(text) {
+            return Arc::clone(known);
+        }
+        let new: Arc<str> = Arc::from(text);
+        self.known.insert(Arc::clone(&new));
+        new
     }
 }
 
@@ -393,28 +526,4 @@ fn median(numbers: impl Iterator<Item = u64>) -> Option<u64> {
     let mut all: Vec<u64> = numbers.collect();
     all.sort_unstable();
     all.get(all.len() / 2).copied()
-}
-
-/// The tasks of a job by stage, in the order in which the stages first appear.
-fn stages(listed: Vec<Listed>) -> Vec<StageSpec> {
-    let mut places: BTreeMap<String, usize> = BTreeMap::new();
-    let mut stages: Vec<StageSpec> = Vec::new();
-    for Listed { spec, stage, after, .. } in listed {
-        let place = *places.entry(stage).or_insert_with_key(|name| {
-            stages.push(StageSpec { name: name.clone(), ..StageSpec::default() });
-            stages.len() - 1
-        });
-        stages[place].tasks.push(spec);
-        stages[place].after.extend(after);
-    }
-    for stage in &mut stages {
-        stage.after.sort_unstable();
-        stage.after.dedup();
-    }
-    // A job with reduces only does not wait for maps.
-    let has_maps = places.contains_key("map");
-    for stage in stages.iter_mut().filter(|stage| stage.name == "reduce" && !has_maps) {
-        stage.after.retain(|name| name != "map");
-    }
-    stages
 }

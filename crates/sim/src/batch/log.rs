@@ -1,17 +1,14 @@
 //! The contents of a production log, in the tables of a trace or in memory.
 
-use std::iter::Peekable;
-
 use resched_trace::formats::{Collected, MAPREDUCE};
-use resched_trace::model::{AttemptRow, JobRecord, JobRow, NodeRow, Outcome, TaskKind, TaskRow};
+use resched_trace::model::{AttemptRow, JobRecord, JobRow, NodeRow, Outcome, Priority, TaskKind, TaskRow};
 use resched_trace::store::Trace;
-use resched_trace::store::columns::Row;
 
 use super::tries::Logged;
 use crate::Error;
 use crate::ids::Ms;
 use crate::records::{IN_MEMORY, Records};
-use crate::tables::{Columns, Cursor, LONGEST, columns, left_over};
+use crate::tables::{Columns, Cursor, LONGEST, columns};
 
 /// Whether a trace is a production trace: its tasks request processor and memory and are not Hadoop's maps and reduces.
 /// If its jobs name a framework, it is one unless that is `mapreduce`. Otherwise it is one if its first task is neither
@@ -59,17 +56,57 @@ pub(super) trait Log {
 /// Jobs, each with its tasks, each with its attempts, in the order of the log. Ask for all tasks of a job before the next job, and for
 /// all attempts at a task before the next task.
 pub(super) trait Jobs {
-    /// Moves to the next job.
-    fn next_job(&mut self) -> Result<Option<JobRow>, Error>;
+    /// Moves to the next job, if there is one.
+    fn next_job(&mut self) -> Result<bool, Error>;
 
-    /// Moves to the next task of the job.
-    fn next_task(&mut self) -> Result<Option<TaskRow>, Error>;
+    /// The current job.
+    fn job(&self) -> JobEntry<'_>;
+
+    /// Moves to the next task of the job, if there is one.
+    fn next_task(&mut self) -> Result<bool, Error>;
+
+    /// The current task.
+    fn task(&self) -> TaskEntry<'_>;
 
     /// The next attempt at the task.
     fn next_attempt(&mut self) -> Result<Option<Logged>, Error>;
 
     /// Checks that a job has taken every row.
     fn check_end(&mut self) -> Result<(), Error>;
+}
+
+/// The columns of the jobs table that a replay needs, for one row.
+#[derive(Debug, Clone, Default)]
+pub(super) struct JobEntry<'a> {
+    pub(super) id: &'a str,
+    pub(super) name: Option<&'a str>,
+    pub(super) user: Option<&'a str>,
+    pub(super) queue: Option<&'a str>,
+    pub(super) group: Option<&'a str>,
+    pub(super) framework: Option<&'a str>,
+    pub(super) priority: Option<Priority>,
+    pub(super) priority_number: Option<i64>,
+    pub(super) scheduling_class: Option<i64>,
+    pub(super) submit: Option<Ms>,
+    pub(super) requested_time: Option<Ms>,
+    pub(super) requested_cpu: Option<i64>,
+    pub(super) requested_memory: Option<i64>,
+    pub(super) depends_on: Vec<&'a str>,
+}
+
+/// The columns of the tasks table that a replay needs, for one row.
+#[derive(Debug, Clone, Default)]
+pub(super) struct TaskEntry<'a> {
+    pub(super) id: &'a str,
+    pub(super) kind: TaskKind,
+    pub(super) stage: Option<&'a str>,
+    pub(super) depends_on: Vec<&'a str>,
+    pub(super) cpu_request: Option<i64>,
+    pub(super) memory_request: Option<i64>,
+    pub(super) instances: Option<i64>,
+    pub(super) gang: Option<bool>,
+    /// Its own times and outcome, for a task that no attempt is known of.
+    pub(super) logged: Logged,
 }
 
 columns! {
@@ -109,6 +146,44 @@ columns! {
     AttemptTime of AttemptRow {
         Start = "start",
         Finish = "finish",
+    }
+}
+
+columns! {
+    /// The columns of the jobs table that a replay needs.
+    JobColumn of JobRow {
+        JobId = "job_id",
+        Name = "name",
+        User = "user",
+        Queue = "queue",
+        Group = "group",
+        Framework = "framework",
+        Priority = "priority",
+        PriorityNumber = "priority_number",
+        SchedulingClass = "scheduling_class",
+        Submit = "submit",
+        RequestedTime = "requested_time",
+        RequestedCpu = "requested_cpu",
+        RequestedMemory = "requested_memory",
+        DependsOn = "depends_on",
+    }
+}
+
+columns! {
+    /// The columns of the tasks table that a replay needs.
+    TaskColumn of TaskRow {
+        JobId = "job_id",
+        TaskId = "task_id",
+        Kind = "kind",
+        Stage = "stage",
+        DependsOn = "depends_on",
+        Start = "start",
+        Finish = "finish",
+        Outcome = "outcome",
+        CpuRequest = "cpu_request",
+        MemoryRequest = "memory_request",
+        Instances = "instances",
+        Gang = "gang",
     }
 }
 
@@ -168,8 +243,8 @@ impl Log for Trace {
     fn jobs(&self) -> Result<impl Jobs, Error> {
         Ok(TraceJobs {
             trace: self,
-            jobs: self.rows::<JobRow>()?,
-            tasks: self.rows::<TaskRow>()?.peekable(),
+            jobs: Cursor::open(self)?,
+            tasks: Cursor::open(self)?,
             attempts: Cursor::open(self)?,
             job: String::new(),
             task: String::new(),
@@ -212,7 +287,7 @@ impl Log for Collected {
     }
 
     fn jobs(&self) -> Result<impl Jobs, Error> {
-        Ok(Records::new(&self.jobs))
+        Ok(Collection { records: Records::new(&self.jobs), job: None, task: None })
     }
 }
 
@@ -249,10 +324,10 @@ fn last_time<C: Columns>(trace: &Trace, mut last: Ms) -> Result<Ms, Error> {
 }
 
 /// The jobs in the tables of a trace.
-struct TraceJobs<'a, J, T: Iterator> {
+struct TraceJobs<'a> {
     trace: &'a Trace,
-    jobs: J,
-    tasks: Peekable<T>,
+    jobs: Cursor<JobColumn>,
+    tasks: Cursor<TaskColumn>,
     attempts: Cursor<AttemptColumn>,
     /// The id of the current job.
     job: String,
@@ -260,27 +335,58 @@ struct TraceJobs<'a, J, T: Iterator> {
     task: String,
 }
 
-impl<J, T> Jobs for TraceJobs<'_, J, T>
-where
-    J: Iterator<Item = Result<JobRow, resched_trace::Error>>,
-    T: Iterator<Item = Result<TaskRow, resched_trace::Error>>,
-{
-    fn next_job(&mut self) -> Result<Option<JobRow>, Error> {
-        let job = self.jobs.next().transpose()?;
-        if let Some(job) = &job {
-            self.job.clone_from(&job.job_id);
-        }
-        Ok(job)
+impl Jobs for TraceJobs<'_> {
+    fn next_job(&mut self) -> Result<bool, Error> {
+        let moved = self.jobs.advance()?;
+        replace(&mut self.job, self.jobs.text(JobColumn::JobId).filter(|_| moved));
+        Ok(moved)
     }
 
-    fn next_task(&mut self) -> Result<Option<TaskRow>, Error> {
-        let job = &self.job;
-        // An error counts as a task, so that it is seen.
-        let task = self.tasks.next_if(|row| row.as_ref().map_or(true, |row| row.job_id == *job)).transpose()?;
-        if let Some(task) = &task {
-            self.task.clone_from(&task.task_id);
+    fn job(&self) -> JobEntry<'_> {
+        use JobColumn as Of;
+        let (text, int) = (|of| self.jobs.text(of), |of| self.jobs.int(of));
+        JobEntry {
+            id: &self.job,
+            name: text(Of::Name),
+            user: text(Of::User),
+            queue: text(Of::Queue),
+            group: text(Of::Group),
+            framework: text(Of::Framework),
+            priority: text(Of::Priority).and_then(Priority::from_name),
+            priority_number: int(Of::PriorityNumber),
+            scheduling_class: int(Of::SchedulingClass),
+            submit: int(Of::Submit),
+            requested_time: int(Of::RequestedTime),
+            requested_cpu: int(Of::RequestedCpu),
+            requested_memory: int(Of::RequestedMemory),
+            depends_on: self.jobs.texts(Of::DependsOn),
         }
-        Ok(task)
+    }
+
+    fn next_task(&mut self) -> Result<bool, Error> {
+        let moved = self.tasks.advance_if(TaskColumn::JobId, &self.job)?;
+        replace(&mut self.task, self.tasks.text(TaskColumn::TaskId).filter(|_| moved));
+        Ok(moved)
+    }
+
+    fn task(&self) -> TaskEntry<'_> {
+        use TaskColumn as Of;
+        let (text, int) = (|of| self.tasks.text(of), |of| self.tasks.int(of));
+        TaskEntry {
+            id: &self.task,
+            kind: text(Of::Kind).and_then(TaskKind::from_name).unwrap_or_default(),
+            stage: text(Of::Stage),
+            depends_on: self.tasks.texts(Of::DependsOn),
+            cpu_request: int(Of::CpuRequest),
+            memory_request: int(Of::MemoryRequest),
+            instances: int(Of::Instances),
+            gang: self.tasks.bool(Of::Gang),
+            logged: Logged {
+                outcome: text(Of::Outcome).and_then(Outcome::from_name).unwrap_or_default(),
+                start: int(Of::Start),
+                finish: int(Of::Finish),
+            },
+        }
     }
 
     fn next_attempt(&mut self) -> Result<Option<Logged>, Error> {
@@ -294,25 +400,73 @@ where
     }
 
     fn check_end(&mut self) -> Result<(), Error> {
-        if self.tasks.next().is_some() {
-            return Err(left_over(self.trace, TaskRow::TABLE));
-        }
+        self.tasks.check_end(self.trace)?;
         self.attempts.check_end(self.trace)
     }
 }
 
-impl Jobs for Records<'_> {
-    fn next_job(&mut self) -> Result<Option<JobRow>, Error> {
-        Ok(Records::next_job(self).cloned())
+/// Replaces a text in the same memory.
+fn replace(text: &mut String, by: Option<&str>) {
+    text.clear();
+    text.push_str(by.unwrap_or_default());
+}
+
+/// Jobs in memory.
+struct Collection<'a> {
+    records: Records<'a>,
+    job: Option<&'a JobRow>,
+    task: Option<&'a TaskRow>,
+}
+
+impl Jobs for Collection<'_> {
+    fn next_job(&mut self) -> Result<bool, Error> {
+        self.job = self.records.next_job();
+        Ok(self.job.is_some())
     }
 
-    fn next_task(&mut self) -> Result<Option<TaskRow>, Error> {
-        Ok(Records::next_task(self).cloned())
+    fn job(&self) -> JobEntry<'_> {
+        let Some(row) = self.job else { return JobEntry::default() };
+        JobEntry {
+            id: &row.job_id,
+            name: row.name.as_deref(),
+            user: row.user.as_deref(),
+            queue: row.queue.as_deref(),
+            group: row.group.as_deref(),
+            framework: row.framework.as_deref(),
+            priority: row.priority,
+            priority_number: row.priority_number,
+            scheduling_class: row.scheduling_class,
+            submit: row.submit,
+            requested_time: row.requested_time,
+            requested_cpu: row.requested_cpu,
+            requested_memory: row.requested_memory,
+            depends_on: row.depends_on.iter().map(String::as_str).collect(),
+        }
+    }
+
+    fn next_task(&mut self) -> Result<bool, Error> {
+        self.task = self.records.next_task();
+        Ok(self.task.is_some())
+    }
+
+    fn task(&self) -> TaskEntry<'_> {
+        let Some(row) = self.task else { return TaskEntry::default() };
+        TaskEntry {
+            id: &row.task_id,
+            kind: row.kind,
+            stage: row.stage.as_deref(),
+            depends_on: row.depends_on.iter().map(String::as_str).collect(),
+            cpu_request: row.cpu_request,
+            memory_request: row.memory_request,
+            instances: row.instances,
+            gang: row.gang,
+            logged: Logged { outcome: row.outcome, start: row.start, finish: row.finish },
+        }
     }
 
     fn next_attempt(&mut self) -> Result<Option<Logged>, Error> {
         let logged = |row: &AttemptRow| Logged { outcome: row.outcome, start: row.start, finish: row.finish };
-        Ok(Records::next_attempt(self).map(logged))
+        Ok(self.records.next_attempt().map(logged))
     }
 
     fn check_end(&mut self) -> Result<(), Error> {

@@ -20,6 +20,7 @@
 //! [`View::estimate`].
 
 mod check;
+mod draft;
 mod engine;
 mod index;
 mod load;

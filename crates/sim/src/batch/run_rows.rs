@@ -86,11 +86,11 @@ impl RowSource for BatchRows<'_> {
         let job = self.workload.job(job);
         JobRow {
             job_id: job.id.clone(),
-            name: job.name.clone(),
+            name: job.name.as_deref().map(str::to_owned),
             user: known(&job.user),
             queue: known(&job.queue),
             group: known(&job.group),
-            framework: job.framework.clone(),
+            framework: job.framework.as_deref().map(str::to_owned),
             priority_number: Some(job.priority),
             scheduling_class: job.scheduling_class,
             submit: (!job.before).then_some(job.submit),

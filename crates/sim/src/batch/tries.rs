@@ -7,14 +7,14 @@
 //! attempt that still ran at the end of the trace is incomplete, with the time until then; [`super::workload::Cut`] says what becomes
 //! of it.
 
-use resched_trace::model::{Outcome, TaskRow};
+use resched_trace::model::Outcome;
 
 use super::workload::Try;
 use crate::ids::Ms;
 use crate::tables::LONGEST;
 
 /// An attempt as the trace has it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Logged {
     pub(super) outcome: Outcome,
     pub(super) start: Option<Ms>,
@@ -22,11 +22,6 @@ pub(super) struct Logged {
 }
 
 impl Logged {
-    /// A task that no attempt is known of.
-    pub(super) fn of_row(row: &TaskRow) -> Self {
-        Self { outcome: row.outcome, start: row.start, finish: row.finish }
-    }
-
     /// How long it ran, ms, at most until the end of the trace.
     pub(super) fn run(self, horizon: Ms) -> Option<Ms> {
         let finish = self.finish.or((self.outcome == Outcome::Incomplete).then_some(horizon))?;
@@ -35,9 +30,8 @@ impl Logged {
     }
 }
 
-/// The tries at a single instance or a gang, in the order of its log. `skip` counts what is left out.
-pub(super) fn in_order(logged: &[Logged], horizon: Ms, skip: &mut impl FnMut(&str, u64)) -> Vec<Try> {
-    let mut tries = Vec::new();
+/// Adds the tries at a single instance or a gang, in the order of its log. `skip` counts what is left out.
+pub(super) fn in_order(logged: &[Logged], horizon: Ms, skip: &mut impl FnMut(&str, u64), tries: &mut Vec<Try>) {
     for (place, attempt) in logged.iter().enumerate() {
         let is_last = place + 1 == logged.len();
         let outcome = match attempt.outcome {
@@ -63,37 +57,38 @@ pub(super) fn in_order(logged: &[Logged], horizon: Ms, skip: &mut impl FnMut(&st
             break;
         }
     }
-    tries
 }
 
-/// The run times of several instances: those of the successful attempts, in order, then those of the attempts that still ran. If
+/// Adds the run times of several instances: those of the successful attempts, in order, then those of the attempts that still ran. If
 /// there is neither, those of the attempts that were killed. Further instances use the same times again, from the first on.
 pub(super) fn of_instances(
     logged: &[Logged],
     instances: u32,
     horizon: Ms,
     skip: &mut impl FnMut(&str, u64),
-) -> Vec<Try> {
-    let of = |wanted: fn(Outcome) -> Option<Outcome>| -> Vec<Try> {
+    tries: &mut Vec<Try>,
+) {
+    let first = tries.len();
+    let mut add = |wanted: fn(Outcome) -> Option<Outcome>| {
+        let room = (instances as usize).saturating_sub(tries.len() - first);
         let found = logged
             .iter()
             .filter_map(|attempt| Some(Try { outcome: wanted(attempt.outcome)?, run: attempt.run(horizon)? }));
-        found.take(instances as usize).collect()
+        tries.extend(found.take(room));
+        tries.len() - first
     };
-    let mut tries = of(|outcome| match outcome {
+    add(|outcome| match outcome {
         Outcome::Success | Outcome::Unknown => Some(Outcome::Success),
         _ => None,
     });
-    tries.extend(of(|outcome| (outcome == Outcome::Incomplete).then_some(outcome)));
-    tries.truncate(instances as usize);
-    if tries.is_empty() {
-        tries = of(|outcome| (outcome == Outcome::Killed).then_some(outcome));
+    let mut found = add(|outcome| (outcome == Outcome::Incomplete).then_some(outcome));
+    if found == 0 {
+        found = add(|outcome| (outcome == Outcome::Killed).then_some(outcome));
     }
-    skip("attempt-beside-those-of-instances", (logged.len() - tries.len()) as u64);
-    if !tries.is_empty() {
-        skip("instance-with-the-run-time-of-another", u64::from(instances) - tries.len() as u64);
+    skip("attempt-beside-those-of-instances", (logged.len() - found) as u64);
+    if found > 0 {
+        skip("instance-with-the-run-time-of-another", u64::from(instances) - found as u64);
     }
-    tries
 }
 
 #[cfg(test)]
@@ -113,11 +108,13 @@ mod tests {
 
     fn in_order_of(attempts: &[Logged]) -> (Vec<(Outcome, Ms)>, BTreeMap<String, u64>) {
         let mut skipped = BTreeMap::new();
-        let tries = in_order(attempts, HORIZON, &mut |cause, n| {
+        let mut tries = Vec::new();
+        let mut skip = |cause: &str, n| {
             if n > 0 {
                 *skipped.entry(cause.to_owned()).or_insert(0) += n;
             }
-        });
+        };
+        in_order(attempts, HORIZON, &mut skip, &mut tries);
         (told(&tries), skipped)
     }
 
@@ -161,10 +158,14 @@ mod tests {
         let mut skip = |cause: &str, n| {
             skipped.insert(cause.to_owned(), n);
         };
-        assert_eq!(told(&of_instances(&attempts, 5, HORIZON, &mut skip)), [(Success, 3), (Success, 4)]);
+        let mut tries = Vec::new();
+        of_instances(&attempts, 5, HORIZON, &mut skip, &mut tries);
+        assert_eq!(told(&tries), [(Success, 3), (Success, 4)]);
         assert_eq!(skipped["attempt-beside-those-of-instances"], 1);
         assert_eq!(skipped["instance-with-the-run-time-of-another"], 3);
         let killed = [logged(Killed, 0, Some(3)), logged(Failed, 0, Some(9))];
-        assert_eq!(told(&of_instances(&killed, 2, HORIZON, &mut |_, _| ())), [(Killed, 3)]);
+        tries.clear();
+        of_instances(&killed, 2, HORIZON, &mut |_, _| (), &mut tries);
+        assert_eq!(told(&tries), [(Killed, 3)]);
     }
 }

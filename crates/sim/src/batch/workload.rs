@@ -1,16 +1,17 @@
 //! The workload of a replay: the jobs of a trace as dense arrays.
 
-use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
 use resched_trace::model::Outcome;
 use resched_trace::run::Unfinished;
 
+use super::draft::Draft;
 use super::order::Order;
 use crate::Error;
-use crate::ids::{JobId, Ms, TaskId, natural};
+use crate::ids::{JobId, Ms, TaskId};
 use crate::resources::Resources;
-use crate::tables::{LONGEST, Skipped};
+use crate::tables::Skipped;
 
 /// A logged try at a task: how and after which time it ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -66,15 +67,15 @@ pub struct Job {
     /// Its id in the trace.
     pub id: String,
     /// Its name.
-    pub name: Option<String>,
+    pub name: Option<Arc<str>>,
     /// Its user, `""` if unknown.
-    pub user: String,
+    pub user: Arc<str>,
     /// Its queue, `""` if unknown.
-    pub queue: String,
+    pub queue: Arc<str>,
     /// The larger work that it is a part of, `""` if unknown.
-    pub group: String,
+    pub group: Arc<str>,
     /// The framework that ran it.
-    pub framework: Option<String>,
+    pub framework: Option<Arc<str>>,
     /// Its priority; larger is served first.
     pub priority: i64,
     /// How sensitive it is to waiting, if the trace says so.
@@ -111,8 +112,8 @@ pub struct Task {
     pub gang: bool,
     /// The number of its stage among all.
     pub(super) stage: u32,
-    tries: u32,
-    try_count: u32,
+    pub(super) tries: u32,
+    pub(super) try_count: u32,
 }
 
 impl Task {
@@ -138,10 +139,11 @@ impl Task {
 /// The jobs of a replay. Jobs are numbered by submission, then by id; tasks by their jobs, then as they stand in their stages.
 #[derive(Debug, Clone, Default)]
 pub struct Workload {
-    jobs: Vec<Job>,
-    tasks: Vec<Task>,
-    tries: Vec<Try>,
-    names: Names,
+    pub(super) jobs: Vec<Job>,
+    pub(super) tasks: Vec<Task>,
+    pub(super) tries: Vec<Try>,
+    /// The ids of the tasks.
+    pub(super) names: Names,
     /// The stages of each job.
     pub(super) job_stages: Vec<Range<u32>>,
     /// The dependencies between jobs.
@@ -152,7 +154,7 @@ pub struct Workload {
     pub(super) stage_tasks: Vec<Range<u32>>,
     /// The job of each stage.
     pub(super) stage_jobs: Vec<u32>,
-    cut: Option<Cut>,
+    pub(super) cut: Option<Cut>,
 }
 
 impl Workload {
@@ -162,64 +164,19 @@ impl Workload {
     ///
     /// # Errors
     /// [`Error::Config`] if there are more tasks than ids, or if a task has no try, no instance or an empty demand.
-    pub fn new(mut specs: Vec<JobSpec>, first_submit: Ms) -> Result<(Self, Skipped), Error> {
-        specs.sort_by(|a, b| (a.job.submit, natural(&a.job.id)).cmp(&(b.job.submit, natural(&b.job.id))));
-        let zero = specs.first().map_or(0, |spec| spec.job.submit);
-        let mut skipped = Skipped::new();
-        let mut workload = Self::default();
-        let (pairs, unknown) = numbered(specs.iter().map(|spec| (spec.job.id.as_str(), spec.after.as_slice())), 0);
-        let (order, in_cycles) = Order::new(specs.len(), pairs);
-        workload.job_order = order;
-        let mut of_stages = Vec::new();
-        let mut left_out = [unknown, in_cycles];
-        for mut spec in specs {
-            spec.job.submit = spec.job.submit.saturating_sub(zero).min(LONGEST) + first_submit;
-            let first = id(workload.stage_tasks.len())?;
-            let stages = spec.stages.iter().map(|stage| (stage.name.as_str(), stage.after.as_slice()));
-            let (pairs, unknown) = numbered(stages, first);
-            of_stages.extend(pairs);
-            left_out[0] += unknown;
-            workload.push(spec)?;
-        }
-        let (order, in_cycles) = Order::new(workload.stage_tasks.len(), of_stages);
-        workload.stage_order = order;
-        left_out[1] += in_cycles;
-        for (cause, n) in ["unknown-dependency", "dependency-in-a-cycle"].into_iter().zip(left_out) {
-            if n > 0 {
-                skipped.insert(cause.to_owned(), n);
+    pub fn new(specs: Vec<JobSpec>, first_submit: Ms) -> Result<(Self, Skipped), Error> {
+        let mut draft = Draft::default();
+        for JobSpec { job, after, stages } in specs {
+            for stage in &stages {
+                for TaskSpec { name, demand, instances, gang, tries } in &stage.tasks {
+                    draft.task(name, *demand, *instances, *gang, tries)?;
+                }
+                draft.end_stage()?;
             }
+            let names = stages.iter().map(|stage| (stage.name.as_str(), stage.after.as_slice()));
+            draft.end_job(job, after, names)?;
         }
-        Ok((workload, skipped))
-    }
-
-    fn push(&mut self, spec: JobSpec) -> Result<(), Error> {
-        let JobSpec { job, stages, .. } = spec;
-        let number = id(self.jobs.len())?;
-        let first_stage = id(self.stage_tasks.len())?;
-        for stage in stages {
-            let first = id(self.tasks.len())?;
-            for task in stage.tasks {
-                self.push_task(number, task)?;
-            }
-            self.stage_tasks.push(first..id(self.tasks.len())?);
-            self.stage_jobs.push(number);
-        }
-        self.job_stages.push(first_stage..id(self.stage_tasks.len())?);
-        self.jobs.push(job);
-        Ok(())
-    }
-
-    fn push_task(&mut self, job: u32, spec: TaskSpec) -> Result<(), Error> {
-        let TaskSpec { name, demand, instances, gang, tries } = spec;
-        if tries.is_empty() || instances == 0 || demand == Resources::NONE || tries.iter().any(|one| one.run < 0) {
-            return Err(Error::Config(format!("task `{name}`: expected tries, instances and a demand, found none")));
-        }
-        let stage = id(self.stage_tasks.len())?;
-        let (start, try_count) = (id(self.tries.len())?, id(tries.len())?);
-        self.tries.extend(tries);
-        self.names.push(&name)?;
-        self.tasks.push(Task { job: JobId(job), demand, instances, gang, stage, tries: start, try_count });
-        Ok(())
+        draft.finish(first_submit)
     }
 
     /// The same jobs, cut off by the end of a trace.
@@ -293,42 +250,15 @@ impl Workload {
     }
 }
 
-/// A length as an id.
-fn id(length: usize) -> Result<u32, Error> {
-    u32::try_from(length).map_err(|_| Error::Config("more than 4 billion tasks or tries; cut the trace".to_owned()))
-}
-
-/// Dependencies by numbers, counted from `first`, and how many name something that does not exist.
-fn numbered<'a>(named: impl Iterator<Item = (&'a str, &'a [String])> + Clone, first: u32) -> (Vec<(u32, u32)>, u64) {
-    if named.clone().all(|(_, after)| after.is_empty()) {
-        return (Vec::new(), 0);
-    }
-    let mut numbers: BTreeMap<&str, u32> = BTreeMap::new();
-    for ((name, _), number) in named.clone().zip(first..) {
-        numbers.entry(name).or_insert(number);
-    }
-    let mut pairs = Vec::new();
-    let mut unknown = 0;
-    for ((_, after), number) in named.zip(first..) {
-        for name in after {
-            match numbers.get(name.as_str()) {
-                Some(&earlier) => pairs.push((earlier, number)),
-                None => unknown += 1,
-            }
-        }
-    }
-    (pairs, unknown)
-}
-
 /// Many short texts in one.
 #[derive(Debug, Clone, Default)]
-struct Names {
+pub(super) struct Names {
     text: String,
     ends: Vec<u32>,
 }
 
 impl Names {
-    fn push(&mut self, name: &str) -> Result<(), Error> {
+    pub(super) fn push(&mut self, name: &str) -> Result<(), Error> {
         self.text.push_str(name);
         let end = u32::try_from(self.text.len());
         self.ends
@@ -336,7 +266,7 @@ impl Names {
         Ok(())
     }
 
-    fn get(&self, place: usize) -> &str {
+    pub(super) fn get(&self, place: usize) -> &str {
         let start = place.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
         let end = self.ends.get(place).copied().unwrap_or(start);
         self.text.get(start as usize..end as usize).unwrap_or_default()

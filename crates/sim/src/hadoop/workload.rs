@@ -7,7 +7,7 @@ use std::ops::Range;
 use resched_trace::model::{Locality, Outcome, Priority};
 
 use crate::hadoop::kind::Kind;
-use crate::ids::{JobId, Ms, NodeId, TaskId, natural};
+use crate::ids::{JobId, Ms, NodeId, TaskId, by_number};
 use crate::tables::LONGEST;
 
 /// A logged try at a map.
@@ -205,11 +205,8 @@ impl Workload {
     /// Numbers the jobs by submission, then by id, and moves the first submission to `first_submit`, ms.
     pub fn arrange(&mut self, first_submit: Ms) {
         let mut order: Vec<u32> = (0..self.jobs.len() as u32).collect();
-        let key = |&job: &u32| {
-            let job = &self.jobs[job as usize];
-            (job.submit, natural(&job.id))
-        };
-        order.sort_by(|a, b| key(a).cmp(&key(b)));
+        let job = |&place: &u32| &self.jobs[place as usize];
+        order.sort_by(|a, b| job(a).submit.cmp(&job(b).submit).then_with(|| by_number(&job(a).id, &job(b).id)));
         let zero = order.first().map_or(0, |&job| self.jobs[job as usize].submit);
         let mut number = vec![0; order.len()];
         for (place, &job) in order.iter().enumerate() {

@@ -1,0 +1,186 @@
+//! A [`Workload`] under construction: jobs in any order, already in the dense arrays of the end.
+
+use std::collections::BTreeMap;
+
+use super::order::Order;
+use super::workload::{Job, Task, Try, Workload};
+use crate::Error;
+use crate::ids::{JobId, Ms, by_number};
+use crate::resources::Resources;
+use crate::tables::{LONGEST, Skipped};
+
+/// The jobs so far. Give the tasks of a stage, end the stage, and after its last stage end the job.
+#[derive(Debug, Default)]
+pub(super) struct Draft {
+    workload: Workload,
+    /// The ids of the jobs that must end before a job, for the jobs that wait for others.
+    after: Vec<(u32, Vec<String>)>,
+    /// The dependencies between stages, `(earlier, later)`.
+    stages: Vec<(u32, u32)>,
+    /// Dependencies on jobs or stages that do not exist.
+    unknown: u64,
+}
+
+impl Draft {
+    /// Adds a task to the current stage.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if there are more tasks than ids, or if the task has no try, no instance or an empty demand.
+    pub(super) fn task(
+        &mut self,
+        name: &str,
+        demand: Resources,
+        instances: u32,
+        gang: bool,
+        tries: &[Try],
+    ) -> Result<(), Error> {
+        if tries.is_empty() || instances == 0 || demand == Resources::NONE || tries.iter().any(|one| one.run < 0) {
+            return Err(Error::Config(format!("task `{name}`: expected tries, instances and a demand, found none")));
+        }
+        let workload = &mut self.workload;
+        let (job, stage) = (JobId(id(workload.jobs.len())?), id(workload.stage_tasks.len())?);
+        let (start, try_count) = (id(workload.tries.len())?, id(tries.len())?);
+        workload.tries.extend_from_slice(tries);
+        workload.names.push(name)?;
+        workload.tasks.push(Task { job, demand, instances, gang, stage, tries: start, try_count });
+        Ok(())
+    }
+
+    /// Ends the current stage, which has the tasks since the last end of a stage.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if there are more jobs than ids.
+    pub(super) fn end_stage(&mut self) -> Result<(), Error> {
+        let workload = &mut self.workload;
+        let first = workload.stage_tasks.last().map_or(0, |before| before.end);
+        workload.stage_tasks.push(first..id(workload.tasks.len())?);
+        workload.stage_jobs.push(id(workload.jobs.len())?);
+        Ok(())
+    }
+
+    /// Ends the current job, which has the stages since the last end of a job. `after` has the ids of the jobs that it waits for;
+    /// `stages` the name of each of its stages, with the names of those that it waits for.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if there are more stages than ids.
+    pub(super) fn end_job<'a>(
+        &mut self,
+        job: Job,
+        after: Vec<String>,
+        stages: impl Iterator<Item = (&'a str, &'a [String])> + Clone,
+    ) -> Result<(), Error> {
+        let workload = &mut self.workload;
+        let first = workload.job_stages.last().map_or(0, |before| before.end);
+        self.unknown += numbered(stages, first, &mut self.stages);
+        if !after.is_empty() {
+            self.after.push((id(workload.jobs.len())?, after));
+        }
+        workload.job_stages.push(first..id(workload.stage_tasks.len())?);
+        workload.jobs.push(job);
+        Ok(())
+    }
+
+    /// The workload, as [`Workload::new`] returns it.
+    ///
+    /// # Errors
+    /// [`Error::Config`] if the ids of the tasks take more than 4 GB.
+    pub(super) fn finish(mut self, first_submit: Ms) -> Result<(Workload, Skipped), Error> {
+        let jobs = &self.workload.jobs;
+        let job = |&place: &u32| &jobs[place as usize];
+        let mut order: Vec<u32> = (0..).take(jobs.len()).collect();
+        order.sort_by(|a, b| job(a).submit.cmp(&job(b).submit).then_with(|| by_number(&job(a).id, &job(b).id)));
+        if !order.is_sorted() {
+            self = self.in_order(&order)?;
+        }
+        let Self { mut workload, after, stages, mut unknown } = self;
+        let (pairs, unknown_jobs) = between_jobs(&workload.jobs, after);
+        unknown += unknown_jobs;
+        let (job_order, jobs_in_cycles) = Order::new(workload.jobs.len(), pairs);
+        let (stage_order, stages_in_cycles) = Order::new(workload.stage_tasks.len(), stages);
+        (workload.job_order, workload.stage_order) = (job_order, stage_order);
+        let zero = workload.jobs.first().map_or(0, |job| job.submit);
+        for job in &mut workload.jobs {
+            job.submit = job.submit.saturating_sub(zero).min(LONGEST) + first_submit;
+        }
+        let counts = [("unknown-dependency", unknown), ("dependency-in-a-cycle", jobs_in_cycles + stages_in_cycles)];
+        let skipped = counts.into_iter().filter(|(_, n)| *n > 0).map(|(cause, n)| (cause.to_owned(), n)).collect();
+        Ok((workload, skipped))
+    }
+
+    /// The same jobs in that order.
+    fn in_order(mut self, order: &[u32]) -> Result<Self, Error> {
+        let from = &mut self.workload;
+        let mut to = Workload { tries: std::mem::take(&mut from.tries), ..Workload::default() };
+        let (mut job_numbers, mut stage_numbers) = (vec![0; order.len()], vec![0; from.stage_tasks.len()]);
+        for &old in order {
+            let number = id(to.jobs.len())?;
+            job_numbers[old as usize] = number;
+            let first_stage = id(to.stage_tasks.len())?;
+            for old_stage in from.job_stages[old as usize].clone() {
+                let stage = id(to.stage_tasks.len())?;
+                stage_numbers[old_stage as usize] = stage;
+                let tasks = from.stage_tasks[old_stage as usize].clone();
+                let first = id(to.tasks.len())?;
+                for task in tasks.start as usize..tasks.end as usize {
+                    to.tasks.push(Task { job: JobId(number), stage, ..from.tasks[task] });
+                    to.names.push(from.names.get(task))?;
+                }
+                to.stage_tasks.push(first..id(to.tasks.len())?);
+                to.stage_jobs.push(number);
+            }
+            to.job_stages.push(first_stage..id(to.stage_tasks.len())?);
+            to.jobs.push(std::mem::take(&mut from.jobs[old as usize]));
+        }
+        let stages = self.stages.iter().map(|pair| (stage_numbers[pair.0 as usize], stage_numbers[pair.1 as usize]));
+        Ok(Self {
+            workload: to,
+            after: self.after.into_iter().map(|(job, after)| (job_numbers[job as usize], after)).collect(),
+            stages: stages.collect(),
+            unknown: self.unknown,
+        })
+    }
+}
+
+/// A length as an id.
+fn id(length: usize) -> Result<u32, Error> {
+    u32::try_from(length).map_err(|_| Error::Config("more than 4 billion tasks or tries; cut the trace".to_owned()))
+}
+
+/// Dependencies between jobs by numbers, and how many name a job that does not exist. Of two jobs with one id, the first is meant.
+fn between_jobs(jobs: &[Job], after: Vec<(u32, Vec<String>)>) -> (Vec<(u32, u32)>, u64) {
+    if after.is_empty() {
+        return (Vec::new(), 0);
+    }
+    let mut numbers: BTreeMap<&str, u32> = BTreeMap::new();
+    for (job, number) in jobs.iter().zip(0..) {
+        numbers.entry(&job.id).or_insert(number);
+    }
+    let mut pairs = Vec::new();
+    let mut unknown = 0;
+    for (number, after) in after {
+        unknown += add_pairs(&numbers, &after, number, &mut pairs);
+    }
+    (pairs, unknown)
+}
+
+/// Adds dependencies by numbers, counted from `first`. Returns how many name something that does not exist.
+fn numbered<'a>(
+    named: impl Iterator<Item = (&'a str, &'a [String])> + Clone,
+    first: u32,
+    pairs: &mut Vec<(u32, u32)>,
+) -> u64 {
+    if named.clone().all(|(_, after)| after.is_empty()) {
+        return 0;
+    }
+    let mut numbers: BTreeMap<&str, u32> = BTreeMap::new();
+    for ((name, _), number) in named.clone().zip(first..) {
+        numbers.entry(name).or_insert(number);
+    }
+    named.zip(first..).map(|((_, after), number)| add_pairs(&numbers, after, number, pairs)).sum()
+}
+
+fn add_pairs(numbers: &BTreeMap<&str, u32>, after: &[String], number: u32, pairs: &mut Vec<(u32, u32)>) -> u64 {
+    let before = pairs.len();
+    pairs.extend(after.iter().filter_map(|name| Some((*numbers.get(name.as_str())?, number))));
+    (after.len() - (pairs.len() - before)) as u64
+}
