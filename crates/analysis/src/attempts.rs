@@ -175,13 +175,11 @@ pub(crate) struct Sums {
 }
 
 impl Sums {
-    /// Without attempts.
-    pub(crate) fn new(jobs: usize) -> Self {
-        Self { jobs: vec![OfJob::default(); jobs], ..Self::default() }
-    }
-
     /// Adds an attempt of the job in that row of the table of jobs.
     pub(crate) fn add(&mut self, job: u32, attempt: &Attempt<'_>) {
+        if job as usize >= self.jobs.len() {
+            self.jobs.resize_with(job as usize + 1, OfJob::default);
+        }
         let Some(of_job) = self.jobs.get_mut(job as usize) else { return };
         of_job.add(attempt);
         let &Attempt { kind, start, shuffle_finish, finish, .. } = attempt;
@@ -201,9 +199,10 @@ impl Sums {
         }
     }
 
-    /// The sums by job, and the attempts over time.
-    pub(crate) fn finish(self) -> (Vec<OfJob>, Vec<Interval>) {
+    /// The sums of so many jobs, and the attempts over time.
+    pub(crate) fn finish(self, count: usize) -> (Vec<OfJob>, Vec<Interval>) {
         let Self { mut jobs, mut done, mut reduces, intervals } = self;
+        jobs.resize_with(count, OfJob::default);
         done.sort_unstable();
         done.dedup();
         for Done { job, kind, .. } in done {

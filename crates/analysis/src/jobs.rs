@@ -94,7 +94,7 @@ measures! {
 /// [`Error::Frame`] if polars cannot evaluate a formula.
 pub(crate) fn job_metrics(jobs: Jobs, sums: Sums) -> Result<(Vec<JobMetrics>, Vec<Interval>), Error> {
     let Jobs { mut rows, launches, .. } = jobs;
-    let (of_jobs, intervals) = sums.finish();
+    let (of_jobs, intervals) = sums.finish(rows.len());
     by_formula(&mut rows, &launches, &of_jobs).map_err(Error::frame("jobs"))?;
     for (row, of_job) in rows.iter_mut().zip(of_jobs) {
         // The reduces of other sources do not wait for maps: there, the word is a label.

@@ -44,5 +44,5 @@ pub mod validity;
 pub use error::Error;
 pub use jobs::JobMetrics;
 pub use population::Population;
-pub use run::{Origin, Run};
+pub use run::{Gathered, Origin, Run};
 pub use summary::{Details, LocalityCounts, Summary};

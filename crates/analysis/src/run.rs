@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use resched_trace::comparison::Standing;
-use resched_trace::model::{DecisionRow, ResourceRow, TaskKind};
-use resched_trace::run::{self, RunInfo, RunTables};
+use resched_trace::model::{AttemptRow, DecisionRow, JobRow, ResourceRow, TaskKind};
+use resched_trace::run::{self, RowReader, RunInfo, RunTables};
 use resched_trace::store::{Inventory, Manifest, Trace};
 
 use crate::Error;
+use crate::attempts::Attempt;
 use crate::intervals::Interval;
 use crate::jobs::{JobMetrics, job_metrics};
 use crate::population::{counted, judge};
@@ -127,6 +128,15 @@ impl Run {
         Self::of(info.label.clone(), Origin::Replay(Box::new(info)), tables, (rows.decisions, rows.resources))
     }
 
+    /// Makes a run of a replay whose rows were gathered while it went on. `info` describes it.
+    ///
+    /// # Errors
+    /// [`Error::Frame`] if a metric cannot be computed.
+    pub fn of_gathered(info: RunInfo, gathered: Gathered) -> Result<Self, Error> {
+        let Gathered { tables, decisions, resources } = gathered;
+        Self::of(info.label.clone(), Origin::Replay(Box::new(info)), tables, (decisions, resources))
+    }
+
     fn of(
         label: String,
         origin: Origin,
@@ -155,6 +165,34 @@ impl Run {
     /// The attempts of the jobs that count.
     pub fn counted_intervals(&self) -> impl Iterator<Item = &Interval> {
         counted(&self.jobs, &self.intervals)
+    }
+}
+
+/// What [`Run`] needs of a replay, gathered while it goes on. It keeps no row of an attempt.
+#[derive(Debug, Default)]
+pub struct Gathered {
+    tables: Tables,
+    decisions: Vec<DecisionRow>,
+    resources: Vec<ResourceRow>,
+}
+
+impl RowReader for Gathered {
+    fn attempt(&mut self, job: usize, row: &AttemptRow) {
+        if let Ok(job) = u32::try_from(job) {
+            self.tables.sums.add(job, &Attempt::of(row));
+        }
+    }
+
+    fn job(&mut self, row: &JobRow) {
+        self.tables.jobs.push(row);
+    }
+
+    fn decision(&mut self, row: &DecisionRow) {
+        self.decisions.push(row.clone());
+    }
+
+    fn resource(&mut self, row: &ResourceRow) {
+        self.resources.push(row.clone());
     }
 }
 

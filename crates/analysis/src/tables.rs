@@ -41,12 +41,13 @@ impl Tables {
         for batch in columns::<JobRow>(dir, origin, &JOB_COLUMNS)? {
             jobs.append(&batch?, &mut implausible)?;
         }
-        let mut sums = Sums::new(jobs.rows.len());
+        let index = Index::of(&jobs.rows);
+        let mut sums = Sums::default();
         let mut of_unknown_job = 0;
         for batch in columns::<AttemptRow>(dir, origin, &ATTEMPT_COLUMNS)? {
             let batch = AttemptBatch::of(&batch?)?;
             for row in 0..batch.job_id.len() {
-                match jobs.row_of(batch.job_id.value(row)) {
+                match index.row_of(batch.job_id.value(row)) {
                     Some(job) => sums.add(job, &batch.attempt(row, &mut implausible)),
                     None => of_unknown_job += 1,
                 }
@@ -61,10 +62,11 @@ impl Tables {
     pub(crate) fn of_rows(rows: &[JobRow], attempts: &[AttemptRow]) -> Self {
         let mut jobs = Jobs::default();
         rows.iter().for_each(|row| jobs.push(row));
-        let mut sums = Sums::new(jobs.rows.len());
+        let index = Index::of(&jobs.rows);
+        let mut sums = Sums::default();
         let mut skipped = BTreeMap::new();
         for attempt in attempts {
-            match jobs.row_of(&attempt.job_id) {
+            match index.row_of(&attempt.job_id) {
                 Some(job) => sums.add(job, &Attempt::of(attempt)),
                 None => *skipped.entry("attempt-of-unknown-job".to_owned()).or_default() += 1,
             }
@@ -164,9 +166,6 @@ pub(crate) struct Jobs {
     pub(crate) rows: Vec<JobMetrics>,
     /// The launches of the jobs.
     pub(crate) launches: Vec<Option<i64>>,
-    /// The rows by the hash of their id. Of two jobs with one id, the first has the attempts.
-    index: HashTable<u32>,
-    hasher: DefaultHashBuilder,
     texts: Texts,
 }
 
@@ -200,7 +199,8 @@ impl Jobs {
         Ok(())
     }
 
-    fn push(&mut self, row: &JobRow) {
+    /// Adds a job.
+    pub(crate) fn push(&mut self, row: &JobRow) {
         let job = JobMetrics {
             job_id: row.job_id.clone(),
             name: self.texts.share(row.name.as_deref()),
@@ -221,20 +221,34 @@ impl Jobs {
     }
 
     fn add(&mut self, job: JobMetrics, launch: Option<i64>) {
-        let row = u32::try_from(self.rows.len()).unwrap_or(u32::MAX);
-        let Self { rows, hasher, .. } = self;
-        let hash = |id: &str| hasher.hash_one(id);
-        let id_of = |row: u32| rows.get(row as usize).map_or("", |job| job.job_id.as_str());
-        let same = |&other: &u32| id_of(other) == job.job_id;
-        self.index.entry(hash(&job.job_id), same, |&other| hash(id_of(other))).or_insert(row);
         self.rows.push(job);
         self.launches.push(launch);
     }
+}
 
-    /// The row of the job with this id.
+/// The rows of jobs by id. Of two jobs with one id, the first is found, so it has the attempts of both.
+struct Index<'a> {
+    jobs: &'a [JobMetrics],
+    rows: HashTable<u32>,
+    hasher: DefaultHashBuilder,
+}
+
+impl<'a> Index<'a> {
+    fn of(jobs: &'a [JobMetrics]) -> Self {
+        let hasher = DefaultHashBuilder::default();
+        let mut rows = HashTable::with_capacity(jobs.len());
+        let id_of = |row: u32| jobs.get(row as usize).map_or("", |job| job.job_id.as_str());
+        for (row, job) in (0..).zip(jobs) {
+            let hash = hasher.hash_one(job.job_id.as_str());
+            rows.entry(hash, |&other| id_of(other) == job.job_id, |&other| hasher.hash_one(id_of(other)))
+                .or_insert(row);
+        }
+        Self { jobs, rows, hasher }
+    }
+
     fn row_of(&self, job_id: &str) -> Option<u32> {
-        let same = |&row: &u32| self.rows.get(row as usize).is_some_and(|job| job.job_id == job_id);
-        self.index.find(self.hasher.hash_one(job_id), same).copied()
+        let same = |&row: &u32| self.jobs.get(row as usize).is_some_and(|job| job.job_id == job_id);
+        self.rows.find(self.hasher.hash_one(job_id), same).copied()
     }
 }
 

@@ -32,7 +32,7 @@
 //! * A [`World`] is a source on a cluster with a seed. It loads machines and jobs once, when the first policy needs
 //!   them. You can replay any number of policies in it, also from several threads at once.
 //! * A [`Scheduler`] is a policy of the registry ([`PolicySpec`]) or your own.
-//! * A [`Sink`] takes the rows: [`Files`], [`Memory`] or [`Nothing`].
+//! * A [`Sink`] takes the rows: [`Files`], [`Memory`], [`ReadBy`] or [`Nothing`].
 //! * [`Threads`] runs many replays at once and keeps their order.
 //!
 //! This crate prints nothing and computes no metric.
@@ -54,7 +54,7 @@ pub use run::Recording;
 pub use run_list::runs_in;
 pub use runs::RunFolders;
 pub use scheduler::Scheduler;
-pub use sink::{Files, Memory, Nothing, Replayed, Sink, Written};
+pub use sink::{Files, Memory, Nothing, ReadBy, Replayed, Sink, Written};
 pub use source::{Engine, Source};
 pub use threads::{LIMITS, MOST_THREADS, Threads};
 pub use world::{Setup, World};

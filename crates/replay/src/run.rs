@@ -1,8 +1,8 @@
 //! One replay that is about to start. Only this module calls the engines.
 
 use resched_sim::hadoop::{Cluster, HadoopRows, Options, Workload};
-use resched_sim::{Error, Files, Recorder, RowSink, RowSource, batch, hadoop};
-use resched_trace::run::RunTables;
+use resched_sim::{Error, Files, Read, Recorder, RowSink, RowSource, batch, hadoop};
+use resched_trace::run::RowReader;
 use resched_trace::store::Out;
 
 /// A replay under one of the engines, for a [`crate::Sink`] to start.
@@ -10,14 +10,14 @@ pub trait Recording {
     /// The source of the rows.
     type Rows: RowSource;
 
-    /// Starts the files of a run in `out`.
+    /// Starts the files of a run in `out`, whose rows the reader gets, too.
     ///
     /// # Errors
     /// [`Error::Trace`] if something other than a run is there, or it cannot be written.
-    fn files(&self, out: &Out) -> Result<Recorder<Self::Rows, Files>, Error>;
+    fn files<R: RowReader>(&self, out: &Out, reader: R) -> Result<Recorder<Self::Rows, Files<R>>, Error>;
 
-    /// Starts the tables of a run in memory.
-    fn memory(&self) -> Recorder<Self::Rows, RunTables>;
+    /// Starts a run whose rows only the reader gets.
+    fn read<R: RowReader>(&self, reader: R) -> Recorder<Self::Rows, Read<R>>;
 
     /// Replays, recording each row. Returns the number of events.
     ///
@@ -62,12 +62,12 @@ impl HadoopRun<'_> {
 impl<'a> Recording for HadoopRun<'a> {
     type Rows = HadoopRows<'a>;
 
-    fn files(&self, out: &Out) -> Result<Recorder<Self::Rows, Files>, Error> {
-        hadoop::RunWriter::create(out, self.workload, self.cluster)
+    fn files<R: RowReader>(&self, out: &Out, reader: R) -> Result<Recorder<Self::Rows, Files<R>>, Error> {
+        hadoop::RunWriter::create(out, self.workload, self.cluster, reader)
     }
 
-    fn memory(&self) -> Recorder<Self::Rows, RunTables> {
-        hadoop::RunRows::new(self.workload, self.cluster)
+    fn read<R: RowReader>(&self, reader: R) -> Recorder<Self::Rows, Read<R>> {
+        hadoop::RunRows::new(self.workload, self.cluster, reader)
     }
 
     fn replay<K: RowSink>(self, to: &mut Recorder<Self::Rows, K>) -> Result<u64, Error> {
@@ -107,12 +107,12 @@ impl BatchRun<'_> {
 impl<'a> Recording for BatchRun<'a> {
     type Rows = batch::BatchRows<'a>;
 
-    fn files(&self, out: &Out) -> Result<Recorder<Self::Rows, Files>, Error> {
-        batch::RunWriter::create(out, &self.loaded.workload, &self.loaded.machines)
+    fn files<R: RowReader>(&self, out: &Out, reader: R) -> Result<Recorder<Self::Rows, Files<R>>, Error> {
+        batch::RunWriter::create(out, &self.loaded.workload, &self.loaded.machines, reader)
     }
 
-    fn memory(&self) -> Recorder<Self::Rows, RunTables> {
-        batch::RunRows::new(&self.loaded.workload, &self.loaded.machines)
+    fn read<R: RowReader>(&self, reader: R) -> Recorder<Self::Rows, Read<R>> {
+        batch::RunRows::new(&self.loaded.workload, &self.loaded.machines, reader)
     }
 
     fn replay<K: RowSink>(self, to: &mut Recorder<Self::Rows, K>) -> Result<u64, Error> {

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use resched_trace::run::{self, RunInfo, RunTables};
+use resched_trace::run::{self, RowReader, RunInfo, RunTables};
 use resched_trace::store::Out;
 
 use crate::Error;
 use crate::run::Recording;
 
-/// The receiver of the rows of a replay: [`Files`], [`Memory`] or [`Nothing`].
+/// The receiver of the rows of a replay: [`Files`], [`Memory`], [`ReadBy`] or [`Nothing`].
 pub trait Sink {
     /// Its result.
     type Output;
@@ -23,16 +23,26 @@ pub trait Sink {
 /// Writes a run: a folder with `run.json` and its tables. The folder is complete or absent, and replaces an earlier
 /// run.
 #[derive(Debug, Clone)]
-pub struct Files {
+pub struct Files<R = ()> {
     out: Out,
     decisions: bool,
     resume: bool,
+    reader: R,
 }
 
 impl Files {
     /// Writes to this folder.
     pub fn to(out: impl Into<Out>) -> Self {
-        Self { out: out.into(), decisions: false, resume: false }
+        Self { out: out.into(), decisions: false, resume: false, reader: () }
+    }
+}
+
+impl<R> Files<R> {
+    /// Also gives the rows to a reader while they are written. It gets none of a run that is kept.
+    #[must_use]
+    pub fn read_by<N>(self, reader: N) -> Files<N> {
+        let Self { out, decisions, resume, .. } = self;
+        Files { out, decisions, resume, reader }
     }
 
     /// Whether to write the decisions of the policy, too, in a separate table.
@@ -57,14 +67,14 @@ pub struct Written {
     pub kept: bool,
 }
 
-impl Sink for Files {
+impl<R: RowReader> Sink for Files<R> {
     type Output = Written;
 
     fn take(self, run: impl Recording, mut info: RunInfo) -> Result<Written, Error> {
         if let Some(info) = self.resume.then(|| found(&self.out.path, &info, self.decisions)).flatten() {
             return Ok(Written { info, kept: true });
         }
-        let mut writer = run.files(&self.out)?;
+        let mut writer = run.files(&self.out, self.reader)?;
         if self.decisions {
             writer = writer.with_decisions()?;
         }
@@ -98,18 +108,26 @@ pub struct Replayed {
 impl Sink for Memory {
     type Output = Replayed;
 
-    fn take(self, run: impl Recording, mut info: RunInfo) -> Result<Replayed, Error> {
-        let mut rows = run.memory();
-        info.events = run.replay(&mut rows)?;
-        let tables = rows.finish();
-        let counts = [
-            ("jobs", tables.jobs.len()),
-            ("attempts", tables.attempts.len()),
-            ("decisions", tables.decisions.len()),
-            ("resources", tables.resources.len()),
-        ];
-        info.rows = counts.map(|(table, rows)| (table.to_owned(), rows as u64)).into();
+    fn take(self, run: impl Recording, info: RunInfo) -> Result<Replayed, Error> {
+        let mut tables = RunTables::default();
+        let info = ReadBy(&mut tables).take(run, info)?;
         Ok(Replayed { info, tables })
+    }
+}
+
+/// Gives the rows of a run to a reader and keeps none.
+#[derive(Debug, Clone, Copy)]
+pub struct ReadBy<R>(pub R);
+
+impl<R: RowReader> Sink for ReadBy<R> {
+    /// The content that its `run.json` would have.
+    type Output = RunInfo;
+
+    fn take(self, run: impl Recording, mut info: RunInfo) -> Result<RunInfo, Error> {
+        let mut rows = run.read(self.0);
+        info.events = run.replay(&mut rows)?;
+        info.rows = rows.finish();
+        Ok(info)
     }
 }
 

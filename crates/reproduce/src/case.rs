@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use resched_analysis::Run;
+use resched_analysis::{Gathered, Run};
 use resched_policies::PolicySpec;
-use resched_replay::{Memory, Replayed, RunInfo, RunTrace, Setup, Source, World};
+use resched_replay::{ReadBy, RunInfo, RunTrace, Setup, Source, World};
 use resched_sim::ClusterConfig;
 use resched_trace::formats::Collected;
 use resched_trace::model::JobRecord;
@@ -154,8 +154,9 @@ impl Case {
         let failed = |error| Error::Replay { experiment, source: Box::new(error) };
         let setup = Setup { cluster: self.rules.clone(), seed, ..Setup::default() };
         let world = World::open(source, setup).map_err(failed)?;
-        let Replayed { info, tables } = world.replay(&self.policy, Memory).map_err(failed)?;
-        Ok(Run::of_rows(RunInfo { label: self.label.clone(), ..info }, tables)?)
+        let mut gathered = Gathered::default();
+        let info = world.replay(&self.policy, ReadBy(&mut gathered)).map_err(failed)?;
+        Ok(Run::of_gathered(RunInfo { label: self.label.clone(), ..info }, gathered)?)
     }
 }
 

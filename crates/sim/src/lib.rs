@@ -24,6 +24,6 @@ pub use error::{Error, Violation};
 pub use ids::{JobId, Ms, NodeId, RackId, RunId, TaskId};
 pub use observer::{Decided, JobEnded};
 pub use resources::Resources;
-pub use run_tables::{Files, Recorder, RowSink, RowSource};
+pub use run_tables::{Files, Read, Recorder, RowSink, RowSource};
 pub use scope::{Scope, Window, Work};
 pub use tables::{LONGEST, Skipped};

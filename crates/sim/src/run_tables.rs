@@ -1,9 +1,11 @@
 //! Records a replay as a run: the tables `jobs` and `attempts` of a trace, in ms of the simulated clock. On request, it
 //! also records the decisions of the policy. Under the cost model `contention`, it records the use of the nodes. The
-//! tables are on disk with `run.json` beside them, or in memory.
+//! tables are on disk with `run.json` beside them, or go to a [`RowReader`] only.
+
+use std::collections::BTreeMap;
 
 use resched_trace::model::{AttemptRow, DecisionRow, JobRow, Outcome, ResourceRow};
-use resched_trace::run::{FORMAT_VERSION, MARKER, RunInfo, RunTables};
+use resched_trace::run::{FORMAT_VERSION, MARKER, RowReader, RunInfo};
 use resched_trace::store::{Out, StagedDir, TableWriter, contents};
 
 use crate::Error;
@@ -17,6 +19,9 @@ pub trait RowSource {
 
     /// How many jobs there are.
     fn jobs(&self) -> usize;
+
+    /// The job of an attempt.
+    fn job_of(&self, ended: &Self::Ended) -> JobId;
 
     /// The id of a job.
     fn job_id(&self, job: JobId) -> &str;
@@ -38,11 +43,11 @@ pub(crate) fn known(text: &str) -> Option<String> {
 
 /// The place that rows go to.
 pub trait RowSink {
-    /// Takes an attempt.
+    /// Takes an attempt of a job.
     ///
     /// # Errors
     /// [`Error::Trace`] if it cannot be written.
-    fn attempt(&mut self, row: &AttemptRow) -> Result<(), Error>;
+    fn attempt(&mut self, job: JobId, row: &AttemptRow) -> Result<(), Error>;
 
     /// Takes a decision, if decisions are kept.
     ///
@@ -74,7 +79,7 @@ impl<S: RowSource, K: RowSink> Recorder<S, K> {
 
     pub(crate) fn take_attempt(&mut self, ended: &S::Ended) -> Result<(), Error> {
         self.source.fill_attempt(&mut self.row, ended);
-        self.sink.attempt(&self.row)
+        self.sink.attempt(self.source.job_of(ended), &self.row)
     }
 
     pub(crate) fn take_decision(&mut self, decided: &Decided) -> Result<(), Error> {
@@ -97,66 +102,82 @@ impl<S: RowSource, K: RowSink> Recorder<S, K> {
         if of_tasks == Outcome::Success && self.source.is_incomplete(job) { Outcome::Incomplete } else { of_tasks }
     }
 
-    fn job_rows(&self) -> impl Iterator<Item = JobRow> {
-        (0..).zip(&self.ends).map(|(job, end)| JobRow {
+    fn job_row(&self, place: usize) -> JobRow {
+        let (job, end) = (JobId::at(place), self.ends.get(place).copied().flatten());
+        JobRow {
             launch: end.and_then(|end| end.launch),
             finish: end.map(|end| end.finish),
-            outcome: self.outcome(JobId(job), end.map_or(Outcome::Incomplete, |end| end.outcome)),
-            ..self.source.job_row(JobId(job))
-        })
+            outcome: self.outcome(job, end.map_or(Outcome::Incomplete, |end| end.outcome)),
+            ..self.source.job_row(job)
+        }
     }
 }
 
-/// The tables of a run on disk. The memory that they need does not grow with the number of attempts.
-pub struct Files {
+/// The tables of a run on disk. The memory that they need does not grow with the number of attempts. The reader gets their rows, too.
+pub struct Files<R> {
     dir: StagedDir,
     attempts: TableWriter<AttemptRow>,
     decisions: Option<TableWriter<DecisionRow>>,
     resources: Option<TableWriter<ResourceRow>>,
+    reader: R,
 }
 
-impl RowSink for Files {
-    fn attempt(&mut self, row: &AttemptRow) -> Result<(), Error> {
+impl<R: RowReader> RowSink for Files<R> {
+    fn attempt(&mut self, job: JobId, row: &AttemptRow) -> Result<(), Error> {
+        self.reader.attempt(job.index(), row);
         Ok(self.attempts.append(row)?)
     }
 
     fn decision(&mut self, row: impl FnOnce() -> DecisionRow) -> Result<(), Error> {
         let Some(decisions) = &mut self.decisions else { return Ok(()) };
-        Ok(decisions.append(&row())?)
+        let row = row();
+        self.reader.decision(&row);
+        Ok(decisions.append(&row)?)
     }
 
     fn resource(&mut self, row: impl FnOnce() -> ResourceRow) -> Result<(), Error> {
         let Some(resources) = &mut self.resources else { return Ok(()) };
-        Ok(resources.append(&row())?)
+        let row = row();
+        self.reader.resource(&row);
+        Ok(resources.append(&row)?)
     }
 }
 
-/// The tables of a run in memory. Their size grows with the attempts. Use it for many small replays that need no
-/// folder.
-impl RowSink for RunTables {
-    fn attempt(&mut self, row: &AttemptRow) -> Result<(), Error> {
-        self.attempts.push(row.clone());
+/// The rows of a run for a reader only, with how many there are of each table.
+pub struct Read<R> {
+    reader: R,
+    attempts: u64,
+    decisions: u64,
+    resources: u64,
+}
+
+impl<R: RowReader> RowSink for Read<R> {
+    fn attempt(&mut self, job: JobId, row: &AttemptRow) -> Result<(), Error> {
+        self.attempts += 1;
+        self.reader.attempt(job.index(), row);
         Ok(())
     }
 
     fn decision(&mut self, row: impl FnOnce() -> DecisionRow) -> Result<(), Error> {
-        self.decisions.push(row());
+        self.decisions += 1;
+        self.reader.decision(&row());
         Ok(())
     }
 
     fn resource(&mut self, row: impl FnOnce() -> ResourceRow) -> Result<(), Error> {
-        self.resources.push(row());
+        self.resources += 1;
+        self.reader.resource(&row());
         Ok(())
     }
 }
 
-impl<S: RowSource> Recorder<S, Files> {
+impl<S: RowSource, R: RowReader> Recorder<S, Files<R>> {
     /// Starts the run `out`, which replaces an earlier run of that name. The run appears under its name on
     /// [`Recorder::finish`]. If you drop the recorder before, nothing appears.
-    pub(crate) fn start(out: impl Into<Out>, source: S) -> Result<Self, Error> {
+    pub(crate) fn start(out: impl Into<Out>, source: S, reader: R) -> Result<Self, Error> {
         let dir = StagedDir::create(out, MARKER)?;
         let attempts = TableWriter::create(dir.path())?;
-        Ok(Self::of(source, Files { dir, attempts, decisions: None, resources: None }))
+        Ok(Self::of(source, Files { dir, attempts, decisions: None, resources: None, reader }))
     }
 
     /// Also writes the table `decisions`.
@@ -178,12 +199,14 @@ impl<S: RowSource> Recorder<S, Files> {
     ///
     /// # Errors
     /// [`Error::Trace`] if it cannot be written; nothing is left behind then.
-    pub fn finish(self, mut info: RunInfo) -> Result<RunInfo, Error> {
+    pub fn finish(mut self, mut info: RunInfo) -> Result<RunInfo, Error> {
         let mut jobs = TableWriter::<JobRow>::create(self.sink.dir.path())?;
-        for row in self.job_rows() {
+        for job in 0..self.ends.len() {
+            let row = self.job_row(job);
+            self.sink.reader.job(&row);
             jobs.append(&row)?;
         }
-        let Files { dir, attempts, decisions, resources } = self.sink;
+        let Files { dir, attempts, decisions, resources, .. } = self.sink;
         info.format_version = FORMAT_VERSION;
         info.written_by = concat!("resched ", env!("CARGO_PKG_VERSION")).to_owned();
         let mut tables = vec![jobs.finish()?, attempts.finish()?];
@@ -200,10 +223,21 @@ impl<S: RowSource> Recorder<S, Files> {
     }
 }
 
-impl<S: RowSource> Recorder<S, RunTables> {
-    /// The tables.
-    pub fn finish(self) -> RunTables {
-        let jobs = self.job_rows().collect();
-        RunTables { jobs, ..self.sink }
+impl<S: RowSource, R: RowReader> Recorder<S, Read<R>> {
+    /// Starts without rows.
+    pub(crate) fn reading(source: S, reader: R) -> Self {
+        Self::of(source, Read { reader, attempts: 0, decisions: 0, resources: 0 })
+    }
+
+    /// Ends the run. Returns the number of rows of each table.
+    pub fn finish(mut self) -> BTreeMap<String, u64> {
+        for job in 0..self.ends.len() {
+            let row = self.job_row(job);
+            self.sink.reader.job(&row);
+        }
+        let Read { attempts, decisions, resources, .. } = self.sink;
+        let jobs = self.ends.len() as u64;
+        let counts = [("jobs", jobs), ("attempts", attempts), ("decisions", decisions), ("resources", resources)];
+        counts.map(|(table, rows)| (table.to_owned(), rows)).into()
     }
 }

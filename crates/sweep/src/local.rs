@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use resched_analysis::Run;
 use resched_analysis::measure::Metric;
+use resched_analysis::{Gathered, Run};
 use resched_policies::PolicySpec;
-use resched_replay::{Memory, Nothing, Threads, World};
+use resched_replay::{Nothing, ReadBy, Threads, World};
 
 use crate::Error;
 use crate::cell::Cell;
@@ -170,8 +170,10 @@ impl<'a> Worlds<'a> {
     /// [`Error::Work`] if its files have changed since the plan, or the replay fails.
     pub(crate) fn replay(&self, cell: &Cell) -> Result<CellResult, Error> {
         let result = self.of(cell).and_then(|(world, policy)| {
-            let run = world.replay(&policy, Memory).map_err(|error| failed(cell, &cell.policy, &error))?;
-            Ok(CellResult::of(&Run::of_rows(run.info, run.tables)?, &self.metrics))
+            let mut gathered = Gathered::default();
+            let info =
+                world.replay(&policy, ReadBy(&mut gathered)).map_err(|error| failed(cell, &cell.policy, &error))?;
+            Ok(CellResult::of(&Run::of_gathered(info, gathered)?, &self.metrics))
         });
         self.release(cell);
         result

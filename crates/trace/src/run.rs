@@ -120,6 +120,66 @@ pub struct RunTables {
     pub resources: Vec<ResourceRow>,
 }
 
+/// Reads the rows of a run while it is recorded, so that nobody has to read them again.
+pub trait RowReader {
+    /// The next attempt. `job` is the place of its job in the table of jobs.
+    fn attempt(&mut self, job: usize, row: &AttemptRow);
+
+    /// The next job. Jobs come after all attempts.
+    fn job(&mut self, row: &JobRow);
+
+    /// The next decision of the policy, if decisions are kept.
+    fn decision(&mut self, row: &DecisionRow);
+
+    /// The next usage of a node, if that is kept.
+    fn resource(&mut self, row: &ResourceRow);
+}
+
+impl<R: RowReader + ?Sized> RowReader for &mut R {
+    fn attempt(&mut self, job: usize, row: &AttemptRow) {
+        (**self).attempt(job, row);
+    }
+
+    fn job(&mut self, row: &JobRow) {
+        (**self).job(row);
+    }
+
+    fn decision(&mut self, row: &DecisionRow) {
+        (**self).decision(row);
+    }
+
+    fn resource(&mut self, row: &ResourceRow) {
+        (**self).resource(row);
+    }
+}
+
+/// Nobody.
+impl RowReader for () {
+    fn attempt(&mut self, _: usize, _: &AttemptRow) {}
+    fn job(&mut self, _: &JobRow) {}
+    fn decision(&mut self, _: &DecisionRow) {}
+    fn resource(&mut self, _: &ResourceRow) {}
+}
+
+/// Keeps all rows. Their size grows with the attempts.
+impl RowReader for RunTables {
+    fn attempt(&mut self, _: usize, row: &AttemptRow) {
+        self.attempts.push(row.clone());
+    }
+
+    fn job(&mut self, row: &JobRow) {
+        self.jobs.push(row.clone());
+    }
+
+    fn decision(&mut self, row: &DecisionRow) {
+        self.decisions.push(row.clone());
+    }
+
+    fn resource(&mut self, row: &ResourceRow) {
+        self.resources.push(row.clone());
+    }
+}
+
 /// The content of `run.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct RunInfo {

@@ -6,9 +6,9 @@ use std::time::Instant;
 
 use indicatif::ProgressBar;
 use resched_analysis::measure::{Measured, Metric};
-use resched_analysis::{LocalityCounts, Population, Run, Summary, validity};
+use resched_analysis::{Gathered, LocalityCounts, Population, Run, Summary, validity};
 use resched_policies::PolicySpec;
-use resched_replay::{Engine, Files, RunFolders, Setup, Threads, World};
+use resched_replay::{Engine, Files, RunFolders, Setup, Threads, World, Written};
 use resched_trace::run::{self, RunWindow, Unfinished};
 use resched_trace::store::{Out, changed_files};
 use resched_trace::validity::{Fact, Grade, Validity};
@@ -181,12 +181,14 @@ pub(super) fn replay_all(
     let bars: Vec<ProgressBar> = policies.iter().map(bar).collect();
     let all: Vec<_> = policies.iter().zip(folders.dirs()).zip(&bars).collect();
     let replay = |((policy, dir), bar): &((&PolicySpec, &Out), &ProgressBar)| {
-        let files = Files::to(*dir).with_decisions(options.decisions).resume(options.resume);
+        let mut gathered = Gathered::default();
+        let files = Files::to(*dir).with_decisions(options.decisions).resume(options.resume).read_by(&mut gathered);
         let started = Instant::now();
         let written = world.replay_with(*policy, files, &mut |jobs| bar.set_position(jobs));
         bar.finish_and_clear();
-        let wall_ms = if written?.kept { None } else { u64::try_from(started.elapsed().as_millis()).ok() };
-        let run = Run::open(&dir.path)?;
+        let Written { info, kept } = written?;
+        let wall_ms = if kept { None } else { u64::try_from(started.elapsed().as_millis()).ok() };
+        let run = if kept { Run::open(&dir.path)? } else { Run::of_gathered(info, gathered)? };
         // The summary needs no attempts and no decisions, which take most of the memory. Other metrics may need the attempts.
         let intervals = if options.metrics.is_empty() { Vec::new() } else { run.intervals };
         let run = Run { intervals, decisions: Vec::new(), resources: Vec::new(), ..run };

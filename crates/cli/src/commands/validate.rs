@@ -7,9 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use resched_analysis::validation::{LocalityError, Validation, validate};
-use resched_analysis::{Population, Run, validity};
+use resched_analysis::{Gathered, Population, Run, validity};
 use resched_policies::PolicySpec;
-use resched_replay::{Memory, Replayed, World};
+use resched_replay::{ReadBy, World};
 use resched_sim::Skipped;
 use resched_trace::model::JobRow;
 use resched_trace::store::Trace;
@@ -94,10 +94,11 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let progress = ReplayProgress::new();
     let replays = args.threads.get().in_order(&all, |&(policy, seed)| {
         let bar = progress.add(&policy.label(), world.jobs(policy));
-        let replayed = world.with_seed(seed).replay_with(policy, Memory, &mut |jobs| bar.set_position(jobs));
+        let mut gathered = Gathered::default();
+        let sink = ReadBy(&mut gathered);
+        let info = world.with_seed(seed).replay_with(policy, sink, &mut |jobs| bar.set_position(jobs));
         bar.finish_and_clear();
-        let Replayed { info, tables } = replayed?;
-        let run = Run::of_rows(info, tables)?;
+        let run = Run::of_gathered(info?, gathered)?;
         let validation = validate(&observed, &run);
         let population = Population::of(&[&observed, &run]);
         let validity = validity::of_runs(std::slice::from_ref(&run), &population);

@@ -3,7 +3,7 @@
 //! Each start of an instance, or of a gang as a whole, is a row of `attempts`; a gang on several machines has no host.
 
 use resched_trace::model::{AttemptRow, JobRow, TaskKind};
-use resched_trace::run::RunTables;
+use resched_trace::run::RowReader;
 use resched_trace::store::Out;
 
 use super::machines::Machines;
@@ -12,7 +12,7 @@ use super::workload::Workload;
 use crate::Error;
 use crate::ids::JobId;
 use crate::observer::{Decided, JobEnded};
-use crate::run_tables::{Files, Recorder, RowSink, RowSource, known};
+use crate::run_tables::{Files, Read, Recorder, RowSink, RowSource, known};
 
 /// The source of the rows. Attempts stand in the order of their ends.
 pub struct BatchRows<'w> {
@@ -22,11 +22,11 @@ pub struct BatchRows<'w> {
     memory_is_limited: bool,
 }
 
-/// Writes a replay as a run to disk.
-pub type RunWriter<'w> = Recorder<BatchRows<'w>, Files>;
+/// Writes a replay as a run to disk, and gives its rows to a reader.
+pub type RunWriter<'w, R> = Recorder<BatchRows<'w>, Files<R>>;
 
-/// Keeps a replay in memory, in the rows that [`RunWriter`] writes to disk.
-pub type RunRows<'w> = Recorder<BatchRows<'w>, RunTables>;
+/// Gives a reader the rows of a replay that [`RunWriter`] writes to disk.
+pub type RunRows<'w, R> = Recorder<BatchRows<'w>, Read<R>>;
 
 impl<'w> BatchRows<'w> {
     fn new(workload: &'w Workload, machines: &'w Machines) -> Self {
@@ -34,21 +34,26 @@ impl<'w> BatchRows<'w> {
     }
 }
 
-impl<'w> Recorder<BatchRows<'w>, Files> {
+impl<'w, R: RowReader> Recorder<BatchRows<'w>, Files<R>> {
     /// Starts the run `out`, which replaces an earlier run of that name. The run appears under its name when it is
     /// finished. If you drop the writer before, nothing appears.
     ///
     /// # Errors
     /// [`Error::Trace`] if something other than a run is there, or it cannot be written.
-    pub fn create(out: impl Into<Out>, workload: &'w Workload, machines: &'w Machines) -> Result<Self, Error> {
-        Self::start(out, BatchRows::new(workload, machines))
+    pub fn create(
+        out: impl Into<Out>,
+        workload: &'w Workload,
+        machines: &'w Machines,
+        reader: R,
+    ) -> Result<Self, Error> {
+        Self::start(out, BatchRows::new(workload, machines), reader)
     }
 }
 
-impl<'w> Recorder<BatchRows<'w>, RunTables> {
+impl<'w, R: RowReader> Recorder<BatchRows<'w>, Read<R>> {
     /// Starts without rows.
-    pub fn new(workload: &'w Workload, machines: &'w Machines) -> Self {
-        Self::of(BatchRows::new(workload, machines), RunTables::default())
+    pub fn new(workload: &'w Workload, machines: &'w Machines, reader: R) -> Self {
+        Self::reading(BatchRows::new(workload, machines), reader)
     }
 }
 
@@ -72,6 +77,11 @@ impl RowSource for BatchRows<'_> {
 
     fn jobs(&self) -> usize {
         self.workload.jobs().len()
+    }
+
+    #[inline]
+    fn job_of(&self, ended: &Ended) -> JobId {
+        self.workload.task(ended.task).job
     }
 
     fn job_id(&self, job: JobId) -> &str {

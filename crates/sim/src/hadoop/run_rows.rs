@@ -1,7 +1,7 @@
 //! The rows of a run on a Hadoop cluster.
 
 use resched_trace::model::{AttemptRow, JobRow, Outcome, ResourceRow, TaskKind};
-use resched_trace::run::RunTables;
+use resched_trace::run::RowReader;
 use resched_trace::store::Out;
 
 use crate::Error;
@@ -11,7 +11,7 @@ use crate::hadoop::observer::{Ended, Observer, Used};
 use crate::hadoop::workload::Workload;
 use crate::ids::JobId;
 use crate::observer::{Decided, JobEnded};
-use crate::run_tables::{Files, Recorder, RowSink, RowSource, known};
+use crate::run_tables::{Files, Read, Recorder, RowSink, RowSource, known};
 
 /// The source of the rows. Attempts stand in the order in which the master learned of their ends.
 pub struct HadoopRows<'w> {
@@ -19,28 +19,28 @@ pub struct HadoopRows<'w> {
     cluster: &'w Cluster,
 }
 
-/// Writes a replay as a run to disk.
-pub type RunWriter<'w> = Recorder<HadoopRows<'w>, Files>;
+/// Writes a replay as a run to disk, and gives its rows to a reader.
+pub type RunWriter<'w, R> = Recorder<HadoopRows<'w>, Files<R>>;
 
-/// Keeps a replay in memory, in the rows that [`RunWriter`] writes to disk.
-pub type RunRows<'w> = Recorder<HadoopRows<'w>, RunTables>;
+/// Gives a reader the rows of a replay that [`RunWriter`] writes to disk.
+pub type RunRows<'w, R> = Recorder<HadoopRows<'w>, Read<R>>;
 
-impl<'w> Recorder<HadoopRows<'w>, Files> {
+impl<'w, R: RowReader> Recorder<HadoopRows<'w>, Files<R>> {
     /// Starts the run `out`, which replaces an earlier run of that name. The run appears under its name when it is
     /// finished. If you drop the writer before, nothing appears.
     ///
     /// # Errors
     /// [`Error::Trace`] if something other than a run is there, or it cannot be written.
-    pub fn create(out: impl Into<Out>, workload: &'w Workload, cluster: &'w Cluster) -> Result<Self, Error> {
-        let run = Self::start(out, HadoopRows { workload, cluster })?;
+    pub fn create(out: impl Into<Out>, workload: &'w Workload, cluster: &'w Cluster, reader: R) -> Result<Self, Error> {
+        let run = Self::start(out, HadoopRows { workload, cluster }, reader)?;
         if cluster.config.cost.contention.is_some() { run.with_resources() } else { Ok(run) }
     }
 }
 
-impl<'w> Recorder<HadoopRows<'w>, RunTables> {
+impl<'w, R: RowReader> Recorder<HadoopRows<'w>, Read<R>> {
     /// Starts without rows.
-    pub fn new(workload: &'w Workload, cluster: &'w Cluster) -> Self {
-        Self::of(HadoopRows { workload, cluster }, RunTables::default())
+    pub fn new(workload: &'w Workload, cluster: &'w Cluster, reader: R) -> Self {
+        Self::reading(HadoopRows { workload, cluster }, reader)
     }
 }
 
@@ -70,6 +70,11 @@ impl RowSource for HadoopRows<'_> {
 
     fn jobs(&self) -> usize {
         self.workload.jobs().len()
+    }
+
+    #[inline]
+    fn job_of(&self, ended: &Ended) -> JobId {
+        self.workload.job_of(ended.task)
     }
 
     fn job_id(&self, job: JobId) -> &str {

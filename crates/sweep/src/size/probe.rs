@@ -1,10 +1,10 @@
 //! The replays at one size.
 
-use resched_analysis::Run;
 use resched_analysis::measure::Measured;
 use resched_analysis::repeats::t_interval;
+use resched_analysis::{Gathered, Run};
 use resched_policies::Engine as PolicyEngine;
-use resched_replay::{ClusterConfig, Engine, Memory, Setup, Source, Threads, World};
+use resched_replay::{ClusterConfig, Engine, ReadBy, Setup, Source, Threads, World};
 use resched_sim::hadoop::System;
 
 use super::{Interval, Probe, Sizing, Step, Vary};
@@ -38,9 +38,10 @@ pub(super) fn probe(asked: &Sizing, size: u32, threads: Threads, told: &(dyn Fn(
     let first = asked.setup.seed;
     let seeds: Vec<u64> = (0..asked.seeds).map(|step| first.wrapping_add(step)).collect();
     let values = threads.in_order(&seeds, |&seed| {
-        let run = world.with_seed(seed).replay(&asked.policy, Memory)?;
+        let mut gathered = Gathered::default();
+        let info = world.with_seed(seed).replay(&asked.policy, ReadBy(&mut gathered))?;
         told(Step::Replayed);
-        asked.metric.of(&Measured::new(&Run::of_rows(run.info, run.tables)?)).ok_or_else(|| {
+        asked.metric.of(&Measured::new(&Run::of_gathered(info, gathered)?)).ok_or_else(|| {
             let name = &asked.metric.name;
             Error::Request(format!(
                 "with {size} {}, {name} is unknown; choose another metric",
