@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use polars::error::PolarsError;
-use polars::prelude::{Column, DataFrame, Int64Chunked, IntoColumn, IntoLazy, NewChunkedArray};
+use polars::prelude::{Int64Chunked, NewChunkedArray, PlSmallStr};
 use resched_trace::comparison::Standing;
 use resched_trace::formats::MAPREDUCE;
 use resched_trace::measures;
@@ -11,8 +10,8 @@ use resched_trace::model::{Outcome, Priority};
 
 use crate::attempts::{OfJob, Sums};
 use crate::intervals::Interval;
+use crate::metrics as m;
 use crate::tables::Jobs;
-use crate::{Error, metrics as m};
 
 measures! {
     /// The metrics of a job. [`crate::metrics`] has their formulas.
@@ -89,13 +88,10 @@ measures! {
 
 /// The metrics of every job, in the order of the jobs table, and the attempts over time. [`crate::population::judge`] gives the jobs
 /// their standing.
-///
-/// # Errors
-/// [`Error::Frame`] if polars cannot evaluate a formula.
-pub(crate) fn job_metrics(jobs: Jobs, sums: Sums) -> Result<(Vec<JobMetrics>, Vec<Interval>), Error> {
+pub(crate) fn job_metrics(jobs: Jobs, sums: Sums) -> (Vec<JobMetrics>, Vec<Interval>) {
     let Jobs { mut rows, launches, .. } = jobs;
     let (of_jobs, intervals) = sums.finish(rows.len());
-    by_formula(&mut rows, &launches, &of_jobs).map_err(Error::frame("jobs"))?;
+    by_formula(&mut rows, &launches, &of_jobs);
     for (row, of_job) in rows.iter_mut().zip(of_jobs) {
         // The reduces of other sources do not wait for maps: there, the word is a label.
         let has_hadoops_reduces = row.framework.as_deref().is_none_or(|framework| framework == MAPREDUCE);
@@ -110,31 +106,20 @@ pub(crate) fn job_metrics(jobs: Jobs, sums: Sums) -> Result<(Vec<JobMetrics>, Ve
         row.cpu_time = of_job.cpu_held.map(|held| held / 1e3);
         row.memory_time = of_job.memory_held.map(|held| held / (1_048_576.0 * 1e3));
     }
-    Ok((rows, intervals))
+    (rows, intervals)
 }
 
 /// Evaluates the formulas of [`crate::metrics`].
-fn by_formula(rows: &mut [JobMetrics], launches: &[Option<i64>], of_jobs: &[OfJob]) -> Result<(), PolarsError> {
-    let launches = Int64Chunked::from_slice_options("launch".into(), launches).into_column();
-    let frame = DataFrame::new_infer_height(vec![
-        integers("submit", rows.iter().map(|row| row.submit)),
-        integers("finish", rows.iter().map(|row| row.finish)),
-        launches,
-        integers("first_start", of_jobs.iter().map(|of_job| of_job.first_start)),
-        integers("longest_map", of_jobs.iter().map(|of_job| of_job.longest_map)),
-        integers("longest_reduce_tail", of_jobs.iter().map(|of_job| of_job.longest_reduce_tail)),
-    ])?;
-    let formulas = [
-        m::completion_time().alias("completion"),
-        m::waiting_time().alias("waiting"),
-        m::execution_time().alias("execution"),
-        m::slowdown().alias("slowdown"),
-        m::bounded_slowdown().alias("bounded_slowdown"),
-    ];
-    let frame = frame.lazy().select(formulas).collect()?;
-    let (completion, waiting) = (frame.column("completion")?.i64()?, frame.column("waiting")?.i64()?);
-    let execution = frame.column("execution")?.i64()?;
-    let (slowdown, bounded) = (frame.column("slowdown")?.f64()?, frame.column("bounded_slowdown")?.f64()?);
+fn by_formula(rows: &mut [JobMetrics], launches: &[Option<i64>], of_jobs: &[OfJob]) {
+    let submit = column(rows.iter().map(|row| row.submit));
+    let completion = m::completion_time(&column(rows.iter().map(|row| row.finish)), &submit);
+    let first_start = column(of_jobs.iter().map(|of_job| of_job.first_start));
+    let waiting = m::waiting_time(&first_start, &column(launches.iter().copied()), &submit);
+    let execution = m::execution_time(&completion, &waiting);
+    let longest_map = column(of_jobs.iter().map(|of_job| of_job.longest_map));
+    let longest_tail = column(of_jobs.iter().map(|of_job| of_job.longest_reduce_tail));
+    let slowdown = m::slowdown(&completion, &longest_map, &longest_tail);
+    let bounded = m::bounded_slowdown(&completion, &execution);
     let times = completion.iter().zip(waiting.iter()).zip(execution.iter());
     for ((row, ((completion, waiting), execution)), (slowdown, bounded)) in
         rows.iter_mut().zip(times).zip(slowdown.iter().zip(bounded.iter()))
@@ -142,9 +127,8 @@ fn by_formula(rows: &mut [JobMetrics], launches: &[Option<i64>], of_jobs: &[OfJo
         (row.completion, row.waiting, row.execution) = (completion, waiting, execution);
         (row.slowdown, row.bounded_slowdown) = (slowdown, bounded);
     }
-    Ok(())
 }
 
-fn integers(name: &str, values: impl Iterator<Item = Option<i64>>) -> Column {
-    Int64Chunked::from_iter_options(name.into(), values).into_column()
+fn column(values: impl Iterator<Item = Option<i64>>) -> Int64Chunked {
+    Int64Chunked::from_iter_options(PlSmallStr::EMPTY, values)
 }

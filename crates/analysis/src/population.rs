@@ -252,7 +252,7 @@ mod tests {
 
     fn run(label: &str, window: Option<RunWindow>, jobs: Vec<JobRow>) -> Run {
         let info = RunInfo { label: label.to_owned(), window, ..RunInfo::default() };
-        Run::of_rows(info, RunTables { jobs, ..RunTables::default() }).unwrap()
+        Run::of_rows(info, RunTables { jobs, ..RunTables::default() })
     }
 
     #[test]

@@ -98,7 +98,7 @@ impl Run {
     /// Opens the run or trace in `dir` and computes the metrics of its jobs.
     ///
     /// # Errors
-    /// [`Error::Trace`] if it is neither or it is damaged; [`Error::Frame`] if a metric cannot be computed.
+    /// [`Error::Trace`] if it is neither or it is damaged.
     pub fn open(dir: &Path) -> Result<Self, Error> {
         let origin = Origin::of(dir)?;
         let label = match &origin {
@@ -107,7 +107,7 @@ impl Run {
         };
         let tables = Tables::load(dir, &origin)?;
         let (decisions, resources) = (decisions(dir, &origin)?, resources(dir, &origin)?);
-        Self::of(label, origin, tables, (decisions, resources))
+        Ok(Self::of(label, origin, tables, (decisions, resources)))
     }
 
     /// Checks that there are attempts, and that they took place ([`Origin::check_observed`]).
@@ -120,19 +120,13 @@ impl Run {
     }
 
     /// Makes a run of a replay that is kept in memory. `info` describes it.
-    ///
-    /// # Errors
-    /// [`Error::Frame`] if a metric cannot be computed.
-    pub fn of_rows(info: RunInfo, rows: RunTables) -> Result<Self, Error> {
+    pub fn of_rows(info: RunInfo, rows: RunTables) -> Self {
         let tables = Tables::of_rows(&rows.jobs, &rows.attempts);
         Self::of(info.label.clone(), Origin::Replay(Box::new(info)), tables, (rows.decisions, rows.resources))
     }
 
     /// Makes a run of a replay whose rows were gathered while it went on. `info` describes it.
-    ///
-    /// # Errors
-    /// [`Error::Frame`] if a metric cannot be computed.
-    pub fn of_gathered(info: RunInfo, gathered: Gathered) -> Result<Self, Error> {
+    pub fn of_gathered(info: RunInfo, gathered: Gathered) -> Self {
         let Gathered { tables, decisions, resources } = gathered;
         Self::of(info.label.clone(), Origin::Replay(Box::new(info)), tables, (decisions, resources))
     }
@@ -142,11 +136,11 @@ impl Run {
         origin: Origin,
         tables: Tables,
         (decisions, resources): (Vec<DecisionRow>, Vec<ResourceRow>),
-    ) -> Result<Self, Error> {
+    ) -> Self {
         let Tables { jobs, sums, skipped } = tables;
-        let (jobs, intervals) = job_metrics(jobs, sums)?;
+        let (jobs, intervals) = job_metrics(jobs, sums);
         let jobs = judged(jobs, &origin);
-        Ok(Self { label, origin, jobs, peaks: peaks(&intervals), intervals, decisions, resources, skipped })
+        Self { label, origin, jobs, peaks: peaks(&intervals), intervals, decisions, resources, skipped }
     }
 
     /// The description of the replay; `None` for a trace.

@@ -7,7 +7,6 @@ use std::sync::Arc;
 
 use arrow::array::{Array, ArrayAccessor, Int64Array, RecordBatch, StringArray};
 use hashbrown::{DefaultHashBuilder, HashTable};
-use polars::error::PolarsError;
 use resched_trace::model::{AttemptRow, DecisionRow, JobRow, Locality, Outcome, Priority, ResourceRow, TaskKind};
 use resched_trace::store::columns::Row;
 use resched_trace::store::{Rows, TableReader, read_columns, read_table};
@@ -337,7 +336,7 @@ pub(crate) fn integers<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a Int
     batch.column_by_name(name).and_then(|column| column.as_any().downcast_ref()).ok_or_else(|| missing(name))
 }
 
-/// The error of a missing column. The reader has checked the schema, so it would be a defect.
+/// The error of a missing column. The reader has checked the schema.
 fn missing(name: &str) -> Error {
-    Error::frame("source")(PolarsError::ColumnNotFound(name.to_owned().into()))
+    Error::Column(name.to_owned())
 }

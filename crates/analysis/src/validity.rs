@@ -134,7 +134,7 @@ mod tests {
             rules: serde_json::json!({"heartbeat": {"interval": 3_000}}),
             ..RunInfo::default()
         };
-        Run::of_rows(info, tables).unwrap()
+        Run::of_rows(info, tables)
     }
 
     fn grade(mut runs: Vec<Run>) -> Grade {

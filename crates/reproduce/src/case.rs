@@ -156,7 +156,7 @@ impl Case {
         let world = World::open(source, setup).map_err(failed)?;
         let mut gathered = Gathered::default();
         let info = world.replay(&self.policy, ReadBy(&mut gathered)).map_err(failed)?;
-        Ok(Run::of_gathered(RunInfo { label: self.label.clone(), ..info }, gathered)?)
+        Ok(Run::of_gathered(RunInfo { label: self.label.clone(), ..info }, gathered))
     }
 }
 

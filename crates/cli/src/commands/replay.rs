@@ -188,7 +188,7 @@ pub(super) fn replay_all(
         bar.finish_and_clear();
         let Written { info, kept } = written?;
         let wall_ms = if kept { None } else { u64::try_from(started.elapsed().as_millis()).ok() };
-        let run = if kept { Run::open(&dir.path)? } else { Run::of_gathered(info, gathered)? };
+        let run = if kept { Run::open(&dir.path)? } else { Run::of_gathered(info, gathered) };
         // The summary needs no attempts and no decisions, which take most of the memory. Other metrics may need the attempts.
         let intervals = if options.metrics.is_empty() { Vec::new() } else { run.intervals };
         let run = Run { intervals, decisions: Vec::new(), resources: Vec::new(), ..run };

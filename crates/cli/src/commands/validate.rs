@@ -98,7 +98,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let sink = ReadBy(&mut gathered);
         let info = world.with_seed(seed).replay_with(policy, sink, &mut |jobs| bar.set_position(jobs));
         bar.finish_and_clear();
-        let run = Run::of_gathered(info?, gathered)?;
+        let run = Run::of_gathered(info?, gathered);
         let validation = validate(&observed, &run);
         let population = Population::of(&[&observed, &run]);
         let validity = validity::of_runs(std::slice::from_ref(&run), &population);

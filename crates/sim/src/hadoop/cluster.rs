@@ -437,6 +437,13 @@ impl Cluster {
         self.homes.as_ref()?.get(host).map(Vec::as_slice)
     }
 
+    /// Each host that is known, with the nodes that stand for it: those of [`Cluster::homes`], or the node of that name.
+    pub(crate) fn hosts(&self) -> impl Iterator<Item = (&str, Vec<NodeId>)> {
+        let nodes = self.nodes.iter().zip(self.node_ids()).map(|(node, id)| (node.name.as_str(), vec![id]));
+        // The later of two entries is taken.
+        nodes.chain(self.homes.iter().flatten().map(|(host, nodes)| (host.as_str(), nodes.clone())))
+    }
+
     /// The system that hands out its machines.
     #[inline]
     pub fn system(&self) -> System {

@@ -41,7 +41,7 @@ pub(super) fn probe(asked: &Sizing, size: u32, threads: Threads, told: &(dyn Fn(
         let mut gathered = Gathered::default();
         let info = world.with_seed(seed).replay(&asked.policy, ReadBy(&mut gathered))?;
         told(Step::Replayed);
-        asked.metric.of(&Measured::new(&Run::of_gathered(info, gathered)?)).ok_or_else(|| {
+        asked.metric.of(&Measured::new(&Run::of_gathered(info, gathered))).ok_or_else(|| {
             let name = &asked.metric.name;
             Error::Request(format!(
                 "with {size} {}, {name} is unknown; choose another metric",

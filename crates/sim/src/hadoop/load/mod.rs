@@ -7,6 +7,7 @@ mod edges;
 mod log;
 mod times;
 
+use hashbrown::HashMap;
 use rand::RngExt;
 use resched_trace::draws::{Purpose, stream};
 use resched_trace::model::{JobRecord, JobRow, Locality, Outcome, Priority};
@@ -64,7 +65,8 @@ pub fn load_records(jobs: &[JobRecord], cluster: &Cluster, scope: &Scope) -> Res
 
 fn load_log(log: &mut impl Log, cluster: &Cluster, scope: &Scope) -> Result<Loaded, Error> {
     let (skipped, work) = (Skipped::new(), Work::default());
-    let mut rules = Rules { cluster, scope, skipped, work, usual_name: String::new() };
+    let homes = cluster.hosts().collect();
+    let mut rules = Rules { cluster, homes, scope, skipped, work, usual_name: String::new() };
     let [tasks, attempts, splits] = log.room();
     let mut workload = Workload::with_room(tasks, attempts, splits);
     while let Some(row) = log.next_job()? {
@@ -109,6 +111,8 @@ struct ListedTask {
 /// The meaning of a log on a cluster.
 struct Rules<'a> {
     cluster: &'a Cluster,
+    /// The nodes that hold what a host of the log held, by host.
+    homes: HashMap<&'a str, Vec<NodeId>>,
     scope: &'a Scope,
     skipped: Skipped,
     work: Work,
@@ -217,11 +221,11 @@ impl Rules<'_> {
         let mut outside = 0;
         let mut dropped = 0;
         while let Some(split) = log.next_split()? {
-            let homes = split.host.and_then(|host| self.cluster.homes(host));
-            match split.host.and_then(|host| self.home(task, host)) {
-                Some(node) if !nodes.contains(&node) => nodes.push(node),
-                Some(_) => self.skip("split-host-twice", 1),
-                None if homes.is_some() => dropped += 1,
+            let known = split.host.and_then(|host| Some((host, self.homes.get(host)?)));
+            match known.map(|(host, homes)| self.home(task, host, homes)) {
+                Some(Some(node)) if !nodes.contains(&node) => nodes.push(node),
+                Some(Some(_)) => self.skip("split-host-twice", 1),
+                Some(None) => dropped += 1,
                 None => outside += 1,
             }
             bytes = bytes.max(size(split.bytes));
@@ -236,20 +240,20 @@ impl Rules<'_> {
     }
 
     /// The node that holds what `host` held: if it has clones, one of them, drawn for each block, as on a balanced cluster.
-    fn home(&self, task: &str, host: &str) -> Option<NodeId> {
-        match self.cluster.homes(host) {
-            None => self.cluster.find(host),
-            Some(homes) if homes.len() < 2 => homes.first().copied(),
-            Some(homes) => {
-                let entity: Vec<u64> = task.bytes().chain([b'@']).chain(host.bytes()).map(u64::from).collect();
-                let drawn = stream(self.scope.seed, Purpose::BlockPlacement, &entity).random_range(0..homes.len());
-                homes.get(drawn).copied()
-            }
+    fn home(&self, task: &str, host: &str, homes: &[NodeId]) -> Option<NodeId> {
+        if homes.len() < 2 {
+            return homes.first().copied();
         }
+        let entity: Vec<u64> = task.bytes().chain([b'@']).chain(host.bytes()).map(u64::from).collect();
+        let drawn = stream(self.scope.seed, Purpose::BlockPlacement, &entity).random_range(0..homes.len());
+        homes.get(drawn).copied()
     }
 
     /// Places blocks of another cluster on this one: distinct nodes, uniformly.
     fn draw_replicas(&self, task: &str, count: u64, nodes: &mut Vec<NodeId>) {
+        if count == 0 {
+            return;
+        }
         let entity: Vec<u64> = task.bytes().map(u64::from).collect();
         let mut draws = stream(self.scope.seed, Purpose::BlockPlacement, &entity);
         let all = self.cluster.nodes().len();
