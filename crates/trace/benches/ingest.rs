@@ -1,23 +1,40 @@
-//! How many bytes per second the readers read, and two bounds for it.
+//! How many bytes per second the readers read, how many tasks per second an ingest writes, and bounds for both.
 //!
-//! `cargo bench -p resched-trace`. Each format is read from memory and its rows are dropped, so neither a disk nor Parquet
-//! is measured. Beside it, over the same bytes and in the same run: a pass that only finds the ends of lines (std's
-//! memchr), and for JSON one that parses every value and keeps none, which no reader built on serde_json can beat.
+//! `cargo bench -p resched-trace`. `read_jobs` and `read_facts` read a format from memory and drop its rows, so neither a disk
+//! nor Parquet is measured. Beside them, over the same bytes and in the same run, stand bounds that no reader can beat:
 //!
-//! The jobs are a generated run of 10,000 maps and 200 reduces in twenty jobs; a `.jhist` holds one of them.
+//! - `bound_lines` only finds the ends of lines (std's memchr);
+//! - `bound_values` parses every value of JSON and keeps none;
+//! - `bound_inflate` only unpacks, for the formats that come packed.
+//!
+//! `ingest_trace` and `ingest_swim` write whole traces on one thread and wait until the disk has them. The bound of the second is
+//! `bound_made`, which makes the same tasks and writes none.
+//!
+//! The jobs are a generated run of 10,000 maps and 200 reduces in twenty jobs; a `.jhist` holds one of them. The table of
+//! events is made up in the form of Google's trace of 2011.
 #![allow(clippy::unwrap_used)]
 
+use std::fmt::Write as _;
 use std::fs;
 use std::hint::black_box;
-use std::io::BufRead;
+use std::io::{BufRead, BufReader, Write as _};
+use std::num::NonZeroUsize;
+use std::path::Path;
 use std::sync::LazyLock;
 
 use divan::Bencher;
-use divan::counter::BytesCount;
+use divan::counter::{BytesCount, ItemsCount};
+use flate2::Compression;
+use flate2::bufread::MultiGzDecoder;
+use flate2::write::GzEncoder;
 use resched_trace::Error;
-use resched_trace::formats::{Format, Sink, jhist, rumen, text_history};
+use resched_trace::formats::tables::{Fact, FactSink};
+use resched_trace::formats::{Format, Sink, google2011, jhist, rumen, text_history};
 use resched_trace::history_writer::{JobTracker, write_history};
-use resched_trace::model::{AttemptRow, JobRecord, NodeRow, SplitRow, TaskKind, TaskRecord};
+use resched_trace::ingest::{Options, TaskMaker, ingest};
+use resched_trace::model::{AttemptRow, JobRecord, JobRow, NodeRow, SplitRow, TaskKind, TaskRecord};
+use resched_trace::store::Out;
+use resched_trace::synthesise::Rules;
 use resched_trace::workload::{Workload, sample_run};
 use serde::de::IgnoredAny;
 use serde_json::{Deserializer, Value, json};
@@ -25,6 +42,11 @@ use serde_json::{Deserializer, Value, json};
 const JOBS: usize = 20;
 const MAPS: usize = 10_000;
 const REDUCES: usize = 200;
+/// Jobs of the SWIM workload, each with [`SWIM_MAPS`] maps.
+const SWIM_JOBS: usize = 500;
+const SWIM_MAPS: usize = 2_000;
+/// Records of the table of events.
+const EVENTS: u64 = 200_000;
 
 /// A sink that counts.
 #[derive(Default)]
@@ -261,6 +283,59 @@ fn values(bytes: &[u8]) -> usize {
     Deserializer::from_slice(bytes).into_iter::<IgnoredAny>().map(Result::unwrap).count()
 }
 
+/// The third bound: unpacks and keeps nothing.
+fn inflate(packed: &[u8]) -> u64 {
+    std::io::copy(&mut MultiGzDecoder::new(packed), &mut std::io::sink()).unwrap()
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// Jobs of equal maps, as a SWIM workload.
+fn as_swim() -> Vec<u8> {
+    let mut text = String::new();
+    for job in 0..SWIM_JOBS {
+        writeln!(text, "job{job}\t{job}\t1\t{}\t0\t{job}000", SWIM_MAPS << 27).unwrap();
+    }
+    text.into_bytes()
+}
+
+/// Events of tasks that are submitted, start and end well, four jobs at a time.
+fn as_task_events() -> Vec<u8> {
+    let user = "u".repeat(43) + "=";
+    let mut text = String::new();
+    for event in 0..EVENTS {
+        let (task, kind) = (event / 3, [0, 1, 4][(event % 3) as usize]);
+        let (time, job, machine) = (600_000_000 + event * 1_000, 3_418_309 + task % 4, 4_155_527_081 + task % 12_500);
+        let machine = if kind == 0 { String::new() } else { machine.to_string() };
+        writeln!(text, "{time},,{job},{},{machine},{kind},{user},3,9,0.0125,0.0159,0.0004,0", task / 4).unwrap();
+    }
+    text.into_bytes()
+}
+
+/// A sink that counts facts.
+#[derive(Default)]
+struct CountFacts(u64);
+
+impl FactSink for CountFacts {
+    fn fact(&mut self, fact: &Fact<'_>) -> Result<(), Error> {
+        black_box(fact);
+        self.0 += 1;
+        Ok(())
+    }
+
+    fn machine(&mut self, _: &Fact<'_>) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn skip(&mut self, cause: &'static str) {
+        panic!("the input is not what it should be: {cause}");
+    }
+}
+
 fn main() {
     divan::main();
 }
@@ -272,6 +347,16 @@ struct Input {
     /// Where its JSON starts, if it is one.
     json: Option<usize>,
 }
+
+impl Input {
+    /// Its bytes as they are usually stored: Rumen's traces come packed.
+    fn stored(&self) -> Vec<u8> {
+        if self.format.name == rumen::FORMAT.name { gzip(&self.bytes) } else { self.bytes.clone() }
+    }
+}
+
+static EVENT_BYTES: LazyLock<Vec<u8>> = LazyLock::new(as_task_events);
+static PACKED_EVENTS: LazyLock<Vec<u8>> = LazyLock::new(|| gzip(&EVENT_BYTES));
 
 /// All inputs, each read once to check it.
 static INPUTS: LazyLock<[Input; 3]> = LazyLock::new(|| {
@@ -311,4 +396,78 @@ fn bound_values(bencher: Bencher<'_, '_>, name: &str) {
 fn read_jobs(bencher: Bencher<'_, '_>, name: &str) {
     let Input { format, bytes, .. } = input(name);
     bencher.counter(BytesCount::new(bytes.len())).bench(|| read(format, black_box(bytes)));
+}
+
+#[divan::bench(sample_count = 20, args = ["google2011", "rumen"])]
+fn bound_inflate(bencher: Bencher<'_, '_>, name: &str) {
+    let (packed, bytes) = match name {
+        "google2011" => (PACKED_EVENTS.clone(), EVENT_BYTES.len()),
+        name => (input(name).stored(), input(name).bytes.len()),
+    };
+    bencher.counter(BytesCount::new(bytes)).bench(|| inflate(black_box(&packed)));
+}
+
+/// Reads the packed table of events.
+#[divan::bench(sample_count = 20)]
+fn read_facts(bencher: Bencher<'_, '_>) {
+    let packed: &[u8] = &PACKED_EVENTS;
+    bencher.counter(BytesCount::new(EVENT_BYTES.len())).bench(|| {
+        let mut sink = CountFacts::default();
+        let mut input = BufReader::with_capacity(64 << 10, MultiGzDecoder::new(black_box(packed)));
+        (google2011::FORMAT.read)("task_events", &mut input, "bench", &mut sink).unwrap();
+        assert!(sink.0 >= EVENTS, "{} facts", sink.0);
+    });
+}
+
+/// Ingests a file on one thread.
+fn ingest_file(file: &Path, out: &Path, tasks: Option<TaskMaker>) {
+    let options = Options { tasks, threads: Some(NonZeroUsize::MIN), ..Options::default() };
+    let out = Out { path: out.to_path_buf(), force: true };
+    ingest(&[file.to_path_buf()], out, &options, &mut ()).unwrap();
+}
+
+fn swim_maker() -> TaskMaker {
+    TaskMaker::synthesiser(&Rules::default(), 1).unwrap()
+}
+
+/// Whole ingests, in bytes of the unpacked source. The `.jhist` is too small for it: most of the time would be the disk's.
+#[divan::bench(sample_count = 5, args = ["google2011", "rumen"])]
+fn ingest_trace(bencher: Bencher<'_, '_>, name: &str) {
+    let (stored, bytes) = match name {
+        "google2011" => (PACKED_EVENTS.clone(), EVENT_BYTES.len()),
+        name => (input(name).stored(), input(name).bytes.len()),
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("source");
+    fs::write(&file, stored).unwrap();
+    bencher.counter(BytesCount::new(bytes)).bench(|| ingest_file(&file, &dir.path().join("out"), None));
+}
+
+/// The ingest of a SWIM workload, in tasks.
+#[divan::bench(sample_count = 5)]
+fn ingest_swim(bencher: Bencher<'_, '_>) {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("source");
+    fs::write(&file, as_swim()).unwrap();
+    let tasks = ItemsCount::new(SWIM_JOBS * SWIM_MAPS);
+    bencher.counter(tasks).bench(|| ingest_file(&file, &dir.path().join("out"), Some(swim_maker())));
+}
+
+/// The bound of [`ingest_swim`]: makes the same tasks and writes none.
+#[divan::bench(sample_count = 5)]
+fn bound_made(bencher: Bencher<'_, '_>) {
+    let maker = swim_maker();
+    bencher.counter(ItemsCount::new(SWIM_JOBS * SWIM_MAPS)).bench_local(|| {
+        let mut made = 0;
+        for ordinal in 0..SWIM_JOBS {
+            let input_bytes = Some((SWIM_MAPS as i64) << 27);
+            let mut job = JobRow { job_id: format!("job{ordinal}"), input_bytes, ..JobRow::default() };
+            let mut tasks = maker.make.make(&mut job, ordinal as u64).unwrap();
+            let mut task = TaskRecord::default();
+            while tasks.next(black_box(&mut task)) {
+                made += 1;
+            }
+        }
+        assert_eq!(made, SWIM_JOBS * SWIM_MAPS);
+    });
 }

@@ -1,6 +1,52 @@
-//! Splits concatenated JSON objects, as Rumen and the Scheduler Load Simulator write them.
+//! Splits concatenated JSON objects, as Rumen and the Scheduler Load Simulator write them, and borrows the texts in JSON.
 
+use std::borrow::Cow;
+use std::fmt;
 use std::io::{self, BufRead, ErrorKind};
+
+use serde::de::{Deserialize, Deserializer, Visitor};
+
+/// A text, borrowed from the input if it stands there without escapes. (Serde's own [`Cow`] in an [`Option`] never borrows.)
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct Text<'a>(pub(super) Cow<'a, str>);
+
+impl Text<'_> {
+    pub(super) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    pub(super) fn into_owned(self) -> String {
+        self.0.into_owned()
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_string(TextVisitor)
+    }
+}
+
+struct TextVisitor;
+
+impl<'de> Visitor<'de> for TextVisitor {
+    type Value = Text<'de>;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a text")
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Text<'de>, E> {
+        Ok(Text(Cow::Borrowed(text)))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Text<'de>, E> {
+        Ok(Text(Cow::Owned(text.to_owned())))
+    }
+
+    fn visit_string<E>(self, text: String) -> Result<Text<'de>, E> {
+        Ok(Text(Cow::Owned(text)))
+    }
+}
 
 /// A stream of concatenated objects, one at a time. A damaged object costs only itself.
 ///
@@ -89,7 +135,7 @@ impl<'r> Objects<'r> {
             }
             let mut used = 0;
             let mut end = false;
-            for &byte in chunk {
+            while let Some((&byte, rest)) = chunk.get(used..).and_then(<[u8]>::split_first) {
                 let step = brackets.pass(byte, &self.cursor);
                 end = step != Step::Inside;
                 if step == Step::Restart {
@@ -99,6 +145,9 @@ impl<'r> Objects<'r> {
                 used += 1;
                 if end {
                     break;
+                }
+                if !self.cursor.is_top() {
+                    used += brackets.pass_plain(rest);
                 }
             }
             whole = whole && self.text.len() + used <= self.limit;
@@ -214,6 +263,20 @@ impl Brackets {
         Step::Inside
     }
 
+    /// Passes the bytes up to the next one that matters, none of which stands in the first column. Returns how many.
+    fn pass_plain(&mut self, bytes: &[u8]) -> usize {
+        if self.escaped {
+            return 0;
+        }
+        let marks = if self.in_string { &MARKS_IN_STRING } else { &MARKS };
+        let end = bytes.iter().position(|&byte| marks[usize::from(byte)]).unwrap_or(bytes.len());
+        if !self.in_string {
+            let plain = bytes.iter().take(end).rfind(|byte| !byte.is_ascii_whitespace());
+            self.previous = plain.copied().unwrap_or(self.previous);
+        }
+        end
+    }
+
     fn pass_in_string(&mut self, byte: u8) {
         match byte {
             // JSON has no raw newline in a string: the line was cut, and the next one is outside again.
@@ -227,6 +290,21 @@ impl Brackets {
             _ => {}
         }
     }
+}
+
+/// The bytes that matter outside of strings.
+const MARKS: [bool; 256] = marks(b"{}[]\"\n");
+/// The bytes that matter in strings.
+const MARKS_IN_STRING: [bool; 256] = marks(b"\"\\\n");
+
+const fn marks(bytes: &[u8]) -> [bool; 256] {
+    let mut marks = [false; 256];
+    let mut at = 0;
+    while at < bytes.len() {
+        marks[bytes[at] as usize] = true;
+        at += 1;
+    }
+    marks
 }
 
 /// Whether a value must follow this byte.
@@ -274,7 +352,10 @@ fn string_end<'h>(bytes: &mut impl Iterator<Item = (usize, &'h u8)>) -> Option<u
 
 #[cfg(test)]
 mod tests {
+    use rand::RngExt;
+
     use super::*;
+    use crate::draws::{Purpose, stream};
 
     /// The pieces of `text`, `None` for junk, read in chunks of `chunk` bytes.
     fn pieces(text: &str, chunk: usize, limit: usize) -> Result<Vec<Option<String>>, io::Error> {
@@ -315,6 +396,25 @@ mod tests {
         check("{\"a\": [1\n{\"b\":2}", &[Some("{\"a\": [1\n"), Some("{\"b\":2}")])?;
         check("{} nonsense {\n{\"b\":2}", &[Some("{}"), None, Some("{\"b\":2}")])?;
         check("{\"a\": ", &[Some("{\"a\": ")])
+    }
+
+    /// In chunks of one byte, nothing is passed without a look at it.
+    #[test]
+    fn bytes_that_are_passed_at_once_make_no_difference() -> Result<(), io::Error> {
+        let whole =
+            "{\n \"a\" : [ { \"b\" : \"x\\\"{\" }, 7 ],\r\n \"c\" : {\n }\n} {\n\"d\": \"\u{e9}}\", \"e\": [\n{}]}\n";
+        for round in 0..2_000 {
+            let mut rng = stream(1, Purpose::JobChoice, &[round]);
+            let mut bytes = whole.as_bytes().to_vec();
+            for _ in 0..3 {
+                let place = rng.random_range(0..bytes.len());
+                let marks = b"{}[]\"\\\n ,x";
+                bytes[place] = marks[rng.random_range(0..marks.len())];
+            }
+            let text = String::from_utf8_lossy(&bytes);
+            assert_eq!(pieces(&text, 1, 1000)?, pieces(&text, 1000, 1000)?, "{text}");
+        }
+        Ok(())
     }
 
     #[test]

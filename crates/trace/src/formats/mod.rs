@@ -37,7 +37,7 @@ use self::tables::TableFormat;
 
 pub use self::format::Format;
 pub use self::names::{MAPREDUCE, job_id_in_name, split_rack_and_host};
-pub use self::sink::{Collected, Sink};
+pub use self::sink::{Collected, Sink, Tasks};
 
 /// All formats, in the order in which they are tried. To add a format, add a module and a line here.
 pub const FORMATS: &[Format] = &[

@@ -9,7 +9,8 @@ use std::path::Path;
 use serde::Deserialize;
 
 use super::format::Format;
-use super::json::{Objects, Piece, top_level_keys};
+use super::json::{Objects, Piece, Text, top_level_keys};
+use super::lines::text_of;
 use super::sink::Sink;
 use super::topology::{host, place, rack};
 use crate::Error;
@@ -43,57 +44,57 @@ const TASK_COUNTERS: &str = "org.apache.hadoop.mapreduce.TaskCounter";
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Job {
-    #[serde(rename = "jobID")]
-    job_id: String,
-    job_name: Option<String>,
-    user: Option<String>,
-    queue: Option<String>,
-    priority: Option<String>,
+struct Job<'a> {
+    #[serde(rename = "jobID", borrow)]
+    job_id: Text<'a>,
+    job_name: Option<Text<'a>>,
+    user: Option<Text<'a>>,
+    queue: Option<Text<'a>>,
+    priority: Option<Text<'a>>,
     submit_time: Option<i64>,
     launch_time: Option<i64>,
     finish_time: Option<i64>,
-    outcome: Option<String>,
+    outcome: Option<Text<'a>>,
     total_maps: Option<i64>,
     total_reduces: Option<i64>,
     #[serde(rename = "jobMapMB")]
     map_megabytes: Option<i64>,
     #[serde(rename = "jobReduceMB")]
     reduce_megabytes: Option<i64>,
-    map_tasks: Option<Vec<Task>>,
-    reduce_tasks: Option<Vec<Task>>,
-    other_tasks: Option<Vec<Task>>,
+    map_tasks: Option<Vec<Task<'a>>>,
+    reduce_tasks: Option<Vec<Task<'a>>>,
+    other_tasks: Option<Vec<Task<'a>>>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Task {
-    #[serde(rename = "taskID")]
-    task_id: Option<String>,
-    task_type: Option<String>,
-    task_status: Option<String>,
+struct Task<'a> {
+    #[serde(rename = "taskID", borrow)]
+    task_id: Option<Text<'a>>,
+    task_type: Option<Text<'a>>,
+    task_status: Option<Text<'a>>,
     start_time: Option<i64>,
     finish_time: Option<i64>,
     input_bytes: Option<i64>,
     input_records: Option<i64>,
     output_bytes: Option<i64>,
     output_records: Option<i64>,
-    preferred_locations: Option<Vec<Location>>,
-    attempts: Option<Vec<Attempt>>,
+    preferred_locations: Option<Vec<Location<'a>>>,
+    attempts: Option<Vec<Attempt<'a>>>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Attempt {
-    #[serde(rename = "attemptID")]
-    attempt_id: Option<String>,
-    host_name: Option<String>,
-    location: Option<Location>,
+struct Attempt<'a> {
+    #[serde(rename = "attemptID", borrow)]
+    attempt_id: Option<Text<'a>>,
+    host_name: Option<Text<'a>>,
+    location: Option<Location<'a>>,
     start_time: Option<i64>,
     finish_time: Option<i64>,
     shuffle_finished: Option<i64>,
     sort_finished: Option<i64>,
-    result: Option<String>,
+    result: Option<Text<'a>>,
     hdfs_bytes_read: Option<i64>,
     hdfs_bytes_written: Option<i64>,
     file_bytes_read: Option<i64>,
@@ -121,14 +122,19 @@ struct ResourceUsage {
 
 /// The names from the rack down to the node.
 #[derive(Deserialize)]
-struct Location {
-    layers: Option<Vec<String>>,
+struct Location<'a> {
+    #[serde(borrow)]
+    layers: Option<Vec<Text<'a>>>,
 }
 
-impl Location {
+impl Location<'_> {
     fn host_and_rack(&self) -> (Option<String>, Option<String>) {
         match self.layers.as_deref() {
-            Some([above @ .., node]) => (host(node), rack(&above.join("/"))),
+            Some([above, node]) => (host(node.as_str()), rack(above.as_str())),
+            Some([above @ .., node]) => {
+                let above: Vec<&str> = above.iter().map(Text::as_str).collect();
+                (host(node.as_str()), rack(&above.join("/")))
+            }
             _ => (None, None),
         }
     }
@@ -144,23 +150,28 @@ fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), 
     while let Some(piece) = objects.next().map_err(Error::io(Path::new(path), "read"))? {
         let job = match piece {
             Piece::Object { text, .. } if is_bloated(text) => None,
-            Piece::Object { text, .. } => serde_json::from_str::<Job>(&String::from_utf8_lossy(text)).ok(),
+            Piece::Object { text, .. } => record(&text_of(text), sink),
             Piece::Junk => None,
         };
-        match job.filter(|job| !job.job_id.is_empty()) {
-            Some(job) => {
-                let record = Reading::of(&job, sink).record(job);
-                sink.job(record)?;
-            }
+        match job {
+            Some(job) => sink.job(job)?,
             None => sink.skip("damaged-job", 1),
         }
     }
     Ok(())
 }
 
+/// The job of an object; `None` if it is damaged.
+fn record(text: &str, sink: &mut dyn Sink) -> Option<JobRecord> {
+    let job: Job<'_> = serde_json::from_str(text).ok()?;
+    let is_named = !job.job_id.as_str().is_empty();
+    is_named.then(|| Reading::of(&job, sink).record(job))
+}
+
 /// Whether the text of a job has more parts than any real one.
 fn is_bloated(text: &[u8]) -> bool {
-    let more_than = |most: usize, mark: u8| text.iter().filter(|&&byte| byte == mark).nth(most).is_some();
+    let count = |mark: u8| text.iter().filter(|&&byte| byte == mark).count();
+    let more_than = |most: usize, mark: u8| text.len() > most && count(mark) > most;
     more_than(MAX_JOB_OBJECTS, b'{') || more_than(MAX_JOB_COMMAS, b',')
 }
 
@@ -174,28 +185,29 @@ struct Reading<'s> {
 }
 
 impl<'s> Reading<'s> {
-    fn of(job: &Job, sink: &'s mut dyn Sink) -> Self {
+    fn of(job: &Job<'_>, sink: &'s mut dyn Sink) -> Self {
         let zero_is_a_time = job.submit_time.is_none_or(|submit| submit <= 0);
-        Self { sink, job_id: job.job_id.clone(), zero_is_a_time, counters: Vec::new() }
+        Self { sink, job_id: job.job_id.as_str().to_owned(), zero_is_a_time, counters: Vec::new() }
     }
 
-    fn record(mut self, job: Job) -> JobRecord {
+    fn record(mut self, job: Job<'_>) -> JobRecord {
         let row = JobRow {
             job_id: self.job_id.clone(),
-            name: job.job_name,
-            user: job.user,
-            queue: job.queue,
-            priority: job.priority.as_deref().and_then(Priority::from_name),
+            name: job.job_name.map(Text::into_owned),
+            user: job.user.map(Text::into_owned),
+            queue: job.queue.map(Text::into_owned),
+            priority: job.priority.as_ref().map(Text::as_str).and_then(Priority::from_name),
             framework: Some("mapreduce".to_owned()),
             submit: self.known_time(job.submit_time),
             launch: self.time(job.launch_time),
             finish: self.time(job.finish_time),
-            outcome: outcome(job.outcome.as_deref()).unwrap_or(Outcome::Unknown),
+            outcome: outcome(job.outcome.as_ref()).unwrap_or(Outcome::Unknown),
             declared_maps: known(job.total_maps),
             declared_reduces: known(job.total_reduces),
             ..JobRow::default()
         };
-        let mut tasks = Vec::new();
+        let lists = [&job.map_tasks, &job.reduce_tasks, &job.other_tasks];
+        let mut tasks = Vec::with_capacity(lists.into_iter().flatten().map(Vec::len).sum());
         let (map_memory, reduce_memory) = (megabytes(job.map_megabytes), megabytes(job.reduce_megabytes));
         self.add(job.map_tasks, TaskKind::Map, map_memory, &mut tasks);
         self.add(job.reduce_tasks, TaskKind::Reduce, reduce_memory, &mut tasks);
@@ -204,37 +216,37 @@ impl<'s> Reading<'s> {
     }
 
     /// Adds the tasks of one of the job's lists.
-    fn add(&mut self, list: Option<Vec<Task>>, kind: TaskKind, memory: Option<i64>, tasks: &mut Vec<TaskRecord>) {
+    fn add(&mut self, list: Option<Vec<Task<'_>>>, kind: TaskKind, memory: Option<i64>, tasks: &mut Vec<TaskRecord>) {
         for task in list.into_iter().flatten() {
-            match task.task_id.clone().filter(|id| !id.is_empty()) {
-                Some(id) => tasks.push(self.task(task, id, kind, memory)),
+            match task.task_id.as_ref().map(Text::as_str).filter(|id| !id.is_empty()) {
+                Some(id) => tasks.push(self.task(&task, id, kind, memory)),
                 None => self.sink.skip("damaged-task", 1),
             }
         }
     }
 
-    fn task(&mut self, task: Task, task_id: String, kind: TaskKind, memory_request: Option<i64>) -> TaskRecord {
-        let stage = task.task_type.filter(|_| kind == TaskKind::Other);
-        let splits = task.preferred_locations.into_iter().flatten().zip(0..).map(|(location, ordinal)| {
+    fn task(&mut self, task: &Task<'_>, task_id: &str, kind: TaskKind, memory_request: Option<i64>) -> TaskRecord {
+        let stage = task.task_type.as_ref().filter(|_| kind == TaskKind::Other);
+        let splits = task.preferred_locations.iter().flatten().zip(0..).map(|(location, ordinal)| {
             let (host, rack) = location.host_and_rack();
-            SplitRow { task_id: task_id.clone(), ordinal, host, rack, bytes: None }
+            SplitRow { task_id: task_id.to_owned(), ordinal, host, rack, bytes: None }
         });
         let splits = splits.collect();
         let mut attempts = Vec::new();
-        for attempt in task.attempts.into_iter().flatten() {
-            match attempt.attempt_id.as_deref().and_then(attempt_number) {
-                Some(number) => attempts.push(self.attempt(attempt, &task_id, kind, number)),
+        for attempt in task.attempts.iter().flatten() {
+            match attempt.attempt_id.as_ref().and_then(|id| attempt_number(id.as_str())) {
+                Some(number) => attempts.push(self.attempt(attempt, task_id, kind, number)),
                 None => self.sink.skip("damaged-attempt", 1),
             }
         }
         let task = TaskRow {
             job_id: self.job_id.clone(),
-            task_id,
+            task_id: task_id.to_owned(),
             kind,
-            stage: stage.map(|stage| stage.to_lowercase()),
+            stage: stage.map(|stage| stage.as_str().to_lowercase()),
             start: self.time(task.start_time),
             finish: self.time(task.finish_time),
-            outcome: outcome(task.task_status.as_deref()).unwrap_or(Outcome::Incomplete),
+            outcome: outcome(task.task_status.as_ref()).unwrap_or(Outcome::Incomplete),
             input_bytes: known(task.input_bytes),
             input_records: known(task.input_records),
             output_bytes: known(task.output_bytes),
@@ -245,18 +257,18 @@ impl<'s> Reading<'s> {
         TaskRecord { task, splits, attempts }
     }
 
-    fn attempt(&mut self, attempt: Attempt, task_id: &str, kind: TaskKind, number: i64) -> AttemptRow {
+    fn attempt(&mut self, attempt: &Attempt<'_>, task_id: &str, kind: TaskKind, number: i64) -> AttemptRow {
         if self.sink.wants_counters() {
-            self.count(&attempt, &format!("{task_id}/{number}"));
+            self.count(attempt, &format!("{task_id}/{number}"));
         }
         let at = attempt.location.as_ref().map(Location::host_and_rack);
-        let (host, rack) = match (at, attempt.host_name.as_deref()) {
+        let (host, rack) = match (at, attempt.host_name.as_ref()) {
             (Some(at @ (Some(_), _)), _) => at,
-            (_, Some(name)) => place(name),
+            (_, Some(name)) => place(name.as_str()),
             _ => (None, None),
         };
-        let (cpu, memory) =
-            attempt.resource_usage_metrics.map_or((None, None), |u| (u.cumulative_cpu_usage, u.physical_memory_usage));
+        let usage = attempt.resource_usage_metrics.as_ref();
+        let (cpu, memory) = usage.map_or((None, None), |u| (u.cumulative_cpu_usage, u.physical_memory_usage));
         AttemptRow {
             job_id: self.job_id.clone(),
             task_id: task_id.to_owned(),
@@ -266,7 +278,7 @@ impl<'s> Reading<'s> {
             shuffle_finish: self.time(attempt.shuffle_finished),
             sort_finish: self.time(attempt.sort_finished),
             finish: self.time(attempt.finish_time),
-            outcome: outcome(attempt.result.as_deref()).unwrap_or(Outcome::Incomplete),
+            outcome: outcome(attempt.result.as_ref()).unwrap_or(Outcome::Incomplete),
             host,
             rack,
             hdfs_bytes_read: known(attempt.hdfs_bytes_read),
@@ -284,7 +296,7 @@ impl<'s> Reading<'s> {
     }
 
     /// Keeps the counters of an attempt that have no column.
-    fn count(&mut self, attempt: &Attempt, id: &str) {
+    fn count(&mut self, attempt: &Attempt<'_>, id: &str) {
         for (name, value) in [
             ("MAP_INPUT_RECORDS", attempt.map_input_records),
             ("MAP_OUTPUT_RECORDS", attempt.map_output_records),
@@ -329,8 +341,8 @@ fn megabytes(megabytes: Option<i64>) -> Option<i64> {
 }
 
 /// The outcome for a status; `None` without one.
-fn outcome(status: Option<&str>) -> Option<Outcome> {
-    Some(match status? {
+fn outcome(status: Option<&Text<'_>>) -> Option<Outcome> {
+    Some(match status?.as_str() {
         "SUCCESS" | "SUCCEEDED" => Outcome::Success,
         "FAILED" => Outcome::Failed,
         "KILLED" => Outcome::Killed,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::Error;
-use crate::model::{JobRecord, NodeRow};
+use crate::model::{JobRecord, NodeRow, TaskRecord};
 
 /// Takes the jobs and machines that a reader finds.
 pub trait Sink {
@@ -12,6 +12,15 @@ pub trait Sink {
     /// # Errors
     /// The error of the writer behind the sink. The reader passes it on.
     fn job(&mut self, job: JobRecord) -> Result<(), Error>;
+
+    /// Takes a job without tasks and the tasks that are made for it. By default, they are all made and then taken with it.
+    ///
+    /// # Errors
+    /// As [`Sink::job`].
+    fn made_job(&mut self, mut job: JobRecord, tasks: &mut dyn Tasks) -> Result<(), Error> {
+        job.tasks = tasks.all();
+        self.job(job)
+    }
 
     /// Takes a machine event. The same event may come more than once; the first counts.
     fn node(&mut self, node: NodeRow);
@@ -25,6 +34,21 @@ pub trait Sink {
     /// Whether counters are wanted (`--counters`).
     fn wants_counters(&self) -> bool {
         false
+    }
+}
+
+/// The tasks of a job, made one after the other.
+pub trait Tasks {
+    /// Writes the next task over `task`, whose memory is used again. Returns `false` after the last.
+    fn next(&mut self, task: &mut TaskRecord) -> bool;
+
+    /// All tasks that are left.
+    fn all(&mut self) -> Vec<TaskRecord> {
+        let next = || {
+            let mut task = TaskRecord::default();
+            self.next(&mut task).then_some(task)
+        };
+        std::iter::from_fn(next).collect()
     }
 }
 

@@ -3,6 +3,7 @@
 //! Layout: `spec/formats.md` section 4. This module also cleans the names of racks and hosts, for this format and for
 //! the job histories. In every table, a rack starts with a slash (`/default-rack`), and a host is a bare name.
 
+use std::borrow::Cow;
 use std::io::BufRead;
 use std::path::Path;
 
@@ -89,7 +90,7 @@ fn add(place: Place, above: &mut Vec<String>, sink: &mut dyn Sink) {
 pub(super) fn rack(name: &str) -> Option<String> {
     let name = unescape(name);
     let name = name.trim().trim_matches('/');
-    (!name.is_empty()).then(|| format!("/{name}"))
+    (!name.is_empty()).then(|| ["/", name].concat())
 }
 
 /// A host's name as tables hold it: without backslashes and without the address in `name/address`. `None` if it is empty.
@@ -108,8 +109,8 @@ pub(super) fn place(name: &str) -> (Option<String>, Option<String>) {
     }
 }
 
-fn unescape(name: &str) -> String {
-    name.replace("\\.", ".")
+fn unescape(name: &str) -> Cow<'_, str> {
+    if name.contains('\\') { name.replace("\\.", ".").into() } else { name.into() }
 }
 
 #[cfg(test)]

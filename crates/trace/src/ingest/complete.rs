@@ -2,7 +2,7 @@
 //!
 //! `spec/formats.md` 1, "Mapping". A value that the source states is never replaced.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use crate::formats::MAPREDUCE;
 use crate::model::{AttemptRow, JobRecord, Locality, Outcome, SplitRow, TaskKind, TaskRecord, TaskRow};
@@ -38,24 +38,17 @@ pub(super) fn complete(record: &mut JobRecord) {
 /// Failed attempts and the splits of `.jhist` files name a host without its rack. Other rows of the job may give the
 /// rack. The first of them counts, splits before attempts.
 fn resolve_racks(record: &mut JobRecord) {
-    let mut racks: BTreeMap<String, String> = BTreeMap::new();
-    let mut missing = false;
-    {
-        let splits = record.tasks.iter().flat_map(|task| &task.splits).map(|split| (&split.host, &split.rack));
-        let attempts =
-            record.tasks.iter().flat_map(|task| &task.attempts).map(|attempt| (&attempt.host, &attempt.rack));
-        for (host, rack) in splits.chain(attempts) {
-            match (host, rack) {
-                (Some(host), Some(rack)) if !racks.contains_key(host) => {
-                    racks.insert(host.clone(), rack.clone());
-                }
-                (Some(_), None) => missing = true,
-                _ => {}
-            }
-        }
-    }
-    if !missing {
+    let splits = record.tasks.iter().flat_map(|task| &task.splits).map(|split| (&split.host, &split.rack));
+    let attempts = record.tasks.iter().flat_map(|task| &task.attempts).map(|attempt| (&attempt.host, &attempt.rack));
+    let places = splits.chain(attempts);
+    if !places.clone().any(|(host, rack)| host.is_some() && rack.is_none()) {
         return;
+    }
+    let mut racks: HashMap<String, String> = HashMap::new();
+    for (host, rack) in places.filter_map(|(host, rack)| host.as_ref().zip(rack.as_ref())) {
+        if !racks.contains_key(host) {
+            racks.insert(host.clone(), rack.clone());
+        }
     }
     let resolve = |host: &Option<String>, rack: &mut Option<String>| {
         if rack.is_none() {
@@ -153,13 +146,12 @@ pub(super) fn rename(record: &mut JobRecord, job_id: &str, n: u32) {
 /// Gives the second and every further task with one id in a job another id. The rows of both would otherwise be mixed up. Returns how many
 /// there were.
 pub(super) fn rename_repeated(record: &mut JobRecord) -> u64 {
-    let mut times: BTreeMap<String, u32> = BTreeMap::new();
-    let ids: Vec<&String> = record.tasks.iter().map(|task| &task.task.task_id).collect();
-    let known: BTreeSet<&String> = ids.iter().copied().collect();
-    if known.len() == ids.len() {
+    let ids = || record.tasks.iter().map(|task| &task.task.task_id);
+    if ids().collect::<HashSet<_>>().len() == record.tasks.len() {
         return 0;
     }
-    let mut taken: BTreeSet<String> = known.into_iter().cloned().collect();
+    let mut taken: BTreeSet<String> = ids().cloned().collect();
+    let mut times: BTreeMap<String, u32> = BTreeMap::new();
     let mut renamed = 0;
     for TaskRecord { task, splits, attempts } in &mut record.tasks {
         let n = times.entry(task.task_id.clone()).or_default();

@@ -13,7 +13,8 @@
 //! A far time becomes null, and the run time of its attempt is then unknown, as that of any attempt without an end. Tables of events
 //! are longer than memory, so of their rows only the first rule can be asked.
 
-use crate::model::{AttemptRow, JobRecord, JobRow, TaskRow};
+use crate::formats::Tasks;
+use crate::model::{AttemptRow, JobRecord, JobRow, TaskRecord, TaskRow};
 
 /// The cause under which far times are counted.
 pub(super) const CAUSE: &str = "far-time";
@@ -72,6 +73,33 @@ pub(super) fn mend_task(row: &mut TaskRow) -> u64 {
 pub(super) fn mend_attempt(row: &mut AttemptRow) -> u64 {
     let first = row.start.or(row.queued);
     [&mut row.shuffle_finish, &mut row.sort_finish, &mut row.finish].into_iter().map(|end| far_after(first, end)).sum()
+}
+
+/// Tasks that are made, without their far times. They begin with their job, so only their ends can be far.
+pub(super) struct Mended<T> {
+    tasks: T,
+    far: u64,
+}
+
+impl<T> Mended<T> {
+    pub(super) fn new(tasks: T) -> Self {
+        Self { tasks, far: 0 }
+    }
+
+    /// How many times were far.
+    pub(super) fn far(&self) -> u64 {
+        self.far
+    }
+}
+
+impl Tasks for Mended<Box<dyn Tasks + '_>> {
+    fn next(&mut self, task: &mut TaskRecord) -> bool {
+        let is_there = self.tasks.next(task);
+        if is_there {
+            self.far += mend_task(&mut task.task) + task.attempts.iter_mut().map(mend_attempt).sum::<u64>();
+        }
+        is_there
+    }
 }
 
 /// Sets `end` to null if it is longer after `first` than anything runs.

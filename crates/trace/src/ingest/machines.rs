@@ -1,6 +1,6 @@
 //! The machines of a trace: those of a topology, and those that are seen in histories.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeSet, HashMap};
 
 use crate::model::{JobRecord, NodeChange, NodeRow};
 
@@ -9,7 +9,7 @@ pub(super) struct Machines {
     told: Vec<NodeRow>,
     told_events: BTreeSet<(String, Option<i64>, NodeChange)>,
     /// The racks that each host was seen in.
-    seen: BTreeMap<String, BTreeSet<String>>,
+    seen: HashMap<String, BTreeSet<String>>,
 }
 
 impl Machines {
@@ -39,12 +39,11 @@ impl Machines {
 
     fn see_host(&mut self, host: &Option<String>, rack: &Option<String>) {
         let Some(host) = host else { return };
-        if !self.seen.contains_key(host) {
-            self.seen.insert(host.clone(), BTreeSet::new());
-        }
-        if let (Some(racks), Some(rack)) = (self.seen.get_mut(host), rack)
-            && !racks.contains(rack)
-        {
+        let racks = match self.seen.get_mut(host) {
+            Some(racks) => racks,
+            None => self.seen.entry(host.clone()).or_default(),
+        };
+        if let Some(rack) = rack.as_ref().filter(|rack| !racks.contains(*rack)) {
             racks.insert(rack.clone());
         }
     }
@@ -64,14 +63,11 @@ impl Machines {
         if !self.told.is_empty() {
             return self.told;
         }
-        let mut seen = BTreeSet::new();
-        for (host, racks) in self.seen {
-            if racks.is_empty() {
-                seen.insert((None, host));
-            } else {
-                seen.extend(racks.into_iter().map(|rack| (Some(rack), host.clone())));
-            }
-        }
+        let places = self.seen.into_iter().flat_map(|(host, racks)| {
+            let unknown = racks.is_empty().then_some(None);
+            unknown.into_iter().chain(racks.into_iter().map(Some)).map(move |rack| (rack, host.clone()))
+        });
+        let seen: BTreeSet<(Option<String>, String)> = places.collect();
         seen.into_iter().map(|(rack, host)| NodeRow { host, rack, ..NodeRow::default() }).collect()
     }
 }

@@ -35,7 +35,7 @@ use self::fault::format_names;
 use self::session::Session;
 use crate::Error;
 use crate::formats::tables::TableFormat;
-use crate::formats::{FORMATS, Format, Sink, TABLE_FORMATS};
+use crate::formats::{FORMATS, Format, Sink, TABLE_FORMATS, Tasks};
 use crate::model::{JobRecord, NodeRow};
 use crate::store::{Manifest, Out, TraceWriter};
 
@@ -189,6 +189,10 @@ struct TraceSink {
 impl Sink for TraceSink {
     fn job(&mut self, job: JobRecord) -> Result<(), Error> {
         self.writer.job(&job)
+    }
+
+    fn made_job(&mut self, job: JobRecord, tasks: &mut dyn Tasks) -> Result<(), Error> {
+        self.writer.made_job(&job, tasks)
     }
 
     fn node(&mut self, node: NodeRow) {

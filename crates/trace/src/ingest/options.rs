@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::num::{NonZeroU64, NonZeroUsize};
 
 use crate::Error;
-use crate::model::{JobRecord, NodeRow};
+use crate::formats::Tasks;
+use crate::model::{JobRow, NodeRow};
 use crate::synthesise::{MADE, Rules, Synthesiser, TooLarge};
 
 /// The options of an ingest.
@@ -32,12 +33,11 @@ impl Options {
 
 /// Makes the tasks of a job whose format has none (SWIM).
 pub struct TaskMaker {
-    /// Adds tasks to the job. The number is the job's place in the trace, from 0. If the job had to be left without
-    /// tasks, `Err` is the cause that counts it.
-    pub make: Box<MakeTasks>,
+    /// Makes the tasks.
+    pub make: Box<dyn MakeTasks>,
     /// The columns that it fills, as `table.column`, with the name of the rule: for the manifest.
     pub made: BTreeMap<String, String>,
-    /// The machines of the cluster that the tasks are made for.
+    /// The machines of the cluster that the tasks are made for, all that the tasks name.
     pub nodes: Vec<NodeRow>,
     /// The parameters of its rules: for the manifest.
     pub parameters: BTreeMap<String, serde_json::Value>,
@@ -56,7 +56,7 @@ impl TaskMaker {
         let parameters: BTreeMap<_, _> = parameters
             .map_err(|error: serde_json::Error| Error::Request(format!("the rules of the synthesiser: {error}")))?;
         Ok(Self {
-            make: Box::new(move |record, ordinal| synthesiser.synthesise(record, ordinal).map_err(|_| TooLarge::CAUSE)),
+            make: Box::new(synthesiser),
             made: MADE.iter().map(|column| ((*column).to_owned(), "synthesiser".to_owned())).collect(),
             nodes: (0..rules.nodes).map(|node| rules.node(node)).collect(),
             parameters,
@@ -64,5 +64,21 @@ impl TaskMaker {
     }
 }
 
-/// The function of a [`TaskMaker`].
-pub type MakeTasks = dyn Fn(&mut JobRecord, u64) -> Result<(), &'static str>;
+/// Makes tasks for jobs that have only sizes.
+pub trait MakeTasks {
+    /// The tasks of a job, each with an id of its own, which begin when the job is submitted. Writes what the job announces into
+    /// its row. `ordinal` is its place in the trace, from 0.
+    ///
+    /// # Errors
+    /// The cause that counts the job, if it has to be left without tasks.
+    fn make(&self, job: &mut JobRow, ordinal: u64) -> Result<Box<dyn Tasks + '_>, &'static str>;
+}
+
+impl MakeTasks for Synthesiser {
+    fn make(&self, job: &mut JobRow, ordinal: u64) -> Result<Box<dyn Tasks + '_>, &'static str> {
+        match self.tasks(job, ordinal) {
+            Ok(tasks) => Ok(Box::new(tasks)),
+            Err(TooLarge { .. }) => Err(TooLarge::CAUSE),
+        }
+    }
+}

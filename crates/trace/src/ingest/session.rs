@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::complete::{bound_texts, complete, rename, rename_repeated};
 use super::confs::{self, Confs};
-use super::far;
+use super::far::{self, Mended};
 use super::fault::{Fault, no_history};
 use super::files::{InputFile, Inputs};
 use super::groups::MOST_LISTED;
@@ -15,8 +15,8 @@ use super::progress::Progress;
 use super::source::SourceFile;
 use super::trackers::Trackers;
 use crate::Error;
-use crate::formats::{FORMATS, Format, Sink, TABLE_FORMATS, text_history};
-use crate::model::{JobRecord, NodeRow};
+use crate::formats::{FORMATS, Format, Sink, TABLE_FORMATS, Tasks, text_history};
+use crate::model::{JobRecord, JobRow, NodeRow};
 use crate::store::{Manifest, Source, TimeZero};
 
 pub(super) struct Session<'a> {
@@ -221,17 +221,13 @@ impl<'a> Session<'a> {
         }
         self.skip("shortened-text", shortened);
         self.note_told(&record);
-        if let Some(maker) = self.options.tasks.as_ref().filter(|_| !format.has_tasks && record.tasks.is_empty()) {
-            match (maker.make)(&mut record, self.jobs) {
-                Ok(()) => {
-                    if !std::mem::replace(&mut self.made_tasks, true) {
-                        maker.nodes.iter().for_each(|node| self.machines.tell(node.clone()));
-                    }
-                }
-                Err(cause) => self.skip(cause, 1),
-            }
+        let is_bare = !format.has_tasks && record.tasks.is_empty();
+        let mut made = if is_bare { self.make_tasks(&mut record.job) } else { None };
+        let conf = self.confs.find(&id)?;
+        if conf.is_some() || !has_totals(&record.job) {
+            record.tasks.extend(made.take().into_iter().flat_map(|mut tasks| tasks.all()));
         }
-        if let Some(found) = self.confs.find(&id)? {
+        if let Some(found) = conf {
             confs::apply(found.conf, &mut record);
             confs.extend(found.source);
             self.skip("damaged-conf", u64::from(!found.whole));
@@ -241,7 +237,33 @@ impl<'a> Session<'a> {
         complete(&mut record);
         self.machines.see(&record);
         self.jobs += 1;
-        self.sink.job(record)
+        match made {
+            None => self.sink.job(record),
+            Some(tasks) => {
+                let mut tasks = Mended::new(tasks);
+                self.sink.made_job(record, &mut tasks)?;
+                self.skip(far::CAUSE, tasks.far());
+                Ok(())
+            }
+        }
+    }
+
+    /// The tasks that are made for a job whose format has none, if they are wanted and can be made.
+    fn make_tasks(&mut self, job: &mut JobRow) -> Option<Box<dyn Tasks + 'a>> {
+        let options: &'a Options = self.options;
+        let maker = options.tasks.as_ref()?;
+        match maker.make.make(job, self.jobs) {
+            Ok(tasks) => {
+                if !std::mem::replace(&mut self.made_tasks, true) {
+                    maker.nodes.iter().for_each(|node| self.machines.tell(node.clone()));
+                }
+                Some(tasks)
+            }
+            Err(cause) => {
+                self.skip(cause, 1);
+                None
+            }
+        }
     }
 
     /// Notes the tables for which a job has rows in its source.
@@ -331,6 +353,11 @@ impl<'a> Session<'a> {
             ..Manifest::default()
         })
     }
+}
+
+/// Whether a job needs nothing of its tasks: then they can be made while they are written. Its end would bound their times.
+fn has_totals(job: &JobRow) -> bool {
+    job.input_bytes.is_some() && job.shuffle_bytes.is_some() && job.output_bytes.is_some() && job.finish.is_none()
 }
 
 /// Takes what the reader of one file finds.

@@ -6,7 +6,7 @@ use std::io::{BufRead, Write};
 use std::path::Path;
 
 use super::*;
-use crate::formats::Collected;
+use crate::formats::{Collected, Tasks};
 use crate::model::{AttemptRow, JobRow, Outcome, TaskKind, TaskRecord, TaskRow};
 use crate::store::{TimeZero, Trace};
 
@@ -186,20 +186,32 @@ fn a_folded_trace_keeps_its_repeated_jobs_under_new_names() {
     assert_eq!(found.skipped(), [("duplicate-job", 2), ("repeated-job-renamed", 2)]);
 }
 
-#[test]
-fn tasks_are_made_up_only_where_the_format_has_none() {
-    let make = |record: &mut JobRecord, ordinal: u64| {
-        if record.job.job_id == "huge" {
-            return Err("too-many-tasks");
-        }
+/// Makes one task for each job, whose attempt has the number of the job.
+struct OneTask;
+
+struct Left(Option<u64>);
+
+impl MakeTasks for OneTask {
+    fn make(&self, job: &mut JobRow, ordinal: u64) -> Result<Box<dyn Tasks + '_>, &'static str> {
+        if job.job_id == "huge" { Err("too-many-tasks") } else { Ok(Box::new(Left(Some(ordinal)))) }
+    }
+}
+
+impl Tasks for Left {
+    fn next(&mut self, record: &mut TaskRecord) -> bool {
+        let Some(ordinal) = self.0.take() else { return false };
         let attempt =
             AttemptRow { attempt: i64::try_from(ordinal).unwrap(), outcome: Outcome::Success, ..AttemptRow::default() };
         let task = TaskRow { kind: TaskKind::Map, ..TaskRow::default() };
-        record.tasks.push(TaskRecord { task, attempts: vec![attempt], ..TaskRecord::default() });
-        Ok(())
-    };
+        *record = TaskRecord { task, attempts: vec![attempt], ..TaskRecord::default() };
+        true
+    }
+}
+
+#[test]
+fn tasks_are_made_up_only_where_the_format_has_none() {
     let maker = || TaskMaker {
-        make: Box::new(make),
+        make: Box::new(OneTask),
         made: BTreeMap::from([("tasks.start".to_owned(), "rates".to_owned())]),
         nodes: Vec::new(),
         parameters: BTreeMap::from([("split_bytes".to_owned(), serde_json::json!(1))]),

@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow::array::{
-    Array, ArrayRef, BooleanArray, BooleanBuilder, Float64Array, Float64Builder, Int64Array, Int64Builder, ListArray,
-    ListBuilder, StringArray, StringBuilder,
+    Array, ArrayBuilder, ArrayRef, BooleanArray, BooleanBuilder, Float64Array, Float64Builder, Int64Array,
+    Int64Builder, ListArray, ListBuilder, StringArray, StringBuilder,
 };
 use arrow::datatypes::{DataType, Field, SchemaRef};
 use arrow::record_batch::RecordBatch;
@@ -97,6 +97,7 @@ impl Cell for String {
     fn data_type() -> DataType {
         DataType::Utf8
     }
+    #[inline]
     fn append(&self, builder: &mut StringBuilder) {
         builder.append_value(self);
     }
@@ -110,16 +111,17 @@ impl Cell for String {
 
 impl Cell for Option<String> {
     const NULLABLE: bool = true;
-    type Builder = StringBuilder;
+    type Builder = Nullable<StringBuilder>;
     type Array = StringArray;
     fn data_type() -> DataType {
         DataType::Utf8
     }
-    fn append(&self, builder: &mut StringBuilder) {
-        builder.append_option(self.as_deref());
+    #[inline]
+    fn append(&self, builder: &mut Self::Builder) {
+        builder.append(self.as_deref(), StringBuilder::append_value);
     }
-    fn finish(builder: &mut StringBuilder) -> ArrayRef {
-        Arc::new(builder.finish())
+    fn finish(builder: &mut Self::Builder) -> ArrayRef {
+        builder.finish()
     }
     fn get(array: &StringArray, row: usize) -> Option<Option<String>> {
         Some(array.is_valid(row).then(|| array.value(row).to_owned()))
@@ -132,6 +134,7 @@ impl Cell for i64 {
     fn data_type() -> DataType {
         DataType::Int64
     }
+    #[inline]
     fn append(&self, builder: &mut Int64Builder) {
         builder.append_value(*self);
     }
@@ -145,16 +148,17 @@ impl Cell for i64 {
 
 impl Cell for Option<i64> {
     const NULLABLE: bool = true;
-    type Builder = Int64Builder;
+    type Builder = Nullable<Int64Builder>;
     type Array = Int64Array;
     fn data_type() -> DataType {
         DataType::Int64
     }
-    fn append(&self, builder: &mut Int64Builder) {
-        builder.append_option(*self);
+    #[inline]
+    fn append(&self, builder: &mut Self::Builder) {
+        builder.append(*self, Int64Builder::append_value);
     }
-    fn finish(builder: &mut Int64Builder) -> ArrayRef {
-        Arc::new(builder.finish())
+    fn finish(builder: &mut Self::Builder) -> ArrayRef {
+        builder.finish()
     }
     fn get(array: &Int64Array, row: usize) -> Option<Option<i64>> {
         Some(array.is_valid(row).then(|| array.value(row)))
@@ -167,6 +171,7 @@ impl Cell for f64 {
     fn data_type() -> DataType {
         DataType::Float64
     }
+    #[inline]
     fn append(&self, builder: &mut Float64Builder) {
         builder.append_value(*self);
     }
@@ -180,16 +185,17 @@ impl Cell for f64 {
 
 impl Cell for Option<f64> {
     const NULLABLE: bool = true;
-    type Builder = Float64Builder;
+    type Builder = Nullable<Float64Builder>;
     type Array = Float64Array;
     fn data_type() -> DataType {
         DataType::Float64
     }
-    fn append(&self, builder: &mut Float64Builder) {
-        builder.append_option(*self);
+    #[inline]
+    fn append(&self, builder: &mut Self::Builder) {
+        builder.append(*self, Float64Builder::append_value);
     }
-    fn finish(builder: &mut Float64Builder) -> ArrayRef {
-        Arc::new(builder.finish())
+    fn finish(builder: &mut Self::Builder) -> ArrayRef {
+        builder.finish()
     }
     fn get(array: &Float64Array, row: usize) -> Option<Self> {
         Some((!array.is_null(row)).then(|| array.value(row)))
@@ -198,16 +204,17 @@ impl Cell for Option<f64> {
 
 impl Cell for Option<bool> {
     const NULLABLE: bool = true;
-    type Builder = BooleanBuilder;
+    type Builder = Nullable<BooleanBuilder>;
     type Array = BooleanArray;
     fn data_type() -> DataType {
         DataType::Boolean
     }
-    fn append(&self, builder: &mut BooleanBuilder) {
-        builder.append_option(*self);
+    #[inline]
+    fn append(&self, builder: &mut Self::Builder) {
+        builder.append(*self, BooleanBuilder::append_value);
     }
-    fn finish(builder: &mut BooleanBuilder) -> ArrayRef {
-        Arc::new(builder.finish())
+    fn finish(builder: &mut Self::Builder) -> ArrayRef {
+        builder.finish()
     }
     fn get(array: &BooleanArray, row: usize) -> Option<Option<bool>> {
         Some(array.is_valid(row).then(|| array.value(row)))
@@ -220,6 +227,7 @@ impl Cell for Vec<String> {
     fn data_type() -> DataType {
         DataType::List(Arc::new(Field::new("item", DataType::Utf8, true)))
     }
+    #[inline]
     fn append(&self, builder: &mut StringListBuilder) {
         for value in self {
             builder.0.values().append_value(value);
@@ -235,6 +243,56 @@ impl Cell for Vec<String> {
         Some(values.iter().flatten().map(str::to_owned).collect())
     }
 }
+
+/// A column that may hold nulls, under construction. Nulls are counted and added together: most columns hold hardly
+/// anything else, or none.
+#[derive(Default)]
+pub struct Nullable<B> {
+    builder: B,
+    nulls: usize,
+}
+
+impl<B: NullBuilder> Nullable<B> {
+    /// Adds a value by `append_value`, or a null.
+    #[inline]
+    pub(crate) fn append<V>(&mut self, value: Option<V>, append_value: impl FnOnce(&mut B, V)) {
+        match value {
+            None => self.nulls += 1,
+            Some(value) => {
+                if self.nulls > 0 {
+                    self.append_nulls();
+                }
+                append_value(&mut self.builder, value);
+            }
+        }
+    }
+
+    fn append_nulls(&mut self) {
+        self.builder.append_nulls(std::mem::take(&mut self.nulls));
+    }
+
+    pub(crate) fn finish(&mut self) -> ArrayRef {
+        self.append_nulls();
+        self.builder.finish()
+    }
+}
+
+/// A builder that adds many nulls at once.
+pub trait NullBuilder: ArrayBuilder {
+    /// Adds `n` nulls.
+    fn append_nulls(&mut self, n: usize);
+}
+
+macro_rules! null_builders {
+    ($($builder:ty)*) => { $(
+        impl NullBuilder for $builder {
+            fn append_nulls(&mut self, n: usize) {
+                Self::append_nulls(self, n);
+            }
+        }
+    )* };
+}
+null_builders!(BooleanBuilder Float64Builder Int64Builder StringBuilder);
 
 /// A list builder that can be made empty by `Default`.
 pub struct StringListBuilder(ListBuilder<StringBuilder>);
@@ -296,6 +354,7 @@ macro_rules! enumeration {
             fn data_type() -> arrow::datatypes::DataType {
                 arrow::datatypes::DataType::Utf8
             }
+            #[inline]
             fn append(&self, builder: &mut Self::Builder) {
                 builder.append_value(self.as_str());
             }
@@ -310,16 +369,17 @@ macro_rules! enumeration {
         impl $crate::store::columns::Cell for Option<$name> {
             const NULLABLE: bool = true;
             const WORDS: &'static [$crate::reference::Word] = <$name as $crate::store::columns::Cell>::WORDS;
-            type Builder = arrow::array::StringBuilder;
+            type Builder = $crate::store::columns::Nullable<arrow::array::StringBuilder>;
             type Array = arrow::array::StringArray;
             fn data_type() -> arrow::datatypes::DataType {
                 arrow::datatypes::DataType::Utf8
             }
+            #[inline]
             fn append(&self, builder: &mut Self::Builder) {
-                builder.append_option(self.map(|value| value.as_str()));
+                builder.append(self.map(|value| value.as_str()), arrow::array::StringBuilder::append_value);
             }
             fn finish(builder: &mut Self::Builder) -> arrow::array::ArrayRef {
-                std::sync::Arc::new(builder.finish())
+                builder.finish()
             }
             fn get(array: &Self::Array, row: usize) -> Option<Self> {
                 use arrow::array::Array;

@@ -6,7 +6,8 @@ use super::manifest::Manifest;
 use super::staging::{Out, StagedDir, write_file};
 use super::table::{TableWriter, contents};
 use crate::Error;
-use crate::model::{AttemptRow, CounterRow, JobRecord, JobRow, NodeRow, SplitRow, TaskRow};
+use crate::formats::Tasks;
+use crate::model::{AttemptRow, CounterRow, JobRecord, JobRow, NodeRow, SplitRow, TaskRecord, TaskRow};
 
 /// The file that makes a folder a trace.
 pub(crate) const MANIFEST: &str = "trace.json";
@@ -51,18 +52,31 @@ impl TraceWriter {
     pub fn job(&mut self, record: &JobRecord) -> Result<(), Error> {
         self.jobs.append(&record.job)?;
         for task in &record.tasks {
-            self.tasks.append(&task.task)?;
-            for attempt in &task.attempts {
-                self.attempts.append(attempt)?;
-            }
-            for split in &task.splits {
-                self.splits.append(split)?;
-            }
+            self.task(task)?;
         }
         for counter in &record.counters {
             self.counters.append(counter)?;
         }
         Ok(())
+    }
+
+    /// Adds a job without tasks and the tasks that are made for it. They are never held together.
+    ///
+    /// # Errors
+    /// [`Error::Table`] if a row group cannot be written.
+    pub fn made_job(&mut self, record: &JobRecord, tasks: &mut dyn Tasks) -> Result<(), Error> {
+        self.job(record)?;
+        let mut task = TaskRecord::default();
+        while tasks.next(&mut task) {
+            self.task(&task)?;
+        }
+        Ok(())
+    }
+
+    fn task(&mut self, TaskRecord { task, splits, attempts }: &TaskRecord) -> Result<(), Error> {
+        self.tasks.append(task)?;
+        attempts.iter().try_for_each(|attempt| self.attempts.append(attempt))?;
+        splits.iter().try_for_each(|split| self.splits.append(split))
     }
 
     /// Adds a machine event.

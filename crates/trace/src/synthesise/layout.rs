@@ -2,12 +2,13 @@
 
 use rand_distr::{Distribution, LogNormal};
 
-use super::placement::Placement;
+use super::placement::{Placement, Places};
 use crate::Error;
 use crate::draws::{Purpose, stream};
-use crate::model::{AttemptRow, JobRecord, Locality, Outcome, TaskKind, TaskRecord, TaskRow};
+use crate::formats::Tasks;
+use crate::model::{AttemptRow, JobRow, Locality, Outcome, TaskKind, TaskRecord, TaskRow};
 
-/// The most tasks of one job. A million of them with three replicas each take some 1.5 GB while the job is handed over;
+/// The most tasks of one job. A million of them with three replicas each take some 1.5 GB where a job is held as a whole;
 /// the largest job of the Facebook traces has 158,500 maps of 128 MiB.
 pub const MAX_TASKS: u64 = 1_000_000;
 
@@ -74,84 +75,85 @@ impl TooLarge {
     pub const CAUSE: &str = "too-many-tasks";
 }
 
-/// Gives job number `ordinal` the tasks of `shape`, and writes their numbers into the job's row.
-///
-/// # Errors
-/// [`TooLarge`] if there would be more than [`MAX_TASKS`]; the record is then as it was.
-pub(crate) fn lay_out(
-    record: &mut JobRecord,
-    shape: &Shape,
-    placement: &Placement,
-    seed: u64,
-    ordinal: u64,
-) -> Result<(), TooLarge> {
-    let tasks = shape.maps.saturating_add(shape.reduces);
-    if tasks > MAX_TASKS {
-        return Err(TooLarge { tasks });
-    }
-    let layout =
-        Layout { job_id: record.job.job_id.clone(), submit: record.job.submit.unwrap_or(0), shape, seed, ordinal };
-    let maps = (0..shape.maps).map(|index| layout.map(index, placement));
-    let reduces = (0..shape.reduces).map(|index| layout.reduce(index));
-    record.tasks = maps.chain(reduces).collect();
-    record.job.declared_maps = Some(signed(shape.maps));
-    record.job.declared_reduces = Some(signed(shape.reduces));
-    Ok(())
-}
-
-struct Layout<'a> {
+/// The tasks of a job: first its maps, then its reduces.
+pub(crate) struct Layout<'a> {
     job_id: String,
     submit: i64,
-    shape: &'a Shape,
+    shape: Shape,
+    placement: &'a Placement,
     seed: u64,
     ordinal: u64,
+    /// How many tasks were made.
+    made: u64,
+    places: Places,
 }
 
-impl Layout<'_> {
-    fn map(&self, index: u64, placement: &Placement) -> TaskRecord {
-        let shape = self.shape;
+impl<'a> Layout<'a> {
+    /// Lays out job number `ordinal`, and writes the numbers of its tasks into its row.
+    ///
+    /// # Errors
+    /// [`TooLarge`] if there would be more than [`MAX_TASKS`]; the row is then as it was.
+    pub(crate) fn new(
+        job: &mut JobRow,
+        shape: Shape,
+        placement: &'a Placement,
+        seed: u64,
+        ordinal: u64,
+    ) -> Result<Self, TooLarge> {
+        let tasks = shape.maps.saturating_add(shape.reduces);
+        if tasks > MAX_TASKS {
+            return Err(TooLarge { tasks });
+        }
+        job.declared_maps = Some(signed(shape.maps));
+        job.declared_reduces = Some(signed(shape.reduces));
+        let (job_id, submit) = (job.job_id.clone(), job.submit.unwrap_or(0));
+        Ok(Self { job_id, submit, shape, placement, seed, ordinal, made: 0, places: Places::default() })
+    }
+
+    fn map(&mut self, index: u64, TaskRecord { task, splits, attempts }: &mut TaskRecord) {
+        let shape = &self.shape;
         let read = shape.input_bytes.saturating_sub(shape.split_bytes.saturating_mul(index)).min(shape.split_bytes);
         let passed_on = if shape.reduces == 0 { shape.output_bytes } else { shape.shuffle_bytes };
         let handed = share(passed_on, index, shape.maps);
         let factor = shape.map_times.factor(self.seed, self.ordinal, TaskKind::Map, index);
         let finish = after(self.submit, (shape.map_base_ms + shape.map_ms_per_byte * read as f64) * factor);
+        let is_map_only = shape.reduces == 0;
 
-        let task = self.task(TaskKind::Map, index, finish, read, handed);
-        let splits = placement.splits(&task.task_id, signed(read), self.seed, self.ordinal, index);
-        let attempt = AttemptRow {
-            locality: (!splits.is_empty()).then_some(Locality::Node),
-            hdfs_bytes_read: task.input_bytes,
-            hdfs_bytes_written: (shape.reduces == 0).then_some(signed(handed)),
-            map_input_bytes: task.input_bytes,
-            map_output_bytes: (shape.reduces > 0).then_some(signed(handed)),
-            ..only_attempt(&task)
-        };
-        TaskRecord { task, splits, attempts: vec![attempt] }
+        self.task(task, TaskKind::Map, index, finish, read, handed);
+        let block = (task.task_id.as_str(), signed(read));
+        self.placement.place(splits, block, self.seed, [self.ordinal, index], &mut self.places);
+        let attempt = only_attempt(task, attempts);
+        attempt.locality = (!splits.is_empty()).then_some(Locality::Node);
+        attempt.hdfs_bytes_read = task.input_bytes;
+        attempt.hdfs_bytes_written = is_map_only.then_some(signed(handed));
+        attempt.map_input_bytes = task.input_bytes;
+        attempt.map_output_bytes = (!is_map_only).then_some(signed(handed));
     }
 
-    fn reduce(&self, index: u64) -> TaskRecord {
-        let shape = self.shape;
+    fn reduce(&self, index: u64, TaskRecord { task, splits, attempts }: &mut TaskRecord) {
+        let shape = &self.shape;
         let fetched = share(shape.shuffle_bytes, index, shape.reduces);
         let written = share(shape.output_bytes, index, shape.reduces);
         let factor = shape.reduce_times.factor(self.seed, self.ordinal, TaskKind::Reduce, index);
         let fetched_at = after(self.submit, shape.shuffle_ms * factor);
         let finish = after(fetched_at, shape.reduce_ms * factor);
 
-        let task = self.task(TaskKind::Reduce, index, finish, fetched, written);
-        let attempt = AttemptRow {
-            shuffle_finish: Some(fetched_at),
-            sort_finish: Some(fetched_at),
-            hdfs_bytes_written: task.output_bytes,
-            reduce_shuffle_bytes: task.input_bytes,
-            ..only_attempt(&task)
-        };
-        TaskRecord { task, splits: Vec::new(), attempts: vec![attempt] }
+        self.task(task, TaskKind::Reduce, index, finish, fetched, written);
+        splits.clear();
+        let attempt = only_attempt(task, attempts);
+        attempt.shuffle_finish = Some(fetched_at);
+        attempt.sort_finish = Some(fetched_at);
+        attempt.hdfs_bytes_written = task.output_bytes;
+        attempt.reduce_shuffle_bytes = task.input_bytes;
     }
 
-    fn task(&self, kind: TaskKind, index: u64, finish: i64, input: u64, output: u64) -> TaskRow {
-        TaskRow {
-            job_id: self.job_id.clone(),
-            task_id: task_id(&self.job_id, kind, index),
+    fn task(&self, row: &mut TaskRow, kind: TaskKind, index: u64, finish: i64, input: u64, output: u64) {
+        let (mut job_id, mut task_id) = (std::mem::take(&mut row.job_id), std::mem::take(&mut row.task_id));
+        job_id.clone_from(&self.job_id);
+        write_task_id(&mut task_id, &self.job_id, kind, index);
+        *row = TaskRow {
+            job_id,
+            task_id,
             kind,
             start: Some(self.submit),
             finish: Some(finish),
@@ -159,27 +161,59 @@ impl Layout<'_> {
             input_bytes: Some(signed(input)),
             output_bytes: Some(signed(output)),
             ..TaskRow::default()
-        }
+        };
     }
 }
 
-/// The attempt that did all of `task`.
-fn only_attempt(task: &TaskRow) -> AttemptRow {
-    AttemptRow {
-        job_id: task.job_id.clone(),
-        task_id: task.task_id.clone(),
+impl Tasks for Layout<'_> {
+    fn next(&mut self, task: &mut TaskRecord) -> bool {
+        let index = self.made;
+        match index.checked_sub(self.shape.maps) {
+            None => self.map(index, task),
+            Some(index) if index < self.shape.reduces => self.reduce(index, task),
+            Some(_) => return false,
+        }
+        self.made += 1;
+        true
+    }
+}
+
+/// The attempt that did all of `task`: the only one of `attempts`, whose texts are written over.
+fn only_attempt<'r>(task: &TaskRow, attempts: &'r mut Vec<AttemptRow>) -> &'r mut AttemptRow {
+    let AttemptRow { mut job_id, mut task_id, .. } = attempts.pop().unwrap_or_default();
+    job_id.clone_from(&task.job_id);
+    task_id.clone_from(&task.task_id);
+    attempts.clear();
+    attempts.push_mut(AttemptRow {
+        job_id,
+        task_id,
         kind: task.kind,
         start: task.start,
         finish: task.finish,
         outcome: Outcome::Success,
         ..AttemptRow::default()
-    }
+    })
 }
 
-/// Hadoop's name of a task: job `job_X` has the tasks `task_X_m_000000`, and so has any other job `X`.
-fn task_id(job_id: &str, kind: TaskKind, index: u64) -> String {
-    let letter = if kind == TaskKind::Reduce { 'r' } else { 'm' };
-    format!("task_{}_{letter}_{index:06}", job_id.strip_prefix("job_").unwrap_or(job_id))
+/// Writes Hadoop's name of a task over `id`: job `job_X` has the tasks `task_X_m_000000`, and so has any other job `X`.
+fn write_task_id(id: &mut String, job_id: &str, kind: TaskKind, index: u64) {
+    id.clear();
+    id.push_str("task_");
+    id.push_str(job_id.strip_prefix("job_").unwrap_or(job_id));
+    id.push_str(if kind == TaskKind::Reduce { "_r_" } else { "_m_" });
+    push_number(id, index);
+}
+
+/// Adds a number with at least six digits. Each task has one, and `write!` takes four times as long.
+fn push_number(text: &mut String, number: u64) {
+    let mut unit = 100_000;
+    while number / unit >= 10 {
+        unit *= 10;
+    }
+    while unit > 0 {
+        text.push(char::from(b'0' + (number / unit % 10) as u8));
+        unit /= 10;
+    }
 }
 
 /// Part `index` if `total` is divided into `parts` parts, as equal as whole bytes allow.
@@ -205,8 +239,15 @@ mod tests {
 
     #[test]
     fn task_ids_follow_the_job_id() {
-        assert_eq!(task_id("job_201003010800_0007", TaskKind::Map, 12), "task_201003010800_0007_m_000012");
-        assert_eq!(task_id("job0", TaskKind::Reduce, 1_234_567), "task_job0_r_1234567");
+        let mut id = "of another task".to_owned();
+        write_task_id(&mut id, "job_201003010800_0007", TaskKind::Map, 12);
+        assert_eq!(id, "task_201003010800_0007_m_000012");
+        for (index, number) in
+            [(0, "000000"), (999_999, "999999"), (1_234_567, "1234567"), (u64::MAX, "18446744073709551615")]
+        {
+            write_task_id(&mut id, "job0", TaskKind::Reduce, index);
+            assert_eq!(id, format!("task_job0_r_{number}"));
+        }
     }
 
     #[test]

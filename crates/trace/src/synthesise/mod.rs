@@ -11,10 +11,11 @@ mod placement;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
-use crate::model::{JobRecord, NodeRow};
+use crate::formats::Tasks;
+use crate::model::{JobRecord, JobRow, NodeRow};
 
+pub(crate) use layout::{Layout, Shape, Variation};
 pub use layout::{MAX_TASKS, TooLarge};
-pub(crate) use layout::{Shape, Variation, lay_out};
 pub(crate) use placement::{Impossible, Placement};
 pub use placement::{MAX_NODES, host_name, rack_name, rack_of};
 
@@ -152,15 +153,24 @@ impl Synthesiser {
     /// # Errors
     /// [`TooLarge`] if there would be more than [`MAX_TASKS`]; the record is then as it was.
     pub fn synthesise(&self, record: &mut JobRecord, ordinal: u64) -> Result<(), TooLarge> {
-        lay_out(record, &self.shape(record), &self.placement, self.seed, ordinal)
+        record.tasks = self.tasks(&mut record.job, ordinal)?.all();
+        Ok(())
     }
 
-    fn shape(&self, record: &JobRecord) -> Shape {
+    /// The tasks of job number `ordinal`, whose numbers are written into its row.
+    ///
+    /// # Errors
+    /// As [`Self::synthesise`].
+    pub(crate) fn tasks(&self, job: &mut JobRow, ordinal: u64) -> Result<Layout<'_>, TooLarge> {
+        Layout::new(job, self.shape(job), &self.placement, self.seed, ordinal)
+    }
+
+    fn shape(&self, job: &JobRow) -> Shape {
         let rules = &self.rules;
         let size = |bytes: Option<i64>| bytes.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0);
-        let input_bytes = size(record.job.input_bytes);
-        let shuffle_bytes = size(record.job.shuffle_bytes);
-        let output_bytes = size(record.job.output_bytes);
+        let input_bytes = size(job.input_bytes);
+        let shuffle_bytes = size(job.shuffle_bytes);
+        let output_bytes = size(job.output_bytes);
         let reduces = shuffle_bytes.div_ceil(rules.reduce_bytes).min(rules.max_reduces);
         let per_reduce = |bytes: u64, rate: u64| bytes as f64 / reduces.max(1) as f64 / rate as f64 * 1_000.0;
         Shape {

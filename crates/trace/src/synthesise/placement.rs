@@ -55,14 +55,13 @@ impl From<Impossible> for Error {
 pub(crate) struct Placement {
     /// The machines that hold data, rack by rack.
     holders: Vec<Holder>,
-    racks: Vec<String>,
     replication: usize,
 }
 
 #[derive(Debug, Clone)]
 struct Holder {
     host: String,
-    rack: u32,
+    rack: Option<String>,
     /// Those of `holders` that stand in the same rack.
     neighbours: Range<usize>,
 }
@@ -89,34 +88,43 @@ impl Placement {
         let mut holders = Vec::with_capacity(racked.len());
         for group in racked.chunk_by(|one, other| one.0 == other.0) {
             let neighbours = holders.len()..holders.len() + group.len();
-            let holder = |&(rack, node)| Holder { host: host_name(node), rack, neighbours: neighbours.clone() };
+            let holder = |&(rack, node)| Holder {
+                host: host_name(node),
+                rack: Some(rack_name(rack)),
+                neighbours: neighbours.clone(),
+            };
             holders.extend(group.iter().map(holder));
         }
         let replication = usize::try_from(replication).unwrap_or(usize::MAX).min(holders.len());
-        Ok(Self { holders, racks: (0..racks).map(rack_name).collect(), replication })
+        Ok(Self { holders, replication })
     }
 
-    /// The replicas of the input of map `index` of job `ordinal`, as rows of the splits table.
-    pub(crate) fn splits(&self, task_id: &str, bytes: i64, seed: u64, ordinal: u64, index: u64) -> Vec<SplitRow> {
-        let mut rng = stream(seed, Purpose::BlockPlacement, &[ordinal, index]);
-        let places = self.places(&mut rng);
-        let holders = places.iter().filter_map(|&place| self.holders.get(place));
-        (0..)
-            .zip(holders)
-            .map(|(ordinal, holder)| SplitRow {
-                task_id: task_id.to_owned(),
-                ordinal,
-                host: Some(holder.host.clone()),
-                rack: self.racks.get(holder.rack as usize).cloned(),
-                bytes: Some(bytes),
-            })
-            .collect()
+    /// Writes the replicas of an input block over `splits`, as rows of the splits table. `entity` is the number of its job
+    /// and of its map.
+    pub(crate) fn place(
+        &self,
+        splits: &mut Vec<SplitRow>,
+        (task_id, bytes): (&str, i64),
+        seed: u64,
+        entity: [u64; 2],
+        places: &mut Places,
+    ) {
+        self.draw(&mut stream(seed, Purpose::BlockPlacement, &entity), places);
+        let holders = places.taken.iter().filter_map(|&place| self.holders.get(place));
+        splits.resize_with(places.taken.len(), SplitRow::default);
+        for ((row, ordinal), holder) in splits.iter_mut().zip(0..).zip(holders) {
+            write_over(&mut row.task_id, task_id);
+            row.ordinal = ordinal;
+            write_over(row.host.get_or_insert_default(), &holder.host);
+            row.rack.clone_from(&holder.rack);
+            row.bytes = Some(bytes);
+        }
     }
 
-    /// Positions in `holders`, in the order of replicas.
-    fn places(&self, rng: &mut Pcg64Mcg) -> Vec<usize> {
+    /// Draws positions in `holders`, in the order of replicas.
+    fn draw(&self, rng: &mut Pcg64Mcg, Places { taken, passed }: &mut Places) {
         let all = self.holders.len();
-        let mut taken: Vec<usize> = Vec::with_capacity(self.replication);
+        taken.clear();
         while taken.len() < self.replication {
             let wanted = match taken.as_slice() {
                 [first] => self.holders.get(*first).map(|holder| outside(&holder.neighbours, all)),
@@ -125,14 +133,28 @@ impl Placement {
                 }
                 _ => None,
             };
-            let place = wanted.and_then(|(start, length)| draw(rng, start, length, all, &taken));
-            match place.or_else(|| draw(rng, 0, all, all, &taken)) {
+            let place = wanted.and_then(|(start, length)| draw(rng, start, length, all, taken, passed));
+            match place.or_else(|| draw(rng, 0, all, all, taken, passed)) {
                 Some(place) => taken.push(place),
                 None => break,
             }
         }
-        taken
     }
+}
+
+/// Room for the draws of one block after the other.
+#[derive(Debug, Default)]
+pub(crate) struct Places {
+    /// Positions of the replicas, in order.
+    taken: Vec<usize>,
+    /// Those of them that lie in the stretch from which is drawn, as offsets in it.
+    passed: Vec<usize>,
+}
+
+/// Replaces a text and keeps its memory.
+fn write_over(text: &mut String, other: &str) {
+    text.clear();
+    text.push_str(other);
 }
 
 /// The positions outside `range`, as the start and length of a stretch that wraps around `all`.
@@ -141,13 +163,20 @@ fn outside(range: &Range<usize>, all: usize) -> (usize, usize) {
 }
 
 /// A free position of the stretch of `length` from `start`, which wraps around at `all`. All are equally likely.
-fn draw(rng: &mut Pcg64Mcg, start: usize, length: usize, all: usize, taken: &[usize]) -> Option<usize> {
-    let mut passed: Vec<usize> =
-        taken.iter().map(|&place| (place + all - start % all) % all).filter(|&offset| offset < length).collect();
+fn draw(
+    rng: &mut Pcg64Mcg,
+    start: usize,
+    length: usize,
+    all: usize,
+    taken: &[usize],
+    passed: &mut Vec<usize>,
+) -> Option<usize> {
+    passed.clear();
+    passed.extend(taken.iter().map(|&place| (place + all - start % all) % all).filter(|&offset| offset < length));
     passed.sort_unstable();
     let free = length.checked_sub(passed.len()).filter(|free| *free > 0)?;
     let mut offset = rng.random_range(0..free);
-    for place in passed {
+    for &place in passed.iter() {
         if place <= offset {
             offset += 1;
         }
@@ -163,7 +192,8 @@ mod tests {
     use super::*;
 
     fn hosts_and_racks(placement: &Placement, index: u64) -> Vec<(String, String)> {
-        let splits = placement.splits("task_1_m_000000", 64, 7, 0, index);
+        let mut splits = vec![SplitRow::default(); 5];
+        placement.place(&mut splits, ("task_1_m_000000", 64), 7, [0, index], &mut Places::default());
         splits.into_iter().map(|split| (split.host.unwrap(), split.rack.unwrap())).collect()
     }
 

@@ -10,7 +10,7 @@ use crate::Error;
 use crate::draws::{Purpose, stream};
 use crate::formats::Sink;
 use crate::model::{JobRecord, JobRow, NodeChange, NodeRow, Outcome, Priority};
-use crate::synthesise::{Placement, Shape, Variation, host_name, lay_out, rack_name, rack_of};
+use crate::synthesise::{Layout, Placement, Shape, Variation, host_name, rack_name, rack_of};
 
 /// Makes the machines and jobs of a workload, jobs by time of submission (ms from the workload's start).
 ///
@@ -33,12 +33,12 @@ pub fn generate(workload: &Workload, seed: u64, sink: &mut dyn Sink) -> Result<(
         })?;
         let shape = class.shape(planned.size, cluster.split_bytes)?;
         let job_id = format!("job_{cluster_id}_{:04}", ordinal + 1);
-        let mut record = JobRecord { job: planned.row(job_id, &shape), ..JobRecord::default() };
+        let mut job = planned.row(job_id, &shape);
         let nowhere = Placement::default();
         let places = if class.reads_input { &placement } else { &nowhere };
-        lay_out(&mut record, &shape, places, seed, ordinal)
+        let mut tasks = Layout::new(&mut job, shape, places, seed, ordinal)
             .map_err(|error| Error::Request(format!("job {}: {error}; make it smaller", ordinal + 1)))?;
-        sink.job(record)?;
+        sink.made_job(JobRecord { job, ..JobRecord::default() }, &mut tasks)?;
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::generate::check_tasks;
 use super::{MADE, MAX_HELD_TASKS, MAX_WRITTEN_TASKS, Workload, generate};
 use crate::Error;
-use crate::formats::{Collected, Sink};
+use crate::formats::{Collected, Sink, Tasks};
 use crate::model::{JobRecord, NodeRow};
 use crate::store::{Manifest, Out, Source, TimeZero, TraceWriter, WORKLOAD_FORMAT, sha256};
 use crate::synthesise;
@@ -78,6 +78,10 @@ struct TraceSink {
 impl Sink for TraceSink {
     fn job(&mut self, job: JobRecord) -> Result<(), Error> {
         self.writer.job(&job)
+    }
+
+    fn made_job(&mut self, job: JobRecord, tasks: &mut dyn Tasks) -> Result<(), Error> {
+        self.writer.made_job(&job, tasks)
     }
 
     fn node(&mut self, node: NodeRow) {

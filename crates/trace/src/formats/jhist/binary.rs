@@ -31,13 +31,13 @@ pub(super) fn read(
     let mut input = Watched { input, left: MAX_EVENT_BYTES, cut: false, failure: None };
     while !input.at_end().map_err(Error::io(Path::new(path), "read"))? {
         input.left = MAX_EVENT_BYTES;
-        let event = datums.read_value(&mut input).and_then(|value| apache_avro::from_value::<Event>(&value));
+        let value = datums.read_value(&mut input);
         if let Some(failure) = input.failure {
             return Err(Error::io(Path::new(path), "read")(failure));
         }
-        match event {
-            Ok(event) => history.record(event, sink),
-            Err(_) => {
+        match value.as_ref().map(apache_avro::from_value::<Event<'_>>) {
+            Ok(Ok(event)) => history.record(event, sink),
+            Ok(Err(_)) | Err(_) => {
                 sink.skip(if input.cut { "cut-event" } else { "damaged-event" }, 1);
                 return Ok(());
             }

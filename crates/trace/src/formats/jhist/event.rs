@@ -5,6 +5,7 @@
 //! value of a union in an object that names its branch (`{"string":"x"}`, `{"org.…JhCounters":{…}}`). The versions
 //! differ in which fields are unions, so a value is accepted with and without the wrapper.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::marker::PhantomData;
 
@@ -12,27 +13,29 @@ use serde::Deserialize;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, IntoDeserializer, MapAccess, SeqAccess, Visitor};
 
+use crate::formats::json;
+
 /// An event: its type and the record that belongs to it.
 #[derive(Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
-pub(super) struct Event {
-    #[serde(rename = "type")]
-    pub(super) kind: Text,
+pub(super) struct Event<'a> {
+    #[serde(rename = "type", borrow)]
+    pub(super) kind: Text<'a>,
     #[serde(rename = "event")]
-    pub(super) record: Record<Fields>,
+    pub(super) record: Record<Fields<'a>>,
 }
 
 /// The fields that a trace needs, of all kinds of events.
 #[derive(Debug, Default, PartialEq, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
-pub(super) struct Fields {
-    #[serde(rename = "jobid")]
-    pub(super) job_id: Text,
-    pub(super) job_name: Text,
-    pub(super) user_name: Text,
-    pub(super) job_queue_name: Text,
-    pub(super) priority: Text,
-    pub(super) job_status: Text,
+pub(super) struct Fields<'a> {
+    #[serde(rename = "jobid", borrow)]
+    pub(super) job_id: Text<'a>,
+    pub(super) job_name: Text<'a>,
+    pub(super) user_name: Text<'a>,
+    pub(super) job_queue_name: Text<'a>,
+    pub(super) priority: Text<'a>,
+    pub(super) job_status: Text<'a>,
     pub(super) submit_time: Int,
     pub(super) launch_time: Int,
     pub(super) start_time: Int,
@@ -42,36 +45,37 @@ pub(super) struct Fields {
     pub(super) total_maps: Int,
     pub(super) total_reduces: Int,
     #[serde(rename = "taskid")]
-    pub(super) task_id: Text,
-    pub(super) task_type: Text,
-    pub(super) split_locations: Text,
-    pub(super) attempt_id: Text,
-    pub(super) tracker_name: Text,
-    pub(super) hostname: Text,
-    pub(super) rackname: Text,
-    pub(super) locality: Text,
-    pub(super) avataar: Text,
-    pub(super) status: Text,
-    pub(super) task_status: Text,
-    pub(super) error: Text,
-    pub(super) counters: Record<Counters>,
-    pub(super) total_counters: Record<Counters>,
-    pub(super) map_counters: Record<Counters>,
-    pub(super) reduce_counters: Record<Counters>,
+    pub(super) task_id: Text<'a>,
+    pub(super) task_type: Text<'a>,
+    pub(super) split_locations: Text<'a>,
+    pub(super) attempt_id: Text<'a>,
+    pub(super) tracker_name: Text<'a>,
+    pub(super) hostname: Text<'a>,
+    pub(super) rackname: Text<'a>,
+    pub(super) locality: Text<'a>,
+    pub(super) avataar: Text<'a>,
+    pub(super) status: Text<'a>,
+    pub(super) task_status: Text<'a>,
+    pub(super) error: Text<'a>,
+    pub(super) counters: Record<Counters<'a>>,
+    pub(super) total_counters: Record<Counters<'a>>,
+    pub(super) map_counters: Record<Counters<'a>>,
+    pub(super) reduce_counters: Record<Counters<'a>>,
 }
 
 /// Counters by group.
 #[derive(Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
-pub(super) struct Counters {
-    pub(super) groups: Vec<Group>,
+pub(super) struct Counters<'a> {
+    #[serde(borrow)]
+    pub(super) groups: Vec<Group<'a>>,
 }
 
-impl Counters {
+impl Counters<'_> {
     /// The value of a counter; `None` if it is absent or negative.
     pub(super) fn get(&self, family: Family, name: &str) -> Option<i64> {
-        let groups = self.groups.iter().filter(|group| family.has(&group.name));
-        let counter = groups.flat_map(|group| &group.counts).find(|counter| counter.name == name)?;
+        let groups = self.groups.iter().filter(|group| family.has(group.name.as_str()));
+        let counter = groups.flat_map(|group| &group.counts).find(|counter| counter.name.as_str() == name)?;
         (counter.value >= 0).then_some(counter.value)
     }
 }
@@ -102,28 +106,40 @@ impl Family {
 /// A group of counters.
 #[derive(Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
-pub(super) struct Group {
-    pub(super) name: String,
-    pub(super) counts: Vec<Counter>,
+pub(super) struct Group<'a> {
+    #[serde(borrow)]
+    pub(super) name: json::Text<'a>,
+    pub(super) counts: Vec<Counter<'a>>,
 }
 
 /// A counter.
 #[derive(Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
-pub(super) struct Counter {
-    pub(super) name: String,
+pub(super) struct Counter<'a> {
+    #[serde(borrow)]
+    pub(super) name: json::Text<'a>,
     pub(super) value: i64,
 }
 
 /// A text; `None` if it is null, absent, empty or not a text.
 #[derive(Debug, Default, PartialEq)]
-pub(super) struct Text(pub(super) Option<String>);
+pub(super) struct Text<'a>(pub(super) Option<Cow<'a, str>>);
 
 /// A number; `None` if it is null, absent, negative (−1 stands for unknown) or not a number.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Int(pub(super) Option<i64>);
 
-impl<'de> Deserialize<'de> for Text {
+impl Text<'_> {
+    pub(super) fn as_str(&self) -> Option<&str> {
+        self.0.as_deref()
+    }
+
+    pub(super) fn into_owned(self) -> Option<String> {
+        self.0.map(Cow::into_owned)
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Ok(Text(match deserializer.deserialize_any(SimpleVisitor)? {
             Simple::Text(text) if !text.is_empty() => Some(text),
@@ -142,13 +158,13 @@ impl<'de> Deserialize<'de> for Int {
 }
 
 /// The value of a field that is a text or a number.
-enum Simple {
-    Text(String),
+enum Simple<'a> {
+    Text(Cow<'a, str>),
     Int(i64),
     Other,
 }
 
-impl<'de> Deserialize<'de> for Simple {
+impl<'de> Deserialize<'de> for Simple<'de> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(SimpleVisitor)
     }
@@ -157,51 +173,55 @@ impl<'de> Deserialize<'de> for Simple {
 struct SimpleVisitor;
 
 impl<'de> Visitor<'de> for SimpleVisitor {
-    type Value = Simple;
+    type Value = Simple<'de>;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("a value")
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<Simple, E> {
+    fn visit_bool<E>(self, _: bool) -> Result<Simple<'de>, E> {
         Ok(Simple::Other)
     }
 
-    fn visit_i64<E>(self, number: i64) -> Result<Simple, E> {
+    fn visit_i64<E>(self, number: i64) -> Result<Simple<'de>, E> {
         Ok(Simple::Int(number))
     }
 
-    fn visit_u64<E>(self, number: u64) -> Result<Simple, E> {
+    fn visit_u64<E>(self, number: u64) -> Result<Simple<'de>, E> {
         Ok(i64::try_from(number).map_or(Simple::Other, Simple::Int))
     }
 
-    fn visit_f64<E>(self, _: f64) -> Result<Simple, E> {
+    fn visit_f64<E>(self, _: f64) -> Result<Simple<'de>, E> {
         Ok(Simple::Other)
     }
 
-    fn visit_str<E>(self, text: &str) -> Result<Simple, E> {
-        Ok(Simple::Text(text.to_owned()))
+    fn visit_str<E>(self, text: &str) -> Result<Simple<'de>, E> {
+        Ok(Simple::Text(Cow::Owned(text.to_owned())))
     }
 
-    fn visit_string<E>(self, text: String) -> Result<Simple, E> {
-        Ok(Simple::Text(text))
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Simple<'de>, E> {
+        Ok(Simple::Text(Cow::Borrowed(text)))
     }
 
-    fn visit_bytes<E>(self, _: &[u8]) -> Result<Simple, E> {
+    fn visit_string<E>(self, text: String) -> Result<Simple<'de>, E> {
+        Ok(Simple::Text(Cow::Owned(text)))
+    }
+
+    fn visit_bytes<E>(self, _: &[u8]) -> Result<Simple<'de>, E> {
         Ok(Simple::Other)
     }
 
-    fn visit_unit<E>(self) -> Result<Simple, E> {
+    fn visit_unit<E>(self) -> Result<Simple<'de>, E> {
         Ok(Simple::Other)
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<Simple, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<Simple<'de>, A::Error> {
         while values.next_element::<IgnoredAny>()?.is_some() {}
         Ok(Simple::Other)
     }
 
     /// The wrapper of a union's value: the value of its only entry counts.
-    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Simple, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Simple<'de>, A::Error> {
         let mut value = Simple::Other;
         while let Some((_, entry)) = entries.next_entry::<IgnoredAny, Simple>()? {
             value = entry;
@@ -235,25 +255,25 @@ impl<'de, T: Deserialize<'de> + Default> Visitor<'de> for RecordVisitor<T> {
 
     /// A key with a dot is a branch's full name: field names have none.
     fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<T, A::Error> {
-        match entries.next_key::<String>()? {
+        match entries.next_key::<json::Text<'de>>()? {
             None => Ok(T::default()),
-            Some(key) if key.contains('.') => {
+            Some(key) if key.as_str().contains('.') => {
                 let value = entries.next_value()?;
                 while entries.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
                 Ok(value)
             }
-            key => T::deserialize(MapAccessDeserializer::new(Resumed { key, rest: entries })),
+            key => T::deserialize(MapAccessDeserializer::new(Resumed { key: key.map(|key| key.0), rest: entries })),
         }
     }
 }
 
 /// The entries of an object whose first key has been looked at.
-struct Resumed<A> {
-    key: Option<String>,
+struct Resumed<'a, A> {
+    key: Option<Cow<'a, str>>,
     rest: A,
 }
 
-impl<'de, A: MapAccess<'de>> MapAccess<'de> for Resumed<A> {
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for Resumed<'de, A> {
     type Error = A::Error;
 
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
@@ -273,8 +293,8 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for Resumed<A> {
 mod tests {
     use super::*;
 
-    fn text(text: &str) -> Text {
-        Text(Some(text.to_owned()))
+    fn text(text: &str) -> Text<'_> {
+        Text(Some(text.into()))
     }
 
     #[test]
@@ -288,7 +308,7 @@ mod tests {
         assert_eq!(plain.kind, text("T"));
         assert_eq!(plain.record.0.locality, text("X"));
         assert_eq!(plain.record.0.finish_time, Int(Some(5)));
-        assert_eq!(plain.record.0.counters.0.groups[0].counts, [Counter { name: "c".to_owned(), value: 7 }]);
+        assert_eq!(plain.record.0.counters.0.groups[0].counts, [Counter { name: json::Text("c".into()), value: 7 }]);
     }
 
     #[test]

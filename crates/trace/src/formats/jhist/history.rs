@@ -21,7 +21,7 @@ type Cause = &'static str;
 pub(super) struct History {
     job: JobRow,
     tasks: Vec<TaskRecord>,
-    /// The place in `tasks` of the task with that id.
+    /// The place in `tasks` of the task with that id, without the `task_` in front.
     task_places: HashMap<String, usize>,
     /// The place of an attempt in its task, by the place of the task and the attempt's number.
     attempt_places: HashMap<(usize, i64), usize>,
@@ -42,7 +42,7 @@ impl History {
     }
 
     /// Adds an event, or counts it as left out.
-    pub(super) fn record(&mut self, event: Event, sink: &mut dyn Sink) {
+    pub(super) fn record(&mut self, event: Event<'_>, sink: &mut dyn Sink) {
         if let Err(cause) = self.tell(event) {
             sink.skip(cause, 1);
         }
@@ -65,10 +65,10 @@ impl History {
         Some(JobRecord { job: self.job, tasks: self.tasks, counters: counters.collect() })
     }
 
-    fn tell(&mut self, event: Event) -> Result<(), Cause> {
-        let kind = event.kind.0.ok_or("damaged-event")?;
+    fn tell(&mut self, event: Event<'_>) -> Result<(), Cause> {
+        let kind = event.kind.as_str().ok_or("damaged-event")?;
         let fields = event.record.0;
-        match kind.as_str() {
+        match kind {
             "JOB_SUBMITTED" | "JOB_INITED" | "JOB_INFO_CHANGED" | "JOB_QUEUE_CHANGED" | "JOB_PRIORITY_CHANGED" => {
                 self.describe_job(fields)
             }
@@ -91,13 +91,13 @@ impl History {
         }
     }
 
-    fn describe_job(&mut self, fields: Fields) -> Result<(), Cause> {
-        self.own(fields.job_id.0)?;
+    fn describe_job(&mut self, fields: Fields<'_>) -> Result<(), Cause> {
+        self.own(fields.job_id.as_str())?;
         let job = &mut self.job;
-        job.name = fields.job_name.0.or(job.name.take());
-        job.user = fields.user_name.0.or(job.user.take());
-        job.queue = fields.job_queue_name.0.or(job.queue.take());
-        job.priority = fields.priority.0.as_deref().and_then(Priority::from_name).or(job.priority);
+        job.name = fields.job_name.into_owned().or(job.name.take());
+        job.user = fields.user_name.into_owned().or(job.user.take());
+        job.queue = fields.job_queue_name.into_owned().or(job.queue.take());
+        job.priority = fields.priority.as_str().and_then(Priority::from_name).or(job.priority);
         job.submit = job.submit.or(time(fields.submit_time));
         job.launch = job.launch.or(time(fields.launch_time));
         job.declared_maps = fields.total_maps.0.or(job.declared_maps);
@@ -105,10 +105,10 @@ impl History {
         Ok(())
     }
 
-    fn end_job(&mut self, fields: Fields, outcome: Outcome) -> Result<(), Cause> {
-        self.own(fields.job_id.0)?;
+    fn end_job(&mut self, fields: Fields<'_>, outcome: Outcome) -> Result<(), Cause> {
+        self.own(fields.job_id.as_str())?;
         self.job.finish = time(fields.finish_time).or(self.job.finish);
-        self.job.outcome = outcome_of(fields.job_status.0.as_deref()).unwrap_or(outcome);
+        self.job.outcome = outcome_of(fields.job_status.as_str()).unwrap_or(outcome);
         let id = self.job.job_id.clone();
         self.count(CounterScope::Job, &id, &fields.total_counters.0);
         self.count(CounterScope::Map, &id, &fields.map_counters.0);
@@ -116,10 +116,10 @@ impl History {
         Ok(())
     }
 
-    fn start_task(&mut self, fields: Fields) -> Result<(), Cause> {
-        let record = self.task(fields.task_id.0, fields.task_type.0.as_deref())?;
+    fn start_task(&mut self, fields: Fields<'_>) -> Result<(), Cause> {
+        let record = self.task(&fields)?;
         record.task.start = record.task.start.or(time(fields.start_time));
-        if let (true, Some(locations)) = (record.splits.is_empty(), fields.split_locations.0) {
+        if let (true, Some(locations)) = (record.splits.is_empty(), fields.split_locations.as_str()) {
             let hosts = locations.split(',').map(place).filter(|(host, _)| host.is_some());
             let task_id = &record.task.task_id;
             record.splits = hosts
@@ -131,74 +131,85 @@ impl History {
     }
 
     /// Takes over a task's end. `outcome` is the outcome that the event's type implies, if any.
-    fn end_task(&mut self, fields: Fields, outcome: Option<Outcome>) -> Result<(), Cause> {
-        let counters = fields.counters.0;
-        let task = &mut self.task(fields.task_id.0, fields.task_type.0.as_deref())?.task;
+    fn end_task(&mut self, fields: Fields<'_>, outcome: Option<Outcome>) -> Result<(), Cause> {
+        let is_counting = self.counters.is_some();
+        let counters = &fields.counters.0;
+        let task = &mut self.task(&fields)?.task;
         task.finish = time(fields.finish_time).or(task.finish);
-        task.outcome = outcome_of(fields.status.0.as_deref()).or(outcome).unwrap_or(task.outcome);
-        count_task(task, &counters);
-        let id = task.task_id.clone();
-        self.count(CounterScope::Task, &id, &counters);
+        task.outcome = outcome_of(fields.status.as_str()).or(outcome).unwrap_or(task.outcome);
+        count_task(task, counters);
+        if let Some(id) = is_counting.then(|| task.task_id.clone()) {
+            self.count(CounterScope::Task, &id, counters);
+        }
         Ok(())
     }
 
-    fn start_attempt(&mut self, fields: Fields, task_type: &str) -> Result<(), Cause> {
+    fn start_attempt(&mut self, fields: Fields<'_>, task_type: &str) -> Result<(), Cause> {
         let row = self.attempt(&fields, task_type)?;
         row.start = row.start.or(time(fields.start_time));
-        row.host = row.host.take().or(fields.tracker_name.0.as_deref().and_then(tracker_host));
-        row.locality = fields.locality.0.as_deref().and_then(locality).or(row.locality);
-        row.speculative = fields.avataar.0.as_deref().and_then(speculative).or(row.speculative);
+        row.host = row.host.take().or(fields.tracker_name.as_str().and_then(tracker_host));
+        row.locality = fields.locality.as_str().and_then(locality).or(row.locality);
+        row.speculative = fields.avataar.as_str().and_then(speculative).or(row.speculative);
         Ok(())
     }
 
-    fn end_attempt(&mut self, fields: Fields, task_type: &str, outcome: Outcome) -> Result<(), Cause> {
+    fn end_attempt(&mut self, fields: Fields<'_>, task_type: &str, outcome: Outcome) -> Result<(), Cause> {
+        let is_counting = self.counters.is_some();
         let row = self.attempt(&fields, task_type)?;
         row.shuffle_finish = time(fields.shuffle_finish_time).or(row.shuffle_finish);
         row.sort_finish = time(fields.sort_finish_time).or(row.sort_finish);
         row.finish = time(fields.finish_time).or(row.finish);
-        row.outcome = outcome_of(fields.task_status.0.as_deref().or(fields.status.0.as_deref())).unwrap_or(outcome);
-        let (host, rack_of_host) = fields.hostname.0.as_deref().map_or((None, None), place);
+        row.outcome = outcome_of(fields.task_status.as_str().or(fields.status.as_str())).unwrap_or(outcome);
+        let (host, rack_of_host) = fields.hostname.as_str().map_or((None, None), place);
         row.host = host.or(row.host.take());
-        row.rack = fields.rackname.0.as_deref().and_then(rack).or(rack_of_host).or(row.rack.take());
-        row.error = fields.error.0.or(row.error.take());
+        row.rack = fields.rackname.as_str().and_then(rack).or(rack_of_host).or(row.rack.take());
+        row.error = fields.error.into_owned().or(row.error.take());
         let counters = &fields.counters.0;
         for (family, name, column) in ATTEMPT_COLUMNS {
             let column = column(row);
             *column = counters.get(family, name).or(*column);
         }
-        let id = format!("{}/{}", row.task_id, row.attempt);
-        self.count(CounterScope::Attempt, &id, counters);
+        if let Some(id) = is_counting.then(|| format!("{}/{}", row.task_id, row.attempt)) {
+            self.count(CounterScope::Attempt, &id, counters);
+        }
         Ok(())
     }
 
     /// Takes over the job's id. It is an error if the event belongs to another job.
-    fn own(&mut self, job_id: Option<String>) -> Result<(), Cause> {
+    fn own(&mut self, job_id: Option<&str>) -> Result<(), Cause> {
         let job_id = job_id.ok_or("damaged-event")?;
         if self.job.job_id.is_empty() {
-            self.job.job_id = job_id;
+            self.job.job_id = job_id.to_owned();
         } else if self.job.job_id != job_id {
             return Err("foreign-event");
         }
         Ok(())
     }
 
-    /// The task of that id, new if need be.
-    fn task(&mut self, task_id: Option<String>, task_type: Option<&str>) -> Result<&mut TaskRecord, Cause> {
-        let place = self.task_place(task_id, task_type)?;
+    /// As [`Self::own`], with the id of a task without its `task_`: `1_2_m_000003` is of the job `job_1_2`.
+    fn own_task(&mut self, task: &str) -> Result<(), Cause> {
+        let numbers = task.split_once('_').and_then(|(cluster, rest)| Some((cluster, rest.split('_').next()?)));
+        let (cluster, job) = numbers.ok_or("damaged-event")?;
+        match self.job.job_id.strip_prefix("job_").and_then(|own| own.split_once('_')) {
+            Some(own) if own == (cluster, job) => Ok(()),
+            _ => self.own(Some(&format!("job_{cluster}_{job}"))),
+        }
+    }
+
+    /// The task of an event, new if need be.
+    fn task(&mut self, fields: &Fields<'_>) -> Result<&mut TaskRecord, Cause> {
+        let task = fields.task_id.as_str().and_then(|id| id.strip_prefix("task_")).ok_or("damaged-event")?;
+        let place = self.task_place(task, fields.task_type.as_str())?;
         Ok(&mut self.tasks[place])
     }
 
-    /// The place of that task in `tasks`. The first event with a type decides its kind.
-    fn task_place(&mut self, task_id: Option<String>, task_type: Option<&str>) -> Result<usize, Cause> {
-        let task_id = task_id.ok_or("damaged-event")?;
-        self.own(job_of(&task_id))?;
-        let next = self.tasks.len();
-        let place = *self.task_places.entry(task_id.clone()).or_insert(next);
-        if place == next {
-            let job_id = self.job.job_id.clone();
-            let task = TaskRow { job_id, task_id, outcome: Outcome::Incomplete, ..TaskRow::default() };
-            self.tasks.push(TaskRecord { task, ..TaskRecord::default() });
-        }
+    /// The place in `tasks` of the task `task_<task>`. The first event with a type decides its kind.
+    fn task_place(&mut self, task: &str, task_type: Option<&str>) -> Result<usize, Cause> {
+        self.own_task(task)?;
+        let place = match self.task_places.get(task) {
+            Some(&place) => place,
+            None => self.add_task(task),
+        };
         let task = &mut self.tasks[place].task;
         let untold = task.kind == TaskKind::Other && task.stage.is_none();
         if let (true, Some(task_type)) = (untold, task_type) {
@@ -207,14 +218,23 @@ impl History {
         Ok(place)
     }
 
+    fn add_task(&mut self, task: &str) -> usize {
+        let place = self.tasks.len();
+        self.task_places.insert(task.to_owned(), place);
+        let (job_id, task_id) = (self.job.job_id.clone(), format!("task_{task}"));
+        let task = TaskRow { job_id, task_id, outcome: Outcome::Incomplete, ..TaskRow::default() };
+        self.tasks.push(TaskRecord { task, ..TaskRecord::default() });
+        place
+    }
+
     /// The attempt that `fields` describe, new if need be. If they have no task type, the event's own type counts.
-    fn attempt(&mut self, fields: &Fields, task_type: &str) -> Result<&mut AttemptRow, Cause> {
-        let (task_id, number) = fields.attempt_id.0.as_deref().and_then(split_attempt_id).ok_or("damaged-event")?;
-        if fields.task_id.0.as_ref().is_some_and(|other| *other != task_id) {
+    fn attempt(&mut self, fields: &Fields<'_>, task_type: &str) -> Result<&mut AttemptRow, Cause> {
+        let (task, number) = fields.attempt_id.as_str().and_then(split_attempt_id).ok_or("damaged-event")?;
+        if fields.task_id.as_str().is_some_and(|other| other.strip_prefix("task_") != Some(task)) {
             return Err("damaged-event");
         }
-        let task_type = fields.task_type.0.as_deref().unwrap_or(task_type);
-        let task_place = self.task_place(Some(task_id), Some(task_type))?;
+        let task_type = fields.task_type.as_str().unwrap_or(task_type);
+        let task_place = self.task_place(task, Some(task_type))?;
         let record = &mut self.tasks[task_place];
         let next = record.attempts.len();
         let place = *self.attempt_places.entry((task_place, number)).or_insert(next);
@@ -231,14 +251,15 @@ impl History {
     }
 
     /// Keeps the counters that have no column, if they are wanted.
-    fn count(&mut self, scope: CounterScope, id: &str, counters: &Counters) {
+    fn count(&mut self, scope: CounterScope, id: &str, counters: &Counters<'_>) {
         let Some(kept) = &mut self.counters else { return };
         for group in &counters.groups {
             for counter in &group.counts {
-                if scope == CounterScope::Attempt && has_column(&group.name, &counter.name) {
+                if scope == CounterScope::Attempt && has_column(group.name.as_str(), counter.name.as_str()) {
                     continue;
                 }
-                let key = (scope, id.to_owned(), group.name.clone(), counter.name.clone());
+                let (group, name) = (group.name.as_str().to_owned(), counter.name.as_str().to_owned());
+                let key = (scope, id.to_owned(), group, name);
                 kept.insert(key, counter.value);
             }
         }
@@ -267,7 +288,7 @@ fn has_column(group: &str, name: &str) -> bool {
 
 /// Fills a task's columns from its counters. A map's output goes to its reduces, or to the file system if the job has
 /// none.
-fn count_task(task: &mut TaskRow, counters: &Counters) {
+fn count_task(task: &mut TaskRow, counters: &Counters<'_>) {
     let (input, input_records, output, output_records) = match task.kind {
         TaskKind::Map => (
             counters.get(Family::FileSystem, "HDFS_BYTES_READ"),
@@ -343,16 +364,10 @@ fn tracker_host(name: &str) -> Option<String> {
     }
 }
 
-/// The id of the job in a task's id: `job_1_2` for `task_1_2_m_000003`.
-fn job_of(task_id: &str) -> Option<String> {
-    let mut parts = task_id.strip_prefix("task_")?.split('_');
-    let (cluster, job) = (parts.next()?, parts.next()?);
-    Some(format!("job_{cluster}_{job}"))
-}
-
-/// The task's id and the attempt's number in an attempt's id: `task_1_2_m_000003` and 1 for `attempt_1_2_m_000003_1`.
-fn split_attempt_id(id: &str) -> Option<(String, i64)> {
+/// The task's id without its `task_` and the attempt's number in an attempt's id: `1_2_m_000003` and 1 for
+/// `attempt_1_2_m_000003_1`.
+fn split_attempt_id(id: &str) -> Option<(&str, i64)> {
     let (task, number) = id.strip_prefix("attempt_")?.rsplit_once('_')?;
     let number = number.parse().ok().filter(|&number: &i64| number >= 0)?;
-    Some((format!("task_{task}"), number))
+    Some((task, number))
 }

@@ -7,6 +7,7 @@ use super::event::Event;
 use super::history::History;
 use super::lines::{Line, read_line};
 use crate::Error;
+use crate::formats::lines::text_of;
 use crate::formats::sink::Sink;
 
 /// Reads the events up to the end of the input. If a line does not parse, the rest of that line is lost.
@@ -22,7 +23,7 @@ pub(super) fn read(
             Line::End => return Ok(()),
             Line::TooLong => sink.skip("damaged-event", 1),
             Line::Whole => {
-                for event in serde_json::Deserializer::from_str(&String::from_utf8_lossy(&line)).into_iter::<Event>() {
+                for event in serde_json::Deserializer::from_str(&text_of(&line)).into_iter::<Event<'_>>() {
                     match event {
                         Ok(event) => history.record(event, sink),
                         Err(error) if error.is_eof() && !line.ends_with(b"\n") => sink.skip("cut-event", 1),

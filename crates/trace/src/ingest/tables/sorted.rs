@@ -25,12 +25,13 @@ pub(super) struct Sorter {
     runs: Vec<PathBuf>,
 }
 
-/// A fact in memory: its keys as numbers, by which most comparisons are decided, and its place.
+/// A fact in memory: its keys as numbers, by which most comparisons are decided, and its place in the order of the sources.
 #[derive(Clone, Copy)]
 struct Entry {
     job: u64,
     task: u64,
     time: i64,
+    /// Where the fact begins; or its value, if no key is a text and the numbers above say the rest.
     offset: u32,
     /// The kinds of the keys of job and task.
     kinds: (u8, u8),
@@ -52,6 +53,27 @@ fn rank(key: &Key<'_>) -> (u8, u64) {
 
 const IS_TEXT: u8 = 2;
 
+/// The key that [`rank`] turned into these numbers, unless it is a text.
+fn key_of(kind: u8, number: u64) -> Key<'static> {
+    if kind == 0 { Key::None } else { Key::Number(number) }
+}
+
+impl Entry {
+    fn has_text(&self) -> bool {
+        self.kinds.0 == IS_TEXT || self.kinds.1 == IS_TEXT
+    }
+
+    /// The fact, whose bytes are in `facts`.
+    fn fact<'f>(&self, facts: &'f [u8]) -> Option<Fact<'f>> {
+        let bytes = facts.get(self.offset as usize..)?;
+        if self.has_text() {
+            return postcard::from_bytes(bytes).ok();
+        }
+        let (job, task) = (key_of(self.kinds.0, self.job), key_of(self.kinds.1, self.task));
+        Some(Fact { job, task, time: self.time, value: postcard::from_bytes(bytes).ok()? })
+    }
+}
+
 impl Sorter {
     /// Uses that many bytes of memory for facts and their index, and `folder` for the rest.
     pub(super) fn new(folder: &Path, memory: usize) -> Self {
@@ -69,12 +91,18 @@ impl Sorter {
     /// Adds a block of facts. If it cannot be decoded, it is left out: `Ok(false)`.
     pub(super) fn add(&mut self, block: &[u8]) -> Result<bool, Error> {
         let mut rest = block;
-        let start = self.facts.len();
+        let end = self.facts.len() + block.len();
         while !rest.is_empty() {
-            let Ok((fact, after)) = postcard::take_from_bytes::<Fact>(rest) else { return Ok(false) };
-            let Ok(offset) = u32::try_from(start + (block.len() - rest.len())) else { return Ok(false) };
-            let ((job_kind, job), (task_kind, task)) = (rank(&fact.job), rank(&fact.task));
-            self.entries.push(Entry { job, task, time: fact.time, offset, kinds: (job_kind, task_kind) });
+            // The fields of a fact stand one after the other.
+            let keys = postcard::take_from_bytes::<(Key<'_>, Key<'_>, i64)>(rest);
+            let Ok(((job, task, time), value)) = keys else { return Ok(false) };
+            let Ok((_, after)) = postcard::take_from_bytes::<&[u8]>(value) else { return Ok(false) };
+            let ((job_kind, job), (task_kind, task)) = (rank(&job), rank(&task));
+            let mut entry = Entry { job, task, time, offset: 0, kinds: (job_kind, task_kind) };
+            let place = end - if entry.has_text() { rest } else { value }.len();
+            let Ok(offset) = u32::try_from(place) else { return Ok(false) };
+            entry.offset = offset;
+            self.entries.push(entry);
             rest = after;
         }
         self.facts.extend_from_slice(block);
@@ -106,7 +134,7 @@ impl Sorter {
             file.write_all(&packed)
         };
         for entry in &self.entries {
-            if let Some(fact) = fact_at(&self.facts, entry.offset) {
+            if let Some(fact) = entry.fact(&self.facts) {
                 block = postcard::to_extend(&fact, block).map_err(encoding(&path))?;
             }
             if block.len() >= BLOCK_BYTES {
@@ -124,11 +152,7 @@ impl Sorter {
     pub(super) fn visit(mut self, mut see: impl FnMut(&Fact<'_>) -> Result<(), Error>) -> Result<(), Error> {
         if self.runs.is_empty() {
             self.sort();
-            return self
-                .entries
-                .iter()
-                .filter_map(|entry| fact_at(&self.facts, entry.offset))
-                .try_for_each(|fact| see(&fact));
+            return self.entries.iter().filter_map(|entry| entry.fact(&self.facts)).try_for_each(|fact| see(&fact));
         }
         self.write_run()?;
         let Self { runs, facts, entries, .. } = self;
@@ -178,17 +202,13 @@ fn compare(facts: &[u8], one: &Entry, other: &Entry) -> Ordering {
 
 /// Compares the whole texts of jobs or tasks whose starts are equal.
 fn compare_texts(facts: &[u8], one: &Entry, other: &Entry, jobs: bool) -> Ordering {
-    let (one, other) = (fact_at(facts, one.offset), fact_at(facts, other.offset));
+    let (one, other) = (one.fact(facts), other.fact(facts));
     let (one, other) = if jobs {
         (one.map(|fact| fact.job), other.map(|fact| fact.job))
     } else {
         (one.map(|fact| fact.task), other.map(|fact| fact.task))
     };
     one.cmp(&other)
-}
-
-fn fact_at(facts: &[u8], offset: u32) -> Option<Fact<'_>> {
-    postcard::from_bytes(facts.get(offset as usize..)?).ok()
 }
 
 /// Reads a run from disk, a block at a time.
