@@ -17,6 +17,7 @@
 //! racks and nodes, as far as its order of search allows. Its choice is always the same.
 
 mod draft;
+mod flow;
 mod network;
 
 use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, Policy, RunId, System, View};
