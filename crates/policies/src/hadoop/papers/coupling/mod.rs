@@ -290,12 +290,18 @@ impl Policy for Coupling {
         if let Maps::Peek(peeking) = &mut self.maps {
             peeking.ended(ended, view);
         }
+        if let (Some(wait), Kind::Map) = (&mut self.wait, ended.kind) {
+            wait.output_changed(ended.node, ended.job, view);
+        }
     }
 
     /// Maps that were done there wait again.
-    fn node_lost(&mut self, _node: NodeId, view: View<'_>) {
+    fn node_lost(&mut self, node: NodeId, view: View<'_>) {
         for &job in view.jobs() {
             self.maps.add(job, view);
+            if let Some(wait) = &mut self.wait {
+                wait.output_changed(node, job, view);
+            }
         }
     }
 

@@ -1,10 +1,13 @@
 //! Where a reduce is launched: Wait Scheduling, Algorithm 2 of the Coupling paper (policies B.7).
 
+use std::cmp::Ordering;
+
 use resched_sim::hadoop::{Kind, Offer, View};
 use resched_sim::{JobId, Ms, NodeId, Violation};
 use resched_trace::draws::Purpose;
 
 use super::tie;
+use crate::parts::by_id::{ByJob, ByNode};
 use crate::parts::centrality::Centrality;
 use crate::settings::choices;
 
@@ -38,31 +41,57 @@ pub(super) struct WaitScheduling {
     /// Rounds for those.
     rounds: u64,
     candidate: Option<Candidate>,
+    /// Of all jobs with map output.
+    outputs: ByJob<Centrality>,
     nearest: Nearest,
 }
 
-/// The listed nodes that are nearest to the map output of the candidate's job. Every node asks for its rank at every
-/// heartbeat, so they are found once for each state of the world.
+/// The listed nodes that are nearest to the map output of the candidate's job.
+///
+/// Most nodes that call are not among them, and most changes of the world leave those that are as they were. So the ones that
+/// were found last are kept: as long as all of them are listed and nearer than the node that calls, no other node matters.
 #[derive(Debug, Default)]
 struct Nearest {
-    /// The candidate's job, when it was chosen, and the state of the world of which the ranks are.
-    of: Option<(JobId, Ms, u64)>,
-    /// By rank; no more than are good enough.
+    /// The candidate's job, and when it was chosen.
+    of: Option<(JobId, Ms)>,
+    /// By rank, when they were last looked for; no more than are good enough.
     ranked: Vec<NodeId>,
-    /// The numbers that order equals, as far as they were drawn for this candidate.
-    ties: Vec<Option<u64>>,
-    /// Of the candidate's job, while its places are compared; kept so that it is not made anew each time.
-    centrality: Centrality,
+    ties: Ties,
+    /// Room for the nodes while they are compared, kept so that it is not made anew each time.
     costs: Vec<(f64, NodeId)>,
+}
+
+/// The numbers that order equals, drawn once for each candidate and node.
+#[derive(Debug, Default)]
+struct Ties {
+    /// How many candidates there were.
+    candidate: u64,
+    /// The last number of each node, and the candidate for which it was drawn.
+    drawn: ByNode<(u64, u64)>,
+}
+
+impl Ties {
+    fn of(&mut self, node: NodeId, draw: impl FnOnce() -> u64) -> u64 {
+        if self.drawn[node].0 != self.candidate {
+            self.drawn[node] = (self.candidate, draw());
+        }
+        self.drawn[node].1
+    }
 }
 
 impl WaitScheduling {
     pub(super) fn new(best: usize, list: Candidates, rounds: u64) -> Self {
-        Self { best, list, rounds, candidate: None, nearest: Nearest::default() }
+        Self { best, list, rounds, candidate: None, outputs: ByJob::default(), nearest: Nearest::default() }
+    }
+
+    /// A map of a job has ended on a node, or the node is lost with what its maps left.
+    pub(super) fn output_changed(&mut self, node: NodeId, job: JobId, view: View<'_>) {
+        self.outputs[job].update(node, job, view);
     }
 
     /// A job has ended.
     pub(super) fn finish(&mut self, job: JobId) {
+        self.outputs.take(job);
         if self.candidate.as_ref().is_some_and(|candidate| candidate.job == job) {
             self.candidate = None;
         }
@@ -117,8 +146,7 @@ impl WaitScheduling {
         if self.list == Candidates::Free || round(turn.waited, nodes) == self.rounds {
             return;
         }
-        self.rank_nodes(*turn, view);
-        let listed = self.nearest.ranked.len();
+        let listed = self.listed(turn.job, view);
         let last = if listed == 0 { None } else { Some(group(listed - 1)) };
         // The groups are filled in order, so that those after the last one are empty.
         let now = round(turn.waited, nodes);
@@ -131,55 +159,109 @@ impl WaitScheduling {
     fn suits(&mut self, node: NodeId, turn: Candidate, round: u64, view: View<'_>) -> bool {
         let runs_none = |node| view.job(turn.job).running_on(node, Kind::Reduce) == 0;
         if round < self.rounds {
-            self.rank_nodes(turn, view);
-            let rank = self.nearest.ranked.iter().position(|&other| other == node);
-            return runs_none(node) && rank.map(group) == Some(round);
+            return runs_none(node) && self.rank(node, turn, view).map(group) == Some(round);
         }
         let mut others = view.nodes().filter(|&other| view.room(other, Kind::Reduce) > 0);
         runs_none(node) || !others.any(runs_none)
     }
 
-    /// Ranks the listed nodes by how near they are to the job's map output, those that are good enough. The order of equals is drawn
-    /// for each candidate.
-    fn rank_nodes(&mut self, Candidate { job, since, .. }: Candidate, view: View<'_>) {
-        let fresh = self.list == Candidates::Fresh;
-        let is_listed = |other: NodeId| {
-            view.room(other, Kind::Reduce) > 0 && !(fresh && view.job(job).running_on(other, Kind::Reduce) > 0)
-        };
-        self.nearest.find(self.best, (job, since), view, is_listed);
+    /// How many nodes are listed, as far as they are good enough.
+    fn listed(&self, job: JobId, view: View<'_>) -> usize {
+        // Each reduce of the job takes one node off the list at most.
+        let surely = view.nodes_with_room(Kind::Reduce).saturating_sub(view.job(job).running(Kind::Reduce)) as usize;
+        if surely >= self.best {
+            return self.best;
+        }
+        view.nodes().filter(|&node| self.list.holds(node, job, view)).take(self.best).count()
+    }
+
+    /// The rank of a node among the listed ones by how near it is to the job's map output, if it is good enough. The order of
+    /// equals is drawn for each candidate.
+    fn rank(&mut self, node: NodeId, Candidate { job, since, .. }: Candidate, view: View<'_>) -> Option<usize> {
+        let output = &self.outputs[job];
+        let look = Look { job, since, view, list: self.list, cost: |node| output.cost(node, view) };
+        self.nearest.rank(self.best, node, &look)
+    }
+}
+
+impl Candidates {
+    /// Whether a node is listed for a reduce of a job.
+    fn holds(self, node: NodeId, job: JobId, view: View<'_>) -> bool {
+        view.room(node, Kind::Reduce) > 0
+            && (self == Candidates::Free || view.job(job).running_on(node, Kind::Reduce) == 0)
+    }
+}
+
+/// A look at all nodes for one candidate.
+struct Look<'v, C> {
+    job: JobId,
+    since: Ms,
+    view: View<'v>,
+    list: Candidates,
+    /// How far a node is from the map output of the job.
+    cost: C,
+}
+
+impl<C: Fn(NodeId) -> f64> Look<'_, C> {
+    fn is_listed(&self, node: NodeId) -> bool {
+        self.list.holds(node, self.job, self.view)
+    }
+
+    fn draw(&self, node: NodeId) -> u64 {
+        tie(self.view, Purpose::ReducePlace, self.job, node, self.since)
+    }
+}
+
+impl Ties {
+    /// The order of two nodes with their costs: the nearer first, and drawn among equals.
+    fn order<C: Fn(NodeId) -> f64>(&mut self, a: (f64, NodeId), b: (f64, NodeId), look: &Look<'_, C>) -> Ordering {
+        let mut key = |node: NodeId| (self.of(node, || look.draw(node)), node);
+        a.0.total_cmp(&b.0).then_with(|| key(a.1).cmp(&key(b.1)))
     }
 }
 
 impl Nearest {
-    /// Ranks the nearest listed nodes anew if the candidate or the world has changed.
-    fn find(&mut self, best: usize, (job, since): (JobId, Ms), view: View<'_>, is_listed: impl Fn(NodeId) -> bool) {
-        let before = self.of.replace((job, since, view.version()));
-        if before == self.of {
-            return;
+    /// The rank of a node among the listed ones, if it is one of the `best`.
+    fn rank<C: Fn(NodeId) -> f64>(&mut self, best: usize, node: NodeId, look: &Look<'_, C>) -> Option<usize> {
+        if self.of.replace((look.job, look.since)) != Some((look.job, look.since)) {
+            self.ties.candidate += 1;
+            self.ranked.clear();
         }
-        if before.is_none_or(|(other, at, _)| (other, at) != (job, since)) {
-            self.ties.clear();
-            self.ties.resize(view.node_count(), None);
+        if self.ranked.len() == best && self.are_all_nearer_than(node, look) {
+            return None;
         }
-        self.centrality.add_up(job, view);
-        self.costs.clear();
-        let listed = view.nodes().filter(|&node| is_listed(node));
-        self.costs.extend(listed.map(|node| (self.centrality.cost(node, job, view), node)));
-        self.leave_out_the_farther_ones(best);
-        let ties = &mut self.ties;
-        let mut drawn =
-            |node: NodeId| *ties[node.index()].get_or_insert_with(|| tie(view, Purpose::ReducePlace, job, node, since));
-        self.costs.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then_with(|| (drawn(a.1), a.1).cmp(&(drawn(b.1), b.1))));
-        self.ranked.clear();
-        self.ranked.extend(self.costs.iter().take(best).map(|&(_, node)| node));
+        self.find(best, look);
+        self.ranked.iter().position(|&other| other == node)
     }
 
-    /// Keeps those that may be among the `best`: no draw is needed for the others.
-    fn leave_out_the_farther_ones(&mut self, best: usize) {
+    /// Whether the nodes that were ranked last are all listed now and nearer than this one.
+    fn are_all_nearer_than<C: Fn(NodeId) -> f64>(&mut self, node: NodeId, look: &Look<'_, C>) -> bool {
+        let (own, ties) = ((look.cost)(node), &mut self.ties);
+        self.ranked.iter().all(|&other| {
+            other != node
+                && look.is_listed(other)
+                && ties.order(((look.cost)(other), other), (own, node), look).is_lt()
+        })
+    }
+
+    /// Ranks the nearest listed nodes.
+    fn find<C: Fn(NodeId) -> f64>(&mut self, best: usize, look: &Look<'_, C>) {
+        let listed = look.view.nodes().filter(|&node| look.is_listed(node));
+        self.costs.clear();
+        self.costs.extend(listed.map(|node| ((look.cost)(node), node)));
+        let ties = &mut self.ties;
         if self.costs.len() > best {
+            // Only those as far as the last good enough one need a draw.
             let (.., &mut (last, _), _) = self.costs.select_nth_unstable_by(best - 1, |a, b| a.0.total_cmp(&b.0));
             self.costs.retain(|(cost, _)| cost.total_cmp(&last).is_le());
         }
+        if self.costs.len() > best {
+            self.costs.select_nth_unstable_by(best - 1, |&a, &b| ties.order(a, b, look));
+            self.costs.truncate(best);
+        }
+        self.costs.sort_unstable_by(|&a, &b| ties.order(a, b, look));
+        self.ranked.clear();
+        self.ranked.extend(self.costs.iter().map(|&(_, node)| node));
     }
 }
 
