@@ -1,7 +1,5 @@
 //! Where a reduce is launched: Wait Scheduling, Algorithm 2 of the Coupling paper (policies B.7).
 
-use std::cmp::Ordering;
-
 use resched_sim::hadoop::{Kind, Offer, View};
 use resched_sim::{JobId, Ms, NodeId, Violation};
 use resched_trace::draws::Purpose;
@@ -43,22 +41,22 @@ pub(super) struct WaitScheduling {
     candidate: Option<Candidate>,
     /// Of all jobs with map output.
     outputs: ByJob<Centrality>,
-    nearest: Nearest,
+    nearer: Nearer,
 }
 
-/// The listed nodes that are nearest to the map output of the candidate's job.
+/// Which listed nodes are nearer to the map output of the candidate's job than the one that calls.
 ///
-/// Most nodes that call are not among them, and most changes of the world leave those that are as they were. So the ones that
-/// were found last are kept: as long as all of them are listed and nearer than the node that calls, no other node matters.
+/// A node is turned down as soon as enough nearer ones are known. Those that turned down the last one mostly turn down the next one,
+/// too, so they are asked first, and few calls look at more nodes than that.
 #[derive(Debug, Default)]
-struct Nearest {
+struct Nearer {
     /// The candidate's job, and when it was chosen.
     of: Option<(JobId, Ms)>,
-    /// By rank, when they were last looked for; no more than are good enough.
-    ranked: Vec<NodeId>,
+    /// Those that were enough to turn down a node.
+    known: Vec<NodeId>,
+    /// Room for those of the next node.
+    found: Vec<NodeId>,
     ties: Ties,
-    /// Room for the nodes while they are compared, kept so that it is not made anew each time.
-    costs: Vec<(f64, NodeId)>,
 }
 
 /// The numbers that order equals, drawn once for each candidate and node.
@@ -81,7 +79,7 @@ impl Ties {
 
 impl WaitScheduling {
     pub(super) fn new(best: usize, list: Candidates, rounds: u64) -> Self {
-        Self { best, list, rounds, candidate: None, outputs: ByJob::default(), nearest: Nearest::default() }
+        Self { best, list, rounds, candidate: None, outputs: ByJob::default(), nearer: Nearer::default() }
     }
 
     /// A map of a job has ended on a node, or the node is lost with what its maps left.
@@ -159,7 +157,7 @@ impl WaitScheduling {
     fn suits(&mut self, node: NodeId, turn: Candidate, round: u64, view: View<'_>) -> bool {
         let runs_none = |node| view.job(turn.job).running_on(node, Kind::Reduce) == 0;
         if round < self.rounds {
-            return runs_none(node) && self.rank(node, turn, view).map(group) == Some(round);
+            return runs_none(node) && self.is_of_group(node, round, turn, view);
         }
         let mut others = view.nodes().filter(|&other| view.room(other, Kind::Reduce) > 0);
         runs_none(node) || !others.any(runs_none)
@@ -175,12 +173,13 @@ impl WaitScheduling {
         view.nodes().filter(|&node| self.list.holds(node, job, view)).take(self.best).count()
     }
 
-    /// The rank of a node among the listed ones by how near it is to the job's map output, if it is good enough. The order of
-    /// equals is drawn for each candidate.
-    fn rank(&mut self, node: NodeId, Candidate { job, since, .. }: Candidate, view: View<'_>) -> Option<usize> {
-        let output = &self.outputs[job];
-        let look = Look { job, since, view, list: self.list, cost: |node| output.cost(node, view) };
-        self.nearest.rank(self.best, node, &look)
+    /// Whether the rank of a node among the listed ones, by how near it is to the job's map output, is one of a group. The order
+    /// of equals is drawn for each candidate.
+    fn is_of_group(&mut self, node: NodeId, number: u64, of: Candidate, view: View<'_>) -> bool {
+        let output = &self.outputs[of.job];
+        let look = Look { of, view, list: self.list, cost: |node| output.cost(node, view) };
+        let rank = self.nearer.count(end(number).min(self.best), node, &look);
+        rank < self.best && group(rank) == number
     }
 }
 
@@ -194,8 +193,7 @@ impl Candidates {
 
 /// A look at all nodes for one candidate.
 struct Look<'v, C> {
-    job: JobId,
-    since: Ms,
+    of: Candidate,
     view: View<'v>,
     list: Candidates,
     /// How far a node is from the map output of the job.
@@ -203,71 +201,52 @@ struct Look<'v, C> {
 }
 
 impl<C: Fn(NodeId) -> f64> Look<'_, C> {
-    fn is_listed(&self, node: NodeId) -> bool {
-        self.list.holds(node, self.job, self.view)
+    /// Whether another node is listed and comes before this one.
+    fn comes_before(&self, other: NodeId, node: NodeId, ties: &mut Ties) -> bool {
+        let mut key = |node: NodeId| (ties.of(node, || self.draw(node)), node);
+        other != node
+            && self.list.holds(other, self.of.job, self.view)
+            && (self.cost)(other).total_cmp(&(self.cost)(node)).then_with(|| key(other).cmp(&key(node))).is_lt()
     }
 
     fn draw(&self, node: NodeId) -> u64 {
-        tie(self.view, Purpose::ReducePlace, self.job, node, self.since)
+        tie(self.view, Purpose::ReducePlace, self.of.job, node, self.of.since)
     }
 }
 
-impl Ties {
-    /// The order of two nodes with their costs: the nearer first, and drawn among equals.
-    fn order<C: Fn(NodeId) -> f64>(&mut self, a: (f64, NodeId), b: (f64, NodeId), look: &Look<'_, C>) -> Ordering {
-        let mut key = |node: NodeId| (self.of(node, || look.draw(node)), node);
-        a.0.total_cmp(&b.0).then_with(|| key(a.1).cmp(&key(b.1)))
-    }
-}
-
-impl Nearest {
-    /// The rank of a node among the listed ones, if it is one of the `best`.
-    fn rank<C: Fn(NodeId) -> f64>(&mut self, best: usize, node: NodeId, look: &Look<'_, C>) -> Option<usize> {
-        if self.of.replace((look.job, look.since)) != Some((look.job, look.since)) {
+impl Nearer {
+    /// How many listed nodes come before this one; it does not count beyond `most`.
+    fn count<C: Fn(NodeId) -> f64>(&mut self, most: usize, node: NodeId, look: &Look<'_, C>) -> usize {
+        let of = Some((look.of.job, look.of.since));
+        if std::mem::replace(&mut self.of, of) != of {
             self.ties.candidate += 1;
-            self.ranked.clear();
         }
-        if self.ranked.len() == best && self.are_all_nearer_than(node, look) {
-            return None;
+        let Self { known, found, ties, .. } = self;
+        if known.iter().filter(|&&other| look.comes_before(other, node, ties)).take(most).count() == most {
+            return most;
         }
-        self.find(best, look);
-        self.ranked.iter().position(|&other| other == node)
-    }
-
-    /// Whether the nodes that were ranked last are all listed now and nearer than this one.
-    fn are_all_nearer_than<C: Fn(NodeId) -> f64>(&mut self, node: NodeId, look: &Look<'_, C>) -> bool {
-        let (own, ties) = ((look.cost)(node), &mut self.ties);
-        self.ranked.iter().all(|&other| {
-            other != node
-                && look.is_listed(other)
-                && ties.order(((look.cost)(other), other), (own, node), look).is_lt()
-        })
-    }
-
-    /// Ranks the nearest listed nodes.
-    fn find<C: Fn(NodeId) -> f64>(&mut self, best: usize, look: &Look<'_, C>) {
-        let listed = look.view.nodes().filter(|&node| look.is_listed(node));
-        self.costs.clear();
-        self.costs.extend(listed.map(|node| ((look.cost)(node), node)));
-        let ties = &mut self.ties;
-        if self.costs.len() > best {
-            // Only those as far as the last good enough one need a draw.
-            let (.., &mut (last, _), _) = self.costs.select_nth_unstable_by(best - 1, |a, b| a.0.total_cmp(&b.0));
-            self.costs.retain(|(cost, _)| cost.total_cmp(&last).is_le());
+        found.clear();
+        found.extend(look.view.nodes().filter(|&other| look.comes_before(other, node, ties)).take(most));
+        if found.len() == most {
+            std::mem::swap(known, found);
+            return most;
         }
-        if self.costs.len() > best {
-            self.costs.select_nth_unstable_by(best - 1, |&a, &b| ties.order(a, b, look));
-            self.costs.truncate(best);
-        }
-        self.costs.sort_unstable_by(|&a, &b| ties.order(a, b, look));
-        self.ranked.clear();
-        self.ranked.extend(self.costs.iter().map(|&(_, node)| node));
+        found.len()
     }
 }
 
 /// Into which round the heartbeat with this number falls; the first one is number 1, in round 0.
 fn round(waited: u64, nodes: u64) -> u64 {
     (waited - 1) / nodes
+}
+
+/// The rank after the last one of a group, as far as it has an end.
+fn end(group: u64) -> usize {
+    match group {
+        0 => 1,
+        1 => 3,
+        _ => usize::MAX,
+    }
 }
 
 /// The round for a good enough node of this rank: 0 for the nearest, 1 for the next two, 2 for the rest.
@@ -358,6 +337,13 @@ mod tests {
         };
         assert_eq!(second("fresh"), Some(4_000));
         assert_eq!(second("free"), Some(7_000), "three rounds in vain");
+    }
+
+    #[test]
+    fn a_group_ends_where_the_next_one_begins() {
+        for rank in 0..10 {
+            assert!(rank < end(group(rank)) && (group(rank) == 0 || rank >= end(group(rank) - 1)), "{rank}");
+        }
     }
 
     #[test]
