@@ -228,6 +228,11 @@ impl Coupling {
     fn assign(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         let kinds: &[Kind] = if self.reduces_are_free() { &Kind::BOTH } else { &[Kind::Map] };
         let maps = &mut self.maps;
+        let can_launch = |&kind: &Kind| offer.free(kind) > 0 && offer.view().ready(kind) > 0;
+        // Only jobs that wait for their data remember that they were not asked.
+        if !matches!(maps, Maps::Delay { .. }) && !kinds.iter().any(can_launch) {
+            return Ok(());
+        }
         maps.begin(offer.view());
         self.pools.assign(offer, kinds, |pools, offer, job, kind| match kind {
             Kind::Map => maps.ask(pools, offer, job),
