@@ -1,5 +1,7 @@
 //! Where a reduce is launched: Wait Scheduling, Algorithm 2 of the Coupling paper (policies B.7).
 
+use std::cmp::Ordering;
+
 use resched_sim::hadoop::{Kind, Offer, View};
 use resched_sim::{JobId, Ms, NodeId, Violation};
 use resched_trace::draws::Purpose;
@@ -201,12 +203,15 @@ struct Look<'v, C> {
 }
 
 impl<C: Fn(NodeId) -> f64> Look<'_, C> {
-    /// Whether another node is listed and comes before this one.
-    fn comes_before(&self, other: NodeId, node: NodeId, ties: &mut Ties) -> bool {
+    /// Whether another node is listed and comes before this one, whose cost is given.
+    fn comes_before(&self, other: NodeId, (cost, node): (f64, NodeId), ties: &mut Ties) -> bool {
         let mut key = |node: NodeId| (ties.of(node, || self.draw(node)), node);
-        other != node
-            && self.list.holds(other, self.of.job, self.view)
-            && (self.cost)(other).total_cmp(&(self.cost)(node)).then_with(|| key(other).cmp(&key(node))).is_lt()
+        let is_nearer = match (self.cost)(other).total_cmp(&cost) {
+            Ordering::Less => true,
+            Ordering::Equal => other != node && key(other) < key(node),
+            Ordering::Greater => false,
+        };
+        is_nearer && self.list.holds(other, self.of.job, self.view)
     }
 
     fn draw(&self, node: NodeId) -> u64 {
@@ -221,12 +226,12 @@ impl Nearer {
         if std::mem::replace(&mut self.of, of) != of {
             self.ties.candidate += 1;
         }
-        let Self { known, found, ties, .. } = self;
-        if known.iter().filter(|&&other| look.comes_before(other, node, ties)).take(most).count() == most {
+        let (Self { known, found, ties, .. }, own) = (self, ((look.cost)(node), node));
+        if known.iter().filter(|&&other| look.comes_before(other, own, ties)).take(most).count() == most {
             return most;
         }
         found.clear();
-        found.extend(look.view.nodes().filter(|&other| look.comes_before(other, node, ties)).take(most));
+        found.extend(look.view.nodes().filter(|&other| look.comes_before(other, own, ties)).take(most));
         if found.len() == most {
             std::mem::swap(known, found);
             return most;
