@@ -96,8 +96,9 @@ struct BatchDress {
     /// Jobs whose category has not been reported yet.
     untold: Vec<JobId>,
     jobs: ByJob<Own>,
-    /// Jobs that have not ended.
-    active: BTreeSet<JobId>,
+    /// Jobs that a tick must look at: they ask for something, or their phases may change or release. Of most jobs neither is true
+    /// from the first tick after their start to their end.
+    watched: BTreeSet<JobId>,
     /// How many units of each task count in what its job asks for.
     counted: ByTask<u32>,
     starts: ByRun<Option<Start>>,
@@ -141,7 +142,7 @@ impl BatchDress {
             fresh: Vec::new(),
             untold: Vec::new(),
             jobs: ByJob::default(),
-            active: BTreeSet::new(),
+            watched: BTreeSet::new(),
             counted: ByTask::default(),
             starts: ByRun::default(),
             categories: Default::default(),
@@ -154,6 +155,7 @@ impl BatchDress {
         let (spec, own) = (view.task(task), &mut self.jobs[view.task(task).job]);
         let of = |units: u32| spec.unit().times(u64::from(units));
         own.asked = own.asked.plus(of(view.waiting(task))).minus(of(before));
+        self.watched.insert(spec.job);
     }
 
     /// Sorts new tasks: those of a job that waits for its whole request are held back, the others join the queue of the job's
@@ -205,24 +207,27 @@ impl BatchDress {
         }
     }
 
-    /// Takes down what each category asks for and is expected to release.
+    /// Takes down what each category asks for and is expected to release. Jobs of which the next ticks would take down nothing are
+    /// left out until something happens to them.
     fn survey(&mut self, view: View<'_>) {
         for category in &mut self.categories {
             category.pending.clear();
             category.releases = 0.0;
         }
-        for &job in &self.active {
+        self.watched.retain(|&job| {
             let own = &mut self.jobs[job];
-            let Some(category) = own.category.map(|place| &mut self.categories[place]) else { continue };
+            let Some(category) = own.category.map(|place| &mut self.categories[place]) else { return false };
             let due = self.whole.as_ref().map_or(Resources::NONE, |whole| whole.due(job));
-            let asked = own.asked.minus(due).dominant_share(view.total());
+            let asked = own.asked.minus(due);
             own.phases.tick(view.now(), own.asked != Resources::NONE, &self.phase_rules);
             if own.running > 0 {
                 let each = own.used.dominant_share(view.total()) / f64::from(own.running);
                 category.releases += each * own.phases.releases(view.now(), self.tick, self.release);
             }
-            category.pending.extend(Some(asked).filter(|&asked| asked > 0.0));
-        }
+            let share = asked.dominant_share(view.total());
+            category.pending.extend(Some(share).filter(|&share| share > 0.0));
+            asked != Resources::NONE || !own.phases.are_quiet(&self.phase_rules)
+        });
     }
 
     /// The shares that the categories may hold.
@@ -263,12 +268,8 @@ impl BatchDress {
 }
 
 impl Policy for BatchDress {
-    fn job_submitted(&mut self, job: JobId, _view: View<'_>) {
-        self.active.insert(job);
-    }
-
     fn job_finished(&mut self, job: JobId, _view: View<'_>) {
-        self.active.remove(&job);
+        self.watched.remove(&job);
         self.jobs[job].phases = Phases::default();
         if let Some(whole) = &mut self.whole {
             whole.remove(job);
@@ -285,6 +286,7 @@ impl Policy for BatchDress {
         let own = &mut self.jobs[task.job];
         own.used = own.used.minus(task.unit());
         own.running = own.running.saturating_sub(1);
+        self.watched.insert(task.job);
         if let Some(category) = own.category {
             self.used[category] = self.used[category].minus(task.unit());
         }

@@ -39,16 +39,12 @@ impl Profile {
 
     /// So much more is used from one instant to another.
     pub(super) fn add(&mut self, from: Ms, to: Ms, amount: Resources) {
-        for step in self.between(from, to) {
-            step.1 = step.1.plus(amount);
-        }
+        self.change(from, to, |used| used.plus(amount));
     }
 
     /// So much less.
     pub(super) fn remove(&mut self, from: Ms, to: Ms, amount: Resources) {
-        for step in self.between(from, to) {
-            step.1 = step.1.minus(amount);
-        }
+        self.change(from, to, |used| used.minus(amount));
     }
 
     /// The earliest instant, not before `from`, from which on so much is free for so long; `None` if there is never as much.
@@ -71,9 +67,21 @@ impl Profile {
         None
     }
 
-    fn between(&mut self, from: Ms, to: Ms) -> impl Iterator<Item = &mut (Ms, Resources)> {
+    /// Changes what is used from one instant to another. Steps that are no longer steps are taken out: there are many changes, and a
+    /// search passes over all steps.
+    fn change(&mut self, from: Ms, to: Ms, change: impl Fn(Resources) -> Resources) {
         let (start, end) = (self.split(from), self.split(to));
-        self.steps.range_mut(start..end.max(start))
+        self.steps.range_mut(start..end.max(start)).for_each(|step| step.1 = change(step.1));
+        self.join(end);
+        self.join(start);
+    }
+
+    /// Takes the step at a place out if as much is used before it.
+    fn join(&mut self, place: usize) {
+        let used = |place: usize| self.steps.get(place).map(|step| step.1);
+        if place.checked_sub(1).is_some_and(|before| used(before) == used(place)) {
+            self.steps.remove(place);
+        }
     }
 
     /// The place of the step that begins at an instant, made if there is none.

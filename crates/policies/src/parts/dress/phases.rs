@@ -131,6 +131,14 @@ impl Phases {
         }
     }
 
+    /// Whether, until a task starts or ends, all later ticks would find nothing, and nothing is expected to be released. To be
+    /// asked after a tick.
+    pub(crate) fn are_quiet(&self, rules: &PhaseRules) -> bool {
+        let begins = |phase: &Phase| phase.first_start.is_some() || phase.recent_starts.len() > rules.starts as usize;
+        let releases = |phase: &Phase| phase.release.is_some() || phase.recent_ends.len() > rules.ends as usize;
+        !self.phases.get(self.open).is_some_and(begins) && !self.phases.iter().any(releases)
+    }
+
     /// How many containers the job is expected to release within the tick after `now` (f, Equation 5).
     pub(crate) fn releases(&self, now: Ms, tick: Ms, mode: ReleaseMode) -> f64 {
         match (self.began, self.ended) {
@@ -297,6 +305,19 @@ mod tests {
     }
 
     const SEVEN: [Ms; 7] = [1, 2, 3, 4, 5, 6, 7];
+
+    #[test]
+    fn phases_are_quiet_until_enough_tasks_start_or_end() {
+        let mut job = Job::default();
+        job.run(0..=5, &SEVEN, 20, &RULES);
+        assert!(job.phases.are_quiet(&RULES), "five starts are no phase");
+        job.run(6..=16, &SEVEN, 20, &RULES);
+        assert!(!job.phases.are_quiet(&RULES), "the phase has yet to close");
+        job.run(17..=25, &SEVEN, 20, &RULES);
+        assert!(job.phases.are_quiet(&RULES), "it is closed, and has released too little");
+        job.run(26..=26, &SEVEN, 20, &RULES);
+        assert!(!job.phases.are_quiet(&RULES), "it releases");
+    }
 
     #[test]
     fn b9_w2_a_phase_is_found_by_its_starts_and_its_release_by_its_ends() {

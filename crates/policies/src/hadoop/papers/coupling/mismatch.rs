@@ -64,10 +64,14 @@ impl Mismatches {
 
     /// The job with the largest one if that is positive, drawn among equals; of those that pass the test.
     pub(super) fn largest(&self, node: NodeId, view: View<'_>, passes: impl Fn(JobId) -> bool) -> Option<JobId> {
-        let jobs = || view.jobs().iter().copied().filter(|&job| passes(job));
-        let largest = jobs().map(|job| self.of(job, view)).filter(|&own| own > 0.0).max_by(f64::total_cmp)?;
-        let equals = jobs().filter(|&job| self.of(job, view) == largest);
-        equals.min_by_key(|&job| tie(view, Purpose::ReduceCandidate, job, node, view.now()))
+        let of_jobs = view.jobs().iter().map(|&job| (self.of(job, view), job));
+        let positive = || of_jobs.clone().filter(|&(own, job)| own > 0.0 && passes(job));
+        let largest = positive().map(|(own, _)| own).max_by(f64::total_cmp)?;
+        let mut equals = positive().filter(|&(own, _)| own == largest).map(|(_, job)| job);
+        let first = equals.next()?;
+        let Some(second) = equals.next() else { return Some(first) };
+        let draw = |job: &JobId| tie(view, Purpose::ReduceCandidate, *job, node, view.now());
+        [first, second].into_iter().chain(equals).min_by_key(draw)
     }
 }
 

@@ -228,6 +228,11 @@ impl Coupling {
     fn assign(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         let kinds: &[Kind] = if self.reduces_are_free() { &Kind::BOTH } else { &[Kind::Map] };
         let maps = &mut self.maps;
+        let can_launch = |&kind: &Kind| offer.free(kind) > 0 && offer.view().ready(kind) > 0;
+        // Only jobs that wait for their data remember that they were not asked.
+        if !matches!(maps, Maps::Delay { .. }) && !kinds.iter().any(can_launch) {
+            return Ok(());
+        }
         maps.begin(offer.view());
         self.pools.assign(offer, kinds, |pools, offer, job, kind| match kind {
             Kind::Map => maps.ask(pools, offer, job),
@@ -290,12 +295,18 @@ impl Policy for Coupling {
         if let Maps::Peek(peeking) = &mut self.maps {
             peeking.ended(ended, view);
         }
+        if let (Some(wait), Kind::Map) = (&mut self.wait, ended.kind) {
+            wait.output_changed(ended.node, ended.job, view);
+        }
     }
 
     /// Maps that were done there wait again.
-    fn node_lost(&mut self, _node: NodeId, view: View<'_>) {
+    fn node_lost(&mut self, node: NodeId, view: View<'_>) {
         for &job in view.jobs() {
             self.maps.add(job, view);
+            if let Some(wait) = &mut self.wait {
+                wait.output_changed(node, job, view);
+            }
         }
     }
 

@@ -1,10 +1,13 @@
 //! Where a reduce is launched: Wait Scheduling, Algorithm 2 of the Coupling paper (policies B.7).
 
+use std::cmp::Ordering;
+
 use resched_sim::hadoop::{Kind, Offer, View};
 use resched_sim::{JobId, Ms, NodeId, Violation};
 use resched_trace::draws::Purpose;
 
 use super::tie;
+use crate::parts::by_id::{ByJob, ByNode};
 use crate::parts::centrality::Centrality;
 use crate::settings::choices;
 
@@ -38,31 +41,57 @@ pub(super) struct WaitScheduling {
     /// Rounds for those.
     rounds: u64,
     candidate: Option<Candidate>,
-    nearest: Nearest,
+    /// Of all jobs with map output.
+    outputs: ByJob<Centrality>,
+    nearer: Nearer,
 }
 
-/// The listed nodes that are nearest to the map output of the candidate's job. Every node asks for its rank at every
-/// heartbeat, so they are found once for each state of the world.
+/// Which listed nodes are nearer to the map output of the candidate's job than the one that calls.
+///
+/// A node is turned down as soon as enough nearer ones are known. Those that turned down the last one mostly turn down the next one,
+/// too, so they are asked first, and few calls look at more nodes than that.
 #[derive(Debug, Default)]
-struct Nearest {
-    /// The candidate's job, when it was chosen, and the state of the world of which the ranks are.
-    of: Option<(JobId, Ms, u64)>,
-    /// By rank; no more than are good enough.
-    ranked: Vec<NodeId>,
-    /// The numbers that order equals, as far as they were drawn for this candidate.
-    ties: Vec<Option<u64>>,
-    /// Of the candidate's job, while its places are compared; kept so that it is not made anew each time.
-    centrality: Centrality,
-    costs: Vec<(f64, NodeId)>,
+struct Nearer {
+    /// The candidate's job, and when it was chosen.
+    of: Option<(JobId, Ms)>,
+    /// Those that were enough to turn down a node.
+    known: Vec<NodeId>,
+    /// Room for those of the next node.
+    found: Vec<NodeId>,
+    ties: Ties,
+}
+
+/// The numbers that order equals, drawn once for each candidate and node.
+#[derive(Debug, Default)]
+struct Ties {
+    /// How many candidates there were.
+    candidate: u64,
+    /// The last number of each node, and the candidate for which it was drawn.
+    drawn: ByNode<(u64, u64)>,
+}
+
+impl Ties {
+    fn of(&mut self, node: NodeId, draw: impl FnOnce() -> u64) -> u64 {
+        if self.drawn[node].0 != self.candidate {
+            self.drawn[node] = (self.candidate, draw());
+        }
+        self.drawn[node].1
+    }
 }
 
 impl WaitScheduling {
     pub(super) fn new(best: usize, list: Candidates, rounds: u64) -> Self {
-        Self { best, list, rounds, candidate: None, nearest: Nearest::default() }
+        Self { best, list, rounds, candidate: None, outputs: ByJob::default(), nearer: Nearer::default() }
+    }
+
+    /// A map of a job has ended on a node, or the node is lost with what its maps left.
+    pub(super) fn output_changed(&mut self, node: NodeId, job: JobId, view: View<'_>) {
+        self.outputs[job].update(node, job, view);
     }
 
     /// A job has ended.
     pub(super) fn finish(&mut self, job: JobId) {
+        self.outputs.take(job);
         if self.candidate.as_ref().is_some_and(|candidate| candidate.job == job) {
             self.candidate = None;
         }
@@ -117,8 +146,7 @@ impl WaitScheduling {
         if self.list == Candidates::Free || round(turn.waited, nodes) == self.rounds {
             return;
         }
-        self.rank_nodes(*turn, view);
-        let listed = self.nearest.ranked.len();
+        let listed = self.listed(turn.job, view);
         let last = if listed == 0 { None } else { Some(group(listed - 1)) };
         // The groups are filled in order, so that those after the last one are empty.
         let now = round(turn.waited, nodes);
@@ -131,61 +159,99 @@ impl WaitScheduling {
     fn suits(&mut self, node: NodeId, turn: Candidate, round: u64, view: View<'_>) -> bool {
         let runs_none = |node| view.job(turn.job).running_on(node, Kind::Reduce) == 0;
         if round < self.rounds {
-            self.rank_nodes(turn, view);
-            let rank = self.nearest.ranked.iter().position(|&other| other == node);
-            return runs_none(node) && rank.map(group) == Some(round);
+            return runs_none(node) && self.is_of_group(node, round, turn, view);
         }
         let mut others = view.nodes().filter(|&other| view.room(other, Kind::Reduce) > 0);
         runs_none(node) || !others.any(runs_none)
     }
 
-    /// Ranks the listed nodes by how near they are to the job's map output, those that are good enough. The order of equals is drawn
-    /// for each candidate.
-    fn rank_nodes(&mut self, Candidate { job, since, .. }: Candidate, view: View<'_>) {
-        let fresh = self.list == Candidates::Fresh;
-        let is_listed = |other: NodeId| {
-            view.room(other, Kind::Reduce) > 0 && !(fresh && view.job(job).running_on(other, Kind::Reduce) > 0)
-        };
-        self.nearest.find(self.best, (job, since), view, is_listed);
+    /// How many nodes are listed, as far as they are good enough.
+    fn listed(&self, job: JobId, view: View<'_>) -> usize {
+        // Each reduce of the job takes one node off the list at most.
+        let surely = view.nodes_with_room(Kind::Reduce).saturating_sub(view.job(job).running(Kind::Reduce)) as usize;
+        if surely >= self.best {
+            return self.best;
+        }
+        view.nodes().filter(|&node| self.list.holds(node, job, view)).take(self.best).count()
+    }
+
+    /// Whether the rank of a node among the listed ones, by how near it is to the job's map output, is one of a group. The order
+    /// of equals is drawn for each candidate.
+    fn is_of_group(&mut self, node: NodeId, number: u64, of: Candidate, view: View<'_>) -> bool {
+        let output = &self.outputs[of.job];
+        let look = Look { of, view, list: self.list, cost: |node| output.cost(node, view) };
+        let rank = self.nearer.count(end(number).min(self.best), node, &look);
+        rank < self.best && group(rank) == number
     }
 }
 
-impl Nearest {
-    /// Ranks the nearest listed nodes anew if the candidate or the world has changed.
-    fn find(&mut self, best: usize, (job, since): (JobId, Ms), view: View<'_>, is_listed: impl Fn(NodeId) -> bool) {
-        let before = self.of.replace((job, since, view.version()));
-        if before == self.of {
-            return;
-        }
-        if before.is_none_or(|(other, at, _)| (other, at) != (job, since)) {
-            self.ties.clear();
-            self.ties.resize(view.node_count(), None);
-        }
-        self.centrality.add_up(job, view);
-        self.costs.clear();
-        let listed = view.nodes().filter(|&node| is_listed(node));
-        self.costs.extend(listed.map(|node| (self.centrality.cost(node, job, view), node)));
-        self.leave_out_the_farther_ones(best);
-        let ties = &mut self.ties;
-        let mut drawn =
-            |node: NodeId| *ties[node.index()].get_or_insert_with(|| tie(view, Purpose::ReducePlace, job, node, since));
-        self.costs.sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then_with(|| (drawn(a.1), a.1).cmp(&(drawn(b.1), b.1))));
-        self.ranked.clear();
-        self.ranked.extend(self.costs.iter().take(best).map(|&(_, node)| node));
+impl Candidates {
+    /// Whether a node is listed for a reduce of a job.
+    fn holds(self, node: NodeId, job: JobId, view: View<'_>) -> bool {
+        view.room(node, Kind::Reduce) > 0
+            && (self == Candidates::Free || view.job(job).running_on(node, Kind::Reduce) == 0)
+    }
+}
+
+/// A look at all nodes for one candidate.
+struct Look<'v, C> {
+    of: Candidate,
+    view: View<'v>,
+    list: Candidates,
+    /// How far a node is from the map output of the job.
+    cost: C,
+}
+
+impl<C: Fn(NodeId) -> f64> Look<'_, C> {
+    /// Whether another node is listed and comes before this one, whose cost is given.
+    fn comes_before(&self, other: NodeId, (cost, node): (f64, NodeId), ties: &mut Ties) -> bool {
+        let mut key = |node: NodeId| (ties.of(node, || self.draw(node)), node);
+        let is_nearer = match (self.cost)(other).total_cmp(&cost) {
+            Ordering::Less => true,
+            Ordering::Equal => other != node && key(other) < key(node),
+            Ordering::Greater => false,
+        };
+        is_nearer && self.list.holds(other, self.of.job, self.view)
     }
 
-    /// Keeps those that may be among the `best`: no draw is needed for the others.
-    fn leave_out_the_farther_ones(&mut self, best: usize) {
-        if self.costs.len() > best {
-            let (.., &mut (last, _), _) = self.costs.select_nth_unstable_by(best - 1, |a, b| a.0.total_cmp(&b.0));
-            self.costs.retain(|(cost, _)| cost.total_cmp(&last).is_le());
+    fn draw(&self, node: NodeId) -> u64 {
+        tie(self.view, Purpose::ReducePlace, self.of.job, node, self.of.since)
+    }
+}
+
+impl Nearer {
+    /// How many listed nodes come before this one; it does not count beyond `most`.
+    fn count<C: Fn(NodeId) -> f64>(&mut self, most: usize, node: NodeId, look: &Look<'_, C>) -> usize {
+        let of = Some((look.of.job, look.of.since));
+        if std::mem::replace(&mut self.of, of) != of {
+            self.ties.candidate += 1;
         }
+        let (Self { known, found, ties, .. }, own) = (self, ((look.cost)(node), node));
+        if known.iter().filter(|&&other| look.comes_before(other, own, ties)).take(most).count() == most {
+            return most;
+        }
+        found.clear();
+        found.extend(look.view.nodes().filter(|&other| look.comes_before(other, own, ties)).take(most));
+        if found.len() == most {
+            std::mem::swap(known, found);
+            return most;
+        }
+        found.len()
     }
 }
 
 /// Into which round the heartbeat with this number falls; the first one is number 1, in round 0.
 fn round(waited: u64, nodes: u64) -> u64 {
     (waited - 1) / nodes
+}
+
+/// The rank after the last one of a group, as far as it has an end.
+fn end(group: u64) -> usize {
+    match group {
+        0 => 1,
+        1 => 3,
+        _ => usize::MAX,
+    }
 }
 
 /// The round for a good enough node of this rank: 0 for the nearest, 1 for the next two, 2 for the rest.
@@ -276,6 +342,13 @@ mod tests {
         };
         assert_eq!(second("fresh"), Some(4_000));
         assert_eq!(second("free"), Some(7_000), "three rounds in vain");
+    }
+
+    #[test]
+    fn a_group_ends_where_the_next_one_begins() {
+        for rank in 0..10 {
+            assert!(rank < end(group(rank)) && (group(rank) == 0 || rank >= end(group(rank) - 1)), "{rank}");
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ use resched_sim::hadoop::{Kind, RunId, RunView, View};
 use resched_sim::{JobId, Ms, NodeId, RackId, TaskId};
 use resched_trace::model::Locality;
 
+use super::inputs::{Input, Inputs};
 use super::network::{Cost, Group, Job, Machine, Problem};
 
 /// How many maps of a job should run.
@@ -33,7 +34,7 @@ pub(super) struct Costs {
 
 impl Costs {
     /// The cost of running a map that reads this many bytes at this level.
-    fn place(&self, bytes: Option<u64>, level: Locality) -> Cost {
+    pub(super) fn place(&self, bytes: Option<u64>, level: Locality) -> Cost {
         let per_gigabyte = match level {
             Locality::Node => 0.0,
             Locality::Rack => self.psi,
@@ -59,6 +60,10 @@ pub(super) struct Draft<'v> {
     /// Whether each rack has a machine of the problem. No map flows through the others, and leaving them out puts many maps into one
     /// group: when few slots are free, the network is small.
     has_room: Vec<bool>,
+    /// Those that have one.
+    racks: Vec<RackId>,
+    /// The slots of all machines together.
+    slots: usize,
     /// The waiting maps of each group; none if it is a running one.
     pub(super) waiting: Vec<Vec<TaskId>>,
     /// The group and the machine of each running map.
@@ -70,42 +75,81 @@ impl<'v> Draft<'v> {
     pub(super) fn new(view: View<'v>, costs: Costs, slots: impl Fn(NodeId) -> u32) -> Self {
         let mut machine_of = vec![None; view.node_count()];
         let mut has_room = vec![false; view.rack_count()];
-        let mut machines = Vec::new();
+        let (mut machines, mut racks, mut all_slots) = (Vec::new(), Vec::new(), 0);
         for node in view.nodes() {
             let slots = slots(node);
             if slots > 0 && view.is_live(node) {
                 machine_of[node.index()] = Some(machines.len());
-                has_room[view.rack(node).index()] = true;
-                machines.push(Machine { node, rack: view.rack(node).index(), slots });
+                let rack = view.rack(node);
+                if !std::mem::replace(&mut has_room[rack.index()], true) {
+                    racks.push(rack);
+                }
+                all_slots += slots as usize;
+                machines.push(Machine { node, rack: rack.index(), slots });
             }
         }
         let problem = Problem { machines, racks: view.rack_count(), ..Problem::default() };
-        Self { view, costs, problem, machine_of, has_room, waiting: Vec::new(), running: Vec::new() }
+        Self {
+            view,
+            costs,
+            problem,
+            machine_of,
+            has_room,
+            racks,
+            slots: all_slots,
+            waiting: Vec::new(),
+            running: Vec::new(),
+        }
     }
 
-    /// Adds a job with its waiting maps.
-    pub(super) fn add_job(&mut self, job: JobId, Bounds { least, most }: Bounds) {
+    /// Adds a job with its waiting maps. Of maps that are alike, it takes no more than there are slots.
+    pub(super) fn add_job(&mut self, job: JobId, Bounds { least, most }: Bounds, inputs: &Inputs) {
         let number = self.problem.jobs.len();
         let waiting = self.costs.waiting(self.view.now() - self.view.job(job).submit());
         self.problem.jobs.push(Job { least, most, waiting });
         let mut groups: BTreeMap<Group, Vec<TaskId>> = BTreeMap::new();
-        for task in self.view.waiting_maps(job) {
-            groups.entry(self.group(number, task)).or_default().push(task);
-        }
+        self.add_near(number, inputs, &mut groups);
+        self.add_far(number, inputs, &mut groups);
         for (group, tasks) in groups {
             self.problem.groups.push((group, tasks.len() as u32));
             self.waiting.push(tasks);
         }
     }
 
+    /// Sorts the waiting maps with input in a rack with room into groups. Each is found through the first such rack, so those of
+    /// one group come by number.
+    fn add_near(&self, job: usize, inputs: &Inputs, groups: &mut BTreeMap<Group, Vec<TaskId>>) {
+        for &rack in &self.racks {
+            let maps = inputs.in_rack(rack).iter().copied().filter(|&task| self.view.waits(task));
+            for task in maps {
+                let input = inputs.of_map(task);
+                if self.racks_with_room(input).next() == Some(rack) {
+                    groups.entry(self.group(job, input)).or_default().push(task);
+                }
+            }
+        }
+    }
+
+    /// Sorts the other waiting maps into groups.
+    fn add_far(&self, job: usize, inputs: &Inputs, groups: &mut BTreeMap<Group, Vec<TaskId>>) {
+        for (anywhere, maps) in inputs.by_worst_cost() {
+            let is_far = |task: TaskId| self.racks_with_room(inputs.of_map(task)).next().is_none();
+            let far = maps.iter().copied().filter(|&task| self.view.waits(task) && is_far(task));
+            let far: Vec<TaskId> = far.take(self.slots).collect();
+            if !far.is_empty() {
+                groups.insert(Group { job, machines: Vec::new(), racks: Vec::new(), anywhere }, far);
+            }
+        }
+    }
+
     /// Adds the running maps of the job that was added last. Each stays for less the longer it has run, and at equal cost.
-    pub(super) fn add_running(&mut self, job: JobId) {
+    pub(super) fn add_running(&mut self, job: JobId, inputs: &Inputs) {
         let number = self.problem.jobs.len() - 1;
         let mut runs: Vec<_> = self.view.runs(job, Kind::Map).filter(is_movable).collect();
         runs.sort_unstable_by_key(|run| (run.task, run.attempt));
         for run in runs {
             let Some(machine) = self.machine_of[run.node.index()] else { continue };
-            let mut group = self.group(number, run.task);
+            let mut group = self.group(number, inputs.of_map(run.task));
             let level = if self.view.replicas(run.task).is_empty() { Locality::Node } else { run.level };
             let moved = self.costs.place(self.view.input_bytes(run.task), level);
             group.machines.retain(|&(other, _)| other != machine);
@@ -117,30 +161,19 @@ impl<'v> Draft<'v> {
     }
 
     /// The group of a map.
-    fn group(&self, job: usize, task: TaskId) -> Group {
-        let (view, bytes) = (self.view, self.view.input_bytes(task));
-        let replicas = view.replicas(task);
-        let mut racks: Vec<RackId> = replicas.iter().map(|&node| view.rack(node)).collect();
-        racks.sort_unstable();
-        racks.dedup();
-        let worst = match racks.len() {
-            0 => Locality::Node,
-            known if known == view.rack_count() => Locality::Rack,
-            _ => Locality::Off,
-        };
-        let mut machines: Vec<(usize, Cost)> =
-            replicas.iter().filter_map(|node| Some((self.machine_of[node.index()]?, 0))).collect();
-        machines.sort_unstable();
+    fn group(&self, job: usize, input: &Input) -> Group {
+        let machine = |node: &NodeId| Some((self.machine_of[node.index()]?, 0));
         Group {
             job,
-            machines,
-            racks: racks
-                .iter()
-                .filter(|rack| self.has_room[rack.index()])
-                .map(|rack| (rack.index(), self.costs.place(bytes, Locality::Rack)))
-                .collect(),
-            anywhere: self.costs.place(bytes, worst),
+            machines: input.nodes.iter().filter_map(machine).collect(),
+            racks: self.racks_with_room(input).map(|rack| (rack.index(), input.rack)).collect(),
+            anywhere: input.anywhere,
         }
+    }
+
+    /// The racks with input of a map in which a machine has room.
+    fn racks_with_room(&self, input: &Input) -> impl Iterator<Item = RackId> {
+        input.racks.iter().copied().filter(|rack| self.has_room[rack.index()])
     }
 }
 

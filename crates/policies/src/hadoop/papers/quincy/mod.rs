@@ -17,16 +17,20 @@
 //! racks and nodes, as far as its order of search allows. Its choice is always the same.
 
 mod draft;
+mod flow;
+mod inputs;
 mod network;
 
 use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, Policy, RunId, System, View};
 use resched_sim::{JobId, Ms, NodeId, TaskId, Violation};
 
 use crate::info::{Build, Engine, Family, PolicyInfo};
+use crate::parts::by_id::ByJob;
 use crate::parts::equal_order::launch_equally;
 use crate::parts::fair_share::{Claim, fair_shares};
 use crate::settings::{choices, settings};
 use draft::{Bounds, Costs, Draft, is_movable};
+use inputs::Inputs;
 
 /// Its entry in the registry.
 pub(crate) const INFO: PolicyInfo = PolicyInfo {
@@ -71,6 +75,7 @@ struct Quincy {
     fair: Fair,
     preemption: bool,
     period: Ms,
+    inputs: ByJob<Inputs>,
     /// The maps that each node is to launch, by the last flow.
     plan: Vec<Vec<TaskId>>,
     /// When that flow was solved; `None` if something has happened since.
@@ -97,6 +102,7 @@ impl Quincy {
             fair,
             preemption,
             period,
+            inputs: ByJob::default(),
             plan: Vec::new(),
             solved: None,
             order: Vec::new(),
@@ -123,7 +129,8 @@ impl Quincy {
         let mut draft = Draft::new(view, self.costs, |node| view.room(node, Kind::Map));
         for (&job, bounds) in view.jobs().iter().zip(self.bounds(view)) {
             if view.job(job).waiting(Kind::Map) > 0 {
-                draft.add_job(job, bounds.beyond(view.job(job).running(Kind::Map)));
+                self.inputs[job].pass_over_launched(view);
+                draft.add_job(job, bounds.beyond(view.job(job).running(Kind::Map)), &self.inputs[job]);
             }
         }
         self.plan.resize(view.node_count(), Vec::new());
@@ -152,8 +159,8 @@ impl Quincy {
         let slots = |node: NodeId| view.node_slots(node, Kind::Map).saturating_sub(held[node.index()]);
         let mut draft = Draft::new(view, self.costs, slots);
         for ((&job, bounds), staying) in view.jobs().iter().zip(self.bounds(view)).zip(staying) {
-            draft.add_job(job, bounds.beyond(staying));
-            draft.add_running(job);
+            draft.add_job(job, bounds.beyond(staying), &self.inputs[job]);
+            draft.add_running(job, &self.inputs[job]);
         }
         let mut goes_to = vec![None; draft.waiting.len()];
         for placed in draft.problem.solve() {
@@ -165,11 +172,13 @@ impl Quincy {
 }
 
 impl Policy for Quincy {
-    fn job_submitted(&mut self, _job: JobId, _view: View<'_>) {
+    fn job_submitted(&mut self, job: JobId, view: View<'_>) {
+        self.inputs[job] = Inputs::of(job, view, self.costs);
         self.solved = None;
     }
 
-    fn job_finished(&mut self, _job: JobId, _view: View<'_>) {
+    fn job_finished(&mut self, job: JobId, _view: View<'_>) {
+        self.inputs.take(job);
         self.solved = None;
     }
 
@@ -177,7 +186,8 @@ impl Policy for Quincy {
         self.solved = None;
     }
 
-    fn task_waits(&mut self, _task: TaskId, _view: View<'_>) {
+    fn task_waits(&mut self, task: TaskId, view: View<'_>) {
+        self.inputs[view.job_of(task)].map_waits();
         self.solved = None;
     }
 

@@ -13,13 +13,14 @@
 //! to a place, and one arc past all nodes stands for the tasks that wait: the cheapest flow is the same, and only as many units
 //! flow as there are slots.
 
-use ac_library::MinCostFlowGraph;
 use resched_sim::NodeId;
+
+use super::flow::{Flow, Network};
 
 /// Costs in thousandths of the paper's unit: one GB from the own rack at ψ = 1, one second of a task's run.
 pub(super) type Cost = i128;
 
-/// The bounds of costs in a network, whose numbers have 64 bits: the solver then takes a quarter less time than with 128.
+/// The bounds of costs in a network, whose numbers have 64 bits.
 #[derive(Debug, Clone, Copy)]
 struct Range {
     /// No cost is further from zero; absurd ones are cut.
@@ -106,9 +107,8 @@ impl Problem {
             return Vec::new();
         }
         let units = slots.min(tasks);
-        let (mut graph, arcs) = self.network(units, self.range(units));
-        graph.flow(SOURCE, SINK, units as i64);
-        self.placements(&graph, &arcs)
+        let (network, arcs) = self.network(units, self.range(units));
+        self.placements(&network.flow(SOURCE, SINK, units as i64), &arcs)
     }
 
     /// The bounds of the costs if so many units flow.
@@ -125,7 +125,7 @@ impl Problem {
         Range { most, dear: 4 * nodes * (most + 1) }
     }
 
-    fn network(&self, units: u64, Range { most, dear }: Range) -> (MinCostFlowGraph<i64>, Arcs) {
+    fn network(&self, units: u64, Range { most, dear }: Range) -> (Network, Arcs) {
         let cut = |cost: Cost| cost.clamp(-most, most);
         // Of equally cheap ways the solver follows that through the highest numbers, so the first of each kind gets the highest.
         let ends = [self.jobs.len(), self.groups.len(), self.racks, self.machines.len()].map({
@@ -136,9 +136,9 @@ impl Problem {
             }
         });
         let [job, group, rack, machine] = ends.map(|end| move |place: usize| end - 1 - place);
-        let mut graph = MinCostFlowGraph::new(ends[3]);
+        let mut network = Network::new(ends[3]);
         let mut arcs = Arcs::default();
-        let mut add = |from, to, capacity: u64, cost: Cost| graph.add_edge(from, to, capacity as i64, cost as i64);
+        let mut add = |from, to, capacity: u64, cost: Cost| network.add(from, to, capacity as i64, cost as i64);
 
         // The solver wants no negative cost: every way from source to sink is dearer by the same.
         let longest = self.jobs.iter().map(|job| cut(job.waiting)).max().unwrap_or(0);
@@ -173,12 +173,12 @@ impl Problem {
             }
             arcs.to_any.push((number, add(group(number), CLUSTER, tasks, cut(own.anywhere) - cheapest)));
         }
-        (graph, arcs)
+        (network, arcs)
     }
 
     /// Follows the flow from the groups to the machines. Who comes first through a rack gets its first machine.
-    fn placements(&self, graph: &MinCostFlowGraph<i64>, arcs: &Arcs) -> Vec<Placement> {
-        let flow = |arc: Arc| graph.get_edge(arc).flow as u32;
+    fn placements(&self, flow: &Flow, arcs: &Arcs) -> Vec<Placement> {
+        let flow = |arc: Arc| flow.through(arc);
         let mut placements: Vec<Placement> = Vec::new();
         let mut place = |group, machine, tasks| {
             if tasks > 0 {
