@@ -92,7 +92,7 @@ fn a_workload_of_too_many_tasks_is_refused() {
 /// A table of many equal rows is a small file.
 #[test]
 fn a_report_that_would_not_fit_into_memory_is_refused() {
-    const ROWS: u64 = 300_000;
+    const ROWS: u64 = 1_000_000;
     let dir = Dir::with_sample();
     let job = resched_trace::store::Trace::open(&dir.path("T")).unwrap().rows::<JobRow>().unwrap().next();
     let row = AttemptRow {
@@ -115,7 +115,7 @@ fn a_report_that_would_not_fit_into_memory_is_refused() {
     let bytes = fs::metadata(dir.path("T/attempts.parquet")).unwrap().len();
     assert!(bytes < 500_000, "{bytes}");
     let report = ["report", "T", "--out", "P", "--most-memory"];
-    let parts = ["T: expected tables", "at most 0.1GB", "about 0.3GB", "--most-memory 0.3GB"];
+    let parts = ["T: expected tables", "at most 0.1GB", "about 0.2GB", "--most-memory 0.2GB"];
     refused(&dir, &[&report[..], &["100MB"]].concat(), &parts);
     refused(&dir, &[&report[..], &["3"]].concat(), &["with its unit, such as 8GB"]);
 }

@@ -16,8 +16,8 @@ use crate::measure::{DEEPEST, LONGEST, UNITS};
 use crate::{Error, Origin};
 
 /// What a row of each table takes while a report is made of it (bytes), with texts of usual length.
-const OF_JOB: u64 = 2_000;
-const OF_ATTEMPT: u64 = 700;
+const OF_JOB: u64 = 1_000;
+const OF_ATTEMPT: u64 = 150;
 const OF_OTHER: u64 = 200;
 
 /// The most memory that the runs of a report may take, unless you allow more (bytes).

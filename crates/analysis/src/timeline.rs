@@ -1,7 +1,5 @@
 //! Metrics over time: step functions of running tasks, queue length and fairness, and numbers that follow from them.
 
-use std::collections::BTreeMap;
-
 use resched_trace::comparison::Standing;
 use resched_trace::model::TaskKind;
 
@@ -28,6 +26,18 @@ impl Steps {
             if let Some(&(time, _)) = instant.first() {
                 steps.push(time, total as f64);
             }
+        }
+        steps
+    }
+
+    /// How many spans are open, of which these are the starts and the ends, both ascending.
+    fn of_spans(starts: &[i64], ends: &[i64]) -> Self {
+        let (mut starts, mut ends) = (Ascending(starts), Ascending(ends));
+        let mut open = 0i64;
+        let mut steps = Self::default();
+        while let Some(time) = starts.first().into_iter().chain(ends.first()).min() {
+            open += starts.take(time) as i64 - ends.take(time) as i64;
+            steps.push(time, open as f64);
         }
         steps
     }
@@ -85,6 +95,22 @@ impl Steps {
     }
 }
 
+/// Times that are taken in ascending order.
+struct Ascending<'a>(&'a [i64]);
+
+impl Ascending<'_> {
+    fn first(&self) -> Option<i64> {
+        self.0.first().copied()
+    }
+
+    /// Takes those at `time`, if they are next. Returns how many there were.
+    fn take(&mut self, time: i64) -> usize {
+        let count = self.0.iter().take_while(|at| **at == time).count();
+        self.0 = self.0.get(count..).unwrap_or_default();
+        count
+    }
+}
+
 /// The time between two edges, ms.
 fn width(cell: &[i64]) -> f64 {
     if let &[from, to] = cell { (to - from) as f64 } else { 0.0 }
@@ -92,8 +118,15 @@ fn width(cell: &[i64]) -> f64 {
 
 /// Tasks of `kind` running over time (Coupling, Figs. 1, 2, 5, 6): attempts with `start ≤ t < finish`.
 pub fn running_tasks<'a>(intervals: impl IntoIterator<Item = &'a Interval>, kind: TaskKind) -> Steps {
-    let of_kind = intervals.into_iter().filter(|interval| interval.kind == kind);
-    Steps::from_changes(of_kind.flat_map(|interval| [(interval.start, 1), (interval.finish, -1)]))
+    let (mut starts, mut finishes) = (Vec::new(), Vec::new());
+    for interval in intervals.into_iter().filter(|interval| interval.kind == kind) {
+        starts.push(interval.start);
+        finishes.push(interval.finish);
+    }
+    // A run has its attempts in the order of their ends, so that one of the sorts is a look.
+    starts.sort_unstable();
+    finishes.sort_unstable();
+    Steps::of_spans(&starts, &finishes)
 }
 
 /// Queue length over time: the jobs that count, were submitted and have started no task.
@@ -111,35 +144,55 @@ fn waiting_span(job: &JobMetrics) -> Option<(i64, i64)> {
 /// (maps and reduces together) of each of the `n` jobs that count and are in the system (`submit ≤ t < finish`): 1 if all hold equally many
 /// slots, 1/n if one holds all. It is 0 while no task runs or no job is in the system.
 pub fn jain_index(jobs: &[JobMetrics], intervals: &[Interval]) -> Steps {
-    let mut changes: Vec<(i64, usize, i64, i64)> = Vec::new();
-    for (index, job) in jobs.iter().enumerate() {
-        if let (Some(submit), Some(finish), Standing::Counts) = (job.submit, job.finish, job.standing) {
-            changes.extend([(submit, index, 1, 0), (finish, index, -1, 0)]);
-        }
-    }
-    for interval in counted(jobs, intervals).filter(|i| matches!(i.kind, TaskKind::Map | TaskKind::Reduce)) {
-        changes.extend([(interval.start, interval.job, 0, 1), (interval.finish, interval.job, 0, -1)]);
-    }
-    changes.sort_unstable();
-    let mut running: BTreeMap<usize, i64> = BTreeMap::new();
-    let (mut n, mut sum, mut squares) = (0i64, 0i64, 0i64);
+    let in_system =
+        |job: &&JobMetrics| job.standing == Standing::Counts && job.submit.is_some() && job.finish.is_some();
+    let mut submits: Vec<i64> = jobs.iter().filter(in_system).filter_map(|job| job.submit).collect();
+    let mut ends: Vec<i64> = jobs.iter().filter(in_system).filter_map(|job| job.finish).collect();
+    submits.sort_unstable();
+    ends.sort_unstable();
+    let tasks = || counted(jobs, intervals).filter(|i| matches!(i.kind, TaskKind::Map | TaskKind::Reduce));
+    let mut starts: Vec<(i64, usize)> = tasks().map(|task| (task.start, task.job)).collect();
+    let mut finishes: Vec<(i64, usize)> = tasks().map(|task| (task.finish, task.job)).collect();
+    starts.sort_unstable();
+    finishes.sort_unstable();
+    let (mut submits, mut ends) = (Ascending(&submits), Ascending(&ends));
+    let (mut starts, mut finishes) = (starts.into_iter().peekable(), finishes.into_iter().peekable());
+    let mut running = Running { of_jobs: vec![0; jobs.len()], sum: 0, squares: 0 };
+    let mut n = 0i64;
     let mut steps = Steps::default();
-    for instant in changes.chunk_by(|a, b| a.0 == b.0) {
-        for &(_, job, arrives, starts) in instant {
-            n += arrives;
-            let tasks = running.entry(job).or_default();
-            squares = squares.saturating_add(starts * (2 * *tasks + starts));
-            sum += starts;
-            *tasks += starts;
+    loop {
+        let of_jobs = submits.first().into_iter().chain(ends.first());
+        let of_tasks = starts.peek().into_iter().chain(finishes.peek()).map(|change| change.0);
+        let Some(time) = of_jobs.chain(of_tasks).min() else { break };
+        n += submits.take(time) as i64 - ends.take(time) as i64;
+        while let Some((_, job)) = starts.next_if(|change| change.0 == time) {
+            running.add(job, 1);
         }
-        if let Some(&(time, ..)) = instant.first() {
-            let fair = n > 0 && sum > 0 && squares > 0;
-            let index = (sum as f64).powi(2) / (n as f64 * squares as f64);
-            // A task that outlives its job's finish could push the index over 1.
-            steps.push(time, if fair { index.min(1.0) } else { 0.0 });
+        while let Some((_, job)) = finishes.next_if(|change| change.0 == time) {
+            running.add(job, -1);
         }
+        let fair = n > 0 && running.sum > 0 && running.squares > 0;
+        let index = (running.sum as f64).powi(2) / (n as f64 * running.squares as f64);
+        // A task that outlives its job's finish could push the index over 1.
+        steps.push(time, if fair { index.min(1.0) } else { 0.0 });
     }
     steps
+}
+
+/// The running tasks of each job, their sum and the sum of their squares.
+struct Running {
+    of_jobs: Vec<i64>,
+    sum: i64,
+    squares: i64,
+}
+
+impl Running {
+    fn add(&mut self, job: usize, change: i64) {
+        let Some(tasks) = self.of_jobs.get_mut(job) else { return };
+        self.squares = self.squares.saturating_add(change * (2 * *tasks + change));
+        self.sum += change;
+        *tasks += change;
+    }
 }
 
 /// The mean of Jain's index over the time in which it is defined, `None` if it never is.
@@ -168,8 +221,10 @@ pub fn makespan(jobs: &[JobMetrics]) -> Option<i64> {
 /// within the span of the run. `None` without such slots or such tasks.
 pub fn utilisation(jobs: &[JobMetrics], intervals: &[Interval], kind: TaskKind, slots: u64) -> Option<f64> {
     let (first, last) = span(jobs).filter(|(first, last)| first < last)?;
-    let any = counted(jobs, intervals).any(|interval| interval.kind == kind);
-    (slots > 0 && any).then(|| running_tasks(counted(jobs, intervals), kind).mean(first, last) / slots as f64)
+    let of_kind = || counted(jobs, intervals).filter(|interval| interval.kind == kind);
+    let used = |interval: &Interval| (interval.finish.min(last) - interval.start.max(first)).max(0) as f64;
+    let any = of_kind().next().is_some();
+    (slots > 0 && any).then(|| of_kind().map(used).sum::<f64>() / (last - first) as f64 / slots as f64)
 }
 
 /// Throughput, per hour: how many of `done` (jobs or tasks) were finished over the makespan.

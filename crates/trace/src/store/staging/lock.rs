@@ -35,6 +35,13 @@ pub(super) fn partial(target: &Path) -> PathBuf {
     parent_of(target).join(format!(".{name}{PARTIAL}{random:016x}"))
 }
 
+/// The file for which `path` is such a hidden name, if it is one.
+pub(super) fn partial_of(path: &Path) -> Option<PathBuf> {
+    let name = path.file_name()?.to_string_lossy();
+    let (target, _) = name.strip_prefix('.')?.rsplit_once(PARTIAL)?;
+    Some(path.with_file_name(target))
+}
+
 /// Keeps other commands from writing a folder until it is dropped. The system releases the lock however the process
 /// ends. So a lock file that is left behind blocks nobody.
 #[derive(Debug)]

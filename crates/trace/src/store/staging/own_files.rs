@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::inventory::{FileEntry, Inventory, inside};
 use super::super::marker::{self, Layout};
+use super::lock::partial_of;
 use super::{Out, write_file};
 use crate::Error;
 
@@ -90,6 +91,7 @@ impl OwnFiles {
         self.listed.before.extend(before);
         self.listed.files = files.iter().map(|(name, bytes)| (name.clone(), FileEntry::of(bytes))).collect();
         self.write_list()?;
+        self.remove_begun();
         for (name, bytes) in files {
             let path = self.dir.join(name);
             let folder = super::parent_of(&path);
@@ -103,6 +105,19 @@ impl OwnFiles {
             }
         }
         self.write_list()
+    }
+
+    /// Removes what a killed command had begun of these files. The lock on the folder does not look into the folders in it.
+    fn remove_begun(&self) {
+        let names = || self.listed.files.keys().chain(self.listed.before.keys());
+        let begun: BTreeSet<PathBuf> = names().map(|name| self.dir.join(name)).collect();
+        let folders: BTreeSet<&Path> = begun.iter().map(|path| super::parent_of(path)).collect();
+        for entry in folders.into_iter().flat_map(|folder| fs::read_dir(folder).into_iter().flatten().flatten()) {
+            if partial_of(&entry.path()).is_some_and(|target| begun.contains(&target)) {
+                // What cannot be removed does no harm.
+                let _ = fs::remove_file(entry.path());
+            }
+        }
     }
 
     fn write_list(&mut self) -> Result<(), Error> {
@@ -151,6 +166,18 @@ mod tests {
         fs::write(path("b.csv"), "mine").unwrap();
         assert!(write(dir.path(), &[("a.csv", "4"), ("b.csv", "4")]).is_err());
         assert_eq!(fs::read_to_string(path("b.csv")).unwrap(), "mine");
+    }
+
+    #[test]
+    fn what_a_killed_command_had_begun_goes() {
+        let dir = tempfile::tempdir().unwrap();
+        let own = [("a.csv", "1"), ("figures/x.svg", "1")];
+        write(dir.path(), &own).unwrap();
+        let begun = |name: &str| super::super::lock::partial(&dir.path().join(name));
+        let (ours, others) = (begun("figures/x.svg"), begun("figures/mine.svg"));
+        [&ours, &others].map(|path| fs::write(path, "half").unwrap());
+        write(dir.path(), &own).unwrap();
+        assert!(!ours.exists() && others.exists(), "another file may be under construction");
     }
 
     /// As a killed command leaves it: the list knows both contents, and only some files are new.
