@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::hash::BuildHasher;
 use std::path::Path;
-use std::sync::Arc;
 
 use arrow::array::{Array, ArrayAccessor, Int64Array, RecordBatch, StringArray};
 use hashbrown::{DefaultHashBuilder, HashTable};
 use resched_trace::model::{AttemptRow, DecisionRow, JobRow, Locality, Outcome, Priority, ResourceRow, TaskKind};
 use resched_trace::store::columns::Row;
 use resched_trace::store::{Rows, TableReader, read_columns, read_table};
+use resched_trace::texts::Texts;
 
 use crate::attempts::{Attempt, Sums};
 use crate::jobs::JobMetrics;
@@ -177,13 +177,14 @@ impl Jobs {
         let (submit, launch, finish) = (number("submit")?, number("launch")?, number("finish")?);
         let (outcome, input_bytes) = (text("outcome")?, number("input_bytes")?);
         for row in 0..batch.num_rows() {
+            let texts = &mut self.texts;
             let job = JobMetrics {
                 job_id: job_id.value(row).to_owned(),
-                name: self.texts.share(at(name, row)),
-                user: self.texts.share(at(user, row)),
-                queue: self.texts.share(at(queue, row)),
-                group: self.texts.share(at(group, row)),
-                framework: self.texts.share(at(framework, row)),
+                name: at(name, row).map(|text| texts.share(text)),
+                user: at(user, row).map(|text| texts.share(text)),
+                queue: at(queue, row).map(|text| texts.share(text)),
+                group: at(group, row).map(|text| texts.share(text)),
+                framework: at(framework, row).map(|text| texts.share(text)),
                 priority: at(priority, row).and_then(Priority::from_name),
                 priority_number: at(priority_number, row),
                 scheduling_class: at(class, row),
@@ -200,13 +201,14 @@ impl Jobs {
 
     /// Adds a job.
     pub(crate) fn push(&mut self, row: &JobRow) {
+        let texts = &mut self.texts;
         let job = JobMetrics {
             job_id: row.job_id.clone(),
-            name: self.texts.share(row.name.as_deref()),
-            user: self.texts.share(row.user.as_deref()),
-            queue: self.texts.share(row.queue.as_deref()),
-            group: self.texts.share(row.group.as_deref()),
-            framework: self.texts.share(row.framework.as_deref()),
+            name: row.name.as_deref().map(|text| texts.share(text)),
+            user: row.user.as_deref().map(|text| texts.share(text)),
+            queue: row.queue.as_deref().map(|text| texts.share(text)),
+            group: row.group.as_deref().map(|text| texts.share(text)),
+            framework: row.framework.as_deref().map(|text| texts.share(text)),
             priority: row.priority,
             priority_number: row.priority_number,
             scheduling_class: row.scheduling_class,
@@ -248,18 +250,6 @@ impl<'a> Index<'a> {
     fn row_of(&self, job_id: &str) -> Option<u32> {
         let same = |&row: &u32| self.jobs.get(row as usize).is_some_and(|job| job.job_id == job_id);
         self.rows.find(self.hasher.hash_one(job_id), same).copied()
-    }
-}
-
-/// Texts that many jobs have, each kept once.
-#[derive(Debug, Default)]
-struct Texts {
-    known: hashbrown::HashSet<Arc<str>>,
-}
-
-impl Texts {
-    fn share(&mut self, text: Option<&str>) -> Option<Arc<str>> {
-        text.map(|text| Arc::clone(self.known.get_or_insert_with(text, |text| Arc::from(text))))
     }
 }
 

@@ -37,6 +37,7 @@ pub mod run;
 pub mod scale;
 pub mod store;
 pub mod synthesise;
+pub mod texts;
 pub mod validity;
 pub mod words;
 pub mod workload;

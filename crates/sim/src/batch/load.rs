@@ -19,14 +19,14 @@
 //!   form one stage. In a job of maps and reduces, the reduces wait for the maps. A stage waits for every stage that
 //!   any of its tasks depends on.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::Arc;
 
 use resched_trace::formats::Collected;
 use resched_trace::model::{Outcome, Priority, TaskKind};
 use resched_trace::run::{RunWindow, Unfinished};
 use resched_trace::store::Trace;
+use resched_trace::texts::Texts;
 
 use super::draft::Draft;
 use super::index::Tree;
@@ -480,23 +480,6 @@ fn add_text(texts: &mut String, text: &str) -> Range<usize> {
     let start = texts.len();
     texts.push_str(text);
     start..texts.len()
-}
-
-/// Texts that many jobs have, each kept once.
-#[derive(Default)]
-struct Texts {
-    known: BTreeSet<Arc<str>>,
-}
-
-impl Texts {
-    fn share(&mut self, text: &str) -> Arc<str> {
-        if let Some(known) = self.known.get(text) {
-            return Arc::clone(known);
-        }
-        let new: Arc<str> = Arc::from(text);
-        self.known.insert(Arc::clone(&new));
-        new
-    }
 }
 
 /// Lets tries that had not ended run for as long as is estimated, and end well. Returns whether there is an estimate for all of them.

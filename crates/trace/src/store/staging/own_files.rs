@@ -175,7 +175,8 @@ mod tests {
         write(dir.path(), &own).unwrap();
         let begun = |name: &str| super::super::lock::partial(&dir.path().join(name));
         let (ours, others) = (begun("figures/x.svg"), begun("figures/mine.svg"));
-        [&ours, &others].map(|path| fs::write(path, "half").unwrap());
+        fs::write(&ours, "half").unwrap();
+        fs::write(&others, "half").unwrap();
         write(dir.path(), &own).unwrap();
         assert!(!ours.exists() && others.exists(), "another file may be under construction");
     }
