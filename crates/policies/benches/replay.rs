@@ -4,7 +4,7 @@
 //! heap of the instants at which slots become free, popped and pushed once a task. No replay that knows when tasks end can
 //! do less; ours has heartbeats, places of input and a policy on top.
 //!
-//! The workload is a bag of maps on 1,000 nodes of 4 slots.
+//! The workload is a bag of maps on 1,000 nodes of 4 slots, or, in `large_replay`, a million maps on 500 nodes of 8 slots.
 #![allow(clippy::unwrap_used)]
 
 #[allow(dead_code, reason = "each benchmark uses a part")]
@@ -54,6 +54,10 @@ static BUSY: LazyLock<(Cluster, Workload)> = LazyLock::new(|| BUSY_BAG.make());
 /// A cluster with 10,000 maps at 5 % load.
 static QUIET: LazyLock<(Cluster, Workload)> = LazyLock::new(|| Bag { jobs: 20, load: 0.05, ..BUSY_BAG }.make());
 
+/// A million maps on 500 nodes of 8 slots at 85 % load.
+static LARGE: LazyLock<(Cluster, Workload)> =
+    LazyLock::new(|| Bag { nodes: 500, slots: 8, jobs: 2_000, ..BUSY_BAG }.make());
+
 #[divan::bench(sample_count = 10)]
 fn busy_bound_heap_of_slots(bencher: Bencher<'_, '_>) {
     let tasks = submissions(&BUSY.1);
@@ -65,6 +69,13 @@ fn busy_replay(bencher: Bencher<'_, '_>, name: &str) {
     let policy = PolicySpec::parse(name).unwrap();
     let count = ItemsCount::new(BUSY.1.task_count());
     bencher.counter(count).bench(|| run(&policy, &BUSY, &Options::default()));
+}
+
+#[divan::bench(sample_count = 1, args = ["fifo", "fair", "delay"])]
+fn large_replay(bencher: Bencher<'_, '_>, name: &str) {
+    let policy = PolicySpec::parse(name).unwrap();
+    let count = ItemsCount::new(LARGE.1.task_count());
+    bencher.counter(count).bench(|| run(&policy, &LARGE, &Options::default()));
 }
 
 /// What it saves to leave out heartbeats that change nothing, where most of them do not.

@@ -13,6 +13,8 @@ const CELL_HEIGHT: u32 = 30;
 /// The most cells along an axis, and the most panels. You could not read more.
 const MOST: usize = 40;
 const MOST_PANELS: usize = 12;
+/// The greatest value is more than this many times the least: the scale is logarithmic.
+const LEAST_LOG_SPAN: f64 = 30.0;
 /// Free space at the right.
 const RIGHT: u32 = 12;
 /// Height of the colour scale with its labels.
@@ -38,7 +40,8 @@ pub struct HeatPanel {
     pub values: Vec<Vec<Option<f64>>>,
 }
 
-/// A chart of a measure against two parameters. All panels share one scale.
+/// A chart of a measure against two parameters. All panels share one scale, which is logarithmic if the greatest value is more than
+/// thirty times the least.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HeatMap<'a> {
     /// Its name, for error messages.
@@ -69,7 +72,7 @@ pub fn draw_heat_map(chart: &HeatMap<'_>) -> Result<Option<String>, Error> {
     if too_many || low > high {
         return Ok(None);
     }
-    let scale = Scale { low, high };
+    let scale = Scale::new(low, high);
     let panel = |panel: &HeatPanel| title_height(panel) + CELL_HEIGHT * chart.rows.len() as u32 + 6;
     let panels: u32 = chart.panels.iter().map(panel).sum();
     let height = LINE_HEIGHT + panels + 2 * LINE_HEIGHT + SCALE;
@@ -95,11 +98,25 @@ pub fn draw_heat_map(chart: &HeatMap<'_>) -> Result<Option<String>, Error> {
 struct Scale {
     low: f64,
     high: f64,
+    is_log: bool,
 }
 
 impl Scale {
+    fn new(low: f64, high: f64) -> Self {
+        Self { low, high, is_log: low > 0.0 && high > LEAST_LOG_SPAN * low }
+    }
+
+    /// Where a value stands, from 0 to 1.
+    fn share(self, value: f64) -> f64 {
+        let of = |value: f64| if self.is_log { value.ln() } else { value };
+        if self.high > self.low { (of(value) - of(self.low)) / (of(self.high) - of(self.low)) } else { 0.5 }
+    }
+
     fn colour(self, value: f64) -> RGBColor {
-        let share = if self.high > self.low { (value - self.low) / (self.high - self.low) } else { 0.5 };
+        Self::colour_at(self.share(value))
+    }
+
+    fn colour_at(share: f64) -> RGBColor {
         let place = share.clamp(0.0, 1.0) * (COLOURS.len() - 1) as f64;
         let (from, part) = (place.floor() as usize, place.fract());
         let colour = |place: usize| COLOURS.get(place.min(COLOURS.len() - 1)).copied().unwrap_or(WHITE);
@@ -172,14 +189,14 @@ fn draw_scale(area: &Area<'_>, title: &str, left: u32, scale: Scale) -> Drawn {
     let (from, to) = (left as i32, (WIDTH - RIGHT) as i32);
     for x in from..to {
         let share = f64::from(x - from) / f64::from(to - from);
-        let colour = scale.colour(scale.low + (scale.high - scale.low) * share);
-        drawn(area.draw(&Rectangle::new([(x, 8), (x + 1, 20)], colour.filled())))?;
+        drawn(area.draw(&Rectangle::new([(x, 8), (x + 1, 20)], Scale::colour_at(share).filled())))?;
     }
     let y = 20 + LINE_HEIGHT as i32 / 2 + 2;
     put(area, &short(scale.low), (from, y), HPos::Left, BLACK)?;
     put(area, &short(scale.high), (to, y), HPos::Right, BLACK)?;
     let room = (to - from) as u32 - text_width(&short(scale.low)) - text_width(&short(scale.high)) - 16;
-    put(area, &shorten(title, room), (i32::midpoint(from, to), y), HPos::Center, BLACK)
+    let title = if scale.is_log { format!("{title} (log scale)") } else { title.to_owned() };
+    put(area, &shorten(&title, room), (i32::midpoint(from, to), y), HPos::Center, BLACK)
 }
 
 /// A number with three significant digits.
@@ -217,10 +234,11 @@ mod tests {
 
     #[test]
     fn colours_go_from_dark_to_light() {
-        let scale = Scale { low: 1.0, high: 3.0 };
+        let scale = Scale::new(1.0, 3.0);
         assert_eq!((scale.colour(1.0), scale.colour(3.0)), (COLOURS[0], COLOURS[6]));
         assert_eq!((scale.ink(1.0), scale.ink(3.0)), (WHITE, BLACK));
-        assert_eq!(Scale { low: 2.0, high: 2.0 }.colour(2.0), COLOURS[3]);
+        assert_eq!(Scale::new(2.0, 2.0).colour(2.0), COLOURS[3]);
+        assert_eq!(Scale::new(0.1, 10.0).colour(1.0), COLOURS[3], "of decades, the middle is the geometric mean");
         assert_eq!([1234.5, 0.0567, 12.34].map(short), ["1234", "0.057", "12.3"]);
     }
 }

@@ -99,11 +99,12 @@ fn job(number: u32, submit: Ms) -> Job {
     }
 }
 
-/// Replays all jobs.
+/// Replays all jobs. Backups of a speculator are launches, too.
 pub(crate) fn run(policy: &PolicySpec, (cluster, workload): &(Cluster, Workload), options: &Options) -> Tally {
     let mut made = policy.build().unwrap();
     let name = policy.info.name;
     let tally = replay(workload, cluster, (name, &mut *made), options, &mut (), &mut |_| {}).unwrap();
-    assert_eq!(tally.launches, workload.task_count() as u64);
+    let tasks = workload.task_count() as u64;
+    assert!(tally.launches == tasks || policy.speculator.is_some() && tally.launches > tasks, "{name}: {tally:?}");
     tally
 }

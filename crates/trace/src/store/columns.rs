@@ -81,9 +81,6 @@ pub(crate) fn described<C: Cell>(name: &'static str, unit: &'static str, descrip
 /// The column `name` of `batch` as the array that `C` reads.
 pub(crate) fn column<C: Cell>(batch: &RecordBatch, name: &str) -> Result<C::Array, String> {
     let array = batch.column_by_name(name).ok_or_else(|| format!("column `{name}` is missing"))?;
-    if !C::NULLABLE && array.null_count() > 0 {
-        return Err(format!("column `{name}` holds nulls"));
-    }
     array
         .as_any()
         .downcast_ref::<C::Array>()

@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use arrow::array::new_null_array;
+use arrow::array::{Array, StringArray, new_null_array};
 use arrow::datatypes::{DataType, FieldRef, Schema, SchemaRef};
 use arrow::error::ArrowError;
 use arrow::record_batch::RecordBatch;
@@ -22,6 +22,7 @@ use super::checked::CheckedFile;
 use super::columns::Row;
 use super::inventory::{FileEntry, Hashed, Inventory};
 use crate::Error;
+use crate::reference::{Column, Word};
 
 /// Rows of a batch handed to the encoder: small, so that half-filled builders cost little memory.
 const BATCH_ROWS: usize = 8_192;
@@ -257,18 +258,21 @@ impl<R: Row> TableReader<R> {
         self.files.first().map_or(Path::new(R::TABLE), |file| file.path.as_path())
     }
 
-    /// The table as Arrow batches.
+    /// The table as Arrow batches, with values that its columns may hold: no null where none is allowed, and only known words.
     pub fn batches(self) -> impl Iterator<Item = Result<RecordBatch, Error>> {
         let Self { files, names, .. } = self;
+        let allowed: Arc<[Column]> = R::reference().into();
         files.into_iter().flat_map(move |file| {
             let (batches, error) = match batches_of(&file, names.as_deref()) {
                 Ok(batches) => (Some(batches), None),
                 Err(error) => (None, Some(Err(error))),
             };
-            let names = names.clone();
+            let (names, allowed) = (names.clone(), Arc::clone(&allowed));
             let whole = move |batch: Result<RecordBatch, ArrowError>| {
                 let whole = batch.and_then(|batch| with_missing::<R>(batch, names.as_deref()));
-                whole.map_err(failed(&file.path, "read"))
+                let whole = whole.map_err(failed(&file.path, "read"))?;
+                check_values(&whole, &allowed).map_err(failed(&file.path, "read"))?;
+                Ok(whole)
             };
             let batches = batches.into_iter().flatten().map(whole);
             error.into_iter().chain(batches)
@@ -291,6 +295,34 @@ fn with_missing<R: Row>(batch: RecordBatch, names: Option<&[String]>) -> Result<
     RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)
 }
 
+/// Whether the columns of a batch hold only what they may.
+fn check_values(batch: &RecordBatch, allowed: &[Column]) -> Result<(), String> {
+    for Column { name, nullable, words, .. } in allowed {
+        let Some(array) = batch.column_by_name(name) else { continue };
+        if !nullable && array.null_count() > 0 {
+            return Err(format!("column `{name}` holds nulls"));
+        }
+        if let (false, Some(texts)) = (words.is_empty(), array.as_any().downcast_ref::<StringArray>()) {
+            check_words(name, texts, words)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether the texts of an enumeration are its words.
+fn check_words(name: &str, texts: &StringArray, words: &[Word]) -> Result<(), String> {
+    // Mostly a text is the one before it.
+    let mut known = "";
+    for text in texts.iter().flatten() {
+        if text != known && !words.iter().any(|word| word.word == text) {
+            let words: Vec<&str> = words.iter().map(|word| word.word).collect();
+            return Err(format!("column `{name}`: expected one of {}, found `{text}`", words.join(", ")));
+        }
+        known = text;
+    }
+    Ok(())
+}
+
 fn batches_of(file: &TableFile, names: Option<&[String]>) -> Result<ParquetRecordBatchReader, Error> {
     let builder = file.open()?;
     let builder = match names {
@@ -308,4 +340,28 @@ pub(super) fn failed<E: ToString>(path: &Path, action: &'static str) -> impl FnO
     let path = path.to_path_buf();
     // The library's word for an error of ours says nothing.
     move |error| Error::Table { path, action, message: error.to_string().replace("External: ", "") }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use arrow::array::{ArrayRef, Int64Array};
+
+    use super::*;
+    use crate::model::JobRow;
+
+    fn checked(name: &str, values: ArrayRef) -> Result<(), String> {
+        let batch = RecordBatch::try_from_iter_with_nullable([(name, values, true)]).unwrap();
+        check_values(&batch, &JobRow::reference())
+    }
+
+    #[test]
+    fn columns_hold_only_what_they_may() {
+        let texts = |texts: &[Option<&str>]| Arc::new(StringArray::from(texts.to_vec()));
+        checked("outcome", texts(&[Some("SUCCEEDED"), Some("SUCCEEDED"), Some("FAILED")])).unwrap();
+        checked("submit", Arc::new(Int64Array::from(vec![None, Some(1)]))).unwrap();
+        let unknown = checked("outcome", texts(&[Some("SUCCEEDED"), Some("succeeded")])).unwrap_err();
+        assert!(unknown.contains("`outcome`") && unknown.contains("SUCCEEDED, ") && unknown.contains("`succeeded`"));
+        assert_eq!(checked("job_id", texts(&[Some("a"), None])).unwrap_err(), "column `job_id` holds nulls");
+    }
 }
