@@ -42,11 +42,55 @@ pub struct InputDistance {
     pub unknown: u64,
 }
 
+/// How many jobs were submitted over time. Submissions far outside of the trace are left out.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+pub struct Arrivals {
+    /// When the first part begins, ms.
+    pub from: i64,
+    /// How long a part is, ms.
+    pub step_ms: i64,
+    /// The jobs of each part; empty without a submission.
+    pub counts: Vec<u64>,
+}
+
+impl Arrivals {
+    /// The most parts.
+    const PARTS: i64 = 60;
+
+    fn of(sorted: &[i64], usual: Usual) -> Self {
+        let inside = |time: &&i64| (usual.first..=usual.last).contains(*time);
+        let submits = || sorted.iter().filter(inside).copied();
+        let (Some(from), Some(last)) = (submits().next(), submits().next_back()) else { return Self::default() };
+        let step_ms = last.saturating_sub(from) / Self::PARTS + 1;
+        let place = |time: i64| usize::try_from((time - from) / step_ms).unwrap_or(0);
+        let mut counts = vec![0; place(last) + 1];
+        submits().for_each(|time| counts[place(time)] += 1);
+        Self { from, step_ms, counts }
+    }
+}
+
+/// How many numbers lie between a power of two and the next one, by its exponent. Zero counts as one.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[serde(transparent)]
+pub struct Powers(pub BTreeMap<u32, u64>);
+
+impl Powers {
+    fn add(&mut self, number: u64) {
+        *self.0.entry(number.max(1).ilog2()).or_default() += 1;
+    }
+}
+
 /// What `inspect` reports about a trace. Times are in ms since the zero that `time_zero` names, sizes in bytes.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Inspection {
     /// Jobs.
     pub jobs: u64,
+    /// When they were submitted.
+    pub arrivals: Arrivals,
+    /// How many tasks they have. Jobs without tasks are left out.
+    pub job_tasks: Powers,
+    /// How long tasks ran, ms: from their own start to their own finish.
+    pub task_runs: Powers,
     /// Jobs by outcome.
     pub job_outcome: BTreeMap<String, u64>,
     /// Tasks by kind.
@@ -87,8 +131,13 @@ pub struct Inspection {
 /// [`Error::Trace`] if a table is missing or damaged.
 pub fn inspect(trace: &Trace) -> Result<Inspection, Error> {
     let manifest = trace.manifest();
+    let submits = submits(trace)?;
+    let usual = Usual::of(&submits);
     let mut found = Inspection {
         jobs: 0,
+        arrivals: Arrivals::of(&submits, usual),
+        job_tasks: Powers::default(),
+        task_runs: Powers::default(),
         job_outcome: BTreeMap::new(),
         tasks: KindCounts::default(),
         attempts: BTreeMap::new(),
@@ -106,7 +155,6 @@ pub fn inspect(trace: &Trace) -> Result<Inspection, Error> {
         sources: manifest.sources.clone(),
         oddities: BTreeMap::new(),
     };
-    let usual = Usual::of(trace)?;
     let mut job_ids = Seen::default();
     for batch in trace.batches::<JobRow>()? {
         found.count_jobs(&batch?, &mut job_ids, usual)?;
@@ -162,7 +210,7 @@ impl Inspection {
         let mut attempts = Attempts { batches: trace.batches::<AttemptRow>()?, next: None };
         let mut attempt = attempts.next()?;
         // The tasks of a job stand together, so only the ids of one job are kept.
-        let (mut job, mut ids) = (String::new(), Seen::default());
+        let (mut job, mut ids, mut of_job) = (String::new(), Seen::default(), 0);
         for batch in trace.batches::<TaskRow>()? {
             let batch = batch?;
             let job_id = strings(&batch, "job_id")?;
@@ -173,9 +221,13 @@ impl Inspection {
                 if job_id.value(row) != job {
                     job_id.value(row).clone_into(&mut job);
                     ids = Seen::default();
+                    self.count_job_tasks(std::mem::take(&mut of_job));
                 }
+                of_job += 1;
                 self.odd("task-id-seen-before", u64::from(!ids.is_new(id.value(row))));
                 let (start, finish) = (value(start, row), value(finish, row));
+                let run = start.zip(finish).and_then(|(start, finish)| u64::try_from(finish.checked_sub(start)?).ok());
+                run.into_iter().for_each(|run| self.task_runs.add(run));
                 self.odd("task-finish-before-start", u64::from(before(finish, start)));
                 self.odd(FAR, usual.far([start, finish]));
                 let (mut tries, mut last) = (0u64, None);
@@ -191,6 +243,7 @@ impl Inspection {
                 self.odd("task-without-attempts", u64::from(tries == 0));
             }
         }
+        self.count_job_tasks(of_job);
         // Attempts that are left over follow no task, so the two tables differ in their order.
         while let Some(stray) = attempt {
             self.odd("attempt-out-of-order", 1);
@@ -198,6 +251,12 @@ impl Inspection {
             attempt = attempts.next()?;
         }
         Ok(())
+    }
+
+    fn count_job_tasks(&mut self, tasks: u64) {
+        if tasks > 0 {
+            self.job_tasks.add(tasks);
+        }
     }
 
     fn count_task(&mut self, kind: &str) {
@@ -231,6 +290,16 @@ impl Inspection {
 /// The oddity of times far outside of the trace: those that ingest left out, and those that are in its tables.
 const FAR: &str = "time-far-outside";
 
+/// When jobs were submitted, in order.
+fn submits(trace: &Trace) -> Result<Vec<i64>, Error> {
+    let mut submits: Vec<i64> = Vec::new();
+    for batch in trace.batches::<JobRow>()? {
+        submits.extend(integers(&batch?, "submit")?.iter().flatten());
+    }
+    submits.sort_unstable();
+    Ok(submits)
+}
+
 /// The times between which those of a trace usually lie.
 #[derive(Debug, Clone, Copy)]
 struct Usual {
@@ -241,18 +310,13 @@ struct Usual {
 impl Usual {
     /// Four fifths of all jobs are submitted in the middle of the trace. Ten times as long before and after it, and a year more, is
     /// usual, so that neither a long trace nor a long job is odd.
-    fn of(trace: &Trace) -> Result<Self, Error> {
+    fn of(submits: &[i64]) -> Self {
         const YEAR: i64 = 366 * 86_400_000;
-        let mut submits: Vec<i64> = Vec::new();
-        for batch in trace.batches::<JobRow>()? {
-            submits.extend(integers(&batch?, "submit")?.iter().flatten());
-        }
-        submits.sort_unstable();
         let at =
             |tenths: usize| submits.get((submits.len() * tenths / 10).min(submits.len().saturating_sub(1))).copied();
-        let (Some(early), Some(late)) = (at(1), at(9)) else { return Ok(Self { first: i64::MIN, last: i64::MAX }) };
+        let (Some(early), Some(late)) = (at(1), at(9)) else { return Self { first: i64::MIN, last: i64::MAX } };
         let margin = late.saturating_sub(early).saturating_mul(10).saturating_add(YEAR);
-        Ok(Self { first: early.saturating_sub(margin), last: late.saturating_add(margin) })
+        Self { first: early.saturating_sub(margin), last: late.saturating_add(margin) }
     }
 
     /// How many of these times are far outside.
@@ -331,5 +395,27 @@ impl Seen {
         let mut hasher = DefaultHasher::new();
         text.hash(&mut hasher);
         self.0.insert(hasher.finish())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arrivals_are_counted_between_the_first_and_the_last() {
+        let usual = Usual { first: 0, last: 10_000 };
+        let found = Arrivals::of(&[-5, 100, 100, 160, 6_099, 20_000], usual);
+        assert_eq!((found.from, found.step_ms, found.counts.len()), (100, 100, 60));
+        assert_eq!((found.counts[0], found.counts[59], found.counts.iter().sum::<u64>()), (3, 1, 4));
+        assert_eq!(Arrivals::of(&[7], usual), Arrivals { from: 7, step_ms: 1, counts: vec![1] });
+        assert_eq!(Arrivals::of(&[], usual), Arrivals::default());
+    }
+
+    #[test]
+    fn numbers_are_counted_by_powers_of_two() {
+        let mut powers = Powers::default();
+        [0, 1, 2, 3, 1_023, 1_024].into_iter().for_each(|number| powers.add(number));
+        assert_eq!(powers.0, BTreeMap::from([(0, 2), (1, 2), (9, 1), (10, 1)]));
     }
 }

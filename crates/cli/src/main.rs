@@ -6,6 +6,7 @@
 mod children;
 mod commands;
 mod failure;
+mod format;
 mod out;
 mod output;
 mod progress;
@@ -56,6 +57,8 @@ enum Command {
     Policies(commands::policies::Args),
     Verify(commands::verify::Args),
     Demo(commands::demo::Args),
+    Completions(commands::completions::Args),
+    Man(commands::man::Args),
     #[command(name = children::KEEP)]
     Keep(children::Args),
 }
@@ -91,6 +94,8 @@ fn main() -> ExitCode {
         Command::Policies(args) => commands::policies::run(&args),
         Command::Verify(args) => commands::verify::run(&args),
         Command::Demo(args) => commands::demo::run(&args),
+        Command::Completions(args) => commands::completions::run(&args),
+        Command::Man(args) => commands::man::run(&args),
         Command::Keep(args) => return children::keep(&args),
     };
     match result {
@@ -118,4 +123,52 @@ fn interrupted() {
     commands::ingest::tell_kept();
     progress::tell_kept_cells();
     std::process::exit(failure::INTERRUPTED.into());
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    /// The words of a line of a shell that quotes with `'` only.
+    fn words(line: &str) -> Vec<String> {
+        let mut words = vec![String::new()];
+        let mut quoted = false;
+        for letter in line.chars() {
+            match letter {
+                '\'' => quoted = !quoted,
+                ' ' if !quoted => words.push(String::new()),
+                letter => words.last_mut().unwrap().push(letter),
+            }
+        }
+        words
+    }
+
+    #[test]
+    fn every_command_has_examples_and_they_are_valid() {
+        for command in Cli::command().get_subcommands().filter(|command| !command.is_hide_set()) {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            let examples: Vec<&str> = help.lines().filter_map(|line| line.strip_prefix("  resched ")).collect();
+            assert!(!examples.is_empty(), "{} has no example", command.get_name());
+            for example in examples {
+                let line = example.split_once(" > ").map_or(example, |(line, _)| line);
+                let words = [vec!["resched".to_owned()], words(line)].concat();
+                assert_eq!(words[1], command.get_name());
+                Cli::try_parse_from(words).unwrap_or_else(|error| panic!("{example}: {error}"));
+            }
+        }
+    }
+
+    #[test]
+    fn every_table_is_there_as_json_and_as_csv() {
+        let without: Vec<String> = Cli::command()
+            .get_subcommands()
+            .filter(|command| command.get_arguments().any(|arg| arg.get_id() == "json"))
+            .filter(|command| !command.get_arguments().any(|arg| arg.get_id() == "csv"))
+            .map(|command| command.get_name().to_owned())
+            .collect();
+        assert_eq!(without, Vec::<String>::new());
+    }
 }

@@ -48,10 +48,11 @@ pub fn csv_cell(text: &str) -> Cow<'_, str> {
     if is_formula { Cow::Owned(format!("'{text}")) } else { Cow::Borrowed(text) }
 }
 
-/// Controls (C0, DEL, C1), ends of lines and paragraphs, and the marks that set the direction of text (Unicode TR 9).
+/// Controls (C0, DEL, C1), ends of lines and paragraphs, the marks that set the direction of text (Unicode TR 9), and the deprecated ones
+/// that set its shape.
 fn is_steering(letter: char) -> bool {
     letter.is_control()
-        || matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+        || matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{206f}')
 }
 
 fn with_escapes(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {

@@ -15,6 +15,7 @@ use crate::output::print;
 /// key always give the same hash. Error texts of failed attempts are removed; the paths and hashes of source files are replaced.
 /// Times, sizes, counts, outcomes, requests and dependencies stay, so anyone who knows when a job ran can still recognise it.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  resched anonymise T --out shared")]
 pub(crate) struct Args {
     /// The trace folder.
     trace: PathBuf,

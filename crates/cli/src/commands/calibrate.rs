@@ -12,12 +12,16 @@ use serde::Serialize;
 
 use super::known::{Known, known, with_known};
 use crate::failure::Failure;
+use crate::format::{FormatArgs, values_of};
 use crate::out::ForceArg;
-use crate::output::{count, print, print_json, table};
+use crate::output::{count, table};
 use crate::world_args::warn;
 
 /// Fit slots, heartbeats, locality factors and rates from the attempts of a trace, and write them as a cluster file.
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  resched calibrate T --out C.toml\n  resched calibrate T --out C.toml --site-conf /etc/hadoop/conf"
+)]
 pub(crate) struct Args {
     /// A trace with observed attempts, or a run of `replay`.
     trace: PathBuf,
@@ -29,9 +33,8 @@ pub(crate) struct Args {
     /// A folder with the configuration of your Hadoop site. What it says about the cluster is known, and not fitted.
     #[arg(long, value_name = "DIR")]
     site_conf: Option<PathBuf>,
-    /// Print JSON instead of a table.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    format: FormatArgs,
 }
 
 #[derive(Debug, Serialize)]
@@ -64,11 +67,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     })?;
     file.write_all(sealed(&text).as_bytes())?;
     file.commit()?;
-    if args.json {
-        let known = known.iter().map(|own| (own.key, own.value)).collect();
-        return print_json(&Told { trace: &maker.path, sha256: &maker.sha256, known, calibration: &found });
-    }
-    print(&(in_words(&found) + &known_in_words(&known) + &format!("\n{}\n", args.out.display())))
+    let told = || in_words(&found) + &known_in_words(&known) + &format!("\n{}\n", args.out.display());
+    let known = known.iter().map(|own| (own.key, own.value)).collect();
+    let value = Told { trace: &maker.path, sha256: &maker.sha256, known, calibration: &found };
+    args.format.print(&value, &values_of(&value)?, told)
 }
 
 /// What the last line of a file that `calibrate` wrote begins with. The hash of the lines above follows.

@@ -26,6 +26,7 @@ const POLICIES: [&str; 4] = ["fifo", "naive-fair", "delay:D=12", "fair"];
 
 /// Ingest the bundled sample history, replay it under four policies and write a report.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  resched demo\n  resched demo --out reports/first")]
 pub(crate) struct Args {
     /// The folder to write the report to. The trace and the runs go to `<DIR>-data`.
     #[arg(long, value_name = "DIR", default_value = "reports/demo")]

@@ -13,6 +13,9 @@ use crate::output::{count, print};
 ///
 /// Values that the format cannot hold are left out. They are counted by column, and the counts are printed.
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  resched export T --format rumen --out T.json.gz\n  resched export R/fifo --format swf --out fifo.swf"
+)]
 pub(crate) struct Args {
     /// The folder of the trace or the run.
     #[arg(value_name = "TRACE|RUN")]

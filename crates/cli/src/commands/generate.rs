@@ -11,6 +11,7 @@ use crate::output::print;
 
 /// Generate a synthetic trace from a workload file.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  resched generate traces/delay-locality.toml --out T")]
 pub(crate) struct Args {
     /// The workload file (TOML). `traces/` has those of the papers.
     workload: PathBuf,

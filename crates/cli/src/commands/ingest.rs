@@ -24,6 +24,9 @@ use crate::progress::IngestProgress;
 /// The Google and Alibaba tables may be larger than memory. If you interrupt their ingest, finished work stays in a hidden folder
 /// beside the trace. Run the same command again to resume.
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  resched ingest /var/log/hadoop/history/done --out T\n  resched ingest sacct.csv events.json.gz --out T --force\n  resched ingest clusterdata-2011-2 --out G"
+)]
 pub(crate) struct Args {
     /// Files or folders to read. Folders are searched recursively; gzip and zstd are unpacked.
     #[arg(required = true, value_name = "PATH")]

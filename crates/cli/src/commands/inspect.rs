@@ -2,25 +2,26 @@
 
 use std::path::PathBuf;
 
-use resched_analysis::inspect::{Inspection, inspect};
+use resched_analysis::inspect::{Inspection, Powers, inspect};
 use resched_trace::store::Trace;
 
 use crate::failure::Failure;
-use crate::output::{count, duration, print, print_json, table};
+use crate::format::{FormatArgs, values_of};
+use crate::output::{bars, count, duration, table};
 
 /// Show what a trace holds: counts, time span, what ingest left out, and oddities.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  resched inspect T\n  resched inspect T --csv")]
 pub(crate) struct Args {
     /// The trace folder.
     trace: PathBuf,
-    /// Print JSON instead of a table.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    format: FormatArgs,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let inspection = inspect(&Trace::open(&args.trace)?)?;
-    if args.json { print_json(&inspection) } else { print(&told(&inspection)) }
+    args.format.print(&inspection, &values_of(&inspection)?, || told(&inspection))
 }
 
 fn told(found: &Inspection) -> String {
@@ -56,7 +57,7 @@ fn told(found: &Inspection) -> String {
     for (what, counts) in counted {
         rows.extend(counts.iter().map(|(name, &n)| row(&format!("{what}: {name}"), &count(n))));
     }
-    let mut text = table(&["what", "how many"], rows, 1..2);
+    let mut text = table(&["what", "how many"], rows, 1..2) + &shapes(found);
     if !found.made.is_empty() {
         let made: Vec<&str> = found.made.keys().map(String::as_str).collect();
         text += &format!("\nmade, not observed: {}\n", made.join(", "));
@@ -68,6 +69,31 @@ fn told(found: &Inspection) -> String {
         text += &format!("source: {} ({}, {} bytes)\n", source.path, source.format, count(source.bytes));
     }
     text
+}
+
+/// The arrivals of the jobs, their sizes and the run times of their tasks as lines of bars.
+fn shapes(found: &Inspection) -> String {
+    let arrivals = &found.arrivals;
+    let most = arrivals.counts.iter().max().copied().unwrap_or(0);
+    let of_arrivals = format!("{} a bar, at most {} jobs", duration(Some(arrivals.step_ms as f64)), count(most));
+    let power = |exponent: u32| 2_f64.powi(exponent.cast_signed());
+    let lines = [
+        ("arrivals", bars(&arrivals.counts), of_arrivals),
+        powers("tasks of a job", &found.job_tasks, |exponent| format!("{:.0}", power(exponent))),
+        powers("run times of tasks", &found.task_runs, |exponent| duration(Some(power(exponent)))),
+    ];
+    let shown = lines.iter().filter(|(_, bars, _)| !bars.trim().is_empty());
+    let shown: String = shown.map(|(what, bars, scale)| format!(" {what:18} {bars}  {scale}\n")).collect();
+    if shown.is_empty() { shown } else { format!("\n{shown}") }
+}
+
+/// A line of bars for numbers by powers of two.
+fn powers(what: &'static str, of: &Powers, number: impl Fn(u32) -> String) -> (&'static str, String, String) {
+    let (Some((&first, _)), Some((&last, _))) = (of.0.first_key_value(), of.0.last_key_value()) else {
+        return (what, String::new(), String::new());
+    };
+    let counts: Vec<u64> = (first..=last).map(|exponent| of.0.get(&exponent).copied().unwrap_or(0)).collect();
+    (what, bars(&counts), format!("from {} to {}, doubling from bar to bar", number(first), number(last + 1)))
 }
 
 fn row(what: &str, how_many: &str) -> Vec<String> {

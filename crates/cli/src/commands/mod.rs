@@ -2,6 +2,7 @@
 
 pub(crate) mod anonymise;
 pub(crate) mod calibrate;
+pub(crate) mod completions;
 pub(crate) mod demo;
 mod engine;
 pub(crate) mod export;
@@ -11,6 +12,7 @@ pub(crate) mod ingest;
 pub(crate) mod ingest_steps;
 pub(crate) mod inspect;
 mod known;
+pub(crate) mod man;
 pub(crate) mod policies;
 pub(crate) mod replay;
 pub(crate) mod report;

@@ -1,19 +1,21 @@
 //! `resched policies`: lists every policy and speculator with its parameters and source.
 
 use resched_policies::{Error, Family, Parameter, PolicyInfo, PolicySpec, SPECULATORS, SpeculatorInfo};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
-use crate::output::{print, print_json, table};
+use crate::format::FormatArgs;
+use crate::output::table;
 
 /// List every policy and speculator with its parameters and source.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  resched policies\n  resched policies delay:D=8")]
 pub(crate) struct Args {
     /// Show only this policy or speculator. Values in `name:key=value,…` are checked.
     name: Option<String>,
-    /// Print JSON instead of text.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    format: FormatArgs,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
@@ -21,15 +23,15 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         None => all(),
         Some(name) => named(name)?,
     };
-    if args.json {
-        let all: Vec<Value> = chosen.iter().map(as_json).collect();
-        return print_json(&all);
-    }
-    let mut parts: Vec<String> = chosen.iter().map(in_words).collect();
-    if args.name.is_none() {
-        parts.insert(0, overview(&chosen));
-    }
-    print(&parts.join("\n"))
+    let all: Vec<Value> = chosen.iter().map(as_json).collect();
+    let parameters: Vec<ParameterRow> = chosen.iter().flat_map(parameters).collect();
+    args.format.print(&all, &parameters, || {
+        let mut parts: Vec<String> = chosen.iter().map(in_words).collect();
+        if args.name.is_none() {
+            parts.insert(0, overview(&chosen));
+        }
+        parts.join("\n")
+    })
 }
 
 /// The family under which speculators are listed.
@@ -117,6 +119,32 @@ fn in_words(info: &Entry) -> String {
 
 fn indented(text: &str) -> String {
     text.lines().map(|line| format!("  {line}\n")).collect()
+}
+
+/// A parameter as a row of CSV.
+#[derive(Debug, Serialize)]
+struct ParameterRow {
+    role: &'static str,
+    policy: &'static str,
+    parameter: &'static str,
+    default: String,
+    range: String,
+    unit: &'static str,
+    meaning: &'static str,
+}
+
+/// The parameters of a policy or speculator.
+fn parameters(info: &Entry) -> impl Iterator<Item = ParameterRow> {
+    let row = |parameter: &Parameter| ParameterRow {
+        role: info.role,
+        policy: info.name,
+        parameter: parameter.key,
+        default: parameter.default.to_string(),
+        range: parameter.expected(),
+        unit: parameter.unit,
+        meaning: parameter.meaning,
+    };
+    info.parameters.iter().map(row)
 }
 
 fn as_json(info: &Entry) -> Value {

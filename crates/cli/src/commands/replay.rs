@@ -17,14 +17,18 @@ use serde::Serialize;
 use super::groups::{Grouped, Grouping, grouped, groups_told};
 use super::ingest::left_out;
 use crate::failure::Failure;
+use crate::format::FormatArgs;
 use crate::out::{ForceArg, tell_replaced};
-use crate::output::{UNKNOWN, count, duration, print, table, value};
+use crate::output::{UNKNOWN, count, duration, table, value};
 use crate::progress::ReplayProgress;
 use crate::threads::ThreadsArg;
 use crate::world_args::{WorldArgs, check_rules};
 
 /// Replay a trace under one or more policies.
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  resched replay T --policy fifo --policy fair --out R\n  resched replay T --policy 'delay:D=0|8|24' --cluster C.toml --out R\n  resched replay traces/delay-locality.toml --policy fair+late --out R --csv"
+)]
 pub(crate) struct Args {
     /// A trace, or a workload file (TOML).
     #[arg(value_name = "TRACE|WORKLOAD.toml")]
@@ -61,9 +65,8 @@ pub(crate) struct Args {
     /// user, queue, priority, size or hour. Repeat the option for more.
     #[arg(long, value_name = "GROUP")]
     by: Vec<Grouping>,
-    /// Print JSON instead of a table: one object per policy, each on its own line.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    format: FormatArgs,
 }
 
 /// A run, new or kept, with its summary.
@@ -111,17 +114,13 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         baseline,
     };
     let done = replay_all(&world, &policies, &args.force.plain(&args.out), &options)?;
-    if args.json {
-        let lines: Result<Vec<String>, _> = done.iter().map(serde_json::to_string).collect();
-        return print(&lines.map_err(|error| Failure::work(error.to_string()))?.join("\n"));
-    }
-    print(
-        &(told(&done, &options.metrics, baseline)
+    args.format.print_lines(&done, || {
+        told(&done, &options.metrics, baseline)
             + &windowed(&done)
             + &groups_told(&done)
             + &done.first().map_or_else(String::new, |done| caveats(&done.validity))
-            + &left_out(&world.skipped())),
-    )
+            + &left_out(&world.skipped())
+    })
 }
 
 /// The policies that the user names, for a source of this kind.

@@ -15,6 +15,7 @@ use crate::progress::spinner;
 
 /// Compare runs side by side: charts as PNG and SVG, one HTML page and a notebook.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  resched report R --out reports/mine\n  resched report T R --out reports/mine")]
 pub(crate) struct Args {
     /// Runs, folders of runs (for example the `--out` folder of `replay`), or a trace, to compare with what really ran.
     #[arg(required = true, value_name = "RUN")]

@@ -2,17 +2,19 @@
 
 use std::path::PathBuf;
 
-use resched_reproduce::{MARKER, Progress, Reproduced, Row, find, in_one_sentence, reproduce, write};
+use resched_reproduce::{MARKER, Progress, Row, Verdict, find, in_one_sentence, reproduce, write};
 use resched_trace::store::Claim;
 
 use crate::failure::Failure;
+use crate::format::FormatArgs;
 use crate::out::ForceArg;
-use crate::output::{print, table};
+use crate::output::{Look, print, table};
 use crate::progress::ReproduceProgress;
 use crate::threads::ThreadsArg;
 
 /// Replay the papers' experiments and print the paper's number beside the replay's.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  resched reproduce --list\n  resched reproduce coupling-fig10 dress-mixed --out R")]
 pub(crate) struct Args {
     /// The experiments to replay [default: all].
     #[arg(value_name = "EXPERIMENT")]
@@ -27,6 +29,8 @@ pub(crate) struct Args {
     seeds: u64,
     #[command(flatten)]
     threads: ThreadsArg,
+    #[command(flatten)]
+    format: FormatArgs,
     /// Only list the experiments.
     #[arg(long)]
     list: bool,
@@ -53,18 +57,28 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     drop(progress);
     let files = write(&all, claim)?;
     let page = files.first().map(|page| format!("Open {} in a browser.\n", page.display())).unwrap_or_default();
-    print(&format!("{}\n{}\n{page}", told(&all), in_one_sentence(&all)))
+    let rows: Vec<&Row> = all.iter().flat_map(|reproduced| &reproduced.rows).collect();
+    args.format.print(&rows, &rows, || format!("{}\n{}\n{page}", told(&rows), in_one_sentence(&all)))
 }
 
-/// The rows of all experiments.
-fn told(all: &[Reproduced]) -> String {
+/// The rows of all experiments as a table.
+fn told(rows: &[&Row]) -> String {
     let heading = ["experiment", "quantity", "unit", "", "paper", "replay", "95 % interval", "verdict"];
-    let rows = all.iter().flat_map(|reproduced| &reproduced.rows).map(cells).collect();
-    table(&heading, rows, 4..7)
+    table(&heading, rows.iter().map(|row| cells(row)).collect(), 4..7)
 }
 
 fn cells(row: &Row) -> Vec<String> {
     let [paper, replay, interval, _] = row.numbers();
     let words = [row.experiment, &row.quantity, row.unit, row.role.name()].map(str::to_owned);
-    words.into_iter().chain([paper, replay, interval, row.verdict.name().to_owned()]).collect()
+    words.into_iter().chain([paper, replay, interval, verdict(row.verdict)]).collect()
+}
+
+fn verdict(verdict: Verdict) -> String {
+    let look = match verdict {
+        Verdict::Agrees | Verdict::AgreesByTolerance => Look::Good,
+        Verdict::SameDirection | Verdict::Undecided => Look::Doubtful,
+        Verdict::Differs => Look::Bad,
+        Verdict::CannotBeReplayed => return verdict.name().to_owned(),
+    };
+    look.on(verdict.name())
 }

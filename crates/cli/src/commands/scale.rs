@@ -14,6 +14,9 @@ use crate::output::print;
 /// Jobs are sampled so that the mix of queues and sizes stays the same. A window keeps every job submitted in it, with all its
 /// attempts; jobs that cross an edge of the window are counted. Waiting times and run times do not change.
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  resched scale T --jobs 0.1 --nodes 0.1 --out small\n  resched scale T --time 0.667 --out busy"
+)]
 pub(crate) struct Args {
     /// The trace folder.
     trace: PathBuf,

@@ -11,10 +11,13 @@ use serde::Serialize;
 
 use super::replay::policies;
 use crate::failure::Failure;
-use crate::output::{print, print_json};
+use crate::format::FormatArgs;
 
 /// Show what the configuration of a Hadoop site means, and check it against a trace.
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  resched site show /etc/hadoop/conf\n  resched site show /etc/hadoop/conf --trace T --policy capacity"
+)]
 pub(crate) struct Args {
     #[command(subcommand)]
     verb: Verb,
@@ -34,9 +37,8 @@ enum Verb {
         /// A policy to check. Repeat the option for more [default: those that the files are for].
         #[arg(long = "policy", value_name = "POLICY", requires = "trace")]
         policies: Vec<String>,
-        /// Print JSON instead of TOML.
-        #[arg(long)]
-        json: bool,
+        #[command(flatten)]
+        format: FormatArgs,
     },
 }
 
@@ -64,7 +66,7 @@ struct Shown<'a> {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let Verb::Show { dir, trace, policies: named, json } = &args.verb;
+    let Verb::Show { dir, trace, policies: named, format } = &args.verb;
     let conf = SiteConf::read(dir)?;
     let text = conf.explain()?;
     let mut checked = None;
@@ -80,19 +82,13 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         }
         checked = Some(findings);
     }
-    if *json {
-        let settings = text.parse().map_err(|error: toml::de::Error| Failure::work(error.to_string()))?;
-        let told = |(&(policy, key), origin)| Told { policy, key, origin };
-        let origins = conf.origins.iter().map(told).collect();
-        return print_json(&Shown {
-            files: &conf.files,
-            settings,
-            origins,
-            warnings: &conf.warnings,
-            findings: checked,
-        });
-    }
-    print(&(text + &comments("Without effect:", &conf.warnings) + &told(checked)))
+    let settings = text.parse().map_err(|error: toml::de::Error| Failure::work(error.to_string()))?;
+    let origin = |(&(policy, key), origin)| Told { policy, key, origin };
+    let origins: Vec<Told<'_>> = conf.origins.iter().map(origin).collect();
+    let shown = Shown { files: &conf.files, settings, origins, warnings: &conf.warnings, findings: checked };
+    format.print(&shown, &shown.origins, || {
+        text + &comments("Without effect:", &conf.warnings) + &told(shown.findings.as_ref())
+    })
 }
 
 /// The policies that the files of a site are for.
@@ -107,7 +103,7 @@ fn usual(site: &Site) -> Vec<String> {
 }
 
 /// The findings as comments of the TOML.
-fn told(checked: Option<BTreeMap<String, Vec<Finding>>>) -> String {
+fn told(checked: Option<&BTreeMap<String, Vec<Finding>>>) -> String {
     let Some(findings) = checked else { return String::new() };
     if findings.is_empty() {
         return comments("The files have no queues or pools to check; name a --policy to check", &[String::new()]);

@@ -10,7 +10,8 @@ use serde::Serialize;
 
 use super::replay::policies;
 use crate::failure::Failure;
-use crate::output::{print, print_json, table};
+use crate::format::FormatArgs;
+use crate::output::table;
 use crate::progress::SizeProgress;
 use crate::threads::ThreadsArg;
 use crate::world_args::{WorldArgs, check_rules};
@@ -20,6 +21,9 @@ const MOST_SEEDS: u64 = 1_000;
 
 /// Find the smallest cluster that keeps a metric within a bound.
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  resched size T --policy fair --metric mean_waiting --below 30s --seeds 5\n  resched size T --policy fair --metric 'p95(completion) where tasks <= 10' --below 5min --to 200"
+)]
 #[command(group = clap::ArgGroup::new("bound").required(true))]
 pub(crate) struct Args {
     /// A trace, or a workload file (TOML).
@@ -53,9 +57,8 @@ pub(crate) struct Args {
     world: WorldArgs,
     #[command(flatten)]
     threads: ThreadsArg,
-    /// Print JSON instead of a table.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    format: FormatArgs,
 }
 
 /// What varies.
@@ -105,11 +108,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         Step::Replayed => progress.done(),
     })?;
     drop(progress);
-    if args.json {
-        let policy = asked.policy.label();
-        return print_json(&Told { policy, metric: &asked.metric.name, bound, vary, seeds, found: &found });
-    }
-    print(&(probes(&found, &asked.metric, vary) + &in_words(&asked, &found)))
+    let policy = asked.policy.label();
+    let value = Told { policy, metric: &asked.metric.name, bound, vary, seeds, found: &found };
+    args.format.print(&value, &found.probes, || probes(&found, &asked.metric, vary) + &in_words(&asked, &found))
 }
 
 /// A size with its unit.

@@ -17,14 +17,18 @@ use serde::Serialize;
 use super::engine;
 use super::replay::caveats;
 use crate::failure::Failure;
+use crate::format::FormatArgs;
 use crate::out::{ForceArg, tell_replaced};
-use crate::output::{count, duration, print, print_json, table, tell};
+use crate::output::{count, duration, print, table, tell};
 use crate::progress::SweepProgress;
 use crate::threads::ThreadsArg;
 use crate::world_args::SiteArg;
 
 /// Replay policies × parameters × worlds × seeds, and report which differences are real.
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  resched sweep traces/sweeps/delay-D.toml --out S\n  resched sweep traces/sweeps/coupling.toml --out S --dry-run"
+)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -70,9 +74,8 @@ struct All {
     array: engine::ArrayArgs,
     #[command(flatten)]
     program: engine::ProgramArgs,
-    /// Print the ranking as JSON instead of a table.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    format: FormatArgs,
 }
 
 /// Where the results of cells go.
@@ -146,9 +149,8 @@ enum Verb {
         /// The folder of the sweep.
         #[arg(value_name = "DIR")]
         dir: PathBuf,
-        /// Print the ranking as JSON instead of a table.
-        #[arg(long)]
-        json: bool,
+        #[command(flatten)]
+        format: FormatArgs,
         #[command(flatten)]
         force: ForceArg,
     },
@@ -186,10 +188,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             print(&format!("{}: {} cells\n", out.join(MARKER).display(), count(plan.cells.len() as u64)))
         }
         Some(Verb::Cell { manifest, index, count, threads }) => cells(manifest, *index, *count, threads.get()),
-        Some(Verb::Merge { dir, json, force }) => {
+        Some(Verb::Merge { dir, format, force }) => {
             let plan = Plan::read(&folder(dir))?;
             let _lock = FolderLock::inside(dir)?;
-            merge(plan, &force.plain(dir), *json)
+            merge(plan, &force.plain(dir), *format)
         }
         None => all(&args.all),
     }
@@ -246,7 +248,7 @@ fn all(args: &All) -> Result<(), Failure> {
         }
         match more_seeds(&plan, &here, args)? {
             Some(more) => plan = more,
-            None => return merge(plan, &target, args.json),
+            None => return merge(plan, &target, args.format),
         }
     }
 }
@@ -305,7 +307,7 @@ struct Ranked {
     grade: Grade,
 }
 
-fn merge(plan: Plan, out: &Out, json: bool) -> Result<(), Failure> {
+fn merge(plan: Plan, out: &Out, format: FormatArgs) -> Result<(), Failure> {
     let dir = out.path.as_path();
     let own = OwnFiles::open(out, &Merged::FILES)?;
     let store = plan.store(&folder(dir))?;
@@ -328,9 +330,11 @@ fn merge(plan: Plan, out: &Out, json: bool) -> Result<(), Failure> {
             grade: group.grade(),
         })
         .collect();
-    if json {
-        return print_json(&ranked);
-    }
+    format.print(&ranked, &ranked, || ranking(&merged, &ranked, dir))
+}
+
+/// The settings, the best first, and where the page is.
+fn ranking(merged: &Merged, ranked: &[Ranked], dir: &Path) -> String {
     let metric = merged.file.metric();
     let shown = |value: f64| if metric.unit == "ms" { duration(Some(value)) } else { format!("{value:.4}") };
     let rows = ranked.iter().map(|row| {
@@ -341,7 +345,7 @@ fn merge(plan: Plan, out: &Out, json: bool) -> Result<(), Failure> {
     let heading = ["rank", "setting", "seeds", &metric.name, "95 % from", "to"];
     let page = dir.join("index.html");
     let open = format!("Open {} in a browser.\n", page.display());
-    print(&(table(&heading, rows.collect(), 2..6) + &caveats(&merged.validity()) + &open))
+    table(&heading, rows.collect(), 2..6) + &caveats(&merged.validity()) + &open
 }
 
 /// Prints the cells and an estimate of their time. It replays one cell of each variant to measure it.

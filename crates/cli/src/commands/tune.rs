@@ -1,14 +1,15 @@
 //! `resched tune`: searches for the parameters that minimise an objective.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use resched_sweep::{Candidate, MeanInterval, Progress, TUNED, tune};
+use resched_sweep::{Candidate, MeanInterval, Progress, TUNED, Tuned, tune};
 
 use super::replay::caveats;
 use super::sweep::CellsArg;
 use crate::failure::Failure;
+use crate::format::FormatArgs;
 use crate::out::ForceArg;
-use crate::output::{print, print_json, table};
+use crate::output::table;
 use crate::progress::SweepProgress;
 use crate::threads::ThreadsArg;
 use crate::world_args::SiteArg;
@@ -18,6 +19,7 @@ const SHOWN: usize = 15;
 
 /// Search for the parameters that minimise an objective, by successive halving over seeds.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  resched tune traces/sweeps/coupling-tune.toml --out S")]
 pub(crate) struct Args {
     /// A sweep file (TOML) with a table [tune]: objective, bounds, candidates.
     #[arg(value_name = "SWEEP.toml")]
@@ -33,9 +35,8 @@ pub(crate) struct Args {
     cells: CellsArg,
     #[command(flatten)]
     threads: ThreadsArg,
-    /// Print JSON instead of a table.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    format: FormatArgs,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
@@ -48,9 +49,11 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         Progress::Done(cell) => progress.done(&cell.policy),
     })?;
     drop(progress);
-    if args.json {
-        return print_json(&tuned);
-    }
+    args.format.print(&tuned, &tuned.candidates, || told(&tuned, &args.out))
+}
+
+/// The best settings, and where the rest is.
+fn told(tuned: &Tuned, out: &Path) -> String {
     let mut metrics: Vec<&str> = Vec::new();
     if let Some(best) = tuned.candidates.first() {
         metrics.extend(best.relative.keys().map(String::as_str));
@@ -83,7 +86,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         tuned.candidates.len(),
         tuned.replays,
         tuned.baseline,
-        args.out.join("candidates.csv").display(),
+        out.join("candidates.csv").display(),
     );
-    print(&(table(&heading, rows, 2..end) + &caveats(&tuned.validity) + &about))
+    table(&heading, rows, 2..end) + &caveats(&tuned.validity) + &about
 }

@@ -20,7 +20,8 @@ use self::candidates::{Guessed, candidates, most_probable};
 use super::ingest::left_out;
 use super::replay::caveats;
 use crate::failure::Failure;
-use crate::output::{count, duration, print, table};
+use crate::format::FormatArgs;
+use crate::output::{count, duration, table};
 use crate::progress::ReplayProgress;
 use crate::threads::ThreadsArg;
 use crate::world_args::{WorldArgs, check_rules};
@@ -30,6 +31,9 @@ const MOST_SEEDS: u64 = 1_000;
 
 /// Replay a trace under the scheduler that ran it, and report the error.
 #[derive(Debug, clap::Args)]
+#[command(
+    after_help = "Examples:\n  resched validate T --policy fifo --cluster C.toml --seeds 5\n  resched validate T --csv"
+)]
 pub(crate) struct Args {
     /// A trace with observed attempts.
     trace: PathBuf,
@@ -44,9 +48,8 @@ pub(crate) struct Args {
     seeds: u64,
     #[command(flatten)]
     threads: ThreadsArg,
-    /// Print JSON instead of a table: one object per policy, each on its own line.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    format: FormatArgs,
 }
 
 /// The errors of the replays of one policy.
@@ -125,11 +128,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     if assumed {
         told = most_probable(told, queues(&args.trace)?);
     }
-    if args.json {
-        let lines: Result<Vec<String>, _> = told.iter().map(serde_json::to_string).collect();
-        return print(&lines.map_err(|error| Failure::work(error.to_string()))?.join("\n"));
-    }
-    print(&in_words(&told, observed.jobs.len(), &world.skipped()))
+    args.format.print_lines(&told, || in_words(&told, observed.jobs.len(), &world.skipped()))
 }
 
 /// How many queues the jobs of a trace name.

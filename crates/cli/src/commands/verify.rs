@@ -8,17 +8,18 @@ use resched_trace::store::{OwnFiles, Trace, Verified, verify};
 use serde::Serialize;
 
 use crate::failure::Failure;
-use crate::output::{count, print, print_json};
+use crate::format::FormatArgs;
+use crate::output::{Look, count};
 
 /// Check every file of traces, runs, sweeps and reports against the hashes that were taken when they were written.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  resched verify T R reports/mine")]
 pub(crate) struct Args {
     /// Folders of traces, runs, sweeps, searches, reports or reproductions, or folders of these.
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// Print JSON instead of lines: one object per folder, each on its own line.
-    #[arg(long)]
-    json: bool,
+    #[command(flatten)]
+    format: FormatArgs,
 }
 
 /// The markers of all kinds of results: the file, what it is, and how to make it again.
@@ -64,11 +65,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             all.push(check(&dir, kind)?);
         }
     }
-    if args.json {
-        all.iter().try_for_each(print_json)?;
-    } else {
-        print(&all.iter().map(told).collect::<String>())?;
-    }
+    args.format.print_lines(&all, || all.iter().map(told).collect())?;
     match all.iter().map(|checked| checked.damaged.len()).sum::<usize>() {
         0 => Ok(()),
         n => Err(Failure::work(format!(
@@ -155,9 +152,9 @@ fn sources(dir: &Path, marker: &str) -> String {
 fn told(checked: &Checked) -> String {
     let Checked { path, kind, files: n, bytes, without_hashes, damaged, remedy } = checked;
     let state = match (damaged.len(), without_hashes) {
-        (0, false) => "whole".to_owned(),
+        (0, false) => Look::Good.on("whole"),
         (0, true) => "of an earlier layout, which has no hashes; make it again to have them".to_owned(),
-        (n, _) => format!("{} damaged or changed", count(n as u64)),
+        (n, _) => Look::Bad.on(&format!("{} damaged or changed", count(n as u64))),
     };
     let mut text = format!("{}: {kind}, {}, {} bytes: {state}\n", path.display(), files(*n), count(*bytes));
     for Damage { file, problem } in damaged {
