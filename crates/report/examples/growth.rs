@@ -1,6 +1,6 @@
 //! Draws how the time per task of each policy grows with the trace and the cluster, from a kept result of the benchmark `scaling`.
 //!
-//! `cargo run --release -p resched-report --example growth -- RESULT.json FOLDER`; `benches/suite figure` calls it with the newest
+//! `cargo run --release --workspace --example growth -- RESULT.json FOLDER`; `benches/suite figure` calls it with the newest
 //! result. The worlds of that benchmark are `base` and three that have ten times as many tasks, nodes or jobs: the first two have
 //! ten times the tasks of `base`, the third has the same tasks in ten times as many jobs.
 #![allow(clippy::print_stderr, reason = "an example is a program")]
