@@ -29,6 +29,7 @@ mod size;
 mod support;
 mod sweep;
 mod sweep_engines;
+mod terminal;
 mod transform;
 mod trust;
 mod validate;

@@ -154,11 +154,29 @@ pub(crate) fn bars(counts: &[u64]) -> String {
 
 /// Milliseconds as seconds, minutes or hours, whichever reads best.
 pub(crate) fn duration(ms: Option<f64>) -> String {
-    match ms {
-        None => UNKNOWN.to_owned(),
-        Some(ms) if ms.abs() < 120_000.0 => format!("{:.1} s", ms / 1_000.0),
-        Some(ms) if ms.abs() < 7_200_000.0 => format!("{:.1} min", ms / 60_000.0),
-        Some(ms) => format!("{:.1} h", ms / 3_600_000.0),
+    TimeUnit::of([ms].into_iter()).show(ms)
+}
+
+/// A unit in which times are read. Times that are compared share one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct TimeUnit {
+    ms: f64,
+    name: &'static str,
+}
+
+impl TimeUnit {
+    /// That in which the smallest of these times (ms) reads best. Zero reads well in each.
+    pub(crate) fn of(times: impl Iterator<Item = Option<f64>>) -> Self {
+        match times.flatten().map(f64::abs).filter(|&ms| ms > 0.0).fold(f64::MAX, f64::min) {
+            ms if ms < 120_000.0 || ms == f64::MAX => Self { ms: 1_000.0, name: "s" },
+            ms if ms < 7_200_000.0 => Self { ms: 60_000.0, name: "min" },
+            _ => Self { ms: 3_600_000.0, name: "h" },
+        }
+    }
+
+    /// A time in ms in this unit.
+    pub(crate) fn show(self, ms: Option<f64>) -> String {
+        ms.map_or_else(|| UNKNOWN.to_owned(), |ms| format!("{:.1} {}", ms / self.ms, self.name))
     }
 }
 
@@ -181,6 +199,9 @@ mod tests {
         assert_eq!(duration(Some(90_500.0)), "90.5 s");
         assert_eq!(duration(Some(600_000.0)), "10.0 min");
         assert_eq!(duration(None), "–");
+        let times = [Some(0.0), None, Some(111_600.0), Some(132_000.0)];
+        let unit = TimeUnit::of(times.into_iter());
+        assert_eq!(times.map(|time| unit.show(time)), ["0.0 s", "–", "111.6 s", "132.0 s"], "a column has one unit");
     }
 
     #[test]

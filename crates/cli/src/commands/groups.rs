@@ -7,7 +7,7 @@ use resched_analysis::groups::{By, GroupRow, SlowedJob, groups, most_slowed};
 use serde::Serialize;
 
 use super::replay::Done;
-use crate::output::{UNKNOWN, count, duration, table};
+use crate::output::{TimeUnit, UNKNOWN, count, table};
 
 /// The most groups that a table shows. JSON has all.
 const MOST_GROUPS: usize = 20;
@@ -78,11 +78,13 @@ fn table_of(by: By, first: &[GroupRow], grouped: &[&Grouped]) -> String {
     largest.sort_by_key(|row| std::cmp::Reverse(row.jobs));
     largest.truncate(MOST_GROUPS);
     let shown: Vec<&str> = first.iter().filter(|row| largest.contains(row)).map(|row| row.group.as_str()).collect();
-    let of_group = |group: &str| {
+    let of_group = |group: &&str| {
         let rows = grouped.iter().filter_map(|grouped| grouped.groups.get(&by)).flatten();
-        rows.filter(|row| row.group == group).map(cells).collect::<Vec<_>>()
+        rows.filter(|row| row.group == *group).collect::<Vec<_>>()
     };
-    let rows: Vec<Vec<String>> = shown.iter().flat_map(|group| of_group(group)).collect();
+    let rows: Vec<&GroupRow> = shown.iter().flat_map(of_group).collect();
+    let units = TIMES.map(|time| TimeUnit::of(rows.iter().map(|row| time(row))));
+    let rows: Vec<Vec<String>> = rows.into_iter().map(|row| cells(row, units)).collect();
     let name = match by {
         By::User => "user",
         By::Queue => "queue",
@@ -111,37 +113,41 @@ fn table_of(by: By, first: &[GroupRow], grouped: &[&Grouped]) -> String {
     format!("\n{}{more}", table(&heading, rows, 2..heading.len()))
 }
 
-fn cells(row: &GroupRow) -> Vec<String> {
+/// The times of a group, in the order of their columns.
+const TIMES: [fn(&GroupRow) -> Option<f64>; 6] = [
+    |row| row.completion_p50_ms,
+    |row| row.completion_p95_ms,
+    |row| row.completion_p99_ms,
+    |row| row.waiting_p50_ms,
+    |row| row.waiting_p95_ms,
+    |row| row.waiting_p99_ms,
+];
+
+fn cells(row: &GroupRow, units: [TimeUnit; TIMES.len()]) -> Vec<String> {
     let number = |n: Option<u64>| n.map_or_else(|| UNKNOWN.to_owned(), count);
-    vec![
-        row.group.clone(),
-        row.run.clone(),
-        count(row.jobs),
-        duration(row.completion_p50_ms),
-        duration(row.completion_p95_ms),
-        duration(row.completion_p99_ms),
-        duration(row.waiting_p50_ms),
-        duration(row.waiting_p95_ms),
-        duration(row.waiting_p99_ms),
-        row.change.map_or_else(|| UNKNOWN.to_owned(), |change| format!("{:+.1} %", 100.0 * change)),
-        number(row.sooner),
-        number(row.later),
-    ]
+    let change = row.change.map_or_else(|| UNKNOWN.to_owned(), |change| format!("{:+.1} %", 100.0 * change));
+    let mut cells = vec![row.group.clone(), row.run.clone(), count(row.jobs)];
+    cells.extend(TIMES.iter().zip(units).map(|(time, unit)| unit.show(time(row))));
+    cells.extend([change, number(row.sooner), number(row.later)]);
+    cells
 }
 
 fn table_of_slowed(jobs: &[&SlowedJob]) -> String {
     if jobs.is_empty() {
         return "\nno job was slowed\n".to_owned();
     }
+    let of_job = |job: &SlowedJob| [Some(job.completion_ms as f64), job.baseline_completion_ms.map(|ms| ms as f64)];
+    let unit = TimeUnit::of(jobs.iter().flat_map(|job| of_job(job)));
     let text = |text: &Option<String>| text.clone().unwrap_or_else(|| UNKNOWN.to_owned());
     let row = |job: &&SlowedJob| {
+        let [completion, before] = of_job(job).map(|time| unit.show(time));
         vec![
             job.job_id.clone(),
             job.run.clone(),
             text(&job.user),
             text(&job.queue),
-            duration(Some(job.completion_ms as f64)),
-            duration(job.baseline_completion_ms.map(|ms| ms as f64)),
+            completion,
+            before,
             format!("{:.2}", job.slowed),
         ]
     };

@@ -19,7 +19,7 @@ use super::ingest::left_out;
 use crate::failure::Failure;
 use crate::format::FormatArgs;
 use crate::out::{ForceArg, tell_replaced};
-use crate::output::{UNKNOWN, count, duration, table, value};
+use crate::output::{TimeUnit, UNKNOWN, count, duration, table, value};
 use crate::progress::ReplayProgress;
 use crate::threads::ThreadsArg;
 use crate::world_args::{WorldArgs, check_rules};
@@ -256,19 +256,23 @@ pub(super) fn told(done: &[Done], metrics: &[Metric], baseline: usize) -> String
         None => UNKNOWN.to_owned(),
     };
     let counted = |done: &Done| format!("{} of {}", count(done.summary.jobs_counted), count(done.jobs));
+    let times = |time: fn(&Done) -> Option<f64>| -> Box<dyn Fn(&Done) -> String> {
+        let unit = TimeUnit::of(done.iter().map(time));
+        Box::new(move |done| unit.show(time(done)))
+    };
     let mut columns: Vec<Column<'_>> = Vec::new();
     let mut column = |heading: &str, cell: Box<dyn Fn(&Done) -> String>| columns.push((heading.to_owned(), cell));
     column("policy", Box::new(|done| done.label.clone()));
     column("jobs that count", Box::new(counted));
-    column("makespan", Box::new(|done| duration(done.summary.makespan_ms.map(|ms| ms as f64))));
-    column("mean completion", Box::new(|done| duration(done.summary.mean_completion_ms)));
+    column("makespan", times(|done| done.summary.makespan_ms.map(|ms| ms as f64)));
+    column("mean completion", times(|done| done.summary.mean_completion_ms));
     if let Some(base) = base.filter(|_| done.len() > 1) {
         column(&format!("vs {}", base.label), Box::new(change));
     }
-    column("median", Box::new(|done| duration(done.summary.median_completion_ms)));
-    column("mean waiting", Box::new(|done| duration(done.summary.mean_waiting_ms)));
+    column("median", times(|done| done.summary.median_completion_ms));
+    column("mean waiting", times(|done| done.summary.mean_waiting_ms));
     if done.iter().any(|done| done.summary.mean_starvation_ms.is_some()) {
-        column("mean starvation", Box::new(|done| duration(done.summary.mean_starvation_ms)));
+        column("mean starvation", times(|done| done.summary.mean_starvation_ms));
     }
     if done.iter().any(|done| done.summary.locality.is_some()) {
         column("node", Box::new(|done| share(done, |counts| counts.node)));

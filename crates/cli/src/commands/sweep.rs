@@ -19,7 +19,7 @@ use super::replay::caveats;
 use crate::failure::Failure;
 use crate::format::FormatArgs;
 use crate::out::{ForceArg, tell_replaced};
-use crate::output::{count, duration, print, table, tell};
+use crate::output::{TimeUnit, count, duration, print, table, tell};
 use crate::progress::SweepProgress;
 use crate::threads::ThreadsArg;
 use crate::world_args::SiteArg;
@@ -336,7 +336,8 @@ fn merge(plan: Plan, out: &Out, format: FormatArgs) -> Result<(), Failure> {
 /// The settings, the best first, and where the page is.
 fn ranking(merged: &Merged, ranked: &[Ranked], dir: &Path) -> String {
     let metric = merged.file.metric();
-    let shown = |value: f64| if metric.unit == "ms" { duration(Some(value)) } else { format!("{value:.4}") };
+    let unit = TimeUnit::of(ranked.iter().map(|row| Some(row.mean)));
+    let shown = |value: f64| if metric.unit == "ms" { unit.show(Some(value)) } else { format!("{value:.4}") };
     let rows = ranked.iter().map(|row| {
         let numbers = [row.mean, row.low, row.high].map(shown);
         let names = [row.rank.to_string(), row.setting.clone(), row.seeds.to_string()];
