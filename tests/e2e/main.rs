@@ -21,6 +21,7 @@ mod oracle_cli;
 mod ownership;
 mod processes;
 mod production;
+mod questions;
 mod races;
 mod reproduce;
 mod roundtrip;
