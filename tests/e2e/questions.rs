@@ -24,8 +24,8 @@ fn words(line: &str) -> Vec<&str> {
 #[test]
 fn the_recipes_of_the_page_run() {
     let dir = Dir::new();
-    std::os::unix::fs::symlink(repository().join("traces"), dir.path("traces")).unwrap();
-    let page = fs::read_to_string(repository().join("docs/questions.md")).unwrap();
+    std::os::unix::fs::symlink(repository("traces"), dir.path("traces")).unwrap();
+    let page = fs::read_to_string(repository("docs/questions.md")).unwrap();
     let mut commands = 0;
     for (language, text) in blocks(&page) {
         if language == "toml" {
