@@ -3,7 +3,9 @@
 use std::io::Write;
 
 use comfy_table::{CellAlignment, Table};
+use resched_analysis::groups::to_csv;
 use resched_analysis::measure::Metric;
+use resched_trace::words;
 pub(crate) use resched_trace::words::{count, name};
 use resched_trace::words::{message, visible};
 use serde::Serialize;
@@ -40,6 +42,12 @@ pub(crate) fn print_json(value: &impl Serialize) -> Result<(), Failure> {
     print(&text)
 }
 
+/// Writes rows as CSV with a heading. Names that look like formulas are marked.
+pub(crate) fn print_csv<R: Serialize>(rows: &[R]) -> Result<(), Failure> {
+    let bytes = to_csv(rows).map_err(|error| Failure::work(error.to_string()))?;
+    print(&String::from_utf8_lossy(&bytes))
+}
+
 /// A table with a heading; the columns of `numbers` are aligned to the right.
 pub(crate) fn table(heading: &[&str], rows: Vec<Vec<String>>, numbers: std::ops::Range<usize>) -> String {
     let mut table = Table::new();
@@ -54,14 +62,9 @@ pub(crate) fn table(heading: &[&str], rows: Vec<Vec<String>>, numbers: std::ops:
     table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 
-/// Milliseconds as seconds, minutes or hours, whichever reads best.
+/// A time in ms as people read it.
 pub(crate) fn duration(ms: Option<f64>) -> String {
-    match ms {
-        None => UNKNOWN.to_owned(),
-        Some(ms) if ms.abs() < 120_000.0 => format!("{:.1} s", ms / 1_000.0),
-        Some(ms) if ms.abs() < 7_200_000.0 => format!("{:.1} min", ms / 60_000.0),
-        Some(ms) => format!("{:.1} h", ms / 3_600_000.0),
-    }
+    ms.map_or_else(|| UNKNOWN.to_owned(), words::duration)
 }
 
 /// A value of a metric.

@@ -9,6 +9,15 @@ pub fn count(number: u64) -> String {
     number.to_formatted_string(&Locale::en)
 }
 
+/// Milliseconds as seconds, minutes or hours, whichever reads best.
+pub fn duration(ms: f64) -> String {
+    match ms {
+        ms if ms.abs() < 120_000.0 => format!("{:.1} s", ms / 1_000.0),
+        ms if ms.abs() < 7_200_000.0 => format!("{:.1} min", ms / 60_000.0),
+        ms => format!("{:.1} h", ms / 3_600_000.0),
+    }
+}
+
 /// A text of several lines, with every other character that would steer a terminal or turn the order of letters written as `\u001b`. The
 /// form is that of JSON, so a JSON text keeps its meaning.
 pub fn visible(text: &str) -> Cow<'_, str> {
@@ -69,6 +78,11 @@ mod tests {
     #[test]
     fn thousands_are_set_apart() {
         assert_eq!([0, 999, 1_000, 1_234_567].map(count), ["0", "999", "1,000", "1,234,567"]);
+    }
+
+    #[test]
+    fn times_have_the_unit_that_reads_best() {
+        assert_eq!([90_500.0, 600_000.0, 9e6, -500.0].map(duration), ["90.5 s", "10.0 min", "2.5 h", "-0.5 s"]);
     }
 
     #[test]

@@ -4,6 +4,7 @@ pub(crate) mod anonymise;
 pub(crate) mod calibrate;
 pub(crate) mod demo;
 mod engine;
+pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod generate;
 mod groups;
