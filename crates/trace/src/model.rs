@@ -124,14 +124,20 @@ enumeration! {
         JobLimit = "job-limit",
         /// What is free is reserved for other jobs.
         Reserve = "reserve",
-        /// The node is kept for another job.
-        Kept = "kept",
         /// To start it now would delay a job that comes before it.
         Backfill = "backfill",
         /// No machine has room for one of its tasks.
         Fit = "fit",
         /// A machine was lost, and the master has given up the tasks on it.
         NodeLost = "node-lost",
+    }
+}
+
+impl Reason {
+    /// Whether it only counts while places are free: it ends once there are none. The others hold a job back before any place
+    /// matters.
+    pub fn needs_free_places(self) -> bool {
+        !matches!(self, Self::Starting | Self::Master | Self::JobLimit)
     }
 }
 
@@ -358,11 +364,11 @@ table! {
     ReasonRow in "reasons" {
         /// When, ms of the simulated clock.
         time: i64 ["ms"],
-        /// The job that was passed over.
-        job_id: String,
+        /// The job that was passed over; null: all jobs, as no place for tasks of this kind was free.
+        job_id: Option<String>,
         /// The kind of the tasks that it could have run.
         kind: TaskKind,
-        /// Why it was passed over. The reason holds until the next row of this job and kind.
+        /// Why it was passed over. The reason holds until the next row of this job, or of all jobs, and this kind.
         reason: Reason,
         /// The job that the reason is about, such as the one that a node is kept for; null: none.
         other_job: Option<String>,

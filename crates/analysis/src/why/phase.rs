@@ -123,7 +123,7 @@ impl Phase {
             (Reason::Locality | Reason::Mismatch | Reason::NotNearest, _) => Self::Locality,
             (Reason::Ramp, _) => Self::Ramp,
             (Reason::UserLimit | Reason::QueueLimit | Reason::JobLimit, _) => Self::Limit,
-            (Reason::Reserve | Reason::Kept | Reason::Backfill, _) => Self::Reserve,
+            (Reason::Reserve | Reason::Backfill, _) => Self::Reserve,
             (Reason::Fit, _) => Self::Fit,
         }
     }

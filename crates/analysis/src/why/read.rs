@@ -4,7 +4,7 @@ use std::path::Path;
 
 use arrow::array::Int64Array;
 use hashbrown::HashMap;
-use resched_trace::model::{AttemptRow, Outcome, ReasonRow, TaskKind};
+use resched_trace::model::{AttemptRow, Outcome, Reason, ReasonRow, TaskKind};
 use resched_trace::run::{RunInfo, RunTables};
 
 use super::held::{Amounts, Held, ONE_CORE, Raw, Told, Why};
@@ -107,14 +107,25 @@ fn label(origin: &Origin) -> String {
     }
 }
 
-/// The reasons of known jobs.
+/// The reasons of known jobs. What ends the reasons of all jobs at once becomes an end for each job with a reason that it ends.
 fn told(rows: &[ReasonRow], index: &Index<'_>) -> Vec<Told> {
     let told = |row: &ReasonRow| {
         let other = row.other_job.as_deref().and_then(|other| index.row_of(other));
-        let job = index.row_of(&row.job_id)?;
+        let job = index.row_of(row.job_id.as_deref()?)?;
         Some(Told { job, at: row.time, kind: row.kind, reason: row.reason, other })
     };
-    rows.iter().filter_map(told).collect()
+    let mut ends: Vec<(TaskKind, i64)> =
+        rows.iter().filter(|row| row.job_id.is_none()).map(|row| (row.kind, row.time)).collect();
+    ends.sort_unstable();
+    let mut all = Vec::with_capacity(rows.len());
+    for told in rows.iter().filter_map(told) {
+        all.push(told);
+        let end = ends.partition_point(|&end| end <= (told.kind, told.at));
+        if let Some(&(_, at)) = ends.get(end).filter(|end| end.0 == told.kind && told.reason.needs_free_places()) {
+            all.push(Told { at, reason: Reason::None, other: None, ..told });
+        }
+    }
+    all
 }
 
 /// What is read of an attempt.

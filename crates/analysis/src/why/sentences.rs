@@ -92,7 +92,6 @@ fn because(own: &PhaseTime) -> &'static str {
         (_, Reason::UserLimit) => "because its user had as much as one user may have",
         (_, Reason::QueueLimit) => "because its queue had as much as it may have",
         (_, Reason::JobLimit) => "because its queue ran as many jobs as it may",
-        (_, Reason::Kept) => "because machines were kept for other jobs",
         (_, Reason::Backfill) => "because its start would have delayed a job that comes before it",
         (Phase::Dependency, _) => "for jobs or stages that it depends on",
         (Phase::Starting, _) => "to be initialised and set up",

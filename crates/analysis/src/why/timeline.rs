@@ -209,7 +209,7 @@ impl Walk<'_> {
             }
             Reason::UserLimit => Scope::User(user),
             Reason::QueueLimit | Reason::JobLimit => Scope::Queue(queue),
-            Reason::Kept | Reason::Backfill => other.map_or(Scope::Rule, Scope::Job),
+            Reason::Backfill => other.map_or(Scope::Rule, Scope::Job),
             Reason::Starting
             | Reason::Locality
             | Reason::Mismatch
