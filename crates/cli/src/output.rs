@@ -62,6 +62,18 @@ pub(crate) fn table(heading: &[&str], rows: Vec<Vec<String>>, numbers: std::ops:
     table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
 }
 
+/// The most rows that a shortened table shows.
+const MOST_ROWS: usize = 20;
+
+/// A table with an empty line before it and only its first rows, and how many there are more. JSON and CSV must have all.
+pub(crate) fn shortened(heading: &[&str], rows: Vec<Vec<String>>, numbers: std::ops::Range<usize>) -> String {
+    let more = match rows.len().saturating_sub(MOST_ROWS) {
+        0 => String::new(),
+        more => format!("{} more rows; `--json` and `--csv` print all\n", count(more as u64)),
+    };
+    format!("\n{}{more}", table(heading, rows.into_iter().take(MOST_ROWS).collect(), numbers))
+}
+
 /// A time in ms as people read it.
 pub(crate) fn duration(ms: Option<f64>) -> String {
     ms.map_or_else(|| UNKNOWN.to_owned(), words::duration)

@@ -7,8 +7,7 @@ use std::cell::{Cell, RefCell};
 
 use resched_trace::model::{Reason, TaskKind};
 
-use crate::ids::JobId;
-use crate::ids::Ms;
+use crate::ids::{JobId, Ms};
 use crate::observer::PassedOver;
 
 /// A reason, and the job that it is about.
@@ -22,6 +21,8 @@ type Why = (Reason, Option<JobId>);
 pub(crate) struct Reasons {
     wanted: bool,
     kinds: [TaskKind; 2],
+    /// By job and kind, whether a reason holds. Most calls find none, and look no further.
+    held: Vec<[Cell<bool>; 2]>,
     state: RefCell<State>,
     changed: Cell<bool>,
 }
@@ -57,7 +58,8 @@ impl Reasons {
     /// Reasons about tasks of these kinds, for somebody who wants to know.
     pub(crate) fn wanted(jobs: usize, kinds: [TaskKind; 2]) -> Self {
         let state = State { jobs: vec![Default::default(); jobs], ..State::default() };
-        Self { wanted: true, kinds, state: RefCell::new(state), changed: Cell::new(false) }
+        let held = vec![Default::default(); jobs];
+        Self { wanted: true, kinds, held, state: RefCell::new(state), changed: Cell::new(false) }
     }
 
     /// Whether anybody wants to know.
@@ -77,7 +79,14 @@ impl Reasons {
     /// Nothing holds a job back any more.
     #[inline]
     pub(crate) fn end(&self, job: JobId, kind: usize) {
-        self.tell(job, kind, Reason::None, None);
+        if self.held(job, kind).is_some_and(Cell::get) {
+            self.note(job, kind, (Reason::None, None));
+        }
+    }
+
+    #[inline]
+    fn held(&self, job: JobId, kind: usize) -> Option<&Cell<bool>> {
+        self.held.get(job.index()).and_then(|kinds| kinds.get(kind))
     }
 
     /// A job was passed over from an earlier instant on. Returns the report of that, if anybody wants to know.
@@ -85,6 +94,7 @@ impl Reasons {
         let mut state = self.state.borrow_mut();
         let own = state.jobs.get_mut(job.index()).and_then(|kinds| kinds.get_mut(kind))?;
         (own.now, own.reported) = ((reason, None), (reason, None));
+        self.held(job, kind)?.set(true);
         let kind = self.kinds.get(kind).copied().unwrap_or_default();
         Some(PassedOver { at: since, job: Some(job), kind, reason, other: None })
     }
@@ -110,6 +120,9 @@ impl Reasons {
         }
         if own.now != why {
             own.now = why;
+            if let Some(held) = self.held(job, kind) {
+                held.set(why.0 != Reason::None);
+            }
             touched.push((job, kind));
             self.changed.set(true);
         }

@@ -13,6 +13,7 @@
 
 mod apportion;
 mod blame;
+mod diff;
 mod explain;
 mod held;
 mod phase;
@@ -22,7 +23,11 @@ mod timeline;
 mod top;
 
 pub use blame::Holder;
+pub use diff::{Changed, Diff, DiffGroup, JobTime, Moved};
 pub use explain::{About, BlameRow, Blamed, CsvRow, Explanation, PhaseTime, TimelineRow};
 pub use held::{Resource, Why};
 pub use phase::Phase;
 pub use top::{Culprit, Top, TopRow, Waited};
+
+#[cfg(test)]
+mod tests;

@@ -8,11 +8,8 @@ use resched_analysis::why::{
 use resched_trace::reference::nearest;
 
 use crate::failure::Failure;
-use crate::output::{UNKNOWN, count, duration, print, print_csv, print_json, table};
+use crate::output::{UNKNOWN, count, duration, print, print_csv, print_json, shortened, table};
 use crate::progress::spinner;
-
-/// The most rows that a table shows. JSON and CSV have all.
-const MOST_ROWS: usize = 20;
 
 /// Explain why jobs waited: their time by phase, and who held what they waited for.
 #[derive(Debug, clap::Args)]
@@ -110,18 +107,6 @@ fn in_words(explanation: &Explanation) -> String {
         text += &format!("\nleft out: {} jobs whose completion time is not known\n", count(explanation.left_out));
     }
     text
-}
-
-/// The first rows, and how many there are more.
-fn shortened(heading: &[&str], rows: Vec<Vec<String>>, numbers: std::ops::Range<usize>) -> String {
-    let more = rows.len().saturating_sub(MOST_ROWS);
-    let shown = table(heading, rows.into_iter().take(MOST_ROWS).collect(), numbers);
-    let more = if more > 0 {
-        format!("{} more rows; `--json` and `--csv` print all\n", count(more as u64))
-    } else {
-        String::new()
-    };
-    format!("\n{shown}{more}")
 }
 
 fn time(ms: i64) -> String {

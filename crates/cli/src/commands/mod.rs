@@ -3,6 +3,7 @@
 pub(crate) mod anonymise;
 pub(crate) mod calibrate;
 pub(crate) mod demo;
+pub(crate) mod diff;
 mod engine;
 pub(crate) mod explain;
 pub(crate) mod export;

@@ -22,9 +22,11 @@ impl<'a> View<'a> {
     pub fn pass_over(self, task: TaskId, reason: Reason, other: Option<JobId>) {
         if self.world.reasons.are_wanted() {
             let own = self.task(task);
-            let (reason, other) =
-                if self.world.free.holds(own.unit()) { (reason, other) } else { (Reason::None, None) };
-            self.world.reasons.tell(own.job, 0, reason, other);
+            if self.world.free.holds(own.unit()) {
+                self.world.reasons.tell(own.job, 0, reason, other);
+            } else {
+                self.world.reasons.end(own.job, 0);
+            }
         }
     }
 
