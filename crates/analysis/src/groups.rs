@@ -164,9 +164,7 @@ impl Key {
                 (None, Some(word)) => Self::Text(word.as_str().to_owned()),
                 (None, None) => Self::Unknown,
             },
-            By::Size if sizes.is_small(job) => Self::Text("small".to_owned()),
-            By::Size if sizes.is_large(job) => Self::Text("large".to_owned()),
-            By::Size => Self::Text("medium".to_owned()),
+            By::Size => Self::Text(sizes.class_of(job.tasks_done).to_owned()),
             By::Hour => job.submit.map_or(Self::Unknown, |submit| Self::Number(hour_of_day(submit))),
         }
     }

@@ -12,6 +12,7 @@
 //! * [`groups`] shows who gains and who loses: jobs by user, queue, priority, size and hour.
 //! * [`compare`](mod@compare) computes how sure a difference between two runs is.
 //! * [`validation`] computes how far a replay is from what really ran.
+//! * [`why`] explains why jobs waited, and who held what they waited for.
 //! * [`inspect`](mod@inspect) reports what a trace holds.
 //!
 //! A trace has the tables of a run, so every metric works on what really ran as well. This is the only crate that uses
@@ -40,6 +41,7 @@ mod tables;
 pub mod timeline;
 pub mod validation;
 pub mod validity;
+pub mod why;
 
 pub use error::Error;
 pub use jobs::JobMetrics;

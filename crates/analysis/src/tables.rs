@@ -6,7 +6,9 @@ use std::path::Path;
 
 use arrow::array::{Array, ArrayAccessor, Int64Array, RecordBatch, StringArray};
 use hashbrown::{DefaultHashBuilder, HashTable};
-use resched_trace::model::{AttemptRow, DecisionRow, JobRow, Locality, Outcome, Priority, ResourceRow, TaskKind};
+use resched_trace::model::{
+    AttemptRow, DecisionRow, JobRow, Locality, Outcome, Priority, ReasonRow, ResourceRow, TaskKind,
+};
 use resched_trace::store::columns::Row;
 use resched_trace::store::{Rows, TableReader, read_columns, read_table};
 use resched_trace::texts::Texts;
@@ -35,11 +37,8 @@ impl Tables {
     /// # Errors
     /// [`Error::Trace`] if a table is missing, damaged or of another length.
     pub(crate) fn load(dir: &Path, origin: &Origin) -> Result<Self, Error> {
-        let mut jobs = Jobs::default();
         let mut implausible = 0;
-        for batch in columns::<JobRow>(dir, origin, &JOB_COLUMNS)? {
-            jobs.append(&batch?, &mut implausible)?;
-        }
+        let jobs = Jobs::load(dir, origin, &mut implausible)?;
         let index = Index::of(&jobs.rows);
         let mut sums = Sums::default();
         let mut of_unknown_job = 0;
@@ -84,6 +83,11 @@ pub(crate) fn resources(dir: &Path, origin: &Origin) -> Result<Vec<ResourceRow>,
     all(dir, origin, |row: &ResourceRow| row.time)
 }
 
+/// The rows of `reasons.parquet` in `dir` with plausible times; none if the run has no such table.
+pub(crate) fn reasons(dir: &Path, origin: &Origin) -> Result<Vec<ReasonRow>, Error> {
+    all(dir, origin, |row: &ReasonRow| row.time)
+}
+
 fn all<R: Row>(dir: &Path, origin: &Origin, time: impl Fn(&R) -> i64) -> Result<Vec<R>, Error> {
     if !origin.rows().contains_key(R::TABLE) {
         return Ok(Vec::new());
@@ -102,7 +106,7 @@ pub(crate) fn checked<R: Row>(
 }
 
 /// As [`checked`], but decodes only the columns of these names.
-fn columns<R: Row>(
+pub(crate) fn columns<R: Row>(
     dir: &Path,
     origin: &Origin,
     names: &[&str],
@@ -169,6 +173,15 @@ pub(crate) struct Jobs {
 }
 
 impl Jobs {
+    /// Reads the table of jobs in `dir`, and counts implausible times.
+    pub(crate) fn load(dir: &Path, origin: &Origin, implausible: &mut u64) -> Result<Self, Error> {
+        let mut jobs = Self::default();
+        for batch in columns::<JobRow>(dir, origin, &JOB_COLUMNS)? {
+            jobs.append(&batch?, implausible)?;
+        }
+        Ok(jobs)
+    }
+
     fn append(&mut self, batch: &RecordBatch, implausible: &mut u64) -> Result<(), Error> {
         let (text, number) = (|name: &str| strings(batch, name), |name: &str| integers(batch, name));
         let (job_id, name, user, queue) = (text("job_id")?, text("name")?, text("user")?, text("queue")?);
@@ -228,14 +241,14 @@ impl Jobs {
 }
 
 /// The rows of jobs by id. Of two jobs with one id, the first is found, so it has the attempts of both.
-struct Index<'a> {
+pub(crate) struct Index<'a> {
     jobs: &'a [JobMetrics],
     rows: HashTable<u32>,
     hasher: DefaultHashBuilder,
 }
 
 impl<'a> Index<'a> {
-    fn of(jobs: &'a [JobMetrics]) -> Self {
+    pub(crate) fn of(jobs: &'a [JobMetrics]) -> Self {
         let hasher = DefaultHashBuilder::default();
         let mut rows = HashTable::with_capacity(jobs.len());
         let id_of = |row: u32| jobs.get(row as usize).map_or("", |job| job.job_id.as_str());
@@ -247,7 +260,7 @@ impl<'a> Index<'a> {
         Self { jobs, rows, hasher }
     }
 
-    fn row_of(&self, job_id: &str) -> Option<u32> {
+    pub(crate) fn row_of(&self, job_id: &str) -> Option<u32> {
         let same = |&row: &u32| self.jobs.get(row as usize).is_some_and(|job| job.job_id == job_id);
         self.rows.find(self.hasher.hash_one(job_id), same).copied()
     }
@@ -305,12 +318,12 @@ impl AttemptBatch {
 }
 
 /// The value in a row of a column; `None` for null.
-fn at<A: ArrayAccessor>(column: A, row: usize) -> Option<A::Item> {
+pub(crate) fn at<A: ArrayAccessor>(column: A, row: usize) -> Option<A::Item> {
     column.is_valid(row).then(|| column.value(row))
 }
 
 /// A time, unless it is damaged; that is counted.
-fn plausible(time: Option<i64>, implausible: &mut u64) -> Option<i64> {
+pub(crate) fn plausible(time: Option<i64>, implausible: &mut u64) -> Option<i64> {
     let plausible = time.filter(|time| (-MAX_TIME..=MAX_TIME).contains(time));
     *implausible += u64::from(plausible != time);
     plausible

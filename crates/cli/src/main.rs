@@ -43,6 +43,8 @@ enum Command {
     Inspect(commands::inspect::Args),
     Replay(commands::replay::Args),
     Report(commands::report::Args),
+    Explain(commands::explain::Args),
+    Diff(commands::diff::Args),
     Validate(commands::validate::Args),
     Calibrate(commands::calibrate::Args),
     Site(commands::site::Args),
@@ -80,6 +82,8 @@ fn main() -> ExitCode {
         Command::Inspect(args) => commands::inspect::run(&args),
         Command::Replay(args) => commands::replay::run(&args),
         Command::Report(args) => commands::report::run(&args),
+        Command::Explain(args) => commands::explain::run(&args),
+        Command::Diff(args) => commands::diff::run(&args),
         Command::Validate(args) => commands::validate::run(&args),
         Command::Calibrate(args) => commands::calibrate::run(&args),
         Command::Site(args) => commands::site::run(&args),
@@ -153,7 +157,8 @@ mod tests {
             let examples: Vec<&str> = help.lines().filter_map(|line| line.strip_prefix("  resched ")).collect();
             assert!(!examples.is_empty(), "{} has no example", command.get_name());
             for example in examples {
-                let line = example.split_once(" > ").map_or(example, |(line, _)| line);
+                // What stands behind it is a file, or what it is for.
+                let line = [" > ", "  "].iter().fold(example, |line, end| line.split(end).next().unwrap_or(line));
                 let words = [vec!["resched".to_owned()], words(line)].concat();
                 assert_eq!(words[1], command.get_name());
                 Cli::try_parse_from(words).unwrap_or_else(|error| panic!("{example}: {error}"));

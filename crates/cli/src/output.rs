@@ -8,7 +8,8 @@ use anstyle::{AnsiColor, Style};
 
 use comfy_table::{CellAlignment, Table};
 use resched_analysis::measure::Metric;
-pub(crate) use resched_trace::words::{count, name};
+use resched_trace::words;
+pub(crate) use resched_trace::words::{TimeUnit, count, name};
 use resched_trace::words::{message, visible};
 use serde::Serialize;
 
@@ -152,32 +153,26 @@ pub(crate) fn bars(counts: &[u64]) -> String {
     counts.iter().map(bar).collect()
 }
 
-/// Milliseconds as seconds, minutes or hours, whichever reads best.
+/// The most rows that a shortened table shows.
+const MOST_ROWS: usize = 20;
+
+/// A table with an empty line before it and only its first rows, and how many there are more. JSON and CSV must have all.
+pub(crate) fn shortened(heading: &[&str], rows: Vec<Vec<String>>, numbers: std::ops::Range<usize>) -> String {
+    let more = match rows.len().saturating_sub(MOST_ROWS) {
+        0 => String::new(),
+        more => format!("{} more rows; `--json` and `--csv` print all\n", count(more as u64)),
+    };
+    format!("\n{}{more}", table(heading, rows.into_iter().take(MOST_ROWS).collect(), numbers))
+}
+
+/// A time in ms as people read it.
 pub(crate) fn duration(ms: Option<f64>) -> String {
-    TimeUnit::of([ms].into_iter()).show(ms)
+    ms.map_or_else(|| UNKNOWN.to_owned(), words::duration)
 }
 
-/// A unit in which times are read. Times that are compared share one.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct TimeUnit {
-    ms: f64,
-    name: &'static str,
-}
-
-impl TimeUnit {
-    /// That in which the smallest of these times (ms) reads best. Zero reads well in each.
-    pub(crate) fn of(times: impl Iterator<Item = Option<f64>>) -> Self {
-        match times.flatten().map(f64::abs).filter(|&ms| ms > 0.0).fold(f64::MAX, f64::min) {
-            ms if ms < 120_000.0 || ms == f64::MAX => Self { ms: 1_000.0, name: "s" },
-            ms if ms < 7_200_000.0 => Self { ms: 60_000.0, name: "min" },
-            _ => Self { ms: 3_600_000.0, name: "h" },
-        }
-    }
-
-    /// A time in ms in this unit.
-    pub(crate) fn show(self, ms: Option<f64>) -> String {
-        ms.map_or_else(|| UNKNOWN.to_owned(), |ms| format!("{:.1} {}", ms / self.ms, self.name))
-    }
+/// A time in ms in this unit.
+pub(crate) fn shown(unit: TimeUnit, ms: Option<f64>) -> String {
+    ms.map_or_else(|| UNKNOWN.to_owned(), |ms| unit.show(ms))
 }
 
 /// A value of a metric.
@@ -200,8 +195,8 @@ mod tests {
         assert_eq!(duration(Some(600_000.0)), "10.0 min");
         assert_eq!(duration(None), "–");
         let times = [Some(0.0), None, Some(111_600.0), Some(132_000.0)];
-        let unit = TimeUnit::of(times.into_iter());
-        assert_eq!(times.map(|time| unit.show(time)), ["0.0 s", "–", "111.6 s", "132.0 s"], "a column has one unit");
+        let unit = TimeUnit::of(times.into_iter().flatten());
+        assert_eq!(times.map(|time| shown(unit, time)), ["0.0 s", "–", "111.6 s", "132.0 s"], "a column has one unit");
     }
 
     #[test]

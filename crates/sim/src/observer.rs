@@ -1,6 +1,6 @@
 //! What the replays of both engines report.
 
-use resched_trace::model::Outcome;
+use resched_trace::model::{Outcome, Reason, TaskKind};
 
 use crate::ids::{JobId, Ms};
 
@@ -15,6 +15,21 @@ pub struct JobEnded {
     pub finish: Ms,
     /// `Success` or `Failed`.
     pub outcome: Outcome,
+}
+
+/// A job is passed over for another reason than before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PassedOver {
+    /// Since when, ms.
+    pub at: Ms,
+    /// The job; `None` for all jobs: no place for this kind of task is free.
+    pub job: Option<JobId>,
+    /// The kind of the tasks that it could have run.
+    pub kind: TaskKind,
+    /// Why; `None` if nothing holds it back any more.
+    pub reason: Reason,
+    /// The job that the reason is about.
+    pub other: Option<JobId>,
 }
 
 /// A decision that a policy has reported.

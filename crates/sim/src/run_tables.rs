@@ -1,16 +1,16 @@
 //! Records a replay as a run: the tables `jobs` and `attempts` of a trace, in ms of the simulated clock. On request, it
-//! also records the decisions of the policy. Under the cost model `contention`, it records the use of the nodes. The
+//! also records the decisions of the policy and why it passed over jobs. Under the cost model `contention`, it records the use of the nodes. The
 //! tables are on disk with `run.json` beside them, or go to a [`RowReader`] only.
 
 use std::collections::BTreeMap;
 
-use resched_trace::model::{AttemptRow, DecisionRow, JobRow, Outcome, ResourceRow};
+use resched_trace::model::{AttemptRow, DecisionRow, JobRow, Outcome, ReasonRow, ResourceRow};
 use resched_trace::run::{FORMAT_VERSION, MARKER, RowReader, RunInfo};
 use resched_trace::store::{Out, StagedDir, TableWriter, contents};
 
 use crate::Error;
 use crate::ids::JobId;
-use crate::observer::{Decided, JobEnded};
+use crate::observer::{Decided, JobEnded, PassedOver};
 
 /// The source of the rows of a run: the workload and the machines of an engine.
 pub trait RowSource {
@@ -55,6 +55,15 @@ pub trait RowSink {
     /// [`Error::Trace`] if it cannot be written.
     fn decision(&mut self, row: impl FnOnce() -> DecisionRow) -> Result<(), Error>;
 
+    /// Whether reasons are kept.
+    fn wants_reasons(&self) -> bool;
+
+    /// Takes a reason, if reasons are kept.
+    ///
+    /// # Errors
+    /// [`Error::Trace`] if it cannot be written.
+    fn reason(&mut self, row: impl FnOnce() -> ReasonRow) -> Result<(), Error>;
+
     /// Takes the use of a node, if that is kept.
     ///
     /// # Errors
@@ -91,6 +100,16 @@ impl<S: RowSource, K: RowSink> Recorder<S, K> {
         })
     }
 
+    pub(crate) fn take_reason(&mut self, passed: &PassedOver) -> Result<(), Error> {
+        self.sink.reason(|| ReasonRow {
+            time: passed.at,
+            job_id: passed.job.map(|job| self.source.job_id(job).to_owned()),
+            kind: passed.kind,
+            reason: passed.reason,
+            other_job: passed.other.map(|job| self.source.job_id(job).to_owned()),
+        })
+    }
+
     pub(crate) fn take_job_end(&mut self, ended: &JobEnded) {
         if let Some(end) = self.ends.get_mut(ended.job.index()) {
             *end = Some(*ended);
@@ -118,6 +137,7 @@ pub struct Files<R> {
     dir: StagedDir,
     attempts: TableWriter<AttemptRow>,
     decisions: Option<TableWriter<DecisionRow>>,
+    reasons: Option<TableWriter<ReasonRow>>,
     resources: Option<TableWriter<ResourceRow>>,
     reader: R,
 }
@@ -135,6 +155,17 @@ impl<R: RowReader> RowSink for Files<R> {
         Ok(decisions.append(&row)?)
     }
 
+    fn wants_reasons(&self) -> bool {
+        self.reasons.is_some()
+    }
+
+    fn reason(&mut self, row: impl FnOnce() -> ReasonRow) -> Result<(), Error> {
+        let Some(reasons) = &mut self.reasons else { return Ok(()) };
+        let row = row();
+        self.reader.reason(&row);
+        Ok(reasons.append(&row)?)
+    }
+
     fn resource(&mut self, row: impl FnOnce() -> ResourceRow) -> Result<(), Error> {
         let Some(resources) = &mut self.resources else { return Ok(()) };
         let row = row();
@@ -148,6 +179,7 @@ pub struct Read<R> {
     reader: R,
     attempts: u64,
     decisions: u64,
+    reasons: u64,
     resources: u64,
 }
 
@@ -164,6 +196,16 @@ impl<R: RowReader> RowSink for Read<R> {
         Ok(())
     }
 
+    fn wants_reasons(&self) -> bool {
+        self.reader.wants_reasons()
+    }
+
+    fn reason(&mut self, row: impl FnOnce() -> ReasonRow) -> Result<(), Error> {
+        self.reasons += 1;
+        self.reader.reason(&row());
+        Ok(())
+    }
+
     fn resource(&mut self, row: impl FnOnce() -> ResourceRow) -> Result<(), Error> {
         self.resources += 1;
         self.reader.resource(&row());
@@ -177,15 +219,16 @@ impl<S: RowSource, R: RowReader> Recorder<S, Files<R>> {
     pub(crate) fn start(out: impl Into<Out>, source: S, reader: R) -> Result<Self, Error> {
         let dir = StagedDir::create(out, MARKER)?;
         let attempts = TableWriter::create(dir.path())?;
-        Ok(Self::of(source, Files { dir, attempts, decisions: None, resources: None, reader }))
+        Ok(Self::of(source, Files { dir, attempts, decisions: None, reasons: None, resources: None, reader }))
     }
 
-    /// Also writes the table `decisions`.
+    /// Also writes the tables `decisions` and `reasons`.
     ///
     /// # Errors
     /// [`Error::Trace`] if it cannot be written.
     pub fn with_decisions(mut self) -> Result<Self, Error> {
         self.sink.decisions = Some(TableWriter::create(self.sink.dir.path())?);
+        self.sink.reasons = Some(TableWriter::create(self.sink.dir.path())?);
         Ok(self)
     }
 
@@ -206,12 +249,15 @@ impl<S: RowSource, R: RowReader> Recorder<S, Files<R>> {
             self.sink.reader.job(&row);
             jobs.append(&row)?;
         }
-        let Files { dir, attempts, decisions, resources, .. } = self.sink;
+        let Files { dir, attempts, decisions, reasons, resources, .. } = self.sink;
         info.format_version = FORMAT_VERSION;
         info.written_by = concat!("resched ", env!("CARGO_PKG_VERSION")).to_owned();
         let mut tables = vec![jobs.finish()?, attempts.finish()?];
         if let Some(decisions) = decisions {
             tables.push(decisions.finish()?);
+        }
+        if let Some(reasons) = reasons {
+            tables.push(reasons.finish()?);
         }
         if let Some(resources) = resources {
             tables.push(resources.finish()?);
@@ -226,7 +272,7 @@ impl<S: RowSource, R: RowReader> Recorder<S, Files<R>> {
 impl<S: RowSource, R: RowReader> Recorder<S, Read<R>> {
     /// Starts without rows.
     pub(crate) fn reading(source: S, reader: R) -> Self {
-        Self::of(source, Read { reader, attempts: 0, decisions: 0, resources: 0 })
+        Self::of(source, Read { reader, attempts: 0, decisions: 0, reasons: 0, resources: 0 })
     }
 
     /// Ends the run. Returns the number of rows of each table.
@@ -235,9 +281,11 @@ impl<S: RowSource, R: RowReader> Recorder<S, Read<R>> {
             let row = self.job_row(job);
             self.sink.reader.job(&row);
         }
-        let Read { attempts, decisions, resources, .. } = self.sink;
+        let has_reasons = self.sink.wants_reasons();
+        let Read { attempts, decisions, reasons, resources, .. } = self.sink;
         let jobs = self.ends.len() as u64;
         let counts = [("jobs", jobs), ("attempts", attempts), ("decisions", decisions), ("resources", resources)];
-        counts.map(|(table, rows)| (table.to_owned(), rows)).into()
+        let counts = counts.into_iter().chain(has_reasons.then_some(("reasons", reasons)));
+        counts.map(|(table, rows)| (table.to_owned(), rows)).collect()
     }
 }

@@ -99,6 +99,48 @@ enumeration! {
     }
 }
 
+enumeration! {
+    /// Why a policy passed over a job, some of whose tasks could run.
+    Reason {
+        /// Nothing holds the job back any more: it waits only for its turn.
+        None = "none" default,
+        /// The job is not initialised or set up yet.
+        Starting = "starting",
+        /// The job has no application master yet.
+        Master = "master",
+        /// The node is too far from the input of its tasks, and the policy waits for a nearer one.
+        Locality = "locality",
+        /// The node is worse than the next ones are expected to be, so that the policy waits for them.
+        Mismatch = "mismatch",
+        /// The node is not among the nearest to the input of its tasks.
+        NotNearest = "not-nearest",
+        /// Too few of its maps are done for more reduces.
+        Ramp = "ramp",
+        /// Its user has as much as one user may have.
+        UserLimit = "user-limit",
+        /// Its queue or pool has as much as it may have.
+        QueueLimit = "queue-limit",
+        /// Its queue or pool runs as many jobs, or as many application masters, as it may.
+        JobLimit = "job-limit",
+        /// What is free is reserved for other jobs.
+        Reserve = "reserve",
+        /// To start it now would delay a job that comes before it.
+        Backfill = "backfill",
+        /// No machine has room for one of its tasks.
+        Fit = "fit",
+        /// A machine was lost, and the master has given up the tasks on it.
+        NodeLost = "node-lost",
+    }
+}
+
+impl Reason {
+    /// Whether it only counts while places are free: it ends once there are none. The others hold a job back before any place
+    /// matters.
+    pub fn needs_free_places(self) -> bool {
+        !matches!(self, Self::Starting | Self::Master | Self::JobLimit)
+    }
+}
+
 table! {
     /// A job.
     JobRow in "jobs" {
@@ -314,6 +356,22 @@ table! {
         job_id: Option<String>,
         /// What it chose.
         value: f64,
+    }
+}
+
+table! {
+    /// From when on a job was passed over for another reason than before. Written on request only, with the decisions.
+    ReasonRow in "reasons" {
+        /// When, ms of the simulated clock.
+        time: i64 ["ms"],
+        /// The job that was passed over; null: all jobs, as no place for tasks of this kind was free.
+        job_id: Option<String>,
+        /// The kind of the tasks that it could have run.
+        kind: TaskKind,
+        /// Why it was passed over. The reason holds until the next row of this job, or of all jobs, and this kind.
+        reason: Reason,
+        /// The job that the reason is about, such as the one that a node is kept for; null: none.
+        other_job: Option<String>,
     }
 }
 

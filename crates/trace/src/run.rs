@@ -1,6 +1,6 @@
 //! `run.json`: what was replayed, under which policy and on which cluster.
 //!
-//! A run is a folder with this file and the tables `jobs`, `attempts` and, on request, `decisions` of [`crate::model`].
+//! A run is a folder with this file and the tables `jobs`, `attempts` and, on request, `decisions` and `reasons` of [`crate::model`].
 //! Times are ms of the simulated clock. A run holds nothing about the machine or the time of day, so the same replay
 //! always gives the same bytes.
 
@@ -11,7 +11,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::Error;
-use crate::model::{AttemptRow, DecisionRow, JobRow, ResourceRow};
+use crate::model::{AttemptRow, DecisionRow, JobRow, ReasonRow, ResourceRow};
 use crate::store::marker::{self, Layout};
 use crate::store::{Inventory, inside, write_file};
 use crate::validity::Validity;
@@ -116,6 +116,8 @@ pub struct RunTables {
     pub attempts: Vec<AttemptRow>,
     /// The decisions that its policy reported.
     pub decisions: Vec<DecisionRow>,
+    /// Why its policy passed over jobs.
+    pub reasons: Vec<ReasonRow>,
     /// The usage of its nodes, under the cost model `contention`.
     pub resources: Vec<ResourceRow>,
 }
@@ -130,6 +132,14 @@ pub trait RowReader {
 
     /// The next decision of the policy, if decisions are kept.
     fn decision(&mut self, row: &DecisionRow);
+
+    /// Whether it wants reasons. The engine does not gather them for nobody.
+    fn wants_reasons(&self) -> bool {
+        false
+    }
+
+    /// From when on a job was passed over for another reason than before.
+    fn reason(&mut self, _row: &ReasonRow) {}
 
     /// The next usage of a node, if that is kept.
     fn resource(&mut self, row: &ResourceRow);
@@ -146,6 +156,14 @@ impl<R: RowReader + ?Sized> RowReader for &mut R {
 
     fn decision(&mut self, row: &DecisionRow) {
         (**self).decision(row);
+    }
+
+    fn wants_reasons(&self) -> bool {
+        (**self).wants_reasons()
+    }
+
+    fn reason(&mut self, row: &ReasonRow) {
+        (**self).reason(row);
     }
 
     fn resource(&mut self, row: &ResourceRow) {
@@ -173,6 +191,14 @@ impl RowReader for RunTables {
 
     fn decision(&mut self, row: &DecisionRow) {
         self.decisions.push(row.clone());
+    }
+
+    fn wants_reasons(&self) -> bool {
+        true
+    }
+
+    fn reason(&mut self, row: &ReasonRow) {
+        self.reasons.push(row.clone());
     }
 
     fn resource(&mut self, row: &ResourceRow) {

@@ -9,6 +9,34 @@ pub fn count(number: u64) -> String {
     number.to_formatted_string(&Locale::en)
 }
 
+/// Milliseconds as seconds, minutes or hours, whichever reads best.
+pub fn duration(ms: f64) -> String {
+    TimeUnit::of([ms].into_iter()).show(ms)
+}
+
+/// A unit in which times are read. Times that are compared share one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TimeUnit {
+    ms: f64,
+    name: &'static str,
+}
+
+impl TimeUnit {
+    /// That in which the smallest of these times (ms) reads best. Zero reads well in each.
+    pub fn of(times: impl Iterator<Item = f64>) -> Self {
+        match times.map(f64::abs).filter(|&ms| ms > 0.0).fold(f64::INFINITY, f64::min) {
+            ms if ms < 120_000.0 || ms.is_infinite() => Self { ms: 1_000.0, name: "s" },
+            ms if ms < 7_200_000.0 => Self { ms: 60_000.0, name: "min" },
+            _ => Self { ms: 3_600_000.0, name: "h" },
+        }
+    }
+
+    /// A time in ms in this unit.
+    pub fn show(self, ms: f64) -> String {
+        format!("{:.1} {}", ms / self.ms, self.name)
+    }
+}
+
 /// A text of several lines, with every other character that would steer a terminal or turn the order of letters written as `\u001b`. The
 /// form is that of JSON, so a JSON text keeps its meaning.
 pub fn visible(text: &str) -> Cow<'_, str> {
@@ -70,6 +98,11 @@ mod tests {
     #[test]
     fn thousands_are_set_apart() {
         assert_eq!([0, 999, 1_000, 1_234_567].map(count), ["0", "999", "1,000", "1,234,567"]);
+    }
+
+    #[test]
+    fn times_have_the_unit_that_reads_best() {
+        assert_eq!([90_500.0, 600_000.0, 9e6, -500.0].map(duration), ["90.5 s", "10.0 min", "2.5 h", "-0.5 s"]);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use resched_analysis::groups::{By, GroupRow, SlowedJob, groups, most_slowed};
 use serde::Serialize;
 
 use super::replay::Done;
-use crate::output::{TimeUnit, UNKNOWN, count, table};
+use crate::output::{TimeUnit, UNKNOWN, count, shown, table};
 
 /// The most groups that a table shows. JSON has all.
 const MOST_GROUPS: usize = 20;
@@ -83,7 +83,7 @@ fn table_of(by: By, first: &[GroupRow], grouped: &[&Grouped]) -> String {
         rows.filter(|row| row.group == *group).collect::<Vec<_>>()
     };
     let rows: Vec<&GroupRow> = shown.iter().flat_map(of_group).collect();
-    let units = TIMES.map(|time| TimeUnit::of(rows.iter().map(|row| time(row))));
+    let units = TIMES.map(|time| TimeUnit::of(rows.iter().filter_map(|row| time(row))));
     let rows: Vec<Vec<String>> = rows.into_iter().map(|row| cells(row, units)).collect();
     let name = match by {
         By::User => "user",
@@ -127,7 +127,7 @@ fn cells(row: &GroupRow, units: [TimeUnit; TIMES.len()]) -> Vec<String> {
     let number = |n: Option<u64>| n.map_or_else(|| UNKNOWN.to_owned(), count);
     let change = row.change.map_or_else(|| UNKNOWN.to_owned(), |change| format!("{:+.1} %", 100.0 * change));
     let mut cells = vec![row.group.clone(), row.run.clone(), count(row.jobs)];
-    cells.extend(TIMES.iter().zip(units).map(|(time, unit)| unit.show(time(row))));
+    cells.extend(TIMES.iter().zip(units).map(|(time, unit)| shown(unit, time(row))));
     cells.extend([change, number(row.sooner), number(row.later)]);
     cells
 }
@@ -137,10 +137,10 @@ fn table_of_slowed(jobs: &[&SlowedJob]) -> String {
         return "\nno job was slowed\n".to_owned();
     }
     let of_job = |job: &SlowedJob| [Some(job.completion_ms as f64), job.baseline_completion_ms.map(|ms| ms as f64)];
-    let unit = TimeUnit::of(jobs.iter().flat_map(|job| of_job(job)));
+    let unit = TimeUnit::of(jobs.iter().flat_map(|job| of_job(job)).flatten());
     let text = |text: &Option<String>| text.clone().unwrap_or_else(|| UNKNOWN.to_owned());
     let row = |job: &&SlowedJob| {
-        let [completion, before] = of_job(job).map(|time| unit.show(time));
+        let [completion, before] = of_job(job).map(|time| shown(unit, time));
         vec![
             job.job_id.clone(),
             job.run.clone(),

@@ -19,7 +19,7 @@ use super::ingest::left_out;
 use crate::failure::Failure;
 use crate::format::FormatArgs;
 use crate::out::{ForceArg, tell_replaced};
-use crate::output::{TimeUnit, UNKNOWN, count, duration, table, value};
+use crate::output::{TimeUnit, UNKNOWN, count, duration, shown, table, value};
 use crate::progress::ReplayProgress;
 use crate::threads::ThreadsArg;
 use crate::world_args::{WorldArgs, check_rules};
@@ -257,8 +257,8 @@ pub(super) fn told(done: &[Done], metrics: &[Metric], baseline: usize) -> String
     };
     let counted = |done: &Done| format!("{} of {}", count(done.summary.jobs_counted), count(done.jobs));
     let times = |time: fn(&Done) -> Option<f64>| -> Box<dyn Fn(&Done) -> String> {
-        let unit = TimeUnit::of(done.iter().map(time));
-        Box::new(move |done| unit.show(time(done)))
+        let unit = TimeUnit::of(done.iter().filter_map(time));
+        Box::new(move |done| shown(unit, time(done)))
     };
     let mut columns: Vec<Column<'_>> = Vec::new();
     let mut column = |heading: &str, cell: Box<dyn Fn(&Done) -> String>| columns.push((heading.to_owned(), cell));

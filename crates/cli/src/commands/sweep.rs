@@ -336,8 +336,8 @@ fn merge(plan: Plan, out: &Out, format: FormatArgs) -> Result<(), Failure> {
 /// The settings, the best first, and where the page is.
 fn ranking(merged: &Merged, ranked: &[Ranked], dir: &Path) -> String {
     let metric = merged.file.metric();
-    let unit = TimeUnit::of(ranked.iter().map(|row| Some(row.mean)));
-    let shown = |value: f64| if metric.unit == "ms" { unit.show(Some(value)) } else { format!("{value:.4}") };
+    let unit = TimeUnit::of(ranked.iter().map(|row| row.mean));
+    let shown = |value: f64| if metric.unit == "ms" { unit.show(value) } else { format!("{value:.4}") };
     let rows = ranked.iter().map(|row| {
         let numbers = [row.mean, row.low, row.high].map(shown);
         let names = [row.rank.to_string(), row.setting.clone(), row.seeds.to_string()];

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use resched_sim::batch::Job;
+use resched_trace::model::Reason;
 use serde::Deserialize;
 
 use crate::queues::toml;
@@ -21,6 +22,14 @@ choices! {
 }
 
 impl By {
+    /// Why a job waits whose party may have no more.
+    pub(super) fn limit(self) -> Reason {
+        match self {
+            Self::User => Reason::UserLimit,
+            Self::Queue | Self::Group | Self::Job | Self::Priority | Self::Class => Reason::QueueLimit,
+        }
+    }
+
     /// The name of a job's party.
     pub(super) fn name(self, job: &Job) -> String {
         match self {

@@ -17,6 +17,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use resched_sim::batch::{Ended, Offer, Policy, View};
 use resched_sim::{Ms, Resources, TaskId, Violation};
+use resched_trace::model::Reason;
 
 use super::easy::said_end;
 use super::estimates::Running;
@@ -195,6 +196,10 @@ impl Conservative {
                 planned.take_out(&mut self.profile, now);
                 planned.place(&mut self.profile, total, now.saturating_add(1));
                 planned.postponed = true;
+            }
+            // Its place is later although there may be room: it would delay another.
+            if !planned.postponed {
+                offer.view().pass_over(planned.task, Reason::Backfill, None);
             }
             self.plan[kept] = planned;
             kept += 1;

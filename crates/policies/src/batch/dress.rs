@@ -22,6 +22,7 @@ use std::collections::BTreeSet;
 
 use resched_sim::batch::{Ended, Offer, Orders, Policy, View};
 use resched_sim::{JobId, Ms, Resources, TaskId, Violation};
+use resched_trace::model::Reason;
 
 use super::queue::Queue;
 use crate::error::Error;
@@ -261,6 +262,9 @@ impl BatchDress {
             own.used = own.used.plus(spec.unit());
             own.running += 1;
             self.starts[run] = Some(own.phases.start(offer.view().now()));
+        }
+        if offer.view().waiting(task) > 0 && !self.may_start(spec.job, category, spec.unit(), offer.view().total()) {
+            offer.view().pass_over(task, Reason::Reserve, None);
         }
         self.count(task, offer.view());
         Ok(())

@@ -17,6 +17,7 @@
 
 use resched_sim::batch::{Ended, Offer, Policy, View};
 use resched_sim::{Ms, Resources, TaskId, Violation};
+use resched_trace::model::Reason;
 
 use super::estimates::Running;
 use super::fifo::{DEPTH, PRIORITY};
@@ -115,7 +116,12 @@ impl Easy {
             let task = place.task;
             while offer.view().waiting(task) > 0 {
                 let (end, unit) = (said_end(task, offer.view()), offer.view().task(task).unit());
-                if !promise.allows(end, unit) || !start(task, &mut self.running, offer)? {
+                if !promise.allows(end, unit) {
+                    let (view, delayed) = (offer.view(), offer.view().task(first.task).job);
+                    view.pass_over(task, Reason::Backfill, Some(delayed));
+                    break;
+                }
+                if !start(task, &mut self.running, offer)? {
                     break;
                 }
                 promise.take(end, unit);

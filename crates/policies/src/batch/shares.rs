@@ -156,6 +156,9 @@ impl Shares {
             let is_within = limit >= 1.0 || own.used == Resources::NONE || share(own.used.plus(unit)) <= limit;
             let most = if alone && limit >= 1.0 { u32::MAX } else { 1 };
             let started = if is_within { offer.start(task, most)? } else { 0 };
+            if !is_within {
+                offer.view().pass_over(task, self.rules.by.limit(), None);
+            }
             own.used = own.used.plus(unit.times(u64::from(started)));
             if offer.view().waiting(task) == 0 {
                 own.queue.remove(place);

@@ -21,7 +21,7 @@ pub fn equal_order(view: View<'_>, kind: Kind, jobs: &mut Vec<JobId>) {
 pub fn launch_equally(offer: &mut Offer<'_, '_>, kind: Kind, jobs: &mut Vec<JobId>) -> Result<(), Violation> {
     while offer.free(kind) > 0 && offer.view().ready(kind) > 0 {
         equal_order(offer.view(), kind, jobs);
-        if launch_first(offer, kind, jobs.iter().copied(), |_, _| true)?.is_none() {
+        if launch_first(offer, kind, jobs.iter().copied(), |_, _| Ok(()))?.is_none() {
             break;
         }
     }

@@ -2,6 +2,7 @@
 
 use resched_sim::hadoop::{Kind, Offer, Reach, View};
 use resched_sim::{JobId, Violation};
+use resched_trace::model::Reason;
 
 /// Launches a task of a kind of a job: a map as near to its input as this node can, or a reduce. Returns whether the job had one
 /// for this node.
@@ -15,7 +16,8 @@ pub fn launch_task(offer: &mut Offer<'_, '_>, kind: Kind, job: JobId) -> Result<
     }
 }
 
-/// The first of these jobs that `may`, and that can launch a task of a kind on this node, does so. Returns which one did.
+/// The first of these jobs that `may`, and that can launch a task of a kind on this node, does so. Returns which one did. Jobs that may
+/// not are passed over for the reason that `may` gives.
 ///
 /// # Errors
 /// As [`Offer::launch`].
@@ -23,15 +25,20 @@ pub fn launch_first(
     offer: &mut Offer<'_, '_>,
     kind: Kind,
     jobs: impl IntoIterator<Item = JobId>,
-    may: impl Fn(JobId, View<'_>) -> bool,
+    may: impl Fn(JobId, View<'_>) -> Result<(), Reason>,
 ) -> Result<Option<JobId>, Violation> {
     if offer.free(kind) == 0 {
         return Ok(None);
     }
     for job in jobs {
         let view = offer.view();
-        if view.job(job).ready(kind) > 0 && may(job, view) && launch_task(offer, kind, job)? {
-            return Ok(Some(job));
+        if view.job(job).ready(kind) == 0 {
+            continue;
+        }
+        match may(job, view) {
+            Err(reason) => view.pass_over(job, kind, reason),
+            Ok(()) if launch_task(offer, kind, job)? => return Ok(Some(job)),
+            Ok(()) => {}
         }
     }
     Ok(None)

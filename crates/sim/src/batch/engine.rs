@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use resched_trace::model::Outcome;
+use resched_trace::model::{Outcome, Reason, TaskKind};
 
 use super::machines::Machines;
 use super::observer::{Ended, Launched, Observer};
@@ -15,6 +15,7 @@ use super::world::{Fate, World};
 use crate::Error;
 use crate::ids::{JobId, Ms, NodeId, RunId, TaskId};
 use crate::observer::{Decided, JobEnded};
+use crate::reasons::Reasons;
 use crate::resources::Resources;
 
 /// The replay ends after this many ticks in a row that start nothing, while nothing runs and no event is due.
@@ -66,6 +67,9 @@ pub fn replay<O: Observer>(
         orders: Orders::default(),
         tally: Tally::default(),
     };
+    if engine.observer.wants_reasons() {
+        engine.world.reasons = Reasons::wanted(workload.jobs().len(), [TaskKind::Other; 2]);
+    }
     engine.run()?;
     Ok(Tally { left_waiting: engine.world.waiting, end: engine.world.now, ..engine.tally })
 }
@@ -107,6 +111,8 @@ impl<O: Observer> Engine<'_, '_, O> {
                 self.pass()?;
             }
             self.changed = false;
+            let observer = &mut *self.observer;
+            self.world.reasons.report(now, |passed| observer.passed_over(passed))?;
         }
         Ok(())
     }
@@ -315,6 +321,7 @@ impl<O: Observer> Engine<'_, '_, O> {
         }
         let queued = std::mem::take(&mut self.queued);
         for &task in &queued {
+            self.world.reasons.tell(self.world.workload.task(task).job, 0, Reason::NodeLost, None);
             self.policy.task_waits(task, View { world: &self.world });
         }
         self.queued = queued;

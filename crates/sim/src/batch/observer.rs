@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::ids::{Ms, NodeId, RunId, TaskId};
-use crate::observer::{Decided, JobEnded};
+use crate::observer::{Decided, JobEnded, PassedOver};
 use resched_trace::model::Outcome;
 
 /// An instance or a gang has started.
@@ -72,6 +72,19 @@ pub trait Observer {
     /// # Errors
     /// Any error in recording it.
     fn decided(&mut self, _decided: &Decided) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Whether it wants to know why jobs are passed over. It is asked once, before the replay begins.
+    fn wants_reasons(&self) -> bool {
+        false
+    }
+
+    /// A job is passed over for another reason than before. Told once an event is over.
+    ///
+    /// # Errors
+    /// Any error in recording it.
+    fn passed_over(&mut self, _passed: &PassedOver) -> Result<(), Error> {
         Ok(())
     }
 }

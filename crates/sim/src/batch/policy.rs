@@ -1,5 +1,7 @@
 //! The trait of a scheduling policy for production traces.
 
+use resched_trace::model::Reason;
+
 use super::observer::Ended;
 use super::view::View;
 use super::world::World;
@@ -90,7 +92,14 @@ impl Offer<'_, '_> {
             return Err(Violation(format!("starts {name}, which does not wait")));
         }
         self.before = self.started.len();
-        Ok(self.world.start(task, most, self.started))
+        let started = self.world.start(task, most, self.started);
+        let own = self.world.workload.task(task);
+        if started > 0 {
+            self.world.reasons.end(own.job, 0);
+        } else if self.world.free.holds(own.unit()) {
+            self.world.reasons.tell(own.job, 0, Reason::Fit, None);
+        }
+        Ok(started)
     }
 
     /// What the latest [`Offer::start`] started.

@@ -11,7 +11,7 @@ use super::observer::{Ended, Observer};
 use super::workload::Workload;
 use crate::Error;
 use crate::ids::JobId;
-use crate::observer::{Decided, JobEnded};
+use crate::observer::{Decided, JobEnded, PassedOver};
 use crate::run_tables::{Files, Read, Recorder, RowSink, RowSource, known};
 
 /// The source of the rows. Attempts stand in the order of their ends.
@@ -64,6 +64,14 @@ impl<K: RowSink> Observer for Recorder<BatchRows<'_>, K> {
 
     fn decided(&mut self, decided: &Decided) -> Result<(), Error> {
         self.take_decision(decided)
+    }
+
+    fn wants_reasons(&self) -> bool {
+        self.sink.wants_reasons()
+    }
+
+    fn passed_over(&mut self, passed: &PassedOver) -> Result<(), Error> {
+        self.take_reason(passed)
     }
 
     fn job_ended(&mut self, ended: &JobEnded) -> Result<(), Error> {

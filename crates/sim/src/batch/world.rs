@@ -10,6 +10,7 @@ use super::machines::Machines;
 use super::runs::{New, Runs};
 use super::workload::{Try, Workload};
 use crate::ids::{JobId, Ms, NodeId, RunId, TaskId};
+use crate::reasons::Reasons;
 use crate::resources::Resources;
 
 /// The most demands without room that are remembered.
@@ -70,6 +71,7 @@ pub(super) struct World<'w> {
     pub(super) workload: &'w Workload,
     pub(super) machines: &'w Machines,
     pub(super) now: Ms,
+    pub(super) reasons: Reasons,
     pub(super) jobs: Vec<JobState>,
     pub(super) stages: Vec<StageState>,
     pub(super) tasks: Vec<TaskState>,
@@ -115,6 +117,7 @@ impl<'w> World<'w> {
             workload,
             machines,
             now: 0,
+            reasons: Reasons::default(),
             jobs: workload.job_stages.iter().zip(&workload.job_order.needs).map(job).collect(),
             stages: workload.stage_tasks.iter().zip(&workload.stage_order.needs).map(stage).collect(),
             tasks: vec![TaskState::default(); workload.tasks().len()],
@@ -204,6 +207,8 @@ impl<'w> World<'w> {
         let task = *self.workload.task(id);
         let most = most.min(self.tasks[id.index()].waiting);
         if most == 0 || !self.free.holds(task.unit()) {
+            // Whatever held it back before, it waits for others to end now.
+            self.reasons.end(task.job, 0);
             return 0;
         }
         let instances = if task.gang { task.instances } else { most };

@@ -5,7 +5,7 @@ use resched_trace::model::{Locality, Outcome};
 use crate::Error;
 use crate::hadoop::containers::Reservation;
 use crate::ids::{JobId, Ms, NodeId, TaskId};
-use crate::observer::{Decided, JobEnded};
+use crate::observer::{Decided, JobEnded, PassedOver};
 
 /// An attempt was assigned to a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -171,6 +171,19 @@ pub trait Observer {
     /// # Errors
     /// Any error in recording it.
     fn decided(&mut self, _decided: &Decided) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Whether it wants to know why jobs are passed over. It is asked once, before the replay begins.
+    fn wants_reasons(&self) -> bool {
+        false
+    }
+
+    /// A job is passed over for another reason than before. Told once an event is over.
+    ///
+    /// # Errors
+    /// Any error in recording it.
+    fn passed_over(&mut self, _passed: &PassedOver) -> Result<(), Error> {
         Ok(())
     }
 

@@ -8,7 +8,7 @@ use crate::hadoop::kind::Kind;
 use crate::hadoop::view::View;
 use crate::hadoop::world::{JobPhase, Reach, TaskPhase, World};
 use crate::ids::{JobId, Ms, NodeId, RunId, TaskId};
-use resched_trace::model::Locality;
+use resched_trace::model::{Locality, Reason};
 
 /// What a policy has given at a heartbeat.
 #[derive(Debug, Clone, Copy)]
@@ -96,6 +96,7 @@ impl<'w> Offer<'_, 'w> {
         let attempt = self.world.tasks[task.index()].tries;
         let course = self.cost.course(task, attempt, level, self.node, false);
         let run = self.world.launch(task, self.node, course, (near, self.next_beat));
+        self.world.reasons.end(job, kind.index());
         self.given.push(Given::Attempt(run));
         Ok(())
     }
@@ -169,7 +170,12 @@ impl<'w> Offer<'_, 'w> {
     /// # Errors
     /// As [`Offer::launch`].
     pub fn launch_map(&mut self, job: JobId, reach: Reach) -> Result<Option<Locality>, Violation> {
-        let Some(task) = self.find_map(job, reach) else { return Ok(None) };
+        let Some(task) = self.find_map(job, reach) else {
+            if reach < Reach::Any {
+                self.view().pass_over(job, Kind::Map, Reason::Locality);
+            }
+            return Ok(None);
+        };
         let level = self.level(task);
         self.launch(task)?;
         Ok(Some(level))

@@ -10,7 +10,7 @@ use crate::hadoop::kind::Kind;
 use crate::hadoop::observer::{Ended, Observer, Used};
 use crate::hadoop::workload::Workload;
 use crate::ids::JobId;
-use crate::observer::{Decided, JobEnded};
+use crate::observer::{Decided, JobEnded, PassedOver};
 use crate::run_tables::{Files, Read, Recorder, RowSink, RowSource, known};
 
 /// The source of the rows. Attempts stand in the order in which the master learned of their ends.
@@ -51,6 +51,14 @@ impl<K: RowSink> Observer for Recorder<HadoopRows<'_>, K> {
 
     fn decided(&mut self, decided: &Decided) -> Result<(), Error> {
         self.take_decision(decided)
+    }
+
+    fn wants_reasons(&self) -> bool {
+        self.sink.wants_reasons()
+    }
+
+    fn passed_over(&mut self, passed: &PassedOver) -> Result<(), Error> {
+        self.take_reason(passed)
     }
 
     fn used(&mut self, used: &Used) -> Result<(), Error> {

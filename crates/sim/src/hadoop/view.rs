@@ -2,8 +2,9 @@
 
 use rand::Rng;
 use resched_trace::draws::{Purpose, stream};
-use resched_trace::model::{Locality, Outcome, Priority};
+use resched_trace::model::{Locality, Outcome, Priority, Reason};
 
+use crate::hadoop::ask::Ask;
 use crate::hadoop::containers::YarnView;
 use crate::hadoop::kind::Kind;
 use crate::hadoop::oracle::Oracle;
@@ -135,6 +136,30 @@ impl AttemptEnd {
 }
 
 impl<'a> View<'a> {
+    /// Tells why a job is passed over that could launch tasks of a kind. This changes nothing but what a run explains. The reason holds
+    /// until the job launches such a task, or another reason is told. Nothing is told for a job without such tasks.
+    #[inline]
+    pub fn pass_over(&self, job: JobId, kind: Kind, reason: Reason) {
+        if self.world.reasons.are_wanted() && self.world.ready_of(job, kind) > 0 {
+            self.world.reasons.tell(job, kind.index(), reason, None);
+        }
+    }
+
+    /// As [`View::pass_over`], for a request to YARN.
+    #[inline]
+    pub fn pass_over_request(&self, job: JobId, ask: Ask, reason: Reason) {
+        if self.world.reasons.are_wanted() {
+            let kind = ask.kind().unwrap_or_else(|| self.world.workload.job(job).first_kind());
+            self.world.reasons.tell(job, kind.index(), reason, None);
+        }
+    }
+
+    /// Whether anybody wants to know why jobs are passed over. Ask before you look for jobs only to tell of them.
+    #[inline]
+    pub fn tells_reasons(&self) -> bool {
+        self.world.reasons.are_wanted()
+    }
+
     /// The simulated time, ms.
     #[inline]
     pub fn now(&self) -> Ms {

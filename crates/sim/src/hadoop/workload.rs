@@ -88,6 +88,11 @@ impl Job {
         }
     }
 
+    /// The kind of tasks with which it begins.
+    pub(crate) fn first_kind(&self) -> Kind {
+        if self.count(Kind::Map) > 0 { Kind::Map } else { Kind::Reduce }
+    }
+
     /// How many tasks of a kind it has.
     #[inline]
     pub fn count(&self, kind: Kind) -> u32 {

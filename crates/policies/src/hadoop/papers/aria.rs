@@ -15,6 +15,7 @@
 
 use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, System, View};
 use resched_sim::{JobId, Ms, Violation};
+use resched_trace::model::Reason;
 
 use crate::info::{Build, Engine, Family, PolicyInfo};
 use crate::parts::by_id::ByJob;
@@ -141,10 +142,13 @@ impl Policy for Aria {
         let spare = self.settings.allocation == Allocation::LeastAndSpare;
         for kind in Kind::BOTH {
             let jobs = &self.jobs;
-            let within = |job: JobId, view: View<'_>| view.job(job).running(kind) < jobs[job].slots[kind.index()];
+            let within = |job: JobId, view: View<'_>| {
+                let is_within = view.job(job).running(kind) < jobs[job].slots[kind.index()];
+                if is_within { Ok(()) } else { Err(Reason::Reserve) }
+            };
             let order = || self.order.iter().copied();
             while launch_first(offer, kind, order(), within)?.is_some() {}
-            while spare && launch_first(offer, kind, order(), |_, _| true)?.is_some() {}
+            while spare && launch_first(offer, kind, order(), |_, _| Ok(()))?.is_some() {}
         }
         Ok(())
     }

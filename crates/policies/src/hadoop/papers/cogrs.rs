@@ -18,6 +18,7 @@
 
 use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, System, View};
 use resched_sim::{JobId, NodeId, Violation};
+use resched_trace::model::Reason;
 
 use crate::info::{Build, Engine, Family, PolicyInfo};
 use crate::parts::by_id::ByJob;
@@ -112,7 +113,9 @@ impl CoGrs {
         for &job in &self.order {
             let gravity = &mut self.jobs[job];
             gravity.weigh(job, offer.view());
-            if gravity.accepts(offer.node(), declines, offer.view()) && offer.launch_reduce(job)? {
+            if !gravity.accepts(offer.node(), declines, offer.view()) {
+                offer.view().pass_over(job, Kind::Reduce, Reason::NotNearest);
+            } else if offer.launch_reduce(job)? {
                 gravity.declined = gravity.declined.min(declines);
                 return Ok(true);
             }

@@ -109,7 +109,7 @@ impl Policy for Srpt {
         self.order.extend_from_slice(offer.view().jobs());
         self.order.sort_by_key(|&job| (self.work[job], job));
         for kind in Kind::BOTH {
-            while launch_first(offer, kind, self.order.iter().copied(), |_, _| true)?.is_some() {}
+            while launch_first(offer, kind, self.order.iter().copied(), |_, _| Ok(()))?.is_some() {}
         }
         Ok(())
     }

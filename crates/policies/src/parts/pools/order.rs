@@ -2,6 +2,7 @@
 
 use resched_sim::hadoop::{Kind, Offer, View};
 use resched_sim::{JobId, Ms, Violation};
+use resched_trace::model::Reason;
 
 use super::{Answer, Pools, Scratch, Stage};
 use crate::parts::fair_share::{Standing, fair_order, load_cap, priority_weight};
@@ -93,6 +94,13 @@ impl Pools {
         None
     }
 
+    /// Tells the jobs of a pool that it may run no more tasks of a kind.
+    fn tell_of_limit(&self, pool: usize, kind: Kind, view: View<'_>) {
+        if view.tells_reasons() {
+            self.pools[pool].jobs.iter().for_each(|&job| view.pass_over(job, kind, Reason::QueueLimit));
+        }
+    }
+
     /// Asks pools and jobs in order for one task of a kind. Returns whether a slot was used up.
     fn ask(
         &mut self,
@@ -104,6 +112,7 @@ impl Pools {
         for place in 0..self.scratch.pools.len() {
             let pool = self.scratch.pools[place];
             if self.scratch.running[pool][kind.index()] >= self.pools[pool].max_share(kind) {
+                self.tell_of_limit(pool, kind, offer.view());
                 continue;
             }
             self.sort_jobs(pool, kind, offer.view());

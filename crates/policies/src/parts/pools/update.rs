@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use resched_sim::JobId;
 use resched_sim::hadoop::{Kind, View};
+use resched_trace::model::Reason;
 
 use super::{Pools, Stage};
 
@@ -32,10 +33,14 @@ impl Pools {
                 let most_of_pool = self.pools[state.pool].config.max_jobs.unwrap_or(u32::MAX);
                 if *user >= most_of_user || of_pool[state.pool] >= most_of_pool {
                     state.stage = state.stage.min(Stage::Initialised);
+                    view.pass_over(job, Kind::Map, Reason::JobLimit);
                     continue;
                 }
                 *user += 1;
                 of_pool[state.pool] += 1;
+            }
+            if state.stage == Stage::Initialised {
+                view.pass_over(job, Kind::Map, Reason::None);
             }
             state.stage = match state.stage {
                 Stage::Arrived => Stage::Initialised,

@@ -15,6 +15,8 @@
 
 use std::cmp::Reverse;
 
+use resched_trace::model::Reason;
+
 use super::Engine;
 use super::events::{NEVER, Position};
 use super::parking::Needs;
@@ -140,6 +142,7 @@ impl<O: Observer> Engine<'_, '_, O> {
             if self.world.jobs[job.index()].phase == JobPhase::Active {
                 self.next_master_beat[job.index()] = NEVER;
                 self.world.restart_master(job);
+                self.note_start(job, Reason::Master);
                 for kind in 0..2 {
                     for id in self.world.jobs[job.index()].runs[kind].clone() {
                         self.will_kill(id, at);
@@ -239,6 +242,7 @@ impl<O: Observer> Engine<'_, '_, O> {
         if !self.is_set_up(job, at) {
             return Ok(());
         }
+        self.note_set_up(job);
         for id in self.world.take_over(job, &mut self.cost) {
             self.report_start(id)?;
             let run = &self.world.runs[id.index()];

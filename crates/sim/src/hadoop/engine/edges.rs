@@ -7,7 +7,7 @@
 //! A policy knows a job only while it is active, as Hadoop's schedulers look at running jobs only. Under YARN the master of a
 //! job does all of this: it starts when the job is submitted, asks for tasks once the job is set up, and no slot is held.
 
-use resched_trace::model::Outcome;
+use resched_trace::model::{Outcome, Reason};
 
 use super::Engine;
 use super::events::Position;
@@ -37,6 +37,11 @@ pub(super) fn arrivals(world: &World<'_>, workload: &Workload, cluster: &Cluster
 impl<O: Observer> Engine<'_, '_, O> {
     /// A job arrives.
     pub(super) fn arrive(&mut self, job: JobId) -> Result<(), Error> {
+        if self.world.yarn.is_some() {
+            self.note_start(job, Reason::Master);
+        } else {
+            self.note_initialised(job)?;
+        }
         if self.world.yarn.is_none() && self.world.chore_time(job, Stage::SetUp).is_some() {
             self.world.ask_for_chore(Stage::SetUp, job);
             return Ok(());
@@ -47,6 +52,7 @@ impl<O: Observer> Engine<'_, '_, O> {
     /// The tasks of a job may be launched from now on.
     fn activate(&mut self, job: JobId) -> Result<(), Error> {
         self.world.submit(job);
+        self.note_set_up(job);
         self.policy.job_submitted(job, View { world: &self.world });
         if self.world.is_done(job) { self.end_job(job, Outcome::Success) } else { Ok(()) }
     }

@@ -67,6 +67,7 @@ impl<O: Observer> Engine<'_, '_, O> {
     /// The master gives a node up: its attempts count as killed, and its maps that reduces may still need run again.
     fn lose(&mut self, node: NodeId, at: Position) -> Result<(), Error> {
         self.world.settle_reports(at.0 - 1, NodeId(u32::MAX));
+        let jobs = self.jobs_on(node);
         for id in self.world.nodes[node.index()].runs.clone() {
             if self.world.yarn.is_some() {
                 self.container_ended(id, at)?;
@@ -81,6 +82,7 @@ impl<O: Observer> Engine<'_, '_, O> {
             self.policy.task_waits(task, View { world: &self.world });
             self.plan_master(self.world.workload.job_of(task), at.0);
         }
+        self.note_lost(&jobs);
         if self.world.cluster.config.nodes.copying_reduces > 0 {
             // Reduces that must fetch again make room for others.
             for node in self.world.cluster.node_ids() {

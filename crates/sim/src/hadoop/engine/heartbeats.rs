@@ -2,6 +2,8 @@
 
 use std::cmp::Reverse;
 
+use resched_trace::model::Reason;
+
 use super::Engine;
 use super::events::Position;
 use crate::Error;
@@ -105,6 +107,7 @@ impl<O: Observer> Engine<'_, '_, O> {
             match given {
                 Given::Master(job) => {
                     self.observer.master_launched(&MasterLaunched { at: at.0, job, node })?;
+                    self.note_start(job, Reason::Starting);
                     self.plan_master(job, at.0);
                 }
                 Given::Attempt(id) => {

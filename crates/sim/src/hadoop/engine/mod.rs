@@ -17,12 +17,15 @@ mod heartbeats;
 mod kills;
 mod lull;
 mod parking;
+mod reasons;
 mod stall;
 mod ticks;
 mod work;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+
+use resched_trace::model::TaskKind;
 
 use crate::Error;
 use crate::error::Violation;
@@ -35,6 +38,7 @@ use crate::hadoop::system::System;
 use crate::hadoop::workload::Workload;
 use crate::hadoop::world::World;
 use crate::ids::{JobId, Ms, NodeId, RunId};
+use crate::reasons::Reasons;
 use edges::arrivals;
 use events::{Change, Classes, Event, NEVER, Position};
 use failures::changes;
@@ -170,6 +174,9 @@ impl<'a, 'w, O: Observer> Engine<'a, 'w, O> {
         let masters = world.yarn.as_ref().map_or_else(Vec::new, |yarn| vec![NEVER; yarn.apps.len()]);
         let changes = changes(cluster, &world.beats);
         world.oracle = policy.is_oracle();
+        if observer.wants_reasons() {
+            world.reasons = Reasons::wanted(workload.jobs().len(), [TaskKind::Map, TaskKind::Reduce]);
+        }
         if policy.ramps_reduces() {
             world.ignore_slowstart();
         }
@@ -250,6 +257,7 @@ impl<'a, 'w, O: Observer> Engine<'a, 'w, O> {
             }
         }
         self.latest = at;
+        self.report_reasons()?;
         self.retune();
         self.wake_for_needs(at);
         self.note_progress(at);

@@ -30,6 +30,7 @@ use crate::hadoop::run::Run;
 use crate::hadoop::system::System;
 use crate::hadoop::workload::Workload;
 use crate::ids::{JobId, Ms, NodeId, RunId};
+use crate::reasons::Reasons;
 use crate::resources::Resources;
 pub(crate) use chores::Stage;
 use chores::Waiting;
@@ -42,6 +43,7 @@ pub(crate) struct World<'w> {
     pub(crate) workload: &'w Workload,
     pub(crate) cluster: &'w Cluster,
     pub(crate) beats: Beats,
+    pub(crate) reasons: Reasons,
     /// Keys all random draws.
     pub(crate) seed: u64,
     pub(crate) now: Ms,
@@ -135,6 +137,7 @@ impl<'w> World<'w> {
             workload,
             cluster,
             beats: Beats::new(cluster, seed),
+            reasons: Reasons::default(),
             seed,
             now: rules.heartbeat.first,
             jobs,

@@ -19,6 +19,7 @@ mod queue;
 
 use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, Policy, RunView, System, View};
 use resched_sim::{JobId, Ms, Violation};
+use resched_trace::model::Reason;
 
 use crate::error::Error;
 use crate::info::{Build, Engine, Family, PolicyInfo};
@@ -185,7 +186,11 @@ impl Capacity {
             }
             if new && fits {
                 state.initialised = Some(view.now());
+                view.pass_over(job, Kind::Map, Reason::None);
                 queue.running.insert_as(job, queue.priority(view, job));
+            }
+            if new && !fits {
+                view.pass_over(job, Kind::Map, Reason::JobLimit);
             }
             // Hadoop looks at the number of jobs only here, so there may be one more.
             if new && jobs > most_jobs {
@@ -230,11 +235,20 @@ impl Capacity {
         self.list_leaves();
         for place in 0..self.order.leaves.len() {
             let leaf = self.order.leaves[place];
-            if self.may_grow(leaf, kind) && self.launch_from(leaf, offer, kind)? {
+            if !self.may_grow(leaf, kind) {
+                self.tell_of_limit(leaf, kind, offer.view());
+            } else if self.launch_from(leaf, offer, kind)? {
                 break;
             }
         }
         Ok(())
+    }
+
+    /// Tells the jobs of a queue that it may get no more slots.
+    fn tell_of_limit(&self, leaf: usize, kind: Kind, view: View<'_>) {
+        if view.tells_reasons() {
+            self.queues[leaf].running.iter().for_each(|job| view.pass_over(job, kind, Reason::QueueLimit));
+        }
     }
 
     /// Launches one task of a kind from a queue: of a user within his limit if there is one, else of any. Returns whether there
@@ -242,7 +256,12 @@ impl Capacity {
     fn launch_from(&self, leaf: usize, offer: &mut Offer<'_, '_>, kind: Kind) -> Result<bool, Violation> {
         let queue = &self.queues[leaf];
         for over_limit in [false, true] {
-            let may = |job: JobId, _: View<'_>| queue.is_over_limit(self.jobs[job].user, kind) == over_limit;
+            let may = |job: JobId, _: View<'_>| match queue.is_over_limit(self.jobs[job].user, kind) {
+                is_over if is_over == over_limit => Ok(()),
+                // Others of the queue come first.
+                true => Err(Reason::UserLimit),
+                false => Err(Reason::None),
+            };
             if launch_first(offer, kind, queue.running.iter(), may)?.is_some() {
                 return Ok(true);
             }

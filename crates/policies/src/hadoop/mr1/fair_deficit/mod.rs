@@ -170,7 +170,7 @@ impl FairDeficit {
             let needy = view.job(job).running(kind) < account.minimum;
             (!needy, Reverse(account.deficit), job)
         });
-        let launched = launch_first(offer, kind, self.order.iter().copied(), |_, _| true)?;
+        let launched = launch_first(offer, kind, self.order.iter().copied(), |_, _| Ok(()))?;
         if let Some(job) = launched {
             let account = &mut accounts[job][kind.index()];
             account.running += 1;

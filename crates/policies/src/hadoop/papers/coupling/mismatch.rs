@@ -3,6 +3,7 @@
 use resched_sim::hadoop::{JobView, Kind, View};
 use resched_sim::{JobId, NodeId};
 use resched_trace::draws::Purpose;
+use resched_trace::model::Reason;
 
 use super::tie;
 
@@ -62,8 +63,19 @@ impl Mismatches {
         Progress::of(view.job(job)).mismatch(self.threshold)
     }
 
+    /// Tells the jobs that have launched as many reduces as their maps allow.
+    fn tell_of_ramp(&self, view: View<'_>) {
+        if view.tells_reasons() {
+            for &job in view.jobs() {
+                let reason = if self.of(job, view) > 0.0 { Reason::None } else { Reason::Ramp };
+                view.pass_over(job, Kind::Reduce, reason);
+            }
+        }
+    }
+
     /// The job with the largest one if that is positive, drawn among equals; of those that pass the test.
     pub(super) fn largest(&self, node: NodeId, view: View<'_>, passes: impl Fn(JobId) -> bool) -> Option<JobId> {
+        self.tell_of_ramp(view);
         let of_jobs = view.jobs().iter().map(|&job| (self.of(job, view), job));
         let positive = || of_jobs.clone().filter(|&(own, job)| own > 0.0 && passes(job));
         let largest = positive().map(|(own, _)| own).max_by(f64::total_cmp)?;

@@ -5,7 +5,7 @@ use rand::seq::IteratorRandom;
 use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Reach, View};
 use resched_sim::{JobId, NodeId, TaskId, Violation};
 use resched_trace::draws::Purpose;
-use resched_trace::model::Locality;
+use resched_trace::model::{Locality, Reason};
 
 use super::Settings;
 use crate::parts::by_id::ByJob;
@@ -146,6 +146,7 @@ impl Peeking {
             offer.launch(task)?;
             return Ok(Answer::Launched);
         }
+        offer.view().pass_over(job, Kind::Map, Reason::Mismatch);
         Ok(if self.refill { Answer::Nothing } else { Answer::LeftIdle })
     }
 

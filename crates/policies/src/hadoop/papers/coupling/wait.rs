@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use resched_sim::hadoop::{Kind, Offer, View};
 use resched_sim::{JobId, Ms, NodeId, Violation};
 use resched_trace::draws::Purpose;
+use resched_trace::model::Reason;
 
 use super::tie;
 use crate::parts::by_id::{ByJob, ByNode};
@@ -135,6 +136,7 @@ impl WaitScheduling {
                 // It could not launch on a node of this round's group: the next group's turn comes.
                 turn.waited = if round < self.rounds { (round + 1) * nodes + 1 } else { turn.waited };
             }
+            offer.view().pass_over(job, Kind::Reduce, Reason::NotNearest);
             self.candidate = Some(turn);
         }
         Ok(())

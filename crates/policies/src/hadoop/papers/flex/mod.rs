@@ -187,7 +187,7 @@ impl Policy for Flex {
                     |job: JobId| i64::from(jobs[job].target[kind.index()]) - i64::from(view.job(job).running(kind));
                 self.asked.clone_from(&self.order);
                 self.asked.sort_by_key(|&job| -missing(job).max(0));
-                if launch_first(offer, kind, self.asked.iter().copied(), |_, _| true)?.is_none() {
+                if launch_first(offer, kind, self.asked.iter().copied(), |_, _| Ok(()))?.is_none() {
                     break;
                 }
             }

@@ -25,6 +25,7 @@ mod whole;
 use calculator::{Calculator, part};
 use resched_sim::hadoop::{Ask, Container, ContainerState, Offer, Policy, Reach, Reservation, RunView, System, View};
 use resched_sim::{JobId, NodeId, Resources, Violation};
+use resched_trace::model::Reason;
 
 use crate::error::Error;
 use crate::info::{Build, Engine, Family, PolicyInfo};
@@ -269,7 +270,11 @@ impl YarnCapacity {
         }
         let most = self.most_active(leaf, view);
         let mut pending = std::mem::take(&mut self.queues[leaf].pending);
-        pending.retain(|&job| !self.make_active(job, most));
+        pending.retain(|&job| {
+            let is_active = self.make_active(job, most);
+            view.pass_over_request(job, Ask::Am, if is_active { Reason::Master } else { Reason::JobLimit });
+            !is_active
+        });
         self.queues[leaf].pending = pending;
     }
 
@@ -444,6 +449,7 @@ impl YarnCapacity {
                 self.note_headroom(job, limit, view);
                 let queue = &self.queues[leaf];
                 if by.divide(queue.used.plus(required), by.cluster) > queue.shares.limit {
+                    view.pass_over_request(job, ask, Reason::QueueLimit);
                     return Ok(Served::Nothing);
                 }
                 let is_due = self.whole.as_ref().is_some_and(|whole| whole.due(job).holds(required));
@@ -452,9 +458,11 @@ impl YarnCapacity {
                     && !partitions.admits(partition, ask, required, &queue.active, view)
                 {
                     full[partition] = true;
+                    view.pass_over_request(job, ask, Reason::Reserve);
                     break;
                 }
                 if by.order(queue.users[self.jobs[job].user].used, limit).is_gt() {
+                    view.pass_over_request(job, ask, Reason::UserLimit);
                     break;
                 }
                 if view.yarn().app(job).asked(ask) > 0 && offer.yarn().nearest(job, ask).is_none() {
@@ -462,7 +470,10 @@ impl YarnCapacity {
                     continue;
                 }
                 self.jobs[job].missed[ask.index()] += 1;
-                let Some(reach) = self.reach(offer, job, ask) else { break };
+                let Some(reach) = self.reach(offer, job, ask) else {
+                    offer.view().pass_over_request(job, ask, Reason::Locality);
+                    break;
+                };
                 if !self.place(offer, job, ask, reach)? {
                     break;
                 }

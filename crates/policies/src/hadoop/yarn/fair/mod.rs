@@ -24,9 +24,10 @@ use std::cmp::Ordering;
 
 use resched_sim::cluster_file::Calculator;
 use resched_sim::hadoop::{
-    Ask, Container, ContainerState, Offer, Orders, Policy, Reach, Reservation, RunView, System, View,
+    Ask, Container, ContainerState, Kind, Offer, Orders, Policy, Reach, Reservation, RunView, System, View,
 };
 use resched_sim::{JobId, Ms, NodeId, Resources, Violation};
+use resched_trace::model::Reason;
 
 use crate::error::Error;
 use crate::info::{Build, Engine, Family, PolicyInfo};
@@ -442,6 +443,7 @@ impl YarnFair {
     /// Serves the queue at a place, or one below it; returns whether the node was taken or kept for it.
     fn serve_queue(&mut self, offer: &mut Offer<'_, '_>, place: usize) -> Result<bool, Violation> {
         if self.is_over_limit(place) {
+            self.tell_of_limit(place, offer.view());
             return Ok(false);
         }
         let (share, total) = (self.share_of(place), offer.view().yarn().total());
@@ -467,6 +469,18 @@ impl YarnFair {
         let Resources { cpu, memory } = self.queues[place].used;
         settings.max_memory_mb.is_some_and(|most| memory > most.into())
             || settings.max_vcores.is_some_and(|most| cpu > most.into())
+    }
+
+    /// Tells the jobs of a queue, and of those below it, that it may have no more.
+    fn tell_of_limit(&self, place: usize, view: View<'_>) {
+        if !view.tells_reasons() {
+            return;
+        }
+        let queue = &self.queues[place];
+        for kind in Kind::BOTH {
+            queue.jobs.iter().for_each(|&job| view.pass_over(job, kind, Reason::QueueLimit));
+        }
+        queue.children.iter().for_each(|&child| self.tell_of_limit(child, view));
     }
 
     fn serve_jobs(&mut self, offer: &mut Offer<'_, '_>, queue: usize, share: SharePolicy) -> Result<bool, Violation> {
@@ -509,10 +523,14 @@ impl YarnFair {
         let opportunities = &mut self.apps[job].opportunities[ask.index()];
         opportunities.offered();
         if ask == Ask::Am && !self.may_start_master(job, view) {
+            view.pass_over_request(job, ask, Reason::JobLimit);
             return Ok(false);
         }
         let allowed = self.reach(view, job, ask);
-        let Some(near) = offer.yarn().nearest(job, ask).filter(|&near| near <= allowed) else { return Ok(false) };
+        let Some(near) = offer.yarn().nearest(job, ask).filter(|&near| near <= allowed) else {
+            offer.view().pass_over_request(job, ask, Reason::Locality);
+            return Ok(false);
+        };
         if !offer.yarn().fits(ask) {
             offer.yarn_mut().reserve(job, ask)?;
             return Ok(true);

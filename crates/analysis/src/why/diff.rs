@@ -1,0 +1,388 @@
+//! Two runs of the same jobs: who gains and who loses, and through which phase.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+use resched_trace::words::{count, duration, name};
+use serde::Serialize;
+
+use super::held::Why;
+use super::phase::Phase;
+use super::timeline::stretches;
+use crate::compare::Estimate;
+use crate::distribution::mean;
+use crate::measure::Sizes;
+use crate::practical::Matters;
+use crate::repeats::t_interval;
+
+/// A change below this says little, however large a share of a short job it is, ms.
+const LEAST_CHANGE_MS: f64 = 1_000.0;
+
+/// The time of a job by phase.
+#[derive(Debug, Clone)]
+pub struct JobTime {
+    job_id: String,
+    user: Option<Arc<str>>,
+    queue: Option<Arc<str>>,
+    tasks: u64,
+    completion: i64,
+    /// In the order of [`Phase::ALL`].
+    phases: [i64; Phase::ALL.len()],
+}
+
+impl Why {
+    /// The times of the jobs that count.
+    pub fn times(&self) -> Vec<JobTime> {
+        let mut changes = Vec::new();
+        let mut time = |row: usize| {
+            let job = self.jobs.get(row)?;
+            let mut phases = [0; Phase::ALL.len()];
+            stretches(self, row, &mut changes, &mut |stretch| {
+                if let Some(sum) = phases.get_mut(stretch.phase as usize) {
+                    *sum += stretch.to - stretch.from;
+                }
+            });
+            Some(JobTime {
+                job_id: job.job_id.clone(),
+                user: job.user.clone(),
+                queue: job.queue.clone(),
+                tasks: self.attempts_of(row).iter().filter(|attempt| !attempt.again).count() as u64,
+                completion: self.completion(row)?,
+                phases,
+            })
+        };
+        self.counted().filter_map(&mut time).collect()
+    }
+}
+
+/// How the jobs fare in a run, compared with another run of them.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Diff {
+    /// The label of the run that is compared with.
+    pub baseline: String,
+    /// The label of the run.
+    pub run: String,
+    /// The number of pairs of runs, one for each seed. Times are means over them.
+    pub seeds: u64,
+    /// The relative change from which on a job counts as slower or faster.
+    pub matters: Matters,
+    /// The number of jobs that count in all runs. Others are not compared.
+    pub jobs: u64,
+    /// All jobs together.
+    pub all: DiffGroup,
+    /// The time in each phase, over all jobs; phases without time are left out.
+    pub phases: Vec<Moved>,
+    /// The groups of jobs by `user`, `queue` and `size`.
+    pub groups: BTreeMap<&'static str, Vec<DiffGroup>>,
+    /// The jobs that get slower or faster, the largest change first.
+    pub changed: Vec<Changed>,
+    /// The comparison in words.
+    pub sentences: Vec<String>,
+}
+
+/// The jobs of a group in both runs.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct DiffGroup {
+    /// The name of the group; `–` if it is unknown.
+    pub group: String,
+    /// How many jobs there are.
+    pub jobs: u64,
+    /// How many of them get slower.
+    pub slower: u64,
+    /// How many of them get faster.
+    pub faster: u64,
+    /// The mean completion time in the run that is compared with, ms.
+    pub before_ms: f64,
+    /// The mean completion time in the run, ms.
+    pub after_ms: f64,
+    /// The mean change, ms, with its 95 % interval over the seeds; without width for one seed.
+    pub change_ms: Estimate,
+    /// The phase through which most of the change comes; null if nothing changes.
+    pub through: Option<Phase>,
+    /// The mean change in that phase, ms.
+    pub through_ms: f64,
+}
+
+/// The time of all jobs in a phase.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Moved {
+    /// The phase.
+    pub phase: Phase,
+    /// The mean time of a job in the run that is compared with, ms.
+    pub before_ms: f64,
+    /// The mean time of a job in the run, ms.
+    pub after_ms: f64,
+    /// The mean change, ms, with its 95 % interval over the seeds; without width for one seed.
+    pub change_ms: Estimate,
+}
+
+/// A job that gets slower or faster.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Changed {
+    /// Its id.
+    pub job_id: String,
+    /// Who submitted it.
+    pub user: Option<String>,
+    /// Its queue or pool.
+    pub queue: Option<String>,
+    /// Its class: `small`, `medium` or `large`.
+    pub size: &'static str,
+    /// Its mean completion time in the run that is compared with, ms.
+    pub before_ms: f64,
+    /// Its mean completion time in the run, ms.
+    pub after_ms: f64,
+    /// The lower end of the 95 % interval of the mean change over the seeds, ms.
+    pub change_from_ms: f64,
+    /// The upper end of that interval, ms.
+    pub change_to_ms: f64,
+    /// The phase through which most of the change comes.
+    pub through: Option<Phase>,
+    /// The mean change in that phase, ms.
+    pub through_ms: f64,
+}
+
+/// A job with its times over the seeds.
+struct Pair<'a> {
+    job: &'a JobTime,
+    before: Vec<f64>,
+    after: Vec<f64>,
+    /// The change of each phase, summed over the seeds.
+    moved: [i64; Phase::ALL.len()],
+    verdict: Verdict,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Verdict {
+    Slower,
+    Faster,
+    Same,
+}
+
+impl Diff {
+    /// Compares runs by pairs, one for each seed: first the run that is compared with, then the run.
+    pub fn of((baseline, run): (&str, &str), pairs: &[(Vec<JobTime>, Vec<JobTime>)], matters: Matters) -> Self {
+        let jobs = paired(pairs, matters);
+        let sizes = Sizes::of_counts(jobs.iter().map(|own| own.job.tasks).collect());
+        let all: Vec<&Pair<'_>> = jobs.iter().collect();
+        let text = |text: &Option<Arc<str>>| text.as_deref().unwrap_or("–").to_owned();
+        let by = |name: &dyn Fn(&JobTime) -> String| {
+            let mut groups: BTreeMap<String, Vec<&Pair<'_>>> = BTreeMap::new();
+            for own in &jobs {
+                groups.entry(name(own.job)).or_default().push(own);
+            }
+            groups.into_iter().map(|(name, jobs)| group(name, &jobs)).collect::<Vec<_>>()
+        };
+        let groups = BTreeMap::from([
+            ("user", by(&|job| text(&job.user))),
+            ("queue", by(&|job| text(&job.queue))),
+            ("size", by(&|job| sizes.class_of(job.tasks).to_owned())),
+        ]);
+        let mut changed: Vec<Changed> =
+            jobs.iter().filter(|own| own.verdict != Verdict::Same).map(|own| own.told(sizes)).collect();
+        changed.sort_by(|a, b| (b.after_ms - b.before_ms).abs().total_cmp(&(a.after_ms - a.before_ms).abs()));
+        Self {
+            baseline: baseline.to_owned(),
+            run: run.to_owned(),
+            seeds: pairs.len() as u64,
+            matters,
+            jobs: jobs.len() as u64,
+            all: group("all".to_owned(), &all),
+            phases: phases(pairs, &jobs),
+            groups,
+            changed,
+            sentences: sentences(&jobs, matters),
+        }
+    }
+}
+
+/// The jobs that every run has, in the order of the first.
+fn paired(pairs: &[(Vec<JobTime>, Vec<JobTime>)], matters: Matters) -> Vec<Pair<'_>> {
+    let index = |jobs: &'_ [JobTime]| -> HashMap<String, usize> {
+        jobs.iter().enumerate().map(|(place, job)| (job.job_id.clone(), place)).collect()
+    };
+    let indices: Vec<[HashMap<String, usize>; 2]> =
+        pairs.iter().map(|(before, after)| [index(before), index(after)]).collect();
+    let Some((first, _)) = pairs.first() else { return Vec::new() };
+    let pair = |job| {
+        let mut own =
+            Pair { job, before: Vec::new(), after: Vec::new(), moved: [0; Phase::ALL.len()], verdict: Verdict::Same };
+        for ((before, after), [in_before, in_after]) in pairs.iter().zip(&indices) {
+            let before = before.get(*in_before.get(&job.job_id)?)?;
+            let after = after.get(*in_after.get(&job.job_id)?)?;
+            own.before.push(before.completion as f64);
+            own.after.push(after.completion as f64);
+            for ((moved, before), after) in own.moved.iter_mut().zip(before.phases).zip(after.phases) {
+                *moved += after - before;
+            }
+        }
+        own.verdict = own.judge(matters);
+        Some(own)
+    };
+    first.iter().filter_map(pair).collect()
+}
+
+impl Pair<'_> {
+    fn means(&self) -> (f64, f64) {
+        (mean(&self.before).unwrap_or(0.0), mean(&self.after).unwrap_or(0.0))
+    }
+
+    fn change(&self) -> Estimate {
+        let changes: Vec<f64> = self.after.iter().zip(&self.before).map(|(after, before)| after - before).collect();
+        t_interval(&changes).unwrap_or(Estimate { value: 0.0, low: 0.0, high: 0.0 })
+    }
+
+    /// Slower or faster is a job whose completion time changes by more than matters, for certain where there are several seeds.
+    fn judge(&self, matters: Matters) -> Verdict {
+        let ((before, after), change) = (self.means(), self.change());
+        let least = LEAST_CHANGE_MS.max(before * matters.share());
+        if after - before > least && change.low > 0.0 {
+            Verdict::Slower
+        } else if before - after > least && change.high < 0.0 {
+            Verdict::Faster
+        } else {
+            Verdict::Same
+        }
+    }
+
+    fn told(&self, sizes: Sizes) -> Changed {
+        let ((before_ms, after_ms), change) = (self.means(), self.change());
+        let (through, through_ms) = through(&[self]);
+        let text = |text: &Option<Arc<str>>| text.as_deref().map(str::to_owned);
+        Changed {
+            job_id: self.job.job_id.clone(),
+            user: text(&self.job.user),
+            queue: text(&self.job.queue),
+            size: sizes.class_of(self.job.tasks),
+            before_ms,
+            after_ms,
+            change_from_ms: change.low,
+            change_to_ms: change.high,
+            through,
+            through_ms,
+        }
+    }
+}
+
+/// The phase that changes most in the direction in which the completion time changes, and its mean change.
+fn through(jobs: &[&Pair<'_>]) -> (Option<Phase>, f64) {
+    let sums = Phase::ALL.map(|phase| {
+        let moved = |own: &&Pair<'_>| own.moved.get(phase as usize).copied().unwrap_or(0);
+        (jobs.iter().map(moved).sum::<i64>(), phase)
+    });
+    let all: i64 = sums.iter().map(|(moved, _)| moved).sum();
+    let most = sums.into_iter().max_by_key(|&(moved, phase)| (moved * all.signum(), Reverse(phase)));
+    let seeds = jobs.first().map_or(1, |own| own.before.len()).max(1);
+    match most {
+        Some((moved, phase)) if all != 0 => (Some(phase), moved as f64 / (seeds * jobs.len().max(1)) as f64),
+        _ => (None, 0.0),
+    }
+}
+
+fn group(name: String, jobs: &[&Pair<'_>]) -> DiffGroup {
+    let of = |verdict| jobs.iter().filter(|own| own.verdict == verdict).count() as u64;
+    let over =
+        |pick: fn(&Pair<'_>) -> f64| mean(&jobs.iter().map(|own| pick(own)).collect::<Vec<f64>>()).unwrap_or(0.0);
+    let seeds = jobs.first().map_or(0, |own| own.before.len());
+    let of_seed = |seed: usize| {
+        let change = |own: &&Pair<'_>| Some(own.after.get(seed)? - own.before.get(seed)?);
+        mean(&jobs.iter().filter_map(change).collect::<Vec<f64>>()).unwrap_or(0.0)
+    };
+    let changes: Vec<f64> = (0..seeds).map(of_seed).collect();
+    let (through, through_ms) = through(jobs);
+    DiffGroup {
+        group: name,
+        jobs: jobs.len() as u64,
+        slower: of(Verdict::Slower),
+        faster: of(Verdict::Faster),
+        before_ms: over(|own| own.means().0),
+        after_ms: over(|own| own.means().1),
+        change_ms: t_interval(&changes).unwrap_or(Estimate { value: 0.0, low: 0.0, high: 0.0 }),
+        through,
+        through_ms,
+    }
+}
+
+fn phases(pairs: &[(Vec<JobTime>, Vec<JobTime>)], jobs: &[Pair<'_>]) -> Vec<Moved> {
+    let compared: hashbrown::HashSet<&str> = jobs.iter().map(|own| own.job.job_id.as_str()).collect();
+    let mean_of = |times: &[JobTime], phase: Phase| {
+        let own = times.iter().filter(|job| compared.contains(job.job_id.as_str()));
+        let sum: i64 = own.filter_map(|job| job.phases.get(phase as usize)).sum();
+        sum as f64 / jobs.len().max(1) as f64
+    };
+    let moved = |&phase: &Phase| {
+        let times: Vec<(f64, f64)> =
+            pairs.iter().map(|(before, after)| (mean_of(before, phase), mean_of(after, phase))).collect();
+        let changes: Vec<f64> = times.iter().map(|(before, after)| after - before).collect();
+        Some(Moved {
+            phase,
+            before_ms: mean(&times.iter().map(|own| own.0).collect::<Vec<f64>>())?,
+            after_ms: mean(&times.iter().map(|own| own.1).collect::<Vec<f64>>())?,
+            change_ms: t_interval(&changes)?,
+        })
+    };
+    Phase::ALL.iter().filter_map(moved).filter(|own| own.before_ms > 0.0 || own.after_ms > 0.0).collect()
+}
+
+/// Sentences such as "3 of 22 jobs get slower, all of user cho, by holding out for locality".
+fn sentences(jobs: &[Pair<'_>], matters: Matters) -> Vec<String> {
+    let mut sentences = Vec::new();
+    for (verdict, word) in [(Verdict::Slower, "slower"), (Verdict::Faster, "faster")] {
+        let mut by_phase: BTreeMap<Option<Phase>, Vec<&Pair<'_>>> = BTreeMap::new();
+        for own in jobs.iter().filter(|own| own.verdict == verdict) {
+            by_phase.entry(through(&[own]).0).or_default().push(own);
+        }
+        let mut causes: Vec<(Option<Phase>, Vec<&Pair<'_>>)> = by_phase.into_iter().collect();
+        causes.sort_by_key(|(phase, own)| (Reverse(own.len()), *phase));
+        for (phase, own) in causes {
+            let some = if own.len() == 1 { "job gets" } else { "jobs get" };
+            let by = phase.map_or_else(String::new, |phase| format!(", {}", by(phase, verdict)));
+            let (_, change) = (0, mean(&own.iter().map(|own| own.change().value.abs()).collect::<Vec<f64>>()));
+            let change = change.map_or_else(String::new, |ms| format!(" ({} on average)", duration(ms)));
+            let (few, all) = (count(own.len() as u64), count(jobs.len() as u64));
+            sentences.push(format!("{few} of {all} {some} {word}{}{by}{change}.", whose(&own)));
+        }
+    }
+    if sentences.is_empty() {
+        sentences.push(format!("No job gets slower or faster by more than {matters}."));
+    }
+    sentences
+}
+
+/// How a phase makes a job slower or faster.
+fn by(phase: Phase, verdict: Verdict) -> String {
+    let words = match phase {
+        Phase::Running => "running longer",
+        other => other.in_words(),
+    };
+    match (verdict, phase) {
+        (Verdict::Faster, Phase::Running) => "by running shorter".to_owned(),
+        (Verdict::Faster, _) => format!("by less time {words}"),
+        (Verdict::Slower | Verdict::Same, _) => format!("by {words}"),
+    }
+}
+
+/// The user, or else the queue, that all or most of these jobs have in common.
+fn whose(jobs: &[&Pair<'_>]) -> String {
+    let common = |what: &str, text: fn(&JobTime) -> Option<&str>| {
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+        for own in jobs {
+            *counts.entry(text(own.job)?).or_default() += 1;
+        }
+        let (most, own) = counts.into_iter().max_by_key(|&(text, own)| (own, Reverse(text)))?;
+        let most = name(most);
+        if own == jobs.len() && own > 1 {
+            Some(format!(", all of {what} {most}"))
+        } else if own == jobs.len() {
+            Some(format!(", of {what} {most}"))
+        } else if 2 * own > jobs.len() {
+            Some(format!(", {} of them of {what} {most}", count(own as u64)))
+        } else {
+            None
+        }
+    };
+    common("user", |job| job.user.as_deref())
+        .or_else(|| common("queue", |job| job.queue.as_deref()))
+        .unwrap_or_default()
+}

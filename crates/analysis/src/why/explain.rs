@@ -1,0 +1,376 @@
+//! The explanation of one job, or of all jobs of a user, a queue or a run.
+
+use std::collections::BTreeMap;
+
+use resched_trace::model::{Outcome, Reason};
+use resched_trace::words::name;
+use serde::Serialize;
+
+use super::blame::{Holder, Kind, Ledger, Part, Share};
+use super::held::{Resource, Why};
+use super::phase::Phase;
+use super::sentences::sentences;
+use super::timeline::{Stretch, stretches};
+
+/// What is explained.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum About {
+    /// A job.
+    Job {
+        /// Its id.
+        job_id: String,
+        /// The name its user gave it.
+        name: Option<String>,
+        /// Who submitted it.
+        user: Option<String>,
+        /// Its queue or pool.
+        queue: Option<String>,
+        /// When it was submitted, ms.
+        submit: Option<i64>,
+        /// When it ended, ms.
+        finish: Option<i64>,
+        /// How it ended.
+        outcome: Outcome,
+    },
+    /// The jobs of a user.
+    User(String),
+    /// The jobs of a queue or pool.
+    Queue(String),
+    /// All jobs.
+    All,
+}
+
+/// Where the time of jobs went, and who is to blame.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Explanation {
+    /// The label of the run.
+    pub run: String,
+    /// What is explained.
+    pub about: About,
+    /// Whether the policy told why it passed over jobs. Without its reasons, all that waits is said to wait for a slot.
+    pub has_reasons: bool,
+    /// How many jobs there are whose completion time is known.
+    pub jobs: u64,
+    /// How many others there are.
+    pub left_out: u64,
+    /// Their completion times together, ms. The phases add up to it.
+    pub completion_ms: i64,
+    /// The time in each phase, in the order of [`Phase`].
+    pub phases: Vec<PhaseTime>,
+    /// Who held what was waited for, the most first. For each phase that is a wait, the parts add up to its time.
+    pub blame: Vec<BlameRow>,
+    /// The same by user.
+    pub users: Vec<Blamed>,
+    /// The same by queue.
+    pub queues: Vec<Blamed>,
+    /// The time of the job from its submission to its end; empty for several jobs.
+    pub timeline: Vec<TimelineRow>,
+    /// The explanation in words.
+    pub sentences: Vec<String>,
+}
+
+/// The time in a phase.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct PhaseTime {
+    /// The phase.
+    pub phase: Phase,
+    /// The reason that the policy told; `none` if it told none.
+    pub reason: Reason,
+    /// Whether other tasks of the job ran meanwhile.
+    pub while_running: bool,
+    /// The time, ms.
+    pub ms: i64,
+    /// Its share of the completion time.
+    pub share: f64,
+}
+
+/// A part of the blame for a wait.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BlameRow {
+    /// The phase that is blamed.
+    pub phase: Phase,
+    /// The reason that the policy told.
+    pub reason: Reason,
+    /// Whether other tasks of the job ran meanwhile.
+    pub while_running: bool,
+    /// `job`, `idle` (what was waited for was free, or its machine was lost) or `rule` (the policy or Hadoop holds the job back).
+    pub holder: &'static str,
+    /// The id of that job.
+    pub job_id: Option<String>,
+    /// Its user.
+    pub user: Option<String>,
+    /// Its queue or pool.
+    pub queue: Option<String>,
+    /// The waiting time that it is to blame for, ms.
+    pub ms: i64,
+    /// What it held meanwhile, in seconds × slots, cores or MB; of a limit, in seconds × tasks.
+    pub held: f64,
+    /// The resource that it held; null for a limit or a rule.
+    pub of: Option<Resource>,
+}
+
+/// The blame of a user or a queue.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Blamed {
+    /// Its name; null if it is unknown, or nobody is to blame.
+    pub name: Option<String>,
+    /// `jobs`, `idle` or `rule`, as in [`BlameRow::holder`].
+    pub holder: &'static str,
+    /// The waiting time while nothing of the job ran, ms.
+    pub waited_ms: i64,
+    /// The waiting time while other tasks of the job ran, ms.
+    pub while_running_ms: i64,
+}
+
+/// A stretch of the time of a job.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct TimelineRow {
+    /// When it begins, ms.
+    pub from: i64,
+    /// When it ends, ms.
+    pub to: i64,
+    /// The phase.
+    pub phase: Phase,
+    /// The reason that the policy told.
+    pub reason: Reason,
+    /// Whether other tasks of the job ran meanwhile.
+    pub while_running: bool,
+}
+
+/// A row of an explanation as CSV: all rows of an explanation add up to the completion time.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct CsvRow {
+    /// The job, user or queue that is explained; empty for all jobs.
+    pub about: String,
+    /// The name of the phase.
+    pub phase: &'static str,
+    /// The reason that the policy told.
+    pub reason: &'static str,
+    /// Whether other tasks of the job ran meanwhile.
+    pub while_running: bool,
+    /// Who is to blame, as in [`BlameRow::holder`]; empty for a phase that is no wait.
+    pub holder: &'static str,
+    /// The id of the job that is to blame.
+    pub job_id: Option<String>,
+    /// Its user.
+    pub user: Option<String>,
+    /// Its queue or pool.
+    pub queue: Option<String>,
+    /// The time, ms.
+    pub ms: i64,
+    /// As [`BlameRow::held`].
+    pub held: f64,
+}
+
+impl Why {
+    /// The row of the job with that id.
+    pub fn job_of_id(&self, id: &str) -> Option<usize> {
+        self.jobs.iter().position(|job| job.job_id == id)
+    }
+
+    /// Explains the job in that row.
+    pub fn explain_job(&self, row: usize) -> Explanation {
+        let Some(job) = self.jobs.get(row) else { return self.explain(About::All, &[]) };
+        let text = |text: &Option<std::sync::Arc<str>>| text.as_deref().map(str::to_owned);
+        let about = About::Job {
+            job_id: job.job_id.clone(),
+            name: text(&job.name),
+            user: text(&job.user),
+            queue: text(&job.queue),
+            submit: job.submit,
+            finish: job.finish,
+            outcome: job.outcome,
+        };
+        self.explain(about, &[row])
+    }
+
+    /// Explains the jobs of a user; `None` if there are none.
+    pub fn explain_user(&self, user: &str) -> Option<Explanation> {
+        let rows = self.rows(|row| self.jobs[row].user.as_deref() == Some(user));
+        (!rows.is_empty()).then(|| self.explain(About::User(user.to_owned()), &rows))
+    }
+
+    /// Explains the jobs of a queue or pool; `None` if there are none.
+    pub fn explain_queue(&self, queue: &str) -> Option<Explanation> {
+        let rows = self.rows(|row| self.jobs[row].queue.as_deref() == Some(queue));
+        (!rows.is_empty()).then(|| self.explain(About::Queue(queue.to_owned()), &rows))
+    }
+
+    /// Explains all jobs.
+    pub fn explain_all(&self) -> Explanation {
+        self.explain(About::All, &self.rows(|_| true))
+    }
+
+    fn rows(&self, wanted: impl Fn(usize) -> bool) -> Vec<usize> {
+        (0..self.jobs.len()).filter(|&row| wanted(row)).collect()
+    }
+
+    fn explain(&self, about: About, rows: &[usize]) -> Explanation {
+        let (mut ledger, mut changes) = (Ledger::new(self), Vec::new());
+        let mut timeline = Vec::new();
+        let (mut jobs, mut completion_ms) = (0, 0);
+        for &row in rows {
+            let Some(completion) = self.completion(row) else { continue };
+            jobs += 1;
+            completion_ms += completion;
+            stretches(self, row, &mut changes, &mut |stretch| {
+                ledger.add(&stretch);
+                if matches!(about, About::Job { .. }) {
+                    timeline.push(TimelineRow::of(&stretch));
+                }
+            });
+        }
+        ledger.settle();
+        let blame = ledger.blame();
+        let share = |ms: i64| if completion_ms > 0 { ms as f64 / completion_ms as f64 } else { 0.0 };
+        let phase = |(&Kind { phase, reason, partly }, &ms): (&Kind, &i64)| PhaseTime {
+            phase,
+            reason,
+            while_running: partly,
+            ms,
+            share: share(ms),
+        };
+        let mut explanation = Explanation {
+            run: self.label.clone(),
+            about,
+            has_reasons: self.has_reasons,
+            jobs,
+            left_out: rows.len() as u64 - jobs,
+            completion_ms,
+            phases: ledger.totals.iter().map(phase).collect(),
+            users: blamed(&blame, |row| self.jobs.get(row)?.user.as_deref()),
+            queues: blamed(&blame, |row| self.jobs.get(row)?.queue.as_deref()),
+            blame: self.blame_rows(&blame),
+            timeline,
+            sentences: Vec::new(),
+        };
+        explanation.sentences = sentences(&explanation);
+        explanation
+    }
+
+    /// The completion time of a job, ms.
+    pub(super) fn completion(&self, row: usize) -> Option<i64> {
+        let (submit, finish) = self.jobs.get(row).and_then(|job| job.submit.zip(job.finish))?;
+        (submit <= finish).then(|| finish - submit)
+    }
+
+    fn blame_rows(&self, blame: &BTreeMap<Part, Share>) -> Vec<BlameRow> {
+        let row = |(&(kind, of, holder), share): (&Part, &Share)| {
+            let job = if let Holder::Job(row) = holder { self.jobs.get(row) } else { None };
+            let Kind { phase, reason, partly } = kind;
+            BlameRow {
+                phase,
+                reason,
+                while_running: partly,
+                holder: holder.name(),
+                job_id: job.map(|job| job.job_id.clone()),
+                user: job.and_then(|job| job.user.as_deref().map(str::to_owned)),
+                queue: job.and_then(|job| job.queue.as_deref().map(str::to_owned)),
+                ms: share.ms,
+                held: share.held as f64 / self.a_second_of(of),
+                of,
+            }
+        };
+        let mut rows: Vec<BlameRow> = blame.iter().map(row).collect();
+        // Equal ones keep the order of phases and jobs.
+        rows.sort_by_key(|row| std::cmp::Reverse(row.ms));
+        rows
+    }
+
+    /// What a second × slot, core or MB is in the unit of the ledger.
+    fn a_second_of(&self, resource: Option<Resource>) -> f64 {
+        let unit = match resource {
+            Some(Resource::Cpu) => 1_000.0,
+            Some(Resource::Memory) if !self.in_containers => f64::from(1 << 20),
+            Some(Resource::MapSlots | Resource::ReduceSlots | Resource::Memory) | None => 1.0,
+        };
+        unit * 1_000.0
+    }
+}
+
+impl Holder {
+    /// Its name in JSON and CSV.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Job(_) => "job",
+            Self::Idle => "idle",
+            Self::Rule => "rule",
+        }
+    }
+}
+
+impl TimelineRow {
+    fn of(stretch: &Stretch) -> Self {
+        let &Stretch { from, to, phase, reason, partly, .. } = stretch;
+        Self { from, to, phase, reason, while_running: partly }
+    }
+}
+
+/// The blame by what `name` calls a job, the most first.
+fn blamed<'a>(blame: &BTreeMap<Part, Share>, name: impl Fn(usize) -> Option<&'a str>) -> Vec<Blamed> {
+    let mut sums: BTreeMap<(&'static str, Option<&str>), [i64; 2]> = BTreeMap::new();
+    for (&(kind, _, holder), share) in blame {
+        let key = match holder {
+            Holder::Job(row) => ("jobs", name(row)),
+            Holder::Idle | Holder::Rule => (holder.name(), None),
+        };
+        sums.entry(key).or_default()[usize::from(kind.partly)] += share.ms;
+    }
+    let row = |((holder, name), [waited_ms, while_running_ms]): ((&'static str, Option<&str>), [i64; 2])| Blamed {
+        name: name.map(str::to_owned),
+        holder,
+        waited_ms,
+        while_running_ms,
+    };
+    let mut rows: Vec<Blamed> = sums.into_iter().map(row).collect();
+    rows.sort_by_key(|row| std::cmp::Reverse(row.waited_ms + row.while_running_ms));
+    rows
+}
+
+impl Explanation {
+    /// The rows of the explanation as CSV.
+    pub fn csv_rows(&self) -> Vec<CsvRow> {
+        let about = || match &self.about {
+            About::Job { job_id, .. } => job_id.clone(),
+            About::User(text) | About::Queue(text) => text.clone(),
+            About::All => String::new(),
+        };
+        let ran = self.phases.iter().filter(|own| !own.phase.is_wait()).map(|own| CsvRow {
+            about: about(),
+            phase: own.phase.name(),
+            reason: own.reason.as_str(),
+            while_running: own.while_running,
+            holder: "",
+            job_id: None,
+            user: None,
+            queue: None,
+            ms: own.ms,
+            held: 0.0,
+        });
+        let blamed = self.blame.iter().map(|own| CsvRow {
+            about: about(),
+            phase: own.phase.name(),
+            reason: own.reason.as_str(),
+            while_running: own.while_running,
+            holder: own.holder,
+            job_id: own.job_id.clone(),
+            user: own.user.clone(),
+            queue: own.queue.clone(),
+            ms: own.ms,
+            held: own.held,
+        });
+        ran.chain(blamed).collect()
+    }
+
+    /// What is explained, as a title.
+    pub fn title(&self) -> String {
+        match &self.about {
+            About::Job { job_id, name: None, .. } => format!("job {}", name(job_id)),
+            About::Job { job_id, name: Some(given), .. } => format!("job {} ({})", name(job_id), name(given)),
+            About::User(user) => format!("the jobs of user {}", name(user)),
+            About::Queue(queue) => format!("the jobs of queue {}", name(queue)),
+            About::All => "all jobs".to_owned(),
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! What the jobs of a run held, and why they were passed over.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+use resched_trace::comparison::Standing;
+use resched_trace::model::{Reason, TaskKind};
+use resched_trace::run::RunInfo;
+use serde::Serialize;
+
+use crate::{JobMetrics, Origin};
+
+/// What attempts hold and jobs wait for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Resource {
+    /// Map slots.
+    MapSlots,
+    /// Reduce slots.
+    ReduceSlots,
+    /// Processor, in thousandths of a core.
+    Cpu,
+    /// Memory: MB under YARN, else bytes.
+    Memory,
+}
+
+impl Resource {
+    const ALL: [Self; 4] = [Self::MapSlots, Self::ReduceSlots, Self::Cpu, Self::Memory];
+}
+
+/// Processor (1/1000 core) and memory that an attempt holds.
+pub(super) type Amounts = [u64; 2];
+
+/// What a task whose request nobody gives is taken to hold: one core.
+pub(super) const ONE_CORE: Amounts = [1_000, 0];
+
+/// The time that an attempt held its place.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Held {
+    /// The row of its job.
+    pub(super) job: u32,
+    /// The place of what it holds in the list of amounts.
+    pub(super) amounts: u32,
+    pub(super) kind: TaskKind,
+    /// Whether its task had been tried before.
+    pub(super) again: bool,
+    /// Whether its machine was lost.
+    pub(super) lost: bool,
+    /// Since when it had waited; the least time if that is not known.
+    pub(super) since: i64,
+    pub(super) start: i64,
+    /// When a reduce had its input; its start if that is not known.
+    pub(super) shuffled: i64,
+    pub(super) finish: i64,
+}
+
+/// From when on a job was passed over for a reason.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Told {
+    pub(super) job: u32,
+    pub(super) at: i64,
+    pub(super) kind: TaskKind,
+    pub(super) reason: Reason,
+    pub(super) other: Option<u32>,
+}
+
+/// A run or a trace, ready to be explained. It keeps 48 bytes of each attempt.
+#[derive(Debug)]
+pub struct Why {
+    /// The label of the run, or `observed`.
+    pub label: String,
+    /// Its jobs, in the order of their table. Only what the table itself has is filled in.
+    pub jobs: Vec<JobMetrics>,
+    /// Whether the policy told why it passed over jobs.
+    pub has_reasons: bool,
+    /// Values that could not be used, by cause.
+    pub skipped: BTreeMap<String, u64>,
+    pub(super) attempts: Vec<Held>,
+    first_attempt: Vec<usize>,
+    told: Vec<Told>,
+    first_told: Vec<usize>,
+    amounts: Vec<Amounts>,
+    capacity: [u128; 4],
+    users: Vec<u32>,
+    queues: Vec<u32>,
+    pub(super) in_containers: bool,
+}
+
+/// What is read of a run before it is put in order.
+#[derive(Default)]
+pub(super) struct Raw {
+    pub(super) jobs: Vec<JobMetrics>,
+    pub(super) attempts: Vec<Held>,
+    pub(super) told: Vec<Told>,
+    pub(super) amounts: Vec<Amounts>,
+    pub(super) has_reasons: bool,
+    pub(super) skipped: BTreeMap<String, u64>,
+}
+
+impl Why {
+    pub(super) fn of(label: String, origin: &Origin, raw: Raw) -> Self {
+        let Raw { jobs, mut attempts, mut told, amounts, has_reasons, skipped } = raw;
+        // The rest of the key only makes the order of equal ones certain.
+        attempts.sort_unstable_by_key(|own| (own.job, own.start, own.finish, own.kind, own.since, own.amounts));
+        told.sort_by_key(|own| (own.job, own.at));
+        let first_attempt = firsts(jobs.len(), attempts.iter().map(|own| own.job));
+        let first_told = firsts(jobs.len(), told.iter().map(|own| own.job));
+        let numbers = |text: fn(&JobMetrics) -> &Option<Arc<str>>| numbered(jobs.iter().map(text));
+        let (users, queues) = (numbers(|job| &job.user), numbers(|job| &job.queue));
+        let replay = match origin {
+            Origin::Replay(info) => Some(info.as_ref()),
+            Origin::Observed(_) => None,
+        };
+        let in_containers = replay.is_some_and(is_of_containers);
+        let mut why = Self {
+            label,
+            jobs,
+            has_reasons,
+            skipped,
+            attempts,
+            first_attempt,
+            told,
+            first_told,
+            amounts,
+            capacity: replay.map_or([0; 4], capacity),
+            users,
+            queues,
+            in_containers,
+        };
+        why.fill_capacity();
+        why
+    }
+
+    /// The rows of the jobs whose completion time is known.
+    pub fn complete(&self) -> impl Iterator<Item = usize> + '_ {
+        let complete = |job: &JobMetrics| job.submit.zip(job.finish).is_some_and(|(submit, finish)| submit <= finish);
+        self.jobs.iter().enumerate().filter(move |(_, job)| complete(job)).map(|(row, _)| row)
+    }
+
+    /// The rows of the jobs that count ([`crate::population`]).
+    pub fn counted(&self) -> impl Iterator<Item = usize> + '_ {
+        self.complete().filter(|&row| self.jobs.get(row).is_some_and(|job| job.standing == Standing::Counts))
+    }
+
+    /// The attempts of a job, in the order of their starts.
+    pub(super) fn attempts_of(&self, job: usize) -> &[Held] {
+        slice(&self.attempts, &self.first_attempt, job)
+    }
+
+    /// Why a job was passed over, in the order of time.
+    pub(super) fn told_of(&self, job: usize) -> &[Told] {
+        slice(&self.told, &self.first_told, job)
+    }
+
+    /// A number for the user of a job.
+    pub(super) fn user(&self, job: usize) -> u32 {
+        self.users.get(job).copied().unwrap_or(0)
+    }
+
+    /// A number for the queue of a job.
+    pub(super) fn queue(&self, job: usize) -> u32 {
+        self.queues.get(job).copied().unwrap_or(0)
+    }
+
+    /// How much there is of a resource. If nobody says, the most that was held at once.
+    pub(super) fn capacity(&self, resource: Resource) -> u128 {
+        self.capacity.get(resource as usize).copied().unwrap_or(0)
+    }
+
+    /// How much of a resource an attempt holds.
+    pub(super) fn held(&self, attempt: &Held, resource: Resource) -> u64 {
+        let [cpu, memory] = self.amounts.get(attempt.amounts as usize).copied().unwrap_or(ONE_CORE);
+        let of_slots = |kind| u64::from(attempt.kind == kind && !self.in_containers);
+        match resource {
+            Resource::MapSlots => of_slots(TaskKind::Map),
+            Resource::ReduceSlots => of_slots(TaskKind::Reduce),
+            Resource::Cpu if attempt.kind == TaskKind::Other => cpu,
+            Resource::Memory if attempt.kind == TaskKind::Other || self.in_containers => memory,
+            Resource::Cpu | Resource::Memory => 0,
+        }
+    }
+
+    /// What a job waits for whose tasks of this kind wait. Tasks with requests wait for their dominant resource, the one of which they
+    /// request the larger share (Ghodsi et al. 2011).
+    pub(super) fn wanted(&self, job: usize, kind: TaskKind) -> Resource {
+        match kind {
+            TaskKind::Map | TaskKind::Reduce if self.in_containers => Resource::Memory,
+            TaskKind::Map => Resource::MapSlots,
+            TaskKind::Reduce => Resource::ReduceSlots,
+            _ => self.dominant(job),
+        }
+    }
+
+    fn dominant(&self, job: usize) -> Resource {
+        let most = |resource| self.attempts_of(job).iter().map(|own| self.held(own, resource)).max().unwrap_or(0);
+        let [of_cpu, of_memory] = [Resource::Cpu, Resource::Memory].map(|own| self.capacity(own));
+        // Shares are compared without division.
+        let by_memory = u128::from(most(Resource::Memory)) * of_cpu > u128::from(most(Resource::Cpu)) * of_memory;
+        if by_memory && of_memory > 0 { Resource::Memory } else { Resource::Cpu }
+    }
+
+    /// Takes the most that was held at once for the capacity that nobody says.
+    fn fill_capacity(&mut self) {
+        for resource in Resource::ALL {
+            if self.capacity(resource) == 0 {
+                let most = self.most_held(resource);
+                if let Some(capacity) = self.capacity.get_mut(resource as usize) {
+                    *capacity = most;
+                }
+            }
+        }
+    }
+
+    fn most_held(&self, resource: Resource) -> u128 {
+        let mut changes: Vec<(i64, i128)> = Vec::new();
+        for attempt in &self.attempts {
+            let held = i128::from(self.held(attempt, resource));
+            if held > 0 && attempt.start < attempt.finish {
+                changes.extend([(attempt.start, held), (attempt.finish, -held)]);
+            }
+        }
+        // What ends at an instant is free for what starts then.
+        changes.sort_unstable();
+        let sums = changes.iter().scan(0, |sum, change| {
+            *sum += change.1;
+            Some(*sum)
+        });
+        sums.max().map_or(0, i128::unsigned_abs)
+    }
+}
+
+fn slice<'a, T>(all: &'a [T], firsts: &[usize], place: usize) -> &'a [T] {
+    let ends = firsts.get(place).copied().zip(firsts.get(place + 1).copied());
+    ends.and_then(|(from, to)| all.get(from..to)).unwrap_or_default()
+}
+
+/// Where the entries of each job begin, and where the last ones end. The entries are in the order of the jobs.
+fn firsts(jobs: usize, of_entries: impl Iterator<Item = u32>) -> Vec<usize> {
+    let mut firsts = vec![0; jobs + 1];
+    for job in of_entries {
+        if let Some(count) = firsts.get_mut(job as usize + 1) {
+            *count += 1;
+        }
+    }
+    let mut sum = 0;
+    for first in &mut firsts {
+        sum += *first;
+        *first = sum;
+    }
+    firsts
+}
+
+/// A number for each text, in the order in which texts first appear.
+fn numbered<'a>(texts: impl Iterator<Item = &'a Option<Arc<str>>>) -> Vec<u32> {
+    let mut numbers: HashMap<Option<&str>, u32> = HashMap::new();
+    let number = |text: &'a Option<Arc<str>>| {
+        let next = numbers.len() as u32;
+        *numbers.entry(text.as_deref()).or_insert(next)
+    };
+    texts.map(number).collect()
+}
+
+/// Whether a replay ran on containers: then its cluster has slots and memory.
+fn is_of_containers(info: &RunInfo) -> bool {
+    info.cluster.memory_mb.is_some() && info.cluster.map_slots + info.cluster.reduce_slots > 0
+}
+
+/// How much of each resource the cluster of a replay has; 0 is unknown.
+fn capacity(info: &RunInfo) -> [u128; 4] {
+    let cluster = &info.cluster;
+    let memory_mb = u128::from(cluster.memory_mb.unwrap_or(0));
+    let memory = if is_of_containers(info) { memory_mb } else { memory_mb << 20 };
+    let cpu = u128::from(cluster.vcores.unwrap_or(0)) * 1_000;
+    [u128::from(cluster.map_slots), u128::from(cluster.reduce_slots), cpu, memory]
+}

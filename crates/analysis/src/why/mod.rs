@@ -1,0 +1,33 @@
+//! Why jobs waited: the time of each job by phase, and who held what it waited for.
+//!
+//! ```text
+//! jobs, attempts, reasons ──▶ Why ──timeline──▶ stretches of each job ──ledger──▶ blame ──▶ Explanation, Top
+//! ```
+//!
+//! Each instant from the submission to the end of a job is in exactly one [`Phase`], so the phases of a job add up to its completion
+//! time. While a job waits, its waiting time is divided among those who hold what it waits for, in proportion to what they hold
+//! ([`blame`]). The parts add up to the wait, to the millisecond.
+//!
+//! A replay that kept its decisions says for which reason a job was passed over ([`resched_trace::model::ReasonRow`]). Without them,
+//! and for a trace, a job that waits is said to wait for a slot.
+
+mod apportion;
+mod blame;
+mod diff;
+mod explain;
+mod held;
+mod phase;
+mod read;
+mod sentences;
+mod timeline;
+mod top;
+
+pub use blame::Holder;
+pub use diff::{Changed, Diff, DiffGroup, JobTime, Moved};
+pub use explain::{About, BlameRow, Blamed, CsvRow, Explanation, PhaseTime, TimelineRow};
+pub use held::{Resource, Why};
+pub use phase::Phase;
+pub use top::{Culprit, Top, TopRow, Waited};
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,226 @@
+//! Reads what explains a run: from its folder, or from its rows in memory.
+
+use std::path::Path;
+
+use arrow::array::Int64Array;
+use hashbrown::HashMap;
+use resched_trace::model::{AttemptRow, Outcome, Reason, ReasonRow, TaskKind};
+use resched_trace::run::{RunInfo, RunTables};
+
+use super::held::{Amounts, Held, ONE_CORE, Raw, Told, Why};
+use crate::population::judge;
+use crate::tables::{Index, Jobs, at, columns, integers, plausible, reasons, strings};
+use crate::{Error, Origin};
+
+/// The columns of the table of attempts that are read.
+const COLUMNS: [&str; 10] = [
+    "job_id",
+    "kind",
+    "attempt",
+    "queued",
+    "start",
+    "shuffle_finish",
+    "finish",
+    "outcome",
+    "cpu_request",
+    "memory_request",
+];
+
+impl Why {
+    /// Opens the run or trace in `dir`.
+    ///
+    /// # Errors
+    /// [`Error::Trace`] if it is neither, or it is damaged.
+    pub fn open(dir: &Path) -> Result<Self, Error> {
+        let origin = Origin::of(dir)?;
+        let mut implausible = 0;
+        let jobs = Jobs::load(dir, &origin, &mut implausible)?.rows;
+        let index = Index::of(&jobs);
+        let mut attempts = Attempts::of(&origin);
+        let mut of_unknown_job = 0;
+        for batch in columns::<AttemptRow>(dir, &origin, &COLUMNS)? {
+            let batch = batch?;
+            let text = |name: &str| strings(&batch, name);
+            let number = |name: &str| integers(&batch, name);
+            let (job_id, kind, outcome) = (text("job_id")?, text("kind")?, text("outcome")?);
+            let (attempt, queued, start) = (number("attempt")?, number("queued")?, number("start")?);
+            let (shuffled, finish) = (number("shuffle_finish")?, number("finish")?);
+            let (cpu, memory) = (number("cpu_request")?, number("memory_request")?);
+            for row in 0..batch.num_rows() {
+                let Some(job) = index.row_of(job_id.value(row)) else {
+                    of_unknown_job += 1;
+                    continue;
+                };
+                let mut time = |column: &Int64Array| plausible(at(column, row), &mut implausible);
+                attempts.add(
+                    job,
+                    &Attempt {
+                        kind: TaskKind::from_name(kind.value(row)).unwrap_or_default(),
+                        outcome: Outcome::from_name(outcome.value(row)).unwrap_or_default(),
+                        number: at(attempt, row).unwrap_or(0),
+                        times: [time(queued), time(start), time(shuffled), time(finish)],
+                        requests: [at(cpu, row), at(memory, row)],
+                    },
+                );
+            }
+        }
+        let rows = reasons(dir, &origin)?;
+        let told = told(&rows, &index);
+        let mut raw = attempts.finish(told, origin.rows().contains_key("reasons"));
+        let counts = [("implausible-time", implausible), ("attempt-of-unknown-job", of_unknown_job)];
+        raw.skipped.extend(counts.into_iter().filter(|(_, n)| *n > 0).map(|(cause, n)| (cause.to_owned(), n)));
+        raw.jobs = jobs;
+        Ok(Self::judged(label(&origin), &origin, raw))
+    }
+
+    /// Takes a replay that is kept in memory. `info` describes it.
+    pub fn of_rows(info: RunInfo, rows: &RunTables) -> Self {
+        let mut jobs = Jobs::default();
+        rows.jobs.iter().for_each(|row| jobs.push(row));
+        let (jobs, origin) = (jobs.rows, Origin::Replay(Box::new(info)));
+        let index = Index::of(&jobs);
+        let mut attempts = Attempts::of(&origin);
+        for row in &rows.attempts {
+            let Some(job) = index.row_of(&row.job_id) else { continue };
+            attempts.add(job, &Attempt::of(row));
+        }
+        let told = told(&rows.reasons, &index);
+        let mut raw = attempts.finish(told, true);
+        raw.jobs = jobs;
+        Self::judged(label(&origin), &origin, raw)
+    }
+
+    fn judged(label: String, origin: &Origin, mut raw: Raw) -> Self {
+        let window = match origin {
+            Origin::Replay(info) => info.window,
+            Origin::Observed(_) => None,
+        };
+        judge(&mut raw.jobs, window);
+        Self::of(label, origin, raw)
+    }
+}
+
+fn label(origin: &Origin) -> String {
+    match origin {
+        Origin::Replay(info) => info.label.clone(),
+        Origin::Observed(_) => "observed".to_owned(),
+    }
+}
+
+/// The reasons of known jobs. What ends the reasons of all jobs at once becomes an end for each job with a reason that it ends.
+fn told(rows: &[ReasonRow], index: &Index<'_>) -> Vec<Told> {
+    let told = |row: &ReasonRow| {
+        let other = row.other_job.as_deref().and_then(|other| index.row_of(other));
+        let job = index.row_of(row.job_id.as_deref()?)?;
+        Some(Told { job, at: row.time, kind: row.kind, reason: row.reason, other })
+    };
+    let mut ends: Vec<(TaskKind, i64)> =
+        rows.iter().filter(|row| row.job_id.is_none()).map(|row| (row.kind, row.time)).collect();
+    ends.sort_unstable();
+    let mut all = Vec::with_capacity(rows.len());
+    for told in rows.iter().filter_map(told) {
+        all.push(told);
+        let end = ends.partition_point(|&end| end <= (told.kind, told.at));
+        if let Some(&(_, at)) = ends.get(end).filter(|end| end.0 == told.kind && told.reason.needs_free_places()) {
+            all.push(Told { at, reason: Reason::None, other: None, ..told });
+        }
+    }
+    all
+}
+
+/// What is read of an attempt.
+struct Attempt {
+    kind: TaskKind,
+    outcome: Outcome,
+    number: i64,
+    /// When it was queued, started, had its input and ended.
+    times: [Option<i64>; 4],
+    requests: [Option<i64>; 2],
+}
+
+impl Attempt {
+    fn of(row: &AttemptRow) -> Self {
+        Self {
+            kind: row.kind,
+            outcome: row.outcome,
+            number: row.attempt,
+            times: [row.queued, row.start, row.shuffle_finish, row.finish],
+            requests: [row.cpu_request, row.memory_request],
+        }
+    }
+}
+
+/// Attempts on their way into a [`Raw`].
+struct Attempts {
+    raw: Raw,
+    /// The places of amounts that have been seen.
+    places: HashMap<Amounts, u32>,
+    /// What maps and reduces hold in containers.
+    containers: [Amounts; 2],
+    /// The latest time that was seen.
+    horizon: i64,
+}
+
+impl Attempts {
+    fn of(origin: &Origin) -> Self {
+        let container = |kind: &str| match origin {
+            Origin::Replay(info) => {
+                let rule = info.rules.get("containers").and_then(|rules| rules.get(kind));
+                let memory = rule.and_then(|rule| rule.get("memory_mb")).and_then(serde_json::Value::as_u64);
+                [0, memory.unwrap_or(1)]
+            }
+            Origin::Observed(_) => [0, 0],
+        };
+        Self {
+            raw: Raw::default(),
+            places: HashMap::new(),
+            containers: ["map", "reduce"].map(container),
+            horizon: i64::MIN,
+        }
+    }
+
+    fn add(&mut self, job: u32, attempt: &Attempt) {
+        let [queued, start, shuffled, finish] = attempt.times;
+        self.horizon = self.horizon.max(start.or(finish).unwrap_or(i64::MIN)).max(finish.unwrap_or(i64::MIN));
+        // One that had not ended holds its place until the end of the run.
+        let (Some(start), finish) = (start, finish.unwrap_or(i64::MAX)) else { return };
+        if start > finish {
+            return;
+        }
+        let [map, reduce] = self.containers;
+        let amounts = match attempt.kind {
+            TaskKind::Map => map,
+            TaskKind::Reduce => reduce,
+            _ => {
+                let [cpu, memory] = attempt.requests.map(|own| own.and_then(|own| u64::try_from(own).ok()));
+                if cpu.is_none() && memory.is_none() { ONE_CORE } else { [cpu.unwrap_or(0), memory.unwrap_or(0)] }
+            }
+        };
+        let next = self.raw.amounts.len() as u32;
+        let place = *self.places.entry(amounts).or_insert(next);
+        if place == next {
+            self.raw.amounts.push(amounts);
+        }
+        self.raw.attempts.push(Held {
+            job,
+            amounts: place,
+            kind: attempt.kind,
+            again: attempt.number > 0,
+            lost: attempt.outcome == Outcome::Lost,
+            since: queued.unwrap_or(i64::MIN).min(start),
+            start,
+            shuffled: shuffled.map_or(start, |at| at.clamp(start, finish)),
+            finish,
+        });
+    }
+
+    fn finish(mut self, told: Vec<Told>, has_reasons: bool) -> Raw {
+        for attempt in &mut self.raw.attempts {
+            if attempt.finish == i64::MAX {
+                attempt.finish = self.horizon.max(attempt.start);
+                attempt.shuffled = attempt.shuffled.min(attempt.finish);
+            }
+        }
+        Raw { told, has_reasons, ..self.raw }
+    }
+}

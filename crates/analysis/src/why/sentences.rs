@@ -1,0 +1,122 @@
+//! An explanation in words.
+
+use resched_trace::model::Reason;
+use resched_trace::words::{count, duration, name};
+
+use super::explain::{About, BlameRow, Explanation, PhaseTime};
+use super::phase::Phase;
+
+/// The most holders that a sentence names.
+const MOST_NAMED: usize = 3;
+
+/// The sentences of an explanation: what the time went to, then each wait with those who are to blame, the longest first.
+pub(super) fn sentences(explanation: &Explanation) -> Vec<String> {
+    let mut sentences = vec![in_all(explanation)];
+    let mut waits: Vec<&PhaseTime> = explanation
+        .phases
+        .iter()
+        .filter(|own| own.ms > 0 && (own.phase.is_wait() || own.phase == Phase::Lost))
+        .collect();
+    waits.sort_by_key(|own| (own.while_running, std::cmp::Reverse(own.ms)));
+    sentences.extend(waits.into_iter().map(|own| of_wait(explanation, own)));
+    if !explanation.has_reasons && explanation.phases.iter().any(|own| own.ms > 0 && own.phase.is_wait()) {
+        sentences.push(
+            "Nothing tells why the policy passed over jobs, so every wait for a place counts as one for a free place. `resched replay \
+             --decisions` keeps the reasons."
+                .to_owned(),
+        );
+    }
+    sentences
+}
+
+/// How long it took, and how much of that it ran and waited.
+fn in_all(explanation: &Explanation) -> String {
+    let sum = |wanted: &dyn Fn(&PhaseTime) -> bool| {
+        duration(explanation.phases.iter().filter(|own| wanted(own)).map(|own| own.ms).sum::<i64>() as f64)
+    };
+    let waited = sum(&|own| own.phase.is_wait() && !own.while_running);
+    let partly = sum(&|own| own.phase.is_wait() && own.while_running);
+    let ran = sum(&|own| !own.phase.is_wait());
+    let took = duration(explanation.completion_ms as f64);
+    let who = match (&explanation.about, explanation.jobs) {
+        (About::Job { .. }, 0) => {
+            return "Its completion time is not known, so there is nothing to explain.".to_owned();
+        }
+        (_, 0) => return "No job has a known completion time, so there is nothing to explain.".to_owned(),
+        (About::Job { .. }, _) => "It".to_owned(),
+        (_, 1) => "The one job".to_owned(),
+        (_, jobs) => format!("The {} jobs together", count(jobs)),
+    };
+    format!(
+        "{who} took {took}: {waited} of waiting, {partly} in which some of its tasks ran and others waited, and {ran} in which all ran \
+         that could."
+    )
+}
+
+fn of_wait(explanation: &Explanation, own: &PhaseTime) -> String {
+    let time = duration(own.ms as f64);
+    let text = match (own.phase, own.while_running) {
+        (Phase::Lost, _) => {
+            return format!("For {time}, it only ran on machines that were lost, and that work was done again.");
+        }
+        (Phase::Ending, _) => return format!("At its end, it took {time} to be cleaned up and reported."),
+        (_, false) => format!("It waited {time} {}", because(own)),
+        (_, true) => format!("While some of it ran, other tasks of it waited {time} {}", because(own)),
+    };
+    let is_own = |row: &&BlameRow| {
+        (row.phase, row.reason, row.while_running) == (own.phase, own.reason, own.while_running) && row.ms > 0
+    };
+    let rows: Vec<&BlameRow> = explanation.blame.iter().filter(is_own).collect();
+    if rows.iter().all(|row| row.holder == "rule") {
+        return text + ".";
+    }
+    let own_id = match &explanation.about {
+        About::Job { job_id, .. } => Some(job_id.as_str()),
+        About::User(_) | About::Queue(_) | About::All => None,
+    };
+    let named: Vec<String> = rows.iter().take(MOST_NAMED).map(|row| holder(row, own_id)).collect();
+    let rest: i64 = rows.iter().skip(MOST_NAMED).map(|row| row.ms).sum();
+    let rest = match rows.len().saturating_sub(MOST_NAMED) {
+        0 => String::new(),
+        others => format!("; {} others, {}", count(others as u64), duration(rest as f64)),
+    };
+    format!("{text}. To blame: {}{rest}.", named.join("; "))
+}
+
+/// Why something waits, after "it waited 3 s".
+fn because(own: &PhaseTime) -> &'static str {
+    match (own.phase, own.reason) {
+        (_, Reason::NodeLost) => "for a place again, after a machine was lost with its tasks",
+        (_, Reason::Mismatch) => "for a better machine than those that were free",
+        (_, Reason::NotNearest) => "for one of the machines that are nearest to its input, though others were free",
+        (_, Reason::UserLimit) => "because its user had as much as one user may have",
+        (_, Reason::QueueLimit) => "because its queue had as much as it may have",
+        (_, Reason::JobLimit) => "because its queue ran as many jobs as it may",
+        (_, Reason::Backfill) => "because its start would have delayed a job that comes before it",
+        (Phase::Dependency, _) => "for jobs or stages that it depends on",
+        (Phase::Starting, _) => "to be initialised and set up",
+        (Phase::Master, _) => "for its application master",
+        (Phase::MapSlot, _) => "for a map slot",
+        (Phase::ReduceSlot, _) => "for a reduce slot",
+        (Phase::Container, _) => "for a container",
+        (Phase::Resources, _) => "for processors or memory",
+        (Phase::Fit, _) => "for a machine with enough room; what was free was spread over several",
+        (Phase::Locality, _) => "for a machine nearer to its input, though others were free",
+        (Phase::Ramp, _) => "because too few of its maps were done for its reduces",
+        (Phase::Limit, _) => "because of a limit",
+        (Phase::Reserve, _) => "because what was free was reserved for other jobs",
+        (Phase::Lost | Phase::Running | Phase::Shuffling | Phase::Ending, _) => "",
+    }
+}
+
+/// A holder with its part.
+fn holder(row: &BlameRow, own_id: Option<&str>) -> String {
+    let time = duration(row.ms as f64);
+    let by = |text: &Option<String>| text.as_deref().map(|user| format!(" of {}", name(user))).unwrap_or_default();
+    match (row.holder, &row.job_id) {
+        ("job", Some(job_id)) if own_id == Some(job_id) => format!("the job itself, {time}"),
+        ("job", Some(job_id)) => format!("{}{}, {time}", name(job_id), by(&row.user)),
+        ("idle", _) => format!("nobody, as places were free or their machines lost, {time}"),
+        _ => format!("the limit itself, {time}"),
+    }
+}

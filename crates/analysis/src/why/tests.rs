@@ -1,0 +1,289 @@
+//! Explanations of runs that are small enough to be checked by hand. Times are in s.
+#![allow(clippy::unwrap_used)]
+
+use resched_trace::model::{AttemptRow, JobRow, Outcome, Reason, ReasonRow, TaskKind};
+use resched_trace::run::{RunCluster, RunInfo, RunTables};
+
+use super::{Explanation, Phase, Why};
+
+/// Rows of a run.
+#[derive(Default)]
+struct Rows(RunTables);
+
+impl Rows {
+    fn job(mut self, id: &str, user: &str, (submit, finish): (i64, i64)) -> Self {
+        self.0.jobs.push(JobRow {
+            job_id: id.to_owned(),
+            user: Some(user.to_owned()),
+            queue: Some("q".to_owned()),
+            submit: Some(submit * 1_000),
+            finish: Some(finish * 1_000),
+            outcome: Outcome::Success,
+            ..JobRow::default()
+        });
+        self
+    }
+
+    fn task(mut self, job: &str, kind: TaskKind, (start, finish): (i64, i64)) -> Self {
+        let number = self.0.attempts.len();
+        self.0.attempts.push(AttemptRow {
+            job_id: job.to_owned(),
+            task_id: format!("{job}_{number}"),
+            kind,
+            start: Some(start * 1_000),
+            finish: Some(finish * 1_000),
+            outcome: Outcome::Success,
+            ..AttemptRow::default()
+        });
+        self
+    }
+
+    fn map(self, job: &str, span: (i64, i64)) -> Self {
+        self.task(job, TaskKind::Map, span)
+    }
+
+    /// Changes the last attempt.
+    fn with(mut self, change: impl FnOnce(&mut AttemptRow)) -> Self {
+        change(self.0.attempts.last_mut().unwrap());
+        self
+    }
+
+    fn reason(mut self, at: i64, job: Option<&str>, kind: TaskKind, reason: Reason, other: Option<&str>) -> Self {
+        let [job_id, other_job] = [job, other].map(|id| id.map(str::to_owned));
+        self.0.reasons.push(ReasonRow { time: at * 1_000, job_id, kind, reason, other_job });
+        self
+    }
+
+    /// On a cluster with so many map and reduce slots, and so many cores for other tasks.
+    fn on(self, map_slots: u64, reduce_slots: u64, cores: u64) -> Why {
+        let cluster =
+            RunCluster { map_slots, reduce_slots, vcores: (cores > 0).then_some(cores), ..RunCluster::default() };
+        Why::of_rows(RunInfo { label: "fair".to_owned(), cluster, ..RunInfo::default() }, &self.0)
+    }
+}
+
+fn explained(why: &Why, id: &str) -> Explanation {
+    why.explain_job(why.job_of_id(id).unwrap())
+}
+
+/// The phases with their seconds.
+fn phases(explanation: &Explanation) -> Vec<(Phase, bool, i64)> {
+    explanation.phases.iter().map(|own| (own.phase, own.while_running, own.ms / 1_000)).collect()
+}
+
+/// Who is to blame for the phase, with ms.
+fn blame(explanation: &Explanation, phase: Phase) -> Vec<(String, i64)> {
+    let of_phase = explanation.blame.iter().filter(|row| row.phase == phase);
+    of_phase.map(|row| (row.job_id.clone().unwrap_or_else(|| row.holder.to_owned()), row.ms)).collect()
+}
+
+#[test]
+fn a_job_is_in_one_phase_at_a_time() {
+    let why = Rows::default()
+        .job("a", "ann", (0, 100))
+        .map("a", (10, 30))
+        .map("a", (20, 40))
+        .task("a", TaskKind::Reduce, (50, 90))
+        .with(|row| row.shuffle_finish = Some(60_000))
+        .on(2, 1, 0);
+    let found = explained(&why, "a");
+    let expected = [
+        (Phase::MapSlot, false, 10),
+        (Phase::MapSlot, true, 10),
+        (Phase::ReduceSlot, false, 10),
+        (Phase::Running, false, 50),
+        (Phase::Shuffling, false, 10),
+        (Phase::Ending, false, 10),
+    ];
+    assert_eq!(phases(&found), expected);
+    let times: Vec<(i64, i64)> = found.timeline.iter().map(|row| (row.from / 1_000, row.to / 1_000)).collect();
+    assert_eq!(times, [(0, 10), (10, 20), (20, 40), (40, 50), (50, 60), (60, 90), (90, 100)]);
+}
+
+#[test]
+fn a_wait_is_blamed_on_those_who_hold_the_slots() {
+    // `b` waits from 0 to 10 for 3 slots: `a` holds 2 of them for 6 s and 1 for 4 s, `c` one for 5 s: 16 and 5 of 30.
+    let why = Rows::default()
+        .job("a", "ann", (0, 10))
+        .map("a", (0, 10))
+        .map("a", (0, 6))
+        .job("b", "bob", (0, 20))
+        .map("b", (10, 20))
+        .job("c", "cho", (5, 10))
+        .map("c", (5, 10))
+        .on(3, 1, 0);
+    let found = explained(&why, "b");
+    let expected = [("a".to_owned(), 5_333), ("idle".to_owned(), 3_000), ("c".to_owned(), 1_667)];
+    assert_eq!(blame(&found, Phase::MapSlot), expected);
+    assert_eq!(found.blame.iter().map(|row| row.ms).sum::<i64>(), 10_000);
+    assert_eq!(found.blame.first().unwrap().held, 16.0, "slot seconds");
+    let users: Vec<_> = found.users.iter().map(|own| (own.name.as_deref(), own.waited_ms)).collect();
+    assert_eq!(users, [(Some("ann"), 5_333), (None, 3_000), (Some("cho"), 1_667)]);
+    assert!(
+        found
+            .sentences
+            .iter()
+            .any(|sentence| sentence.contains("It waited 10.0 s for a map slot. To blame: a of ann, 5.3 s"))
+    );
+}
+
+#[test]
+fn the_worst_waits_and_the_worst_holders_are_found() {
+    let why = Rows::default()
+        .job("a", "ann", (0, 30))
+        .map("a", (0, 30))
+        .map("a", (30, 30))
+        .job("b", "bob", (0, 40))
+        .map("b", (30, 40))
+        .job("c", "cho", (10, 60))
+        .map("c", (40, 60))
+        .on(1, 1, 0);
+    let top = why.top(2);
+    let waited: Vec<_> = top.waited.iter().map(|own| (own.job_id.as_str(), own.waited_ms, own.phase)).collect();
+    assert_eq!(waited, [("b", 30_000, Some(Phase::MapSlot)), ("c", 30_000, Some(Phase::MapSlot))]);
+    // `a` made `b` wait for 30 s and `c` for 20 s, `b` made `c` wait for 10 s; and `a` itself is no other.
+    let made_wait: Vec<_> = top.made_wait.iter().map(|own| (own.job_id.as_str(), own.waited_ms)).collect();
+    assert_eq!(made_wait, [("a", 50_000), ("b", 10_000)]);
+    assert_eq!(top.made_wait.iter().map(|own| own.while_running_ms).sum::<i64>(), 0);
+}
+
+#[test]
+fn a_limit_is_blamed_on_the_jobs_of_the_user() {
+    let why = Rows::default()
+        .job("a", "ann", (0, 20))
+        .map("a", (0, 20))
+        .job("b", "ann", (0, 30))
+        .map("b", (20, 30))
+        .job("c", "cho", (0, 30))
+        .map("c", (0, 30))
+        .reason(5, Some("b"), TaskKind::Map, Reason::UserLimit, None)
+        .on(3, 1, 0);
+    let found = explained(&why, "b");
+    assert_eq!(phases(&found)[..2], [(Phase::MapSlot, false, 5), (Phase::Limit, false, 15)]);
+    assert_eq!(blame(&found, Phase::Limit), [("a".to_owned(), 15_000)]);
+    let told = "It waited 15.0 s because its user had as much as one user may have. To blame: a of ann, 15.0 s.";
+    assert!(found.sentences.contains(&told.to_owned()), "{:?}", found.sentences);
+}
+
+#[test]
+fn a_rule_is_nobodys_and_ends_when_all_is_full() {
+    let why = Rows::default()
+        .job("a", "ann", (0, 40))
+        .map("a", (30, 40))
+        .job("b", "bob", (0, 30))
+        .map("b", (20, 30))
+        .reason(5, Some("a"), TaskKind::Map, Reason::Locality, None)
+        .reason(20, None, TaskKind::Map, Reason::None, None)
+        .reason(20, None, TaskKind::Reduce, Reason::None, None)
+        .on(1, 1, 0);
+    let found = explained(&why, "a");
+    let expected = [(Phase::MapSlot, false, 5), (Phase::MapSlot, false, 10), (Phase::Locality, false, 15)];
+    let waits: Vec<_> = found.timeline.iter().map(|row| (row.phase, (row.to - row.from) / 1_000)).collect();
+    assert_eq!(waits[..3], [(Phase::MapSlot, 5), (Phase::Locality, 15), (Phase::MapSlot, 10)]);
+    assert_eq!(phases(&found).len(), 3, "{expected:?}");
+    assert_eq!(blame(&found, Phase::Locality), [("rule".to_owned(), 15_000)]);
+}
+
+#[test]
+fn batch_tasks_wait_for_dependencies_backfilling_and_lost_machines() {
+    let queued = |at: i64| {
+        move |row: &mut AttemptRow| {
+            row.queued = Some(at * 1_000);
+            row.cpu_request = Some(1_000);
+        }
+    };
+    let other = TaskKind::Other;
+    let why = Rows::default()
+        .job("a", "ann", (0, 60))
+        .task("a", other, (20, 30))
+        .with(|row| {
+            queued(10)(row);
+            row.outcome = Outcome::Lost;
+        })
+        .task("a", other, (40, 60))
+        .with(queued(30))
+        .job("k", "kim", (0, 40))
+        .task("k", other, (0, 40))
+        .with(queued(0))
+        .reason(30, Some("a"), other, Reason::Backfill, Some("k"))
+        .on(0, 0, 1);
+    let found = explained(&why, "a");
+    let expected = [
+        (Phase::Dependency, false, 10),
+        (Phase::Resources, false, 10),
+        (Phase::Reserve, false, 10),
+        (Phase::Lost, false, 10),
+        (Phase::Running, false, 20),
+    ];
+    assert_eq!(phases(&found), expected);
+    assert_eq!(blame(&found, Phase::Reserve), [("k".to_owned(), 10_000)]);
+    assert_eq!(blame(&found, Phase::Resources), [("k".to_owned(), 10_000)]);
+}
+
+#[test]
+fn odd_rows_do_no_harm() {
+    let (low, high) = (i64::MIN / 4_000, i64::MAX / 4_000);
+    let why = Rows::default()
+        .job("a", "ann", (5, 3))
+        .job("b", "bob", (0, 10))
+        .map("b", (-100, 1_000))
+        .map("b", (9, 2))
+        .map("nobody", (1, 2))
+        .job("c", "cho", (0, 10))
+        .job("d", "dan", (low, high))
+        .map("d", (low, high))
+        .on(0, 0, 0);
+    assert_eq!(phases(&explained(&why, "b")), [(Phase::Running, false, 10)]);
+    assert_eq!(phases(&explained(&why, "c")), [(Phase::Ending, false, 10)]);
+    let all = why.explain_all();
+    assert_eq!((all.jobs, all.left_out), (3, 1));
+    assert_eq!(all.phases.iter().map(|own| own.ms).sum::<i64>(), all.completion_ms);
+    assert_eq!(explained(&why, "a").jobs, 0);
+    assert!(why.explain_user("nobody").is_none());
+    assert_eq!(why.top(5).jobs, 3);
+}
+
+mod of_two_runs {
+    use super::*;
+    use crate::practical::Matters;
+    use crate::why::Diff;
+
+    /// Three jobs of cho and two of ann; those of cho start so many s later.
+    fn run(later: i64, reason: Reason) -> Why {
+        let mut rows = Rows::default();
+        for number in 0..5 {
+            let (id, user) = (format!("j{number}"), if number < 3 { "cho" } else { "ann" });
+            let start = if number < 3 { later } else { 0 };
+            rows = rows.job(&id, user, (0, start + 10)).map(&id, (start, start + 10));
+            rows = rows.reason(0, Some(id.as_str()), TaskKind::Map, reason, None);
+        }
+        rows.on(9, 1, 0)
+    }
+
+    #[test]
+    fn who_loses_and_how_is_said() {
+        let (before, after) = (run(0, Reason::None), run(20, Reason::Locality));
+        let diff = Diff::of(("fifo", "delay"), &[(before.times(), after.times())], Matters::default());
+        assert_eq!(
+            diff.sentences,
+            ["3 of 5 jobs get slower, all of user cho, by holding out for locality (20.0 s on average)."]
+        );
+        assert_eq!((diff.all.jobs, diff.all.slower, diff.all.faster), (5, 3, 0));
+        let users: Vec<_> =
+            diff.groups["user"].iter().map(|own| (own.group.as_str(), own.slower, own.through)).collect();
+        assert_eq!(users, [("ann", 0, None), ("cho", 3, Some(Phase::Locality))]);
+        let back = Diff::of(("delay", "fifo"), &[(after.times(), before.times())], Matters::default());
+        assert!(back.sentences[0].contains("3 of 5 jobs get faster, all of user cho, by less time holding out"));
+    }
+
+    #[test]
+    fn seeds_give_intervals_and_doubt() {
+        let pair = |later| (run(0, Reason::None).times(), run(later, Reason::None).times());
+        let sure = Diff::of(("a", "b"), &[pair(20), pair(22), pair(21)], Matters::default());
+        assert_eq!((sure.seeds, sure.all.slower), (3, 3));
+        assert!(sure.all.change_ms.low < sure.all.change_ms.value);
+        let doubtful = Diff::of(("a", "b"), &[pair(20), pair(0)], Matters::default());
+        assert_eq!(doubtful.all.slower, 0);
+        assert_eq!(doubtful.sentences, ["No job gets slower or faster by more than 5 %."]);
+    }
+}

@@ -1,0 +1,180 @@
+//! `resched diff`: shows who gains and who loses from one run to another, and through which phase.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use resched_analysis::Origin;
+use resched_analysis::compare::Estimate;
+use resched_analysis::practical::Matters;
+use resched_analysis::why::{Changed, Diff, DiffGroup, Moved, Phase, Why};
+use resched_replay::runs_in;
+
+use crate::failure::Failure;
+use crate::format::FormatArgs;
+use crate::output::{UNKNOWN, count, duration, shortened};
+use crate::progress::spinner;
+
+/// Show who gains and who loses from one run to another: jobs, users, queues and sizes, and through which phase.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  resched diff R/fifo R/fair                 two runs of one trace
+  resched diff T R/fair                      what really ran, and a replay
+  resched diff S/fifo S/fair                 two folders with a run for each seed: changes have intervals
+  resched diff R/fifo R/fair --json
+  resched diff R/fifo R/fair --csv           the jobs that get slower or faster")]
+pub(crate) struct Args {
+    /// The run to compare with: a run, a trace (what really ran), or a folder with a run for each seed.
+    baseline: PathBuf,
+    /// The run, or a folder with a run for each seed.
+    run: PathBuf,
+    /// The relative change from which on a job counts as slower or faster. It must also be longer than a second.
+    #[arg(long, value_name = "PERCENT", default_value = "5%")]
+    matters: Matters,
+    #[command(flatten)]
+    format: FormatArgs,
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let spinner = spinner("diff");
+    let pairs = pairs(&by_seed(&args.baseline)?, &by_seed(&args.run)?, args)?;
+    let mut labels = [String::new(), String::new()];
+    let mut times = Vec::with_capacity(pairs.len());
+    for (before, after) in pairs {
+        let read = |dir: &Path, label: &mut String| {
+            let why = Why::open(dir)?;
+            label.clone_from(&why.label);
+            Ok::<_, Failure>(why.times())
+        };
+        let [first, second] = &mut labels;
+        times.push((read(&before, first)?, read(&after, second)?));
+    }
+    let [baseline, run] = &labels;
+    let diff = Diff::of((baseline, run), &times, args.matters);
+    spinner.finish_and_clear();
+    args.format.print(&diff, &diff.changed, || in_words(&diff))
+}
+
+/// The runs in a folder by their seed; a trace has none.
+fn by_seed(path: &Path) -> Result<BTreeMap<Option<u64>, PathBuf>, Failure> {
+    let mut runs = BTreeMap::new();
+    let mut policies = BTreeMap::new();
+    for dir in runs_in(path)? {
+        let (seed, label) = match Origin::of(&dir)? {
+            Origin::Replay(info) => (Some(info.seed), info.label),
+            Origin::Observed(_) => (None, "observed".to_owned()),
+        };
+        policies.insert(label, dir.clone());
+        runs.insert(seed, dir);
+    }
+    if policies.len() > 1 {
+        let dirs: Vec<String> = policies.values().map(|dir| dir.display().to_string()).collect();
+        return Err(Failure::request(format!(
+            "{}: expected a run, or runs of one policy with different seeds, found runs of {} policies; name one of {}",
+            path.display(),
+            policies.len(),
+            dirs.join(", ")
+        )));
+    }
+    Ok(runs)
+}
+
+/// The runs that belong together: those of equal seeds, or the only one of each.
+fn pairs(
+    first: &BTreeMap<Option<u64>, PathBuf>,
+    second: &BTreeMap<Option<u64>, PathBuf>,
+    args: &Args,
+) -> Result<Vec<(PathBuf, PathBuf)>, Failure> {
+    if let (1, 1) = (first.len(), second.len()) {
+        return Ok(first.values().cloned().zip(second.values().cloned()).collect());
+    }
+    let pairs: Vec<(PathBuf, PathBuf)> =
+        first.iter().filter_map(|(seed, dir)| Some((dir.clone(), second.get(seed)?.clone()))).collect();
+    if pairs.is_empty() {
+        return Err(Failure::request(format!(
+            "{} and {}: expected runs of the same seeds, found none that both have; replay with the same --seed",
+            args.baseline.display(),
+            args.run.display()
+        )));
+    }
+    Ok(pairs)
+}
+
+/// The comparison as sentences and tables.
+fn in_words(diff: &Diff) -> String {
+    let mut text = format!("{} compared with {}, {} jobs", diff.run, diff.baseline, count(diff.jobs));
+    text += &if diff.seeds > 1 { format!(", {} seeds\n", count(diff.seeds)) } else { "\n".to_owned() };
+    text += &diff.sentences.iter().map(|sentence| format!("  {sentence}\n")).collect::<String>();
+    text += &phases(&diff.phases, diff.seeds);
+    for (what, rows) in &diff.groups {
+        text += &groups(what, rows.iter().chain([&diff.all]), diff.seeds);
+    }
+    text + &changed(&diff.changed)
+}
+
+fn time(ms: f64) -> String {
+    duration(Some(ms))
+}
+
+fn signed(ms: f64) -> String {
+    let sign = if ms > 0.0 { "+" } else { "" };
+    format!("{sign}{}", time(ms))
+}
+
+/// A change, with its interval if there are several seeds.
+fn change(change: Estimate, seeds: u64) -> String {
+    let interval = || format!(" ({} to {})", signed(change.low), signed(change.high));
+    signed(change.value) + &if seeds > 1 { interval() } else { String::new() }
+}
+
+fn phases(phases: &[Moved], seeds: u64) -> String {
+    let row = |own: &Moved| {
+        let phase = own.phase.in_words().to_owned();
+        vec![phase, time(own.before_ms), time(own.after_ms), change(own.change_ms, seeds)]
+    };
+    let heading = ["mean time of a job", "before", "after", "change"];
+    shortened(&heading, phases.iter().map(row).collect(), 1..4)
+}
+
+fn phase(phase: Option<Phase>) -> String {
+    phase.map_or(UNKNOWN, Phase::in_words).to_owned()
+}
+
+fn groups<'a>(what: &str, rows: impl Iterator<Item = &'a DiffGroup>, seeds: u64) -> String {
+    let row = |own: &DiffGroup| {
+        vec![
+            own.group.clone(),
+            count(own.jobs),
+            count(own.slower),
+            count(own.faster),
+            time(own.before_ms),
+            time(own.after_ms),
+            change(own.change_ms, seeds),
+            signed(own.through_ms),
+            phase(own.through),
+        ]
+    };
+    let heading = [what, "jobs", "slower", "faster", "before", "after", "change", "of that", "through"];
+    shortened(&heading, rows.map(row).collect(), 1..8)
+}
+
+fn changed(changed: &[Changed]) -> String {
+    if changed.is_empty() {
+        return String::new();
+    }
+    let text = |text: &Option<String>| text.as_deref().unwrap_or(UNKNOWN).to_owned();
+    let row = |own: &Changed| {
+        vec![
+            own.job_id.clone(),
+            text(&own.user),
+            text(&own.queue),
+            own.size.to_owned(),
+            time(own.before_ms),
+            time(own.after_ms),
+            signed(own.after_ms - own.before_ms),
+            signed(own.through_ms),
+            phase(own.through),
+        ]
+    };
+    let heading = ["changed most", "user", "queue", "size", "before", "after", "change", "of that", "through"];
+    shortened(&heading, changed.iter().map(row).collect(), 4..8)
+}

@@ -1,0 +1,178 @@
+//! `resched explain`: shows where the time of jobs went, and who held what they waited for.
+
+use std::path::PathBuf;
+
+use resched_analysis::why::{
+    About, BlameRow, Blamed, Culprit, Explanation, Phase, PhaseTime, TimelineRow, Top, Waited, Why,
+};
+use resched_trace::reference::nearest;
+
+use crate::failure::Failure;
+use crate::format::FormatArgs;
+use crate::output::{UNKNOWN, count, duration, shortened, table};
+use crate::progress::spinner;
+
+/// Explain why jobs waited: their time by phase, and who held what they waited for.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  resched explain R/fair --job job_201009221234_0007    one job, with its time line
+  resched explain R/fair --user ann                     all jobs of a user
+  resched explain R/fair --queue research --json
+  resched explain R/fair --top 10                       who waited longest, and who made others wait most
+  resched explain T --job job_201009221234_0007         what really ran, as far as the log tells
+
+A run that was replayed with `--decisions` also tells why the policy passed over jobs.")]
+pub(crate) struct Args {
+    /// A run, or a trace (what really ran).
+    run: PathBuf,
+    /// Explain this job.
+    #[arg(long, value_name = "ID", group = "what")]
+    job: Option<String>,
+    /// Explain the jobs of this user.
+    #[arg(long, value_name = "NAME", group = "what")]
+    user: Option<String>,
+    /// Explain the jobs of this queue or pool.
+    #[arg(long, value_name = "NAME", group = "what")]
+    queue: Option<String>,
+    /// Show the jobs that waited longest, and the jobs that made others wait most: so many of each.
+    #[arg(long, value_name = "N", group = "what")]
+    top: Option<usize>,
+    #[command(flatten)]
+    format: FormatArgs,
+}
+
+pub(crate) fn run(args: &Args) -> Result<(), Failure> {
+    let spinner = spinner("explain");
+    let why = Why::open(&args.run)?;
+    if let Some(most) = args.top {
+        let top = why.top(most);
+        spinner.finish_and_clear();
+        return args.format.print(&top, &top.csv_rows(), || in_tables(&top));
+    }
+    let explanation = explanation(args, &why)?;
+    spinner.finish_and_clear();
+    args.format.print(&explanation, &explanation.csv_rows(), || in_words(&explanation))
+}
+
+fn explanation(args: &Args, why: &Why) -> Result<Explanation, Failure> {
+    let unknown = |what: &str, wanted: &str, known: &mut dyn Iterator<Item = &str>| {
+        let hint = nearest(wanted, known);
+        Failure::request(format!("{}: expected {what} of the run, found `{wanted}`{hint}", args.run.display()))
+    };
+    if let Some(id) = &args.job {
+        let row = why.job_of_id(id);
+        let ids = &mut why.jobs.iter().map(|job| job.job_id.as_str());
+        return row.map(|row| why.explain_job(row)).ok_or_else(|| unknown("the id of a job", id, ids));
+    }
+    if let Some(user) = &args.user {
+        let users = &mut why.jobs.iter().filter_map(|job| job.user.as_deref());
+        return why.explain_user(user).ok_or_else(|| unknown("a user", user, users));
+    }
+    if let Some(queue) = &args.queue {
+        let queues = &mut why.jobs.iter().filter_map(|job| job.queue.as_deref());
+        return why.explain_queue(queue).ok_or_else(|| unknown("a queue", queue, queues));
+    }
+    Ok(why.explain_all())
+}
+
+/// The explanation as sentences and tables.
+fn in_words(explanation: &Explanation) -> String {
+    let mut text = format!("{} under {}\n", explanation.title(), explanation.run);
+    text += &explanation.sentences.iter().map(|sentence| format!("  {sentence}\n")).collect::<String>();
+    if matches!(explanation.about, About::Job { .. }) {
+        text += &time_line(explanation);
+    }
+    text += &phases(&explanation.phases);
+    if !explanation.blame.is_empty() {
+        text += &blame(&explanation.blame);
+        text += &blamed("by user", &explanation.users);
+        text += &blamed("by queue", &explanation.queues);
+    }
+    if explanation.left_out > 0 {
+        text += &format!("\nleft out: {} jobs whose completion time is not known\n", count(explanation.left_out));
+    }
+    text
+}
+
+fn time(ms: i64) -> String {
+    duration(Some(ms as f64))
+}
+
+fn text(text: Option<&str>) -> String {
+    text.unwrap_or(UNKNOWN).to_owned()
+}
+
+/// A phase in words, with whether other tasks ran meanwhile.
+fn phase_in_words(phase: Phase, while_running: bool) -> String {
+    let meanwhile = if while_running { ", while other tasks ran" } else { "" };
+    format!("{}{meanwhile}", phase.in_words())
+}
+
+fn time_line(explanation: &Explanation) -> String {
+    let begin = explanation.timeline.first().map_or(0, |row| row.from);
+    let row = |own: &TimelineRow| {
+        let phase = phase_in_words(own.phase, own.while_running);
+        vec![time(own.from - begin), time(own.to - begin), phase]
+    };
+    shortened(&["from", "to", "phase"], explanation.timeline.iter().map(row).collect(), 0..2)
+}
+
+fn phases(phases: &[PhaseTime]) -> String {
+    let row = |own: &PhaseTime| {
+        let share = format!("{:.1} %", 100.0 * own.share);
+        vec![phase_in_words(own.phase, own.while_running), own.reason.to_string(), time(own.ms), share]
+    };
+    shortened(&["phase", "reason", "time", "share"], phases.iter().map(row).collect(), 2..4)
+}
+
+fn blame(blame: &[BlameRow]) -> String {
+    let row = |own: &BlameRow| {
+        let holder = own.job_id.as_deref().unwrap_or(own.holder);
+        vec![
+            holder.to_owned(),
+            text(own.user.as_deref()),
+            text(own.queue.as_deref()),
+            phase_in_words(own.phase, own.while_running),
+            time(own.ms),
+            format!("{:.1}", own.held),
+        ]
+    };
+    let heading = ["to blame", "user", "queue", "phase", "time", "held × s"];
+    shortened(&heading, blame.iter().map(row).collect(), 4..6)
+}
+
+fn blamed(what: &str, blamed: &[Blamed]) -> String {
+    let row = |own: &Blamed| {
+        let name = if own.holder == "jobs" { text(own.name.as_deref()) } else { own.holder.to_owned() };
+        vec![name, time(own.waited_ms), time(own.while_running_ms)]
+    };
+    shortened(&[what, "waited", "while running"], blamed.iter().map(row).collect(), 1..3)
+}
+
+fn in_tables(top: &Top) -> String {
+    let waited = |own: &Waited| {
+        vec![
+            own.job_id.clone(),
+            text(own.user.as_deref()),
+            text(own.queue.as_deref()),
+            time(own.completion_ms),
+            time(own.waited_ms),
+            time(own.while_running_ms),
+            own.phase.map_or(UNKNOWN, |phase| phase.in_words()).to_owned(),
+        ]
+    };
+    let culprit = |own: &Culprit| {
+        vec![
+            own.job_id.clone(),
+            text(own.user.as_deref()),
+            text(own.queue.as_deref()),
+            time(own.waited_ms),
+            time(own.while_running_ms),
+        ]
+    };
+    let heading = ["waited longest", "user", "queue", "completion", "waited", "while running", "mostly"];
+    let first = table(&heading, top.waited.iter().map(waited).collect(), 3..6);
+    let heading = ["made others wait", "user", "queue", "waited", "while running"];
+    let second = table(&heading, top.made_wait.iter().map(culprit).collect(), 3..5);
+    format!("{} jobs under {}\n\n{first}\n{second}", count(top.jobs), top.run)
+}
