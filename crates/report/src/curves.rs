@@ -25,12 +25,12 @@ pub(crate) fn draw_curves(
     let (Some(&longest), Some(median)) = (all.values().last(), all.median()) else { return Ok(None) };
     // A logarithmic axis has no zero: such times are at its left end.
     let shortest = all.values().iter().copied().find(|ms| *ms > 0.0).unwrap_or(0.0);
-    let unit = TimeUnit::for_max(longest);
+    let is_log = shortest > 0.0 && longest > WIDEST_SPREAD * median;
+    let unit = if is_log { TimeUnit::for_decades(shortest, longest) } else { TimeUnit::for_max(longest) };
     let title = format!("{what} ({})", unit.name);
-    let x = if shortest > 0.0 && longest > WIDEST_SPREAD * median {
-        Axis::logarithmic(title, unit.of(shortest), unit.of(longest))
-    } else {
-        Axis::from_zero(title, unit.of(longest), 6)
+    let x = match is_log {
+        true => Axis::logarithmic(title, unit.of(shortest), unit.of(longest)),
+        false => Axis::from_zero(title, unit.of(longest), 6),
     };
     let y = Axis::from_zero(format!("Share of {of}"), 1.0, 5);
     let curve = |(times, series)| Curve { points: steps(times, |ms| unit.of(ms)), series, marked: false };

@@ -26,6 +26,8 @@ const RIGHT: u32 = 18;
 const SWATCH: i32 = 26;
 const GAP: i32 = 8;
 
+/// Free space between a title or a note and the picture.
+const AIR: u32 = 6;
 /// The most lines of a title or a note.
 const MOST_LINES: usize = 4;
 
@@ -57,7 +59,7 @@ pub(crate) fn figure(
     use_font()?;
     let look = sheet.look;
     let (title, note) = (sheet.lines(&sheet.title), sheet.lines(&sheet.note));
-    let of_lines = |lines: &[String]| lines.len() as u32 * look.line_height() + u32::from(!lines.is_empty()) * 4;
+    let of_lines = |lines: &[String]| lines.len() as u32 * look.line_height() + u32::from(!lines.is_empty()) * AIR;
     let (above, under) = (of_lines(&title), of_lines(&note));
     let mut svg = String::new();
     {
@@ -65,6 +67,7 @@ pub(crate) fn figure(
         area.fill(&WHITE).map_err(Error::draw(name))?;
         let (top, rest) = area.split_vertically(above);
         let (picture, bottom) = rest.split_vertically(height);
+        let (_, bottom) = bottom.split_vertically(if note.is_empty() { 0 } else { AIR });
         lines(look, &top, &title).map_err(Error::draw(name))?;
         draw(picture).map_err(Error::draw(name))?;
         lines(look, &bottom, &note).map_err(Error::draw(name))?;

@@ -1,7 +1,11 @@
 //! Converts the SVG of a chart to PDF, as vectors. Letters become outlines, so that the file needs no font.
 
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
 use pdf_writer::types::{LineCapStyle, LineJoinStyle};
-use pdf_writer::{Content, Finish, Name, Pdf, Rect, Ref};
+use pdf_writer::{Content, Filter, Finish, Name, Pdf, Rect, Ref};
 use resvg::tiny_skia::{PathSegment, Point};
 use resvg::usvg::{FillRule, Group, LineCap, LineJoin, Node, Paint, Path, Tree};
 
@@ -45,8 +49,16 @@ fn convert(tree: &Tree) -> Result<Vec<u8>, String> {
     states.finish();
     resources.finish();
     of_page.finish();
-    pdf.stream(content, &picture.content.finish());
+    let outlines = compressed(&picture.content.finish()).map_err(|error| error.to_string())?;
+    pdf.stream(content, &outlines).filter(Filter::FlateDecode);
     Ok(pdf.finish())
+}
+
+/// Letters make long outlines, which compress to a tenth.
+fn compressed(bytes: &[u8]) -> std::io::Result<Vec<u8>> {
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(bytes)?;
+    encoder.finish()
 }
 
 /// The name of the graphics state with an opacity.
@@ -180,21 +192,36 @@ fn colour(paint: &Paint) -> Result<[f32; 3], String> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use std::io::Read;
+
     use super::*;
 
     const START: &str = r#"<svg xmlns="http://www.w3.org/2000/svg" width="480" height="100">"#;
 
-    fn converted(inner: &str) -> Result<String, Error> {
-        pdf("test", &format!("{START}{inner}</svg>")).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+    fn converted(inner: &str) -> Result<Vec<u8>, Error> {
+        pdf("test", &format!("{START}{inner}</svg>"))
+    }
+
+    /// What the page draws.
+    fn content(pdf: &[u8]) -> String {
+        let place = |word: &[u8]| pdf.windows(word.len()).position(|found| found == word).unwrap();
+        let mut text = String::new();
+        let stream = &pdf[place(b"stream\n") + 7..place(b"\nendstream")];
+        flate2::read::ZlibDecoder::new(stream).read_to_string(&mut text).unwrap();
+        text
     }
 
     /// 480 pixels are 85 mm, which are 240.94 points.
     #[test]
     fn shapes_and_letters_become_paths() {
-        let text = converted(r##"<rect x="10" y="20" width="30" height="40" fill="#ff0000" opacity="0.5"/><text x="5" y="50" font-family="sans-serif" font-size="16">I</text>"##).unwrap();
+        let shapes = r##"<rect x="10" y="20" width="30" height="40" fill="#ff0000" opacity="0.5"/>
+            <text x="5" y="50" font-family="sans-serif" font-size="16">I</text>"##;
+        let pdf = converted(shapes).unwrap();
+        let text = String::from_utf8_lossy(&pdf);
         assert!(text.starts_with("%PDF-1.") && text.contains("240.94"), "{text}");
-        assert!(text.contains("1 0 0 rg") && text.contains("10 20 m") && text.contains("/o0 gs"), "{text}");
-        assert!(text.matches(" m\n").count() >= 2, "the letter is an outline: {text}");
+        let drawn = content(&pdf);
+        assert!(drawn.contains("1 0 0 rg\n/o0 gs\n10 20 m"), "{drawn}");
+        assert!(drawn.matches(" m\n").count() >= 2, "the letter is an outline: {drawn}");
     }
 
     #[test]

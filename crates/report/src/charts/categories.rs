@@ -38,9 +38,10 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     if most <= 0.0 {
         return Ok(None);
     }
-    let unit = TimeUnit::for_max(most);
+    let is_log = least > 0.0 && most > WIDEST_SPREAD * least;
+    let unit = if is_log { TimeUnit::for_decades(least, most) } else { TimeUnit::for_max(most) };
     let title = format!("Completion time ({})", unit.name);
-    let x = match least > 0.0 && most > WIDEST_SPREAD * least {
+    let x = match is_log {
         true => Axis::logarithmic(title, unit.of(least), unit.of(most)),
         false => Axis::from_zero(title, unit.of(most), 6),
     };
@@ -70,23 +71,16 @@ fn ends(row: &GroupRow) -> [Option<f64>; 2] {
     [row.completion_p50_ms, row.completion_p95_ms]
 }
 
-/// The categories with most jobs of those that every run has, by name, each with its row of every run.
+/// The categories with most jobs of those that every run has, those with most jobs first, each with its row of every run.
 fn largest(rows: Vec<GroupRow>, runs: usize) -> Vec<Vec<GroupRow>> {
-    let mut order: Vec<String> = Vec::new();
     let mut by_name: BTreeMap<String, Vec<GroupRow>> = BTreeMap::new();
     for row in rows {
-        if !by_name.contains_key(&row.group) {
-            order.push(row.group.clone());
-        }
         by_name.entry(row.group.clone()).or_default().push(row);
     }
-    let jobs = |name: &String| by_name.get(name).and_then(|rows| rows.first()).map_or(0, |row| row.jobs);
-    let mut most: Vec<&String> =
-        order.iter().filter(|name| by_name.get(*name).is_some_and(|rows| rows.len() == runs)).collect();
-    most.sort_by_key(|name| std::cmp::Reverse(jobs(name)));
-    most.truncate(MOST);
-    let kept: Vec<String> = order.iter().filter(|name| most.contains(name)).cloned().collect();
-    kept.iter().filter_map(|name| by_name.remove(name)).collect()
+    let mut found: Vec<Vec<GroupRow>> = by_name.into_values().filter(|rows| rows.len() == runs).collect();
+    found.sort_by_key(|rows| std::cmp::Reverse(rows.first().map(|row| row.jobs)));
+    found.truncate(MOST);
+    found
 }
 
 #[cfg(test)]
@@ -94,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn categories_keep_their_order_and_those_with_few_jobs_are_left_out() {
+    fn those_with_most_jobs_come_first_and_those_with_few_are_left_out() {
         let row = |group: &str, jobs| GroupRow {
             group: group.to_owned(),
             run: String::new(),
@@ -113,6 +107,6 @@ mod tests {
         let mut rows: Vec<GroupRow> = ["f", "e", "d", "c", "b"].into_iter().flat_map(of_one).collect();
         rows.extend([row("a", 9), row("a", 9), row("only one run", 99)]);
         let found: Vec<String> = largest(rows, 2).iter().map(|rows| rows[0].group.clone()).collect();
-        assert_eq!(found, ["f", "e", "d", "c", "a"]);
+        assert_eq!(found, ["a", "b", "c", "d", "e"]);
     }
 }

@@ -6,7 +6,7 @@ use resched_analysis::over_time::{jobs_done, running};
 use resched_analysis::timeline::span;
 
 use super::chart::Chart;
-use super::over_time::{Measure, draw_over_time};
+use super::over_time::{Measure, cells_of, draw_over_time};
 use crate::Error;
 use crate::scene::Scene;
 
@@ -34,5 +34,5 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     ];
     let mut sheet = scene.sheet_of_jobs();
     sheet.note = format!("{}; against {}", sheet.note, base.label);
-    draw_over_time(scene, CHART.name, sheet, &measures)
+    draw_over_time(scene, CHART.name, &sheet, cells_of(scene), &measures)
 }

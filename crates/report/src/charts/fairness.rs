@@ -4,7 +4,7 @@ use resched_analysis::over_time::fairness;
 use resched_analysis::share_error::share_error;
 
 use super::chart::Chart;
-use super::over_time::{Measure, draw_over_time};
+use super::over_time::{Measure, cells_of, draw_over_time};
 use crate::Error;
 use crate::scene::Scene;
 
@@ -24,5 +24,5 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
         Measure::new("Jain's index", fairness),
         Measure::new("Share error (%)", move |run, cells| share_error(run, cells).into_iter().map(percent).collect()),
     ];
-    draw_over_time(scene, CHART.name, scene.sheet_of_jobs(), &measures)
+    draw_over_time(scene, CHART.name, &scene.sheet_of_jobs(), cells_of(scene), &measures)
 }

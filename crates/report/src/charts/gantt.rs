@@ -141,7 +141,10 @@ fn draw_shares(scene: &Scene<'_>, sheet: &Sheet, clock: &Clock) -> Result<String
     let y = Axis::exact("Nodes", 0.0, most as f64, 3, 1.0);
     let highest = bands.iter().flat_map(|bands| bands.loads.iter().flatten()).copied().fold(0.0, f64::max);
     let step = STEPS as usize / 4;
-    let entry = |level: u32| (Swatch::Box(colour(level), Fill::Solid), format!("{} %", level * 100 / STEPS));
+    // White needs an outline.
+    let swatch =
+        |level| if level == 0 { Swatch::Box(GREY, Fill::Pale) } else { Swatch::Box(colour(level), Fill::Solid) };
+    let entry = |level: u32| (swatch(level), format!("{} %", level * 100 / STEPS));
     let legend: Vec<(Swatch, String)> = (0..=STEPS).step_by(step).map(entry).collect();
     draw_plots(scene, sheet, legend, (&clock.axis, &y), AGGREGATED, |number, plot| {
         let (Some(shown), Some(bands)) = (scene.runs.get(number), bands.get(number)) else { return Ok(()) };
@@ -150,21 +153,51 @@ fn draw_shares(scene: &Scene<'_>, sheet: &Sheet, clock: &Clock) -> Result<String
         let inside = inside(plot);
         let at = |time: i64, node: usize| pixel(plot, (clock.unit.of((time - first) as f64), node as f64));
         let full = bands.slots.unwrap_or(highest);
-        for (loads, nodes) in bands.loads.iter().zip(bands.borders.windows(2)) {
-            let &[low, high] = nodes else { continue };
-            let levels: Vec<u32> = loads.iter().map(|load| level(load / full)).collect();
-            let mut cell = 0;
-            for alike in levels.chunk_by(|a, b| a == b) {
-                let (from, to) = (edges.get(cell), edges.get(cell + alike.len()));
-                cell += alike.len();
-                let (Some(&from), Some(&to), Some(&level)) = (from, to, alike.first()) else { continue };
-                if level > 0 {
-                    fill(&inside, [at(from, high), at(to, low)], colour(level))?;
-                }
+        let levels: Vec<Vec<u32>> =
+            bands.loads.iter().map(|loads| loads.iter().map(|load| level(load / full)).collect()).collect();
+        for Block { bands: [low, high], cells: [from, to], level } in blocks(&levels) {
+            let nodes = bands.borders.get(low).zip(bands.borders.get(high));
+            if let (Some((&low, &high)), Some((&from, &to))) = (nodes, edges.get(from).zip(edges.get(to))) {
+                fill(&inside, [at(from, high), at(to, low)], colour(level))?;
             }
         }
         Ok(())
     })
+}
+
+/// Bands and cells of one colour, each as its first and the one after its last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Block {
+    bands: [usize; 2],
+    cells: [usize; 2],
+    level: u32,
+}
+
+/// Blocks that cover all levels (by band, then cell) above 0: along time or across the nodes, whichever takes fewer.
+fn blocks(levels: &[Vec<u32>]) -> Vec<Block> {
+    let along =
+        stretches(levels).into_iter().map(|(band, cells, level)| Block { bands: [band, band + 1], cells, level });
+    let across: Vec<Vec<u32>> = (0..levels.first().map_or(0, Vec::len))
+        .map(|cell| levels.iter().filter_map(|band| band.get(cell).copied()).collect())
+        .collect();
+    let across =
+        stretches(&across).into_iter().map(|(cell, bands, level)| Block { bands, cells: [cell, cell + 1], level });
+    let (along, across): (Vec<Block>, Vec<Block>) = (along.collect(), across.collect());
+    if across.len() < along.len() { across } else { along }
+}
+
+/// The stretches of one level above 0 in each line: the line, where the stretch begins and ends, and its level.
+fn stretches(lines: &[Vec<u32>]) -> Vec<(usize, [usize; 2], u32)> {
+    let mut found = Vec::new();
+    for (number, line) in lines.iter().enumerate() {
+        let mut from = 0;
+        for alike in line.chunk_by(|a, b| a == b) {
+            let to = from + alike.len();
+            found.extend(alike.first().filter(|level| **level > 0).map(|&level| (number, [from, to], level)));
+            from = to;
+        }
+    }
+    found
 }
 
 /// The step of a share, from 0 to 1. Only what is idle has the first.
@@ -296,6 +329,17 @@ mod tests {
         assert_eq!((bands.loads.len(), bands.borders.get(1), bands.slots), (40, Some(&2), Some(2.0)));
         let at = |band: usize, cell: usize| bands.loads.get(band).and_then(|loads| loads.get(cell)).copied();
         assert_eq!([at(0, 129), at(39, 64), at(39, 65)], [Some(1.0), Some(1.0), Some(0.0)]);
+    }
+
+    #[test]
+    fn neighbours_of_one_colour_are_one_block() {
+        let block = |bands, cells, level| Block { bands, cells, level };
+        let along = [vec![1, 1, 1, 0], vec![2, 2, 2, 2]];
+        assert_eq!(blocks(&along), [block([0, 1], [0, 3], 1), block([1, 2], [0, 4], 2)]);
+        let across = [vec![1, 2, 1, 0], vec![1, 2, 1, 0], vec![1, 2, 1, 0]];
+        let expected = [(0, 1), (1, 2), (2, 1)].map(|(cell, level)| block([0, 3], [cell, cell + 1], level));
+        assert_eq!(blocks(&across), expected);
+        assert!(blocks(&[]).is_empty());
     }
 
     #[test]

@@ -39,12 +39,13 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     if longest <= 0.0 {
         return Ok(None);
     }
-    let unit = TimeUnit::for_max(longest);
+    let jobs = scene.ids().len();
+    let bars = jobs <= MOST_BARS && longest / shortest <= WIDEST_SPREAD;
+    let unit = if bars { TimeUnit::for_max(longest) } else { TimeUnit::for_decades(shortest, longest) };
     let in_unit = |times: Vec<Option<f64>>| times.into_iter().map(|ms| ms.map(|ms| unit.of(ms))).collect();
     let values: Vec<Vec<Option<f64>>> = times.into_iter().map(in_unit).collect();
     let title = format!("Processing time ({})", unit.name);
-    let jobs = scene.ids().len();
-    if jobs <= MOST_BARS && longest / shortest <= WIDEST_SPREAD {
+    if bars {
         return draw_bars(scene, CHART.name, &title, &[Part { label: "", fill: Fill::Solid, values }]);
     }
     if jobs > MOST_MARKS {

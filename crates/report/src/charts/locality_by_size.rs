@@ -27,6 +27,6 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
             sizes.into_iter().map(|class| (class.size, share(&class.jobs))).collect()
         }
     };
-    let measures = [Measure::new("On the node (%)", near(1)), Measure::new("In the rack (%)", near(2))];
+    let measures = [Measure::share("On the node (%)", near(1)), Measure::share("In the rack (%)", near(2))];
     draw_against_size(scene, CHART.name, "Maps of the job", &measures)
 }

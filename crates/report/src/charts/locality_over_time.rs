@@ -1,9 +1,10 @@
 //! Maps by distance from their input, over time.
 
+use resched_analysis::JobMetrics;
 use resched_analysis::over_time::launches;
 
 use super::chart::Chart;
-use super::over_time::{Measure, draw_over_time};
+use super::over_time::{Measure, cells_of, draw_over_time};
 use crate::Error;
 use crate::scene::Scene;
 
@@ -16,6 +17,11 @@ pub(super) const CHART: Chart = Chart {
     draw,
 };
 
+/// A share of fewer maps than this is mostly chance, so that a cell of time has so many on average.
+const MAPS_OF_CELL: usize = 20;
+/// The fewest cells of time, however few maps there are.
+const FEWEST_CELLS: usize = 8;
+
 fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     let near = |levels: usize| {
         Measure::new(if levels > 1 { "In the rack (%)" } else { "On the node (%)" }, move |run, cells| {
@@ -26,6 +32,9 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
             launches(run, cells).into_iter().map(share).collect()
         })
     };
-    let maps = scene.jobs.iter().map(|jobs| jobs.iter().flat_map(|job| job.map_launches).sum::<u64>() as usize);
-    draw_over_time(scene, CHART.name, scene.sheet_of("maps", maps), &[near(1), near(2)])
+    let maps = |jobs: &Vec<&JobMetrics>| jobs.iter().flat_map(|job| job.map_launches).sum::<u64>() as usize;
+    let maps: Vec<usize> = scene.jobs.iter().map(maps).collect();
+    let fewest = maps.iter().copied().min().unwrap_or(0);
+    let cells = (fewest / MAPS_OF_CELL).clamp(FEWEST_CELLS, cells_of(scene));
+    draw_over_time(scene, CHART.name, &scene.sheet_of("maps", maps), cells, &[near(1), near(2)])
 }

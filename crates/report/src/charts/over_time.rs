@@ -28,15 +28,20 @@ impl<'a> Measure<'a> {
     }
 }
 
-/// Draws those of the measures that some run has; `None` without any, or if all are zero.
+/// The cells of time of lines of that number.
+pub(super) fn cells_of(scene: &Scene<'_>) -> usize {
+    if scene.runs.len() > FEW_LINES { FEW_CELLS } else { CELLS }
+}
+
+/// Draws those of the measures that some run has, in at most `most` cells of time; `None` without any, or if all are zero.
 pub(super) fn draw_over_time(
     scene: &Scene<'_>,
     name: &str,
-    sheet: Sheet,
+    sheet: &Sheet,
+    most: usize,
     measures: &[Measure<'_>],
 ) -> Result<Option<String>, Error> {
     let Some(clock) = scene.clock() else { return Ok(None) };
-    let most = if scene.runs.len() > FEW_LINES { FEW_CELLS } else { CELLS };
     let mut found: Vec<(&str, Vec<Curve>)> = Vec::new();
     for Measure { title, of } in measures {
         let curve = |shown: &Shown<'_>| {
@@ -54,7 +59,7 @@ pub(super) fn draw_over_time(
     }
     let several = found.len() > 1;
     let panels: Vec<Panel> = found.into_iter().map(|(title, curves)| panel(&clock, title, curves, several)).collect();
-    draw_panels(&sheet, name, scene.entries(Swatch::Line), &panels).map(Some)
+    draw_panels(sheet, name, scene.entries(Swatch::Line), &panels).map(Some)
 }
 
 fn panel(clock: &Clock, title: &str, curves: Vec<Curve>, several: bool) -> Panel {

@@ -1,5 +1,7 @@
 //! What the jobs are: when they arrive, how large they are, and how long their tasks run.
 
+use resched_analysis::Run;
+use resched_analysis::cells::Cells;
 use resched_analysis::distribution::Distribution;
 use resched_analysis::over_time::arrivals;
 use resched_trace::model::TaskKind;
@@ -10,8 +12,8 @@ use crate::Error;
 use crate::axis::{Axis, TimeUnit};
 use crate::figure::Swatch;
 use crate::panels::{Curve, Panel, SEVERAL, draw_panels};
-use crate::scene::{Clock, Scene, Shown};
-use crate::style::{Series, area_colour};
+use crate::scene::{Scene, Shown};
+use crate::style::{DARK, Series, area_colour};
 
 /// The chart.
 pub(super) const CHART: Chart = Chart {
@@ -27,15 +29,20 @@ pub(super) const CHART: Chart = Chart {
 const CELLS: usize = 100;
 /// The points of a tail: two per pixel.
 const POINTS: usize = 800;
+/// The line of all jobs.
+const ALL: Series = Series { colour: DARK, form: 0 };
 /// The kinds of tasks, with their names.
 const KINDS: [(TaskKind, &str); 3] =
     [(TaskKind::Map, "maps"), (TaskKind::Reduce, "reduces"), (TaskKind::Other, "tasks")];
 
 fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     let observed = scene.runs.iter().find(|shown| shown.run.replay().is_none());
-    let (Some(shown), Some(clock)) = (observed.or(scene.runs.first()), scene.clock()) else { return Ok(None) };
+    let Some(shown) = observed.or(scene.runs.first()) else { return Ok(None) };
     let run = shown.run;
     let own = |kind| Series { colour: area_colour(2 * kind), form: kind };
+    if run.finished_jobs().next().is_none() {
+        return Ok(None);
+    }
     let mut tails: Vec<(Series, &str, Distribution)> = Vec::new();
     for (number, (kind, name)) in KINDS.into_iter().enumerate() {
         let tasks = run.counted_intervals().filter(|task| task.kind == kind && task.succeeded);
@@ -45,8 +52,8 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
         }
     }
     let sizes = Distribution::new(run.finished_jobs().map(|job| job.tasks_done as f64).filter(|tasks| *tasks > 0.0));
-    let mut panels = vec![of_arrivals(shown, &clock)];
-    panels.extend(of_sizes(&sizes, shown.series));
+    let mut panels: Vec<Panel> = of_arrivals(run).into_iter().collect();
+    panels.extend(of_sizes(&sizes));
     panels.extend(of_times(&tails));
     let entries = tails.iter().map(|(series, name, _)| (Swatch::Line(*series), (*name).to_owned()));
     draw_panels(&scene.sheet(&note(shown, &tails), [run]), CHART.name, entries, &panels).map(Some)
@@ -58,17 +65,22 @@ fn note(shown: &Shown<'_>, tails: &[(Series, &str, Distribution)]) -> String {
     format!("{}: n = {} jobs{}", shown.label, count(jobs), tasks.collect::<String>())
 }
 
-fn of_arrivals(shown: &Shown<'_>, clock: &Clock) -> Panel {
-    let cells = clock.cells(shown.run, CELLS);
-    let counts = arrivals(&shown.run.jobs, cells);
-    let width = cells.width() as f64;
-    let unit = TimeUnit::for_max(width);
-    let highest = counts.iter().copied().fold(0.0, f64::max);
-    let y = Axis::from_zero("Jobs", highest, 3);
-    let points = clock.points(shown.run, cells, counts.into_iter().map(Some));
-    let curve = Curve { points, series: shown.series, marked: false };
-    let title = format!("Arrivals, each {} {}", round(unit.of(width)), unit.name);
-    Panel { title, ..Panel::new(clock.axis.clone(), y, SEVERAL, vec![curve]) }
+/// How many jobs arrive in each cell of time until the last one has arrived.
+fn of_arrivals(run: &Run) -> Option<Panel> {
+    let submits = || run.finished_jobs().filter_map(|job| job.submit);
+    let (first, last) = (submits().min()?, submits().max()?);
+    let cells = Cells::new((first, last + 1), CELLS);
+    let unit = TimeUnit::for_max((last - first) as f64);
+    let counts = arrivals(&run.jobs, cells);
+    let y = Axis::from_zero("Jobs", counts.iter().copied().fold(0.0, f64::max), 3);
+    let x = Axis::exact(format!("Time ({})", unit.name), 0.0, unit.of((last - first) as f64), 7, 0.0);
+    let edges = cells.edges();
+    let at = |time: &i64| unit.of((time - first) as f64);
+    let step = |(edges, count): (&[i64], f64)| edges.iter().map(|edge| (at(edge), Some(count))).collect::<Vec<_>>();
+    let points = edges.windows(2).zip(counts).flat_map(step).collect();
+    let width = TimeUnit::for_max(cells.width() as f64);
+    let title = format!("Arrivals, each {} {}", round(width.of(cells.width() as f64)), width.name);
+    Some(Panel { title, ..Panel::new(x, y, SEVERAL, vec![Curve { points, series: ALL, marked: false }]) })
 }
 
 /// A number with two significant digits at least.
@@ -76,16 +88,16 @@ fn round(value: f64) -> String {
     if value < 10.0 { format!("{value:.1}") } else { format!("{value:.0}") }
 }
 
-fn of_sizes(sizes: &Distribution, series: Series) -> Option<Panel> {
+fn of_sizes(sizes: &Distribution) -> Option<Panel> {
     let (&least, &most) = (sizes.values().first()?, sizes.values().last()?);
     let x = Axis::logarithmic("Tasks of the job, at least", least, most);
-    Some(tail_panel("Sizes of jobs", x, vec![Curve { points: tail(sizes, |size| size), series, marked: false }]))
+    Some(tail_panel("Sizes of jobs", x, vec![Curve { points: tail(sizes, |size| size), series: ALL, marked: false }]))
 }
 
 fn of_times(tails: &[(Series, &str, Distribution)]) -> Option<Panel> {
     let values = || tails.iter().flat_map(|(_, _, times)| times.values()).copied();
     let (least, most) = (values().reduce(f64::min)?, values().fold(0.0, f64::max));
-    let unit = TimeUnit::for_max(most);
+    let unit = TimeUnit::for_decades(least, most);
     let x = Axis::logarithmic(format!("Run time, at least ({})", unit.name), unit.of(least), unit.of(most));
     let curve = |(series, _, times): &(Series, &str, Distribution)| Curve {
         points: tail(times, |ms| unit.of(ms)),

@@ -1,5 +1,7 @@
 //! The jobs that have a colour of their own in charts of all jobs.
 
+use resched_trace::words::count;
+
 use crate::figure::Swatch;
 use crate::scene::Scene;
 use crate::style::{Fill, GREY, area_colour};
@@ -28,7 +30,7 @@ pub(super) fn entries(jobs: usize, own: &[(usize, &str)]) -> Vec<(Swatch, String
     let others = match jobs - own.len() {
         0 => None,
         1 => Some("1 other job".to_owned()),
-        n => Some(format!("{n} other jobs")),
+        n => Some(format!("{} other jobs", count(n as u64))),
     };
     let others = others.map(|label| (Swatch::Box(GREY, Fill::Solid), label));
     own.iter().enumerate().map(of_job).chain(others).collect()

@@ -3,7 +3,7 @@
 use resched_analysis::timeline::queue_length;
 
 use super::chart::Chart;
-use super::over_time::{Measure, draw_over_time};
+use super::over_time::{Measure, cells_of, draw_over_time};
 use crate::Error;
 use crate::scene::Scene;
 
@@ -19,5 +19,5 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     let waiting = Measure::new("Jobs that wait", |run, cells| {
         queue_length(&run.jobs).cell_means(&cells.edges()).into_iter().map(Some).collect()
     });
-    draw_over_time(scene, CHART.name, scene.sheet_of_jobs(), &[waiting])
+    draw_over_time(scene, CHART.name, &scene.sheet_of_jobs(), cells_of(scene), &[waiting])
 }

@@ -32,9 +32,9 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     if all().next().is_none() {
         return Ok(None);
     }
-    // The axis has 1 about its middle, so that gains and losses have the same room.
-    let widest = all().map(|ratio| ratio.max(1.0 / ratio)).fold(1.2, f64::max);
-    let x = Axis::logarithmic(format!("Completion time, times that of {}", base.label), 1.0 / widest, widest);
+    // There is always room on both sides of 1.
+    let (low, high) = (all().fold(0.8, f64::min), all().fold(1.25, f64::max));
+    let x = Axis::logarithmic(format!("Completion time, times that of {}", base.label), low, high);
     let curve = |(ratios, shown): (&Distribution, &&Shown<'_>)| Curve {
         points: steps(ratios, |ratio| ratio),
         series: shown.series,

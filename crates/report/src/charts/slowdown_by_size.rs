@@ -27,6 +27,6 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
             sizes.into_iter().filter_map(|class| Some((class.size, of_class(class.jobs)?))).collect()
         }
     };
-    let measures = [Measure::new("Median", quantile(0.5)), Measure::new("95th percentile", quantile(0.95))];
+    let measures = [Measure::new("Median slowdown", quantile(0.5)), Measure::new("p95 slowdown", quantile(0.95))];
     draw_against_size(scene, CHART.name, "Tasks of the job", &measures)
 }

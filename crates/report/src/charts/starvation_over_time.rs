@@ -3,7 +3,7 @@
 use resched_analysis::over_time::starving;
 
 use super::chart::Chart;
-use super::over_time::{Measure, draw_over_time};
+use super::over_time::{Measure, cells_of, draw_over_time};
 use crate::Error;
 use crate::scene::Scene;
 
@@ -20,5 +20,5 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     let jobs = Measure::new("Jobs that starve", |run, cells| {
         starving(run).cell_means(&cells.edges()).into_iter().map(Some).collect()
     });
-    draw_over_time(scene, CHART.name, scene.sheet_of_jobs(), &[jobs])
+    draw_over_time(scene, CHART.name, &scene.sheet_of_jobs(), cells_of(scene), &[jobs])
 }

@@ -7,7 +7,7 @@ use resched_trace::model::TaskKind;
 use resched_trace::run::RunCluster;
 
 use super::chart::Chart;
-use super::over_time::{Measure, draw_over_time};
+use super::over_time::{Measure, cells_of, draw_over_time};
 use crate::Error;
 use crate::scene::Scene;
 
@@ -30,7 +30,7 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
         Measure::new("Processor (%)", processor),
         Measure::new("Running tasks", tasks),
     ];
-    draw_over_time(scene, CHART.name, scene.sheet_of_jobs(), &measures)
+    draw_over_time(scene, CHART.name, &scene.sheet_of_jobs(), cells_of(scene), &measures)
 }
 
 fn cluster(run: &Run) -> RunCluster {
