@@ -8,6 +8,7 @@ use resched_trace::model::{AttemptRow, Locality, Outcome, TaskKind};
 use twox_hash::XxHash64;
 
 use crate::intervals::Interval;
+use crate::nodes::Nodes;
 
 /// What metrics need of an attempt.
 #[derive(Debug, Clone, Copy)]
@@ -16,6 +17,7 @@ pub(crate) struct Attempt<'a> {
     pub(crate) kind: TaskKind,
     pub(crate) outcome: Outcome,
     pub(crate) locality: Option<Locality>,
+    pub(crate) host: Option<&'a str>,
     pub(crate) queued: Option<i64>,
     pub(crate) start: Option<i64>,
     pub(crate) shuffle_finish: Option<i64>,
@@ -27,8 +29,21 @@ pub(crate) struct Attempt<'a> {
 impl<'a> Attempt<'a> {
     pub(crate) fn of(row: &'a AttemptRow) -> Self {
         let &AttemptRow { kind, outcome, locality, queued, start, shuffle_finish, finish, .. } = row;
-        let &AttemptRow { ref task_id, cpu_request, memory_request, .. } = row;
-        Self { task_id, kind, outcome, locality, queued, start, shuffle_finish, finish, cpu_request, memory_request }
+        let &AttemptRow { ref task_id, ref host, cpu_request, memory_request, .. } = row;
+        let host = host.as_deref();
+        Self {
+            task_id,
+            kind,
+            outcome,
+            locality,
+            host,
+            queued,
+            start,
+            shuffle_finish,
+            finish,
+            cpu_request,
+            memory_request,
+        }
     }
 
     fn succeeded(&self) -> bool {
@@ -172,6 +187,8 @@ pub(crate) struct Sums {
     reduces: Vec<Reduce>,
     /// The attempts with a known start and a later finish, in the order in which they came.
     intervals: Vec<Interval>,
+    /// The nodes of the intervals.
+    pub(crate) nodes: Nodes,
 }
 
 impl Sums {
@@ -182,7 +199,7 @@ impl Sums {
         }
         let Some(of_job) = self.jobs.get_mut(job as usize) else { return };
         of_job.add(attempt);
-        let &Attempt { kind, start, shuffle_finish, finish, .. } = attempt;
+        let &Attempt { kind, start, shuffle_finish, finish, locality, .. } = attempt;
         let succeeded = attempt.succeeded();
         let is_reduce = kind == TaskKind::Reduce;
         if succeeded || is_reduce {
@@ -195,13 +212,14 @@ impl Sums {
             }
         }
         if let Some((start, finish)) = start.zip(finish).filter(|(start, finish)| start < finish) {
-            self.intervals.push(Interval { job: job as usize, kind, start, finish, succeeded });
+            let node = attempt.host.and_then(|host| self.nodes.number(host));
+            self.intervals.push(Interval { job: job as usize, kind, start, finish, succeeded, node, locality });
         }
     }
 
     /// The sums of so many jobs, and the attempts over time.
     pub(crate) fn finish(self, count: usize) -> (Vec<OfJob>, Vec<Interval>) {
-        let Self { mut jobs, mut done, mut reduces, intervals } = self;
+        let Self { mut jobs, mut done, mut reduces, intervals, nodes: _ } = self;
         jobs.resize_with(count, OfJob::default);
         done.sort_unstable();
         done.dedup();

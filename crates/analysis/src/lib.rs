@@ -20,7 +20,9 @@
 
 mod attempts;
 pub mod blocks;
+pub mod by_size;
 pub mod calibration;
+pub mod cells;
 pub mod compare;
 pub mod distribution;
 mod error;
@@ -31,11 +33,14 @@ pub mod jobs;
 pub mod measure;
 pub mod memory;
 pub mod metrics;
+pub mod nodes;
+pub mod over_time;
 pub mod paired;
 pub mod population;
 pub mod practical;
 pub mod repeats;
 pub mod run;
+pub mod share_error;
 pub mod summary;
 mod tables;
 pub mod timeline;

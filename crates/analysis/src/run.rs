@@ -86,6 +86,8 @@ pub struct Run {
     pub jobs: Vec<JobMetrics>,
     /// Its attempts over time; their `job` is an index of `jobs`.
     pub intervals: Vec<Interval>,
+    /// The names of the nodes that ran its attempts, in the order in which they first appear in the table of attempts.
+    pub nodes: Vec<String>,
     /// The most maps, and the most reduces, that ran at once.
     pub peaks: [f64; 2],
     /// The decisions that its policy reported, in order; empty if the run was not asked to keep them.
@@ -137,10 +139,11 @@ impl Run {
         tables: Tables,
         (decisions, resources): (Vec<DecisionRow>, Vec<ResourceRow>),
     ) -> Self {
-        let Tables { jobs, sums, skipped } = tables;
+        let Tables { jobs, mut sums, skipped } = tables;
+        let nodes = std::mem::take(&mut sums.nodes).into_names();
         let (jobs, intervals) = job_metrics(jobs, sums);
         let jobs = judged(jobs, &origin);
-        Self { label, origin, jobs, peaks: peaks(&intervals), intervals, decisions, resources, skipped }
+        Self { label, origin, jobs, peaks: peaks(&intervals), intervals, nodes, decisions, resources, skipped }
     }
 
     /// The description of the replay; `None` for a trace.

@@ -148,7 +148,7 @@ const JOB_COLUMNS: [&str; 14] = [
 ];
 
 /// The columns of the table of attempts that metrics need.
-const ATTEMPT_COLUMNS: [&str; 11] = [
+const ATTEMPT_COLUMNS: [&str; 12] = [
     "job_id",
     "task_id",
     "kind",
@@ -158,6 +158,7 @@ const ATTEMPT_COLUMNS: [&str; 11] = [
     "finish",
     "outcome",
     "locality",
+    "host",
     "cpu_request",
     "memory_request",
 ];
@@ -273,6 +274,7 @@ struct AttemptBatch {
     kind: StringArray,
     outcome: StringArray,
     locality: StringArray,
+    host: StringArray,
     queued: Int64Array,
     start: Int64Array,
     shuffle_finish: Int64Array,
@@ -291,6 +293,7 @@ impl AttemptBatch {
             kind: text("kind")?,
             outcome: text("outcome")?,
             locality: text("locality")?,
+            host: text("host")?,
             queued: number("queued")?,
             start: number("start")?,
             shuffle_finish: number("shuffle_finish")?,
@@ -307,6 +310,7 @@ impl AttemptBatch {
             kind: TaskKind::from_name(self.kind.value(row)).unwrap_or_default(),
             outcome: Outcome::from_name(self.outcome.value(row)).unwrap_or_default(),
             locality: at(&self.locality, row).and_then(Locality::from_name),
+            host: at(&self.host, row),
             queued: time(&self.queued),
             start: time(&self.start),
             shuffle_finish: time(&self.shuffle_finish),

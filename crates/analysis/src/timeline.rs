@@ -237,7 +237,7 @@ mod tests {
     use super::*;
 
     fn map(job: usize, start: i64, finish: i64) -> Interval {
-        Interval { job, kind: TaskKind::Map, start, finish, succeeded: true }
+        Interval { job, kind: TaskKind::Map, start, finish, succeeded: true, ..Interval::default() }
     }
 
     fn job(submit: i64, waiting: i64, finish: i64) -> JobMetrics {

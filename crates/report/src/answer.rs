@@ -108,11 +108,6 @@ impl Answer {
         self.runs.iter().map(|run| run.label.as_str()).collect()
     }
 
-    /// The first run of each policy, with the label of the policy: what figures show.
-    pub(crate) fn shown(&self) -> Vec<(usize, &str)> {
-        self.policies.iter().filter_map(|policy| Some((*policy.runs.first()?, policy.label.as_str()))).collect()
-    }
-
     /// Whether a policy has several runs.
     pub(crate) fn has_seeds(&self) -> bool {
         self.policies.iter().any(|policy| policy.runs.len() > 1)

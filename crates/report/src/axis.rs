@@ -24,11 +24,21 @@ impl TimeUnit {
         Self { name, ms }
     }
 
+    /// The unit in which times from `min_ms` to `max_ms`, both above zero, are easy to read on a logarithmic axis: that of the times in
+    /// its middle.
+    pub(crate) fn for_decades(min_ms: f64, max_ms: f64) -> Self {
+        Self::for_max((min_ms * max_ms).sqrt())
+    }
+
     /// A time in this unit.
     pub(crate) fn of(self, ms: f64) -> f64 {
         ms / f64::from(self.ms)
     }
 }
+
+/// Labels of numbers beyond these are long.
+const SMALL: f64 = 1e-3;
+const LARGE: f64 = 2e4;
 
 /// An axis, which is a coordinate of plotters. Values outside its range are drawn at its ends.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,8 +102,12 @@ impl Axis {
         (scale(value) - scale(self.low)) / (scale(self.high) - scale(self.low))
     }
 
-    /// The label of a tick, without needless decimals.
+    /// The label of a tick, without needless decimals. On a logarithmic axis over very small or large numbers, powers of ten are written
+    /// as such.
     pub(crate) fn label(&self, tick: f64) -> String {
+        if self.log && (self.low < SMALL || self.high > LARGE) {
+            return power(tick);
+        }
         let text = format!("{tick:.6}");
         let text = text.trim_end_matches('0').trim_end_matches('.');
         if text == "-0" { "0".to_owned() } else { text.to_owned() }
@@ -121,6 +135,24 @@ impl ValueFormatter<f64> for Axis {
     fn format_ext(&self, tick: &f64) -> String {
         self.label(*tick)
     }
+}
+
+/// A number as a power of ten, such as 5·10⁻³. Those near 1 are written out.
+fn power(number: f64) -> String {
+    let exponent = (number.log10() + 1e-9).floor();
+    let digits = (number / 10f64.powf(exponent)).round();
+    if (-1.0..=1.0).contains(&exponent) {
+        return format!("{number:.1}").trim_end_matches(".0").to_owned();
+    }
+    let superscript = |digit: char| match digit {
+        '-' => '⁻',
+        '1' => '¹',
+        '2' => '²',
+        '3' => '³',
+        _ => digit.to_digit(10).and_then(|digit| char::from_u32(u32::from('⁰') + digit)).unwrap_or(digit),
+    };
+    let power: String = format!("{exponent:.0}").chars().map(superscript).collect();
+    if digits == 1.0 { format!("10{power}") } else { format!("{digits}·10{power}") }
 }
 
 /// Rounds the logarithm `place` to that of 1, 2 or 5 times a power of ten.
@@ -175,6 +207,8 @@ mod tests {
         assert_eq!(labels(&axis), ["0.5", "1", "2", "5", "10", "20", "50"]);
         assert_eq!(labels(&Axis::logarithmic("", 0.01, 900.0)), ["0.01", "0.1", "1", "10", "100", "1000"]);
         assert!((axis.place(5.0) - 0.5).abs() < 1e-12);
+        assert_eq!(labels(&Axis::logarithmic("", 1e-4, 100.0)), ["10⁻⁴", "10⁻³", "10⁻²", "0.1", "1", "10", "10²"]);
+        assert_eq!(labels(&Axis::logarithmic("", 2e4, 1e5)), ["2·10⁴", "5·10⁴", "10⁵"]);
     }
 
     #[test]
@@ -192,5 +226,6 @@ mod tests {
         assert_eq!(TimeUnit::for_max(3_600e3).name, "min");
         assert_eq!(TimeUnit::for_max(7.0 * 3_600e3).name, "h");
         assert_eq!(TimeUnit::for_max(600_000.0).of(600_000.0), 10.0);
+        assert_eq!(TimeUnit::for_decades(1e3, 3_600e3).name, "s", "one minute is in the middle");
     }
 }

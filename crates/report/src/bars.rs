@@ -5,8 +5,8 @@ use resched_analysis::distribution::mean;
 use crate::Error;
 use crate::axis::Axis;
 use crate::figure::{Drawn, Legend, Plot, Swatch, axes, bar, below, figure, inside, left_of, pixel, titled};
-use crate::scene::Shown;
-use crate::style::{DARK, Fill, LINE_HEIGHT, WIDTH, text_width, use_font};
+use crate::scene::{Scene, Shown};
+use crate::style::{DARK, Fill, use_font};
 
 /// Height of the plot in pixels.
 const PLOT_HEIGHT: u32 = 230;
@@ -34,19 +34,15 @@ pub(crate) struct Part {
 /// Draws bars of `parts`, the first at the bottom. If there are more jobs than bars that you can see apart, neighbours
 /// share a bar, which shows their mean. Parts need wide bars, so more than two runs have a panel each then. `None` if there
 /// is nothing to show.
-pub(crate) fn draw_bars(
-    name: &str,
-    runs: &[Shown<'_>],
-    y_title: &str,
-    parts: &[Part],
-) -> Result<Option<String>, Error> {
+pub(crate) fn draw_bars(scene: &Scene<'_>, name: &str, y_title: &str, parts: &[Part]) -> Result<Option<String>, Error> {
+    let (runs, look) = (scene.runs.as_slice(), scene.look());
     let jobs = parts.iter().flat_map(|part| part.values.iter().map(Vec::len)).max().unwrap_or(0);
     let all: Vec<usize> = (0..runs.len()).collect();
     let panels: Vec<&[usize]> =
         if parts.len() > 1 && runs.len() > 2 { all.chunks(1).collect() } else { vec![all.as_slice()] };
     let side_by_side = runs.len() / panels.len();
     let least = if parts.len() > 1 { 2 * LEAST_BAR } else { LEAST_BAR };
-    let room = (WIDTH - 90) / (least * side_by_side as u32 + 1);
+    let room = (look.width() - 90) / (least * side_by_side as u32 + 1);
     let together = jobs.div_ceil(room.max(1) as usize);
     let stacks: Vec<Stack> = (0..runs.len())
         .flat_map(|run| (0..jobs).step_by(together.max(1)).map(move |at| (run, at)))
@@ -62,24 +58,25 @@ pub(crate) fn draw_bars(
     };
     use_font()?;
     // As many labels as have room beside each other.
-    let labels = (WIDTH - 90) / (text_width(&jobs.to_string()) + LABEL_GAP);
+    let labels = (look.width() - 90) / (look.text_width(&jobs.to_string()) + LABEL_GAP);
     let x = Axis::exact(x_title, 0.5, (jobs.next_multiple_of(together)) as f64 + 0.5, labels.clamp(2, 10), 1.0);
     let (plot_height, ticks) = if panels.len() > 1 { (PANEL_HEIGHT, 3) } else { (PLOT_HEIGHT, 5) };
+    let plot_height = look.scaled(plot_height);
     let y = Axis::from_zero(y_title, highest, ticks);
-    let legend = Legend::new(entries(runs, parts, panels.len() > 1))?;
-    let title_height = if panels.len() > 1 { LINE_HEIGHT } else { 0 };
-    let panel_height = title_height + plot_height + below(false);
-    let height = legend.height() + panel_height * panels.len() as u32 + below(true) - below(false);
-    let left = left_of([&y]);
-    figure(name, height, |area| {
+    let legend = Legend::new(look, entries(runs, parts, panels.len() > 1))?;
+    let title_height = if panels.len() > 1 { look.line_height() } else { 0 };
+    let panel_height = title_height + plot_height + below(look, false);
+    let height = legend.height() + panel_height * panels.len() as u32 + below(look, true) - below(look, false);
+    let left = left_of(look, [&y]);
+    figure(&scene.sheet_of_jobs(), name, height, |area| {
         let mut rest = legend.draw(&area)?;
         for (index, panel) in panels.iter().enumerate() {
             let last = index + 1 == panels.len();
             if let (true, Some(run)) = (panels.len() > 1, runs.get(index)) {
-                rest = titled(&rest, run.label, left)?;
+                rest = titled(look, &rest, run.label, left)?;
             }
-            let (top, under) = rest.split_vertically(plot_height + below(last));
-            let plot = axes(&top, &x, &y, left, last)?;
+            let (top, under) = rest.split_vertically(plot_height + below(look, last));
+            let plot = axes(look, &top, (&x, &y), left, last)?;
             draw_stacks(
                 &plot,
                 stacks.iter().filter(|stack| panel.contains(&stack.run)),

@@ -11,6 +11,8 @@ pub struct Formats {
     pub png: bool,
     /// An SVG per chart.
     pub svg: bool,
+    /// A PDF per chart.
+    pub pdf: bool,
     /// One page with tables and charts.
     pub html: bool,
     /// A notebook. It reads the tables, so they are written, too.
@@ -21,15 +23,15 @@ pub struct Formats {
 
 impl Formats {
     /// The names of the formats.
-    pub const NAMES: [&'static str; 5] = ["png", "svg", "html", "notebook", "tables"];
+    pub const NAMES: [&'static str; 6] = ["png", "svg", "pdf", "html", "notebook", "tables"];
     /// All of them.
-    pub const ALL: Self = Self { png: true, svg: true, html: true, notebook: true, tables: true };
+    pub const ALL: Self = Self { png: true, svg: true, pdf: true, html: true, notebook: true, tables: true };
     /// None of them.
-    pub const NONE: Self = Self { png: false, svg: false, html: false, notebook: false, tables: false };
+    pub const NONE: Self = Self { png: false, svg: false, pdf: false, html: false, notebook: false, tables: false };
 
     /// Whether charts are needed.
     pub(crate) fn charts(self) -> bool {
-        self.png || self.svg || self.html
+        self.png || self.svg || self.pdf || self.html
     }
 
     /// Whether tables are needed.
@@ -47,6 +49,7 @@ impl FromStr for Formats {
             let format = match name {
                 "png" => &mut formats.png,
                 "svg" => &mut formats.svg,
+                "pdf" => &mut formats.pdf,
                 "html" => &mut formats.html,
                 "notebook" => &mut formats.notebook,
                 "tables" => &mut formats.tables,

@@ -1,13 +1,17 @@
 //! Heat maps: a measure against two parameters, as coloured cells. A third parameter has a panel for each value.
 
 use plotters::element::{Rectangle, Text};
-use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::text_anchor::HPos;
 use plotters::style::{BLACK, Color, RGBColor, WHITE};
 
 use crate::Error;
-use crate::figure::{Area, Drawn, drawn, figure};
-use crate::style::{LINE_HEIGHT, WIDTH, shorten, text, text_width};
+use crate::figure::{Area, Drawn, Sheet, drawn, figure};
+use crate::look::Look;
 
+/// The size of the chart and its text.
+const LOOK: Look = Look::COLUMN;
+const WIDTH: u32 = LOOK.width();
+const LINE_HEIGHT: u32 = LOOK.line_height();
 /// Height of a cell, pixels.
 const CELL_HEIGHT: u32 = 30;
 /// The most cells along an axis, and the most panels. You could not read more.
@@ -17,6 +21,7 @@ const MOST_PANELS: usize = 12;
 const LEAST_LOG_SPAN: f64 = 30.0;
 /// Free space at the right.
 const RIGHT: u32 = 12;
+
 /// Height of the colour scale with its labels.
 const SCALE: u32 = 2 * LINE_HEIGHT + 14;
 
@@ -76,11 +81,11 @@ pub fn draw_heat_map(chart: &HeatMap<'_>) -> Result<Option<String>, Error> {
     let panel = |panel: &HeatPanel| title_height(panel) + CELL_HEIGHT * chart.rows.len() as u32 + 6;
     let panels: u32 = chart.panels.iter().map(panel).sum();
     let height = LINE_HEIGHT + panels + 2 * LINE_HEIGHT + SCALE;
-    figure(chart.name, height, |area| {
+    figure(&Sheet::default(), chart.name, height, |area| {
         // The title of the rows stands at the top, because only there is room for words.
         let (top, mut area) = area.split_vertically(LINE_HEIGHT);
-        put(&top, &shorten(chart.y, WIDTH - 12), (6, LINE_HEIGHT as i32 / 2 + 2), HPos::Left, BLACK)?;
-        let left = chart.rows.iter().map(|label| text_width(label)).max().unwrap_or(0).min(WIDTH / 3) + 12;
+        put(&top, &LOOK.shorten(chart.y, WIDTH - 12), (6, LINE_HEIGHT as i32 / 2 + 2), HPos::Left, BLACK)?;
+        let left = chart.rows.iter().map(|label| LOOK.text_width(label)).max().unwrap_or(0).min(WIDTH / 3) + 12;
         for drawn_panel in chart.panels {
             let (own, rest) = area.split_vertically(panel(drawn_panel));
             draw_panel(&own, chart, drawn_panel, left, scale)?;
@@ -138,7 +143,7 @@ fn title_height(panel: &HeatPanel) -> u32 {
 }
 
 fn put(area: &Area<'_>, words: &str, at: (i32, i32), side: HPos, colour: RGBColor) -> Drawn {
-    let style = text().color(&colour).pos(Pos::new(side, VPos::Center));
+    let style = LOOK.text_at(side).color(&colour);
     drawn(area.draw(&Text::new(words.to_owned(), at, style)))
 }
 
@@ -152,19 +157,19 @@ fn column(number: usize, columns: usize, left: u32) -> (i32, i32) {
 fn draw_panel(area: &Area<'_>, chart: &HeatMap<'_>, panel: &HeatPanel, left: u32, scale: Scale) -> Drawn {
     let top = title_height(panel) as i32;
     if top > 0 {
-        put(area, &shorten(&panel.title, WIDTH - left), (left as i32, top / 2), HPos::Left, BLACK)?;
+        put(area, &LOOK.shorten(&panel.title, WIDTH - left), (left as i32, top / 2), HPos::Left, BLACK)?;
     }
     for (row, (label, values)) in chart.rows.iter().zip(&panel.values).enumerate() {
         let y = top + (row as u32 * CELL_HEIGHT) as i32;
         let middle = y + CELL_HEIGHT as i32 / 2;
-        put(area, &shorten(label, left - 10), (left as i32 - 6, middle), HPos::Right, BLACK)?;
+        put(area, &LOOK.shorten(label, left - 10), (left as i32 - 6, middle), HPos::Right, BLACK)?;
         for (number, value) in values.iter().enumerate().take(chart.columns.len()) {
             let (from, to) = column(number, chart.columns.len(), left);
             let Some(value) = value.filter(|value| value.is_finite()) else { continue };
             let cell = Rectangle::new([(from, y), (to, y + CELL_HEIGHT as i32)], scale.colour(value).filled());
             drawn(area.draw(&cell))?;
             let words = short(value);
-            if text_width(&words) as i32 + 4 <= to - from {
+            if LOOK.text_width(&words) as i32 + 4 <= to - from {
                 put(area, &words, (i32::midpoint(from, to), middle), HPos::Center, scale.ink(value))?;
             }
         }
@@ -174,7 +179,7 @@ fn draw_panel(area: &Area<'_>, chart: &HeatMap<'_>, panel: &HeatPanel, left: u32
 
 /// The columns' labels, as many as there is room for, and their title.
 fn draw_columns(area: &Area<'_>, chart: &HeatMap<'_>, left: u32) -> Drawn {
-    let widest = chart.columns.iter().map(|label| text_width(label)).max().unwrap_or(0) as i32 + 8;
+    let widest = chart.columns.iter().map(|label| LOOK.text_width(label)).max().unwrap_or(0) as i32 + 8;
     let (from, to) = column(0, chart.columns.len(), left);
     let every = (widest / (to - from).max(1) + 1).max(1) as usize;
     for (number, label) in chart.columns.iter().enumerate().step_by(every) {
@@ -182,7 +187,7 @@ fn draw_columns(area: &Area<'_>, chart: &HeatMap<'_>, left: u32) -> Drawn {
         put(area, label, (i32::midpoint(from, to), LINE_HEIGHT as i32 / 2), HPos::Center, BLACK)?;
     }
     let middle = (left + WIDTH - RIGHT) as i32 / 2;
-    put(area, &shorten(chart.x, WIDTH - left), (middle, LINE_HEIGHT as i32 * 3 / 2), HPos::Center, BLACK)
+    put(area, &LOOK.shorten(chart.x, WIDTH - left), (middle, LINE_HEIGHT as i32 * 3 / 2), HPos::Center, BLACK)
 }
 
 fn draw_scale(area: &Area<'_>, title: &str, left: u32, scale: Scale) -> Drawn {
@@ -194,9 +199,9 @@ fn draw_scale(area: &Area<'_>, title: &str, left: u32, scale: Scale) -> Drawn {
     let y = 20 + LINE_HEIGHT as i32 / 2 + 2;
     put(area, &short(scale.low), (from, y), HPos::Left, BLACK)?;
     put(area, &short(scale.high), (to, y), HPos::Right, BLACK)?;
-    let room = (to - from) as u32 - text_width(&short(scale.low)) - text_width(&short(scale.high)) - 16;
+    let room = (to - from) as u32 - LOOK.text_width(&short(scale.low)) - LOOK.text_width(&short(scale.high)) - 16;
     let title = if scale.is_log { format!("{title} (log scale)") } else { title.to_owned() };
-    put(area, &shorten(&title, room), (i32::midpoint(from, to), y), HPos::Center, BLACK)
+    put(area, &LOOK.shorten(&title, room), (i32::midpoint(from, to), y), HPos::Center, BLACK)
 }
 
 /// A number with three significant digits.

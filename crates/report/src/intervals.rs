@@ -1,15 +1,16 @@
 //! Published values over the intervals that were found: a line for each quantity.
 
-use plotters::style::text_anchor::{HPos, Pos, VPos};
+use plotters::style::text_anchor::HPos;
 use plotters::{element::Text, style::RGBColor};
 
 use crate::Error;
 use crate::axis::Axis;
-use crate::figure::{Area, Drawn, Legend, Plot, Swatch, axes, below, drawn, figure, inside, line, mark, pixel};
-use crate::style::{GREY, LINE_HEIGHT, Series, WIDTH, shorten, text, text_width};
+use crate::figure::{Area, Drawn, Legend, Plot, Sheet, Swatch, axes, below, drawn, figure, inside, line, mark, pixel};
+use crate::look::Look;
+use crate::style::{GREY, Series};
 
-/// The height of a quantity's label and of the line below it, pixels.
-const ROW: u32 = LINE_HEIGHT + 16;
+/// The height of the line below a quantity's label, pixels.
+const ROW: u32 = 16;
 /// Half the height of the ends of an interval, pixels.
 const END: i32 = 4;
 /// Free space beside a label, pixels.
@@ -57,19 +58,22 @@ pub fn draw_intervals(chart: &Intervals<'_>) -> Result<Option<String>, Error> {
     let mut y = Axis::exact("", 0.0, chart.rows.len() as f64, 1, 0.0);
     y.ticks.clear();
     let [published, found] = chart.legend.map(str::to_owned);
-    let legend = Legend::new([(Swatch::Mark(PUBLISHED), published), (Swatch::Line(FOUND), found)])?;
+    let sheet = Sheet::default();
+    let look = sheet.look;
+    let row_height = look.line_height() + ROW;
+    let legend = Legend::new(look, [(Swatch::Mark(PUBLISHED), published), (Swatch::Line(FOUND), found)])?;
     // Half of it stands to the left of the plot.
-    let first_label = x.ticks.first().map_or(0, |tick| text_width(&x.label(*tick)) / 2);
-    let height = legend.height() + ROW * chart.rows.len() as u32 + below(true) + 8;
-    figure(chart.name, height, |area| {
+    let first_label = x.ticks.first().map_or(0, |tick| look.text_width(&x.label(*tick)) / 2);
+    let height = legend.height() + row_height * chart.rows.len() as u32 + below(look, true) + 8;
+    figure(&sheet, chart.name, height, |area| {
         let area = legend.draw(&area)?;
-        let plot = axes(&area, &x, &y, first_label, true)?;
+        let plot = axes(look, &area, (&x, &y), first_label, true)?;
         let inside = inside(&plot);
         let zero = pixel(&plot, (0.0, 0.0)).0;
-        let bottom = (ROW * chart.rows.len() as u32) as i32;
+        let bottom = (row_height * chart.rows.len() as u32) as i32;
         line(&inside, &[(zero, 0), (zero, bottom)], Series { colour: GREY, form: 0 })?;
         for (place, row) in (0..).zip(chart.rows) {
-            draw_row(&plot, &inside, row, place * ROW as i32)?;
+            draw_row(look, (&plot, &inside), row, place * row_height as i32)?;
         }
         Ok(())
     })
@@ -77,11 +81,11 @@ pub fn draw_intervals(chart: &Intervals<'_>) -> Result<Option<String>, Error> {
 }
 
 /// Draws a quantity whose label begins so many pixels below the top.
-fn draw_row(plot: &Plot<'_, '_>, inside: &Area<'_>, row: &Interval, top: i32) -> Drawn {
-    let style = text().pos(Pos::new(HPos::Left, VPos::Center));
-    let label = shorten(&row.label, WIDTH - BESIDE);
-    drawn(inside.draw(&Text::new(label, (4, top + LINE_HEIGHT as i32 / 2), style)))?;
-    let middle = top + LINE_HEIGHT as i32 + 5;
+fn draw_row(look: Look, (plot, inside): (&Plot<'_, '_>, &Area<'_>), row: &Interval, top: i32) -> Drawn {
+    let label = look.shorten(&row.label, look.width() - BESIDE);
+    let line_height = look.line_height() as i32;
+    drawn(inside.draw(&Text::new(label, (4, top + line_height / 2), look.text_at(HPos::Left))))?;
+    let middle = top + line_height + 5;
     let x = |value: f64| pixel(plot, (value, 0.0)).0;
     if let Some((value, low, high)) = row.found.filter(|found| found.0.is_finite()) {
         let (low, high) = (x(low), x(high));

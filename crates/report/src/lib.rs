@@ -28,9 +28,14 @@ mod heat_map;
 mod html;
 mod intervals;
 mod lines;
+mod look;
 mod notebook;
 mod page;
+mod panels;
+mod pdf;
 mod png;
+mod rendered;
+mod rows;
 mod scatter;
 mod scene;
 mod style;
@@ -45,12 +50,15 @@ use resched_trace::limits::Limit;
 use resched_trace::store::{Claim, Out, write_file};
 
 use crate::answer::Answer;
+use crate::charts::Only;
+use crate::scene::Chosen;
 pub use crate::scene::Scene;
 pub use error::Error;
 pub use formats::Formats;
 pub use heat_map::{HeatMap, HeatPanel, draw_heat_map};
 pub use intervals::{Interval, Intervals, draw_intervals};
 pub use lines::{Line, Lines, draw_lines};
+pub use look::Look;
 pub use page::{Figure, Frame, Style, UNKNOWN, escaped, gallery};
 pub use scatter::{Cloud, Scatter, draw_scatter};
 pub use style::is_known;
@@ -79,6 +87,12 @@ pub const LIMITS: &[Limit] = &[
 pub struct Options {
     /// The formats.
     pub formats: Formats,
+    /// The charts.
+    pub only: Only,
+    /// The size of the charts.
+    pub look: Look,
+    /// A title above each chart.
+    pub title: Option<String>,
     /// The label of the policy that the others are compared with; the first if there is none.
     pub baseline: Option<String>,
     /// The bound beyond which a difference matters.
@@ -124,7 +138,7 @@ pub fn write_report(
         names.push(name.to_owned());
         Ok(())
     };
-    let figures = if formats.charts() { draw_charts(&answer, progress)? } else { Vec::new() };
+    let figures = if formats.charts() { draw_charts(&answer, options, progress)? } else { Vec::new() };
     for figure in &figures {
         if formats.svg {
             write(&figure.svg_name(), figure.svg.as_bytes())?;
@@ -132,6 +146,9 @@ pub fn write_report(
         if formats.png {
             progress(&figure.png_name());
             write(&figure.png_name(), &figure.png()?)?;
+        }
+        if formats.pdf {
+            write(&figure.pdf_name(), &figure.pdf()?)?;
         }
     }
     if formats.html {
@@ -161,12 +178,14 @@ fn check_number(of: &str, found: usize, most: usize) -> Result<(), Error> {
     Err(Error::Request(format!("expected at most {most} {of} in a report, found {found}; name fewer")))
 }
 
-/// All charts that have something to show.
-fn draw_charts(answer: &Answer, progress: &mut dyn FnMut(&str)) -> Result<Vec<Figure>, Error> {
-    let shown = answer.shown();
-    let scene = Scene::new(&answer.runs, &answer.population, &shown);
+/// The charts that are asked for and have something to show.
+fn draw_charts(answer: &Answer, options: &Options, progress: &mut dyn FnMut(&str)) -> Result<Vec<Figure>, Error> {
+    let title = options.title.as_deref().unwrap_or_default();
+    let chosen: Vec<Chosen<'_>> =
+        answer.policies.iter().map(|policy| Chosen { label: &policy.label, runs: &policy.runs }).collect();
+    let scene = Scene::new(&answer.runs, &answer.population, &chosen).with(answer.baseline, options.look, title);
     let mut figures = Vec::new();
-    for chart in charts::CHARTS {
+    for chart in options.only.charts() {
         progress(chart.name);
         if let Some(svg) = (chart.draw)(&scene)? {
             let [name, title, caption] = [chart.name, chart.title, chart.caption].map(str::to_owned);

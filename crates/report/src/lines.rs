@@ -6,7 +6,7 @@ use plotters::element::Polygon;
 use plotters::style::{Color, RGBColor};
 
 use crate::figure::{
-    Area, Drawn, Legend, Plot, Swatch, axes, below, drawn, figure, inside, left_of, line, mark, pixel,
+    Area, Drawn, Legend, Plot, Sheet, Swatch, axes, below, drawn, figure, inside, left_of, line, mark, pixel,
 };
 use crate::style::{Series, styles};
 
@@ -65,10 +65,12 @@ pub fn draw_lines(chart: &Lines<'_>) -> Result<Option<String>, Error> {
         let swatch = if series.marked && series.points.len() == 1 { Swatch::Mark } else { Swatch::Line };
         (swatch(style), series.label.clone())
     };
-    let legend = Legend::new(styled().map(swatch))?;
-    figure(chart.name, legend.height() + PLOT_HEIGHT + below(true), |area| {
+    let sheet = Sheet::default();
+    let look = sheet.look;
+    let legend = Legend::new(look, styled().map(swatch))?;
+    figure(&sheet, chart.name, legend.height() + PLOT_HEIGHT + below(look, true), |area| {
         let area = legend.draw(&area)?;
-        let plot = axes(&area, &x, &y, left_of([&y]), true)?;
+        let plot = axes(look, &area, (&x, &y), left_of(look, [&y]), true)?;
         let inside = inside(&plot);
         for (series, style) in styled().filter(|_| chart.band) {
             band(&plot, &inside, series, style.colour)?;

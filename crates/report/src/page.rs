@@ -5,6 +5,7 @@ use askama::filters::{Escaper, Html};
 use resched_trace::words::visible;
 
 use crate::Error;
+use crate::pdf::pdf;
 use crate::png::png;
 
 /// The mark for an unknown number.
@@ -86,6 +87,19 @@ impl Figure {
     /// The name of the file of its PNG.
     pub(crate) fn png_name(&self) -> String {
         format!("{}.png", self.name)
+    }
+
+    /// The name of the file of its PDF.
+    pub(crate) fn pdf_name(&self) -> String {
+        format!("{}.pdf", self.name)
+    }
+
+    /// The picture as PDF.
+    ///
+    /// # Errors
+    /// [`Error::Draw`] if the picture cannot be converted.
+    pub(crate) fn pdf(&self) -> Result<Vec<u8>, Error> {
+        pdf(&self.name, &self.svg)
     }
 
     /// The picture as PNG.

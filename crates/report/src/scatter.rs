@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::axis::Axis;
-use crate::figure::{Legend, Swatch, axes, below, figure, inside, left_of, line, mark, pixel};
+use crate::figure::{Legend, Sheet, Swatch, axes, below, figure, inside, left_of, line, mark, pixel};
 use crate::style::{GREY, Series, styles};
 
 const PLOT_HEIGHT: u32 = 300;
@@ -55,10 +55,12 @@ pub fn draw_scatter(chart: &Scatter<'_>) -> Result<Option<String>, Error> {
     let swatches = styled().map(|(series, style)| (Swatch::Mark(style), series.label.clone()));
     // A front of one point has no line.
     let front = (chart.front.len() > 1).then(|| (Swatch::Line(FRONT), "nothing beats these in both".to_owned()));
-    let legend = Legend::new(swatches.chain(front))?;
-    figure(chart.name, legend.height() + PLOT_HEIGHT + below(true), |area| {
+    let sheet = Sheet::default();
+    let look = sheet.look;
+    let legend = Legend::new(look, swatches.chain(front))?;
+    figure(&sheet, chart.name, legend.height() + PLOT_HEIGHT + below(look, true), |area| {
         let area = legend.draw(&area)?;
-        let plot = axes(&area, &x, &y, left_of([&y]), true)?;
+        let plot = axes(look, &area, (&x, &y), left_of(look, [&y]), true)?;
         let inside = inside(&plot);
         let path: Vec<(i32, i32)> =
             chart.front.iter().filter(|point| is_finite(point)).map(|&point| pixel(&plot, point)).collect();

@@ -1,20 +1,10 @@
-//! The style of charts: sizes, colours, and the dashes and marks that tell series apart without colour.
-//!
-//! A chart is drawn for a column of 85 mm, which is [`WIDTH`] pixels wide. Text of size [`FONT`] is then 8 pt high.
+//! The style of charts: colours, and the dashes and marks that tell series apart without colour. [`crate::look`] has the sizes.
 
-use plotters::style::{BLACK, FontStyle, IntoFont, RGBColor, TextStyle, register_font};
 use std::sync::OnceLock;
 
+use plotters::style::{BLACK, FontStyle, RGBColor, register_font};
+
 use crate::Error;
-
-/// Width of a chart in pixels; 85 mm in print.
-pub(crate) const WIDTH: u32 = 480;
-
-/// Font size as plotters counts it: its SVG backend writes 1/1.24 of this, 16.1 px or 8.1 pt.
-pub(crate) const FONT: f64 = 20.0;
-
-/// Height of a line of text in pixels, with some air.
-pub(crate) const LINE_HEIGHT: u32 = 22;
 
 /// The font of all charts. Its licence stands beside it.
 pub(crate) const FONT_FILE: &[u8] = include_bytes!("../assets/DejaVuSans.ttf");
@@ -22,17 +12,29 @@ pub(crate) const FONT_FILE: &[u8] = include_bytes!("../assets/DejaVuSans.ttf");
 /// The name of that font.
 pub(crate) const FONT_NAME: &str = "DejaVu Sans";
 
-/// The colours of Okabe and Ito (2008), in an order in which neighbours differ in lightness (46, 71, 0, 58, 89, 54, 70, 62),
-/// so that they stay apart in greyscale.
+/// The colours of series. In greyscale each is a step of about 7 in lightness (CIELAB) from the next, none is as dark as black, and each
+/// is dark enough for thin lines on white (a contrast of 3:1, WCAG 1.4.11). Neighbours in this list are far apart in lightness.
 const COLOURS: [RGBColor; 8] = [
-    RGBColor(0, 114, 178),
-    RGBColor(230, 159, 0),
-    RGBColor(0, 0, 0),
-    RGBColor(0, 158, 115),
-    RGBColor(240, 228, 66),
-    RGBColor(213, 94, 0),
-    RGBColor(86, 180, 233),
-    RGBColor(204, 121, 167),
+    // Blue, orange, green, vermilion, sky, purple, brown, pine.
+    RGBColor(1, 81, 153),
+    RGBColor(216, 127, 1),
+    RGBColor(0, 131, 78),
+    RGBColor(176, 58, 0),
+    RGBColor(2, 142, 187),
+    RGBColor(102, 31, 125),
+    RGBColor(78, 41, 0),
+    RGBColor(0, 42, 17),
+];
+
+/// The colours of areas, such that neighbours differ in lightness. They are lighter than those of lines, as areas are large.
+const AREAS: [RGBColor; 7] = [
+    RGBColor(1, 81, 153),
+    RGBColor(244, 176, 92),
+    RGBColor(0, 131, 78),
+    RGBColor(226, 150, 190),
+    RGBColor(120, 50, 140),
+    RGBColor(120, 190, 225),
+    RGBColor(176, 58, 0),
 ];
 
 /// The colour of anything that is not a series.
@@ -49,7 +51,7 @@ pub(crate) const GRID: RGBColor = RGBColor(225, 225, 225);
 pub(crate) struct Series {
     /// Its colour.
     pub(crate) colour: RGBColor,
-    /// Its dash and mark, 0 to 3.
+    /// Its dash and mark, 0 to 5.
     pub(crate) form: usize,
 }
 
@@ -59,16 +61,12 @@ pub(crate) const OBSERVED: Series = Series { colour: BLACK, form: 0 };
 /// The label of what really ran.
 pub(crate) const OBSERVED_LABEL: &str = "observed";
 
-/// The colours of series that are policies: all but black.
-const HUES: [usize; 7] = [0, 1, 3, 5, 6, 7, 4];
+/// The forms of a series: dashes and marks.
+const FORMS: usize = 6;
 
-/// The forms of a series.
-const FORMS: usize = 4;
-
-/// The policies in the order of their styles: seven colours, then the same colours in other forms. Those that are often compared have
+/// The policies in the order of their styles: eight colours, then the same colours in other forms. Those that are often compared have
 /// colours of their own. `batch-fifo` looks like `fifo`, and so on.
 const POLICIES: &[&str] = &[
-    // Blue, orange, green, vermilion, sky, purple, yellow.
     "fifo",
     "fair",
     "capacity",
@@ -105,9 +103,9 @@ pub(crate) fn styles(labels: &[&str]) -> Vec<Series> {
     for at in order.into_iter().filter(|&at| label(at) != OBSERVED_LABEL) {
         let style = free(known(at).unwrap_or(0), &taken);
         taken.push(style);
-        let hue = HUES.get(style % HUES.len()).and_then(|hue| COLOURS.get(*hue)).copied().unwrap_or(BLACK);
+        let colour = COLOURS.get(style % COLOURS.len()).copied().unwrap_or(BLACK);
         if let Some(slot) = found.get_mut(at) {
-            *slot = Series { colour: hue, form: form(style) };
+            *slot = Series { colour, form: form(style) };
         }
     }
     found
@@ -115,7 +113,7 @@ pub(crate) fn styles(labels: &[&str]) -> Vec<Series> {
 
 /// The first style from `wanted` on whose colour is free; if none is, the first that is free itself.
 fn free(wanted: usize, taken: &[usize]) -> usize {
-    let hues = HUES.len();
+    let hues = COLOURS.len();
     let form = wanted / hues * hues;
     let colours = (0..hues).map(|step| form + (wanted + step) % hues);
     let is_free = |style: &usize| taken.iter().all(|other| other % hues != style % hues);
@@ -126,7 +124,7 @@ fn free(wanted: usize, taken: &[usize]) -> usize {
 /// The form of a style. Neighbours in a row have different forms, so that they stay apart without colour, and so have the styles of one
 /// colour.
 fn form(style: usize) -> usize {
-    (style % HUES.len() + style / HUES.len()) % FORMS
+    (style % COLOURS.len() + style / COLOURS.len()) % FORMS
 }
 
 /// The place of a label's policy in [`POLICIES`].
@@ -145,19 +143,20 @@ pub fn is_known(name: &str) -> bool {
     place(name).is_some()
 }
 
-/// The colour of an area. Black is left out, because it is too heavy.
+/// The colour of an area.
 pub(crate) fn area_colour(series: usize) -> RGBColor {
-    let light = [0, 4, 5, 6, 3, 1, 7];
-    light.get(series % light.len()).and_then(|place| COLOURS.get(*place)).copied().unwrap_or(BLACK)
+    AREAS.get(series % AREAS.len()).copied().unwrap_or(BLACK)
 }
 
-/// Dash and gap of a line of that form in pixels; `None` is a solid line.
-pub(crate) fn dash(form: usize) -> Option<(u32, u32)> {
+/// The lengths of a line of that form, by turns drawn and left out, in pixels; none for a solid line.
+pub(crate) fn dash(form: usize) -> &'static [u32] {
     match form % FORMS {
-        0 => None,
-        1 => Some((9, 4)),
-        2 => Some((3, 3)),
-        _ => Some((15, 5)),
+        0 => &[],
+        1 => &[9, 4],
+        2 => &[3, 3],
+        3 => &[16, 4],
+        4 => &[10, 3, 2, 3],
+        _ => &[10, 3, 2, 3, 2, 3],
     }
 }
 
@@ -176,32 +175,6 @@ pub(crate) enum Fill {
 pub(crate) fn tint(colour: RGBColor, share: f64) -> RGBColor {
     let mix = |part: u8| (f64::from(part) * share + 255.0 * (1.0 - share)).round() as u8;
     RGBColor(mix(colour.0), mix(colour.1), mix(colour.2))
-}
-
-/// The style of all text.
-pub(crate) fn text() -> TextStyle<'static> {
-    TextStyle::from(("sans-serif", FONT).into_font()).color(&BLACK)
-}
-
-/// Width of `line` in pixels. The estimate is a few per cent off.
-pub(crate) fn text_width(line: &str) -> u32 {
-    ("sans-serif", FONT).into_font().box_size(line).map_or(0, |size| size.0)
-}
-
-/// `label` without characters that XML forbids, cut to `width` pixels.
-pub(crate) fn shorten(label: &str, width: u32) -> String {
-    // No text of this many characters fits a chart, so longer ones need no measuring.
-    let clean = |c: char| if c.is_control() || ('\u{fffe}'..='\u{ffff}').contains(&c) { '\u{fffd}' } else { c };
-    let mut short: String = label.chars().take(WIDTH as usize).map(clean).collect();
-    let cut = short.len() < label.len();
-    if !cut && text_width(&short) <= width {
-        return short;
-    }
-    while !short.is_empty() && text_width(&short) + text_width("…") > width {
-        short.pop();
-    }
-    short.push('…');
-    short
 }
 
 /// Registers the font with plotters. Call it once before text is drawn or measured.
@@ -241,10 +214,53 @@ mod tests {
             }
             let hues = found
                 .iter()
-                .take(7)
+                .take(8)
                 .enumerate()
                 .all(|(at, style)| found.iter().take(at).all(|other| other.colour != style.colour));
-            assert!(hues, "seven series have seven colours");
+            assert!(hues, "eight series have eight colours");
+        }
+    }
+
+    /// The relative luminance of a colour, 0 to 1 (WCAG 2).
+    fn luminance(RGBColor(r, g, b): RGBColor) -> f64 {
+        let linear = |part: u8| match f64::from(part) / 255.0 {
+            part if part <= 0.04045 => part / 12.92,
+            part => ((part + 0.055) / 1.055).powf(2.4),
+        };
+        0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b)
+    }
+
+    /// The lightness of a colour in CIELAB, 0 (black) to 100 (white): what is left of it in greyscale.
+    fn lightness(colour: RGBColor) -> f64 {
+        (116.0 * luminance(colour).cbrt() - 16.0).max(0.0)
+    }
+
+    fn contrast_with_white(colour: RGBColor) -> f64 {
+        1.05 / (luminance(colour) + 0.05)
+    }
+
+    #[test]
+    fn eight_series_and_what_really_ran_differ_in_greyscale_and_stand_out_from_white() {
+        let labels = ["observed", "fifo", "fair", "capacity", "naive-fair", "delay", "coupling", "dress", "yarn-fifo"];
+        let found = styles(&labels);
+        for (at, style) in found.iter().enumerate() {
+            let contrast = contrast_with_white(style.colour);
+            assert!(contrast >= 3.0, "{}: a contrast of {contrast:.2} with white", labels[at]);
+            for (place, other) in found.iter().enumerate().skip(at + 1) {
+                let step = (lightness(style.colour) - lightness(other.colour)).abs();
+                assert!(step >= 6.0, "{} and {}: only {step:.1} apart in greyscale", labels[at], labels[place]);
+                let close = step < 10.0 && style.form == other.form;
+                assert!(!close, "{} and {}: {step:.1} apart, and dashed alike", labels[at], labels[place]);
+            }
+        }
+    }
+
+    #[test]
+    fn areas_stand_out_from_white_and_from_their_neighbours() {
+        for at in 0..AREAS.len() {
+            let (area, next) = (area_colour(at), area_colour(at + 1));
+            assert!(contrast_with_white(area) >= 1.7, "area {at}");
+            assert!((lightness(area) - lightness(next)).abs() >= 12.0, "areas {at} and {}", at + 1);
         }
     }
 }

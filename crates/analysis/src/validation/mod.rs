@@ -319,7 +319,7 @@ mod tests {
     }
 
     fn map(job: usize, start: i64, finish: i64) -> Interval {
-        Interval { job, kind: TaskKind::Map, start, finish, succeeded: true }
+        Interval { job, kind: TaskKind::Map, start, finish, succeeded: true, ..Interval::default() }
     }
 
     fn run(jobs: Vec<JobMetrics>, intervals: Vec<Interval>) -> Run {

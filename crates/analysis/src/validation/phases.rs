@@ -161,7 +161,8 @@ mod tests {
             tasks_done: tasks.len() as u64,
             ..JobMetrics::default()
         };
-        let interval = |&(kind, start, finish)| Interval { job: 0, kind, start, finish, succeeded: true };
+        let interval =
+            |&(kind, start, finish)| Interval { kind, start, finish, succeeded: true, ..Interval::default() };
         Run {
             label: String::new(),
             origin: Origin::Replay(Box::default()),

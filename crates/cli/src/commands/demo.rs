@@ -60,7 +60,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     print(&format!("2. replay it under {} policies\n{}", POLICIES.len(), indented(&told(&done, &[], 0))))?;
 
     let runs: Vec<PathBuf> = done.into_iter().map(|done| done.dir).collect();
-    let options = resched_report::Options { formats: Formats::ALL, ..resched_report::Options::default() };
+    let options = resched_report::Options {
+        formats: Formats { pdf: false, ..Formats::ALL },
+        ..resched_report::Options::default()
+    };
     let files = report::write(&runs, &out, &options)?;
     let page = args.out.join("report.html");
     print(&format!("3. report\n{}\nOpen {} in a browser.", indented(&files), page.display()))

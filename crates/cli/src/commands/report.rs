@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use resched_analysis::memory::Memory;
 use resched_analysis::practical::Matters;
 use resched_replay::runs_in;
-use resched_report::{Formats, MARKER, Options, write_report};
+use resched_report::charts::Only;
+use resched_report::{Formats, Look, MARKER, Options, write_report};
 use resched_trace::store::Out;
 
 use crate::failure::Failure;
@@ -25,9 +26,21 @@ pub(crate) struct Args {
     out: PathBuf,
     #[command(flatten)]
     force: ForceArg,
-    /// The formats to write, separated by commas: png, svg, html, notebook, tables.
+    /// The formats to write, separated by commas: png, svg, pdf, html, notebook, tables.
     #[arg(long, default_value = "png,svg,html,notebook,tables")]
     format: String,
+    /// Draw only these charts, separated by commas, such as `gantt,ratio`.
+    #[arg(long, value_name = "CHARTS")]
+    only: Option<String>,
+    /// The width of the charts in pixels. 480 pixels are a column of 85 mm in print.
+    #[arg(long, value_name = "PIXELS", default_value_t = 480)]
+    width: u32,
+    /// The size of the text in the charts, in pixels. 16 pixels are 8 points in print.
+    #[arg(long, value_name = "PIXELS", default_value_t = 16)]
+    font_size: u32,
+    /// A title above each chart.
+    #[arg(long, value_name = "TEXT")]
+    title: Option<String>,
     /// The label of the policy that the others are compared with [default: the first run].
     #[arg(long, value_name = "LABEL")]
     baseline: Option<String>,
@@ -50,6 +63,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     }
     let options = Options {
         formats,
+        only: args.only.as_deref().map_or(Ok(Only::default()), str::parse)?,
+        look: Look::new(args.width, args.font_size)?,
+        title: args.title.clone(),
         baseline: args.baseline.clone(),
         matters: args.matters,
         metrics: super::replay::named(&args.metrics)?,

@@ -19,10 +19,6 @@ pub(super) const CHART: Chart = Chart {
 
 fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     let times = |run: &Run| Distribution::new(run.finished_jobs().filter_map(|job| job.completion).map(|ms| ms as f64));
-    draw_curves(
-        CHART.name,
-        &scene.runs,
-        scene.runs.iter().map(|shown| times(shown.run)).collect(),
-        ("Job processing time", "jobs"),
-    )
+    let times: Vec<Distribution> = scene.runs.iter().map(|shown| times(shown.run)).collect();
+    draw_curves(scene, CHART.name, &times, ("Job processing time", "jobs"))
 }

@@ -22,10 +22,6 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
         let maps = run.counted_intervals().filter(|attempt| attempt.kind == TaskKind::Map && attempt.succeeded);
         Distribution::new(maps.map(|attempt| (attempt.finish - attempt.start) as f64))
     };
-    draw_curves(
-        CHART.name,
-        &scene.runs,
-        scene.runs.iter().map(|shown| times(shown.run)).collect(),
-        ("Map run time", "maps"),
-    )
+    let times: Vec<Distribution> = scene.runs.iter().map(|shown| times(shown.run)).collect();
+    draw_curves(scene, CHART.name, &times, ("Map run time", "maps"))
 }

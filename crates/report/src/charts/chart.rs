@@ -3,7 +3,7 @@
 use resched_analysis::{Population, Run};
 
 use crate::Error;
-use crate::scene::Scene;
+use crate::scene::{Chosen, Scene};
 
 /// A chart of some runs. It shows only the jobs that count.
 pub struct Chart {
@@ -27,7 +27,9 @@ impl Chart {
     /// [`Error::Draw`] if the drawing library fails.
     pub fn of_runs(&self, runs: &[Run]) -> Result<Option<String>, Error> {
         let population = Population::of(&runs.iter().collect::<Vec<_>>());
-        let labels: Vec<(usize, &str)> = runs.iter().map(|run| run.label.as_str()).enumerate().collect();
-        (self.draw)(&Scene::new(runs, &population, &labels))
+        let places: Vec<usize> = (0..runs.len()).collect();
+        let chosen: Vec<Chosen<'_>> =
+            runs.iter().zip(places.chunks(1)).map(|(run, runs)| Chosen { label: &run.label, runs }).collect();
+        (self.draw)(&Scene::new(runs, &population, &chosen))
     }
 }

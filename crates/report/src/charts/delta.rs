@@ -5,9 +5,9 @@ use resched_analysis::timeline::span;
 
 use super::chart::Chart;
 use crate::Error;
-use crate::axis::{Axis, TimeUnit};
+use crate::axis::Axis;
 use crate::figure::{Legend, Swatch, axes, below, figure, inside, left_of, line, pixel};
-use crate::scene::{Scene, Shown};
+use crate::scene::{Clock, Scene, Shown};
 
 /// The chart.
 pub(super) const CHART: Chart = Chart {
@@ -21,23 +21,21 @@ pub(super) const CHART: Chart = Chart {
 const PLOT_HEIGHT: u32 = 220;
 
 fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
-    let runs = &scene.runs;
+    let (runs, look) = (&scene.runs, scene.look());
     let steps: Vec<Vec<(i64, f64)>> = runs.iter().map(|shown| steps(shown.run)).collect();
     if steps.iter().all(Vec::is_empty) {
         return Ok(None);
     }
-    let longest =
-        runs.iter().filter_map(|shown| span(&shown.run.jobs)).map(|(first, last)| last - first).max().unwrap_or(0);
-    let unit = TimeUnit::for_max(longest as f64);
-    let x = Axis::exact(format!("Time ({})", unit.name), 0.0, unit.of(longest as f64), 7, 0.0);
+    let Some(Clock { unit, axis: x, .. }) = scene.clock() else { return Ok(None) };
     let highest = steps.iter().flatten().map(|step| step.1).fold(0.0, f64::max);
     let y = Axis::from_zero("δ", highest, 5);
     let drawn = || steps.iter().zip(runs).filter(|(steps, _)| !steps.is_empty());
     let entry = |(_, shown): (_, &Shown<'_>)| (Swatch::Line(shown.series), shown.label.to_owned());
-    let legend = Legend::new(drawn().map(entry))?;
-    figure(CHART.name, legend.height() + PLOT_HEIGHT + below(true), |area| {
+    let legend = Legend::new(look, drawn().map(entry))?;
+    let height = legend.height() + look.scaled(PLOT_HEIGHT) + below(look, true);
+    figure(&scene.sheet_of_jobs(), CHART.name, height, |area| {
         let area = legend.draw(&area)?;
-        let plot = axes(&area, &x, &y, left_of([&y]), true)?;
+        let plot = axes(look, &area, (&x, &y), left_of(look, [&y]), true)?;
         let inside = inside(&plot);
         drawn().try_for_each(|(steps, shown)| {
             let points: Vec<(i32, i32)> =

@@ -2,12 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use resched_analysis::distribution::Distribution;
+
 use super::chart::Chart;
 use crate::Error;
 use crate::axis::{Axis, TimeUnit};
 use crate::bars::{Part, draw_bars};
 use crate::figure::{Legend, Swatch, axes, below, figure, inside, left_of, mark, pixel};
-use crate::scene::{Scene, Shown, largest};
+use crate::panels::{Curve, Panel, SINGLE, draw_panels};
+use crate::scene::{Scene, largest};
 use crate::style::Fill;
 
 /// The chart.
@@ -15,13 +18,18 @@ pub(super) const CHART: Chart = Chart {
     name: "job_times",
     title: "Processing time of each job",
     caption: "From a job's submission to its end (Coupling, Figs. 3 and 13). Jobs whose times lie far apart are shown as marks \
-              on a logarithmic axis, and many jobs also in the order of their times in the first run.",
+              on a logarithmic axis, and many jobs also in the order of their times in the first run. More than 400 jobs are shown as \
+              the medians of groups of neighbours in that order.",
     draw,
 };
 
 /// With more jobs than this, or with times further apart than this ratio, bars would hide the short jobs.
 const MOST_BARS: usize = 40;
 const WIDEST_SPREAD: f64 = 30.0;
+/// With more jobs than this, marks would be a smear.
+const MOST_MARKS: usize = 400;
+/// The groups of neighbours of many jobs.
+const GROUPS: usize = 100;
 const PLOT_HEIGHT: u32 = 270;
 
 fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
@@ -31,34 +39,44 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     if longest <= 0.0 {
         return Ok(None);
     }
-    let unit = TimeUnit::for_max(longest);
+    let jobs = scene.ids().len();
+    let bars = jobs <= MOST_BARS && longest / shortest <= WIDEST_SPREAD;
+    let unit = if bars { TimeUnit::for_max(longest) } else { TimeUnit::for_decades(shortest, longest) };
     let in_unit = |times: Vec<Option<f64>>| times.into_iter().map(|ms| ms.map(|ms| unit.of(ms))).collect();
     let values: Vec<Vec<Option<f64>>> = times.into_iter().map(in_unit).collect();
     let title = format!("Processing time ({})", unit.name);
-    if scene.ids().len() <= MOST_BARS && longest / shortest <= WIDEST_SPREAD {
-        return draw_bars(CHART.name, &scene.runs, &title, &[Part { label: "", fill: Fill::Solid, values }]);
+    if bars {
+        return draw_bars(scene, CHART.name, &title, &[Part { label: "", fill: Fill::Solid, values }]);
     }
-    draw_marks(&scene.runs, &Axis::logarithmic(title, unit.of(shortest), unit.of(longest)), &values).map(Some)
+    if jobs > MOST_MARKS {
+        return draw_medians(scene, title, &values).map(Some);
+    }
+    draw_marks(scene, &Axis::logarithmic(title, unit.of(shortest), unit.of(longest)), &values).map(Some)
+}
+
+/// The jobs in the order of their times in the first run.
+fn by_first(values: &[Vec<Option<f64>>]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..values.first().map_or(0, Vec::len)).collect();
+    let of_first = |job: usize| values.first().and_then(|times| times.get(job).copied().flatten());
+    order.sort_by(|&a, &b| of_first(a).unwrap_or(f64::INFINITY).total_cmp(&of_first(b).unwrap_or(f64::INFINITY)));
+    order
 }
 
 /// One mark per job and run. Few jobs keep their order, so that you can find each in other charts. Many jobs are in the order of
 /// their times in the first run.
-fn draw_marks(runs: &[Shown<'_>], y: &Axis, values: &[Vec<Option<f64>>]) -> Result<String, Error> {
+fn draw_marks(scene: &Scene<'_>, y: &Axis, values: &[Vec<Option<f64>>]) -> Result<String, Error> {
+    let (runs, look) = (&scene.runs, scene.look());
     let jobs = values.first().map_or(0, Vec::len);
-    let mut order: Vec<usize> = (0..jobs).collect();
-    let of_first = |job: usize| values.first().and_then(|times| times.get(job).copied().flatten());
     let sorted = jobs > MOST_BARS;
-    if sorted {
-        order.sort_by(|&a, &b| of_first(a).unwrap_or(f64::INFINITY).total_cmp(&of_first(b).unwrap_or(f64::INFINITY)));
-    }
+    let order = if sorted { by_first(values) } else { (0..jobs).collect() };
     let of = if sorted { "the first run's time" } else { "submission" };
     let x = Axis::exact(format!("Job, in order of {of}"), 0.5, jobs as f64 + 0.5, 6, 1.0);
     let size = if sorted { 3 } else { 4 };
-    let entry = |shown: &Shown<'_>| (Swatch::Mark(shown.series), shown.label.to_owned());
-    let legend = Legend::new(runs.iter().map(entry))?;
-    figure(CHART.name, legend.height() + PLOT_HEIGHT + below(true), |area| {
+    let legend = Legend::new(look, scene.entries(Swatch::Mark))?;
+    let height = legend.height() + look.scaled(PLOT_HEIGHT) + below(look, true);
+    figure(&scene.sheet_of_jobs(), CHART.name, height, |area| {
         let area = legend.draw(&area)?;
-        let plot = axes(&area, &x, y, left_of([y]), true)?;
+        let plot = axes(look, &area, (&x, y), left_of(look, [y]), true)?;
         let inside = inside(&plot);
         // The first run goes on top: it is the reference.
         for (times, shown) in values.iter().zip(runs).rev() {
@@ -75,4 +93,47 @@ fn draw_marks(runs: &[Shown<'_>], y: &Axis, values: &[Vec<Option<f64>>]) -> Resu
         }
         Ok(())
     })
+}
+
+/// A line per run: the median of each group of jobs that are neighbours in the order of their times in the first run.
+fn draw_medians(scene: &Scene<'_>, title: String, values: &[Vec<Option<f64>>]) -> Result<String, Error> {
+    let order = by_first(values);
+    let lines: Vec<Vec<(f64, Option<f64>)>> = values.iter().map(|times| medians(&order, times)).collect();
+    let (low, high) = lines
+        .iter()
+        .flatten()
+        .filter_map(|point| point.1)
+        .fold((f64::MAX, 0.0), |(low, high), value| (f64::min(low, value), f64::max(high, value)));
+    let x = Axis::exact("Jobs, by the first run's time (%)", 0.0, 100.0, 6, 1.0);
+    let series = scene.runs.iter().map(|shown| shown.series);
+    let curves = lines.into_iter().zip(series).map(|(points, series)| Curve { points, series, marked: false });
+    let panel = Panel::new(x, Axis::logarithmic(title, low, high), SINGLE, curves.collect());
+    draw_panels(&scene.sheet_of_jobs(), CHART.name, scene.entries(Swatch::Line), &[panel])
+}
+
+/// The median of each group of jobs, at its place in per cent.
+fn medians(order: &[usize], times: &[Option<f64>]) -> Vec<(f64, Option<f64>)> {
+    let group = order.len().div_ceil(GROUPS).max(1);
+    let median = |(number, jobs): (usize, &[usize])| {
+        let found = Distribution::new(jobs.iter().filter_map(|job| times.get(*job).copied().flatten()));
+        let place = (number * group) as f64 + jobs.len() as f64 / 2.0;
+        (100.0 * place / order.len() as f64, found.median())
+    };
+    order.chunks(group).enumerate().map(median).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_jobs_are_shown_by_the_medians_of_their_groups() {
+        let times: Vec<Option<f64>> = (0..1000).map(|job| Some(f64::from(999 - job))).collect();
+        let order = by_first(&[times.clone()]);
+        let found = medians(&order, &times);
+        assert_eq!(
+            (found.len(), found.first(), found.last()),
+            (100, Some(&(0.5, Some(4.5))), Some(&(99.5, Some(994.5))))
+        );
+    }
 }

@@ -23,5 +23,5 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     };
     let parts =
         [part("node-local", Fill::Solid, 0), part("rack-local", Fill::Hatched, 1), part("off-rack", Fill::Pale, 2)];
-    draw_bars(CHART.name, &scene.runs, "Maps", &parts)
+    draw_bars(scene, CHART.name, "Maps", &parts)
 }

@@ -8,9 +8,10 @@ use resched_trace::model::ResourceRow;
 
 use super::chart::Chart;
 use crate::Error;
-use crate::axis::{Axis, TimeUnit};
-use crate::figure::{Legend, Swatch, axes, below, figure, inside, left_of, line, pixel};
-use crate::scene::Scene;
+use crate::axis::Axis;
+use crate::figure::Swatch;
+use crate::panels::{Curve, Panel, SEVERAL, draw_panels};
+use crate::scene::{Clock, Scene, Shown};
 
 /// The chart.
 pub(super) const CHART: Chart = Chart {
@@ -21,14 +22,12 @@ pub(super) const CHART: Chart = Chart {
     draw,
 };
 
-const PLOT_HEIGHT: u32 = 120;
-
-type Panel = (&'static str, fn(&ResourceRow) -> f64);
+type Measure = (&'static str, fn(&ResourceRow) -> f64);
 /// Values over time, ms since the first submission.
 type Points = Vec<(i64, f64)>;
 
 /// Title and value of each plot, from the top.
-const PANELS: [Panel; 4] = [
+const MEASURES: [Measure; 4] = [
     ("CPU (%)", |row| 100.0 * row.cpu),
     ("I/O wait (%)", |row| 100.0 * row.io_wait),
     ("Disk (MB/s)", |row| row.disk / 1e6),
@@ -36,43 +35,21 @@ const PANELS: [Panel; 4] = [
 ];
 
 fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
-    let runs = &scene.runs;
-    if runs.iter().all(|shown| shown.run.resources.is_empty()) {
-        return Ok(None);
-    }
-    let longest =
-        runs.iter().filter_map(|shown| span(&shown.run.jobs)).map(|(first, last)| last - first).max().unwrap_or(0);
-    let unit = TimeUnit::for_max(longest as f64);
-    let x = Axis::exact(format!("Time ({})", unit.name), 0.0, unit.of(longest as f64), 7, 0.0);
-    let panels: Vec<(Vec<Points>, Axis)> = PANELS
-        .into_iter()
-        .map(|(title, value)| {
-            let lines: Vec<_> = runs.iter().map(|shown| means(shown.run, value)).collect();
-            let highest = lines.iter().flatten().map(|point| point.1).fold(0.0, f64::max);
-            (lines, Axis::from_zero(title, if highest > 0.0 { highest } else { 1.0 }, 3))
-        })
-        .collect();
-    let drawn = runs.iter().filter(|shown| !shown.run.resources.is_empty());
-    let legend = Legend::new(drawn.map(|shown| (Swatch::Line(shown.series), shown.label.to_owned())))?;
-    let left = left_of(panels.iter().map(|(_, y)| y));
-    let height = legend.height() + panels.len() as u32 * (PLOT_HEIGHT + below(false)) + below(true) - below(false);
-    figure(CHART.name, height, |area| {
-        let mut rest = legend.draw(&area)?;
-        for (number, (lines, y)) in panels.iter().enumerate() {
-            let last = number + 1 == panels.len();
-            let (top, below) = rest.split_vertically(PLOT_HEIGHT + below(last));
-            let plot = axes(&top, &x, y, left, last)?;
-            let inside = inside(&plot);
-            for (points, shown) in lines.iter().zip(runs).filter(|(points, _)| !points.is_empty()) {
-                let corners: Vec<(i32, i32)> =
-                    points.iter().map(|&(time, value)| pixel(&plot, (unit.of(time as f64), value))).collect();
-                line(&inside, &corners, shown.series)?;
-            }
-            rest = below;
-        }
-        Ok(())
-    })
-    .map(Some)
+    let drawn = || scene.runs.iter().filter(|shown| !shown.run.resources.is_empty());
+    let Some(Clock { unit, axis: x, .. }) = scene.clock().filter(|_| drawn().next().is_some()) else { return Ok(None) };
+    let panel = |(title, value): Measure| {
+        let lines: Vec<Points> = drawn().map(|shown| means(shown.run, value)).collect();
+        let highest = lines.iter().flatten().map(|point| point.1).fold(0.0, f64::max);
+        let y = Axis::from_zero(title, if highest > 0.0 { highest } else { 1.0 }, 3);
+        let curve = |(points, shown): (Points, &Shown<'_>)| Curve {
+            points: points.into_iter().map(|(time, value)| (unit.of(time as f64), Some(value))).collect(),
+            series: shown.series,
+            marked: false,
+        };
+        Panel::new(x.clone(), y, SEVERAL, lines.into_iter().zip(drawn()).map(curve).collect())
+    };
+    let entries = drawn().map(|shown| (Swatch::Line(shown.series), shown.label.to_owned()));
+    draw_panels(&scene.sheet_of_jobs(), CHART.name, entries, &MEASURES.map(panel)).map(Some)
 }
 
 /// The mean of a value over all nodes at each time.

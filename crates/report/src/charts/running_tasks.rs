@@ -9,11 +9,12 @@ use resched_analysis::timeline::{running_tasks, span};
 use resched_trace::model::TaskKind;
 
 use super::chart::Chart;
+use super::own_colours::{entries, largest_jobs};
 use crate::Error;
-use crate::axis::{Axis, TimeUnit};
-use crate::figure::{Area, Drawn, Legend, Swatch, axes, below, drawn, figure, inside, left_of, pixel, titled};
-use crate::scene::Scene;
-use crate::style::{DARK, Fill, GREY, LINE_HEIGHT, area_colour};
+use crate::axis::Axis;
+use crate::figure::{Area, Drawn, Legend, axes, below, drawn, figure, inside, left_of, pixel, titled};
+use crate::scene::{Clock, Scene};
+use crate::style::{DARK, GREY, area_colour};
 
 /// The chart.
 pub(super) const CHART: Chart = Chart {
@@ -24,8 +25,6 @@ pub(super) const CHART: Chart = Chart {
     draw,
 };
 
-/// The number of jobs with their own colour.
-const OWN_COLOUR: usize = 7;
 /// Height of a plot in pixels, without labels.
 const PLOT_HEIGHT: u32 = 112;
 /// The most cells of time of a curve: two per pixel. A curve with fewer steps is drawn as it is.
@@ -34,10 +33,8 @@ const CELLS: usize = 800;
 const LINED_CELLS: usize = 400;
 
 fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
-    let runs = &scene.runs;
-    let longest =
-        runs.iter().filter_map(|shown| span(&shown.run.jobs)).map(|(first, last)| last - first).max().unwrap_or(0);
-    let unit = TimeUnit::for_max(longest as f64);
+    let (runs, look) = (&scene.runs, scene.look());
+    let Some(Clock { unit, axis: x, .. }) = scene.clock() else { return Ok(None) };
     let own = largest_jobs(scene);
     let kinds = [(TaskKind::Map, "Maps"), (TaskKind::Reduce, "Reduces"), (TaskKind::Other, "Tasks")];
     let mut panels = Vec::new();
@@ -51,23 +48,23 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
             panels.push((layers, Axis::from_zero(title, highest, 3)));
         }
     }
-    if panels.is_empty() || longest == 0 {
+    if panels.is_empty() {
         return Ok(None);
     }
-    let x = Axis::exact(format!("Time ({})", unit.name), 0.0, unit.of(longest as f64), 7, 0.0);
     let lined = panels.iter().flat_map(|(layers, _)| layers).all(|layers| layers.edges.len() <= LINED_CELLS);
-    let legend = Legend::new(entries(scene.ids().len(), &own))?;
-    let left = left_of(panels.iter().map(|(_, y)| y));
-    let per_run = LINE_HEIGHT + panels.len() as u32 * (PLOT_HEIGHT + below(false));
-    let height = legend.height() + per_run * runs.len() as u32 + below(true) - below(false);
-    figure(CHART.name, height, |area| {
+    let legend = Legend::new(look, entries(scene.ids().len(), &own))?;
+    let left = left_of(look, panels.iter().map(|(_, y)| y));
+    let plot_height = look.scaled(PLOT_HEIGHT);
+    let per_run = look.line_height() + panels.len() as u32 * (plot_height + below(look, false));
+    let height = legend.height() + per_run * runs.len() as u32 + below(look, true) - below(look, false);
+    figure(&scene.sheet_of_jobs(), CHART.name, height, |area| {
         let mut rest = legend.draw(&area)?;
         for (index, shown) in runs.iter().enumerate() {
-            rest = titled(&rest, shown.label, left)?;
+            rest = titled(look, &rest, shown.label, left)?;
             for (panel, (layers, y)) in panels.iter().enumerate() {
                 let last = index + 1 == runs.len() && panel + 1 == panels.len();
-                let (top, below) = rest.split_vertically(PLOT_HEIGHT + below(last));
-                let plot = axes(&top, &x, y, left, last)?;
+                let (top, below) = rest.split_vertically(plot_height + below(look, last));
+                let plot = axes(look, &top, (&x, y), left, last)?;
                 let at = |ms: i64, tasks: f64| pixel(&plot, (unit.of(ms as f64), tasks));
                 if let Some(layers) = layers.get(index) {
                     layers.draw(&inside(&plot), at, lined)?;
@@ -78,32 +75,6 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
         Ok(())
     })
     .map(Some)
-}
-
-/// The ids of the jobs with most slot time over all runs, in order of submission, with their numbers.
-fn largest_jobs<'a>(scene: &Scene<'a>) -> Vec<(usize, &'a str)> {
-    let slot_time = |number: usize| {
-        let jobs = scene.jobs.iter().filter_map(|run| run.get(number));
-        jobs.map(|job| job.slot_time).fold(0i64, i64::saturating_add)
-    };
-    let mut jobs: Vec<(usize, &str)> = scene.ids().into_iter().enumerate().collect();
-    jobs.sort_by_key(|&(number, _)| std::cmp::Reverse(slot_time(number)));
-    jobs.truncate(OWN_COLOUR);
-    jobs.sort_unstable();
-    jobs
-}
-
-fn entries(jobs: usize, own: &[(usize, &str)]) -> Vec<(Swatch, String)> {
-    let of_job = |(layer, (number, _)): (usize, &(usize, &str))| {
-        (Swatch::Box(area_colour(layer), Fill::Solid), format!("job {}", number + 1))
-    };
-    let others = match jobs - own.len() {
-        0 => None,
-        1 => Some("1 other job".to_owned()),
-        n => Some(format!("{n} other jobs")),
-    };
-    let others = others.map(|label| (Swatch::Box(GREY, Fill::Solid), label));
-    own.iter().enumerate().map(of_job).chain(others).collect()
 }
 
 /// The stacked curves of one run and kind of task.

@@ -24,8 +24,8 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     let unit = TimeUnit::for_max(largest(times.iter().flatten()));
     let values = times.into_iter().map(|run| run.into_iter().map(|ms| ms.map(|ms| unit.of(ms))).collect()).collect();
     draw_bars(
+        scene,
         CHART.name,
-        &scene.runs,
         &format!("Starvation ({})", unit.name),
         &[Part { label: "", fill: Fill::Solid, values }],
     )

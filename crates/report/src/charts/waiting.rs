@@ -26,5 +26,5 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     };
     let parts =
         [part("waiting", Fill::Hatched, |job| job.waiting), part("execution", Fill::Solid, |job| job.execution)];
-    draw_bars(CHART.name, &scene.runs, &format!("Time ({})", unit.name), &parts)
+    draw_bars(scene, CHART.name, &format!("Time ({})", unit.name), &parts)
 }

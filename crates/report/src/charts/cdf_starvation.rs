@@ -1,0 +1,28 @@
+//! Distribution of the jobs' starvation times.
+
+use resched_analysis::Run;
+use resched_analysis::distribution::Distribution;
+
+use super::chart::Chart;
+use crate::Error;
+use crate::curves::draw_curves;
+use crate::scene::Scene;
+
+/// The chart.
+pub(super) const CHART: Chart = Chart {
+    name: "cdf_starvation",
+    title: "Distribution of starvation times",
+    caption: "Share of the jobs with reduces whose starvation time is at most so long (Coupling, Table IV): how long those reduces that were \
+              launched after the last map had completed were launched after it, on average.",
+    draw,
+};
+
+fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
+    let times = |run: &Run| Distribution::new(run.finished_jobs().filter_map(|job| job.starvation));
+    let times: Vec<Distribution> = scene.runs.iter().map(|shown| times(shown.run)).collect();
+    // Of jobs that never starve, a curve would only be a corner.
+    if times.iter().flat_map(Distribution::values).all(|ms| *ms <= 0.0) {
+        return Ok(None);
+    }
+    draw_curves(scene, CHART.name, &times, ("Starvation", "jobs"))
+}

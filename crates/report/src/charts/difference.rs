@@ -1,0 +1,38 @@
+//! Two runs over time: how far one is ahead of the other.
+
+use resched_analysis::Run;
+use resched_analysis::cells::Cells;
+use resched_analysis::over_time::{jobs_done, running};
+use resched_analysis::timeline::span;
+
+use super::chart::Chart;
+use super::over_time::{Measure, cells_of, draw_over_time};
+use crate::Error;
+use crate::scene::Scene;
+
+/// The chart.
+pub(super) const CHART: Chart = Chart {
+    name: "difference",
+    title: "Difference from the baseline",
+    caption: "How many jobs more than under the baseline are done by a time, and how many tasks more run, as means over short times. \
+              The baseline is the line at 0: above it, a policy is ahead.",
+    draw,
+};
+
+fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
+    let Some((base, _)) = scene.compared().filter(|(_, others)| !others.is_empty()) else { return Ok(None) };
+    let start = span(&base.run.jobs).map_or(0, |(first, _)| first);
+    let less = |of: fn(&Run, Cells) -> Vec<f64>| {
+        move |run: &Run, cells: Cells| {
+            let of_base = of(base.run, cells.from(start));
+            of(run, cells).into_iter().zip(of_base).map(|(own, base)| Some(own - base)).collect()
+        }
+    };
+    let measures = [
+        Measure::new("Jobs done", less(|run, cells| jobs_done(&run.jobs, cells))),
+        Measure::new("Running tasks", less(|run, cells| running(run, |_| true, cells))),
+    ];
+    let mut sheet = scene.sheet_of_jobs();
+    sheet.note = format!("{}; against {}", sheet.note, base.label);
+    draw_over_time(scene, CHART.name, &sheet, cells_of(scene), &measures)
+}

@@ -1,0 +1,28 @@
+//! How fairly the tasks are shared, over time.
+
+use resched_analysis::over_time::fairness;
+use resched_analysis::share_error::share_error;
+
+use super::chart::Chart;
+use super::over_time::{Measure, cells_of, draw_over_time};
+use crate::Error;
+use crate::scene::Scene;
+
+/// The chart.
+pub(super) const CHART: Chart = Chart {
+    name: "fairness",
+    title: "Fairness and share error",
+    caption: "Jain's index of the running tasks of the jobs in the system (Jain, Chiu, Hawe 1984), as means over short times: 1 if all run \
+              equally many. The share error is the share of the running tasks that other jobs would have to run for all to have their \
+              max-min fair share of what they can use; 0 is fair.",
+    draw,
+};
+
+fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
+    let percent = |share: Option<f64>| share.map(|share| 100.0 * share);
+    let measures = [
+        Measure::new("Jain's index", fairness),
+        Measure::new("Share error (%)", move |run, cells| share_error(run, cells).into_iter().map(percent).collect()),
+    ];
+    draw_over_time(scene, CHART.name, &scene.sheet_of_jobs(), cells_of(scene), &measures)
+}

@@ -1,0 +1,153 @@
+//! What the jobs are: when they arrive, how large they are, and how long their tasks run.
+
+use resched_analysis::Run;
+use resched_analysis::cells::Cells;
+use resched_analysis::distribution::Distribution;
+use resched_analysis::over_time::arrivals;
+use resched_trace::model::TaskKind;
+use resched_trace::words::count;
+
+use super::chart::Chart;
+use crate::Error;
+use crate::axis::{Axis, TimeUnit};
+use crate::figure::Swatch;
+use crate::panels::{Curve, Panel, SEVERAL, draw_panels};
+use crate::scene::{Scene, Shown};
+use crate::style::{DARK, Series, area_colour};
+
+/// The chart.
+pub(super) const CHART: Chart = Chart {
+    name: "overview",
+    title: "The jobs and their tasks",
+    caption: "When jobs arrive; the share of the jobs with at least so many tasks; the share of the successful attempts that ran at least so long. \
+              Both axes of the last two are logarithmic, so that a straight line is a power law. Of what really ran, if that is among \
+              the runs, or else of the first run.",
+    draw,
+};
+
+/// The cells of time in which arrivals are counted.
+const CELLS: usize = 100;
+/// The points of a tail: two per pixel.
+const POINTS: usize = 800;
+/// The line of all jobs.
+const ALL: Series = Series { colour: DARK, form: 0 };
+/// The kinds of tasks, with their names.
+const KINDS: [(TaskKind, &str); 3] =
+    [(TaskKind::Map, "maps"), (TaskKind::Reduce, "reduces"), (TaskKind::Other, "tasks")];
+
+fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
+    let observed = scene.runs.iter().find(|shown| shown.run.replay().is_none());
+    let Some(shown) = observed.or(scene.runs.first()) else { return Ok(None) };
+    let run = shown.run;
+    let own = |kind| Series { colour: area_colour(2 * kind), form: kind };
+    if run.finished_jobs().next().is_none() {
+        return Ok(None);
+    }
+    let mut tails: Vec<(Series, &str, Distribution)> = Vec::new();
+    for (number, (kind, name)) in KINDS.into_iter().enumerate() {
+        let tasks = run.counted_intervals().filter(|task| task.kind == kind && task.succeeded);
+        let times = Distribution::new(tasks.map(|task| (task.finish - task.start) as f64));
+        if !times.values().is_empty() {
+            tails.push((own(number), name, times));
+        }
+    }
+    let sizes = Distribution::new(run.finished_jobs().map(|job| job.tasks_done as f64).filter(|tasks| *tasks > 0.0));
+    let mut panels: Vec<Panel> = of_arrivals(run).into_iter().collect();
+    panels.extend(of_sizes(&sizes));
+    panels.extend(of_times(&tails));
+    let entries = tails.iter().map(|(series, name, _)| (Swatch::Line(*series), (*name).to_owned()));
+    draw_panels(&scene.sheet(&note(shown, &tails), [run]), CHART.name, entries, &panels).map(Some)
+}
+
+fn note(shown: &Shown<'_>, tails: &[(Series, &str, Distribution)]) -> String {
+    let jobs = shown.run.finished_jobs().count() as u64;
+    let tasks = tails.iter().map(|(_, name, times)| format!(", {} {name}", count(times.values().len() as u64)));
+    format!("{}: n = {} jobs{}", shown.label, count(jobs), tasks.collect::<String>())
+}
+
+/// How many jobs arrive in each cell of time until the last one has arrived.
+fn of_arrivals(run: &Run) -> Option<Panel> {
+    let submits = || run.finished_jobs().filter_map(|job| job.submit);
+    let (first, last) = (submits().min()?, submits().max()?);
+    let cells = Cells::new((first, last + 1), CELLS);
+    let unit = TimeUnit::for_max((last - first) as f64);
+    let counts = arrivals(&run.jobs, cells);
+    let y = Axis::from_zero("Jobs", counts.iter().copied().fold(0.0, f64::max), 3);
+    let x = Axis::exact(format!("Time ({})", unit.name), 0.0, unit.of((last - first) as f64), 7, 0.0);
+    let edges = cells.edges();
+    let at = |time: &i64| unit.of((time - first) as f64);
+    let step = |(edges, count): (&[i64], f64)| edges.iter().map(|edge| (at(edge), Some(count))).collect::<Vec<_>>();
+    let points = edges.windows(2).zip(counts).flat_map(step).collect();
+    let width = TimeUnit::for_max(cells.width() as f64);
+    let title = format!("Arrivals, each {} {}", round(width.of(cells.width() as f64)), width.name);
+    Some(Panel { title, ..Panel::new(x, y, SEVERAL, vec![Curve { points, series: ALL, marked: false }]) })
+}
+
+/// A number with two significant digits at least.
+fn round(value: f64) -> String {
+    if value < 10.0 { format!("{value:.1}") } else { format!("{value:.0}") }
+}
+
+fn of_sizes(sizes: &Distribution) -> Option<Panel> {
+    let (&least, &most) = (sizes.values().first()?, sizes.values().last()?);
+    let x = Axis::logarithmic("Tasks of the job, at least", least, most);
+    Some(tail_panel("Sizes of jobs", x, vec![Curve { points: tail(sizes, |size| size), series: ALL, marked: false }]))
+}
+
+fn of_times(tails: &[(Series, &str, Distribution)]) -> Option<Panel> {
+    let values = || tails.iter().flat_map(|(_, _, times)| times.values()).copied();
+    let (least, most) = (values().reduce(f64::min)?, values().fold(0.0, f64::max));
+    let unit = TimeUnit::for_decades(least, most);
+    let x = Axis::logarithmic(format!("Run time, at least ({})", unit.name), unit.of(least), unit.of(most));
+    let curve = |(series, _, times): &(Series, &str, Distribution)| Curve {
+        points: tail(times, |ms| unit.of(ms)),
+        series: *series,
+        marked: false,
+    };
+    Some(tail_panel("Run times of tasks", x, tails.iter().map(curve).collect()))
+}
+
+fn tail_panel(title: &str, x: Axis, curves: Vec<Curve>) -> Panel {
+    let least = curves.iter().flat_map(|curve| &curve.points).filter_map(|point| point.1).fold(1.0, f64::min);
+    Panel { title: title.to_owned(), ..Panel::new(x, Axis::logarithmic("Share", least, 1.0), SEVERAL, curves) }
+}
+
+/// The share of the values that are at least as large, at each value. The points are as many in each decade of the share, so that the end of the
+/// tail is exact.
+fn tail(values: &Distribution, x: impl Fn(f64) -> f64) -> Vec<(f64, Option<f64>)> {
+    let n = values.values().len();
+    let mut points: Vec<(f64, Option<f64>)> = Vec::new();
+    let mut kept = usize::MAX;
+    for (below, &value) in values.values().iter().enumerate() {
+        let above = n - below;
+        let is_new = below == 0 || values.values().get(below - 1) != Some(&value);
+        // Of n values, the last ones are all kept, and of the many before them a share that grows less.
+        let step = kept.saturating_sub(above) * POINTS >= above * 8;
+        if is_new && (below == 0 || step || above == 1) {
+            points.push((x(value), Some(above as f64 / n as f64)));
+            kept = above;
+        }
+    }
+    points
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tail_has_few_points_and_an_exact_end() {
+        let found = tail(&Distribution::new((1..=100_000).map(f64::from)), |value| value);
+        assert!(found.len() < 2_000, "{}", found.len());
+        assert_eq!(found.first(), Some(&(1.0, Some(1.0))));
+        assert_eq!(found.last(), Some(&(100_000.0, Some(1e-5))));
+        let near = |&(value, share): &(f64, Option<f64>)| {
+            share.is_some_and(|share| (share - (100_001.0 - value) / 1e5).abs() < 1e-12)
+        };
+        assert!(found.iter().all(near));
+        assert_eq!(
+            tail(&Distribution::new([2.0, 2.0, 5.0]), |value| value),
+            [(2.0, Some(1.0)), (5.0, Some(1.0 / 3.0))]
+        );
+    }
+}

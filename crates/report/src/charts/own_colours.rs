@@ -1,0 +1,37 @@
+//! The jobs that have a colour of their own in charts of all jobs.
+
+use resched_trace::words::count;
+
+use crate::figure::Swatch;
+use crate::scene::Scene;
+use crate::style::{Fill, GREY, area_colour};
+
+/// The number of jobs with their own colour.
+const OWN_COLOUR: usize = 7;
+
+/// The ids of the jobs with most slot time over all runs, in order of submission, with their numbers.
+pub(super) fn largest_jobs<'a>(scene: &Scene<'a>) -> Vec<(usize, &'a str)> {
+    let slot_time = |number: usize| {
+        let jobs = scene.jobs.iter().filter_map(|run| run.get(number));
+        jobs.map(|job| job.slot_time).fold(0i64, i64::saturating_add)
+    };
+    let mut jobs: Vec<(usize, &str)> = scene.ids().into_iter().enumerate().collect();
+    jobs.sort_by_key(|&(number, _)| std::cmp::Reverse(slot_time(number)));
+    jobs.truncate(OWN_COLOUR);
+    jobs.sort_unstable();
+    jobs
+}
+
+/// The legend of these jobs, of `jobs` in all.
+pub(super) fn entries(jobs: usize, own: &[(usize, &str)]) -> Vec<(Swatch, String)> {
+    let of_job = |(layer, (number, _)): (usize, &(usize, &str))| {
+        (Swatch::Box(area_colour(layer), Fill::Solid), format!("job {}", number + 1))
+    };
+    let others = match jobs - own.len() {
+        0 => None,
+        1 => Some("1 other job".to_owned()),
+        n => Some(format!("{} other jobs", count(n as u64))),
+    };
+    let others = others.map(|label| (Swatch::Box(GREY, Fill::Solid), label));
+    own.iter().enumerate().map(of_job).chain(others).collect()
+}
