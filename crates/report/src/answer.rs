@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use resched_analysis::compare::{Comparison, How, JOB_METRICS, JobMetric, compare};
+use resched_analysis::distribution::mean;
 use resched_analysis::groups::SlowedJob;
 use resched_analysis::measure::{Measured, Metric};
 use resched_analysis::practical::Matters;
@@ -101,6 +102,12 @@ impl Answer {
     /// The baseline.
     pub(crate) fn baseline_label(&self) -> &str {
         self.policies.get(self.baseline).map_or("", |policy| policy.label.as_str())
+    }
+
+    /// The mean completion time of the policy at `place` over its runs, ms.
+    pub(crate) fn mean_completion(&self, place: usize) -> Option<f64> {
+        let runs = self.policies.get(place)?.runs.iter();
+        mean(&runs.filter_map(|run| self.summaries.get(*run)?.0.mean_completion_ms).collect::<Vec<_>>())
     }
 
     /// The labels of all runs.

@@ -39,6 +39,11 @@ impl<'a> Scene<'a> {
         Self { runs: shown.collect(), jobs: jobs.collect() }
     }
 
+    /// The labels of the runs.
+    pub(crate) fn labels(&self) -> Vec<&'a str> {
+        self.runs.iter().map(|shown| shown.label).collect()
+    }
+
     /// The ids of the jobs.
     pub(crate) fn ids(&self) -> Vec<&'a str> {
         self.jobs.first().into_iter().flatten().map(|job| job.job_id.as_str()).collect()

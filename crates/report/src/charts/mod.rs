@@ -3,11 +3,11 @@
 mod cdf_jobs;
 mod cdf_maps;
 mod chart;
-mod delta;
+pub(crate) mod delta;
 mod job_times;
 mod locality;
-mod resources;
-mod running_tasks;
+pub(crate) mod resources;
+pub(crate) mod running_tasks;
 mod starvation;
 mod waiting;
 
