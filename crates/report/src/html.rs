@@ -64,8 +64,8 @@ struct CompareRow {
     metric: &'static str,
     label: String,
     jobs: String,
-    /// The changes.
-    cells: Vec<String>,
+    /// The changes, each with its interval.
+    cells: Vec<(String, String)>,
     verdict: String,
     /// Whether the difference of the means may be chance.
     chance: bool,

@@ -29,7 +29,7 @@ const CHARTS: &str = include_str!("../assets/uplot/uPlot.iife.min.js");
 
 /// The script of a report, which has interactive charts and a table of jobs.
 const REPORT: &str = concat!(
-    "(() => {\n\"use strict\";\n",
+    "(async () => {\n\"use strict\";\n",
     include_str!("../assets/page/texts.js"),
     include_str!("../assets/page/tables.js"),
     include_str!("../assets/page/state.js"),

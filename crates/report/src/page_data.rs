@@ -6,6 +6,10 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use resched_analysis::JobMetrics;
 use resched_analysis::measure::Sizes;
 use resched_analysis::timeline::span;
@@ -122,7 +126,7 @@ fn launches(job: &JobMetrics, distance: usize) -> Option<i64> {
     job.map_launches.get(distance).copied().and_then(whole)
 }
 
-/// The data as JSON that is safe in an element of HTML.
+/// The data as JSON, packed with gzip and written in base64: a third of its size, and without a character that HTML knows.
 ///
 /// # Errors
 /// [`Error::Draw`] if they cannot be encoded.
@@ -143,9 +147,9 @@ pub(crate) fn page_data(answer: &Answer, scene: &Scene<'_>, timelines: &Timeline
         timelines,
         colours: (0..timelines.own.len()).map(|layer| hex(area_colour(layer))).collect(),
     };
-    let json = serde_json::to_string(&data).map_err(Error::draw("report.html"))?;
-    // No text can end the element then.
-    Ok(json.replace('<', "\\u003c"))
+    let mut packed = GzEncoder::new(Vec::new(), Compression::default());
+    serde_json::to_writer(&mut packed, &data).map_err(Error::draw("report.html"))?;
+    Ok(BASE64_STANDARD.encode(packed.finish().map_err(Error::draw("report.html"))?))
 }
 
 fn look<'a>(shown: &Shown<'a>) -> Look<'a> {

@@ -95,8 +95,18 @@ fn first(answer: &Answer, compared: &[&Compared]) -> String {
         _ if kinds().all(|kind| kind == Kind::Worse) => format!(
             "{baseline} has the least mean completion time over {jobs} jobs, {base}: jobs complete later under every other policy."
         ),
-        _ => format!("Over {jobs} jobs, no policy is certain to complete jobs sooner on average than {baseline} ({base})."),
+        _ => format!(
+            "Over {jobs} jobs, no policy is certain to complete jobs sooner on average than {baseline} ({base}).{}",
+            of_shorter_waiting(answer)
+        ),
     }
+}
+
+/// Which policies let jobs wait less, if any does for certain.
+fn of_shorter_waiting(answer: &Answer) -> String {
+    let shorter = compared(answer, "waiting").into_iter().filter(|row| kind(row.found.ratio_of_means) == Kind::Better);
+    let labels: Vec<&str> = shorter.map(|row| row.policy.as_str()).collect();
+    if labels.is_empty() { String::new() } else { format!(" Jobs wait less for their first task under {}.", labels.join(", ")) }
 }
 
 /// The answer about a single policy.
@@ -118,22 +128,16 @@ fn about(answer: &Answer, row: &Compared, waiting: Option<Option<Ratio>>) -> Str
     let Some(ratio) = found.ratio_of_means else {
         return format!("cannot be compared with {baseline}: no job has a time in both.");
     };
+    let over = found.basis.in_words();
     let mut says = match (ratio.interval, kind(Some(ratio))) {
-        (None, _) => format!(
-            "completes jobs {} on average than {baseline}; there is no interval ({}).",
-            by(ratio.value, ["sooner", "later"]),
-            found.basis.in_words()
-        ),
+        (None, _) => format!("{} {baseline}; there is no interval ({over}).", completes(ratio.value)),
         (Some(interval), Kind::Alike) => format!(
             "shows no significant difference from {baseline} in mean completion time ({}).",
             with_interval(ratio.value, interval)
         ),
-        (Some(interval), _) => format!(
-            "completes jobs {} on average than {baseline} ({}, over {}).",
-            by(ratio.value, ["sooner", "later"]),
-            interval_in_words(interval),
-            found.basis.in_words()
-        ),
+        (Some(interval), _) => {
+            format!("{} {baseline} ({}, over {over}).", completes(ratio.value), interval_in_words(ratio.value, interval))
+        }
     };
     let bound = answer.matters;
     match found.verdict {
@@ -155,21 +159,34 @@ fn of_waiting(ratio: Ratio) -> String {
         (Some(interval), Kind::Alike) => {
             format!(" No significant difference in mean waiting time ({}).", with_interval(ratio.value, interval))
         }
-        (Some(interval), _) => {
-            format!(" Its jobs wait {} ({}).", by(ratio.value, ["less", "more"]), interval_in_words(interval))
-        }
-        (None, _) => format!(" Its jobs wait {}.", by(ratio.value, ["less", "more"])),
+        (Some(interval), _) => format!(" {} ({}).", waits(ratio.value), interval_in_words(ratio.value, interval)),
+        (None, _) => format!(" {}.", waits(ratio.value)),
     }
 }
 
-/// A ratio as "31.0 % sooner".
-fn by(ratio: f64, words: [&str; 2]) -> String {
-    let [less, more] = words;
-    // A mean that is many times the other is no per cent.
-    if ratio >= 3.0 {
-        return format!("{ratio:.1} times {more}");
+/// From this ratio on, a mean is so many times the other: a change in per cent would say nothing.
+const TIMES: f64 = 3.0;
+
+fn completes(ratio: f64) -> String {
+    match ratio {
+        ratio if ratio >= TIMES => format!("takes {ratio:.1} times as long to complete jobs on average as"),
+        ratio if ratio < 1.0 => format!("completes jobs {} sooner on average than", by(ratio)),
+        ratio => format!("completes jobs {} later on average than", by(ratio)),
     }
-    format!("{:.1} % {}", 100.0 * (ratio - 1.0).abs(), if ratio < 1.0 { less } else { more })
+}
+
+fn waits(ratio: f64) -> String {
+    match ratio {
+        ratio if ratio >= TIMES => format!("Its jobs wait {ratio:.1} times as long"),
+        ratio if ratio < 1.0 => format!("Its jobs wait {} less", by(ratio)),
+        ratio => format!("Its jobs wait {} longer", by(ratio)),
+    }
+}
+
+/// A change without its sign. What hardly leaves anything is not all.
+fn by(ratio: f64) -> String {
+    let percent = 100.0 * (ratio - 1.0).abs();
+    if ratio > 0.0 && ratio < 1.0 && percent > 99.9 { "over 99.9 %".to_owned() } else { format!("{percent:.1} %") }
 }
 
 fn signed(ratio: f64) -> String {
@@ -177,11 +194,15 @@ fn signed(ratio: f64) -> String {
 }
 
 fn with_interval(ratio: f64, interval: [f64; 2]) -> String {
-    format!("{}, {}", signed(ratio), interval_in_words(interval))
+    format!("{}, {}", signed(ratio), interval_in_words(ratio, interval))
 }
 
-fn interval_in_words([low, high]: [f64; 2]) -> String {
-    format!("95 % interval {} to {}", signed(low), signed(high))
+/// The interval in the terms of its ratio: times or per cent.
+fn interval_in_words(ratio: f64, [low, high]: [f64; 2]) -> String {
+    match ratio >= TIMES {
+        true => format!("95 % interval {low:.1} to {high:.1} times"),
+        false => format!("95 % interval {} to {}", signed(low), signed(high)),
+    }
 }
 
 #[cfg(test)]
@@ -190,9 +211,12 @@ mod tests {
 
     #[test]
     fn a_ratio_in_words() {
-        let words = ["sooner", "later"];
-        assert_eq!([0.69, 1.25].map(|ratio| by(ratio, words)), ["31.0 % sooner", "25.0 % later"]);
-        assert_eq!(by(12.34, ["less", "more"]), "12.3 times more");
+        assert_eq!([0.69, 1.25, 0.0002].map(waits), [
+            "Its jobs wait 31.0 % less",
+            "Its jobs wait 25.0 % longer",
+            "Its jobs wait over 99.9 % less"
+        ]);
+        assert_eq!(completes(12.34), "takes 12.3 times as long to complete jobs on average as");
         let ratio = |low, high| Some(Ratio { interval: Some([low, high]), ..Ratio::bare(1.0) });
         assert_eq!([ratio(0.5, 0.9), ratio(0.9, 1.1), ratio(1.1, 2.0), None].map(kind), [
             Kind::Better,

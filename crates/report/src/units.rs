@@ -49,16 +49,19 @@ pub(crate) fn percent_change(change: Option<f64>) -> String {
     change.map_or(UNKNOWN.to_owned(), |change| format!("{:+.1} %", 100.0 * change).replace('-', "−"))
 }
 
-/// A ratio as a change in per cent, with its interval.
-pub(crate) fn change(ratio: Option<Ratio>) -> String {
-    let of = |ratio: f64| format!("{:+.1}", 100.0 * (ratio - 1.0)).replace('-', "−");
-    match ratio {
-        None => UNKNOWN.to_owned(),
-        Some(Ratio { value, interval: Some([low, high]), .. }) => {
-            format!("{} % [{}, {}]", of(value), of(low), of(high))
-        }
-        Some(Ratio { value, .. }) => format!("{} %", of(value)),
-    }
+/// A ratio of at least this is shown as a factor: nobody reads +3217.4 %.
+const FACTOR: f64 = 10.0;
+
+/// A ratio as a change in per cent, or as a factor, and its interval; empty if it has none.
+pub(crate) fn change(ratio: Option<Ratio>) -> (String, String) {
+    let Some(Ratio { value, interval, .. }) = ratio else { return (UNKNOWN.to_owned(), String::new()) };
+    let of = |ratio: f64| match value >= FACTOR {
+        true => format!("{ratio:.1}"),
+        false => format!("{:+.1}", 100.0 * (ratio - 1.0)).replace('-', "−"),
+    };
+    let unit = if value >= FACTOR { "×" } else { "%" };
+    let ends = interval.map_or_else(String::new, |[low, high]| format!("[{}, {}]", of(low), of(high)));
+    (format!("{} {unit}", of(value)), ends)
 }
 
 /// A p-value.
@@ -73,6 +76,14 @@ pub(crate) fn p_value(p: Option<f64>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_ratio_is_a_change_or_a_factor() {
+        let of = |value: f64| change(Some(Ratio { interval: Some([0.5 * value, 2.0 * value]), ..Ratio::bare(value) }));
+        assert_eq!(of(0.9), ("−10.0 %".to_owned(), "[−55.0, +80.0]".to_owned()));
+        assert_eq!(of(33.2), ("33.2 ×".to_owned(), "[16.6, 66.4]".to_owned()));
+        assert_eq!(change(None), ("–".to_owned(), String::new()));
+    }
 
     #[test]
     fn the_times_of_a_row_share_a_unit() {

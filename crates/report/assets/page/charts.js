@@ -212,7 +212,7 @@ function marks(policy, floor) {
   return (chart, place, from, to) => {
     const path = new Path2D();
     const seen = new Set();
-    const size = 2.5 * devicePixelRatio;
+    const size = (jobs.count > 2000 ? 2.5 : jobs.count > 200 ? 4 : 7) * devicePixelRatio;
     const [xs, ys] = [chart.data[0], chart.data[place]];
     for (let job = from; job <= to; job++) {
       if (ys[job] === null) continue;

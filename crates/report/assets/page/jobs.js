@@ -34,7 +34,8 @@ class JobTable {
     if (jobs.users.any) columns.push(text("User", jobs.users));
     if (jobs.queues.any) columns.push(text("Queue", jobs.queues));
     columns.push({ title: "Tasks", key: (job) => jobs.tasks[job], cell: (job) => count(jobs.tasks[job]) });
-    columns.push({ title: "Submitted", key: (job) => jobs.submits[job], cell: (job) => time(jobs.submits[job]) });
+    const submitted = timesUpTo(data.span);
+    columns.push({ title: "Submitted", key: (job) => jobs.submits[job], cell: (job) => submitted(jobs.submits[job]) });
     return columns;
   }
 
@@ -47,10 +48,10 @@ class JobTable {
       this.find();
     });
     this.body = element("tbody");
-    this.caption = element("caption");
+    this.caption = element("span");
     this.found = element("output", { "aria-live": "polite", id: "jobs-found" });
     this.pages = element("div", { class: "pages" });
-    const table = element("table", { id: "all-jobs" }, this.caption,
+    const table = element("table", { id: "all-jobs" }, element("caption", {}, this.caption),
       element("thead", {}, element("tr", {}, element("th", { scope: "col" }, element("span", { class: "hidden" }, "Explanation")), ...heads)), this.body);
     this.root.replaceChildren(this.tools(), element("div", { class: "wide", tabindex: 0, role: "group", "aria-label": "Jobs" }, table), this.pages);
   }
@@ -119,7 +120,7 @@ class JobTable {
     };
     const more = button("Why", (event) => { event.stopPropagation(); toggle(); }, { "aria-expanded": String(open), "aria-label": `Why, job ${jobs.number(job)}` });
     const values = times(policies.map((_, policy) => measure().runs[policy][job]));
-    const cells = [...this.columns.map((column) => element("td", { class: column.text ? "text" : undefined }, column.cell(job))),
+    const cells = [...this.columns.map((column) => element("td", { class: column.text ? `text ${column.title.toLowerCase()}` : undefined }, column.cell(job))),
       ...values.map((value) => element("td", {}, value))];
     const row = element("tr", { "data-job": job, class: open ? "open" : undefined }, element("td", {}, more), ...cells);
     row.addEventListener("click", () => { if (String(getSelection()) === "") toggle(); });

@@ -31,7 +31,7 @@ function build() {
     element("div", { class: "choices", role: "group", "aria-label": "What charts and tables show" }, policyBoxes(), windowTools(), measureTool()),
     element("p", { class: "note" }, "Drag across a chart over time to choose a window: all charts and tables follow. Double-click to see the whole run. ",
       "With the keyboard: arrows read values, + and - zoom, Shift with an arrow moves, 0 shows all."),
-    group(...overTime, ...ofJobs), windowTable());
+    group(...overTime, ...ofJobs, { figure: windowTable() }));
   if (stacks.length) root.append(stackTools(), group(...stacks));
   document.documentElement.classList.add("scripted");
   root.hidden = false;

@@ -1,9 +1,16 @@
 // The data of the page, and what the reader has chosen. Charts and tables listen to it, so that all show the same.
 
-const data = JSON.parse(document.getElementById("data").textContent);
+const data = await unpacked(document.getElementById("data").textContent);
 const policies = data.policies;
 const measures = new Map(data.measures.map((measure) => [measure.name, measure]));
 const jobs = decoded(data.jobs);
+
+// The data that base64 and gzip have packed. A browser that cannot unpack them shows the page as it is without scripts.
+async function unpacked(text) {
+  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream).json();
+}
 
 // The jobs with their times of submission in ms since the first.
 function decoded(packed) {

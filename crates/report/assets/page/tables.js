@@ -82,3 +82,13 @@ for (const table of document.querySelectorAll("table.sortable")) {
   addSorting([...table.tHead.rows[0].cells], (column, direction) => sortBy(table, column, direction));
 }
 
+// Paper has no clicks: everything is open there.
+const opened = [];
+addEventListener("beforeprint", () => {
+  for (const details of document.querySelectorAll("details:not([open])")) {
+    details.open = true;
+    opened.push(details);
+  }
+});
+addEventListener("afterprint", () => opened.splice(0).forEach((details) => (details.open = false)));
+

@@ -39,6 +39,12 @@ function times(all) {
   return all.map((ms) => (ms === null ? UNKNOWN : `${(ms / length).toFixed(decimals)} ${name}`));
 }
 
+// Times in ms, each in the unit that suits the longest.
+function timesUpTo(longest) {
+  const [name, length] = UNITS.find((unit) => longest >= unit[2]);
+  return (ms) => `${(ms / length).toFixed(name === "ms" ? 0 : 2)} ${name}`;
+}
+
 // A time in ms.
 function time(ms) {
   return times([ms])[0];

@@ -51,8 +51,8 @@ function measureTool() {
 function windowTable() {
   const heads = ["Policy", "Jobs", "Mean", "Median", "p95", "Mean against the baseline"];
   const body = element("tbody");
-  const caption = element("caption");
-  const table = element("table", { id: "window-table" }, caption,
+  const caption = element("span");
+  const table = element("table", { id: "window-table" }, element("caption", {}, caption),
     element("thead", {}, element("tr", {}, ...heads.map((head, place) => element("th", { scope: "col", class: place ? undefined : "text" }, head)))), body);
   const show = () => {
     const values = policies.map((_, policy) => windowValues(policy));
@@ -70,6 +70,7 @@ function windowTable() {
   };
   listen(show);
   const sampled = jobs.every > 1 ? [element("p", { class: "note" }, `The page has every ${jobs.every}th of ${count(jobs.all)} jobs; jobs.parquet has all.`)] : [];
-  return element("div", {}, element("div", { class: "wide" }, table), ...sampled);
+  const inside = element("div", { class: "wide", tabindex: 0, role: "group", "aria-label": "Numbers of the window" }, table);
+  return element("div", { class: "numbers" }, element("h3", {}, "Jobs in the window"), inside, ...sampled);
 }
 
