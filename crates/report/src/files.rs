@@ -69,7 +69,8 @@ pub(crate) fn json(answer: &Answer, files: &Inventory) -> Result<Vec<u8>, Error>
 
 /// The policies with the means over their runs.
 fn policies(answer: &Answer) -> Vec<Value> {
-    let with_means = |(policy, means): (&Policy, Value)| json!({"label": policy.label, "runs": policy.runs, "means": means});
+    let with_means =
+        |(policy, means): (&Policy, Value)| json!({"label": policy.label, "runs": policy.runs, "means": means});
     answer.policies.iter().zip(means(answer)).map(with_means).collect()
 }
 
@@ -135,7 +136,8 @@ pub(crate) fn write_jobs(answer: &Answer, dir: &Path) -> Result<FileEntry, Error
 }
 
 fn job_row(run: &Run, job: &JobMetrics) -> ComparedJobRow {
-    let launches = |distance: usize| job.map_launches.get(distance).map_or(0, |&maps| i64::try_from(maps).unwrap_or(i64::MAX));
+    let launches =
+        |distance: usize| job.map_launches.get(distance).map_or(0, |&maps| i64::try_from(maps).unwrap_or(i64::MAX));
     ComparedJobRow {
         run: run.label.clone(),
         job_id: job.job_id.clone(),

@@ -51,8 +51,8 @@ use resched_trace::limits::Limit;
 use resched_trace::store::{Claim, Out, write_file};
 
 use crate::answer::Answer;
-use crate::timelines::Timelines;
 pub use crate::scene::Scene;
+use crate::timelines::Timelines;
 pub use error::Error;
 pub use formats::Formats;
 pub use heat_map::{HeatMap, HeatPanel, draw_heat_map};

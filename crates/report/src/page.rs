@@ -14,7 +14,8 @@ use crate::png::png;
 pub const UNKNOWN: &str = "–";
 
 /// The style of all pages.
-const STYLE: &str = concat!(include_str!("../assets/uplot/uPlot.min.css"), "\n", include_str!("../assets/page/page.css"));
+const STYLE: &str =
+    concat!(include_str!("../assets/uplot/uPlot.min.css"), "\n", include_str!("../assets/page/page.css"));
 
 /// The script of pages whose tables can be sorted and filtered.
 const TABLES: &str = concat!(

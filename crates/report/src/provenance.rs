@@ -176,9 +176,9 @@ fn without_nulls(value: &serde_json::Value) -> Option<toml::Value> {
         },
         Value::String(text) => toml::Value::String(text.clone()),
         Value::Array(values) => toml::Value::Array(values.iter().filter_map(without_nulls).collect()),
-        Value::Object(fields) => {
-            toml::Value::Table(fields.iter().filter_map(|(key, value)| Some((key.clone(), without_nulls(value)?))).collect())
-        }
+        Value::Object(fields) => toml::Value::Table(
+            fields.iter().filter_map(|(key, value)| Some((key.clone(), without_nulls(value)?))).collect(),
+        ),
     })
 }
 

@@ -106,7 +106,11 @@ fn first(answer: &Answer, compared: &[&Compared]) -> String {
 fn of_shorter_waiting(answer: &Answer) -> String {
     let shorter = compared(answer, "waiting").into_iter().filter(|row| kind(row.found.ratio_of_means) == Kind::Better);
     let labels: Vec<&str> = shorter.map(|row| row.policy.as_str()).collect();
-    if labels.is_empty() { String::new() } else { format!(" Jobs wait less for their first task under {}.", labels.join(", ")) }
+    if labels.is_empty() {
+        String::new()
+    } else {
+        format!(" Jobs wait less for their first task under {}.", labels.join(", "))
+    }
 }
 
 /// The answer about a single policy.
@@ -136,7 +140,11 @@ fn about(answer: &Answer, row: &Compared, waiting: Option<Option<Ratio>>) -> Str
             with_interval(ratio.value, interval)
         ),
         (Some(interval), _) => {
-            format!("{} {baseline} ({}, over {over}).", completes(ratio.value), interval_in_words(ratio.value, interval))
+            format!(
+                "{} {baseline} ({}, over {over}).",
+                completes(ratio.value),
+                interval_in_words(ratio.value, interval)
+            )
         }
     };
     let bound = answer.matters;
@@ -211,19 +219,16 @@ mod tests {
 
     #[test]
     fn a_ratio_in_words() {
-        assert_eq!([0.69, 1.25, 0.0002].map(waits), [
-            "Its jobs wait 31.0 % less",
-            "Its jobs wait 25.0 % longer",
-            "Its jobs wait over 99.9 % less"
-        ]);
+        assert_eq!(
+            [0.69, 1.25, 0.0002].map(waits),
+            ["Its jobs wait 31.0 % less", "Its jobs wait 25.0 % longer", "Its jobs wait over 99.9 % less"]
+        );
         assert_eq!(completes(12.34), "takes 12.3 times as long to complete jobs on average as");
         let ratio = |low, high| Some(Ratio { interval: Some([low, high]), ..Ratio::bare(1.0) });
-        assert_eq!([ratio(0.5, 0.9), ratio(0.9, 1.1), ratio(1.1, 2.0), None].map(kind), [
-            Kind::Better,
-            Kind::Alike,
-            Kind::Worse,
-            Kind::Alike
-        ]);
+        assert_eq!(
+            [ratio(0.5, 0.9), ratio(0.9, 1.1), ratio(1.1, 2.0), None].map(kind),
+            [Kind::Better, Kind::Alike, Kind::Worse, Kind::Alike]
+        );
         assert_eq!(with_interval(0.9, [0.8, 1.05]), "−10.0 %, 95 % interval −20.0 % to +5.0 %");
     }
 }

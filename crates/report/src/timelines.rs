@@ -156,7 +156,8 @@ fn line(
     }
     let spans: Vec<(i64, i64)> = scene.runs.iter().map(|shown| span(&shown.run.jobs).unwrap_or((0, 0))).collect();
     let longest = spans.iter().map(|(first, last)| last - first).max().unwrap_or(0);
-    let times = steps.iter().zip(&spans).flat_map(|(steps, (first, _))| steps.points.iter().map(move |at| at.0 - first));
+    let times =
+        steps.iter().zip(&spans).flat_map(|(steps, (first, _))| steps.points.iter().map(move |at| at.0 - first));
     let edges = edges(times, longest, CELLS);
     let means = |(steps, (first, _)): (&Steps, &(i64, i64))| {
         let own: Vec<i64> = edges.iter().map(|edge| edge.saturating_add(*first)).collect();

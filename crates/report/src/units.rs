@@ -7,8 +7,7 @@ use resched_analysis::practical::Ratio;
 use crate::page::UNKNOWN;
 
 /// The units of time, each with its length in ms and the time from which on it is used.
-const UNITS: [(&str, f64, f64); 4] =
-    [("ms", 1.0, 0.0), ("s", 1e3, 1e3), ("min", 60e3, 120e3), ("h", 3_600e3, 7_200e3)];
+const UNITS: [(&str, f64, f64); 4] = [("ms", 1.0, 0.0), ("s", 1e3, 1e3), ("min", 60e3, 120e3), ("h", 3_600e3, 7_200e3)];
 
 /// Times in ms, all in the unit in which their median is easiest to read. The smallest of them keeps a digit that says something.
 pub(crate) fn times(all: &[Option<f64>]) -> Vec<String> {

@@ -28,6 +28,8 @@ struct Body<'a> {
     cells: usize,
     settings: usize,
     seeds: usize,
+    /// The answer in a few sentences.
+    answer: Vec<String>,
     /// How far the answer can be trusted.
     grade: &'static str,
     caveats: Vec<Caveat>,
@@ -100,6 +102,7 @@ pub(crate) fn page(merged: &Merged, figures: &[Figure]) -> Result<String, Error>
     let body = Body {
         grade: facts.grade().in_words(),
         caveats,
+        answer: answer(merged, &groups, &ranked, &compared),
         matters: merged.file.matters.to_string(),
         weak_tests: weak_tests(&compared),
         version: env!("CARGO_PKG_VERSION"),
@@ -131,6 +134,40 @@ pub(crate) fn page(merged: &Merged, figures: &[Figure]) -> Result<String, Error>
     let body = body.render().map_err(|error| Error::Work(format!("index.html cannot be made: {error}")))?;
     let title = format!("resched: {}", escaped(&merged.file.name));
     Ok(Frame { title: &title, body: &body, interactive: false }.page()?)
+}
+
+/// The best setting with its interval, and how many settings differ from the baseline.
+fn answer(merged: &Merged, groups: &[Group<'_>], ranked: &[(usize, Estimate)], compared: &[Difference]) -> Vec<String> {
+    let metric = &merged.file.metric;
+    let Some((best, found)) = ranked.first().and_then(|(place, found)| Some((groups.get(*place)?, *found))) else {
+        return vec!["No setting has a value of this metric.".to_owned()];
+    };
+    let [mean, low, high] = in_one_unit(metric, found);
+    let of = metric.title.to_lowercase();
+    let first = format!(
+        "Of {} settings, {} is the best by {of}: {mean} (95 % interval {low} to {high}, {} seeds).",
+        groups.len(),
+        best.label(),
+        best.seeds()
+    );
+    let own: Vec<&Difference> = compared.iter().filter(|row| row.metric == metric.name).collect();
+    let certain = |less: bool| {
+        let better = |row: &&&Difference| metric.cost(row.difference.value) < 0.0;
+        let sure = own.iter().filter(|row| is_sure(row));
+        sure.filter(|row| better(row) == less).count()
+    };
+    let against = format!(
+        "Against the baseline, {} are better and {} worse; {} show no significant difference in {of} (Wilcoxon, Holm).",
+        certain(true),
+        certain(false),
+        own.iter().filter(|row| !is_sure(row)).count()
+    );
+    if own.is_empty() { vec![first] } else { vec![first, against] }
+}
+
+/// Whether a difference is not by chance, after the correction for the number of settings.
+fn is_sure(found: &Difference) -> bool {
+    found.tests.is_some_and(|tests| tests.holm < LEVEL)
 }
 
 /// What to know about the tests if there are too few seeds for them.
@@ -189,7 +226,7 @@ fn compared_row(
             side(dominance.and_then(|row| row.above)),
             side(dominance.and_then(|row| row.below)),
         ],
-        sure: found.tests.is_some_and(|tests| tests.holm < LEVEL),
+        sure: is_sure(found),
     })
 }
 
