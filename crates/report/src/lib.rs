@@ -140,7 +140,7 @@ pub fn write_report(
     let shown = answer.shown();
     let scene = Scene::new(&answer.runs, &answer.population, &shown);
     let figures = if formats.charts() { draw_charts(&scene, progress)? } else { Vec::new() };
-    let timelines = Timelines::new(&scene);
+    let timelines = if formats.html || formats.tables() { Timelines::new(&scene) } else { Timelines::default() };
     for figure in &figures {
         if formats.svg {
             write(&figure.svg_name(), figure.described().as_bytes())?;

@@ -54,7 +54,7 @@ pub(crate) struct Stack {
 }
 
 /// Everything over time.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub(crate) struct Timelines {
     pub(crate) lines: Vec<Timeline>,
     /// The numbers of the jobs that have a layer of their own.

@@ -9,20 +9,19 @@ use crate::page::UNKNOWN;
 /// The units of time, each with its length in ms and the time from which on it is used.
 const UNITS: [(&str, f64, f64); 4] = [("ms", 1.0, 0.0), ("s", 1e3, 1e3), ("min", 60e3, 120e3), ("h", 3_600e3, 7_200e3)];
 
-/// Times in ms, all in the unit in which their median is easiest to read. The smallest of them keeps a digit that says something.
+/// Times in ms, all in the unit in which their median is easiest to read. A short one keeps a digit that says something.
 pub(crate) fn times(all: &[Option<f64>]) -> Vec<String> {
     let sizes = Distribution::new(all.iter().flatten().map(|ms| ms.abs()).filter(|ms| *ms > 0.0));
     let median = sizes.median().unwrap_or(0.0);
     let (name, length, _) = UNITS.into_iter().rev().find(|unit| median >= unit.2).unwrap_or(("ms", 1.0, 0.0));
-    let smallest = sizes.values().first().map_or(1.0, |ms| ms / length);
-    let decimals = match smallest {
+    let decimals = |amount: f64| match amount.abs() {
         _ if name == "ms" => 0,
-        smallest if smallest < 0.01 => 3,
-        smallest if smallest < 0.1 => 2,
+        amount if amount > 0.0 && amount < 0.01 => 3,
+        amount if amount > 0.0 && amount < 0.1 => 2,
         _ => 1,
     };
-    let shown = |ms: &Option<f64>| ms.map_or(UNKNOWN.to_owned(), |ms| format!("{:.decimals$} {name}", ms / length));
-    all.iter().map(shown).collect()
+    let shown = |amount: f64| format!("{amount:.*} {name}", decimals(amount));
+    all.iter().map(|ms| ms.map_or(UNKNOWN.to_owned(), |ms| shown(ms / length))).collect()
 }
 
 /// Values of a metric, all in one unit.

@@ -8,6 +8,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use flate2::read::GzDecoder;
 use resched_report::{Formats, Options, write_report};
 use resched_trace::comparison::{ComparedJobRow, Standing};
 use resched_trace::store::{Rows, read_table};
@@ -189,6 +192,45 @@ fn the_page_the_json_and_the_tables_agree() {
         assert_eq!(row[1], found["policy"].as_str().unwrap());
     }
     assert!(comparisons.iter().all(|found| (found["metric"] == "completion") == found["mean_of_ratios"].is_object()));
+}
+
+/// What the script of the page reads: the data of its packed element.
+fn page_data(out: &Path) -> Value {
+    let page = fs::read_to_string(out.join("report.html")).unwrap();
+    let packed = page.split("id=\"data\">").nth(1).unwrap().split('<').next().unwrap();
+    let bytes = BASE64_STANDARD.decode(packed).unwrap();
+    serde_json::from_reader(GzDecoder::new(bytes.as_slice())).unwrap()
+}
+
+/// The jobs that the page explains have the numbers of `jobs.parquet`.
+#[test]
+fn the_jobs_of_the_page_are_those_of_the_table() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = make_report(dir.path());
+    let data = page_data(&out);
+    let ids: Vec<&str> = data["jobs"]["ids"].as_array().unwrap().iter().map(|id| id.as_str().unwrap()).collect();
+    assert_eq!((ids.len(), &data["jobs"]["every"]), (57, &json!(1)));
+    let table = rows(&out);
+    let of = |label: &str, id: &str| table.iter().find(|row| row.run == label && row.job_id == id).unwrap();
+    let values = |name: &str, policy: usize| {
+        let measure = data["measures"].as_array().unwrap().iter().find(|measure| measure["name"] == name).unwrap();
+        measure["runs"][policy].as_array().unwrap().iter().map(Value::as_i64).collect::<Vec<_>>()
+    };
+    for (policy, look) in data["policies"].as_array().unwrap().iter().enumerate() {
+        let label = look["label"].as_str().unwrap();
+        let own: Vec<&ComparedJobRow> = ids.iter().map(|id| of(label, id)).collect();
+        let column = |of: fn(&ComparedJobRow) -> Option<i64>| own.iter().map(|row| of(row)).collect::<Vec<_>>();
+        assert_eq!(values("completion", policy), column(|row| row.completion), "{label}");
+        assert_eq!(values("waiting", policy), column(|row| row.waiting), "{label}");
+        assert_eq!(values("node_local", policy), column(|row| Some(row.node_local)), "{label}");
+    }
+    let submits = data["jobs"]["submits"].as_array().unwrap().iter().map(|since| since.as_i64().unwrap());
+    let first = of("fifo", ids[0]).submit.unwrap();
+    let sums = submits.scan(first, |sum, since| {
+        *sum += since;
+        Some(Some(*sum))
+    });
+    assert!(sums.eq(ids.iter().map(|id| of("fifo", id).submit)));
 }
 
 /// `timelines.csv` has the means of running tasks, so their areas are the run times of the tasks.

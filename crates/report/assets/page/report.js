@@ -42,4 +42,5 @@ function build() {
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redrawAll);
 }
 
-build();
+// Without a job that counts there is nothing to choose.
+if (jobs.count > 0 && data.span > 0) build();

@@ -34,9 +34,9 @@ const UNITS = [["h", 3600e3, 7200e3], ["min", 60e3, 120e3], ["s", 1e3, 1e3], ["m
 function times(all) {
   const sizes = all.filter((ms) => ms !== null && ms !== 0).map(Math.abs).sort((a, b) => a - b);
   const [name, length] = UNITS.find((unit) => quantile(sizes, 0.5) >= unit[2]) ?? UNITS[3];
-  const smallest = sizes.length ? sizes[0] / length : 1;
-  const decimals = name === "ms" ? 0 : smallest < 0.01 ? 3 : smallest < 0.1 ? 2 : 1;
-  return all.map((ms) => (ms === null ? UNKNOWN : `${(ms / length).toFixed(decimals)} ${name}`));
+  const decimals = (amount) => (name === "ms" ? 0 : amount === 0 || amount >= 0.1 ? 1 : amount < 0.01 ? 3 : 2);
+  const shown = (amount) => `${amount.toFixed(decimals(Math.abs(amount)))} ${name}`;
+  return all.map((ms) => (ms === null ? UNKNOWN : shown(ms / length)));
 }
 
 // Times in ms, each in the unit that suits the longest.

@@ -69,7 +69,7 @@ function windowTable() {
     }));
   };
   listen(show);
-  const sampled = jobs.every > 1 ? [element("p", { class: "note" }, `The page has every ${jobs.every}th of ${count(jobs.all)} jobs; jobs.parquet has all.`)] : [];
+  const sampled = jobs.every > 1 ? [element("p", { class: "note" }, `The page has one in ${jobs.every} of ${count(jobs.all)} jobs; jobs.parquet has all.`)] : [];
   const inside = element("div", { class: "wide", tabindex: 0, role: "group", "aria-label": "Numbers of the window" }, table);
   return element("div", { class: "numbers" }, element("h3", {}, "Jobs in the window"), inside, ...sampled);
 }
