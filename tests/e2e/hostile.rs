@@ -29,12 +29,12 @@ fn job(number: u32, maps: Vec<Value>, reduces: Vec<Value>) -> Value {
 }
 
 /// Two maps of 3 s and a reduce.
-fn plain(number: u32) -> Value {
+pub(crate) fn plain(number: u32) -> Value {
     let maps = [0, 1].map(|map| task(number, 'm', map, &[(2000, 5000)]));
     job(number, maps.to_vec(), vec![task(number, 'r', 0, &[(3000, 9000)])])
 }
 
-fn with(mut job: Value, field: &str, value: impl Into<Value>) -> Value {
+pub(crate) fn with(mut job: Value, field: &str, value: impl Into<Value>) -> Value {
     job[field] = value.into();
     job
 }

@@ -32,7 +32,7 @@ impl Drop for Killed {
 }
 
 /// Prints that a test is skipped. Fails if the variable `require` forbids it.
-fn skip(what: &str, require: &str) {
+pub(crate) fn skip(what: &str, require: &str) {
     assert!(std::env::var_os(require).is_none(), "{what}, but {require} is set");
     eprintln!("skipped: {what}");
 }

@@ -23,6 +23,11 @@ impl Ratio {
         Self { value, interval: None, interval_90: None }
     }
 
+    /// Whether it differs from 1 beyond chance: the 95 % interval does not hold 1.
+    pub fn is_certain(self) -> bool {
+        self.interval.is_some_and(|[low, high]| high < 1.0 || low > 1.0)
+    }
+
     /// The ratio whose logarithm is `log` with this standard error, which `parts` independent parts of the data gave: intervals are
     /// Student's with `parts − 1` degrees of freedom on the scale of logarithms. Without two parts or a finite error there are none.
     pub fn of_log(log: f64, error: f64, parts: usize) -> Self {

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use resched_analysis::compare::{Comparison, How, JOB_METRICS, JobMetric, compare};
+use resched_analysis::distribution::mean;
 use resched_analysis::groups::SlowedJob;
 use resched_analysis::measure::{Measured, Metric};
 use resched_analysis::practical::Matters;
@@ -12,6 +13,7 @@ use resched_trace::validity::{Grade, Validity};
 use serde::Serialize;
 
 use crate::groups::{Grouped, grouped, slowed};
+use crate::scene::Chosen;
 use crate::{Error, Options};
 
 /// The seed of the resamples if no replay names one.
@@ -103,9 +105,20 @@ impl Answer {
         self.policies.get(self.baseline).map_or("", |policy| policy.label.as_str())
     }
 
+    /// The mean completion time of the policy at `place` over its runs, ms.
+    pub(crate) fn mean_completion(&self, place: usize) -> Option<f64> {
+        let runs = self.policies.get(place)?.runs.iter();
+        mean(&runs.filter_map(|run| self.summaries.get(*run)?.0.mean_completion_ms).collect::<Vec<_>>())
+    }
+
     /// The labels of all runs.
     pub(crate) fn labels(&self) -> Vec<&str> {
         self.runs.iter().map(|run| run.label.as_str()).collect()
+    }
+
+    /// The policies, as figures show them.
+    pub(crate) fn chosen(&self) -> Vec<Chosen<'_>> {
+        self.policies.iter().map(|policy| Chosen { label: &policy.label, runs: &policy.runs }).collect()
     }
 
     /// Whether a policy has several runs.

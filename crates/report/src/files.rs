@@ -9,17 +9,22 @@ use resched_trace::words::csv_cell;
 use serde_json::{Map, Value, json};
 
 use crate::Error;
-use crate::answer::Answer;
+use crate::answer::{Answer, Policy};
+use crate::overview::means;
 
 /// The file with the numbers of each run.
 pub(crate) const SUMMARY: &str = "summary.csv";
 /// The file with a row for each run and job.
 pub(crate) const JOBS: &str = "jobs.parquet";
 
-/// The version of the report that this build writes.
-const FORMAT_VERSION: u32 = 3;
+/// The file with everything over time.
+pub(crate) const TIMELINES: &str = "timelines.csv";
 
-/// `report.json`: every number that the page shows, but those of single jobs, which are in `jobs.parquet`.
+/// The version of the report that this build writes.
+const FORMAT_VERSION: u32 = 4;
+
+/// `report.json`: every number that the page shows, but those of single jobs, which are in `jobs.parquet`, and those over time, which are
+/// in `timelines.csv`.
 ///
 /// # Errors
 /// [`Error::Draw`] if it cannot be encoded.
@@ -49,7 +54,7 @@ pub(crate) fn json(answer: &Answer, files: &Inventory) -> Result<Vec<u8>, Error>
         "format_version": FORMAT_VERSION,
         "written_by": concat!("resched ", env!("CARGO_PKG_VERSION")),
         "runs": runs?,
-        "policies": answer.policies,
+        "policies": policies(answer),
         "baseline": answer.baseline_label(),
         "matters": answer.matters,
         "population": answer.population,
@@ -60,6 +65,13 @@ pub(crate) fn json(answer: &Answer, files: &Inventory) -> Result<Vec<u8>, Error>
         "files": files,
     });
     marker::encode(&value).map_err(Error::draw("report.json"))
+}
+
+/// The policies with the means over their runs.
+fn policies(answer: &Answer) -> Vec<Value> {
+    let with_means =
+        |(policy, means): (&Policy, Value)| json!({"label": policy.label, "runs": policy.runs, "means": means});
+    answer.policies.iter().zip(means(answer)).map(with_means).collect()
 }
 
 /// The fields of a summary and of the details by name.
@@ -124,6 +136,8 @@ pub(crate) fn write_jobs(answer: &Answer, dir: &Path) -> Result<FileEntry, Error
 }
 
 fn job_row(run: &Run, job: &JobMetrics) -> ComparedJobRow {
+    let launches =
+        |distance: usize| job.map_launches.get(distance).map_or(0, |&maps| i64::try_from(maps).unwrap_or(i64::MAX));
     ComparedJobRow {
         run: run.label.clone(),
         job_id: job.job_id.clone(),
@@ -135,6 +149,14 @@ fn job_row(run: &Run, job: &JobMetrics) -> ComparedJobRow {
         waiting: job.waiting,
         execution: job.execution,
         slowdown: job.slowdown,
+        user: job.user.as_deref().map(str::to_owned),
+        queue: job.queue.as_deref().map(str::to_owned),
+        starvation: job.starvation,
+        queueing: job.queueing,
+        node_local: launches(0),
+        rack_local: launches(1),
+        off_rack: launches(2),
+        evictions: i64::try_from(job.evictions).unwrap_or(i64::MAX),
         tasks_done: i64::try_from(job.tasks_done).unwrap_or(i64::MAX),
         slot_time: job.slot_time,
     }

@@ -6,8 +6,8 @@ use resched_analysis::Run;
 use resched_analysis::groups::{By, GroupRow, SlowedJob, groups, most_slowed};
 use serde::Serialize;
 
-use crate::html::{percent_change, time};
 use crate::page::UNKNOWN;
+use crate::units::{percent_change, times};
 
 /// The ways to group jobs, with the headings of their tables.
 const WAYS: [(By, &str); 4] = [(By::User, "User"), (By::Queue, "Queue"), (By::Size, "Size"), (By::Hour, "Hour")];
@@ -76,17 +76,14 @@ impl Grouped {
 fn cells(row: &GroupRow) -> Vec<String> {
     let number = |count: Option<u64>| count.map_or_else(|| UNKNOWN.to_owned(), |count| count.to_string());
     let mut cells = vec![row.jobs.to_string()];
-    cells.extend(
-        [
-            row.completion_p50_ms,
-            row.completion_p95_ms,
-            row.completion_p99_ms,
-            row.waiting_p50_ms,
-            row.waiting_p95_ms,
-            row.waiting_p99_ms,
-        ]
-        .map(time),
-    );
+    cells.extend(times(&[
+        row.completion_p50_ms,
+        row.completion_p95_ms,
+        row.completion_p99_ms,
+        row.waiting_p50_ms,
+        row.waiting_p95_ms,
+        row.waiting_p99_ms,
+    ]));
     cells.push(percent_change(row.change));
     cells.extend([number(row.sooner), number(row.later)]);
     cells
@@ -95,14 +92,7 @@ fn cells(row: &GroupRow) -> Vec<String> {
 /// The cells of a job that was slowed.
 pub(crate) fn slowed_cells(job: &SlowedJob) -> Vec<String> {
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
-    vec![
-        job.job_id.clone(),
-        text(&job.name),
-        text(&job.user),
-        text(&job.queue),
-        job.run.clone(),
-        time(job.baseline_completion_ms.map(|ms| ms as f64)),
-        time(Some(job.completion_ms as f64)),
-        format!("{:.1} ×", job.slowed),
-    ]
+    let own = [job.job_id.clone(), text(&job.name), text(&job.user), text(&job.queue), job.run.clone()];
+    let both = times(&[job.baseline_completion_ms, Some(job.completion_ms)].map(|ms| ms.map(|ms| ms as f64)));
+    own.into_iter().chain(both).chain([format!("{:.1} ×", job.slowed)]).collect()
 }

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //! runs ──▶ Answer ──▶ charts::CHARTS ──▶ SVG ──▶ PNG (the same SVG, rendered)
-//!            │                            └────▶ report.html (one file: validity, tables, charts, provenance)
-//!            ├──▶ report.json, summary.csv, jobs.parquet (all numbers, for programs)
+//!            │                            └────▶ report.html (one file: sentences, tables, interactive charts, provenance)
+//!            ├──▶ report.json, summary.csv, timelines.csv, jobs.parquet (all numbers, for programs)
 //!            └──▶ report.ipynb (computes the same numbers from jobs.parquet)
 //! ```
 //!
@@ -30,15 +30,21 @@ mod intervals;
 mod lines;
 mod look;
 mod notebook;
+mod overview;
 mod page;
+mod page_data;
 mod panels;
 mod pdf;
 mod png;
+mod provenance;
 mod rendered;
 mod rows;
 mod scatter;
 mod scene;
+mod sentences;
 mod style;
+mod timelines;
+mod units;
 
 use std::path::PathBuf;
 
@@ -51,17 +57,18 @@ use resched_trace::store::{Claim, Out, write_file};
 
 use crate::answer::Answer;
 use crate::charts::Only;
-use crate::scene::Chosen;
 pub use crate::scene::Scene;
+use crate::timelines::Timelines;
 pub use error::Error;
 pub use formats::Formats;
 pub use heat_map::{HeatMap, HeatPanel, draw_heat_map};
 pub use intervals::{Interval, Intervals, draw_intervals};
 pub use lines::{Line, Lines, draw_lines};
 pub use look::Look;
-pub use page::{Figure, Frame, Style, UNKNOWN, escaped, gallery};
+pub use page::{Figure, Frame, UNKNOWN, emphasised, escaped, gallery};
 pub use scatter::{Cloud, Scatter, draw_scatter};
 pub use style::is_known;
+pub use units::alike;
 
 /// The file that marks a folder as a report. It lists the other files.
 pub const MARKER: &str = "report.json";
@@ -80,6 +87,11 @@ pub const LIMITS: &[Limit] = &[
         "The request is refused: nobody could tell more of them apart.",
     ),
     Limit::number("runs in a report", MOST_RUNS as u64, "The request is refused."),
+    Limit::number(
+        "jobs × policies in a page",
+        page_data::MOST_ROWS as u64,
+        "The page has every second job, or every third and so on, and says so. All jobs are in `jobs.parquet`.",
+    ),
 ];
 
 /// What to write, and how to compare.
@@ -138,10 +150,14 @@ pub fn write_report(
         names.push(name.to_owned());
         Ok(())
     };
-    let figures = if formats.charts() { draw_charts(&answer, options, progress)? } else { Vec::new() };
+    let title = options.title.as_deref().unwrap_or_default();
+    let chosen = answer.chosen();
+    let scene = Scene::new(&answer.runs, &answer.population, &chosen).with(answer.baseline, options.look, title);
+    let figures = if formats.charts() { draw_charts(&scene, options, progress)? } else { Vec::new() };
+    let timelines = if formats.html || formats.tables() { Timelines::new(&scene) } else { Timelines::default() };
     for figure in &figures {
         if formats.svg {
-            write(&figure.svg_name(), figure.svg.as_bytes())?;
+            write(&figure.svg_name(), figure.described().as_bytes())?;
         }
         if formats.png {
             progress(&figure.png_name());
@@ -153,7 +169,8 @@ pub fn write_report(
     }
     if formats.html {
         progress("report.html");
-        write("report.html", html::page(&answer, &figures)?.as_bytes())?;
+        let content = html::Content { answer: &answer, scene: &scene, timelines: &timelines, charts: &figures };
+        write("report.html", html::page(&content, runs, options)?.as_bytes())?;
     }
     if formats.notebook {
         progress("report.ipynb");
@@ -162,6 +179,7 @@ pub fn write_report(
     if formats.tables() {
         progress(files::JOBS);
         write(files::SUMMARY, &files::summary_csv(&answer)?)?;
+        write(files::TIMELINES, &timelines.csv(&scene.labels())?)?;
         names.push(files::JOBS.to_owned());
         let jobs = files::write_jobs(&answer, staged.path())?;
         staged.list(files::JOBS, jobs);
@@ -179,15 +197,11 @@ fn check_number(of: &str, found: usize, most: usize) -> Result<(), Error> {
 }
 
 /// The charts that are asked for and have something to show.
-fn draw_charts(answer: &Answer, options: &Options, progress: &mut dyn FnMut(&str)) -> Result<Vec<Figure>, Error> {
-    let title = options.title.as_deref().unwrap_or_default();
-    let chosen: Vec<Chosen<'_>> =
-        answer.policies.iter().map(|policy| Chosen { label: &policy.label, runs: &policy.runs }).collect();
-    let scene = Scene::new(&answer.runs, &answer.population, &chosen).with(answer.baseline, options.look, title);
+fn draw_charts(scene: &Scene<'_>, options: &Options, progress: &mut dyn FnMut(&str)) -> Result<Vec<Figure>, Error> {
     let mut figures = Vec::new();
     for chart in options.only.charts() {
         progress(chart.name);
-        if let Some(svg) = (chart.draw)(&scene)? {
+        if let Some(svg) = (chart.draw)(scene)? {
             let [name, title, caption] = [chart.name, chart.title, chart.caption].map(str::to_owned);
             figures.push(Figure { name, title, caption, svg });
         }

@@ -1,8 +1,11 @@
-//! The parts that all HTML pages share: head, style, the frame around a body, and figures.
+//! The parts that all HTML pages share: the frame around a body, its style and scripts, and figures.
 
 use askama::Template;
 use askama::filters::{Escaper, Html};
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use resched_trace::words::visible;
+use sha2::{Digest, Sha256};
 
 use crate::Error;
 use crate::pdf::pdf;
@@ -11,16 +14,55 @@ use crate::png::png;
 /// The mark for an unknown number.
 pub const UNKNOWN: &str = "–";
 
-/// A page that needs no other file: a body in the frame that all pages share.
-#[derive(Debug, Clone, Copy, Template)]
-#[template(path = "frame.html")]
+/// The style of all pages.
+const STYLE: &str =
+    concat!(include_str!("../assets/uplot/uPlot.min.css"), "\n", include_str!("../assets/page/page.css"));
+
+/// The script of pages whose tables can be sorted and filtered.
+const TABLES: &str = concat!(
+    "(() => {\n\"use strict\";\n",
+    include_str!("../assets/page/texts.js"),
+    include_str!("../assets/page/tables.js"),
+    "})();\n"
+);
+
+/// The library that draws interactive charts.
+const CHARTS: &str = include_str!("../assets/uplot/uPlot.iife.min.js");
+
+/// The script of a report, which has interactive charts and a table of jobs.
+const REPORT: &str = concat!(
+    "(async () => {\n\"use strict\";\n",
+    include_str!("../assets/page/texts.js"),
+    include_str!("../assets/page/tables.js"),
+    include_str!("../assets/page/state.js"),
+    include_str!("../assets/page/charts.js"),
+    include_str!("../assets/page/window.js"),
+    include_str!("../assets/page/why.js"),
+    include_str!("../assets/page/jobs.js"),
+    include_str!("../assets/page/report.js"),
+    "})();\n"
+);
+
+/// A page that needs no other file: a body in the frame that all pages share. It runs no script but our own, and asks for nothing over a
+/// network, whatever its texts say.
+#[derive(Debug, Clone, Copy)]
 pub struct Frame<'a> {
     /// The title in the browser's bar, as HTML; see [`escaped`].
     pub title: &'a str,
-    /// Its style.
-    pub style: &'a Style,
-    /// The HTML between `<body>` and `</body>`.
+    /// The HTML between the frame's opening and its scripts.
     pub body: &'a str,
+    /// Whether the body has the elements that the interactive charts of a report need.
+    pub interactive: bool,
+}
+
+#[derive(Template)]
+#[template(path = "frame.html")]
+struct Page<'a> {
+    frame: &'a Frame<'a>,
+    /// What the page may do.
+    policy: String,
+    style: &'static str,
+    scripts: Vec<&'static str>,
 }
 
 impl Frame<'_> {
@@ -29,32 +71,21 @@ impl Frame<'_> {
     /// # Errors
     /// [`Error::Draw`] if the template cannot be filled.
     pub fn page(&self) -> Result<String, Error> {
-        let page = self.render().map_err(Error::draw("the page"))?;
+        let scripts = if self.interactive { vec![CHARTS, REPORT] } else { vec![TABLES] };
+        let hashes: Vec<String> = scripts.iter().map(|script| hash(script)).collect();
+        let policy = format!(
+            "default-src 'none'; style-src {}; script-src {}; img-src data:; base-uri 'none'; form-action 'none'",
+            hash(STYLE),
+            hashes.join(" ")
+        );
+        let page = Page { frame: self, policy, style: STYLE, scripts }.render().map_err(Error::draw("the page"))?;
         Ok(visible(&page).into_owned())
     }
 }
 
-/// The style of one page beyond that of all pages. The texts are CSS. Each begins with the space or line break that separates it
-/// from the rule before.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Style {
-    /// Whether the page is wide, for dense tables with many columns. On a narrow one the first column of a table holds text.
-    pub wide: bool,
-    /// Rules after those of headings.
-    pub headings: &'static str,
-    /// Rules after those of tables.
-    pub cells: &'static str,
-    /// More selectors of small grey text.
-    pub small: &'static str,
-    /// Rules at the end.
-    pub more: &'static str,
-}
-
-impl Style {
-    /// A narrow page without rules of its own.
-    pub const NARROW: Self = Self { wide: false, headings: "", cells: "", small: "", more: "" };
-    /// A wide page without rules of its own.
-    pub const WIDE: Self = Self { wide: true, ..Self::NARROW };
+/// A script or style as the policy of a page names it (Content Security Policy, level 2).
+fn hash(text: &str) -> String {
+    format!("'sha256-{}'", BASE64_STANDARD.encode(Sha256::digest(text.as_bytes())))
 }
 
 /// A figure with its texts.
@@ -76,7 +107,21 @@ impl Figure {
     /// # Errors
     /// [`Error::Draw`] if the picture cannot be rendered.
     pub fn files(&self) -> Result<[(String, Vec<u8>); 2], Error> {
-        Ok([(self.svg_name(), self.svg.clone().into_bytes()), (self.png_name(), self.png()?)])
+        Ok([(self.svg_name(), self.described().into_bytes()), (self.png_name(), self.png()?)])
+    }
+
+    /// The picture with its title and caption for those who cannot see it.
+    pub(crate) fn described(&self) -> String {
+        let Some((head, rest)) = self.svg.split_once('>') else { return self.svg.clone() };
+        if self.title.is_empty() {
+            return self.svg.clone();
+        }
+        let [title, caption] = [&self.title, &self.caption].map(|text| escaped(text));
+        let name = &self.name;
+        format!(
+            "{head} role=\"img\" aria-labelledby=\"{name}-title\" aria-describedby=\"{name}-desc\">\n\
+             <title id=\"{name}-title\">{title}</title>\n<desc id=\"{name}-desc\">{caption}</desc>{rest}"
+        )
     }
 
     /// The name of the file of its SVG.
@@ -119,18 +164,43 @@ pub fn escaped(text: &str) -> String {
     html
 }
 
+/// One of our own texts as HTML: what stands between asterisks is emphasised, what stands between backquotes is code.
+pub fn emphasised(text: &str) -> String {
+    let marked = |text: &str, mark: char, name: &str| -> String {
+        // A mark that opens and does not close is none.
+        if text.matches(mark).count() % 2 == 1 {
+            return text.to_owned();
+        }
+        let part = |(number, part): (usize, &str)| {
+            if number % 2 == 1 { format!("<{name}>{part}</{name}>") } else { part.to_owned() }
+        };
+        text.split(mark).enumerate().map(part).collect()
+    };
+    marked(&marked(&escaped(text), '`', "code"), '*', "em")
+}
+
 /// Figures side by side, as HTML. Their texts are escaped here. Texts inside the pictures are escaped when the pictures are drawn.
 ///
 /// # Errors
 /// [`Error::Draw`] if the template cannot be filled.
 pub fn gallery(figures: &[Figure]) -> Result<String, Error> {
-    Gallery { figures }.render().map_err(Error::draw("the figures"))
+    gallery_beside(figures, &[])
+}
+
+/// Figures side by side, as HTML. Those whose names are in `interactive` are left to print and to browsers without scripts: elsewhere
+/// an interactive chart shows the same.
+///
+/// # Errors
+/// [`Error::Draw`] if the template cannot be filled.
+pub(crate) fn gallery_beside(figures: &[Figure], interactive: &[&str]) -> Result<String, Error> {
+    Gallery { figures, interactive }.render().map_err(Error::draw("the figures"))
 }
 
 #[derive(Template)]
 #[template(path = "gallery.html")]
 struct Gallery<'a> {
     figures: &'a [Figure],
+    interactive: &'a [&'a str],
 }
 
 #[cfg(test)]
@@ -140,10 +210,26 @@ mod tests {
 
     #[test]
     fn texts_are_escaped_and_pictures_are_not() {
-        let [name, title, caption, svg] = ["a", "<b>", "<c>", "<svg/>"].map(str::to_owned);
+        let [name, title, caption, svg] = ["a", "<b>", "<c>", "<svg width=\"1\"><g/></svg>"].map(str::to_owned);
         let found = gallery(&[Figure { name, title, caption, svg }]).unwrap();
-        assert!(found.contains("<svg/>") && !found.contains("<b>") && !found.contains("<c>"), "{found}");
-        let page = Frame { title: &escaped("<t>"), style: &Style::WIDE, body: "<p>" }.page().unwrap();
-        assert!(page.contains("<body>\n<p>\n</body>") && !page.contains("<t>"), "{page}");
+        assert!(found.contains("<g/></svg>") && !found.contains("<b>") && !found.contains("<c>"), "{found}");
+        assert!(found.contains("<svg width=\"1\" role=\"img\" aria-labelledby=\"a-title\""), "{found}");
+        let page = Frame { title: &escaped("<t>"), body: "<p>", interactive: false }.page().unwrap();
+        assert!(page.contains("<p>") && !page.contains("<t>"), "{page}");
+    }
+
+    #[test]
+    fn asterisks_and_backquotes_are_marks() {
+        assert_eq!(emphasised("a *b* `c` <d>"), "a <em>b</em> <code>c</code> &#60;d&#62;");
+        assert_eq!(emphasised("2 * 3"), "2 * 3");
+    }
+
+    /// A character that is written out after the policy was made would make it refuse the script.
+    #[test]
+    fn what_the_policy_names_stays_as_it_is() {
+        for text in [STYLE, TABLES, CHARTS, REPORT] {
+            assert_eq!(visible(text), text);
+            assert!(!text.contains("</script") && !text.contains("</style"));
+        }
     }
 }

@@ -140,6 +140,11 @@ impl<'a> Scene<'a> {
         Some(Clock { unit, axis, longest })
     }
 
+    /// The labels of the runs.
+    pub(crate) fn labels(&self) -> Vec<&'a str> {
+        self.runs.iter().map(|shown| shown.label).collect()
+    }
+
     /// The ids of the jobs.
     pub(crate) fn ids(&self) -> Vec<&'a str> {
         self.jobs.first().into_iter().flatten().map(|job| job.job_id.as_str()).collect()

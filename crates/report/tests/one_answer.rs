@@ -8,9 +8,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use flate2::read::GzDecoder;
 use resched_report::{Formats, Options, write_report};
 use resched_trace::comparison::{ComparedJobRow, Standing};
 use resched_trace::store::{Rows, read_table};
+use resched_trace::words::count;
 use runs::{Plan, write};
 use serde_json::{Value, json};
 
@@ -37,25 +41,39 @@ fn rows(out: &Path) -> Vec<ComparedJobRow> {
     Rows::new(out.join("jobs.parquet"), table.batches()).collect::<Result<_, _>>().unwrap()
 }
 
-/// The cells of a table of the page by the text of their first cells: all that come before the first number.
+/// The cells of the rows of a table of the page, headings of rows included, as text.
 fn page_table(out: &Path, id: &str) -> Vec<Vec<String>> {
     let page = fs::read_to_string(out.join("report.html")).unwrap();
-    let table = page.split(&format!("<table id=\"{id}\">")).nth(1).unwrap().split("</table>").next().unwrap();
+    let table = page.split(&format!("<table id=\"{id}\"")).nth(1).unwrap().split("</table>").next().unwrap();
+    let body = table.split("<tbody>").nth(1).unwrap();
     let row = |row: &str| {
-        let cells = row.split("<td").skip(1).map(|cell| cell.split_once('>').unwrap().1.split("</td>").next().unwrap());
-        cells.map(|cell| cell.replace("&#39;", "'")).collect()
+        let cells = row.replace("<th", "<td").replace("</th>", "</td>");
+        let cells =
+            cells.split("<td").skip(1).map(|cell| cell.split_once('>').unwrap().1.split("</td>").next().unwrap());
+        cells.map(plain).collect()
     };
-    table.split("<tr>").skip(2).map(row).collect()
+    body.split("<tr").skip(1).map(row).collect()
 }
 
-/// A time as the page shows it.
-fn time(ms: f64) -> String {
-    match ms {
-        ms if ms < 1e3 => format!("{ms:.0} ms"),
-        ms if ms < 120e3 => format!("{:.1} s", ms / 1e3),
-        ms if ms < 7_200e3 => format!("{:.1} min", ms / 60e3),
-        ms => format!("{:.1} h", ms / 3_600e3),
-    }
+/// HTML without its marks. What is said of a cell beside its number is left out.
+fn plain(html: &str) -> String {
+    let number = html.split("<span class=\"mark\"").next().unwrap().split("<span class=\"hidden\"").next().unwrap();
+    let parts = number.split('<').map(|part| part.split_once('>').map_or(part, |(_, text)| text));
+    parts.collect::<String>().replace("&#39;", "'")
+}
+
+/// Whether a cell shows a time, in whatever unit its row has.
+fn shows(cell: &str, ms: f64) -> bool {
+    let (number, unit) = cell.split_once(' ').unwrap();
+    let length = match unit {
+        "ms" => 1.0,
+        "s" => 1e3,
+        "min" => 60e3,
+        "h" => 3_600e3,
+        _ => panic!("{cell}"),
+    };
+    let decimals = number.split_once('.').map_or(0, |(_, digits)| digits.len());
+    number == format!("{:.decimals$}", ms / length)
 }
 
 fn number(value: &Value) -> f64 {
@@ -88,7 +106,8 @@ fn the_population_is_the_same_everywhere() {
     for row in page_table(&out, "comparisons") {
         assert_eq!(row[2], "57");
     }
-    assert!(page.contains("<td>57</td><td>57</td><td>57</td>"));
+    let counted = page_table(&out, "runs").into_iter().find(|row| row[0] == "Jobs that count").unwrap();
+    assert_eq!(counted[1..], ["57", "57", "57"]);
 }
 
 #[test]
@@ -110,7 +129,7 @@ fn the_page_the_json_and_the_tables_agree() {
             ("Completion time, median", "median_completion_ms"),
             ("Waiting time, mean", "mean_waiting_ms"),
         ] {
-            assert_eq!(cell(name, place), time(number(&run[field])), "{name}");
+            assert!(shows(&cell(name, place), number(&run[field])), "{name}: {}", run[field]);
         }
         for (name, field, decimals) in [
             ("Slowdown, mean", "mean_slowdown", 2),
@@ -124,7 +143,7 @@ fn the_page_the_json_and_the_tables_agree() {
             assert_eq!(cell(name, place), format!("{:.1} %", 100.0 * number(&run[field])), "{name}");
         }
         for (name, field) in [("Jobs that count", "jobs_counted"), ("Tasks done", "tasks")] {
-            assert_eq!(cell(name, place), run[field].to_string(), "{name}");
+            assert_eq!(cell(name, place), count(run[field].as_u64().unwrap()), "{name}");
         }
         // Every number of summary.csv is in the JSON.
         for (column, text) in heading.iter().zip(records[place].iter()).filter(|(_, text)| text.parse::<f64>().is_ok())
@@ -141,6 +160,13 @@ fn the_page_the_json_and_the_tables_agree() {
         assert!(near(mean(|row| row.slowdown.unwrap()), number(&run["mean_slowdown"])));
         assert_eq!(run["makespan_ms"], makespan);
         assert_eq!(run["tasks"], own.iter().map(|row| row.tasks_done).sum::<i64>());
+    }
+    // The page shows the means of policies, which have one run each here.
+    for (policy, run) in report["policies"].as_array().unwrap().iter().zip(runs) {
+        let means = policy["means"].as_object().unwrap();
+        assert_eq!(means["mean_completion_ms"], run["mean_completion_ms"]);
+        let locality = ["node_local", "rack_local", "off_rack"].map(|name| number(&means[name]));
+        assert!(near(locality.iter().sum(), 1.0), "{locality:?}");
     }
     let comparisons = report["comparisons"].as_array().unwrap();
     let shown = page_table(&out, "comparisons");
@@ -166,6 +192,66 @@ fn the_page_the_json_and_the_tables_agree() {
         assert_eq!(row[1], found["policy"].as_str().unwrap());
     }
     assert!(comparisons.iter().all(|found| (found["metric"] == "completion") == found["mean_of_ratios"].is_object()));
+}
+
+/// What the script of the page reads: the data of its packed element.
+fn page_data(out: &Path) -> Value {
+    let page = fs::read_to_string(out.join("report.html")).unwrap();
+    let packed = page.split("id=\"data\">").nth(1).unwrap().split('<').next().unwrap();
+    let bytes = BASE64_STANDARD.decode(packed).unwrap();
+    serde_json::from_reader(GzDecoder::new(bytes.as_slice())).unwrap()
+}
+
+/// The jobs that the page explains have the numbers of `jobs.parquet`.
+#[test]
+fn the_jobs_of_the_page_are_those_of_the_table() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = make_report(dir.path());
+    let data = page_data(&out);
+    let ids: Vec<&str> = data["jobs"]["ids"].as_array().unwrap().iter().map(|id| id.as_str().unwrap()).collect();
+    assert_eq!((ids.len(), &data["jobs"]["every"]), (57, &json!(1)));
+    let table = rows(&out);
+    let of = |label: &str, id: &str| table.iter().find(|row| row.run == label && row.job_id == id).unwrap();
+    let values = |name: &str, policy: usize| {
+        let measure = data["measures"].as_array().unwrap().iter().find(|measure| measure["name"] == name).unwrap();
+        measure["runs"][policy].as_array().unwrap().iter().map(Value::as_i64).collect::<Vec<_>>()
+    };
+    for (policy, look) in data["policies"].as_array().unwrap().iter().enumerate() {
+        let label = look["label"].as_str().unwrap();
+        let own: Vec<&ComparedJobRow> = ids.iter().map(|id| of(label, id)).collect();
+        let column = |of: fn(&ComparedJobRow) -> Option<i64>| own.iter().map(|row| of(row)).collect::<Vec<_>>();
+        assert_eq!(values("completion", policy), column(|row| row.completion), "{label}");
+        assert_eq!(values("waiting", policy), column(|row| row.waiting), "{label}");
+        assert_eq!(values("node_local", policy), column(|row| Some(row.node_local)), "{label}");
+    }
+    let submits = data["jobs"]["submits"].as_array().unwrap().iter().map(|since| since.as_i64().unwrap());
+    let first = of("fifo", ids[0]).submit.unwrap();
+    let sums = submits.scan(first, |sum, since| {
+        *sum += since;
+        Some(Some(*sum))
+    });
+    assert!(sums.eq(ids.iter().map(|id| of("fifo", id).submit)));
+}
+
+/// `timelines.csv` has the means of running tasks, so their areas are the run times of the tasks.
+#[test]
+fn timelines_have_the_areas_of_the_tasks() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = make_report(dir.path());
+    let mut table = csv::Reader::from_path(out.join("timelines.csv")).unwrap();
+    let mut areas: BTreeMap<(String, bool), f64> = BTreeMap::new();
+    for record in table.records().map(Result::unwrap).filter(|record| record[0].starts_with("running_")) {
+        let number = |place: usize| record[place].parse::<f64>().unwrap();
+        *areas.entry((record[1].to_owned(), record[2].is_empty())).or_default() += (number(4) - number(3)) * number(5);
+    }
+    for label in ["fifo", "fair", "delay:D=24"] {
+        let own = rows(&out).into_iter().filter(|row| row.run == label && row.standing == Standing::Counts);
+        let slot_time: i64 = own.map(|row| row.slot_time).sum();
+        for all in [true, false] {
+            let area = areas[&(label.to_owned(), all)];
+            assert!((area - slot_time as f64).abs() < 1e-6 * area, "{label}: {area}, {slot_time}");
+        }
+    }
 }
 
 /// Runs the cells of the notebook that do not draw, and prints what they found.

@@ -43,8 +43,8 @@ fn every_chart_is_drawn_for_few_and_many_jobs() {
             let png = files.iter().find(|file| file.ends_with(format!("{name}.png"))).unwrap();
             assert!(fs::read(png).unwrap().starts_with(b"\x89PNG"), "{name}");
         }
-        // report.json, report.html, report.ipynb, summary.csv and jobs.parquet.
-        assert_eq!(files.len(), 5 + 2 * expected.len());
+        // report.json, report.html, report.ipynb, summary.csv, timelines.csv and jobs.parquet.
+        assert_eq!(files.len(), 6 + 2 * expected.len());
         assert!(files.iter().all(|file| file.is_file()));
     }
 }
@@ -72,7 +72,7 @@ fn what_a_trace_holds_is_escaped() {
         assert_eq!(file.parent(), Some(out.as_path()));
         if file.extension().is_some_and(|kind| kind == "svg" || kind == "html") {
             let text = fs::read_to_string(file).unwrap();
-            assert!(!text.contains("<script"), "{}", file.display());
+            assert!(!text.contains("<script>alert"), "{}", file.display());
         }
     }
     let notebook: serde_json::Value = serde_json::from_slice(&fs::read(out.join("report.ipynb")).unwrap()).unwrap();
@@ -116,7 +116,7 @@ fn report_with_trace(dir: &Path, id: &str) -> (String, serde_json::Value) {
 fn what_really_ran_is_a_run_too() {
     let dir = tempfile::tempdir().unwrap();
     let (page, list) = report_with_trace(dir.path(), "job_0000");
-    assert!(page.contains("<th>observed</th>") && page.contains("<td>90.0 s</td>"));
+    assert!(page.contains(">observed</th>") && page.contains("<td>90.0 s</td>"));
     assert!(
         page.contains("1 of 3 jobs count; left out: 2 not in the run"),
         "both are compared on the job that both have"
@@ -160,13 +160,17 @@ fn runs_with_other_seeds_are_one_policy() {
     let options = Options { formats: "html".parse().unwrap(), baseline: Some("fair".to_owned()), ..Options::default() };
     write_report(&folders, &out, &options, &mut |_| ()).unwrap();
     let list: serde_json::Value = serde_json::from_slice(&fs::read(out.join(MARKER)).unwrap()).unwrap();
-    assert_eq!(list["policies"][1], serde_json::json!({"label": "fair", "runs": [3, 4, 5]}));
+    let policy = &list["policies"][1];
+    assert_eq!((&policy["label"], &policy["runs"]), (&"fair".into(), &serde_json::json!([3, 4, 5])));
+    let of_run = |run: usize| list["runs"][run]["mean_completion_ms"].as_f64().unwrap();
+    let mean = (of_run(3) + of_run(4) + of_run(5)) / 3.0;
+    assert!((policy["means"]["mean_completion_ms"].as_f64().unwrap() - mean).abs() < 1e-6 * mean);
     assert_eq!(list["baseline"], "fair");
     let first = &list["comparisons"][0];
     assert_eq!((&first["policy"], &first["jobs"]), (&"fifo".into(), &90.into()));
     assert_eq!(first["basis"], serde_json::json!({"kind": "seeds", "parts": 3}));
     let page = fs::read_to_string(out.join("report.html")).unwrap();
-    assert!(page.contains("<th>fair, seed 2</th>") && page.contains("Compared with fair"));
+    assert!(page.contains(">fair, seed 2</th>") && page.contains("Compared with fair"));
     assert!(
         page.contains("With 3 seeds no test can reach p &lt; 0.05")
             || page.contains("With 3 seeds no test can reach p &#60; 0.05")

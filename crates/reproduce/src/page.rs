@@ -1,7 +1,7 @@
 //! The reproduction as one page.
 
 use askama::Template;
-use resched_report::{Frame, Style, gallery};
+use resched_report::{Frame, emphasised, gallery};
 
 use crate::experiment::Knob;
 use crate::headline::{Headline, headline};
@@ -9,21 +9,10 @@ use crate::markdown::HOW;
 use crate::opening::{Opening, openings};
 use crate::row::RULE;
 use crate::runner::Reproduced;
-use crate::{Error, Role, Row, Verdict};
+use crate::{Error, Row, Verdict};
 
 /// The title of the page.
 const TITLE: &str = "resched: the papers' experiments, replayed";
-
-/// The style that this page adds to that of all pages.
-const STYLE: Style = Style {
-    headings: "\nh3 { font-size: 1rem; }",
-    cells: "\n.agrees { background: #d9efe6; } .same { background: #fdf3d6; } .undecided { background: #e8e6f2; } .differs { background: #f9dccb; } .cannot { background: #eee; }",
-    small: ", ul",
-    more: "\n.filter label { margin-right: 1.5rem; } tbody th { text-align: left; padding-top: 1.2rem; }\n\
-           @media print { @page { size: A4 landscape; margin: 1cm; } .filter { display: none; } .wide { overflow: visible; } \
-           table { font-size: .65rem; } th, td { padding: .15rem .3rem; } }",
-    ..Style::WIDE
-};
 
 #[derive(Template)]
 #[template(path = "index.html")]
@@ -35,8 +24,6 @@ struct Body<'a> {
     rule: String,
     openings: Vec<Opening>,
     verdicts: Vec<(&'static str, &'static str)>,
-    roles: Vec<&'static str>,
-    papers: Vec<&'static str>,
     headline: Headline,
     experiments: Vec<Section<'a>>,
 }
@@ -75,22 +62,13 @@ pub(crate) fn page(all: &[Reproduced]) -> Result<String, Error> {
         version: env!("CARGO_PKG_VERSION"),
         how: emphasised(HOW),
         rule: emphasised(RULE),
-        papers: openings.iter().map(|opening| opening.paper.name()).collect(),
         openings,
         verdicts: Verdict::ALL.map(|verdict| (verdict.name(), class(verdict))).to_vec(),
-        roles: Role::ALL.map(Role::name).to_vec(),
         headline: headline(all),
         experiments: all.iter().map(section).collect::<Result<_, Error>>()?,
     };
     let body = body.render().map_err(|error| Error::Defect(format!("index.html: {error}")))?;
-    Ok(Frame { title: TITLE, style: &STYLE, body: &body }.page()?)
-}
-
-/// One of our texts as HTML: what stands between asterisks is emphasised.
-fn emphasised(text: &str) -> String {
-    let part =
-        |(number, part): (usize, &str)| if number % 2 == 1 { format!("<em>{part}</em>") } else { part.to_owned() };
-    text.split('*').enumerate().map(part).collect()
+    Ok(Frame { title: TITLE, body: &body, interactive: false }.page()?)
 }
 
 fn line(row: &Row) -> Line<'_> {

@@ -6,7 +6,7 @@ use askama::Template;
 use resched_analysis::compare::Estimate;
 use resched_analysis::measure::Metric;
 use resched_analysis::practical::{Matters, Ratio};
-use resched_report::{Figure, Frame, Style, UNKNOWN, escaped, gallery};
+use resched_report::{Figure, Frame, UNKNOWN, alike, emphasised, escaped, gallery};
 use resched_trace::validity::Grade;
 
 use crate::Error;
@@ -18,14 +18,6 @@ const MOST_ROWS: usize = 500;
 /// A difference with a corrected p-value below this is set in bold.
 const LEVEL: f64 = 0.05;
 
-/// The style that this page adds to that of all pages.
-const STYLE: Style = Style {
-    headings: " h3 { font-size: 1rem; }",
-    cells: "\ntr.sure td { font-weight: bold; }",
-    more: "\npre { background: #f5f5f5; padding: 1rem; overflow-x: auto; font-size: .8rem; }",
-    ..Style::WIDE
-};
-
 #[derive(Template)]
 #[template(path = "index.html")]
 struct Body<'a> {
@@ -36,6 +28,8 @@ struct Body<'a> {
     cells: usize,
     settings: usize,
     seeds: usize,
+    /// The answer in a few sentences.
+    answer: Vec<String>,
     /// How far the answer can be trusted.
     grade: &'static str,
     caveats: Vec<Caveat>,
@@ -52,7 +46,7 @@ struct Body<'a> {
     file: &'a str,
 }
 
-/// A sentence about how far to trust the answer, and how many cells it is about.
+/// A sentence about how far to trust the answer, as HTML, and how many cells it is about.
 struct Caveat {
     grade: &'static str,
     says: String,
@@ -98,8 +92,8 @@ pub(crate) fn page(merged: &Merged, figures: &[Figure]) -> Result<String, Error>
         .zip(counts)
         .map(|(fact, cells)| Caveat {
             grade: fact.grade.in_words(),
-            says: fact.says.clone(),
-            remedy: fact.remedy.clone(),
+            says: emphasised(&fact.says),
+            remedy: emphasised(&fact.remedy),
             cells,
         })
         .collect();
@@ -108,6 +102,7 @@ pub(crate) fn page(merged: &Merged, figures: &[Figure]) -> Result<String, Error>
     let body = Body {
         grade: facts.grade().in_words(),
         caveats,
+        answer: answer(merged, &groups, &ranked, &compared),
         matters: merged.file.matters.to_string(),
         weak_tests: weak_tests(&compared),
         version: env!("CARGO_PKG_VERSION"),
@@ -138,7 +133,41 @@ pub(crate) fn page(merged: &Merged, figures: &[Figure]) -> Result<String, Error>
     };
     let body = body.render().map_err(|error| Error::Work(format!("index.html cannot be made: {error}")))?;
     let title = format!("resched: {}", escaped(&merged.file.name));
-    Ok(Frame { title: &title, style: &STYLE, body: &body }.page()?)
+    Ok(Frame { title: &title, body: &body, interactive: false }.page()?)
+}
+
+/// The best setting with its interval, and how many settings differ from the baseline.
+fn answer(merged: &Merged, groups: &[Group<'_>], ranked: &[(usize, Estimate)], compared: &[Difference]) -> Vec<String> {
+    let metric = &merged.file.metric;
+    let Some((best, found)) = ranked.first().and_then(|(place, found)| Some((groups.get(*place)?, *found))) else {
+        return vec!["No setting has a value of this metric.".to_owned()];
+    };
+    let [mean, low, high] = in_one_unit(metric, found);
+    let of = metric.title.to_lowercase();
+    let first = format!(
+        "Of {} settings, {} is the best by {of}: {mean} (95 % interval {low} to {high}, {} seeds).",
+        groups.len(),
+        best.label(),
+        best.seeds()
+    );
+    let own: Vec<&Difference> = compared.iter().filter(|row| row.metric == metric.name).collect();
+    let certain = |less: bool| {
+        let better = |row: &&&Difference| metric.cost(row.difference.value) < 0.0;
+        let sure = own.iter().filter(|row| is_sure(row));
+        sure.filter(|row| better(row) == less).count()
+    };
+    let against = format!(
+        "Against the baseline, {} are better and {} worse; {} show no significant difference in {of} (Wilcoxon, Holm).",
+        certain(true),
+        certain(false),
+        own.iter().filter(|row| !is_sure(row)).count()
+    );
+    if own.is_empty() { vec![first] } else { vec![first, against] }
+}
+
+/// Whether a difference is not by chance, after the correction for the number of settings.
+fn is_sure(found: &Difference) -> bool {
+    found.tests.is_some_and(|tests| tests.holm < LEVEL)
 }
 
 /// What to know about the tests if there are too few seeds for them.
@@ -152,14 +181,14 @@ fn weak_tests(compared: &[Difference]) -> String {
 }
 
 fn ranked_row(merged: &Merged, rank: usize, group: &Group<'_>, found: Estimate) -> Option<Ranked> {
-    let metric = &merged.file.metric;
+    let [mean, low, high] = in_one_unit(&merged.file.metric, found);
     Some(Ranked {
         rank,
         label: group.label(),
         place: merged.place_name(group.place),
         seeds: group.seeds(),
-        mean: metric.in_words(found.value),
-        interval: interval(metric, found),
+        mean,
+        interval: format!("{low} to {high}"),
     })
 }
 
@@ -181,6 +210,7 @@ fn compared_row(
         Some(Ratio { value, .. }) => format!("{} %", percent(value)),
     };
     let p = |of: fn(&Tests) -> f64| found.tests.as_ref().map_or_else(|| UNKNOWN.to_owned(), |tests| p_value(of(tests)));
+    let [difference, low, high] = in_one_unit(metric, found.difference);
     Some(Compared {
         label: groups.get(found.group)?.label(),
         baseline: groups.get(found.baseline)?.label(),
@@ -188,20 +218,22 @@ fn compared_row(
         cells: vec![
             change,
             found.verdict.in_words(matters),
-            metric.in_words(found.difference.value),
-            if found.tests.is_some() { interval(metric, found.difference) } else { UNKNOWN.to_owned() },
+            difference,
+            if found.tests.is_some() { format!("{low} to {high}") } else { UNKNOWN.to_owned() },
             p(|tests| tests.sign),
             p(|tests| tests.signed_rank),
             p(|tests| tests.holm),
             side(dominance.and_then(|row| row.above)),
             side(dominance.and_then(|row| row.below)),
         ],
-        sure: found.tests.is_some_and(|tests| tests.holm < LEVEL),
+        sure: is_sure(found),
     })
 }
 
-fn interval(metric: &Metric, found: Estimate) -> String {
-    format!("{} to {}", metric.in_words(found.low), metric.in_words(found.high))
+/// A number and the ends of its interval.
+fn in_one_unit(metric: &Metric, found: Estimate) -> [String; 3] {
+    let mut words = alike(metric, &[found.value, found.low, found.high].map(Some)).into_iter();
+    std::array::from_fn(|_| words.next().unwrap_or_default())
 }
 
 fn p_value(p: f64) -> String {

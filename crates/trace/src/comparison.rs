@@ -73,5 +73,21 @@ table! {
         tasks_done: i64 ["tasks"],
         /// The sum of the run times of all its attempts, ms.
         slot_time: i64 ["ms"],
+        /// Who submitted it.
+        user: Option<String>,
+        /// The queue or pool it was submitted to.
+        queue: Option<String>,
+        /// The mean time by which its reduces started after its last map, ms.
+        starvation: Option<f64> ["ms"],
+        /// The mean time that its attempts were queued, ms.
+        queueing: Option<f64> ["ms"],
+        /// Its maps that were launched on a node with their input.
+        node_local: i64 ["maps"],
+        /// Its maps that were launched in the rack of such a node.
+        rack_local: i64 ["maps"],
+        /// Its maps that were launched elsewhere.
+        off_rack: i64 ["maps"],
+        /// Its attempts that had to make room for others.
+        evictions: i64 ["attempts"],
     }
 }

@@ -21,7 +21,7 @@ pub struct Measured<'a> {
 
 /// The bounds of the classes of size.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Sizes {
+pub struct Sizes {
     /// Jobs with at most this many tasks are small.
     small: u64,
     /// Jobs with at least this many tasks are large.
@@ -30,7 +30,7 @@ pub(crate) struct Sizes {
 
 impl Sizes {
     /// The bounds by the jobs of a run that count.
-    pub(crate) fn of(run: &Run) -> Self {
+    pub fn of(run: &Run) -> Self {
         Self::of_counts(run.finished_jobs().map(|job| job.tasks_done).collect())
     }
 
@@ -51,12 +51,12 @@ impl Sizes {
     }
 
     /// Whether a job is among the smaller half.
-    pub(crate) fn is_small(self, job: &JobMetrics) -> bool {
+    pub fn is_small(self, job: &JobMetrics) -> bool {
         job.tasks_done <= self.small
     }
 
     /// Whether a job is among the largest tenth.
-    pub(crate) fn is_large(self, job: &JobMetrics) -> bool {
+    pub fn is_large(self, job: &JobMetrics) -> bool {
         job.tasks_done >= self.large
     }
 }

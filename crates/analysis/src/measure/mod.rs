@@ -38,7 +38,7 @@ use std::sync::LazyLock;
 pub(crate) use self::attribute::hour_of_day;
 pub use self::attribute::{ATTRIBUTES, Attribute};
 pub use self::evaluate::Measured;
-pub(crate) use self::evaluate::Sizes;
+pub use self::evaluate::Sizes;
 pub(crate) use self::grammar::DEEPEST;
 pub use self::known::{KNOWN, Known};
 pub use self::literal::UNITS;

@@ -10,7 +10,7 @@ use crate::figure::{Legend, Swatch, axes, below, figure, inside, left_of, line, 
 use crate::scene::{Clock, Scene, Shown};
 
 /// The chart.
-pub(super) const CHART: Chart = Chart {
+pub(crate) const CHART: Chart = Chart {
     name: "delta",
     title: "Share kept for small jobs",
     caption: "The share δ of all containers that DRESS keeps for jobs with small demands, as it moves it. Where it is at its \
@@ -47,7 +47,7 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
 }
 
 /// The steps of δ: times in ms since the first submission, with the value from then on. The last step is at the end of the run.
-fn steps(run: &Run) -> Vec<(i64, f64)> {
+pub(crate) fn steps(run: &Run) -> Vec<(i64, f64)> {
     let Some((first, last)) = span(&run.jobs) else { return Vec::new() };
     let of_delta = run.decisions.iter().filter(|row| row.name == CHART.name && row.job_id.is_none());
     let mut steps: Vec<(i64, f64)> = of_delta.map(|row| (row.time.clamp(first, last) - first, row.value)).collect();

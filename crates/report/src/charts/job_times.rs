@@ -31,6 +31,8 @@ const MOST_MARKS: usize = 400;
 /// The groups of neighbours of many jobs.
 const GROUPS: usize = 100;
 const PLOT_HEIGHT: u32 = 270;
+/// Marks this close together look like one, pixels.
+const HIDDEN: i32 = 3;
 
 fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     let times = scene.values(|job| job.completion.map(|ms| ms as f64).filter(|ms| *ms > 0.0));
@@ -80,12 +82,12 @@ fn draw_marks(scene: &Scene<'_>, y: &Axis, values: &[Vec<Option<f64>>]) -> Resul
         let inside = inside(&plot);
         // The first run goes on top: it is the reference.
         for (times, shown) in values.iter().zip(runs).rev() {
-            // One mark per pixel is enough, so that the file does not grow with the jobs.
+            // A mark hides another half its size away, so one is enough: the file does not grow with the jobs.
             let mut marked = BTreeSet::new();
             for (place, job) in order.iter().enumerate() {
                 if let Some(time) = times.get(*job).copied().flatten() {
                     let at = pixel(&plot, (place as f64 + 1.0, time));
-                    if marked.insert(at) {
+                    if marked.insert((at.0 / HIDDEN, at.1 / HIDDEN)) {
                         mark(&inside, at, shown.series, size)?;
                     }
                 }

@@ -10,7 +10,7 @@ use crate::style::{Fill, GREY, area_colour};
 const OWN_COLOUR: usize = 7;
 
 /// The ids of the jobs with most slot time over all runs, in order of submission, with their numbers.
-pub(super) fn largest_jobs<'a>(scene: &Scene<'a>) -> Vec<(usize, &'a str)> {
+pub(crate) fn largest_jobs<'a>(scene: &Scene<'a>) -> Vec<(usize, &'a str)> {
     let slot_time = |number: usize| {
         let jobs = scene.jobs.iter().filter_map(|run| run.get(number));
         jobs.map(|job| job.slot_time).fold(0i64, i64::saturating_add)

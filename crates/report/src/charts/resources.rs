@@ -22,12 +22,12 @@ pub(super) const CHART: Chart = Chart {
     draw,
 };
 
-type Measure = (&'static str, fn(&ResourceRow) -> f64);
+pub(crate) type Measure = (&'static str, fn(&ResourceRow) -> f64);
 /// Values over time, ms since the first submission.
-type Points = Vec<(i64, f64)>;
+pub(crate) type Points = Vec<(i64, f64)>;
 
 /// Title and value of each plot, from the top.
-const MEASURES: [Measure; 4] = [
+pub(crate) const MEASURES: [Measure; 4] = [
     ("CPU (%)", |row| 100.0 * row.cpu),
     ("I/O wait (%)", |row| 100.0 * row.io_wait),
     ("Disk (MB/s)", |row| row.disk / 1e6),
@@ -53,7 +53,7 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
 }
 
 /// The mean of a value over all nodes at each time.
-fn means(run: &Run, value: fn(&ResourceRow) -> f64) -> Points {
+pub(crate) fn means(run: &Run, value: fn(&ResourceRow) -> f64) -> Points {
     let Some((first, last)) = span(&run.jobs) else { return Vec::new() };
     let mut sums: BTreeMap<i64, (f64, u32)> = BTreeMap::new();
     for row in run.resources.iter().filter(|row| (first..=last).contains(&row.time) && value(row).is_finite()) {

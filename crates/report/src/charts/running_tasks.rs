@@ -15,6 +15,7 @@ use crate::axis::Axis;
 use crate::figure::{Area, Drawn, Legend, axes, below, drawn, figure, inside, left_of, pixel, titled};
 use crate::scene::{Clock, Scene};
 use crate::style::{DARK, GREY, area_colour};
+use crate::timelines::{self, edges};
 
 /// The chart.
 pub(super) const CHART: Chart = Chart {
@@ -78,7 +79,7 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
 }
 
 /// The stacked curves of one run and kind of task.
-struct Layers {
+pub(crate) struct Layers {
     /// Edges of the cells of time, ms since the first submission.
     edges: Vec<i64>,
     /// From the bottom: colour, and in each cell the tasks of this layer and all below.
@@ -86,7 +87,7 @@ struct Layers {
 }
 
 impl Layers {
-    fn new(run: &Run, kind: TaskKind, own: &[(usize, &str)]) -> Self {
+    pub(crate) fn new(run: &Run, kind: TaskKind, own: &[(usize, &str)]) -> Self {
         let layer_of: BTreeMap<&str, usize> = own.iter().enumerate().map(|(layer, job)| (job.1, layer)).collect();
         let layer_of_row: Vec<usize> =
             run.jobs.iter().map(|job| layer_of.get(job.job_id.as_str()).copied().unwrap_or(own.len())).collect();
@@ -99,7 +100,7 @@ impl Layers {
             }
         }
         let steps: Vec<_> = by_layer.iter().map(|attempts| running_tasks(attempts, kind)).collect();
-        let edges = edges(steps.iter().flat_map(|steps| steps.points.iter().map(|point| point.0)), last - first);
+        let edges = edges(steps.iter().flat_map(|steps| steps.points.iter().map(|point| point.0)), last - first, CELLS);
         let mut tops: Vec<(RGBColor, Vec<f64>)> = Vec::new();
         for (layer, steps) in steps.iter().enumerate() {
             let mut top = steps.cell_means(&edges);
@@ -109,6 +110,18 @@ impl Layers {
             tops.push((if layer < own.len() { area_colour(layer) } else { GREY }, top));
         }
         Self { edges, tops }
+    }
+
+    /// The tasks of each layer by itself.
+    pub(crate) fn of_jobs(self) -> timelines::Layers {
+        let mut below = vec![0.0; self.edges.len().saturating_sub(1)];
+        let own = |top: &Vec<f64>| {
+            let own = top.iter().zip(&below).map(|(top, below)| top - below).collect();
+            below.clone_from(top);
+            own
+        };
+        let jobs = self.tops.iter().map(|(_, top)| top).map(own).collect();
+        timelines::Layers { edges: self.edges, jobs }
     }
 
     fn highest(&self) -> f64 {
@@ -163,18 +176,4 @@ impl Layers {
         outlines.retain(|outline| !outline.is_empty());
         outlines
     }
-}
-
-/// Edges of cells from 0 to `end`: all `steps` if there are few, otherwise evenly spaced edges.
-fn edges(steps: impl Iterator<Item = i64>, end: i64) -> Vec<i64> {
-    let mut exact: Vec<i64> = steps.filter(|time| (0..=end).contains(time)).chain([0, end]).collect();
-    exact.sort_unstable();
-    exact.dedup();
-    if exact.len() <= CELLS {
-        return exact;
-    }
-    let cell = |n: usize| (i128::from(end) * n as i128 / CELLS as i128) as i64;
-    let mut even: Vec<i64> = (0..=CELLS).map(cell).collect();
-    even.dedup();
-    even
 }

@@ -9,13 +9,14 @@
 //! | `score`, `objective` | the score of a setting with a seed |
 //! | `halving` | the rounds |
 //! | `search` | the state of the search |
-//! | `found`, `output` | the outcome, and its files |
+//! | `found`, `output`, `page` | the outcome, its files, and its page |
 
 mod candidates;
 mod found;
 mod halving;
 mod objective;
 mod output;
+mod page;
 mod score;
 mod search;
 
@@ -37,7 +38,8 @@ pub const MARKER: &str = "tuned.json";
 
 pub use self::found::{Candidate, MeanInterval, Tuned};
 
-/// Searches as `[tune]` of the file says, and writes `tuned.json`, `candidates.csv` and a figure to the folder `out`. Cells are
+/// Searches as `[tune]` of the file says, and writes `tuned.json`, `candidates.csv`, a figure and `index.html` to the folder
+/// `out`. Cells are
 /// kept there, so a second call resumes an interrupted one. `progress` receives the cells of each round.
 ///
 /// # Errors
@@ -56,7 +58,7 @@ pub fn tune(file: &SweepFile, out: &Out, threads: Threads, progress: Told<'_>) -
     let tried = candidates(file, section).map_err(|problem| wrong(&problem))?;
     let own = file.variants.get(file.baseline).ok_or_else(|| wrong("there is no baseline"))?;
     let mut search = Search::new(file, section, baseline(own), tried);
-    let own_files = OwnFiles::open(out, &[MARKER, "candidates.csv"])?;
+    let own_files = OwnFiles::open(out, &[MARKER, "candidates.csv", output::PAGE])?;
     let store = CellStore::open(&Location::Folder(out.path.clone()))?;
     let rounds = successive_halving(
         search.tried.len(),

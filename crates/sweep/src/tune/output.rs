@@ -1,4 +1,4 @@
-//! The files of a search: `tuned.json`, `candidates.csv` and, if there are two metrics, a figure.
+//! The files of a search: `tuned.json`, `candidates.csv`, `index.html` and, if there are two metrics, a figure.
 
 use resched_analysis::measure::Metric;
 use resched_report::{Cloud, Figure, Scatter, draw_scatter};
@@ -7,12 +7,16 @@ use resched_trace::words::csv_cell;
 
 use super::found::{Candidate, MeanInterval, Tuned};
 use super::objective::metrics;
+use super::page::page;
 use crate::Error;
 use crate::statistics::front_of;
 use crate::tune_section::TuneSection;
 
 /// The name of the table and of the figure, without extension.
 const CANDIDATES: &str = "candidates";
+
+/// The name of the page.
+pub(super) const PAGE: &str = "index.html";
 
 /// Writes the outcome in place of an earlier one.
 ///
@@ -25,14 +29,27 @@ pub(super) fn write(tuned: &Tuned, section: &TuneSection, out: OwnFiles) -> Resu
         (super::MARKER.to_owned(), json.into_bytes()),
         (format!("{CANDIDATES}.csv"), table(&tuned.candidates, &metrics)?),
     ];
-    // A figure needs two metrics.
-    let mut named = metrics.iter().filter_map(|name| Metric::named(name).ok());
-    if let (Some(x), Some(y)) = (named.next(), named.next())
-        && let Some(svg) = picture(&tuned.candidates, &x, &y)?
-    {
-        files.extend(Figure { name: CANDIDATES.to_owned(), svg, ..Figure::default() }.files()?);
+    let figure = figure(&tuned.candidates, &metrics)?;
+    let page = page(tuned, &metrics, figure.as_slice())?;
+    if let Some(figure) = figure {
+        files.extend(figure.files()?);
     }
+    files.push((PAGE.to_owned(), page.into_bytes()));
     Ok(out.replace(&files)?)
+}
+
+/// The figure, if there are two metrics.
+fn figure(candidates: &[Candidate], metrics: &[&str]) -> Result<Option<Figure>, Error> {
+    let mut named = metrics.iter().filter_map(|name| Metric::named(name).ok());
+    let (Some(x), Some(y)) = (named.next(), named.next()) else { return Ok(None) };
+    let figure = |svg| Figure {
+        name: CANDIDATES.to_owned(),
+        title: format!("{} against {}", y.title, x.title),
+        caption: "Both are relative to the baseline. The line is the front of the settings that hold the bounds."
+            .to_owned(),
+        svg,
+    };
+    Ok(picture(candidates, &x, &y)?.map(figure))
 }
 
 fn broken(error: impl std::fmt::Display) -> Error {

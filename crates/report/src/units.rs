@@ -1,0 +1,96 @@
+//! Numbers as a page shows them. Those that stand in one row share a unit, so that you can compare them at a glance.
+
+use resched_analysis::distribution::Distribution;
+use resched_analysis::measure::Metric;
+use resched_analysis::practical::Ratio;
+
+use crate::page::UNKNOWN;
+
+/// The units of time, each with its length in ms and the time from which on it is used.
+const UNITS: [(&str, f64, f64); 4] = [("ms", 1.0, 0.0), ("s", 1e3, 1e3), ("min", 60e3, 120e3), ("h", 3_600e3, 7_200e3)];
+
+/// Times in ms, all in the unit in which their median is easiest to read. A short one keeps a digit that says something.
+pub(crate) fn times(all: &[Option<f64>]) -> Vec<String> {
+    let sizes = Distribution::new(all.iter().flatten().map(|ms| ms.abs()).filter(|ms| *ms > 0.0));
+    let median = sizes.median().unwrap_or(0.0);
+    let (name, length, _) = UNITS.into_iter().rev().find(|unit| median >= unit.2).unwrap_or(("ms", 1.0, 0.0));
+    let decimals = |amount: f64| match amount.abs() {
+        _ if name == "ms" => 0,
+        amount if amount > 0.0 && amount < 0.01 => 3,
+        amount if amount > 0.0 && amount < 0.1 => 2,
+        _ => 1,
+    };
+    let shown = |amount: f64| format!("{amount:.*} {name}", decimals(amount));
+    all.iter().map(|ms| ms.map_or(UNKNOWN.to_owned(), |ms| shown(ms / length))).collect()
+}
+
+/// Values of a metric, all in one unit.
+pub fn alike(metric: &Metric, values: &[Option<f64>]) -> Vec<String> {
+    match metric.unit {
+        "ms" => times(values),
+        _ => values.iter().map(|value| value.map_or(UNKNOWN.to_owned(), |value| metric.in_words(value))).collect(),
+    }
+}
+
+/// A plain number.
+pub(crate) fn number(value: Option<f64>, decimals: usize) -> String {
+    value.map_or(UNKNOWN.to_owned(), |value| format!("{value:.decimals$}"))
+}
+
+/// A share of 1.
+pub(crate) fn percent(share: Option<f64>) -> String {
+    share.map_or(UNKNOWN.to_owned(), |share| format!("{:.1} %", 100.0 * share))
+}
+
+/// A relative change, 0 for none, with its sign.
+pub(crate) fn percent_change(change: Option<f64>) -> String {
+    change.map_or(UNKNOWN.to_owned(), |change| format!("{:+.1} %", 100.0 * change).replace('-', "−"))
+}
+
+/// A ratio of at least this is shown as a factor: nobody reads +3217.4 %.
+const FACTOR: f64 = 10.0;
+
+/// A ratio as a change in per cent, or as a factor, and its interval; empty if it has none.
+pub(crate) fn change(ratio: Option<Ratio>) -> (String, String) {
+    let Some(Ratio { value, interval, .. }) = ratio else { return (UNKNOWN.to_owned(), String::new()) };
+    let of = |ratio: f64| match value >= FACTOR {
+        true => format!("{ratio:.1}"),
+        false => format!("{:+.1}", 100.0 * (ratio - 1.0)).replace('-', "−"),
+    };
+    let unit = if value >= FACTOR { "×" } else { "%" };
+    let ends = interval.map_or_else(String::new, |[low, high]| format!("[{}, {}]", of(low), of(high)));
+    (format!("{} {unit}", of(value)), ends)
+}
+
+/// A p-value.
+pub(crate) fn p_value(p: Option<f64>) -> String {
+    match p {
+        None => UNKNOWN.to_owned(),
+        Some(p) if p < 0.001 => "< 0.001".to_owned(),
+        Some(p) => format!("{p:.3}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ratio_is_a_change_or_a_factor() {
+        let of = |value: f64| change(Some(Ratio { interval: Some([0.5 * value, 2.0 * value]), ..Ratio::bare(value) }));
+        assert_eq!(of(0.9), ("−10.0 %".to_owned(), "[−55.0, +80.0]".to_owned()));
+        assert_eq!(of(33.2), ("33.2 ×".to_owned(), "[16.6, 66.4]".to_owned()));
+        assert_eq!(change(None), ("–".to_owned(), String::new()));
+    }
+
+    #[test]
+    fn the_times_of_a_row_share_a_unit() {
+        let row = |ms: &[f64]| times(&ms.iter().copied().map(Some).collect::<Vec<_>>());
+        assert_eq!(row(&[132e3, 106.8e3, 140e3]), ["2.2 min", "1.8 min", "2.3 min"]);
+        assert_eq!(row(&[97.5e3, 3e3, 3.5e3, 4.3e3]), ["97.5 s", "3.0 s", "3.5 s", "4.3 s"]);
+        assert_eq!(row(&[0.0, 900.0, 0.0]), ["0 ms", "900 ms", "0 ms"]);
+        assert_eq!(row(&[36_000e3, 60e3, 50_000e3]), ["10.0 h", "0.02 h", "13.9 h"]);
+        assert_eq!(times(&[None, Some(-5e3)]), ["–", "-5.0 s"]);
+        assert_eq!([row(&[0.0]), row(&[8e6])].concat(), ["0 ms", "2.2 h"]);
+    }
+}
