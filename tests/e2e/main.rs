@@ -32,6 +32,7 @@ mod sweep_engines;
 mod transform;
 mod trust;
 mod validate;
+mod why;
 
 #[path = "../../examples/shortest_job.rs"]
 #[allow(dead_code, reason = "its `main` is for people")]
