@@ -35,6 +35,7 @@ mod terminal;
 mod transform;
 mod trust;
 mod validate;
+mod why;
 
 #[path = "../../examples/shortest_job.rs"]
 #[allow(dead_code, reason = "its `main` is for people")]

@@ -45,7 +45,7 @@ impl<R> Files<R> {
         Files { out, decisions, resume, reader }
     }
 
-    /// Whether to write the decisions of the policy, too, in a separate table.
+    /// Whether to write the decisions of the policy, and why it passed over jobs, too, in tables of their own.
     #[must_use]
     pub fn with_decisions(self, decisions: bool) -> Self {
         Self { decisions, ..self }
@@ -83,11 +83,12 @@ impl<R: RowReader> Sink for Files<R> {
     }
 }
 
-/// The run in the folder, if it is the wanted one and has decisions if they are wanted.
+/// The run in the folder, if it is the wanted one and has decisions and reasons if they are wanted.
 fn found(dir: &Path, wanted: &RunInfo, decisions: bool) -> Option<RunInfo> {
     let found = run::read(dir).ok()?;
     let same = RunInfo { events: found.events, rows: found.rows.clone(), files: found.files.clone(), ..wanted.clone() };
-    let is_wanted = found == same && (!decisions || found.rows.contains_key("decisions"));
+    let is_wanted =
+        found == same && (!decisions || ["decisions", "reasons"].iter().all(|table| found.rows.contains_key(*table)));
     let is_whole = || found.files.iter().all(|(name, entry)| entry.is_content_of(&dir.join(name)));
     (is_wanted && is_whole()).then_some(found)
 }

@@ -52,7 +52,7 @@ fn files_and_memory_hold_the_same_rows() {
         // Only files have a list with hashes.
         assert_eq!(
             written.info.files.keys().collect::<Vec<_>>(),
-            ["attempts.parquet", "decisions.parquet", "jobs.parquet"]
+            ["attempts.parquet", "decisions.parquet", "jobs.parquet", "reasons.parquet"]
         );
         info.files.clone_from(&written.info.files);
         assert_eq!(written.info, info);

@@ -134,10 +134,9 @@ enumeration! {
 }
 
 impl Reason {
-    /// Whether it only counts while places are free: it ends once there are none. The others hold a job back before any place
-    /// matters.
+    /// Whether it only counts while places are free: it ends once there are none. The others matter before any place does, or even so.
     pub fn needs_free_places(self) -> bool {
-        !matches!(self, Self::Starting | Self::Master | Self::JobLimit)
+        !matches!(self, Self::Starting | Self::Master | Self::JobLimit | Self::NodeLost)
     }
 }
 

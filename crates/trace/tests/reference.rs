@@ -6,7 +6,9 @@ mod fresh;
 
 use fresh::assert_fresh;
 use resched_trace::comparison::ComparedJobRow;
-use resched_trace::model::{AttemptRow, CounterRow, DecisionRow, JobRow, NodeRow, ResourceRow, SplitRow, TaskRow};
+use resched_trace::model::{
+    AttemptRow, CounterRow, DecisionRow, JobRow, NodeRow, ReasonRow, ResourceRow, SplitRow, TaskRow,
+};
 use resched_trace::reference::{Page, Value, joined};
 use resched_trace::store::columns::Row;
 use resched_trace::workload::Workload;
@@ -55,8 +57,8 @@ fn the_page_of_tables_is_fresh() {
         page.columns(R::TABLE, &joined(R::ABOUT), &R::reference())
     }
     let about = "A trace and a run are folders of Parquet tables. A trace holds `jobs`, `tasks`, `attempts`, `splits`, `nodes` and, on \
-                 request, `counters`, with `trace.json` beside them. A run holds `jobs`, `attempts` and, on request, `decisions`, \
-                 with `run.json` beside them; under the cost model `contention` it also holds `resources`. Large traces have a \
+                 request, `counters`, with `trace.json` beside them. A run holds `jobs`, `attempts` and, on request, `decisions` and \
+                 `reasons`, with `run.json` beside them; under the cost model `contention` it also holds `resources`. Large traces have a \
                  folder of files in the place of one file.";
     let times = "Times of a trace are ms since 1970, or since the trace's own zero if its `trace.json` says `relative`. Times of a \
                  run are ms of the simulated clock. Null stands for unknown. In Python: \
@@ -64,7 +66,7 @@ fn the_page_of_tables_is_fresh() {
     let page = Page::new("Tables", about, TEST).paragraph(times);
     let page = table::<AttemptRow>(table::<TaskRow>(table::<JobRow>(page)));
     let page = table::<CounterRow>(table::<NodeRow>(table::<SplitRow>(page)));
-    let page = table::<ResourceRow>(table::<DecisionRow>(page));
+    let page = table::<ResourceRow>(table::<ReasonRow>(table::<DecisionRow>(page)));
     let report = "A report holds one more table, which is also called `jobs`: a row for each job of each run.";
     let page = table::<ComparedJobRow>(page.paragraph(report));
     assert_fresh("reference/tables.md", &page.text());

@@ -169,7 +169,6 @@ mod tests {
             skipped: BTreeMap::new(),
             jobs: vec![job],
             intervals: tasks.iter().map(interval).collect(),
-
             nodes: Vec::new(),
             peaks: [0.0; 2],
             decisions: Vec::new(),

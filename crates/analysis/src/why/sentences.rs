@@ -9,6 +9,19 @@ use super::phase::Phase;
 /// The most holders that a sentence names.
 const MOST_NAMED: usize = 3;
 
+/// The words for what is explained.
+#[derive(Clone, Copy)]
+struct Who {
+    it: &'static str,
+    its: &'static str,
+    capital: &'static str,
+}
+
+/// The words for one job.
+const ONE: Who = Who { it: "it", its: "its", capital: "It" };
+/// The words for several jobs.
+const SEVERAL: Who = Who { it: "they", its: "their", capital: "They" };
+
 /// The sentences of an explanation: what the time went to, then each wait with those who are to blame, the longest first.
 pub(super) fn sentences(explanation: &Explanation) -> Vec<String> {
     let mut sentences = vec![in_all(explanation)];
@@ -55,13 +68,16 @@ fn in_all(explanation: &Explanation) -> String {
 
 fn of_wait(explanation: &Explanation, own: &PhaseTime) -> String {
     let time = duration(own.ms as f64);
+    let who = if explanation.jobs == 1 { ONE } else { SEVERAL };
+    let Who { it, its, .. } = who;
+    let why = because(own).replace("{its}", its);
     let text = match (own.phase, own.while_running) {
         (Phase::Lost, _) => {
-            return format!("For {time}, it only ran on machines that were lost, and that work was done again.");
+            return format!("For {time}, {it} only ran on machines that were lost, and that work was done again.");
         }
-        (Phase::Ending, _) => return format!("At its end, it took {time} to be cleaned up and reported."),
-        (_, false) => format!("It waited {time} {}", because(own)),
-        (_, true) => format!("While some of it ran, other tasks of it waited {time} {}", because(own)),
+        (Phase::Ending, _) => return format!("At {its} end, it took {time} to be cleaned up and reported."),
+        (_, false) => format!("{} waited {time} {why}", who.capital),
+        (_, true) => format!("While some tasks ran, others waited {time} {why}"),
     };
     let is_own = |row: &&BlameRow| {
         (row.phase, row.reason, row.while_running) == (own.phase, own.reason, own.while_running) && row.ms > 0
@@ -78,31 +94,32 @@ fn of_wait(explanation: &Explanation, own: &PhaseTime) -> String {
     let rest: i64 = rows.iter().skip(MOST_NAMED).map(|row| row.ms).sum();
     let rest = match rows.len().saturating_sub(MOST_NAMED) {
         0 => String::new(),
+        1 => format!("; another, {}", duration(rest as f64)),
         others => format!("; {} others, {}", count(others as u64), duration(rest as f64)),
     };
     format!("{text}. To blame: {}{rest}.", named.join("; "))
 }
 
-/// Why something waits, after "it waited 3 s".
+/// Why something waits, after "it waited 3 s"; `{its}` stands for whose.
 fn because(own: &PhaseTime) -> &'static str {
     match (own.phase, own.reason) {
         (_, Reason::NodeLost) => "for a place again, after a machine was lost with its tasks",
         (_, Reason::Mismatch) => "for a better machine than those that were free",
-        (_, Reason::NotNearest) => "for one of the machines that are nearest to its input, though others were free",
-        (_, Reason::UserLimit) => "because its user had as much as one user may have",
-        (_, Reason::QueueLimit) => "because its queue had as much as it may have",
-        (_, Reason::JobLimit) => "because its queue ran as many jobs as it may",
-        (_, Reason::Backfill) => "because its start would have delayed a job that comes before it",
-        (Phase::Dependency, _) => "for jobs or stages that it depends on",
+        (_, Reason::NotNearest) => "for one of the machines that are nearest to {its} input, though others were free",
+        (_, Reason::UserLimit) => "because {its} user had as much as one user may have",
+        (_, Reason::QueueLimit) => "because {its} queue had as much as it may have",
+        (_, Reason::JobLimit) => "because {its} queue ran as many jobs as it may",
+        (_, Reason::Backfill) => "because {its} start would have delayed a job that comes before it",
+        (Phase::Dependency, _) => "for jobs or stages that come first",
         (Phase::Starting, _) => "to be initialised and set up",
-        (Phase::Master, _) => "for its application master",
+        (Phase::Master, _) => "for {its} application master",
         (Phase::MapSlot, _) => "for a map slot",
         (Phase::ReduceSlot, _) => "for a reduce slot",
         (Phase::Container, _) => "for a container",
         (Phase::Resources, _) => "for processors or memory",
         (Phase::Fit, _) => "for a machine with enough room; what was free was spread over several",
-        (Phase::Locality, _) => "for a machine nearer to its input, though others were free",
-        (Phase::Ramp, _) => "because too few of its maps were done for its reduces",
+        (Phase::Locality, _) => "for a machine nearer to {its} input, though others were free",
+        (Phase::Ramp, _) => "because too few of {its} maps were done for {its} reduces",
         (Phase::Limit, _) => "because of a limit",
         (Phase::Reserve, _) => "because what was free was reserved for other jobs",
         (Phase::Lost | Phase::Running | Phase::Shuffling | Phase::Ending, _) => "",

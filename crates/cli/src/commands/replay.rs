@@ -46,7 +46,8 @@ pub(crate) struct Args {
     force: ForceArg,
     #[command(flatten)]
     threads: ThreadsArg,
-    /// Also write what policies decided over time. Only some policies report it; `dress` reports its δ.
+    /// Also write what policies decided over time (only some report it; `dress` reports its δ), and why they passed over jobs, for
+    /// `explain`.
     #[arg(long)]
     decisions: bool,
     /// The label of the policy that the others are compared with [default: the first --policy].
