@@ -93,13 +93,14 @@ fn report_writes_what_is_asked_for() {
         dir.ok(&["report", "R", "T", "--out", "P", "--format", format]);
         let files: Vec<String> = dir.tree("P").keys().map(|path| path.display().to_string()).collect();
         let own = files.iter().filter(|file| file.ends_with(&format!(".{endings}"))).count();
-        // report.json, and summary.csv with the tables.
-        let more = if format == "tables" { 2 } else { 1 };
+        // report.json, and summary.csv and timelines.csv with the tables.
+        let more = if format == "tables" { 3 } else { 1 };
         assert!(own > 0 && own + more == files.len(), "{format}: {files:?}");
     }
     dir.ok(&["report", "R", "T", "--out", "P", "--format", "notebook"]);
     let files: Vec<String> = dir.tree("P").keys().map(|path| path.display().to_string()).collect();
-    assert_eq!(files, ["jobs.parquet", "report.ipynb", "report.json", "summary.csv"], "it reads the tables");
+    let expected = ["jobs.parquet", "report.ipynb", "report.json", "summary.csv", "timelines.csv"];
+    assert_eq!(files, expected, "it reads the tables");
     let list: Value = serde_json::from_str(&dir.read("P/report.json")).unwrap();
     let labels: Vec<&Value> = list["runs"].as_array().unwrap().iter().map(|run| &run["label"]).collect();
     assert_eq!(labels, ["fifo", "fair", "observed"], "in the order of replay");

@@ -5,7 +5,7 @@ use std::path::Path;
 use resched_analysis::{Details, JobMetrics, Run, Summary};
 use resched_trace::comparison::ComparedJobRow;
 use resched_trace::store::{FileEntry, Inventory, TableWriter, marker};
-use resched_trace::words::csv_cell;
+use resched_trace::words::{csv_cell, name};
 use serde_json::{Map, Value, json};
 
 use crate::Error;
@@ -104,7 +104,7 @@ pub(crate) fn summary_csv(answer: &Answer) -> Result<Vec<u8>, Error> {
         rows.push(std::iter::once(run.label.clone()).chain(names().map(cell)).chain(further).collect());
     }
     for row in rows {
-        writer.write_record(row.iter().map(|cell| csv_cell(cell).into_owned())).map_err(Error::draw(SUMMARY))?;
+        writer.write_record(row.iter().map(|cell| csv_cell(&name(cell)).into_owned())).map_err(Error::draw(SUMMARY))?;
     }
     writer.into_inner().map_err(Error::draw(SUMMARY))
 }

@@ -105,6 +105,8 @@ pub(crate) fn pairs(of: &std::collections::BTreeMap<impl std::fmt::Display, impl
 /// The commands that make the report again, and the cluster files that they name: (name, content).
 pub(crate) struct Again {
     pub(crate) commands: String,
+    /// Whether a command needs the configuration of a site.
+    pub(crate) site: bool,
     pub(crate) files: Vec<(String, String)>,
 }
 
@@ -123,7 +125,8 @@ pub(crate) fn again(answer: &Answer, folders: &[PathBuf], options: &Options) -> 
     }
     let mut commands: Vec<String> = replays.into_iter().map(|(start, end)| start + &end).collect();
     commands.push(report(folders, options));
-    Again { commands: commands.join("\n"), files }
+    let site = answer.runs.iter().filter_map(Run::replay).any(|info| info.site.is_some());
+    Again { commands: commands.join("\n"), site, files }
 }
 
 fn policy(info: &RunInfo) -> String {
@@ -135,6 +138,10 @@ fn replay(info: &RunInfo, files: &mut Vec<(String, String)>, folder: &str) -> (S
     let mut end = String::new();
     if let Some(file) = cluster_file(info, files) {
         end += &format!(" --cluster {file}");
+    }
+    // A run knows the files of the site, not their folder.
+    if info.site.is_some() {
+        end += " --site-conf SITE";
     }
     // What was assumed once must be allowed to be assumed again.
     let is_assumed = |about: &str| ["slots", "capacity", "sizes"].contains(&about);

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use resched_analysis::Run;
 use resched_analysis::timeline::{Steps, queue_length, running_tasks, span};
 use resched_trace::model::TaskKind;
-use resched_trace::words::csv_cell;
+use resched_trace::words::{self, csv_cell};
 use serde::Serialize;
 
 use crate::Error;
@@ -117,7 +117,8 @@ impl Timelines {
         let mut write = |name: &str, label: &str, job: &str, edges: &[i64], values: &[f64]| {
             edges.windows(2).zip(values).try_for_each(|(cell, value)| {
                 let &[from, to] = cell else { return Ok(()) };
-                let label = csv_cell(label);
+                let label = words::name(label);
+                let label = csv_cell(&label);
                 table.write_record([name, &label, job, &from.to_string(), &to.to_string(), &value.to_string()])
             })
         };

@@ -60,23 +60,49 @@ fn a_report_written_twice_is_the_same_bytes() {
     assert_eq!(bytes("first"), bytes("second"));
 }
 
+/// Names that would do harm if a page, a picture, a table or a notebook took them for more than texts.
+const HOSTILE: [&str; 5] = [
+    "<script>alert(1)</script>&\"\u{1}../../x",
+    "=cmd|' /C calc'!A0",
+    "</script></svg><img src=x onerror=alert(2)>",
+    "\u{1b}[31m\u{202e}evil\u{7}",
+    "\"\"\"; import os; os.abort() #😀",
+];
+
 #[test]
 fn what_a_trace_holds_is_escaped() {
-    let dir = tempfile::tempdir().unwrap();
-    let run = dir.path().join("run");
-    let evil = "<script>alert(1)</script>&\"\u{1}../../x";
-    write(&run, &Plan { label: evil, jobs: 3, small_first: false, remote: 10, prefix: evil, unfinished: &[] });
-    let out = dir.path().join("out");
-    let files = report(&[run], &out, Formats::ALL).unwrap();
-    for file in &files {
-        assert_eq!(file.parent(), Some(out.as_path()));
-        if file.extension().is_some_and(|kind| kind == "svg" || kind == "html") {
-            let text = fs::read_to_string(file).unwrap();
-            assert!(!text.contains("<script>alert"), "{}", file.display());
+    for evil in HOSTILE {
+        let dir = tempfile::tempdir().unwrap();
+        let run = dir.path().join("run");
+        write(&run, &Plan { label: evil, jobs: 3, small_first: false, remote: 10, prefix: evil, unfinished: &[] });
+        let out = dir.path().join("out");
+        let files = report(&[run], &out, Formats::ALL).unwrap();
+        let steers = |letter: char| letter.is_control() && letter != '\n' || letter == '\u{202e}';
+        for file in &files {
+            assert_eq!(file.parent(), Some(out.as_path()));
+            let kind = file.extension().unwrap().to_str().unwrap();
+            let Some(text) = ["svg", "html", "csv", "ipynb"].contains(&kind).then(|| fs::read_to_string(file).unwrap())
+            else {
+                continue;
+            };
+            let place = format!("{evil:?} in {}", file.display());
+            if kind == "svg" || kind == "html" {
+                assert!(!text.contains("<script>alert") && !text.contains("<img src=x"), "{place}");
+                assert_eq!(text.matches("</svg>").count(), text.matches("<svg ").count(), "{place}");
+            }
+            if kind == "csv" {
+                let mut table = csv::Reader::from_reader(text.as_bytes());
+                for cell in
+                    table.records().flat_map(|record| record.unwrap().iter().map(str::to_owned).collect::<Vec<_>>())
+                {
+                    assert!(!cell.starts_with('='), "{place}: {cell}");
+                }
+            }
+            assert!(!text.contains(steers), "{place}");
         }
+        let notebook: serde_json::Value = serde_json::from_slice(&fs::read(out.join("report.ipynb")).unwrap()).unwrap();
+        assert_eq!(notebook.get("nbformat_minor"), Some(&serde_json::json!(5)));
     }
-    let notebook: serde_json::Value = serde_json::from_slice(&fs::read(out.join("report.ipynb")).unwrap()).unwrap();
-    assert_eq!(notebook.get("nbformat_minor"), Some(&serde_json::json!(5)));
 }
 
 /// In a column of 85 mm, text must be at least 8 pt high.
