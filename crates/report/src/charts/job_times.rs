@@ -24,7 +24,7 @@ const MOST_BARS: usize = 40;
 const WIDEST_SPREAD: f64 = 30.0;
 const PLOT_HEIGHT: u32 = 270;
 /// Marks this close together look like one, pixels.
-const HIDDEN: i32 = 3;
+const HIDDEN: i32 = 4;
 
 fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     let times = scene.values(|job| job.completion.map(|ms| ms as f64).filter(|ms| *ms > 0.0));
