@@ -111,6 +111,11 @@ impl Answer {
         mean(&runs.filter_map(|run| self.summaries.get(*run)?.0.mean_completion_ms).collect::<Vec<_>>())
     }
 
+    /// Whether the data can answer which policy is better. If not, there are no tests.
+    pub(crate) fn is_answerable(&self) -> bool {
+        self.validity.grade() < Grade::NotAnswerable
+    }
+
     /// The labels of all runs.
     pub(crate) fn labels(&self) -> Vec<&str> {
         self.runs.iter().map(|run| run.label.as_str()).collect()

@@ -7,7 +7,7 @@ use resched_analysis::compare::Basis;
 use resched_analysis::distribution::Dominance;
 use resched_analysis::practical::{Matters, Ratio};
 use resched_analysis::{JobMetrics, Run};
-use resched_trace::validity::{Fact, Grade};
+use resched_trace::validity::Fact;
 
 use crate::answer::{Answer, Compared};
 use crate::groups::{Grouped, Table, slowed_cells};
@@ -112,7 +112,7 @@ pub(crate) fn page(content: &Content<'_>, folders: &[PathBuf], options: &Options
         sentences: sentences(answer),
         grade: answer.validity.grade().in_words(),
         caveats: caveats(answer),
-        answerable: answer.validity.grade() < Grade::NotAnswerable,
+        answerable: answer.is_answerable(),
         population: answer.population.in_words(),
         left_out: left_out(answer),
         overview: overview(answer),
@@ -159,7 +159,7 @@ fn compare_row(row: &Compared, matters: Matters) -> CompareRow {
             change(found.mean_of_ratios),
         ],
         verdict: found.verdict.in_words(matters),
-        chance: !found.ratio_of_means.is_some_and(Ratio::is_certain),
+        chance: found.basis != Basis::NotAnswerable && !found.ratio_of_means.is_some_and(Ratio::is_certain),
         tests: vec![
             found.basis.in_words(),
             signs,

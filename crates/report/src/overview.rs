@@ -185,12 +185,13 @@ fn row(
     texts: Vec<String>,
     (best, tested): (Best, Option<Tested>),
 ) -> Row {
+    let is_tested = tested.is_some() && answer.is_answerable();
     let ratios: Vec<Option<Ratio>> = answer.policies.iter().map(|policy| ratio(answer, policy, tested)).collect();
     let best = best_of(values, &texts, &ratios, best, tested.is_some().then_some(answer.baseline));
     let cells = texts.into_iter().enumerate().map(|(place, text)| Cell {
         text,
         best: best == Some(place),
-        chance: tested.is_some() && place != answer.baseline && !ratios.get(place).is_some_and(is_certain),
+        chance: is_tested && place != answer.baseline && !ratios.get(place).is_some_and(is_certain),
     });
     Row { title, cells: cells.collect() }
 }

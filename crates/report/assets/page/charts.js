@@ -5,7 +5,7 @@ const HEIGHT = 230;
 const STEPS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 10e3, 15e3, 30e3, 60e3, 120e3, 300e3, 600e3, 900e3, 1800e3,
   3600e3, 7200e3, 10800e3, 21600e3, 43200e3, 86400e3, 172800e3, 432000e3, 864000e3, 1728000e3, 4320000e3, 8640000e3, 31536000e3];
 // Ticks of a logarithmic axis of time, ms.
-const DECADES = [1, 10, 100, 1e3, 10e3, 60e3, 600e3, 3600e3, 36000e3, 86400e3, 864000e3, 8640000e3, 86400000e3];
+const DECADES = [1, 10, 100, 1e3, 10e3, 60e3, 600e3, 3600e3, 86400e3, 864000e3, 8640000e3, 86400000e3];
 // With times further apart than this many times their median, a linear axis would press most of them to its end.
 const WIDEST_SPREAD = 25;
 // How far from a mark the pointer may be, pixels.

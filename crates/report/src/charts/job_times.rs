@@ -32,7 +32,7 @@ const MOST_MARKS: usize = 400;
 const GROUPS: usize = 100;
 const PLOT_HEIGHT: u32 = 270;
 /// Marks this close together look like one, pixels.
-const HIDDEN: i32 = 3;
+const HIDDEN: i32 = 4;
 
 fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     let times = scene.values(|job| job.completion.map(|ms| ms as f64).filter(|ms| *ms > 0.0));
