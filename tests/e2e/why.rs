@@ -246,6 +246,18 @@ fn a_dead_node_is_told() {
 }
 
 #[test]
+fn a_check_of_the_replay_does_not_swallow_the_reasons() {
+    let dir = Dir::new();
+    for (out, check) in [("A", None), ("B", Some("--check"))] {
+        let workload = repository("traces/sample-history.toml");
+        let args = ["replay", &workload, "--policy", "delay:D=24", "--decisions", "--out", out];
+        dir.ok(&args.into_iter().chain(check).collect::<Vec<_>>());
+    }
+    let rows = |out: &str| dir.read(&format!("{out}/delay:D=24/run.json"));
+    assert!(rows("A").contains("\"reasons\"") && rows("A") == rows("B"), "{}", rows("B"));
+}
+
+#[test]
 fn hostile_names_do_no_harm() {
     let dir = Dir::new();
     let names = ["<script>alert(1)</script>\u{1b}[31m", "=cmd()|'/C calc'!A0", "a\"b,\u{202e}\n🎉"];

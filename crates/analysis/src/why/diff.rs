@@ -143,6 +143,30 @@ pub struct Changed {
     pub through_ms: f64,
 }
 
+/// What a comparison must know of a run beside its times.
+#[derive(Debug, Clone, Copy)]
+pub struct Side<'a> {
+    /// Its label.
+    pub label: &'a str,
+    /// As [`Why::has_reasons`].
+    pub has_reasons: bool,
+}
+
+/// What is wrong with comparing the phases of these runs, if anything.
+fn caveat(baseline: Side<'_>, run: Side<'_>) -> Option<String> {
+    let (with, without) = match (baseline.has_reasons, run.has_reasons) {
+        (true, false) => (baseline, run),
+        (false, true) => (run, baseline),
+        (true, true) | (false, false) => return None,
+    };
+    Some(format!(
+        "Only {} tells why jobs were passed over; in {} all waits for a place count as one for a free place. Compare the phases of waits \
+         only with care, or replay both with --decisions.",
+        name(with.label),
+        name(without.label)
+    ))
+}
+
 /// A job with its times over the seeds.
 struct Pair<'a> {
     job: &'a JobTime,
@@ -162,7 +186,7 @@ enum Verdict {
 
 impl Diff {
     /// Compares runs by pairs, one for each seed: first the run that is compared with, then the run.
-    pub fn of((baseline, run): (&str, &str), pairs: &[(Vec<JobTime>, Vec<JobTime>)], matters: Matters) -> Self {
+    pub fn of([baseline, run]: [Side<'_>; 2], pairs: &[(Vec<JobTime>, Vec<JobTime>)], matters: Matters) -> Self {
         let jobs = paired(pairs, matters);
         let sizes = Sizes::of_counts(jobs.iter().map(|own| own.job.tasks).collect());
         let all: Vec<&Pair<'_>> = jobs.iter().collect();
@@ -183,8 +207,8 @@ impl Diff {
             jobs.iter().filter(|own| own.verdict != Verdict::Same).map(|own| own.told(sizes)).collect();
         changed.sort_by(|a, b| (b.after_ms - b.before_ms).abs().total_cmp(&(a.after_ms - a.before_ms).abs()));
         Self {
-            baseline: baseline.to_owned(),
-            run: run.to_owned(),
+            baseline: baseline.label.to_owned(),
+            run: run.label.to_owned(),
             seeds: pairs.len() as u64,
             matters,
             jobs: jobs.len() as u64,
@@ -192,7 +216,7 @@ impl Diff {
             phases: phases(pairs, &jobs),
             groups,
             changed,
-            sentences: sentences(&jobs, matters),
+            sentences: sentences(&jobs, matters).into_iter().chain(caveat(baseline, run)).collect(),
         }
     }
 }
@@ -338,10 +362,10 @@ fn sentences(jobs: &[Pair<'_>], matters: Matters) -> Vec<String> {
         for (phase, own) in causes {
             let some = if own.len() == 1 { "job gets" } else { "jobs get" };
             let by = phase.map_or_else(String::new, |phase| format!(", {}", by(phase, verdict)));
-            let (_, change) = (0, mean(&own.iter().map(|own| own.change().value.abs()).collect::<Vec<f64>>()));
+            let change = mean(&own.iter().map(|own| own.change().value.abs()).collect::<Vec<f64>>());
             let change = change.map_or_else(String::new, |ms| format!(" ({} on average)", duration(ms)));
             let (few, all) = (count(own.len() as u64), count(jobs.len() as u64));
-            sentences.push(format!("{few} of {all} {some} {word}{}{by}{change}.", whose(&own)));
+            sentences.push(format!("{few} of {all} {some} {word}{}{by}{change}.", whose(&own, jobs)));
         }
     }
     if sentences.is_empty() {
@@ -363,26 +387,25 @@ fn by(phase: Phase, verdict: Verdict) -> String {
     }
 }
 
-/// The user, or else the queue, that all or most of these jobs have in common.
-fn whose(jobs: &[&Pair<'_>]) -> String {
+/// The user, or else the queue, that all or most of these jobs have in common, unless all that are compared have it.
+fn whose(jobs: &[&Pair<'_>], all: &[Pair<'_>]) -> String {
     let common = |what: &str, text: fn(&JobTime) -> Option<&str>| {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for own in jobs {
             *counts.entry(text(own.job)?).or_default() += 1;
         }
         let (most, own) = counts.into_iter().max_by_key(|&(text, own)| (own, Reverse(text)))?;
+        if all.iter().all(|own| text(own.job) == Some(most)) {
+            return None;
+        }
         let most = name(most);
-        if own == jobs.len() && own > 1 {
-            Some(format!(", all of {what} {most}"))
-        } else if own == jobs.len() {
-            Some(format!(", of {what} {most}"))
-        } else if 2 * own > jobs.len() {
-            Some(format!(", {} of them of {what} {most}", count(own as u64)))
-        } else {
-            None
+        match (own == jobs.len(), own) {
+            (true, 1) => Some(format!(", of {what} {most}")),
+            (true, _) => Some(format!(", all of {what} {most}")),
+            (false, own) if 2 * own > jobs.len() => Some(format!(", {} of them of {what} {most}", count(own as u64))),
+            (false, _) => None,
         }
     };
-    common("user", |job| job.user.as_deref())
-        .or_else(|| common("queue", |job| job.queue.as_deref()))
-        .unwrap_or_default()
+    let by_user = common("user", |job| job.user.as_deref());
+    by_user.or_else(|| common("queue", |job| job.queue.as_deref())).unwrap_or_default()
 }

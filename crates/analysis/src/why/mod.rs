@@ -23,7 +23,7 @@ mod timeline;
 mod top;
 
 pub use blame::Holder;
-pub use diff::{Changed, Diff, DiffGroup, JobTime, Moved};
+pub use diff::{Changed, Diff, DiffGroup, JobTime, Moved, Side};
 pub use explain::{About, BlameRow, Blamed, CsvRow, Explanation, PhaseTime, TimelineRow};
 pub use held::{Resource, Why};
 pub use phase::Phase;

@@ -102,7 +102,7 @@ impl Phase {
             Self::Lost => "running on a machine that was lost",
             Self::Running => "running",
             Self::Shuffling => "shuffling",
-            Self::Ending => "ending",
+            Self::Ending => "being cleaned up and reported",
         }
     }
 

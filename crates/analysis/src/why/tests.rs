@@ -246,7 +246,9 @@ fn odd_rows_do_no_harm() {
 mod of_two_runs {
     use super::*;
     use crate::practical::Matters;
-    use crate::why::Diff;
+    use crate::why::{Diff, Side};
+
+    const SIDES: [Side<'_>; 2] = [Side { label: "a", has_reasons: true }, Side { label: "b", has_reasons: true }];
 
     /// Three jobs of cho and two of ann; those of cho start so many s later.
     fn run(later: i64, reason: Reason) -> Why {
@@ -263,7 +265,7 @@ mod of_two_runs {
     #[test]
     fn who_loses_and_how_is_said() {
         let (before, after) = (run(0, Reason::None), run(20, Reason::Locality));
-        let diff = Diff::of(("fifo", "delay"), &[(before.times(), after.times())], Matters::default());
+        let diff = Diff::of(SIDES, &[(before.times(), after.times())], Matters::default());
         assert_eq!(
             diff.sentences,
             ["3 of 5 jobs get slower, all of user cho, by holding out for locality (20.0 s on average)."]
@@ -272,17 +274,17 @@ mod of_two_runs {
         let users: Vec<_> =
             diff.groups["user"].iter().map(|own| (own.group.as_str(), own.slower, own.through)).collect();
         assert_eq!(users, [("ann", 0, None), ("cho", 3, Some(Phase::Locality))]);
-        let back = Diff::of(("delay", "fifo"), &[(after.times(), before.times())], Matters::default());
+        let back = Diff::of(SIDES, &[(after.times(), before.times())], Matters::default());
         assert!(back.sentences[0].contains("3 of 5 jobs get faster, all of user cho, by less time holding out"));
     }
 
     #[test]
     fn seeds_give_intervals_and_doubt() {
         let pair = |later| (run(0, Reason::None).times(), run(later, Reason::None).times());
-        let sure = Diff::of(("a", "b"), &[pair(20), pair(22), pair(21)], Matters::default());
+        let sure = Diff::of(SIDES, &[pair(20), pair(22), pair(21)], Matters::default());
         assert_eq!((sure.seeds, sure.all.slower), (3, 3));
         assert!(sure.all.change_ms.low < sure.all.change_ms.value);
-        let doubtful = Diff::of(("a", "b"), &[pair(20), pair(0)], Matters::default());
+        let doubtful = Diff::of(SIDES, &[pair(20), pair(0)], Matters::default());
         assert_eq!(doubtful.all.slower, 0);
         assert_eq!(doubtful.sentences, ["No job gets slower or faster by more than 5 %."]);
     }

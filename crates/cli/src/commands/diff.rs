@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use resched_analysis::Origin;
 use resched_analysis::compare::Estimate;
 use resched_analysis::practical::Matters;
-use resched_analysis::why::{Changed, Diff, DiffGroup, Moved, Phase, Why};
+use resched_analysis::why::{Changed, Diff, DiffGroup, Moved, Phase, Side, Why};
 use resched_replay::runs_in;
 
 use crate::failure::Failure;
@@ -37,19 +37,20 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let spinner = spinner("diff");
     let pairs = pairs(&by_seed(&args.baseline)?, &by_seed(&args.run)?, args)?;
-    let mut labels = [String::new(), String::new()];
+    let mut told = [const { (String::new(), true) }; 2];
     let mut times = Vec::with_capacity(pairs.len());
     for (before, after) in pairs {
-        let read = |dir: &Path, label: &mut String| {
+        let read = |dir: &Path, (label, has_reasons): &mut (String, bool)| {
             let why = Why::open(dir)?;
             label.clone_from(&why.label);
+            *has_reasons &= why.has_reasons;
             Ok::<_, Failure>(why.times())
         };
-        let [first, second] = &mut labels;
+        let [first, second] = &mut told;
         times.push((read(&before, first)?, read(&after, second)?));
     }
-    let [baseline, run] = &labels;
-    let diff = Diff::of((baseline, run), &times, args.matters);
+    let sides = told.each_ref().map(|(label, has_reasons)| Side { label, has_reasons: *has_reasons });
+    let diff = Diff::of(sides, &times, args.matters);
     spinner.finish_and_clear();
     args.format.print(&diff, &diff.changed, || in_words(&diff))
 }

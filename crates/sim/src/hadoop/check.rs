@@ -12,7 +12,7 @@ use super::workload::Workload;
 use crate::Error;
 use crate::cluster_file::Calculator;
 use crate::ids::{JobId, Ms, NodeId, TaskId};
-use crate::observer::{Decided, JobEnded};
+use crate::observer::{Decided, JobEnded, PassedOver};
 use crate::resources::Resources;
 
 /// Passes on what a replay reports, and ends the replay when that breaks a rule. Call [`Checked::close`] after the replay.
@@ -276,6 +276,14 @@ impl<O: Observer> Observer for Checked<'_, O> {
 
     fn decided(&mut self, decided: &Decided) -> Result<(), Error> {
         self.inner.decided(decided)
+    }
+
+    fn wants_reasons(&self) -> bool {
+        self.inner.wants_reasons()
+    }
+
+    fn passed_over(&mut self, passed: &PassedOver) -> Result<(), Error> {
+        self.inner.passed_over(passed)
     }
 
     fn used(&mut self, used: &Used) -> Result<(), Error> {
