@@ -89,7 +89,8 @@ fn round(value: f64) -> String {
 }
 
 fn of_sizes(sizes: &Distribution) -> Option<Panel> {
-    let (&least, &most) = (sizes.values().first()?, sizes.values().last()?);
+    // Jobs of one size have no tail.
+    let (&least, &most) = sizes.values().first().zip(sizes.values().last()).filter(|(least, most)| least < most)?;
     let x = Axis::logarithmic("Tasks of the job, at least", least, most);
     Some(tail_panel("Sizes of jobs", x, vec![Curve { points: tail(sizes, |size| size), series: ALL, marked: false }]))
 }
