@@ -244,6 +244,7 @@ mod tests {
             skipped: BTreeMap::new(),
             jobs: (1..).zip(jobs).map(job).collect(),
             intervals: Vec::new(),
+            nodes: Vec::new(),
             peaks: [0.0; 2],
             decisions: Vec::new(),
             resources: Vec::new(),

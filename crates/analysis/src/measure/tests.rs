@@ -33,6 +33,7 @@ fn run() -> Run {
         skipped: BTreeMap::new(),
         jobs: (1..=11).map(job).collect(),
         intervals: Vec::new(),
+        nodes: Vec::new(),
         peaks: [0.0; 2],
         decisions: Vec::new(),
         resources: Vec::new(),

@@ -331,6 +331,7 @@ mod tests {
             skipped: BTreeMap::new(),
             jobs,
             intervals,
+            nodes: Vec::new(),
             decisions: Vec::new(),
             resources: Vec::new(),
         }

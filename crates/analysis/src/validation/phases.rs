@@ -169,6 +169,7 @@ mod tests {
             skipped: BTreeMap::new(),
             jobs: vec![job],
             intervals: tasks.iter().map(interval).collect(),
+            nodes: Vec::new(),
             peaks: [0.0; 2],
             decisions: Vec::new(),
             resources: Vec::new(),
