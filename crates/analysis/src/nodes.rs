@@ -73,7 +73,7 @@ mod tests {
     fn nodes_are_in_the_order_in_which_people_count() {
         let names = ["r2/n1", "r1/n10", "r1/n9", "r1/n09", "r10/n1", "", "x", "r1"].map(str::to_owned);
         let sorted: Vec<&str> = in_order(&names).into_iter().map(|place| names[place].as_str()).collect();
-        assert_eq!(sorted, ["", "r1", "r1/n09", "r1/n9", "r1/n10", "r2/n1", "r10/n1", "x"]);
+        assert_eq!(sorted, ["", "r1", "r1/n9", "r1/n09", "r1/n10", "r2/n1", "r10/n1", "x"]);
     }
 
     #[test]

@@ -95,6 +95,11 @@ impl Axis {
         Self { title: title.into(), low, high, ticks, log: true }
     }
 
+    /// Its end.
+    pub(crate) fn high(&self) -> f64 {
+        self.high
+    }
+
     /// The position of `value` on the axis, from 0 to 1.
     fn place(&self, value: f64) -> f64 {
         let value = value.clamp(self.low, self.high);

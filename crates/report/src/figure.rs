@@ -290,7 +290,8 @@ pub(crate) fn axes<'a, 'b>(
         .x_label_formatter(&x_label)
         .y_desc(y.title.clone());
     if labelled {
-        mesh.x_desc(x.title.clone());
+        // A title may name a policy, whose label may be long.
+        mesh.x_desc(look.shorten(&x.title, look.width().saturating_sub(left + LEFT + RIGHT)));
     }
     drawn(mesh.draw())?;
     Ok(chart)

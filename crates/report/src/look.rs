@@ -13,8 +13,8 @@ pub struct Look {
 }
 
 /// The widths and sizes that a chart may have, pixels.
-const WIDTHS: std::ops::RangeInclusive<u32> = 240..=4_000;
-const FONTS: std::ops::RangeInclusive<u32> = 6..=100;
+const WIDTHS: std::ops::RangeInclusive<u32> = 240..=2_000;
+const FONTS: std::ops::RangeInclusive<u32> = 6..=60;
 /// A chart is at least so many times as wide as its text is high: less leaves no room for an axis.
 const LEAST_RATIO: u32 = 20;
 /// What plotters calls the size of a font is this many times what its SVG gets.

@@ -54,7 +54,7 @@ pub(crate) struct Clock {
     pub(crate) unit: TimeUnit,
     /// From the first submission to the last end of any run.
     pub(crate) axis: Axis,
-    /// The longest span of a run, ms.
+    /// How long that is, ms.
     pub(crate) longest: i64,
 }
 
@@ -135,9 +135,7 @@ impl<'a> Scene<'a> {
     pub(crate) fn clock(&self) -> Option<Clock> {
         let spans = self.runs.iter().filter_map(|shown| span(&shown.run.jobs));
         let longest = spans.map(|(first, last)| last - first).max().filter(|longest| *longest > 0)?;
-        let unit = TimeUnit::for_max(longest as f64);
-        let axis = Axis::exact(format!("Time ({})", unit.name), 0.0, unit.of(longest as f64), 7, 0.0);
-        Some(Clock { unit, axis, longest })
+        Some(Clock::new(longest))
     }
 
     /// The labels of the runs.
@@ -157,6 +155,13 @@ impl<'a> Scene<'a> {
 }
 
 impl Clock {
+    /// The clock of a span, ms.
+    pub(crate) fn new(longest: i64) -> Self {
+        let unit = TimeUnit::for_max(longest as f64);
+        let axis = Axis::exact(format!("Time ({})", unit.name), 0.0, unit.of(longest as f64), 7, 0.0);
+        Self { unit, axis, longest }
+    }
+
     /// At most `most` cells of time of a run. Runs have cells of one width.
     pub(crate) fn cells(&self, run: &Run, most: usize) -> Cells {
         let first = span(&run.jobs).map_or(0, |(first, _)| first);

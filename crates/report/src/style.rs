@@ -257,10 +257,9 @@ mod tests {
 
     #[test]
     fn areas_stand_out_from_white_and_from_their_neighbours() {
-        for at in 0..AREAS.len() {
-            let (area, next) = (area_colour(at), area_colour(at + 1));
-            assert!(contrast_with_white(area) >= 1.7, "area {at}");
-            assert!((lightness(area) - lightness(next)).abs() >= 12.0, "areas {at} and {}", at + 1);
+        assert!(AREAS.iter().all(|area| contrast_with_white(*area) >= 1.7));
+        for pair in AREAS.windows(2) {
+            assert!((lightness(pair[0]) - lightness(pair[1])).abs() >= 12.0, "{pair:?}");
         }
     }
 }

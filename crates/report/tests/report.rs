@@ -7,7 +7,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use resched_report::charts::CHARTS;
-use resched_report::{Error, Formats, MARKER, Options, write_report};
+use resched_report::{Error, Formats, Look, MARKER, Options, write_report};
 use resched_trace::model::{JobRecord, JobRow};
 use resched_trace::store::{Manifest, TraceWriter};
 use runs::{Plan, write};
@@ -36,15 +36,17 @@ fn every_chart_is_drawn_for_few_and_many_jobs() {
     for (jobs, n) in [(3, 2), (22, 2), (22, 4), (200, 3)] {
         let runs = make_runs(&gallery.join(format!("{jobs}-jobs-{n}-runs-tables")), jobs, n);
         let files = report(&runs, &gallery.join(format!("{jobs}-jobs-{n}-runs")), Formats::ALL).unwrap();
-        // Of three jobs none starves, so there is nothing to draw.
-        let expected: Vec<&str> =
-            CHARTS.iter().map(|chart| chart.name).filter(|name| jobs > 3 || *name != "starvation").collect();
+        // Of three jobs none starves, and no policy has several seeds, so there is nothing to draw.
+        let is_drawn = |name: &&str| *name != "seeds" && (jobs > 3 || !name.contains("starvation"));
+        let expected: Vec<&str> = CHARTS.iter().map(|chart| chart.name).filter(is_drawn).collect();
         for name in &expected {
             let png = files.iter().find(|file| file.ends_with(format!("{name}.png"))).unwrap();
             assert!(fs::read(png).unwrap().starts_with(b"\x89PNG"), "{name}");
+            let pdf = files.iter().find(|file| file.ends_with(format!("{name}.pdf"))).unwrap();
+            assert!(fs::read(pdf).unwrap().starts_with(b"%PDF"), "{name}");
         }
         // report.json, report.html, report.ipynb, summary.csv, timelines.csv and jobs.parquet.
-        assert_eq!(files.len(), 6 + 2 * expected.len());
+        assert_eq!(files.len(), 6 + 3 * expected.len());
         assert!(files.iter().all(|file| file.is_file()));
     }
 }
@@ -102,6 +104,39 @@ fn what_a_trace_holds_is_escaped() {
         }
         let notebook: serde_json::Value = serde_json::from_slice(&fs::read(out.join("report.ipynb")).unwrap()).unwrap();
         assert_eq!(notebook.get("nbformat_minor"), Some(&serde_json::json!(5)));
+    }
+}
+
+/// The files of charts must not grow with the jobs.
+#[test]
+fn charts_of_many_jobs_are_no_larger_than_their_pixels() {
+    let dir = tempfile::tempdir().unwrap();
+    let runs = make_runs(dir.path(), 3_000, 2);
+    for chart in report(&runs, &dir.path().join("out"), "svg".parse().unwrap()).unwrap().iter().skip(1) {
+        let length = fs::metadata(chart).unwrap().len();
+        assert!(length < 400_000, "{}: {length} bytes", chart.display());
+    }
+}
+
+#[test]
+fn charts_can_be_chosen_sized_and_titled() {
+    let dir = tempfile::tempdir().unwrap();
+    let runs = make_runs(dir.path(), 22, 2);
+    let options = Options {
+        formats: "svg".parse().unwrap(),
+        only: "ratio,gantt".parse().unwrap(),
+        look: Look::new(960, 24).unwrap(),
+        title: Some("A <title> of the figures".to_owned()),
+        ..Options::default()
+    };
+    let files = write_report(&runs, dir.path().join("out"), &options, &mut |_| ()).unwrap();
+    let names: Vec<_> = files.iter().map(|file| file.file_name().unwrap().to_str().unwrap()).collect();
+    assert_eq!(names, [MARKER, "gantt.svg", "ratio.svg"]);
+    for chart in files.iter().skip(1) {
+        let svg = fs::read_to_string(chart).unwrap();
+        assert!(svg.starts_with("<svg width=\"960\"") && svg.contains("A &lt;title&gt; of the figures"), "{svg}");
+        assert!(svg.contains("font-size=\"24\"") && !svg.contains("font-size=\"16"), "{svg}");
+        assert!(svg.contains("seed 1"), "{svg}");
     }
 }
 
@@ -196,6 +231,7 @@ fn runs_with_other_seeds_are_one_policy() {
     assert_eq!((&first["policy"], &first["jobs"]), (&"fifo".into(), &90.into()));
     assert_eq!(first["basis"], serde_json::json!({"kind": "seeds", "parts": 3}));
     let page = fs::read_to_string(out.join("report.html")).unwrap();
+    assert!(page.contains("seeds 1, 2, 3"), "a figure shows the spread over the seeds");
     assert!(page.contains(">fair, seed 2</th>") && page.contains("Compared with fair"));
     assert!(
         page.contains("With 3 seeds no test can reach p &lt; 0.05")

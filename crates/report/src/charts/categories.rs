@@ -53,7 +53,7 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
         let (name, jobs) = category.first().map_or(("", 0), |first| (first.group.as_str(), first.jobs));
         let series = scene.runs.iter().map(|shown| shown.series);
         Row {
-            label: format!("{name}: {} jobs", count(jobs)),
+            label: format!("{name}: {} job{}", count(jobs), if jobs == 1 { "" } else { "s" }),
             spans: category.iter().zip(series).filter_map(span).collect(),
         }
     };

@@ -17,7 +17,7 @@ use crate::figure::{
     Area, Drawn, Legend, Plot, Sheet, Swatch, axes, below, drawn, figure, inside, left_of, pixel, titled,
 };
 use crate::scene::{Clock, Scene};
-use crate::style::{Fill, GREY, area_colour, tint};
+use crate::style::{Fill, GREY, GRID, area_colour, tint};
 
 /// The chart.
 pub(super) const CHART: Chart = Chart {
@@ -123,9 +123,11 @@ fn draw_bars(scene: &Scene<'_>, sheet: &Sheet, clock: &Clock, lines: &[Lines<'_>
             let corners = [(from.0, to.1 + 1), (to.0.max(from.0 + 1), from.1)];
             fill(&inside, corners, colours.get(job).copied().unwrap_or(GREY))?;
         }
-        lines.borders.iter().try_for_each(|&line| {
+        // Where most nodes have one line, borders would only be in the way.
+        let borders = lines.borders.iter().filter(|_| 2 * lines.borders.len() < lines.count);
+        borders.copied().try_for_each(|line| {
             let (left, right) = (at(first, line), at(first + clock.longest, line));
-            fill(&inside, [left, (right.0, right.1 + 1)], GREY)
+            fill(&inside, [left, (right.0, right.1 + 1)], GRID)
         })
     })
 }
@@ -237,8 +239,7 @@ impl Bands {
                 load.add(task.start, task.finish, 1.0);
             }
         }
-        let widths =
-            borders.windows(2).map(|nodes| nodes.iter().rev().copied().reduce(|to, from| to - from).unwrap_or(1));
+        let widths = borders.windows(2).map(|nodes| if let &[from, to] = nodes { to - from } else { 1 });
         let means = |(load, width): (&Load, usize)| load.means().into_iter().map(|sum| sum / width as f64).collect();
         let slots = run.replay().map(|info| info.cluster).and_then(|cluster| {
             let slots = cluster.map_slots + cluster.reduce_slots;
@@ -323,9 +324,7 @@ mod tests {
         let tasks: Vec<(String, i64, i64)> = (0..80).map(of_node).collect();
         let tasks: Vec<(&str, i64, i64)> = tasks.iter().map(|task| (task.0.as_str(), task.1, task.2)).collect();
         let run = run(&tasks);
-        let axis = Axis::from_zero("", 1.0, 1);
-        let clock = Clock { unit: crate::axis::TimeUnit::for_max(130.0), axis, longest: 130 };
-        let bands = Bands::of(&run, &clock);
+        let bands = Bands::of(&run, &Clock::new(130));
         assert_eq!((bands.loads.len(), bands.borders.get(1), bands.slots), (40, Some(&2), Some(2.0)));
         let at = |band: usize, cell: usize| bands.loads.get(band).and_then(|loads| loads.get(cell)).copied();
         assert_eq!([at(0, 129), at(39, 64), at(39, 65)], [Some(1.0), Some(1.0), Some(0.0)]);

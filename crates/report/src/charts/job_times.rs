@@ -81,12 +81,14 @@ fn draw_marks(scene: &Scene<'_>, y: &Axis, values: &[Vec<Option<f64>>]) -> Resul
         let plot = axes(look, &area, (&x, y), left_of(look, [y]), true)?;
         let inside = inside(&plot);
         // The first run goes on top: it is the reference.
-        for (times, shown) in values.iter().zip(runs).rev() {
+        for (number, (times, shown)) in values.iter().zip(runs).enumerate().rev() {
+            // The marks of one of few jobs stand side by side.
+            let beside = if sorted { 0.0 } else { (number as f64 + 0.5) / runs.len() as f64 - 0.5 };
             // A mark hides another half its size away, so one is enough: the file does not grow with the jobs.
             let mut marked = BTreeSet::new();
             for (place, job) in order.iter().enumerate() {
                 if let Some(time) = times.get(*job).copied().flatten() {
-                    let at = pixel(&plot, (place as f64 + 1.0, time));
+                    let at = pixel(&plot, (place as f64 + 1.0 + 0.8 * beside, time));
                     if marked.insert((at.0 / HIDDEN, at.1 / HIDDEN)) {
                         mark(&inside, at, shown.series, size)?;
                     }

@@ -27,6 +27,8 @@ mod seeds;
 mod slowdown_by_size;
 mod starvation;
 mod starvation_over_time;
+#[cfg(test)]
+mod tests;
 mod utilisation;
 mod waiting;
 

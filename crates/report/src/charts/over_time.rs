@@ -15,6 +15,9 @@ const FEW_CELLS: usize = 65;
 /// With more lines than this, there are few cells.
 const FEW_LINES: usize = 2;
 
+/// If all values end before this share of the time, the rest is not shown.
+const WORTH_SHOWING: f64 = 0.6;
+
 /// A measure over time.
 pub(super) struct Measure<'a> {
     title: &'static str,
@@ -41,25 +44,44 @@ pub(super) fn draw_over_time(
     most: usize,
     measures: &[Measure<'_>],
 ) -> Result<Option<String>, Error> {
-    let Some(clock) = scene.clock() else { return Ok(None) };
-    let mut found: Vec<(&str, Vec<Curve>)> = Vec::new();
-    for Measure { title, of } in measures {
+    let Some(mut clock) = scene.clock() else { return Ok(None) };
+    let mut found = curves(scene, &clock, most, measures);
+    let Some(last) = last_value(&found) else { return Ok(None) };
+    // A long end without any value would press all others to the left.
+    if last < clock.axis.high() * WORTH_SHOWING {
+        clock = Clock::new((clock.longest as f64 * last / clock.axis.high()).ceil() as i64);
+        found = curves(scene, &clock, most, measures);
+    }
+    let several = found.len() > 1;
+    let panels: Vec<Panel> = found.into_iter().map(|(title, curves)| panel(&clock, title, curves, several)).collect();
+    draw_panels(sheet, name, scene.entries(Swatch::Line), &panels).map(Some)
+}
+
+/// The curves of each measure that some run has.
+fn curves<'a>(
+    scene: &Scene<'_>,
+    clock: &Clock,
+    most: usize,
+    measures: &'a [Measure<'_>],
+) -> Vec<(&'a str, Vec<Curve>)> {
+    let of_measure = |Measure { title, of }: &'a Measure<'_>| {
         let curve = |shown: &Shown<'_>| {
             let cells = clock.cells(shown.run, most);
             let points = clock.points(shown.run, cells, of(shown.run, cells));
             Curve { points, series: shown.series, marked: false }
         };
-        let curves: Vec<Curve> = scene.runs.iter().map(curve).collect();
-        if values(&curves).next().is_some() {
-            found.push((title, curves));
-        }
-    }
-    if found.iter().flat_map(|(_, curves)| values(curves)).all(|value| value == 0.0) {
-        return Ok(None);
-    }
-    let several = found.len() > 1;
-    let panels: Vec<Panel> = found.into_iter().map(|(title, curves)| panel(&clock, title, curves, several)).collect();
-    draw_panels(sheet, name, scene.entries(Swatch::Line), &panels).map(Some)
+        (*title, scene.runs.iter().map(curve).collect::<Vec<_>>())
+    };
+    measures.iter().map(of_measure).filter(|(_, curves)| values(curves).next().is_some()).collect()
+}
+
+/// The place on the x axis of the first point after the last value that is not zero; `None` if all are.
+fn last_value(found: &[(&str, Vec<Curve>)]) -> Option<f64> {
+    let of_curve = |curve: &Curve| {
+        let last = curve.points.iter().rposition(|point| point.1.is_some_and(|value| value != 0.0))?;
+        curve.points.get(last + 1).or(curve.points.last()).map(|point| point.0)
+    };
+    found.iter().flat_map(|(_, curves)| curves).filter_map(of_curve).reduce(f64::max)
 }
 
 fn panel(clock: &Clock, title: &str, curves: Vec<Curve>, several: bool) -> Panel {

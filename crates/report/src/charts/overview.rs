@@ -27,8 +27,8 @@ pub(super) const CHART: Chart = Chart {
 
 /// The cells of time in which arrivals are counted.
 const CELLS: usize = 100;
-/// The points of a tail: two per pixel.
-const POINTS: usize = 800;
+/// Two points of a tail differ by at least one in so many.
+const LEAST_STEP: usize = 100;
 /// The line of all jobs.
 const ALL: Series = Series { colour: DARK, form: 0 };
 /// The kinds of tasks, with their names.
@@ -89,7 +89,8 @@ fn round(value: f64) -> String {
 }
 
 fn of_sizes(sizes: &Distribution) -> Option<Panel> {
-    let (&least, &most) = (sizes.values().first()?, sizes.values().last()?);
+    // Jobs of one size have no tail.
+    let (&least, &most) = sizes.values().first().zip(sizes.values().last()).filter(|(least, most)| least < most)?;
     let x = Axis::logarithmic("Tasks of the job, at least", least, most);
     Some(tail_panel("Sizes of jobs", x, vec![Curve { points: tail(sizes, |size| size), series: ALL, marked: false }]))
 }
@@ -112,20 +113,18 @@ fn tail_panel(title: &str, x: Axis, curves: Vec<Curve>) -> Panel {
     Panel { title: title.to_owned(), ..Panel::new(x, Axis::logarithmic("Share", least, 1.0), SEVERAL, curves) }
 }
 
-/// The share of the values that are at least as large, at each value. The points are as many in each decade of the share, so that the end of the
-/// tail is exact.
+/// The share of the values that are at least as large, at each value. Points differ by at least a hundredth of their share, so that the tail is
+/// exact and there are few.
 fn tail(values: &Distribution, x: impl Fn(f64) -> f64) -> Vec<(f64, Option<f64>)> {
     let n = values.values().len();
     let mut points: Vec<(f64, Option<f64>)> = Vec::new();
-    let mut kept = usize::MAX;
+    let mut kept: Option<usize> = None;
     for (below, &value) in values.values().iter().enumerate() {
         let above = n - below;
         let is_new = below == 0 || values.values().get(below - 1) != Some(&value);
-        // Of n values, the last ones are all kept, and of the many before them a share that grows less.
-        let step = kept.saturating_sub(above) * POINTS >= above * 8;
-        if is_new && (below == 0 || step || above == 1) {
+        if is_new && kept.is_none_or(|kept| (kept - above) * LEAST_STEP >= above) {
             points.push((x(value), Some(above as f64 / n as f64)));
-            kept = above;
+            kept = Some(above);
         }
     }
     points

@@ -43,6 +43,7 @@ pub(crate) fn write(dir: &Path, plan: &Plan<'_>) {
             kind,
             start: Some(start),
             finish: Some(finish),
+            host: Some(format!("{} node {}", plan.prefix, start % 7)),
             outcome: Outcome::Success,
             ..AttemptRow::default()
         };
@@ -80,6 +81,7 @@ pub(crate) fn write(dir: &Path, plan: &Plan<'_>) {
         let row = JobRow {
             job_id: id(plan, job),
             name: Some(format!("{} job", plan.prefix)),
+            queue: Some(format!("{} queue {}", plan.prefix, job % 2)),
             submit: Some(submit),
             launch: Some(first),
             finish: (!plan.unfinished.contains(&job)).then_some(finish),

@@ -1,0 +1,27 @@
+//! The reference page of charts is made from the code. A test fails if it is stale.
+#![allow(clippy::unwrap_used)]
+
+#[path = "../../trace/tests/support/fresh.rs"]
+mod fresh;
+
+use fresh::assert_fresh;
+use resched_report::charts::CHARTS;
+use resched_trace::reference::Page;
+
+#[test]
+fn the_page_of_charts_is_fresh() {
+    let about = "`resched report` draws these charts, each as `<name>.png`, `<name>.svg` or `<name>.pdf` (`--format`). `--only` takes their \
+                 names. A chart that has nothing to show is left out. Each says how many jobs, maps or nodes it shows, and of which seeds; of a \
+                 policy with several seeds, it shows the first run. The *baseline* is the first policy, or that of `--baseline`.";
+    let row = |chart: &resched_report::charts::Chart| {
+        vec![format!("`{}`", chart.name), chart.title.to_owned(), chart.caption.to_owned()]
+    };
+    let page = Page::new("Charts", about, "-p resched-report --test reference")
+        .rows(&["name", "title", "shows"], CHARTS.iter().map(row))
+        .paragraph(
+            "`--width` and `--font-size` set the size in pixels: 480 pixels are a column of 85 mm in print, and 16 pixels are letters of 8 points. \
+             The PNG and the PDF carry that size. Lines differ in colour, in lightness and in their dashes, so that up to eight policies \
+             stay apart in greyscale.",
+        );
+    assert_fresh("reference/charts.md", &page.text());
+}
