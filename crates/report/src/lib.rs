@@ -35,6 +35,7 @@ mod page;
 mod page_data;
 mod panels;
 mod pdf;
+mod phases;
 mod png;
 mod provenance;
 mod rendered;
@@ -169,7 +170,9 @@ pub fn write_report(
     }
     if formats.html {
         progress("report.html");
-        let content = html::Content { answer: &answer, scene: &scene, timelines: &timelines, charts: &figures };
+        let phases = phases::phases(&answer, &scene, runs)?;
+        let content =
+            html::Content { answer: &answer, scene: &scene, timelines: &timelines, phases: &phases, charts: &figures };
         write("report.html", html::page(&content, runs, options)?.as_bytes())?;
     }
     if formats.notebook {

@@ -18,6 +18,7 @@ use serde::Serialize;
 
 use crate::Error;
 use crate::answer::Answer;
+use crate::phases::PhaseOfJobs;
 use crate::scene::{Scene, Shown};
 use crate::style::{OBSERVED, area_colour, dash};
 use crate::timelines::Timelines;
@@ -82,7 +83,7 @@ struct Words<'a> {
 #[derive(Serialize)]
 struct Measure {
     name: &'static str,
-    title: &'static str,
+    title: String,
     /// `ms`, or what is counted.
     unit: &'static str,
     runs: Vec<Vec<Option<i64>>>,
@@ -114,7 +115,7 @@ const KINDS: &[Kind] = &[
     (("evictions", "Attempts that made room for others", "attempts"), |job| whole(job.evictions)),
 ];
 
-/// The measures that add up to the completion time.
+/// The measures that add up to the completion time if phases are not known.
 const PARTS: [&str; 2] = ["waiting", "execution"];
 
 fn whole(number: u64) -> Option<i64> {
@@ -130,19 +131,28 @@ fn launches(job: &JobMetrics, distance: usize) -> Option<i64> {
 ///
 /// # Errors
 /// [`Error::Draw`] if they cannot be encoded.
-pub(crate) fn page_data(answer: &Answer, scene: &Scene<'_>, timelines: &Timelines) -> Result<String, Error> {
+pub(crate) fn page_data(
+    answer: &Answer,
+    scene: &Scene<'_>,
+    timelines: &Timelines,
+    phases: &[PhaseOfJobs],
+) -> Result<String, Error> {
     let all = scene.ids().len();
     let every = (all * scene.runs.len()).div_ceil(MOST_ROWS).max(1);
     let spans = scene.runs.iter().filter_map(|shown| span(&shown.run.jobs)).map(|(first, last)| last - first);
-    let measures: Vec<Measure> = KINDS.iter().filter_map(|kind| measure(scene, kind, every)).collect();
+    let measures = KINDS.iter().filter_map(|kind| measure(scene, kind, every));
+    let measures: Vec<Measure> = measures.chain(phases.iter().map(|phase| of_phase(phase, every))).collect();
     let known = |name: &&'static str| measures.iter().any(|measure| measure.name == *name);
-    let facts = KINDS.iter().map(|kind| kind.0.0).filter(|name| *name != "completion" && !PARTS.contains(name));
+    let of_phases: Vec<&'static str> = phases.iter().map(|(phase, _)| phase.name()).collect();
+    let parts = if of_phases.is_empty() { PARTS.to_vec() } else { of_phases };
+    let facts: Vec<&'static str> =
+        KINDS.iter().map(|kind| kind.0.0).filter(|name| *name != "completion" && !parts.contains(name)).collect();
     let data = PageData {
         policies: scene.runs.iter().map(look).collect(),
         baseline: answer.baseline,
         span: spans.max().unwrap_or(0),
         jobs: jobs(scene, all, every),
-        why: Why { parts: PARTS.into_iter().filter(known).collect(), facts: facts.filter(known).collect() },
+        why: Why { parts: parts.into_iter().filter(known).collect(), facts: facts.into_iter().filter(known).collect() },
         measures,
         timelines,
         colours: (0..timelines.own.len()).map(|layer| hex(area_colour(layer))).collect(),
@@ -219,10 +229,18 @@ impl<'a> Words<'a> {
     }
 }
 
+/// The time of the jobs in a phase.
+fn of_phase((phase, runs): &PhaseOfJobs, every: usize) -> Measure {
+    let words = phase.in_words();
+    let title = words.get(..1).unwrap_or_default().to_uppercase() + words.get(1..).unwrap_or_default();
+    let runs = runs.iter().map(|jobs| jobs.iter().step_by(every).copied().collect()).collect();
+    Measure { name: phase.name(), title, unit: "ms", runs }
+}
+
 /// A measure of the jobs; `None` if it is nothing for all of them.
 fn measure(scene: &Scene<'_>, ((name, title, unit), of): &Kind, every: usize) -> Option<Measure> {
     let of_run = |jobs: &Vec<&JobMetrics>| jobs.iter().step_by(every).map(|job| of(job)).collect::<Vec<_>>();
     let runs: Vec<Vec<Option<i64>>> = scene.jobs.iter().map(of_run).collect();
     let is_known = runs.iter().flatten().flatten().any(|value| *value != 0);
-    (is_known || *name == "completion").then_some(Measure { name, title, unit, runs })
+    (is_known || *name == "completion").then_some(Measure { name, title: (*title).to_owned(), unit, runs })
 }

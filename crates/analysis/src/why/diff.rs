@@ -32,6 +32,18 @@ pub struct JobTime {
     phases: [i64; Phase::ALL.len()],
 }
 
+impl JobTime {
+    /// The id of the job.
+    pub fn job_id(&self) -> &str {
+        &self.job_id
+    }
+
+    /// How long it was in a phase, ms.
+    pub fn phase(&self, phase: Phase) -> i64 {
+        self.phases.get(phase as usize).copied().unwrap_or(0)
+    }
+}
+
 impl Why {
     /// The times of the jobs that count.
     pub fn times(&self) -> Vec<JobTime> {
