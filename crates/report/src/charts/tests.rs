@@ -190,7 +190,7 @@ fn a_long_and_evil_label_is_cut_and_escaped() {
     let of = |label: &str, seed, end| run(label, seed, &[(0, &[map(0, end)]), (0, &[map(0, 2 * end)])]);
     for chart in CHARTS {
         let runs = [of(&evil, 1, 10), of("fair", 1, 20), of(&evil, 2, 30)];
-        for svg in draw(chart.name, &runs) {
+        if let Some(svg) = draw(chart.name, &runs) {
             assert!(!svg.contains("<evil>") && !svg.contains('\u{1}') && svg.len() < 100_000, "{}", chart.name);
         }
     }
