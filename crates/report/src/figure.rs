@@ -184,10 +184,18 @@ pub(crate) fn bar(area: &Area<'_>, from: (i32, i32), to: (i32, i32), colour: RGB
     drawn(area.draw(&Rectangle::new([from, to], colour)))
 }
 
+/// A line that is longer than this (pixels) goes up and down at every pixel of its chart. Nobody would see its dashes.
+const LONGEST_DASHED: u32 = 10_000;
+
 /// The line of a series, in pixels.
 pub(crate) fn line(area: &Area<'_>, points: &[(i32, i32)], series: Series) -> Drawn {
     let style = series.colour.stroke_width(2);
-    match dash(series.form) {
+    let length = |stroke: &[(i32, i32)]| match stroke {
+        &[from, to] => from.0.abs_diff(to.0).saturating_add(from.1.abs_diff(to.1)),
+        _ => 0,
+    };
+    let is_long = points.windows(2).map(length).fold(0, u32::saturating_add) > LONGEST_DASHED;
+    match dash(if is_long { 0 } else { series.form }) {
         [] => drawn(area.draw(&PathElement::new(points.to_vec(), style))),
         lengths => {
             dashes(points, lengths).into_iter().try_for_each(|dash| drawn(area.draw(&PathElement::new(dash, style))))

@@ -98,6 +98,8 @@ impl Look {
 
     /// `text` in lines of at most `width` pixels, at most `most` of them. Only a word that is wider, and the end of the last line, are cut.
     pub(crate) fn wrapped(self, text: &str, width: u32, most: usize) -> Vec<String> {
+        // No text of this many letters fits, so the rest needs no measuring.
+        let text: String = text.chars().take(width as usize * most).collect();
         let mut lines: Vec<String> = Vec::new();
         for word in text.split_whitespace() {
             let full = lines.len() == most;

@@ -11,26 +11,32 @@ use crate::scene::Scene;
 /// If the greatest value is more than this many times the least, the axis is logarithmic.
 const WIDEST_SPREAD: f64 = 30.0;
 
+/// Sizes, and a value at each.
+type Points = Vec<(f64, f64)>;
+type OfJobs<'a> = dyn Fn(&[&JobMetrics]) -> Points + 'a;
+/// A measure, and its points of each run.
+type Found<'a> = (&'a Measure<'a>, Vec<Points>);
+
 /// A measure against the size of jobs.
 pub(super) struct Measure<'a> {
     title: &'static str,
     /// Whether it is a share in per cent, whose axis goes from 0 to 100.
     share: bool,
-    of: Box<dyn Fn(&[&JobMetrics]) -> Vec<(f64, f64)> + 'a>,
+    of: Box<OfJobs<'a>>,
 }
 
 impl<'a> Measure<'a> {
     /// A measure with the title of its axis. `of` has the sizes of the jobs, and its value at each.
-    pub(super) fn new(title: &'static str, of: impl Fn(&[&JobMetrics]) -> Vec<(f64, f64)> + 'a) -> Self {
+    pub(super) fn new(title: &'static str, of: impl Fn(&[&JobMetrics]) -> Points + 'a) -> Self {
         Self { title, share: false, of: Box::new(of) }
     }
 
     /// The same for a share in per cent.
-    pub(super) fn share(title: &'static str, of: impl Fn(&[&JobMetrics]) -> Vec<(f64, f64)> + 'a) -> Self {
+    pub(super) fn share(title: &'static str, of: impl Fn(&[&JobMetrics]) -> Points + 'a) -> Self {
         Self { share: true, ..Self::new(title, of) }
     }
 
-    fn axis(&self, lines: &[Vec<(f64, f64)>]) -> Axis {
+    fn axis(&self, lines: &[Points]) -> Axis {
         let values = || lines.iter().flatten().map(|point| point.1);
         let (low, high) = (values().fold(f64::MAX, f64::min), values().fold(0.0, f64::max));
         match self.share {
@@ -49,18 +55,17 @@ pub(super) fn draw_against_size(
     measures: &[Measure<'_>],
 ) -> Result<Option<String>, Error> {
     let lines_of =
-        |measure: &Measure<'_>| -> Vec<Vec<(f64, f64)>> { scene.jobs.iter().map(|jobs| (measure.of)(jobs)).collect() };
-    let all: Vec<(&Measure<'_>, Vec<Vec<(f64, f64)>>)> =
-        measures.iter().map(|measure| (measure, lines_of(measure))).collect();
+        |measure: &Measure<'_>| -> Vec<Points> { scene.jobs.iter().map(|jobs| (measure.of)(jobs)).collect() };
+    let all: Vec<Found<'_>> = measures.iter().map(|measure| (measure, lines_of(measure))).collect();
     let sizes = || all.iter().flat_map(|(_, lines)| lines.iter().flatten()).map(|point| point.0);
     let (least, most) = (sizes().fold(f64::MAX, f64::min), sizes().fold(0.0, f64::max));
     if sizes().next().is_none() {
         return Ok(None);
     }
     let x = Axis::logarithmic(size, least, most);
-    let panel = |(measure, lines): (&Measure<'_>, Vec<Vec<(f64, f64)>>)| {
+    let panel = |(measure, lines): (&Measure<'_>, Vec<Points>)| {
         let y = measure.axis(&lines);
-        let curve = |(line, series): (Vec<(f64, f64)>, _)| Curve {
+        let curve = |(line, series): (Points, _)| Curve {
             points: line.into_iter().map(|(size, value)| (size, Some(value))).collect(),
             series,
             marked: true,

@@ -133,7 +133,7 @@ mod tests {
     #[test]
     fn many_jobs_are_shown_by_the_medians_of_their_groups() {
         let times: Vec<Option<f64>> = (0..1000).map(|job| Some(f64::from(999 - job))).collect();
-        let order = by_first(&[times.clone()]);
+        let order = by_first(std::slice::from_ref(&times));
         let found = medians(&order, &times);
         assert_eq!(
             (found.len(), found.first(), found.last()),

@@ -18,10 +18,13 @@ const FEW_LINES: usize = 2;
 /// If all values end before this share of the time, the rest is not shown.
 const WORTH_SHOWING: f64 = 0.6;
 
+/// The value in each cell of time of a run.
+type OfRun<'a> = dyn Fn(&Run, Cells) -> Vec<Option<f64>> + 'a;
+
 /// A measure over time.
 pub(super) struct Measure<'a> {
     title: &'static str,
-    of: Box<dyn Fn(&Run, Cells) -> Vec<Option<f64>> + 'a>,
+    of: Box<OfRun<'a>>,
 }
 
 impl<'a> Measure<'a> {
