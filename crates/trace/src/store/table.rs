@@ -358,10 +358,10 @@ mod tests {
     #[test]
     fn columns_hold_only_what_they_may() {
         let texts = |texts: &[Option<&str>]| Arc::new(StringArray::from(texts.to_vec()));
-        checked("outcome", texts(&[Some("SUCCEEDED"), Some("SUCCEEDED"), Some("FAILED")])).unwrap();
+        checked("outcome", texts(&[Some("SUCCESS"), Some("SUCCESS"), Some("FAILED")])).unwrap();
         checked("submit", Arc::new(Int64Array::from(vec![None, Some(1)]))).unwrap();
-        let unknown = checked("outcome", texts(&[Some("SUCCEEDED"), Some("succeeded")])).unwrap_err();
-        assert!(unknown.contains("`outcome`") && unknown.contains("SUCCEEDED, ") && unknown.contains("`succeeded`"));
+        let unknown = checked("outcome", texts(&[Some("SUCCESS"), Some("success")])).unwrap_err();
+        assert!(unknown.contains("`outcome`") && unknown.contains("SUCCESS, ") && unknown.contains("`success`"));
         assert_eq!(checked("job_id", texts(&[Some("a"), None])).unwrap_err(), "column `job_id` holds nulls");
     }
 }
