@@ -208,7 +208,7 @@ function timeChart(timeline) {
 
 // The marks of a policy's jobs. One mark for each place on the screen is enough.
 function marks(policy, floor) {
-  const form = policies[policy].form;
+  const form = policies[policy].form % MARKS.length;
   return (chart, place, from, to) => {
     const path = new Path2D();
     const seen = new Set();
@@ -223,12 +223,12 @@ function marks(policy, floor) {
       seen.add(key);
       MARKS[form](path, x, y, size);
     }
-    const hollow = form === 1 || form === 2;
-    return { stroke: hollow ? path : null, fill: hollow ? null : path, clip: null, flags: 0 };
+    const filled = FILLED.includes(form);
+    return { stroke: filled ? null : path, fill: filled ? path : null, clip: null, flags: 0 };
   };
 }
 
-// Square, hollow square, cross and triangle, so that policies stay apart without colour.
+// Square, hollow square, cross, triangle, hollow diamond and plus, so that policies stay apart without colour.
 const MARKS = [
   (path, x, y, size) => path.rect(x - size / 2, y - size / 2, size, size),
   (path, x, y, size) => path.rect(x - size / 2, y - size / 2, size, size),
@@ -244,7 +244,22 @@ const MARKS = [
     path.lineTo(x - size / 1.5, y + size / 2);
     path.closePath();
   },
+  (path, x, y, size) => {
+    path.moveTo(x, y - size / 1.4);
+    path.lineTo(x + size / 1.4, y);
+    path.lineTo(x, y + size / 1.4);
+    path.lineTo(x - size / 1.4, y);
+    path.closePath();
+  },
+  (path, x, y, size) => {
+    path.moveTo(x - size / 1.4, y);
+    path.lineTo(x + size / 1.4, y);
+    path.moveTo(x, y - size / 1.4);
+    path.lineTo(x, y + size / 1.4);
+  },
 ];
+// The forms of marks that are filled.
+const FILLED = [0, 3];
 
 // The job whose mark is nearest to the pointer, with its policy; null if none is near.
 function nearest(chart, index, floor) {

@@ -7,11 +7,18 @@ function policyBoxes() {
     box.addEventListener("change", () => choose({ shown: state.shown.map((shown, other) => (other === policy ? box.checked : shown)) }));
     listen(() => (box.checked = state.shown[policy]));
     const swatch = element("span", { class: "swatch", "aria-hidden": "true" });
-    swatch.style.borderTopColor = look.colour ?? "currentColor";
-    swatch.style.borderTopStyle = ["solid", "dashed", "dotted", "double"][look.form];
+    swatch.style.background = lineOf(look);
     return element("label", { class: "policy" }, box, swatch, look.label);
   });
   return element("fieldset", { class: "policies" }, element("legend", {}, "Policies"), ...boxes);
+}
+
+// The background that looks as the line of a policy.
+function lineOf(look) {
+  const colour = look.colour ?? "currentColor";
+  let at = 0;
+  const stops = look.dash.map((length, place) => `${place % 2 ? "transparent" : colour} ${at}px ${(at += length)}px`);
+  return stops.length === 0 ? colour : `repeating-linear-gradient(to right, ${stops.join(", ")})`;
 }
 
 // Two sliders for the ends of the window, and buttons for all who cannot drag.
