@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use resched_reproduce::{MARKER, Progress, Row, Verdict, find, in_one_sentence, reproduce, write};
+use resched_reproduce::{MARKER, Progress, Row, find, in_one_sentence, reproduce, write};
 use resched_trace::store::Claim;
 
 use crate::failure::Failure;
 use crate::format::FormatArgs;
 use crate::out::ForceArg;
-use crate::output::{Look, print, table};
+use crate::output::{print, table};
 use crate::progress::ReproduceProgress;
 use crate::threads::ThreadsArg;
 
@@ -70,15 +70,5 @@ fn told(rows: &[&Row]) -> String {
 fn cells(row: &Row) -> Vec<String> {
     let [paper, replay, interval, _] = row.numbers();
     let words = [row.experiment, &row.quantity, row.unit, row.role.name()].map(str::to_owned);
-    words.into_iter().chain([paper, replay, interval, verdict(row.verdict)]).collect()
-}
-
-fn verdict(verdict: Verdict) -> String {
-    let look = match verdict {
-        Verdict::Agrees | Verdict::AgreesByTolerance => Look::Good,
-        Verdict::SameDirection | Verdict::Undecided => Look::Doubtful,
-        Verdict::Differs => Look::Bad,
-        Verdict::CannotBeReplayed => return verdict.name().to_owned(),
-    };
-    look.on(verdict.name())
+    words.into_iter().chain([paper, replay, interval, row.verdict.name().to_owned()]).collect()
 }
