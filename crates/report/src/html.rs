@@ -26,7 +26,22 @@ use crate::{Error, Options};
 const MOST_JOBS: usize = 50;
 
 /// The charts of which the page has an interactive form.
-const INTERACTIVE: [&str; 5] = ["running_tasks", "job_times", "cdf_jobs", "delta", "resources"];
+const INTERACTIVE: [&str; 6] = ["running_tasks", "job_times", "cdf_jobs", "queue_length", "delta", "resources"];
+
+/// The charts that are folded away at first, so that the page stays short.
+const FOLDED: [&str; 11] = [
+    "utilisation",
+    "fairness",
+    "starvation_over_time",
+    "cdf_starvation",
+    "locality_over_time",
+    "locality_by_size",
+    "slowdown_by_size",
+    "pp",
+    "categories",
+    "seeds",
+    "overview",
+];
 
 #[derive(Template)]
 #[template(path = "report.html")]
@@ -51,6 +66,9 @@ struct Body<'a> {
     groups: Vec<Table>,
     slowed: Vec<Vec<String>>,
     gallery: String,
+    /// The titles of the charts that are folded away, and the charts.
+    folded: String,
+    folded_gallery: String,
     /// The runs that charts and jobs are of.
     shown: Vec<&'a str>,
     jobs: Vec<JobRow>,
@@ -108,6 +126,8 @@ pub(crate) fn page(content: &Content<'_>, folders: &[PathBuf], options: &Options
     let labels: Vec<&str> = answer.policies.iter().map(|policy| policy.label.as_str()).collect();
     let title = format!("resched report: {}", escaped(&labels.join(", ")));
     let jobs = scene.ids().len();
+    let (folded, first): (Vec<&Figure>, Vec<&Figure>) =
+        charts.iter().partition(|figure| FOLDED.contains(&figure.name.as_str()));
     let body = Body {
         version: env!("CARGO_PKG_VERSION"),
         labels,
@@ -125,7 +145,9 @@ pub(crate) fn page(content: &Content<'_>, folders: &[PathBuf], options: &Options
         has_seeds: answer.has_seeds(),
         groups: answer.groups.iter().map(Grouped::table).collect(),
         slowed: answer.slowed.iter().map(slowed_cells).collect(),
-        gallery: gallery_beside(charts, &INTERACTIVE)?,
+        gallery: gallery_beside(first, &INTERACTIVE)?,
+        folded: folded.iter().map(|figure| figure.title.as_str()).collect::<Vec<_>>().join("; "),
+        folded_gallery: gallery_beside(folded, &INTERACTIVE)?,
         shown: scene.labels(),
         jobs: (0..jobs.min(MOST_JOBS)).filter_map(|number| job_row(scene, number)).collect(),
         more_jobs: jobs.saturating_sub(MOST_JOBS),

@@ -184,7 +184,7 @@ pub fn emphasised(text: &str) -> String {
 /// # Errors
 /// [`Error::Draw`] if the template cannot be filled.
 pub fn gallery(figures: &[Figure]) -> Result<String, Error> {
-    gallery_beside(figures, &[])
+    gallery_beside(figures.iter().collect(), &[])
 }
 
 /// Figures side by side, as HTML. Those whose names are in `interactive` are left to print and to browsers without scripts: elsewhere
@@ -192,14 +192,14 @@ pub fn gallery(figures: &[Figure]) -> Result<String, Error> {
 ///
 /// # Errors
 /// [`Error::Draw`] if the template cannot be filled.
-pub(crate) fn gallery_beside(figures: &[Figure], interactive: &[&str]) -> Result<String, Error> {
+pub(crate) fn gallery_beside(figures: Vec<&Figure>, interactive: &[&str]) -> Result<String, Error> {
     Gallery { figures, interactive }.render().map_err(Error::draw("the figures"))
 }
 
 #[derive(Template)]
 #[template(path = "gallery.html")]
 struct Gallery<'a> {
-    figures: &'a [Figure],
+    figures: Vec<&'a Figure>,
     interactive: &'a [&'a str],
 }
 
