@@ -1,7 +1,6 @@
 //! Draws how the time per task of each policy grows with the trace and the cluster, from a kept result of the benchmark `scaling`.
 //!
-//! `cargo run --release --workspace --example growth -- RESULT.json FOLDER`; `benches/suite figure` calls it with the newest
-//! result. The worlds of that benchmark are `base` and three that have ten times as many tasks, nodes or jobs: the first two have
+//! `growth RESULT.json FOLDER`; `benches/suite figure` builds it and calls it with the newest result. The worlds of that benchmark are `base` and three that have ten times as many tasks, nodes or jobs: the first two have
 //! ten times the tasks of `base`, the third has the same tasks in ten times as many jobs.
 #![allow(clippy::print_stderr, reason = "an example is a program")]
 
@@ -14,8 +13,7 @@ use resched_report::{Figure, HeatMap, HeatPanel, draw_heat_map};
 use serde::Deserialize;
 
 /// The worlds beside `base`: the name of each, what it is called, and how many times the tasks of `base` it has.
-const WORLDS: [(&str, &str, f64); 3] =
-    [("tasks", "10 × tasks", 10.0), ("nodes", "10 × nodes", 10.0), ("jobs", "10 × jobs", 1.0)];
+const WORLDS: [(&str, &str, f64); 3] = [("tasks", "tasks", 10.0), ("nodes", "nodes", 10.0), ("jobs", "jobs", 1.0)];
 
 /// A file under `benches/results`.
 #[derive(Deserialize)]
@@ -37,9 +35,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let panel = HeatPanel { title: String::new(), values: policies.iter().map(growth).collect() };
     let chart = HeatMap {
         name: "growth",
-        x: "The world beside one of 100 nodes, 2,000 maps and seven jobs at a time",
+        x: "Ten times as many",
         y: "Policy",
-        value: "Time per task, as a multiple",
+        value: "Growth, ×",
         columns: &WORLDS.map(|(_, title, _)| title.to_owned()),
         rows: &policies,
         panels: &[panel],

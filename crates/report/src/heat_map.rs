@@ -18,7 +18,7 @@ const CELL_HEIGHT: u32 = 30;
 const MOST: usize = 40;
 const MOST_PANELS: usize = 12;
 /// The greatest value is more than this many times the least: the scale is logarithmic.
-const LEAST_LOG_SPAN: f64 = 30.0;
+const LEAST_LOG_SPAN: f64 = 10.0;
 /// Free space at the right.
 const RIGHT: u32 = 12;
 
@@ -46,7 +46,7 @@ pub struct HeatPanel {
 }
 
 /// A chart of a measure against two parameters. All panels share one scale, which is logarithmic if the greatest value is more than
-/// thirty times the least.
+/// ten times the least.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HeatMap<'a> {
     /// Its name, for error messages.
