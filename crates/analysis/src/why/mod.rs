@@ -6,7 +6,7 @@
 //!
 //! Each instant from the submission to the end of a job is in exactly one [`Phase`], so the phases of a job add up to its completion
 //! time. While a job waits, its waiting time is divided among those who hold what it waits for, in proportion to what they hold
-//! ([`blame`]). The parts add up to the wait, to the millisecond.
+//! ([`BlameRow`]). The parts add up to the wait, to the millisecond.
 //!
 //! A replay that kept its decisions says for which reason a job was passed over ([`resched_trace::model::ReasonRow`]). Without them,
 //! and for a trace, a job that waits is said to wait for a slot.
