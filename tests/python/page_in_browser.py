@@ -285,6 +285,8 @@ def main():
             page.screenshot(path=PICTURES / f"{NAME}-dark.png", full_page=True)
         with Trial(browser, SHEET) as page:
             page.emulate_media(media="print")
+            # As printing does: what is folded away is opened.
+            page.evaluate("dispatchEvent(new Event('beforeprint'))")
             clipped = page.evaluate(CLIPPED, SHEET)
             check(clipped == [], f"tables reach beyond the sheet: {clipped}")
             charts = page.locator("figure > svg")

@@ -82,6 +82,9 @@ for (const table of document.querySelectorAll("table.sortable")) {
   addSorting([...table.tHead.rows[0].cells], (column, direction) => sortBy(table, column, direction));
 }
 
+// What is folded is open where no script could open it again.
+for (const details of document.querySelectorAll("details.folded")) details.open = false;
+
 // Paper has no clicks: everything is open there.
 const opened = [];
 addEventListener("beforeprint", () => {
