@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use resched_trace::words::csv_cell;
 use serde::Serialize;
 
 use crate::distribution::{Distribution, mean};
@@ -127,22 +126,6 @@ pub fn most_slowed(run: &Run, baseline: Option<&Run>, count: usize) -> Vec<Slowe
     all.sort_by(|a, b| b.slowed.total_cmp(&a.slowed));
     all.truncate(count);
     all
-}
-
-/// Rows as CSV with a heading. Unknown values are empty.
-///
-/// # Errors
-/// [`csv::Error`] if a row cannot be written.
-pub fn to_csv<R: Serialize>(rows: &[R]) -> Result<Vec<u8>, csv::Error> {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    rows.iter().try_for_each(|row| writer.serialize(row))?;
-    let plain = writer.into_inner().map_err(csv::IntoInnerError::into_error)?;
-    // The rows know only how to write themselves, so names that look like formulas are marked in the finished table.
-    let mut writer = csv::Writer::from_writer(Vec::with_capacity(plain.len()));
-    for record in csv::ReaderBuilder::new().has_headers(false).from_reader(plain.as_slice()).records() {
-        writer.write_record(record?.iter().map(|cell| csv_cell(cell).into_owned()))?;
-    }
-    writer.into_inner().map_err(|error| error.into_error().into())
 }
 
 /// The name of a group; unknown groups are last.
@@ -293,13 +276,5 @@ mod tests {
         let worst = most_slowed(&second, Some(&first), 2);
         assert_eq!(ids(worst), [("j1".to_owned(), 3.0)]);
         assert_eq!(ids(most_slowed(&first, None, 1)), [("j3".to_owned(), 40.0)]);
-    }
-
-    #[test]
-    fn rows_are_written_as_csv() {
-        let (first, second) = pair();
-        let text = String::from_utf8(to_csv(&groups(&[&first, &second], 0, By::Hour)).unwrap()).unwrap();
-        assert!(text.starts_with("group,run,jobs,completion_p50_ms,"), "{text}");
-        assert!(text.contains("\n10,fair,1,20000.0,20000.0,20000.0,,,,-0.5,1,0\n"), "{text}");
     }
 }
