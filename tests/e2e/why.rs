@@ -298,3 +298,17 @@ fn wrong_requests_are_told_with_a_remedy() {
     let told = dir.ok(&["explain", "R/fifo", "--job", "job_1_0003"]);
     assert!(told.contains("`resched replay --decisions` keeps the reasons"), "{told}");
 }
+
+#[test]
+fn blame_without_reasons_says_so() {
+    let dir = Dir::with_sample();
+    let replay = ["replay", "T", "--assume", "--policy", "delay", "--out"];
+    dir.ok(&[&replay, ["R"].as_slice()].concat());
+    dir.ok(&[&replay, ["D", "--decisions"].as_slice()].concat());
+    for what in [["--top", "3"], ["--user", "cho"]] {
+        let told = |run| dir.ok(&[&["explain", run], what.as_slice()].concat());
+        assert!(told("R/delay").contains("`resched replay --decisions` keeps the reasons"), "{what:?}");
+        assert!(!told("D/delay").contains("--decisions"), "{what:?}");
+    }
+    assert_eq!(dir.json(&["explain", "R/delay", "--top", "3", "--json"])["has_reasons"], false);
+}

@@ -14,7 +14,7 @@ use crate::groups::{Grouped, Table, slowed_cells};
 use crate::overview::{self, overview};
 use crate::page::{Figure, Frame, UNKNOWN, emphasised, escaped, gallery_beside};
 use crate::page_data::page_data;
-use crate::phases::PhaseOfJobs;
+use crate::phases::Phases;
 use crate::provenance::{self, Again, again, pairs};
 use crate::scene::Scene;
 use crate::sentences::{Sentences, sentences};
@@ -113,7 +113,7 @@ pub(crate) struct Content<'a> {
     pub(crate) answer: &'a Answer,
     pub(crate) scene: &'a Scene<'a>,
     pub(crate) timelines: &'a Timelines,
-    pub(crate) phases: &'a [PhaseOfJobs],
+    pub(crate) phases: &'a Phases,
     pub(crate) charts: &'a [Figure],
 }
 

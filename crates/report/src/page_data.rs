@@ -18,7 +18,7 @@ use serde::Serialize;
 
 use crate::Error;
 use crate::answer::Answer;
-use crate::phases::PhaseOfJobs;
+use crate::phases::{PhaseOfJobs, Phases};
 use crate::scene::{Scene, Shown};
 use crate::style::{OBSERVED, area_colour, dash};
 use crate::timelines::Timelines;
@@ -96,6 +96,8 @@ struct Why {
     parts: Vec<&'static str>,
     /// What else is known.
     facts: Vec<&'static str>,
+    /// What to know of the parts; empty if nothing.
+    note: &'static str,
 }
 
 /// Name, title and unit of a measure, and its value for a job.
@@ -114,6 +116,10 @@ const KINDS: &[Kind] = &[
     (("off_rack", "Maps off-rack", "maps"), |job| launches(job, 2)),
     (("evictions", "Attempts that made room for others", "attempts"), |job| whole(job.evictions)),
 ];
+
+/// What to know of the phases if a run does not keep why its policy passed over jobs.
+const WITHOUT_REASONS: &str = "A run that was replayed without --decisions does not know why its policy passed over a job: there, every \
+                               wait for a place counts as one for a free place, even if the job held out for its data or had reached a limit.";
 
 /// The measures that add up to the completion time if phases are not known.
 const PARTS: [&str; 2] = ["waiting", "execution"];
@@ -135,15 +141,15 @@ pub(crate) fn page_data(
     answer: &Answer,
     scene: &Scene<'_>,
     timelines: &Timelines,
-    phases: &[PhaseOfJobs],
+    phases: &Phases,
 ) -> Result<String, Error> {
     let all = scene.ids().len();
     let every = (all * scene.runs.len()).div_ceil(MOST_ROWS).max(1);
     let spans = scene.runs.iter().filter_map(|shown| span(&shown.run.jobs)).map(|(first, last)| last - first);
     let measures = KINDS.iter().filter_map(|kind| measure(scene, kind, every));
-    let measures: Vec<Measure> = measures.chain(phases.iter().map(|phase| of_phase(phase, every))).collect();
+    let measures: Vec<Measure> = measures.chain(phases.of_jobs.iter().map(|phase| of_phase(phase, every))).collect();
     let known = |name: &&'static str| measures.iter().any(|measure| measure.name == *name);
-    let of_phases: Vec<&'static str> = phases.iter().map(|(phase, _)| phase.name()).collect();
+    let of_phases: Vec<&'static str> = phases.of_jobs.iter().map(|(phase, _)| phase.name()).collect();
     let parts = if of_phases.is_empty() { PARTS.to_vec() } else { of_phases };
     let facts: Vec<&'static str> =
         KINDS.iter().map(|kind| kind.0.0).filter(|name| *name != "completion" && !parts.contains(name)).collect();
@@ -152,7 +158,11 @@ pub(crate) fn page_data(
         baseline: answer.baseline,
         span: spans.max().unwrap_or(0),
         jobs: jobs(scene, all, every),
-        why: Why { parts: parts.into_iter().filter(known).collect(), facts: facts.into_iter().filter(known).collect() },
+        why: Why {
+            parts: parts.into_iter().filter(known).collect(),
+            facts: facts.into_iter().filter(known).collect(),
+            note: if phases.have_reasons { "" } else { WITHOUT_REASONS },
+        },
         measures,
         timelines,
         colours: (0..timelines.own.len()).map(|layer| hex(area_colour(layer))).collect(),

@@ -16,25 +16,37 @@ const MOST_ATTEMPTS: u64 = 4_000_000;
 /// A phase, and for each policy how long each job of the scene was in it, ms; `None` if that is unknown.
 pub(crate) type PhaseOfJobs = (Phase, Vec<Vec<Option<i64>>>);
 
-/// The phases in which some job was, in their order. None if there are too many attempts.
+/// The phases of the jobs.
+#[derive(Debug)]
+pub(crate) struct Phases {
+    /// Those in which some job was, in their order. None if there are too many attempts.
+    pub(crate) of_jobs: Vec<PhaseOfJobs>,
+    /// Whether all runs keep why their policy passed over jobs.
+    pub(crate) have_reasons: bool,
+}
+
+/// Finds the phases of the jobs of the scene.
 ///
 /// # Errors
 /// [`Error::Analysis`] if a run cannot be read.
-pub(crate) fn phases(answer: &Answer, scene: &Scene<'_>, folders: &[PathBuf]) -> Result<Vec<PhaseOfJobs>, Error> {
+pub(crate) fn phases(answer: &Answer, scene: &Scene<'_>, folders: &[PathBuf]) -> Result<Phases, Error> {
     let firsts = || answer.policies.iter().filter_map(|policy| policy.runs.first().copied());
     let attempts = |run: usize| answer.runs.get(run).and_then(|run| run.origin.rows().get("attempts")).copied();
     if firsts().filter_map(attempts).sum::<u64>() > MOST_ATTEMPTS {
-        return Ok(Vec::new());
+        return Ok(Phases { of_jobs: Vec::new(), have_reasons: true });
     }
+    let mut have_reasons = true;
     let mut found: Vec<PhaseOfJobs> = Phase::ALL.iter().map(|&phase| (phase, Vec::new())).collect();
     for (run, jobs) in firsts().zip(&scene.jobs) {
         let Some(folder) = folders.get(run) else { continue };
-        let times = Why::open(folder)?.times();
+        let why = Why::open(folder)?;
+        have_reasons &= why.has_reasons;
+        let times = why.times();
         let by_id: BTreeMap<&str, &JobTime> = times.iter().map(|time| (time.job_id(), time)).collect();
         for (phase, runs) in &mut found {
             runs.push(jobs.iter().map(|job| Some(by_id.get(job.job_id.as_str())?.phase(*phase))).collect());
         }
     }
     found.retain(|(_, runs)| runs.iter().flatten().flatten().any(|&ms| ms > 0));
-    Ok(found)
+    Ok(Phases { of_jobs: found, have_reasons })
 }

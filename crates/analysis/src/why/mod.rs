@@ -27,6 +27,7 @@ pub use diff::{Changed, Diff, DiffGroup, JobTime, Moved, Side};
 pub use explain::{About, BlameRow, Blamed, CsvRow, Explanation, PhaseTime, TimelineRow};
 pub use held::{Resource, Why};
 pub use phase::Phase;
+pub use sentences::WITHOUT_REASONS;
 pub use top::{Culprit, Top, TopRow, Waited};
 
 #[cfg(test)]

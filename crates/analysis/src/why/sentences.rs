@@ -6,6 +6,10 @@ use resched_trace::words::{count, duration, name};
 use super::explain::{About, BlameRow, Explanation, PhaseTime};
 use super::phase::Phase;
 
+/// What to know of a run without the table of reasons.
+pub const WITHOUT_REASONS: &str = "The run has no reasons of its policy, so every wait for a place counts as one for a free place, and \
+                                   those who held the places are to blame. `resched replay --decisions` keeps the reasons.";
+
 /// The most holders that a sentence names.
 const MOST_NAMED: usize = 3;
 
@@ -33,11 +37,7 @@ pub(super) fn sentences(explanation: &Explanation) -> Vec<String> {
     waits.sort_by_key(|own| (own.while_running, std::cmp::Reverse(own.ms)));
     sentences.extend(waits.into_iter().map(|own| of_wait(explanation, own)));
     if !explanation.has_reasons && explanation.phases.iter().any(|own| own.ms > 0 && own.phase.is_wait()) {
-        sentences.push(
-            "Nothing tells why the policy passed over jobs, so every wait for a place counts as one for a free place. `resched replay \
-             --decisions` keeps the reasons."
-                .to_owned(),
-        );
+        sentences.push(WITHOUT_REASONS.to_owned());
     }
     sentences
 }

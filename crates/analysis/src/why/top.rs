@@ -16,6 +16,8 @@ pub struct Top {
     pub run: String,
     /// How many jobs there are whose completion time is known.
     pub jobs: u64,
+    /// As [`Why::has_reasons`].
+    pub has_reasons: bool,
     /// The jobs that waited longest, the longest wait first.
     pub waited: Vec<Waited>,
     /// The jobs that made others wait most, the most first.
@@ -128,7 +130,8 @@ impl Why {
         waits.truncate(most);
         waits.retain(|(_, waited)| *waited != [0; 2]);
         let waited = waits.into_iter().filter_map(|(row, waited)| self.waited(row, waited)).collect();
-        Top { run: self.label.clone(), jobs, waited, made_wait: self.culprits(&all, &held_alone, most) }
+        let made_wait = self.culprits(&all, &held_alone, most);
+        Top { run: self.label.clone(), jobs, has_reasons: self.has_reasons, waited, made_wait }
     }
 
     fn waited(&self, row: usize, [waited_ms, while_running_ms]: [i64; 2]) -> Option<Waited> {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use resched_analysis::why::{
-    About, BlameRow, Blamed, Culprit, Explanation, Phase, PhaseTime, TimelineRow, Top, Waited, Why,
+    About, BlameRow, Blamed, Culprit, Explanation, Phase, PhaseTime, TimelineRow, Top, WITHOUT_REASONS, Waited, Why,
 };
 use resched_trace::reference::nearest;
 
@@ -174,5 +174,6 @@ fn in_tables(top: &Top) -> String {
     let first = table(&heading, top.waited.iter().map(waited).collect(), 3..6);
     let heading = ["made others wait", "user", "queue", "waited", "while running"];
     let second = table(&heading, top.made_wait.iter().map(culprit).collect(), 3..5);
-    format!("{} jobs under {}\n\n{first}\n{second}", count(top.jobs), top.run)
+    let known = if top.has_reasons { String::new() } else { format!("\n{WITHOUT_REASONS}\n") };
+    format!("{} jobs under {}\n\n{first}\n{second}{known}", count(top.jobs), top.run)
 }

@@ -52,6 +52,6 @@ function why(job) {
     element("h4", {}, `Job ${jobs.number(job)}: ${jobs.ids[job]}`),
     element("p", {}, `${facts.join(", ")}.`),
     element("ul", {}, ...whySentences(job).map((sentence) => element("li", {}, sentence))),
-    partBars(job), factTable(job));
+    partBars(job), ...(data.why.note === "" ? [] : [element("p", { class: "note" }, data.why.note)]), factTable(job));
 }
 
