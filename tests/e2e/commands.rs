@@ -99,7 +99,15 @@ fn report_writes_what_is_asked_for() {
     }
     dir.ok(&["report", "R", "T", "--out", "P", "--format", "notebook"]);
     let files: Vec<String> = dir.tree("P").keys().map(|path| path.display().to_string()).collect();
-    let expected = ["jobs.parquet", "report.ipynb", "report.json", "summary.csv", "timelines.csv"];
+    let expected = [
+        "blame.parquet",
+        "jobs.parquet",
+        "phases.parquet",
+        "report.ipynb",
+        "report.json",
+        "summary.csv",
+        "timelines.csv",
+    ];
     assert_eq!(files, expected, "it reads the tables");
     let list: Value = serde_json::from_str(&dir.read("P/report.json")).unwrap();
     let labels: Vec<&Value> = list["runs"].as_array().unwrap().iter().map(|run| &run["label"]).collect();

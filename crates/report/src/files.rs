@@ -1,4 +1,4 @@
-//! The files of a report for programs: `report.json`, `summary.csv`, `jobs.parquet`.
+//! The files of a report for programs: `report.json`, `summary.csv` and tables of jobs.
 
 use std::path::Path;
 
@@ -16,15 +16,18 @@ use crate::overview::means;
 pub(crate) const SUMMARY: &str = "summary.csv";
 /// The file with a row for each run and job.
 pub(crate) const JOBS: &str = "jobs.parquet";
-
+/// The file with the phases of each job.
+pub(crate) const PHASES: &str = "phases.parquet";
+/// The file with who made each job wait.
+pub(crate) const BLAME: &str = "blame.parquet";
 /// The file with everything over time.
 pub(crate) const TIMELINES: &str = "timelines.csv";
 
 /// The version of the report that this build writes.
 const FORMAT_VERSION: u32 = 4;
 
-/// `report.json`: every number that the page shows, but those of single jobs, which are in `jobs.parquet`, and those over time, which are
-/// in `timelines.csv`.
+/// `report.json`: every number that the page shows, but those of single jobs, which are in `jobs.parquet`, `phases.parquet` and
+/// `blame.parquet`, and those over time, which are in `timelines.csv`.
 ///
 /// # Errors
 /// [`Error::Draw`] if it cannot be encoded.

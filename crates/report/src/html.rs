@@ -14,12 +14,12 @@ use crate::groups::{Grouped, Table, slowed_cells};
 use crate::overview::{self, overview};
 use crate::page::{Figure, Frame, UNKNOWN, emphasised, escaped, gallery_beside};
 use crate::page_data::page_data;
-use crate::phases::Phases;
 use crate::provenance::{self, Again, again, pairs};
 use crate::scene::Scene;
 use crate::sentences::{Sentences, sentences};
 use crate::timelines::Timelines;
 use crate::units::{change, p_value, times};
+use crate::why::Reasons;
 use crate::{Error, Options};
 
 /// The rows in the table of jobs that stand in the page itself. Its script knows all jobs.
@@ -113,7 +113,7 @@ pub(crate) struct Content<'a> {
     pub(crate) answer: &'a Answer,
     pub(crate) scene: &'a Scene<'a>,
     pub(crate) timelines: &'a Timelines,
-    pub(crate) phases: &'a Phases,
+    pub(crate) reasons: &'a Reasons,
     pub(crate) charts: &'a [Figure],
 }
 
@@ -122,7 +122,7 @@ pub(crate) struct Content<'a> {
 /// # Errors
 /// [`Error::Draw`] if the template cannot be filled.
 pub(crate) fn page(content: &Content<'_>, folders: &[PathBuf], options: &Options) -> Result<String, Error> {
-    let Content { answer, scene, timelines, phases, charts } = *content;
+    let Content { answer, scene, timelines, reasons, charts } = *content;
     let labels: Vec<&str> = answer.policies.iter().map(|policy| policy.label.as_str()).collect();
     let title = format!("resched report: {}", escaped(&labels.join(", ")));
     let jobs = scene.ids().len();
@@ -153,7 +153,7 @@ pub(crate) fn page(content: &Content<'_>, folders: &[PathBuf], options: &Options
         more_jobs: jobs.saturating_sub(MOST_JOBS),
         again: again(answer, folders, options),
         provenance: provenance::facts(&answer.runs),
-        data: page_data(answer, scene, timelines, phases)?,
+        data: page_data(answer, scene, timelines, reasons)?,
     };
     let body = body.render().map_err(Error::draw("report.html"))?;
     Frame { title: &title, body: &body, interactive: true }.page()

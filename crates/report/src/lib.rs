@@ -33,9 +33,9 @@ mod notebook;
 mod overview;
 mod page;
 mod page_data;
+mod page_why;
 mod panels;
 mod pdf;
-mod phases;
 mod png;
 mod provenance;
 mod rendered;
@@ -46,6 +46,7 @@ mod sentences;
 mod style;
 mod timelines;
 mod units;
+mod why;
 
 use std::path::PathBuf;
 
@@ -60,6 +61,7 @@ use crate::answer::Answer;
 use crate::charts::Only;
 pub use crate::scene::Scene;
 use crate::timelines::Timelines;
+use crate::why::Reasons;
 pub use error::Error;
 pub use formats::Formats;
 pub use heat_map::{HeatMap, HeatPanel, draw_heat_map};
@@ -155,7 +157,8 @@ pub fn write_report(
     let chosen = answer.chosen();
     let scene = Scene::new(&answer.runs, &answer.population, &chosen).with(answer.baseline, options.look, title);
     let figures = if formats.charts() { draw_charts(&scene, options, progress)? } else { Vec::new() };
-    let timelines = if formats.html || formats.tables() { Timelines::new(&scene) } else { Timelines::default() };
+    let has_numbers = formats.html || formats.tables();
+    let timelines = if has_numbers { Timelines::new(&scene) } else { Timelines::default() };
     for figure in &figures {
         if formats.svg {
             write(&figure.svg_name(), figure.described().as_bytes())?;
@@ -168,11 +171,21 @@ pub fn write_report(
             write(&figure.pdf_name(), &figure.pdf()?)?;
         }
     }
+    let every = page_data::every(&scene);
+    let mut reasons = Reasons::default();
+    if has_numbers {
+        progress("why jobs waited");
+        reasons = Reasons::new(&answer, &scene, every, runs)?;
+    }
     if formats.html {
         progress("report.html");
-        let phases = phases::phases(&answer, &scene, runs)?;
-        let content =
-            html::Content { answer: &answer, scene: &scene, timelines: &timelines, phases: &phases, charts: &figures };
+        let content = html::Content {
+            answer: &answer,
+            scene: &scene,
+            timelines: &timelines,
+            reasons: &reasons,
+            charts: &figures,
+        };
         write("report.html", html::page(&content, runs, options)?.as_bytes())?;
     }
     if formats.notebook {
@@ -186,6 +199,12 @@ pub fn write_report(
         names.push(files::JOBS.to_owned());
         let jobs = files::write_jobs(&answer, staged.path())?;
         staged.list(files::JOBS, jobs);
+        for (name, entry) in
+            [files::PHASES, files::BLAME].into_iter().zip(reasons.write(&scene, every, staged.path())?)
+        {
+            names.push(name.to_owned());
+            staged.list(name, entry);
+        }
     }
     write_file(&staged.path().join(MARKER), &files::json(&answer, staged.files())?)?;
     staged.commit()?;

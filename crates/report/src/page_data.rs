@@ -1,7 +1,7 @@
 //! What the script of a page needs: the jobs in columns, the timelines, and how each policy looks.
 //!
-//! Numbers are whole, and those that grow are differences, so that a day of a large cluster stays a few MB. `jobs.parquet` has the same
-//! numbers, and `timelines.csv` those over time.
+//! Numbers are whole, and those that grow are differences, so that a day of a large cluster stays a few MB. The tables
+//! beside the page have the same numbers.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -18,10 +18,11 @@ use serde::Serialize;
 
 use crate::Error;
 use crate::answer::Answer;
-use crate::phases::{PhaseOfJobs, Phases};
+use crate::page_why::{self, PageWhy};
 use crate::scene::{Scene, Shown};
 use crate::style::{OBSERVED, area_colour, dash};
 use crate::timelines::Timelines;
+use crate::why::Reasons;
 
 /// The most rows of jobs in a page, over all policies. Of more jobs, every second, third and so on is in the page.
 pub(crate) const MOST_ROWS: usize = 500_000;
@@ -35,7 +36,9 @@ struct PageData<'a> {
     span: i64,
     jobs: Jobs<'a>,
     measures: Vec<Measure>,
-    why: Why,
+    /// Measures that are what others leave of a whole.
+    rests: Vec<Rest>,
+    why: PageWhy,
     timelines: &'a Timelines,
     /// The colours of the jobs that have a layer of their own.
     colours: Vec<String>,
@@ -81,23 +84,20 @@ struct Words<'a> {
 
 /// A number of each job in each run.
 #[derive(Serialize)]
-struct Measure {
-    name: &'static str,
-    title: String,
+pub(crate) struct Measure {
+    pub(crate) name: &'static str,
+    pub(crate) title: String,
     /// `ms`, or what is counted.
-    unit: &'static str,
-    runs: Vec<Vec<Option<i64>>>,
+    pub(crate) unit: &'static str,
+    /// Empty if they are in [`PageData::rests`].
+    pub(crate) runs: Vec<Vec<Option<i64>>>,
 }
 
-/// What explains the time of a job. Each is the name of a measure.
+/// A measure that is what others leave of the completion time. The page is smaller without its numbers.
 #[derive(Serialize)]
-struct Why {
-    /// The parts that add up to its completion time, in order.
-    parts: Vec<&'static str>,
-    /// What else is known.
-    facts: Vec<&'static str>,
-    /// What to know of the parts; empty if nothing.
-    note: &'static str,
+struct Rest {
+    name: &'static str,
+    less: Vec<&'static str>,
 }
 
 /// Name, title and unit of a measure, and its value for a job.
@@ -117,13 +117,6 @@ const KINDS: &[Kind] = &[
     (("evictions", "Attempts that made room for others", "attempts"), |job| whole(job.evictions)),
 ];
 
-/// What to know of the phases if a run does not keep why its policy passed over jobs.
-const WITHOUT_REASONS: &str = "A run that was replayed without --decisions does not know why its policy passed over a job: there, every \
-                               wait for a place counts as one for a free place, even if the job held out for its data or had reached a limit.";
-
-/// The measures that add up to the completion time if phases are not known.
-const PARTS: [&str; 2] = ["waiting", "execution"];
-
 fn whole(number: u64) -> Option<i64> {
     i64::try_from(number).ok()
 }
@@ -141,35 +134,36 @@ pub(crate) fn page_data(
     answer: &Answer,
     scene: &Scene<'_>,
     timelines: &Timelines,
-    phases: &Phases,
+    reasons: &Reasons,
 ) -> Result<String, Error> {
-    let all = scene.ids().len();
-    let every = (all * scene.runs.len()).div_ceil(MOST_ROWS).max(1);
+    let (all, every) = (scene.ids().len(), every(scene));
     let spans = scene.runs.iter().filter_map(|shown| span(&shown.run.jobs)).map(|(first, last)| last - first);
     let measures = KINDS.iter().filter_map(|kind| measure(scene, kind, every));
-    let measures: Vec<Measure> = measures.chain(phases.of_jobs.iter().map(|phase| of_phase(phase, every))).collect();
-    let known = |name: &&'static str| measures.iter().any(|measure| measure.name == *name);
-    let of_phases: Vec<&'static str> = phases.of_jobs.iter().map(|(phase, _)| phase.name()).collect();
-    let parts = if of_phases.is_empty() { PARTS.to_vec() } else { of_phases };
-    let facts: Vec<&'static str> =
-        KINDS.iter().map(|kind| kind.0.0).filter(|name| *name != "completion" && !parts.contains(name)).collect();
+    let measures: Vec<Measure> = measures.collect();
+    let facts = measures.iter().map(|measure| measure.name).filter(|name| *name != "completion").collect();
+    let mut measures: Vec<Measure> = measures.into_iter().chain(page_why::measures(reasons)).collect();
+    let phases: Vec<&'static str> = reasons.phases.iter().map(|phase| phase.name()).collect();
+    let rests: Vec<Rest> =
+        [&["waiting", "execution"][..], &phases].into_iter().filter_map(|parts| rest(&mut measures, parts)).collect();
     let data = PageData {
         policies: scene.runs.iter().map(look).collect(),
         baseline: answer.baseline,
         span: spans.max().unwrap_or(0),
         jobs: jobs(scene, all, every),
-        why: Why {
-            parts: parts.into_iter().filter(known).collect(),
-            facts: facts.into_iter().filter(known).collect(),
-            note: if phases.have_reasons { "" } else { WITHOUT_REASONS },
-        },
+        why: PageWhy::new(reasons, facts),
+        rests,
         measures,
         timelines,
         colours: (0..timelines.own.len()).map(|layer| hex(area_colour(layer))).collect(),
     };
-    let mut packed = GzEncoder::new(Vec::new(), Compression::default());
+    let mut packed = GzEncoder::new(Vec::new(), Compression::best());
     serde_json::to_writer(&mut packed, &data).map_err(Error::draw("report.html"))?;
     Ok(BASE64_STANDARD.encode(packed.finish().map_err(Error::draw("report.html"))?))
+}
+
+/// Every how many-th job is in the page.
+pub(crate) fn every(scene: &Scene<'_>) -> usize {
+    (scene.ids().len() * scene.runs.len()).div_ceil(MOST_ROWS).max(1)
 }
 
 fn look<'a>(shown: &Shown<'a>) -> Look<'a> {
@@ -239,12 +233,26 @@ impl<'a> Words<'a> {
     }
 }
 
-/// The time of the jobs in a phase.
-fn of_phase((phase, runs): &PhaseOfJobs, every: usize) -> Measure {
-    let words = phase.in_words();
-    let title = words.get(..1).unwrap_or_default().to_uppercase() + words.get(1..).unwrap_or_default();
-    let runs = runs.iter().map(|jobs| jobs.iter().step_by(every).copied().collect()).collect();
-    Measure { name: phase.name(), title, unit: "ms", runs }
+/// Takes out the numbers of the largest of the `parts`, if they add up to the completion time of every job.
+fn rest(measures: &mut [Measure], parts: &[&'static str]) -> Option<Rest> {
+    let of = |name: &str| measures.iter().find(|measure| measure.name == name).map(|measure| &measure.runs);
+    let whole = of("completion")?;
+    let runs = parts.iter().map(|part| of(part)).collect::<Option<Vec<_>>>()?;
+    let value = |runs: &Vec<Vec<Option<i64>>>, run: usize, job: usize| *runs.get(run)?.get(job)?;
+    let sum = |run, job| runs.iter().try_fold(0i64, |sum, part| sum.checked_add(value(part, run, job)?));
+    let adds_up = |run: usize, jobs: &Vec<Option<i64>>| {
+        jobs.iter().enumerate().all(|(job, whole)| whole.is_some() && sum(run, job) == *whole)
+    };
+    if !whole.iter().enumerate().all(|(run, jobs)| adds_up(run, jobs)) {
+        return None;
+    }
+    let size = |part: &&'static str| {
+        of(part).into_iter().flatten().flatten().flatten().map(|ms| i128::from(*ms)).sum::<i128>()
+    };
+    let name = *parts.iter().max_by_key(|part| size(part))?;
+    let measure = measures.iter_mut().find(|measure| measure.name == name)?;
+    measure.runs = Vec::new();
+    Some(Rest { name, less: parts.iter().copied().filter(|part| *part != name).collect() })
 }
 
 /// A measure of the jobs; `None` if it is nothing for all of them.

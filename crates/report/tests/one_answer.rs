@@ -12,8 +12,8 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use flate2::read::GzDecoder;
 use resched_report::{Formats, Options, write_report};
-use resched_trace::comparison::{ComparedJobRow, Standing};
-use resched_trace::store::{Rows, read_table};
+use resched_trace::comparison::{ComparedJobRow, JobBlameRow, JobPhaseRow, Standing};
+use resched_trace::store::{Row, Rows, read_table};
 use resched_trace::words::count;
 use runs::{Plan, write};
 use serde_json::{Value, json};
@@ -37,8 +37,13 @@ fn parsed(out: &Path) -> Value {
 }
 
 fn rows(out: &Path) -> Vec<ComparedJobRow> {
-    let table = read_table::<ComparedJobRow>(out, &resched_trace::store::Inventory::new()).unwrap();
-    Rows::new(out.join("jobs.parquet"), table.batches()).collect::<Result<_, _>>().unwrap()
+    table(out)
+}
+
+/// A table of a report.
+fn table<R: Row>(out: &Path) -> Vec<R> {
+    let table = read_table::<R>(out, &resched_trace::store::Inventory::new()).unwrap();
+    Rows::new(out.join(R::TABLE), table.batches()).collect::<Result<_, _>>().unwrap()
 }
 
 /// The cells of the rows of a table of the page, headings of rows included, as text.
@@ -202,6 +207,55 @@ fn page_data(out: &Path) -> Value {
     serde_json::from_reader(GzDecoder::new(bytes.as_slice())).unwrap()
 }
 
+/// The numbers of a measure, as the script of the page finds them.
+fn numbers(data: &Value, name: &str, policy: usize) -> Vec<Option<i64>> {
+    let list = |value: &'static str| data[value].as_array().unwrap();
+    let measure = list("measures").iter().find(|measure| measure["name"] == name).unwrap();
+    let Some(rest) = list("rests").iter().find(|rest| rest["name"] == name) else {
+        return measure["runs"][policy].as_array().unwrap().iter().map(Value::as_i64).collect();
+    };
+    assert_eq!(measure["runs"], json!([]), "{name} is a rest");
+    rest["less"].as_array().unwrap().iter().fold(numbers(data, "completion", policy), |left, part| {
+        let part = numbers(data, part.as_str().unwrap(), policy);
+        left.into_iter().zip(part).map(|(left, part)| Some(left? - part?)).collect()
+    })
+}
+
+/// The tables have the same phases and the same blame as the page, and they add up.
+#[test]
+fn phases_and_blame_add_up() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = make_report(dir.path());
+    let data = page_data(&out);
+    let phases: Vec<JobPhaseRow> = table(&out);
+    let blame: Vec<JobBlameRow> = table(&out);
+    let waits: Vec<&str> = data["why"]["waits"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+    let ids: Vec<&str> = data["jobs"]["ids"].as_array().unwrap().iter().map(|id| id.as_str().unwrap()).collect();
+    let mut named = 0;
+    for job in rows(&out).into_iter().filter(|row| row.standing == Standing::Counts) {
+        let place = (&job.run, &job.job_id);
+        let own: Vec<&JobPhaseRow> = phases.iter().filter(|row| (&row.run, &row.job_id) == place).collect();
+        assert_eq!(own.iter().map(|row| row.time).sum::<i64>(), job.completion.unwrap(), "{place:?}");
+        let waited: i64 = own.iter().filter(|row| waits.contains(&row.phase.as_str())).map(|row| row.time).sum();
+        for by in ["job", "user"] {
+            let own = || blame.iter().filter(|row| (&row.run, &row.job_id) == place && row.by == by);
+            assert_eq!(own().map(|row| row.time).sum::<i64>(), waited, "{place:?} by {by}");
+            named += own().filter(|row| row.holder == "named").count();
+        }
+        let policies = data["policies"].as_array().unwrap();
+        let policy = policies.iter().position(|look| look["label"] == job.run.as_str()).unwrap();
+        let number = ids.iter().position(|id| *id == job.job_id).unwrap();
+        for row in own {
+            assert_eq!(numbers(&data, &row.phase, policy)[number], Some(row.time), "{place:?}");
+        }
+        let of_page = &data["why"]["blame"]["jobs"]["times"][policy][number];
+        let of_table = blame.iter().filter(|row| (&row.run, &row.job_id) == place && row.by == "job");
+        let of_table: Vec<i64> = of_table.filter(|row| row.holder != "others").map(|row| row.time).collect();
+        assert_eq!(*of_page, json!(of_table), "{place:?}");
+    }
+    assert!(named > 100, "{named}");
+}
+
 /// The jobs that the page explains have the numbers of `jobs.parquet`.
 #[test]
 fn the_jobs_of_the_page_are_those_of_the_table() {
@@ -212,10 +266,7 @@ fn the_jobs_of_the_page_are_those_of_the_table() {
     assert_eq!((ids.len(), &data["jobs"]["every"]), (57, &json!(1)));
     let table = rows(&out);
     let of = |label: &str, id: &str| table.iter().find(|row| row.run == label && row.job_id == id).unwrap();
-    let values = |name: &str, policy: usize| {
-        let measure = data["measures"].as_array().unwrap().iter().find(|measure| measure["name"] == name).unwrap();
-        measure["runs"][policy].as_array().unwrap().iter().map(Value::as_i64).collect::<Vec<_>>()
-    };
+    let values = |name: &str, policy: usize| numbers(&data, name, policy);
     for (policy, look) in data["policies"].as_array().unwrap().iter().enumerate() {
         let label = look["label"].as_str().unwrap();
         let own: Vec<&ComparedJobRow> = ids.iter().map(|id| of(label, id)).collect();

@@ -45,8 +45,8 @@ fn every_chart_is_drawn_for_few_and_many_jobs() {
             let pdf = files.iter().find(|file| file.ends_with(format!("{name}.pdf"))).unwrap();
             assert!(fs::read(pdf).unwrap().starts_with(b"%PDF"), "{name}");
         }
-        // report.json, report.html, report.ipynb, summary.csv, timelines.csv and jobs.parquet.
-        assert_eq!(files.len(), 6 + 3 * expected.len());
+        // report.json, report.html, report.ipynb, summary.csv, timelines.csv and three tables.
+        assert_eq!(files.len(), 8 + 3 * expected.len());
         assert!(files.iter().all(|file| file.is_file()));
     }
 }

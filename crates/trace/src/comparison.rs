@@ -91,3 +91,37 @@ table! {
         evictions: i64 ["attempts"],
     }
 }
+
+table! {
+    /// How long a job was in a phase in a run of a report. The phases of a job add up to its completion time.
+    JobPhaseRow in "phases" {
+        /// The label of the run, as the report shows it.
+        run: String,
+        /// The id of the job.
+        job_id: String,
+        /// The name of the phase, as `resched explain --json` has it.
+        phase: String,
+        /// How long the job was in it, ms.
+        time: i64 ["ms"],
+    }
+}
+
+table! {
+    /// Who made a job wait in a run of a report. The times of a job add up to its time in the phases that are waits, by job, by user and by
+    /// queue.
+    JobBlameRow in "blame" {
+        /// The label of the run, as the report shows it.
+        run: String,
+        /// The id of the job that waited.
+        job_id: String,
+        /// What the row is about: `job`, `user` or `queue`.
+        by: String,
+        /// `named`, `others` (all that are not named), `idle` (what the job waited for was free, or its machine was lost) or `rule` (the policy or
+        /// Hadoop held it back).
+        holder: String,
+        /// The id of the job, or the name of the user or queue, that is to blame; null if it is unknown or there is none.
+        name: Option<String>,
+        /// The waiting time that it is to blame for, ms.
+        time: i64 ["ms"],
+    }
+}

@@ -5,7 +5,7 @@
 mod fresh;
 
 use fresh::assert_fresh;
-use resched_trace::comparison::ComparedJobRow;
+use resched_trace::comparison::{ComparedJobRow, JobBlameRow, JobPhaseRow};
 use resched_trace::model::{
     AttemptRow, CounterRow, DecisionRow, JobRow, NodeRow, ReasonRow, ResourceRow, SplitRow, TaskRow,
 };
@@ -67,7 +67,9 @@ fn the_page_of_tables_is_fresh() {
     let page = table::<AttemptRow>(table::<TaskRow>(table::<JobRow>(page)));
     let page = table::<CounterRow>(table::<NodeRow>(table::<SplitRow>(page)));
     let page = table::<ResourceRow>(table::<ReasonRow>(table::<DecisionRow>(page)));
-    let report = "A report holds one more table, which is also called `jobs`: a row for each job of each run.";
+    let report = "A report holds three more tables: another one called `jobs`, with a row for each job of each run, and what the page says \
+                  of the jobs, `phases` and `blame`.";
     let page = table::<ComparedJobRow>(page.paragraph(report));
+    let page = table::<JobBlameRow>(table::<JobPhaseRow>(page));
     assert_fresh("reference/tables.md", &page.text());
 }

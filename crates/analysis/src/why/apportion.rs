@@ -30,6 +30,13 @@ pub(super) fn apportion(total: i64, weights: &[u128]) -> Vec<i64> {
     parts
 }
 
+/// The part of `total` that `weight` of `all` gets, rounded down. Negative totals count as 0, and `all` is above 0.
+pub(super) fn share(total: i64, weight: u128, all: u128) -> i64 {
+    // Products must not overflow: a total has at most 63 bits.
+    let shift = (128 - all.leading_zeros()).saturating_sub(64);
+    ((weight >> shift) * (total.max(0) as u128) / (all >> shift).max(1)) as i64
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -42,6 +49,12 @@ mod tests {
         assert_eq!(apportion(7, &[0, 0]), [0, 0]);
         assert_eq!(apportion(-7, &[1]), [0]);
         assert_eq!(apportion(0, &[]), [] as [i64; 0]);
+    }
+
+    #[test]
+    fn a_share_is_rounded_down() {
+        assert_eq!([share(10, 1, 3), share(10, 3, 3), share(-10, 1, 3)], [3, 10, 0]);
+        assert_eq!(share(i64::MAX, u128::MAX, u128::MAX), i64::MAX);
     }
 
     #[test]

@@ -61,7 +61,7 @@ pub(super) struct Divided {
 
 /// The number of jobs that wait, over time.
 #[derive(Default)]
-struct Curve {
+pub(super) struct Curve {
     changes: Vec<(i64, i64)>,
     /// Instants with the integral up to then and the number from then on.
     points: Vec<(i64, u128, u128)>,
@@ -85,6 +85,15 @@ impl Curve {
             self.points.push((at, area, u128::from(waiting.unsigned_abs())));
         }
         self.changes = Vec::new();
+    }
+
+    /// The times in which some jobs wait, with their number.
+    pub(super) fn spans(&self) -> impl Iterator<Item = (i64, i64, u128)> + '_ {
+        let span = |pair: &[(i64, u128, u128)]| {
+            let &[(from, _, waiting), (to, _, _)] = pair else { return None };
+            (waiting > 0).then_some((from, to, waiting))
+        };
+        self.points.windows(2).filter_map(span)
     }
 
     /// The integral up to `at`.
@@ -136,7 +145,7 @@ impl<'a> Ledger<'a> {
 
     /// What was held by `attempts` while the jobs waited, for each wait that is divided, by job. The attempts of a job stand together.
     pub(super) fn held_by(&self, attempts: &[Held]) -> Vec<Vec<(u32, u128)>> {
-        let curves: Vec<(Scope, &Curve)> = self.curves.iter().map(|((_, scope), curve)| (*scope, curve)).collect();
+        let curves: Vec<(Scope, &Curve)> = self.waits().collect();
         let by_scope = ByScope::of(&curves);
         let mut held: Vec<Vec<(u32, u128)>> = vec![Vec::new(); curves.len()];
         for attempt in attempts {
@@ -151,6 +160,11 @@ impl<'a> Ledger<'a> {
             });
         }
         held
+    }
+
+    /// The waits that are divided, in the order of [`Ledger::held_by`], each with who is to blame and when the jobs wait.
+    pub(super) fn waits(&self) -> impl Iterator<Item = (Scope, &Curve)> {
+        self.curves.iter().map(|((_, scope), curve)| (*scope, curve))
     }
 
     /// The waits that are divided, in the order of [`Ledger::held_by`].

@@ -9,6 +9,7 @@ use resched_trace::words::{count, duration, name};
 use serde::Serialize;
 
 use super::held::Why;
+use super::in_short::by_phase;
 use super::phase::Phase;
 use super::timeline::stretches;
 use crate::compare::Estimate;
@@ -50,19 +51,15 @@ impl Why {
         let mut changes = Vec::new();
         let mut time = |row: usize| {
             let job = self.jobs.get(row)?;
-            let mut phases = [0; Phase::ALL.len()];
-            stretches(self, row, &mut changes, &mut |stretch| {
-                if let Some(sum) = phases.get_mut(stretch.phase as usize) {
-                    *sum += stretch.to - stretch.from;
-                }
-            });
+            let mut own = Vec::new();
+            stretches(self, row, &mut changes, &mut |stretch| own.push(stretch));
             Some(JobTime {
                 job_id: job.job_id.clone(),
                 user: job.user.clone(),
                 queue: job.queue.clone(),
                 tasks: self.attempts_of(row).iter().filter(|attempt| !attempt.again).count() as u64,
                 completion: self.completion(row)?,
-                phases,
+                phases: by_phase(&own),
             })
         };
         self.counted().filter_map(&mut time).collect()

@@ -9,6 +9,7 @@ use resched_trace::model::{Reason, TaskKind};
 use resched_trace::run::RunInfo;
 use serde::Serialize;
 
+use super::usage::By;
 use crate::{JobMetrics, Origin};
 
 /// What attempts hold and jobs wait for.
@@ -84,6 +85,9 @@ pub struct Why {
     capacity: [u128; 4],
     users: Vec<u32>,
     queues: Vec<u32>,
+    /// The row of the first job of each user and queue.
+    first_of_user: Vec<u32>,
+    first_of_queue: Vec<u32>,
     pub(super) in_containers: bool,
 }
 
@@ -108,6 +112,7 @@ impl Why {
         let first_told = firsts(jobs.len(), told.iter().map(|own| own.job));
         let numbers = |text: fn(&JobMetrics) -> &Option<Arc<str>>| numbered(jobs.iter().map(text));
         let (users, queues) = (numbers(|job| &job.user), numbers(|job| &job.queue));
+        let [first_of_user, first_of_queue] = [&users, &queues].map(|numbers| first_rows(numbers));
         let replay = match origin {
             Origin::Replay(info) => Some(info.as_ref()),
             Origin::Observed(_) => None,
@@ -126,6 +131,8 @@ impl Why {
             capacity: replay.map_or([0; 4], capacity),
             users,
             queues,
+            first_of_user,
+            first_of_queue,
             in_containers,
         };
         why.fill_capacity();
@@ -151,6 +158,27 @@ impl Why {
     /// Why a job was passed over, in the order of time.
     pub(super) fn told_of(&self, job: usize) -> &[Told] {
         slice(&self.told, &self.first_told, job)
+    }
+
+    /// Whom a job is taken together with: the row of the first job of its user or queue.
+    pub(super) fn holder(&self, job: usize, by: By) -> u32 {
+        let first = |firsts: &[u32], number: u32| firsts.get(number as usize).copied().unwrap_or(0);
+        match by {
+            By::Job => job as u32,
+            By::User => first(&self.first_of_user, self.user(job)),
+            By::Queue => first(&self.first_of_queue, self.queue(job)),
+            By::Run => 0,
+        }
+    }
+
+    /// Whether there are several users or queues.
+    pub(super) fn has_several(&self, by: By) -> bool {
+        match by {
+            By::Job => self.jobs.len() > 1,
+            By::User => self.first_of_user.len() > 1,
+            By::Queue => self.first_of_queue.len() > 1,
+            By::Run => false,
+        }
     }
 
     /// A number for the user of a job.
@@ -259,6 +287,17 @@ fn numbered<'a>(texts: impl Iterator<Item = &'a Option<Arc<str>>>) -> Vec<u32> {
         *numbers.entry(text.as_deref()).or_insert(next)
     };
     texts.map(number).collect()
+}
+
+/// The row at which each number first stands. Numbers first stand in their order.
+fn first_rows(numbers: &[u32]) -> Vec<u32> {
+    let mut firsts = Vec::new();
+    for (row, &number) in numbers.iter().enumerate() {
+        if number as usize == firsts.len() {
+            firsts.push(row as u32);
+        }
+    }
+    firsts
 }
 
 /// Whether a replay ran on containers: then its cluster has slots and memory.

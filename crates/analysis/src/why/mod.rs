@@ -16,19 +16,23 @@ mod blame;
 mod diff;
 mod explain;
 mod held;
+mod in_short;
 mod phase;
 mod read;
 mod sentences;
 mod timeline;
 mod top;
+mod usage;
 
 pub use blame::Holder;
 pub use diff::{Changed, Diff, DiffGroup, JobTime, Moved, Side};
 pub use explain::{About, BlameRow, Blamed, CsvRow, Explanation, PhaseTime, TimelineRow};
 pub use held::{Resource, Why};
+pub use in_short::{InShort, PARTS};
 pub use phase::Phase;
 pub use sentences::WITHOUT_REASONS;
 pub use top::{Culprit, Top, TopRow, Waited};
+pub use usage::Shares;
 
 #[cfg(test)]
 mod tests;

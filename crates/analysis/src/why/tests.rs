@@ -289,3 +289,80 @@ mod of_two_runs {
         assert_eq!(doubtful.sentences, ["No job gets slower or faster by more than 5 %."]);
     }
 }
+
+/// A run of some jobs whose tasks, and reasons, are drawn.
+fn drawn(seed: u64) -> Why {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut draw = |most: i64| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state % most as u64) as i64
+    };
+    let mut rows = Rows::default();
+    for number in 0..9 {
+        let (id, user) = (format!("j{number}"), ["ann", "bob", "cho"][draw(3) as usize]);
+        let submit = draw(40);
+        let tasks: Vec<(i64, i64)> = (0..1 + draw(5)).map(|_| (submit + draw(30), 1 + draw(20))).collect();
+        let last = tasks.iter().map(|(start, takes)| start + takes).max().unwrap_or(submit);
+        rows = rows.job(&id, user, (submit, last + draw(3)));
+        for (start, takes) in tasks {
+            let kind = [TaskKind::Map, TaskKind::Map, TaskKind::Reduce][draw(3) as usize];
+            rows = rows.task(&id, kind, (start, start + takes));
+        }
+        let reason = [Reason::None, Reason::UserLimit, Reason::Locality, Reason::Backfill][draw(4) as usize];
+        rows = rows.reason(submit + draw(10), Some(&id), TaskKind::Map, reason, Some("j0"));
+    }
+    rows.on(1 + draw(8) as u64, 1 + draw(4) as u64, 0)
+}
+
+#[test]
+fn in_short_is_the_explanation_in_short() {
+    for seed in 1..300 {
+        let why = drawn(seed);
+        let rows: Vec<usize> = why.counted().collect();
+        for found in why.in_short(rows) {
+            let whole = why.explain_job(found.row);
+            let place = format!("seed {seed}, {}", why.jobs[found.row].job_id);
+            for phase in Phase::ALL {
+                let time: i64 = whole.phases.iter().filter(|own| own.phase == phase).map(|own| own.ms).sum();
+                assert_eq!(found.phases[phase as usize], time, "{place}: {}", phase.name());
+            }
+            let waits: i64 = whole.blame.iter().map(|own| own.ms).sum();
+            let by = |holder: &str, of: &dyn Fn(usize) -> Option<String>, row: usize| -> i64 {
+                let own = whole.blame.iter().filter(|own| own.holder == holder);
+                let name = of(row);
+                own.filter(|own| holder != "job" || own.job_id == name || own.user == name).map(|own| own.ms).sum()
+            };
+            let job = |row: usize| Some(why.jobs[row].job_id.clone());
+            let user = |row: usize| why.jobs[row].user.as_deref().map(str::to_owned);
+            let lists: [(&super::Shares, &dyn Fn(usize) -> Option<String>); 2] =
+                [(&found.jobs, &job), (found.users.as_ref().unwrap(), &user)];
+            for (shares, name) in lists {
+                let named: i64 = shares.named.iter().map(|own| own.1).sum();
+                assert_eq!(named + shares.others + shares.idle + shares.rule, waits, "{place}: {shares:?}");
+                // A part is rounded down for each kind of wait.
+                let near = |found: i64, expected: i64| (found - expected).abs() <= whole.phases.len() as i64;
+                assert!(near(shares.idle, by("idle", name, 0)), "{place}: {shares:?} {:?}", whole.blame);
+                assert!(near(shares.rule, by("rule", name, 0)), "{place}: {shares:?} {:?}", whole.blame);
+                for &(row, ms) in &shares.named {
+                    assert!(near(ms, by("job", name, row)), "{place}: {shares:?} {:?}", whole.blame);
+                }
+                if shares.named.len() < 3 {
+                    assert!(near(shares.others, 0), "{place}: {shares:?} {:?}", whole.blame);
+                }
+            }
+            let parts: u16 = found.track.iter().map(|own| own.1).sum();
+            assert_eq!(i64::from(parts), super::PARTS, "{place}");
+        }
+    }
+}
+
+#[test]
+fn the_track_has_the_phases_in_the_order_of_time() {
+    let why =
+        Rows::default().job("a", "ann", (0, 24)).map("a", (6, 12)).task("a", TaskKind::Reduce, (18, 24)).on(1, 1, 0);
+    let found: Vec<_> = why.in_short([0]).collect();
+    let expected = [(Phase::MapSlot, 60), (Phase::Running, 60), (Phase::ReduceSlot, 60), (Phase::Running, 60)];
+    assert_eq!(found[0].track, expected);
+}

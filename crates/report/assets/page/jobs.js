@@ -126,7 +126,7 @@ class JobTable {
     // A reader who marks a text does not ask for more.
     row.addEventListener("click", () => { if (getSelection().isCollapsed) toggle(); });
     if (!open) return [row];
-    return [row, element("tr", { class: "detail" }, element("td", { colspan: cells.length + 1 }, why(job)))];
+    return [row, element("tr", { class: "detail" }, element("td", { colspan: cells.length + 1 }, why(job, (other) => this.explain(other))))];
   }
 
   // Opens a job wherever it is in the table. A job that the filters leave out stands alone.

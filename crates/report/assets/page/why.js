@@ -1,20 +1,61 @@
-// Why a job took its time: its parts under each policy, and what else is known.
+// Why a job took its time: its phases under each policy, who made it wait, and what else is known.
 
-// A bar for each policy, its parts as long as their times. All bars of a job share one scale.
-function partBars(job) {
+// A bar for each policy with the phases of the job in the order of time. All bars of a job share one scale.
+function phaseBars(job) {
   const parts = data.why.parts.map((name) => measures.get(name));
-  const longest = Math.max(...policies.map((_, policy) => measures.get("completion").runs[policy][job] ?? 0), 1);
+  const completions = policies.map((_, policy) => measures.get("completion").runs[policy][job] ?? 0);
+  const longest = Math.max(...completions, 1);
   const bars = policies.map((look, policy) => {
-    const pieces = parts.map((part, place) => {
-      const value = part.runs[policy][job];
-      const piece = element("span", { class: `part part-${place % 8}`, title: `${part.title}: ${shownValue(part, value)}` });
-      piece.style.width = `${(100 * (value ?? 0)) / longest}%`;
+    const track = data.why.tracks[policy][job];
+    const pieces = Array.from({ length: track.length / 2 }, (_, place) => [track[2 * place], track[2 * place + 1]]);
+    const whole = pieces.reduce((sum, [, length]) => sum + length, 0);
+    const drawn = pieces.map(([place, length]) => {
+      const piece = element("span", { class: `part part-${place % 8}`, title: `${parts[place].title}, in all ${shownValue(parts[place], parts[place].runs[policy][job])}` });
+      piece.style.width = `${(100 * completions[policy] * length) / whole / longest}%`;
       return piece;
     });
-    return element("div", { class: "bar" }, element("span", { class: "name" }, look.label), element("span", { class: "pieces", "aria-hidden": "true" }, ...pieces));
+    return element("div", { class: "bar" }, element("span", { class: "name" }, look.label), element("span", { class: "pieces", "aria-hidden": "true" }, ...drawn));
   });
-  const legend = parts.map((part, place) => element("span", { class: "key" }, element("span", { class: `part part-${place % 8}`, "aria-hidden": "true" }), part.title));
+  const some = (part) => policies.some((_, policy) => (part.runs[policy][job] ?? 0) > 0);
+  const legend = parts.flatMap((part, place) => (some(part)
+    ? [element("span", { class: "key" }, element("span", { class: `part part-${place % 8}`, "aria-hidden": "true" }), part.title)] : []));
   return element("div", { class: "bars" }, element("p", { class: "keys" }, ...legend), ...bars);
+}
+
+// Holders that are no job and no name, as the data has them. Names follow, downwards.
+const IDLE = -1, RULE = -2, NAMELESS = -3, FIRST_NAME = -4;
+
+// A holder in words; a job of the page is a button that explains it.
+function holder(number, job, by, explain) {
+  if (number === IDLE) return "nobody: it was free, or its machine lost";
+  if (number === RULE) return "a rule of the policy or of Hadoop";
+  if (number === NAMELESS) return `an unknown ${by}`;
+  if (number <= FIRST_NAME) return data.why.blame.words[FIRST_NAME - number];
+  const place = number / jobs.every;
+  if (place === job) return "the job itself";
+  if (!Number.isInteger(place)) return `job ${number + 1}`;
+  return button(`job ${number + 1}`, (event) => { event.stopPropagation(); explain(place); }, { class: "link", title: jobs.ids[place] });
+}
+
+// Who made a job wait: a row for each policy.
+function blameTable(job, explain) {
+  const { blame, waits } = data.why;
+  const lists = [["job", blame.jobs], ["user", blame.users], ["queue", blame.queues]].filter(([, list]) => list !== null);
+  const rows = policies.map((look, policy) => {
+    const waited = waits.reduce((sum, name) => sum + (measures.get(name).runs[policy][job] ?? 0), 0);
+    const cells = lists.map(([by, list]) => {
+      const shares = list.who[policy][job].map((number, place) => [holder(number, job, by, explain), list.times[policy][job][place]]);
+      const rest = shares.reduce((left, [, ms]) => left - ms, waited);
+      if (rest > 0) shares.push(["others", rest]);
+      const shown = times(shares.map(([, ms]) => ms));
+      return element("td", { class: "text holders" }, ...shares.map(([who], place) => element("span", {}, who, ` ${shown[place]}`)));
+    });
+    return element("tr", {}, element("th", { scope: "row", class: "text" }, look.label), element("td", {}, time(waited)), ...cells);
+  });
+  const heads = ["Waits", ...lists.map(([by]) => `By ${by}`)].map((text, place) => element("th", { scope: "col", class: place > 0 ? "text" : undefined }, text));
+  return element("div", { class: "wide" }, element("table", { class: "blame" },
+    element("caption", {}, element("span", {}, "Who made it wait, also while some of its tasks ran: those who held what it waited for, in proportion to what they held")),
+    element("thead", {}, element("tr", {}, element("th", { scope: "col", class: "text" }, "Policy"), ...heads)), element("tbody", {}, ...rows)));
 }
 
 // The numbers of a job: a row for each measure, a column for each policy.
@@ -43,8 +84,8 @@ function whySentences(job) {
   });
 }
 
-// What explains a job.
-function why(job) {
+// What explains a job. `explain` opens another one.
+function why(job, explain) {
   const facts = [jobs.names.text(job), jobs.users.any ? `user ${jobs.users.text(job) || UNKNOWN}` : "",
     jobs.queues.any ? `queue ${jobs.queues.text(job) || UNKNOWN}` : "", `${count(jobs.tasks[job])} tasks`,
     `submitted ${time(jobs.submits[job])} after the first`].filter((text) => text !== "");
@@ -52,6 +93,6 @@ function why(job) {
     element("h4", {}, `Job ${jobs.number(job)}: ${jobs.ids[job]}`),
     element("p", {}, `${facts.join(", ")}.`),
     element("ul", {}, ...whySentences(job).map((sentence) => element("li", {}, sentence))),
-    partBars(job), ...(data.why.note === "" ? [] : [element("p", { class: "note" }, data.why.note)]), factTable(job));
+    phaseBars(job), blameTable(job, explain), ...(data.why.note === "" ? [] : [element("p", { class: "note" }, data.why.note)]), factTable(job));
 }
 

@@ -1,0 +1,177 @@
+//! Why each job took its time under each policy: what the page of a report says of a job, and the tables `phases` and `blame`.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use resched_analysis::why::{InShort, Phase, Shares as InShortShares, Why};
+use resched_trace::comparison::{JobBlameRow, JobPhaseRow};
+use resched_trace::store::{FileEntry, TableWriter};
+
+use crate::Error;
+use crate::answer::Answer;
+use crate::scene::Scene;
+
+/// Who made a job wait.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Blamed {
+    /// The job of that number of the scene, counted from 0.
+    Job(usize),
+    /// A job that is not in the scene, a user or a queue; `None` if it is unknown.
+    Named(Option<Arc<str>>),
+    /// All that are not named.
+    Others,
+    /// Nobody: what the job waited for was free, or its machine was lost.
+    Idle,
+    /// A rule of the policy or of Hadoop.
+    Rule,
+}
+
+/// Who made a job wait, and for how long, ms: those with names first, the most first.
+pub(crate) type Shares = Vec<(Blamed, i64)>;
+
+/// Why a job took its time under a policy.
+#[derive(Debug, Clone)]
+pub(crate) struct OfJob {
+    /// How long it was in each phase, ms, in the order of [`Phase::ALL`].
+    pub(crate) phases: [i64; Phase::ALL.len()],
+    /// Its phases in the order of time, each with its length in equal parts of its completion time.
+    pub(crate) track: Vec<(Phase, u16)>,
+    /// Which jobs made it wait.
+    pub(crate) jobs: Shares,
+    /// Which users, if there are several.
+    pub(crate) users: Option<Shares>,
+    /// Which queues, if there are several.
+    pub(crate) queues: Option<Shares>,
+}
+
+/// Why the jobs of the scene took their time.
+#[derive(Debug, Default)]
+pub(crate) struct Reasons {
+    /// The phases in which some job was, in their order.
+    pub(crate) phases: Vec<Phase>,
+    /// The jobs of the page under each policy, in the order of submission; `None` where nothing is known.
+    pub(crate) runs: Vec<Vec<Option<OfJob>>>,
+    /// Whether all runs keep why their policy passed over jobs.
+    pub(crate) are_kept: bool,
+}
+
+impl Reasons {
+    /// Finds them for every `every`-th job of the scene.
+    ///
+    /// # Errors
+    /// [`Error::Analysis`] if a run cannot be read.
+    pub(crate) fn new(answer: &Answer, scene: &Scene<'_>, every: usize, folders: &[PathBuf]) -> Result<Self, Error> {
+        let ids = scene.ids();
+        let numbers: BTreeMap<&str, usize> = ids.iter().enumerate().map(|(number, id)| (*id, number)).collect();
+        let mut found = Self { phases: Vec::new(), runs: Vec::new(), are_kept: true };
+        for run in answer.policies.iter().filter_map(|policy| policy.runs.first()) {
+            let Some(folder) = folders.get(*run) else { continue };
+            let why = Why::open(folder)?;
+            found.are_kept &= why.has_reasons;
+            let mut rows: Vec<Option<usize>> = vec![None; ids.len()];
+            for row in why.counted() {
+                let number = why.jobs.get(row).and_then(|job| numbers.get(job.job_id.as_str()));
+                if let Some(place) = number.and_then(|&number| rows.get_mut(number)) {
+                    *place = Some(row);
+                }
+            }
+            let shown: Vec<Option<usize>> = rows.into_iter().step_by(every).collect();
+            let mut in_short = why.in_short(shown.iter().copied().flatten());
+            let namer = Namer { why: &why, numbers: &numbers };
+            let of_job = |row: &Option<usize>| row.and_then(|_| in_short.next()).map(|job| namer.of_job(job));
+            let jobs: Vec<Option<OfJob>> = shown.iter().map(of_job).collect();
+            found.runs.push(jobs);
+        }
+        let some = |phase: &Phase| found.runs.iter().flatten().flatten().any(|job| job.in_phase(*phase) > 0);
+        found.phases = Phase::ALL.into_iter().filter(some).collect();
+        Ok(found)
+    }
+
+    /// Writes `phases.parquet` and `blame.parquet` into `dir`, with what the page says of the jobs. Returns their entries in the list
+    /// of files.
+    ///
+    /// # Errors
+    /// [`Error::Store`] if they cannot be written.
+    pub(crate) fn write(&self, scene: &Scene<'_>, every: usize, dir: &Path) -> Result<[FileEntry; 2], Error> {
+        let ids = scene.ids();
+        let mut phases = TableWriter::<JobPhaseRow>::create(dir)?;
+        let mut blame = TableWriter::<JobBlameRow>::create(dir)?;
+        for (label, jobs) in scene.labels().iter().zip(&self.runs) {
+            for (id, job) in ids.iter().step_by(every).zip(jobs) {
+                let Some(job) = job else { continue };
+                let [run, job_id] = [label, id].map(|text| (*text).to_owned());
+                for (phase, ms) in Phase::ALL.iter().zip(job.phases).filter(|own| own.1 > 0) {
+                    let (run, job_id) = (run.clone(), job_id.clone());
+                    phases.append(&JobPhaseRow { run, job_id, phase: phase.name().to_owned(), time: ms })?;
+                }
+                for (by, (blamed, ms)) in job.shares() {
+                    let (holder, name) = blamed.in_table(&ids);
+                    let [run, job_id, by, holder] = [&run, &job_id, by, holder].map(str::to_owned);
+                    blame.append(&JobBlameRow { run, job_id, by, holder, name, time: *ms })?;
+                }
+            }
+        }
+        Ok([phases.finish()?.entry, blame.finish()?.entry])
+    }
+}
+
+impl OfJob {
+    /// How long it was in a phase, ms.
+    pub(crate) fn in_phase(&self, phase: Phase) -> i64 {
+        self.phases.get(phase as usize).copied().unwrap_or(0)
+    }
+
+    /// Who made it wait, by job, user and queue.
+    fn shares(&self) -> impl Iterator<Item = (&'static str, &(Blamed, i64))> {
+        let lists = [("job", Some(&self.jobs)), ("user", self.users.as_ref()), ("queue", self.queues.as_ref())];
+        lists.into_iter().flat_map(|(by, list)| list.into_iter().flatten().map(move |share| (by, share)))
+    }
+}
+
+impl Blamed {
+    /// What it is and its name, as the table of blame has them.
+    fn in_table(&self, ids: &[&str]) -> (&'static str, Option<String>) {
+        match self {
+            Self::Job(number) => ("named", ids.get(*number).map(|id| (*id).to_owned())),
+            Self::Named(name) => ("named", name.as_deref().map(str::to_owned)),
+            Self::Others => ("others", None),
+            Self::Idle => ("idle", None),
+            Self::Rule => ("rule", None),
+        }
+    }
+}
+
+/// Names those who are to blame.
+struct Namer<'a> {
+    why: &'a Why,
+    /// The numbers of the jobs of the scene.
+    numbers: &'a BTreeMap<&'a str, usize>,
+}
+
+impl Namer<'_> {
+    fn of_job(&self, job: InShort) -> OfJob {
+        let InShort { phases, track, jobs, users, queues, .. } = job;
+        let of = |row: usize| self.why.jobs.get(row);
+        let user = |row: usize| Blamed::Named(of(row).and_then(|job| job.user.clone()));
+        let queue = |row: usize| Blamed::Named(of(row).and_then(|job| job.queue.clone()));
+        let job = |row: usize| {
+            let id = of(row).map(|job| job.job_id.as_str());
+            let number = id.and_then(|id| self.numbers.get(id));
+            number.map_or_else(|| Blamed::Named(id.map(Arc::from)), |&number| Blamed::Job(number))
+        };
+        OfJob {
+            phases,
+            track,
+            jobs: listed(&jobs, job),
+            users: users.map(|users| listed(&users, user)),
+            queues: queues.map(|queues| listed(&queues, queue)),
+        }
+    }
+}
+
+fn listed(shares: &InShortShares, name: impl Fn(usize) -> Blamed) -> Shares {
+    let named = shares.named.iter().map(|&(row, ms)| (name(row), ms));
+    let rest = [(Blamed::Others, shares.others), (Blamed::Idle, shares.idle), (Blamed::Rule, shares.rule)];
+    named.chain(rest.into_iter().filter(|&(_, ms)| ms > 0)).collect()
+}
