@@ -5,15 +5,15 @@ function partBars(job) {
   const parts = data.why.parts.map((name) => measures.get(name));
   const longest = Math.max(...policies.map((_, policy) => measures.get("completion").runs[policy][job] ?? 0), 1);
   const bars = policies.map((look, policy) => {
-    const pieces = parts.map((part, place) => {
+    const pieces = parts.map((part) => {
       const value = part.runs[policy][job];
-      const piece = element("span", { class: `part part-${place % 8}`, title: `${part.title}: ${shownValue(part, value)}` });
+      const piece = element("span", { class: `part part-${part.name}`, title: `${part.title}: ${shownValue(part, value)}` });
       piece.style.width = `${(100 * (value ?? 0)) / longest}%`;
       return piece;
     });
     return element("div", { class: "bar" }, element("span", { class: "name" }, look.label), element("span", { class: "pieces", "aria-hidden": "true" }, ...pieces));
   });
-  const legend = parts.map((part, place) => element("span", { class: "key" }, element("span", { class: `part part-${place % 8}`, "aria-hidden": "true" }), part.title));
+  const legend = parts.map((part) => element("span", { class: "key" }, element("span", { class: `part part-${part.name}`, "aria-hidden": "true" }), part.title));
   return element("div", { class: "bars" }, element("p", { class: "keys" }, ...legend), ...bars);
 }
 

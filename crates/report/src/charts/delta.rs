@@ -42,7 +42,8 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
             let at = |&(time, value): &(i64, f64)| pixel(&plot, (clock.unit.of(time as f64), value));
             let shown_steps = steps.iter().take_while(|step| step.0 <= clock.longest);
             // The last value holds until the end.
-            let last = shown_steps.clone().last().map(|step| (steps.last().map_or(0, |end| end.0.min(clock.longest)), step.1));
+            let last =
+                shown_steps.clone().last().map(|step| (steps.last().map_or(0, |end| end.0.min(clock.longest)), step.1));
             let points: Vec<(i32, i32)> = shown_steps.chain(&last).map(at).collect();
             line(&inside, &corners(&points), shown.series)
         })

@@ -12,7 +12,7 @@ use crate::scene::{Scene, Shown};
 
 /// The cells of time of a line, if there are few lines and if there are many: lines of many cells would cover one another.
 const CELLS: usize = 195;
-const FEW_CELLS: usize = 65;
+pub(super) const FEW_CELLS: usize = 65;
 /// With more lines than this, there are few cells.
 const FEW_LINES: usize = 2;
 

@@ -39,7 +39,8 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     let Some(clock) = scene.clock().filter(|_| drawn().next().is_some()) else { return Ok(None) };
     let is_shown = |point: &(i64, f64)| point.0 <= clock.longest;
     let panel = |(title, value): Measure| {
-        let lines: Vec<Points> = drawn().map(|shown| means(shown.run, value).into_iter().filter(is_shown).collect()).collect();
+        let lines: Vec<Points> =
+            drawn().map(|shown| means(shown.run, value).into_iter().filter(is_shown).collect()).collect();
         let highest = lines.iter().flatten().map(|point| point.1).fold(0.0, f64::max);
         let y = Axis::from_zero(title, if highest > 0.0 { highest } else { 1.0 }, 3);
         let curve = |(points, shown): (Points, &Shown<'_>)| Curve {
