@@ -81,9 +81,10 @@ pub fn starving(run: &Run) -> Steps {
 pub fn jobs_done(jobs: &[JobMetrics], cells: Cells) -> Vec<f64> {
     let mut ends = vec![0u32; cells.count()];
     let last = ends.len() - 1;
-    for job in counting(jobs) {
-        // The last job ends as the last cell does.
-        let cell = job.finish.map(|finish| cells.of(finish).unwrap_or(last));
+    let end = cells.edges().last().copied();
+    for finish in counting(jobs).filter_map(|job| job.finish) {
+        // The last job may end as the last cell does.
+        let cell = if Some(finish) == end { Some(last) } else { cells.of(finish) };
         if let Some(count) = cell.and_then(|cell| ends.get_mut(cell)) {
             *count += 1;
         }
@@ -155,6 +156,7 @@ mod tests {
         assert_eq!(launches(&run, cells), [[1, 1, 0], [0; 3], [0; 3], [0; 3], [0; 3]]);
         assert_eq!(starving(&run).points, [(50, 1.0), (70, 0.0)]);
         assert_eq!(jobs_done(&run.jobs, cells), [0.0, 0.0, 0.0, 1.0, 2.0]);
+        assert_eq!(jobs_done(&run.jobs, Cells::new((0, 80), 2)), [0.0, 1.0], "the other job ends later");
         assert_eq!(arrivals(&run.jobs, cells), [2.0, 0.0, 0.0, 0.0, 0.0]);
         assert_eq!(run.nodes, ["node0", "node10", "node20", "node70"]);
     }

@@ -175,6 +175,11 @@ pub(crate) fn shown(unit: TimeUnit, ms: Option<f64>) -> String {
     ms.map_or_else(|| UNKNOWN.to_owned(), |ms| unit.show(ms))
 }
 
+/// The heading of a column of times in this unit.
+pub(crate) fn of_unit(heading: &str, unit: TimeUnit) -> String {
+    format!("{heading} ({})", unit.name())
+}
+
 /// A value of a metric.
 pub(crate) fn value(metric: &Metric, value: Option<f64>) -> String {
     match value {
@@ -196,7 +201,12 @@ mod tests {
         assert_eq!(duration(None), "–");
         let times = [Some(0.0), None, Some(111_600.0), Some(132_000.0)];
         let unit = TimeUnit::of(times.into_iter().flatten());
-        assert_eq!(times.map(|time| shown(unit, time)), ["0.0 s", "–", "111.6 s", "132.0 s"], "a column has one unit");
+        assert_eq!(
+            times.map(|time| shown(unit, time)),
+            ["0.0 min", "–", "1.9 min", "2.2 min"],
+            "a column has one unit"
+        );
+        assert_eq!(of_unit("waited", unit), "waited (min)");
     }
 
     #[test]

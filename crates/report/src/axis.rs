@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, ValueFormatter};
+use resched_trace::words::count;
 
 /// A unit of time for an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +40,8 @@ impl TimeUnit {
 /// Labels of numbers beyond these are long.
 const SMALL: f64 = 1e-3;
 const LARGE: f64 = 2e4;
+/// Shorter numbers read well without commas.
+const FEWEST_WITH_COMMAS: f64 = 1e4;
 
 /// An axis, which is a coordinate of plotters. Values outside its range are drawn at its ends.
 #[derive(Debug, Clone, PartialEq)]
@@ -95,6 +98,12 @@ impl Axis {
         Self { title: title.into(), low, high, ticks, log: true }
     }
 
+    /// The same with ticks only at whole numbers, for counts.
+    pub(crate) fn whole(mut self) -> Self {
+        self.ticks.retain(|tick| (tick - tick.round()).abs() < 1e-9);
+        self
+    }
+
     /// Its end.
     pub(crate) fn high(&self) -> f64 {
         self.high
@@ -112,6 +121,9 @@ impl Axis {
     pub(crate) fn label(&self, tick: f64) -> String {
         if self.log && (self.low < SMALL || self.high > LARGE) {
             return power(tick);
+        }
+        if tick >= FEWEST_WITH_COMMAS && tick.fract() == 0.0 {
+            return count(tick as u64);
         }
         let text = format!("{tick:.6}");
         let text = text.trim_end_matches('0').trim_end_matches('.');

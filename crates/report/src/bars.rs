@@ -1,10 +1,12 @@
 //! Bars per job: runs side by side, the parts of a bar stacked.
 
 use resched_analysis::distribution::mean;
+use resched_trace::words::count;
 
 use crate::Error;
 use crate::axis::Axis;
 use crate::figure::{Drawn, Legend, Plot, Swatch, axes, bar, below, figure, inside, left_of, pixel, titled};
+use crate::look::Look;
 use crate::scene::{Scene, Shown};
 use crate::style::{DARK, Fill, use_font};
 
@@ -18,6 +20,10 @@ const LEAST_BAR: u32 = 4;
 const WIDEST_BAR: i32 = 36;
 /// Least space between two labels of the x axis.
 const LABEL_GAP: u32 = 20;
+/// Space beside the plot.
+const BESIDE: u32 = 90;
+/// If the highest bar of a panel is more than this many times that of another, each panel has its own scale.
+const WIDEST_SPREAD: f64 = 30.0;
 /// Space between the bars of two jobs.
 const GAP: i32 = 3;
 
@@ -31,52 +37,81 @@ pub(crate) struct Part {
     pub(crate) values: Vec<Vec<Option<f64>>>,
 }
 
+/// How many jobs share a bar such that all bars can be seen apart, with the bars of so many runs side by side.
+fn sharing(look: Look, jobs: usize, side_by_side: usize, least: u32) -> usize {
+    let room = (look.width() - BESIDE) / (least * side_by_side as u32 + 1);
+    jobs.div_ceil(room.max(1) as usize).max(1)
+}
+
+/// Whether each of so many jobs has room for a bar of one part for each of so many runs, side by side.
+pub(crate) fn fit(look: Look, jobs: usize, runs: usize) -> bool {
+    sharing(look, jobs, runs, LEAST_BAR) == 1
+}
+
+/// Whether each run has a panel, and how many jobs share a bar, for bars of so many parts.
+fn layout(look: Look, jobs: usize, runs: usize, parts: usize) -> (bool, usize) {
+    let in_panels = runs > 2 && (parts > 1 || !fit(look, jobs, runs));
+    let least = if parts > 1 { 2 * LEAST_BAR } else { LEAST_BAR };
+    (in_panels, sharing(look, jobs, if in_panels { 1 } else { runs }, least))
+}
+
+/// Whether several jobs share a bar of so many parts.
+pub(crate) fn are_shared(look: Look, jobs: usize, runs: usize, parts: usize) -> bool {
+    layout(look, jobs, runs, parts).1 > 1
+}
+
 /// Draws bars of `parts`, the first at the bottom. If there are more jobs than bars that you can see apart, neighbours
-/// share a bar, which shows their mean. Parts need wide bars, so more than two runs have a panel each then. `None` if there
-/// is nothing to show.
+/// share a bar, which shows their mean. More than two runs have a panel each then, and if bars have several parts, which need
+/// wide bars. `None` if there is nothing to show.
 pub(crate) fn draw_bars(scene: &Scene<'_>, name: &str, y_title: &str, parts: &[Part]) -> Result<Option<String>, Error> {
     let (runs, look) = (scene.runs.as_slice(), scene.look());
     let jobs = parts.iter().flat_map(|part| part.values.iter().map(Vec::len)).max().unwrap_or(0);
     let all: Vec<usize> = (0..runs.len()).collect();
-    let panels: Vec<&[usize]> =
-        if parts.len() > 1 && runs.len() > 2 { all.chunks(1).collect() } else { vec![all.as_slice()] };
-    let side_by_side = runs.len() / panels.len();
-    let least = if parts.len() > 1 { 2 * LEAST_BAR } else { LEAST_BAR };
-    let room = (look.width() - 90) / (least * side_by_side as u32 + 1);
-    let together = jobs.div_ceil(room.max(1) as usize);
+    let (in_panels, together) = layout(look, jobs, runs.len(), parts.len());
+    let panels: Vec<&[usize]> = if in_panels { all.chunks(1).collect() } else { vec![all.as_slice()] };
     let stacks: Vec<Stack> = (0..runs.len())
-        .flat_map(|run| (0..jobs).step_by(together.max(1)).map(move |at| (run, at)))
+        .flat_map(|run| (0..jobs).step_by(together).map(move |at| (run, at)))
         .map(|(run, at)| stack(parts, run, at, together))
         .collect();
-    let highest = stacks.iter().map(|stack| stack.values.iter().sum()).fold(0.0, f64::max);
-    if highest <= 0.0 {
+    let highest = |runs: &[usize]| {
+        let own = stacks.iter().filter(|stack| runs.contains(&stack.run));
+        own.map(|stack| stack.values.iter().sum()).fold(0.0, f64::max)
+    };
+    let highest: Vec<f64> = panels.iter().map(|runs| highest(runs)).collect();
+    let most = highest.iter().copied().fold(0.0, f64::max);
+    if most <= 0.0 {
         return Ok(None);
     }
+    let least_high = highest.iter().copied().filter(|high| *high > 0.0).fold(most, f64::min);
+    let own_scales = most > WIDEST_SPREAD * least_high;
     let x_title = match together {
         1 => "Job, in order of submission".to_owned(),
-        _ => format!("Job, by submission (bar: mean of {together})"),
+        _ => format!("Job, by submission (bar: mean of {})", count(together as u64)),
     };
     use_font()?;
     // As many labels as have room beside each other.
-    let labels = (look.width() - 90) / (look.text_width(&jobs.to_string()) + LABEL_GAP);
+    let labels = (look.width() - BESIDE) / (look.text_width(&jobs.to_string()) + LABEL_GAP);
     let x = Axis::exact(x_title, 0.5, (jobs.next_multiple_of(together)) as f64 + 0.5, labels.clamp(2, 10), 1.0);
     let (plot_height, ticks) = if panels.len() > 1 { (PANEL_HEIGHT, 3) } else { (PLOT_HEIGHT, 5) };
     let plot_height = look.scaled(plot_height);
-    let y = Axis::from_zero(y_title, highest, ticks);
+    let axis = |high: &f64| Axis::from_zero(y_title, if own_scales && *high > 0.0 { *high } else { most }, ticks);
+    let ys: Vec<Axis> = highest.iter().map(axis).collect();
     let legend = Legend::new(look, entries(runs, parts, panels.len() > 1))?;
     let title_height = if panels.len() > 1 { look.line_height() } else { 0 };
     let panel_height = title_height + plot_height + below(look, false);
     let height = legend.height() + panel_height * panels.len() as u32 + below(look, true) - below(look, false);
-    let left = left_of(look, [&y]);
-    figure(&scene.sheet_of_jobs(), name, height, |area| {
+    let left = left_of(look, &ys);
+    let mut sheet = scene.sheet_of_jobs();
+    sheet.note += if own_scales { "; each plot has its own scale" } else { "" };
+    figure(&sheet, name, height, |area| {
         let mut rest = legend.draw(&area)?;
-        for (index, panel) in panels.iter().enumerate() {
+        for (index, (panel, y)) in panels.iter().zip(&ys).enumerate() {
             let last = index + 1 == panels.len();
             if let (true, Some(run)) = (panels.len() > 1, runs.get(index)) {
                 rest = titled(look, &rest, run.label, left)?;
             }
             let (top, under) = rest.split_vertically(plot_height + below(look, last));
-            let plot = axes(look, &top, (&x, &y), left, last)?;
+            let plot = axes(look, &top, (&x, y), left, last)?;
             draw_stacks(
                 &plot,
                 stacks.iter().filter(|stack| panel.contains(&stack.run)),

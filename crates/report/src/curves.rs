@@ -23,11 +23,12 @@ pub(crate) fn draw_curves(
 ) -> Result<Option<String>, Error> {
     let all = Distribution::new(times.iter().flat_map(|times| times.values().iter().copied()));
     let (Some(&longest), Some(median)) = (all.values().last(), all.median()) else { return Ok(None) };
-    // A logarithmic axis has no zero: such times are at its left end.
     let shortest = all.values().iter().copied().find(|ms| *ms > 0.0).unwrap_or(0.0);
     let is_log = shortest > 0.0 && longest > WIDEST_SPREAD * median;
     let unit = if is_log { TimeUnit::for_decades(shortest, longest) } else { TimeUnit::for_max(longest) };
-    let title = format!("{what} ({})", unit.name);
+    // A logarithmic axis has no zero.
+    let zeros = if is_log && all.values().first() == Some(&0.0) { ", 0 at the left end" } else { "" };
+    let title = format!("{what} ({}){zeros}", unit.name);
     let x = match is_log {
         true => Axis::logarithmic(title, unit.of(shortest), unit.of(longest)),
         false => Axis::from_zero(title, unit.of(longest), 6),

@@ -237,7 +237,7 @@ fn dashes(points: &[(i32, i32)], lengths: &[u32]) -> Vec<Vec<(i32, i32)>> {
     dashes
 }
 
-/// The mark of a series, in pixels: disc, ring, cross, triangle, square, plus. `size` is about its radius.
+/// The mark of a series, in pixels: disc, ring, cross, triangle, square, plus, diamond, full square. `size` is about its radius.
 pub(crate) fn mark(area: &Area<'_>, at: (i32, i32), series: Series, size: i32) -> Drawn {
     let colour = series.colour;
     let (x, y) = at;
@@ -247,6 +247,12 @@ pub(crate) fn mark(area: &Area<'_>, at: (i32, i32), series: Series, size: i32) -
         2 => drawn(area.draw(&Cross::new(at, size, colour.stroke_width(1)))),
         3 => drawn(area.draw(&TriangleMarker::new(at, size + 1, colour.filled()))),
         4 => drawn(area.draw(&Rectangle::new([(x - size, y - size), (x + size, y + size)], colour.stroke_width(1)))),
+        6 => {
+            let corners =
+                vec![(x, y - size - 1), (x + size + 1, y), (x, y + size + 1), (x - size - 1, y), (x, y - size - 1)];
+            drawn(area.draw(&PathElement::new(corners, colour.stroke_width(1))))
+        }
+        7 => drawn(area.draw(&Rectangle::new([(x - size, y - size), (x + size, y + size)], colour.filled()))),
         _ => [[(x - size, y), (x + size, y)], [(x, y - size), (x, y + size)]]
             .into_iter()
             .try_for_each(|stroke| drawn(area.draw(&PathElement::new(stroke, colour.stroke_width(1))))),

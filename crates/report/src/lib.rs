@@ -18,6 +18,7 @@ mod answer;
 mod axis;
 mod bars;
 pub mod charts;
+mod clock;
 mod curves;
 mod error;
 mod figure;

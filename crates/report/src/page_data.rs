@@ -50,7 +50,7 @@ struct Look<'a> {
     label: Cow<'a, str>,
     /// Its colour; none for what really ran, which has that of the text.
     colour: Option<String>,
-    /// The form of its marks, 0 to 5.
+    /// The form of its marks, 0 to 7.
     form: usize,
     /// The lengths of its line, by turns drawn and left out, pixels; empty for a solid line.
     dash: &'static [u32],

@@ -5,7 +5,7 @@ use crate::axis::Axis;
 use crate::figure::{
     Area, Drawn, Legend, Plot, Sheet, Swatch, axes, below, figure, inside, left_of, line, mark, pixel, titled,
 };
-use crate::style::{GREY, Series};
+use crate::style::{GREY, Series, ink};
 
 /// The height of the plot of a single panel, and of one of several, for text of the default size.
 pub(crate) const SINGLE: u32 = 260;
@@ -83,7 +83,10 @@ fn draw_curves(panel: &Panel, plot: &Plot<'_, '_>, inside: &Area<'_>) -> Drawn {
     for guide in &panel.guides {
         line(inside, &guide.map(|end| pixel(plot, end)), GUIDE)?;
     }
-    for curve in &panel.curves {
+    // Those with the longest gaps come last, so that of lines in one place you see each.
+    let mut curves: Vec<&Curve> = panel.curves.iter().collect();
+    curves.sort_by_key(|curve| std::cmp::Reverse(ink(curve.series.form)));
+    for curve in curves {
         // A known value between two unknown ones is a stretch of one point, which only a mark shows.
         for stretch in curve.points.chunk_by(|a, b| a.1.is_some() == b.1.is_some()) {
             let path: Vec<(i32, i32)> = stretch.iter().filter_map(|&(x, y)| Some(pixel(plot, (x, y?)))).collect();

@@ -1,13 +1,12 @@
 //! What figures show: some runs with their styles, and the jobs that count, numbered alike in all of them.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
-use resched_analysis::cells::Cells;
-use resched_analysis::timeline::span;
 use resched_analysis::{JobMetrics, Population, Run};
 use resched_trace::words::count;
 
-use crate::axis::{Axis, TimeUnit};
+use crate::clock::Clock;
 use crate::figure::{Sheet, Swatch};
 use crate::look::Look;
 use crate::style::{Series, styles};
@@ -43,19 +42,10 @@ pub struct Scene<'a> {
     pub(crate) repeats: Vec<Vec<&'a Run>>,
     /// The place of the run that the others are compared with.
     pub(crate) baseline: usize,
+    /// How to show time, from when it is first asked for: to find it takes a look at every task.
+    clocks: OnceCell<Option<[Clock; 2]>>,
     look: Look,
     title: &'a str,
-}
-
-/// How a figure shows time since the first submission.
-#[derive(Debug, Clone)]
-pub(crate) struct Clock {
-    /// The unit of the axis.
-    pub(crate) unit: TimeUnit,
-    /// From the first submission to the last end of any run.
-    pub(crate) axis: Axis,
-    /// How long that is, ms.
-    pub(crate) longest: i64,
 }
 
 impl<'a> Scene<'a> {
@@ -77,6 +67,7 @@ impl<'a> Scene<'a> {
             jobs: jobs.collect(),
             repeats: repeats.collect(),
             baseline: 0,
+            clocks: OnceCell::new(),
             look: Look::default(),
             title: "",
         }
@@ -131,11 +122,16 @@ impl<'a> Scene<'a> {
         Some((self.runs.get(self.baseline)?, others.map(|(_, shown)| shown).collect()))
     }
 
+    /// How to show time, and the same for all of it; `None` if no time passes.
+    pub(crate) fn clocks(&self) -> Option<&[Clock; 2]> {
+        let runs = || self.runs.iter().map(|shown| shown.run).collect::<Vec<_>>();
+        let clocks = || Clock::whole(&runs()).map(|whole| [whole.without_tail(&runs()), whole]);
+        self.clocks.get_or_init(clocks).as_ref()
+    }
+
     /// How to show time; `None` if no time passes.
-    pub(crate) fn clock(&self) -> Option<Clock> {
-        let spans = self.runs.iter().filter_map(|shown| span(&shown.run.jobs));
-        let longest = spans.map(|(first, last)| last - first).max().filter(|longest| *longest > 0)?;
-        Some(Clock::new(longest))
+    pub(crate) fn clock(&self) -> Option<&Clock> {
+        self.clocks().map(|[clock, _]| clock)
     }
 
     /// The labels of the runs.
@@ -151,33 +147,6 @@ impl<'a> Scene<'a> {
     /// A metric of each job, by run.
     pub(crate) fn values(&self, metric: impl Fn(&JobMetrics) -> Option<f64>) -> Vec<Vec<Option<f64>>> {
         self.jobs.iter().map(|jobs| jobs.iter().map(|job| metric(job)).collect()).collect()
-    }
-}
-
-impl Clock {
-    /// The clock of a span, ms.
-    pub(crate) fn new(longest: i64) -> Self {
-        let unit = TimeUnit::for_max(longest as f64);
-        let axis = Axis::exact(format!("Time ({})", unit.name), 0.0, unit.of(longest as f64), 7, 0.0);
-        Self { unit, axis, longest }
-    }
-
-    /// At most `most` cells of time of a run. Runs have cells of one width.
-    pub(crate) fn cells(&self, run: &Run, most: usize) -> Cells {
-        let first = span(&run.jobs).map_or(0, |(first, _)| first);
-        Cells::new((first, first + self.longest), most)
-    }
-
-    /// Values of the cells of a run as points of a curve: in the middles of the cells, as far as the run lasts.
-    pub(crate) fn points(
-        &self,
-        run: &Run,
-        cells: Cells,
-        values: impl IntoIterator<Item = Option<f64>>,
-    ) -> Vec<(f64, Option<f64>)> {
-        let (first, last) = span(&run.jobs).unwrap_or((0, 0));
-        let times = cells.middles().into_iter().take_while(|time| *time <= last);
-        times.zip(values).map(|(time, value)| (self.unit.of((time - first) as f64), value)).collect()
     }
 }
 

@@ -51,7 +51,7 @@ pub(crate) const GRID: RGBColor = RGBColor(225, 225, 225);
 pub(crate) struct Series {
     /// Its colour.
     pub(crate) colour: RGBColor,
-    /// Its dash and mark, 0 to 5.
+    /// Its dash and mark, 0 to 7.
     pub(crate) form: usize,
 }
 
@@ -62,10 +62,10 @@ pub(crate) const OBSERVED: Series = Series { colour: BLACK, form: 0 };
 pub(crate) const OBSERVED_LABEL: &str = "observed";
 
 /// The forms of a series: dashes and marks.
-const FORMS: usize = 6;
+const FORMS: usize = 8;
 
-/// The policies in the order of their styles: eight colours, then the same colours in other forms. Those that are often compared have
-/// colours of their own. `batch-fifo` looks like `fifo`, and so on.
+/// The policies in the order of their styles: eight of them have eight colours, the next eight those colours again, and so on. Those that are
+/// often compared have colours of their own. `batch-fifo` looks like `fifo`, and so on.
 const POLICIES: &[&str] = &[
     "fifo",
     "fair",
@@ -111,14 +111,14 @@ pub(crate) fn styles(labels: &[&str]) -> Vec<Series> {
     found
 }
 
-/// The first style from `wanted` on whose colour is free; if none is, the first that is free itself.
+/// The first of the first styles, from `wanted` on, whose colour is free: eight of them have eight forms. If no colour is, the first style
+/// that is free itself.
 fn free(wanted: usize, taken: &[usize]) -> usize {
     let hues = COLOURS.len();
-    let form = wanted / hues * hues;
-    let colours = (0..hues).map(|step| form + (wanted + step) % hues);
     let is_free = |style: &usize| taken.iter().all(|other| other % hues != style % hues);
-    let all = || (0..hues * FORMS).map(|step| (wanted + step) % (hues * FORMS));
-    colours.into_iter().find(is_free).or_else(|| all().find(|style| !taken.contains(style))).unwrap_or(wanted)
+    let mut first = (0..hues).map(|step| (wanted + step) % hues);
+    let mut all = (0..hues * FORMS).map(|step| (wanted + step) % (hues * FORMS));
+    first.find(is_free).or_else(|| all.find(|style| !taken.contains(style))).unwrap_or(wanted)
 }
 
 /// The form of a style. Neighbours in a row have different forms, so that they stay apart without colour, and so have the styles of one
@@ -156,8 +156,17 @@ pub(crate) fn dash(form: usize) -> &'static [u32] {
         2 => &[3, 3],
         3 => &[16, 4],
         4 => &[10, 3, 2, 3],
-        _ => &[10, 3, 2, 3, 2, 3],
+        5 => &[10, 3, 2, 3, 2, 3],
+        6 => &[14, 3, 5, 3],
+        _ => &[6, 7],
     }
+}
+
+/// How much of a line of that form is drawn, per cent.
+pub(crate) fn ink(form: usize) -> u32 {
+    let lengths = dash(form);
+    let drawn: u32 = lengths.iter().step_by(2).sum();
+    (100 * drawn).checked_div(lengths.iter().sum()).unwrap_or(100)
 }
 
 /// How a bar or a part of it is filled.
@@ -186,6 +195,10 @@ pub(crate) fn use_font() -> Result<(), Error> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
+    use resched_analysis::why::Phase;
+
     use super::*;
 
     #[test]
@@ -212,12 +225,10 @@ mod tests {
             for (at, style) in found.iter().enumerate() {
                 assert!(!found.iter().skip(at + 1).any(|other| other == style), "{n} series: {at}");
             }
-            let hues = found
-                .iter()
-                .take(8)
-                .enumerate()
-                .all(|(at, style)| found.iter().take(at).all(|other| other.colour != style.colour));
-            assert!(hues, "eight series have eight colours");
+            let hues = found.iter().take(8).enumerate().all(|(at, style)| {
+                found.iter().take(at).all(|other| other.colour != style.colour && other.form != style.form)
+            });
+            assert!(hues, "eight series have eight colours and forms");
         }
     }
 
@@ -261,5 +272,19 @@ mod tests {
         for pair in AREAS.windows(2) {
             assert!((lightness(pair[0]) - lightness(pair[1])).abs() >= 12.0, "{pair:?}");
         }
+    }
+
+    #[test]
+    fn every_phase_of_a_job_has_a_look_of_its_own_in_a_page() {
+        let css = include_str!("../assets/page/page.css");
+        let looks: BTreeSet<&str> = Phase::ALL
+            .iter()
+            .map(|phase| {
+                let (_, rest) =
+                    css.split_once(&format!(".part-{}", phase.name())).unwrap_or_else(|| panic!("{phase:?}"));
+                rest.split(['{', '}']).nth(1).unwrap_or_default()
+            })
+            .collect();
+        assert_eq!(looks.len(), Phase::ALL.len(), "{looks:?}");
     }
 }

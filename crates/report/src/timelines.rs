@@ -97,7 +97,7 @@ impl Timelines {
         let lines = queue.into_iter().chain(running).chain(delta).chain(used).collect();
         let own = own_colours::largest_jobs(scene);
         let stacks = KINDS.into_iter().filter_map(|(kind, name, title)| {
-            let of_run = |run| by_job::Layers::new(run, kind, &own).of_jobs();
+            let of_run = |run| by_job::Layers::new(run, kind, &own, i64::MAX).of_jobs();
             let runs: Vec<Layers> = scene.runs.iter().map(|shown| of_run(shown.run)).collect();
             let any = runs.iter().flat_map(|run| &run.jobs).flatten().any(|tasks| *tasks > 0.0);
             any.then_some(Stack { name, title, runs })

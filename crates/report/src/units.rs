@@ -1,27 +1,15 @@
 //! Numbers as a page shows them. Those that stand in one row share a unit, so that you can compare them at a glance.
 
-use resched_analysis::distribution::Distribution;
 use resched_analysis::measure::Metric;
 use resched_analysis::practical::Ratio;
+use resched_trace::words::TimeUnit;
 
 use crate::page::UNKNOWN;
 
-/// The units of time, each with its length in ms and the time from which on it is used.
-const UNITS: [(&str, f64, f64); 4] = [("ms", 1.0, 0.0), ("s", 1e3, 1e3), ("min", 60e3, 120e3), ("h", 3_600e3, 7_200e3)];
-
-/// Times in ms, all in the unit in which their median is easiest to read. A short one keeps a digit that says something.
+/// Times in ms, all in the unit in which their median is easiest to read.
 pub(crate) fn times(all: &[Option<f64>]) -> Vec<String> {
-    let sizes = Distribution::new(all.iter().flatten().map(|ms| ms.abs()).filter(|ms| *ms > 0.0));
-    let median = sizes.median().unwrap_or(0.0);
-    let (name, length, _) = UNITS.into_iter().rev().find(|unit| median >= unit.2).unwrap_or(("ms", 1.0, 0.0));
-    let decimals = |amount: f64| match amount.abs() {
-        _ if name == "ms" => 0,
-        amount if amount > 0.0 && amount < 0.01 => 3,
-        amount if amount > 0.0 && amount < 0.1 => 2,
-        _ => 1,
-    };
-    let shown = |amount: f64| format!("{amount:.*} {name}", decimals(amount));
-    all.iter().map(|ms| ms.map_or(UNKNOWN.to_owned(), |ms| shown(ms / length))).collect()
+    let unit = TimeUnit::of(all.iter().copied().flatten());
+    all.iter().map(|ms| ms.map_or(UNKNOWN.to_owned(), |ms| unit.show(ms))).collect()
 }
 
 /// Values of a metric, all in one unit.
@@ -85,12 +73,6 @@ mod tests {
 
     #[test]
     fn the_times_of_a_row_share_a_unit() {
-        let row = |ms: &[f64]| times(&ms.iter().copied().map(Some).collect::<Vec<_>>());
-        assert_eq!(row(&[132e3, 106.8e3, 140e3]), ["2.2 min", "1.8 min", "2.3 min"]);
-        assert_eq!(row(&[97.5e3, 3e3, 3.5e3, 4.3e3]), ["97.5 s", "3.0 s", "3.5 s", "4.3 s"]);
-        assert_eq!(row(&[0.0, 900.0, 0.0]), ["0 ms", "900 ms", "0 ms"]);
-        assert_eq!(row(&[36_000e3, 60e3, 50_000e3]), ["10.0 h", "0.02 h", "13.9 h"]);
-        assert_eq!(times(&[None, Some(-5e3)]), ["–", "-5.0 s"]);
-        assert_eq!([row(&[0.0]), row(&[8e6])].concat(), ["0 ms", "2.2 h"]);
+        assert_eq!(times(&[None, Some(132e3), Some(106.8e3), Some(140e3)]), ["–", "2.2 min", "1.8 min", "2.3 min"]);
     }
 }

@@ -11,7 +11,7 @@ pub fn count(number: u64) -> String {
 
 /// Milliseconds as seconds, minutes or hours, whichever reads best.
 pub fn duration(ms: f64) -> String {
-    TimeUnit::of([ms].into_iter()).show(ms)
+    TimeUnit::of([ms]).show(ms)
 }
 
 /// A unit in which times are read. Times that are compared share one.
@@ -22,18 +22,38 @@ pub struct TimeUnit {
 }
 
 impl TimeUnit {
-    /// That in which the smallest of these times (ms) reads best. Zero reads well in each.
-    pub fn of(times: impl Iterator<Item = f64>) -> Self {
-        match times.map(f64::abs).filter(|&ms| ms > 0.0).fold(f64::INFINITY, f64::min) {
-            ms if ms < 120_000.0 || ms.is_infinite() => Self { ms: 1_000.0, name: "s" },
+    /// That in which the median of these times (ms) reads best. Zero reads well in each.
+    pub fn of(times: impl IntoIterator<Item = f64>) -> Self {
+        let mut sizes: Vec<f64> = times.into_iter().map(f64::abs).filter(|ms| *ms > 0.0 && ms.is_finite()).collect();
+        sizes.sort_by(f64::total_cmp);
+        let middle = |place: usize| sizes.get(place).copied().unwrap_or(0.0);
+        let median = f64::midpoint(middle(sizes.len().saturating_sub(1) / 2), middle(sizes.len() / 2));
+        match median {
+            ms if ms < 120_000.0 => Self { ms: 1_000.0, name: "s" },
             ms if ms < 7_200_000.0 => Self { ms: 60_000.0, name: "min" },
             _ => Self { ms: 3_600_000.0, name: "h" },
         }
     }
 
-    /// A time in ms in this unit.
+    /// Its name, such as "min".
+    pub fn name(self) -> &'static str {
+        self.name
+    }
+
+    /// A time in ms as a number in this unit. A short one keeps a digit that says something.
+    pub fn number(self, ms: f64) -> String {
+        let amount = ms / self.ms;
+        let decimals = match amount.abs() {
+            size if size > 0.0 && size < 0.01 => 3,
+            size if size > 0.0 && size < 0.1 => 2,
+            _ => 1,
+        };
+        format!("{amount:.decimals$}")
+    }
+
+    /// A time in ms in this unit, with its name.
     pub fn show(self, ms: f64) -> String {
-        format!("{:.1} {}", ms / self.ms, self.name)
+        format!("{} {}", self.number(ms), self.name)
     }
 }
 
@@ -103,6 +123,19 @@ mod tests {
     #[test]
     fn times_have_the_unit_that_reads_best() {
         assert_eq!([90_500.0, 600_000.0, 9e6, -500.0].map(duration), ["90.5 s", "10.0 min", "2.5 h", "-0.5 s"]);
+    }
+
+    #[test]
+    fn times_that_are_compared_share_the_unit_of_their_median() {
+        let row = |ms: &[f64]| -> Vec<String> {
+            let unit = TimeUnit::of(ms.iter().copied());
+            ms.iter().map(|ms| unit.show(*ms)).collect()
+        };
+        assert_eq!(row(&[132e3, 106.8e3, 140e3]), ["2.2 min", "1.8 min", "2.3 min"]);
+        assert_eq!(row(&[97.5e3, 3e3, 3.5e3, 4.3e3]), ["97.5 s", "3.0 s", "3.5 s", "4.3 s"]);
+        assert_eq!(row(&[36_000e3, 60e3, 50_000e3]), ["10.0 h", "0.02 h", "13.9 h"], "a short one keeps a digit");
+        assert_eq!(row(&[0.0, 5.0, -20.0, f64::NAN]), ["0.0 s", "0.005 s", "-0.02 s", "NaN s"]);
+        assert_eq!([row(&[]), row(&[0.0, 8e6])].concat(), ["0.0 h", "2.2 h"]);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use resched_replay::runs_in;
 
 use crate::failure::Failure;
 use crate::format::FormatArgs;
-use crate::output::{UNKNOWN, count, duration, shortened};
+use crate::output::{TimeUnit, UNKNOWN, count, of_unit, shortened};
 use crate::progress::spinner;
 
 /// Show who gains and who loses from one run to another: jobs, users, queues and sizes, and through which phase.
@@ -112,27 +112,33 @@ fn in_words(diff: &Diff) -> String {
     text + &changed(&diff.changed)
 }
 
-fn time(ms: f64) -> String {
-    duration(Some(ms))
+/// The headings of the times of a group or a job, each with its unit.
+const HEADINGS: [&str; 4] = ["before", "after", "change", "of that"];
+
+/// The unit of a table: that of its times before and after, with which changes are compared.
+fn unit_of(times: impl Iterator<Item = [f64; 2]>) -> TimeUnit {
+    TimeUnit::of(times.flatten())
 }
 
-fn signed(ms: f64) -> String {
+fn signed(unit: TimeUnit, ms: f64) -> String {
     let sign = if ms > 0.0 { "+" } else { "" };
-    format!("{sign}{}", time(ms))
+    format!("{sign}{}", unit.number(ms))
 }
 
 /// A change, with its interval if there are several seeds.
-fn change(change: Estimate, seeds: u64) -> String {
-    let interval = || format!(" ({} to {})", signed(change.low), signed(change.high));
-    signed(change.value) + &if seeds > 1 { interval() } else { String::new() }
+fn change(unit: TimeUnit, change: Estimate, seeds: u64) -> String {
+    let interval = || format!(" ({} to {})", signed(unit, change.low), signed(unit, change.high));
+    signed(unit, change.value) + &if seeds > 1 { interval() } else { String::new() }
 }
 
 fn phases(phases: &[Moved], seeds: u64) -> String {
+    let unit = unit_of(phases.iter().map(|row| [row.before_ms, row.after_ms]));
     let row = |own: &Moved| {
         let phase = own.phase.in_words().to_owned();
-        vec![phase, time(own.before_ms), time(own.after_ms), change(own.change_ms, seeds)]
+        vec![phase, unit.number(own.before_ms), unit.number(own.after_ms), change(unit, own.change_ms, seeds)]
     };
-    let heading = ["mean time of a job", "before", "after", "change"];
+    let [before, after, change] = ["before", "after", "change"].map(|heading| of_unit(heading, unit));
+    let heading = ["mean time of a job", &before, &after, &change];
     shortened(&heading, phases.iter().map(row).collect(), 1..4)
 }
 
@@ -140,21 +146,23 @@ fn phase(phase: Option<Phase>) -> String {
     phase.map_or(UNKNOWN, Phase::in_words).to_owned()
 }
 
-fn groups<'a>(what: &str, rows: impl Iterator<Item = &'a DiffGroup>, seeds: u64) -> String {
+fn groups<'a>(what: &str, rows: impl Iterator<Item = &'a DiffGroup> + Clone, seeds: u64) -> String {
+    let unit = unit_of(rows.clone().map(|row| [row.before_ms, row.after_ms]));
     let row = |own: &DiffGroup| {
         vec![
             own.group.clone(),
             count(own.jobs),
             count(own.slower),
             count(own.faster),
-            time(own.before_ms),
-            time(own.after_ms),
-            change(own.change_ms, seeds),
-            signed(own.through_ms),
+            unit.number(own.before_ms),
+            unit.number(own.after_ms),
+            change(unit, own.change_ms, seeds),
+            signed(unit, own.through_ms),
             phase(own.through),
         ]
     };
-    let heading = [what, "jobs", "slower", "faster", "before", "after", "change", "of that", "through"];
+    let [before, after, change, through] = HEADINGS.map(|heading| of_unit(heading, unit));
+    let heading = [what, "jobs", "slower", "faster", &before, &after, &change, &through, "through"];
     shortened(&heading, rows.map(row).collect(), 1..8)
 }
 
@@ -163,19 +171,21 @@ fn changed(changed: &[Changed]) -> String {
         return String::new();
     }
     let text = |text: &Option<String>| text.as_deref().unwrap_or(UNKNOWN).to_owned();
+    let unit = unit_of(changed.iter().map(|row| [row.before_ms, row.after_ms]));
     let row = |own: &Changed| {
         vec![
             own.job_id.clone(),
             text(&own.user),
             text(&own.queue),
             own.size.to_owned(),
-            time(own.before_ms),
-            time(own.after_ms),
-            signed(own.after_ms - own.before_ms),
-            signed(own.through_ms),
+            unit.number(own.before_ms),
+            unit.number(own.after_ms),
+            signed(unit, own.after_ms - own.before_ms),
+            signed(unit, own.through_ms),
             phase(own.through),
         ]
     };
-    let heading = ["changed most", "user", "queue", "size", "before", "after", "change", "of that", "through"];
+    let [before, after, change, through] = HEADINGS.map(|heading| of_unit(heading, unit));
+    let heading = ["changed most", "user", "queue", "size", &before, &after, &change, &through, "through"];
     shortened(&heading, changed.iter().map(row).collect(), 4..8)
 }

@@ -9,7 +9,7 @@ use resched_trace::reference::nearest;
 
 use crate::failure::Failure;
 use crate::format::FormatArgs;
-use crate::output::{UNKNOWN, count, duration, shortened, table};
+use crate::output::{TimeUnit, UNKNOWN, count, of_unit, shortened, table};
 use crate::progress::spinner;
 
 /// Explain why jobs waited: their time by phase, and who held what they waited for.
@@ -94,8 +94,13 @@ fn in_words(explanation: &Explanation) -> String {
     text
 }
 
-fn time(ms: i64) -> String {
-    duration(Some(ms as f64))
+/// The unit of times in ms.
+fn unit_of(times: impl Iterator<Item = i64>) -> TimeUnit {
+    TimeUnit::of(times.map(|ms| ms as f64))
+}
+
+fn time(unit: TimeUnit, ms: i64) -> String {
+    unit.number(ms as f64)
 }
 
 fn text(text: Option<&str>) -> String {
@@ -110,22 +115,29 @@ fn phase_in_words(phase: Phase, while_running: bool) -> String {
 
 fn time_line(explanation: &Explanation) -> String {
     let begin = explanation.timeline.first().map_or(0, |row| row.from);
+    let unit = unit_of(explanation.timeline.iter().map(|row| row.to - begin));
     let row = |own: &TimelineRow| {
         let phase = phase_in_words(own.phase, own.while_running);
-        vec![time(own.from - begin), time(own.to - begin), phase]
+        vec![time(unit, own.from - begin), time(unit, own.to - begin), phase]
     };
-    shortened(&["from", "to", "phase"], explanation.timeline.iter().map(row).collect(), 0..2)
+    shortened(
+        &[&of_unit("from", unit), &of_unit("to", unit), "phase"],
+        explanation.timeline.iter().map(row).collect(),
+        0..2,
+    )
 }
 
 fn phases(phases: &[PhaseTime]) -> String {
+    let unit = unit_of(phases.iter().map(|row| row.ms));
     let row = |own: &PhaseTime| {
         let share = format!("{:.1} %", 100.0 * own.share);
-        vec![phase_in_words(own.phase, own.while_running), own.reason.to_string(), time(own.ms), share]
+        vec![phase_in_words(own.phase, own.while_running), own.reason.to_string(), time(unit, own.ms), share]
     };
-    shortened(&["phase", "reason", "time", "share"], phases.iter().map(row).collect(), 2..4)
+    shortened(&["phase", "reason", &of_unit("time", unit), "share"], phases.iter().map(row).collect(), 2..4)
 }
 
 fn blame(blame: &[BlameRow]) -> String {
+    let unit = unit_of(blame.iter().map(|row| row.ms));
     let row = |own: &BlameRow| {
         let holder = own.job_id.as_deref().unwrap_or(own.holder);
         vec![
@@ -133,47 +145,62 @@ fn blame(blame: &[BlameRow]) -> String {
             text(own.user.as_deref()),
             text(own.queue.as_deref()),
             phase_in_words(own.phase, own.while_running),
-            time(own.ms),
+            time(unit, own.ms),
             format!("{:.1}", own.held),
         ]
     };
-    let heading = ["to blame", "user", "queue", "phase", "time", "held × s"];
+    let heading = ["to blame", "user", "queue", "phase", &of_unit("time", unit), "held × s"];
     shortened(&heading, blame.iter().map(row).collect(), 4..6)
 }
 
 fn blamed(what: &str, blamed: &[Blamed]) -> String {
+    let waited = unit_of(blamed.iter().map(|row| row.waited_ms));
+    let running = unit_of(blamed.iter().map(|row| row.while_running_ms));
     let row = |own: &Blamed| {
         let name = if own.holder == "jobs" { text(own.name.as_deref()) } else { own.holder.to_owned() };
-        vec![name, time(own.waited_ms), time(own.while_running_ms)]
+        vec![name, time(waited, own.waited_ms), time(running, own.while_running_ms)]
     };
-    shortened(&[what, "waited", "while running"], blamed.iter().map(row).collect(), 1..3)
+    let heading = [what, &of_unit("waited", waited), &of_unit("while running", running)];
+    shortened(&heading, blamed.iter().map(row).collect(), 1..3)
 }
 
 fn in_tables(top: &Top) -> String {
-    let waited = |own: &Waited| {
-        vec![
-            own.job_id.clone(),
-            text(own.user.as_deref()),
-            text(own.queue.as_deref()),
-            time(own.completion_ms),
-            time(own.waited_ms),
-            time(own.while_running_ms),
-            own.phase.map_or(UNKNOWN, |phase| phase.in_words()).to_owned(),
-        ]
-    };
-    let culprit = |own: &Culprit| {
-        vec![
-            own.job_id.clone(),
-            text(own.user.as_deref()),
-            text(own.queue.as_deref()),
-            time(own.waited_ms),
-            time(own.while_running_ms),
-        ]
-    };
-    let heading = ["waited longest", "user", "queue", "completion", "waited", "while running", "mostly"];
-    let first = table(&heading, top.waited.iter().map(waited).collect(), 3..6);
-    let heading = ["made others wait", "user", "queue", "waited", "while running"];
-    let second = table(&heading, top.made_wait.iter().map(culprit).collect(), 3..5);
+    let (first, second) = (waited(&top.waited), made_wait(&top.made_wait));
     let known = if top.has_reasons { String::new() } else { format!("\n{WITHOUT_REASONS}\n") };
     format!("{} jobs under {}\n\n{first}\n{second}{known}", count(top.jobs), top.run)
+}
+
+fn waited(rows: &[Waited]) -> String {
+    let times: [fn(&Waited) -> i64; 3] = [|row| row.completion_ms, |row| row.waited_ms, |row| row.while_running_ms];
+    let units = times.map(|of| unit_of(rows.iter().map(of)));
+    let row = |own: &Waited| {
+        let mut cells = vec![own.job_id.clone(), text(own.user.as_deref()), text(own.queue.as_deref())];
+        cells.extend(times.iter().zip(units).map(|(of, unit)| time(unit, of(own))));
+        cells.push(own.phase.map_or(UNKNOWN, |phase| phase.in_words()).to_owned());
+        cells
+    };
+    let [completion, waited, running] = units;
+    let heading = [
+        "waited longest",
+        "user",
+        "queue",
+        &of_unit("completion", completion),
+        &of_unit("waited", waited),
+        &of_unit("while running", running),
+        "mostly",
+    ];
+    table(&heading, rows.iter().map(row).collect(), 3..6)
+}
+
+fn made_wait(rows: &[Culprit]) -> String {
+    let times: [fn(&Culprit) -> i64; 2] = [|row| row.waited_ms, |row| row.while_running_ms];
+    let units = times.map(|of| unit_of(rows.iter().map(of)));
+    let row = |own: &Culprit| {
+        let mut cells = vec![own.job_id.clone(), text(own.user.as_deref()), text(own.queue.as_deref())];
+        cells.extend(times.iter().zip(units).map(|(of, unit)| time(unit, of(own))));
+        cells
+    };
+    let [waited, running] = units;
+    let heading = ["made others wait", "user", "queue", &of_unit("waited", waited), &of_unit("while running", running)];
+    table(&heading, rows.iter().map(row).collect(), 3..5)
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use resched_analysis::inspect::{Inspection, Powers, inspect};
-use resched_trace::store::Trace;
+use resched_trace::store::{Source, Trace};
 
 use crate::failure::Failure;
 use crate::format::{FormatArgs, values_of};
@@ -11,20 +11,26 @@ use crate::output::{bars, count, duration, table};
 
 /// Show what a trace holds: counts, time span, what ingest left out, and oddities.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  resched inspect T\n  resched inspect T --csv")]
+#[command(after_help = "Examples:\n  resched inspect T\n  resched inspect T --all-sources\n  resched inspect T --csv")]
 pub(crate) struct Args {
     /// The trace folder.
     trace: PathBuf,
+    /// Name every source file, not only the first ones.
+    #[arg(long)]
+    all_sources: bool,
     #[command(flatten)]
     format: FormatArgs,
 }
 
+/// The most source files that are named unless all are asked for.
+const MOST_SOURCES: usize = 5;
+
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let inspection = inspect(&Trace::open(&args.trace)?)?;
-    args.format.print(&inspection, &values_of(&inspection)?, || told(&inspection))
+    args.format.print(&inspection, &values_of(&inspection)?, || told(&inspection, args.all_sources))
 }
 
-fn told(found: &Inspection) -> String {
+fn told(found: &Inspection, all_sources: bool) -> String {
     let mut rows = vec![
         row("jobs", &count(found.jobs)),
         row("time span", &duration(found.span_ms.map(|ms| ms as f64))),
@@ -65,10 +71,18 @@ fn told(found: &Inspection) -> String {
     for (table, rule) in &found.absent {
         text += &format!("absent: {table}: {rule}\n");
     }
-    for source in &found.sources {
-        text += &format!("source: {} ({}, {} bytes)\n", source.path, source.format, count(source.bytes));
+    text + &sources(found, if all_sources { usize::MAX } else { MOST_SOURCES })
+}
+
+/// The source files, at most so many of them, and how many there are more.
+fn sources(found: &Inspection, most: usize) -> String {
+    let line =
+        |source: &Source| format!("source: {} ({}, {} bytes)\n", source.path, source.format, count(source.bytes));
+    let shown: String = found.sources.iter().take(most).map(line).collect();
+    match found.sources.len().saturating_sub(most) {
+        0 => shown,
+        more => format!("{shown}{} more sources; `--all-sources` and `--json` print all\n", count(more as u64)),
     }
-    text
 }
 
 /// The arrivals of the jobs, their sizes and the run times of their tasks as lines of bars.

@@ -284,7 +284,8 @@ pub(super) fn told(done: &[Done], metrics: &[Metric], baseline: usize) -> String
         let own = |done: &Done| value(metric, done.metrics.get(&metric.name).copied().flatten());
         columns.push((metric.name.clone(), Box::new(own)));
     }
-    let time = |done: &Done| done.wall_ms.map_or_else(|| "kept".to_owned(), |ms| duration(Some(ms as f64)));
+    let unit = TimeUnit::of(done.iter().filter_map(|done| Some(done.wall_ms? as f64)));
+    let time = move |done: &Done| done.wall_ms.map_or_else(|| "kept".to_owned(), |ms| unit.show(ms as f64));
     columns.push(("replayed in".to_owned(), Box::new(time)));
     let heading: Vec<&str> = columns.iter().map(|(heading, _)| heading.as_str()).collect();
     let rows = done.iter().map(|done| columns.iter().map(|(_, cell)| cell(done)).collect()).collect();

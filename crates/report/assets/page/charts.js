@@ -228,7 +228,7 @@ function marks(policy, floor) {
   };
 }
 
-// Square, hollow square, cross, triangle, hollow diamond and plus, so that policies stay apart without colour.
+// Square, hollow square, cross, triangle, hollow diamond, plus, hollow triangle and diamond, so that policies stay apart without colour.
 const MARKS = [
   (path, x, y, size) => path.rect(x - size / 2, y - size / 2, size, size),
   (path, x, y, size) => path.rect(x - size / 2, y - size / 2, size, size),
@@ -257,9 +257,22 @@ const MARKS = [
     path.moveTo(x, y - size / 1.4);
     path.lineTo(x, y + size / 1.4);
   },
+  (path, x, y, size) => {
+    path.moveTo(x, y + size / 1.5);
+    path.lineTo(x + size / 1.5, y - size / 2);
+    path.lineTo(x - size / 1.5, y - size / 2);
+    path.closePath();
+  },
+  (path, x, y, size) => {
+    path.moveTo(x, y - size / 1.4);
+    path.lineTo(x + size / 1.4, y);
+    path.lineTo(x, y + size / 1.4);
+    path.lineTo(x - size / 1.4, y);
+    path.closePath();
+  },
 ];
 // The forms of marks that are filled.
-const FILLED = [0, 3];
+const FILLED = [0, 3, 7];
 
 // The job whose mark is nearest to the pointer, with its policy; null if none is near.
 function nearest(chart, index, floor) {

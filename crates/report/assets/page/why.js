@@ -10,15 +10,15 @@ function phaseBars(job) {
     const pieces = Array.from({ length: track.length / 2 }, (_, place) => [track[2 * place], track[2 * place + 1]]);
     const whole = pieces.reduce((sum, [, length]) => sum + length, 0);
     const drawn = pieces.map(([place, length]) => {
-      const piece = element("span", { class: `part part-${place % 8}`, title: `${parts[place].title}, in all ${shownValue(parts[place], parts[place].runs[policy][job])}` });
+      const piece = element("span", { class: `part part-${parts[place].name}`, title: `${parts[place].title}, in all ${shownValue(parts[place], parts[place].runs[policy][job])}` });
       piece.style.width = `${(100 * completions[policy] * length) / whole / longest}%`;
       return piece;
     });
     return element("div", { class: "bar" }, element("span", { class: "name" }, look.label), element("span", { class: "pieces", "aria-hidden": "true" }, ...drawn));
   });
   const some = (part) => policies.some((_, policy) => (part.runs[policy][job] ?? 0) > 0);
-  const legend = parts.flatMap((part, place) => (some(part)
-    ? [element("span", { class: "key" }, element("span", { class: `part part-${place % 8}`, "aria-hidden": "true" }), part.title)] : []));
+  const legend = parts.flatMap((part) => (some(part)
+    ? [element("span", { class: "key" }, element("span", { class: `part part-${part.name}`, "aria-hidden": "true" }), part.title)] : []));
   return element("div", { class: "bars" }, element("p", { class: "keys" }, ...legend), ...bars);
 }
 

@@ -23,7 +23,11 @@ pub(super) const CHART: Chart = Chart {
 };
 
 /// The ways to tell jobs apart, with the titles of their panels.
-const WAYS: [(By, &str); 3] = [(By::Size, "By number of tasks"), (By::Queue, "By queue"), (By::User, "By user")];
+const WAYS: [(By, &str); 3] = [
+    (By::Size, "By tasks: small up to the median, large the top tenth"),
+    (By::Queue, "By queue"),
+    (By::User, "By user"),
+];
 /// The most categories of a panel.
 const MOST: usize = 5;
 /// If the greatest time is more than this many times the least, the axis is logarithmic.

@@ -7,7 +7,7 @@ use super::chart::Chart;
 use crate::Error;
 use crate::axis::Axis;
 use crate::figure::{Legend, Swatch, axes, below, figure, inside, left_of, line, pixel};
-use crate::scene::{Clock, Scene, Shown};
+use crate::scene::{Scene, Shown};
 
 /// The chart.
 pub(crate) const CHART: Chart = Chart {
@@ -26,20 +26,25 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     if steps.iter().all(Vec::is_empty) {
         return Ok(None);
     }
-    let Some(Clock { unit, axis: x, .. }) = scene.clock() else { return Ok(None) };
+    let Some(clock) = scene.clock() else { return Ok(None) };
+    let x = &clock.axis;
     let highest = steps.iter().flatten().map(|step| step.1).fold(0.0, f64::max);
     let y = Axis::from_zero("δ", highest, 5);
     let drawn = || steps.iter().zip(runs).filter(|(steps, _)| !steps.is_empty());
     let entry = |(_, shown): (_, &Shown<'_>)| (Swatch::Line(shown.series), shown.label.to_owned());
     let legend = Legend::new(look, drawn().map(entry))?;
     let height = legend.height() + look.scaled(PLOT_HEIGHT) + below(look, true);
-    figure(&scene.sheet_of_jobs(), CHART.name, height, |area| {
+    figure(&clock.on(scene.sheet_of_jobs()), CHART.name, height, |area| {
         let area = legend.draw(&area)?;
-        let plot = axes(look, &area, (&x, &y), left_of(look, [&y]), true)?;
+        let plot = axes(look, &area, (x, &y), left_of(look, [&y]), true)?;
         let inside = inside(&plot);
         drawn().try_for_each(|(steps, shown)| {
-            let points: Vec<(i32, i32)> =
-                steps.iter().map(|&(time, value)| pixel(&plot, (unit.of(time as f64), value))).collect();
+            let at = |&(time, value): &(i64, f64)| pixel(&plot, (clock.unit.of(time as f64), value));
+            let shown_steps = steps.iter().take_while(|step| step.0 <= clock.longest);
+            // The last value holds until the end.
+            let last =
+                shown_steps.clone().last().map(|step| (steps.last().map_or(0, |end| end.0.min(clock.longest)), step.1));
+            let points: Vec<(i32, i32)> = shown_steps.chain(&last).map(at).collect();
             line(&inside, &corners(&points), shown.series)
         })
     })

@@ -29,8 +29,8 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
         }
     };
     let measures = [
-        Measure::new("Jobs done", less(|run, cells| jobs_done(&run.jobs, cells))),
-        Measure::new("Running tasks", less(|run, cells| running(run, |_| true, cells))),
+        Measure::new("Δ jobs done", less(|run, cells| jobs_done(&run.jobs, cells))),
+        Measure::new("Δ running tasks", less(|run, cells| running(run, |_| true, cells))),
     ];
     let mut sheet = scene.sheet_of_jobs();
     sheet.note = format!("{}; against {}", sheet.note, base.label);

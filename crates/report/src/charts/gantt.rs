@@ -13,10 +13,11 @@ use super::chart::Chart;
 use super::own_colours::{entries, largest_jobs};
 use crate::Error;
 use crate::axis::Axis;
+use crate::clock::Clock;
 use crate::figure::{
     Area, Drawn, Legend, Plot, Sheet, Swatch, axes, below, drawn, figure, inside, left_of, pixel, titled,
 };
-use crate::scene::{Clock, Scene};
+use crate::scene::Scene;
 use crate::style::{Fill, GREY, GRID, area_colour, tint};
 
 /// The chart.
@@ -57,9 +58,9 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     let few = runs().all(|run| run.intervals.len() <= MOST_BARS);
     let lines: Vec<Lines<'_>> = if few { runs().map(lines).collect() } else { Vec::new() };
     if few && lines.iter().all(|lines| lines.count <= MOST_LINES) {
-        return draw_bars(scene, &sheet, &clock, &lines).map(Some);
+        return draw_bars(scene, &clock.on(sheet), clock, &lines).map(Some);
     }
-    draw_shares(scene, &sheet, &clock).map(Some)
+    draw_shares(scene, &clock.on(sheet), clock).map(Some)
 }
 
 /// The tasks of a run, each in a line.
@@ -106,17 +107,21 @@ fn draw_bars(scene: &Scene<'_>, sheet: &Sheet, clock: &Clock, lines: &[Lines<'_>
     let own = largest_jobs(scene);
     let colours: BTreeMap<&str, RGBColor> =
         own.iter().enumerate().map(|(number, job)| (job.1, area_colour(number))).collect();
-    let most = lines.iter().map(|lines| lines.count).max().unwrap_or(0);
-    let mut y = Axis::exact("Nodes", 0.0, most as f64, 1, 0.0);
-    y.ticks.clear();
-    let height = (LINE * most as u32).max(LEAST_HEIGHT);
+    // Each run has as much room as its lines need.
+    let plot = |lines: &Lines<'_>| {
+        let mut y = Axis::exact("Nodes", 0.0, lines.count as f64, 1, 0.0);
+        y.ticks.clear();
+        (y, (LINE * lines.count as u32).max(LEAST_HEIGHT))
+    };
+    let plots: Vec<(Axis, u32)> = lines.iter().map(plot).collect();
     let legend = entries(scene.ids().len(), &own);
-    draw_plots(scene, sheet, legend, (&clock.axis, &y), height, |number, plot| {
+    draw_plots(scene, sheet, legend, (&clock.axis, &plots), |number, plot| {
         let (Some(shown), Some(lines)) = (scene.runs.get(number), lines.get(number)) else { return Ok(()) };
         let inside = inside(plot);
         let first = span(&shown.run.jobs).map_or(0, |(first, _)| first);
         let at = |time: i64, line: usize| pixel(plot, (clock.unit.of((time - first) as f64), line as f64));
-        for &(line, task) in &lines.bars {
+        let end = first.saturating_add(clock.longest);
+        for &(line, task) in lines.bars.iter().filter(|(_, task)| task.start < end) {
             let (from, to) = (at(task.start, line), at(task.finish, line + 1));
             let job = shown.run.jobs.get(task.job).map_or("", |job| job.job_id.as_str());
             // A brief task is a pixel wide, and a line stays free between bars.
@@ -126,7 +131,7 @@ fn draw_bars(scene: &Scene<'_>, sheet: &Sheet, clock: &Clock, lines: &[Lines<'_>
         // Where most nodes have one line, borders would only be in the way.
         let borders = lines.borders.iter().filter(|_| 2 * lines.borders.len() < lines.count);
         borders.copied().try_for_each(|line| {
-            let (left, right) = (at(first, line), at(first + clock.longest, line));
+            let (left, right) = (at(first, line), at(end, line));
             fill(&inside, [left, (right.0, right.1 + 1)], GRID)
         })
     })
@@ -141,14 +146,19 @@ fn draw_shares(scene: &Scene<'_>, sheet: &Sheet, clock: &Clock) -> Result<String
     let bands: Vec<Bands> = scene.runs.iter().map(|shown| Bands::of(shown.run, clock)).collect();
     let most = scene.runs.iter().map(|shown| shown.run.nodes.len()).max().unwrap_or(0);
     let y = Axis::exact("Nodes", 0.0, most as f64, 3, 1.0);
+    let plots = vec![(y, AGGREGATED); bands.len()];
+    let of = if bands.iter().all(|bands| bands.slots.is_some()) { "of the slots" } else { "of the most tasks" };
     let highest = bands.iter().flat_map(|bands| bands.loads.iter().flatten()).copied().fold(0.0, f64::max);
     let step = STEPS as usize / 4;
     // White needs an outline.
     let swatch =
         |level| if level == 0 { Swatch::Box(GREY, Fill::Pale) } else { Swatch::Box(colour(level), Fill::Solid) };
-    let entry = |level: u32| (swatch(level), format!("{} %", level * 100 / STEPS));
+    let entry = |level: u32| {
+        let share = format!("{} %", level * 100 / STEPS);
+        (swatch(level), if level == STEPS { format!("{share} {of}") } else { share })
+    };
     let legend: Vec<(Swatch, String)> = (0..=STEPS).step_by(step).map(entry).collect();
-    draw_plots(scene, sheet, legend, (&clock.axis, &y), AGGREGATED, |number, plot| {
+    draw_plots(scene, sheet, legend, (&clock.axis, &plots), |number, plot| {
         let (Some(shown), Some(bands)) = (scene.runs.get(number), bands.get(number)) else { return Ok(()) };
         let edges = clock.cells(shown.run, CELLS).edges();
         let first = edges.first().copied().unwrap_or(0);
@@ -249,27 +259,26 @@ impl Bands {
     }
 }
 
-/// A plot for each run, each below its label. `draw` gets the number of the run.
+/// A plot for each run, each below its label, with its y axis and its height for text of the default size. `draw` gets the number of the
+/// run.
 fn draw_plots(
     scene: &Scene<'_>,
     sheet: &Sheet,
     legend: Vec<(Swatch, String)>,
-    (x, y): (&Axis, &Axis),
-    height: u32,
+    (x, plots): (&Axis, &[(Axis, u32)]),
     draw: impl Fn(usize, &Plot<'_, '_>) -> Drawn,
 ) -> Result<String, Error> {
     let look = sheet.look;
     let legend = Legend::new(look, legend)?;
-    let left = left_of(look, [y]);
-    let plot_height = look.scaled(height);
-    let per_run = look.line_height() + plot_height + below(look, false);
-    let all = legend.height() + per_run * scene.runs.len() as u32 + below(look, true) - below(look, false);
+    let left = left_of(look, plots.iter().map(|plot| &plot.0));
+    let of_run = |plot: &(Axis, u32)| look.line_height() + look.scaled(plot.1) + below(look, false);
+    let all = legend.height() + plots.iter().map(of_run).sum::<u32>() + below(look, true) - below(look, false);
     figure(sheet, CHART.name, all, |area| {
         let mut rest = legend.draw(&area)?;
-        for (number, shown) in scene.runs.iter().enumerate() {
+        for (number, (shown, (y, height))) in scene.runs.iter().zip(plots).enumerate() {
             let last = number + 1 == scene.runs.len();
             rest = titled(look, &rest, shown.label, left)?;
-            let (top, under) = rest.split_vertically(plot_height + below(look, last));
+            let (top, under) = rest.split_vertically(look.scaled(*height) + below(look, last));
             draw(number, &axes(look, &top, (x, y), left, last)?)?;
             rest = under;
         }

@@ -3,11 +3,12 @@
 use std::collections::BTreeSet;
 
 use resched_analysis::distribution::Distribution;
+use resched_trace::words::count;
 
 use super::chart::Chart;
 use crate::Error;
 use crate::axis::{Axis, TimeUnit};
-use crate::bars::{Part, draw_bars};
+use crate::bars::{Part, draw_bars, fit};
 use crate::figure::{Legend, Swatch, axes, below, figure, inside, left_of, mark, pixel};
 use crate::panels::{Curve, Panel, SINGLE, draw_panels};
 use crate::scene::{Scene, largest};
@@ -17,9 +18,9 @@ use crate::style::Fill;
 pub(super) const CHART: Chart = Chart {
     name: "job_times",
     title: "Processing time of each job",
-    caption: "From a job's submission to its end (Coupling, Figs. 3 and 13). Jobs whose times lie far apart are shown as marks \
-              on a logarithmic axis, and many jobs also in the order of their times in the first run. More than 400 jobs are shown as \
-              the medians of groups of neighbours in that order.",
+    caption: "From a job's submission to its end (Coupling, Figs. 3 and 13). Jobs whose times lie far apart, or whose bars have no room, are \
+              shown as marks on a logarithmic axis, and many jobs also in the order of their times in the first run. More than 400 \
+              jobs are shown as the medians of groups of neighbours in that order.",
     draw,
 };
 
@@ -28,8 +29,11 @@ const MOST_BARS: usize = 40;
 const WIDEST_SPREAD: f64 = 30.0;
 /// With more jobs than this, marks would be a smear.
 const MOST_MARKS: usize = 400;
-/// The groups of neighbours of many jobs.
+/// The groups of neighbours of many jobs, if there are few runs and if there are many: many lines of many groups would be a smear.
 const GROUPS: usize = 100;
+const FEW_GROUPS: usize = 40;
+/// With more runs than this, there are few groups.
+const FEW_RUNS: usize = 2;
 const PLOT_HEIGHT: u32 = 270;
 /// Marks this close together look like one, pixels.
 const HIDDEN: i32 = 4;
@@ -42,7 +46,8 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
         return Ok(None);
     }
     let jobs = scene.ids().len();
-    let bars = jobs <= MOST_BARS && longest / shortest <= WIDEST_SPREAD;
+    let fits = jobs <= MOST_BARS && fit(scene.look(), jobs, scene.runs.len());
+    let bars = fits && longest / shortest <= WIDEST_SPREAD;
     let unit = if bars { TimeUnit::for_max(longest) } else { TimeUnit::for_decades(shortest, longest) };
     let in_unit = |times: Vec<Option<f64>>| times.into_iter().map(|ms| ms.map(|ms| unit.of(ms))).collect();
     let values: Vec<Vec<Option<f64>>> = times.into_iter().map(in_unit).collect();
@@ -71,7 +76,7 @@ fn draw_marks(scene: &Scene<'_>, y: &Axis, values: &[Vec<Option<f64>>]) -> Resul
     let jobs = values.first().map_or(0, Vec::len);
     let sorted = jobs > MOST_BARS;
     let order = if sorted { by_first(values) } else { (0..jobs).collect() };
-    let of = if sorted { "the first run's time" } else { "submission" };
+    let of = if sorted { first_time(scene) } else { "submission".to_owned() };
     let x = Axis::exact(format!("Job, in order of {of}"), 0.5, jobs as f64 + 0.5, 6, 1.0);
     let size = if sorted { 3 } else { 4 };
     let legend = Legend::new(look, scene.entries(Swatch::Mark))?;
@@ -102,22 +107,30 @@ fn draw_marks(scene: &Scene<'_>, y: &Axis, values: &[Vec<Option<f64>>]) -> Resul
 /// A line per run: the median of each group of jobs that are neighbours in the order of their times in the first run.
 fn draw_medians(scene: &Scene<'_>, title: String, values: &[Vec<Option<f64>>]) -> Result<String, Error> {
     let order = by_first(values);
-    let lines: Vec<Vec<(f64, Option<f64>)>> = values.iter().map(|times| medians(&order, times)).collect();
+    let groups = if values.len() > FEW_RUNS { FEW_GROUPS } else { GROUPS };
+    let group = order.len().div_ceil(groups).max(1);
+    let lines: Vec<Vec<(f64, Option<f64>)>> = values.iter().map(|times| medians(&order, times, group)).collect();
     let (low, high) = lines
         .iter()
         .flatten()
         .filter_map(|point| point.1)
         .fold((f64::MAX, 0.0), |(low, high), value| (f64::min(low, value), f64::max(high, value)));
-    let x = Axis::exact("Jobs, by the first run's time (%)", 0.0, 100.0, 6, 1.0);
+    let x = Axis::exact(format!("Jobs, in order of {} (%)", first_time(scene)), 0.0, 100.0, 6, 1.0);
     let series = scene.runs.iter().map(|shown| shown.series);
     let curves = lines.into_iter().zip(series).map(|(points, series)| Curve { points, series, marked: false });
     let panel = Panel::new(x, Axis::logarithmic(title, low, high), SINGLE, curves.collect());
-    draw_panels(&scene.sheet_of_jobs(), CHART.name, scene.entries(Swatch::Line), &[panel])
+    let mut sheet = scene.sheet_of_jobs();
+    sheet.note += &format!("; medians of {} jobs each", count(group as u64));
+    draw_panels(&sheet, CHART.name, scene.entries(Swatch::Line), &[panel])
 }
 
-/// The median of each group of jobs, at its place in per cent.
-fn medians(order: &[usize], times: &[Option<f64>]) -> Vec<(f64, Option<f64>)> {
-    let group = order.len().div_ceil(GROUPS).max(1);
+/// What jobs are sorted by.
+fn first_time(scene: &Scene<'_>) -> String {
+    scene.runs.first().map_or_else(String::new, |first| format!("time under {}", first.label))
+}
+
+/// The median of each group of so many jobs, at its place in per cent.
+fn medians(order: &[usize], times: &[Option<f64>], group: usize) -> Vec<(f64, Option<f64>)> {
     let median = |(number, jobs): (usize, &[usize])| {
         let found = Distribution::new(jobs.iter().filter_map(|job| times.get(*job).copied().flatten()));
         let place = (number * group) as f64 + jobs.len() as f64 / 2.0;
@@ -134,7 +147,7 @@ mod tests {
     fn many_jobs_are_shown_by_the_medians_of_their_groups() {
         let times: Vec<Option<f64>> = (0..1000).map(|job| Some(f64::from(999 - job))).collect();
         let order = by_first(std::slice::from_ref(&times));
-        let found = medians(&order, &times);
+        let found = medians(&order, &times, 10);
         assert_eq!(
             (found.len(), found.first(), found.last()),
             (100, Some(&(0.5, Some(4.5))), Some(&(99.5, Some(994.5))))

@@ -1,8 +1,10 @@
 //! Maps by distance from their input, per job (Coupling, Fig. 15).
 
+use resched_analysis::JobMetrics;
+
 use super::chart::Chart;
 use crate::Error;
-use crate::bars::{Part, draw_bars};
+use crate::bars::{Part, are_shared, draw_bars};
 use crate::scene::Scene;
 use crate::style::Fill;
 
@@ -11,17 +13,26 @@ pub(super) const CHART: Chart = Chart {
     name: "locality",
     title: "Maps by locality",
     caption: "Launched maps of each job on a node that holds their input, in the rack of one, and elsewhere (Coupling, \
-              Fig. 15). Maps whose input has no known place are left out.",
+              Fig. 15). Of many jobs, the shares, each job of a bar with the same weight. Maps whose input has no known place are left \
+              out.",
     draw,
 };
 
+/// The levels of locality, the nearest first.
+const LEVELS: [(&str, Fill); 3] =
+    [("node-local", Fill::Solid), ("rack-local", Fill::Hatched), ("off-rack", Fill::Pale)];
+
 fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
-    let part = |label, fill, level: usize| Part {
-        label,
-        fill,
-        values: scene.values(|job| job.map_launches.get(level).map(|&maps| maps as f64)),
+    // Where neighbours share a bar, the numbers would be those of the largest job, and all policies alike.
+    let shares = are_shared(scene.look(), scene.ids().len(), scene.runs.len(), LEVELS.len());
+    let value = |job: &JobMetrics, level: usize| {
+        let (maps, all) = (job.map_launches.get(level).copied()?, job.map_launches.iter().sum::<u64>());
+        match shares {
+            true => (all > 0).then(|| 100.0 * maps as f64 / all as f64),
+            false => Some(maps as f64),
+        }
     };
-    let parts =
-        [part("node-local", Fill::Solid, 0), part("rack-local", Fill::Hatched, 1), part("off-rack", Fill::Pale, 2)];
-    draw_bars(scene, CHART.name, "Maps", &parts)
+    let part = |(level, (label, fill))| Part { label, fill, values: scene.values(|job| value(job, level)) };
+    let parts: Vec<Part> = LEVELS.into_iter().enumerate().map(part).collect();
+    draw_bars(scene, CHART.name, if shares { "Maps (%)" } else { "Maps" }, &parts)
 }

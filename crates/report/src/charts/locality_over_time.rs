@@ -4,7 +4,7 @@ use resched_analysis::JobMetrics;
 use resched_analysis::over_time::launches;
 
 use super::chart::Chart;
-use super::over_time::{Measure, cells_of, draw_over_time};
+use super::over_time::{FEW_CELLS, Measure, draw_over_time};
 use crate::Error;
 use crate::scene::Scene;
 
@@ -17,7 +17,8 @@ pub(super) const CHART: Chart = Chart {
     draw,
 };
 
-/// A share of fewer maps than this is mostly chance, so that a cell of time has so many on average.
+/// A share of fewer maps than this is mostly chance, so that a cell of time has so many on average. As maps come in bursts, there are few
+/// cells even of many maps.
 const MAPS_OF_CELL: usize = 20;
 /// The fewest cells of time, however few maps there are.
 const FEWEST_CELLS: usize = 8;
@@ -35,6 +36,6 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     let maps = |jobs: &Vec<&JobMetrics>| jobs.iter().flat_map(|job| job.map_launches).sum::<u64>() as usize;
     let maps: Vec<usize> = scene.jobs.iter().map(maps).collect();
     let fewest = maps.iter().copied().min().unwrap_or(0);
-    let cells = (fewest / MAPS_OF_CELL).clamp(FEWEST_CELLS, cells_of(scene));
-    draw_over_time(scene, CHART.name, &scene.sheet_of("maps", maps), cells, &[near(1), near(2)])
+    let cells = (fewest / MAPS_OF_CELL).clamp(FEWEST_CELLS, FEW_CELLS);
+    draw_over_time(scene, CHART.name, &scene.sheet_of("launched maps", maps), cells, &[near(1), near(2)])
 }

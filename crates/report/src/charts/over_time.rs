@@ -5,13 +5,14 @@ use resched_analysis::cells::Cells;
 
 use crate::Error;
 use crate::axis::Axis;
+use crate::clock::Clock;
 use crate::figure::{Sheet, Swatch};
 use crate::panels::{Curve, Panel, SEVERAL, SINGLE, draw_panels};
-use crate::scene::{Clock, Scene, Shown};
+use crate::scene::{Scene, Shown};
 
 /// The cells of time of a line, if there are few lines and if there are many: lines of many cells would cover one another.
 const CELLS: usize = 195;
-const FEW_CELLS: usize = 65;
+pub(super) const FEW_CELLS: usize = 65;
 /// With more lines than this, there are few cells.
 const FEW_LINES: usize = 2;
 
@@ -21,16 +22,40 @@ const WORTH_SHOWING: f64 = 0.6;
 /// The value in each cell of time of a run.
 type OfRun<'a> = dyn Fn(&Run, Cells) -> Vec<Option<f64>> + 'a;
 
+/// If the peak of a run is more than this many times that of another, the axis of a count is logarithmic.
+const WIDEST_SPREAD: f64 = 30.0;
+
 /// A measure over time.
 pub(super) struct Measure<'a> {
     title: &'static str,
+    /// Whether it counts something that may be much more in one run than in another.
+    counts: bool,
     of: Box<OfRun<'a>>,
 }
 
 impl<'a> Measure<'a> {
     /// A measure with the title of its axis. `of` has its value in each cell of time of a run; a run that does not have it has none.
     pub(super) fn new(title: &'static str, of: impl Fn(&Run, Cells) -> Vec<Option<f64>> + 'a) -> Self {
-        Self { title, of: Box::new(of) }
+        Self { title, counts: false, of: Box::new(of) }
+    }
+
+    /// The same for numbers of something.
+    pub(super) fn count(title: &'static str, of: impl Fn(&Run, Cells) -> Vec<Option<f64>> + 'a) -> Self {
+        Self { counts: true, ..Self::new(title, of) }
+    }
+
+    /// Its axis for these curves.
+    fn axis(&self, curves: &[Curve], ticks: u32) -> Axis {
+        let (low, high) = (values(curves).fold(0.0, f64::min), values(curves).fold(0.0, f64::max));
+        let peaks = curves.iter().map(|curve| values(std::slice::from_ref(curve)).fold(0.0, f64::max));
+        let least = peaks.filter(|peak| *peak >= 1.0).fold(high, f64::min);
+        match self.counts {
+            true if high > WIDEST_SPREAD * least => {
+                Axis::logarithmic(format!("{}, below 1 at the foot", self.title), 1.0, high)
+            }
+            true => Axis::with_zero(self.title, low, high, ticks).whole(),
+            false => Axis::with_zero(self.title, low, high, ticks),
+        }
     }
 }
 
@@ -47,39 +72,42 @@ pub(super) fn draw_over_time(
     most: usize,
     measures: &[Measure<'_>],
 ) -> Result<Option<String>, Error> {
-    let Some(mut clock) = scene.clock() else { return Ok(None) };
-    let mut found = curves(scene, &clock, most, measures);
+    let Some([clock, whole]) = scene.clocks() else { return Ok(None) };
+    let mut found = curves(scene, whole, most, measures);
     let Some(last) = last_value(&found) else { return Ok(None) };
     // A long end without any value would press all others to the left.
-    if last < clock.axis.high() * WORTH_SHOWING {
-        clock = Clock::new((clock.longest as f64 * last / clock.axis.high()).ceil() as i64);
-        found = curves(scene, &clock, most, measures);
+    let clock = match last < whole.axis.high() * WORTH_SHOWING {
+        true => &whole.before_zeros((whole.longest as f64 * last / whole.axis.high()).ceil() as i64),
+        false => clock,
+    };
+    if clock.longest < whole.longest {
+        found = curves(scene, clock, most, measures);
     }
     let several = found.len() > 1;
-    let panels: Vec<Panel> = found.into_iter().map(|(title, curves)| panel(&clock, title, curves, several)).collect();
-    draw_panels(sheet, name, scene.entries(Swatch::Line), &panels).map(Some)
+    let panels: Vec<Panel> = found.iter().map(|found| panel(clock, found, several)).collect();
+    draw_panels(&clock.on(sheet.clone()), name, scene.entries(Swatch::Line), &panels).map(Some)
 }
 
 /// The curves of each measure that some run has.
-fn curves<'a>(
+fn curves<'a, 'm>(
     scene: &Scene<'_>,
     clock: &Clock,
     most: usize,
-    measures: &'a [Measure<'_>],
-) -> Vec<(&'a str, Vec<Curve>)> {
-    let of_measure = |Measure { title, of }: &'a Measure<'_>| {
+    measures: &'a [Measure<'m>],
+) -> Vec<(&'a Measure<'m>, Vec<Curve>)> {
+    let of_measure = |measure: &'a Measure<'m>| {
         let curve = |shown: &Shown<'_>| {
             let cells = clock.cells(shown.run, most);
-            let points = clock.points(shown.run, cells, of(shown.run, cells));
+            let points = clock.points(shown.run, cells, (measure.of)(shown.run, cells));
             Curve { points, series: shown.series, marked: false }
         };
-        (*title, scene.runs.iter().map(curve).collect::<Vec<_>>())
+        (measure, scene.runs.iter().map(curve).collect::<Vec<_>>())
     };
     measures.iter().map(of_measure).filter(|(_, curves)| values(curves).next().is_some()).collect()
 }
 
 /// The place on the x axis of the first point after the last value that is not zero; `None` if all are.
-fn last_value(found: &[(&str, Vec<Curve>)]) -> Option<f64> {
+fn last_value(found: &[(&Measure<'_>, Vec<Curve>)]) -> Option<f64> {
     let of_curve = |curve: &Curve| {
         let last = curve.points.iter().rposition(|point| point.1.is_some_and(|value| value != 0.0))?;
         curve.points.get(last + 1).or(curve.points.last()).map(|point| point.0)
@@ -87,11 +115,9 @@ fn last_value(found: &[(&str, Vec<Curve>)]) -> Option<f64> {
     found.iter().flat_map(|(_, curves)| curves).filter_map(of_curve).reduce(f64::max)
 }
 
-fn panel(clock: &Clock, title: &str, curves: Vec<Curve>, several: bool) -> Panel {
-    let low = values(&curves).fold(0.0, f64::min);
-    let high = values(&curves).fold(0.0, f64::max);
+fn panel(clock: &Clock, (measure, curves): &(&Measure<'_>, Vec<Curve>), several: bool) -> Panel {
     let (height, ticks) = if several { (SEVERAL, 3) } else { (SINGLE, 5) };
-    Panel::new(clock.axis.clone(), Axis::with_zero(title, low, high, ticks), height, curves)
+    Panel::new(clock.axis.clone(), measure.axis(curves, ticks), height, curves.clone())
 }
 
 fn values(curves: &[Curve]) -> impl Iterator<Item = f64> {

@@ -72,14 +72,14 @@ fn of_arrivals(run: &Run) -> Option<Panel> {
     let cells = Cells::new((first, last + 1), CELLS);
     let unit = TimeUnit::for_max((last - first) as f64);
     let counts = arrivals(&run.jobs, cells);
-    let y = Axis::from_zero("Jobs", counts.iter().copied().fold(0.0, f64::max), 3);
+    let y = Axis::from_zero("Jobs", counts.iter().copied().fold(0.0, f64::max), 3).whole();
     let x = Axis::exact(format!("Time ({})", unit.name), 0.0, unit.of((last - first) as f64), 7, 0.0);
     let edges = cells.edges();
     let at = |time: &i64| unit.of((time - first) as f64);
     let step = |(edges, count): (&[i64], f64)| edges.iter().map(|edge| (at(edge), Some(count))).collect::<Vec<_>>();
     let points = edges.windows(2).zip(counts).flat_map(step).collect();
     let width = TimeUnit::for_max(cells.width() as f64);
-    let title = format!("Arrivals, each {} {}", round(width.of(cells.width() as f64)), width.name);
+    let title = format!("Arrivals per {} {}", round(width.of(cells.width() as f64)), width.name);
     Some(Panel { title, ..Panel::new(x, y, SEVERAL, vec![Curve { points, series: ALL, marked: false }]) })
 }
 

@@ -16,7 +16,7 @@ pub(super) const CHART: Chart = Chart {
 };
 
 fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
-    let waiting = Measure::new("Jobs that wait", |run, cells| {
+    let waiting = Measure::count("Jobs that wait", |run, cells| {
         queue_length(&run.jobs).cell_means(&cells.edges()).into_iter().map(Some).collect()
     });
     draw_over_time(scene, CHART.name, &scene.sheet_of_jobs(), cells_of(scene), &[waiting])

@@ -11,7 +11,7 @@ use crate::Error;
 use crate::axis::Axis;
 use crate::figure::Swatch;
 use crate::panels::{Curve, Panel, SEVERAL, draw_panels};
-use crate::scene::{Clock, Scene, Shown};
+use crate::scene::{Scene, Shown};
 
 /// The chart.
 pub(super) const CHART: Chart = Chart {
@@ -36,20 +36,22 @@ pub(crate) const MEASURES: [Measure; 4] = [
 
 fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     let drawn = || scene.runs.iter().filter(|shown| !shown.run.resources.is_empty());
-    let Some(Clock { unit, axis: x, .. }) = scene.clock().filter(|_| drawn().next().is_some()) else { return Ok(None) };
+    let Some(clock) = scene.clock().filter(|_| drawn().next().is_some()) else { return Ok(None) };
+    let is_shown = |point: &(i64, f64)| point.0 <= clock.longest;
     let panel = |(title, value): Measure| {
-        let lines: Vec<Points> = drawn().map(|shown| means(shown.run, value)).collect();
+        let lines: Vec<Points> =
+            drawn().map(|shown| means(shown.run, value).into_iter().filter(is_shown).collect()).collect();
         let highest = lines.iter().flatten().map(|point| point.1).fold(0.0, f64::max);
         let y = Axis::from_zero(title, if highest > 0.0 { highest } else { 1.0 }, 3);
         let curve = |(points, shown): (Points, &Shown<'_>)| Curve {
-            points: points.into_iter().map(|(time, value)| (unit.of(time as f64), Some(value))).collect(),
+            points: points.into_iter().map(|(time, value)| (clock.unit.of(time as f64), Some(value))).collect(),
             series: shown.series,
             marked: false,
         };
-        Panel::new(x.clone(), y, SEVERAL, lines.into_iter().zip(drawn()).map(curve).collect())
+        Panel::new(clock.axis.clone(), y, SEVERAL, lines.into_iter().zip(drawn()).map(curve).collect())
     };
     let entries = drawn().map(|shown| (Swatch::Line(shown.series), shown.label.to_owned()));
-    draw_panels(&scene.sheet_of_jobs(), CHART.name, entries, &MEASURES.map(panel)).map(Some)
+    draw_panels(&clock.on(scene.sheet_of_jobs()), CHART.name, entries, &MEASURES.map(panel)).map(Some)
 }
 
 /// The mean of a value over all nodes at each time.

@@ -13,7 +13,7 @@ use super::own_colours::{entries, largest_jobs};
 use crate::Error;
 use crate::axis::Axis;
 use crate::figure::{Area, Drawn, Legend, axes, below, drawn, figure, inside, left_of, pixel, titled};
-use crate::scene::{Clock, Scene};
+use crate::scene::Scene;
 use crate::style::{DARK, GREY, area_colour};
 use crate::timelines::{self, edges};
 
@@ -35,12 +35,13 @@ const LINED_CELLS: usize = 400;
 
 fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     let (runs, look) = (&scene.runs, scene.look());
-    let Some(Clock { unit, axis: x, .. }) = scene.clock() else { return Ok(None) };
+    let Some(clock) = scene.clock() else { return Ok(None) };
+    let x = &clock.axis;
     let own = largest_jobs(scene);
     let kinds = [(TaskKind::Map, "Maps"), (TaskKind::Reduce, "Reduces"), (TaskKind::Other, "Tasks")];
     let mut panels = Vec::new();
     for (kind, title) in kinds {
-        let layers: Vec<Layers> = runs.iter().map(|shown| Layers::new(shown.run, kind, &own)).collect();
+        let layers: Vec<Layers> = runs.iter().map(|shown| Layers::new(shown.run, kind, &own, clock.longest)).collect();
         let highest = layers.iter().map(Layers::highest).fold(0.0, f64::max);
         // What no replay has, such as set-up tasks of an unknown kind, would be an empty plot for each of them.
         let replayed = runs.iter().zip(&layers).filter(|(shown, _)| shown.run.replay().is_some());
@@ -58,15 +59,15 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     let plot_height = look.scaled(PLOT_HEIGHT);
     let per_run = look.line_height() + panels.len() as u32 * (plot_height + below(look, false));
     let height = legend.height() + per_run * runs.len() as u32 + below(look, true) - below(look, false);
-    figure(&scene.sheet_of_jobs(), CHART.name, height, |area| {
+    figure(&clock.on(scene.sheet_of_jobs()), CHART.name, height, |area| {
         let mut rest = legend.draw(&area)?;
         for (index, shown) in runs.iter().enumerate() {
             rest = titled(look, &rest, shown.label, left)?;
             for (panel, (layers, y)) in panels.iter().enumerate() {
                 let last = index + 1 == runs.len() && panel + 1 == panels.len();
                 let (top, below) = rest.split_vertically(plot_height + below(look, last));
-                let plot = axes(look, &top, (&x, y), left, last)?;
-                let at = |ms: i64, tasks: f64| pixel(&plot, (unit.of(ms as f64), tasks));
+                let plot = axes(look, &top, (x, y), left, last)?;
+                let at = |ms: i64, tasks: f64| pixel(&plot, (clock.unit.of(ms as f64), tasks));
                 if let Some(layers) = layers.get(index) {
                     layers.draw(&inside(&plot), at, lined)?;
                 }
@@ -87,7 +88,8 @@ pub(crate) struct Layers {
 }
 
 impl Layers {
-    pub(crate) fn new(run: &Run, kind: TaskKind, own: &[(usize, &str)]) -> Self {
+    /// The layers of the tasks of a kind, each job in `own` in one of its own, as far as the run lasts and at most for `longest` ms.
+    pub(crate) fn new(run: &Run, kind: TaskKind, own: &[(usize, &str)], longest: i64) -> Self {
         let layer_of: BTreeMap<&str, usize> = own.iter().enumerate().map(|(layer, job)| (job.1, layer)).collect();
         let layer_of_row: Vec<usize> =
             run.jobs.iter().map(|job| layer_of.get(job.job_id.as_str()).copied().unwrap_or(own.len())).collect();
@@ -100,7 +102,8 @@ impl Layers {
             }
         }
         let steps: Vec<_> = by_layer.iter().map(|attempts| running_tasks(attempts, kind)).collect();
-        let edges = edges(steps.iter().flat_map(|steps| steps.points.iter().map(|point| point.0)), last - first, CELLS);
+        let end = (last - first).min(longest);
+        let edges = edges(steps.iter().flat_map(|steps| steps.points.iter().map(|point| point.0)), end, CELLS);
         let mut tops: Vec<(RGBColor, Vec<f64>)> = Vec::new();
         for (layer, steps) in steps.iter().enumerate() {
             let mut top = steps.cell_means(&edges);

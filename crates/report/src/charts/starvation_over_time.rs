@@ -17,7 +17,7 @@ pub(super) const CHART: Chart = Chart {
 };
 
 fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
-    let jobs = Measure::new("Jobs that starve", |run, cells| {
+    let jobs = Measure::count("Jobs that starve", |run, cells| {
         starving(run).cell_means(&cells.edges()).into_iter().map(Some).collect()
     });
     draw_over_time(scene, CHART.name, &scene.sheet_of_jobs(), cells_of(scene), &[jobs])
