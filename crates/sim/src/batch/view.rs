@@ -23,7 +23,7 @@ impl<'a> View<'a> {
         if self.world.reasons.are_wanted() {
             let own = self.task(task);
             if self.world.free.holds(own.unit()) {
-                self.world.reasons.tell(own.job, 0, reason, other);
+                self.world.reasons.give(own.job, 0, reason, other);
             } else {
                 self.world.reasons.end(own.job, 0);
             }
@@ -32,7 +32,7 @@ impl<'a> View<'a> {
 
     /// Whether anybody wants to know why jobs are passed over. Ask before you look for jobs only to tell of them.
     #[inline]
-    pub fn tells_reasons(self) -> bool {
+    pub fn wants_reasons(self) -> bool {
         self.world.reasons.are_wanted()
     }
 

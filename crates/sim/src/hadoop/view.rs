@@ -141,7 +141,7 @@ impl<'a> View<'a> {
     #[inline]
     pub fn pass_over(&self, job: JobId, kind: Kind, reason: Reason) {
         if self.world.reasons.are_wanted() && self.world.ready_of(job, kind) > 0 {
-            self.world.reasons.tell(job, kind.index(), reason, None);
+            self.world.reasons.give(job, kind.index(), reason, None);
         }
     }
 
@@ -150,13 +150,13 @@ impl<'a> View<'a> {
     pub fn pass_over_request(&self, job: JobId, ask: Ask, reason: Reason) {
         if self.world.reasons.are_wanted() {
             let kind = ask.kind().unwrap_or_else(|| self.world.workload.job(job).first_kind());
-            self.world.reasons.tell(job, kind.index(), reason, None);
+            self.world.reasons.give(job, kind.index(), reason, None);
         }
     }
 
     /// Whether anybody wants to know why jobs are passed over. Ask before you look for jobs only to tell of them.
     #[inline]
-    pub fn tells_reasons(&self) -> bool {
+    pub fn wants_reasons(&self) -> bool {
         self.world.reasons.are_wanted()
     }
 

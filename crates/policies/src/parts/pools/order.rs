@@ -96,7 +96,7 @@ impl Pools {
 
     /// Tells the jobs of a pool that it may run no more tasks of a kind.
     fn tell_of_limit(&self, pool: usize, kind: Kind, view: View<'_>) {
-        if view.tells_reasons() {
+        if view.wants_reasons() {
             self.pools[pool].jobs.iter().for_each(|&job| view.pass_over(job, kind, Reason::QueueLimit));
         }
     }

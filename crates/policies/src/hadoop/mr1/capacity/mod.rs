@@ -246,7 +246,7 @@ impl Capacity {
 
     /// Tells the jobs of a queue that it may get no more slots.
     fn tell_of_limit(&self, leaf: usize, kind: Kind, view: View<'_>) {
-        if view.tells_reasons() {
+        if view.wants_reasons() {
             self.queues[leaf].running.iter().for_each(|job| view.pass_over(job, kind, Reason::QueueLimit));
         }
     }

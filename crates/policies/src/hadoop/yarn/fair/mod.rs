@@ -473,7 +473,7 @@ impl YarnFair {
 
     /// Tells the jobs of a queue, and of those below it, that it may have no more.
     fn tell_of_limit(&self, place: usize, view: View<'_>) {
-        if !view.tells_reasons() {
+        if !view.wants_reasons() {
             return;
         }
         let queue = &self.queues[place];
