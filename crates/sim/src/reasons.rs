@@ -11,7 +11,7 @@ use crate::ids::{JobId, Ms};
 use crate::observer::PassedOver;
 
 /// A reason, and the job that it is about.
-type Why = (Reason, Option<JobId>);
+pub(crate) type Why = (Reason, Option<JobId>);
 
 /// The reasons that hold now. Only changes are reported, once an event is over, so a reason that lasts takes one row however often it
 /// is given.
@@ -36,6 +36,15 @@ struct Held {
     reported: Why,
     /// The number of times that all was full before it was given.
     spell: u32,
+}
+
+impl Held {
+    /// What is left of it after so many times that all was full: what was given before the last of them is over.
+    #[inline]
+    fn at(self, spell: u32) -> Self {
+        let is_over = self.spell != spell && self.now.0.needs_free_places();
+        Self { spell, ..if is_over { Self::default() } else { self } }
+    }
 }
 
 /// The times at which no place for a kind of task was free.
@@ -69,7 +78,7 @@ impl Reasons {
     /// Nothing holds a job back any more.
     #[inline]
     pub(crate) fn end(&self, job: JobId, kind: usize) {
-        if self.now(job, kind) != Reason::None {
+        if self.now(job, kind).0 != Reason::None {
             self.note(job, kind, (Reason::None, None));
         }
     }
@@ -84,7 +93,7 @@ impl Reasons {
 
     /// Ends one reason, if it is the one that holds.
     pub(crate) fn end_if(&self, job: JobId, kind: usize, reason: Reason) {
-        if self.now(job, kind) == reason {
+        if self.now(job, kind).0 == reason {
             self.end(job, kind);
         }
     }
@@ -94,10 +103,11 @@ impl Reasons {
         self.jobs.get(job.index()).and_then(|kinds| kinds.get(kind))
     }
 
-    /// The reason that holds; none if nobody wants to know.
+    /// The reason that holds, and the job that it is about; none if nobody wants to know.
     #[inline]
-    fn now(&self, job: JobId, kind: usize) -> Reason {
-        self.held(job, kind).map_or(Reason::None, |held| held.get().now.0)
+    pub(crate) fn now(&self, job: JobId, kind: usize) -> Why {
+        let (Some(held), Some(full)) = (self.held(job, kind), self.full.get(kind)) else { return Why::default() };
+        held.get().at(full.get().spells).now
     }
 
     fn kind(&self, kind: usize) -> TaskKind {
@@ -107,21 +117,11 @@ impl Reasons {
     #[inline]
     fn note(&self, job: JobId, kind: usize, why: Why) {
         let (Some(held), Some(full)) = (self.held(job, kind), self.full.get(kind)) else { return };
-        let (before, spell) = (held.get(), full.get().spells);
-        if before.now != why || before.spell != spell {
-            held.set(self.changed(before, spell, (job, kind), why));
-        }
-    }
-
-    /// What holds for a job and kind once `why` is given.
-    fn changed(&self, before: Held, spell: u32, place: (JobId, usize), why: Why) -> Held {
-        // What was given before such a time is over.
-        let is_over = before.spell != spell && before.now.0.needs_free_places();
-        let own = Held { spell, ..if is_over { Held::default() } else { before } };
+        let own = held.get().at(full.get().spells);
         if own.now != why {
-            self.touched.borrow_mut().push(place);
+            self.touched.borrow_mut().push((job, kind));
         }
-        Held { now: why, ..own }
+        held.set(Held { now: why, ..own });
     }
 
     /// Takes down whether no place is free for tasks of a kind. A time that lasted for `long` ends all reasons, from its beginning on.

@@ -230,7 +230,9 @@ impl Conservative {
 
     /// When a task that started now would first take what is reserved, and the first other job with a reservation from then on.
     fn delayed_by(&self, planned: &Planned, view: View<'_>) -> (Ms, Option<JobId>) {
-        let Some(at) = self.profile.next_without(planned.unit, view.total(), view.now()) else { return (Ms::MAX, None) };
+        let Some(at) = self.profile.next_without(planned.unit, view.total(), view.now()) else {
+            return (Ms::MAX, None);
+        };
         let job = |planned: &Planned| view.task(planned.task).job;
         let mut reserved = self.plan.iter().filter(|other| other.start == Some(at)).map(job);
         (at, reserved.find(|&other| other != job(planned)))
