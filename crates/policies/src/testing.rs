@@ -4,8 +4,8 @@ use resched_sim::cluster_file::{Interval, Phase, ReduceModel};
 use resched_sim::hadoop::{
     Cluster, Edges, Launched, LoggedMap, LoggedReduce, Observer, Options, Policy, TaskSpec, Workload, replay,
 };
-use resched_sim::{ClusterConfig, Error, JobEnded, JobId, Ms, NodeId, Resources};
-use resched_trace::model::{Locality, Outcome, Priority};
+use resched_sim::{ClusterConfig, Error, JobEnded, JobId, Ms, NodeId, PassedOver, Resources};
+use resched_trace::model::{Locality, Outcome, Priority, Reason};
 
 use crate::spec::PolicySpec;
 
@@ -167,6 +167,13 @@ impl Scenario {
         scenario
     }
 
+    /// A reduce takes as much as this many smallest containers, under YARN.
+    pub(crate) fn large_reduces(mut self, containers: u32) -> Self {
+        let rules = &mut self.config.containers;
+        rules.reduce.memory_mb = containers * rules.minimum.memory_mb;
+        self
+    }
+
     pub(crate) fn racks(mut self, racks: usize) -> Self {
         self.racks = racks;
         self
@@ -229,6 +236,20 @@ impl Scenario {
         self.checked(name, policy).0
     }
 
+    /// Why a job is passed over under a policy, when, and for the sake of which other job. Who asks for that changes no schedule.
+    pub(crate) fn reasons(&self, policy: &str, job: &str) -> Vec<(Ms, Reason, Option<String>)> {
+        let spec = PolicySpec::parse(policy).unwrap_or_else(|error| unreachable!("{error}"));
+        let build = || spec.build().unwrap_or_else(|error| unreachable!("{error}"));
+        let seen = self.run(policy, build(), true, true);
+        assert_eq!(
+            seen.launches,
+            self.run(policy, build(), true, false).launches,
+            "reasons change the schedule of {policy}"
+        );
+        let own = seen.reasons.into_iter().filter(|(name, ..)| name == job);
+        own.map(|(_, at, reason, other)| (at, reason, other)).collect()
+    }
+
     /// Every job with the heartbeat that reported its last task, in the order of these heartbeats; with parking and
     /// without, which must agree.
     pub(crate) fn finishes(&self, policy: &str) -> Vec<(String, Ms)> {
@@ -237,19 +258,19 @@ impl Scenario {
     }
 
     fn checked(&self, name: &str, policy: impl Fn() -> Box<dyn Policy>) -> (Vec<Launch>, Vec<(String, Ms)>) {
-        let parked = self.run(name, policy(), true);
-        assert_eq!(parked, self.run(name, policy(), false), "parking changes the schedule of {name}");
-        parked
+        let parked = self.run(name, policy(), true, false);
+        assert_eq!(parked, self.run(name, policy(), false, false), "parking changes the schedule of {name}");
+        (parked.launches, parked.finishes)
     }
 
-    fn run(&self, name: &str, mut policy: Box<dyn Policy>, parking: bool) -> (Vec<Launch>, Vec<(String, Ms)>) {
+    fn run(&self, name: &str, mut policy: Box<dyn Policy>, parking: bool, wants_reasons: bool) -> Replayed {
         let (cluster, workload) = self.build();
         let cluster = cluster.for_policy(&*policy).unwrap_or_else(|error| unreachable!("{error}"));
         let options = Options { parking, ..Options::default() };
-        let mut seen = Seen { workload: &workload, launches: Vec::new(), finishes: Vec::new() };
+        let mut seen = Seen { workload: &workload, wants_reasons, replayed: Replayed::default() };
         replay(&workload, &cluster, (name, &mut *policy), &options, &mut seen, &mut |_| {})
             .unwrap_or_else(|error| unreachable!("{error}"));
-        (seen.launches, seen.finishes)
+        seen.replayed
     }
 }
 
@@ -282,16 +303,24 @@ impl JobSpec {
     }
 }
 
-struct Seen<'a> {
-    workload: &'a Workload,
+/// What is seen of a replay, in order.
+#[derive(Debug, PartialEq, Default)]
+struct Replayed {
     launches: Vec<Launch>,
     finishes: Vec<(String, Ms)>,
+    reasons: Vec<(String, Ms, Reason, Option<String>)>,
+}
+
+struct Seen<'a> {
+    workload: &'a Workload,
+    wants_reasons: bool,
+    replayed: Replayed,
 }
 
 impl Observer for Seen<'_> {
     fn launched(&mut self, launched: &Launched) -> Result<(), Error> {
         let job = self.workload.job(self.workload.job_of(launched.task));
-        self.launches.push(Launch {
+        self.replayed.launches.push(Launch {
             at: launched.at,
             job: job.id.clone(),
             task: self.workload.task_name(launched.task),
@@ -303,7 +332,18 @@ impl Observer for Seen<'_> {
     }
 
     fn job_ended(&mut self, ended: &JobEnded) -> Result<(), Error> {
-        self.finishes.push((self.workload.job(ended.job).id.clone(), ended.finish));
+        self.replayed.finishes.push((self.workload.job(ended.job).id.clone(), ended.finish));
+        Ok(())
+    }
+
+    fn wants_reasons(&self) -> bool {
+        self.wants_reasons
+    }
+
+    fn passed_over(&mut self, passed: &PassedOver) -> Result<(), Error> {
+        let id = |job: JobId| self.workload.job(job).id.clone();
+        let job = passed.job.map(id).unwrap_or_default();
+        self.replayed.reasons.push((job, passed.at, passed.reason, passed.other.map(id)));
         Ok(())
     }
 }

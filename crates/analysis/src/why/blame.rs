@@ -28,7 +28,7 @@ pub enum Holder {
     Rule,
 }
 
-/// What time is told apart by.
+/// What the time of a job is sorted by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Kind {
     pub(super) phase: Phase,

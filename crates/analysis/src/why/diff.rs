@@ -169,7 +169,7 @@ fn caveat(baseline: Side<'_>, run: Side<'_>) -> Option<String> {
         (true, true) | (false, false) => return None,
     };
     Some(format!(
-        "Only {} tells why jobs were passed over; in {} all waits for a place count as one for a free place. Compare the phases of waits \
+        "Only {} says why jobs were passed over; in {} all waits for a place count as one for a free place. Compare the phases of waits \
          only with care, or replay both with --decisions.",
         name(with.label),
         name(without.label)
@@ -213,7 +213,7 @@ impl Diff {
             ("size", by(&|job| sizes.class_of(job.tasks).to_owned())),
         ]);
         let mut changed: Vec<Changed> =
-            jobs.iter().filter(|own| own.verdict != Verdict::Same).map(|own| own.told(sizes)).collect();
+            jobs.iter().filter(|own| own.verdict != Verdict::Same).map(|own| own.changed(sizes)).collect();
         changed.sort_by(|a, b| (b.after_ms - b.before_ms).abs().total_cmp(&(a.after_ms - a.before_ms).abs()));
         Self {
             baseline: baseline.label.to_owned(),
@@ -279,7 +279,7 @@ impl Pair<'_> {
         }
     }
 
-    fn told(&self, sizes: Sizes) -> Changed {
+    fn changed(&self, sizes: Sizes) -> Changed {
         let ((before_ms, after_ms), change) = (self.means(), self.change());
         let (through, through_ms) = through(&[self]);
         let text = |text: &Option<Arc<str>>| text.as_deref().map(str::to_owned);

@@ -48,7 +48,7 @@ pub struct Explanation {
     pub run: String,
     /// What is explained.
     pub about: About,
-    /// Whether the policy told why it passed over jobs. Without its reasons, all that waits is said to wait for a slot.
+    /// Whether the run has the reasons for which the policy passed over jobs. Without its reasons, all that waits is said to wait for a slot.
     pub has_reasons: bool,
     /// How many jobs there are whose completion time is known.
     pub jobs: u64,
@@ -75,7 +75,7 @@ pub struct Explanation {
 pub struct PhaseTime {
     /// The phase.
     pub phase: Phase,
-    /// The reason that the policy told; `none` if it told none.
+    /// The reason that the policy gave; `none` if it gave none.
     pub reason: Reason,
     /// Whether other tasks of the job ran meanwhile.
     pub while_running: bool,
@@ -90,7 +90,7 @@ pub struct PhaseTime {
 pub struct BlameRow {
     /// The phase that is blamed.
     pub phase: Phase,
-    /// The reason that the policy told.
+    /// The reason that the policy gave.
     pub reason: Reason,
     /// Whether other tasks of the job ran meanwhile.
     pub while_running: bool,
@@ -132,7 +132,7 @@ pub struct TimelineRow {
     pub to: i64,
     /// The phase.
     pub phase: Phase,
-    /// The reason that the policy told.
+    /// The reason that the policy gave.
     pub reason: Reason,
     /// Whether other tasks of the job ran meanwhile.
     pub while_running: bool,
@@ -145,7 +145,7 @@ pub struct CsvRow {
     pub about: String,
     /// The name of the phase.
     pub phase: &'static str,
-    /// The reason that the policy told.
+    /// The reason that the policy gave.
     pub reason: &'static str,
     /// Whether other tasks of the job ran meanwhile.
     pub while_running: bool,

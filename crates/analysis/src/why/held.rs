@@ -36,7 +36,7 @@ pub(super) type Amounts = [u64; 2];
 /// What a task whose request nobody gives is taken to hold: one core.
 pub(super) const ONE_CORE: Amounts = [1_000, 0];
 
-/// The time that an attempt held its place.
+/// The time that an attempt, or the master of a job, held its place.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Held {
     /// The row of its job.
@@ -44,6 +44,8 @@ pub(super) struct Held {
     /// The place of what it holds in the list of amounts.
     pub(super) amounts: u32,
     pub(super) kind: TaskKind,
+    /// Whether it is the application master of its job, and no task.
+    pub(super) is_master: bool,
     /// Whether its task had been tried before.
     pub(super) again: bool,
     /// Whether its machine was lost.
@@ -58,7 +60,7 @@ pub(super) struct Held {
 
 /// From when on a job was passed over for a reason.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Told {
+pub(super) struct PassedOver {
     pub(super) job: u32,
     pub(super) at: i64,
     pub(super) kind: TaskKind,
@@ -73,14 +75,14 @@ pub struct Why {
     pub label: String,
     /// Its jobs, in the order of their table. Only what the table itself has is filled in.
     pub jobs: Vec<JobMetrics>,
-    /// Whether the policy told why it passed over jobs.
+    /// Whether it has the reasons for which the policy passed over jobs.
     pub has_reasons: bool,
     /// Values that could not be used, by cause.
     pub skipped: BTreeMap<String, u64>,
     pub(super) attempts: Vec<Held>,
     first_attempt: Vec<usize>,
-    told: Vec<Told>,
-    first_told: Vec<usize>,
+    passed_over: Vec<PassedOver>,
+    first_passed_over: Vec<usize>,
     amounts: Vec<Amounts>,
     capacity: [u128; 4],
     users: Vec<u32>,
@@ -96,7 +98,7 @@ pub struct Why {
 pub(super) struct Raw {
     pub(super) jobs: Vec<JobMetrics>,
     pub(super) attempts: Vec<Held>,
-    pub(super) told: Vec<Told>,
+    pub(super) passed_over: Vec<PassedOver>,
     pub(super) amounts: Vec<Amounts>,
     pub(super) has_reasons: bool,
     pub(super) skipped: BTreeMap<String, u64>,
@@ -104,12 +106,12 @@ pub(super) struct Raw {
 
 impl Why {
     pub(super) fn of(label: String, origin: &Origin, raw: Raw) -> Self {
-        let Raw { jobs, mut attempts, mut told, amounts, has_reasons, skipped } = raw;
+        let Raw { jobs, mut attempts, mut passed_over, amounts, has_reasons, skipped } = raw;
         // The rest of the key only makes the order of equal ones certain.
         attempts.sort_unstable_by_key(|own| (own.job, own.start, own.finish, own.kind, own.since, own.amounts));
-        told.sort_by_key(|own| (own.job, own.at));
+        passed_over.sort_by_key(|own| (own.job, own.at));
         let first_attempt = firsts(jobs.len(), attempts.iter().map(|own| own.job));
-        let first_told = firsts(jobs.len(), told.iter().map(|own| own.job));
+        let first_passed_over = firsts(jobs.len(), passed_over.iter().map(|own| own.job));
         let numbers = |text: fn(&JobMetrics) -> &Option<Arc<str>>| numbered(jobs.iter().map(text));
         let (users, queues) = (numbers(|job| &job.user), numbers(|job| &job.queue));
         let [first_of_user, first_of_queue] = [&users, &queues].map(|numbers| first_rows(numbers));
@@ -125,8 +127,8 @@ impl Why {
             skipped,
             attempts,
             first_attempt,
-            told,
-            first_told,
+            passed_over,
+            first_passed_over,
             amounts,
             capacity: replay.map_or([0; 4], capacity),
             users,
@@ -156,8 +158,8 @@ impl Why {
     }
 
     /// Why a job was passed over, in the order of time.
-    pub(super) fn told_of(&self, job: usize) -> &[Told] {
-        slice(&self.told, &self.first_told, job)
+    pub(super) fn passed_over(&self, job: usize) -> &[PassedOver] {
+        slice(&self.passed_over, &self.first_passed_over, job)
     }
 
     /// Whom a job is taken together with: the row of the first job of its user or queue.
@@ -301,7 +303,7 @@ fn first_rows(numbers: &[u32]) -> Vec<u32> {
 }
 
 /// Whether a replay ran on containers: then its cluster has slots and memory.
-fn is_of_containers(info: &RunInfo) -> bool {
+pub(super) fn is_of_containers(info: &RunInfo) -> bool {
     info.cluster.memory_mb.is_some() && info.cluster.map_slots + info.cluster.reduce_slots > 0
 }
 

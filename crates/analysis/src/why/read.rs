@@ -7,10 +7,10 @@ use hashbrown::HashMap;
 use resched_trace::model::{AttemptRow, Outcome, Reason, ReasonRow, TaskKind};
 use resched_trace::run::{RunInfo, RunTables};
 
-use super::held::{Amounts, Held, ONE_CORE, Raw, Told, Why};
+use super::held::{Amounts, Held, ONE_CORE, PassedOver, Raw, Why, is_of_containers};
 use crate::population::judge;
 use crate::tables::{Index, Jobs, at, columns, integers, plausible, reasons, strings};
-use crate::{Error, Origin};
+use crate::{Error, JobMetrics, Origin};
 
 /// The columns of the table of attempts that are read.
 const COLUMNS: [&str; 10] = [
@@ -65,8 +65,9 @@ impl Why {
             }
         }
         let rows = reasons(dir, &origin)?;
-        let told = told(&rows, &index);
-        let mut raw = attempts.finish(told, origin.rows().contains_key("reasons"));
+        let passed_over = passed_over(&rows, &index);
+        attempts.add_masters(&jobs, &passed_over);
+        let mut raw = attempts.finish(passed_over, origin.rows().contains_key("reasons"));
         let counts = [("implausible-time", implausible), ("attempt-of-unknown-job", of_unknown_job)];
         raw.skipped.extend(counts.into_iter().filter(|(_, n)| *n > 0).map(|(cause, n)| (cause.to_owned(), n)));
         raw.jobs = jobs;
@@ -84,8 +85,9 @@ impl Why {
             let Some(job) = index.row_of(&row.job_id) else { continue };
             attempts.add(job, &Attempt::of(row));
         }
-        let told = told(&rows.reasons, &index);
-        let mut raw = attempts.finish(told, true);
+        let passed_over = passed_over(&rows.reasons, &index);
+        attempts.add_masters(&jobs, &passed_over);
+        let mut raw = attempts.finish(passed_over, true);
         raw.jobs = jobs;
         Self::judged(label(&origin), &origin, raw)
     }
@@ -108,21 +110,21 @@ fn label(origin: &Origin) -> String {
 }
 
 /// The reasons of known jobs. What ends the reasons of all jobs at once becomes an end for each job with a reason that it ends.
-fn told(rows: &[ReasonRow], index: &Index<'_>) -> Vec<Told> {
-    let told = |row: &ReasonRow| {
+fn passed_over(rows: &[ReasonRow], index: &Index<'_>) -> Vec<PassedOver> {
+    let passed_over = |row: &ReasonRow| {
         let other = row.other_job.as_deref().and_then(|other| index.row_of(other));
         let job = index.row_of(row.job_id.as_deref()?)?;
-        Some(Told { job, at: row.time, kind: row.kind, reason: row.reason, other })
+        Some(PassedOver { job, at: row.time, kind: row.kind, reason: row.reason, other })
     };
     let mut ends: Vec<(TaskKind, i64)> =
         rows.iter().filter(|row| row.job_id.is_none()).map(|row| (row.kind, row.time)).collect();
     ends.sort_unstable();
     let mut all = Vec::with_capacity(rows.len());
-    for told in rows.iter().filter_map(told) {
-        all.push(told);
-        let end = ends.partition_point(|&end| end <= (told.kind, told.at));
-        if let Some(&(_, at)) = ends.get(end).filter(|end| end.0 == told.kind && told.reason.needs_free_places()) {
-            all.push(Told { at, reason: Reason::None, other: None, ..told });
+    for own in rows.iter().filter_map(passed_over) {
+        all.push(own);
+        let end = ends.partition_point(|&end| end <= (own.kind, own.at));
+        if let Some(&(_, at)) = ends.get(end).filter(|end| end.0 == own.kind && own.reason.needs_free_places()) {
+            all.push(PassedOver { at, reason: Reason::None, other: None, ..own });
         }
     }
     all
@@ -157,6 +159,8 @@ struct Attempts {
     places: HashMap<Amounts, u32>,
     /// What maps and reduces hold in containers.
     containers: [Amounts; 2],
+    /// What an application master holds, where jobs have them.
+    master: Option<Amounts>,
     /// The latest time that was seen.
     horizon: i64,
 }
@@ -171,10 +175,12 @@ impl Attempts {
             }
             Origin::Observed(_) => [0, 0],
         };
+        let has_masters = matches!(origin, Origin::Replay(info) if is_of_containers(info));
         Self {
             raw: Raw::default(),
             places: HashMap::new(),
             containers: ["map", "reduce"].map(container),
+            master: has_masters.then(|| container("am")),
             horizon: i64::MIN,
         }
     }
@@ -196,15 +202,12 @@ impl Attempts {
                 if cpu.is_none() && memory.is_none() { ONE_CORE } else { [cpu.unwrap_or(0), memory.unwrap_or(0)] }
             }
         };
-        let next = self.raw.amounts.len() as u32;
-        let place = *self.places.entry(amounts).or_insert(next);
-        if place == next {
-            self.raw.amounts.push(amounts);
-        }
+        let amounts = self.place_of(amounts);
         self.raw.attempts.push(Held {
             job,
-            amounts: place,
+            amounts,
             kind: attempt.kind,
+            is_master: false,
             again: attempt.number > 0,
             lost: attempt.outcome == Outcome::Lost,
             since: queued.unwrap_or(i64::MIN).min(start),
@@ -214,13 +217,50 @@ impl Attempts {
         });
     }
 
-    fn finish(mut self, told: Vec<Told>, has_reasons: bool) -> Raw {
+    /// The place of these amounts in the list.
+    fn place_of(&mut self, amounts: Amounts) -> u32 {
+        let next = self.raw.amounts.len() as u32;
+        let place = *self.places.entry(amounts).or_insert(next);
+        if place == next {
+            self.raw.amounts.push(amounts);
+        }
+        place
+    }
+
+    /// Adds the application masters, which have no rows. From its start on, a job is passed over because it is being started. Its master
+    /// holds a container until it is lost with its node, or until the job ends.
+    fn add_masters(&mut self, jobs: &[JobMetrics], passed_over: &[PassedOver]) {
+        let Some(amounts) = self.master.map(|amounts| self.place_of(amounts)) else { return };
+        let mut changes: Vec<&PassedOver> =
+            passed_over.iter().filter(|own| matches!(own.reason, Reason::Starting | Reason::Master)).collect();
+        changes.sort_by_key(|own| (own.job, own.at));
+        for (place, &&PassedOver { job, at: start, .. }) in
+            changes.iter().enumerate().filter(|(_, own)| own.reason == Reason::Starting)
+        {
+            let next = changes.get(place + 1).filter(|next| next.job == job).map(|next| next.at);
+            let finish = next.or_else(|| jobs.get(job as usize)?.finish).unwrap_or(i64::MAX).max(start);
+            self.raw.attempts.push(Held {
+                job,
+                amounts,
+                kind: TaskKind::Other,
+                is_master: true,
+                again: false,
+                lost: false,
+                since: start,
+                start,
+                shuffled: start,
+                finish,
+            });
+        }
+    }
+
+    fn finish(mut self, passed_over: Vec<PassedOver>, has_reasons: bool) -> Raw {
         for attempt in &mut self.raw.attempts {
             if attempt.finish == i64::MAX {
                 attempt.finish = self.horizon.max(attempt.start);
                 attempt.shuffled = attempt.shuffled.min(attempt.finish);
             }
         }
-        Raw { told, has_reasons, ..self.raw }
+        Raw { passed_over, has_reasons, ..self.raw }
     }
 }

@@ -54,6 +54,15 @@ impl Rows {
         self
     }
 
+    /// Under YARN, with so many MB in all. A master takes 2 MB, a map 1 MB.
+    fn in_containers(self, memory_mb: u64) -> Why {
+        let cluster = RunCluster { map_slots: 1, memory_mb: Some(memory_mb), ..RunCluster::default() };
+        let containers =
+            serde_json::json!({"am": {"memory_mb": 2}, "map": {"memory_mb": 1}, "reduce": {"memory_mb": 1}});
+        let rules = serde_json::json!({"containers": containers});
+        Why::of_rows(RunInfo { label: "yarn-fifo".to_owned(), cluster, rules, ..RunInfo::default() }, &self.0)
+    }
+
     /// On a cluster with so many map and reduce slots, and so many cores for other tasks.
     fn on(self, map_slots: u64, reduce_slots: u64, cores: u64) -> Why {
         let cluster =
@@ -161,8 +170,8 @@ fn a_limit_is_blamed_on_the_jobs_of_the_user() {
     let found = explained(&why, "b");
     assert_eq!(phases(&found)[..2], [(Phase::MapSlot, false, 5), (Phase::Limit, false, 15)]);
     assert_eq!(blame(&found, Phase::Limit), [("a".to_owned(), 15_000)]);
-    let told = "It waited 15.0 s because its user had as much as one user may have. To blame: a of ann, 15.0 s.";
-    assert!(found.sentences.contains(&told.to_owned()), "{:?}", found.sentences);
+    let words = "It waited 15.0 s because its user had as much as one user may have. To blame: a of ann, 15.0 s.";
+    assert!(found.sentences.contains(&words.to_owned()), "{:?}", found.sentences);
 }
 
 #[test]
@@ -218,6 +227,42 @@ fn batch_tasks_wait_for_dependencies_backfilling_and_lost_machines() {
     assert_eq!(phases(&found), expected);
     assert_eq!(blame(&found, Phase::Reserve), [("k".to_owned(), 10_000)]);
     assert_eq!(blame(&found, Phase::Resources), [("k".to_owned(), 10_000)]);
+}
+
+#[test]
+fn a_master_holds_a_container_until_its_job_ends() {
+    // The master of `a` runs from 2 to 20, is lost, and starts again at 25; that of `b` has no room before 40.
+    let map = TaskKind::Map;
+    let why = Rows::default()
+        .job("a", "ann", (0, 40))
+        .reason(0, Some("a"), map, Reason::Master, None)
+        .reason(2, Some("a"), map, Reason::Starting, None)
+        .reason(3, Some("a"), map, Reason::None, None)
+        .reason(20, Some("a"), map, Reason::Master, None)
+        .reason(25, Some("a"), map, Reason::Starting, None)
+        .map("a", (10, 20))
+        .map("a", (30, 40))
+        .job("b", "bob", (0, 60))
+        .reason(0, Some("b"), map, Reason::Master, None)
+        .reason(40, Some("b"), map, Reason::Starting, None)
+        .map("b", (50, 60))
+        .in_containers(3);
+    let found = explained(&why, "b");
+    assert_eq!(phases(&found)[..2], [(Phase::Starting, false, 10), (Phase::Master, false, 40)]);
+    // Of 120 MB s, the masters held 66 and the maps 20.
+    assert_eq!(blame(&found, Phase::Master), [("a".to_owned(), 28_667), ("idle".to_owned(), 11_333)]);
+}
+
+#[test]
+fn a_node_that_is_kept_is_blamed_on_the_job_that_it_is_kept_for() {
+    let why = Rows::default()
+        .job("a", "ann", (0, 30))
+        .map("a", (10, 30))
+        .job("b", "bob", (0, 20))
+        .map("b", (10, 20))
+        .reason(0, Some("b"), TaskKind::Map, Reason::Reserve, Some("a"))
+        .on(2, 1, 0);
+    assert_eq!(blame(&explained(&why, "b"), Phase::Reserve), [("a".to_owned(), 10_000)]);
 }
 
 #[test]

@@ -7,7 +7,7 @@
 //!    A reduce that fetches its input does no work while a map of the job is still to come.
 //! 2. Only its set-up task runs: *starting*.
 //! 3. Only attempts run whose machine is lost later: *lost*.
-//! 4. A task of it waits: the phase of the reason that the policy told last, else waiting for a slot, a container or resources.
+//! 4. A task of it waits: the phase of the reason that the policy gave last, else waiting for a slot, a container or resources.
 //! 5. Its reduces fetch their input: *shuffling*.
 //! 6. More tasks come, and none of them waits yet: *dependency*.
 //! 7. No more tasks come: *ending*.
@@ -69,14 +69,14 @@ const COUNTS: usize = 11;
 pub(super) type Change = (i64, Count, i32);
 
 /// The stretches of a job from its submission to its end, in order and without gaps; none if its completion time is not known.
-pub(super) fn stretches(why: &Why, job: usize, changes: &mut Vec<Change>, told: &mut dyn FnMut(Stretch)) {
+pub(super) fn stretches(why: &Why, job: usize, changes: &mut Vec<Change>, each: &mut dyn FnMut(Stretch)) {
     let span = why.jobs.get(job).and_then(|job| job.submit.zip(job.finish));
     let Some((submit, finish)) = span.filter(|(submit, finish)| submit < finish) else { return };
     changes.clear();
     why.attempts_of(job).iter().for_each(|attempt| note(attempt, changes));
     changes.sort_unstable_by_key(|change| change.0);
     let mut walk = Walk { why, job, counts: [0; COUNTS], reasons: [(Reason::None, None); 3], open: None };
-    let mut reasons = why.told_of(job).iter().peekable();
+    let mut reasons = why.passed_over(job).iter().peekable();
     let mut at = submit;
     let mut next = 0;
     while at < finish {
@@ -89,10 +89,10 @@ pub(super) fn stretches(why: &Why, job: usize, changes: &mut Vec<Change>, told: 
         }
         let until = changes.get(next).map(|change| change.0).into_iter().chain(reasons.peek().map(|reason| reason.at));
         let until = until.min().unwrap_or(finish).min(finish);
-        walk.add(at, until, told);
+        walk.add(at, until, each);
         at = until;
     }
-    walk.open.into_iter().for_each(told);
+    walk.open.into_iter().for_each(each);
 }
 
 /// Where the reason for a kind of task is kept.
@@ -107,6 +107,9 @@ fn place(kind: TaskKind) -> usize {
 /// Adds what an attempt changes. What was there from the beginning changes at the least time.
 fn note(attempt: &Held, changes: &mut Vec<Change>) {
     let &Held { kind, since, start, shuffled, finish, .. } = attempt;
+    if attempt.is_master {
+        return;
+    }
     let mut between = |count, from: i64, to: i64| {
         if from < to {
             changes.extend([(from, count, 1), (to, count, -1)]);
@@ -141,7 +144,7 @@ struct Walk<'a> {
     why: &'a Why,
     job: usize,
     counts: [i32; COUNTS],
-    /// The reason that was told last for maps, reduces and other tasks, with the job that it is about.
+    /// The reason that was given last for maps, reduces and other tasks, with the job that it is about.
     reasons: [(Reason, Option<u32>); 3],
     /// The stretch that may still grow.
     open: Option<Stretch>,
@@ -153,13 +156,13 @@ impl Walk<'_> {
     }
 
     /// Adds the time from `from` to `to`, in which nothing changes.
-    fn add(&mut self, from: i64, to: i64, told: &mut dyn FnMut(Stretch)) {
+    fn add(&mut self, from: i64, to: i64, each: &mut dyn FnMut(Stretch)) {
         let next = Stretch { from, to, ..self.stretch() };
         match &mut self.open {
             Some(open) if (Stretch { from: open.from, to, ..next }) == (Stretch { to, ..*open }) => open.to = to,
             open => {
                 if let Some(done) = open.replace(next) {
-                    told(done);
+                    each(done);
                 }
             }
         }
@@ -209,13 +212,8 @@ impl Walk<'_> {
             }
             Reason::UserLimit => Scope::User(user),
             Reason::QueueLimit | Reason::JobLimit => Scope::Queue(queue),
-            Reason::Backfill => other.map_or(Scope::Rule, Scope::Job),
-            Reason::Starting
-            | Reason::Locality
-            | Reason::Mismatch
-            | Reason::NotNearest
-            | Reason::Ramp
-            | Reason::Reserve => Scope::Rule,
+            Reason::Backfill | Reason::Reserve => other.map_or(Scope::Rule, Scope::Job),
+            Reason::Starting | Reason::Locality | Reason::Mismatch | Reason::NotNearest | Reason::Ramp => Scope::Rule,
         };
         Stretch { from: 0, to: 0, phase, partly, reason, scope }
     }

@@ -16,7 +16,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use resched_sim::batch::{Ended, Offer, Policy, View};
-use resched_sim::{Ms, Resources, TaskId, Violation};
+use resched_sim::{JobId, Ms, Resources, TaskId, Violation};
 use resched_trace::model::Reason;
 
 use super::easy::said_end;
@@ -78,6 +78,10 @@ struct Planned {
     start: Option<Ms>,
     /// Whether no single machine had room for it when it was to start.
     postponed: bool,
+    /// The first instant to come at which it would be in the way of a reservation, and whose that is, where somebody asked.
+    delays: Option<(Ms, Option<JobId>)>,
+    /// Whether its wait for a reservation has been reported.
+    reported: bool,
 }
 
 impl Planned {
@@ -99,6 +103,7 @@ impl Planned {
         let before = self.start;
         self.start = profile.earliest(self.unit, self.length, total, from);
         self.postponed = false;
+        self.delays = None;
         self.put_in(profile);
         self.start != before
     }
@@ -132,6 +137,8 @@ impl Conservative {
                 length: view.estimate(task).max(1),
                 start: None,
                 postponed: false,
+                delays: None,
+                reported: false,
             };
             self.plan.extend(std::iter::repeat_n(unit, missing.min(room)));
             if missing > room {
@@ -178,6 +185,7 @@ impl Conservative {
     /// Starts what is to start now.
     fn start_due(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         let (now, total) = (offer.view().now(), offer.view().total());
+        let wants_reasons = offer.view().wants_reasons();
         let mut kept = 0;
         for place in 0..self.plan.len() {
             let mut planned = self.plan[place];
@@ -197,15 +205,37 @@ impl Conservative {
                 planned.place(&mut self.profile, total, now.saturating_add(1));
                 planned.postponed = true;
             }
-            // Its place is later although there may be room: it would delay another.
-            if !planned.postponed {
-                offer.view().pass_over(planned.task, Reason::Backfill, None);
+            if wants_reasons && !planned.postponed {
+                self.pass_over(&mut planned, offer.view());
             }
             self.plan[kept] = planned;
             kept += 1;
         }
         self.plan.truncate(kept);
         Ok(())
+    }
+
+    /// Reports that the place of a task is later although there is room now: it would delay another. The plan is long, so what is
+    /// known already is neither looked for nor reported again.
+    fn pass_over(&self, planned: &mut Planned, view: View<'_>) {
+        let has_room = view.free().holds(planned.unit);
+        if has_room && planned.delays.is_none_or(|(at, _)| at <= view.now()) {
+            planned.delays = Some(self.delayed_by(planned, view));
+        }
+        if has_room || planned.reported {
+            view.pass_over(planned.task, Reason::Backfill, planned.delays.and_then(|(_, job)| job));
+        }
+        planned.reported = has_room;
+    }
+
+    /// When a task that started now would first take what is reserved, and the first other job with a reservation from then on.
+    fn delayed_by(&self, planned: &Planned, view: View<'_>) -> (Ms, Option<JobId>) {
+        let Some(at) = self.profile.next_without(planned.unit, view.total(), view.now()) else {
+            return (Ms::MAX, None);
+        };
+        let job = |planned: &Planned| view.task(planned.task).job;
+        let mut reserved = self.plan.iter().filter(|other| other.start == Some(at)).map(job);
+        (at, reserved.find(|&other| other != job(planned)))
     }
 }
 

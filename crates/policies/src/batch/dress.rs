@@ -198,7 +198,10 @@ impl BatchDress {
         for category in [SMALL, LARGE] {
             let limit = view.total().scaled(limits[category] + HAIR);
             while let Some(job) = whole.next(category, self.next) {
-                if !whole.admit(job, Room { used: self.used[category], limit, free: view.free() }) {
+                let room = Room { used: self.used[category], limit, free: view.free() };
+                if !whole.admit(job, room) {
+                    let reason = if whole.fits_beyond(job, room) { Reason::Reserve } else { Reason::None };
+                    self.jobs[job].held.iter().take(1).for_each(|&task| view.pass_over(task, reason, None));
                     break;
                 }
                 for task in std::mem::take(&mut self.jobs[job].held) {

@@ -67,6 +67,11 @@ impl Profile {
         None
     }
 
+    /// The first instant after `now` at which so much is not free beside what is used then.
+    pub(super) fn next_without(&self, demand: Resources, total: Resources, now: Ms) -> Option<Ms> {
+        self.steps.iter().find(|&&(at, used)| at > now && !total.holds(used.plus(demand))).map(|step| step.0)
+    }
+
     /// Changes what is used from one instant to another. Steps that are no longer steps are taken out: there are many changes, and a
     /// search passes over all steps.
     fn change(&mut self, from: Ms, to: Ms, change: impl Fn(Resources) -> Resources) {
@@ -123,6 +128,9 @@ mod tests {
         assert_eq!(earliest(10, 11), Some(9));
         assert_eq!(earliest(1, 100), Some(0));
         assert_eq!(earliest(11, 1), None);
+        let next_without = |demand, now| profile.next_without(cpu(demand), cpu(10), now);
+        assert_eq!([next_without(2, 0), next_without(2, 20), next_without(1, 0)], [Some(20), None, None]);
+        assert_eq!(next_without(3, 0), Some(20), "what does not fit now is no matter");
         profile.remove(20, 30, cpu(9));
         assert_eq!(profile.earliest(cpu(10), 1_000, cpu(10), 0), Some(9));
         profile.advance(7);

@@ -129,6 +129,11 @@ impl WholeRequests {
         true
     }
 
+    /// Whether all that a job waits for is free, so that only what its lane may hold keeps it from being admitted.
+    pub(crate) fn fits_beyond(&self, job: JobId, room: Room) -> bool {
+        room.free.holds(self.due.plus(self.jobs[job].amount))
+    }
+
     /// A job got so much of what is due to it.
     pub(crate) fn grant(&mut self, job: JobId, amount: Resources) {
         let request = &mut self.jobs[job];

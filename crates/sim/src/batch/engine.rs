@@ -321,7 +321,7 @@ impl<O: Observer> Engine<'_, '_, O> {
         }
         let queued = std::mem::take(&mut self.queued);
         for &task in &queued {
-            self.world.reasons.tell(self.world.workload.task(task).job, 0, Reason::NodeLost, None);
+            self.world.reasons.give(self.world.workload.task(task).job, 0, Reason::NodeLost, None);
             self.policy.task_waits(task, View { world: &self.world });
         }
         self.queued = queued;

@@ -97,7 +97,7 @@ impl Offer<'_, '_> {
         if started > 0 {
             self.world.reasons.end(own.job, 0);
         } else if self.world.free.holds(own.unit()) {
-            self.world.reasons.tell(own.job, 0, Reason::Fit, None);
+            self.world.reasons.give(own.job, 0, Reason::Fit, None);
         }
         Ok(started)
     }

@@ -15,24 +15,24 @@ pub struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// Tells why the job of this task is passed over, and the job that the reason is about. This changes nothing but what a run explains.
-    /// The reason holds until the job starts a task, or another reason is told. If what is free would not do for a unit of the task, the
-    /// job waits for that anyway, and this is what counts.
+    /// Reports why the job of this task is passed over, and the job that the reason is about. This changes nothing but what a run
+    /// explains. The reason holds until the job starts a task, or another reason is given. If what is free would not do for a unit of the
+    /// task, the job waits for that anyway, and this is what counts.
     #[inline]
     pub fn pass_over(self, task: TaskId, reason: Reason, other: Option<JobId>) {
         if self.world.reasons.are_wanted() {
             let own = self.task(task);
             if self.world.free.holds(own.unit()) {
-                self.world.reasons.tell(own.job, 0, reason, other);
+                self.world.reasons.give(own.job, 0, reason, other);
             } else {
                 self.world.reasons.end(own.job, 0);
             }
         }
     }
 
-    /// Whether anybody wants to know why jobs are passed over. Ask before you look for jobs only to tell of them.
+    /// Whether anybody wants to know why jobs are passed over. Ask before you look for jobs only to report them.
     #[inline]
-    pub fn tells_reasons(self) -> bool {
+    pub fn wants_reasons(self) -> bool {
         self.world.reasons.are_wanted()
     }
 

@@ -136,12 +136,23 @@ impl AttemptEnd {
 }
 
 impl<'a> View<'a> {
-    /// Tells why a job is passed over that could launch tasks of a kind. This changes nothing but what a run explains. The reason holds
-    /// until the job launches such a task, or another reason is told. Nothing is told for a job without such tasks.
+    /// Reports why a job is passed over that could launch tasks of a kind. This changes nothing but what a run explains. The reason
+    /// holds until the job launches such a task, or another reason is given. A job without such tasks gets none.
     #[inline]
     pub fn pass_over(&self, job: JobId, kind: Kind, reason: Reason) {
+        self.note(job, kind, (reason, None));
+    }
+
+    /// As [`View::pass_over`]: what is free is kept for another job.
+    #[inline]
+    pub fn pass_over_for(&self, job: JobId, kind: Kind, other: JobId) {
+        self.note(job, kind, (Reason::Reserve, Some(other)));
+    }
+
+    #[inline]
+    fn note(&self, job: JobId, kind: Kind, (reason, other): (Reason, Option<JobId>)) {
         if self.world.reasons.are_wanted() && self.world.ready_of(job, kind) > 0 {
-            self.world.reasons.tell(job, kind.index(), reason, None);
+            self.world.reasons.give(job, kind.index(), reason, other);
         }
     }
 
@@ -149,14 +160,32 @@ impl<'a> View<'a> {
     #[inline]
     pub fn pass_over_request(&self, job: JobId, ask: Ask, reason: Reason) {
         if self.world.reasons.are_wanted() {
-            let kind = ask.kind().unwrap_or_else(|| self.world.workload.job(job).first_kind());
-            self.world.reasons.tell(job, kind.index(), reason, None);
+            self.world.reasons.give(job, self.kind_of(job, ask), reason, None);
         }
     }
 
-    /// Whether anybody wants to know why jobs are passed over. Ask before you look for jobs only to tell of them.
+    /// As [`View::pass_over_request`]: the node that has room for the request is kept for another job. A job that is held back by
+    /// something else, or by a node that is still kept for a third one, keeps that reason.
+    pub fn pass_over_request_for(&self, job: JobId, ask: Ask, other: JobId) {
+        let kind = self.kind_of(job, ask);
+        let gives_way = match self.world.reasons.now(job, kind) {
+            (Reason::None | Reason::Master, _) => true,
+            (Reason::Reserve, Some(third)) => Ask::ALL.iter().all(|&ask| self.yarn().app(third).reserved(ask) == 0),
+            _ => false,
+        };
+        if gives_way {
+            self.world.reasons.give(job, kind, Reason::Reserve, Some(other));
+        }
+    }
+
+    /// The place of the kind of tasks that wait with a request. The tasks with which a job begins wait for its master.
+    fn kind_of(&self, job: JobId, ask: Ask) -> usize {
+        ask.kind().unwrap_or_else(|| self.world.workload.job(job).first_kind()).index()
+    }
+
+    /// Whether anybody wants to know why jobs are passed over. Ask before you look for jobs only to report them.
     #[inline]
-    pub fn tells_reasons(&self) -> bool {
+    pub fn wants_reasons(&self) -> bool {
         self.world.reasons.are_wanted()
     }
 

@@ -114,12 +114,24 @@ impl Fifo {
             if offer.view().job(job).desired(Kind::Reduce) == 0 {
                 continue;
             }
+            if offer.launch_reduce(job)? {
+                break;
+            }
             // Only the first job may use what is kept free.
-            if offer.launch_reduce(job)? || exceeded {
+            if exceeded {
+                self.keep_for(job, offer.view());
                 break;
             }
         }
         Ok(())
+    }
+
+    /// Reports that what is kept free is kept for this job alone.
+    fn keep_for(&self, first: JobId, view: View<'_>) {
+        if view.wants_reasons() {
+            let others = self.queue.iter().filter(|&job| job != first);
+            others.for_each(|job| view.pass_over_for(job, Kind::Reduce, first));
+        }
     }
 }
 
@@ -157,7 +169,7 @@ fn padding(needed: u64, fraction: f64, slots: u32) -> u64 {
 mod tests {
     use super::*;
     use crate::testing::{Scenario, job, map};
-    use resched_trace::model::Priority;
+    use resched_trace::model::{Priority, Reason};
 
     #[test]
     fn b1_w1_the_load_is_spread() {
@@ -187,6 +199,19 @@ mod tests {
         };
         assert!((0..10).all(|node| maps(0, node) == 2));
         assert_eq!([maps(30_000, 0), maps(30_000, 1)], [1, 2]);
+    }
+
+    #[test]
+    fn b1_w2_what_is_kept_free_is_for_the_first_job() {
+        // Four reduce slots, of which one is kept free: the first job runs three reduces, and the second must wait for them.
+        let one = |id: &str, reduces| job(id).maps(1, map(1_000).on(&[0])).reduces(reduces, 60_000);
+        let world = Scenario::nodes(4, 1, 1).job(one("job_1_0001", 3)).job(one("job_1_0002", 1));
+        let reasons = world.reasons("fifo:pad_fraction=1", "job_1_0002");
+        let kept = |&(_, reason, ref other): &(_, _, Option<String>)| {
+            reason == Reason::Reserve && other.as_deref() == Some("job_1_0001")
+        };
+        assert!(reasons.iter().any(kept), "{reasons:?}");
+        assert!(!world.reasons("fifo:min_cluster=4", "job_1_0002").iter().any(kept));
     }
 
     #[test]

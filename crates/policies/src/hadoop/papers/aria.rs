@@ -108,6 +108,15 @@ impl Aria {
             _ => u32::MAX,
         });
     }
+
+    /// Gives what nobody needs to meet a deadline to jobs in order. From now on each of them waits only for its turn.
+    fn give_spare(&self, offer: &mut Offer<'_, '_>, kind: Kind) -> Result<(), Violation> {
+        if offer.free(kind) > 0 && offer.view().wants_reasons() {
+            self.order.iter().for_each(|&job| offer.view().pass_over(job, kind, Reason::None));
+        }
+        while launch_first(offer, kind, self.order.iter().copied(), |_, _| Ok(()))?.is_some() {}
+        Ok(())
+    }
 }
 
 impl Policy for Aria {
@@ -148,7 +157,9 @@ impl Policy for Aria {
             };
             let order = || self.order.iter().copied();
             while launch_first(offer, kind, order(), within)?.is_some() {}
-            while spare && launch_first(offer, kind, order(), |_, _| Ok(()))?.is_some() {}
+            if spare {
+                self.give_spare(offer, kind)?;
+            }
         }
         Ok(())
     }
@@ -273,6 +284,15 @@ mod tests {
         assert!((60_000..=62_000).contains(&finish), "{finish}");
         assert_eq!(launched(&w_world().launches("aria"), "job_1_0001", 0).0, 80, "spare slots are given away");
         assert_eq!(launched(&w_world().launches("aria:allocation=max"), "job_1_0001", 0).0, 80);
+    }
+
+    #[test]
+    fn slots_beyond_those_of_a_job_are_kept_unless_they_are_spare() {
+        let is_kept = |allocation: &str| {
+            let policy = format!("aria:allocation={allocation},bound=low,deadline_factor=2");
+            w_world().reasons(&policy, "job_1_0001").iter().any(|&(_, reason, _)| reason == Reason::Reserve)
+        };
+        assert_eq!(["min", "min-wc", "max"].map(is_kept), [true, false, false]);
     }
 
     #[test]

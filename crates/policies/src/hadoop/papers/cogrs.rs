@@ -154,6 +154,7 @@ impl Policy for CoGrs {
 #[cfg(test)]
 mod tests {
     use crate::testing::{MapSpec, Scenario, job, map};
+    use resched_trace::model::Reason;
 
     const MIB: u64 = 1 << 20;
 
@@ -181,6 +182,9 @@ mod tests {
         // One decline: at 6 node 0 is the nearest, then node 2, whom node 1 has to let pass.
         assert_eq!(reduces(&world, "cogrs:declines=1"), [(6, 0), (6, 2), (9, 1)]);
         assert_eq!(reduces(&world, "cogrs:declines=0"), [(3, 3), (6, 0), (6, 1)]);
+        let reasons = world.reasons("cogrs", "job_1_0001");
+        let declined = reasons.iter().find(|&&(_, reason, _)| reason == Reason::NotNearest);
+        assert_eq!(declined.map(|declined| declined.0), Some(3_000), "{reasons:?}");
     }
 
     #[test]

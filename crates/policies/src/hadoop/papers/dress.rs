@@ -300,11 +300,25 @@ impl Policy for Dress {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::testing::{Scenario, job, map};
+    use resched_trace::model::Reason;
 
     #[test]
     fn b9_w7_a_job_of_a_tenth_of_the_cluster_is_small() {
         assert!(!is_large(10.0, 0.1, 100.0));
         assert!(is_large(11.0, 0.1, 100.0));
         assert!(is_large(1.0, 0.1, 0.0), "of nothing free, every job is large");
+    }
+
+    #[test]
+    fn what_is_kept_for_small_jobs_is_reported() {
+        // Ten containers, half of them for small jobs. A master and four maps take what large jobs may have, until these end.
+        let large = |id: &str| job(id).maps(4, map(20_000));
+        let world = Scenario::containers(2, 5).job(large("job_1_0001")).job(large("job_1_0002"));
+        let half = "theta=0.3,delta=0.5,delta_min=0.5,delta_max=0.5,am_share=1";
+        for whole in [true, false] {
+            let reasons = world.reasons(&format!("dress:whole={whole},{half}"), "job_1_0002");
+            assert!(reasons.iter().any(|&(_, reason, _)| reason == Reason::Reserve), "{whole}: {reasons:?}");
+        }
     }
 }

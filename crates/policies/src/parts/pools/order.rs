@@ -94,9 +94,9 @@ impl Pools {
         None
     }
 
-    /// Tells the jobs of a pool that it may run no more tasks of a kind.
-    fn tell_of_limit(&self, pool: usize, kind: Kind, view: View<'_>) {
-        if view.tells_reasons() {
+    /// Reports that the jobs of a pool may run no more tasks of a kind.
+    fn report_limit(&self, pool: usize, kind: Kind, view: View<'_>) {
+        if view.wants_reasons() {
             self.pools[pool].jobs.iter().for_each(|&job| view.pass_over(job, kind, Reason::QueueLimit));
         }
     }
@@ -112,7 +112,7 @@ impl Pools {
         for place in 0..self.scratch.pools.len() {
             let pool = self.scratch.pools[place];
             if self.scratch.running[pool][kind.index()] >= self.pools[pool].max_share(kind) {
-                self.tell_of_limit(pool, kind, offer.view());
+                self.report_limit(pool, kind, offer.view());
                 continue;
             }
             self.sort_jobs(pool, kind, offer.view());

@@ -29,13 +29,13 @@ impl<O: Observer> Engine<'_, '_, O> {
     /// A job has waited since its submission to be initialised, and may be set up now.
     pub(super) fn note_initialised(&mut self, job: JobId) -> Result<(), Error> {
         let (kind, submit) = (self.first_kind(job), self.world.workload.job(job).submit);
-        let passed = self.world.reasons.tell_since(job, kind, Reason::Starting, submit);
+        let passed = self.world.reasons.give_since(job, kind, Reason::Starting, submit);
         passed.map_or(Ok(()), |passed| self.observer.passed_over(&passed))
     }
 
     /// A job waits for its master, or for what that does first.
     pub(super) fn note_start(&self, job: JobId, reason: Reason) {
-        self.world.reasons.tell(job, self.first_kind(job), reason, None);
+        self.world.reasons.give(job, self.first_kind(job), reason, None);
     }
 
     /// A job has been set up.
@@ -59,7 +59,7 @@ impl<O: Observer> Engine<'_, '_, O> {
         for &job in jobs {
             for kind in Kind::BOTH {
                 if self.world.ready_of(job, kind) > 0 {
-                    self.world.reasons.tell(job, kind.index(), Reason::NodeLost, None);
+                    self.world.reasons.give(job, kind.index(), Reason::NodeLost, None);
                 }
             }
         }

@@ -236,7 +236,7 @@ impl Capacity {
         for place in 0..self.order.leaves.len() {
             let leaf = self.order.leaves[place];
             if !self.may_grow(leaf, kind) {
-                self.tell_of_limit(leaf, kind, offer.view());
+                self.report_limit(leaf, kind, offer.view());
             } else if self.launch_from(leaf, offer, kind)? {
                 break;
             }
@@ -244,9 +244,9 @@ impl Capacity {
         Ok(())
     }
 
-    /// Tells the jobs of a queue that it may get no more slots.
-    fn tell_of_limit(&self, leaf: usize, kind: Kind, view: View<'_>) {
-        if view.tells_reasons() {
+    /// Reports that the jobs of a queue may get no more slots.
+    fn report_limit(&self, leaf: usize, kind: Kind, view: View<'_>) {
+        if view.wants_reasons() {
             self.queues[leaf].running.iter().for_each(|job| view.pass_over(job, kind, Reason::QueueLimit));
         }
     }

@@ -65,7 +65,7 @@ impl Mismatches {
 
     /// Tells the jobs that have launched as many reduces as their maps allow.
     fn tell_of_ramp(&self, view: View<'_>) {
-        if view.tells_reasons() {
+        if view.wants_reasons() {
             for &job in view.jobs() {
                 let reason = if self.of(job, view) > 0.0 { Reason::None } else { Reason::Ramp };
                 view.pass_over(job, Kind::Reduce, reason);

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 
 use resched_sim::hadoop::{Kind, RunId, RunView, View};
 use resched_sim::{JobId, Ms, NodeId, RackId, TaskId};
-use resched_trace::model::Locality;
+use resched_trace::model::{Locality, Reason};
 
 use super::inputs::{Input, Inputs};
-use super::network::{Cost, Group, Job, Machine, Problem};
+use super::network::{Cost, Group, Job, Machine, Placement, Problem};
 
 /// How many maps of a job should run.
 #[derive(Debug, Clone, Copy)]
@@ -64,6 +64,8 @@ pub(super) struct Draft<'v> {
     racks: Vec<RackId>,
     /// The slots of all machines together.
     slots: usize,
+    /// The jobs of the problem.
+    jobs: Vec<JobId>,
     /// The waiting maps of each group; none if it is a running one.
     pub(super) waiting: Vec<Vec<TaskId>>,
     /// The group and the machine of each running map.
@@ -97,6 +99,7 @@ impl<'v> Draft<'v> {
             has_room,
             racks,
             slots: all_slots,
+            jobs: Vec::new(),
             waiting: Vec::new(),
             running: Vec::new(),
         }
@@ -107,6 +110,7 @@ impl<'v> Draft<'v> {
         let number = self.problem.jobs.len();
         let waiting = self.costs.waiting(self.view.now() - self.view.job(job).submit());
         self.problem.jobs.push(Job { least, most, waiting });
+        self.jobs.push(job);
         let mut groups: BTreeMap<Group, Vec<TaskId>> = BTreeMap::new();
         self.add_near(number, inputs, &mut groups);
         self.add_far(number, inputs, &mut groups);
@@ -157,6 +161,25 @@ impl<'v> Draft<'v> {
             self.running.push((self.problem.groups.len(), machine, run.id));
             self.problem.groups.push((group, 1));
             self.waiting.push(Vec::new());
+        }
+    }
+
+    /// Reports why maps are left waiting though slots are left: their job has its fair share, or every place that is free costs more
+    /// than to wait for a nearer one. If no slot is left, they wait only for their turn.
+    pub(super) fn report_left(&self, placements: &[Placement]) {
+        if !self.view.wants_reasons() {
+            return;
+        }
+        let mut placed = vec![0; self.jobs.len()];
+        placements.iter().for_each(|own| placed[self.problem.groups[own.group].0.job] += own.tasks);
+        let is_full = placed.iter().map(|&tasks| tasks as usize).sum::<usize>() >= self.slots;
+        for ((&job, own), placed) in self.jobs.iter().zip(&self.problem.jobs).zip(placed) {
+            let reason = match placed >= own.most {
+                _ if is_full || placed >= self.view.job(job).ready(Kind::Map) => Reason::None,
+                true => Reason::Reserve,
+                false => Reason::Locality,
+            };
+            self.view.pass_over(job, Kind::Map, reason);
         }
     }
 

@@ -133,10 +133,12 @@ impl Quincy {
                 draft.add_job(job, bounds.beyond(view.job(job).running(Kind::Map)), &self.inputs[job]);
             }
         }
+        let placements = draft.problem.solve();
+        draft.report_left(&placements);
         self.plan.resize(view.node_count(), Vec::new());
         self.plan.iter_mut().for_each(Vec::clear);
         let mut next = vec![0; draft.waiting.len()];
-        for placed in draft.problem.solve() {
+        for placed in placements {
             let node = draft.problem.machines[placed.machine].node;
             let from = next[placed.group];
             next[placed.group] += placed.tasks as usize;
@@ -227,7 +229,7 @@ impl Policy for Quincy {
 mod tests {
     use crate::testing::{Launch, Scenario, job, map};
     use resched_sim::Ms;
-    use resched_trace::model::Locality;
+    use resched_trace::model::{Locality, Reason};
 
     /// Where and when the only map of the second job starts: its 2 GB lie on node 0, which is busy, as are `busy` others; racks
     /// are {0, 1} and {2, 3}. It is submitted at 10.
@@ -283,6 +285,20 @@ mod tests {
         };
         assert_eq!(second("quincy", 60_000), 2);
         assert_eq!(second("quincy:fair=none", 60_000), 0, "A has waited for longer");
+    }
+
+    #[test]
+    fn maps_left_waiting_are_near_no_free_slot_or_of_a_job_with_its_share() {
+        // Node 1 is free. It is far from the input of the second map of A, which has its share once B has come, and from that of B.
+        let world = Scenario::nodes(2, 1, 0)
+            .heartbeat(100)
+            .job(job("job_1_0001").maps(2, map(600_000).on(&[0])))
+            .job(job("job_1_0002").at(10).maps(1, map(1_000).on(&[0])));
+        let reasons = |job: &str| world.reasons("quincy:period=100,split_mb=2000,fair=most", job);
+        let of_first = reasons("job_1_0001");
+        assert!(of_first.contains(&(0, Reason::Locality, None)), "{of_first:?}");
+        assert!(of_first.contains(&(100, Reason::Reserve, None)), "{of_first:?}");
+        assert_eq!(reasons("job_1_0002")[2..], [(100, Reason::Locality, None), (4_100, Reason::None, None)]);
     }
 
     #[test]

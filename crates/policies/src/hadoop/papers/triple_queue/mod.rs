@@ -37,7 +37,7 @@ mod slots;
 
 use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Policy, Reach, System, View};
 use resched_sim::{JobId, NodeId, Violation};
-use resched_trace::model::Outcome;
+use resched_trace::model::{Outcome, Reason};
 
 use crate::info::{Build, Engine, Family, PolicyInfo};
 use crate::parts::by_id::ByJob;
@@ -267,7 +267,11 @@ impl TripleQueue {
         while let Some(job) = self.queues[queue as usize].get(place) {
             let running = self.running[queue as usize][kind.index()];
             let is_full = running >= own && (running >= own + others || self.wants(other, kind, offer.view()));
-            if offer.free(kind) == 0 || is_full {
+            if offer.free(kind) == 0 {
+                break;
+            }
+            if is_full {
+                self.keep_from(queue, kind, offer.view());
                 break;
             }
             let launched = match kind {
@@ -278,6 +282,13 @@ impl TripleQueue {
             place += usize::from(!launched);
         }
         Ok(())
+    }
+
+    /// Reports that what is free is not for the jobs of a queue: the slots belong to another one.
+    fn keep_from(&self, queue: Queue, kind: Kind, view: View<'_>) {
+        if view.wants_reasons() {
+            self.queues[queue as usize].iter().for_each(|job| view.pass_over(job, kind, Reason::Reserve));
+        }
     }
 
     fn launch_map(&mut self, job: JobId, offer: &mut Offer<'_, '_>) -> Result<bool, Violation> {
@@ -352,6 +363,10 @@ impl Policy for TripleQueue {
                     self.fill(queue, kind, offer)?;
                 }
             }
+            // A job whose class is not known has no slots but those for its samples.
+            if offer.free(kind) > 0 {
+                self.keep_from(Queue::Wait, kind, offer.view());
+            }
         }
         Ok(())
     }
@@ -360,7 +375,7 @@ impl Policy for TripleQueue {
 #[cfg(test)]
 mod tests {
     use crate::testing::{JobSpec, Launch, MapSpec, Scenario, job, map};
-    use resched_trace::model::Priority;
+    use resched_trace::model::{Priority, Reason};
 
     const MIB: u64 = 1 << 20;
 
@@ -457,6 +472,21 @@ mod tests {
         let last = maps(&launches, "job_1_0002", 0.0, 1_000.0).last().map(|&(at, _)| at);
         assert_eq!(last, Some(291.0));
         assert_eq!((cpu(205.0, 290.0), cpu(291.0, 298.0), cpu(299.0, 299.0)), (3, 3, 1));
+    }
+
+    #[test]
+    fn slots_of_another_queue_and_slots_for_known_classes_are_kept() {
+        // Three maps of the first job leave five slots, of which the second gets one for its sample.
+        let world =
+            nodes(1).job(job("job_1_0001").maps(3, cpu_map())).job(job("job_1_0002").at(900).maps(20, io_map()));
+        let reasons = world.reasons("triple-queue", "job_1_0002");
+        assert!(reasons.contains(&(1_000, Reason::Reserve, None)), "{reasons:?}");
+        // From 8 on the first has borrowed all slots. When one is free, the CPU queue has its own, and the slot is the other queue's.
+        let runs = (0..8).map(|late| 30_000 + 1_000 * late).chain([100_000; 92]);
+        let first = job("job_1_0001").each_map(runs.map(|run| sized(run, 1, 0)).collect());
+        let world = nodes(1).job(first).job(job("job_1_0002").at(1_000).maps(60, io_map()));
+        let reasons = world.reasons("triple-queue", "job_1_0001");
+        assert!(reasons.iter().any(|&(_, reason, _)| reason == Reason::Reserve), "{reasons:?}");
     }
 
     #[test]

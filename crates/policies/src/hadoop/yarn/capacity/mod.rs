@@ -23,10 +23,13 @@ mod partitions;
 mod whole;
 
 use calculator::{Calculator, part};
-use resched_sim::hadoop::{Ask, Container, ContainerState, Offer, Policy, Reach, Reservation, RunView, System, View};
+use resched_sim::hadoop::{
+    Ask, Container, ContainerState, Kind, Offer, Policy, Reach, Reservation, RunView, System, View,
+};
 use resched_sim::{JobId, NodeId, Resources, Violation};
 use resched_trace::model::Reason;
 
+use super::report_kept;
 use crate::error::Error;
 use crate::info::{Build, Engine, Family, PolicyInfo};
 use crate::parts::by_id::ByJob;
@@ -409,7 +412,11 @@ impl YarnCapacity {
         }
         let by = Calculator::of(offer.view());
         let queue = &self.queues[place];
-        if !has_room(offer.node(), offer.view()) || by.divide(queue.used, by.cluster) >= queue.shares.limit {
+        if !has_room(offer.node(), offer.view()) {
+            return Ok(Served::Nothing);
+        }
+        if by.divide(queue.used, by.cluster) >= queue.shares.limit {
+            self.report_limit(place, offer.view());
             return Ok(Served::Nothing);
         }
         let mut order = std::mem::take(&mut self.queues[place].order);
@@ -428,6 +435,17 @@ impl YarnCapacity {
         }
         self.queues[place].order = order;
         served
+    }
+
+    /// Reports that the jobs of the queues below one may have no more.
+    fn report_limit(&self, place: usize, view: View<'_>) {
+        if !view.wants_reasons() {
+            return;
+        }
+        for kind in Kind::BOTH {
+            self.queues[place].active.iter().for_each(|&job| view.pass_over(job, kind, Reason::QueueLimit));
+        }
+        self.tree.get(place).children.iter().for_each(|&child| self.report_limit(child, view));
     }
 
     fn serve_leaf(&mut self, offer: &mut Offer<'_, '_>, leaf: usize) -> Result<Served, Violation> {
@@ -622,6 +640,7 @@ impl Policy for YarnCapacity {
                 break;
             }
         }
+        report_kept(offer);
         Ok(())
     }
 }
@@ -648,6 +667,20 @@ mod tests {
 
     fn memory(mb: u64) -> Resources {
         Resources { cpu: 0, memory: mb }
+    }
+
+    #[test]
+    fn a_node_that_is_kept_for_a_job_is_kept_from_others() {
+        // Five containers on one node. The reduce of the first job needs two, so that the node is kept for it when one is free.
+        let world = Scenario::containers(1, 5)
+            .large_reduces(2)
+            .job(job("job_1_0001").maps(1, map(3_000)).reduces(1, 5_000))
+            .job(job("job_1_0002").maps(20, map(10_000)));
+        let reasons = world.reasons("yarn-capacity:am_share=1", "job_1_0002");
+        let kept = |&(_, reason, ref other): &(_, _, Option<String>)| {
+            reason == Reason::Reserve && other.as_deref() == Some("job_1_0001")
+        };
+        assert!(reasons.iter().any(kept), "{reasons:?}");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use resched_sim::JobId;
 use resched_sim::Resources;
 use resched_sim::hadoop::{Ask, JobView, Kind, Offer, View};
+use resched_trace::model::Reason;
 
 use super::calculator::Calculator;
 use super::partitions::PARTITIONS;
@@ -55,8 +56,15 @@ impl YarnCapacity {
     fn admit_next(&mut self, whole: &mut WholeRequests, lane: usize, view: View<'_>) -> bool {
         let Some(job) = whole.next(lane, self.next) else { return false };
         let leaf = self.jobs[job].queue;
-        let most = self.most_active(leaf, view);
-        if !self.may_become_active(job, most) || !whole.admit(job, self.room(lane, view)) {
+        let (most, room) = (self.most_active(leaf, view), self.room(lane, view));
+        let may_be_active = self.may_become_active(job, most);
+        if !may_be_active || !whole.admit(job, room) {
+            let reason = match whole.fits_beyond(job, room) {
+                _ if !may_be_active => Reason::JobLimit,
+                true => Reason::Reserve,
+                false => Reason::Master,
+            };
+            view.pass_over_request(job, Ask::Am, reason);
             return false;
         }
         self.queues[leaf].pending.retain(|&other| other != job);

@@ -29,6 +29,7 @@ use resched_sim::hadoop::{
 use resched_sim::{JobId, Ms, NodeId, Resources, Violation};
 use resched_trace::model::Reason;
 
+use super::report_kept;
 use crate::error::Error;
 use crate::info::{Build, Engine, Family, PolicyInfo};
 use crate::parts::by_id::ByJob;
@@ -443,7 +444,7 @@ impl YarnFair {
     /// Serves the queue at a place, or one below it; returns whether the node was taken or kept for it.
     fn serve_queue(&mut self, offer: &mut Offer<'_, '_>, place: usize) -> Result<bool, Violation> {
         if self.is_over_limit(place) {
-            self.tell_of_limit(place, offer.view());
+            self.report_limit(place, offer.view());
             return Ok(false);
         }
         let (share, total) = (self.share_of(place), offer.view().yarn().total());
@@ -471,16 +472,16 @@ impl YarnFair {
             || settings.max_vcores.is_some_and(|most| cpu > most.into())
     }
 
-    /// Tells the jobs of a queue, and of those below it, that it may have no more.
-    fn tell_of_limit(&self, place: usize, view: View<'_>) {
-        if !view.tells_reasons() {
+    /// Reports that the jobs of a queue, and of those below it, may have no more.
+    fn report_limit(&self, place: usize, view: View<'_>) {
+        if !view.wants_reasons() {
             return;
         }
         let queue = &self.queues[place];
         for kind in Kind::BOTH {
             queue.jobs.iter().for_each(|&job| view.pass_over(job, kind, Reason::QueueLimit));
         }
-        queue.children.iter().for_each(|&child| self.tell_of_limit(child, view));
+        queue.children.iter().for_each(|&child| self.report_limit(child, view));
     }
 
     fn serve_jobs(&mut self, offer: &mut Offer<'_, '_>, queue: usize, share: SharePolicy) -> Result<bool, Violation> {
@@ -589,10 +590,11 @@ impl Policy for YarnFair {
             self.let_run(job);
         } else {
             self.held_back.push(job);
+            view.pass_over_request(job, Ask::Am, Reason::JobLimit);
         }
     }
 
-    fn job_finished(&mut self, job: JobId, _view: View<'_>) {
+    fn job_finished(&mut self, job: JobId, view: View<'_>) {
         self.master_is_gone(job);
         let queue = self.apps[job].queue;
         let running = self.queues[queue].jobs.len();
@@ -605,6 +607,7 @@ impl Policy for YarnFair {
         for job in std::mem::take(&mut self.held_back).into_iter().filter(|&other| other != job) {
             if self.lets_run(self.apps[job].queue) {
                 self.let_run(job);
+                view.pass_over_request(job, Ask::Am, Reason::Master);
             } else {
                 self.held_back.push(job);
             }
@@ -661,6 +664,7 @@ impl Policy for YarnFair {
 
     fn heartbeat(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
         if self.serve_reservation(offer)? {
+            report_kept(offer);
             return Ok(());
         }
         let most = if self.assign_multiple { self.max_assign.unwrap_or(u32::MAX) } else { 1 };
@@ -669,6 +673,7 @@ impl Policy for YarnFair {
                 break;
             }
         }
+        report_kept(offer);
         Ok(())
     }
 }
@@ -686,6 +691,20 @@ mod tests {
         let site = Site { yarn_fair: Some(tree), ..Site::default() };
         let spec = PolicySpec::parse("yarn-fair").unwrap().at_site(&site.into()).unwrap();
         YarnFair::new(&Settings::read(spec.values()).unwrap(), spec.site()).unwrap()
+    }
+
+    #[test]
+    fn a_node_that_is_kept_for_a_job_is_kept_from_others() {
+        // Five containers on one node. The reduce of the first job needs two, so that the node is kept for it when one is free.
+        let world = Scenario::containers(1, 5)
+            .large_reduces(2)
+            .job(job("job_1_0001").maps(1, map(3_000)).reduces(1, 5_000))
+            .job(job("job_1_0002").maps(20, map(10_000)));
+        let reasons = world.reasons("yarn-fair", "job_1_0002");
+        let kept = |&(_, reason, ref other): &(_, _, Option<String>)| {
+            reason == Reason::Reserve && other.as_deref() == Some("job_1_0001")
+        };
+        assert!(reasons.iter().any(kept), "{reasons:?}");
     }
 
     #[test]
