@@ -206,6 +206,11 @@ def try_jobs(page):
     check(detail.locator(".pieces .part").first.bounding_box()["height"] > 5, "the parts of the job cannot be seen")
     page.locator("#all-jobs tr[data-job]").nth(3).locator("td").nth(2).click()
     check(page.locator("#all-jobs tr.detail").count() == 2, "a click on a row explains nothing")
+    link = page.locator("#all-jobs tr.detail button.link").first
+    to_blame = link.inner_text()
+    link.click()
+    opened = page.evaluate("document.activeElement.getAttribute('aria-label')")
+    check(opened == f"Why, {to_blame}", f"a click on {to_blame}, which is to blame, leads to {opened}")
     with page.expect_download() as download:
         page.get_by_role("button", name="Save as CSV").click()
     rows = list(csv.reader(io.StringIO(Path(download.value.path()).read_text())))

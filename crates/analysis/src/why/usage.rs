@@ -91,6 +91,11 @@ impl<'a> Usage<'a> {
         named.sort_by_key(|&(_, ms)| std::cmp::Reverse(ms));
         named.truncate(MOST_NAMED);
         shares.others = total - shares.idle - shares.rule - named.iter().map(|named| named.1).sum::<i64>();
+        // Each part was rounded down. What that leaves is nobody's, so the first one gets it.
+        if shares.others < ((named.len() + 1) * waits.len()) as i64 {
+            let first = named.first_mut().map_or(&mut shares.idle, |first| &mut first.1);
+            *first += std::mem::take(&mut shares.others);
+        }
         shares.named = named;
         shares
     }

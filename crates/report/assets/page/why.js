@@ -27,8 +27,8 @@ const IDLE = -1, RULE = -2, NAMELESS = -3, FIRST_NAME = -4;
 
 // A holder in words; a job of the page is a button that explains it.
 function holder(number, job, by, explain) {
-  if (number === IDLE) return "nobody: it was free, or its machine lost";
-  if (number === RULE) return "a rule of the policy or of Hadoop";
+  if (number === IDLE) return "free or lost";
+  if (number === RULE) return "a rule";
   if (number === NAMELESS) return `an unknown ${by}`;
   if (number <= FIRST_NAME) return data.why.blame.words[FIRST_NAME - number];
   const place = number / jobs.every;
@@ -44,8 +44,11 @@ function blameTable(job, explain) {
   const rows = policies.map((look, policy) => {
     const waited = waits.reduce((sum, name) => sum + (measures.get(name).runs[policy][job] ?? 0), 0);
     const cells = lists.map(([by, list]) => {
-      const shares = list.who[policy][job].map((number, place) => [holder(number, job, by, explain), list.times[policy][job][place]]);
-      const rest = shares.reduce((left, [, ms]) => left - ms, waited);
+      const all = list.who[policy][job].map((number, place) => [number, list.times[policy][job][place]]);
+      const rest = all.reduce((left, [, ms]) => left - ms, waited);
+      // What no job is to blame for stands with the jobs.
+      const shares = all.filter(([number]) => by === "job" || (number !== IDLE && number !== RULE))
+        .map(([number, ms]) => [holder(number, job, by, explain), ms]);
       if (rest > 0) shares.push(["others", rest]);
       const shown = times(shares.map(([, ms]) => ms));
       return element("td", { class: "text holders" }, ...shares.map(([who], place) => element("span", {}, who, ` ${shown[place]}`)));
@@ -54,13 +57,15 @@ function blameTable(job, explain) {
   });
   const heads = ["Waits", ...lists.map(([by]) => `By ${by}`)].map((text, place) => element("th", { scope: "col", class: place > 0 ? "text" : undefined }, text));
   return element("div", { class: "wide" }, element("table", { class: "blame" },
-    element("caption", {}, element("span", {}, "Who made it wait, also while some of its tasks ran: those who held what it waited for, in proportion to what they held")),
+    element("caption", {}, element("span", {}, "Who made it wait, also while some of its tasks ran: those who held what it waited for, in proportion to what they held. ",
+      "Free or lost: nobody held it, or its machine was lost. A rule: the policy or Hadoop held the job back.")),
     element("thead", {}, element("tr", {}, element("th", { scope: "col", class: "text" }, "Policy"), ...heads)), element("tbody", {}, ...rows)));
 }
 
 // The numbers of a job: a row for each measure, a column for each policy.
 function factTable(job) {
-  const rows = ["completion", ...data.why.parts, ...data.why.facts].map((name) => {
+  const some = (name) => measures.get(name).runs.some((run) => (run[job] ?? 0) !== 0);
+  const rows = ["completion", ...data.why.parts.filter(some), ...data.why.facts].map((name) => {
     const own = measures.get(name);
     const values = policies.map((_, policy) => own.runs[policy][job]);
     const texts = own.unit === "ms" ? times(values) : values.map((value) => shownValue(own, value));
