@@ -130,7 +130,7 @@ mod tests {
         let of = |form| Curve { series: Series { form, ..GUIDE }, ..curve(&[(0.0, Some(0.5)), (10.0, Some(0.5))]) };
         let last = |forms: [usize; 3]| {
             let svg = draw(&[panel(forms.map(of).to_vec())]);
-            svg.lines().filter(|line| line.contains("<polyline")).next_back().map(str::to_owned)
+            svg.lines().rfind(|line| line.contains("<polyline")).map(str::to_owned)
         };
         assert_eq!(last([0, 2, 3]), last([2, 0, 3]), "the dots are on top");
         assert_ne!(last([0, 2, 3]), last([0, 3, 3]));
