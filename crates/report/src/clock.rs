@@ -73,10 +73,10 @@ impl Clock {
         Self { beyond: words, ..cut }
     }
 
-    /// The same up to `end` (ms), from where on everything is zero.
-    pub(crate) fn before_zeros(&self, end: i64) -> Self {
+    /// The same up to `end` (ms), from where on there is nothing to show.
+    pub(crate) fn before_nothing(&self, end: i64) -> Self {
         let cut = Self::new(end);
-        Self { beyond: format!("0 from there to {}", cut.told(self.longest)), ..cut }
+        Self { beyond: format!("nothing from {} to {}", cut.told(end), cut.told(self.longest)), ..cut }
     }
 
     /// A sheet that also says what lies beyond the end of the axis.

@@ -84,16 +84,16 @@ impl Look {
     /// `label` without characters that XML forbids, cut to `width` pixels.
     pub(crate) fn shorten(self, label: &str, width: u32) -> String {
         // No text of this many characters fits a chart, so longer ones need no measuring.
-        let mut short: String = label.chars().take(self.width as usize).map(clean).collect();
+        let short: String = label.chars().take(self.width as usize).map(clean).collect();
         let cut = short.len() < label.len();
         if !cut && self.text_width(&short) <= width {
             return short;
         }
-        while !short.is_empty() && self.text_width(&short) + self.text_width("…") > width {
-            short.pop();
-        }
-        short.push('…');
-        short
+        // To measure is slow, so the end is sought by halves.
+        let ends: Vec<usize> = short.char_indices().map(|(end, _)| end).collect();
+        let fits = |end: &usize| self.text_width(&format!("{}…", short.get(..*end).unwrap_or_default())) <= width;
+        let longest = ends.partition_point(fits).checked_sub(1).and_then(|place| ends.get(place));
+        format!("{}…", longest.and_then(|end| short.get(..*end)).unwrap_or_default())
     }
 
     /// `text` in lines of at most `width` pixels, at most `most` of them. Only a word that is wider, and the end of the last line, are cut.

@@ -125,6 +125,17 @@ mod tests {
         assert_eq!(svg.matches("Time (s)").count(), 1);
     }
 
+    #[test]
+    fn a_line_with_gaps_lies_above_a_solid_one() {
+        let of = |form| Curve { series: Series { form, ..GUIDE }, ..curve(&[(0.0, Some(0.5)), (10.0, Some(0.5))]) };
+        let last = |forms: [usize; 3]| {
+            let svg = draw(&[panel(forms.map(of).to_vec())]);
+            svg.lines().rfind(|line| line.contains("<polyline")).map(str::to_owned)
+        };
+        assert_eq!(last([0, 2, 3]), last([2, 0, 3]), "the dots are on top");
+        assert_ne!(last([0, 2, 3]), last([0, 3, 3]));
+    }
+
     /// The plot is 10 s wide and its y axis goes from 0 to 1, so that halves are in its middle.
     #[test]
     fn curves_are_interrupted_where_nothing_is_known() {

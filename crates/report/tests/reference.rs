@@ -22,6 +22,11 @@ fn the_page_of_charts_is_fresh() {
             "`--width` and `--font-size` set the size in pixels: 480 pixels are a column of 85 mm in print, and 16 pixels are letters of 8 points. \
              The PNG and the PDF carry that size. Lines differ in colour, in lightness and in their dashes, so that up to eight policies \
              stay apart in greyscale.",
+        )
+        .paragraph(
+            "An axis of time ends where the tail of the runs begins, if that leaves at most 60 % of it: from there on, at most 1 % of the jobs of each \
+             run (of 10 to 199 jobs, one) still run, and on average at most a tenth of the tasks that ran before. The note below the figure then says where it \
+             was cut, and how many jobs and which share of the time of all tasks lie beyond, at most over the runs.",
         );
     assert_fresh("reference/charts.md", &page.text());
 }

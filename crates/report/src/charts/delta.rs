@@ -8,6 +8,7 @@ use crate::Error;
 use crate::axis::Axis;
 use crate::figure::{Legend, Swatch, axes, below, figure, inside, left_of, line, pixel};
 use crate::scene::{Scene, Shown};
+use crate::style::Series;
 
 /// The chart.
 pub(crate) const CHART: Chart = Chart {
@@ -31,7 +32,10 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     let highest = steps.iter().flatten().map(|step| step.1).fold(0.0, f64::max);
     let y = Axis::from_zero("δ", highest, 5);
     let drawn = || steps.iter().zip(runs).filter(|(steps, _)| !steps.is_empty());
-    let entry = |(_, shown): (_, &Shown<'_>)| (Swatch::Line(shown.series), shown.label.to_owned());
+    // A dashed line of spikes is hard to read, and a single one needs no dashes.
+    let single = drawn().count() == 1;
+    let series = |shown: &Shown<'_>| Series { form: if single { 0 } else { shown.series.form }, ..shown.series };
+    let entry = |(_, shown): (_, &Shown<'_>)| (Swatch::Line(series(shown)), shown.label.to_owned());
     let legend = Legend::new(look, drawn().map(entry))?;
     let height = legend.height() + look.scaled(PLOT_HEIGHT) + below(look, true);
     figure(&clock.on(scene.sheet_of_jobs()), CHART.name, height, |area| {
@@ -45,7 +49,7 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
             let last =
                 shown_steps.clone().last().map(|step| (steps.last().map_or(0, |end| end.0.min(clock.longest)), step.1));
             let points: Vec<(i32, i32)> = shown_steps.chain(&last).map(at).collect();
-            line(&inside, &corners(&points), shown.series)
+            line(&inside, &corners(&points), series(shown))
         })
     })
     .map(Some)

@@ -147,18 +147,16 @@ fn draw_shares(scene: &Scene<'_>, sheet: &Sheet, clock: &Clock) -> Result<String
     let most = scene.runs.iter().map(|shown| shown.run.nodes.len()).max().unwrap_or(0);
     let y = Axis::exact("Nodes", 0.0, most as f64, 3, 1.0);
     let plots = vec![(y, AGGREGATED); bands.len()];
-    let of = if bands.iter().all(|bands| bands.slots.is_some()) { "of the slots" } else { "of the most tasks" };
+    let of = if bands.iter().all(|bands| bands.slots.is_some()) { "slots of a node" } else { "most tasks of a node" };
+    let sheet = Sheet { note: format!("{}; share of the {of} in use", sheet.note), ..sheet.clone() };
     let highest = bands.iter().flat_map(|bands| bands.loads.iter().flatten()).copied().fold(0.0, f64::max);
     let step = STEPS as usize / 4;
     // White needs an outline.
     let swatch =
         |level| if level == 0 { Swatch::Box(GREY, Fill::Pale) } else { Swatch::Box(colour(level), Fill::Solid) };
-    let entry = |level: u32| {
-        let share = format!("{} %", level * 100 / STEPS);
-        (swatch(level), if level == STEPS { format!("{share} {of}") } else { share })
-    };
+    let entry = |level: u32| (swatch(level), format!("{} %", level * 100 / STEPS));
     let legend: Vec<(Swatch, String)> = (0..=STEPS).step_by(step).map(entry).collect();
-    draw_plots(scene, sheet, legend, (&clock.axis, &plots), |number, plot| {
+    draw_plots(scene, &sheet, legend, (&clock.axis, &plots), |number, plot| {
         let (Some(shown), Some(bands)) = (scene.runs.get(number), bands.get(number)) else { return Ok(()) };
         let edges = clock.cells(shown.run, CELLS).edges();
         let first = edges.first().copied().unwrap_or(0);

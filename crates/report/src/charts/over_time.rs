@@ -23,7 +23,7 @@ const WORTH_SHOWING: f64 = 0.6;
 type OfRun<'a> = dyn Fn(&Run, Cells) -> Vec<Option<f64>> + 'a;
 
 /// If the peak of a run is more than this many times that of another, the axis of a count is logarithmic.
-const WIDEST_SPREAD: f64 = 30.0;
+const WIDEST_SPREAD: f64 = 10.0;
 
 /// A measure over time.
 pub(super) struct Measure<'a> {
@@ -77,7 +77,7 @@ pub(super) fn draw_over_time(
     let Some(last) = last_value(&found) else { return Ok(None) };
     // A long end without any value would press all others to the left.
     let clock = match last < whole.axis.high() * WORTH_SHOWING {
-        true => &whole.before_zeros((whole.longest as f64 * last / whole.axis.high()).ceil() as i64),
+        true => &whole.before_nothing((whole.longest as f64 * last / whole.axis.high()).ceil() as i64),
         false => clock,
     };
     if clock.longest < whole.longest {

@@ -3,6 +3,7 @@
 use resched_analysis::Run;
 use resched_analysis::distribution::mean;
 use resched_analysis::timeline::makespan;
+use resched_trace::words::count;
 
 use super::chart::Chart;
 use crate::Error;
@@ -40,7 +41,8 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     if panels.is_empty() {
         return Ok(None);
     }
-    let sheet = scene.sheet(&format!("n = {} jobs", scene.ids().len()), scene.repeats.iter().flatten().copied());
+    let sheet =
+        scene.sheet(&format!("n = {} jobs", count(scene.ids().len() as u64)), scene.repeats.iter().flatten().copied());
     draw_rows(&sheet, CHART.name, [], &panels).map(Some)
 }
 

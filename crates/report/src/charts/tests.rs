@@ -217,7 +217,7 @@ fn sizes_have_their_slowdown_and_locality() {
     let found = lines(&draw("locality_by_size", &runs).unwrap(), FIFO);
     assert!(found[0][0].1 < found[0][1].1, "all and hardly any on the node: {found:?}");
     assert_eq!(found[1][0].1, found[1][1].1, "all in the rack: {found:?}");
-    assert!(draw("locality_over_time", &runs).unwrap().contains("n = 32 maps"));
+    assert!(draw("locality_over_time", &runs).unwrap().contains("n = 32 launched maps"));
 }
 
 #[test]
@@ -241,7 +241,50 @@ fn seeds_have_their_mean_between_the_least_and_the_greatest() {
 #[test]
 fn the_overview_has_arrivals_sizes_and_times() {
     let svg = draw("overview", &[two_jobs()]).unwrap();
-    for part in ["Arrivals, each", "Sizes of jobs", "Run times of tasks", "fifo: n = 2 jobs, 3 maps, 1 reduces"] {
+    for part in ["Arrivals per", "Sizes of jobs", "Run times of tasks", "fifo: n = 2 jobs, 3 maps, 1 reduces"] {
         assert!(svg.contains(part), "{part}: {svg}");
     }
+}
+
+/// Twenty jobs of 100 s, one of which has a task of 10,000 s. Charts of jobs that wait or starve have nothing to show later.
+#[test]
+fn charts_over_time_leave_a_long_tail_out_and_say_so() {
+    let short = [map(0, 50), map(50, 100), reduce(80, 100)];
+    let long = [map(0, 50), map(50, 100), reduce(80, 10_000)];
+    let jobs: Vec<Job<'_>> = (0..20).map(|job| (0, if job == 7 { &long[..] } else { &short[..] })).collect();
+    let runs = [run("fifo", 1, &jobs), run("fair", 1, &jobs[..19])];
+    for name in ["running_tasks", "gantt", "utilisation", "fairness", "difference"] {
+        let svg = draw(name, &runs).unwrap_or_else(|| panic!("{name}"));
+        assert!(svg.contains("; cut at 100."), "{name}: {svg}");
+    }
+    let waiting = [run("fifo", 1, &[(0, &[map(60, 100), reduce(100, 10_000)])])];
+    let svg = draw("queue_length", &waiting).unwrap();
+    assert!(svg.contains("; nothing from "), "{svg}");
+}
+
+#[test]
+fn many_jobs_under_many_policies_have_marks_and_shares() {
+    let starving = [map(0, 10), reduce(20, 30)];
+    let jobs: Vec<Job<'_>> = (0..20).map(|job| (job, &starving[..])).collect();
+    let runs: Vec<Run> = (0..8).map(|place| run(&format!("delay:D={place}"), 1, &jobs)).collect();
+    let svg = draw("job_times", &runs).unwrap();
+    assert!(!svg.contains("mean of") && svg.contains("Job, in order of submission"), "no bar is of two jobs: {svg}");
+    assert!(!draw("starvation", &runs).unwrap().contains("mean of"), "each policy has a plot");
+    let many: Vec<Job<'_>> = (0..400).map(|job| (job, &starving[..])).collect();
+    let svg = draw("locality", &[run("fifo", 1, &many)]).unwrap();
+    assert!(svg.contains("Maps (%)") && svg.contains("mean of"), "{svg}");
+}
+
+#[test]
+fn numbers_that_span_decades_have_a_logarithmic_axis() {
+    let waits = [map(90, 100)];
+    let of = |label, jobs: usize| {
+        let all: Vec<Job<'_>> = (0..100).map(|job| (if job < jobs { 0 } else { 89_999 }, &waits[..])).collect();
+        run(label, 1, &all)
+    };
+    let log = |runs: &[Run]| draw("queue_length", runs).unwrap().contains("below 1 at the foot");
+    assert!(!log(&[of("fifo", 100), of("fair", 90)]));
+    let early = [map(0, 100)];
+    let few: Vec<Job<'_>> = (0..100).map(|job| (0, if job < 2 { &waits[..] } else { &early[..] })).collect();
+    assert!(log(&[of("fifo", 100), run("fair", 1, &few)]), "100 and 2 jobs wait");
 }
