@@ -4,7 +4,7 @@ use resched_analysis::distribution::mean;
 use resched_trace::words::count;
 
 use crate::Error;
-use crate::axis::Axis;
+use crate::axis::{Axis, TimeUnit};
 use crate::figure::{Drawn, Legend, Plot, Swatch, axes, bar, below, figure, inside, left_of, pixel, titled};
 use crate::look::Look;
 use crate::scene::{Scene, Shown};
@@ -26,6 +26,28 @@ const BESIDE: u32 = 90;
 const WIDEST_SPREAD: f64 = 30.0;
 /// Space between the bars of two jobs.
 const GAP: i32 = 3;
+
+/// What bars show.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum What {
+    /// Times in ms, which an axis of this title shows in a unit that suits its longest bar.
+    Time(&'static str),
+    /// Numbers, with the title of their axis.
+    Number(&'static str),
+}
+
+impl What {
+    /// The axis of bars up to `high`, and how much of a value is one on the axis.
+    fn axis(self, high: f64, ticks: u32) -> (Axis, f64) {
+        match self {
+            Self::Number(title) => (Axis::from_zero(title, high, ticks), 1.0),
+            Self::Time(title) => {
+                let unit = TimeUnit::for_max(high);
+                (Axis::from_zero(format!("{title} ({})", unit.name), unit.of(high), ticks), unit.of(1.0))
+            }
+        }
+    }
+}
 
 /// A part of each bar.
 pub(crate) struct Part {
@@ -63,7 +85,7 @@ pub(crate) fn are_shared(look: Look, jobs: usize, runs: usize, parts: usize) -> 
 /// Draws bars of `parts`, the first at the bottom. If there are more jobs than bars that you can see apart, neighbours
 /// share a bar, which shows their mean. More than two runs have a panel each then, and if bars have several parts, which need
 /// wide bars. `None` if there is nothing to show.
-pub(crate) fn draw_bars(scene: &Scene<'_>, name: &str, y_title: &str, parts: &[Part]) -> Result<Option<String>, Error> {
+pub(crate) fn draw_bars(scene: &Scene<'_>, name: &str, what: What, parts: &[Part]) -> Result<Option<String>, Error> {
     let (runs, look) = (scene.runs.as_slice(), scene.look());
     let jobs = parts.iter().flat_map(|part| part.values.iter().map(Vec::len)).max().unwrap_or(0);
     let all: Vec<usize> = (0..runs.len()).collect();
@@ -94,18 +116,18 @@ pub(crate) fn draw_bars(scene: &Scene<'_>, name: &str, y_title: &str, parts: &[P
     let x = Axis::exact(x_title, 0.5, (jobs.next_multiple_of(together)) as f64 + 0.5, labels.clamp(2, 10), 1.0);
     let (plot_height, ticks) = if panels.len() > 1 { (PANEL_HEIGHT, 3) } else { (PLOT_HEIGHT, 5) };
     let plot_height = look.scaled(plot_height);
-    let axis = |high: &f64| Axis::from_zero(y_title, if own_scales && *high > 0.0 { *high } else { most }, ticks);
-    let ys: Vec<Axis> = highest.iter().map(axis).collect();
+    let axis = |high: &f64| what.axis(if own_scales && *high > 0.0 { *high } else { most }, ticks);
+    let ys: Vec<(Axis, f64)> = highest.iter().map(axis).collect();
     let legend = Legend::new(look, entries(runs, parts, panels.len() > 1))?;
     let title_height = if panels.len() > 1 { look.line_height() } else { 0 };
     let panel_height = title_height + plot_height + below(look, false);
     let height = legend.height() + panel_height * panels.len() as u32 + below(look, true) - below(look, false);
-    let left = left_of(look, &ys);
+    let left = left_of(look, ys.iter().map(|(y, _)| y));
     let mut sheet = scene.sheet_of_jobs();
     sheet.note += if own_scales { "; each plot has its own scale" } else { "" };
     figure(&sheet, name, height, |area| {
         let mut rest = legend.draw(&area)?;
-        for (index, (panel, y)) in panels.iter().zip(&ys).enumerate() {
+        for (index, (panel, (y, one))) in panels.iter().zip(&ys).enumerate() {
             let last = index + 1 == panels.len();
             if let (true, Some(run)) = (panels.len() > 1, runs.get(index)) {
                 rest = titled(look, &rest, run.label, left)?;
@@ -116,7 +138,7 @@ pub(crate) fn draw_bars(scene: &Scene<'_>, name: &str, y_title: &str, parts: &[P
                 &plot,
                 stacks.iter().filter(|stack| panel.contains(&stack.run)),
                 (runs, panel),
-                together,
+                (together, *one),
                 parts,
             )?;
             rest = under;
@@ -126,16 +148,16 @@ pub(crate) fn draw_bars(scene: &Scene<'_>, name: &str, y_title: &str, parts: &[P
     .map(Some)
 }
 
-/// Draws the bars of the runs of one panel, side by side.
+/// Draws the bars of the runs of one panel, side by side, with so many jobs in each. `one` is how much of a value is one on the y axis.
 fn draw_stacks<'a>(
     plot: &Plot<'_, '_>,
     stacks: impl Iterator<Item = &'a Stack>,
     (runs, panel): (&[Shown<'_>], &[usize]),
-    together: usize,
+    (together, one): (usize, f64),
     parts: &[Part],
 ) -> Drawn {
     let inside = inside(plot);
-    let at = |job: f64, value: f64| pixel(plot, (job, value));
+    let at = |job: f64, value: f64| pixel(plot, (job, one * value));
     let side_by_side = panel.len().max(1) as i32;
     let width = (at(0.5 + together as f64, 0.0).0 - at(0.5, 0.0).0 - GAP) / side_by_side;
     let width = width.clamp(1, WIDEST_BAR);

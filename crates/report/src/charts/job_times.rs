@@ -8,7 +8,7 @@ use resched_trace::words::count;
 use super::chart::Chart;
 use crate::Error;
 use crate::axis::{Axis, TimeUnit};
-use crate::bars::{Part, draw_bars, fit};
+use crate::bars::{Part, What, draw_bars, fit};
 use crate::figure::{Legend, Swatch, axes, below, figure, inside, left_of, mark, pixel};
 use crate::panels::{Curve, Panel, SINGLE, draw_panels};
 use crate::scene::{Scene, largest};
@@ -24,6 +24,8 @@ pub(super) const CHART: Chart = Chart {
     draw,
 };
 
+/// The title of the axis of times, without its unit.
+const TITLE: &str = "Processing time";
 /// With more jobs than this, or with times further apart than this ratio, bars would hide the short jobs.
 const MOST_BARS: usize = 40;
 const WIDEST_SPREAD: f64 = 30.0;
@@ -47,14 +49,14 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     }
     let jobs = scene.ids().len();
     let fits = jobs <= MOST_BARS && fit(scene.look(), jobs, scene.runs.len());
-    let bars = fits && longest / shortest <= WIDEST_SPREAD;
-    let unit = if bars { TimeUnit::for_max(longest) } else { TimeUnit::for_decades(shortest, longest) };
+    if fits && longest / shortest <= WIDEST_SPREAD {
+        let part = Part { label: "", fill: Fill::Solid, values: times };
+        return draw_bars(scene, CHART.name, What::Time(TITLE), &[part]);
+    }
+    let unit = TimeUnit::for_decades(shortest, longest);
     let in_unit = |times: Vec<Option<f64>>| times.into_iter().map(|ms| ms.map(|ms| unit.of(ms))).collect();
     let values: Vec<Vec<Option<f64>>> = times.into_iter().map(in_unit).collect();
-    let title = format!("Processing time ({})", unit.name);
-    if bars {
-        return draw_bars(scene, CHART.name, &title, &[Part { label: "", fill: Fill::Solid, values }]);
-    }
+    let title = format!("{TITLE} ({})", unit.name);
     if jobs > MOST_MARKS {
         return draw_medians(scene, title, &values).map(Some);
     }

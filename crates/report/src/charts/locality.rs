@@ -4,7 +4,7 @@ use resched_analysis::JobMetrics;
 
 use super::chart::Chart;
 use crate::Error;
-use crate::bars::{Part, are_shared, draw_bars};
+use crate::bars::{Part, What, are_shared, draw_bars};
 use crate::scene::Scene;
 use crate::style::Fill;
 
@@ -34,5 +34,5 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     };
     let part = |(level, (label, fill))| Part { label, fill, values: scene.values(|job| value(job, level)) };
     let parts: Vec<Part> = LEVELS.into_iter().enumerate().map(part).collect();
-    draw_bars(scene, CHART.name, if shares { "Maps (%)" } else { "Maps" }, &parts)
+    draw_bars(scene, CHART.name, What::Number(if shares { "Maps (%)" } else { "Maps" }), &parts)
 }

@@ -2,9 +2,8 @@
 
 use super::chart::Chart;
 use crate::Error;
-use crate::axis::TimeUnit;
-use crate::bars::{Part, draw_bars};
-use crate::scene::{Scene, largest};
+use crate::bars::{Part, What, draw_bars};
+use crate::scene::Scene;
 use crate::style::Fill;
 
 /// The chart.
@@ -17,16 +16,7 @@ pub(super) const CHART: Chart = Chart {
 };
 
 fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
-    let times = scene.values(|job| job.starvation);
-    if times.iter().flatten().all(Option::is_none) {
-        return Ok(None);
-    }
-    let unit = TimeUnit::for_max(largest(times.iter().flatten()));
-    let values = times.into_iter().map(|run| run.into_iter().map(|ms| ms.map(|ms| unit.of(ms))).collect()).collect();
-    draw_bars(
-        scene,
-        CHART.name,
-        &format!("Starvation ({})", unit.name),
-        &[Part { label: "", fill: Fill::Solid, values }],
-    )
+    let values = scene.values(|job| job.starvation);
+    let part = Part { label: "", fill: Fill::Solid, values };
+    draw_bars(scene, CHART.name, What::Time("Starvation"), &[part])
 }

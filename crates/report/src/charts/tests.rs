@@ -288,3 +288,16 @@ fn numbers_that_span_decades_have_a_logarithmic_axis() {
     let few: Vec<Job<'_>> = (0..100).map(|job| (0, if job < 2 { &waits[..] } else { &early[..] })).collect();
     assert!(log(&[of("fifo", 100), run("fair", 1, &few)]), "100 and 2 jobs wait");
 }
+
+#[test]
+fn plots_that_are_far_apart_have_scales_and_units_of_their_own() {
+    let [brief, long] = [[map(0, 10), reduce(12, 30)], [map(0, 10), reduce(7_210, 8_000)]];
+    let of = |label, tasks: &[_]| {
+        let jobs: Vec<Job<'_>> = (0..40).map(|_| (0, tasks)).collect();
+        run(label, 1, &jobs)
+    };
+    let svg = draw("starvation", &[of("fifo", &brief), of("fair", &long), of("srpt", &brief)]).unwrap();
+    for part in ["Starvation (s)", "Starvation (min)", "each plot has its own scale"] {
+        assert!(svg.contains(part), "{part}: {svg}");
+    }
+}

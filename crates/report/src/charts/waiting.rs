@@ -2,9 +2,8 @@
 
 use super::chart::Chart;
 use crate::Error;
-use crate::axis::TimeUnit;
-use crate::bars::{Part, draw_bars};
-use crate::scene::{Scene, largest};
+use crate::bars::{Part, What, draw_bars};
+use crate::scene::Scene;
 use crate::style::Fill;
 
 /// The chart.
@@ -17,14 +16,12 @@ pub(super) const CHART: Chart = Chart {
 };
 
 fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
-    let completion = scene.values(|job| job.completion.map(|ms| ms as f64));
-    let unit = TimeUnit::for_max(largest(completion.iter().flatten()));
     let part = |label, fill, time: fn(&resched_analysis::JobMetrics) -> Option<i64>| Part {
         label,
         fill,
-        values: scene.values(|job| job.completion.and_then(|_| time(job)).map(|ms| unit.of(ms as f64))),
+        values: scene.values(|job| job.completion.and_then(|_| time(job)).map(|ms| ms as f64)),
     };
     let parts =
         [part("waiting", Fill::Hatched, |job| job.waiting), part("execution", Fill::Solid, |job| job.execution)];
-    draw_bars(scene, CHART.name, &format!("Time ({})", unit.name), &parts)
+    draw_bars(scene, CHART.name, What::Time("Time"), &parts)
 }
