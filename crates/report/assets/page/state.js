@@ -8,7 +8,10 @@ data.rests.forEach(fillRest);
 
 // The data that base64 and gzip have packed. A browser that cannot unpack them shows the page as it is without scripts.
 async function unpacked(text) {
-  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const letters = atob(text);
+  const bytes = new Uint8Array(letters.length);
+  // A loop takes a tenth of the time of `Uint8Array.from`.
+  for (let place = 0; place < letters.length; place++) bytes[place] = letters.charCodeAt(place);
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Response(stream).json();
 }
