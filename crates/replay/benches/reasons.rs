@@ -14,6 +14,9 @@ use traces::Made;
 /// Policies that pass over jobs often.
 const POLICIES: [&str; 4] = ["fair", "delay", "capacity", "coupling"];
 
+/// Policies for the small trace, those of YARN among them.
+const ALL_KINDS: [&str; 7] = ["fifo", "fair", "capacity", "delay", "coupling", "yarn-capacity", "yarn-fair"];
+
 fn main() {
     divan::main();
 }
@@ -29,7 +32,7 @@ fn replay(bencher: Bencher<'_, '_>, made: &Made, policy: &str, decisions: bool) 
     bencher.bench_local(run);
 }
 
-#[divan::bench(args = POLICIES, consts = [false, true])]
+#[divan::bench(args = ALL_KINDS, consts = [false, true])]
 fn nineteen_jobs<const DECISIONS: bool>(bencher: Bencher<'_, '_>, policy: &str) {
     match Made::nineteen_jobs() {
         Some(made) => replay(bencher, &made, policy, DECISIONS),

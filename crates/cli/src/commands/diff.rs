@@ -37,7 +37,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let spinner = spinner("diff");
     let pairs = pairs(&by_seed(&args.baseline)?, &by_seed(&args.run)?, args)?;
-    let mut told = [const { (String::new(), true) }; 2];
+    let mut sides = [const { (String::new(), true) }; 2];
     let mut times = Vec::with_capacity(pairs.len());
     for (before, after) in pairs {
         let read = |dir: &Path, (label, has_reasons): &mut (String, bool)| {
@@ -46,10 +46,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             *has_reasons &= why.has_reasons;
             Ok::<_, Failure>(why.times())
         };
-        let [first, second] = &mut told;
+        let [first, second] = &mut sides;
         times.push((read(&before, first)?, read(&after, second)?));
     }
-    let sides = told.each_ref().map(|(label, has_reasons)| Side { label, has_reasons: *has_reasons });
+    let sides = sides.each_ref().map(|(label, has_reasons)| Side { label, has_reasons: *has_reasons });
     let diff = Diff::of(sides, &times, args.matters);
     spinner.finish_and_clear();
     args.format.print(&diff, &diff.changed, || in_words(&diff))

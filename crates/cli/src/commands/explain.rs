@@ -19,9 +19,9 @@ use crate::progress::spinner;
   resched explain R/fair --user ann                     all jobs of a user
   resched explain R/fair --queue research --json
   resched explain R/fair --top 10                       who waited longest, and who made others wait most
-  resched explain T --job job_201009221234_0007         what really ran, as far as the log tells
+  resched explain T --job job_201009221234_0007         what really ran, as far as the log says
 
-A run that was replayed with `--decisions` also tells why the policy passed over jobs.")]
+A run that was replayed with `--decisions` also says why the policy passed over jobs.")]
 pub(crate) struct Args {
     /// A run, or a trace (what really ran).
     run: PathBuf,

@@ -184,48 +184,59 @@ impl Conservative {
 
     /// Starts what is to start now.
     fn start_due(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
-        let (now, total) = (offer.view().now(), offer.view().total());
-        let wants_reasons = offer.view().wants_reasons();
+        let (now, wants_reasons) = (offer.view().now(), offer.view().wants_reasons());
         let mut kept = 0;
         for place in 0..self.plan.len() {
-            let mut planned = self.plan[place];
-            if planned.start == Some(now) {
-                let end = said_end(planned.task, offer.view()).max(now.saturating_add(1));
-                offer.start(planned.task, 1)?;
-                if let Some(run) = offer.latest().next() {
-                    self.running.add(run, planned.task, end, offer.view());
-                    let reserved = now.saturating_add(planned.length);
-                    self.shorten(end, reserved, planned.unit);
-                    if end > reserved {
-                        self.change = Change::Anew;
-                    }
-                    continue;
-                }
-                planned.take_out(&mut self.profile, now);
-                planned.place(&mut self.profile, total, now.saturating_add(1));
-                planned.postponed = true;
+            if self.plan[place].start == Some(now) && self.start(place, offer)? {
+                continue;
             }
-            if wants_reasons && !planned.postponed {
-                self.pass_over(&mut planned, offer.view());
+            if wants_reasons {
+                self.pass_over(place, offer.view());
             }
-            self.plan[kept] = planned;
+            if kept < place {
+                self.plan[kept] = self.plan[place];
+            }
             kept += 1;
         }
         self.plan.truncate(kept);
         Ok(())
     }
 
+    /// Starts a task of the plan now. Returns whether a machine had room; otherwise it gets a later place.
+    fn start(&mut self, place: usize, offer: &mut Offer<'_, '_>) -> Result<bool, Violation> {
+        let (now, total) = (offer.view().now(), offer.view().total());
+        let Planned { task, unit, length, .. } = self.plan[place];
+        let end = said_end(task, offer.view()).max(now.saturating_add(1));
+        offer.start(task, 1)?;
+        let Some(run) = offer.latest().next() else {
+            let planned = &mut self.plan[place];
+            planned.take_out(&mut self.profile, now);
+            planned.place(&mut self.profile, total, now.saturating_add(1));
+            planned.postponed = true;
+            return Ok(false);
+        };
+        self.running.add(run, task, end, offer.view());
+        let reserved = now.saturating_add(length);
+        self.shorten(end, reserved, unit);
+        if end > reserved {
+            self.change = Change::Anew;
+        }
+        Ok(true)
+    }
+
     /// Reports that the place of a task is later although there is room now: it would delay another. The plan is long, so what is
     /// known already is neither looked for nor reported again.
-    fn pass_over(&self, planned: &mut Planned, view: View<'_>) {
+    fn pass_over(&mut self, place: usize, view: View<'_>) {
+        let planned = &self.plan[place];
         let has_room = view.free().holds(planned.unit);
-        if has_room && planned.delays.is_none_or(|(at, _)| at <= view.now()) {
-            planned.delays = Some(self.delayed_by(planned, view));
+        if planned.postponed || !(has_room || planned.reported) {
+            return;
         }
-        if has_room || planned.reported {
-            view.pass_over(planned.task, Reason::Backfill, planned.delays.and_then(|(_, job)| job));
-        }
-        planned.reported = has_room;
+        let is_known = !has_room || planned.delays.is_some_and(|(at, _)| at > view.now());
+        let delays = if is_known { planned.delays } else { Some(self.delayed_by(planned, view)) };
+        view.pass_over(planned.task, Reason::Backfill, delays.and_then(|(_, job)| job));
+        let planned = &mut self.plan[place];
+        (planned.delays, planned.reported) = (delays, has_room);
     }
 
     /// When a task that started now would first take what is reserved, and the first other job with a reservation from then on.

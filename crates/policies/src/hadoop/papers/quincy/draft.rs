@@ -164,23 +164,22 @@ impl<'v> Draft<'v> {
         }
     }
 
-    /// Reports why maps are left waiting though slots are left: their job has its fair share, or every place that is free costs more
-    /// than to wait for a nearer one. If no slot is left, they wait only for their turn.
-    pub(super) fn report_left(&self, placements: &[Placement]) {
+    /// The jobs of which maps are left waiting though slots are left, and why: the job has its fair share, or every place that is free
+    /// costs more than to wait for a nearer one. If no slot is left, all wait only for their turn.
+    pub(super) fn left(&self, placements: &[Placement]) -> Vec<(JobId, Reason)> {
+        let mut left = Vec::new();
         if !self.view.wants_reasons() {
-            return;
+            return left;
         }
         let mut placed = vec![0; self.jobs.len()];
         placements.iter().for_each(|own| placed[self.problem.groups[own.group].0.job] += own.tasks);
         let is_full = placed.iter().map(|&tasks| tasks as usize).sum::<usize>() >= self.slots;
         for ((&job, own), placed) in self.jobs.iter().zip(&self.problem.jobs).zip(placed) {
-            let reason = match placed >= own.most {
-                _ if is_full || placed >= self.view.job(job).ready(Kind::Map) => Reason::None,
-                true => Reason::Reserve,
-                false => Reason::Locality,
-            };
-            self.view.pass_over(job, Kind::Map, reason);
+            if !is_full && placed < self.view.job(job).ready(Kind::Map) {
+                left.push((job, if placed >= own.most { Reason::Reserve } else { Reason::Locality }));
+            }
         }
+        left
     }
 
     /// The group of a map.

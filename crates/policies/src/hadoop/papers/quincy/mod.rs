@@ -23,6 +23,7 @@ mod network;
 
 use resched_sim::hadoop::{AttemptEnd, Kind, Offer, Orders, Policy, RunId, System, View};
 use resched_sim::{JobId, Ms, NodeId, TaskId, Violation};
+use resched_trace::model::Reason;
 
 use crate::info::{Build, Engine, Family, PolicyInfo};
 use crate::parts::by_id::ByJob;
@@ -78,6 +79,8 @@ struct Quincy {
     inputs: ByJob<Inputs>,
     /// The maps that each node is to launch, by the last flow.
     plan: Vec<Vec<TaskId>>,
+    /// The jobs with maps that it leaves waiting beside free slots, and why.
+    left: Vec<(JobId, Reason)>,
     /// When that flow was solved; `None` if something has happened since.
     solved: Option<Ms>,
     order: Vec<JobId>,
@@ -104,6 +107,7 @@ impl Quincy {
             period,
             inputs: ByJob::default(),
             plan: Vec::new(),
+            left: Vec::new(),
             solved: None,
             order: Vec::new(),
         }
@@ -134,7 +138,7 @@ impl Quincy {
             }
         }
         let placements = draft.problem.solve();
-        draft.report_left(&placements);
+        self.left = draft.left(&placements);
         self.plan.resize(view.node_count(), Vec::new());
         self.plan.iter_mut().for_each(Vec::clear);
         let mut next = vec![0; draft.waiting.len()];
@@ -219,6 +223,9 @@ impl Policy for Quincy {
             }
             for task in self.plan[offer.node().index()].drain(..) {
                 offer.launch(task)?;
+            }
+            if offer.free(Kind::Map) > 0 {
+                self.left.iter().for_each(|&(job, reason)| offer.view().pass_over(job, Kind::Map, reason));
             }
         }
         launch_equally(offer, Kind::Reduce, &mut self.order)

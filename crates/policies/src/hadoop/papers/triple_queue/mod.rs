@@ -121,6 +121,8 @@ struct TripleQueue {
     jobs: ByJob<JobState>,
     /// Tasks on the node that calls, by [`Queue`] and kind.
     running: [[u32; 2]; 3],
+    /// When slots were last reported to be kept from each queue, by kind ([`View::version`]).
+    reported: [[u64; 2]; 3],
     watch: Watch,
 }
 
@@ -158,7 +160,14 @@ enum Nature {
 impl TripleQueue {
     fn new(settings: Settings) -> Self {
         let watch = Watch::new(settings.defect_threshold, settings.window);
-        Self { settings, queues: Default::default(), jobs: ByJob::default(), running: Default::default(), watch }
+        Self {
+            settings,
+            queues: Default::default(),
+            jobs: ByJob::default(),
+            running: Default::default(),
+            reported: Default::default(),
+            watch,
+        }
     }
 
     // Queues.
@@ -284,9 +293,11 @@ impl TripleQueue {
         Ok(())
     }
 
-    /// Reports that what is free is not for the jobs of a queue: the slots belong to another one.
-    fn keep_from(&self, queue: Queue, kind: Kind, view: View<'_>) {
-        if view.wants_reasons() {
+    /// Reports that what is free is not for the jobs of a queue: the slots belong to another one. While nothing happens, many nodes
+    /// say so in turn; the first is enough.
+    fn keep_from(&mut self, queue: Queue, kind: Kind, view: View<'_>) {
+        let reported = &mut self.reported[queue as usize][kind.index()];
+        if view.wants_reasons() && std::mem::replace(reported, view.version()) != view.version() {
             self.queues[queue as usize].iter().for_each(|job| view.pass_over(job, kind, Reason::Reserve));
         }
     }

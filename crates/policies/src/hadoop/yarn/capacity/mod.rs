@@ -143,6 +143,13 @@ enum Served {
     Nothing,
 }
 
+impl Queue {
+    /// Why its jobs are passed over when it may have no more. A queue that may have the whole cluster waits for what others hold.
+    fn at_limit(&self) -> Reason {
+        if self.shares.limit < 1.0 { Reason::QueueLimit } else { Reason::None }
+    }
+}
+
 impl YarnCapacity {
     fn new(settings: &Settings, site: &Site) -> Result<Self, Error> {
         let tree = match settings.queues.path() {
@@ -416,7 +423,7 @@ impl YarnCapacity {
             return Ok(Served::Nothing);
         }
         if by.divide(queue.used, by.cluster) >= queue.shares.limit {
-            self.report_limit(place, offer.view());
+            self.report_limit(place, queue.at_limit(), offer.view());
             return Ok(Served::Nothing);
         }
         let mut order = std::mem::take(&mut self.queues[place].order);
@@ -438,14 +445,15 @@ impl YarnCapacity {
     }
 
     /// Reports that the jobs of the queues below one may have no more.
-    fn report_limit(&self, place: usize, view: View<'_>) {
+    fn report_limit(&self, place: usize, reason: Reason, view: View<'_>) {
         if !view.wants_reasons() {
             return;
         }
         for kind in Kind::BOTH {
-            self.queues[place].active.iter().for_each(|&job| view.pass_over(job, kind, Reason::QueueLimit));
+            let queue = &self.queues[place];
+            queue.active.iter().for_each(|&job| view.pass_over(job, kind, reason));
         }
-        self.tree.get(place).children.iter().for_each(|&child| self.report_limit(child, view));
+        self.tree.get(place).children.iter().for_each(|&child| self.report_limit(child, reason, view));
     }
 
     fn serve_leaf(&mut self, offer: &mut Offer<'_, '_>, leaf: usize) -> Result<Served, Violation> {
@@ -467,7 +475,7 @@ impl YarnCapacity {
                 self.note_headroom(job, limit, view);
                 let queue = &self.queues[leaf];
                 if by.divide(queue.used.plus(required), by.cluster) > queue.shares.limit {
-                    view.pass_over_request(job, ask, Reason::QueueLimit);
+                    view.pass_over_request(job, ask, queue.at_limit());
                     return Ok(Served::Nothing);
                 }
                 let is_due = self.whole.as_ref().is_some_and(|whole| whole.due(job).holds(required));
@@ -671,11 +679,11 @@ mod tests {
 
     #[test]
     fn a_node_that_is_kept_for_a_job_is_kept_from_others() {
-        // Five containers on one node. The reduce of the first job needs two, so that the node is kept for it when one is free.
-        let world = Scenario::containers(1, 5)
+        // Five containers on each node. The reduce of the first job needs two, so that a node is kept for it when each has one free.
+        let world = Scenario::containers(2, 5)
             .large_reduces(2)
-            .job(job("job_1_0001").maps(1, map(3_000)).reduces(1, 5_000))
-            .job(job("job_1_0002").maps(20, map(10_000)));
+            .job(job("job_1_0001").maps(1, map(8_000)).reduces(1, 5_000))
+            .job(job("job_1_0002").each_map((0..20).map(|late| map(9_000 + 900 * late)).collect()));
         let reasons = world.reasons("yarn-capacity:am_share=1", "job_1_0002");
         let kept = |&(_, reason, ref other): &(_, _, Option<String>)| {
             reason == Reason::Reserve && other.as_deref() == Some("job_1_0001")

@@ -699,7 +699,7 @@ mod tests {
         let world = Scenario::containers(1, 5)
             .large_reduces(2)
             .job(job("job_1_0001").maps(1, map(3_000)).reduces(1, 5_000))
-            .job(job("job_1_0002").maps(20, map(10_000)));
+            .job(job("job_1_0002").each_map((0..20).map(|late| map(10_000 + 1_700 * late)).collect()));
         let reasons = world.reasons("yarn-fair", "job_1_0002");
         let kept = |&(_, reason, ref other): &(_, _, Option<String>)| {
             reason == Reason::Reserve && other.as_deref() == Some("job_1_0001")
