@@ -4,7 +4,7 @@
 use resched_trace::model::{AttemptRow, JobRow, Outcome, Reason, ReasonRow, TaskKind};
 use resched_trace::run::{RunCluster, RunInfo, RunTables};
 
-use super::{Explanation, Phase, Why};
+use super::{BlameRow, Explanation, Phase, Why};
 
 /// Rows of a run.
 #[derive(Default)]
@@ -361,6 +361,34 @@ fn drawn(seed: u64) -> Why {
     rows.on(1 + draw(8) as u64, 1 + draw(4) as u64, 0)
 }
 
+/// Compares shares with the rows of the whole explanation. `of_row` and `named` name who is to blame.
+fn agrees(
+    shares: &super::Shares,
+    whole: &Explanation,
+    of_row: fn(&BlameRow) -> Option<String>,
+    named: impl Fn(usize) -> Option<String>,
+    place: &str,
+) {
+    let sum = |wanted: &dyn Fn(&BlameRow) -> bool| -> i64 {
+        whole.blame.iter().filter(|own| wanted(own)).map(|own| own.ms).sum()
+    };
+    // A part is rounded down for each kind of wait, and the first one gets what that leaves.
+    let check = |found: i64, expected: i64| {
+        let near = (found - expected).abs() <= 4 * whole.phases.len() as i64;
+        assert!(near, "{place}: {shares:?} {:?}", whole.blame);
+    };
+    let all = shares.named.iter().map(|own| own.1).sum::<i64>() + shares.others + shares.idle + shares.rule;
+    assert_eq!(all, sum(&|_| true), "{place}: {shares:?}");
+    check(shares.idle, sum(&|own| own.holder == "idle"));
+    check(shares.rule, sum(&|own| own.holder == "rule"));
+    for &(row, ms) in &shares.named {
+        check(ms, sum(&|own| own.holder == "job" && of_row(own) == named(row)));
+    }
+    if shares.named.len() < 3 {
+        check(shares.others, 0);
+    }
+}
+
 #[test]
 fn in_short_is_the_explanation_in_short() {
     for seed in 1..300 {
@@ -373,30 +401,10 @@ fn in_short_is_the_explanation_in_short() {
                 let time: i64 = whole.phases.iter().filter(|own| own.phase == phase).map(|own| own.ms).sum();
                 assert_eq!(found.phases[phase as usize], time, "{place}: {}", phase.name());
             }
-            let waits: i64 = whole.blame.iter().map(|own| own.ms).sum();
-            let by = |holder: &str, of: &dyn Fn(usize) -> Option<String>, row: usize| -> i64 {
-                let own = whole.blame.iter().filter(|own| own.holder == holder);
-                let name = of(row);
-                own.filter(|own| holder != "job" || own.job_id == name || own.user == name).map(|own| own.ms).sum()
-            };
             let job = |row: usize| Some(why.jobs[row].job_id.clone());
             let user = |row: usize| why.jobs[row].user.as_deref().map(str::to_owned);
-            let lists: [(&super::Shares, &dyn Fn(usize) -> Option<String>); 2] =
-                [(&found.jobs, &job), (found.users.as_ref().unwrap(), &user)];
-            for (shares, name) in lists {
-                let named: i64 = shares.named.iter().map(|own| own.1).sum();
-                assert_eq!(named + shares.others + shares.idle + shares.rule, waits, "{place}: {shares:?}");
-                // A part is rounded down for each kind of wait.
-                let near = |found: i64, expected: i64| (found - expected).abs() <= 4 * whole.phases.len() as i64;
-                assert!(near(shares.idle, by("idle", name, 0)), "{place}: {shares:?} {:?}", whole.blame);
-                assert!(near(shares.rule, by("rule", name, 0)), "{place}: {shares:?} {:?}", whole.blame);
-                for &(row, ms) in &shares.named {
-                    assert!(near(ms, by("job", name, row)), "{place}: {shares:?} {:?}", whole.blame);
-                }
-                if shares.named.len() < 3 {
-                    assert!(near(shares.others, 0), "{place}: {shares:?} {:?}", whole.blame);
-                }
-            }
+            agrees(&found.jobs, &whole, |own| own.job_id.clone(), job, &place);
+            agrees(found.users.as_ref().unwrap(), &whole, |own| own.user.clone(), user, &place);
             let parts: u16 = found.track.iter().map(|own| own.1).sum();
             assert_eq!(i64::from(parts), super::PARTS, "{place}");
         }
