@@ -66,6 +66,10 @@ struct Conservative {
     profile: Profile,
     depth: usize,
     change: Change,
+    /// No unit of the plan is smaller. Where not even this is free, no task could start.
+    least: Resources,
+    /// Whether some wait for a reservation has been reported.
+    has_reported: bool,
 }
 
 /// An instance or a gang with its reservation.
@@ -119,6 +123,8 @@ impl Conservative {
             profile: Profile::new(0, std::iter::empty()),
             depth: settings.depth,
             change: Change::None,
+            least: Resources::NONE,
+            has_reported: false,
         }
     }
 
@@ -131,9 +137,11 @@ impl Conservative {
             let planned = self.plan.iter().filter(|planned| planned.task == task).count();
             let missing = (view.waiting(task) as usize).saturating_sub(planned);
             let room = self.depth - self.plan.len();
+            let unit = view.task(task).unit();
+            self.least = if self.plan.is_empty() { unit } else { self.least.min(unit) };
             let unit = Planned {
                 task,
-                unit: view.task(task).unit(),
+                unit,
                 length: view.estimate(task).max(1),
                 start: None,
                 postponed: false,
@@ -184,14 +192,17 @@ impl Conservative {
 
     /// Starts what is to start now.
     fn start_due(&mut self, offer: &mut Offer<'_, '_>) -> Result<(), Violation> {
-        let (now, wants_reasons) = (offer.view().now(), offer.view().wants_reasons());
-        let mut kept = 0;
+        let (now, view) = (offer.view().now(), offer.view());
+        // The plan is long, and mostly nothing is free.
+        let passes_over = view.wants_reasons() && (self.has_reported || view.free().holds(self.least));
+        let (mut kept, mut has_reported) = (0, false);
         for place in 0..self.plan.len() {
             if self.plan[place].start == Some(now) && self.start(place, offer)? {
                 continue;
             }
-            if wants_reasons {
+            if passes_over {
                 self.pass_over(place, offer.view());
+                has_reported |= self.plan[place].reported;
             }
             if kept < place {
                 self.plan[kept] = self.plan[place];
@@ -199,6 +210,7 @@ impl Conservative {
             kept += 1;
         }
         self.plan.truncate(kept);
+        self.has_reported = has_reported;
         Ok(())
     }
 
