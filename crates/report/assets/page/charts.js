@@ -228,49 +228,42 @@ function marks(policy, floor) {
   };
 }
 
-// Square, hollow square, cross, triangle, hollow diamond, plus, hollow triangle and diamond, so that policies stay apart without colour.
-const MARKS = [
-  (path, x, y, size) => path.rect(x - size / 2, y - size / 2, size, size),
-  (path, x, y, size) => path.rect(x - size / 2, y - size / 2, size, size),
-  (path, x, y, size) => {
-    path.moveTo(x - size / 1.5, y - size / 1.5);
-    path.lineTo(x + size / 1.5, y + size / 1.5);
-    path.moveTo(x - size / 1.5, y + size / 1.5);
-    path.lineTo(x + size / 1.5, y - size / 1.5);
-  },
-  (path, x, y, size) => {
-    path.moveTo(x, y - size / 1.5);
-    path.lineTo(x + size / 1.5, y + size / 2);
-    path.lineTo(x - size / 1.5, y + size / 2);
-    path.closePath();
-  },
-  (path, x, y, size) => {
-    path.moveTo(x, y - size / 1.4);
-    path.lineTo(x + size / 1.4, y);
-    path.lineTo(x, y + size / 1.4);
-    path.lineTo(x - size / 1.4, y);
-    path.closePath();
-  },
-  (path, x, y, size) => {
-    path.moveTo(x - size / 1.4, y);
-    path.lineTo(x + size / 1.4, y);
-    path.moveTo(x, y - size / 1.4);
-    path.lineTo(x, y + size / 1.4);
-  },
-  (path, x, y, size) => {
-    path.moveTo(x, y + size / 1.5);
-    path.lineTo(x + size / 1.5, y - size / 2);
-    path.lineTo(x - size / 1.5, y - size / 2);
-    path.closePath();
-  },
-  (path, x, y, size) => {
-    path.moveTo(x, y - size / 1.4);
-    path.lineTo(x + size / 1.4, y);
-    path.lineTo(x, y + size / 1.4);
-    path.lineTo(x - size / 1.4, y);
-    path.closePath();
-  },
-];
+function square(path, x, y, size) {
+  path.rect(x - size / 2, y - size / 2, size, size);
+}
+
+function cross(path, x, y, size) {
+  path.moveTo(x - size / 1.5, y - size / 1.5);
+  path.lineTo(x + size / 1.5, y + size / 1.5);
+  path.moveTo(x - size / 1.5, y + size / 1.5);
+  path.lineTo(x + size / 1.5, y - size / 1.5);
+}
+
+function plus(path, x, y, size) {
+  path.moveTo(x - size / 1.4, y);
+  path.lineTo(x + size / 1.4, y);
+  path.moveTo(x, y - size / 1.4);
+  path.lineTo(x, y + size / 1.4);
+}
+
+// A triangle with its tip up (1) or down (-1).
+function triangle(path, x, y, size, up) {
+  path.moveTo(x, y - (up * size) / 1.5);
+  path.lineTo(x + size / 1.5, y + (up * size) / 2);
+  path.lineTo(x - size / 1.5, y + (up * size) / 2);
+  path.closePath();
+}
+
+function diamond(path, x, y, size) {
+  path.moveTo(x, y - size / 1.4);
+  path.lineTo(x + size / 1.4, y);
+  path.lineTo(x, y + size / 1.4);
+  path.lineTo(x - size / 1.4, y);
+  path.closePath();
+}
+
+// The marks by their form: filled and hollow ones differ, so that policies stay apart without colour.
+const MARKS = [square, square, cross, (...at) => triangle(...at, 1), diamond, plus, (...at) => triangle(...at, -1), diamond];
 // The forms of marks that are filled.
 const FILLED = [0, 3, 7];
 
