@@ -5,6 +5,7 @@
 //! left out at once: they held too little in all their time.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
 use super::apportion::share;
 use super::blame::{Curve, Divided, Holder, Ledger};
@@ -13,6 +14,9 @@ use super::timeline::Scope;
 
 /// The most holders that are named for a job.
 pub(super) const MOST_NAMED: usize = 3;
+
+/// How many holders stand in a block, which is left out as a whole if none of them can have held much.
+const BLOCK: usize = 64;
 
 /// The most instants for which the holders of something are listed.
 const MOST_CELLS: i64 = 4_096;
@@ -112,6 +116,8 @@ struct Areas {
     areas: Vec<u128>,
     /// In the order in which they first held some.
     holders: Vec<HolderOf>,
+    /// The most of each block of them: at once, and over all its time.
+    blocks: Vec<(u128, u128)>,
     /// The place of each holder in `holders`.
     places: BTreeMap<u32, u32>,
     /// When the first cell of time begins, and how long each is, ms.
@@ -140,6 +146,7 @@ impl Areas {
             times: Vec::new(),
             areas: Vec::new(),
             holders: Vec::new(),
+            blocks: Vec::new(),
             places: BTreeMap::new(),
             origin: 0,
             width: 1,
@@ -172,6 +179,9 @@ impl Areas {
         }
         own.holders.sort_unstable_by_key(|of| (of.first, of.holder));
         own.places = own.holders.iter().zip(0..).map(|(of, place)| (of.holder, place)).collect();
+        let most = |of: fn(&HolderOf) -> u128, block: &[HolderOf]| block.iter().map(of).max().unwrap_or(0);
+        let blocks = own.holders.chunks(BLOCK).map(|block| (most(|of| of.peak, block), most(|of| of.area, block)));
+        own.blocks = blocks.collect();
         own.list_by_cell();
         own
     }
@@ -220,36 +230,38 @@ impl Areas {
         (at.saturating_sub(self.origin).max(0) / self.width) as usize
     }
 
-    /// Those who may have held some from `from` to `to`.
-    fn candidates(&self, from: i64, to: i64) -> impl Iterator<Item = &HolderOf> {
+    /// Those who may have held some from `from` to `to`: the places of those that began before the cell of `from`, and of those that
+    /// began later.
+    fn candidates(&self, from: i64, to: i64) -> (&[u32], Range<usize>) {
         let cell = self.cell_of(from);
         // After the last cell nothing is held.
         let begin = self.origin.saturating_add(self.width.saturating_mul(cell as i64));
         let began_before = |at: i64| self.holders.partition_point(|of| of.first < at);
-        let began = self.holders.get(began_before(begin)..began_before(to)).unwrap_or_default();
         let listed = self.cells.get(cell).map_or(&[][..], Vec::as_slice);
-        listed.iter().filter_map(|&place| self.holders.get(place as usize)).chain(began)
+        (listed, began_before(begin)..began_before(to))
     }
 
     /// Those who held most while jobs waited. Of equal ones, those that held some first.
-    fn most(&self, curve: &Curve) -> impl Iterator<Item = u32> {
-        let mut most: Vec<(u128, u32)> = Vec::with_capacity(MOST_NAMED + 1);
-        let (from, to) = (curve.spans().next(), curve.spans().last());
-        let waited: u128 = curve.spans().map(|(from, to, waiting)| waiting * u128::from(to.abs_diff(from))).sum();
-        let candidates = from.zip(to).map(|(first, last)| self.candidates(first.0, last.1));
-        for of in candidates.into_iter().flatten() {
-            let least = most.get(MOST_NAMED - 1).map_or(0, |least| least.0);
-            if of.area.min(of.peak.saturating_mul(waited)) <= least {
-                continue;
-            }
-            let held = self.held(of, curve);
-            if held > least {
-                let place = most.partition_point(|other| other.0 >= held);
-                most.insert(place, (held, of.holder));
-                most.truncate(MOST_NAMED);
-            }
+    fn most(&self, curve: &Curve) -> Vec<u32> {
+        let (Some((from, ..)), Some((_, to, _))) = (curve.spans().next(), curve.spans().last()) else {
+            return Vec::new();
+        };
+        let waited = curve.spans().map(|(from, to, waiting)| waiting * u128::from(to.abs_diff(from))).sum();
+        let mut most = Most { curve, waited, found: Vec::with_capacity(MOST_NAMED + 1) };
+        let (listed, began) = self.candidates(from, to);
+        for of in listed.iter().filter_map(|&place| self.holders.get(place as usize)) {
+            most.look_at(self, of);
         }
-        most.into_iter().map(|(_, holder)| holder)
+        let mut place = began.start;
+        while place < began.end {
+            let block = place / BLOCK;
+            let next = (BLOCK * (block + 1)).min(began.end);
+            if self.blocks.get(block).is_some_and(|&(peak, area)| most.may_change(peak, area)) {
+                self.holders.get(place..next).into_iter().flatten().for_each(|of| most.look_at(self, of));
+            }
+            place = next;
+        }
+        most.found.into_iter().map(|(_, holder)| holder).collect()
     }
 
     /// What a holder held while jobs waited.
@@ -278,5 +290,38 @@ impl Areas {
         };
         // Between two points the holder holds the same all the time, so this leaves no remainder.
         area + (more - area) / u128::from(until.abs_diff(*since)) * u128::from(at.abs_diff(*since))
+    }
+}
+
+/// Those who held most while jobs waited, as far as they are known.
+struct Most<'a> {
+    curve: &'a Curve,
+    /// How long jobs waited, added up.
+    waited: u128,
+    /// What they held, and who they are, the most first.
+    found: Vec<(u128, u32)>,
+}
+
+impl Most<'_> {
+    /// What somebody must have held to be among them, or more.
+    fn least(&self) -> u128 {
+        self.found.get(MOST_NAMED - 1).map_or(0, |least| least.0)
+    }
+
+    /// Whether somebody who held so much at once, and over all its time, may be among them.
+    fn may_change(&self, peak: u128, area: u128) -> bool {
+        area.min(peak.saturating_mul(self.waited)) > self.least()
+    }
+
+    fn look_at(&mut self, areas: &Areas, of: &HolderOf) {
+        if !self.may_change(of.peak, of.area) {
+            return;
+        }
+        let held = areas.held(of, self.curve);
+        if held > self.least() {
+            let place = self.found.partition_point(|other| other.0 >= held);
+            self.found.insert(place, (held, of.holder));
+            self.found.truncate(MOST_NAMED);
+        }
     }
 }
