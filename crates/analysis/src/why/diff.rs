@@ -369,12 +369,13 @@ fn sentences(jobs: &[Pair<'_>], matters: Matters) -> Vec<String> {
         let mut causes: Vec<(Option<Phase>, Vec<&Pair<'_>>)> = by_phase.into_iter().collect();
         causes.sort_by_key(|(phase, own)| (Reverse(own.len()), *phase));
         for (phase, own) in causes {
-            let some = if own.len() == 1 { "job gets" } else { "jobs get" };
+            let noun = if jobs.len() == 1 { "job" } else { "jobs" };
+            let verb = if own.len() == 1 { "gets" } else { "get" };
             let by = phase.map_or_else(String::new, |phase| format!(", {}", by(phase, verdict)));
             let change = mean(&own.iter().map(|own| own.change().value.abs()).collect::<Vec<f64>>());
             let change = change.map_or_else(String::new, |ms| format!(" ({} on average)", duration(ms)));
             let (few, all) = (count(own.len() as u64), count(jobs.len() as u64));
-            sentences.push(format!("{few} of {all} {some} {word}{}{by}{change}.", whose(&own, jobs)));
+            sentences.push(format!("{few} of {all} {noun} {verb} {word}{}{by}{change}.", whose(&own, jobs)));
         }
     }
     if sentences.is_empty() {
