@@ -64,10 +64,10 @@ impl Clock {
         let share = beyond.iter().map(|own| own.1).fold(0.0, f64::max);
         let words = format!(
             "cut at {}: at most {} {} on, to {}, with {:.1} % of the task time",
-            cut.told(cut.longest),
+            cut.in_words(cut.longest),
             count(jobs as u64),
             if jobs == 1 { "job goes" } else { "jobs go" },
-            cut.told(self.longest),
+            cut.in_words(self.longest),
             100.0 * share,
         );
         Self { beyond: words, ..cut }
@@ -76,7 +76,7 @@ impl Clock {
     /// The same up to `end` (ms), from where on there is nothing to show.
     pub(crate) fn before_nothing(&self, end: i64) -> Self {
         let cut = Self::new(end);
-        Self { beyond: format!("nothing from {} to {}", cut.told(end), cut.told(self.longest)), ..cut }
+        Self { beyond: format!("nothing from {} to {}", cut.in_words(end), cut.in_words(self.longest)), ..cut }
     }
 
     /// A sheet that also says what lies beyond the end of the axis.
@@ -106,7 +106,7 @@ impl Clock {
     }
 
     /// A time in words.
-    fn told(&self, ms: i64) -> String {
+    fn in_words(&self, ms: i64) -> String {
         format!("{:.1} {}", self.unit.of(ms as f64), self.unit.name)
     }
 
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_tail_of_one_job_is_cut_and_told() {
+    fn a_long_tail_of_one_job_is_cut_and_noted() {
         let short = run(&[(9, 100); 20]);
         let mut jobs = [(9, 100); 20];
         jobs[7] = (1, 10_000);

@@ -97,16 +97,21 @@ struct Names {
 impl Names {
     /// The lists of all jobs; `None` if no job has one.
     fn lists(&mut self, reasons: &Reasons, of: fn(&OfJob) -> Option<&Shares>) -> Option<Lists> {
-        let jobs = || reasons.runs.iter().flatten().flatten();
-        jobs().any(|job| of(job).is_some()).then(|| {
-            let shares = |job: &Option<OfJob>| job.as_ref().and_then(of).cloned().unwrap_or_default();
-            let named = |job| shares(job).into_iter().filter(|share| share.0 != Blamed::Others);
-            let of_runs = |of: &mut dyn FnMut((Blamed, i64)) -> i64| -> Vec<Vec<Vec<i64>>> {
-                let mut list = |job| named(job).map(&mut *of).collect();
-                reasons.runs.iter().map(|jobs| jobs.iter().map(&mut list).collect()).collect()
+        if !reasons.runs.iter().flatten().flatten().any(|job| of(job).is_some()) {
+            return None;
+        }
+        let mut lists = Lists::default();
+        for jobs in &reasons.runs {
+            let named = |job: &Option<OfJob>| -> (Vec<i64>, Vec<i64>) {
+                let shares = job.as_ref().and_then(of).into_iter().flatten();
+                let named = shares.filter(|share| share.0 != Blamed::Others);
+                named.map(|(blamed, ms)| (self.holder(blamed), *ms)).unzip()
             };
-            Lists { who: of_runs(&mut |share| self.holder(&share.0)), times: of_runs(&mut |share| share.1) }
-        })
+            let (who, times) = jobs.iter().map(named).unzip();
+            lists.who.push(who);
+            lists.times.push(times);
+        }
+        Some(lists)
     }
 
     fn holder(&mut self, blamed: &Blamed) -> i64 {

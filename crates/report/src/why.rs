@@ -88,8 +88,8 @@ impl Reasons {
         Ok(found)
     }
 
-    /// Writes `phases.parquet` and `blame.parquet` into `dir`, with what the page says of the jobs. Returns their entries in the list
-    /// of files.
+    /// Writes `phases.parquet` and `blame.parquet` into `dir`, with what the page says of the jobs. Returns their entries in the list of
+    /// files.
     ///
     /// # Errors
     /// [`Error::Store`] if they cannot be written.
@@ -97,10 +97,11 @@ impl Reasons {
         let ids = scene.ids();
         let mut phases = TableWriter::<JobPhaseRow>::create(dir)?;
         let mut blame = TableWriter::<JobBlameRow>::create(dir)?;
-        for (label, jobs) in scene.labels().iter().zip(&self.runs) {
+        for (shown, jobs) in scene.runs.iter().zip(&self.runs) {
             for (id, job) in ids.iter().step_by(every).zip(jobs) {
                 let Some(job) = job else { continue };
-                let [run, job_id] = [label, id].map(|text| (*text).to_owned());
+                // As `jobs.parquet` has it, with its seed if the policy has several.
+                let [run, job_id] = [shown.run.label.as_str(), id].map(str::to_owned);
                 for (phase, ms) in Phase::ALL.iter().zip(job.phases).filter(|own| own.1 > 0) {
                     let (run, job_id) = (run.clone(), job_id.clone());
                     phases.append(&JobPhaseRow { run, job_id, phase: phase.name().to_owned(), time: ms })?;

@@ -3,13 +3,15 @@
 
 mod runs;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use resched_report::charts::CHARTS;
 use resched_report::{Error, Formats, Look, MARKER, Options, write_report};
+use resched_trace::comparison::JobPhaseRow;
 use resched_trace::model::{JobRecord, JobRow};
-use resched_trace::store::{Manifest, TraceWriter};
+use resched_trace::store::{Inventory, Manifest, Rows, TraceWriter, read_table};
 use runs::{Plan, write};
 
 const LABELS: [&str; 4] = ["fair", "coupling:beta=0.5", "delay:D=24", "capacity"];
@@ -218,8 +220,16 @@ fn runs_with_other_seeds_are_one_policy() {
         }
     }
     let out = dir.path().join("out");
-    let options = Options { formats: "html".parse().unwrap(), baseline: Some("fair".to_owned()), ..Options::default() };
+    let options =
+        Options { formats: "html,tables".parse().unwrap(), baseline: Some("fair".to_owned()), ..Options::default() };
     write_report(&folders, &out, &options, &mut |_| ()).unwrap();
+    let phases = read_table::<JobPhaseRow>(&out, &Inventory::new()).unwrap();
+    let phases = Rows::new(out.join("phases"), phases.batches());
+    let labels: BTreeSet<String> = phases.map(|row: Result<JobPhaseRow, _>| row.unwrap().run).collect();
+    assert!(
+        labels.iter().eq(["fair, seed 1", "fifo, seed 1"]),
+        "the first runs, as jobs.parquet names them: {labels:?}"
+    );
     let list: serde_json::Value = serde_json::from_slice(&fs::read(out.join(MARKER)).unwrap()).unwrap();
     let policy = &list["policies"][1];
     assert_eq!((&policy["label"], &policy["runs"]), (&"fair".into(), &serde_json::json!([3, 4, 5])));

@@ -93,9 +93,10 @@ table! {
 }
 
 table! {
-    /// How long a job was in a phase in a run of a report. The phases of a job add up to its completion time.
+    /// How long a job was in a phase in a run of a report. The phases of a job add up to its completion time. The table has the jobs that the
+    /// page has: those that count, under the first seed of each policy, and of very many jobs every second, third and so on.
     JobPhaseRow in "phases" {
-        /// The label of the run, as the report shows it.
+        /// The label of the run, as `jobs` has it.
         run: String,
         /// The id of the job.
         job_id: String,
@@ -108,16 +109,16 @@ table! {
 
 table! {
     /// Who made a job wait in a run of a report. The times of a job add up to its time in the phases that are waits, by job, by user and by
-    /// queue.
+    /// queue. The table has the same jobs as `phases`, and says nothing by user or queue if there is only one.
     JobBlameRow in "blame" {
-        /// The label of the run, as the report shows it.
+        /// The label of the run, as `jobs` has it.
         run: String,
         /// The id of the job that waited.
         job_id: String,
         /// What the row is about: `job`, `user` or `queue`.
         by: String,
         /// `named`, `others` (all that are not named), `idle` (what the job waited for was free, or its machine was lost) or `rule` (the policy or
-        /// Hadoop held it back).
+        /// Hadoop held it back, or it was set up, cleaned up, or waited for its own earlier stages).
         holder: String,
         /// The id of the job, or the name of the user or queue, that is to blame; null if it is unknown or there is none.
         name: Option<String>,
