@@ -161,6 +161,8 @@ impl WorldArgs {
             }
             (cluster.nodes.map_slots, cluster.nodes.reduce_slots) = (Some(maps), Some(reduces));
             cluster.nodes.alike = true;
+            cluster.is_given("nodes.map_slots");
+            cluster.is_given("nodes.reduce_slots");
         }
         if let Some(cores) = self.cores {
             cluster.machines.cores = Some(cores);

@@ -1,5 +1,6 @@
 //! A calibration as a cluster file. A comment on each line gives its evidence.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::edges::Edges;
@@ -42,9 +43,9 @@ fn write(text: &mut String, found: &Calibration, maker: &Maker) -> std::fmt::Res
     writeln!(text, "# Fitted by `resched calibrate` of {} from {path}, SHA-256 {}.", maker.version, maker.sha256)?;
     writeln!(
         text,
-        "# Each line tells its standard error and the number n of observations. What a comment calls not determined"
+        "# Each line gives its standard error and the number n of observations. Values marked \"not determined\" have too"
     )?;
-    writeln!(text, "# has too little data, and the default of a cluster file holds.")?;
+    writeln!(text, "# little data and keep their default.")?;
     writeln!(text, "\ndescription = {}", quoted(&format!("fitted by resched calibrate from {}", maker.path)))?;
 
     writeln!(text, "\n[nodes]")?;
@@ -108,11 +109,15 @@ fn write(text: &mut String, found: &Calibration, maker: &Maker) -> std::fmt::Res
     if let Some(most) = found.containers.most.filter(|_| found.heartbeat.by_application) {
         let memory = (i64::from(most) * CONTAINER_MB + MASTER_MB).min(i64::from(u32::MAX));
         writeln!(text, "\n[containers]")?;
+        let Slots { reached, nodes, .. } = found.containers;
         writeln!(
             text,
-            "memory_mb = {memory} # most tasks at once, {most} of the default size on {} of n = {} nodes, and a master; a lower bound",
-            found.containers.reached, found.containers.nodes
+            "memory_mb = {memory} # most tasks at once, {most} of the default size on {reached} of n = {nodes} nodes, and a master"
         )?;
+        writeln!(text, "vcores = {} # a virtual core for each of them", most.saturating_add(1))?;
+        if !found.containers.were_full() {
+            writeln!(text, "at_least = true # fewer than half of the nodes reached these numbers")?;
+        }
     }
 
     writeln!(text, "\n[cost]")?;
@@ -127,6 +132,10 @@ fn write(text: &mut String, found: &Calibration, maker: &Maker) -> std::fmt::Res
         let rate_text = fitted.value.map_or_else(|| "not determined".to_owned(), |value| format!("{value:.0} bytes/s"));
         writeln!(text, "# {what} (no key of a cluster file): {rate_text}; {}", evidence(fitted, &rate))?;
     }
+    writeln!(
+        text,
+        "# contention: not fitted: a trace has the totals of an attempt, not when it used the disk or the network"
+    )?;
 
     writeln!(text, "\n[cost.host_factors]")?;
     writeln!(
@@ -139,7 +148,38 @@ fn write(text: &mut String, found: &Calibration, maker: &Maker) -> std::fmt::Res
     for (host, fitted) in &found.host_factors {
         line(text, &quoted(host), *fitted, |value| format!("{value:.4}"), "maps")?;
     }
+
+    writeln!(text, "\n[fitted]")?;
+    writeln!(text, "# The standard errors of the values above, by key. A value without a line here has none.")?;
+    for (key, error) in standard_errors(found) {
+        writeln!(text, "{} = {:?}", quoted(&key), error.min(MOST_ERROR))?;
+    }
     Ok(())
+}
+
+/// The largest standard error that a cluster file allows.
+const MOST_ERROR: f64 = 1e15;
+
+/// The standard errors of the values of the file, by key.
+fn standard_errors(found: &Calibration) -> BTreeMap<String, f64> {
+    let [rack, off] = found.locality;
+    let error = |fitted: Fitted| fitted.value.and(fitted.standard_error);
+    let fixed = [
+        ("nodes.map_slots", found.map_slots.standard_error),
+        ("nodes.reduce_slots", found.reduce_slots.standard_error),
+        ("heartbeat.interval", error(found.heartbeat.interval)),
+        ("jobs.init_delay", error(found.edges.init)),
+        ("jobs.setup_time", error(found.edges.setup)),
+        ("jobs.cleanup_time", error(found.edges.cleanup)),
+        ("jobs.slowstart", error(found.slowstart)),
+        ("jobs.launch_overhead", error(found.heartbeat.launch_overhead)),
+        ("cost.locality.rack", error(rack)),
+        ("cost.locality.off", error(off)),
+        ("cost.shuffle_rate", error(found.shuffle_rate.rate)),
+    ];
+    let hosts = found.host_factors.iter().map(|(host, fitted)| (format!("cost.host_factors.{host}"), error(*fitted)));
+    let all = fixed.into_iter().map(|(key, error)| (key.to_owned(), error)).chain(hosts);
+    all.filter_map(|(key, error)| Some((key, error?))).collect()
 }
 
 /// Initialisation, set-up and clean-up. A replay of the same trace takes those that the trace logged.
@@ -283,7 +323,7 @@ mod tests {
     fn estimates_have_their_errors_beside_them() {
         let fitted = |value, error, n| Fitted { value: Some(value), standard_error: error, n };
         let mut found = of_attempts(&Observed::default());
-        found.map_slots = Slots { most: Some(2), reached: 11, nodes: 12 };
+        found.map_slots = Slots { most: Some(2), reached: 11, nodes: 12, standard_error: Some(0.0) };
         found.heartbeat.interval = fitted(2987.4, Some(40.6), 200);
         found.locality = [Fitted::unknown(3), fitted(1.2, Some(0.05), 44)];
         found.host_factors.insert("a \"b\"\n".to_owned(), fitted(2.0, Some(0.1), 30));
@@ -293,6 +333,9 @@ mod tests {
             "interval = 2987 # s.e. 41, n = 200; ms; ",
             "locality = [1.0, 1.2000, 1.2000] # rack: not determined: default, n = 3; elsewhere: s.e. 0.0500, n = 44\n",
             "\"a \\\"b\\\"\\u000A\" = 2.0000 # s.e. 0.1000, n = 30; maps\n",
+            "\n[fitted]\n# The standard errors of the values above, by key. A value without a line here has none.\n\
+             \"cost.host_factors.a \\\"b\\\"\\u000A\" = 0.1\n\"cost.locality.off\" = 0.05\n\"heartbeat.interval\" = 40.6\n\
+             \"nodes.map_slots\" = 0.0\n",
         ] {
             assert!(text.contains(part), "{part} is missing in\n{text}");
         }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use resched_trace::model::TaskKind;
 
+use super::fitted::bootstrap_error;
 use super::observed::Observed;
 
 /// One node in a hundred may seem to have run more: clocks jump, and a node may receive a kill late.
@@ -13,7 +14,7 @@ const ODD_NODES: usize = 100;
 const FULL: f64 = 0.5;
 
 /// The slots of a node.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, serde::Serialize)]
 pub struct Slots {
     /// The most attempts at once on one node; null if no host is known.
     pub most: Option<u32>,
@@ -21,6 +22,9 @@ pub struct Slots {
     pub reached: u64,
     /// Nodes on which any ran.
     pub nodes: u64,
+    /// The standard error of the most, from resamples of the nodes; null if the nodes were not full, as a lower bound has none, or if
+    /// there is but one.
+    pub standard_error: Option<f64>,
 }
 
 impl Slots {
@@ -49,14 +53,23 @@ fn most_attempts(observed: &Observed, of_kind: impl Fn(TaskKind) -> bool) -> Slo
             changes.entry(host).or_default().extend([(start, 1), (finish, -1)]);
         }
     }
-    let mut most: Vec<i64> = changes.into_values().map(most_at_once).collect();
-    most.sort_unstable_by(|a, b| b.cmp(a));
-    let value = most.get((most.len() / ODD_NODES).saturating_sub(1)).copied();
-    Slots {
-        most: value.and_then(|value| u32::try_from(value).ok()),
+    let most: Vec<f64> = changes.into_values().map(|changes| most_at_once(changes) as f64).collect();
+    let value = most_of_nodes(&most);
+    let mut slots = Slots {
+        most: value.map(|value| value as u32),
         reached: most.iter().filter(|&&own| Some(own) >= value).count() as u64,
         nodes: most.len() as u64,
-    }
+        standard_error: None,
+    };
+    slots.standard_error = slots.were_full().then(|| bootstrap_error(&most, 8, most_of_nodes)).flatten();
+    slots
+}
+
+/// What nearly all nodes reach at most.
+fn most_of_nodes(most: &[f64]) -> Option<f64> {
+    let mut most = most.to_vec();
+    most.sort_unstable_by(|a, b| b.total_cmp(a));
+    most.get((most.len() / ODD_NODES).saturating_sub(1)).copied()
 }
 
 /// The largest sum of these changes; at one instant ends come first.
@@ -84,7 +97,10 @@ mod tests {
     fn a_slot_that_changes_hands_counts_once() {
         let attempts = vec![map(0, 0, 10), map(0, 5, 20), map(0, 10, 30), map(1, 0, 30)];
         let observed = Observed { attempts, ..Observed::default() };
-        assert_eq!(slots(&observed, TaskKind::Map), Slots { most: Some(2), reached: 1, nodes: 2 });
+        let found = slots(&observed, TaskKind::Map);
+        assert_eq!((found.most, found.reached, found.nodes), (Some(2), 1, 2));
+        // A quarter of the resamples have the node with one attempt alone: √(1/4 · 3/4).
+        assert!(found.standard_error.is_some_and(|error| (error - 0.43).abs() < 0.05), "{found:?}");
         assert_eq!(slots(&observed, TaskKind::Reduce), Slots::default());
     }
 
@@ -93,6 +109,15 @@ mod tests {
         let mut attempts: Vec<Attempt> = (0..300).flat_map(|host| [map(host, 0, 10), map(host, 1, 11)]).collect();
         attempts.extend([map(7, 2, 12), map(7, 3, 13)]);
         let observed = Observed { attempts, ..Observed::default() };
-        assert_eq!(slots(&observed, TaskKind::Map), Slots { most: Some(2), reached: 300, nodes: 300 });
+        let expected = Slots { most: Some(2), reached: 300, nodes: 300, standard_error: Some(0.0) };
+        assert_eq!(slots(&observed, TaskKind::Map), expected);
+    }
+
+    #[test]
+    fn a_lower_bound_has_no_error() {
+        let mut attempts: Vec<Attempt> = (0..9).map(|host| map(host, 0, 10)).collect();
+        attempts.push(map(0, 1, 11));
+        let found = slots(&Observed { attempts, ..Observed::default() }, TaskKind::Map);
+        assert_eq!(found, Slots { most: Some(2), reached: 1, nodes: 9, standard_error: None });
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use resched_trace::model::TaskKind;
 
-use super::fitted::Fitted;
+use super::fitted::{Fitted, bootstrap_error};
 use super::observed::Observed;
 
 /// The fewest maps of a job. The share of a smaller job is too coarse.
@@ -16,7 +16,7 @@ const ODD_JOBS: usize = 20;
 
 /// The smallest share of finished maps at the start of a job's first reduce, over jobs with at least ten maps. With twenty jobs or
 /// more, the smallest twentieth is left out. A reduce that waits for a slot starts later than it may. So each job gives an upper
-/// bound, and the smallest is the nearest. It has no standard error.
+/// bound, and the smallest is the nearest. Its standard error is from resamples of the jobs.
 pub fn slowstart(observed: &Observed) -> Fitted {
     let mut first: BTreeMap<usize, i64> = BTreeMap::new();
     for reduce in observed.attempts.iter().filter(|attempt| attempt.kind == TaskKind::Reduce) {
@@ -37,13 +37,19 @@ pub fn slowstart(observed: &Observed) -> Fitted {
         let all = observed.jobs.get(job).and_then(|job| job.maps).unwrap_or(0).max(seen);
         (all >= LEAST_MAPS).then(|| before as f64 / all as f64)
     };
-    let mut shares: Vec<f64> = maps.into_iter().filter_map(share).collect();
-    shares.sort_unstable_by(f64::total_cmp);
+    let shares: Vec<f64> = maps.into_iter().filter_map(share).collect();
     let n = shares.len() as u64;
-    match shares.get(shares.len() / ODD_JOBS) {
-        Some(&share) if n >= LEAST_JOBS => Fitted::of(share, None, n),
+    match least(&shares) {
+        Some(share) if n >= LEAST_JOBS => Fitted::of(share, bootstrap_error(&shares, 9, least), n),
         _ => Fitted::unknown(n),
     }
+}
+
+/// The smallest share but for odd jobs.
+fn least(shares: &[f64]) -> Option<f64> {
+    let mut shares = shares.to_vec();
+    shares.sort_unstable_by(f64::total_cmp);
+    shares.get(shares.len() / ODD_JOBS).copied()
 }
 
 #[cfg(test)]
@@ -69,7 +75,9 @@ mod tests {
     fn the_smallest_share_counts() {
         let attempts = [job(0, 20, 250), job(1, 40, 1_000), job(2, 10, 990), job(3, 2, 0)].concat();
         let observed = Observed { jobs: vec![Job::default(); 4], attempts, ..Observed::default() };
-        assert_eq!(slowstart(&observed), Fitted { value: Some(0.1), standard_error: None, n: 3 });
+        let found = slowstart(&observed);
+        assert_eq!((found.value, found.n), (Some(0.1), 3));
+        assert!(found.standard_error.is_some_and(|error| (0.1..0.5).contains(&error)), "{found:?}");
         let announced = Observed { jobs: vec![Job { maps: Some(40), ..Job::default() }; 4], ..observed };
         assert_eq!(slowstart(&announced).value, Some(0.0), "job 3 has 40 maps of which none was done");
     }

@@ -59,18 +59,36 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let version = concat!("resched ", env!("CARGO_PKG_VERSION")).to_owned();
     let maker = Maker { version, path: args.trace.display().to_string(), sha256 };
     let text = with_known(&cluster_file(&found, &maker), &known);
-    ClusterConfig::parse(&text).map_err(|error| {
+    let fitted = ClusterConfig::parse(&text).map_err(|error| {
         Failure::work(format!(
             "{}: the fitted cluster file is not valid ({error}); please report this",
             args.out.display()
         ))
     })?;
+    if (ClusterConfig { description: String::new(), ..fitted }) == ClusterConfig::default() {
+        return Err(nothing_fitted(args, &found));
+    }
     file.write_all(sealed(&text).as_bytes())?;
     file.commit()?;
     let told = || in_words(&found) + &known_in_words(&known) + &format!("\n{}\n", args.out.display());
     let known = known.iter().map(|own| (own.key, own.value)).collect();
     let value = Told { trace: &maker.path, sha256: &maker.sha256, known, calibration: &found };
     args.format.print(&value, &values_of(&value)?, told)
+}
+
+/// The failure of a fit that has found no value of a cluster file.
+fn nothing_fitted(args: &Args, found: &Calibration) -> Failure {
+    let Machines { cpu, memory } = found.machines;
+    let least = |what: &str, load: Option<f64>| load.map(|load| format!("at least {load} of {what}"));
+    let bounds: Vec<String> =
+        [least("processor", cpu.at_least), least("memory", memory.at_least)].into_iter().flatten().collect();
+    let bounds = match bounds.is_empty() {
+        true => String::new(),
+        false => format!(" Its machines offer {}, but were not full.", bounds.join(" and ")),
+    };
+    let why = "the trace determines no value of a cluster file, so none is written";
+    let remedy = "fit a trace of job histories, or write the sizes of your machines into a cluster file";
+    Failure::request(format!("{}: {why}.{bounds} Instead, {remedy}", args.trace.display()))
 }
 
 /// What the last line of a file that `calibrate` wrote begins with. The hash of the lines above follows.
@@ -110,7 +128,8 @@ fn in_words(found: &Calibration) -> String {
     let slots = |what: &str, slots: Slots| {
         let most = slots.most.map_or_else(|| NOT.to_owned(), |most| most.to_string());
         let reached = format!("{} of {} nodes", count(slots.reached), count(slots.nodes));
-        vec![what.to_owned(), most, "-".to_owned(), reached]
+        let error = slots.standard_error.map_or_else(|| "-".to_owned(), |error| format!("{error:.2}"));
+        vec![what.to_owned(), most, error, reached]
     };
     let ms = |value: f64| format!("{value:.0} ms");
     let factor = |value: f64| format!("{value:.3}");
@@ -128,7 +147,7 @@ fn in_words(found: &Calibration) -> String {
         row("locality wait of a delay scheduler, at most", found.locality_wait, &ms, "maps elsewhere"),
         row("backups by task", found.speculation.share, &factor, "tasks"),
         row("age of a task that gets a backup", found.speculation.age, &ms, "backups"),
-        row("slow-start", found.slowstart, &factor, "jobs"),
+        row("slow-start, at most", found.slowstart, &factor, "jobs"),
         row("maps in the rack of their input, times as long", rack, &factor, "maps"),
         row("maps elsewhere, times as long", off, &factor, "maps"),
         row("map rate", found.map_rate, &rate, "maps"),

@@ -49,7 +49,14 @@ pub(super) fn with_known(text: &str, known: &[Known<'_>]) -> String {
         }
         lines.insert(begin + 1, line);
     }
+    lines.retain(|line| !known.iter().any(|own| is_error_of(line, own.key)));
     lines.join("\n") + "\n"
+}
+
+/// Whether a line gives the standard error of the value of a key, or of a part of it.
+fn is_error_of(line: &str, key: &str) -> bool {
+    let rest = line.strip_prefix('"').and_then(|line| line.strip_prefix(key));
+    rest.is_some_and(|rest| rest.starts_with(['"', '.']))
 }
 
 #[cfg(test)]
@@ -64,9 +71,9 @@ mod tests {
             Known { key: "nodes.map_slots", value: &four, origin: &origin },
             Known { key: "jobs.slowstart", value: &half, origin: &origin },
         ];
-        let text = "# Fitted\n[nodes]\nmap_slots = 2 # at most\nmap_slots_more = 1\n\n[cost]\nmap_slots = 9\n";
+        let text = "# Fitted\n[nodes]\nmap_slots = 2 # at most\nmap_slots_more = 1\n\n[cost]\nmap_slots = 9\n\n[fitted]\n\"jobs.slowstart\" = 0.1\n\"jobs.slowstarts\" = 0.2\n";
         let expected = "# Fitted\n[nodes]\nmap_slots = 4 # known: p (f.xml, line 3)\n# fitted: map_slots = 2 # at most\n\
-                        map_slots_more = 1\n\n[cost]\nmap_slots = 9\n\n[jobs]\nslowstart = 0.5 # known: p (f.xml, line 3)\n";
+                        map_slots_more = 1\n\n[cost]\nmap_slots = 9\n\n[fitted]\n\"jobs.slowstarts\" = 0.2\n\n[jobs]\nslowstart = 0.5 # known: p (f.xml, line 3)\n";
         assert_eq!(with_known(text, &known), expected);
     }
 }

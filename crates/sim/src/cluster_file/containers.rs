@@ -13,6 +13,9 @@ keys! {
         memory_mb: Option<u32> = None, unit "MB";
         /// The virtual cores that a node offers, as `memory_mb`; `--assume` takes 8.
         vcores: Option<u32> = None, unit "vcores";
+        /// Whether these amounts are a lower bound only, because the nodes of the trace that they were fitted to were not full. They are
+        /// then an assumption, and every output says so.
+        at_least: bool = false, serde(skip_serializing_if = "std::ops::Not::not");
         /// Whether every node offers these amounts, also where the trace gives others.
         alike: bool = false, serde(skip_serializing_if = "std::ops::Not::not");
         /// The container of an application master.

@@ -3,6 +3,7 @@
 mod am;
 mod containers;
 mod cost;
+mod fitted;
 mod heartbeat;
 mod jobs;
 mod machines;
@@ -18,6 +19,7 @@ pub use machines::{Machines, Placement};
 pub use nodes::Nodes;
 pub use outages::Outage;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use resched_trace::keys;
@@ -57,6 +59,10 @@ keys! {
         am: Am = Am::default();
         /// The machines under the policies for production traces.
         machines: Machines = Machines::default(), serde(skip_serializing_if = "Machines::is_default");
+        /// How far the values of this file may be off: their standard errors, by key, in the unit of the key. `resched calibrate` writes
+        /// them. `cost.locality.rack` and `cost.locality.off` are the second and the third number of `cost.locality`. A value that has
+        /// no line here was not fitted, or its error is not known. No replay reads them; they say how far a variant of it may go.
+        fitted: BTreeMap<String, f64> = BTreeMap::new(), range 0.0..=1e15, serde(skip_serializing_if = "BTreeMap::is_empty");
     }
 }
 
@@ -95,6 +101,13 @@ impl ClusterConfig {
         let mut all = settings.clone();
         lay_over(&mut all, own);
         Ok(all)
+    }
+
+    /// Forgets the standard error of a key, and of the keys below it, because somebody gives its value.
+    pub fn is_given(&mut self, key: &str) {
+        let below =
+            |fitted: &str| fitted.strip_prefix(key).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+        self.fitted.retain(|fitted, _| !below(fitted));
     }
 
     /// Cuts or grows the cluster to `count` machines. Machines that the file describes by their number are all alike, so the number
@@ -150,7 +163,8 @@ impl ClusterConfig {
         self.outages.iter().try_for_each(Outage::check)?;
         self.check_contention()?;
         self.machines.check()?;
-        self.containers.check()
+        self.containers.check()?;
+        fitted::check(&self.fitted)
     }
 
     /// What keeps tasks from sharing their node, if anything.
