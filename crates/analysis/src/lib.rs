@@ -11,6 +11,7 @@
 //! * [`measure`] reads a metric as users write it, `p95(completion) where queue = 'adhoc'`, and computes it for a run.
 //! * [`groups`] shows who gains and who loses: jobs by user, queue, priority, size and hour.
 //! * [`compare`](mod@compare) computes how sure a difference between two runs is.
+//! * [`sign`] says whether a comparison keeps its sign under what the data leaves open.
 //! * [`validation`] computes how far a replay is from what really ran.
 //! * [`why`] explains why jobs waited, and who held what they waited for.
 //! * [`inspect`](mod@inspect) reports what a trace holds.
@@ -41,6 +42,7 @@ pub mod practical;
 pub mod repeats;
 pub mod run;
 pub mod share_error;
+pub mod sign;
 pub mod summary;
 mod tables;
 pub mod timeline;

@@ -64,6 +64,7 @@ from_libraries!(
     resched_replay,
     resched_report,
     resched_reproduce,
+    resched_robust,
     resched_sim,
     resched_sweep,
     resched_trace,

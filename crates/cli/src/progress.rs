@@ -66,14 +66,19 @@ impl ReplayProgress {
     }
 }
 
+/// A bar that counts replays.
+pub(crate) fn replays_bar(prefix: &'static str, replays: u64) -> ProgressBar {
+    let bar = bar(replays, "{pos}/{len} replays");
+    bar.set_prefix(prefix);
+    bar
+}
+
 /// The progress of a reproduction, in replays.
 pub(crate) struct ReproduceProgress(ProgressBar);
 
 impl ReproduceProgress {
     pub(crate) fn new() -> Self {
-        let bar = bar(0, "{pos}/{len} replays");
-        bar.set_prefix("reproduce");
-        Self(bar)
+        Self(replays_bar("reproduce", 0))
     }
 
     pub(crate) fn begin(&self, replays: u64) {

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use resched_policies::{PolicySpec, SiteConf, in_words};
 use resched_replay::{Engine, RunSite, Setup, Source, Unfinished, Window, World};
 use resched_sim::ClusterConfig;
+use resched_sim::cluster_file::keys_of;
 use resched_sweep::SweepFile;
 use resched_trace::validity::{Fact, Grade, Validity};
 
@@ -127,9 +128,12 @@ impl WorldArgs {
         let source = Source::open(path)?;
         let site = self.site_conf.as_deref().map(SiteConf::read).transpose()?.unwrap_or_default();
         let SiteConf { site, cluster, files, warnings, .. } = site;
-        let mut cluster = match &self.cluster {
-            Some(path) => ClusterConfig::read_over(&cluster, path)?,
-            None => ClusterConfig::of_settings(cluster)?,
+        let (mut cluster, given) = match &self.cluster {
+            Some(path) => ClusterConfig::read_given(&cluster, path)?,
+            None => {
+                let given = keys_of(&cluster);
+                (ClusterConfig::of_settings(cluster)?, given)
+            }
         };
         warn(&warnings);
         self.set(&mut cluster, source.engine())?;
@@ -140,6 +144,7 @@ impl WorldArgs {
         let site_files = self.site_conf.is_some().then_some(RunSite { files, warnings });
         let setup = Setup {
             cluster,
+            given,
             site: Arc::new(site),
             site_files,
             seed: self.seed,

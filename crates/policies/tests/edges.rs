@@ -10,7 +10,7 @@ use worlds::by_hand::{job, launches, map, replay, world};
 use worlds::{Submitted, World};
 
 fn logged(init: Ms, setup: Ms, cleanup: Ms) -> Edges {
-    Edges { init: Some(init), setup: Some(setup), cleanup: Some(cleanup), commit: 0 }
+    Edges { init: Some(init), setup: Some(setup), cleanup: Some(cleanup), tail: 0 }
 }
 
 /// When jobs ended, in their order.

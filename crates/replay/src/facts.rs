@@ -15,7 +15,7 @@ use resched_trace::validity::{Fact, Grade, Validity};
 use resched_trace::words::count;
 
 /// Below this share, something that is made or unfinished does not decide an answer.
-const SMALL: f64 = 0.05;
+pub(crate) const SMALL: f64 = 0.05;
 /// From this share on, it decides the answer alone.
 const MOST: f64 = 0.5;
 

@@ -32,7 +32,9 @@
 //! * A [`World`] is a source on a cluster with a seed. It loads machines and jobs once, when the first policy needs
 //!   them. You can replay any number of policies in it, also from several threads at once.
 //! * A [`Scheduler`] is a policy of the registry ([`PolicySpec`]) or your own.
-//! * A [`Sink`] takes the rows: [`Files`], [`Memory`], [`ReadBy`] or [`Nothing`].
+//! * A [`Sink`] takes the rows: [`Files`], [`Memory`], [`ReadBy`], [`Times`] or [`Nothing`].
+//! * [`World::variants`] are the same world with another value for what the data leaves open ([`UNKNOWNS`]), to test whether an answer
+//!   depends on it.
 //! * [`Threads`] runs many replays at once and keeps their order.
 //!
 //! This crate prints nothing and computes no metric.
@@ -47,6 +49,8 @@ mod scheduler;
 mod sink;
 mod source;
 mod threads;
+mod times;
+mod unknowns;
 mod world;
 
 pub use error::Error;
@@ -54,9 +58,11 @@ pub use run::Recording;
 pub use run_list::runs_in;
 pub use runs::RunFolders;
 pub use scheduler::Scheduler;
-pub use sink::{Files, Memory, Nothing, ReadBy, Replayed, Sink, Written};
+pub use sink::{Files, Memory, Nothing, ReadBy, Replayed, Sink, Times, Written};
 pub use source::{Engine, Source};
 pub use threads::{LIMITS, MOST_THREADS, Threads};
+pub use times::{JobTimes, Timed};
+pub use unknowns::{UNKNOWNS, Unknown, Variant};
 pub use world::{Setup, World};
 
 pub use resched_policies::{PolicySpec, Site};

@@ -16,6 +16,11 @@ impl<T> Default for Once<T> {
 }
 
 impl<T> Once<T> {
+    /// A value that is made already.
+    pub(crate) fn of(value: T) -> Self {
+        Self { value: OnceLock::from(value), making: Mutex::default() }
+    }
+
     /// The value, if it was made.
     pub(crate) fn get(&self) -> Option<&T> {
         self.value.get()

@@ -5,6 +5,8 @@ use resched_sim::{Error, Files, Read, Recorder, RowSink, RowSource, batch, hadoo
 use resched_trace::run::RowReader;
 use resched_trace::store::Out;
 
+use crate::times::{JobTimes, OfBatch, OfHadoop};
+
 /// A replay under one of the engines, for a [`crate::Sink`] to start.
 pub trait Recording {
     /// The source of the rows.
@@ -24,6 +26,12 @@ pub trait Recording {
     /// # Errors
     /// Errors of the engine, the policy or the recorder.
     fn replay<K: RowSink>(self, to: &mut Recorder<Self::Rows, K>) -> Result<u64, Error>;
+
+    /// Replays and records only when each job was submitted, started and ended, in the order of the jobs.
+    ///
+    /// # Errors
+    /// Errors of the engine or the policy.
+    fn replay_times(self) -> Result<Vec<JobTimes>, Error>;
 
     /// Replays and records nothing. Returns the number of events.
     ///
@@ -74,6 +82,12 @@ impl<'a> Recording for HadoopRun<'a> {
         self.start(to)
     }
 
+    fn replay_times(self) -> Result<Vec<JobTimes>, Error> {
+        let mut times = OfHadoop::new(self.workload);
+        self.start(&mut times)?;
+        Ok(times.jobs)
+    }
+
     fn replay_unrecorded(self) -> Result<u64, Error> {
         self.start(&mut ())
     }
@@ -117,6 +131,12 @@ impl<'a> Recording for BatchRun<'a> {
 
     fn replay<K: RowSink>(self, to: &mut Recorder<Self::Rows, K>) -> Result<u64, Error> {
         self.start(to)
+    }
+
+    fn replay_times(self) -> Result<Vec<JobTimes>, Error> {
+        let mut times = OfBatch::new(&self.loaded.workload);
+        self.start(&mut times)?;
+        Ok(times.jobs)
     }
 
     fn replay_unrecorded(self) -> Result<u64, Error> {

@@ -7,8 +7,9 @@ use resched_trace::store::Out;
 
 use crate::Error;
 use crate::run::Recording;
+use crate::times::Timed;
 
-/// The receiver of the rows of a replay: [`Files`], [`Memory`], [`ReadBy`] or [`Nothing`].
+/// The receiver of the rows of a replay: [`Files`], [`Memory`], [`ReadBy`], [`Times`] or [`Nothing`].
 pub trait Sink {
     /// Its result.
     type Output;
@@ -129,6 +130,18 @@ impl<R: RowReader> Sink for ReadBy<R> {
         info.events = run.replay(&mut rows)?;
         info.rows = rows.finish();
         Ok(info)
+    }
+}
+
+/// Keeps only when each job was submitted, started and ended.
+#[derive(Debug, Clone, Copy)]
+pub struct Times;
+
+impl Sink for Times {
+    type Output = Timed;
+
+    fn take(self, run: impl Recording, info: RunInfo) -> Result<Timed, Error> {
+        Ok(Timed { jobs: run.replay_times()?, window: info.window })
     }
 }
 

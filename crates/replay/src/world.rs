@@ -1,12 +1,15 @@
 //! A source on a cluster with a seed: the world that policies are replayed in.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::ops::Range;
 use std::sync::Arc;
 
 use resched_policies::{Family, Finding, PolicySpec, Site, Submitters};
 use resched_sim::hadoop::{self, Cluster, Kind};
 use resched_sim::{ClusterConfig, Scope, Skipped, Window, batch};
 use resched_trace::formats::Collected;
+use resched_trace::model::NodeRow;
 use resched_trace::run::{FORMAT_VERSION, RunInfo, RunSite, RunTrace, Unfinished};
 use resched_trace::scale::Instant;
 use resched_trace::store::{Manifest, TimeZero, Trace};
@@ -17,7 +20,8 @@ use crate::Error;
 use crate::facts;
 use crate::once::Once;
 use crate::run::{BatchRun, HadoopRun};
-use crate::scheduler::{Scheduler, engine_of};
+use crate::scheduler::Scheduler;
+pub(crate) use crate::scheduler::engine_of;
 use crate::sink::Sink;
 use crate::source::{Engine, Origin, Source};
 
@@ -26,6 +30,9 @@ use crate::source::{Engine, Origin, Source};
 pub struct Setup {
     /// The cluster file. By default, the source's own machines.
     pub cluster: ClusterConfig,
+    /// The keys of the cluster file that you, your site or an option gave, such as `heartbeat.interval`. Any other key that has its
+    /// default is an assumption ([`crate::UNKNOWNS`]). By default, none.
+    pub given: BTreeSet<String>,
     /// The configuration of a Hadoop site. Its settings replace the defaults of policies. By default, there is none.
     pub site: Arc<Site>,
     /// The files of the site, for `run.json`.
@@ -38,6 +45,8 @@ pub struct Setup {
     pub unfinished: Unfinished,
     /// The part of the trace whose jobs count in metrics. By default, all of it.
     pub window: Window,
+    /// What a batch task is taken to request that gives no request, in thousandths of a core. By default, a core.
+    pub unknown_request: Option<u64>,
     /// Whether slots and sizes of machines may be assumed that nobody gives. By default not: they decide who waits.
     pub assume: bool,
     /// What else is known about the answers of this world, such as the error of a validation. By default, nothing.
@@ -51,12 +60,14 @@ impl Default for Setup {
     fn default() -> Self {
         Self {
             cluster: ClusterConfig::default(),
+            given: BTreeSet::new(),
             site: Arc::default(),
             site_files: None,
             seed: 1,
             speedup: 1.0,
             unfinished: Unfinished::default(),
             window: Window::default(),
+            unknown_request: None,
             assume: false,
             known: Validity::default(),
             check: false,
@@ -68,8 +79,8 @@ impl Default for Setup {
 /// all threads.
 #[derive(Debug)]
 pub struct World {
-    source: Source,
-    setup: Setup,
+    pub(crate) source: Source,
+    pub(crate) setup: Setup,
     rules: Arc<serde_json::Value>,
     parts: Arc<Parts>,
     /// Seeds change the times of jobs, not their queues and users.
@@ -84,16 +95,18 @@ struct Parts {
     fingerprint: Once<String>,
 }
 
-#[derive(Debug)]
-struct Hadoop {
-    loaded: hadoop::Loaded,
+#[derive(Debug, Clone)]
+pub(crate) struct Hadoop {
+    pub(crate) loaded: Arc<hadoop::Loaded>,
     /// The machines, to be put under the system of each policy.
-    cluster: Cluster,
+    pub(crate) cluster: Cluster,
+    /// The rows that describe the machines of a source that is not on disk.
+    nodes: Arc<[NodeRow]>,
 }
 
 impl Hadoop {
     /// The kinds of tasks that its jobs have.
-    fn kinds(&self) -> Vec<Kind> {
+    pub(crate) fn kinds(&self) -> Vec<Kind> {
         let jobs = self.loaded.workload.jobs();
         Kind::BOTH.into_iter().filter(|&kind| jobs.iter().any(|job| job.count(kind) > 0)).collect()
     }
@@ -135,8 +148,110 @@ impl World {
         }
     }
 
+    /// The same jobs under other rules, on the same machines. The loaded data is shared: the rules must not change what loading makes of
+    /// it, which are `nodes.count`, `nodes.clones`, `cost.host_factors` and the keys of `[jobs]` other than `slowstart`.
+    ///
+    /// # Errors
+    /// Errors of the source or the cluster.
+    pub(crate) fn under_rules(&self, cluster: ClusterConfig) -> Result<Self, Error> {
+        let Hadoop { loaded, nodes, .. } = self.hadoop("variant")?;
+        let machines = match self.source.origin() {
+            Origin::Trace(trace) => Cluster::for_trace(cluster.clone(), trace)?,
+            Origin::Tables { .. } | Origin::Workload { .. } => Cluster::of_rows(cluster.clone(), nodes)?,
+        };
+        let hadoop = Hadoop { loaded: Arc::clone(loaded), cluster: machines, nodes: Arc::clone(nodes) };
+        self.with(Setup { cluster, ..self.setup.clone() }, Parts { hadoop: Once::of(hadoop), ..Parts::default() })
+    }
+
+    /// The same world whose jobs are changed after they were loaded for the engine.
+    ///
+    /// # Errors
+    /// Errors of the source or the cluster.
+    pub(crate) fn changed(
+        &self,
+        engine: Engine,
+        hadoop: impl FnOnce(&mut hadoop::Workload, &Cluster),
+        batch: impl FnOnce(&mut batch::Workload),
+    ) -> Result<Self, Error> {
+        let parts = match engine {
+            Engine::Hadoop => {
+                let mut own = self.hadoop("variant")?.clone();
+                hadoop(&mut Arc::make_mut(&mut own.loaded).workload, &own.cluster);
+                Parts { hadoop: Once::of(own), ..Parts::default() }
+            }
+            Engine::Batch => {
+                let mut own = self.batch()?.clone();
+                batch(&mut own.workload);
+                Parts { batch: Once::of(own), ..Parts::default() }
+            }
+        };
+        self.with(self.setup.clone(), parts)
+    }
+
+    /// The same source in another setup, with nothing loaded.
+    ///
+    /// # Errors
+    /// As [`World::open`].
+    pub(crate) fn anew(&self, setup: Setup) -> Result<Self, Error> {
+        self.with(setup, Parts::default())
+    }
+
+    fn with(&self, setup: Setup, parts: Parts) -> Result<Self, Error> {
+        let world = Self::open(&self.source, setup)?;
+        Ok(Self { parts: Arc::new(parts), submitters: Arc::clone(&self.submitters), ..world })
+    }
+
+    /// Some of the jobs for an engine by themselves, by their places in the order of submission, on the same machines under the same rules.
+    ///
+    /// # Errors
+    /// Errors of the source or the cluster.
+    pub fn part(&self, engine: Engine, jobs: Range<usize>) -> Result<Self, Error> {
+        // Only the part is copied, as the whole may be large.
+        let parts = match engine {
+            Engine::Hadoop => {
+                let Hadoop { loaded, cluster, nodes } = self.hadoop("sample")?;
+                let hadoop::Loaded { workload, skipped, window, work } = &**loaded;
+                let (skipped, window, work) = (skipped.clone(), *window, *work);
+                let loaded = Arc::new(hadoop::Loaded { workload: workload.part(jobs), skipped, window, work });
+                let own = Hadoop { loaded, cluster: cluster.clone(), nodes: Arc::clone(nodes) };
+                Parts { hadoop: Once::of(own), ..Parts::default() }
+            }
+            Engine::Batch => {
+                let batch::Loaded { workload, machines, skipped, window, work } = self.batch()?;
+                let (machines, skipped) = (machines.clone(), skipped.clone());
+                let own =
+                    batch::Loaded { workload: workload.part(jobs), machines, skipped, window: *window, work: *work };
+                Parts { batch: Once::of(own), ..Parts::default() }
+            }
+        };
+        self.with(self.setup.clone(), parts)
+    }
+
+    /// How many tasks each job has that a policy replays, in the order of submission.
+    ///
+    /// # Errors
+    /// Errors of the source or the cluster.
+    pub fn tasks_of_jobs(&self, policy: &PolicySpec) -> Result<Vec<u64>, Error> {
+        Ok(match engine_of(policy) {
+            Engine::Hadoop => {
+                let jobs = self.hadoop(&policy.label())?.loaded.workload.jobs().iter();
+                jobs.map(|job| (job.maps.len() + job.reduces.len()) as u64).collect()
+            }
+            Engine::Batch => {
+                let workload = &self.batch()?.workload;
+                let mut tasks = vec![0; workload.jobs().len()];
+                for task in workload.tasks() {
+                    if let Some(own) = tasks.get_mut(task.job.index()) {
+                        *own += u64::from(task.units());
+                    }
+                }
+                tasks
+            }
+        })
+    }
+
     /// A workload file is generated with the seed; the blocks of a trace are placed with it if the cluster has other machines.
-    fn load_depends_on_seed(&self) -> bool {
+    pub(crate) fn load_depends_on_seed(&self) -> bool {
         let nodes = &self.setup.cluster.nodes;
         matches!(self.source.origin(), Origin::Workload { .. }) || nodes.count.is_some() || nodes.clones.is_some()
     }
@@ -241,11 +356,11 @@ impl World {
         progress: &mut dyn FnMut(u64),
     ) -> Result<S::Output, Error> {
         let hadoop = self.hadoop(&info.label)?;
-        let Hadoop { loaded, cluster } = hadoop;
+        let Hadoop { loaded, cluster, .. } = hadoop;
         let cluster = &cluster.for_policy(policy)?;
         let kinds = &hadoop.kinds();
         self.known(facts::unknown_slots(cluster, kinds))?;
-        let hadoop::Loaded { workload, skipped, window, work } = loaded;
+        let hadoop::Loaded { workload, skipped, window, work } = &**loaded;
         let name = &info.label.clone();
         let info = RunInfo {
             cluster: cluster.in_short(),
@@ -296,7 +411,7 @@ impl World {
     }
 
     /// The manifest of a trace of something that took place.
-    fn manifest(&self) -> Option<&Manifest> {
+    pub(crate) fn manifest(&self) -> Option<&Manifest> {
         match self.source.origin() {
             Origin::Trace(trace) => Some(trace.manifest()).filter(|manifest| !manifest.is_of_workload()),
             Origin::Workload { .. } | Origin::Tables { .. } => None,
@@ -338,7 +453,7 @@ impl World {
     }
 
     /// Machines and jobs for a policy for Hadoop, of which `label` is the name.
-    fn hadoop(&self, label: &str) -> Result<&Hadoop, Error> {
+    pub(crate) fn hadoop(&self, label: &str) -> Result<&Hadoop, Error> {
         if self.source.engine() == Engine::Batch {
             let names: Vec<&str> = Family::Batch.policies().map(|info| info.name).collect();
             return Err(Error::Request(format!(
@@ -354,13 +469,15 @@ impl World {
                 Origin::Tables { tables, .. } => hadoop_of_tables(tables, config, scope)?,
                 Origin::Workload { .. } => hadoop_of_tables(&self.made()?, config, scope)?,
             };
-            hadoop.loaded.workload.hasten(self.setup.speedup);
+            if let Some(loaded) = Arc::get_mut(&mut hadoop.loaded) {
+                loaded.workload.hasten(self.setup.speedup);
+            }
             Ok(hadoop)
         })
     }
 
     /// Machines and jobs for a batch policy.
-    fn batch(&self) -> Result<&batch::Loaded, Error> {
+    pub(crate) fn batch(&self) -> Result<&batch::Loaded, Error> {
         if self.setup.speedup != 1.0 {
             let problem =
                 "the arrivals of batch tasks cannot be varied; make another trace with `resched scale --time`";
@@ -379,7 +496,8 @@ impl World {
 
     /// How the source is loaded.
     fn scope(&self) -> Scope {
-        Scope { unfinished: self.setup.unfinished, window: self.setup.window, seed: self.setup.seed }
+        let Setup { unfinished, window, seed, unknown_request, .. } = self.setup;
+        Scope { unfinished, window, seed, unknown_request }
     }
 
     /// The tables of a workload file. They are dropped once machines and jobs are made from them. Only the data that
@@ -398,10 +516,11 @@ impl World {
 
 fn hadoop_of_trace(trace: &Trace, config: ClusterConfig, scope: &Scope) -> Result<Hadoop, Error> {
     let cluster = Cluster::for_trace(config, trace)?;
-    Ok(Hadoop { loaded: hadoop::load(trace, &cluster, scope)?, cluster })
+    Ok(Hadoop { loaded: Arc::new(hadoop::load(trace, &cluster, scope)?), cluster, nodes: Arc::default() })
 }
 
 fn hadoop_of_tables(tables: &Collected, config: ClusterConfig, scope: &Scope) -> Result<Hadoop, Error> {
     let cluster = Cluster::of_rows(config, &tables.nodes)?;
-    Ok(Hadoop { loaded: hadoop::load_records(&tables.jobs, &cluster, scope)?, cluster })
+    let loaded = Arc::new(hadoop::load_records(&tables.jobs, &cluster, scope)?);
+    Ok(Hadoop { loaded, cluster, nodes: tables.nodes.clone().into() })
 }

@@ -16,6 +16,8 @@ pub struct Scope {
     pub window: Window,
     /// The seed of all draws.
     pub seed: u64,
+    /// What a batch task requests that gives no request, in thousandths of a core; `None` for one core.
+    pub unknown_request: Option<u64>,
 }
 
 /// The part of a trace whose jobs count in metrics. All jobs are replayed; those outside warm the cluster up or keep it busy.

@@ -51,6 +51,8 @@ pub enum Purpose {
     UnfinishedTask = 20,
     /// How many containers the jobs of an experiment ask for, where its paper does not say.
     ContainerDemand = 21,
+    /// Where the replicas of an input block are in a variant of a world whose places are not known.
+    MovedInput = 22,
 }
 
 /// A generator for the draws of one entity and purpose. `entity` holds numbers that identify it, such as job and task.

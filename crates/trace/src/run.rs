@@ -84,6 +84,17 @@ pub enum Unfinished {
     Estimate,
 }
 
+impl Unfinished {
+    /// Its word in options and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Drop => "drop",
+            Self::Cap => "cap",
+            Self::Estimate => "estimate",
+        }
+    }
+}
+
 impl std::str::FromStr for Unfinished {
     type Err = String;
 

@@ -19,9 +19,18 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("resched-replay", &["resched-policies", "resched-sim", "resched-trace"]),
     ("resched-analysis", &["resched-trace"]),
     ("resched-report", &["resched-analysis", "resched-trace"]),
+    ("resched-robust", &["resched-analysis", "resched-replay", "resched-policies", "resched-sim", "resched-trace"]),
     (
         "resched-sweep",
-        &["resched-report", "resched-analysis", "resched-replay", "resched-policies", "resched-sim", "resched-trace"],
+        &[
+            "resched-robust",
+            "resched-report",
+            "resched-analysis",
+            "resched-replay",
+            "resched-policies",
+            "resched-sim",
+            "resched-trace",
+        ],
     ),
     (
         "resched-reproduce",
@@ -32,6 +41,7 @@ const LAYERS: &[(&str, &[&str])] = &[
         &[
             "resched-reproduce",
             "resched-sweep",
+            "resched-robust",
             "resched-report",
             "resched-analysis",
             "resched-replay",

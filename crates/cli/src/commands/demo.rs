@@ -7,10 +7,11 @@ use resched_policies::PolicySpec;
 use resched_replay::{Setup, Source, World};
 use resched_report::Formats;
 use resched_sim::ClusterConfig;
+use resched_sim::cluster_file::keys_of;
 use resched_trace::ingest::{self, ingest};
 use resched_trace::store::{Claim, StagedDir};
 
-use super::replay::{Options, replay_all, told};
+use super::replay::{Options, replay_all, signs_in_words, told};
 use super::report;
 use crate::failure::Failure;
 use crate::out::ForceArg;
@@ -54,10 +55,15 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 
     let policies: Result<Vec<PolicySpec>, _> = POLICIES.iter().map(|text| PolicySpec::parse(text)).collect();
     let policies = policies.map_err(resched_replay::Error::from)?;
-    let setup = Setup { cluster: ClusterConfig::parse(CLUSTER)?, ..Setup::default() };
+    let given = CLUSTER.parse().map(|settings| keys_of(&settings)).unwrap_or_default();
+    let setup = Setup { cluster: ClusterConfig::parse(CLUSTER)?, given, ..Setup::default() };
     let world = World::open(&Source::open(&trace)?, setup)?;
     let done = replay_all(&world, &policies, &args.force.plain(&runs), &Options::default())?;
-    print(&format!("2. replay it under {} policies\n{}", POLICIES.len(), indented(&told(&done, &[], 0))))?;
+    print(&format!(
+        "2. replay it under {} policies\n{}",
+        POLICIES.len(),
+        indented(&(told(&done, &[], 0) + &signs_in_words(&done)))
+    ))?;
 
     let runs: Vec<PathBuf> = done.into_iter().map(|done| done.dir).collect();
     let options = resched_report::Options {

@@ -1,14 +1,16 @@
 //! `resched replay`: replays a trace under one or more policies.
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use indicatif::ProgressBar;
 use resched_analysis::measure::{Measured, Metric};
+use resched_analysis::sign::{Level, Sign, Variants, VariedRun, fingerprint};
 use resched_analysis::{Gathered, LocalityCounts, Population, Run, Summary, validity};
 use resched_policies::PolicySpec;
 use resched_replay::{Engine, Files, RunFolders, Setup, Threads, World, Written};
+use resched_robust::{Asked, Plan};
 use resched_trace::run::{self, RunWindow, Unfinished};
 use resched_trace::store::{Out, changed_files};
 use resched_trace::validity::{Fact, Grade, Validity};
@@ -20,7 +22,7 @@ use crate::failure::Failure;
 use crate::format::FormatArgs;
 use crate::out::{ForceArg, tell_replaced};
 use crate::output::{TimeUnit, UNKNOWN, count, duration, shown, table, value};
-use crate::progress::ReplayProgress;
+use crate::progress::{ReplayProgress, replays_bar};
 use crate::threads::ThreadsArg;
 use crate::world_args::{WorldArgs, check_rules};
 
@@ -66,6 +68,10 @@ pub(crate) struct Args {
     /// user, queue, priority, size or hour. Repeat the option for more.
     #[arg(long, value_name = "GROUP")]
     by: Vec<Grouping>,
+    /// How to test whether the answer keeps its sign under what the data leaves open, such as the cost of distance: `full` replays all jobs in
+    /// every variant; `quick` does so on a part of a large trace; `off` leaves it out.
+    #[arg(long, value_name = "full|quick|off", default_value = "quick")]
+    robust: Level,
     #[command(flatten)]
     format: FormatArgs,
 }
@@ -92,6 +98,9 @@ pub(super) struct Done {
     window: Option<RunWindow>,
     /// What became of work that had not ended when the trace ended.
     unfinished: Unfinished,
+    /// Whether it stays sooner or later than the baseline under what the data leaves open; absent for the baseline.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sign: Option<Sign>,
     /// How far the answer can be trusted: the worst grade of `validity`.
     grade: Grade,
     /// What decides the answer, and whether it was observed.
@@ -113,11 +122,13 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         metrics: named(&args.metrics)?,
         by: args.by.clone(),
         baseline,
+        robust: args.robust,
     };
     let done = replay_all(&world, &policies, &args.force.plain(&args.out), &options)?;
     args.format.print_lines(&done, || {
         told(&done, &options.metrics, baseline)
             + &windowed(&done)
+            + &signs_in_words(&done)
             + &groups_told(&done)
             + &done.first().map_or_else(String::new, |done| caveats(&done.validity))
             + &left_out(&world.skipped())
@@ -154,6 +165,8 @@ pub(super) struct Options {
     by: Vec<Grouping>,
     /// The place of the policy that groups are compared with.
     baseline: usize,
+    /// How thoroughly the sign is tested.
+    robust: Level,
 }
 
 /// The metrics with these names or expressions.
@@ -206,7 +219,15 @@ pub(super) fn replay_all(
     folders.note_order()?;
     // The policies are compared on the jobs that count under all of them.
     let population = Population::share(&mut runs);
-    let validity = validity::of_runs(&runs, &population);
+    let mut validity = validity::of_runs(&runs, &population);
+    let dirs: Vec<&Path> = others.iter().map(|(dir, ..)| dir.as_path()).collect();
+    let asked = Asked { world, policies, runs: &runs, level: options.robust };
+    let variants = test_of_sign(asked, &out.path, &dirs, (options.threads, options.resume))?;
+    let baseline = runs.get(options.baseline).map_or("", |run| run.label.as_str());
+    let signs = variants.as_ref().map(|variants| variants.signs(baseline)).unwrap_or_default();
+    for fact in variants.iter().flat_map(|variants| variants.facts(baseline)) {
+        validity.add(fact);
+    }
     let grouped = grouped(&runs, options.baseline, &options.by);
     let mut done = Vec::new();
     for ((run, (dir, jobs, wall_ms)), grouped) in runs.iter().zip(others).zip(grouped) {
@@ -217,6 +238,7 @@ pub(super) fn replay_all(
             grouped,
             window: run.replay().and_then(|info| info.window),
             unfinished: run.replay().map(|info| info.unfinished).unwrap_or_default(),
+            sign: signs.iter().find(|sign| sign.policy == run.label).cloned(),
             grade: validity.grade(),
             validity: validity.clone(),
             label: run.label.clone(),
@@ -226,6 +248,43 @@ pub(super) fn replay_all(
         });
     }
     Ok(done)
+}
+
+/// Tests the sign of a comparison, and keeps the test in the folder of its runs, `out`. `dirs` are their folders. A single policy is compared
+/// with nothing, nor are policies of both engines.
+fn test_of_sign(
+    asked: Asked<'_>,
+    out: &Path,
+    dirs: &[&Path],
+    (threads, resume): (Threads, bool),
+) -> Result<Option<Variants>, Failure> {
+    let engines: BTreeSet<bool> = asked.policies.iter().map(|policy| policy.info.is_batch()).collect();
+    if asked.policies.len() < 2 || engines.len() > 1 {
+        return Ok(None);
+    }
+    let run = |(run, dir): (&Run, &&Path)| {
+        Ok::<_, Failure>(VariedRun { label: run.label.clone(), sha256: fingerprint(dir)? })
+    };
+    let runs: Vec<VariedRun> = asked.runs.iter().zip(dirs).map(run).collect::<Result<_, _>>()?;
+    if resume
+        && let Ok(Some(found)) = Variants::read(out)
+        && (found.level, &found.runs) == (asked.level, &runs)
+    {
+        return Ok(Some(found));
+    }
+    let plan = Plan::of(asked)?;
+    let bar = replays_bar("variants", plan.replays());
+    let found = plan.run(runs, threads, &|| bar.inc(1));
+    bar.finish_and_clear();
+    let found = found?;
+    found.write(out)?;
+    Ok(Some(found))
+}
+
+/// The signs that hold, as sentences. Those that do not are among the caveats.
+pub(super) fn signs_in_words(done: &[Done]) -> String {
+    let signs = done.iter().filter_map(|done| done.sign.as_ref());
+    signs.filter(|sign| sign.grade == Grade::Measured).map(|sign| format!("{}\n", sign.says)).collect()
 }
 
 /// The window of the metrics, if not all jobs are in it.

@@ -282,11 +282,11 @@ fn job(unit: Ms, nodes: usize) -> impl Strategy<Value = Submitted> {
     // A gap of one heartbeat interval decides the order against heartbeats, so the intervals' lengths are frequent.
     let gap = select(vec![0, 0, 1, 2, 3, 6, 6, 7, 12]);
     let time = || prop::option::of((0..=4_i64).prop_map(move |units| units * unit));
-    let edges = (time(), time(), time(), 0..=2_i64).prop_map(move |(init, setup, cleanup, commit)| Edges {
+    let edges = (time(), time(), time(), 0..=2_i64).prop_map(move |(init, setup, cleanup, tail)| Edges {
         init,
         setup,
         cleanup,
-        commit: commit * unit,
+        tail: 10 * tail * unit,
     });
     (gap, who, tasks, shuffles, edges).prop_map(
         move |(gap, (user, queue, priority), (maps, reduces), shuffles, edges)| {

@@ -43,7 +43,7 @@ use crate::{ClusterConfig, Error};
 
 /// The most instances that a task may have: a larger number is damage.
 const MOST_INSTANCES: i64 = 10_000_000;
-/// The request of a task whose request is unknown.
+/// The request of a task whose request is unknown, if nobody says otherwise.
 const ONE_CORE: u64 = 1_000;
 
 /// The parts of a trace that a replay needs.
@@ -90,6 +90,7 @@ fn load_log(log: &impl Log, config: &ClusterConfig, scope: &Scope) -> Result<Loa
         horizon,
         survival,
         seed: scope.seed,
+        unknown_request: scope.unknown_request.unwrap_or(ONE_CORE).max(1),
         work: Work::default(),
         memory_is_limited: machines.memory_is_limited(),
         room: Room::of(&machines),
@@ -292,6 +293,8 @@ struct Rules {
     /// How long tasks run, if that is to be estimated.
     survival: Option<Survival>,
     seed: u64,
+    /// The request of a task whose request is unknown, in thousandths of a core.
+    unknown_request: u64,
     work: Work,
     memory_is_limited: bool,
     room: Room,
@@ -467,7 +470,7 @@ impl Rules {
                 (Some(_), _) => {}
             }
             let demand = Resources {
-                cpu: task.cpu.or(cpu).unwrap_or(ONE_CORE),
+                cpu: task.cpu.or(cpu).unwrap_or(self.unknown_request),
                 memory: if self.memory_is_limited { task.memory.or(memory).unwrap_or(0) } else { 0 },
             };
             task.demand = if demand == Resources::NONE { Resources { cpu: 1, memory: 0 } } else { demand };

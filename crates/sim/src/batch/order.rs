@@ -1,5 +1,7 @@
 //! Dependencies by small numbers, with cycles removed.
 
+use std::ops::Range;
+
 /// The dependencies.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Order {
@@ -38,6 +40,17 @@ impl Order {
             starts[at + 1] += starts[at];
         }
         Self { needs, starts, followers: pairs.iter().map(|&(_, later)| later).collect() }
+    }
+
+    /// The order of some of them by themselves.
+    pub(super) fn part(&self, of: Range<usize>) -> Self {
+        let inside = |later: u32| of.contains(&(later as usize)).then(|| later - of.start as u32);
+        let pairs: Vec<(u32, u32)> = of
+            .clone()
+            .zip(0..)
+            .flat_map(|(old, new)| self.followers(old).iter().filter_map(move |&later| Some((new, inside(later)?))))
+            .collect();
+        Self::of(of.len(), &pairs)
     }
 
     /// Those that wait for one.

@@ -179,6 +179,43 @@ impl Workload {
         draft.finish(first_submit)
     }
 
+    /// Some of the jobs by themselves, with their tasks. Their times stay as they are; what waits for a job of another part does not.
+    pub fn part(&self, jobs: Range<usize>) -> Self {
+        let jobs = jobs.start.min(self.jobs.len())..jobs.end.min(self.jobs.len());
+        let stages = span(&self.job_stages, jobs.clone());
+        let tasks = span(&self.stage_tasks, stages.clone());
+        let back = |range: &Range<u32>, first: usize| range.start - first as u32..range.end - first as u32;
+        let mut part = Self { cut: self.cut, ..Self::default() };
+        for task in &self.tasks[tasks.clone()] {
+            let tries = part.tries.len() as u32;
+            part.tries.extend_from_slice(&self.tries[task.tries as usize..(task.tries + task.try_count) as usize]);
+            let (job, stage) = (JobId(task.job.0 - jobs.start as u32), task.stage - stages.start as u32);
+            part.tasks.push(Task { job, stage, tries, ..*task });
+        }
+        for task in tasks.clone() {
+            part.names.copy(&self.names, task);
+        }
+        part.stage_tasks.extend(self.stage_tasks[stages.clone()].iter().map(|range| back(range, tasks.start)));
+        part.stage_jobs.extend(self.stage_jobs[stages.clone()].iter().map(|job| job - jobs.start as u32));
+        part.job_stages.extend(self.job_stages[jobs.clone()].iter().map(|range| back(range, stages.start)));
+        (part.job_order, part.stage_order) = (self.job_order.part(jobs.clone()), self.stage_order.part(stages));
+        part.jobs.extend_from_slice(&self.jobs[jobs]);
+        part
+    }
+
+    /// The same jobs, of which those without a walltime limit ask for `factor` times as long as their longest task runs.
+    pub fn limit_unlimited(&mut self, factor: f64) {
+        let mut longest: Vec<Ms> = vec![0; self.jobs.len()];
+        for task in &self.tasks {
+            let tries = &self.tries[task.tries as usize..(task.tries + task.try_count) as usize];
+            let own = &mut longest[task.job.index()];
+            *own = tries.iter().fold(*own, |longest, logged| longest.max(logged.run));
+        }
+        for (job, longest) in self.jobs.iter_mut().zip(longest).filter(|(job, _)| job.requested_time.is_none()) {
+            job.requested_time = Some((longest as f64 * factor).ceil() as Ms);
+        }
+    }
+
     /// The same jobs, cut off by the end of a trace.
     #[must_use]
     pub fn cut_off(self, cut: Cut) -> Self {
@@ -200,7 +237,7 @@ impl Workload {
     }
 
     /// Whether a task of the job is left out that had not ended when the trace ended, and that counts.
-    pub(super) fn is_incomplete(&self, job: JobId) -> bool {
+    pub fn is_incomplete(&self, job: JobId) -> bool {
         self.job(job).incomplete && self.cut.is_none_or(|cut| cut.unfinished != Unfinished::Cap)
     }
 
@@ -250,6 +287,13 @@ impl Workload {
     }
 }
 
+/// What these consecutive ranges cover together.
+fn span(ranges: &[Range<u32>], of: Range<usize>) -> Range<usize> {
+    let own = &ranges[of];
+    let start = own.first().map_or(0, |first| first.start as usize);
+    start..own.last().map_or(start, |last| last.end as usize)
+}
+
 /// Many short texts in one.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Names {
@@ -264,6 +308,12 @@ impl Names {
         self.ends
             .push(end.map_err(|_| Error::Config("the ids of tasks take more than 4 GB; cut the trace".to_owned()))?);
         Ok(())
+    }
+
+    /// Adds one of other texts, which together have room.
+    fn copy(&mut self, from: &Self, place: usize) {
+        self.text.push_str(from.get(place));
+        self.ends.push(self.text.len() as u32);
     }
 
     pub(super) fn get(&self, place: usize) -> &str {

@@ -19,7 +19,7 @@ pub use machines::{Machines, Placement};
 pub use nodes::Nodes;
 pub use outages::Outage;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use resched_trace::keys;
@@ -80,9 +80,21 @@ impl ClusterConfig {
     /// # Errors
     /// As [`ClusterConfig::read`].
     pub fn read_over(settings: &Table, path: &Path) -> Result<Self, Error> {
+        Ok(Self::read_given(settings, path)?.0)
+    }
+
+    /// As [`ClusterConfig::read_over`], with the keys that the settings and the file give ([`keys_of`]).
+    ///
+    /// # Errors
+    /// As [`ClusterConfig::read`].
+    pub fn read_given(settings: &Table, path: &Path) -> Result<(Self, BTreeSet<String>), Error> {
         let remedy = "correct it (traces/clusters holds examples)";
-        Self::of_settings(Self::settings_over(settings, path)?)
-            .map_err(|error| Error::Config(format!("{}: over the other settings, {error}; {remedy}", path.display())))
+        let settings = Self::settings_over(settings, path)?;
+        let given = keys_of(&settings);
+        let config = Self::of_settings(settings).map_err(|error| {
+            Error::Config(format!("{}: over the other settings, {error}; {remedy}", path.display()))
+        })?;
+        Ok((config, given))
     }
 
     /// The settings of a cluster file over others.
@@ -182,6 +194,23 @@ impl ClusterConfig {
     }
 }
 
+/// The keys that settings give, such as `heartbeat.interval`.
+pub fn keys_of(settings: &Table) -> BTreeSet<String> {
+    let mut keys = BTreeSet::new();
+    let mut add = |key: String, value: &Value, rest: &mut Vec<(String, Table)>| match value {
+        Value::Table(below) => rest.push((key, below.clone())),
+        _ => {
+            keys.insert(key);
+        }
+    };
+    let mut rest = Vec::new();
+    settings.iter().for_each(|(key, value)| add(key.clone(), value, &mut rest));
+    while let Some((above, table)) = rest.pop() {
+        table.iter().for_each(|(key, value)| add(format!("{above}.{key}"), value, &mut rest));
+    }
+    keys
+}
+
 /// Puts the settings of one table over those of another, key by key.
 fn lay_over(beneath: &mut Table, above: Table) {
     for (key, value) in above {
@@ -208,6 +237,14 @@ mod tests {
         assert_eq!((config.nodes.map_slots, config.nodes.reduce_slots, config.jobs.slowstart), (Some(7), Some(1), 0.5));
         let wrong: Table = "[nodes]\nmap_slots = -1\n".parse().unwrap();
         assert!(ClusterConfig::of_settings(wrong).is_err());
+    }
+
+    #[test]
+    fn the_keys_that_are_given_are_known() {
+        let settings: Table =
+            "description = \"x\"\n[heartbeat]\ninterval = 3\n[containers.am]\nmemory_mb = 5\n".parse().unwrap();
+        let keys: Vec<String> = keys_of(&settings).into_iter().collect();
+        assert_eq!(keys, ["containers.am.memory_mb", "description", "heartbeat.interval"]);
     }
 
     #[test]

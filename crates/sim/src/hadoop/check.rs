@@ -220,7 +220,7 @@ impl<'a, O: Observer> Checked<'a, O> {
         self.expect(launched, "a job starts between its submission and its end", || format!("{own:?}"))?;
         // What the master does at the end takes no slot, and others go on meanwhile.
         let cleanup = if self.cluster.system() == System::Containers { job.edges.cleanup.unwrap_or(0) } else { 0 };
-        let known = own.finish - job.edges.commit - cleanup;
+        let known = own.finish - self.cluster.commit(&job.edges) - cleanup;
         self.expect(known >= self.clock, "time does not go back", || {
             format!("{} ended at {known} ms", self.job(own.job))
         })?;

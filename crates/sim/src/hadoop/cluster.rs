@@ -14,6 +14,7 @@ use crate::hadoop::ask::Ask;
 use crate::hadoop::kind::Kind;
 use crate::hadoop::policy::Policy;
 use crate::hadoop::system::System;
+use crate::hadoop::workload::Edges;
 use crate::ids::{Ms, NodeId, RackId};
 use crate::records::IN_MEMORY;
 use crate::resources::Resources;
@@ -426,6 +427,15 @@ impl Cluster {
         &self.racks
     }
 
+    /// The ids of the nodes of each rack, by [`RackId`].
+    pub fn nodes_by_rack(&self) -> Vec<Vec<NodeId>> {
+        let mut racks = vec![Vec::new(); self.racks.len()];
+        for (node, id) in self.nodes.iter().zip(self.node_ids()) {
+            racks[node.rack.index()].push(id);
+        }
+        racks
+    }
+
     /// The node of that name.
     pub fn find(&self, host: &str) -> Option<NodeId> {
         self.nodes.binary_search_by(|node| node.name.as_str().cmp(host)).ok().map(NodeId::at)
@@ -497,6 +507,12 @@ impl Cluster {
         let copying = self.config.nodes.copying_reduces;
         let admitted = self.node(node).capacity.reduce_slots() as u32;
         (copying > 0 && self.system == System::Slots).then(|| admitted.saturating_sub(copying))
+    }
+
+    /// How long a job with these edges takes to end beyond the next heartbeat, ms. The log is one of slots, so the heartbeats are
+    /// those of slots under any system.
+    pub(crate) fn commit(&self, edges: &Edges) -> Ms {
+        edges.commit(self.config.heartbeat.interval_of(self.nodes.len()))
     }
 
     /// Time between two heartbeats of a node, ms.

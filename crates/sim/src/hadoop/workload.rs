@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::ops::Range;
 
+use rand::RngExt;
+use resched_trace::draws::{Purpose, stream};
 use resched_trace::model::{Locality, Outcome, Priority};
 
 use crate::hadoop::kind::Kind;
@@ -43,8 +45,16 @@ pub struct Edges {
     pub setup: Option<Ms>,
     /// How long its clean-up task holds a slot, ms.
     pub cleanup: Option<Ms>,
-    /// How long it takes to end beyond the next heartbeat, if it has no clean-up task, ms.
-    pub commit: Ms,
+    /// How long after its last attempt it ended, if it has no clean-up task, ms. What is longer than a heartbeat is a commit
+    /// ([`Edges::commit`]).
+    pub tail: Ms,
+}
+
+impl Edges {
+    /// How long the job takes to end beyond the next heartbeat, ms, if nodes call every `interval` ms.
+    pub fn commit(&self, interval: Ms) -> Ms {
+        (self.tail - interval).max(0)
+    }
 }
 
 /// A job: its submission, and the facts from its log.
@@ -227,6 +237,51 @@ impl Workload {
         }
     }
 
+    /// Some of the jobs by themselves, with their tasks. Their times stay as they are.
+    pub fn part(&self, jobs: Range<usize>) -> Self {
+        let mut part = Self::default();
+        for (job, number) in self.jobs.get(jobs).unwrap_or_default().iter().zip(0..) {
+            let [maps, reduces] = Kind::BOTH.map(|kind| {
+                let first = part.tasks.len() as u32;
+                job.tasks(kind).for_each(|task| part.copy_task(self, (TaskId(task), kind), number));
+                first..part.tasks.len() as u32
+            });
+            part.jobs.push(Job { maps, reduces, ..job.clone() });
+        }
+        part
+    }
+
+    /// Adds a copy of a task of another workload, for the job of that number. There is room: the other has at least as many.
+    fn copy_task(&mut self, from: &Self, (task, kind): (TaskId, Kind), job: u32) {
+        let own = TaskId::at(self.tasks.len());
+        if let Some(name) = from.odd_names.get(&task) {
+            self.odd_names.insert(own, name.clone());
+        }
+        if let Some(&sizes) = from.sizes.get(task.index()) {
+            self.sizes.resize(own.index(), Sizes { input: Sizes::UNKNOWN, output: Sizes::UNKNOWN });
+            self.sizes.push(sizes);
+        }
+        let logged = match kind {
+            Kind::Map => append(&mut self.maps, from.logged_maps(task)),
+            Kind::Reduce => append(&mut self.reduces, from.logged_reduces(task)),
+        };
+        let replicas = append(&mut self.replicas, from.replicas(task));
+        let (logged, replicas) = (logged.unwrap_or_default(), replicas.unwrap_or_default());
+        self.tasks.push(Task { job, logged, replicas });
+    }
+
+    /// The same jobs with other places of input, drawn from the seed: each split keeps the pattern of its replicas (those in one rack
+    /// stay in one rack), but on other machines. `racks` has the machines of each rack, and no machine twice.
+    pub fn move_input(&mut self, racks: &[Vec<NodeId>], seed: u64) {
+        let rack_of: BTreeMap<NodeId, usize> =
+            racks.iter().enumerate().flat_map(|(rack, nodes)| nodes.iter().map(move |&node| (node, rack))).collect();
+        for (number, task) in self.tasks.iter().enumerate() {
+            let Some(replicas) = self.replicas.get_mut(task.replicas.range()) else { continue };
+            let mut draws = stream(seed, Purpose::MovedInput, &[number as u64]);
+            move_replicas(replicas, racks, &rack_of, &mut draws);
+        }
+    }
+
     /// Moves the jobs together: the time from the first submission to each other is divided by `factor`, rounded down.
     pub fn hasten(&mut self, factor: f64) {
         let first = self.jobs.first().map_or(0, |job| job.submit);
@@ -282,6 +337,11 @@ impl Workload {
     /// The job of that id in the trace.
     pub fn find(&self, id: &str) -> Option<JobId> {
         self.jobs.iter().position(|job| job.id == id).map(JobId::at)
+    }
+
+    /// Whether the place of any input is known.
+    pub fn has_places(&self) -> bool {
+        !self.replicas.is_empty()
     }
 
     /// The nodes that hold the split of a map.
@@ -352,6 +412,37 @@ pub(super) fn write_usual_task_name(job: &str, kind: Kind, number: u32, text: &m
     };
     // Writing to a string cannot fail.
     let _ = write!(text, "task_{}_{letter}_{number:06}", job.strip_prefix("job_").unwrap_or(job));
+}
+
+/// Puts replicas on other machines. Racks of the old places are replaced by as many drawn ones, while there are any left; within its new
+/// rack, each replica takes a drawn machine that has none, or any such machine of the cluster if the rack is full.
+fn move_replicas(
+    replicas: &mut [NodeId],
+    racks: &[Vec<NodeId>],
+    rack_of: &BTreeMap<NodeId, usize>,
+    draws: &mut impl rand::Rng,
+) {
+    let mut new_racks: Vec<(usize, usize)> = Vec::new();
+    let mut taken: Vec<NodeId> = Vec::new();
+    for replica in replicas {
+        let Some(&old) = rack_of.get(replica) else { continue };
+        let new = new_racks.iter().find(|(rack, _)| *rack == old).map(|&(_, new)| new);
+        let new = new.unwrap_or_else(|| {
+            let free: Vec<usize> =
+                (0..racks.len()).filter(|rack| new_racks.iter().all(|(_, used)| used != rack)).collect();
+            let new = free.get(draws.random_range(0..free.len().max(1))).copied().unwrap_or(old);
+            new_racks.push((old, new));
+            new
+        });
+        let mut free: Vec<NodeId> = racks[new].iter().filter(|node| !taken.contains(node)).copied().collect();
+        if free.is_empty() {
+            free = racks.iter().flatten().filter(|node| !taken.contains(node)).copied().collect();
+        }
+        if let Some(&node) = free.get(draws.random_range(0..free.len().max(1))) {
+            *replica = node;
+            taken.push(node);
+        }
+    }
 }
 
 fn append<T: Clone>(all: &mut Vec<T>, some: &[T]) -> Option<Span> {

@@ -89,7 +89,7 @@ impl<O: Observer> Engine<'_, '_, O> {
     fn close_job(&mut self, job: JobId) -> Result<(), Error> {
         self.tally.jobs += 1;
         let by_master = self.world.yarn.as_ref().and_then(|_| self.world.chore_time(job, Stage::CleanUp)).unwrap_or(0);
-        let finish = self.world.now + by_master + self.world.workload.job(job).edges.commit;
+        let finish = self.world.now + by_master + self.world.cluster.commit(&self.world.workload.job(job).edges);
         let state = &self.world.jobs[job.index()];
         self.observer.job_ended(&JobEnded { job, launch: state.launch, finish, outcome: state.outcome })
     }

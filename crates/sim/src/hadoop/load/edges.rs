@@ -25,19 +25,19 @@ impl LoggedEdges {
         self.last_finish = self.last_finish.max(attempt.finish);
     }
 
-    /// The edges of a job on a cluster whose nodes call every `interval` ms.
+    /// The edges of a job.
     ///
     /// The launch in the log is the end of the initialisation. In logs of some other tools it is the first start of a task, and the
     /// job may have waited until then. So it counts only if something came between: a set-up task, or some time. A job without a
     /// clean-up task ends once a heartbeat has reported its last attempt; only a later end shows a commit.
-    pub(super) fn of_job(&self, job: &JobRow, interval: Ms) -> Edges {
+    pub(super) fn of_job(&self, job: &JobRow) -> Edges {
         let is_init = self.setup.is_some() || job.launch < self.first_start;
         let tail = length(self.last_finish, job.finish).filter(|_| self.cleanup.is_none());
         Edges {
             init: length(job.submit, job.launch).filter(|&init| is_init && init >= 0),
             setup: self.setup,
             cleanup: self.cleanup,
-            commit: (tail.unwrap_or(0) - interval).max(0),
+            tail: tail.unwrap_or(0),
         }
     }
 }

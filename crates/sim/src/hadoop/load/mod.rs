@@ -144,7 +144,7 @@ impl Rules<'_> {
         self.count_work(&row, &maps, &reduces);
         let [first_shuffle, typical_shuffle] = listed.shuffles.means();
         let edges = match self.cluster.config.jobs.setup {
-            SetUp::Logged => listed.edges.of_job(&row, self.cluster.interval()),
+            SetUp::Logged => listed.edges.of_job(&row),
             SetUp::Fixed => Edges::default(),
         };
         let job = Job {

@@ -1,0 +1,191 @@
+//! Tests whether a comparison of policies keeps its sign under what the data leaves open.
+//!
+//! ```text
+//! World, policies, their runs ──▶ Plan ──▶ a world for each variant ──▶ replay every policy ──▶ Variants (variants.json)
+//!                                  │       (resched_replay::UNKNOWNS)                             read by resched_analysis::sign
+//!                                  └─ quick: consecutive jobs that compare as all jobs do
+//! ```
+//!
+//! The full test replays all jobs in every variant. The quick one does so where the trace is small; otherwise it replays a part of the jobs,
+//! so that it takes a share of the time of the replay itself. Work is counted in tasks, never in seconds, so that the same comparison is tested in
+//! the same way on every machine.
+
+mod error;
+mod quantities;
+mod sample;
+
+use resched_analysis::Run;
+use resched_analysis::sign::{Level, NotTried, Quantities, Sample, Variants, Varied, VariedRun};
+use resched_replay::{Engine, PolicySpec, Threads, Times, Variant, World};
+
+pub use error::Error;
+
+/// A comparison that is to be tested.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    /// The world in which it was replayed.
+    pub world: &'a World,
+    /// Its policies. All are for one engine.
+    pub policies: &'a [PolicySpec],
+    /// Their runs, in the same order, in which only the jobs count that count in all.
+    pub runs: &'a [Run],
+    /// How thoroughly to test it.
+    pub level: Level,
+}
+
+/// A test that is about to start.
+#[derive(Debug)]
+pub struct Plan<'a> {
+    asked: Asked<'a>,
+    engine: Engine,
+    sample: Option<Sample>,
+    variants: Vec<Variant>,
+    not_tried: Vec<NotTried>,
+}
+
+/// The quick test of a trace up to this size replays at most so many tasks under each policy.
+const FREE: u64 = 60_000;
+/// Of a larger trace, it replays at most one in so many of the tasks that the comparison itself replays.
+const SHARE: u64 = 4;
+
+impl<'a> Plan<'a> {
+    /// Finds the variants of the world, and what of its jobs to try them on.
+    ///
+    /// # Errors
+    /// [`Error::Replay`] if the world cannot be loaded.
+    pub fn of(asked: Asked<'a>) -> Result<Self, Error> {
+        let engine = match asked.policies.first() {
+            Some(policy) if policy.info.is_batch() => Engine::Batch,
+            _ => Engine::Hadoop,
+        };
+        let mut plan = Self { asked, engine, sample: None, variants: Vec::new(), not_tried: Vec::new() };
+        let Some(first) = asked.policies.first().filter(|_| asked.policies.len() > 1 && asked.level != Level::Off)
+        else {
+            return Ok(plan);
+        };
+        plan.variants = asked.world.variants(asked.policies)?;
+        if asked.level == Level::Quick {
+            plan.make_quick(&asked.world.tasks_of_jobs(first)?);
+        }
+        Ok(plan)
+    }
+
+    /// How many replays it makes.
+    pub fn replays(&self) -> u64 {
+        let worlds = self.variants.len() + usize::from(self.sample.is_some());
+        (worlds * self.asked.policies.len()) as u64
+    }
+
+    /// Leaves out what would take too long.
+    fn make_quick(&mut self, tasks: &[u64]) {
+        let all: u64 = tasks.iter().sum();
+        let most = FREE.max(all / SHARE);
+        if all.saturating_mul(self.variants.len() as u64) <= most {
+            return;
+        }
+        if all > FREE {
+            self.leave_out("the trace would be read again for it", Variant::loads_again);
+        }
+        let worlds = self.variants.len() as u64 + 1;
+        let window = sample::find(self.asked.runs, tasks, most / worlds);
+        let cost: u64 = tasks.get(window.clone()).unwrap_or_default().iter().sum();
+        let affordable = (most / cost.max(1)).saturating_sub(u64::from(window.len() < tasks.len())).max(1);
+        self.keep_first(usize::try_from(affordable).unwrap_or(usize::MAX));
+        if window.len() < tasks.len() {
+            self.sample = Some(Sample {
+                jobs: window.len() as u64,
+                of_jobs: tasks.len() as u64,
+                first: window.start as u64,
+                tasks: cost,
+                of_tasks: all,
+            });
+        }
+    }
+
+    /// Keeps so many variants: the first of each unknown, then the second of each, and so on.
+    fn keep_first(&mut self, most: usize) {
+        let mut order: Vec<(usize, usize)> = Vec::new();
+        for (place, variant) in self.variants.iter().enumerate() {
+            let before =
+                self.variants.iter().take(place).filter(|own| own.unknown.name == variant.unknown.name).count();
+            order.push((before, place));
+        }
+        order.sort_unstable();
+        let kept: Vec<usize> = order.into_iter().take(most).map(|(_, place)| place).collect();
+        let mut place = 0;
+        self.leave_out("the quick test has no room for it", |_| {
+            place += 1;
+            !kept.contains(&(place - 1))
+        });
+    }
+
+    fn leave_out(&mut self, why: &str, mut is_left_out: impl FnMut(&Variant) -> bool) {
+        let (left_out, kept) = std::mem::take(&mut self.variants).into_iter().partition(|own| is_left_out(own));
+        self.variants = kept;
+        self.not_tried.extend(left_out.iter().map(|variant| not_tried(variant, why)));
+    }
+
+    /// Replays every policy in every variant. `replayed` is called after each replay. `runs` are the labels and hashes of the runs, in the
+    /// order of the policies.
+    ///
+    /// # Errors
+    /// [`Error::Replay`] if the sample cannot be replayed. A variant that cannot is listed as not tried.
+    pub fn run(self, runs: Vec<VariedRun>, threads: Threads, replayed: &(dyn Fn() + Sync)) -> Result<Variants, Error> {
+        let mut found = Variants::new(self.asked.level, runs);
+        found.whole = self.asked.runs.iter().map(quantities::of_run).collect();
+        found.not_tried.clone_from(&self.not_tried);
+        let part;
+        let world = match self.sample {
+            Some(Sample { first, jobs, .. }) => {
+                let first = usize::try_from(first).unwrap_or(usize::MAX);
+                let jobs = usize::try_from(jobs).unwrap_or(usize::MAX);
+                part = self.asked.world.part(self.engine, first..first.saturating_add(jobs))?;
+                &part
+            }
+            None => self.asked.world,
+        };
+        found.sample = self.sample;
+        // Without a sample, the runs themselves are what variants are compared with.
+        found.base = match self.sample {
+            Some(_) => self.replay(world, replayed)?,
+            None => found.whole.clone(),
+        };
+        let tried = threads.in_order(&self.variants, |variant| {
+            let tried = world.variant(self.engine, variant).map_err(Error::from);
+            Ok::<_, Error>(tried.and_then(|world| self.replay(&world, replayed)))
+        })?;
+        for (variant, values) in self.variants.iter().zip(tried) {
+            match values {
+                Ok(values) if values == found.base => found.without_effect.push(varied(variant, values)),
+                Ok(values) => found.variants.push(varied(variant, values)),
+                Err(error) => found.not_tried.push(not_tried(variant, &error.to_string())),
+            }
+        }
+        Ok(found)
+    }
+
+    /// Each policy's quantities in a world, over the jobs that count under all.
+    fn replay(&self, world: &World, replayed: &(dyn Fn() + Sync)) -> Result<Vec<Quantities>, Error> {
+        let mut all = Vec::with_capacity(self.asked.policies.len());
+        for policy in self.asked.policies {
+            all.push(world.replay(policy, Times)?);
+            replayed();
+        }
+        Ok(quantities::of_times(&all))
+    }
+}
+
+fn varied(variant: &Variant, values: Vec<Quantities>) -> Varied {
+    let unknown = variant.unknown;
+    Varied {
+        unknown: unknown.name.to_owned(),
+        title: unknown.title.to_owned(),
+        says: variant.says.clone(),
+        from: unknown.from.to_owned(),
+        values,
+    }
+}
+
+fn not_tried(variant: &Variant, why: &str) -> NotTried {
+    NotTried { unknown: variant.unknown.name.to_owned(), says: variant.says.clone(), why: why.to_owned() }
+}

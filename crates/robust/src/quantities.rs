@@ -1,0 +1,40 @@
+//! What is compared, of runs and of replays of which only the times of jobs are kept.
+
+use resched_analysis::population::standing;
+use resched_analysis::sign::Quantities;
+use resched_analysis::{JobMetrics, Run, timeline};
+use resched_replay::{JobTimes, Timed};
+
+/// The quantities of a run, over its jobs that count.
+pub(crate) fn of_run(run: &Run) -> Quantities {
+    let times = |of: fn(&JobMetrics) -> Option<i64>| -> Vec<f64> {
+        run.finished_jobs().filter_map(of).map(|ms| ms as f64).collect()
+    };
+    let makespan = timeline::makespan(&run.jobs).map(|ms| ms as f64);
+    Quantities::of(&times(|job| job.completion), &times(|job| job.waiting), makespan)
+}
+
+/// The quantities of replays of the same jobs, over the jobs that count in all.
+pub(crate) fn of_times(all: &[Timed]) -> Vec<Quantities> {
+    let jobs = all.iter().map(|own| own.jobs.len()).max().unwrap_or(0);
+    let counts = |own: &Timed, place: usize| own.jobs.get(place).is_some_and(|times| counts(times, own));
+    let counting: Vec<usize> = (0..jobs).filter(|&place| all.iter().all(|own| counts(own, place))).collect();
+    let of = |own: &Timed| {
+        let times = || counting.iter().filter_map(|&place| own.jobs.get(place));
+        let since_submit = |at: fn(&JobTimes) -> Option<i64>| -> Vec<f64> {
+            times().filter_map(|times| Some((at(times)? - times.submit?).max(0) as f64)).collect()
+        };
+        let first = times().filter_map(|times| times.submit).min();
+        let last = times().filter_map(|times| times.finish).max();
+        let makespan = first.zip(last).map(|(first, last)| (last - first) as f64);
+        Quantities::of(&since_submit(|times| times.finish), &since_submit(|times| times.start), makespan)
+    };
+    all.iter().map(of).collect()
+}
+
+/// Whether a job counts, by the rule of all commands.
+fn counts(times: &JobTimes, of: &Timed) -> bool {
+    let JobTimes { submit, finish, outcome, .. } = *times;
+    let job = JobMetrics { submit, finish, outcome, ..JobMetrics::default() };
+    standing(&job, of.window) == resched_trace::comparison::Standing::Counts
+}

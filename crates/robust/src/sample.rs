@@ -1,0 +1,60 @@
+//! Which jobs stand for all of them in the quick test.
+
+use std::ops::Range;
+
+use resched_analysis::{JobMetrics, Run};
+use resched_trace::comparison::Standing;
+
+/// The fewest jobs that may stand for all.
+const LEAST_JOBS: usize = 30;
+/// How many places of the trace are tried.
+const STARTS: usize = 256;
+
+/// Consecutive jobs with at most `most` tasks, which compare as all jobs do: among the places tried, the ratios of the mean completion
+/// times there are nearest to those of the whole. If no [`LEAST_JOBS`] jobs have so few tasks, those with the fewest.
+pub(crate) fn find(runs: &[Run], tasks: &[u64], most: u64) -> Range<usize> {
+    let jobs = tasks.len();
+    let least = LEAST_JOBS.min(jobs);
+    let step = (jobs / STARTS).max(1);
+    let windows: Vec<Range<usize>> =
+        (0..=jobs - least).step_by(step).map(|first| grow(tasks, first, least, most)).collect();
+    let cost = |window: &Range<usize>| tasks.get(window.clone()).unwrap_or_default().iter().sum::<u64>();
+    let affordable: Vec<&Range<usize>> = windows.iter().filter(|window| cost(window) <= most).collect();
+    if affordable.is_empty() {
+        return windows.iter().min_by_key(|window| cost(window)).cloned().unwrap_or(0..jobs);
+    }
+    let whole = ratios(runs, 0..jobs);
+    let distance = |window: &Range<usize>| -> f64 {
+        let own = ratios(runs, window.clone());
+        whole.iter().zip(own).map(|(whole, own)| if own.is_nan() { f64::INFINITY } else { (whole - own).abs() }).sum()
+    };
+    let nearest = affordable.into_iter().map(|window| (distance(window), window));
+    let nearest = nearest.min_by(|one, other| one.0.total_cmp(&other.0).then(one.1.start.cmp(&other.1.start)));
+    nearest.map_or(0..jobs, |(_, window)| window.clone())
+}
+
+/// As many jobs from `first` on as have at most so many tasks, but no fewer than `least`.
+fn grow(tasks: &[u64], first: usize, least: usize, most: u64) -> Range<usize> {
+    let mut sum = 0;
+    let mut end = first;
+    for (place, own) in tasks.iter().enumerate().skip(first) {
+        sum += own;
+        if sum > most && place >= first + least {
+            break;
+        }
+        end = place + 1;
+    }
+    first..end
+}
+
+/// The logarithm of the mean completion time of each run, divided by that of the first, over some jobs.
+fn ratios(runs: &[Run], of: Range<usize>) -> Vec<f64> {
+    let mean = |run: &Run| {
+        let jobs = run.jobs.get(of.clone()).unwrap_or_default().iter();
+        let counting = |job: &&JobMetrics| job.standing == Standing::Counts;
+        let times: Vec<f64> = jobs.filter(counting).filter_map(|job| job.completion).map(|ms| ms as f64).collect();
+        resched_analysis::distribution::mean(&times).unwrap_or(f64::NAN)
+    };
+    let base = runs.first().map_or(f64::NAN, mean);
+    runs.iter().skip(1).map(|run| (mean(run) / base).ln()).collect()
+}
