@@ -4,6 +4,7 @@
 //! of every variant are in `variants.json` beside the runs. This module reads that file and says what follows from it: in how many
 //! variants a policy stays sooner or later than the baseline, which of them turn it, and which of them decide how large the difference is.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::str::FromStr;
@@ -240,6 +241,11 @@ pub struct Sign {
     pub turned_by: Vec<InVariant>,
     /// For each unknown that decides how large the difference is, the variant that moves it most.
     pub decided_by: Vec<InVariant>,
+    /// Whether the unknowns could turn the sign together, although none does alone: the largest steps that each takes towards the other
+    /// side add up to the difference.
+    pub turned_together: bool,
+    /// Whether the difference is smaller than a replay can tell while anything is open: below 5 %.
+    pub too_small: bool,
     /// Whether the sample has the sign of the whole.
     pub sample_agrees: bool,
     /// How far it can be trusted: `measured` only if no variant turns it, and nothing that is open decides how large the difference is.
@@ -331,14 +337,18 @@ impl Variants {
             holds: (variants.len() - turned_by.len()) as u64,
             of: variants.len() as u64,
             decided_by: deciding(&variants, ratio),
-            variants,
+            turned_together: steps_back(&variants, ratio) >= (ratio - 1.0).abs(),
             turned_by,
+            too_small: !variants.is_empty() && (ratio - 1.0).abs() < MOVES,
             sample_agrees,
+            variants,
             grade: Grade::Measured,
             says: String::new(),
         };
         let is_sure = sign.turned_by.is_empty()
             && sign.decided_by.is_empty()
+            && !sign.turned_together
+            && !sign.too_small
             && sample_agrees
             && self.not_tried.is_empty()
             && self.level != Level::Off;
@@ -384,6 +394,11 @@ impl Variants {
             text += &format!(": {} {} to {} {}", change(least.ratio), least.says, change(most.ratio), most.says);
         }
         text += ".";
+        if sign.turned_by.is_empty() && sign.turned_together && sign.of > 1 {
+            text += " Together they could turn it.";
+        } else if sign.turned_by.is_empty() && sign.too_small {
+            text += " A difference below 5 % is too small to be sure of while anything is open.";
+        }
         if sign.turned_by.is_empty() && !sign.decided_by.is_empty() {
             let titles: Vec<&str> = sign.decided_by.iter().map(|own| own.title.as_str()).collect();
             text += &format!(" How large the difference is depends on what is not known: {}.", titles.join(", "));
@@ -440,6 +455,17 @@ fn deciding(variants: &[InVariant], ratio: f64) -> Vec<InVariant> {
         }
     }
     found
+}
+
+/// How far the unknowns move a ratio towards the other side of 1 if each takes its largest step and the steps add up.
+fn steps_back(variants: &[InVariant], ratio: f64) -> f64 {
+    let back = |own: &InVariant| if ratio < 1.0 { own.ratio - ratio } else { ratio - own.ratio };
+    let mut steps: BTreeMap<&str, f64> = BTreeMap::new();
+    for own in variants {
+        let step = steps.entry(&own.unknown).or_default();
+        *step = step.max(back(own));
+    }
+    steps.into_values().sum()
 }
 
 /// The variants with the least and the largest ratio.
@@ -508,6 +534,12 @@ mod tests {
         let [sign] = &moved.signs("fifo")[..] else { panic!() };
         assert_eq!(sign.grade, Grade::Assumed);
         assert!(sign.says.contains("depends on what is not known: the heartbeat"), "{}", sign.says);
+        let small = comparison(vec![
+            varied("heartbeat", "with heartbeats every 1 s", [100.0, 80.0]),
+            varied("draws", "with other draws", [100.0, 70.0]),
+            varied("locality", "without a cost of distance", [100.0, 84.0]),
+        ]);
+        assert!(small.signs("fifo")[0].turned_together && small.signs("fifo")[0].says.contains("Together they could"));
         let nothing = comparison(Vec::new());
         assert_eq!(nothing.signs("fifo")[0].grade, Grade::Measured);
         assert!(nothing.signs("fifo")[0].says.contains("leaves nothing open"));

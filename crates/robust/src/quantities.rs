@@ -38,3 +38,28 @@ fn counts(times: &JobTimes, of: &Timed) -> bool {
     let job = JobMetrics { submit, finish, outcome, ..JobMetrics::default() };
     standing(&job, of.window) == resched_trace::comparison::Standing::Counts
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use resched_analysis::{Gathered, Population};
+    use resched_replay::{PolicySpec, ReadBy, Setup, Source, Times, World};
+
+    use super::*;
+
+    #[test]
+    fn times_alone_give_what_the_tables_of_a_run_give() {
+        let sample = concat!(env!("CARGO_MANIFEST_DIR"), "/../../traces/sample-history.toml");
+        let world = World::open(&Source::open(sample).unwrap(), Setup::default()).unwrap();
+        let policies = ["fifo", "delay:D=4", "yarn-fair", "batch-drf"].map(|name| PolicySpec::parse(name).unwrap());
+        let mut runs = policies.each_ref().map(|policy| {
+            let mut gathered = Gathered::default();
+            let info = world.replay(policy, ReadBy(&mut gathered)).unwrap();
+            Run::of_gathered(info, gathered)
+        });
+        Population::share(&mut runs);
+        let timed = policies.each_ref().map(|policy| world.replay(policy, Times).unwrap());
+        assert_eq!(of_times(&timed), runs.each_ref().map(of_run));
+        assert!(of_run(&runs[0]).mean_waiting.is_some());
+    }
+}
