@@ -11,6 +11,7 @@
 //! * [`measure`] reads a metric as users write it, `p95(completion) where queue = 'adhoc'`, and computes it for a run.
 //! * [`groups`] shows who gains and who loses: jobs by user, queue, priority, size and hour.
 //! * [`compare`](mod@compare) computes how sure a difference between two runs is.
+//! * [`identity`] says which runs may be compared, and in what they differ.
 //! * [`validation`] computes how far a replay is from what really ran.
 //! * [`why`] explains why jobs waited, and who held what they waited for.
 //! * [`inspect`](mod@inspect) reports what a trace holds.
@@ -27,6 +28,8 @@ pub mod compare;
 pub mod distribution;
 mod error;
 pub mod groups;
+pub mod headline;
+pub mod identity;
 pub mod inspect;
 pub mod intervals;
 pub mod jobs;
