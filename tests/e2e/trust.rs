@@ -41,7 +41,7 @@ fn slots_that_nobody_gives_are_asked_for() {
     assert!(grades(&given).contains(&("slots", "measured")), "{given}");
     assert!(grades(&assumed).contains(&("slots", "assumed")) && assumed["grade"] == "assumed", "{assumed}");
     let told = dir.ok(&["replay", "T", "--policy", "fifo", "--out", "R", "--assume"]);
-    assert!(told.contains("This answer is assumed:") && told.contains("2 + 2 slots each"), "{told}");
+    assert!(told.contains("This answer rests on assumptions.") && told.contains("2 + 2 slots each"), "{told}");
     let info: Value = serde_json::from_str(&dir.read("R/fifo/run.json")).unwrap();
     assert!(grades(&info).contains(&("slots", "assumed")), "{info}");
     // YARN needs other sizes, which slots do not give.

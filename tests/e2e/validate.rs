@@ -39,7 +39,7 @@ fn the_scheduler_that_ran_the_sample_explains_it_best() {
 fn a_policy_that_nobody_named_is_guessed_and_said_to_be() {
     let dir = Dir::with_sample();
     let text = dir.ok(&["validate", "T", "--assume"]);
-    let guessed = "Which scheduler ran the trace is guessed from the errors of 15 of 15 jobs";
+    let guessed = "Which scheduler ran the trace is guessed from the errors of its jobs (weak evidence: 15 of 15 jobs, effective sample size";
     assert!(text.contains(guessed) && text.contains("The trace has 3 queues. `fifo` is shown"), "{text}");
     assert!(!dir.ok(&["validate", "T", "--assume", "--policy", "fifo"]).contains("guessed"));
     let told = dir.json(&["validate", "T", "--assume", "--seed", "5", "--seeds", "3", "--json"]);

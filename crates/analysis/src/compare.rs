@@ -3,6 +3,8 @@
 //! Jobs of one run are not independent, so no interval and no test is over jobs. They are over seeds, if there are several runs of both
 //! policies, or else over [`blocks`](crate::blocks) of the jobs of one run.
 
+use std::cmp::Ordering;
+
 use serde::Serialize;
 
 use crate::blocks::{Blocks, Cut, Pair, QUANTILES, Ratios, STATISTICS, beyond, logs_of};
@@ -93,6 +95,12 @@ pub struct Comparison {
     pub jobs: u64,
     /// What the intervals and tests are over.
     pub basis: Basis,
+    /// The mean of the first and that of the second, over these jobs; null without jobs.
+    pub means: Option<[f64; 2]>,
+    /// The share of the jobs that are longer under the second by an amount that matters ([`Matters::change`]); null without jobs.
+    pub longer: Option<f64>,
+    /// The share of the jobs that are shorter under the second by an amount that matters.
+    pub shorter: Option<f64>,
     /// The mean of the second / the mean of the first.
     pub ratio_of_means: Option<Ratio>,
     /// The median of the second / the median of the first.
@@ -151,9 +159,21 @@ pub fn compare(runs: &[(&[JobMetrics], &[JobMetrics])], metric: &JobMetric, how:
         several => (Basis::Seeds(several.len()), over_seeds(several, metric), mean_differences(several)),
     };
     let [ratio_of_p50, ratio_of_p95, ratio_of_p99] = ratios.quantiles;
+    let changed = |wanted| {
+        let changed = all().filter(|pair| how.matters.change(pair.first, pair.second) == wanted).count();
+        (jobs > 0).then(|| changed as f64 / jobs as f64)
+    };
+    let means = (jobs > 0).then(|| {
+        let mean = |of: fn(&Pair) -> f64| all().map(of).sum::<f64>() / jobs as f64;
+        [mean(|pair| pair.first), mean(|pair| pair.second)]
+    });
+    let ratios = Ratios { means: ratios.means.or_else(|| vanished(means)), ..ratios };
     Comparison {
         jobs: jobs as u64,
         basis,
+        means,
+        longer: changed(Ordering::Greater),
+        shorter: changed(Ordering::Less),
         ratio_of_means: ratios.means,
         ratio_of_p50,
         ratio_of_p95,
@@ -168,6 +188,11 @@ pub fn compare(runs: &[(&[JobMetrics], &[JobMetrics])], metric: &JobMetric, how:
             _ => Verdict::of(ratios.means, how.matters),
         },
     }
+}
+
+/// The ratio of means if the second is 0 and the first is not: it has no logarithm, and so no interval.
+fn vanished(means: Option<[f64; 2]>) -> Option<Ratio> {
+    means.filter(|[first, second]| *first > 0.0 && *second == 0.0).map(|_| Ratio::bare(0.0))
 }
 
 /// The metric of each job that counts in both, in order of submission.
@@ -262,6 +287,24 @@ mod tests {
         second.last_mut().unwrap().standing = Standing::Failed;
         let first = jobs(&[3, 3, 7]);
         assert_eq!(compare(&[(&first, &second)], &COMPLETION, &how()).jobs, 2);
+    }
+
+    /// A few long jobs make the mean: nine of ten jobs end later, and the mean is shorter.
+    #[test]
+    fn who_loses_is_counted_beside_the_mean() {
+        let (mut first, mut second) = (vec![10_000; 9], vec![20_000; 9]);
+        first.push(900_000);
+        second.push(100_000);
+        let found = of(&first, &second);
+        assert_eq!((found.means, found.longer, found.shorter), (Some([99_000.0, 28_000.0]), Some(0.9), Some(0.1)));
+    }
+
+    /// A wait that vanishes has no logarithm of a ratio: that is no reason to call it insignificant.
+    #[test]
+    fn what_vanishes_is_said_to() {
+        let found = of(&[4_000; 40], &[0; 40]);
+        assert_eq!((found.verdict, found.ratio_of_means), (Verdict::Vanishes, Some(Ratio::bare(0.0))));
+        assert_eq!(of(&[0; 40], &[0; 40]).verdict, Verdict::CannotTell);
     }
 
     #[test]

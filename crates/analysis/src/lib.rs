@@ -12,6 +12,7 @@
 //! * [`groups`] shows who gains and who loses: jobs by user, queue, priority, size and hour.
 //! * [`compare`](mod@compare) computes how sure a difference between two runs is.
 //! * [`sign`] says whether a comparison keeps its sign under what the data leaves open.
+//! * [`identity`] says which runs may be compared, and in what they differ.
 //! * [`validation`] computes how far a replay is from what really ran.
 //! * [`why`] explains why jobs waited, and who held what they waited for.
 //! * [`inspect`](mod@inspect) reports what a trace holds.
@@ -28,6 +29,8 @@ pub mod compare;
 pub mod distribution;
 mod error;
 pub mod groups;
+pub mod headline;
+pub mod identity;
 pub mod inspect;
 pub mod intervals;
 pub mod jobs;

@@ -75,8 +75,10 @@ pub fn pairs<'a>(first: &'a [JobMetrics], second: &'a [JobMetrics]) -> Vec<(&'a 
 pub struct Population {
     /// The number of jobs that count in every run.
     pub jobs: u64,
-    /// The number of jobs that any run has.
+    /// The number of jobs that any run has, and of those of the trace that none replayed.
     pub of: u64,
+    /// The number of jobs of the trace that no run replayed, as far as the runs know the trace. They are among `of` and `left_out`.
+    pub not_replayed: u64,
     /// The number of the others by cause. A job that several runs leave out has the cause of the first of them that has it.
     pub left_out: BTreeMap<&'static str, u64>,
     /// The same for each run by itself, in order.
@@ -86,6 +88,9 @@ pub struct Population {
     pub rows: Vec<Vec<usize>>,
     #[serde(skip)]
     causes: BTreeMap<Standing, u64>,
+    /// Whether the number of jobs of the trace is known.
+    #[serde(skip)]
+    of_trace: bool,
 }
 
 /// How many jobs count in one run by itself, whatever the others do.
@@ -107,6 +112,9 @@ struct Seen {
     /// Submission in the first run that has it, for the order.
     submit: Option<i64>,
 }
+
+/// The cause by which jobs of the trace are left out that no run has.
+const NOT_REPLAYED: &str = "not-replayed";
 
 /// That a run does not have a job.
 const ABSENT: u32 = u32::MAX;
@@ -176,10 +184,11 @@ impl Population {
             let jobs = run.finished_jobs().count() as u64;
             own.push(RunPopulation { run: run.label.clone(), jobs, left_out: named(&left_out) });
         }
-        Self::settled(&seen, &rows, own)
+        let in_trace = runs.iter().filter_map(|run| run.replay()?.trace.jobs).max();
+        Self::settled(&seen, &rows, own, in_trace)
     }
 
-    fn settled(seen: &[Seen], rows: &[Vec<u32>], runs: Vec<RunPopulation>) -> Self {
+    fn settled(seen: &[Seen], rows: &[Vec<u32>], runs: Vec<RunPopulation>, in_trace: Option<u64>) -> Self {
         let counts = |job: &Seen| job.counts_in as usize == runs.len() && !runs.is_empty();
         let mut causes: BTreeMap<Standing, u64> = BTreeMap::new();
         for job in seen.iter().filter(|job| !counts(job)) {
@@ -191,10 +200,17 @@ impl Population {
         counting.sort_unstable();
         let row = |rows: &[u32], number: usize| rows.get(number).filter(|row| **row != ABSENT).map(|row| *row as usize);
         let in_run = |rows: &Vec<u32>| counting.iter().filter_map(|&(_, number)| row(rows, number)).collect();
+        let not_replayed = in_trace.map_or(0, |jobs| jobs.saturating_sub(seen.len() as u64));
+        let mut left_out = named(&causes);
+        if not_replayed > 0 {
+            left_out.insert(NOT_REPLAYED, not_replayed);
+        }
         Self {
             jobs: counting.len() as u64,
-            of: seen.len() as u64,
-            left_out: named(&causes),
+            of: seen.len() as u64 + not_replayed,
+            not_replayed,
+            of_trace: in_trace.is_some(),
+            left_out,
             rows: rows.iter().map(in_run).collect(),
             runs,
             causes,
@@ -220,17 +236,31 @@ impl Population {
         population
     }
 
-    /// The population in words: "2,269 of 4,445 jobs count; left out: 2,001 unfinished, 175 failed".
+    /// The population in words: "2,269 of 4,445 jobs of the trace count; left out: 2,001 unfinished, 175 failed".
     pub fn in_words(&self) -> String {
-        let (jobs, of) = (count(self.jobs), count(self.of));
+        let of_trace = if self.of_trace { " of the trace" } else { "" };
+        let (jobs, of, noun) = (count(self.jobs), count(self.of), if self.of == 1 { "job" } else { "jobs" });
         if self.jobs == self.of {
-            return format!("all {of} jobs count");
+            let verb = if self.of == 1 { "counts" } else { "count" };
+            return format!("all {of} {noun}{of_trace} {verb}");
         }
         let mut causes: Vec<(Standing, u64)> = self.causes.iter().map(|(&cause, &jobs)| (cause, jobs)).collect();
         causes.sort_by_key(|&(cause, jobs)| (std::cmp::Reverse(jobs), cause));
-        let causes: Vec<String> =
-            causes.into_iter().map(|(cause, jobs)| format!("{} {}", count(jobs), cause.in_words())).collect();
-        format!("{jobs} of {of} jobs count; left out: {}", causes.join(", "))
+        let not_replayed = (self.not_replayed > 0).then(|| format!("{} not replayed", count(self.not_replayed)));
+        let causes = causes.into_iter().map(|(cause, jobs)| format!("{} {}", count(jobs), cause.in_words()));
+        let causes: Vec<String> = not_replayed.into_iter().chain(causes).collect();
+        format!("{jobs} of {of} {noun}{of_trace} count; left out: {}", causes.join(", "))
+    }
+
+    /// For each of these further jobs, which are no part of the comparison, such as those that really ran: the rows of the jobs that
+    /// count, in their order. `None` if some of them do not count there. `first` is the first of the runs that the population is of.
+    pub fn rows_in(&self, further: &[JobMetrics], first: &[JobMetrics]) -> Option<Vec<usize>> {
+        let mut by_id: HashMap<&str, usize> = HashMap::with_capacity(further.len());
+        for (row, job) in further.iter().enumerate().filter(|(_, job)| job.standing == Standing::Counts) {
+            by_id.entry(job_id(job)).or_insert(row);
+        }
+        let rows = self.rows.first()?.iter().map(|&row| by_id.get(job_id(first.get(row)?)).copied());
+        rows.collect()
     }
 }
 

@@ -1,5 +1,6 @@
 //! Ratios with their uncertainty, and whether a difference matters in practice.
 
+use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
@@ -21,6 +22,11 @@ impl Ratio {
     /// A ratio without an interval.
     pub fn bare(value: f64) -> Self {
         Self { value, interval: None, interval_90: None }
+    }
+
+    /// Whether the second is 0 where the first is not, so that there is no ratio of logarithms and no interval.
+    pub fn vanishes(self) -> bool {
+        self.value == 0.0
     }
 
     /// Whether it differs from 1 beyond chance: the 95 % interval does not hold 1.
@@ -54,6 +60,21 @@ impl Matters {
     /// The bound as a share, 0 to 1.
     pub fn share(self) -> f64 {
         self.0
+    }
+}
+
+/// A change of a time below this says little, however large a share of a short time it is, ms.
+const LEAST_CHANGE_MS: f64 = 1_000.0;
+
+impl Matters {
+    /// Whether a time in ms gets longer or shorter by more than the bound, and by more than a second.
+    pub fn change(self, before: f64, after: f64) -> Ordering {
+        let least = LEAST_CHANGE_MS.max(before * self.0);
+        match after - before {
+            change if change > least => Ordering::Greater,
+            change if -change > least => Ordering::Less,
+            _ => Ordering::Equal,
+        }
     }
 }
 
@@ -98,11 +119,17 @@ pub enum Verdict {
     Larger,
     /// The second is smaller by more than the bound.
     Smaller,
+    /// The second is larger: the 95 % interval lies above 1. Whether by more than the bound is open.
+    LargerOpen,
+    /// The second is smaller; whether by more than the bound is open.
+    SmallerOpen,
+    /// The second is 0, and the first is not: there is no ratio to test.
+    Vanishes,
     /// The difference is within the bound: the 90 % interval lies within it.
     Equivalent,
     /// As [`Verdict::Equivalent`], but there is a difference: the 95 % interval does not hold 1.
     TooSmall,
-    /// There is no interval, or it holds both differences that matter and such that do not.
+    /// There is no interval, or it holds 1 and differences that matter.
     CannotTell,
     /// The data cannot answer the question, or there are no jobs.
     NotAnswerable,
@@ -111,6 +138,9 @@ pub enum Verdict {
 impl Verdict {
     /// The verdict on a ratio of data that can answer the question.
     pub fn of(ratio: Option<Ratio>, matters: Matters) -> Self {
+        if ratio.is_some_and(Ratio::vanishes) {
+            return Self::Vanishes;
+        }
         let intervals = ratio.and_then(|ratio| Some((ratio.interval?, ratio.interval_90?)));
         let Some(([low, high], [low_90, high_90])) = intervals else { return Self::CannotTell };
         let (least, most) = (1.0 - matters.share(), 1.0 + matters.share());
@@ -118,20 +148,35 @@ impl Verdict {
             Self::Smaller
         } else if low > most {
             Self::Larger
-        } else if low_90 <= least || high_90 >= most {
-            Self::CannotTell
-        } else if low > 1.0 || high < 1.0 {
-            Self::TooSmall
         } else {
-            Self::Equivalent
+            let is_within = low_90 > least && high_90 < most;
+            match (low > 1.0, high < 1.0) {
+                (false, false) if is_within => Self::Equivalent,
+                (false, false) => Self::CannotTell,
+                _ if is_within => Self::TooSmall,
+                (true, _) => Self::LargerOpen,
+                (false, true) => Self::SmallerOpen,
+            }
         }
     }
 
     /// The verdict in words.
     pub fn in_words(self, matters: Matters) -> String {
+        self.worded(matters, ["larger", "smaller"])
+    }
+
+    /// The verdict on times in words.
+    pub fn on_times(self, matters: Matters) -> String {
+        self.worded(matters, ["longer", "shorter"])
+    }
+
+    fn worded(self, matters: Matters, [larger, smaller]: [&str; 2]) -> String {
         match self {
-            Self::Larger => format!("larger by more than {matters}"),
-            Self::Smaller => format!("smaller by more than {matters}"),
+            Self::Larger => format!("{larger} by more than {matters}"),
+            Self::Smaller => format!("{smaller} by more than {matters}"),
+            Self::LargerOpen => format!("{larger}; whether by more than {matters} is open"),
+            Self::SmallerOpen => format!("{smaller}; whether by more than {matters} is open"),
+            Self::Vanishes => "0, so there is no ratio to test".to_owned(),
             Self::Equivalent => format!("equivalent within {matters}"),
             Self::TooSmall => "different, but too small to matter".to_owned(),
             Self::CannotTell => "cannot tell".to_owned(),
@@ -158,11 +203,25 @@ mod tests {
         assert_eq!(verdict(1.00, 0.03), Verdict::Equivalent);
         assert_eq!(verdict(1.02, 0.01), Verdict::TooSmall);
         assert_eq!(verdict(1.00, 0.20), Verdict::CannotTell);
-        assert_eq!(verdict(0.90, 0.08), Verdict::CannotTell);
+        // −18 % to −2 %, and −9.6 % to −4.8 %: shorter for certain, but perhaps by less than 5 %.
+        assert_eq!(verdict(0.90, 0.08), Verdict::SmallerOpen);
+        assert_eq!(verdict(0.928, 0.024), Verdict::SmallerOpen);
+        assert_eq!(verdict(1.10, 0.08), Verdict::LargerOpen);
+        assert_eq!(verdict(0.93, 0.08), Verdict::CannotTell);
+        let words = Verdict::SmallerOpen.on_times(Matters::default());
+        assert_eq!(words, "shorter; whether by more than 5 % is open");
+        assert_eq!(Verdict::of(Some(Ratio::bare(0.0)), Matters::default()), Verdict::Vanishes);
         // The 90 % interval ends at 1.049, the 95 % interval beyond 1.05: two one-sided tests call that equivalent.
         assert_eq!(verdict(1.00, 0.061), Verdict::Equivalent);
         assert_eq!(Verdict::of(Some(Ratio::bare(0.5)), Matters::default()), Verdict::CannotTell);
         assert_eq!(Verdict::of(None, Matters::default()), Verdict::CannotTell);
+    }
+
+    #[test]
+    fn a_change_matters_beyond_the_bound_and_a_second() {
+        let change = |before, after| Matters::default().change(before, after);
+        assert_eq!([change(1e5, 1.06e5), change(1e5, 1.04e5)], [Ordering::Greater, Ordering::Equal]);
+        assert_eq!([change(1e5, 0.94e5), change(100.0, 900.0)], [Ordering::Less, Ordering::Equal]);
     }
 
     #[test]

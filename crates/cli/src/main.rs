@@ -7,10 +7,12 @@ mod children;
 mod commands;
 mod failure;
 mod format;
+mod grade;
 mod out;
 mod output;
 mod progress;
 mod threads;
+mod validation_file;
 mod world_args;
 
 use std::process::ExitCode;

@@ -13,10 +13,10 @@ use resched_replay::{Engine, RunSite, Setup, Source, Unfinished, Window, World};
 use resched_sim::ClusterConfig;
 use resched_sim::cluster_file::keys_of;
 use resched_sweep::SweepFile;
-use resched_trace::validity::{Fact, Grade, Validity};
 
 use crate::failure::Failure;
 use crate::output::tell;
+use crate::validation_file::Validation;
 
 /// A limit on `--nodes`; a larger number is a slip.
 const MOST_NODES: i64 = 1_000_000;
@@ -141,6 +141,7 @@ impl WorldArgs {
             Some(nodes) => source.resized(&mut cluster, nodes)?,
             None => source,
         };
+        let validation = self.validation.as_deref().map(|path| self.validated(path, &source)).transpose()?;
         let site_files = self.site_conf.is_some().then_some(RunSite { files, warnings });
         let setup = Setup {
             cluster,
@@ -151,10 +152,24 @@ impl WorldArgs {
             unfinished: self.unfinished,
             window: self.window.unwrap_or_default(),
             assume: self.assume,
-            known: self.validation.as_deref().map(validated).transpose()?.unwrap_or_default(),
+            known: validation.as_ref().map(Validation::in_facts).unwrap_or_default(),
+            validation: validation.map(|own| own.best),
             ..Setup::default()
         };
         Ok((source, setup))
+    }
+
+    /// The validation of this trace.
+    fn validated(&self, path: &Path, source: &Source) -> Result<Validation, Failure> {
+        let validation = Validation::read(path)?;
+        let Some(sha256) = source.fingerprint()? else {
+            return Err(Failure::request(format!(
+                "--validation: {} is no trace of what really ran, so nothing validates it; leave --validation out",
+                source.name()
+            )));
+        };
+        validation.check_trace(source.name(), &sha256)?;
+        Ok(validation)
     }
 
     /// Sets the sizes of machines that the options give.
@@ -176,49 +191,6 @@ impl WorldArgs {
         cluster.machines.memory = self.memory.or(cluster.machines.memory);
         Ok(cluster.check()?)
     }
-}
-
-/// What a validation says about the answers of replays: the error of completion times under the policy that explains the trace best.
-fn validated(path: &Path) -> Result<Validity, Failure> {
-    let wrong = |problem: &dyn std::fmt::Display| {
-        let remedy = "write it with `resched validate TRACE --json > FILE`";
-        Failure::request(format!("{}: {problem}; {remedy}", path.display()))
-    };
-    let text = std::fs::read_to_string(path).map_err(|error| wrong(&format!("cannot be read ({error})")))?;
-    let mut best: Option<(f64, String)> = None;
-    for line in text.lines().filter(|line| !line.trim().is_empty()) {
-        let found: Validated =
-            serde_json::from_str(line).map_err(|error| wrong(&format!("expected the output of validate ({error})")))?;
-        if let Some(median) =
-            found.errors.completion_median.filter(|own| best.as_ref().is_none_or(|best| *own < best.0))
-        {
-            best = Some((median, found.policy));
-        }
-    }
-    let (median, policy) = best.ok_or_else(|| wrong(&"no replay has an error of completion times"))?;
-    let says = format!(
-        "A replay of what really ran, under {policy}, is off by {:.1} % in the median completion time.",
-        median * 100.0
-    );
-    let grade = if median <= MOST_ERROR { Grade::Measured } else { Grade::Assumed };
-    let fact = Fact::new("validation", grade, says)
-        .with_remedy("Differences between policies that are not larger say little.");
-    Ok(Validity { facts: vec![fact] })
-}
-
-/// The largest error of a validation that counts as small.
-const MOST_ERROR: f64 = 0.1;
-
-/// The parts of a validation that matter here.
-#[derive(serde::Deserialize)]
-struct Validated {
-    policy: String,
-    errors: Errors,
-}
-
-#[derive(serde::Deserialize)]
-struct Errors {
-    completion_median: Option<f64>,
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use resched_sim::{ClusterConfig, batch};
 use resched_trace::formats::Collected;
 use resched_trace::model::JobRow;
 use resched_trace::run::RunTrace;
-use resched_trace::store::Trace;
+use resched_trace::store::{Trace, sha256};
 use resched_trace::workload::{Workload, make_trace, read_text};
 use toml::{Table, Value as Toml};
 
@@ -144,9 +144,36 @@ impl Source {
         &self.0.name
     }
 
+    /// How many jobs it has, if that is known without making them; and what all seeds and sizes of a workload file have in common.
+    pub(crate) fn identity(&self) -> (Option<u64>, Option<String>) {
+        match self.origin() {
+            Origin::Trace(trace) => (trace.manifest().rows.get("jobs").copied(), None),
+            Origin::Tables { tables, .. } => (u64::try_from(tables.jobs.len()).ok(), None),
+            Origin::Workload { text, .. } => (None, Some(without_machines(text))),
+        }
+    }
+
+    /// What identifies the trace, if it is one on disk.
+    ///
+    /// # Errors
+    /// [`Error::Sim`] if its manifest cannot be encoded.
+    pub fn fingerprint(&self) -> Result<Option<String>, Error> {
+        match self.origin() {
+            Origin::Trace(trace) => Ok(Some(trace.fingerprint()?)),
+            Origin::Tables { .. } | Origin::Workload { .. } => Ok(None),
+        }
+    }
+
     pub(crate) fn origin(&self) -> &Origin {
         &self.0.origin
     }
+}
+
+/// The SHA-256 of a workload file without its machines.
+fn without_machines(text: &str) -> String {
+    let mut workload: Table = text.parse().unwrap_or_default();
+    workload.remove("cluster");
+    sha256(toml::to_string(&workload).unwrap_or_default().as_bytes())
 }
 
 /// The text of a workload file with another number of machines, and no more racks than these.

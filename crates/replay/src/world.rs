@@ -10,7 +10,7 @@ use resched_sim::hadoop::{self, Cluster, Kind};
 use resched_sim::{ClusterConfig, Scope, Skipped, Window, batch};
 use resched_trace::formats::Collected;
 use resched_trace::model::NodeRow;
-use resched_trace::run::{FORMAT_VERSION, RunInfo, RunSite, RunTrace, Unfinished};
+use resched_trace::run::{FORMAT_VERSION, RunEngine, RunInfo, RunSite, RunTrace, RunValidation, Unfinished};
 use resched_trace::scale::Instant;
 use resched_trace::store::{Manifest, TimeZero, Trace};
 use resched_trace::validity::Validity;
@@ -51,6 +51,8 @@ pub struct Setup {
     pub assume: bool,
     /// What else is known about the answers of this world, such as the error of a validation. By default, nothing.
     pub known: Validity,
+    /// The validation that `known` has a fact about, for `run.json`. By default, there is none.
+    pub validation: Option<RunValidation>,
     /// Whether each replay is checked against the rules of its engine while it runs ([`hadoop::Checked`], [`batch::Checked`]). By
     /// default not. A replay that breaks a rule ends with an error.
     pub check: bool,
@@ -70,6 +72,7 @@ impl Default for Setup {
             unknown_request: None,
             assume: false,
             known: Validity::default(),
+            validation: None,
             check: false,
         }
     }
@@ -363,6 +366,7 @@ impl World {
         let hadoop::Loaded { workload, skipped, window, work } = &**loaded;
         let name = &info.label.clone();
         let info = RunInfo {
+            engine: Some(RunEngine::Hadoop),
             cluster: cluster.in_short(),
             skipped: skipped.clone(),
             window: *window,
@@ -389,6 +393,7 @@ impl World {
         self.known(facts::unknown_sizes(&loaded.machines))?;
         let name = &info.label.clone();
         let info = RunInfo {
+            engine: Some(RunEngine::Batch),
             cluster: loaded.machines.in_short(),
             skipped: loaded.skipped.clone(),
             window: loaded.window,
@@ -438,6 +443,7 @@ impl World {
             reduce_model: cost.reduce.name().to_owned(),
             seed: self.setup.seed,
             unfinished: self.setup.unfinished,
+            validation: self.setup.validation.clone(),
             ..RunInfo::default()
         }
     }
@@ -449,7 +455,8 @@ impl World {
             Origin::Workload { .. } => Ok(self.generate()?.1.fingerprint()?),
             Origin::Tables { sha256, .. } => Ok(sha256.clone()),
         })?;
-        Ok(RunTrace { path: self.source.name().to_owned(), sha256: sha256.clone() })
+        let (jobs, workload) = self.source.identity();
+        Ok(RunTrace { path: self.source.name().to_owned(), sha256: sha256.clone(), workload, jobs })
     }
 
     /// Machines and jobs for a policy for Hadoop, of which `label` is the name.

@@ -95,7 +95,7 @@ fn a_workload_is_replayed_as_its_trace_would_be() {
 fn tables_in_memory_are_replayed_under_the_name_they_are_given() {
     let mut tables = Collected::default();
     generate(&Workload::read(&workload()).unwrap(), 1, &mut tables).unwrap();
-    let named = RunTrace { path: "mine".to_owned(), sha256: "0".to_owned() };
+    let named = RunTrace { path: "mine".to_owned(), sha256: "0".to_owned(), ..RunTrace::default() };
     let source = Source::tables(tables, named.clone());
     assert_eq!(source.engine(), Engine::Hadoop);
     let run = World::open(&source, Setup::default()).unwrap().replay(&policy("fair"), Memory).unwrap();

@@ -2,18 +2,23 @@
 //! `report.json`, the tables and the notebook all show this.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use resched_analysis::compare::{Comparison, How, JOB_METRICS, JobMetric, compare};
 use resched_analysis::distribution::mean;
 use resched_analysis::groups::SlowedJob;
+use resched_analysis::identity::{self, Difference, Side};
 use resched_analysis::measure::{Measured, Metric};
 use resched_analysis::practical::Matters;
 use resched_analysis::{Details, JobMetrics, Population, Run, Summary, validity};
+use resched_trace::comparison::Standing;
 use resched_trace::validity::{Grade, Validity};
 use serde::Serialize;
 
 use crate::groups::{Grouped, grouped, slowed};
+use crate::model_error::{Beside, doubts, rows_of};
 use crate::scene::Chosen;
+use crate::style::OBSERVED_LABEL;
 use crate::{Error, Options};
 
 /// The seed of the resamples if no replay names one.
@@ -26,6 +31,19 @@ pub(crate) struct Policy {
     pub(crate) label: String,
     /// The places of its runs, in order.
     pub(crate) runs: Vec<usize>,
+    /// In how many variants of what is not known its difference from the baseline keeps its sign, as a sentence; stands after its
+    /// headline. `None` if that was not tested.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) sign: Option<String>,
+}
+
+/// In what a policy's runs differ from the baseline's, beside the policy.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub(crate) struct Differs {
+    /// The policy.
+    pub(crate) policy: String,
+    #[serde(flatten)]
+    pub(crate) difference: Difference,
 }
 
 /// A policy against the baseline in one metric.
@@ -43,9 +61,16 @@ pub(crate) struct Compared {
 
 /// The content of a report.
 pub(crate) struct Answer {
-    /// The runs; only the jobs of the population count in them.
+    /// The runs, and then what really ran; only the jobs of the population count in them.
     pub(crate) runs: Vec<Run>,
+    /// The policies. What really ran is one only if there is no replay.
     pub(crate) policies: Vec<Policy>,
+    /// What really ran, as charts show it, if there are replays, too, and all of their jobs ended well in it.
+    pub(crate) observed: Option<Policy>,
+    /// What really ran beside replays of it, if both are there.
+    pub(crate) beside: Option<Beside>,
+    /// In what policies differ from the baseline beside the policy.
+    pub(crate) differences: Vec<Differs>,
     /// The place of the baseline among the policies.
     pub(crate) baseline: usize,
     pub(crate) population: Population,
@@ -63,30 +88,63 @@ pub(crate) struct Answer {
 }
 
 impl Answer {
-    /// Compares `runs` with the baseline of the options, or else with the first policy.
+    /// Compares `runs`, which lie in `folders`, with the baseline of the options, or else with the first policy. Traces come last.
     ///
     /// # Errors
-    /// [`Error::Request`] if no policy has the label of the baseline.
-    pub(crate) fn new(mut runs: Vec<Run>, options: &Options) -> Result<Self, Error> {
+    /// [`Error::Request`] if no policy has the label of the baseline, or the attempts of a trace did not take place.
+    pub(crate) fn new(mut runs: Vec<Run>, folders: &[PathBuf], options: &Options) -> Result<Self, Error> {
         let matters = options.matters;
+        let replays = runs.iter().filter(|run| run.replay().is_some()).count();
+        let traces = if replays > 0 { runs.split_off(replays) } else { Vec::new() };
         let policies = policies(&mut runs);
         let baseline = place_of(options.baseline.as_deref(), &policies)?;
-        let population = Population::share(&mut runs);
-        let validity = validity::of_runs(&runs, &population);
+        let mut population = Population::share(&mut runs);
+        let validated = options.validation.as_ref().or_else(|| runs.iter().find_map(|run| run.replay()?.validation.as_ref()));
+        let validated = validated.cloned();
+        let observed = match traces.into_iter().next() {
+            Some(observed) => {
+                observed.origin.check_observed(folders.get(replays).map_or_else(|| ".".as_ref(), PathBuf::as_path))?;
+                Some(observed)
+            }
+            None => None,
+        };
+        let mut beside = observed.as_ref().map(|observed| Beside::new(observed, &runs, &policies, validated.as_ref()));
+        let mut validity = validity::of_runs(&runs, &population);
+        let differences = differences(&runs, folders, &policies, baseline)?;
+        let label = policies.get(baseline).map_or_else(String::new, |policy| policy.label.clone());
+        let named = differences.iter().map(|own| (format!("{} and {label}", own.policy), &own.difference));
+        identity::facts(named).into_iter().for_each(|fact| validity.add(fact));
         let seed = runs.iter().find_map(Run::replay).map_or(SEED, |info| info.seed);
         let how = How { matters, seed, answerable: validity.grade() < Grade::NotAnswerable };
         let compared = compare_all(&runs, &policies, baseline, &how);
+        let firsts: Vec<&Run> =
+            policies.iter().filter_map(|policy| policy.runs.first().and_then(|&run| runs.get(run))).collect();
+        let (groups, slowed) = (grouped(&firsts, baseline), slowed(&firsts, baseline));
+        doubts(beside.as_ref(), validated.as_ref(), &compared, &policies, &label)
+            .into_iter()
+            .for_each(|fact| validity.add(fact));
+        let mut of_charts = None;
+        if let Some(observed) = observed {
+            let rows = rows_of(&population, &runs, &observed);
+            if let Some(beside) = &mut beside {
+                beside.drawn = rows.is_some();
+            }
+            of_charts = rows.as_ref().map(|_| Policy::new(observed.label.clone(), vec![runs.len()]));
+            let (observed, rows) = narrowed(observed, &runs, rows);
+            population.rows.push(rows);
+            runs.push(observed);
+        }
         let summaries = runs.iter().map(|run| (Summary::of(run), Details::of(run))).collect();
         let metrics = {
             let measured: Vec<Measured<'_>> = runs.iter().map(Measured::new).collect();
             let values = |metric: &Metric| measured.iter().map(|run| metric.of(run)).collect();
             options.metrics.iter().map(|metric| (metric.clone(), values(metric))).collect()
         };
-        let firsts: Vec<&Run> =
-            policies.iter().filter_map(|policy| policy.runs.first().and_then(|&run| runs.get(run))).collect();
-        let (groups, slowed) = (grouped(&firsts, baseline), slowed(&firsts, baseline));
         Ok(Self {
             policies,
+            observed: of_charts,
+            beside,
+            differences,
             baseline,
             population,
             validity,
@@ -121,15 +179,65 @@ impl Answer {
         self.runs.iter().map(|run| run.label.as_str()).collect()
     }
 
-    /// The policies, as figures show them.
+    /// The policies, as figures show them, and then what really ran.
     pub(crate) fn chosen(&self) -> Vec<Chosen<'_>> {
-        self.policies.iter().map(|policy| Chosen { label: &policy.label, runs: &policy.runs }).collect()
+        let shown = self.policies.iter().chain(&self.observed);
+        shown.map(|policy| Chosen { label: &policy.label, runs: &policy.runs }).collect()
+    }
+
+    /// Whether there is a replay. Otherwise it is only about what really ran.
+    pub(crate) fn has_replays(&self) -> bool {
+        self.runs.iter().any(|run| run.replay().is_some())
     }
 
     /// Whether a policy has several runs.
     pub(crate) fn has_seeds(&self) -> bool {
         self.policies.iter().any(|policy| policy.runs.len() > 1)
     }
+}
+
+impl Policy {
+    fn new(label: String, runs: Vec<usize>) -> Self {
+        Self { label, runs, sign: None }
+    }
+}
+
+/// Of what really ran, only the jobs count that count in the replays. `rows` are theirs, if it has all. Returns their rows, too.
+fn narrowed(mut observed: Run, runs: &[Run], rows: Option<Vec<usize>>) -> (Run, Vec<usize>) {
+    let counting: BTreeSet<&str> =
+        runs.iter().take(1).flat_map(Run::finished_jobs).map(|job| job.job_id.as_str()).collect();
+    let mut own = Vec::new();
+    for (row, job) in observed.jobs.iter_mut().enumerate().filter(|(_, job)| job.standing == Standing::Counts) {
+        if counting.contains(job.job_id.as_str()) {
+            own.push(row);
+        } else {
+            job.standing = Standing::NotInAll;
+        }
+    }
+    (observed, rows.unwrap_or(own))
+}
+
+/// In what the policies differ from the baseline, by their first runs.
+fn differences(runs: &[Run], folders: &[PathBuf], policies: &[Policy], baseline: usize) -> Result<Vec<Differs>, Error> {
+    let side = |place: usize| Some(Side { path: folders.get(place)?, origin: &runs.get(place)?.origin });
+    let first = |policy: &Policy| policy.runs.first().copied();
+    let base = policies.get(baseline);
+    let Some(own) = base.and_then(first).and_then(side) else { return Ok(Vec::new()) };
+    let mut found = Vec::new();
+    for policy in policies {
+        let Some((place, other)) = first(policy).and_then(|place| Some((place, side(place)?))) else { continue };
+        let mut differences = identity::compare(&own, &other)?;
+        let single = |policy: &Policy| policy.runs.len() == 1;
+        if let (Some(one), Some(two), true) = (
+            base.and_then(first).and_then(|place| runs.get(place)?.replay()),
+            runs.get(place).and_then(Run::replay),
+            single(policy) && base.is_some_and(single),
+        ) {
+            differences.extend(identity::seeds(one, two));
+        }
+        found.extend(differences.into_iter().map(|difference| Differs { policy: policy.label.clone(), difference }));
+    }
+    Ok(found)
 }
 
 /// Groups runs that differ only in their seed, and makes all labels different: `fair, seed 2` within a policy, `fair (2)` for another
@@ -148,7 +256,7 @@ fn policies(runs: &mut [Run]) -> Vec<Policy> {
                 seeds.extend(seed);
             }
             None => {
-                let policy = Policy { label: run.label.clone(), runs: vec![place] };
+                let policy = Policy::new(run.label.clone(), vec![place]);
                 policies.push((policy, seed.into_iter().collect()));
             }
         }
@@ -183,6 +291,15 @@ fn alike(one: &Run, other: &Run) -> bool {
 
 fn place_of(baseline: Option<&str>, policies: &[Policy]) -> Result<usize, Error> {
     let Some(label) = baseline else { return Ok(0) };
+    if label == OBSERVED_LABEL {
+        let labels: Vec<&str> =
+            policies.iter().map(|policy| policy.label.as_str()).filter(|label| *label != OBSERVED_LABEL).collect();
+        return Err(Error::Request(format!(
+            "--baseline: what really ran is no policy, so nothing is compared with it by a test; name a replay ({}), and look at its model \
+             error in the report",
+            if labels.is_empty() { "make one with `resched replay`".to_owned() } else { labels.join(", ") }
+        )));
+    }
     policies.iter().position(|policy| policy.label == label).ok_or_else(|| {
         let labels: Vec<&str> = policies.iter().map(|policy| policy.label.as_str()).collect();
         Error::Request(format!("--baseline: no run is labelled `{label}`; the labels are {}", labels.join(", ")))

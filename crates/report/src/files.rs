@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 use crate::Error;
 use crate::answer::{Answer, Policy};
 use crate::overview::means;
+use crate::sentences::sentences;
 
 /// The file with the numbers of each run.
 pub(crate) const SUMMARY: &str = "summary.csv";
@@ -24,7 +25,7 @@ pub(crate) const BLAME: &str = "blame.parquet";
 pub(crate) const TIMELINES: &str = "timelines.csv";
 
 /// The version of the report that this build writes.
-const FORMAT_VERSION: u32 = 4;
+const FORMAT_VERSION: u32 = 5;
 
 /// `report.json`: every number that the page shows, but those of single jobs, which are in `jobs.parquet`, `phases.parquet` and
 /// `blame.parquet`, and those over time, which are in `timelines.csv`.
@@ -40,6 +41,10 @@ pub(crate) fn json(answer: &Answer, files: &Inventory) -> Result<Vec<u8>, Error>
         .map(|(place, (run, found))| {
             let mut of_run = Map::new();
             of_run.insert("label".to_owned(), json!(run.label));
+            of_run.insert("kind".to_owned(), json!(kind(run)));
+            of_run.insert("trace".to_owned(), json!(run.replay().map(|info| &info.trace)));
+            of_run.insert("engine".to_owned(), json!(run.replay().and_then(|info| info.engine)));
+            of_run.insert("written_by".to_owned(), json!(run.replay().map(|info| &info.written_by)));
             of_run.insert("seed".to_owned(), json!(run.replay().map(|info| info.seed)));
             of_run.insert("window".to_owned(), json!(run.replay().and_then(|info| info.window)));
             of_run.insert("unfinished".to_owned(), json!(run.replay().map(|info| info.unfinished)));
@@ -58,7 +63,10 @@ pub(crate) fn json(answer: &Answer, files: &Inventory) -> Result<Vec<u8>, Error>
         "written_by": concat!("resched ", env!("CARGO_PKG_VERSION")),
         "runs": runs?,
         "policies": policies(answer),
-        "baseline": answer.baseline_label(),
+        "baseline": answer.has_replays().then(|| answer.baseline_label()),
+        "headline": sentences(answer).first,
+        "differences": answer.differences,
+        "model_error": answer.beside,
         "matters": answer.matters,
         "population": answer.population,
         "validity": {"grade": answer.validity.grade(), "facts": answer.validity},
@@ -70,10 +78,15 @@ pub(crate) fn json(answer: &Answer, files: &Inventory) -> Result<Vec<u8>, Error>
     marker::encode(&value).map_err(Error::draw("report.json"))
 }
 
+/// What a run is: a replay, or what really ran, which nothing is tested against.
+fn kind(run: &Run) -> &'static str {
+    if run.replay().is_some() { "replay" } else { "observed" }
+}
+
 /// The policies with the means over their runs.
 fn policies(answer: &Answer) -> Vec<Value> {
     let with_means =
-        |(policy, means): (&Policy, Value)| json!({"label": policy.label, "runs": policy.runs, "means": means});
+        |(policy, means): (&Policy, Value)| json!({"label": policy.label, "runs": policy.runs, "sign": policy.sign, "means": means});
     answer.policies.iter().zip(means(answer)).map(with_means).collect()
 }
 
@@ -96,7 +109,7 @@ pub(crate) fn summary_csv(answer: &Answer) -> Result<Vec<u8>, Error> {
     let names = || Summary::MEASURES.iter().chain(Details::MEASURES).map(|measure| measure.name);
     let mut writer = csv::Writer::from_writer(Vec::new());
     let further = answer.metrics.iter().map(|(metric, _)| metric.name.as_str());
-    let heading: Vec<&str> = std::iter::once("run").chain(names()).chain(further).collect();
+    let heading: Vec<&str> = ["run", "kind"].into_iter().chain(names()).chain(further).collect();
     let mut rows: Vec<Vec<String>> = vec![heading.into_iter().map(str::to_owned).collect()];
     for (place, (run, found)) in answer.runs.iter().zip(&answer.summaries).enumerate() {
         let numbers = numbers(found)?;
@@ -104,7 +117,7 @@ pub(crate) fn summary_csv(answer: &Answer) -> Result<Vec<u8>, Error> {
         let further = answer.metrics.iter().map(|(_, values)| {
             values.get(place).copied().flatten().map_or_else(String::new, |value| value.to_string())
         });
-        rows.push(std::iter::once(run.label.clone()).chain(names().map(cell)).chain(further).collect());
+        rows.push([run.label.clone(), kind(run).to_owned()].into_iter().chain(names().map(cell)).chain(further).collect());
     }
     for row in rows {
         writer.write_record(row.iter().map(|cell| csv_cell(&name(cell)).into_owned())).map_err(Error::draw(SUMMARY))?;

@@ -5,18 +5,20 @@ use std::path::PathBuf;
 use askama::Template;
 use resched_analysis::compare::Basis;
 use resched_analysis::distribution::Dominance;
-use resched_analysis::practical::{Matters, Ratio};
+use resched_analysis::practical::Matters;
+use resched_analysis::validation::PHASES;
 use resched_analysis::{JobMetrics, Run};
 use resched_trace::validity::Fact;
 
 use crate::answer::{Answer, Compared};
+use crate::model_error;
 use crate::groups::{Grouped, Table, slowed_cells};
 use crate::overview::{self, overview};
 use crate::page::{Figure, Frame, UNKNOWN, emphasised, escaped, gallery_beside};
 use crate::page_data::page_data;
 use crate::provenance::{self, Again, again, pairs};
 use crate::scene::Scene;
-use crate::sentences::{Sentences, sentences};
+use crate::sentences::{Sentences, differences, sentences};
 use crate::timelines::Timelines;
 use crate::units::{change, p_value, times};
 use crate::why::Reasons;
@@ -52,9 +54,16 @@ struct Body<'a> {
     sentences: Sentences,
     /// The grade of the comparison.
     grade: &'static str,
+    /// What the grade means.
+    graded: &'static str,
     caveats: Vec<Caveat>,
     answerable: bool,
     population: String,
+    /// In what policies differ from the baseline beside the policy.
+    differences: Vec<String>,
+    /// The model error: which replays are shown and why, their tables, and whether charts show what ran; `None` without a trace.
+    beside: Option<(String, Vec<model_error::Table>, bool)>,
+    phases: [&'static str; 4],
     /// For each run: its label, how many jobs count in it by itself, and why the others do not.
     left_out: Vec<(&'a str, u64, String)>,
     overview: Vec<overview::Part>,
@@ -133,9 +142,13 @@ pub(crate) fn page(content: &Content<'_>, folders: &[PathBuf], options: &Options
         labels,
         sentences: sentences(answer),
         grade: answer.validity.grade().in_words(),
+        graded: answer.validity.grade().as_sentence(),
         caveats: caveats(answer),
         answerable: answer.is_answerable(),
         population: answer.population.in_words(),
+        differences: differences(answer),
+        beside: answer.beside.as_ref().map(|own| (own.says.clone(), own.tables(), own.drawn)),
+        phases: PHASES,
         left_out: left_out(answer),
         overview: overview(answer),
         baseline: answer.baseline_label(),
@@ -182,8 +195,9 @@ fn compare_row(row: &Compared, matters: Matters) -> CompareRow {
             change(found.ratio_of_p99),
             change(found.mean_of_ratios),
         ],
-        verdict: found.verdict.in_words(matters),
-        chance: found.basis != Basis::NotAnswerable && !found.ratio_of_means.is_some_and(Ratio::is_certain),
+        verdict: found.verdict.on_times(matters),
+        chance: found.basis != Basis::NotAnswerable
+            && !found.ratio_of_means.is_some_and(|ratio| ratio.is_certain() || ratio.vanishes()),
         tests: vec![
             found.basis.in_words(),
             signs,

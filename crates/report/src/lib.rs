@@ -30,6 +30,7 @@ mod html;
 mod intervals;
 mod lines;
 mod look;
+mod model_error;
 mod notebook;
 mod overview;
 mod page;
@@ -51,12 +52,15 @@ mod why;
 
 use std::path::PathBuf;
 
-use resched_analysis::Run;
+use resched_analysis::identity::{self, Side};
 use resched_analysis::measure::Metric;
 use resched_analysis::memory::Memory;
 use resched_analysis::practical::Matters;
+use resched_analysis::{Origin, Run};
 use resched_trace::limits::Limit;
+use resched_trace::run::RunValidation;
 use resched_trace::store::{Claim, Out, write_file};
+use resched_trace::validity::Validity;
 
 use crate::answer::Answer;
 use crate::charts::Only;
@@ -115,24 +119,39 @@ pub struct Options {
     pub matters: Matters,
     /// Further metrics.
     pub metrics: Vec<Metric>,
+    /// The validation of the trace, if there is one and the runs do not have it.
+    pub validation: Option<RunValidation>,
     /// The most memory that the tables of the runs may take.
     pub memory: Memory,
 }
 
-/// Writes a report of `runs` (folders of runs, or traces for what really ran) to the folder `out`. Runs that differ only in their seed
-/// are runs of one policy. `progress` receives the name of each file before it is made. Returns the files; the first is
-/// `report.json`, with all numbers and the list of the others.
+/// What a report says, and its files.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Written {
+    /// The files. The first is `report.json`, with all numbers and the list of the others.
+    pub files: Vec<PathBuf>,
+    /// The answer in sentences, the headline first.
+    pub sentences: Vec<String>,
+    /// What decides the answer, and whether it was observed.
+    pub validity: Validity,
+    /// The names of the charts that were asked for and had nothing to show, each with the reason.
+    pub empty: Vec<(&'static str, &'static str)>,
+}
+
+/// Writes a report of `runs` (folders of runs, or a trace for what really ran) to the folder `out`. Runs that differ only in their seed
+/// are runs of one policy. What really ran is no policy: it stands beside the replays, without a test. `progress` receives the name of
+/// each file before it is made.
 ///
 /// # Errors
 /// [`Error::Request`] if there are no formats, no runs or too many, or no run has the label of the baseline; [`Error::Analysis`] if a
-/// run cannot be read, or the runs take too much memory; [`Error::Store`] if `out` is not an earlier report or cannot be written; [`Error::Draw`]. An error leaves no
+/// run cannot be read, the runs are of several traces or engines, or they take too much memory; [`Error::Store`] if `out` is not an earlier report or cannot be written; [`Error::Draw`]. An error leaves no
 /// files behind.
 pub fn write_report(
     runs: &[PathBuf],
     out: impl Into<Out>,
     options: &Options,
     progress: &mut dyn FnMut(&str),
-) -> Result<Vec<PathBuf>, Error> {
+) -> Result<Written, Error> {
     let formats = options.formats;
     if runs.is_empty() {
         return Err(Error::Request("there is nothing to report; name a run or a trace".to_owned()));
@@ -143,9 +162,10 @@ pub fn write_report(
     }
     let out = out.into();
     let claim = Claim::new(&out, MARKER)?;
+    let runs = &in_order(runs)?;
     options.memory.check(runs)?;
     let opened = runs.iter().map(|dir| Run::open(dir)).collect::<Result<Vec<Run>, _>>()?;
-    let answer = Answer::new(opened, options)?;
+    let answer = Answer::new(opened, runs, options)?;
     check_number("policies", answer.policies.len(), MOST_POLICIES)?;
     let mut staged = claim.stage()?;
     let mut names = vec![MARKER.to_owned()];
@@ -157,7 +177,7 @@ pub fn write_report(
     let title = options.title.as_deref().unwrap_or_default();
     let chosen = answer.chosen();
     let scene = Scene::new(&answer.runs, &answer.population, &chosen).with(answer.baseline, options.look, title);
-    let figures = if formats.charts() { draw_charts(&scene, options, progress)? } else { Vec::new() };
+    let (figures, empty) = if formats.charts() { draw_charts(&scene, options, progress)? } else { Default::default() };
     let has_numbers = formats.html || formats.tables();
     let timelines = if has_numbers { Timelines::new(&scene) } else { Timelines::default() };
     for figure in &figures {
@@ -209,8 +229,33 @@ pub fn write_report(
     }
     write_file(&staged.path().join(MARKER), &files::json(&answer, staged.files())?)?;
     staged.commit()?;
-    Ok(names.iter().map(|name| out.path.join(name)).collect())
+    let sentences = sentences::in_lines(&answer);
+    let files = names.iter().map(|name| out.path.join(name)).collect();
+    Ok(Written { files, sentences, validity: answer.validity, empty })
 }
+
+/// The runs, and then the trace, after a check that they may be compared.
+fn in_order(folders: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
+    let mut opened = folders.iter().map(|dir| Ok((dir, Origin::of(dir)?))).collect::<Result<Vec<_>, Error>>()?;
+    opened.sort_by_key(|(_, origin)| matches!(origin, Origin::Observed(_)));
+    let traces: Vec<&PathBuf> =
+        opened.iter().filter(|(_, origin)| matches!(origin, Origin::Observed(_))).map(|(dir, _)| *dir).collect();
+    if let [one, other, ..] = traces.as_slice() {
+        return Err(Error::Request(format!(
+            "{} and {}: expected one trace, found two; name the one that the runs replay",
+            one.display(),
+            other.display()
+        )));
+    }
+    if let Some((first, others)) = opened.split_first() {
+        for other in others {
+            let [one, two] = [first, other].map(|(path, origin)| Side { path, origin });
+            identity::compare(&one, &two)?;
+        }
+    }
+    Ok(opened.into_iter().map(|(dir, _)| dir.clone()).collect())
+}
+
 
 fn check_number(of: &str, found: usize, most: usize) -> Result<(), Error> {
     if found <= most {
@@ -219,15 +264,19 @@ fn check_number(of: &str, found: usize, most: usize) -> Result<(), Error> {
     Err(Error::Request(format!("expected at most {most} {of} in a report, found {found}; name fewer")))
 }
 
-/// The charts that are asked for and have something to show.
-fn draw_charts(scene: &Scene<'_>, options: &Options, progress: &mut dyn FnMut(&str)) -> Result<Vec<Figure>, Error> {
-    let mut figures = Vec::new();
+/// The charts that are asked for and have something to show, and the names of the others, with the reasons.
+type Drawn = (Vec<Figure>, Vec<(&'static str, &'static str)>);
+
+fn draw_charts(scene: &Scene<'_>, options: &Options, progress: &mut dyn FnMut(&str)) -> Result<Drawn, Error> {
+    let (mut figures, mut empty) = (Vec::new(), Vec::new());
     for chart in options.only.charts() {
         progress(chart.name);
         if let Some(svg) = (chart.draw)(scene)? {
             let [name, title, caption] = [chart.name, chart.title, chart.caption].map(str::to_owned);
             figures.push(Figure { name, title, caption, svg });
+        } else {
+            empty.push((chart.name, charts::why_empty(chart.name)));
         }
     }
-    Ok(figures)
+    Ok((figures, empty))
 }

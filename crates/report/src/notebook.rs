@@ -1,6 +1,7 @@
 //! The report as a notebook (nbformat 4.5). It computes the numbers of the report with polars from `jobs.parquet`, and draws with
 //! matplotlib: a start for your own analysis.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use resched_trace::words::visible;
@@ -33,7 +34,11 @@ pub(crate) fn notebook(answer: &Answer, folders: &[PathBuf]) -> Result<String, E
         let labels = policy.runs.iter().filter_map(|run| answer.runs.get(*run)).map(|run| literal(&run.label));
         list += &format!("    {}: [{}],\n", literal(&policy.label), labels.collect::<Vec<_>>().join(", "));
     }
-    list += &format!("}}\nBASELINE = {}\n", literal(answer.baseline_label()));
+    let baseline = if answer.has_replays() { literal(answer.baseline_label()) } else { "None".to_owned() };
+    list += &format!("}}\nBASELINE = {baseline}\n");
+    // What really ran is no policy: it is in the tables, and compared with none.
+    let observed = answer.observed.as_ref().map_or_else(|| "None".to_owned(), |own| literal(&own.label));
+    list += &format!("OBSERVED = {observed}\nTRACE = {}\n", trace(answer));
     let intro = "# resched: runs compared\n\nNeeds polars, and matplotlib for the figures. Run it in the folder of the report. Times are \
                  in ms of the simulated clock; the columns are described in the tables' schemas.";
     let cells: Vec<Value> = [
@@ -62,11 +67,19 @@ pub(crate) fn notebook(answer: &Answer, folders: &[PathBuf]) -> Result<String, E
     Ok(visible(&format!("{notebook:#}\n")).into_owned())
 }
 
+/// What identifies the traces of the replays, which `report.json` has, too.
+fn trace(answer: &Answer) -> String {
+    let hashes: BTreeSet<&str> =
+        answer.runs.iter().filter_map(|run| Some(run.replay()?.trace.sha256.as_str())).collect();
+    Value::from(hashes.into_iter().collect::<Vec<_>>()).to_string()
+}
+
 /// How far to trust the answer, in Markdown.
 fn validity(answer: &Answer) -> String {
     let mut text = format!(
-        "## How far to trust this\n\nThe answer as a whole: **{}**. Of the jobs of these runs, {}.\n",
+        "## How far to trust this\n\nGrade: **{}**. {} Of the jobs of these runs, {}.\n",
         answer.validity.grade().in_words(),
+        answer.validity.grade().as_sentence(),
         answer.population.in_words()
     );
     for fact in answer.validity.caveats() {

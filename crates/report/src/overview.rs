@@ -2,7 +2,7 @@
 
 use resched_analysis::compare::Comparison;
 use resched_analysis::distribution::mean;
-use resched_analysis::practical::Ratio;
+use resched_analysis::practical::{Matters, Ratio};
 use resched_analysis::{Details, LocalityCounts, Summary};
 use resched_trace::words::count;
 use serde_json::{Map, Value, json};
@@ -187,11 +187,13 @@ fn row(
 ) -> Row {
     let is_tested = tested.is_some() && answer.is_answerable();
     let ratios: Vec<Option<Ratio>> = answer.policies.iter().map(|policy| ratio(answer, policy, tested)).collect();
-    let best = best_of(values, &texts, &ratios, best, tested.is_some().then_some(answer.baseline));
+    // One job shows nothing about others.
+    let best = if answer.population.jobs > 1 { best } else { Best::Neither };
+    let best = best_of((values, &texts), &ratios, best, tested.map(|_| answer.baseline), answer.matters);
     let cells = texts.into_iter().enumerate().map(|(place, text)| Cell {
         text,
         best: best == Some(place),
-        chance: is_tested && place != answer.baseline && !ratios.get(place).is_some_and(is_certain),
+        chance: is_tested && place != answer.baseline && ratios.get(place).is_none_or(may_be_chance),
     });
     Row { title, cells: cells.collect() }
 }
@@ -208,24 +210,32 @@ fn is_certain(ratio: &Option<Ratio>) -> bool {
     ratio.is_some_and(Ratio::is_certain)
 }
 
+/// Whether a test found no difference. What vanishes has no ratio to test, which is no reason to call it chance.
+fn may_be_chance(ratio: &Option<Ratio>) -> bool {
+    !is_certain(ratio) && !ratio.is_some_and(Ratio::vanishes)
+}
+
 /// The place of the best value, if it looks better than all others. A measure that is tested against a baseline has a best value only if
-/// that is certain: the best differs from the baseline, or the baseline from all others.
+/// that is certain: the best differs from the baseline, or the baseline from all others. A measure without a test has one only if it is
+/// better than all others by an amount that matters.
 fn best_of(
-    values: &[Option<f64>],
-    texts: &[String],
+    (values, texts): (&[Option<f64>], &[String]),
     ratios: &[Option<Ratio>],
     best: Best,
     baseline: Option<usize>,
+    matters: Matters,
 ) -> Option<usize> {
-    if best == Best::Neither || values.len() < 2 {
+    let known: Vec<(usize, f64)> =
+        values.iter().enumerate().filter_map(|(place, value)| Some((place, (*value)?))).collect();
+    if best == Best::Neither || known.len() < 2 {
         return None;
     }
     let cost = |value: f64| if best == Best::Least { value } else { -value };
-    let known = values.iter().enumerate().filter_map(|(place, value)| Some((place, cost((*value)?))));
-    let place = known.min_by(|one, other| one.1.total_cmp(&other.1))?.0;
+    let (place, value) = known.iter().copied().min_by(|one, other| cost(one.1).total_cmp(&cost(other.1)))?;
     let looks_alike = |(other, text): (usize, &String)| other != place && texts.get(place) == Some(text);
+    let others = || known.iter().filter(|own| own.0 != place);
     let certain = match baseline {
-        None => true,
+        None => others().all(|own| (own.1 - value).abs() > matters.share() * own.1.abs().max(value.abs())),
         Some(baseline) if baseline == place => {
             ratios.iter().enumerate().all(|(other, ratio)| other == baseline || is_certain(ratio))
         }
@@ -263,11 +273,13 @@ mod tests {
         let best = |values: &[f64], ratios: &[Option<Ratio>], of| {
             let values: Vec<Option<f64>> = values.iter().copied().map(Some).collect();
             let texts: Vec<String> = values.iter().map(|value| number(*value, 1)).collect();
-            best_of(&values, &texts, ratios, Best::Least, of)
+            best_of((&values, &texts), ratios, Best::Least, of, Matters::default())
         };
         let [sure, unsure] = [of_value(0.8, 0.1), of_value(0.95, 0.1)];
         assert_eq!(best(&[3.0, 2.0, 2.5], &[], None), Some(1));
         assert_eq!(best(&[3.0, 2.01, 2.02], &[], None), None, "they look alike");
+        assert_eq!(best(&[3.0, 2.0, 2.0], &[], None), None, "a tie");
+        assert_eq!(best(&[300.0, 299.0], &[], None), None, "no test, and the difference does not matter");
         assert_eq!(best(&[3.0, 2.0], &[None, sure], Some(0)), Some(1));
         assert_eq!(best(&[3.0, 2.9], &[None, unsure], Some(0)), None);
         assert_eq!(best(&[2.0, 3.0, 2.9], &[None, of_value(1.5, 0.1), of_value(1.4, 0.1)], Some(0)), Some(0));

@@ -54,6 +54,8 @@ struct Look<'a> {
     form: usize,
     /// The lengths of its line, by turns drawn and left out, pixels; empty for a solid line.
     dash: &'static [u32],
+    /// Whether it is what really ran, which is no policy and compared with none.
+    observed: bool,
 }
 
 /// The jobs that count, in the order of submission.
@@ -173,6 +175,7 @@ fn look<'a>(shown: &Shown<'a>) -> Look<'a> {
         colour: (series != OBSERVED).then(|| hex(series.colour)),
         form: series.form,
         dash: dash(series.form),
+        observed: shown.run.replay().is_none(),
     }
 }
 

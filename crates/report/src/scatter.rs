@@ -54,7 +54,7 @@ pub fn draw_scatter(chart: &Scatter<'_>) -> Result<Option<String>, Error> {
     let styled = || chart.series.iter().zip(styles.iter().copied());
     let swatches = styled().map(|(series, style)| (Swatch::Mark(style), series.label.clone()));
     // A front of one point has no line.
-    let front = (chart.front.len() > 1).then(|| (Swatch::Line(FRONT), "nothing beats these in both".to_owned()));
+    let front = (chart.front.len() > 1).then(|| (Swatch::Line(FRONT), "Pareto front".to_owned()));
     let sheet = Sheet::default();
     let look = sheet.look;
     let legend = Legend::new(look, swatches.chain(front))?;
@@ -94,6 +94,6 @@ mod tests {
         let series = [Cloud { points: vec![(1.0, 2.0), (2.0, 1.0)], ..series[0].clone() }];
         let svg =
             draw_scatter(&Scatter { series: &series, front: &[(1.0, 2.0), (2.0, 1.0)], ..chart }).unwrap().unwrap();
-        assert!(svg.contains("&lt;fifo&gt;") && svg.contains("nothing beats"));
+        assert!(svg.contains("&lt;fifo&gt;") && svg.contains("Pareto front"));
     }
 }

@@ -116,9 +116,14 @@ impl<'a> Scene<'a> {
         self.runs.iter().map(move |shown| (swatch(shown.series), shown.label.to_owned()))
     }
 
+    /// Whether the run at this place is compared with the baseline: what really ran is not.
+    pub(crate) fn is_compared(&self, place: usize) -> bool {
+        place != self.baseline && self.runs.get(place).is_some_and(|shown| shown.run.replay().is_some())
+    }
+
     /// The run that the others are compared with, and the others.
     pub(crate) fn compared(&self) -> Option<(&Shown<'a>, Vec<&Shown<'a>>)> {
-        let others = self.runs.iter().enumerate().filter(|(place, _)| *place != self.baseline);
+        let others = self.runs.iter().enumerate().filter(|(place, _)| self.is_compared(*place));
         Some((self.runs.get(self.baseline)?, others.map(|(_, shown)| shown).collect()))
     }
 

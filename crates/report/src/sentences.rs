@@ -1,38 +1,27 @@
-//! The answer in sentences: which policy serves jobs sooner, by how much, and how certain that is.
+//! The answer in sentences: which policy serves jobs sooner, by how much, who loses, and how certain that is. The rule is that of the
+//! tables ([`resched_analysis::headline`]).
 
 use resched_analysis::compare::{Basis, Comparison};
-use resched_analysis::practical::{Ratio, Verdict};
+use resched_analysis::headline::{Kind, of_completion, of_waiting};
+use resched_analysis::practical::Verdict;
 use resched_trace::words::count;
 
 use crate::answer::{Answer, Compared};
 use crate::units::times;
 
-/// What a sentence says of a policy, for its colour on the page.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// It is better than the baseline.
-    Better,
-    /// It is worse than the baseline.
-    Worse,
-    /// It may be as good as the baseline.
-    Alike,
-}
-
-impl Kind {
-    /// The class of the sentence on the page.
-    pub(crate) fn class(self) -> &'static str {
-        match self {
-            Self::Better => "better",
-            Self::Worse => "worse",
-            Self::Alike => "alike",
-        }
+/// The class of a sentence on the page, for its colour.
+pub(crate) fn class(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Better => "better",
+        Kind::Worse => "worse",
+        Kind::Alike => "alike",
     }
 }
 
-/// A sentence about a policy, whose label is its first word.
+/// A sentence about a policy, whose label stands before it.
 #[derive(Debug)]
 pub(crate) struct Sentence {
-    pub(crate) kind: Kind,
+    pub(crate) class: &'static str,
     pub(crate) label: String,
     pub(crate) says: String,
 }
@@ -47,16 +36,43 @@ pub(crate) struct Sentences {
 pub(crate) fn sentences(answer: &Answer) -> Sentences {
     let mut of_completion = compared(answer, "completion");
     of_completion.sort_by(|one, other| value(&one.found).total_cmp(&value(&other.found)));
-    let waiting = compared(answer, "waiting");
-    let sentence = |row: &&Compared| {
-        let waits = waiting.iter().find(|other| other.policy == row.policy);
-        Sentence {
-            kind: kind(row.found.ratio_of_means),
-            label: row.policy.clone(),
-            says: about(answer, row, waits.map(|row| row.found.ratio_of_means)),
-        }
+    let sentence = |row: &&Compared| Sentence {
+        class: class(Kind::of(row.found.ratio_of_means)),
+        label: row.policy.clone(),
+        says: about(answer, row),
     };
     Sentences { first: first(answer, &of_completion), others: of_completion.iter().map(sentence).collect() }
+}
+
+/// The answer in lines, for a terminal: the headline, a line for each policy, what the runs differ in, and the model error.
+pub(crate) fn in_lines(answer: &Answer) -> Vec<String> {
+    let Sentences { first, others } = sentences(answer);
+    let shown = others.into_iter().filter(|_| answer.is_answerable());
+    let mut lines = vec![first];
+    lines.extend(shown.map(|own| format!("  {}: {}", own.label, own.says)));
+    lines.extend(differences(answer).into_iter().map(|line| format!("  {line}")));
+    if let Some(beside) = &answer.beside {
+        lines.push(format!("Model error: {}", beside.says));
+        lines.extend(beside.tables().iter().flat_map(|table| table.lines()).map(|line| format!("  {line}")));
+    }
+    lines
+}
+
+/// In what policies differ from the baseline beside the policy, a line each.
+pub(crate) fn differences(answer: &Answer) -> Vec<String> {
+    let baseline = answer.baseline_label();
+    let line = |own: &crate::answer::Differs| {
+        format!("{} against {baseline} is also {}", own.policy, against(own.difference.about, &own.difference.says))
+    };
+    answer.differences.iter().map(line).collect()
+}
+
+/// A difference as what is compared with what.
+fn against(about: &str, says: &str) -> String {
+    match about {
+        "cluster" | "rules" => format!("cluster against cluster: {says}."),
+        _ => format!("{about} against {about}: {says}."),
+    }
 }
 
 fn compared<'a>(answer: &'a Answer, metric: &str) -> Vec<&'a Compared> {
@@ -68,44 +84,46 @@ fn value(found: &Comparison) -> f64 {
     found.ratio_of_means.map_or(f64::INFINITY, |ratio| ratio.value)
 }
 
-fn kind(ratio: Option<Ratio>) -> Kind {
-    match ratio.and_then(|ratio| ratio.interval) {
-        Some([_, high]) if high < 1.0 => Kind::Better,
-        Some([low, _]) if low > 1.0 => Kind::Worse,
-        _ => Kind::Alike,
-    }
-}
-
 /// The answer in one sentence. `compared` is in the order of the means.
 fn first(answer: &Answer, compared: &[&Compared]) -> String {
     let (baseline, jobs) = (answer.baseline_label(), count(answer.population.jobs));
-    let Some(best) = compared.first() else { return alone(answer, &jobs) };
-    let kinds = || compared.iter().map(|row| kind(row.found.ratio_of_means));
-    let mean = |place: Option<usize>| place.and_then(|place| answer.mean_completion(place));
-    let place = answer.policies.iter().position(|policy| policy.label == best.policy);
-    let pair = times(&[mean(place), mean(Some(answer.baseline))]);
-    let [own, base] = pair.as_slice() else { return String::new() };
-    match best.found.basis {
-        Basis::NotAnswerable => "The data cannot answer which of these policies is better.".to_owned(),
-        _ if kinds().any(|kind| kind == Kind::Better) => format!(
-            "Of {} policies, {} has the least mean completion time over {jobs} jobs: {own} against {base} under {baseline}.",
-            answer.policies.len(),
-            best.policy
+    let Some(any) = compared.first() else { return alone(answer, &jobs) };
+    let of_kind = |wanted| compared.iter().filter(move |row| Kind::of(row.found.ratio_of_means) == wanted);
+    let better: Vec<&&Compared> = of_kind(Kind::Better).collect();
+    let base = times(&[answer.mean_completion(answer.baseline)]).concat();
+    match better.as_slice() {
+        _ if any.found.basis == Basis::NotAnswerable => {
+            "The data cannot answer which of these policies is better.".to_owned()
+        }
+        [] if of_kind(Kind::Worse).count() == compared.len() => format!(
+            "Over {jobs} jobs, {baseline} is significantly faster on average ({base}) than {}.",
+            if compared.len() == 1 { any.policy.as_str() } else { "every other policy" }
         ),
-        _ if kinds().all(|kind| kind == Kind::Worse) => format!(
-            "{baseline} has the least mean completion time over {jobs} jobs, {base}: jobs complete later under every other policy."
-        ),
-        _ => format!(
-            "Over {jobs} jobs, no policy is certain to complete jobs sooner on average than {baseline} ({base}).{}",
+        [] => format!(
+            "Over {jobs} jobs, no policy is significantly faster than {baseline} ({base} on average).{}",
             of_shorter_waiting(answer)
         ),
+        [best, others @ ..] => {
+            let who = match others.len() {
+                0 => format!("{} is", best.policy),
+                more => format!("{} of {} policies are", more + 1, compared.len()),
+            };
+            let most = if others.is_empty() { String::new() } else { format!("{}, ", best.policy) };
+            format!(
+                "Over {jobs} jobs, {who} significantly faster on average than {baseline}: {most}{}.",
+                of_completion(&best.found, baseline, answer.matters)
+            )
+        }
     }
 }
 
-/// Which policies let jobs wait less, if any does for certain.
+/// Which policies let jobs wait less, if any does significantly.
 fn of_shorter_waiting(answer: &Answer) -> String {
-    let shorter = compared(answer, "waiting").into_iter().filter(|row| kind(row.found.ratio_of_means) == Kind::Better);
-    let labels: Vec<&str> = shorter.map(|row| row.policy.as_str()).collect();
+    let is_shorter = |row: &&Compared| {
+        Kind::of(row.found.ratio_of_means) == Kind::Better && row.found.verdict != Verdict::TooSmall
+    };
+    let labels: Vec<&str> =
+        compared(answer, "waiting").into_iter().filter(is_shorter).map(|row| row.policy.as_str()).collect();
     if labels.is_empty() {
         String::new()
     } else {
@@ -113,122 +131,34 @@ fn of_shorter_waiting(answer: &Answer) -> String {
     }
 }
 
-/// The answer about a single policy.
+/// The answer about a single policy, or about what really ran alone.
 fn alone(answer: &Answer, jobs: &str) -> String {
-    let label = answer.baseline_label();
     let shown = answer.policies.get(answer.baseline).and_then(|policy| answer.summaries.get(*policy.runs.first()?));
     let Some((summary, _)) = shown else { return String::new() };
     let all = times(&[summary.mean_completion_ms, summary.median_completion_ms, summary.mean_waiting_ms]);
     let [mean, median, waiting] = all.as_slice() else { return String::new() };
-    format!(
-        "Under {label}, {jobs} jobs complete in {mean} on average (median {median}), and wait {waiting} for their first task."
-    )
+    let under = match answer.has_replays() {
+        true => format!("Under {}, {jobs} jobs complete", answer.baseline_label()),
+        false => format!("What really ran: {jobs} jobs completed"),
+    };
+    let waits = if summary.mean_waiting_ms.is_some() {
+        format!(", after a wait of {waiting} for their first task")
+    } else {
+        String::new()
+    };
+    format!("{under} in {mean} on average (median {median}){waits}.")
 }
 
-/// What a policy does to completion and waiting times, after its label.
-fn about(answer: &Answer, row: &Compared, waiting: Option<Option<Ratio>>) -> String {
-    let baseline = answer.baseline_label();
+/// What a policy does to completion and waiting times, after its label, and whether its sign holds.
+fn about(answer: &Answer, row: &Compared) -> String {
     let found = &row.found;
-    let Some(ratio) = found.ratio_of_means else {
-        return format!("cannot be compared with {baseline}: no job has a time in both.");
+    let waiting = compared(answer, "waiting").into_iter().find(|other| other.policy == row.policy);
+    let waits = waiting.map(|other| of_waiting(&other.found, found.means)).filter(|text| !text.is_empty());
+    let sign = answer.policies.iter().find(|policy| policy.label == row.policy).and_then(|own| own.sign.clone());
+    let completes = of_completion(found, answer.baseline_label(), answer.matters);
+    let completes = match found.means {
+        Some(_) => format!("mean completion time {completes}."),
+        None => format!("{completes}."),
     };
-    let over = found.basis.in_words();
-    let mut says = match (ratio.interval, kind(Some(ratio))) {
-        (None, _) => format!("{} {baseline}; there is no interval ({over}).", completes(ratio.value)),
-        (Some(interval), Kind::Alike) => format!(
-            "shows no significant difference from {baseline} in mean completion time ({}).",
-            with_interval(ratio.value, interval)
-        ),
-        (Some(interval), _) => {
-            format!(
-                "{} {baseline} ({}, over {over}).",
-                completes(ratio.value),
-                interval_in_words(ratio.value, interval)
-            )
-        }
-    };
-    let bound = answer.matters;
-    match found.verdict {
-        Verdict::Equivalent => says += &format!(" The two are equivalent within {bound}."),
-        Verdict::TooSmall => says += &format!(" That is too small to matter (less than {bound})."),
-        Verdict::CannotTell if kind(Some(ratio)) != Kind::Alike => {
-            says += &format!(" Whether it is more than {bound} is open.");
-        }
-        _ => {}
-    }
-    if let Some(waits) = waiting.flatten() {
-        says += &of_waiting(waits);
-    }
-    says
-}
-
-fn of_waiting(ratio: Ratio) -> String {
-    match (ratio.interval, kind(Some(ratio))) {
-        (Some(interval), Kind::Alike) => {
-            format!(" No significant difference in mean waiting time ({}).", with_interval(ratio.value, interval))
-        }
-        (Some(interval), _) => format!(" {} ({}).", waits(ratio.value), interval_in_words(ratio.value, interval)),
-        (None, _) => format!(" {}.", waits(ratio.value)),
-    }
-}
-
-/// From this ratio on, a mean is so many times the other: a change in per cent would say nothing.
-const TIMES: f64 = 3.0;
-
-fn completes(ratio: f64) -> String {
-    match ratio {
-        ratio if ratio >= TIMES => format!("takes {ratio:.1} times as long to complete jobs on average as"),
-        ratio if ratio < 1.0 => format!("completes jobs {} sooner on average than", by(ratio)),
-        ratio => format!("completes jobs {} later on average than", by(ratio)),
-    }
-}
-
-fn waits(ratio: f64) -> String {
-    match ratio {
-        ratio if ratio >= TIMES => format!("Its jobs wait {ratio:.1} times as long"),
-        ratio if ratio < 1.0 => format!("Its jobs wait {} less", by(ratio)),
-        ratio => format!("Its jobs wait {} longer", by(ratio)),
-    }
-}
-
-/// A change without its sign. What hardly leaves anything is not all.
-fn by(ratio: f64) -> String {
-    let percent = 100.0 * (ratio - 1.0).abs();
-    if ratio > 0.0 && ratio < 1.0 && percent > 99.9 { "over 99.9 %".to_owned() } else { format!("{percent:.1} %") }
-}
-
-fn signed(ratio: f64) -> String {
-    format!("{:+.1} %", 100.0 * (ratio - 1.0)).replace('-', "−")
-}
-
-fn with_interval(ratio: f64, interval: [f64; 2]) -> String {
-    format!("{}, {}", signed(ratio), interval_in_words(ratio, interval))
-}
-
-/// The interval in the terms of its ratio: times or per cent.
-fn interval_in_words(ratio: f64, [low, high]: [f64; 2]) -> String {
-    match ratio >= TIMES {
-        true => format!("95 % interval {low:.1} to {high:.1} times"),
-        false => format!("95 % interval {} to {}", signed(low), signed(high)),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_ratio_in_words() {
-        assert_eq!(
-            [0.69, 1.25, 0.0002].map(waits),
-            ["Its jobs wait 31.0 % less", "Its jobs wait 25.0 % longer", "Its jobs wait over 99.9 % less"]
-        );
-        assert_eq!(completes(12.34), "takes 12.3 times as long to complete jobs on average as");
-        let ratio = |low, high| Some(Ratio { interval: Some([low, high]), ..Ratio::bare(1.0) });
-        assert_eq!(
-            [ratio(0.5, 0.9), ratio(0.9, 1.1), ratio(1.1, 2.0), None].map(kind),
-            [Kind::Better, Kind::Alike, Kind::Worse, Kind::Alike]
-        );
-        assert_eq!(with_interval(0.9, [0.8, 1.05]), "−10.0 %, 95 % interval −20.0 % to +5.0 %");
-    }
+    [Some(completes), sign, waits].into_iter().flatten().collect::<Vec<_>>().join(" ")
 }

@@ -83,6 +83,10 @@ impl Reasons {
             let jobs: Vec<Option<OfJob>> = shown.iter().map(of_job).collect();
             found.runs.push(jobs);
         }
+        // A log knows other phases than a replay, so what really ran is not explained beside replays.
+        if answer.observed.is_some() {
+            found.runs.push(vec![None; ids.len().div_ceil(every.max(1))]);
+        }
         let some = |phase: &Phase| found.runs.iter().flatten().flatten().any(|job| job.in_phase(*phase) > 0);
         found.phases = Phase::ALL.into_iter().filter(some).collect();
         Ok(found)

@@ -31,8 +31,50 @@ const LAYOUT: Layout =
 pub struct RunTrace {
     /// Its path as it was given.
     pub path: String,
-    /// The SHA-256 that identifies it, hexadecimal.
+    /// The SHA-256 that identifies it, hexadecimal. That of a workload file differs by seed.
     pub sha256: String,
+    /// The SHA-256 of the workload file without its machines, hexadecimal, if it was one: what all seeds and sizes have in common.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workload: Option<String>,
+    /// How many jobs it has, whether they were replayed or not; absent in earlier runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub jobs: Option<u64>,
+}
+
+/// The engine that replayed a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RunEngine {
+    /// Maps and reduces of Hadoop, with heartbeats.
+    Hadoop,
+    /// Tasks of a production trace, without heartbeats.
+    Batch,
+}
+
+impl RunEngine {
+    /// Its name in words.
+    pub fn in_words(self) -> &'static str {
+        match self {
+            Self::Hadoop => "the engine for Hadoop",
+            Self::Batch => "the engine for production traces",
+        }
+    }
+}
+
+/// The error of a replay against what really ran, as `resched validate` found it and you gave it with `--validation`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct RunValidation {
+    /// The label of the policy whose replay is most like what ran.
+    pub policy: String,
+    /// The relative errors of the quantities that are compared, such as `mean_completion`: `(replayed − observed) / observed`.
+    pub errors: BTreeMap<String, serde_json::Number>,
+}
+
+impl RunValidation {
+    /// The relative error of a quantity, if it is known.
+    pub fn error(&self, quantity: &str) -> Option<f64> {
+        self.errors.get(quantity)?.as_f64()
+    }
 }
 
 /// A summary of the cluster on which it was replayed.
@@ -232,6 +274,9 @@ pub struct RunInfo {
     pub params: BTreeMap<String, String>,
     /// The trace that was replayed.
     pub trace: RunTrace,
+    /// The engine that replayed it; absent in earlier runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub engine: Option<RunEngine>,
     /// The cluster.
     pub cluster: RunCluster,
     /// The rules of the cluster file, including those of the site and the defaults.
@@ -258,6 +303,9 @@ pub struct RunInfo {
     /// What decides the answer, and whether it was observed.
     #[serde(default, skip_serializing_if = "Validity::is_empty")]
     pub validity: Validity,
+    /// The validation of the same trace, if you gave one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub validation: Option<RunValidation>,
     /// Rows of each table.
     pub rows: BTreeMap<String, u64>,
     /// The files of the tables, with their hashes. Empty in memory, and in a layout before version 2.

@@ -28,13 +28,22 @@ impl Grade {
             Self::NotAnswerable => "not answerable",
         }
     }
+
+    /// What the grade says about an answer, as a sentence.
+    pub fn as_sentence(self) -> &'static str {
+        match self {
+            Self::Measured => "Nothing that decides the answer had to be assumed.",
+            Self::Assumed => "This answer rests on assumptions.",
+            Self::NotAnswerable => "The data cannot answer this question.",
+        }
+    }
 }
 
 /// Something that decides an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Fact {
     /// What it is about, in one word: `slots`, `capacity`, `requests`, `placement`, `run-times`, `unfinished`, `waiting`, `queues`,
-    /// `validation` or `population`.
+    /// `validation`, `model-error`, `comparison`, `calibration`, `made` or `population`.
     pub about: String,
     /// Whether it was observed.
     pub grade: Grade,

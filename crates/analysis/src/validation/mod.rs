@@ -9,6 +9,7 @@
 
 mod guess;
 mod phases;
+mod quantities;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,6 +24,7 @@ use crate::run::Run;
 use crate::timeline::running_tasks;
 pub use guess::{Guess, guess};
 pub use phases::{PHASES, PhaseError, SizeClass};
+pub use quantities::{ModelError, QUANTITIES, QuantityError, model_error};
 
 /// Relative errors of one quantity over several jobs; with `s` replayed and `o` observed, the error of a job is
 /// `(s − o) / o`.
@@ -67,7 +69,9 @@ pub struct Validation {
     pub jobs_compared: u64,
     /// The number of other jobs of the trace, by cause.
     pub not_compared: BTreeMap<String, u64>,
-    /// The error of completion times ([`crate::metrics::completion_time`]).
+    /// The errors of the quantities that policies are compared in, by name ([`QUANTITIES`]).
+    pub quantities: BTreeMap<&'static str, QuantityError>,
+    /// The errors of the completion times of single jobs ([`crate::metrics::completion_time`]).
     pub completion: Option<RelativeError>,
     /// The errors of all jobs, then by size, each by phase.
     pub by_size: Vec<SizeClass>,
@@ -110,10 +114,12 @@ impl ComparedJob {
 
 impl Validation {
     /// The errors by name, in the order of a report: ratios, KS distances and, for locality, percentage points.
-    pub fn errors(&self) -> [(&'static str, Option<f64>); 12] {
+    pub fn errors(&self) -> Vec<(&'static str, Option<f64>)> {
         let completion = |pick: fn(&RelativeError) -> f64| self.completion.as_ref().map(pick);
         let points = |level: usize| self.locality.and_then(|locality| locality.points.get(level).copied());
-        [
+        let quantities = QUANTITIES.iter().filter(|(name, _)| *name != "makespan");
+        let compared = quantities.map(|(name, _)| (*name, self.quantities.get(name).and_then(|own| own.relative)));
+        let others = [
             ("completion_median", completion(|error| error.median)),
             ("completion_p90", completion(|error| error.p90)),
             ("completion_mean", completion(|error| error.mean)),
@@ -126,7 +132,8 @@ impl Validation {
             ("locality_off_points", points(2)),
             ("map_utilisation", self.map_utilisation),
             ("reduce_utilisation", self.reduce_utilisation),
-        ]
+        ];
+        compared.chain(others).collect()
     }
 }
 
@@ -145,6 +152,7 @@ pub fn validate(observed: &Run, replayed: &Run) -> Validation {
     Validation {
         jobs_compared: compared.len() as u64,
         not_compared,
+        quantities: quantities::quantities(&compared),
         completion: relative_error(&errors),
         by_size: phases::by_size(observed, replayed, &compared),
         jobs: compared_jobs(observed, &compared),

@@ -1,6 +1,6 @@
 //! Two runs of the same jobs: who gains and who loses, and through which phase.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -17,9 +17,6 @@ use crate::distribution::mean;
 use crate::measure::Sizes;
 use crate::practical::Matters;
 use crate::repeats::t_interval;
-
-/// A change below this says little, however large a share of a short job it is, ms.
-const LEAST_CHANGE_MS: f64 = 1_000.0;
 
 /// The time of a job by phase.
 #[derive(Debug, Clone)]
@@ -159,6 +156,9 @@ pub struct Side<'a> {
     pub label: &'a str,
     /// As [`Why::has_reasons`].
     pub has_reasons: bool,
+    /// Whether it is what really ran. The difference of its replay from it is then the error of the model: nobody gains or loses, and
+    /// phases that a log does not know are not compared.
+    pub is_observed: bool,
 }
 
 /// What is wrong with comparing the phases of these runs, if anything.
@@ -196,7 +196,11 @@ enum Verdict {
 impl Diff {
     /// Compares runs by pairs, one for each seed: first the run that is compared with, then the run.
     pub fn of([baseline, run]: [Side<'_>; 2], pairs: &[(Vec<JobTime>, Vec<JobTime>)], matters: Matters) -> Self {
-        let jobs = paired(pairs, matters);
+        let mut jobs = paired(pairs, matters);
+        if baseline.is_observed {
+            jobs.iter_mut().for_each(|own| own.moved = [0; Phase::ALL.len()]);
+        }
+        let jobs = jobs;
         let sizes = Sizes::of_counts(jobs.iter().map(|own| own.job.tasks).collect());
         let all: Vec<&Pair<'_>> = jobs.iter().collect();
         let text = |text: &Option<Arc<str>>| text.as_deref().unwrap_or("–").to_owned();
@@ -222,10 +226,13 @@ impl Diff {
             matters,
             jobs: jobs.len() as u64,
             all: group("all".to_owned(), &all),
-            phases: phases(pairs, &jobs),
+            phases: if baseline.is_observed { Vec::new() } else { phases(pairs, &jobs) },
             groups,
             changed,
-            sentences: sentences(&jobs, matters).into_iter().chain(caveat(baseline, run)).collect(),
+            sentences: match baseline.is_observed {
+                true => vec![beside(&jobs, matters)],
+                false => sentences(&jobs, matters).into_iter().chain(caveat(baseline, run)).collect(),
+            },
         }
     }
 }
@@ -269,13 +276,10 @@ impl Pair<'_> {
     /// Slower or faster is a job whose completion time changes by more than matters, for certain where there are several seeds.
     fn judge(&self, matters: Matters) -> Verdict {
         let ((before, after), change) = (self.means(), self.change());
-        let least = LEAST_CHANGE_MS.max(before * matters.share());
-        if after - before > least && change.low > 0.0 {
-            Verdict::Slower
-        } else if before - after > least && change.high < 0.0 {
-            Verdict::Faster
-        } else {
-            Verdict::Same
+        match matters.change(before, after) {
+            Ordering::Greater if change.low > 0.0 => Verdict::Slower,
+            Ordering::Less if change.high < 0.0 => Verdict::Faster,
+            _ => Verdict::Same,
         }
     }
 
@@ -382,6 +386,13 @@ fn sentences(jobs: &[Pair<'_>], matters: Matters) -> Vec<String> {
         sentences.push(format!("No job gets slower or faster by more than {matters}."));
     }
     sentences
+}
+
+/// How many jobs end later or sooner in the replay than they did.
+fn beside(jobs: &[Pair<'_>], matters: Matters) -> String {
+    let of = |verdict| jobs.iter().filter(|own| own.verdict == verdict).count() as u64;
+    let [later, sooner, all] = [of(Verdict::Slower), of(Verdict::Faster), jobs.len() as u64].map(count);
+    format!("In the replay, {later} of {all} jobs end later than they did by more than {matters}, and {sooner} sooner.")
 }
 
 /// How a phase makes a job slower or faster.

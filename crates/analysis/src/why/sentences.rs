@@ -61,8 +61,8 @@ fn in_all(explanation: &Explanation) -> String {
         (_, jobs) => format!("The {} jobs together", count(jobs)),
     };
     format!(
-        "{who} took {took}: {waited} of waiting, {partly} in which some of its tasks ran and others waited, and {ran} in which all ran \
-         that could."
+        "{who} took {took}: {waited} of waiting, {partly} in which some of its tasks ran and others waited, and {ran} \
+         with every runnable task running."
     )
 }
 
@@ -90,6 +90,15 @@ fn of_wait(explanation: &Explanation, own: &PhaseTime) -> String {
         About::Job { job_id, .. } => Some(job_id.as_str()),
         About::User(_) | About::Queue(_) | About::All => None,
     };
+    // That nobody held it is no blame.
+    let (idle, rows): (Vec<&BlameRow>, Vec<&BlameRow>) = rows.into_iter().partition(|row| row.holder == "idle");
+    let idle = match idle.iter().map(|row| row.ms).sum::<i64>() {
+        0 => String::new(),
+        ms => format!(" For {}, a slot was free or its node was down.", duration(ms as f64)),
+    };
+    if rows.is_empty() {
+        return format!("{text}.{idle}");
+    }
     let named: Vec<String> = rows.iter().take(MOST_NAMED).map(|row| holder(row, own_id)).collect();
     let rest: i64 = rows.iter().skip(MOST_NAMED).map(|row| row.ms).sum();
     let rest = match rows.len().saturating_sub(MOST_NAMED) {
@@ -97,7 +106,7 @@ fn of_wait(explanation: &Explanation, own: &PhaseTime) -> String {
         1 => format!("; another, {}", duration(rest as f64)),
         others => format!("; {} others, {}", count(others as u64), duration(rest as f64)),
     };
-    format!("{text}. To blame: {}{rest}.", named.join("; "))
+    format!("{text}. To blame: {}{rest}.{idle}", named.join("; "))
 }
 
 /// Why something waits, after "it waited 3 s"; `{its}` stands for whose.
@@ -133,7 +142,6 @@ fn holder(row: &BlameRow, own_id: Option<&str>) -> String {
     match (row.holder, &row.job_id) {
         ("job", Some(job_id)) if own_id == Some(job_id) => format!("the job itself, {time}"),
         ("job", Some(job_id)) => format!("{}{}, {time}", name(job_id), by(&row.user)),
-        ("idle", _) => format!("nobody, as places were free or their machines lost, {time}"),
         _ => format!("the limit itself, {time}"),
     }
 }

@@ -70,7 +70,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         formats: Formats { pdf: false, ..Formats::ALL },
         ..resched_report::Options::default()
     };
-    let files = report::write(&runs, &out, &options)?;
+    let files = report::files(&report::write(&runs, &out, &options)?);
     let page = args.out.join("report.html");
     print(&format!("3. report\n{}\nOpen {} in a browser.", indented(&files), page.display()))
 }

@@ -3,14 +3,20 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use resched_analysis::Origin;
-use resched_analysis::compare::Estimate;
+use resched_analysis::compare::{Comparison, Estimate, How, JOB_METRICS, compare};
+use resched_analysis::headline::of_completion;
+use resched_analysis::identity::{self, Difference};
 use resched_analysis::practical::Matters;
+use resched_analysis::validation::{ModelError, PHASES, QUANTITIES, model_error};
 use resched_analysis::why::{Changed, Diff, DiffGroup, Moved, Phase, Side, Why};
+use resched_analysis::{JobMetrics, Origin, Population, Run, validity};
 use resched_replay::runs_in;
+use resched_trace::validity::{Grade, Validity};
+use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::format::FormatArgs;
+use crate::grade::{self, Graded};
 use crate::output::{TimeUnit, UNKNOWN, count, of_unit, shortened};
 use crate::progress::spinner;
 
@@ -18,7 +24,7 @@ use crate::progress::spinner;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   resched diff R/fifo R/fair                 two runs of one trace
-  resched diff T R/fair                      what really ran, and a replay
+  resched diff T R/fair                      the model error: what really ran, and its replay
   resched diff S/fifo S/fair                 two folders with a run for each seed: changes have intervals
   resched diff R/fifo R/fair --json
   resched diff R/fifo R/fair --csv           the jobs that get slower or faster")]
@@ -34,11 +40,25 @@ pub(crate) struct Args {
     format: FormatArgs,
 }
 
+/// The comparison, how sure it is, and what else differs.
+#[derive(Serialize)]
+struct Told<'a> {
+    /// The mean completion time in a sentence, by the rule of `report`.
+    headline: String,
+    /// In what the runs differ beside their policies.
+    differences: Vec<Difference>,
+    /// What really ran beside its replay, if the first is a trace.
+    model_error: Option<&'a ModelError>,
+    #[serde(flatten)]
+    diff: &'a Diff,
+}
+
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let spinner = spinner("diff");
     let pairs = pairs(&by_seed(&args.baseline)?, &by_seed(&args.run)?, args)?;
     let mut sides = [const { (String::new(), true) }; 2];
     let mut times = Vec::with_capacity(pairs.len());
+    let mut graded = Compared::default();
     for (before, after) in pairs {
         let read = |dir: &Path, (label, has_reasons): &mut (String, bool)| {
             let why = Why::open(dir)?;
@@ -46,13 +66,100 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             *has_reasons &= why.has_reasons;
             Ok::<_, Failure>(why.times())
         };
+        graded.add(&before, &after)?;
         let [first, second] = &mut sides;
         times.push((read(&before, first)?, read(&after, second)?));
     }
-    let sides = sides.each_ref().map(|(label, has_reasons)| Side { label, has_reasons: *has_reasons });
-    let diff = Diff::of(sides, &times, args.matters);
+    // Two clusters may have been replayed under one policy.
+    let same = sides[0].0 == sides[1].0;
+    let names = [&args.baseline, &args.run].map(|path| path.display().to_string());
+    let is_observed = graded.is_model_error();
+    let sides = sides.each_ref().map(|(label, has_reasons)| Side { label, has_reasons: *has_reasons, is_observed: false });
+    let [baseline, run] = sides;
+    let diff = Diff::of([Side { is_observed, ..baseline }, run], &times, args.matters);
+    if diff.jobs == 0 {
+        return Err(Failure::request(format!(
+            "{} and {}: no job counts in both, so there is nothing to compare; name runs in which the same jobs end well",
+            names[0], names[1]
+        )));
+    }
+    let [before, after] = if same { names } else { [diff.baseline.clone(), diff.run.clone()] };
+    let Found { comparison, validity, differences, model_error } = graded.found(&before, &after, args.matters);
+    let headline = match &model_error {
+        Some(_) => format!("Model error of {after}: what really ran beside its replay, with no test, as what ran is no policy."),
+        None => format!("{after}: mean completion time {}.", of_completion(&comparison, &before, args.matters)),
+    };
     spinner.finish_and_clear();
-    args.format.print(&diff, &diff.changed, || in_words(&diff))
+    let told = Told { headline, differences, model_error: model_error.as_ref(), diff: &diff };
+    args.format.print(&Graded::of(&told, &validity), &diff.changed, || in_words(&told) + &grade::graded(&validity))
+}
+
+/// Gathers what the sentences and the grade of a comparison need, pair by pair.
+#[derive(Default)]
+struct Compared {
+    /// The jobs of each pair.
+    jobs: Vec<[Vec<JobMetrics>; 2]>,
+    validity: Validity,
+    differences: Vec<Difference>,
+    model_errors: Vec<ModelError>,
+    seed: Option<u64>,
+}
+
+struct Found {
+    comparison: Comparison,
+    validity: Validity,
+    differences: Vec<Difference>,
+    model_error: Option<ModelError>,
+}
+
+impl Compared {
+    /// Adds a pair: the run, or the trace, that is compared with, and the run.
+    fn add(&mut self, before: &Path, after: &Path) -> Result<(), Failure> {
+        let [one, two] = [Run::open(before)?, Run::open(after)?];
+        let [first, second] = [(before, &one), (after, &two)].map(|(path, run)| identity::Side { path, origin: &run.origin });
+        if two.replay().is_none() {
+            return Err(Failure::request(format!(
+                "{}: expected a run, found a trace; what really ran comes first: `resched diff TRACE RUN` prints the error of a replay",
+                after.display()
+            )));
+        }
+        let mut found = identity::compare(&first, &second)?;
+        found.extend(one.replay().zip(two.replay()).and_then(|(one, two)| identity::seeds(one, two)));
+        for difference in found {
+            if !self.differences.contains(&difference) {
+                self.differences.push(difference);
+            }
+        }
+        self.seed = self.seed.or(two.replay().map(|info| info.seed));
+        if one.replay().is_none() {
+            one.origin.check_observed(before)?;
+            self.model_errors.push(model_error(&one, &two));
+        }
+        let mut runs: Vec<Run> = [one, two].into();
+        let population = Population::share(&mut runs);
+        self.validity = std::mem::take(&mut self.validity).and(&validity::of_runs(&runs, &population));
+        let mut jobs = runs.into_iter().map(|run| run.jobs);
+        self.jobs.push([jobs.next().unwrap_or_default(), jobs.next().unwrap_or_default()]);
+        Ok(())
+    }
+
+    /// Whether what really ran is compared with its replay.
+    fn is_model_error(&self) -> bool {
+        !self.model_errors.is_empty()
+    }
+
+    fn found(self, before: &str, after: &str, matters: Matters) -> Found {
+        let Self { jobs, mut validity, differences, model_errors, seed } = self;
+        let named = differences.iter().map(|own| (format!("{after} and {before}"), own));
+        identity::facts(named).into_iter().for_each(|fact| validity.add(fact));
+        let answerable = validity.grade() < Grade::NotAnswerable && model_errors.is_empty();
+        let how = How { matters, seed: seed.unwrap_or(1), answerable };
+        let pairs: Vec<(&[JobMetrics], &[JobMetrics])> =
+            jobs.iter().map(|[before, after]| (before.as_slice(), after.as_slice())).collect();
+        let [completion, _] = JOB_METRICS;
+        let model_error = (!model_errors.is_empty()).then(|| ModelError::mean_of(&model_errors));
+        Found { comparison: compare(&pairs, &completion, &how), validity, differences, model_error }
+    }
 }
 
 /// The runs in a folder by their seed; a trace has none.
@@ -85,6 +192,10 @@ fn pairs(
     second: &BTreeMap<Option<u64>, PathBuf>,
     args: &Args,
 ) -> Result<Vec<(PathBuf, PathBuf)>, Failure> {
+    // What really ran stands beside each replay of it.
+    if let Some(trace) = first.get(&None) {
+        return Ok(second.values().map(|dir| (trace.clone(), dir.clone())).collect());
+    }
     if let (1, 1) = (first.len(), second.len()) {
         return Ok(first.values().cloned().zip(second.values().cloned()).collect());
     }
@@ -101,9 +212,17 @@ fn pairs(
 }
 
 /// The comparison as sentences and tables.
-fn in_words(diff: &Diff) -> String {
-    let mut text = format!("{} compared with {}, {} jobs", diff.run, diff.baseline, count(diff.jobs));
-    text += &if diff.seeds > 1 { format!(", {} seeds\n", count(diff.seeds)) } else { "\n".to_owned() };
+fn in_words(told: &Told<'_>) -> String {
+    let diff = told.diff;
+    let seeds = if diff.seeds > 1 { format!(", {} seeds", count(diff.seeds)) } else { String::new() };
+    if let Some(error) = told.model_error {
+        let mut text = format!("{}\n{} jobs{seeds}\n", told.headline, count(diff.jobs));
+        text += &diff.sentences.iter().map(|sentence| format!("  {sentence}\n")).collect::<String>();
+        return text + &quantities(error) + &by_phase(error);
+    }
+    let mut text = format!("{} compared with {}, {} jobs{seeds}\n", diff.run, diff.baseline, count(diff.jobs));
+    text += &format!("  {}\n", told.headline);
+    text += &told.differences.iter().map(|own| format!("  They also differ in {}.\n", own.in_words())).collect::<String>();
     text += &diff.sentences.iter().map(|sentence| format!("  {sentence}\n")).collect::<String>();
     text += &phases(&diff.phases, diff.seeds);
     for (what, rows) in &diff.groups {
@@ -112,8 +231,32 @@ fn in_words(diff: &Diff) -> String {
     text + &changed(&diff.changed)
 }
 
+/// The quantities that are compared, as they were and as they are in the replay.
+fn quantities(error: &ModelError) -> String {
+    let row = |(name, title): &(&str, &str)| {
+        let own = error.quantities.get(name)?;
+        let unit = TimeUnit::of([own.observed_ms, own.replayed_ms]);
+        let relative = own.relative.map_or_else(|| UNKNOWN.to_owned(), |error| format!("{:+.1} %", 100.0 * error));
+        Some(vec![(*title).to_owned(), unit.show(own.observed_ms), unit.show(own.replayed_ms), relative])
+    };
+    shortened(&["quantity", "observed", "replayed", "error"], QUANTITIES.iter().filter_map(row).collect(), 1..4)
+}
+
+/// The phases that a log knows: their mean times, and their errors.
+fn by_phase(error: &ModelError) -> String {
+    let Some(all) = error.by_size.first() else { return String::new() };
+    let row = |name: &&str| {
+        let own = all.phases.get(*name)?;
+        let unit = TimeUnit::of([own.observed_ms, own.replayed_ms]);
+        let share = format!("{:+.1} %", 100.0 * own.mean_signed);
+        Some(vec![(*name).to_owned(), unit.show(own.observed_ms), unit.show(own.replayed_ms), share])
+    };
+    let heading = ["phase", "observed", "replayed", "error, of the completion"];
+    shortened(&heading, PHASES.iter().filter_map(row).collect(), 1..4)
+}
+
 /// The headings of the times of a group or a job, each with its unit.
-const HEADINGS: [&str; 4] = ["before", "after", "change", "of that"];
+const HEADINGS: [&str; 4] = ["before", "after", "change", "largest part"];
 
 /// The unit of a table: that of its times before and after, with which changes are compared.
 fn unit_of(times: impl Iterator<Item = [f64; 2]>) -> TimeUnit {
@@ -162,7 +305,7 @@ fn groups<'a>(what: &str, rows: impl Iterator<Item = &'a DiffGroup> + Clone, see
         ]
     };
     let [before, after, change, through] = HEADINGS.map(|heading| of_unit(heading, unit));
-    let heading = [what, "jobs", "slower", "faster", &before, &after, &change, &through, "through"];
+    let heading = [what, "jobs", "slower", "faster", &before, &after, &change, &through, "in phase"];
     shortened(&heading, rows.map(row).collect(), 1..8)
 }
 
@@ -186,6 +329,6 @@ fn changed(changed: &[Changed]) -> String {
         ]
     };
     let [before, after, change, through] = HEADINGS.map(|heading| of_unit(heading, unit));
-    let heading = ["changed most", "user", "queue", "size", &before, &after, &change, &through, "through"];
+    let heading = ["changed most", "user", "queue", "size", &before, &after, &change, &through, "in phase"];
     shortened(&heading, changed.iter().map(row).collect(), 4..8)
 }

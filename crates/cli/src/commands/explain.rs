@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use resched_analysis::Origin;
 use resched_analysis::why::{
     About, BlameRow, Blamed, Culprit, Explanation, Phase, PhaseTime, TimelineRow, Top, WITHOUT_REASONS, Waited, Why,
 };
@@ -9,6 +10,7 @@ use resched_trace::reference::nearest;
 
 use crate::failure::Failure;
 use crate::format::FormatArgs;
+use crate::grade::{Graded, graded, of_origin};
 use crate::output::{TimeUnit, UNKNOWN, count, of_unit, shortened, table};
 use crate::progress::spinner;
 
@@ -44,14 +46,17 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let spinner = spinner("explain");
     let why = Why::open(&args.run)?;
+    let validity = of_origin(&Origin::of(&args.run)?);
     if let Some(most) = args.top {
         let top = why.top(most);
         spinner.finish_and_clear();
-        return args.format.print(&top, &top.csv_rows(), || in_tables(&top));
+        let rows = top.csv_rows();
+        return args.format.print(&Graded::of(&top, &validity), &rows, || in_tables(&top) + &graded(&validity));
     }
     let explanation = explanation(args, &why)?;
     spinner.finish_and_clear();
-    args.format.print(&explanation, &explanation.csv_rows(), || in_words(&explanation))
+    let rows = explanation.csv_rows();
+    args.format.print(&Graded::of(&explanation, &validity), &rows, || in_words(&explanation) + &graded(&validity))
 }
 
 fn explanation(args: &Args, why: &Why) -> Result<Explanation, Failure> {

@@ -13,13 +13,14 @@ use resched_replay::{Engine, Files, RunFolders, Setup, Threads, World, Written};
 use resched_robust::{Asked, Plan};
 use resched_trace::run::{self, RunWindow, Unfinished};
 use resched_trace::store::{Out, changed_files};
-use resched_trace::validity::{Fact, Grade, Validity};
+use resched_trace::validity::{Grade, Validity};
 use serde::Serialize;
 
 use super::groups::{Grouped, Grouping, grouped, groups_told};
 use super::ingest::left_out;
 use crate::failure::Failure;
 use crate::format::FormatArgs;
+use crate::grade::caveats;
 use crate::out::{ForceArg, tell_replaced};
 use crate::output::{TimeUnit, UNKNOWN, count, duration, shown, table, value};
 use crate::progress::{ReplayProgress, replays_bar};
@@ -292,15 +293,6 @@ fn windowed(done: &[Done]) -> String {
     let Some(RunWindow { from, to }) = done.first().and_then(|done| done.window) else { return String::new() };
     let [from, to] = [from, to].map(|at| duration(Some(at as f64)));
     format!("Metrics are over jobs that were submitted from {from} to {to} of the replay.\n")
-}
-
-/// What decides the answer, as sentences, the worst first; nothing if all of it was observed.
-pub(super) fn caveats(validity: &Validity) -> String {
-    let line = |fact: &Fact| {
-        format!("  {}: {} {}", fact.grade.in_words(), fact.says, fact.remedy).trim_end().to_owned() + "\n"
-    };
-    let lines: String = validity.caveats().into_iter().map(line).collect();
-    if lines.is_empty() { lines } else { format!("\nThis answer is {}:\n{lines}", validity.grade().in_words()) }
 }
 
 /// A column of the table: its heading, and its cell for a run.

@@ -1,24 +1,28 @@
 //! `resched report`: compares runs by charts, an HTML page and a notebook.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use resched_analysis::Origin;
 use resched_analysis::memory::Memory;
 use resched_analysis::practical::Matters;
 use resched_replay::runs_in;
 use resched_report::charts::Only;
-use resched_report::{Formats, Look, MARKER, Options, write_report};
+use resched_report::{Formats, Look, MARKER, Options, Written, write_report};
+use resched_trace::run::RunValidation;
 use resched_trace::store::Out;
 
 use crate::failure::Failure;
+use crate::grade::graded;
 use crate::out::ForceArg;
 use crate::output::print;
 use crate::progress::spinner;
+use crate::validation_file::Validation;
 
 /// Compare runs side by side: charts as PNG and SVG, one HTML page and a notebook.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  resched report R --out reports/mine\n  resched report T R --out reports/mine")]
+#[command(after_help = "Examples:\n  resched report R --out reports/mine\n  resched report T R --out reports/mine     with the model error: what really ran beside its replay")]
 pub(crate) struct Args {
-    /// Runs, folders of runs (for example the `--out` folder of `replay`), or a trace, to compare with what really ran.
+    /// Runs, folders of runs (for example the `--out` folder of `replay`), and the trace that they replay, for the error of the replay.
     #[arg(required = true, value_name = "RUN")]
     runs: Vec<PathBuf>,
     /// The folder to write the report to. An earlier report there is replaced.
@@ -41,9 +45,13 @@ pub(crate) struct Args {
     /// A title above each chart.
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
-    /// The label of the policy that the others are compared with [default: the first run].
+    /// The label of the policy that the others are compared with [default: the first replay].
     #[arg(long, value_name = "LABEL")]
     baseline: Option<String>,
+    /// The output of `resched validate --json` for the trace: it names the scheduler whose replay stands beside what ran [default: that
+    /// of `replay --validation`].
+    #[arg(long, value_name = "VALIDATION.json")]
+    validation: Option<PathBuf>,
     /// The relative difference beyond which a difference matters in practice.
     #[arg(long, value_name = "PERCENT", default_value = "5%")]
     matters: Matters,
@@ -70,18 +78,45 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         matters: args.matters,
         metrics: super::replay::named(&args.metrics)?,
         memory: args.most_memory,
+        validation: args.validation.as_deref().map(|path| of_runs(path, &runs)).transpose()?,
     };
-    print(&write(&runs, &args.force.out(&args.out, MARKER), &options)?)
+    let written = write(&runs, &args.force.out(&args.out, MARKER), &options)?;
+    // All charts are asked for by default, and many have nothing to show then.
+    let empty = if args.only.is_some() { empty_in_words(&written) } else { String::new() };
+    let answer = written.sentences.join("\n") + "\n" + &graded(&written.validity) + &empty;
+    print(&format!("{answer}\n{}", files(&written)))
 }
 
-/// Writes the report and returns the paths of its files, one per line.
-pub(super) fn write(runs: &[PathBuf], out: &Out, options: &Options) -> Result<String, Failure> {
+/// A validation of the trace that these runs replay.
+fn of_runs(path: &Path, runs: &[PathBuf]) -> Result<RunValidation, Failure> {
+    let validation = Validation::read(path)?;
+    for dir in runs {
+        let (name, sha256) = match Origin::of(dir)? {
+            Origin::Replay(info) => (info.trace.path, info.trace.sha256),
+            Origin::Observed(manifest) => (dir.display().to_string(), manifest.fingerprint()?),
+        };
+        validation.check_trace(&name, &sha256)?;
+    }
+    Ok(validation.best)
+}
+
+/// The charts that have nothing to show, with the reasons.
+fn empty_in_words(written: &Written) -> String {
+    written.empty.iter().map(|(chart, why)| format!("no chart `{chart}`: {why}\n")).collect()
+}
+
+/// The paths of the files, one per line.
+pub(super) fn files(written: &Written) -> String {
+    written.files.iter().map(|file| file.display().to_string()).collect::<Vec<_>>().join("\n")
+}
+
+/// Writes the report.
+pub(super) fn write(runs: &[PathBuf], out: &Out, options: &Options) -> Result<Written, Failure> {
     let spinner = spinner("report");
-    let files = write_report(runs, out, options, &mut |name| {
+    let written = write_report(runs, out, options, &mut |name| {
         spinner.set_message(name.to_owned());
         spinner.tick();
     })?;
     spinner.finish_and_clear();
-    let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
-    Ok(names.join("\n"))
+    Ok(written)
 }

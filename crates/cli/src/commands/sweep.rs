@@ -15,9 +15,9 @@ use resched_trace::validity::Grade;
 use serde::Serialize;
 
 use super::engine;
-use super::replay::caveats;
 use crate::failure::Failure;
 use crate::format::FormatArgs;
+use crate::grade::caveats;
 use crate::out::{ForceArg, tell_replaced};
 use crate::output::{TimeUnit, count, duration, print, table, tell};
 use crate::progress::SweepProgress;

@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use resched_sweep::{Candidate, MeanInterval, Progress, TUNED, Tuned, tune};
 
-use super::replay::caveats;
 use super::sweep::CellsArg;
 use crate::failure::Failure;
 use crate::format::FormatArgs;
+use crate::grade::caveats;
 use crate::out::ForceArg;
 use crate::output::table;
 use crate::progress::SweepProgress;

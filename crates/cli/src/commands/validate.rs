@@ -6,22 +6,23 @@ mod candidates;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use resched_analysis::validation::{LocalityError, Validation, validate};
+use resched_analysis::validation::{LocalityError, QuantityError, Validation, validate};
 use resched_analysis::{Gathered, Population, Run, validity};
 use resched_policies::PolicySpec;
 use resched_replay::{ReadBy, World};
 use resched_sim::Skipped;
 use resched_trace::model::JobRow;
-use resched_trace::store::Trace;
+use resched_trace::run::{RunCluster, RunEngine, RunInfo, RunTrace};
+use resched_trace::store::{Trace, sha256};
 use resched_trace::validity::{Grade, Validity};
 use serde::Serialize;
 
 use self::candidates::{Guessed, candidates, most_probable};
 use super::ingest::left_out;
-use super::replay::caveats;
 use crate::failure::Failure;
 use crate::format::FormatArgs;
-use crate::output::{count, duration, table};
+use crate::grade::caveats;
+use crate::output::{TimeUnit, UNKNOWN, count, table};
 use crate::progress::ReplayProgress;
 use crate::threads::ThreadsArg;
 use crate::world_args::{WorldArgs, check_rules};
@@ -55,12 +56,20 @@ pub(crate) struct Args {
 /// The errors of the replays of one policy.
 #[derive(Debug, Serialize)]
 struct Told {
-    #[serde(skip)]
+    /// The policy with its parameters, as runs are labelled.
     label: String,
     policy: String,
     params: BTreeMap<String, String>,
     /// Whether the user named no policy, so that this one is assumed.
     assumed: bool,
+    /// The trace, which `--validation` checks.
+    trace: RunTrace,
+    /// The machines of its replay.
+    cluster: RunCluster,
+    /// The SHA-256 of the rules of its cluster, hexadecimal.
+    rules_sha256: String,
+    engine: Option<RunEngine>,
+    written_by: String,
     /// Why this policy, if it is assumed.
     #[serde(skip_serializing_if = "Option::is_none")]
     guess: Option<Guessed>,
@@ -81,6 +90,8 @@ struct Replay {
     validation: Validation,
     #[serde(skip)]
     validity: Validity,
+    #[serde(skip)]
+    info: RunInfo,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
@@ -105,7 +116,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         let validation = validate(&observed, &run);
         let population = Population::of(&[&observed, &run]);
         let validity = validity::of_runs(std::slice::from_ref(&run), &population);
-        Ok::<_, Failure>(Replay { seed, validation, validity })
+        let info = run.replay().cloned().unwrap_or_default();
+        Ok::<_, Failure>(Replay { seed, validation, validity, info })
     })?;
     let mut replays = replays.into_iter();
     let mut of_policy = |policy: &PolicySpec| Told {
@@ -113,6 +125,11 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         policy: policy.name(),
         params: policy.parameters(),
         assumed,
+        trace: RunTrace::default(),
+        cluster: RunCluster::default(),
+        rules_sha256: String::new(),
+        engine: None,
+        written_by: String::new(),
         guess: None,
         errors: BTreeMap::new(),
         replays: replays.by_ref().take(seeds.len()).collect(),
@@ -124,6 +141,11 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         own.errors = mean_errors(&own.replays);
         own.validity = own.replays.first().map(|replay| replay.validity.clone()).unwrap_or_default();
         own.grade = own.validity.grade();
+        if let Some(Replay { info, .. }) = own.replays.first() {
+            (own.trace, own.cluster, own.engine) = (info.trace.clone(), info.cluster, info.engine);
+            own.rules_sha256 = sha256(info.rules.to_string().as_bytes());
+            own.written_by.clone_from(&info.written_by);
+        }
     }
     if assumed {
         told = most_probable(told, queues(&args.trace)?);
@@ -159,7 +181,7 @@ impl Told {
     fn cells(&self, jobs: usize) -> Vec<String> {
         let first = self.replays.first().map(|replay| &replay.validation);
         let number = |name: &str, unit: Unit| self.error(name, unit);
-        let mean_of = |pick: fn(&Validation) -> Option<f64>| {
+        let mean_of = |pick: &dyn Fn(&Validation) -> Option<f64>| {
             let values: Vec<f64> = self.replays.iter().filter_map(|replay| pick(&replay.validation)).collect();
             resched_analysis::distribution::mean(&values)
         };
@@ -172,15 +194,28 @@ impl Told {
             let observed = observed.map_or_else(String::new, |share| format!(" of {:.1} %", share * 100.0));
             number(name, Unit::Points) + &observed
         };
+        // The error of what is compared, and the means over seeds that it is of.
+        let quantity = |name: &str| {
+            let of = |pick: fn(&QuantityError) -> f64| mean_of(&|own| own.quantities.get(name).map(pick));
+            let Some((observed, replayed)) = of(|own| own.observed_ms).zip(of(|own| own.replayed_ms)) else {
+                return UNKNOWN.to_owned();
+            };
+            let unit = TimeUnit::of([observed, replayed]);
+            format!("{} ({} → {})", number(name, Unit::Signed), unit.show(observed), unit.show(replayed))
+        };
         vec![
             first.map_or_else(String::new, |own| format!("{} of {}", count(own.jobs_compared), count(jobs as u64))),
+            quantity("mean_completion"),
+            quantity("median_completion"),
+            quantity("p95_completion"),
+            quantity("mean_waiting"),
+            quantity("median_waiting"),
+            quantity("p95_waiting"),
+            quantity("makespan"),
             number("completion_median", Unit::Share),
             number("completion_p90", Unit::Share),
             number("completion_mean", Unit::Share),
             number("completion_mean_signed", Unit::Signed),
-            duration(mean_of(|own| own.makespan.map(|span| span.observed_ms as f64))),
-            duration(mean_of(|own| own.makespan.map(|span| span.replayed_ms as f64))),
-            number("makespan", Unit::Signed),
             number("completion_ks", Unit::Plain),
             number("map_time_ks", Unit::Plain),
             level(0, "locality_node_points"),
@@ -223,15 +258,19 @@ impl Unit {
 }
 
 /// The rows of the table; [`Told::cells`] has a cell for each.
-const ROWS: [&str; 15] = [
+const ROWS: [&str; 19] = [
     "jobs compared",
-    "completion time: median error",
+    "completion time: mean (observed → replayed)",
+    "  median",
+    "  p95",
+    "waiting time: mean",
+    "  median",
+    "  p95",
+    "makespan",
+    "completion time of a job: median error",
     "  90 % of the jobs within",
     "  mean error",
     "  mean error with its sign",
-    "makespan: observed",
-    "  replayed",
-    "  error",
     "KS distance: completion times",
     "  map run times",
     "maps launched on a node with the input",

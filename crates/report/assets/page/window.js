@@ -69,7 +69,7 @@ function windowTable() {
     caption.textContent = `${measure().title} of the jobs that were submitted in the window: ${windowInWords()}.`;
     body.replaceChildren(...policies.map((look, policy) => {
       const own = numbers[policy][0];
-      const against = policy === data.baseline || own === null || !base ? UNKNOWN : change(own / base);
+      const against = policy === data.baseline || look.observed || own === null || !base ? UNKNOWN : change(own / base);
       const cells = [count(values[policy].length), ...texts.slice(3 * policy, 3 * policy + 3), against];
       return element("tr", { class: state.shown[policy] ? undefined : "off" }, element("th", { scope: "row", class: "text" }, look.label),
         ...cells.map((cell) => element("td", {}, cell)));

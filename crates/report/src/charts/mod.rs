@@ -8,6 +8,7 @@ mod cdf_starvation;
 mod chart;
 pub(crate) mod delta;
 mod difference;
+mod empty;
 mod fairness;
 mod gantt;
 mod job_times;
@@ -33,6 +34,7 @@ mod utilisation;
 mod waiting;
 
 pub use self::chart::Chart;
+pub(crate) use self::empty::why_empty;
 pub use self::only::Only;
 
 /// All charts, in the order of a report.

@@ -26,7 +26,7 @@ fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     let ratios = |own: &Vec<Option<f64>>| {
         Distribution::new(own.iter().zip(of_base).filter_map(|(own, base)| Some((*own)? / (*base)?)))
     };
-    let of_others = values.iter().enumerate().filter(|(place, _)| *place != scene.baseline);
+    let of_others = values.iter().enumerate().filter(|(place, _)| scene.is_compared(*place));
     let found: Vec<Distribution> = of_others.map(|(_, own)| ratios(own)).collect();
     let all = || found.iter().flat_map(Distribution::values).copied();
     if all().next().is_none() {

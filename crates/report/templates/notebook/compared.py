@@ -25,7 +25,7 @@ compared = pl.DataFrame(
         [policy, metric, *ratios(policy, metric)]
         for metric in ("completion", "waiting")
         for policy in POLICIES
-        if policy != BASELINE
+        if BASELINE is not None and policy != BASELINE
     ],
     schema={"policy": pl.String, "metric": pl.String, **RATIOS},
     orient="row",

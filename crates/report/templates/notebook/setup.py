@@ -1,6 +1,13 @@
+import json
 from pathlib import Path
 
 import polars as pl
+
+# The tables must be those of this report: jobs of different traces may have the same ids.
+report = json.loads(Path("report.json").read_text())
+found = sorted({run["trace"]["sha256"] for run in report["runs"] if run["trace"]})
+if found != TRACE:
+    raise SystemExit(f"report.json: expected a report about the trace {TRACE}, found {found}; run the notebook in its own folder")
 
 # A row for each run and job. Only the jobs that count are in any number of the report.
 jobs = pl.read_parquet("jobs.parquet")

@@ -100,7 +100,7 @@ pub(crate) fn write(dir: &Path, plan: &Plan<'_>) {
         written_by: "resched 0.1.0".to_owned(),
         label: plan.label.to_owned(),
         policy: plan.label.split(':').next().unwrap_or_default().to_owned(),
-        trace: RunTrace { path: "traces/made".to_owned(), sha256: "5e".repeat(32) },
+        trace: RunTrace { path: "traces/made".to_owned(), sha256: "5e".repeat(32), ..RunTrace::default() },
         cluster: RunCluster {
             nodes: 7,
             racks: 1,

@@ -76,10 +76,10 @@ impl Guessed {
         ranked.sort_by(|one, other| other.1.total_cmp(&one.1));
         let shares: Vec<String> =
             ranked.iter().map(|(name, probability)| format!("{name} {:.1} %", probability * 100.0)).collect();
-        let clear = if self.guess.is_clear() { "" } else { " That is hardly evidence." };
+        let evidence = if self.guess.is_clear() { "evidence" } else { "weak evidence" };
         format!(
-            "Which scheduler ran the trace is guessed from the errors of {} of {} jobs, worth {:.1} independent ones: {}.{clear} \
-             The trace has {} queue{}. `{chosen}` is shown; name another with --policy.\n",
+            "Which scheduler ran the trace is guessed from the errors of its jobs ({evidence}: {} of {} jobs, effective sample size \
+             {:.1}): {}. The trace has {} queue{}. `{chosen}` is shown; name another with --policy.\n",
             self.telling_jobs,
             jobs,
             self.observations,

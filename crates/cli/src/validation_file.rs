@@ -1,0 +1,102 @@
+//! The file of `--validation`: the output of `resched validate --json` for the same trace.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use resched_trace::run::RunValidation;
+use resched_trace::validity::{Fact, Grade, Validity};
+
+use crate::failure::Failure;
+
+/// The largest error of a validation that counts as small.
+const MOST_ERROR: f64 = 0.1;
+
+/// A validation, of which the policy counts whose replay is most like what ran.
+#[derive(Debug)]
+pub(crate) struct Validation {
+    path: PathBuf,
+    trace: TraceOf,
+    /// The policy, and its errors.
+    pub(crate) best: RunValidation,
+}
+
+/// The parts of a line that matter here.
+#[derive(serde::Deserialize)]
+struct Line {
+    policy: String,
+    trace: Option<TraceOf>,
+    errors: BTreeMap<String, Option<serde_json::Number>>,
+    #[serde(default)]
+    label: Option<String>,
+}
+
+#[derive(Debug, serde::Deserialize)]
+struct TraceOf {
+    path: String,
+    sha256: String,
+}
+
+impl Validation {
+    /// Reads the file.
+    pub(crate) fn read(path: &Path) -> Result<Self, Failure> {
+        let wrong = |problem: &dyn std::fmt::Display| {
+            let remedy = "write it with `resched validate TRACE --json > FILE`";
+            Failure::request(format!("{}: {problem}; {remedy}", path.display()))
+        };
+        let text = std::fs::read_to_string(path).map_err(|error| wrong(&format!("cannot be read ({error})")))?;
+        let mut best: Option<(f64, Line)> = None;
+        for line in text.lines().filter(|line| !line.trim().is_empty()) {
+            let found: Line = serde_json::from_str(line)
+                .map_err(|error| wrong(&format!("expected the output of validate ({error})")))?;
+            // Which policy explains single jobs best shows which one ran. The error of an answer is another: that of its quantity.
+            let median = found.errors.get("completion_median").and_then(|own| own.as_ref()?.as_f64());
+            if let Some(median) = median.filter(|own| best.as_ref().is_none_or(|(least, _)| own < least)) {
+                best = Some((median, found));
+            }
+        }
+        let (_, found) = best.ok_or_else(|| wrong(&"no replay has an error of completion times"))?;
+        let Some(trace) = found.trace else {
+            return Err(wrong(&"it does not say of which trace it is, as an earlier version wrote it"));
+        };
+        let policy = found.label.unwrap_or(found.policy);
+        let errors = found.errors.into_iter().filter_map(|(name, error)| Some((name, error?))).collect();
+        Ok(Self { path: path.to_owned(), trace, best: RunValidation { policy, errors } })
+    }
+
+    /// Refuses the validation of another trace.
+    pub(crate) fn check_trace(&self, name: &str, sha256: &str) -> Result<(), Failure> {
+        if self.trace.sha256 == sha256 {
+            return Ok(());
+        }
+        let short = |sha256: &str| sha256.get(..12).unwrap_or(sha256).to_owned();
+        Err(Failure::request(format!(
+            "{}: expected a validation of {name} ({}), found one of {} ({}); its error says nothing about another trace: validate {name}",
+            self.path.display(),
+            short(sha256),
+            self.trace.path,
+            short(&self.trace.sha256)
+        )))
+    }
+
+    /// What it says about the answers of replays: the error of the quantity that is compared.
+    pub(crate) fn in_facts(&self) -> Validity {
+        let error = |name: &str| self.best.error(name);
+        let Some(mean) = error("mean_completion") else {
+            let says = "The validation has no error of the mean completion time.".to_owned();
+            return Validity { facts: vec![Fact::new("validation", Grade::Assumed, says)] };
+        };
+        let percent = |value: f64| format!("{:+.1} %", 100.0 * value).replace('-', "−");
+        let others = [("median", "median_completion"), ("p95", "p95_completion"), ("mean waiting", "mean_waiting")];
+        let others = others.into_iter().filter_map(|(what, name)| Some(format!("{what} {}", percent(error(name)?))));
+        let others: Vec<String> = others.collect();
+        let others = if others.is_empty() { String::new() } else { format!(" ({})", others.join(", ")) };
+        let says = format!(
+            "A replay of what really ran, under {}, is off by {} in the mean completion time{others}.",
+            self.best.policy,
+            percent(mean)
+        );
+        let grade = if mean.abs() <= MOST_ERROR { Grade::Measured } else { Grade::Assumed };
+        let remedy = "Differences between policies that are not larger say little.";
+        Validity { facts: vec![Fact::new("validation", grade, says).with_remedy(remedy)] }
+    }
+}
