@@ -9,9 +9,11 @@ mod failure;
 mod format;
 mod out;
 mod output;
+mod policy_value;
 mod progress;
 mod threads;
 mod world_args;
+mod written;
 
 use std::process::ExitCode;
 

@@ -20,6 +20,7 @@ use crate::failure::Failure;
 use crate::format::FormatArgs;
 use crate::out::{ForceArg, tell_replaced};
 use crate::output::{TimeUnit, UNKNOWN, count, duration, shown, table, value};
+use crate::policy_value::PolicyValue;
 use crate::progress::ReplayProgress;
 use crate::threads::ThreadsArg;
 use crate::world_args::{WorldArgs, check_rules};
@@ -35,7 +36,7 @@ pub(crate) struct Args {
     trace: PathBuf,
     /// A policy: `name` or `name:key=value,…`. Repeat the option to compare policies. `key=1|2|3` stands for three policies.
     /// `name+speculator` adds backups of slow tasks. On a production trace, `fifo` means `batch-fifo`, and so on.
-    #[arg(long = "policy", required = true, value_name = "POLICY")]
+    #[arg(long = "policy", required = true, value_name = "POLICY", value_parser = PolicyValue, hide_possible_values = true)]
     policies: Vec<String>,
     #[command(flatten)]
     world: WorldArgs,
