@@ -46,6 +46,11 @@ impl<'a> Attempt<'a> {
         }
     }
 
+    /// The same with no time known, because nothing happened at its times.
+    pub(crate) fn without_times(self) -> Self {
+        Self { queued: None, start: None, shuffle_finish: None, finish: None, ..self }
+    }
+
     fn succeeded(&self) -> bool {
         self.outcome == Outcome::Success
     }
@@ -77,7 +82,7 @@ pub(crate) struct OfJob {
     /// scheduler, so attempts that later failed or were killed count too (Coupling, Fig. 15). The inspection of a trace
     /// counts successful attempts instead.
     pub(crate) map_launches: [u64; 3],
-    /// Tasks of the job that were done: distinct tasks with a successful attempt.
+    /// Tasks of the job that were done: distinct tasks with a successful attempt, without set-up and clean-up.
     pub(crate) tasks_done: u64,
     /// How many of them are maps.
     pub(crate) maps_done: u64,
@@ -204,7 +209,8 @@ impl Sums {
         let is_reduce = kind == TaskKind::Reduce;
         if succeeded || is_reduce {
             let task = key(attempt.task_id);
-            if succeeded {
+            // Set-up and clean-up tasks are Hadoop's bookkeeping, and a replay has no rows of them.
+            if succeeded && !matches!(kind, TaskKind::Setup | TaskKind::Cleanup) {
                 self.done.push(Done { job, kind, task });
             }
             if is_reduce {

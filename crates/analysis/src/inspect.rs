@@ -8,7 +8,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use arrow::array::{Array, RecordBatch};
 use resched_trace::model::{AttemptRow, JobRow, NodeRow, Outcome, SplitRow, TaskKind, TaskRow};
-use resched_trace::store::{Source, TimeZero, Trace};
+use resched_trace::store::{Amounts, Source, System, TimeZero, Trace};
 use serde::Serialize;
 
 use crate::Error;
@@ -117,6 +117,14 @@ pub struct Inspection {
     pub made: BTreeMap<String, String>,
     /// The tables that the sources lack, and what ingest did about each.
     pub absent: BTreeMap<String, String>,
+    /// How many rows of such a column a rule filled, if not all.
+    pub made_rows: BTreeMap<String, u64>,
+    /// What ran the jobs, if the sources say it.
+    pub system: Option<System>,
+    /// What the amounts of processor and memory are.
+    pub amounts: Amounts,
+    /// Files in no known format, which were left out: their paths, or the first of them.
+    pub unrecognised: Vec<String>,
     /// The zero of times.
     pub time_zero: TimeZero,
     /// The source files.
@@ -151,6 +159,10 @@ pub fn inspect(trace: &Trace) -> Result<Inspection, Error> {
         skipped: manifest.skipped.clone(),
         made: manifest.made.clone(),
         absent: manifest.absent.clone(),
+        made_rows: manifest.made_rows.clone(),
+        system: manifest.system,
+        amounts: manifest.amounts,
+        unrecognised: manifest.unrecognised.clone(),
         time_zero: manifest.time_zero,
         sources: manifest.sources.clone(),
         oddities: BTreeMap::new(),

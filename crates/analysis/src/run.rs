@@ -6,7 +6,7 @@ use std::path::Path;
 use resched_trace::comparison::Standing;
 use resched_trace::model::{AttemptRow, DecisionRow, JobRow, ResourceRow, TaskKind};
 use resched_trace::run::{self, RowReader, RunInfo, RunTables};
-use resched_trace::store::{Inventory, Manifest, Trace};
+use resched_trace::store::{Inventory, Manifest, System, Trace};
 
 use crate::Error;
 use crate::attempts::Attempt;
@@ -53,6 +53,23 @@ impl Origin {
         }
     }
 
+    /// Whether a column (`table.column`) holds what took place: a rule filled no column of a replay, and perhaps all rows of one of a
+    /// trace.
+    pub(crate) fn observes(&self, column: &str) -> bool {
+        match self {
+            Self::Replay(_) => true,
+            Self::Observed(manifest) => manifest.made_whole(column).is_none(),
+        }
+    }
+
+    /// What ran the jobs of a trace, if that is known.
+    pub(crate) fn observed_system(&self) -> Option<System> {
+        match self {
+            Self::Replay(_) => None,
+            Self::Observed(manifest) => manifest.system,
+        }
+    }
+
     /// Checks that the attempts in `dir` took place, really or in a replay. The attempts of a workload's trace did not: a rule made
     /// them.
     ///
@@ -60,7 +77,7 @@ impl Origin {
     /// [`Error::Trace`], a wrong request, if a rule made them.
     pub fn check_observed(&self, dir: &Path) -> Result<(), Error> {
         let Self::Observed(manifest) = self else { return Ok(()) };
-        let Some(rule) = manifest.made.get("attempts.start") else { return Ok(()) };
+        let Some(rule) = manifest.made_whole("attempts.start") else { return Ok(()) };
         Err(nothing_observed(dir, &format!("they were made by the rule `{rule}`")))
     }
 }

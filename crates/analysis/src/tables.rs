@@ -42,11 +42,15 @@ impl Tables {
         let index = Index::of(&jobs.rows);
         let mut sums = Sums::default();
         let mut of_unknown_job = 0;
+        let is_observed = origin.observes("attempts.start");
         for batch in columns::<AttemptRow>(dir, origin, &ATTEMPT_COLUMNS)? {
             let batch = AttemptBatch::of(&batch?)?;
             for row in 0..batch.job_id.len() {
                 match index.row_of(batch.job_id.value(row)) {
-                    Some(job) => sums.add(job, &batch.attempt(row, &mut implausible)),
+                    Some(job) => {
+                        let attempt = batch.attempt(row, &mut implausible);
+                        sums.add(job, &if is_observed { attempt } else { attempt.without_times() });
+                    }
                     None => of_unknown_job += 1,
                 }
             }
@@ -179,6 +183,10 @@ impl Jobs {
         let mut jobs = Self::default();
         for batch in columns::<JobRow>(dir, origin, &JOB_COLUMNS)? {
             jobs.append(&batch?, implausible)?;
+        }
+        if !origin.observes("jobs.finish") {
+            jobs.rows.iter_mut().for_each(|job| job.finish = None);
+            jobs.launches.iter_mut().for_each(|launch| *launch = None);
         }
         Ok(jobs)
     }

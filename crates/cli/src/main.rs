@@ -10,10 +10,12 @@ mod format;
 mod grade;
 mod out;
 mod output;
+mod policy_value;
 mod progress;
 mod threads;
 mod validation_file;
 mod world_args;
+mod written;
 
 use std::process::ExitCode;
 

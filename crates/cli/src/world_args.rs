@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
 
+use bytesize::ByteSize;
 use resched_policies::{PolicySpec, SiteConf, in_words};
 use resched_replay::{Engine, RunSite, Setup, Source, Unfinished, Window, World};
 use resched_sim::ClusterConfig;
@@ -38,12 +39,13 @@ pub(crate) struct WorldArgs {
     #[arg(long, value_name = "MAPS+REDUCES")]
     slots: Option<Slots>,
     /// The cores of a machine under the policies for production traces. With --nodes, all machines have them; otherwise those whose
-    /// size the trace does not give.
+    /// size the trace does not give. In a trace whose amounts are shares, as Google's, the largest machine has 1000.
     #[arg(long, value_name = "C")]
     cores: Option<f64>,
-    /// The memory of such a machine.
+    /// The memory of such a machine: bytes, or a number with a unit such as 64GiB or 64GB. In a trace whose amounts are shares, the
+    /// largest machine has 1TB.
     #[arg(long, value_name = "BYTES", requires = "cores")]
-    memory: Option<u64>,
+    memory: Option<ByteSize>,
     /// Assume what neither the trace nor an option gives: Hadoop's default slots or containers, machines as large as the largest. Without
     /// this option you are asked for them, because they decide who waits.
     #[arg(long)]
@@ -188,7 +190,7 @@ impl WorldArgs {
             cluster.machines.cores = Some(cores);
             cluster.machines.count = self.nodes.or(cluster.machines.count);
         }
-        cluster.machines.memory = self.memory.or(cluster.machines.memory);
+        cluster.machines.memory = self.memory.map(|memory| memory.as_u64()).or(cluster.machines.memory);
         Ok(cluster.check()?)
     }
 }

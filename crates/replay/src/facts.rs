@@ -5,14 +5,15 @@
 //! name their machines themselves.
 
 use resched_policies::{Finding, in_words};
-use resched_sim::batch::{Loaded, SizeRule};
+use resched_sim::batch::{Loaded, SizeRule, unit_of};
 use resched_sim::cluster_file::{Containers, Nodes};
-use resched_sim::hadoop::{Cluster, Kind, System};
+use resched_sim::hadoop::{self, Cluster, Kind, System};
 use resched_sim::{Skipped, Work};
 use resched_trace::run::Unfinished;
+use resched_trace::scale::Scaled;
 use resched_trace::store::Manifest;
 use resched_trace::validity::{Fact, Grade, Validity};
-use resched_trace::words::count;
+use resched_trace::words::{count, counted};
 
 /// Below this share, something that is made or unfinished does not decide an answer.
 pub(crate) const SMALL: f64 = 0.05;
@@ -22,16 +23,20 @@ const MOST: f64 = 0.5;
 /// The facts about a replay of Hadoop's maps and reduces.
 pub(crate) fn of_hadoop(
     (cluster, kinds): (&Cluster, &[Kind]),
-    skipped: &Skipped,
-    work: &Work,
+    loaded: &hadoop::Loaded,
     manifest: Option<&Manifest>,
     unfinished: Unfinished,
 ) -> Validity {
+    let hadoop::Loaded { skipped, work, .. } = loaded;
     let mut validity = Validity::default();
-    slots(cluster, kinds, &mut validity);
+    let own_machines = cluster.config.nodes.count.is_none();
+    slots(cluster, kinds, manifest.is_some_and(|own| own_machines && makes_nodes(own)), &mut validity);
     if let Some(manifest) = manifest {
+        smaller_than_seen(cluster, kinds, loaded.at_once, manifest, &mut validity);
         placement(manifest, skipped, &mut validity);
-        made(manifest, work, &mut validity);
+        made(manifest, own_machines, &mut validity);
+        without_run_time(work, &mut validity);
+        scaled(manifest, &mut validity);
     }
     begun_before(work, &mut validity);
     cut_off_log(work, unfinished).into_iter().for_each(|fact| validity.add(fact));
@@ -44,8 +49,11 @@ pub(crate) fn of_batch(loaded: &Loaded, manifest: Option<&Manifest>, unfinished:
     let mut validity = Validity::default();
     validity.add(sizes(machines.unknown_sizes(), machines.nodes().len() as u64));
     requests(skipped, work.tasks, &mut validity);
+    too_large(loaded).into_iter().for_each(|fact| validity.add(fact));
     if let Some(manifest) = manifest {
-        made(manifest, work, &mut validity);
+        made(manifest, true, &mut validity);
+        without_run_time(work, &mut validity);
+        scaled(manifest, &mut validity);
     }
     begun_before(work, &mut validity);
     cut_off_tasks(work, unfinished).into_iter().for_each(|fact| validity.add(fact));
@@ -95,7 +103,8 @@ pub(crate) fn unknown_sizes(machines: &resched_sim::batch::Machines) -> Option<S
         format!(
             "neither the trace nor the cluster file gives the size of {unknown} machines, and that decides who waits; ingest the table of \
              machines too (Google's `machine_events`), give `--nodes <N> --cores <C>` or a cluster file (`--cluster`; `resched calibrate` \
-             proposes one from the trace). `--assume` takes machines that are as large as the largest, or a core for each slot"
+             proposes one from the trace). `--assume` takes machines that are as large as the largest, or a core for each slot{}",
+            unit_of(machines.amounts())
         )
     })
 }
@@ -108,13 +117,16 @@ fn containers_assumed() -> String {
     format!("{} MB and {} vcores", Containers::ASSUMED_MEMORY_MB, Containers::ASSUMED_VCORES)
 }
 
-fn slots(cluster: &Cluster, kinds: &[Kind], validity: &mut Validity) {
+fn slots(cluster: &Cluster, kinds: &[Kind], made_nodes: bool, validity: &mut Validity) {
     let (all, assumed) = (cluster.nodes().len() as u64, cluster.assumed(kinds));
     let (about, what, default) = match cluster.system() {
         System::Slots => ("slots", "The slots", slots_assumed()),
         System::Containers => ("capacity", "The memory and the vcores", containers_assumed()),
     };
-    let at_least = cluster.config.nodes.at_least && cluster.system() == System::Slots;
+    let at_least = match cluster.system() {
+        System::Slots => cluster.config.nodes.at_least,
+        System::Containers => cluster.config.containers.at_least,
+    };
     if assumed > 0 {
         let says = format!("{what} of {} of {} nodes are assumed: {default} each.", count(assumed), count(all));
         validity.add(Fact::new(about, Grade::Assumed, says).with_remedy(
@@ -122,11 +134,11 @@ fn slots(cluster: &Cluster, kinds: &[Kind], validity: &mut Validity) {
         ));
     }
     if at_least {
-        let says = "The slots are a lower bound: the trace that they were fitted to shows no full nodes.";
-        let remedy = "Give the true ones with --slots or --site-conf.";
+        let says = format!("{what} are a lower bound: the trace that they were fitted to shows no full nodes.");
+        let remedy = "Give the true ones with --slots, --cluster or --site-conf.";
         validity.add(Fact::new(about, Grade::Assumed, says).with_remedy(remedy));
     }
-    if assumed == 0 && !at_least {
+    if assumed == 0 && !at_least && !made_nodes {
         validity.add(Fact::new(about, Grade::Measured, format!("{what} of {} are given.", every(all, "node"))));
     }
 }
@@ -169,10 +181,55 @@ fn requests(skipped: &Skipped, tasks: u64, validity: &mut Validity) {
             format!("{} of the tasks are assumed to request what others of their job do.", percent(share(of_job)));
         validity.add(Fact::new("requests", Grade::Assumed, says));
     }
-    let too_large = skipped("task-larger-than-any-machine");
-    if share(too_large) >= SMALL {
-        let says = format!("{} tasks fit on no machine and are left out.", count(too_large));
-        validity.add(Fact::new("capacity", Grade::Assumed, says).with_remedy("Give larger machines with --cluster."));
+}
+
+/// Tasks that fit on no machine, and jobs that have no other.
+fn too_large(loaded: &Loaded) -> Option<Fact> {
+    let Loaded { machines, skipped, work, .. } = loaded;
+    let skipped = |cause: &str| skipped.get(cause).copied().unwrap_or(0);
+    let (tasks, jobs) = (skipped("task-larger-than-any-machine"), skipped("job-larger-than-any-machine"));
+    let all_jobs = work.jobs + jobs;
+    let share = (tasks as f64 / work.tasks.max(1) as f64).max(jobs as f64 / all_jobs.max(1) as f64);
+    if share < SMALL {
+        return None;
+    }
+    let says = format!(
+        "{} of {} tasks fit on no machine and are left out, and with them {} of {} jobs.",
+        count(tasks),
+        count(work.tasks),
+        count(jobs),
+        count(all_jobs)
+    );
+    let remedy = format!("Give larger machines with --cores, --memory or --cluster{}.", unit_of(machines.amounts()));
+    Some(Fact::new("capacity", grade_of(share), says).with_remedy(remedy))
+}
+
+/// The grade of an answer of which so much is made or missing.
+fn grade_of(share: f64) -> Grade {
+    if share >= MOST { Grade::NotAnswerable } else { Grade::Assumed }
+}
+
+/// Nodes that are smaller than what ran on them.
+fn smaller_than_seen(cluster: &Cluster, kinds: &[Kind], seen: [u32; 3], manifest: &Manifest, validity: &mut Validity) {
+    if manifest.made_whole("attempts.start").is_some() {
+        return;
+    }
+    let offered = cluster.most_at_once();
+    let in_containers = cluster.system() == System::Containers;
+    let has = |kind| kinds.contains(&kind);
+    let of = |which: usize, what: &str, counts: bool| {
+        let (seen, offered) = (*seen.get(which)?, *offered.get(which)?);
+        (counts && seen > offered)
+            .then(|| format!("The trace ran up to {seen} {what} at once on a node; with {offered} this is a what-if."))
+    };
+    let says = match in_containers {
+        true => vec![of(2, "tasks", true)],
+        false => vec![of(0, "maps", has(Kind::Map)), of(1, "reduces", has(Kind::Reduce))],
+    };
+    let about = if in_containers { "capacity" } else { "slots" };
+    for says in says.into_iter().flatten() {
+        let remedy = "Give at least as many to compare with what really ran.";
+        validity.add(Fact::new(about, Grade::Assumed, says).with_remedy(remedy));
     }
 }
 
@@ -197,30 +254,113 @@ fn placement(manifest: &Manifest, skipped: &Skipped, validity: &mut Validity) {
     }
 }
 
-/// Run times that a rule makes.
-fn made(manifest: &Manifest, work: &Work, validity: &mut Validity) {
-    if let Some(rule) = manifest.made.get("attempts.start") {
-        let says = format!("The tasks and their run times are made by the rule `{rule}`, not observed.");
-        let remedy = "Compare policies by them, but do not read the times as those of the cluster.";
-        validity.add(Fact::new("run-times", Grade::Assumed, says).with_remedy(remedy));
-        return;
+/// Something that decides an answer, and the column of the trace that has it.
+struct Decides {
+    /// `table.column`.
+    column: &'static str,
+    /// The word of [`Fact::about`].
+    about: &'static str,
+    /// What it means that a rule filled the column; the name of the rule follows.
+    says: &'static str,
+    remedy: &'static str,
+}
+
+/// What decides an answer if a rule made it. If all run times are made, nothing else is said of times.
+const DECIDES: [Decides; 6] = [
+    Decides {
+        column: "tasks.task_id",
+        about: "run-times",
+        says: "The tasks and their run times are not observed; they are made",
+        remedy: "Compare policies by them, but do not read the times as those of the cluster.",
+    },
+    Decides {
+        column: "nodes.host",
+        about: "capacity",
+        says: "The machines and their racks are not those of the cluster; they are made",
+        remedy: "Give the number of machines with --nodes, or describe them with --cluster.",
+    },
+    Decides {
+        column: "splits.host",
+        about: "placement",
+        says: "The places of input are drawn, so which maps run near their input, and every number of locality, comes from the draw; they \
+               are made",
+        remedy: "",
+    },
+    Decides {
+        column: "jobs.submit",
+        about: "load",
+        says: "The times between submissions are not those of the trace; they are made",
+        remedy: "",
+    },
+    Decides {
+        column: "attempts.start",
+        about: "waiting",
+        says: "When tasks started is not observed; it is made",
+        remedy: "",
+    },
+    Decides {
+        column: "tasks.cpu_request",
+        about: "requests",
+        says: "The requests of tasks are not observed; they are made",
+        remedy: "",
+    },
+];
+
+/// What rules made of all that decides an answer. `own_machines`: whether the machines are the trace's.
+fn made(manifest: &Manifest, own_machines: bool, validity: &mut Validity) {
+    let has_made_tasks = manifest.made.contains_key("tasks.task_id");
+    for Decides { column, about, says, remedy } in DECIDES {
+        let Some(rule) = manifest.made.get(column) else { continue };
+        let rows = manifest.made_rows.get(column);
+        let all = column.split('.').next().and_then(|table| manifest.rows.get(table)).copied().unwrap_or(0);
+        let share = rows.map_or(1.0, |&rows| rows as f64 / all.max(1) as f64);
+        let implied = column == "attempts.start" && has_made_tasks || column == "nodes.host" && !own_machines;
+        if share < SMALL || implied {
+            continue;
+        }
+        let part = rows.map_or_else(String::new, |_| format!(" for {} of the rows", percent(share)));
+        // Only what is made in part can leave too little.
+        let grade = if rows.is_some() { grade_of(share) } else { Grade::Assumed };
+        validity.add(Fact::new(about, grade, format!("{says} by the rule `{rule}`{part}.")).with_remedy(remedy));
     }
+}
+
+/// Whether a rule made the machines of a trace.
+fn makes_nodes(manifest: &Manifest) -> bool {
+    manifest.made_whole("nodes.host").is_some()
+}
+
+/// Tasks whose run time the log lacks.
+fn without_run_time(work: &Work, validity: &mut Validity) {
     let share = work.made_tasks as f64 / work.tasks.max(1) as f64;
     if share >= SMALL {
-        let grade = if share >= MOST { Grade::NotAnswerable } else { Grade::Assumed };
         let says = format!(
             "The log has no run time for {} of the tasks; the cost model makes them from the others of their job.",
             percent(share)
         );
-        validity.add(Fact::new("run-times", grade, says));
+        validity.add(Fact::new("run-times", grade_of(share), says));
+    }
+}
+
+/// What `resched scale` left of a trace.
+fn scaled(manifest: &Manifest, validity: &mut Validity) {
+    let Some(Scaled { jobs, nodes, .. }) = Scaled::of(manifest) else { return };
+    if jobs < 1.0 {
+        let says =
+            format!("A sample of {} of the jobs: load, waiting and sizes are not those of the whole.", percent(jobs));
+        validity.add(Fact::new("load", Grade::Assumed, says));
+    }
+    if nodes < 1.0 {
+        let says = format!("A sample of {} of the machines: the input of the others is moved to them.", percent(nodes));
+        validity.add(Fact::new("capacity", Grade::Assumed, says));
     }
 }
 
 /// Jobs that began before the trace.
 fn begun_before(work: &Work, validity: &mut Validity) {
     if work.jobs_before > 0 {
-        let jobs = count(work.jobs_before);
-        let says = format!("{jobs} jobs were there before the trace began; they are replayed and count in no metric.");
+        let jobs = counted(work.jobs_before, "job");
+        let says = format!("There before the trace began: {jobs}, replayed but counted in no metric.");
         validity.add(Fact::new("population", Grade::Measured, says));
     }
 }

@@ -363,14 +363,14 @@ impl World {
         let cluster = &cluster.for_policy(policy)?;
         let kinds = &hadoop.kinds();
         self.known(facts::unknown_slots(cluster, kinds))?;
-        let hadoop::Loaded { workload, skipped, window, work } = &**loaded;
+        let hadoop::Loaded { workload, skipped, window, .. } = &**loaded;
         let name = &info.label.clone();
         let info = RunInfo {
             engine: Some(RunEngine::Hadoop),
             cluster: cluster.in_short(),
             skipped: skipped.clone(),
             window: *window,
-            validity: facts::of_hadoop((cluster, kinds), skipped, work, self.manifest(), self.setup.unfinished)
+            validity: facts::of_hadoop((cluster, kinds), loaded, self.manifest(), self.setup.unfinished)
                 .and(&self.setup.known)
                 .and(&info.validity),
             trace: self.named()?,

@@ -5,7 +5,7 @@ use crate::formats::{
 };
 use crate::ingest::{FAR_SLACK, LONGEST_ID, LONGEST_RUN, LONGEST_TEXT};
 use crate::synthesise::{MAX_NODES, MAX_TASKS};
-use crate::words::{LONGEST_LINE, count};
+use crate::words::{LONGEST_LINE, count, counted};
 use crate::workload::{MAX_HELD_TASKS, MAX_JOBS, MAX_SLOTS, MAX_WRITTEN_TASKS};
 
 /// A limit, for people.
@@ -36,7 +36,7 @@ impl std::fmt::Display for Amount {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match *self {
             Self::Number(number) => f.write_str(&count(number)),
-            Self::Ms(ms) => write!(f, "{} days", ms / 86_400_000),
+            Self::Ms(ms) => f.write_str(&counted(ms.unsigned_abs() / 86_400_000, "day")),
             Self::Bytes(bytes) => {
                 let units = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"), (1_000_000_000, "GB")];
                 match units.into_iter().find(|(unit, _)| bytes >= *unit && bytes.is_multiple_of(*unit)) {

@@ -251,6 +251,8 @@ table! {
         sort_finish: Option<i64> ["ms"],
         /// When it ended, by its node's clock, ms.
         finish: Option<i64> ["ms"],
+        /// How long it ran, ms, if the source gives that but not when it started; else null: `start` and `finish` have it.
+        run_time: Option<i64> ["ms"],
         /// How it ended.
         outcome: Outcome,
         /// Where it ran.

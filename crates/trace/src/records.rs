@@ -12,7 +12,7 @@ use crate::Error;
 use crate::model::{
     AttemptRow, CounterRow, CounterScope, JobRecord, JobRow, NodeRow, Outcome, SplitRow, TaskRecord, TaskRow,
 };
-use crate::run;
+use crate::run::{self, RunCluster};
 use crate::store::columns::Row;
 use crate::store::{Inventory, Manifest, Rows, TimeZero, Trace, read_table};
 
@@ -47,8 +47,8 @@ pub struct Source {
 /// What the folder is.
 enum Opened {
     Trace(Box<Trace>),
-    /// A run, with the list of its files.
-    Run(Inventory),
+    /// A run, with the list of its files and its cluster.
+    Run(Inventory, Box<RunCluster>),
 }
 
 impl Source {
@@ -58,7 +58,8 @@ impl Source {
     /// [`Error::Request`] if it is neither; otherwise as [`Trace::open`] and [`run::read`].
     pub fn open(dir: &Path) -> Result<Self, Error> {
         if dir.join(run::MARKER).is_file() {
-            return Ok(Self { dir: dir.to_path_buf(), tables: Opened::Run(run::read(dir)?.files) });
+            let info = run::read(dir)?;
+            return Ok(Self { dir: dir.to_path_buf(), tables: Opened::Run(info.files, Box::new(info.cluster)) });
         }
         Ok(Self { dir: dir.to_path_buf(), tables: Opened::Trace(Box::new(Trace::open(dir)?)) })
     }
@@ -67,8 +68,17 @@ impl Source {
     pub fn manifest(&self) -> Option<&Manifest> {
         match &self.tables {
             Opened::Trace(trace) => Some(trace.manifest()),
-            Opened::Run(_) => None,
+            Opened::Run(..) => None,
         }
+    }
+
+    /// The machines of a run under a policy for production traces, and their processors together; `None` for anything else, or if
+    /// amounts are shares of the largest machine.
+    pub fn machines_of_run(&self) -> Option<(u64, i64)> {
+        let Opened::Run(_, cluster) = &self.tables else { return None };
+        let has_slots = cluster.map_slots + cluster.reduce_slots > 0;
+        let cores = i64::try_from(cluster.vcores.filter(|_| !has_slots)?).ok()?;
+        Some((cluster.nodes, cores))
     }
 
     /// The zero of its times. The times of a run are those of the simulated clock, which has the same zero as the
@@ -92,7 +102,7 @@ impl Source {
     pub fn nodes(&self) -> Result<Vec<NodeRow>, Error> {
         match &self.tables {
             Opened::Trace(trace) => trace.rows::<NodeRow>()?.collect(),
-            Opened::Run(_) => Ok(Vec::new()),
+            Opened::Run(..) => Ok(Vec::new()),
         }
     }
 
@@ -110,7 +120,7 @@ impl Source {
                 splits: Cursor::new(trace.rows()?),
                 counters: Cursor::new(trace.rows()?),
             })),
-            Opened::Run(_) => {
+            Opened::Run(..) => {
                 let mut attempts: BTreeMap<String, Vec<AttemptRow>> = BTreeMap::new();
                 for row in self.rows::<AttemptRow>()? {
                     let row = row?;
@@ -125,7 +135,7 @@ impl Source {
     fn rows<R: Row + 'static>(&self) -> Result<Box<dyn Iterator<Item = Result<R, Error>>>, Error> {
         Ok(match &self.tables {
             Opened::Trace(trace) => Box::new(trace.rows::<R>()?),
-            Opened::Run(files) => {
+            Opened::Run(files, _) => {
                 let table = read_table::<R>(&self.dir, files)?;
                 Box::new(Rows::<R, _>::new(table.path().to_path_buf(), table.batches()))
             }

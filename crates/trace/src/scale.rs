@@ -6,12 +6,14 @@
 //! from a start that the seed draws. So each class keeps its share to within one job.
 //!
 //! **Time.** The gaps between submissions are multiplied, counted from the start of the window, or else from the first
-//! submission. A job is moved as a whole: its waiting and run times stay. A factor below 1 makes the trace denser.
-//! Events of machines move in the same way.
+//! submission. A job is moved as a whole: its run times stay. A factor below 1 makes the trace denser.
+//! Events of machines move in the same way. Nothing happened at the new times, so the manifest lists them under `made`
+//! ([`TIMES`]): such a trace has no observed waits.
 //!
 //! **Machines.** A share of the machines of each rack is drawn, at least one in all. Rows that name another machine are
 //! changed to name one that stayed. The seed draws it, from the same rack if possible. If two places of a task's input
-//! fall on one machine, they become one. Times and localities of attempts stay as they were observed.
+//! fall on one machine, they become one. Times and localities of attempts stay as they were observed. The manifest lists the machines
+//! of attempts and input under `made` ([`PLACES`]).
 //!
 //! **Windows.** A job belongs to the window in which it was submitted. All its rows go with it, whatever their times.
 //! The manifest counts the jobs that were submitted outside (`job-outside-window`), those of them that were running at
@@ -24,12 +26,52 @@ use std::str::FromStr;
 use std::time::UNIX_EPOCH;
 
 use rand::RngExt;
+use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::draws::{Purpose, stream};
-use crate::model::{JobRecord, NodeChange, NodeRow, TaskRecord};
+use crate::model::{AttemptRow, JobRecord, NodeChange, NodeRow, TaskRecord};
 use crate::records::Source;
 use crate::store::{Manifest, Out, TimeZero, TraceWriter};
+
+/// The rule that moves jobs in time, and the columns that it fills.
+const TIMES: (&str, &[&str]) = (
+    "scaled-times",
+    &[
+        "jobs.submit",
+        "jobs.launch",
+        "jobs.finish",
+        "tasks.start",
+        "tasks.finish",
+        "attempts.queued",
+        "attempts.start",
+        "attempts.shuffle_finish",
+        "attempts.sort_finish",
+        "attempts.finish",
+    ],
+);
+/// The rule that moves rows to the machines that stay, and the columns that it fills.
+const PLACES: (&str, &[&str]) = ("scaled-machines", &["attempts.host", "attempts.rack", "splits.host", "splits.rack"]);
+/// The manifest's parameter with what was kept of the trace.
+const PARAMETER: &str = "scale";
+
+/// What earlier calls of [`scale`] kept of a trace, taken together.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Scaled {
+    /// The share of the jobs.
+    pub jobs: f64,
+    /// The factor of the gaps between submissions.
+    pub time: f64,
+    /// The share of the machines.
+    pub nodes: f64,
+}
+
+impl Scaled {
+    /// What was kept of the trace with this manifest; `None` if it was never scaled.
+    pub fn of(manifest: &Manifest) -> Option<Self> {
+        serde_json::from_value(manifest.parameters.get(PARAMETER)?.clone()).ok()
+    }
+}
 
 /// The part of a trace to keep.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -142,8 +184,23 @@ pub fn scale(source: &Path, out: impl Into<Out>, scale: &Scale) -> Result<Manife
         let count = manifest.skipped.entry(cause.to_owned()).or_default();
         *count = count.saturating_add(n);
     }
-    manifest.parameters.insert("scale".to_owned(), parameters(scale, &window));
+    for (rule, columns) in
+        [(scale.time != 1.0).then_some(TIMES), (scale.nodes < 1.0).then_some(PLACES)].into_iter().flatten()
+    {
+        note_made(&mut manifest, rule, columns);
+    }
+    manifest.parameters.insert(PARAMETER.to_owned(), parameters(scale, &window, Scaled::of(&manifest)));
     writer.finish(manifest)
+}
+
+/// Notes that a rule fills these columns, unless another one fills them already.
+fn note_made(manifest: &mut Manifest, rule: &str, columns: &[&str]) {
+    for &column in columns {
+        if manifest.made_whole(column).is_none() {
+            manifest.made_rows.remove(column);
+            manifest.made.insert(column.to_owned(), rule.to_owned());
+        }
+    }
 }
 
 fn check(scale: &Scale) -> Result<(), Error> {
@@ -164,11 +221,12 @@ fn check(scale: &Scale) -> Result<(), Error> {
     Ok(())
 }
 
-fn parameters(scale: &Scale, window: &Window) -> serde_json::Value {
+fn parameters(scale: &Scale, window: &Window, before: Option<Scaled>) -> serde_json::Value {
+    let before = before.unwrap_or(Scaled { jobs: 1.0, time: 1.0, nodes: 1.0 });
     serde_json::json!({
-        "jobs": scale.jobs,
-        "time": scale.time,
-        "nodes": scale.nodes,
+        "jobs": scale.jobs * before.jobs,
+        "time": scale.time * before.time,
+        "nodes": scale.nodes * before.nodes,
         "from": window.from,
         "to": window.to,
         "seed": scale.seed,
@@ -306,13 +364,16 @@ impl Sample {
     }
 }
 
+/// How long an attempt ran, ms.
+fn run_time(attempt: &AttemptRow) -> Option<i64> {
+    attempt.start.zip(attempt.finish).map_or(attempt.run_time, |(start, finish)| finish.checked_sub(start))
+}
+
 /// The power of two of the time that the attempts of a job took, in ms; without attempts, of its bytes.
 fn size(record: &JobRecord) -> u32 {
     let attempts = record.tasks.iter().flat_map(|task| {
         let instances = task.task.instances.unwrap_or(1);
-        task.attempts
-            .iter()
-            .filter_map(move |attempt| attempt.finish?.checked_sub(attempt.start?)?.checked_mul(instances))
+        task.attempts.iter().filter_map(move |attempt| run_time(attempt)?.checked_mul(instances))
     });
     let job = &record.job;
     let bytes =
@@ -403,7 +464,7 @@ impl Machines {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::model::{AttemptRow, JobRow, SplitRow};
+    use crate::model::{JobRow, SplitRow};
 
     fn text(text: &str) -> Option<String> {
         Some(text.to_owned())

@@ -9,6 +9,11 @@ pub fn count(number: u64) -> String {
     number.to_formatted_string(&Locale::en)
 }
 
+/// A number of things, whose name for one is `thing`: `1 job`, `2,000 jobs`.
+pub fn counted(number: u64, thing: &str) -> String {
+    format!("{} {thing}{}", count(number), if number == 1 { "" } else { "s" })
+}
+
 /// Milliseconds as seconds, minutes or hours, whichever reads best.
 pub fn duration(ms: f64) -> String {
     TimeUnit::of([ms]).show(ms)

@@ -61,7 +61,9 @@ fn most_attempts(observed: &Observed, of_kind: impl Fn(TaskKind) -> bool) -> Slo
         nodes: most.len() as u64,
         standard_error: None,
     };
-    slots.standard_error = slots.were_full().then(|| bootstrap_error(&most, 8, most_of_nodes)).flatten();
+    // An odd node shows no more than the others have.
+    let capped: Vec<f64> = most.iter().map(|&own| value.map_or(own, |value| own.min(value))).collect();
+    slots.standard_error = slots.were_full().then(|| bootstrap_error(&capped, 8, most_of_nodes)).flatten();
     slots
 }
 

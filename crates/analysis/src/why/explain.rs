@@ -104,7 +104,7 @@ pub struct BlameRow {
     pub queue: Option<String>,
     /// The waiting time that it is to blame for, ms.
     pub ms: i64,
-    /// What it held meanwhile, in seconds × slots, cores or MB; of a limit, in seconds × tasks.
+    /// What it held meanwhile, in seconds × slots, containers, cores or MB; of a limit, in seconds × tasks.
     pub held: f64,
     /// The resource that it held; null for a limit or a rule.
     pub of: Option<Resource>,
@@ -283,7 +283,7 @@ impl Why {
         let unit = match resource {
             Some(Resource::Cpu) => 1_000.0,
             Some(Resource::Memory) if !self.in_containers => f64::from(1 << 20),
-            Some(Resource::MapSlots | Resource::ReduceSlots | Resource::Memory) | None => 1.0,
+            Some(Resource::MapSlots | Resource::ReduceSlots | Resource::Memory | Resource::Containers) | None => 1.0,
         };
         unit * 1_000.0
     }

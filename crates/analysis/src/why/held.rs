@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use resched_trace::comparison::Standing;
 use resched_trace::model::{Reason, TaskKind};
 use resched_trace::run::RunInfo;
+use resched_trace::store::System;
 use serde::Serialize;
 
 use super::usage::By;
@@ -24,10 +25,12 @@ pub enum Resource {
     Cpu,
     /// Memory: MB under YARN, else bytes.
     Memory,
+    /// Containers of YARN, whose sizes a trace does not give.
+    Containers,
 }
 
 impl Resource {
-    const ALL: [Self; 4] = [Self::MapSlots, Self::ReduceSlots, Self::Cpu, Self::Memory];
+    const ALL: [Self; 5] = [Self::MapSlots, Self::ReduceSlots, Self::Cpu, Self::Memory, Self::Containers];
 }
 
 /// Processor (1/1000 core) and memory that an attempt holds.
@@ -84,13 +87,17 @@ pub struct Why {
     passed_over: Vec<PassedOver>,
     first_passed_over: Vec<usize>,
     amounts: Vec<Amounts>,
-    capacity: [u128; 4],
+    capacity: [u128; 5],
     users: Vec<u32>,
     queues: Vec<u32>,
     /// The row of the first job of each user and queue.
     first_of_user: Vec<u32>,
     first_of_queue: Vec<u32>,
     pub(super) in_containers: bool,
+    /// Whether the sizes of containers are known.
+    are_sized: bool,
+    /// The jobs with an attempt of which the log does not say when it ran.
+    untimed: HashSet<u32>,
 }
 
 /// What is read of a run before it is put in order.
@@ -102,11 +109,12 @@ pub(super) struct Raw {
     pub(super) amounts: Vec<Amounts>,
     pub(super) has_reasons: bool,
     pub(super) skipped: BTreeMap<String, u64>,
+    pub(super) untimed: HashSet<u32>,
 }
 
 impl Why {
     pub(super) fn of(label: String, origin: &Origin, raw: Raw) -> Self {
-        let Raw { jobs, mut attempts, mut passed_over, amounts, has_reasons, skipped } = raw;
+        let Raw { jobs, mut attempts, mut passed_over, amounts, has_reasons, skipped, untimed } = raw;
         // The rest of the key only makes the order of equal ones certain.
         attempts.sort_unstable_by_key(|own| (own.job, own.start, own.finish, own.kind, own.since, own.amounts));
         passed_over.sort_by_key(|own| (own.job, own.at));
@@ -119,7 +127,10 @@ impl Why {
             Origin::Replay(info) => Some(info.as_ref()),
             Origin::Observed(_) => None,
         };
-        let in_containers = replay.is_some_and(is_of_containers);
+        let in_containers = match replay {
+            Some(info) => is_of_containers(info),
+            None => origin.observed_system() == Some(System::Yarn),
+        };
         let mut why = Self {
             label,
             jobs,
@@ -130,12 +141,14 @@ impl Why {
             passed_over,
             first_passed_over,
             amounts,
-            capacity: replay.map_or([0; 4], capacity),
+            capacity: replay.map_or([0; 5], capacity),
             users,
             queues,
             first_of_user,
             first_of_queue,
             in_containers,
+            are_sized: replay.is_some(),
+            untimed,
         };
         why.fill_capacity();
         why
@@ -155,6 +168,11 @@ impl Why {
     /// The attempts of a job, in the order of their starts.
     pub(super) fn attempts_of(&self, job: usize) -> &[Held] {
         slice(&self.attempts, &self.first_attempt, job)
+    }
+
+    /// Whether a job has an attempt of which the log does not say when it ran.
+    pub(super) fn is_untimed(&self, job: usize) -> bool {
+        u32::try_from(job).is_ok_and(|job| self.untimed.contains(&job))
     }
 
     /// Why a job was passed over, in the order of time.
@@ -208,6 +226,7 @@ impl Why {
             Resource::Cpu if attempt.kind == TaskKind::Other => cpu,
             Resource::Memory if attempt.kind == TaskKind::Other || self.in_containers => memory,
             Resource::Cpu | Resource::Memory => 0,
+            Resource::Containers => u64::from(self.in_containers && !self.are_sized),
         }
     }
 
@@ -215,6 +234,7 @@ impl Why {
     /// request the larger share (Ghodsi et al. 2011).
     pub(super) fn wanted(&self, job: usize, kind: TaskKind) -> Resource {
         match kind {
+            TaskKind::Map | TaskKind::Reduce if self.in_containers && !self.are_sized => Resource::Containers,
             TaskKind::Map | TaskKind::Reduce if self.in_containers => Resource::Memory,
             TaskKind::Map => Resource::MapSlots,
             TaskKind::Reduce => Resource::ReduceSlots,
@@ -308,10 +328,10 @@ pub(super) fn is_of_containers(info: &RunInfo) -> bool {
 }
 
 /// How much of each resource the cluster of a replay has; 0 is unknown.
-fn capacity(info: &RunInfo) -> [u128; 4] {
+fn capacity(info: &RunInfo) -> [u128; 5] {
     let cluster = &info.cluster;
     let memory_mb = u128::from(cluster.memory_mb.unwrap_or(0));
     let memory = if is_of_containers(info) { memory_mb } else { memory_mb << 20 };
     let cpu = u128::from(cluster.vcores.unwrap_or(0)) * 1_000;
-    [u128::from(cluster.map_slots), u128::from(cluster.reduce_slots), cpu, memory]
+    [u128::from(cluster.map_slots), u128::from(cluster.reduce_slots), cpu, memory, 0]
 }

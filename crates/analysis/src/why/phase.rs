@@ -39,11 +39,13 @@ pub enum Phase {
     Shuffling,
     /// Its tasks were done, and it was cleaned up and reported.
     Ending,
+    /// The log does not say when some of its tasks ran.
+    Unknown,
 }
 
 impl Phase {
     /// All phases, in the order in which they are shown.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::Dependency,
         Self::Starting,
         Self::Master,
@@ -60,6 +62,7 @@ impl Phase {
         Self::Running,
         Self::Shuffling,
         Self::Ending,
+        Self::Unknown,
     ];
 
     /// Its name in JSON and CSV.
@@ -81,6 +84,7 @@ impl Phase {
             Self::Running => "running",
             Self::Shuffling => "shuffling",
             Self::Ending => "ending",
+            Self::Unknown => "unknown",
         }
     }
 
@@ -103,12 +107,13 @@ impl Phase {
             Self::Running => "running",
             Self::Shuffling => "shuffling",
             Self::Ending => "being cleaned up and reported",
+            Self::Unknown => "not in the log",
         }
     }
 
     /// Whether the job did nothing that counts, and somebody or some rule is to blame.
     pub fn is_wait(self) -> bool {
-        !matches!(self, Self::Lost | Self::Running | Self::Shuffling)
+        !matches!(self, Self::Lost | Self::Running | Self::Shuffling | Self::Unknown)
     }
 
     /// The phase of a job whose tasks of this kind wait for that reason.

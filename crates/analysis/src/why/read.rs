@@ -6,6 +6,7 @@ use arrow::array::Int64Array;
 use hashbrown::HashMap;
 use resched_trace::model::{AttemptRow, Outcome, Reason, ReasonRow, TaskKind};
 use resched_trace::run::{RunInfo, RunTables};
+use resched_trace::store::System;
 
 use super::held::{Amounts, Held, ONE_CORE, PassedOver, Raw, Why, is_of_containers};
 use crate::population::judge;
@@ -38,6 +39,7 @@ impl Why {
         let index = Index::of(&jobs);
         let mut attempts = Attempts::of(&origin);
         let mut of_unknown_job = 0;
+        let is_observed = origin.observes("attempts.start");
         for batch in columns::<AttemptRow>(dir, &origin, &COLUMNS)? {
             let batch = batch?;
             let text = |name: &str| strings(&batch, name);
@@ -51,11 +53,12 @@ impl Why {
                     of_unknown_job += 1;
                     continue;
                 };
-                let mut time = |column: &Int64Array| plausible(at(column, row), &mut implausible);
+                let mut time =
+                    |column: &Int64Array| plausible(at(column, row).filter(|_| is_observed), &mut implausible);
                 attempts.add(
                     job,
                     &Attempt {
-                        kind: TaskKind::from_name(kind.value(row)).unwrap_or_default(),
+                        kind: role(&origin, TaskKind::from_name(kind.value(row)).unwrap_or_default()),
                         outcome: Outcome::from_name(outcome.value(row)).unwrap_or_default(),
                         number: at(attempt, row).unwrap_or(0),
                         times: [time(queued), time(start), time(shuffled), time(finish)],
@@ -99,6 +102,16 @@ impl Why {
         };
         judge(&mut raw.jobs, window);
         Self::of(label, origin, raw)
+    }
+}
+
+/// What a task is to its job. The kinds of Spark and of batch systems are labels: their tasks run on cores, not in slots. What Hadoop
+/// lists among others is its bookkeeping.
+fn role(origin: &Origin, kind: TaskKind) -> TaskKind {
+    match (origin.observed_system(), kind) {
+        (Some(System::Spark | System::Batch), TaskKind::Map | TaskKind::Reduce) => TaskKind::Other,
+        (Some(System::MapReduce1 | System::Yarn), TaskKind::Other) => TaskKind::Setup,
+        (_, kind) => kind,
     }
 }
 
@@ -189,7 +202,13 @@ impl Attempts {
         let [queued, start, shuffled, finish] = attempt.times;
         self.horizon = self.horizon.max(start.or(finish).unwrap_or(i64::MIN)).max(finish.unwrap_or(i64::MIN));
         // One that had not ended holds its place until the end of the run.
-        let (Some(start), finish) = (start, finish.unwrap_or(i64::MAX)) else { return };
+        let (Some(start), finish) = (start, finish.unwrap_or(i64::MAX)) else {
+            // What had not started when the log ended never ran.
+            if attempt.outcome != Outcome::Incomplete {
+                self.raw.untimed.insert(job);
+            }
+            return;
+        };
         if start > finish {
             return;
         }

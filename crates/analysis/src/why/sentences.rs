@@ -49,7 +49,12 @@ fn in_all(explanation: &Explanation) -> String {
     };
     let waited = sum(&|own| own.phase.is_wait() && !own.while_running);
     let partly = sum(&|own| own.phase.is_wait() && own.while_running);
-    let ran = sum(&|own| !own.phase.is_wait());
+    let ran = sum(&|own| !own.phase.is_wait() && own.phase != Phase::Unknown);
+    let unknown = explanation.phases.iter().filter(|own| own.phase == Phase::Unknown).map(|own| own.ms).sum::<i64>();
+    let unknown = match unknown {
+        0 => String::new(),
+        ms => format!(" For {}, the log does not say what ran.", duration(ms as f64)),
+    };
     let took = duration(explanation.completion_ms as f64);
     let who = match (&explanation.about, explanation.jobs) {
         (About::Job { .. }, 0) => {
@@ -62,7 +67,7 @@ fn in_all(explanation: &Explanation) -> String {
     };
     format!(
         "{who} took {took}: {waited} of waiting, {partly} in which some of its tasks ran and others waited, and {ran} \
-         with every runnable task running."
+         with every runnable task running.{unknown}"
     )
 }
 
@@ -131,7 +136,7 @@ fn because(own: &PhaseTime) -> &'static str {
         (Phase::Ramp, _) => "because too few of {its} maps were done for {its} reduces",
         (Phase::Limit, _) => "because of a limit",
         (Phase::Reserve, _) => "because what was free was reserved for other jobs",
-        (Phase::Lost | Phase::Running | Phase::Shuffling | Phase::Ending, _) => "",
+        (Phase::Lost | Phase::Running | Phase::Shuffling | Phase::Ending | Phase::Unknown, _) => "",
     }
 }
 

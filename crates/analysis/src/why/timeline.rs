@@ -10,7 +10,7 @@
 //! 4. A task of it waits: the phase of the reason that the policy gave last, else waiting for a slot, a container or resources.
 //! 5. Its reduces fetch their input: *shuffling*.
 //! 6. More tasks come, and none of them waits yet: *dependency*.
-//! 7. No more tasks come: *ending*.
+//! 7. No more tasks come: *ending*; if the log does not say when one of its tasks ran, that time is *unknown*.
 
 use resched_trace::model::{Reason, TaskKind};
 
@@ -182,6 +182,7 @@ impl Walk<'_> {
             Some(kind) => self.wait(kind, false),
             None if fetches => ran(Phase::Shuffling),
             None if self.has(Count::OthersToCome) => ran(Phase::Dependency),
+            None if self.why.is_untimed(self.job) => ran(Phase::Unknown),
             None => ran(Phase::Ending),
         }
     }

@@ -83,9 +83,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
 /// The failure of a fit that has found no value of a cluster file.
 fn nothing_fitted(args: &Args, found: &Calibration) -> Failure {
     let Machines { cpu, memory } = found.machines;
-    let least = |what: &str, load: Option<f64>| load.map(|load| format!("at least {load} of {what}"));
-    let bounds: Vec<String> =
-        [least("processor", cpu.at_least), least("memory", memory.at_least)].into_iter().flatten().collect();
+    let cores = cpu.at_least.map(|load| format!("at least {:.3} cores", load / 1_000.0));
+    let bytes = memory.at_least.map(|load| format!("at least {load:.0} bytes of memory"));
+    let bounds: Vec<String> = [cores, bytes].into_iter().flatten().collect();
     let bounds = match bounds.is_empty() {
         true => String::new(),
         false => format!(" Its machines offer {}, but were not full.", bounds.join(" and ")),
@@ -163,9 +163,13 @@ fn in_words(found: &Calibration) -> String {
         rows.push(vec!["nodes call at once when a task ends".to_owned(), "yes".to_owned(), "-".to_owned(), from]);
     }
     let Machines { cpu, memory } = found.machines;
-    for (what, offer) in [("processor of a machine", cpu), ("memory of a machine", memory)] {
+    let cores = |size: f64| format!("{:.3} cores", size / 1_000.0);
+    let gib = |size: f64| format!("{:.3} GiB", size / f64::from(1 << 30));
+    for (what, offer, tell) in
+        [("processor of a machine", cpu, &cores as &dyn Fn(f64) -> String), ("memory of a machine", memory, &gib)]
+    {
         if offer.machines > 0 {
-            let size = offer.size.map_or_else(|| NOT.to_owned(), |size| format!("{size}"));
+            let size = offer.size.map_or_else(|| NOT.to_owned(), tell);
             let from = format!("{} of {} machines full", count(offer.full), count(offer.machines));
             rows.push(vec![what.to_owned(), size, "-".to_owned(), from]);
         }

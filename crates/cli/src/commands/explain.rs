@@ -7,11 +7,12 @@ use resched_analysis::why::{
     About, BlameRow, Blamed, Culprit, Explanation, Phase, PhaseTime, TimelineRow, Top, WITHOUT_REASONS, Waited, Why,
 };
 use resched_trace::reference::nearest;
+use resched_trace::words::counted;
 
 use crate::failure::Failure;
 use crate::format::FormatArgs;
 use crate::grade::{Graded, graded, of_origin};
-use crate::output::{TimeUnit, UNKNOWN, count, of_unit, shortened, table};
+use crate::output::{TimeUnit, UNKNOWN, of_unit, shortened, table};
 use crate::progress::spinner;
 
 /// Explain why jobs waited: their time by phase, and who held what they waited for.
@@ -94,7 +95,7 @@ fn in_words(explanation: &Explanation) -> String {
         text += &blamed("by queue", &explanation.queues);
     }
     if explanation.left_out > 0 {
-        text += &format!("\nleft out: {} jobs whose completion time is not known\n", count(explanation.left_out));
+        text += &format!("\nleft out: {} whose completion time is not known\n", counted(explanation.left_out, "job"));
     }
     text
 }
@@ -172,7 +173,7 @@ fn blamed(what: &str, blamed: &[Blamed]) -> String {
 fn in_tables(top: &Top) -> String {
     let (first, second) = (waited(&top.waited), made_wait(&top.made_wait));
     let known = if top.has_reasons { String::new() } else { format!("\n{WITHOUT_REASONS}\n") };
-    format!("{} jobs under {}\n\n{first}\n{second}{known}", count(top.jobs), top.run)
+    format!("{} under {}\n\n{first}\n{second}{known}", counted(top.jobs, "job"), top.run)
 }
 
 fn waited(rows: &[Waited]) -> String {

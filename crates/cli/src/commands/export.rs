@@ -1,13 +1,16 @@
 //! `resched export`: a trace or a run in another tool's format.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use resched_trace::export::{TARGETS, export};
+use resched_trace::words::counted;
+use serde::Serialize;
 
-use super::ingest::left_out;
 use crate::failure::Failure;
+use crate::format::{FormatArgs, values_of};
 use crate::out::ForceArg;
-use crate::output::{count, print};
+use crate::written::left_out;
 
 /// Write a trace or a run in another tool's format: Rumen or SWF.
 ///
@@ -28,11 +31,26 @@ pub(crate) struct Args {
     out: PathBuf,
     #[command(flatten)]
     force: ForceArg,
+    #[command(flatten)]
+    format_args: FormatArgs,
+}
+
+/// What was written.
+#[derive(Debug, Serialize)]
+struct Told<'a> {
+    file: &'a str,
+    format: &'a str,
+    /// Jobs, or machines of a topology.
+    written: u64,
+    /// Values that the format cannot hold, by column, and other things that were left out or mended, by cause.
+    left_out: &'a BTreeMap<String, u64>,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let exported = export(&args.source, &args.format, args.force.file(&args.out))?;
-    let what = if args.format == "rumen-topology" { "machines" } else { "jobs" };
-    let told = format!("{}: {} {what}\n", args.out.display(), count(exported.written));
-    print(&(told + &left_out(&exported.left_out)))
+    let what = if args.format == "rumen-topology" { "machine" } else { "job" };
+    let file = args.out.display().to_string();
+    let value = Told { file: &file, format: &args.format, written: exported.written, left_out: &exported.left_out };
+    let words = || format!("{file}: {}\n{}", counted(exported.written, what), left_out(&exported.left_out));
+    args.format_args.print(&value, &values_of(&value)?, words)
 }

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use resched_trace::workload::{MAX_WRITTEN_TASKS, write_trace_up_to};
 
-use super::ingest::told;
+use super::ingest::print_written;
 use crate::failure::Failure;
+use crate::format::FormatArgs;
 use crate::out::ForceArg;
-use crate::output::print;
 
 /// Generate a synthetic trace from a workload file.
 #[derive(Debug, clap::Args)]
@@ -26,10 +26,12 @@ pub(crate) struct Args {
     /// The most tasks that the workload may have.
     #[arg(long, value_name = "N", default_value_t = MAX_WRITTEN_TASKS)]
     most_tasks: u64,
+    #[command(flatten)]
+    format: FormatArgs,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let out = args.force.out(&args.out, "trace.json");
     let manifest = write_trace_up_to(args.most_tasks, &args.workload, args.seed, &out)?;
-    print(&told(&manifest, &args.out))
+    print_written(&manifest, &args.out, args.format)
 }

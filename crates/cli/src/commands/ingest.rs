@@ -1,6 +1,5 @@
 //! `resched ingest`: turns source logs into a trace.
 
-use std::collections::BTreeMap;
 use std::num::NonZeroU64;
 use std::path::PathBuf;
 
@@ -11,13 +10,17 @@ use resched_trace::ingest::{Options, Part, TaskMaker, ingest, split};
 use resched_trace::store::Manifest;
 use resched_trace::synthesise::Rules;
 use resched_trace::workload::explain_toml;
+use serde::Serialize;
 
 use super::engine::{DaskArgs, ProgramArgs};
 use super::ingest_steps;
 use crate::failure::Failure;
+use crate::format::{FormatArgs, values_of};
 use crate::out::ForceArg;
-use crate::output::{count, print, tell};
+use crate::output::tell;
 use crate::progress::IngestProgress;
+use crate::written::Written;
+pub(super) use crate::written::left_out;
 
 /// Turn job histories, event logs, job lists or the Google and Alibaba cluster traces into a trace.
 ///
@@ -39,6 +42,9 @@ pub(crate) struct Args {
     /// Write a trace for each cluster whose files are found, to a folder of its own in TRACE. Histories are read twice to tell clusters apart.
     #[arg(long, conflicts_with_all = ["format", "engine"])]
     split: bool,
+    /// Take the jobs of a folder for those of one cluster, although they ran on no common machine or under two masters at once.
+    #[arg(long, conflicts_with = "split")]
+    merge: bool,
     /// The format of all files. `auto` detects it from each file's content.
     #[arg(long, default_value = "auto")]
     format: String,
@@ -64,6 +70,8 @@ pub(crate) struct Args {
     /// The size of a part of a table. A table that needs more than twice this size is written in parts.
     #[arg(long, value_name = "BYTES", hide = true)]
     partition_bytes: Option<NonZeroU64>,
+    #[command(flatten)]
+    format_args: FormatArgs,
 }
 
 /// Where the shards of tables are read.
@@ -79,24 +87,35 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let options = Options {
         format: (args.format != "auto").then(|| args.format.clone()),
         counters: args.counters,
+        merge: args.merge,
         tasks: Some(TaskMaker::synthesiser(&rules(args)?, args.seed)?),
         threads: args.threads.map(Threads::count),
         partition_bytes: args.partition_bytes,
     };
     let out = if args.split { args.force.plain(&args.out) } else { args.force.out(&args.out, "trace.json") };
     if args.engine == Engine::Dask {
-        return ingest_steps::on_dask(&args.paths, &out, &options, (&args.dask, &args.program));
+        return ingest_steps::on_dask(&args.paths, &out, &options, (&args.dask, &args.program), args.format_args);
     }
     if args.split {
         let parts = split(&args.paths, &out, &options, &mut IngestProgress::new())?;
-        return print(&told_parts(&parts, &args.out)?);
+        return print_parts(&parts, &args.out, args.format_args);
     }
     let manifest = ingest(&args.paths, &out, &options, &mut IngestProgress::new());
     if manifest.is_err() {
         tell_kept();
     }
-    let manifest = manifest?;
-    print(&told(&manifest, &args.out))
+    print_written(&manifest?, &args.out, args.format_args)
+}
+
+/// A few lines about a trace that was written.
+pub(super) fn told(manifest: &Manifest, out: &std::path::Path) -> String {
+    Written::of(manifest, out).in_words()
+}
+
+/// Prints what a trace that was written holds.
+pub(super) fn print_written(manifest: &Manifest, out: &std::path::Path, format: FormatArgs) -> Result<(), Failure> {
+    let written = Written::of(manifest, out);
+    format.print(&written, &values_of(&written)?, || written.in_words())
 }
 
 /// If an ingest ended early, prints where its finished work is kept.
@@ -115,49 +134,31 @@ fn rules(args: &Args) -> Result<Rules, Failure> {
     Ok(toml::from_str(&text).map_err(explained)?)
 }
 
-/// A few lines about each trace that was written. An error if there is none.
-fn told_parts(parts: &[Part], out: &std::path::Path) -> Result<String, Failure> {
-    let mut text = String::new();
-    let mut lost = String::new();
-    for Part { name, manifest } in parts {
-        match manifest {
-            Ok(manifest) => text += &told(manifest, &out.join(name)),
-            Err(error) => lost += &format!("  left out: {name}: {error}\n"),
-        }
+/// A part that could not be written, or the trace that was.
+#[derive(Debug, Serialize)]
+#[serde(untagged)]
+enum Told<'a> {
+    Written(Written<'a>),
+    LeftOut { trace: String, error: String },
+}
+
+/// Prints what became of each cluster. An error if there is no trace.
+fn print_parts(parts: &[Part], out: &std::path::Path, format: FormatArgs) -> Result<(), Failure> {
+    let told = |Part { name, manifest }: &'_ Part| match manifest {
+        Ok(manifest) => format!("{}", Written::of(manifest, &out.join(name)).in_words()),
+        Err(error) => format!("  left out: {name}: {error}\n"),
+    };
+    let words: String = parts.iter().filter(|part| part.manifest.is_ok()).map(told).collect();
+    let lost: String = parts.iter().filter(|part| part.manifest.is_err()).map(told).collect();
+    if words.is_empty() {
+        return Err(Failure::work(format!("no trace could be written:\n{lost}")));
     }
-    if text.is_empty() { Err(Failure::work(format!("no trace could be written:\n{lost}"))) } else { Ok(text + &lost) }
-}
-
-/// A few lines about the trace that was written.
-pub(super) fn told(manifest: &Manifest, out: &std::path::Path) -> String {
-    let rows = |table: &str| count(manifest.rows.get(table).copied().unwrap_or(0));
-    let mut text = format!(
-        "{}: {} jobs, {} tasks, {} attempts, {} splits, {} machine rows\n",
-        out.display(),
-        rows("jobs"),
-        rows("tasks"),
-        rows("attempts"),
-        rows("splits"),
-        rows("nodes"),
-    );
-    text += &left_out(&manifest.skipped);
-    text += &absent(&manifest.absent);
-    if !manifest.made.is_empty() {
-        text += &format!(
-            "  {} columns are made, not observed: `resched inspect {}` names them\n",
-            manifest.made.len(),
-            out.display()
-        );
-    }
-    text
-}
-
-/// The tables that the sources lack, one per line.
-pub(super) fn absent(absent: &BTreeMap<String, String>) -> String {
-    absent.iter().map(|(table, rule)| format!("  {table}: {rule}\n")).collect()
-}
-
-/// The records that were left out or mended, one line per cause.
-pub(super) fn left_out(skipped: &BTreeMap<String, u64>) -> String {
-    skipped.iter().map(|(cause, &n)| format!("  left out or mended: {} × {cause}\n", count(n))).collect()
+    let rows: Vec<Told<'_>> = parts
+        .iter()
+        .map(|Part { name, manifest }| match manifest {
+            Ok(manifest) => Told::Written(Written::of(manifest, &out.join(name))),
+            Err(error) => Told::LeftOut { trace: out.join(name).display().to_string(), error: error.to_string() },
+        })
+        .collect();
+    format.print_lines(&rows, || words + &lost)
 }

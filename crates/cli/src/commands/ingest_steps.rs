@@ -10,9 +10,10 @@ use resched_trace::store::Out;
 use serde::Serialize;
 
 use super::engine::{DaskArgs, ProgramArgs, Task, dask};
-use super::ingest::told;
+use super::ingest::print_written;
 use crate::failure::Failure;
-use crate::output::{print, print_json};
+use crate::format::FormatArgs;
+use crate::output::print_json;
 use crate::progress::IngestProgress;
 
 /// Plan an ingest of tables: split them into shards and write the plan. Prints the plan's path and the number of shards as JSON.
@@ -76,7 +77,7 @@ pub(crate) fn merge(args: &MergeArgs) -> Result<(), Failure> {
     let (plan, out) = tables::read_plan(&args.plan)?;
     let manifest =
         tables::finish(&plan, out.as_path(), args.threads.unwrap_or_default().count(), &mut IngestProgress::new())?;
-    print(&told(&manifest, &out))
+    print_written(&manifest, &out, FormatArgs::default())
 }
 
 /// Ingests tables on a Dask cluster: its workers read the shards, and this process merges them.
@@ -85,6 +86,7 @@ pub(super) fn on_dask(
     out: &Out,
     options: &Options,
     (args, program): (&DaskArgs, &ProgramArgs),
+    format: FormatArgs,
 ) -> Result<(), Failure> {
     let plan = plan_tables(paths, options)?;
     let file = tables::write_plan(&plan, &out.path)?.display().to_string();
@@ -95,5 +97,5 @@ pub(super) fn on_dask(
     dask(&(0..plan.shards().len()).map(task).collect::<Vec<Task>>(), args, program)?;
     let threads = options.threads.map(Threads::from).unwrap_or_default();
     let manifest = tables::finish(&plan, out, threads.count(), &mut IngestProgress::new())?;
-    print(&told(&manifest, &out.path))
+    print_written(&manifest, &out.path, format)
 }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use resched_analysis::inspect::{Inspection, Powers, inspect};
 use resched_trace::store::{Source, Trace};
+use resched_trace::words::counted;
 
 use crate::failure::Failure;
 use crate::format::{FormatArgs, values_of};
@@ -54,19 +55,31 @@ fn told(found: &Inspection, all_sources: bool) -> String {
     {
         rows.push(row(&format!("successful maps, {level}"), &count(n)));
     }
-    let counted = [
+    let by_name = [
         ("job", &found.job_outcome),
         ("attempts", &found.attempts),
         ("left out or mended", &found.skipped),
         ("odd", &found.oddities),
     ];
-    for (what, counts) in counted {
+    for (what, counts) in by_name {
         rows.extend(counts.iter().map(|(name, &n)| row(&format!("{what}: {name}"), &count(n))));
     }
     let mut text = table(&["what", "how many"], rows, 1..2) + &shapes(found);
     if !found.made.is_empty() {
         let made: Vec<&str> = found.made.keys().map(String::as_str).collect();
         text += &format!("\nmade, not observed: {}\n", made.join(", "));
+        for (column, &rows) in &found.made_rows {
+            text += &format!("made in part: {column}: {}\n", counted(rows, "row"));
+        }
+    }
+    if let Some(system) = found.system {
+        text += &format!("ran by: {}\n", system.in_words());
+    }
+    if let Some(words) = found.amounts.in_words() {
+        text += &format!("unit: {words}\n");
+    }
+    for path in &found.unrecognised {
+        text += &format!("not recognised: {path}\n");
     }
     for (table, rule) in &found.absent {
         text += &format!("absent: {table}: {rule}\n");
@@ -89,7 +102,7 @@ fn sources(found: &Inspection, most: usize) -> String {
 fn shapes(found: &Inspection) -> String {
     let arrivals = &found.arrivals;
     let most = arrivals.counts.iter().max().copied().unwrap_or(0);
-    let of_arrivals = format!("{} a bar, at most {} jobs", duration(Some(arrivals.step_ms as f64)), count(most));
+    let of_arrivals = format!("{} a bar, at most {}", duration(Some(arrivals.step_ms as f64)), counted(most, "job"));
     let power = |exponent: u32| 2_f64.powi(exponent.cast_signed());
     let lines = [
         ("arrivals", bars(&arrivals.counts), of_arrivals),

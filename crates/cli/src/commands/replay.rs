@@ -24,6 +24,7 @@ use crate::grade::caveats;
 use crate::out::{ForceArg, tell_replaced};
 use crate::output::{TimeUnit, UNKNOWN, count, duration, shown, table, value};
 use crate::progress::{ReplayProgress, replays_bar};
+use crate::policy_value::PolicyValue;
 use crate::threads::ThreadsArg;
 use crate::world_args::{WorldArgs, check_rules};
 
@@ -38,7 +39,7 @@ pub(crate) struct Args {
     trace: PathBuf,
     /// A policy: `name` or `name:key=value,…`. Repeat the option to compare policies. `key=1|2|3` stands for three policies.
     /// `name+speculator` adds backups of slow tasks. On a production trace, `fifo` means `batch-fifo`, and so on.
-    #[arg(long = "policy", required = true, value_name = "POLICY")]
+    #[arg(long = "policy", required = true, value_name = "POLICY", value_parser = PolicyValue, hide_possible_values = true)]
     policies: Vec<String>,
     #[command(flatten)]
     world: WorldArgs,

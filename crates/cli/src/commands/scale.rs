@@ -4,15 +4,16 @@ use std::path::PathBuf;
 
 use resched_trace::scale::{Instant, Scale, scale};
 
-use super::ingest::told;
+use super::ingest::print_written;
 use crate::failure::Failure;
+use crate::format::FormatArgs;
 use crate::out::ForceArg;
-use crate::output::print;
 
 /// Make a trace smaller or denser, or cut a time window out of it.
 ///
 /// Jobs are sampled so that the mix of queues and sizes stays the same. A window keeps every job submitted in it, with all its
-/// attempts; jobs that cross an edge of the window are counted. Waiting times and run times do not change.
+/// attempts; jobs that cross an edge of the window are counted. Run times do not change. A trace whose gaps were changed has no observed
+/// waits any more.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Examples:\n  resched scale T --jobs 0.1 --nodes 0.1 --out small\n  resched scale T --time 0.667 --out busy"
@@ -43,11 +44,13 @@ pub(crate) struct Args {
     /// The seed of the random sample.
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    #[command(flatten)]
+    format: FormatArgs,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let Args { jobs, time, nodes, from, to, seed, .. } = *args;
     let manifest =
         scale(&args.trace, args.force.out(&args.out, "trace.json"), &Scale { jobs, time, nodes, from, to, seed })?;
-    print(&told(&manifest, &args.out))
+    print_written(&manifest, &args.out, args.format)
 }

@@ -23,6 +23,7 @@ use crate::failure::Failure;
 use crate::format::FormatArgs;
 use crate::grade::caveats;
 use crate::output::{TimeUnit, UNKNOWN, count, table};
+use crate::policy_value::PolicyValue;
 use crate::progress::ReplayProgress;
 use crate::threads::ThreadsArg;
 use crate::world_args::{WorldArgs, check_rules};
@@ -40,7 +41,7 @@ pub(crate) struct Args {
     trace: PathBuf,
     /// The policy that ran it, written as for `replay`. Repeat the option to see which policy explains the trace best
     /// [default: the most probable of the usual schedulers].
-    #[arg(long = "policy", value_name = "POLICY")]
+    #[arg(long = "policy", value_name = "POLICY", value_parser = PolicyValue, hide_possible_values = true)]
     policies: Vec<String>,
     #[command(flatten)]
     world: WorldArgs,

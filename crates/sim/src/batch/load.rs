@@ -14,7 +14,7 @@
 //!   else one core (`task-of-one-core`) and no memory. An empty request becomes a thousandth of a core. If no machine's
 //!   memory is known, tasks request none.
 //! * A task that fits on no machine, or a gang that does not fit on all machines together, is left out
-//!   (`task-larger-than-any-machine`), because it could never start.
+//!   (`task-larger-than-any-machine`), because it could never start. So is a job without any other (`job-larger-than-any-machine`).
 //! * All tasks of a job exist when it is submitted; later times in `attempts.queued` are ignored. Tasks without a stage
 //!   form one stage. In a job of maps and reduces, the reduces wait for the maps. A stage waits for every stage that
 //!   any of its tasks depends on.
@@ -318,9 +318,10 @@ impl Rules {
         self.fill_requests(entry, &mut tasks.listed);
         let before = tasks.listed.len();
         tasks.listed.retain(|task| self.room.has(task.demand, task.gang.then_some(task.instances)));
-        self.skip("task-larger-than-any-machine", (before - tasks.listed.len()) as u64);
+        let too_large = before - tasks.listed.len();
+        self.skip("task-larger-than-any-machine", too_large as u64);
         if tasks.listed.is_empty() {
-            self.skip("job-without-tasks", 1);
+            self.skip(if too_large > 0 { "job-larger-than-any-machine" } else { "job-without-tasks" }, 1);
             return None;
         }
         let before = self.begin.is_some_and(|begin| submit < begin);

@@ -2,7 +2,7 @@
 
 use resched_trace::formats::{Collected, MAPREDUCE};
 use resched_trace::model::{AttemptRow, JobRecord, JobRow, NodeRow, Outcome, Priority, TaskKind, TaskRow};
-use resched_trace::store::Trace;
+use resched_trace::store::{Amounts, Trace};
 
 use super::tries::Logged;
 use crate::Error;
@@ -36,8 +36,8 @@ pub(super) trait Log {
     /// Its rows about machines.
     fn nodes(&self) -> Result<Vec<NodeRow>, Error>;
 
-    /// Whether its amounts of processor and memory are shares of the largest machine.
-    fn is_normalised(&self) -> bool;
+    /// What its amounts of processor and memory are.
+    fn amounts(&self) -> Amounts;
 
     /// As [`is_batch`].
     fn is_batch(&self) -> Result<bool, Error>;
@@ -193,6 +193,7 @@ columns! {
         TaskId = "task_id",
         Start = "start",
         Finish = "finish",
+        RunTime = "run_time",
         Outcome = "outcome",
     }
 }
@@ -206,8 +207,8 @@ impl Log for Trace {
         Ok(self.rows::<NodeRow>()?.collect::<Result<_, _>>()?)
     }
 
-    fn is_normalised(&self) -> bool {
-        self.manifest().sources.iter().any(|source| source.format.contains("google"))
+    fn amounts(&self) -> Amounts {
+        self.manifest().amounts
     }
 
     fn is_batch(&self) -> Result<bool, Error> {
@@ -261,9 +262,9 @@ impl Log for Collected {
         Ok(self.nodes.clone())
     }
 
-    fn is_normalised(&self) -> bool {
-        // Only Google's traces use shares, and their tables are never collected in memory.
-        false
+    fn amounts(&self) -> Amounts {
+        // Tables in memory hold no shares: whoever has a trace with shares has its folder.
+        Amounts::Absolute
     }
 
     fn is_batch(&self) -> Result<bool, Error> {
@@ -385,6 +386,7 @@ impl Jobs for TraceJobs<'_> {
                 outcome: text(Of::Outcome).and_then(Outcome::from_name).unwrap_or_default(),
                 start: int(Of::Start),
                 finish: int(Of::Finish),
+                run_time: None,
             },
         }
     }
@@ -395,8 +397,9 @@ impl Jobs for TraceJobs<'_> {
             return Ok(None);
         }
         let outcome = attempts.text(AttemptColumn::Outcome).and_then(Outcome::from_name).unwrap_or_default();
-        let [start, finish] = [AttemptColumn::Start, AttemptColumn::Finish].map(|column| attempts.int(column));
-        Ok(Some(Logged { outcome, start, finish }))
+        let [start, finish, run_time] =
+            [AttemptColumn::Start, AttemptColumn::Finish, AttemptColumn::RunTime].map(|column| attempts.int(column));
+        Ok(Some(Logged { outcome, start, finish, run_time }))
     }
 
     fn check_end(&mut self) -> Result<(), Error> {
@@ -460,12 +463,15 @@ impl Jobs for Collection<'_> {
             memory_request: row.memory_request,
             instances: row.instances,
             gang: row.gang,
-            logged: Logged { outcome: row.outcome, start: row.start, finish: row.finish },
+            logged: Logged { outcome: row.outcome, start: row.start, finish: row.finish, run_time: None },
         }
     }
 
     fn next_attempt(&mut self) -> Result<Option<Logged>, Error> {
-        let logged = |row: &AttemptRow| Logged { outcome: row.outcome, start: row.start, finish: row.finish };
+        let logged = |row: &AttemptRow| {
+            let &AttemptRow { outcome, start, finish, run_time, .. } = row;
+            Logged { outcome, start, finish, run_time }
+        };
         Ok(self.records.next_attempt().map(logged))
     }
 

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use resched_trace::model::{NodeChange, NodeRow};
 use resched_trace::run::RunCluster;
+use resched_trace::store::Amounts;
 use resched_trace::synthesise::host_name;
 
 use super::log::Log;
@@ -16,7 +17,7 @@ use crate::{ClusterConfig, Error};
 
 /// The size of a machine that the trace does not give, if its amounts are shares of the largest machine: the whole of
 /// the largest one. Processor is then in millionths, memory in millionths of a millionth (formats §7).
-const NORMALISED: Resources = Resources { cpu: 1_000_000, memory: 1_000_000_000_000 };
+const NORMALISED: Resources = Resources { cpu: Amounts::CORES * 1_000, memory: Amounts::MEMORY };
 
 /// A machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -49,8 +50,8 @@ pub struct Machines {
     /// How many of them have a size that the trace does not give, and where it is from.
     unknown: u64,
     rule: SizeRule,
-    /// Whether amounts are shares of the largest machine ([`NORMALISED`]).
-    normalised: bool,
+    /// What amounts of processor and memory are.
+    amounts: Amounts,
 }
 
 /// Where the size of a machine is from that the trace does not give.
@@ -80,7 +81,7 @@ impl Machines {
             placement,
             unknown: 0,
             rule: SizeRule::Given,
-            normalised: false,
+            amounts: Amounts::Absolute,
         }
     }
 
@@ -96,7 +97,7 @@ impl Machines {
         let change = |&(at, node, capacity): &(Ms, usize, Resources)| Change { at, node: NodeId::at(node), capacity };
         let mut changes: Vec<Change> = changes.iter().map(change).collect();
         changes.sort_by_key(|change| change.at);
-        Ok(Self { nodes, changes, placement, unknown: 0, rule: SizeRule::Given, normalised: false })
+        Ok(Self { nodes, changes, placement, unknown: 0, rule: SizeRule::Given, amounts: Amounts::Absolute })
     }
 
     /// The machines of a cluster file, or else of a log. If a log reports a machine at several times, each report is a
@@ -115,29 +116,31 @@ impl Machines {
         let cpu = own.cores.map(|cores| (cores * 1000.0).round() as u64);
         if let (Some(count), Some(cpu)) = (own.count, cpu) {
             let capacity = Resources { cpu, memory: own.memory.unwrap_or(0) };
-            return Ok(Self { normalised: log.is_normalised(), ..Self::alike(count, capacity, own.placement) });
+            return Ok(Self { amounts: log.amounts(), ..Self::alike(count, capacity, own.placement) });
         }
         let told = Told { rows: log.nodes()? };
         if told.rows.is_empty() {
             return Err(Error::Config(format!(
                 "{}: the trace names no machine; say how many there are, with `--nodes <N> --cores <of each>` or with \
-                 `--cluster C.toml` that holds `[machines]`, `count = <N>` and `cores = <of each>`",
-                log.name()
+                 `--cluster C.toml` that holds `[machines]`, `count = <N>` and `cores = <of each>`{}",
+                log.name(),
+                unit_of(log.amounts())
             )));
         }
         // On a log of Hadoop, a slot counts as a core. The cluster file gives the number of slots.
         let slots: u64 = config.nodes.slots().map(u64::from).iter().sum();
         let slots_known = config.nodes.map_slots.is_some() && config.nodes.reduce_slots.is_some();
         let hadoop = (slots > 0 && !log.is_batch()?).then_some(slots * 1000);
-        let (usual, rule) = told.usual(cpu, own.memory, log.is_normalised(), hadoop.map(|cpu| (cpu, slots_known))).ok_or_else(|| {
+        let amounts = log.amounts();
+        let normalised = amounts == Amounts::OfLargest;
+        let (usual, rule) = told.usual(cpu, own.memory, normalised, hadoop.map(|cpu| (cpu, slots_known))).ok_or_else(|| {
             Error::Config(format!(
                 "{}: the trace gives the size of none of its machines; say it with `--cores <of each>` or with `--cluster C.toml` \
                  that holds `[machines]` and `cores = <of each>`",
                 log.name()
             ))
         })?;
-        let normalised = log.is_normalised();
-        let machines = Self { rule, normalised, ..told.followed(usual, own.placement, skipped)? };
+        let machines = Self { rule, amounts, ..told.followed(usual, own.placement, skipped)? };
         Ok(match own.clones {
             Some(count) => machines.resized(count),
             None => machines,
@@ -176,6 +179,11 @@ impl Machines {
         }
     }
 
+    /// What their amounts of processor and memory are, and the requests of the tasks.
+    pub fn amounts(&self) -> Amounts {
+        self.amounts
+    }
+
     /// How many machines have a size that the trace does not give, and where it is from.
     pub fn unknown_sizes(&self) -> (u64, SizeRule) {
         (self.unknown, self.rule)
@@ -206,14 +214,13 @@ impl Machines {
     pub fn in_short(&self) -> RunCluster {
         let racks: BTreeSet<&str> = self.nodes().iter().filter_map(|node| node.rack.as_deref()).collect();
         let total = self.total();
-        let absolute = !self.normalised;
+        let absolute = self.amounts != Amounts::OfLargest;
         RunCluster {
             nodes: self.nodes().len() as u64,
             racks: racks.len() as u64,
             memory_mb: (absolute && total.memory > 0).then_some(total.memory >> 20),
             vcores: absolute.then_some(total.cpu / 1000),
-            of_largest: self
-                .normalised
+            of_largest: (!absolute)
                 .then_some([total.cpu / (NORMALISED.cpu / 1_000), total.memory / (NORMALISED.memory / 1_000)]),
             ..RunCluster::default()
         }
@@ -237,6 +244,11 @@ impl Machines {
         }
         most
     }
+}
+
+/// What a size means in a trace whose amounts are shares, as the end of a message; empty for other traces.
+pub fn unit_of(amounts: Amounts) -> String {
+    amounts.in_words().map_or_else(String::new, |words| format!(". Mind the unit of this trace: {words}"))
 }
 
 /// The rows of a log about machines.

@@ -42,7 +42,7 @@ pub use check::Checked;
 pub use engine::{Tally, replay};
 pub use load::{Loaded, load, load_records};
 pub use log::{is_batch, is_batch_records};
-pub use machines::{Change, Machine, Machines, SizeRule};
+pub use machines::{Change, Machine, Machines, SizeRule, unit_of};
 pub use observer::{Ended, Launched, Observer};
 pub use policy::{Offer, Orders, Policy};
 pub use run_rows::{BatchRows, RunRows, RunWriter};

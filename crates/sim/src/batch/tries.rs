@@ -19,11 +19,16 @@ pub(super) struct Logged {
     pub(super) outcome: Outcome,
     pub(super) start: Option<Ms>,
     pub(super) finish: Option<Ms>,
+    /// How long it ran, if that is known but not when it started.
+    pub(super) run_time: Option<Ms>,
 }
 
 impl Logged {
     /// How long it ran, ms, at most until the end of the trace.
     pub(super) fn run(self, horizon: Ms) -> Option<Ms> {
+        if let (None, Some(run)) = (self.start, self.run_time) {
+            return (0..=LONGEST).contains(&run).then_some(run);
+        }
         let finish = self.finish.or((self.outcome == Outcome::Incomplete).then_some(horizon))?;
         let run = finish.checked_sub(self.start?)?;
         (0..=LONGEST).contains(&run).then_some(run)
@@ -99,7 +104,7 @@ mod tests {
     const HORIZON: Ms = 1_000;
 
     fn logged(outcome: Outcome, start: Ms, finish: Option<Ms>) -> Logged {
-        Logged { outcome, start: Some(start), finish }
+        Logged { outcome, start: Some(start), finish, run_time: None }
     }
 
     fn told(tries: &[Try]) -> Vec<(Outcome, Ms)> {
@@ -148,6 +153,8 @@ mod tests {
         assert_eq!(in_order_of(&[logged(Unknown, 5, Some(9))]).0, [(Success, 4)]);
         assert_eq!(in_order_of(&[logged(Failed, 5, Some(9))]).0, [(Failed, 4)]);
         assert_eq!(in_order_of(&[logged(Success, 9, Some(5))]).0, [], "it ends before it starts");
+        let unknown = Logged { outcome: Success, start: None, finish: None, run_time: Some(7) };
+        assert_eq!(in_order_of(&[unknown]).0, [(Success, 7)], "when it ran is not known");
     }
 
     #[test]

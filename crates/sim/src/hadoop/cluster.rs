@@ -406,6 +406,31 @@ impl Cluster {
         }
     }
 
+    /// Whether the cluster file or an option says what nodes offer, whatever the trace shows.
+    pub fn gives_sizes(&self) -> bool {
+        let (nodes, containers) = (&self.config.nodes, &self.config.containers);
+        nodes.map_slots.or(nodes.reduce_slots).or(containers.memory_mb).or(containers.vcores).is_some()
+    }
+
+    /// The most tasks of each kind, and of both, that one of its nodes runs at once.
+    pub fn most_at_once(&self) -> [u32; 3] {
+        let most = |of: &dyn Fn(&Node) -> u64| {
+            self.nodes.iter().map(of).max().map_or(0, |most| u32::try_from(most).unwrap_or(u32::MAX))
+        };
+        match self.system {
+            System::Slots => [
+                most(&|node| node.capacity.map_slots()),
+                most(&|node| node.capacity.reduce_slots()),
+                most(&|node| node.capacity.map_slots() + node.capacity.reduce_slots()),
+            ],
+            System::Containers => {
+                let fitting = |ask: Ask| most(&|node| node.capacity.fits(self.demands[ask.index()]));
+                let [maps, reduces] = [fitting(Ask::Map), fitting(Ask::Reduce)];
+                [maps, reduces, maps.max(reduces)]
+            }
+        }
+    }
+
     /// Its nodes, by [`NodeId`].
     pub fn nodes(&self) -> &[Node] {
         &self.nodes

@@ -231,6 +231,7 @@ fn attempt<'a>(
     // A map's locality follows from the places of its input.
     let follows = row.kind == TaskKind::Map && !task.splits.is_empty();
     output.lost("attempts.queued", row.queued.is_some());
+    output.lost("attempts.run_time", row.run_time.is_some());
     output.lost("attempts.locality", row.locality.is_some() && !follows);
     output.lost("attempts.speculative", row.speculative.is_some());
     output.lost("attempts.error", row.error.is_some());

@@ -2,8 +2,9 @@
 //!
 //! Names of users, groups, programs and queues that are not numbers are numbered by their first appearance, and so are
 //! such job ids. The header lists the names. Times since the epoch become seconds since the first submission, which the
-//! header holds as `UnixStartTime`. A job of several tasks becomes one job. From its launch to its end, it holds as
-//! many processors as the job had attempts at once at most. It is counted as `job-of-several-tasks`. The tables do not
+//! header holds as `UnixStartTime`. A wait that the trace does not give is −1. A job of several tasks becomes one job. From its launch to its end, it holds as
+//! many processors as its attempts held at once at most. It is counted as `job-of-several-tasks`. An attempt of a replay holds the
+//! processors that the replay held for it, rounded up; any other holds one for each instance of its task. The tables do not
 //! hold think times.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -57,7 +58,10 @@ fn header(source: &Source, names: &Names, output: &mut Output<'_>) -> Result<(),
 
 /// The number of machines, and the most processors that they had. `None` if a size is unknown: a machine of unknown
 /// size would be read as one with one processor.
-fn machines(source: &Source, output: &mut Output<'_>) -> Result<Option<(usize, i64)>, Error> {
+fn machines(source: &Source, output: &mut Output<'_>) -> Result<Option<(u64, i64)>, Error> {
+    if let Some(machines) = source.machines_of_run() {
+        return Ok(Some(machines));
+    }
     let mut hosts: BTreeMap<String, Option<i64>> = BTreeMap::new();
     for row in source.nodes()? {
         output.lost("nodes.event", row.event != NodeChange::Add);
@@ -71,7 +75,7 @@ fn machines(source: &Source, output: &mut Output<'_>) -> Result<Option<(usize, i
         output.lost("nodes.cpu", true);
     }
     let cpu = hosts.values().copied().flatten().fold(0, i64::saturating_add);
-    Ok((unknown == 0 && !hosts.is_empty()).then_some((hosts.len(), cpu / PROCESSOR)))
+    Ok((unknown == 0 && !hosts.is_empty()).then_some((hosts.len() as u64, cpu / PROCESSOR)))
 }
 
 /// Names in the order of their numbers, one line each.
@@ -176,7 +180,7 @@ impl Names {
             self.ids.number(Some(&row.job_id)),
             seconds(submit),
             between(row.submit, left_queue),
-            between(row.launch, row.finish),
+            row.launch.and(row.finish).map_or_else(|| seconds(held.run_time), |_| between(row.launch, row.finish)),
             count(held.processors),
             seconds(held.cpu_ms),
             kilobytes(held.memory),
@@ -215,6 +219,8 @@ impl Seen {
 /// The resources that a job held while it ran.
 struct Held {
     processors: Option<i64>,
+    /// How long it ran, ms, if that is known but not when.
+    run_time: Option<i64>,
     /// Processor time per processor, ms.
     cpu_ms: Option<i64>,
     /// Resident memory per processor, bytes.
@@ -223,43 +229,50 @@ struct Held {
 
 impl Held {
     fn of(record: &JobRecord) -> Self {
-        if let [task] = record.tasks.as_slice() {
-            // A job of a parallel machine may lack the number. Any other task has one processor.
-            let is_own = record.job.framework.as_deref() == Some(FRAMEWORK);
-            let processors = task.task.instances.or((!is_own).then_some(1));
-            let per_processor = |all: i64| all.checked_div(processors.unwrap_or(1));
-            let attempt = task.attempts.first();
-            let own = |of: fn(&AttemptRow) -> Option<i64>| attempt.and_then(of).and_then(per_processor);
-            let (cpu_ms, memory) = (own(|attempt| attempt.cpu_ms), own(|attempt| attempt.physical_memory));
-            return Self { processors, cpu_ms, memory };
+        let attempts = || record.tasks.iter().flat_map(|task| &task.attempts);
+        let of_replay = attempts().any(|attempt| attempt.cpu_request.is_some());
+        match record.tasks.as_slice() {
+            [task] if !of_replay => {
+                // A job of a parallel machine may lack the number. Any other task has one processor.
+                let is_own = record.job.framework.as_deref() == Some(FRAMEWORK);
+                let processors = task.task.instances.or((!is_own).then_some(1));
+                let per_processor = |all: i64| all.checked_div(processors.unwrap_or(1));
+                let attempt = task.attempts.first();
+                let own = |of: fn(&AttemptRow) -> Option<i64>| attempt.and_then(of).and_then(per_processor);
+                let run_time = task.attempts.last().and_then(|attempt| attempt.run_time);
+                let (cpu_ms, memory) = (own(|attempt| attempt.cpu_ms), own(|attempt| attempt.physical_memory));
+                Self { processors, run_time, cpu_ms, memory }
+            }
+            _ => {
+                let processors = peak(record);
+                let sum = attempts().filter_map(|attempt| attempt.cpu_ms).reduce(i64::saturating_add);
+                let cpu_ms = sum.zip(processors).and_then(|(sum, processors)| sum.checked_div(processors));
+                Self { processors, run_time: None, cpu_ms, memory: None }
+            }
         }
-        let peak = peak(record);
-        let sum = record
-            .tasks
-            .iter()
-            .flat_map(|task| &task.attempts)
-            .filter_map(|attempt| attempt.cpu_ms)
-            .reduce(i64::saturating_add);
-        let cpu_ms = sum.zip(peak).and_then(|(sum, peak)| sum.checked_div(peak));
-        Self { processors: peak, cpu_ms, memory: None }
     }
 }
 
-/// The most attempts of a job that ran at the same time.
+/// The most processors that the attempts of a job held at the same time.
 fn peak(record: &JobRecord) -> Option<i64> {
     let attempts = record.tasks.iter().flat_map(|task| &task.attempts);
     let mut changes: Vec<(i64, i64)> = attempts
-        .filter_map(|attempt| attempt.start.zip(attempt.finish))
-        .flat_map(|(start, finish)| [(start, 1), (finish.max(start.saturating_add(1)), -1)])
+        .filter_map(|attempt| Some((attempt.start?, attempt.finish?, processors(attempt))))
+        .flat_map(|(start, finish, held)| [(start, held), (finish.max(start.saturating_add(1)), -held)])
         .collect();
     // At one instant those that end make room first.
     changes.sort_unstable();
-    let mut running = 0;
+    let mut running: i64 = 0;
     let peaks = changes.into_iter().map(|(_, change)| {
-        running += change;
+        running = running.saturating_add(change);
         running
     });
     peaks.max().filter(|&peak| peak > 0)
+}
+
+/// The processors that an attempt holds: those that a replay held for it, rounded up, or one.
+fn processors(attempt: &AttemptRow) -> i64 {
+    attempt.cpu_request.map_or(1, |cpu| cpu.max(1).saturating_add(PROCESSOR - 1) / PROCESSOR)
 }
 
 fn note_losses(record: &JobRecord, output: &mut Output<'_>) {
@@ -279,6 +292,13 @@ fn note_losses(record: &JobRecord, output: &mut Output<'_>) {
         output.lost("tasks.cpu_request", task.task.cpu_request.is_some_and(|cpu| cpu != PROCESSOR));
         output.lost("tasks.memory_request", task.task.memory_request != row.requested_memory);
         output.lost("splits.host", !task.splits.is_empty());
+        let in_parts = |attempt: &AttemptRow| attempt.cpu_request.is_some_and(|cpu| cpu % PROCESSOR != 0);
+        output.lost("attempts.cpu_request", task.attempts.iter().any(in_parts));
+        output.lost("attempts.memory_request", task.attempts.iter().any(|attempt| attempt.memory_request.is_some()));
+        output.lost(
+            "attempts.run_time",
+            record.tasks.len() > 1 && task.attempts.iter().any(|own| own.run_time.is_some()),
+        );
         output.lost("attempts.host", task.attempts.iter().any(|attempt| attempt.host.is_some()));
         output.lost("attempts.error", task.attempts.iter().any(|attempt| attempt.error.is_some()));
     }

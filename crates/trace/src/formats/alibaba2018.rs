@@ -36,6 +36,7 @@ pub const FORMAT: TableFormat = TableFormat {
         Table { name: "container_meta", used: Use::LeftOut, absent: ("", "") },
         Table { name: "container_usage", used: Use::LeftOut, absent: ("", "") },
     ],
+    amounts: crate::store::Amounts::MemoryOfLargest,
     begin: None,
     notes: &[
         (

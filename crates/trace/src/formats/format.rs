@@ -4,7 +4,7 @@ use std::io::BufRead;
 
 use super::sink::Sink;
 use crate::Error;
-use crate::store::TimeZero;
+use crate::store::{System, TimeZero};
 
 /// A source format.
 pub struct Format {
@@ -14,6 +14,8 @@ pub struct Format {
     pub title: &'static str,
     /// The zero of its times; `None` if it has no times (a topology).
     pub time_zero: Option<TimeZero>,
+    /// What ran its jobs; `None` if only the content of a file says it ([`Sink::system`]).
+    pub system: Option<System>,
     /// Whether its jobs come with their tasks. Otherwise the tasks are made on ingest.
     pub has_tasks: bool,
     /// Whether a job id that occurs again in the same file is another job (a folded trace, `spec/formats.md` 4).

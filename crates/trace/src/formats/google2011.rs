@@ -39,6 +39,7 @@ pub const FORMAT: TableFormat = TableFormat {
         Table { name: "task_constraints", used: Use::LeftOut, absent: ("", "") },
         Table { name: "task_usage", used: Use::LeftOut, absent: ("", "") },
     ],
+    amounts: crate::store::Amounts::OfLargest,
     begin: Some(BEGIN),
     notes: &[
         UNITS,

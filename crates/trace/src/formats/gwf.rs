@@ -4,7 +4,7 @@
 //! The first line names the columns: `WorkflowID, JobID, SubmitTime, RunTime, NProcs, ReqNProcs, Dependencies`, padded
 //! with blanks. Dependencies are job ids of the same workflow with blanks between them. Times are seconds, negative for
 //! unknown. Spec: formats.md section 12. The format does not hold when a job started or how it ended. So the attempt
-//! starts when the job is submitted, and the outcome stays unknown. A job is a gang of its processors, as in
+//! has a run time only, and the outcome stays unknown. A job is a gang of its processors, as in
 //! [`super::swf`]. It belongs to the group of its workflow.
 
 use std::io::BufRead;
@@ -22,6 +22,7 @@ pub const FORMAT: Format = Format {
     name: "gwf",
     title: "grid workflows (comma-separated jobs with their dependencies)",
     time_zero: Some(crate::store::TimeZero::Relative),
+    system: Some(crate::store::System::Batch),
     has_tasks: true,
     folded: false,
     sniff,
@@ -74,16 +75,12 @@ fn record(line: &str) -> Option<JobRecord> {
     let (submit, run) = (known(submit)?, known(run)?);
     let (processors, requested) = (count(processors)?, count(requested)?);
     let job_id = id(job);
-    let finish = submit.zip(run).map(|(submit, run)| submit + run).and_then(milliseconds);
     let submit = submit.and_then(milliseconds);
-    let start = submit.filter(|_| run.is_some());
     let job = JobRow {
         job_id: job_id.clone(),
         group: Some((*workflow).to_owned()),
         framework: Some(FRAMEWORK.to_owned()),
         submit,
-        launch: start,
-        finish,
         outcome: Outcome::Unknown,
         requested_containers: requested,
         requested_cpu: requested.map(|_| PROCESSOR),
@@ -93,18 +90,16 @@ fn record(line: &str) -> Option<JobRecord> {
     let task = TaskRow {
         job_id: job_id.clone(),
         task_id: job_id.clone(),
-        start,
-        finish,
         cpu_request: Some(PROCESSOR),
         instances: processors.or(requested),
         gang: Some(true),
         ..TaskRow::default()
     };
-    let attempt = start.map(|start| AttemptRow {
+    let attempt = run.and_then(milliseconds).map(|run| AttemptRow {
         job_id: job_id.clone(),
         task_id: job_id,
-        start: Some(start),
-        finish,
+        queued: submit,
+        run_time: Some(run),
         ..AttemptRow::default()
     });
     let task = TaskRecord { task, splits: Vec::new(), attempts: attempt.into_iter().collect() };
@@ -143,14 +138,17 @@ mod tests {
         assert_eq!(
             told,
             [
-                ("0/1", Some(16_000), Some(27_500), vec![]),
-                ("0/2", Some(40_000), Some(40_000), vec!["0/1".to_owned(), "0/3".to_owned()]),
+                ("0/1", Some(16_000), None, vec![]),
+                ("0/2", Some(40_000), None, vec!["0/1".to_owned(), "0/3".to_owned()]),
                 ("1/2", None, None, vec![]),
             ]
         );
         let tasks: Vec<_> =
             found.jobs.iter().map(|record| (record.tasks[0].task.instances, record.tasks[0].attempts.len())).collect();
-        assert_eq!(tasks, [(Some(2), 1), (Some(1), 1), (None, 0)]);
+        assert_eq!(tasks, [(Some(2), 1), (Some(1), 1), (None, 1)]);
+        let attempts = found.jobs.iter().flat_map(|record| &record.tasks[0].attempts);
+        let times: Vec<_> = attempts.map(|attempt| (attempt.start, attempt.finish, attempt.run_time)).collect();
+        assert_eq!(times, [11_500, 0, 11_000].map(|run| (None, None, Some(run))), "the format gives no start");
         assert_eq!(found.jobs[0].job.requested_containers, Some(4));
         assert_eq!(found.jobs[1].job.group.as_deref(), Some("0"));
     }

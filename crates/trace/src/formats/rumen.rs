@@ -17,12 +17,14 @@ use crate::Error;
 use crate::model::{
     AttemptRow, CounterRow, CounterScope, JobRecord, JobRow, Outcome, Priority, SplitRow, TaskKind, TaskRecord, TaskRow,
 };
+use crate::store::System;
 
 /// Rumen's job trace.
 pub const FORMAT: Format = Format {
     name: "rumen",
     title: "Rumen job trace (JSON)",
     time_zero: Some(crate::store::TimeZero::Epoch),
+    system: None,
     has_tasks: true,
     folded: true,
     sniff,
@@ -165,6 +167,11 @@ fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), 
 fn record(text: &str, sink: &mut dyn Sink) -> Option<JobRecord> {
     let job: Job<'_> = serde_json::from_str(text).ok()?;
     let is_named = !job.job_id.as_str().is_empty();
+    let kinds = job.other_tasks.iter().flatten().filter_map(|task| task.task_type.as_ref());
+    // Only MapReduce 1 has set-up tasks.
+    if kinds.map(Text::as_str).any(|kind| matches!(kind, "SETUP" | "JOB_SETUP")) {
+        sink.system(System::MapReduce1);
+    }
     is_named.then(|| Reading::of(&job, sink).record(job))
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::Error;
 use crate::model::{JobRecord, NodeRow, TaskRecord};
+use crate::store::System;
 
 /// Takes the jobs and machines that a reader finds.
 pub trait Sink {
@@ -30,6 +31,9 @@ pub trait Sink {
 
     /// Takes a number of the source that applies to all its jobs, for the manifest. The first value counts.
     fn parameter(&mut self, _name: &str, _value: serde_json::Value) {}
+
+    /// Takes what ran the jobs of the source, if its content shows that.
+    fn system(&mut self, _system: System) {}
 
     /// Whether counters are wanted (`--counters`).
     fn wants_counters(&self) -> bool {

@@ -23,6 +23,7 @@ pub const FORMAT: Format = Format {
     name: "sls",
     title: "jobs of the Scheduler Load Simulator (JSON)",
     time_zero: Some(crate::store::TimeZero::Relative),
+    system: Some(crate::store::System::Yarn),
     has_tasks: true,
     folded: true,
     sniff: |head| top_level_keys(head).contains(&"job.tasks"),
@@ -34,6 +35,7 @@ pub const NODES: Format = Format {
     name: "sls-nodes",
     title: "nodes of the Scheduler Load Simulator (JSON)",
     time_zero: None,
+    system: Some(crate::store::System::Yarn),
     has_tasks: true,
     folded: false,
     sniff: |head| {

@@ -6,7 +6,8 @@
 //!
 //! A job is one task, and its processors are that task's instances: a gang. The request of an instance is one processor
 //! and the memory that was asked for per processor. Processor time and resident memory of the attempt are those of all
-//! processors. A job that was cancelled before it ran (status 5 without a run time) has no attempt. If a job was
+//! processors. Where the log does not give the wait, nobody knows when the job started or ended: the attempt then has a run time only.
+//! A job that was cancelled before it ran (status 5 without a run time) has no attempt. If a job was
 //! suspended for a while, the lines of its parts (status 2 to 4) are left out, because another line of the job sums
 //! them up.
 //!
@@ -28,6 +29,7 @@ pub const FORMAT: Format = Format {
     name: "swf",
     title: "Standard Workload Format of parallel machines",
     time_zero: Some(crate::store::TimeZero::Relative),
+    system: Some(crate::store::System::Batch),
     has_tasks: true,
     folded: false,
     sniff,
@@ -214,8 +216,7 @@ impl Row {
         let (submit, wait, run) = (self.known(2), self.known(3), self.known(4));
         let outcome = self.outcome();
         let ran = run.is_some_and(|run| run > 0.0) || (run.is_some() && outcome != Outcome::Killed);
-        // Logs without waiting times give the start as the submission.
-        let left_queue = submit.filter(|_| wait.is_some() || ran).map(|submit| submit + wait.unwrap_or(0.0));
+        let left_queue = submit.zip(wait).map(|(submit, wait)| submit + wait);
         let start = left_queue.filter(|_| ran || outcome != Outcome::Killed).and_then(milliseconds);
         let ended = if start.is_some() { left_queue.zip(run).map(|(start, run)| start + run) } else { left_queue };
         let (submit, finish) = (submit.and_then(milliseconds), ended.and_then(milliseconds));
@@ -252,12 +253,13 @@ impl Row {
             ..TaskRow::default()
         };
         let of_all = |per_processor: i64| per_processor.checked_mul(processors.unwrap_or(1));
-        let attempt = start.map(|start| AttemptRow {
+        let attempt = (start.is_some() || ran).then(|| AttemptRow {
             job_id: job_id.clone(),
             task_id: job_id,
             queued: submit,
-            start: Some(start),
+            start,
             finish,
+            run_time: run.filter(|_| start.is_none()).and_then(milliseconds),
             outcome,
             cpu_ms: self.known(6).and_then(milliseconds).and_then(of_all),
             physical_memory: self.bytes(7).and_then(of_all),
@@ -433,18 +435,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unknown_is_null_and_the_start_is_the_submission() {
+    fn what_is_unknown_is_null_and_without_a_wait_there_is_no_start() {
         let record = job("1 0 -1 1451 128 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1 -1");
-        let expected = JobRow {
-            job_id: "1".to_owned(),
-            framework: Some("swf".to_owned()),
-            submit: Some(0),
-            launch: Some(0),
-            finish: Some(1_451_000),
-            ..JobRow::default()
-        };
+        let expected =
+            JobRow { job_id: "1".to_owned(), framework: Some("swf".to_owned()), submit: Some(0), ..JobRow::default() };
         assert_eq!(record.job, expected);
-        let attempt = &record.tasks[0].attempts[0];
+        let (task, attempt) = (&record.tasks[0].task, &record.tasks[0].attempts[0]);
+        assert_eq!((task.start, task.finish, attempt.start, attempt.finish), (None, None, None, None));
+        assert_eq!((attempt.queued, attempt.run_time), (Some(0), Some(1_451_000)));
         assert_eq!((attempt.cpu_ms, attempt.physical_memory, record.tasks[0].task.instances), (None, None, Some(128)));
     }
 

@@ -17,6 +17,7 @@ pub const FORMAT: Format = Format {
     name: "swim",
     title: "SWIM workload (tab-separated jobs with their sizes)",
     time_zero: Some(crate::store::TimeZero::Relative),
+    system: Some(crate::store::System::MapReduce1),
     has_tasks: false,
     folded: false,
     sniff,

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::model::{AttemptRow, JobRow, NodeChange, NodeRow, Outcome, TaskRow};
+use crate::store::Amounts;
 
 /// The longest key (bytes). A longer key is not cut, because a cut key might be that of another job.
 pub const LONGEST_KEY: usize = 1 << 10;
@@ -173,6 +174,8 @@ pub struct TableFormat {
     pub tables: &'static [Table],
     /// Its units and rules, which the manifest holds as `parameters`.
     pub notes: &'static [(&'static str, &'static str)],
+    /// What its amounts of processor and memory are.
+    pub amounts: Amounts,
     /// When its traces begin, ms, if the format says so. What happened before has an earlier time.
     pub begin: Option<i64>,
     /// The name of the table to which a file that starts with these bytes (up to 64 KiB, decompressed) belongs. Its

@@ -20,6 +20,7 @@ pub const FORMAT: Format = Format {
     name: "rumen-topology",
     title: "Rumen network topology (JSON)",
     time_zero: None,
+    system: None,
     has_tasks: true,
     folded: false,
     sniff,

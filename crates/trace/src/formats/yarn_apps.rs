@@ -29,6 +29,7 @@ pub const FORMAT: Format = Format {
     name: "yarn-apps",
     title: "list of YARN applications (REST or log of the ResourceManager)",
     time_zero: Some(crate::store::TimeZero::Epoch),
+    system: Some(crate::store::System::Yarn),
     has_tasks: true,
     folded: false,
     sniff,

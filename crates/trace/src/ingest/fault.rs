@@ -12,6 +12,9 @@ pub(super) struct Fault {
 }
 
 impl Fault {
+    /// The cause of a file in no known format.
+    pub(super) const UNRECOGNISED: &str = "unrecognised-file";
+
     fn new(cause: &'static str, path: &Path, found: &str, remedy: String) -> Self {
         let error = Error::Source {
             path: path.display().to_string(),
@@ -29,7 +32,7 @@ impl Fault {
 
     pub(super) fn unrecognised(path: &Path) -> Self {
         let remedy = format!("the known formats are {}; force one with --format, or leave it out", format_names());
-        Self::new("unrecognised-file", path, "content in none of the known formats", remedy)
+        Self::new(Self::UNRECOGNISED, path, "content in none of the known formats", remedy)
     }
 
     pub(super) fn cut(path: &Path) -> Self {

@@ -27,6 +27,7 @@ mod session;
 mod source;
 mod split;
 pub mod tables;
+mod timed;
 mod trackers;
 
 use std::path::PathBuf;

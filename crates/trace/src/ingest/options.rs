@@ -6,7 +6,7 @@ use std::num::{NonZeroU64, NonZeroUsize};
 use crate::Error;
 use crate::formats::Tasks;
 use crate::model::{JobRow, NodeRow};
-use crate::synthesise::{MADE, Rules, Synthesiser, TooLarge};
+use crate::synthesise::{MADE, MADE_NODES, Rules, Synthesiser, TooLarge};
 
 /// The options of an ingest.
 #[derive(Default)]
@@ -15,6 +15,8 @@ pub struct Options {
     pub format: Option<String>,
     /// Whether to keep the counters that have no column.
     pub counters: bool,
+    /// Whether to take the jobs of a folder for those of one cluster, whatever their masters and machines say.
+    pub merge: bool,
     /// Makes the tasks of jobs whose format has none. Without it, these jobs have no tasks.
     pub tasks: Option<TaskMaker>,
     /// How many threads read event tables, each with some 100 MB of memory. By default, as many as the machine has
@@ -57,7 +59,11 @@ impl TaskMaker {
             .map_err(|error: serde_json::Error| Error::Request(format!("the rules of the synthesiser: {error}")))?;
         Ok(Self {
             make: Box::new(synthesiser),
-            made: MADE.iter().map(|column| ((*column).to_owned(), "synthesiser".to_owned())).collect(),
+            made: MADE
+                .iter()
+                .chain(MADE_NODES)
+                .map(|column| ((*column).to_owned(), "synthesiser".to_owned()))
+                .collect(),
             nodes: (0..rules.nodes).map(|node| rules.node(node)).collect(),
             parameters,
         })

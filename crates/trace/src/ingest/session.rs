@@ -13,11 +13,12 @@ use super::machines::Machines;
 use super::options::Options;
 use super::progress::Progress;
 use super::source::SourceFile;
+use super::timed;
 use super::trackers::Trackers;
 use crate::Error;
 use crate::formats::{FORMATS, Format, Sink, TABLE_FORMATS, Tasks, text_history};
 use crate::model::{JobRecord, JobRow, NodeRow};
-use crate::store::{Manifest, Source, TimeZero};
+use crate::store::{Manifest, Source, System, TimeZero};
 
 pub(super) struct Session<'a> {
     sink: &'a mut dyn Sink,
@@ -45,7 +46,18 @@ pub(super) struct Session<'a> {
     told: BTreeSet<&'static str>,
     /// The masters of the jobs of each folder, to tell clusters apart; none if the files are known to be of one.
     trackers: Option<BTreeMap<usize, Trackers>>,
+    /// Whether each folder must hold a job.
+    is_whole: bool,
+    /// What ran the jobs, as the sources say it.
+    systems: BTreeSet<System>,
+    /// Columns of which a rule filled some rows, with the rule and how many.
+    made_rows: BTreeMap<&'static str, (&'static str, u64)>,
+    /// Files in no known format.
+    unrecognised: Vec<String>,
 }
+
+/// The most files in no known format that are named.
+const MOST_NAMED: usize = 100;
 
 /// A folder that was named, and what was found in it.
 struct Folder<'a> {
@@ -73,7 +85,11 @@ impl<'a> Session<'a> {
             made_tasks: false,
             parameters: BTreeMap::new(),
             told: BTreeSet::new(),
-            trackers: (!is_part).then(BTreeMap::new),
+            trackers: (!is_part && !options.merge).then(BTreeMap::new),
+            is_whole: !is_part,
+            systems: BTreeSet::new(),
+            made_rows: BTreeMap::new(),
+            unrecognised: Vec::new(),
         };
         session.skip("unreadable-entry", inputs.unreadable);
         session
@@ -103,7 +119,12 @@ impl<'a> Session<'a> {
         }
         match fault {
             None => {}
-            Some(Fault { cause, .. }) if yielded > 0 || file.folder.is_some() => self.skip(cause, 1),
+            Some(Fault { cause, .. }) if yielded > 0 || file.folder.is_some() => {
+                self.skip(cause, 1);
+                if cause == Fault::UNRECOGNISED && self.unrecognised.len() < MOST_NAMED {
+                    self.unrecognised.push(file.path.display().to_string());
+                }
+            }
             Some(Fault { error, .. }) => return Err(error),
         }
         Ok(())
@@ -131,6 +152,7 @@ impl<'a> Session<'a> {
             return Ok(Some(if source.is_cut() { Fault::cut(path) } else { Fault::unrecognised(path) }));
         };
         self.check_time_zero(path, format)?;
+        self.systems.extend(format.system);
         let concatenated = format.name == text_history::FORMAT.name && text_history::is_concatenated(source.head());
         let damaged = self.confs.enter(path, concatenated)?;
         self.skip("damaged-conf", damaged);
@@ -178,7 +200,7 @@ impl<'a> Session<'a> {
         let Some(other) = trackers.see(record, (self.files, &file.path)) else { return Ok(()) };
         Err(Error::Request(format!(
             "{}: expected the jobs of one cluster, found jobs that another master took at the same time as that of {}; name the files \
-             or the folder of one cluster, or write a trace of each with --split",
+             or the folder of one cluster, or write a trace of each with --split, or take all jobs for those of one cluster with --merge",
             file.path.display(),
             other.display()
         )))
@@ -198,7 +220,7 @@ impl<'a> Session<'a> {
                 .map(|path| format!("\n  {}", path.strip_prefix(folder).unwrap_or(path).display()));
             return Err(Error::Request(format!(
                 "{}: expected the jobs of one cluster, found those of {}, which ran on no common machine; name the files or the folder of \
-                 one of them, or write a trace of each with --split. A file of each:{}",
+                 one of them, write a trace of each with --split, or take all jobs for those of one cluster with --merge. A file of each:{}",
                 folder.display(),
                 clusters.len(),
                 shown.collect::<String>()
@@ -234,6 +256,12 @@ impl<'a> Session<'a> {
         }
         self.skip(far::CAUSE, far::mend(&mut record));
         self.skip("repeated-task-renamed", rename_repeated(&mut record));
+        let timed::Filled { starts, finishes } = timed::from_tasks(&mut record);
+        for (column, n) in
+            [("attempts.start", starts), ("attempts.finish", finishes)].into_iter().filter(|own| own.1 > 0)
+        {
+            self.made_rows.entry(column).or_insert((timed::RULE, 0)).1 += n;
+        }
         complete(&mut record);
         self.machines.see(&record);
         self.jobs += 1;
@@ -281,14 +309,14 @@ impl<'a> Session<'a> {
 
     /// What the sources lack, by table.
     fn absent(&self) -> BTreeMap<String, String> {
-        const LEFT_OUT: &str = "not in the source; left out";
-        const MADE: &str = "not in the source; generated by the rules under `made`";
+        const LEFT_OUT: &str = "not in the sources; left out";
+        const MADE: &str = "not in the sources; generated by the rules under `made`";
         let made_or = |otherwise| if self.made_tasks { MADE } else { otherwise };
         let rules = [
             ("tasks", made_or(LEFT_OUT)),
             ("attempts", made_or(LEFT_OUT)),
-            ("splits", made_or("places of input are not in the source; left out, so localities are unknown")),
-            ("nodes", "machines are not in the source; those that splits and attempts name, without capacity"),
+            ("splits", made_or("the sources give no places of input; left out, so localities are unknown")),
+            ("nodes", "the sources give no machines; those that splits and attempts name, without capacity"),
         ];
         let is_told = |table: &str| match table {
             "nodes" => self.machines.are_told(),
@@ -322,8 +350,7 @@ impl<'a> Session<'a> {
 
     /// Passes on machines and counts, and returns the manifest as far as an ingest knows it.
     pub(super) fn finish(mut self) -> Result<Manifest, Error> {
-        let is_whole = self.trackers.is_some();
-        if let Some(folder) = self.folders.iter().find(|folder| folder.yielded == 0).filter(|_| is_whole) {
+        if let Some(folder) = self.folders.iter().find(|folder| folder.yielded == 0).filter(|_| self.is_whole) {
             return Err(no_history(folder.path, format!("{} files, none of which holds one", folder.files)));
         }
         if self.yielded == 0 {
@@ -343,11 +370,24 @@ impl<'a> Session<'a> {
         let maker = self.options.tasks.as_ref().filter(|_| self.made_tasks);
         let mut parameters = self.parameters;
         parameters.extend(maker.map(|maker| maker.parameters.clone()).unwrap_or_default());
+        let mut made = maker.map(|maker| maker.made.clone()).unwrap_or_default();
+        let mut made_rows = BTreeMap::new();
+        for (column, (rule, n)) in self.made_rows {
+            if !made.contains_key(column) {
+                made.insert(column.to_owned(), rule.to_owned());
+                made_rows.insert(column.to_owned(), n);
+            }
+        }
+        // Two systems in one trace are none.
+        let system = self.systems.first().copied().filter(|_| self.systems.len() == 1);
         Ok(Manifest {
             time_zero: self.time_zero.map(|(zero, _)| zero).unwrap_or_default(),
+            system,
             sources: self.sources,
             skipped: self.skipped,
-            made: maker.map(|maker| maker.made.clone()).unwrap_or_default(),
+            made,
+            made_rows,
+            unrecognised: self.unrecognised,
             parameters,
             absent,
             ..Manifest::default()
@@ -386,6 +426,10 @@ impl Sink for FileSink<'_, '_> {
 
     fn parameter(&mut self, name: &str, value: serde_json::Value) {
         self.session.parameters.entry(name.to_owned()).or_insert(value);
+    }
+
+    fn system(&mut self, system: System) {
+        self.session.systems.insert(system);
     }
 
     fn wants_counters(&self) -> bool {

@@ -10,7 +10,7 @@ use super::source::SourceFile;
 use super::trackers::{is_name_of_machine, master};
 use super::{Options, Plan, Progress, Work, tables, work};
 use crate::Error;
-use crate::formats::{FORMATS, Sink};
+use crate::formats::{FORMATS, Sink, spark};
 use crate::model::{JobRecord, NodeRow};
 use crate::store::{Manifest, Out, Trace};
 
@@ -25,8 +25,8 @@ pub struct Part {
 
 /// Turns the files and folders `paths` into traces, one for each cluster, in folders of `out`.
 ///
-/// The format of a file decides first. Jobs of Hadoop are of one cluster if they have the same master, stand in one file, or ran on a
-/// machine of the same name. To find out, histories are read twice.
+/// The format of a file decides first. Jobs of Hadoop and of Spark are of one cluster if they have the same master, stand in one file,
+/// or ran on a machine of the same name. To find out, histories are read twice.
 ///
 /// # Errors
 /// [`Error::Request`] if a path, the format or `out` is wrong, or if no file is in a known format. Errors in the content of files are
@@ -42,7 +42,7 @@ pub fn split(paths: &[PathBuf], out: &Out, options: &Options, progress: &mut dyn
     let inputs = find(paths)?;
     let mut all = Vec::new();
     for group in groups(inputs.files.iter().enumerate()) {
-        if group.name == HADOOP_GROUP {
+        if [HADOOP_GROUP, spark::FORMAT.name].contains(&group.name.as_str()) {
             all.extend(clusters(&inputs, group, progress));
         } else {
             all.push(group);
@@ -76,7 +76,7 @@ pub fn split(paths: &[PathBuf], out: &Out, options: &Options, progress: &mut dyn
     Ok(parts)
 }
 
-/// The group of Hadoop's files, cut into clusters.
+/// The group of Hadoop's or Spark's files, cut into clusters.
 fn clusters(inputs: &Inputs, group: Group, progress: &mut dyn Progress) -> Vec<Group> {
     let mut clusters = Clusters::default();
     let bytes = |place: &usize| inputs.files.get(*place).map_or(0, |file| file.bytes);
@@ -87,7 +87,7 @@ fn clusters(inputs: &Inputs, group: Group, progress: &mut dyn Progress) -> Vec<G
             clusters.add(place, look(file, progress));
         }
     }
-    clusters.into_groups()
+    clusters.into_groups(&group.name)
 }
 
 /// What a file says about its cluster.
@@ -107,7 +107,7 @@ impl Seen {
 
 impl Sink for Seen {
     fn job(&mut self, record: JobRecord) -> Result<(), Error> {
-        self.masters.extend(master(&record.job.job_id).map(str::to_owned));
+        self.masters.extend(master(&record.job).map(str::to_owned));
         for task in &record.tasks {
             task.attempts.iter().for_each(|attempt| self.host(attempt.host.as_deref()));
         }
@@ -155,12 +155,13 @@ impl Clusters {
         self.files.insert(first, all);
     }
 
-    fn into_groups(self) -> Vec<Group> {
+    /// A group for each, named after `family` and a master.
+    fn into_groups(self, family: &str) -> Vec<Group> {
         let mut names: BTreeSet<String> = BTreeSet::new();
         let group = |(first, (seen, files)): (usize, (Seen, Vec<usize>))| {
             // Files without a job, such as a topology, are named by their place.
             let master = seen.masters.first().cloned().unwrap_or_else(|| format!("file-{first}"));
-            let mut name = format!("{HADOOP_GROUP}-{master}");
+            let mut name = format!("{family}-{master}");
             while !names.insert(name.clone()) {
                 name.push('+');
             }
@@ -188,6 +189,6 @@ mod tests {
         // A topology of the first and the third.
         clusters.add(4, seen(&[], &["b", "c"]));
         let group = |name: &str, files: &[usize]| Group { name: name.to_owned(), files: files.to_vec() };
-        assert_eq!(clusters.into_groups(), [group("hadoop-1", &[0, 2, 3, 4]), group("hadoop-7", &[1])]);
+        assert_eq!(clusters.into_groups(HADOOP_GROUP), [group("hadoop-1", &[0, 2, 3, 4]), group("hadoop-7", &[1])]);
     }
 }

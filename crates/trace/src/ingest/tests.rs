@@ -151,6 +151,7 @@ static LISTED: Format = Format {
     name: "listed",
     title: "list of ids",
     time_zero: Some(TimeZero::Relative),
+    system: None,
     has_tasks: false,
     folded: true,
     sniff: |_| false,

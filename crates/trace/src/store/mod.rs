@@ -17,7 +17,7 @@ mod verify;
 mod writer;
 
 pub use inventory::{FileEntry, Inventory, inside};
-pub use manifest::{FORMAT_VERSION, Manifest, Source, TimeZero, sha256};
+pub use manifest::{Amounts, FORMAT_VERSION, Manifest, Source, System, TimeZero, sha256};
 pub(crate) use manifest::{WORKLOAD_FORMAT, hex};
 pub use reader::{Rows, Trace};
 pub use staging::{

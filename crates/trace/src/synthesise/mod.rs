@@ -48,6 +48,9 @@ pub const MADE: &[&str] = &[
     "splits.bytes",
 ];
 
+/// The columns of the machines that are made along with the tasks.
+pub const MADE_NODES: &[&str] = &["nodes.host", "nodes.rack"];
+
 /// How tasks are made from the sizes of a job. SWIM gives no task counts or times, so every value is an assumption.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]

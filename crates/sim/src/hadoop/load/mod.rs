@@ -3,6 +3,7 @@
 //! This module has all the rules. It reads a log only through the trait [`Log`], so a trace on disk and jobs in memory
 //! mean the same.
 
+mod busy;
 mod edges;
 mod log;
 mod times;
@@ -14,6 +15,7 @@ use resched_trace::model::{JobRecord, JobRow, Locality, Outcome, Priority};
 use resched_trace::run::{RunWindow, Unfinished};
 use resched_trace::store::Trace;
 
+use self::busy::Busy;
 use self::edges::LoggedEdges;
 use self::log::{Attempt, Log, Role, Task, TraceLog};
 use self::times::{Shuffles, length, phases};
@@ -43,6 +45,8 @@ pub struct Loaded {
     pub window: Option<RunWindow>,
     /// How much of the work was seen whole.
     pub work: Work,
+    /// The most maps, the most reduces and the most of both that a node ran at once in the log; 0 if that is not known.
+    pub at_once: [u32; 3],
 }
 
 /// Loads a trace for a replay on `cluster`. The seed of `scope` places the blocks whose hosts a generated cluster does not have.
@@ -50,8 +54,8 @@ pub struct Loaded {
 /// # Errors
 /// [`Error::Trace`] if the trace cannot be read or its rows are out of order; [`Error::Config`] if no job is left.
 pub fn load(trace: &Trace, cluster: &Cluster, scope: &Scope) -> Result<Loaded, Error> {
-    // Where an attempt ran matters only where hosts are known to differ.
-    let hosts_matter = !cluster.config.cost.host_factors.is_empty();
+    // Where an attempt ran matters only where hosts are known to differ, or what they offer is not the trace's own.
+    let hosts_matter = !cluster.config.cost.host_factors.is_empty() || cluster.gives_sizes();
     load_log(&mut TraceLog::open(trace, hosts_matter)?, cluster, scope)
 }
 
@@ -66,7 +70,8 @@ pub fn load_records(jobs: &[JobRecord], cluster: &Cluster, scope: &Scope) -> Res
 fn load_log(log: &mut impl Log, cluster: &Cluster, scope: &Scope) -> Result<Loaded, Error> {
     let (skipped, work) = (Skipped::new(), Work::default());
     let homes = cluster.hosts().collect();
-    let mut rules = Rules { cluster, homes, scope, skipped, work, usual_name: String::new() };
+    let busy = cluster.gives_sizes().then(Busy::default);
+    let mut rules = Rules { cluster, homes, scope, skipped, work, usual_name: String::new(), busy };
     let [tasks, attempts, splits] = log.room();
     let mut workload = Workload::with_room(tasks, attempts, splits);
     while let Some(row) = log.next_job()? {
@@ -78,7 +83,8 @@ fn load_log(log: &mut impl Log, cluster: &Cluster, scope: &Scope) -> Result<Load
         }
     }
     log.check_end()?;
-    let Rules { skipped, work, .. } = rules;
+    let Rules { skipped, work, busy, .. } = rules;
+    let at_once = busy.map(Busy::at_once).unwrap_or_default();
     let submits = || workload.jobs().iter().map(|job| job.submit);
     let (first, last) = (submits().min().unwrap_or(0), submits().max().unwrap_or(0));
     if workload.jobs().is_empty() {
@@ -90,7 +96,7 @@ fn load_log(log: &mut impl Log, cluster: &Cluster, scope: &Scope) -> Result<Load
     let first_submit = cluster.config.jobs.first_submit;
     workload.arrange(first_submit);
     let window = scope.window.on_the_clock(Times { begin: None, first, horizon: last }, first_submit);
-    Ok(Loaded { workload, skipped, window, work })
+    Ok(Loaded { workload, skipped, window, work, at_once })
 }
 
 /// The tasks that the log lists for a job, in its order.
@@ -118,6 +124,8 @@ struct Rules<'a> {
     work: Work,
     /// Room for the usual name of a task, so that not each needs its own.
     usual_name: String,
+    /// When the nodes of the log were busy, if that matters.
+    busy: Option<Busy>,
 }
 
 impl Rules<'_> {
@@ -274,6 +282,7 @@ impl Rules<'_> {
     fn map_tries(&mut self, log: &mut impl Log, is_logged: bool, listed: &mut Listed) -> Result<Vec<LoggedMap>, Error> {
         let mut tries = Vec::new();
         while let Some(attempt) = log.next_attempt()? {
+            self.saw(Kind::Map, &attempt);
             listed.edges.saw(&attempt);
             if attempt.outcome == Outcome::Success {
                 listed.shuffles.last_map = listed.shuffles.last_map.max(attempt.finish);
@@ -303,6 +312,7 @@ impl Rules<'_> {
         let mut tries = Vec::new();
         while let Some(attempt) = log.next_attempt()? {
             let outcome = attempt.outcome;
+            self.saw(Kind::Reduce, &attempt);
             listed.edges.saw(&attempt);
             if let (Outcome::Success, Some(start), Some(shuffled)) = (outcome, attempt.start, attempt.shuffle_finish) {
                 listed.shuffles.reduces.push((start, shuffled));
@@ -323,6 +333,12 @@ impl Rules<'_> {
             self.place_try(&mut tries, attempt.number, logged, LOST_REDUCE);
         }
         Ok(tries)
+    }
+
+    fn saw(&mut self, kind: Kind, attempt: &Attempt<'_>) {
+        if let Some(busy) = &mut self.busy {
+            busy.saw(kind, attempt);
+        }
     }
 
     /// How long the successful attempt at a set-up or clean-up task held its slot.

@@ -48,6 +48,7 @@ pub const FORMAT: TableFormat = TableFormat {
         Table { name: "machine_attributes", used: Use::LeftOut, absent: ("", "") },
         Table { name: "instance_usage", used: Use::LeftOut, absent: ("", "") },
     ],
+    amounts: crate::store::Amounts::OfLargest,
     begin: Some(BEGIN),
     notes: &[
         UNITS,

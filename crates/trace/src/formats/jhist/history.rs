@@ -13,6 +13,7 @@ use crate::model::{
     AttemptRow, CounterRow, CounterScope, JobRecord, JobRow, Locality, Outcome, Priority, SplitRow, TaskKind,
     TaskRecord, TaskRow,
 };
+use crate::store::System;
 
 /// The reason why an event is left out.
 type Cause = &'static str;
@@ -27,6 +28,8 @@ pub(super) struct History {
     attempt_places: HashMap<(usize, i64), usize>,
     /// Counters by scope, id, group and name; `None` if they are not wanted.
     counters: Option<BTreeMap<(CounterScope, String, String, String), i64>>,
+    /// Whether an application master wrote it.
+    has_master: bool,
 }
 
 impl History {
@@ -38,7 +41,15 @@ impl History {
             task_places: HashMap::new(),
             attempt_places: HashMap::new(),
             counters: wants_counters.then(BTreeMap::new),
+            has_master: false,
         }
+    }
+
+    /// What ran the job: YARN has application masters, and only MapReduce 1 has set-up tasks.
+    pub(super) fn system(&self) -> Option<System> {
+        let of_setup = || self.tasks.iter().any(|record| record.task.kind == TaskKind::Setup);
+        let of_slots = || of_setup().then_some(System::MapReduce1);
+        if self.has_master { Some(System::Yarn) } else { of_slots() }
     }
 
     /// Adds an event, or counts it as left out.
@@ -79,8 +90,12 @@ impl History {
             "TASK_UPDATED" => self.end_task(fields, None),
             "TASK_FINISHED" => self.end_task(fields, Some(Outcome::Success)),
             "TASK_FAILED" => self.end_task(fields, Some(Outcome::Failed)),
-            // The status before the end says nothing, and the rest is about the application master.
-            "JOB_STATUS_CHANGED" | "AM_STARTED" | "NORMALIZED_RESOURCE" => Ok(()),
+            "AM_STARTED" => {
+                self.has_master = true;
+                Ok(())
+            }
+            // The status before the end says nothing.
+            "JOB_STATUS_CHANGED" | "NORMALIZED_RESOURCE" => Ok(()),
             _ => match kind.split_once("_ATTEMPT_") {
                 Some((task_type, "STARTED")) => self.start_attempt(fields, task_type),
                 Some((task_type, "FINISHED")) => self.end_attempt(fields, task_type, Outcome::Success),

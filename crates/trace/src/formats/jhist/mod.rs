@@ -30,6 +30,7 @@ pub const FORMAT: Format = Format {
     name: "jhist",
     title: "Hadoop job history (.jhist, Avro)",
     time_zero: Some(crate::store::TimeZero::Epoch),
+    system: None,
     has_tasks: true,
     folded: false,
     sniff,
@@ -72,8 +73,12 @@ fn read(input: &mut dyn BufRead, path: &str, sink: &mut dyn Sink) -> Result<(), 
         Encoding::Json => json::read(input, path, &mut history, sink)?,
         Encoding::Binary => binary::read(input, &schema, path, &mut history, sink)?,
     }
+    let system = history.system();
     match history.finish() {
-        Some(job) => sink.job(job),
+        Some(job) => {
+            system.into_iter().for_each(|system| sink.system(system));
+            sink.job(job)
+        }
         None => Ok(()),
     }
 }

@@ -43,6 +43,7 @@ pub const FORMAT: Format = Format {
     name: "spark",
     title: "Spark event log (JSON lines)",
     time_zero: Some(crate::store::TimeZero::Epoch),
+    system: Some(crate::store::System::Spark),
     has_tasks: true,
     folded: false,
     sniff,

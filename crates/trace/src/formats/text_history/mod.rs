@@ -35,6 +35,7 @@ pub const FORMAT: Format = Format {
     name: "text-history",
     title: "text job history of Hadoop 0.18, 0.20 and 1.x",
     time_zero: Some(TimeZero::Epoch),
+    system: Some(crate::store::System::MapReduce1),
     has_tasks: true,
     folded: false,
     sniff,

@@ -35,7 +35,7 @@ use super::source::SourceFile;
 use crate::Error;
 use crate::formats::Sink;
 use crate::store::parts::join_parts;
-use crate::store::{Claim, Inventory, MANIFEST, Manifest, Out, Scratch, TimeZero};
+use crate::store::{Claim, Inventory, MANIFEST, Manifest, Out, Scratch, System, TimeZero};
 
 /// Carries out a whole plan. Work that an earlier run left in the working folder is not done again.
 pub(super) fn ingest(
@@ -195,6 +195,8 @@ fn summary(
     let format = plan.format()?;
     let mut manifest = Manifest {
         time_zero: TimeZero::Relative,
+        system: Some(System::Batch),
+        amounts: format.amounts,
         skipped: plan.skipped().clone(),
         parameters: format.notes.iter().map(|(name, note)| ((*name).to_owned(), (*note).into())).collect(),
         absent: plan.absent(format),
