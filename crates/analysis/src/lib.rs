@@ -12,6 +12,7 @@
 //! * [`groups`] shows who gains and who loses: jobs by user, queue, priority, size and hour.
 //! * [`compare`](mod@compare) computes how sure a difference between two runs is.
 //! * [`validation`] computes how far a replay is from what really ran.
+//! * [`bound`] names the resources that were never the bottleneck.
 //! * [`why`] explains why jobs waited, and who held what they waited for.
 //! * [`inspect`](mod@inspect) reports what a trace holds.
 //!
@@ -20,6 +21,7 @@
 
 mod attempts;
 pub mod blocks;
+pub mod bound;
 pub mod by_size;
 pub mod calibration;
 pub mod cells;

@@ -37,6 +37,7 @@
 //!
 //! This crate prints nothing and computes no metric.
 
+mod binding;
 mod error;
 mod facts;
 mod once;
@@ -50,7 +51,7 @@ mod threads;
 mod world;
 
 pub use error::Error;
-pub use run::Recording;
+pub use run::{Counted, Recording};
 pub use run_list::runs_in;
 pub use runs::RunFolders;
 pub use scheduler::Scheduler;

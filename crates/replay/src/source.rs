@@ -8,7 +8,7 @@ use resched_sim::{ClusterConfig, batch};
 use resched_trace::formats::Collected;
 use resched_trace::model::JobRow;
 use resched_trace::run::RunTrace;
-use resched_trace::store::Trace;
+use resched_trace::store::{Trace, sha256};
 use resched_trace::workload::{Workload, make_trace, read_text};
 use toml::{Table, Value as Toml};
 
@@ -126,6 +126,18 @@ impl Source {
                 cluster.resize(nodes);
                 Ok(self)
             }
+        }
+    }
+
+    /// The SHA-256 that identifies it, hexadecimal: of the tables of a trace, or of the text of a workload file.
+    ///
+    /// # Errors
+    /// [`Error::Sim`] if a trace cannot be read.
+    pub fn fingerprint(&self) -> Result<String, Error> {
+        match self.origin() {
+            Origin::Trace(trace) => Ok(trace.fingerprint()?),
+            Origin::Workload { text, .. } => Ok(sha256(text.as_bytes())),
+            Origin::Tables { sha256, .. } => Ok(sha256.clone()),
         }
     }
 

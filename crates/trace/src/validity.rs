@@ -34,7 +34,7 @@ impl Grade {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Fact {
     /// What it is about, in one word: `slots`, `capacity`, `requests`, `placement`, `run-times`, `unfinished`, `waiting`, `queues`,
-    /// `validation` or `population`.
+    /// `contention`, `validation` or `population`.
     pub about: String,
     /// Whether it was observed.
     pub grade: Grade,

@@ -6,10 +6,10 @@ use std::time::Instant;
 
 use indicatif::ProgressBar;
 use resched_analysis::measure::{Measured, Metric};
-use resched_analysis::{Gathered, LocalityCounts, Population, Run, Summary, validity};
+use resched_analysis::{Gathered, LocalityCounts, Population, Run, Summary, bound, validity};
 use resched_policies::PolicySpec;
 use resched_replay::{Engine, Files, RunFolders, Setup, Threads, World, Written};
-use resched_trace::run::{self, RunWindow, Unfinished};
+use resched_trace::run::{self, RunBound, RunWindow, Unfinished};
 use resched_trace::store::{Out, changed_files};
 use resched_trace::validity::{Fact, Grade, Validity};
 use serde::Serialize;
@@ -92,6 +92,9 @@ pub(super) struct Done {
     window: Option<RunWindow>,
     /// What became of work that had not ended when the trace ended.
     unfinished: Unfinished,
+    /// For how long each resource was the bottleneck.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    bound: BTreeMap<String, RunBound>,
     /// How far the answer can be trusted: the worst grade of `validity`.
     grade: Grade,
     /// What decides the answer, and whether it was observed.
@@ -119,6 +122,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         told(&done, &options.metrics, baseline)
             + &windowed(&done)
             + &groups_told(&done)
+            + &never_bound(&done)
             + &done.first().map_or_else(String::new, |done| caveats(&done.validity))
             + &left_out(&world.skipped())
     })
@@ -217,6 +221,7 @@ pub(super) fn replay_all(
             grouped,
             window: run.replay().and_then(|info| info.window),
             unfinished: run.replay().map(|info| info.unfinished).unwrap_or_default(),
+            bound: run.replay().map(|info| info.bound.clone()).unwrap_or_default(),
             grade: validity.grade(),
             validity: validity.clone(),
             label: run.label.clone(),
@@ -233,6 +238,12 @@ fn windowed(done: &[Done]) -> String {
     let Some(RunWindow { from, to }) = done.first().and_then(|done| done.window) else { return String::new() };
     let [from, to] = [from, to].map(|at| duration(Some(at as f64)));
     format!("Metrics are over jobs that were submitted from {from} to {to} of the replay.\n")
+}
+
+/// The resources that were never the bottleneck under any of the policies.
+fn never_bound(done: &[Done]) -> String {
+    let sentence = bound::never_bound(&bound::together(done.iter().map(|done| &done.bound)));
+    sentence.map_or_else(String::new, |sentence| sentence + "\n")
 }
 
 /// What decides the answer, as sentences, the worst first; nothing if all of it was observed.
