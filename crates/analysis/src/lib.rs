@@ -14,6 +14,7 @@
 //! * [`sign`] says whether a comparison keeps its sign under what the data leaves open.
 //! * [`identity`] says which runs may be compared, and in what they differ.
 //! * [`validation`] computes how far a replay is from what really ran.
+//! * [`bound`] names the resources that were never the bottleneck.
 //! * [`why`] explains why jobs waited, and who held what they waited for.
 //! * [`inspect`](mod@inspect) reports what a trace holds.
 //!
@@ -22,6 +23,7 @@
 
 mod attempts;
 pub mod blocks;
+pub mod bound;
 pub mod by_size;
 pub mod calibration;
 pub mod cells;

@@ -130,6 +130,7 @@ fn interrupted() {
     resched_trace::store::remove_unfinished();
     commands::ingest::tell_kept();
     progress::tell_kept_cells();
+    progress::tell_kept_probes();
     std::process::exit(failure::INTERRUPTED.into());
 }
 

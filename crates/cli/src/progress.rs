@@ -106,8 +106,9 @@ static SWEEP: Mutex<Option<(ProgressBar, String)>> = Mutex::new(None);
 /// If an interrupt ends a sweep, prints how many cells are done.
 pub(crate) fn tell_kept_cells() {
     let Ok(Some((bar, place))) = SWEEP.lock().map(|mut sweep| sweep.take()) else { return };
-    bar.finish_and_clear();
+    // A finished bar is full, however far it came.
     let (done, all) = (bar.position(), bar.length().unwrap_or(0));
+    bar.finish_and_clear();
     tell(&format!("{done} of {all} cells are done and kept in {place}; run the same command again to resume"));
 }
 
@@ -144,29 +145,65 @@ impl Drop for SweepProgress {
     }
 }
 
-/// The progress of a search for a size, in replays at the size that is tried.
+/// The progress of a search for a size, in jobs of the replays at the size that is tried.
 pub(crate) struct SizeProgress(ProgressBar);
 
+/// The replays of the running search that are kept, and their folder; `None` if they are not kept.
+static SIZE: Mutex<Option<(ProgressBar, Option<String>, usize)>> = Mutex::new(None);
+
+/// If an interrupt ends a search for a size, prints how many replays are kept.
+pub(crate) fn tell_kept_probes() {
+    let Ok(Some((bar, place, kept))) = SIZE.lock().map(|mut size| size.take()) else { return };
+    bar.finish_and_clear();
+    tell(&match place {
+        Some(place) => format!("{kept} replays are done and kept in {place}; run the same command again to resume"),
+        None => "nothing is kept; with --out DIR, an interrupted search goes on where it was".to_owned(),
+    });
+}
+
 impl SizeProgress {
-    pub(crate) fn new(seeds: u64) -> Self {
-        let bar = bar(seeds, "{pos}/{len} replays");
+    /// `place`: where replays are kept. `kept`: how many are kept there already.
+    pub(crate) fn new(place: Option<String>, kept: usize) -> Self {
+        let bar = bar(0, "{pos}/{len} jobs");
         bar.set_prefix("size");
+        if let Ok(mut size) = SIZE.lock() {
+            *size = Some((bar.clone(), place, kept));
+        }
         Self(bar)
     }
 
-    /// The replays at a size begin.
-    pub(crate) fn begin(&self, size: String) {
+    /// The replays at a size begin. They have so many jobs together.
+    pub(crate) fn begin(&self, size: String, jobs: u64) {
         self.0.reset();
+        self.0.set_length(jobs);
         self.0.set_message(size);
     }
 
-    pub(crate) fn done(&self) {
-        self.0.inc(1);
+    /// So many more jobs have ended.
+    pub(crate) fn jobs(&self, more: u64) {
+        self.0.inc(more);
+    }
+
+    /// A replay is done, and kept.
+    pub(crate) fn replayed(&self) {
+        if let Ok(mut size) = SIZE.lock()
+            && let Some((_, _, kept)) = size.as_mut()
+        {
+            *kept += 1;
+        }
+    }
+
+    /// Prints a line above the bar.
+    pub(crate) fn tell(&self, line: &str) {
+        self.0.suspend(|| tell(line));
     }
 }
 
 impl Drop for SizeProgress {
     fn drop(&mut self) {
+        if let Ok(mut size) = SIZE.lock() {
+            *size = None;
+        }
         self.0.finish_and_clear();
     }
 }

@@ -12,8 +12,8 @@ pub struct Parameter {
     pub key: &'static str,
     /// Its range of values.
     pub range: Range,
-    /// Whether `auto` is also a value. It leaves the choice to the policy, as the meaning explains. Holds the numbers
-    /// that are read as `auto`.
+    /// Whether `auto` is also a value. It leaves the choice to the policy, as the meaning explains. Holds the numbers by which the
+    /// properties of Hadoop mean it. Your own value is `auto` only if you write that word.
     pub auto: Option<Signal>,
     /// Its value if you do not set it.
     pub default: &'static str,
@@ -40,11 +40,11 @@ pub enum Range {
     File,
 }
 
-/// Numbers that mean `auto`, as in Hadoop and in files older than that word.
+/// Numbers that mean `auto` in the configuration of a Hadoop site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Signal {
-    /// 0.
-    Zero,
+    /// None: no property of Hadoop sets it.
+    Nothing,
     /// −1, and numbers between −1 and 0.
     Negative,
     /// −1, 0 and numbers between them.
@@ -96,7 +96,7 @@ impl fmt::Display for Range {
 impl Signal {
     fn stands_for_auto(self, text: &str) -> bool {
         text.parse::<f64>().is_ok_and(|number| match self {
-            Self::Zero => number == 0.0,
+            Self::Nothing => false,
             Self::Negative => (-1.0..0.0).contains(&number),
             Self::NotPositive => (-1.0..=0.0).contains(&number),
         })
@@ -110,8 +110,8 @@ impl Parameter {
         format!("{auto}{}", self.range)
     }
 
-    /// The text of a value as it is kept and shown: a number that stands for `auto` becomes that word.
-    pub(crate) fn written<'t>(&self, text: &'t str) -> &'t str {
+    /// The value of a property of Hadoop as you would write it: a number that means `auto` there becomes that word.
+    pub(crate) fn of_hadoop<'t>(&self, text: &'t str) -> &'t str {
         if self.auto.is_some_and(|signal| signal.stands_for_auto(text)) { AUTO } else { text }
     }
 
@@ -120,12 +120,16 @@ impl Parameter {
     /// # Errors
     /// [`Error::Parameter`], which says what was expected.
     pub(crate) fn parse(&self, text: &str) -> Result<Value, Error> {
-        if self.auto.is_some() && self.written(text) == AUTO {
+        if self.auto.is_some() && text == AUTO {
             return Ok(Value::Auto);
         }
         self.range.parse(text).ok_or_else(|| {
             let hint = match self.range {
                 Range::Choice(words) => nearest(text, words.iter().copied()),
+                // Hadoop has such numbers, and a value is never replaced by another one.
+                _ if self.auto.is_some() && text.parse::<f64>().is_ok() => {
+                    "; write `auto` to leave the choice to the policy".to_owned()
+                }
                 _ => String::new(),
             };
             Error::Parameter(format!("{}: expected {}, found `{text}`{hint}", self.key, self.expected()))

@@ -213,7 +213,7 @@ fn cells(text: &str) -> Vec<String> {
 mod tests {
     use super::*;
     use crate::info::Engine;
-    use crate::parameter::{Parameter, Range, Signal};
+    use crate::parameter::{self, Parameter, Range};
 
     #[test]
     fn every_policy_can_be_made_from_its_defaults_and_documents_its_parameters() {
@@ -275,23 +275,27 @@ mod tests {
     }
 
     #[test]
-    fn auto_and_the_numbers_that_stand_for_it_are_one() {
+    fn auto_is_a_word_and_no_number_stands_for_it() {
         for (name, parameter) in settings() {
             let with = |value: &str| PolicySpec::parse(&format!("{name}:{}={value}", parameter.key));
-            let Some(signal) = parameter.auto else {
+            if parameter.auto.is_none() {
                 assert!(with("auto").is_err() || parameter.range == Range::File, "{name}: {}", parameter.key);
                 continue;
-            };
+            }
             assert!(parameter.default == "auto" && parameter.meaning.contains("auto: "), "{name}: {}", parameter.key);
             let label = format!("{name}:{}=auto", parameter.key);
-            let numbers: &[&str] = match signal {
-                Signal::Zero => &["auto", "0"],
-                Signal::Negative => &["auto", "-1"],
-                Signal::NotPositive => &["auto", "-1", "0"],
-            };
-            for number in numbers {
-                let spec = with(number).unwrap();
-                assert_eq!((spec.label(), &spec.parameters()[parameter.key]), (label.clone(), &"auto".to_owned()));
+            let spec = with("auto").unwrap();
+            assert_eq!((spec.label(), &spec.parameters()[parameter.key]), (label, &"auto".to_owned()));
+            // What runs is what the label says: a number is that number, or no value.
+            for number in ["-1", "0"] {
+                match with(number) {
+                    Ok(spec) => {
+                        assert_eq!(spec.label(), format!("{name}:{}={number}", parameter.key));
+                        assert_eq!(spec.parameters()[parameter.key], number);
+                        assert_ne!(parameter.parse(number).unwrap(), parameter::Value::Auto);
+                    }
+                    Err(error) => assert!(error.is_request() && error.to_string().contains("auto"), "{error}"),
+                }
             }
         }
     }
@@ -319,6 +323,8 @@ mod tests {
         assert!(error("delay:d=3").contains("did you mean `D`"));
         assert!(error("delay:D=-1").contains("expected 0.."));
         assert!(error("delay:D").contains("expected key=value"));
+        assert!(error("fair:dely").contains("did you mean `delay_node` or `delay_rack`?"));
+        assert!(error("fair:dely=3").contains("did you mean `delay_node` or `delay_rack`?"));
         assert!(error("delay:D=1,D=2").contains("twice"));
         assert!(error("fifo+lat").contains("did you mean `late`"));
         assert!(error("fifo+late:slow-task=3").contains("did you mean `slow_task`"));

@@ -106,6 +106,11 @@ pub enum Finding {
         /// The queues of the trace, with the numbers of their jobs.
         queues: BTreeMap<String, u64>,
     },
+    /// No file gives the capacities of the queues, so all queues of the trace are guaranteed as much.
+    EqualShares {
+        /// The number of queues of the trace.
+        queues: u64,
+    },
     /// The configuration has a file of the same purpose for another scheduler. The policy does not read it.
     WrongFile {
         /// The file.
@@ -137,6 +142,11 @@ impl fmt::Display for Finding {
                  `queues=FILE`",
                 queues.len(),
                 listed(queues.keys())
+            ),
+            Self::EqualShares { queues } => write!(
+                f,
+                "the capacities of the queues are not given, so each of the {queues} queues of the trace is guaranteed as much as any \
+                 other; give them as `weights=FILE`"
             ),
             Self::WrongFile { file, holds, read_by, remedy } => {
                 write!(f, "{file} holds {holds}, which only {} read; {remedy}", read_by.join(", "))
@@ -202,6 +212,8 @@ impl PolicySpec {
     /// A file of queues or pools that cannot be read.
     pub fn findings(&self, jobs: &Submitters) -> Result<Vec<Finding>, Error> {
         let mut findings: Vec<Finding> = self.wrong_file().into_iter().collect();
+        let queues = jobs.queues().len() as u64;
+        findings.extend((self.lacks_capacities() && queues > 1).then_some(Finding::EqualShares { queues }));
         match self.routes()? {
             Some(Routes::Pools { allocations, by_queue }) => findings.extend(of_pools(&allocations, by_queue, jobs)),
             Some(Routes::Capacity(tree)) => {
@@ -218,7 +230,14 @@ impl PolicySpec {
 
     /// Whether it has queues or pools that a configuration can describe, or a site describes some in vain.
     pub fn has_rules(&self) -> bool {
-        self.value("allocations").is_some() || self.value("queues").is_some() || self.wrong_file().is_some()
+        let has_files = self.value("allocations").is_some() || self.value("queues").is_some();
+        has_files || self.lacks_capacities() || self.wrong_file().is_some()
+    }
+
+    /// Whether it guarantees each queue a share, and no file says which.
+    fn lacks_capacities(&self) -> bool {
+        let by_queue = self.info.name == "batch-capacity" && self.value("by") == Some("queue");
+        by_queue && self.file("weights").is_none()
     }
 
     /// The value of a parameter, if the policy has it.

@@ -20,7 +20,7 @@
 //!
 //! `Settings::PARAMETERS` goes into the policy's `INFO`, and `Settings::read` makes the struct from [`Values`]. A
 //! declaration may have these parts, in this order: `default` (a literal) or `choice` (a word); `of`, the words that
-//! are allowed, if not all; `auto`, with the numbers that stand for it ([`Signal`]); `range`, with both ends; `unit`;
+//! are allowed, if not all; `auto`, with the numbers that mean it at a Hadoop site ([`Signal`]); `range`, with both ends; `unit`;
 //! `hadoop`, the properties that set it at a site.
 
 use std::marker::PhantomData;
@@ -201,7 +201,7 @@ impl<T: Setting> Declared<T> {
 }
 
 impl<T: Setting> Declared<Option<T>> {
-    /// `auto` is a value and the default; these numbers stand for it.
+    /// `auto` is a value and the default; these numbers mean it in the configuration of a Hadoop site.
     pub(crate) const fn auto(self, signal: Signal) -> Self {
         Self { parameter: Parameter { auto: Some(signal), default: AUTO, ..self.parameter }, ..self }
     }
@@ -362,17 +362,21 @@ mod tests {
     }
 
     #[test]
-    fn values_are_read_and_old_signals_are_auto() {
+    fn values_are_read_and_no_number_is_auto() {
         let with = |key, text| read(move |parameter| if parameter.key == key { text } else { parameter.default });
         assert_eq!(with("share", "0.25").unwrap().share, Some(0.25));
         assert_eq!(with("share", "0").unwrap().share, Some(0.0));
-        for auto in ["auto", "-1", "-1.0", "-0.5"] {
-            assert_eq!(with("share", auto).unwrap().share, None, "{auto}");
-        }
+        assert_eq!(with("share", "auto").unwrap().share, None);
         assert_eq!(with("order", "remaining").unwrap().order, Order::Remaining);
         let error = |key, text| with(key, text).unwrap_err().to_string();
         assert_eq!(error("order", "other"), "order: expected total|remaining, found `other`");
-        assert_eq!(error("share", "-2"), "share: expected auto|0..0.5, found `-2`");
+        for number in ["-1", "-0.5"] {
+            let expected = format!(
+                "share: expected auto|0..0.5, found `{number}`; write `auto` to leave the choice to the policy"
+            );
+            assert_eq!(error("share", number), expected);
+        }
+        assert_eq!(error("share", "much"), "share: expected auto|0..0.5, found `much`");
         assert_eq!(error("n", "auto"), "n: expected 0..1000, found `auto`");
         assert_eq!(with("file", "a.toml").unwrap().file.path(), Some("a.toml"));
         let others = Values::parse(&[SHARED.parameter], |_| "1").unwrap();

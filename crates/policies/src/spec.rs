@@ -174,15 +174,16 @@ impl PolicySpec {
 /// Reads `key=value,key=value`. Errors name the owner of the parameters: `what` (policy or speculator) and its name.
 fn read_set(what: &str, name: &str, parameters: &[Parameter], pairs: &str) -> Result<BTreeMap<String, String>, Error> {
     let wrong = |problem: String| Error::Parameter(format!("{what} `{name}`{problem}"));
+    let hint = |key: &str| nearest(key, parameters.iter().map(|parameter| parameter.key));
     let mut set = BTreeMap::new();
     for pair in pairs.split(',').filter(|pair| !pair.is_empty()) {
         let (key, value) =
-            pair.split_once('=').ok_or_else(|| wrong(format!(": expected key=value, found `{pair}`")))?;
-        let Some(parameter) = parameters.iter().find(|parameter| parameter.key == key) else {
-            let hint = nearest(key, parameters.iter().map(|parameter| parameter.key));
+            pair.split_once('=').ok_or_else(|| wrong(format!(": expected key=value, found `{pair}`{}", hint(pair))))?;
+        if !parameters.iter().any(|parameter| parameter.key == key) {
+            let hint = hint(key);
             return Err(wrong(format!(" has no parameter `{key}`{hint}; see `resched policies {name}`")));
-        };
-        if set.insert(key.to_owned(), parameter.written(value).to_owned()).is_some() {
+        }
+        if set.insert(key.to_owned(), value.to_owned()).is_some() {
             return Err(wrong(format!(": `{key}` is set twice")));
         }
     }

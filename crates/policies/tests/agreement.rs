@@ -12,7 +12,7 @@ use resched_sim::cluster_file::{Interval, Phase, ReduceModel};
 use resched_sim::hadoop::{LoggedMap, first_heartbeats};
 use resched_sim::{ClusterConfig, Ms};
 use resched_trace::model::{Locality, Outcome, Priority};
-use worlds::{Machine, Map, Submitted, Wanted, World, cases, difference, world};
+use worlds::{Machine, Map, Submitted, Wanted, World, cases, difference, waiting, world};
 
 /// Worlds in which the rules of the referee hold.
 fn worlds() -> impl Strategy<Value = World> {
@@ -71,7 +71,7 @@ proptest! {
     #[test]
     fn delay_time(world in worlds(), delays in delays()) {
         let delays = delays.map(|units| world.wait(units));
-        let [t1, t2] = delays;
+        let [t1, t2] = delays.map(waiting);
         agree(&world, &format!("delay-time:T1={t1},T2={t2}"), Rule::DelayTime(delays))?;
     }
 
@@ -154,7 +154,8 @@ fn updates() -> impl Strategy<Value = Ms> {
 }
 
 fn agree_on_fair(world: &World, rule: Coupling) -> Result<(), TestCaseError> {
-    let Maps::Delay([node, rack]) = rule.maps else { return Err(TestCaseError::fail("fair waits")) };
+    let Maps::Delay(waits) = rule.maps else { return Err(TestCaseError::fail("fair waits")) };
+    let [node, rack] = waits.map(waiting);
     let policy = format!("fair:update={},delay_node={node},delay_rack={rack}", rule.update);
     agree(world, &policy, Rule::Coupling(rule))
 }
@@ -162,7 +163,10 @@ fn agree_on_fair(world: &World, rule: Coupling) -> Result<(), TestCaseError> {
 fn agree_on_coupling(world: &World, rule: Coupling) -> Result<(), TestCaseError> {
     let maps = match rule.maps {
         Maps::Peek => "peek".to_owned(),
-        Maps::Delay([node, rack]) => format!("delay,delay_node={node},delay_rack={rack}"),
+        Maps::Delay(waits) => {
+            let [node, rack] = waits.map(waiting);
+            format!("delay,delay_node={node},delay_rack={rack}")
+        }
         Maps::Greedy => "greedy".to_owned(),
     };
     let reduces = if rule.gradual { "gradual" } else { "greedy" };

@@ -39,6 +39,7 @@
 //!
 //! This crate prints nothing and computes no metric.
 
+mod binding;
 mod error;
 mod facts;
 mod once;
@@ -54,7 +55,7 @@ mod unknowns;
 mod world;
 
 pub use error::Error;
-pub use run::Recording;
+pub use run::{Counted, Recording};
 pub use run_list::runs_in;
 pub use runs::RunFolders;
 pub use scheduler::Scheduler;

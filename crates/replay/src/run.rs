@@ -1,11 +1,27 @@
 //! One replay that is about to start. Only this module calls the engines.
 
 use resched_sim::hadoop::{Cluster, HadoopRows, Options, Workload};
-use resched_sim::{Error, Files, Read, Recorder, RowSink, RowSource, batch, hadoop};
-use resched_trace::run::RowReader;
+use resched_sim::{Bottlenecks, Error, Files, Read, Recorder, RowSink, RowSource, batch, hadoop};
+use resched_trace::run::{RowReader, RunInfo};
 use resched_trace::store::Out;
 
 use crate::times::{JobTimes, OfBatch, OfHadoop};
+
+/// The counts of a replay.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Counted {
+    /// Events that the engine handled.
+    pub events: u64,
+    /// For how long each resource was the bottleneck.
+    pub bound: Bottlenecks,
+}
+
+impl Counted {
+    /// The content of `run.json` with these counts.
+    pub(crate) fn noted_in(self, info: RunInfo) -> RunInfo {
+        RunInfo { events: self.events, bound: self.bound, ..info }
+    }
+}
 
 /// A replay under one of the engines, for a [`crate::Sink`] to start.
 pub trait Recording {
@@ -21,11 +37,11 @@ pub trait Recording {
     /// Starts a run whose rows only the reader gets.
     fn read<R: RowReader>(&self, reader: R) -> Recorder<Self::Rows, Read<R>>;
 
-    /// Replays, recording each row. Returns the number of events.
+    /// Replays, recording each row.
     ///
     /// # Errors
     /// Errors of the engine, the policy or the recorder.
-    fn replay<K: RowSink>(self, to: &mut Recorder<Self::Rows, K>) -> Result<u64, Error>;
+    fn replay<K: RowSink>(self, to: &mut Recorder<Self::Rows, K>) -> Result<Counted, Error>;
 
     /// Replays and records only when each job was submitted, started and ended, in the order of the jobs.
     ///
@@ -54,16 +70,18 @@ pub(crate) struct HadoopRun<'a> {
 }
 
 impl HadoopRun<'_> {
-    fn start<O: hadoop::Observer>(self, observer: &mut O) -> Result<u64, Error> {
+    fn start<O: hadoop::Observer>(self, observer: &mut O) -> Result<Counted, Error> {
         let Self { workload, cluster, policy, progress, name, seed, check } = self;
         let options = Options { seed, ..Options::default() };
         if !check {
-            return Ok(hadoop::replay(workload, cluster, (name, policy), &options, observer, progress)?.events);
+            let hadoop::Tally { events, bound, .. } =
+                hadoop::replay(workload, cluster, (name, policy), &options, observer, progress)?;
+            return Ok(Counted { events, bound });
         }
         let mut checked = hadoop::Checked::new(workload, cluster, name, observer);
         let tally = hadoop::replay(workload, cluster, (name, policy), &options, &mut checked, progress)?;
         checked.close()?;
-        Ok(tally.events)
+        Ok(Counted { events: tally.events, bound: tally.bound })
     }
 }
 
@@ -78,7 +96,7 @@ impl<'a> Recording for HadoopRun<'a> {
         hadoop::RunRows::new(self.workload, self.cluster, reader)
     }
 
-    fn replay<K: RowSink>(self, to: &mut Recorder<Self::Rows, K>) -> Result<u64, Error> {
+    fn replay<K: RowSink>(self, to: &mut Recorder<Self::Rows, K>) -> Result<Counted, Error> {
         self.start(to)
     }
 
@@ -89,7 +107,7 @@ impl<'a> Recording for HadoopRun<'a> {
     }
 
     fn replay_unrecorded(self) -> Result<u64, Error> {
-        self.start(&mut ())
+        Ok(self.start(&mut ())?.events)
     }
 }
 
@@ -105,16 +123,18 @@ pub(crate) struct BatchRun<'a> {
 }
 
 impl BatchRun<'_> {
-    fn start<O: batch::Observer>(self, observer: &mut O) -> Result<u64, Error> {
+    fn start<O: batch::Observer>(self, observer: &mut O) -> Result<Counted, Error> {
         let Self { loaded, policy, progress, name, check } = self;
         let (workload, machines) = (&loaded.workload, &loaded.machines);
         if !check {
-            return Ok(batch::replay(workload, machines, (name, policy), observer, progress)?.events);
+            let batch::Tally { events, bound, .. } =
+                batch::replay(workload, machines, (name, policy), observer, progress)?;
+            return Ok(Counted { events, bound });
         }
         let mut checked = batch::Checked::new(workload, machines, name, observer);
         let tally = batch::replay(workload, machines, (name, policy), &mut checked, progress)?;
         checked.close()?;
-        Ok(tally.events)
+        Ok(Counted { events: tally.events, bound: tally.bound })
     }
 }
 
@@ -129,7 +149,7 @@ impl<'a> Recording for BatchRun<'a> {
         batch::RunRows::new(&self.loaded.workload, &self.loaded.machines, reader)
     }
 
-    fn replay<K: RowSink>(self, to: &mut Recorder<Self::Rows, K>) -> Result<u64, Error> {
+    fn replay<K: RowSink>(self, to: &mut Recorder<Self::Rows, K>) -> Result<Counted, Error> {
         self.start(to)
     }
 
@@ -140,6 +160,6 @@ impl<'a> Recording for BatchRun<'a> {
     }
 
     fn replay_unrecorded(self) -> Result<u64, Error> {
-        self.start(&mut ())
+        Ok(self.start(&mut ())?.events)
     }
 }

@@ -71,7 +71,7 @@ pub struct Written {
 impl<R: RowReader> Sink for Files<R> {
     type Output = Written;
 
-    fn take(self, run: impl Recording, mut info: RunInfo) -> Result<Written, Error> {
+    fn take(self, run: impl Recording, info: RunInfo) -> Result<Written, Error> {
         if let Some(info) = self.resume.then(|| found(&self.out.path, &info, self.decisions)).flatten() {
             return Ok(Written { info, kept: true });
         }
@@ -79,7 +79,7 @@ impl<R: RowReader> Sink for Files<R> {
         if self.decisions {
             writer = writer.with_decisions()?;
         }
-        info.events = run.replay(&mut writer)?;
+        let info = run.replay(&mut writer)?.noted_in(info);
         Ok(Written { info: writer.finish(info)?, kept: false })
     }
 }
@@ -87,7 +87,13 @@ impl<R: RowReader> Sink for Files<R> {
 /// The run in the folder, if it is the wanted one and has decisions and reasons if they are wanted.
 fn found(dir: &Path, wanted: &RunInfo, decisions: bool) -> Option<RunInfo> {
     let found = run::read(dir).ok()?;
-    let same = RunInfo { events: found.events, rows: found.rows.clone(), files: found.files.clone(), ..wanted.clone() };
+    let same = RunInfo {
+        events: found.events,
+        bound: found.bound.clone(),
+        rows: found.rows.clone(),
+        files: found.files.clone(),
+        ..wanted.clone()
+    };
     let is_wanted =
         found == same && (!decisions || ["decisions", "reasons"].iter().all(|table| found.rows.contains_key(*table)));
     let is_whole = || found.files.iter().all(|(name, entry)| entry.is_content_of(&dir.join(name)));
@@ -125,11 +131,10 @@ impl<R: RowReader> Sink for ReadBy<R> {
     /// The content that its `run.json` would have.
     type Output = RunInfo;
 
-    fn take(self, run: impl Recording, mut info: RunInfo) -> Result<RunInfo, Error> {
+    fn take(self, run: impl Recording, info: RunInfo) -> Result<RunInfo, Error> {
         let mut rows = run.read(self.0);
-        info.events = run.replay(&mut rows)?;
-        info.rows = rows.finish();
-        Ok(info)
+        let info = run.replay(&mut rows)?.noted_in(info);
+        Ok(RunInfo { rows: rows.finish(), ..info })
     }
 }
 

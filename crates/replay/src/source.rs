@@ -129,6 +129,18 @@ impl Source {
         }
     }
 
+    /// The SHA-256 that identifies it, hexadecimal: of the tables of a trace, or of the text of a workload file.
+    ///
+    /// # Errors
+    /// [`Error::Sim`] if a trace cannot be read.
+    pub fn fingerprint(&self) -> Result<String, Error> {
+        match self.origin() {
+            Origin::Trace(trace) => Ok(trace.fingerprint()?),
+            Origin::Workload { text, .. } => Ok(sha256(text.as_bytes())),
+            Origin::Tables { sha256, .. } => Ok(sha256.clone()),
+        }
+    }
+
     fn new(name: String, engine: Engine, origin: Origin) -> Self {
         Self(Arc::new(Opened { origin, name, engine }))
     }

@@ -10,13 +10,14 @@ use resched_sim::hadoop::{self, Cluster, Kind};
 use resched_sim::{ClusterConfig, Scope, Skipped, Window, batch};
 use resched_trace::formats::Collected;
 use resched_trace::model::NodeRow;
-use resched_trace::run::{FORMAT_VERSION, RunEngine, RunInfo, RunSite, RunTrace, RunValidation, Unfinished};
+use resched_trace::run::{FORMAT_VERSION, RunCluster, RunEngine, RunInfo, RunSite, RunTrace, RunValidation, Unfinished};
 use resched_trace::scale::Instant;
 use resched_trace::store::{Manifest, TimeZero, Trace};
 use resched_trace::validity::Validity;
 use resched_trace::workload::make_trace;
 
 use crate::Error;
+use crate::binding::without_bytes;
 use crate::facts;
 use crate::once::Once;
 use crate::run::{BatchRun, HadoopRun};
@@ -306,6 +307,20 @@ impl World {
         jobs.unwrap_or(0) as u64
     }
 
+    /// The cluster that a policy runs on, as `run.json` describes it. It is loaded if it was not before.
+    ///
+    /// # Errors
+    /// Errors of the source or the cluster, and of a policy that cannot be made.
+    pub fn cluster(&self, policy: &PolicySpec) -> Result<RunCluster, Error> {
+        match policy.info.engine {
+            resched_policies::Engine::Hadoop(_) => {
+                let hadoop = self.hadoop(&policy.label())?;
+                Ok(hadoop.cluster.for_policy(&*self.at_site(policy)?.build()?)?.in_short())
+            }
+            resched_policies::Engine::Batch => Ok(self.batch()?.machines.in_short()),
+        }
+    }
+
     /// Counts of what was left out or mended when the source was loaded, by cause. If the two engines differ, the
     /// larger count.
     pub fn skipped(&self) -> Skipped {
@@ -371,6 +386,7 @@ impl World {
             skipped: skipped.clone(),
             window: *window,
             validity: facts::of_hadoop((cluster, kinds), loaded, self.manifest(), self.setup.unfinished)
+                .and(&Validity { facts: without_bytes(&self.setup.cluster, workload).into_iter().collect() })
                 .and(&self.setup.known)
                 .and(&info.validity),
             trace: self.named()?,

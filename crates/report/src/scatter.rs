@@ -1,11 +1,21 @@
 //! Two measures against each other, with the Pareto front: the points that no other point beats in both.
 
+use plotters::element::Text;
+use plotters::style::text_anchor::HPos;
+
 use crate::Error;
 use crate::axis::Axis;
-use crate::figure::{Legend, Sheet, Swatch, axes, below, figure, inside, left_of, line, mark, pixel};
+use crate::figure::{
+    Area, Drawn, Legend, Sheet, Swatch, axes, below, drawn, figure, inside, left_of, line, mark, pixel,
+};
+use crate::look::Look;
 use crate::style::{GREY, Series, styles};
 
 const PLOT_HEIGHT: u32 = 300;
+/// The most points whose names are written. More would overlap.
+const MOST_LABELS: usize = 12;
+/// The space between a mark and its name, pixels.
+const BESIDE: i32 = 7;
 /// The line of the front.
 const FRONT: Series = Series { colour: GREY, form: 0 };
 
@@ -31,6 +41,8 @@ pub struct Scatter<'a> {
     pub series: &'a [Cloud],
     /// The points of the front, in the order of x; a grey line joins them.
     pub front: &'a [(f64, f64)],
+    /// The names of the points of the front, in the same order. They are written beside the points if there are no more than 12.
+    pub labels: &'a [String],
 }
 
 /// Draws the chart as SVG; `None` without a finite point.
@@ -72,9 +84,24 @@ pub fn draw_scatter(chart: &Scatter<'_>) -> Result<Option<String>, Error> {
                 mark(&inside, pixel(&plot, point), style, 4)?;
             }
         }
+        let named = chart.front.iter().zip(chart.labels).filter(|(point, _)| is_finite(point));
+        for (&point, label) in named.take(if chart.labels.len() > MOST_LABELS { 0 } else { MOST_LABELS }) {
+            beside(look, &inside, pixel(&plot, point), label)?;
+        }
         Ok(())
     })
     .map(Some)
+}
+
+/// Writes the name of a point beside it: above the line of the front, which falls to the right, and on the side that has room.
+fn beside(look: Look, inside: &Area<'_>, (x, y): (i32, i32), label: &str) -> Drawn {
+    let (width, height) = inside.dim_in_pixel();
+    let label = look.shorten(label, width / 2);
+    let fits_right = x + BESIDE + look.text_width(&label) as i32 <= width as i32;
+    let (side, at) = if fits_right { (HPos::Left, x + BESIDE) } else { (HPos::Right, x - BESIDE) };
+    let half = look.line_height() as i32 / 2;
+    let y = (y - half).clamp(half, (height as i32 - half).max(half));
+    drawn(inside.draw(&Text::new(label, (at, y), look.text_at(side))))
 }
 
 fn is_finite(point: &(f64, f64)) -> bool {
@@ -89,11 +116,15 @@ mod tests {
     #[test]
     fn a_chart_without_points_is_not_drawn() {
         let series = [Cloud { label: "<fifo>".to_owned(), points: vec![(f64::NAN, 1.0)] }];
-        let chart = Scatter { name: "test", x: "a", y: "b", series: &series, front: &[] };
+        let chart = Scatter { name: "test", x: "a", y: "b", series: &series, front: &[], labels: &[] };
         assert_eq!(draw_scatter(&chart).unwrap(), None);
         let series = [Cloud { points: vec![(1.0, 2.0), (2.0, 1.0)], ..series[0].clone() }];
+        let labels = ["D = 1", "<D> = 2"].map(str::to_owned);
         let svg =
-            draw_scatter(&Scatter { series: &series, front: &[(1.0, 2.0), (2.0, 1.0)], ..chart }).unwrap().unwrap();
+            draw_scatter(&Scatter { series: &series, front: &[(1.0, 2.0), (2.0, 1.0)], labels: &labels, ..chart })
+                .unwrap()
+                .unwrap();
         assert!(svg.contains("&lt;fifo&gt;") && svg.contains("Pareto front"));
+        assert!(svg.contains("D = 1") && svg.contains("&lt;D&gt; = 2"));
     }
 }

@@ -7,6 +7,7 @@
 //! Time is whole milliseconds, and one seed gives one schedule.
 
 pub mod batch;
+mod bottlenecks;
 mod clones;
 pub mod cluster_file;
 mod error;
@@ -20,6 +21,7 @@ mod run_tables;
 mod scope;
 mod tables;
 
+pub use bottlenecks::Bottlenecks;
 pub use cluster_file::ClusterConfig;
 pub use error::{Error, Violation};
 pub use ids::{JobId, Ms, NodeId, RackId, RunId, TaskId};

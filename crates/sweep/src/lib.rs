@@ -17,19 +17,21 @@
 //! | [`Plan`]: the cells with their identities, each the hash of all that its result depends on | `plan` |
 //! | [`carry_out`] replays cells on this machine's cores; Dask and Slurm call `resched sweep cell` instead | `local` |
 //! | [`Merged`] reads all results; [`statistics`] shows which differences are real | [`statistics`], `merge` |
-//! | tables, figures and the page that shows them | `tables`, `figures`, `page`, `output` |
+//! | the answer in sentences, tables, figures and the page that shows them | `answer`, `tables`, `figures`, `page`, `output` |
 //! | [`size`] finds the smallest cluster that keeps a metric within a bound | `size` |
 //! | [`tune()`] searches for parameters, by successive halving over seeds | `tune` |
 //!
 //! A cell whose result is in the store is done. The merged tables and figures are the same bytes for every engine and every order
 //! of the cells.
 
+mod answer;
 mod cell;
 mod cell_store;
 mod design;
 mod error;
 mod figures;
 mod file;
+mod idle;
 mod limits;
 mod local;
 mod location;

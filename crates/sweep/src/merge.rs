@@ -6,11 +6,13 @@ use resched_analysis::compare::Estimate;
 use resched_trace::validity::Validity;
 
 use crate::Error;
+use crate::answer::answer;
 use crate::cell_store::CellStore;
 use crate::file::SweepFile;
+use crate::idle::without_effect;
 use crate::plan::Plan;
 use crate::results::CellResult;
-use crate::statistics::{Group, groups, ranking, validity};
+use crate::statistics::{Group, differences, groups, numbered, ranking, validity};
 
 /// The largest number of cells that a message names.
 const MOST_NAMED: usize = 3;
@@ -54,12 +56,28 @@ impl Merged {
         groups(&self.plan, &self.results)
     }
 
-    /// The groups, ordered by the metric of the sweep, the best first. Each has its mean and interval.
-    pub fn ranking(&self) -> Vec<(Group<'_>, Estimate)> {
+    /// The groups, by source and then by the metric of the sweep, the best first. Each has its rank among those of its source, its mean
+    /// and the interval of the mean.
+    pub fn ranking(&self) -> Vec<(usize, Group<'_>, Estimate)> {
         let groups = self.groups();
         let ranked = ranking(&groups, &self.file.metric);
+        let ranked: Vec<(usize, usize, Estimate)> = numbered(&groups, &ranked).collect();
         let mut groups: Vec<Option<Group<'_>>> = groups.into_iter().map(Some).collect();
-        ranked.into_iter().filter_map(|(place, found)| Some((groups.get_mut(place)?.take()?, found))).collect()
+        let taken =
+            |(rank, place, found): (usize, usize, Estimate)| Some((rank, groups.get_mut(place)?.take()?, found));
+        ranked.into_iter().filter_map(taken).collect()
+    }
+
+    /// The answer in sentences, as on the page.
+    pub fn answer(&self) -> Vec<String> {
+        let groups = self.groups();
+        let ranked = ranking(&groups, &self.file.metric);
+        answer(self, &groups, &ranked, &differences(&groups, &self.file))
+    }
+
+    /// Settings of the world that changed nothing, each as a sentence with the reason if there is one.
+    pub fn without_effect(&self) -> Vec<String> {
+        without_effect(self)
     }
 
     /// What decides the answer, over all cells, and was not observed.
@@ -81,8 +99,13 @@ impl Merged {
         self.groups().iter().filter_map(needed).max()
     }
 
+    /// The number of pairs of a source and a cluster.
+    pub fn places(&self) -> usize {
+        self.plan.sources.len() * self.plan.clusters.len()
+    }
+
     /// The names of the source and the cluster, for people.
-    pub(crate) fn place_name(&self, (source, cluster): (usize, usize)) -> String {
+    pub fn place_name(&self, (source, cluster): (usize, usize)) -> String {
         let names = [self.source_name(source), self.cluster_name(cluster)];
         names.into_iter().filter(|name| !name.is_empty()).collect::<Vec<_>>().join(" on ")
     }

@@ -5,18 +5,20 @@ use std::collections::BTreeMap;
 use askama::Template;
 use resched_analysis::compare::Estimate;
 use resched_analysis::measure::Metric;
-use resched_analysis::practical::{Matters, Ratio};
-use resched_report::{Figure, Frame, UNKNOWN, alike, emphasised, escaped, gallery};
+use resched_analysis::practical::Matters;
+use resched_report::{Figure, Frame, UNKNOWN, emphasised, escaped, gallery};
 use resched_trace::validity::Grade;
 
 use crate::Error;
+use crate::answer::{Standing, answer, change, in_one_unit};
+use crate::idle::without_effect;
 use crate::merge::Merged;
-use crate::statistics::{Difference, DominanceRow, Group, Tests, differences, dominance, ranking, validity};
+use crate::statistics::{Difference, DominanceRow, Group, Tests, differences, dominance, numbered, ranking, validity};
 
 /// The most rows of a table. More would make the page slow to open; the complete tables are beside it.
 const MOST_ROWS: usize = 500;
-/// A difference with a corrected p-value below this is set in bold.
-const LEVEL: f64 = 0.05;
+/// The rows of a table that the page shows before you unfold the rest.
+const FIRST_ROWS: usize = 10;
 
 #[derive(Template)]
 #[template(path = "index.html")]
@@ -34,15 +36,26 @@ struct Body<'a> {
     grade: &'static str,
     caveats: Vec<Caveat>,
     matters: String,
-    /// What to know about tests over so few seeds.
-    weak_tests: String,
     /// Whether there is more than one source or cluster.
     places: bool,
+    /// What is compared with what, if there are several sources or clusters.
+    worlds: String,
     ranking: Vec<Ranked>,
+    /// The first rows, if there are more.
+    top: Vec<Ranked>,
+    /// How many rows are shown at once.
+    first: usize,
     more_ranked: usize,
+    /// The first figure, and the others, which are folded.
+    figure: String,
     gallery: String,
+    more_figures: usize,
+    /// The comparisons in the metric of the sweep, then those in the others, which are folded.
     comparisons: Vec<Compared>,
+    others: Vec<Compared>,
     more_compared: usize,
+    /// Settings of the world that changed nothing.
+    idle: Vec<String>,
     file: &'a str,
 }
 
@@ -54,6 +67,7 @@ struct Caveat {
     cells: usize,
 }
 
+#[derive(Clone)]
 struct Ranked {
     rank: usize,
     label: String,
@@ -99,12 +113,21 @@ pub(crate) fn page(merged: &Merged, figures: &[Figure]) -> Result<String, Error>
         .collect();
     // The worst first.
     caveats.sort_by_key(|caveat| caveat.grade != Grade::NotAnswerable.in_words());
+    let shown = compared.get(..MOST_ROWS).unwrap_or(&compared);
+    let rows = |some: &mut dyn Iterator<Item = &Difference>| -> Vec<Compared> {
+        let row = |found| compared_row(&groups, &metrics, found, &dominance, merged.file.matters);
+        some.filter_map(row).collect()
+    };
+    let ranking: Vec<Ranked> = numbered(&groups, &ranked)
+        .take(MOST_ROWS)
+        .filter_map(|(rank, place, found)| ranked_row(merged, rank, groups.get(place)?, found))
+        .collect();
     let body = Body {
         grade: facts.grade().in_words(),
         caveats,
         answer: answer(merged, &groups, &ranked, &compared),
+        idle: without_effect(merged).iter().map(|sentence| emphasised(sentence)).collect(),
         matters: merged.file.matters.to_string(),
-        weak_tests: weak_tests(&compared),
         version: env!("CARGO_PKG_VERSION"),
         name: &merged.file.name,
         about: &merged.file.about,
@@ -114,21 +137,16 @@ pub(crate) fn page(merged: &Merged, figures: &[Figure]) -> Result<String, Error>
         seeds: groups.iter().map(Group::seeds).max().unwrap_or(0),
         places: merged.plan.sources.len() > 1 || merged.plan.clusters.len() > 1,
         more_ranked: ranked.len().saturating_sub(MOST_ROWS),
-        ranking: ranked
-            .iter()
-            .take(MOST_ROWS)
-            .enumerate()
-            .filter_map(|(number, (place, found))| ranked_row(merged, number + 1, groups.get(*place)?, *found))
-            .collect(),
-        gallery: gallery(figures)?,
+        worlds: worlds(merged),
+        top: if ranking.len() > FIRST_ROWS { ranking.iter().take(FIRST_ROWS).cloned().collect() } else { Vec::new() },
+        ranking,
+        first: FIRST_ROWS,
+        figure: gallery(figures.get(..1).unwrap_or_default())?,
+        gallery: gallery(figures.get(1..).unwrap_or_default())?,
+        more_figures: figures.len().saturating_sub(1),
         more_compared: compared.len().saturating_sub(MOST_ROWS),
-        comparisons: compared
-            .iter()
-            .take(MOST_ROWS)
-            .filter_map(|found| {
-                compared_row(&groups, &metrics, found, dominance.get(&found.group), merged.file.matters)
-            })
-            .collect(),
+        comparisons: rows(&mut shown.iter().filter(|found| found.metric == metric.name)),
+        others: rows(&mut shown.iter().filter(|found| found.metric != metric.name)),
         file: &merged.plan.file.text,
     };
     let body = body.render().map_err(|error| Error::Work(format!("index.html cannot be made: {error}")))?;
@@ -136,48 +154,20 @@ pub(crate) fn page(merged: &Merged, figures: &[Figure]) -> Result<String, Error>
     Ok(Frame { title: &title, body: &body, interactive: false }.page()?)
 }
 
-/// The best setting with its interval, and how many settings differ from the baseline.
-fn answer(merged: &Merged, groups: &[Group<'_>], ranked: &[(usize, Estimate)], compared: &[Difference]) -> Vec<String> {
-    let metric = &merged.file.metric;
-    let Some((best, found)) = ranked.first().and_then(|(place, found)| Some((groups.get(*place)?, *found))) else {
-        return vec!["No setting has a value of this metric.".to_owned()];
+/// What is compared with what, if there are several sources or clusters.
+fn worlds(merged: &Merged) -> String {
+    let (sources, clusters) = (merged.plan.sources.len(), merged.plan.clusters.len());
+    if sources < 2 && clusters < 2 {
+        return String::new();
+    }
+    let names: Vec<String> = (0..clusters).map(|cluster| merged.cluster_name(cluster)).collect();
+    let of_clusters = if clusters > 1 {
+        format!(" Ranked together: cluster {}.", names.join(" against cluster "))
+    } else {
+        String::new()
     };
-    let [mean, low, high] = in_one_unit(metric, found);
-    let of = metric.title.to_lowercase();
-    let first = format!(
-        "Of {} settings, {} is the best by {of}: {mean} (95 % interval {low} to {high}, {} seeds).",
-        groups.len(),
-        best.label(),
-        best.seeds()
-    );
-    let own: Vec<&Difference> = compared.iter().filter(|row| row.metric == metric.name).collect();
-    let certain = |less: bool| {
-        let better = |row: &&&Difference| metric.cost(row.difference.value) < 0.0;
-        let sure = own.iter().filter(|row| is_sure(row));
-        sure.filter(|row| better(row) == less).count()
-    };
-    let against = format!(
-        "Against the baseline, {} are better and {} worse; {} show no significant difference in {of} (Wilcoxon, Holm).",
-        certain(true),
-        certain(false),
-        own.iter().filter(|row| !is_sure(row)).count()
-    );
-    if own.is_empty() { vec![first] } else { vec![first, against] }
-}
-
-/// Whether a difference is not by chance, after the correction for the number of settings.
-fn is_sure(found: &Difference) -> bool {
-    found.tests.is_some_and(|tests| tests.holm < LEVEL)
-}
-
-/// What to know about the tests if there are too few seeds for them.
-fn weak_tests(compared: &[Difference]) -> String {
-    let weak = compared
-        .iter()
-        .find_map(|row| row.tests.filter(|tests| tests.least > LEVEL).map(|tests| (row.seeds, tests.least)));
-    weak.map_or_else(String::new, |(seeds, least)| {
-        format!("With {seeds} seeds no test can reach p < {LEVEL} (the least is {least:.3}); at least 6 are needed.")
-    })
+    let of_sources = if sources > 1 { " Each source has a ranking of its own." } else { "" };
+    format!("Settings are compared with the baseline of the same source, cluster and world.{of_clusters}{of_sources}")
 }
 
 fn ranked_row(merged: &Merged, rank: usize, group: &Group<'_>, found: Estimate) -> Option<Ranked> {
@@ -196,19 +186,12 @@ fn compared_row(
     groups: &[Group<'_>],
     metrics: &[Metric],
     found: &Difference,
-    dominance: Option<&DominanceRow>,
+    dominance: &BTreeMap<usize, DominanceRow>,
     matters: Matters,
 ) -> Option<Compared> {
     let metric = metrics.iter().find(|metric| metric.name == found.metric)?;
     let side = |side: Option<f64>| side.map_or_else(|| UNKNOWN.to_owned(), |by| format!("{by:.3}"));
-    let percent = |ratio: f64| format!("{:+.1}", 100.0 * (ratio - 1.0));
-    let change = match found.ratio {
-        None => UNKNOWN.to_owned(),
-        Some(Ratio { value, interval: Some([low, high]), .. }) => {
-            format!("{} % [{}, {}]", percent(value), percent(low), percent(high))
-        }
-        Some(Ratio { value, .. }) => format!("{} %", percent(value)),
-    };
+    let dominance = dominance.get(&found.group);
     let p = |of: fn(&Tests) -> f64| found.tests.as_ref().map_or_else(|| UNKNOWN.to_owned(), |tests| p_value(of(tests)));
     let [difference, low, high] = in_one_unit(metric, found.difference);
     Some(Compared {
@@ -216,7 +199,7 @@ fn compared_row(
         baseline: groups.get(found.baseline)?.label(),
         metric: metric.title.clone(),
         cells: vec![
-            change,
+            change(found.ratio).unwrap_or_else(|| UNKNOWN.to_owned()),
             found.verdict.in_words(matters),
             difference,
             if found.tests.is_some() { format!("{low} to {high}") } else { UNKNOWN.to_owned() },
@@ -226,14 +209,8 @@ fn compared_row(
             side(dominance.and_then(|row| row.above)),
             side(dominance.and_then(|row| row.below)),
         ],
-        sure: is_sure(found),
+        sure: Standing::of(found, metric).is_decided(),
     })
-}
-
-/// A number and the ends of its interval.
-fn in_one_unit(metric: &Metric, found: Estimate) -> [String; 3] {
-    let mut words = alike(metric, &[found.value, found.low, found.high].map(Some)).into_iter();
-    std::array::from_fn(|_| words.next().unwrap_or_default())
 }
 
 fn p_value(p: f64) -> String {

@@ -183,6 +183,7 @@ impl Plan {
 fn cells(file: &SweepFile, plan: &Plan) -> Result<Vec<Cell>, Error> {
     let wrong = |problem: String| Error::Request(format!("{}: {problem}", plan.file.path.display()));
     check_count(file).map_err(wrong)?;
+    check_engines(file).map_err(wrong)?;
     let worlds = settings(&file.world, &file.design, 0).map_err(|problem| wrong(format!("[world] {problem}")))?;
     let variants: Vec<Vec<Setting>> = (1u64..)
         .zip(&file.variants)
@@ -235,6 +236,20 @@ fn cells(file: &SweepFile, plan: &Plan) -> Result<Vec<Cell>, Error> {
         }
     }
     Ok(all)
+}
+
+/// Refuses variants of different engines: their replays know different things of a trace, so that a difference would not be one of
+/// policies.
+fn check_engines(file: &SweepFile) -> Result<(), String> {
+    let of = |batch: bool| file.variants.iter().find(|variant| variant.policy.info.is_batch() == batch);
+    match of(false).zip(of(true)) {
+        None => Ok(()),
+        Some((hadoop, batch)) => Err(format!(
+            "[variants.{}] and [variants.{}]: expected policies of one engine, found one for Hadoop and one for production traces; write a \
+             sweep for each",
+            hadoop.name, batch.name
+        )),
+    }
 }
 
 /// Refuses a sweep with more cells than it may have, before any of them is made.

@@ -12,6 +12,7 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::WriterProperties;
 use resched_analysis::measure::Metric;
 use resched_analysis::{Population, Run, validity};
+use resched_trace::run::RunBound;
 use resched_trace::store::sha256;
 use resched_trace::validity::Validity;
 
@@ -21,8 +22,9 @@ use crate::metrics::measure;
 /// The metrics of a job that the result of a cell keeps.
 const JOB_METRICS: [&str; 2] = ["completion", "waiting"];
 
-/// The key of the validity in the metadata of a cell's file.
+/// The keys of the validity and of the bottlenecks in the metadata of a cell's file.
 const VALIDITY: &str = "validity";
+const BOUND: &str = "bound";
 
 /// The result of a cell.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -33,8 +35,20 @@ pub struct CellResult {
     pub completions: BTreeMap<String, f64>,
     /// How far it can be trusted.
     pub validity: Validity,
+    /// For how long each resource was the bottleneck.
+    pub bound: BTreeMap<String, RunBound>,
     /// The rows of the file.
     rows: Vec<MeasurementRow>,
+}
+
+/// How far the numbers of a replay can be trusted. Cells of sweeps and probes of sizes get their grade here.
+pub(crate) fn graded(run: &Run) -> Validity {
+    validity::of_runs(std::slice::from_ref(run), &Population::of(&[run]))
+}
+
+/// For how long each resource was the bottleneck of a replay.
+pub(crate) fn bound(run: &Run) -> BTreeMap<String, RunBound> {
+    run.replay().map(|info| info.bound.clone()).unwrap_or_default()
 }
 
 /// A row: a number of the whole cell, or of one of its jobs.
@@ -55,8 +69,7 @@ impl CellResult {
                 Some(MeasurementRow { metric: metric.to_owned(), job: Some(job.job_id.clone()), value: value? as f64 })
             })
         });
-        let validity = validity::of_runs(std::slice::from_ref(run), &Population::of(&[run]));
-        Self { validity, ..Self::of_rows(own.chain(jobs).collect()) }
+        Self { validity: graded(run), bound: bound(run), ..Self::of_rows(own.chain(jobs).collect()) }
     }
 
     fn of_rows(rows: Vec<MeasurementRow>) -> Self {
@@ -81,8 +94,10 @@ impl CellResult {
     /// [`Error::Work`] if it cannot be encoded.
     pub(crate) fn encode(&self, id: &str) -> Result<Vec<u8>, Error> {
         let encoded = || {
-            let validity = serde_json::to_string(&self.validity).map_err(|error| error.to_string())?;
-            let metadata = HashMap::from([(VALIDITY.to_owned(), validity)]);
+            let text = |error: serde_json::Error| error.to_string();
+            let validity = serde_json::to_string(&self.validity).map_err(text)?;
+            let bound = serde_json::to_string(&self.bound).map_err(text)?;
+            let metadata = HashMap::from([(VALIDITY.to_owned(), validity), (BOUND.to_owned(), bound)]);
             let mut writer = Measurements::with_metadata(Vec::new(), metadata)?;
             writer.add(id, &self.rows)?;
             Ok::<_, String>(sealed(id, writer.finish()?))
@@ -100,6 +115,8 @@ impl CellResult {
             ParquetRecordBatchReaderBuilder::try_new(bytes::Bytes::from(bytes)).map_err(|error| text(&error))?;
         let validity = builder.schema().metadata().get(VALIDITY).map(|json| serde_json::from_str(json));
         let validity = validity.transpose().map_err(|error| text(&error))?.unwrap_or_default();
+        let bound = builder.schema().metadata().get(BOUND).map(|json| serde_json::from_str(json));
+        let bound = bound.transpose().map_err(|error| text(&error))?.unwrap_or_default();
         let mut rows = Vec::new();
         for batch in builder.build().map_err(|error| text(&error))? {
             let batch = batch.map_err(|error| text(&error))?;
@@ -117,7 +134,7 @@ impl CellResult {
                 value: values.value(row),
             }));
         }
-        Ok(Self { validity, ..Self::of_rows(rows) })
+        Ok(Self { validity, bound, ..Self::of_rows(rows) })
     }
 }
 

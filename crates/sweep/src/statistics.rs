@@ -51,6 +51,16 @@ impl Group<'_> {
         self.cells.values().map(|cell| cell.validity.grade()).max().unwrap_or_default()
     }
 
+    /// The facts about its cells.
+    pub fn validity(&self) -> Validity {
+        self.cells.values().fold(Validity::default(), |all, cell| all.and(&cell.validity))
+    }
+
+    /// The indexes of its source and its cluster in the plan.
+    pub fn place(&self) -> (usize, usize) {
+        self.place
+    }
+
     /// The number of its seeds.
     pub fn seeds(&self) -> usize {
         self.cells.len()
@@ -239,6 +249,15 @@ pub(crate) fn validity(groups: &[Group<'_>], file: &SweepFile) -> (Validity, Vec
     }
     let mut counts: Vec<usize> =
         all.facts.iter().map(|fact| cells().filter(|cell| cell.validity.facts.contains(fact)).count()).collect();
+    let contained = in_other_places(groups, &baselines(groups, file), file);
+    if contained > 0 {
+        let says = "Some policies run tasks in slots and others in containers, so a difference is also one of what the machines offer.";
+        all.add(
+            Fact::new("capacity", Grade::Assumed, says)
+                .with_remedy("Compare policies of one system, or give both the same room."),
+        );
+        counts.push(contained);
+    }
     let others = with_other_jobs(groups, &baselines(groups, file));
     if others > 0 {
         let says = "Other jobs ended well than under the baseline, so their metrics are not of one set of jobs.";
@@ -247,6 +266,19 @@ pub(crate) fn validity(groups: &[Group<'_>], file: &SweepFile) -> (Validity, Vec
         counts.push(others);
     }
     (all, counts)
+}
+
+/// How many cells run in containers while their baseline runs in slots, or the other way round.
+fn in_other_places(groups: &[Group<'_>], baselines: &[Option<usize>], file: &SweepFile) -> usize {
+    let engine = |group: &Group<'_>| {
+        let variant = file.variants.iter().find(|variant| variant.name == group.variant);
+        variant.map(|variant| variant.policy.info.engine)
+    };
+    let differ = |(group, baseline): (&Group<'_>, &Option<usize>)| {
+        let base = baseline.and_then(|base| groups.get(base));
+        if base.is_some_and(|base| engine(base) != engine(group)) { group.seeds() } else { 0 }
+    };
+    groups.iter().zip(baselines).map(differ).sum()
 }
 
 /// How many cells count other jobs than the baseline of their world with the same seed.
@@ -270,12 +302,29 @@ pub(crate) fn dominance(groups: &[Group<'_>], file: &SweepFile) -> Vec<Dominance
     baselines(groups, file).into_iter().enumerate().filter_map(row).collect()
 }
 
-/// The groups that have a value of the metric, the best first. Equal groups keep the order of the plan.
+/// The groups that have a value of the metric, by source, the best first: numbers of different traces are not compared. Equal groups
+/// keep the order of the plan.
 pub(crate) fn ranking(groups: &[Group<'_>], metric: &Metric) -> Vec<(usize, Estimate)> {
     let mut found: Vec<(usize, Estimate)> =
         groups.iter().enumerate().filter_map(|(place, group)| Some((place, group.estimate(metric)?))).collect();
-    found.sort_by(|(_, a), (_, b)| metric.cost(a.value).total_cmp(&metric.cost(b.value)));
+    let source = |place: usize| groups.get(place).map(|group| group.place.0);
+    found.sort_by(|(one, a), (other, b)| {
+        source(*one).cmp(&source(*other)).then(metric.cost(a.value).total_cmp(&metric.cost(b.value)))
+    });
     found
+}
+
+/// A ranking with the rank of each group among those of its source.
+pub(crate) fn numbered<'r>(
+    groups: &'r [Group<'_>],
+    ranked: &'r [(usize, Estimate)],
+) -> impl Iterator<Item = (usize, usize, Estimate)> + 'r {
+    let mut last = (None, 0);
+    ranked.iter().map(move |&(place, found)| {
+        let source = groups.get(place).map(|group| group.place.0);
+        last = if last.0 == source { (source, last.1 + 1) } else { (source, 1) };
+        (last.1, place, found)
+    })
 }
 
 /// The indexes of the points on the Pareto front, in the order of the first number. Less is better in both numbers; no point is

@@ -101,6 +101,21 @@ pub struct RunCluster {
     pub of_largest: Option<[u64; 2]>,
 }
 
+/// For how long a resource of the machines kept work back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct RunBound {
+    /// The time that was looked at, ms: for what the tasks of a node share (`cost.contention`), the time of all tasks together; for
+    /// slots, containers and machines, the time from the first job to the last.
+    pub of_ms: u64,
+    /// The part of it in which the resource was the bottleneck, ms: a task was slowed by it most; or tasks waited, and machines had
+    /// none left.
+    pub bound_ms: u64,
+    /// The most that was wanted of it on a node at once, or taken of all machines together, in thousandths of what there is. Absent
+    /// if it is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub most: Option<u32>,
+}
+
 /// The configuration of the site at which it was replayed.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct RunSite {
@@ -294,6 +309,10 @@ pub struct RunInfo {
     pub events: u64,
     /// What was left out of the trace, by cause.
     pub skipped: BTreeMap<String, u64>,
+    /// For how long each resource was the bottleneck: `map-slots` and `reduce-slots`; `memory` and `vcores` of containers; `memory` and
+    /// `cores` of a production trace; `cores`, `disk` and `network` of `cost.contention`. Empty in runs of earlier versions.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub bound: BTreeMap<String, RunBound>,
     /// What became of work that had not ended when the trace ended.
     #[serde(default)]
     pub unfinished: Unfinished,

@@ -27,7 +27,7 @@ use super::attribute::{ATTRIBUTES, Attribute, Value};
 use super::filter::{Check, Comparison, Filter, NumberTest, Of, Pattern, Test, TextTest};
 use super::formula::{Aggregate, Direction, Formula, Statistic};
 use super::known::{KNOWN, Way};
-use super::literal::{Literal, UNITS};
+use super::literal::{Literal, OTHER_UNITS, UNITS};
 use super::problem::Problem;
 use super::quantity::{QUANTITIES, Quantity};
 
@@ -489,6 +489,9 @@ fn number(input: &mut Input<'_>) -> Parsed<Placed> {
             let literal = Literal::Number(number * factor, base);
             Ok(Placed { literal, at: at.start..unit.at.end })
         }
-        None => unit.unknown("a unit", UNITS.iter().map(|known| known.0)),
+        None => match OTHER_UNITS.iter().find(|(other, _)| *other == unit.text) {
+            Some((other, ours)) => unit.problem(format!("expected a unit, found `{other}`; write `{ours}`")),
+            None => unit.unknown("a unit", UNITS.iter().map(|known| known.0)),
+        },
     }
 }

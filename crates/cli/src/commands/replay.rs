@@ -7,11 +7,11 @@ use std::time::Instant;
 use indicatif::ProgressBar;
 use resched_analysis::measure::{Measured, Metric};
 use resched_analysis::sign::{Level, Sign, Variants, VariedRun, fingerprint};
-use resched_analysis::{Gathered, LocalityCounts, Population, Run, Summary, validity};
+use resched_analysis::{Gathered, LocalityCounts, Population, Run, Summary, bound, validity};
 use resched_policies::PolicySpec;
 use resched_replay::{Engine, Files, RunFolders, Setup, Threads, World, Written};
 use resched_robust::{Asked, Plan};
-use resched_trace::run::{self, RunWindow, Unfinished};
+use resched_trace::run::{self, RunBound, RunWindow, Unfinished};
 use resched_trace::store::{Out, changed_files};
 use resched_trace::validity::{Grade, Validity};
 use serde::Serialize;
@@ -103,6 +103,9 @@ pub(super) struct Done {
     /// Whether it stays sooner or later than the baseline under what the data leaves open; absent for the baseline.
     #[serde(skip_serializing_if = "Option::is_none")]
     sign: Option<Sign>,
+    /// For how long each resource was the bottleneck.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    bound: BTreeMap<String, RunBound>,
     /// How far the answer can be trusted: the worst grade of `validity`.
     grade: Grade,
     /// What decides the answer, and whether it was observed.
@@ -132,6 +135,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             + &windowed(&done)
             + &signs_in_words(&done)
             + &groups_told(&done)
+            + &never_bound(&done)
             + &done.first().map_or_else(String::new, |done| caveats(&done.validity))
             + &left_out(&world.skipped())
     })
@@ -241,6 +245,7 @@ pub(super) fn replay_all(
             window: run.replay().and_then(|info| info.window),
             unfinished: run.replay().map(|info| info.unfinished).unwrap_or_default(),
             sign: signs.iter().find(|sign| sign.policy == run.label).cloned(),
+            bound: run.replay().map(|info| info.bound.clone()).unwrap_or_default(),
             grade: validity.grade(),
             validity: validity.clone(),
             label: run.label.clone(),
@@ -294,6 +299,12 @@ fn windowed(done: &[Done]) -> String {
     let Some(RunWindow { from, to }) = done.first().and_then(|done| done.window) else { return String::new() };
     let [from, to] = [from, to].map(|at| duration(Some(at as f64)));
     format!("Metrics are over jobs that were submitted from {from} to {to} of the replay.\n")
+}
+
+/// The resources that were never the bottleneck under any of the policies.
+fn never_bound(done: &[Done]) -> String {
+    let sentence = bound::never_bound(&bound::together(done.iter().map(|done| &done.bound)));
+    sentence.map_or_else(String::new, |sentence| sentence + "\n")
 }
 
 /// A column of the table: its heading, and its cell for a run.

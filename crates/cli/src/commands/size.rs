@@ -1,17 +1,20 @@
 //! `resched size`: the smallest cluster that keeps a metric within a bound.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::ValueEnum;
 use resched_analysis::measure::Metric;
 use resched_replay::World;
-use resched_sweep::size::{self, Bound, Interval, Probe, Sized, Sizing, Step, Verdict};
-use serde::Serialize;
+use resched_sweep::size::{self, Answer, Bound, FILES, Interval, Kept, MARKER, Probe, Sizing, Step, note, sized};
+use resched_trace::store::{FolderLock, OwnFiles};
 
-use super::replay::policies;
+use super::replay::{caveats, policies};
+use super::sweep::claim;
 use crate::failure::Failure;
 use crate::format::FormatArgs;
-use crate::output::table;
+use crate::out::ForceArg;
+use crate::output::{count, table};
 use crate::progress::SizeProgress;
 use crate::threads::ThreadsArg;
 use crate::world_args::{WorldArgs, check_rules};
@@ -22,7 +25,7 @@ const MOST_SEEDS: u64 = 1_000;
 /// Find the smallest cluster that keeps a metric within a bound.
 #[derive(Debug, clap::Args)]
 #[command(
-    after_help = "Examples:\n  resched size T --policy fair --metric mean_waiting --below 30s --seeds 5\n  resched size T --policy fair --metric 'p95(completion) where tasks <= 10' --below 5min --to 200"
+    after_help = "Examples:\n  resched size T --policy fair --metric mean_waiting --below 30s --seeds 5\n  resched size T --policy fair --metric 'p95(completion) where tasks <= 10' --below 5min --to 200 --out S"
 )]
 #[command(group = clap::ArgGroup::new("bound").required(true))]
 pub(crate) struct Args {
@@ -47,12 +50,18 @@ pub(crate) struct Args {
     /// The smallest size to try.
     #[arg(long, default_value_t = 1, value_name = "N")]
     from: u32,
-    /// The largest size to try.
-    #[arg(long, default_value_t = 1000, value_name = "N")]
-    to: u32,
+    /// The largest size to try [default: four times the size of the trace, and at least 1000].
+    #[arg(long, value_name = "N")]
+    to: Option<u32>,
     /// The number of replays at each size, each with the next seed. The metric is the mean over them.
     #[arg(long, default_value_t = 3, value_name = "K", value_parser = clap::value_parser!(u64).range(1..=MOST_SEEDS))]
     seeds: u64,
+    /// The folder for the curve, the tables and the page. Replays that are done there are not made again, so an interrupted search goes
+    /// on where it was.
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    force: ForceArg,
     #[command(flatten)]
     world: WorldArgs,
     #[command(flatten)]
@@ -68,19 +77,6 @@ enum Vary {
     Nodes,
     /// The map slots of every machine, and its reduce slots in proportion. Under YARN, room for as many containers of maps.
     Slots,
-}
-
-/// The output of `--json`.
-#[derive(Debug, Serialize)]
-struct Told<'a> {
-    policy: String,
-    metric: &'a str,
-    /// Times in ms.
-    bound: Bound,
-    vary: size::Vary,
-    seeds: u64,
-    #[serde(flatten)]
-    found: &'a Sized,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
@@ -102,78 +98,80 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     };
     let (from, to, seeds) = (args.from, args.to, args.seeds);
     let asked = Sizing { source, setup, policy, metric, bound, vary, from, to, seeds };
-    let progress = SizeProgress::new(seeds);
-    let found = size::size(&asked, args.threads.get(), &|step| match step {
-        Step::Size(size) => progress.begin(sized(size, vary)),
-        Step::Replayed => progress.done(),
+    let claimed = args.out.as_deref().map(|out| claimed(out, args)).transpose()?;
+    let kept = match &args.out {
+        Some(out) => Kept::inside(out, &asked)?,
+        None => Kept::nowhere(),
+    };
+    let answer = search(&asked, &kept, args)?;
+    let sentences = size::in_words(&asked, &answer);
+    if let Some((own, _lock)) = claimed {
+        size::write(&asked, &answer, &sentences, own)?;
+    }
+    args.format.print(&answer, &answer.found.probes, || in_words(&asked, &answer, &sentences, args.out.as_deref()))
+}
+
+/// The folder of a search, which must be new or that of an earlier one.
+fn claimed(out: &Path, args: &Args) -> Result<(OwnFiles, FolderLock), Failure> {
+    let target = args.force.plain(out);
+    let lock = claim(&target, MARKER, &FILES)?;
+    Ok((OwnFiles::open(&target, &FILES)?, lock))
+}
+
+/// Searches, and shows each probe as soon as it is known.
+fn search(asked: &Sizing, kept: &Kept, args: &Args) -> Result<Answer, Failure> {
+    let progress = SizeProgress::new(args.out.as_ref().map(|out| out.display().to_string()), kept.count());
+    if kept.count() > 0 {
+        progress.tell(&format!("{} replays are kept, and are not made again", count(kept.count() as u64)));
+    }
+    let name = &asked.metric.name;
+    let is_first = AtomicBool::new(true);
+    let answer = size::size(asked, kept, args.threads.get(), &|step| match step {
+        Step::Size { size, jobs } => progress.begin(sized(size, asked.vary), jobs),
+        Step::Jobs(more) => progress.jobs(more),
+        Step::Replayed { size, value } => {
+            progress.replayed();
+            if is_first.swap(false, Ordering::Relaxed) && asked.seeds > 1 {
+                let value = asked.metric.in_words(value);
+                progress.tell(&format!(
+                    "{}: {name} {value} with the first of {} seeds",
+                    sized(size, asked.vary),
+                    asked.seeds
+                ));
+            }
+        }
+        Step::Probed(probe) => progress.tell(&probed(asked, probe)),
     })?;
-    drop(progress);
-    let policy = asked.policy.label();
-    let value = Told { policy, metric: &asked.metric.name, bound, vary, seeds, found: &found };
-    args.format.print(&value, &found.probes, || probes(&found, &asked.metric, vary) + &in_words(&asked, &found))
+    Ok(answer)
 }
 
-/// A size with its unit.
-fn sized(size: u32, vary: size::Vary) -> String {
-    match vary {
-        size::Vary::Nodes if size == 1 => "1 node".to_owned(),
-        size::Vary::Nodes => format!("{size} nodes"),
-        size::Vary::Slots => format!("{size} to a node"),
+/// A probe in a line.
+fn probed(asked: &Sizing, probe: &Probe) -> String {
+    let (at, name) = (sized(probe.size, asked.vary), &asked.metric.name);
+    let words = |value: f64| asked.metric.in_words(value);
+    match probe.mean {
+        None => format!("{at}: {}", note(probe)),
+        Some(Interval { mean, low, high }) => {
+            let spread = low.zip(high).map(|(low, high)| format!(" (95 % {} to {})", words(low), words(high)));
+            let within = if probe.holds { "within the bound" } else { "not within the bound" };
+            format!("{at}: {name} {}{}, {within}", words(mean), spread.unwrap_or_default())
+        }
     }
 }
 
-/// The table of all sizes that were tried.
-fn probes(found: &Sized, metric: &Metric, vary: size::Vary) -> String {
-    let end = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| metric.in_words(value));
+/// The table of all sizes that were tried, and the answer in sentences.
+fn in_words(asked: &Sizing, answer: &Answer, sentences: &[String], out: Option<&Path>) -> String {
+    let end = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| asked.metric.in_words(value));
     let row = |probe: &Probe| {
-        let Interval { low, high, .. } = probe.mean.unwrap_or(Interval { mean: f64::NAN, low: None, high: None });
-        let mean = probe.mean.map(|found| found.mean);
-        let note = probe.problem.clone().unwrap_or_else(|| if probe.holds { "yes" } else { "no" }.to_owned());
-        vec![sized(probe.size, vary), end(mean), end(low), end(high), note]
+        let Interval { mean, low, high } = probe.mean.unwrap_or(Interval { mean: f64::NAN, low: None, high: None });
+        let mean = Some(mean).filter(|mean| !mean.is_nan());
+        vec![sized(probe.size, asked.vary), end(mean), end(low), end(high), note(probe)]
     };
-    let heading = ["size", &metric.name, "95 % from", "to", "within the bound"];
-    table(&heading, found.probes.iter().map(row).collect(), 0..4)
-}
-
-/// The answer in sentences.
-fn in_words(asked: &Sizing, found: &Sized) -> String {
-    let Sizing { metric, bound, vary, from, to, seeds, .. } = asked;
-    let bound = match bound {
-        Bound::Below(most) => format!("at most {}", metric.in_words(*most)),
-        Bound::Above(least) => format!("at least {}", metric.in_words(*least)),
-    };
-    let name = &metric.name;
-    let mut text = match (found.verdict, found.size) {
-        (Verdict::Smallest, Some(size)) => {
-            format!("{} is the smallest size that keeps {name} {bound}.\n", sized(size, *vary))
-        }
-        (Verdict::Always, _) => {
-            format!("{name} is {bound} with {} already, the smallest size to try; lower --from.\n", sized(*from, *vary))
-        }
-        _ => format!(
-            "{name} is not {bound} with {}, the largest size to try; raise --to or the bound.\n",
-            sized(*to, *vary)
-        ),
-    };
-    if let Some((smaller, larger)) = found.not_monotone {
-        text += &format!(
-            "{} is worse than {}: the metric does not improve with each machine, so a smaller size may do, too.\n",
-            sized(larger, *vary),
-            sized(smaller, *vary)
-        );
-    }
-    if *seeds == 1 {
-        text += "One seed does not show the spread; give more with --seeds.\n";
-    }
-    let straddles = |probe: &Probe| {
-        let ends = probe.mean.and_then(|found| found.low.zip(found.high));
-        ends.is_some_and(|(low, high)| asked.bound.holds(low) != asked.bound.holds(high))
-    };
-    if let Some((answer, smaller)) = found.at_answer()
-        && (straddles(answer) || smaller.is_some_and(straddles))
-    {
-        text +=
-            "The bound lies in the interval of the answer or of the next smaller size; more --seeds make it surer.\n";
-    }
-    text
+    let heading = ["size", &asked.metric.name, "95 % from", "to", "within the bound"];
+    let sentences: String = sentences.iter().map(|sentence| format!("{sentence}\n")).collect();
+    let open = out.map_or_else(String::new, |out| format!("Open {} in a browser.\n", out.join("index.html").display()));
+    table(&heading, answer.found.probes.iter().map(row).collect(), 0..4)
+        + &sentences
+        + &caveats(&answer.validity)
+        + &open
 }

@@ -11,7 +11,7 @@ use resched_sweep::{
     CELLS, Cell, CellStore, Location, MARKER, MOST_SEEDS, Merged, Plan, Progress, SweepFile, carry_out,
 };
 use resched_trace::store::{FolderLock, Out, OwnFiles, Scratch, is_hidden};
-use resched_trace::validity::Grade;
+use resched_trace::validity::{Grade, Validity};
 use serde::Serialize;
 
 use super::engine;
@@ -295,7 +295,11 @@ fn cells(manifest: &Location, index: usize, count: usize, threads: Threads) -> R
 /// A line of the ranking.
 #[derive(Debug, Serialize)]
 struct Ranked {
+    /// Among the settings on the same source.
     rank: usize,
+    /// The source and the cluster, if there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    on: Option<String>,
     setting: String,
     policy: String,
     seeds: usize,
@@ -303,8 +307,10 @@ struct Ranked {
     mean: f64,
     low: f64,
     high: f64,
-    /// How far these numbers can be trusted.
+    /// How far these numbers can be trusted: the worst grade of `validity`.
     grade: Grade,
+    /// What decides them, and whether it was observed.
+    validity: Validity,
 }
 
 fn merge(plan: Plan, out: &Out, format: FormatArgs) -> Result<(), Failure> {
@@ -314,12 +320,13 @@ fn merge(plan: Plan, out: &Out, format: FormatArgs) -> Result<(), Failure> {
     let merged = Merged::read(plan, &store)?;
     merged.write(own)?;
     store.sweep_up()?;
+    let several = merged.places() > 1;
     let ranked: Vec<Ranked> = merged
         .ranking()
         .into_iter()
-        .enumerate()
-        .map(|(rank, (group, found))| Ranked {
-            rank: rank + 1,
+        .map(|(rank, group, found)| Ranked {
+            rank,
+            on: several.then(|| merged.place_name(group.place())),
             setting: group.label(),
             policy: group.policy.to_owned(),
             seeds: group.seeds(),
@@ -328,6 +335,7 @@ fn merge(plan: Plan, out: &Out, format: FormatArgs) -> Result<(), Failure> {
             low: found.low,
             high: found.high,
             grade: group.grade(),
+            validity: group.validity(),
         })
         .collect();
     format.print(&ranked, &ranked, || ranking(&merged, &ranked, dir))
@@ -340,13 +348,16 @@ fn ranking(merged: &Merged, ranked: &[Ranked], dir: &Path) -> String {
     let shown = |value: f64| if metric.unit == "ms" { unit.show(value) } else { format!("{value:.4}") };
     let rows = ranked.iter().map(|row| {
         let numbers = [row.mean, row.low, row.high].map(shown);
-        let names = [row.rank.to_string(), row.setting.clone(), row.seeds.to_string()];
+        let on = row.on.as_ref().map_or_else(String::new, |on| format!(" on {on}"));
+        let names = [row.rank.to_string(), format!("{}{on}", row.setting), row.seeds.to_string()];
         names.into_iter().chain(numbers).collect()
     });
     let heading = ["rank", "setting", "seeds", &metric.name, "95 % from", "to"];
+    let sentences: Vec<String> = [merged.answer(), merged.without_effect()].concat();
+    let sentences = sentences.iter().fold(String::from("\n"), |all, sentence| all + sentence + "\n");
     let page = dir.join("index.html");
     let open = format!("Open {} in a browser.\n", page.display());
-    table(&heading, rows.collect(), 2..6) + &caveats(&merged.validity()) + &open
+    table(&heading, rows.collect(), 2..6) + &sentences + &caveats(&merged.validity()) + &open
 }
 
 /// Prints the cells and an estimate of their time. It replays one cell of each variant to measure it.

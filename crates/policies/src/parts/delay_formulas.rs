@@ -55,6 +55,8 @@ mod tests {
         assert_eq!(skips_for(0.99, 20, 100, 3), 60);
         assert_eq!(skips_for(0.95, 3, 100, 3), 68);
         assert_eq!(skips_for(0.95, 20, 1000, 3), 232);
+        // λ = 0: (100/3)·ln(21/20) = 1.63, as for any small λ.
+        assert_eq!([skips_for(0.0, 20, 100, 3), skips_for(1e-4, 20, 100, 3)], [2, 2]);
     }
 
     #[test]

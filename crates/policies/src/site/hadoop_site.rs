@@ -237,10 +237,11 @@ pub(super) fn of_policies(
     for &(policy, parameter) in parameters.iter().filter(|(_, parameter)| !parameter.hadoop.is_empty()) {
         let Some(property) = properties.first(parameter.hadoop, notes) else { continue };
         let Some(text) = translated(&property, notes) else { continue };
-        if parameter.parse(&text).is_err() {
+        let text = parameter.of_hadoop(&text);
+        if parameter.parse(text).is_err() {
             return Err(notes.wrong(property.place, &property.name, parameter.expected(), &property.value));
         }
-        found.insert((policy, parameter.key), parameter.written(&text).to_owned());
+        found.insert((policy, parameter.key), text.to_owned());
         origins.insert((Some(policy), parameter.key), SettingOrigin::of(&property));
     }
     Ok(found)

@@ -612,6 +612,11 @@ impl Wrapper for Eager {
     }
 }
 
+/// A wait of [`World::wait`] as the value of a parameter.
+pub(crate) fn waiting(wait: Ms) -> String {
+    if wait < 0 { "auto".to_owned() } else { wait.to_string() }
+}
+
 impl World {
     /// Changes what could keep a replay from its end.
     fn mend(&mut self) {
@@ -621,7 +626,7 @@ impl World {
         }
     }
 
-    /// A wait of so many units, ms; −1, which policies take for automatic, if there is no number.
+    /// A wait of so many units, ms; −1, which [`waiting`] writes as `auto`, if there is no number.
     pub(crate) fn wait(&self, units: Option<Ms>) -> Ms {
         units.map_or(-1, |units| units * self.unit)
     }

@@ -13,6 +13,7 @@ use super::view::View;
 use super::workload::Workload;
 use super::world::{Fate, World};
 use crate::Error;
+use crate::bottlenecks::{Bottlenecks, Held};
 use crate::ids::{JobId, Ms, NodeId, RunId, TaskId};
 use crate::observer::{Decided, JobEnded};
 use crate::reasons::Reasons;
@@ -22,7 +23,7 @@ use crate::resources::Resources;
 const MOST_IDLE_TICKS: u32 = 10_000;
 
 /// The counts of a replay.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Tally {
     /// Events handled: submissions, ends and changes of machines.
     pub events: u64,
@@ -32,6 +33,8 @@ pub struct Tally {
     pub left_waiting: u64,
     /// The last instant, ms.
     pub end: Ms,
+    /// For how long each resource of the machines was the bottleneck.
+    pub bound: Bottlenecks,
 }
 
 /// Replays a workload on machines under a policy. Errors name the policy by `name`. `progress` gets the number of jobs
@@ -65,13 +68,17 @@ pub fn replay<O: Observer>(
         started: Vec::new(),
         places: Vec::new(),
         orders: Orders::default(),
+        held: Held::default(),
         tally: Tally::default(),
     };
     if engine.observer.wants_reasons() {
         engine.world.reasons = Reasons::wanted(workload.jobs().len(), [TaskKind::Other; 2]);
     }
     engine.run()?;
-    Ok(Tally { left_waiting: engine.world.waiting, end: engine.world.now, ..engine.tally })
+    let end = engine.world.now;
+    let names = [Some("cores"), machines.memory_is_limited().then_some("memory")];
+    let bound = engine.held.finish(end, names, engine.world.most.map(Some));
+    Ok(Tally { left_waiting: engine.world.waiting, end, bound, ..engine.tally })
 }
 
 struct Engine<'a, 'w, O> {
@@ -96,6 +103,7 @@ struct Engine<'a, 'w, O> {
     started: Vec<(RunId, u64, Ms)>,
     places: Vec<(NodeId, u32)>,
     orders: Orders,
+    held: Held,
     tally: Tally,
 }
 
@@ -103,6 +111,7 @@ impl<O: Observer> Engine<'_, '_, O> {
     fn run(&mut self) -> Result<(), Error> {
         while let Some(now) = self.next_instant() {
             self.world.now = now;
+            self.held.advance(now);
             self.end_runs()?;
             self.change_machines()?;
             self.submit_jobs()?;
@@ -111,6 +120,9 @@ impl<O: Observer> Engine<'_, '_, O> {
                 self.pass()?;
             }
             self.changed = false;
+            if self.next_job > 0 {
+                self.held.set(now, self.world.held());
+            }
             let observer = &mut *self.observer;
             self.world.reasons.report(now, |passed| observer.passed_over(passed))?;
         }

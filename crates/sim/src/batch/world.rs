@@ -9,6 +9,7 @@ use super::index::Index;
 use super::machines::Machines;
 use super::runs::{New, Runs};
 use super::workload::{Try, Workload};
+use crate::bottlenecks::{Short, thousandths};
 use crate::ids::{JobId, Ms, NodeId, RunId, TaskId};
 use crate::reasons::Reasons;
 use crate::resources::Resources;
@@ -87,6 +88,12 @@ pub(super) struct World<'w> {
     pub(super) free: Resources,
     /// The number of units that wait.
     pub(super) waiting: u64,
+    /// The machines that lack a part of what the largest instance takes.
+    short: Short,
+    /// The most of each part that an instance takes.
+    largest: Resources,
+    /// The largest part of all that was taken, in thousandths.
+    pub(super) most: [u32; 2],
     /// Jobs that were submitted and have not ended.
     pub(super) active: u64,
     places: Vec<(NodeId, u32)>,
@@ -113,6 +120,7 @@ impl<'w> World<'w> {
         let stage = |(tasks, &needs): (&Range<u32>, &u32)| StageState { needs, tasks_left: tasks.len() as u32 };
         let capacities: Vec<Resources> = machines.nodes().iter().map(|node| node.capacity).collect();
         let total = machines.total();
+        let largest = workload.tasks().iter().fold(Resources::NONE, |most, task| most.max(task.demand));
         Self {
             workload,
             machines,
@@ -128,6 +136,9 @@ impl<'w> World<'w> {
             nodes: capacities.iter().map(|&capacity| NodeState { capacity, used: Resources::NONE }).collect(),
             total,
             free: total,
+            short: Short::of(capacities.iter().copied(), largest),
+            largest,
+            most: [0; 2],
             waiting: 0,
             active: 0,
             places: Vec::new(),
@@ -175,7 +186,16 @@ impl<'w> World<'w> {
         if !before.free().holds(after.free()) {
             self.hopeless.clear();
         }
+        self.short.change(before.free(), after.free(), self.largest);
+        let taken = self.total.minus(self.free);
+        self.most[0] = self.most[0].max(thousandths(taken.cpu as f64, self.total.cpu as f64));
+        self.most[1] = self.most[1].max(thousandths(taken.memory as f64, self.total.memory as f64));
         self.index.set(node.index(), after.free());
+    }
+
+    /// Which parts of [`Resources`] may keep tasks waiting: some machine lacks what the largest instance takes of it.
+    pub(super) fn held(&self) -> [bool; 2] {
+        if self.waiting > 0 { self.short.any() } else { [false; 2] }
     }
 
     /// Takes room for up to this many instances from one machine after the other. Returns for how many it found room.

@@ -366,6 +366,12 @@ impl Workload {
         })
     }
 
+    /// Whether the bytes that a map reads or writes are known for any map.
+    pub fn has_sizes(&self) -> bool {
+        let maps = self.jobs().iter().flat_map(|job| job.maps.clone().map(TaskId));
+        maps.into_iter().any(|map| self.input_bytes(map).is_some() || self.output_bytes(map).is_some())
+    }
+
     /// The logged tries at a map.
     #[inline]
     pub fn logged_maps(&self, task: TaskId) -> &[LoggedMap] {

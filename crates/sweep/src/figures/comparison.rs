@@ -77,12 +77,18 @@ pub(super) fn pareto(groups: &[&Group<'_>], second: &Metric, album: &mut Album<'
         return Ok(());
     }
     let series: Vec<Cloud> = variants(groups).into_iter().map(cloud).collect();
-    let front: Vec<(f64, f64)> = front_of(&points, first, second).into_iter().map(shown).collect();
+    let front = front_of(&points, first, second);
+    let name = |point: &(f64, f64)| {
+        let here = groups.iter().find(|group| place(group) == Some(*point));
+        here.map_or_else(String::new, |group| group.label())
+    };
+    let labels: Vec<String> = front.iter().map(name).collect();
+    let front: Vec<(f64, f64)> = front.into_iter().map(shown).collect();
     let name = format!("{}-against-{}", second.name, first.name);
-    let chart = Scatter { name: &name, x: &first.axis(), y: &second.axis(), series: &series, front: &front };
+    let chart =
+        Scatter { name: &name, x: &first.axis(), y: &second.axis(), series: &series, front: &front, labels: &labels };
     let title = format!("{} against {}", second.title, first.title.to_lowercase());
-    let caption =
-        "A point is a setting, in the mean over the seeds; the grey line joins those that no other beats in both.";
+    let caption = "A point is a setting, in the mean over the seeds. The grey line is the Pareto front: no other setting is better in one and as good in the other.";
     album.add(&name, &title, caption.to_owned(), draw_scatter(&chart)?);
     Ok(())
 }

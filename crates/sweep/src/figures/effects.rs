@@ -45,8 +45,21 @@ pub(super) fn heat_map(variant: &Variant<'_, '_>, album: &mut Album<'_>) -> Resu
         _ => String::new(),
     };
     let title = format!("{} of {} against {x} and {y}", metric.title, variant.name);
-    album.add(&name, &title, album.caption(&others), draw_heat_map(&chart)?);
+    let more = format!("{}{others}", range_of(cells.values().copied()));
+    album.add(&name, &title, album.caption(&more), draw_heat_map(&chart)?);
     Ok(())
+}
+
+/// How far values lie apart, as a sentence: the colours of a heat map stretch any range over their whole scale, and the axis of a line
+/// begins at 0.
+fn range_of(values: impl Iterator<Item = f64> + Clone) -> String {
+    let low = values.clone().fold(f64::MAX, f64::min);
+    let high = values.fold(f64::MIN, f64::max);
+    if low > 0.0 && high >= low {
+        format!("The greatest value is {:.1} % above the least. ", 100.0 * (high / low - 1.0))
+    } else {
+        String::new()
+    }
 }
 
 /// The metric against each key, averaged over the others.
@@ -57,9 +70,10 @@ pub(super) fn main_effects(variant: &Variant<'_, '_>, album: &mut Album<'_>) -> 
         let points = levels.filter_map(|(level, found)| Some(point(metric, level.parse().ok()?, found)));
         let label = format!("{}, averaged over the rest", variant.name);
         let line = Line { label, points: sorted(points), marked: true };
+        let range = range_of(line.points.iter().map(|point| point.1));
         let name = format!("effect-of-{}-on-{}", plain(key), plain(variant.name));
-        let more = "Averaged over all that else varies; the band is the 95 % interval over the seeds.";
-        album.add_lines((&name, &format!("Main effect of {key}")), key, &[line], more)?;
+        let more = format!("{range}Averaged over all that else varies; the band is the 95 % interval over the seeds.");
+        album.add_lines((&name, &format!("Main effect of {key}")), key, &[line], &more)?;
     }
     Ok(())
 }

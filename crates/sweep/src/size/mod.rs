@@ -3,22 +3,35 @@
 //! | file | content |
 //! |---|---|
 //! | `bound` | the bound of a metric, as a user writes it |
-//! | `search` | the sizes to try: doubling, then bisection |
+//! | `search` | the sizes to try: from the source's own size by doubling or halving, then bisection |
 //! | `probe` | the replays at one size |
+//! | `kept` | the replays that are done, in a folder, so that an interrupted search goes on |
+//! | `knee` | the knee of the curve |
+//! | `output` | the answer in words, its curve, its page and its tables |
 
 mod bound;
+mod kept;
+mod knee;
+mod output;
 mod probe;
 mod search;
+
+use std::collections::BTreeMap;
 
 use resched_analysis::compare::Estimate;
 use resched_analysis::measure::Metric;
 use resched_policies::PolicySpec;
 use resched_replay::{Setup, Source, Threads};
+use resched_trace::run::RunBound;
+use resched_trace::validity::{Grade, Validity};
 use serde::Serialize;
 
+use self::probe::Search;
 use crate::Error;
 
 pub use self::bound::Bound;
+pub use self::kept::{Kept, MARKER};
+pub use self::output::{FILES, in_words, note, sized, write};
 pub use self::search::Verdict;
 
 /// What varies.
@@ -49,14 +62,14 @@ pub struct Sizing {
     pub vary: Vary,
     /// The smallest size to try.
     pub from: u32,
-    /// The largest size to try.
-    pub to: u32,
+    /// The largest size to try; `None`: four times the size that the source has, and at least 1000.
+    pub to: Option<u32>,
     /// The number of seeds: replays at each size.
     pub seeds: u64,
 }
 
 /// The replays at one size.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
 pub struct Probe {
     /// The size.
     pub size: u32,
@@ -70,6 +83,12 @@ pub struct Probe {
     /// Why the source cannot be replayed at this size.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
+    /// What decides its numbers, and whether it was observed.
+    #[serde(skip)]
+    pub validity: Validity,
+    /// For how long each resource was the bottleneck, over all seeds.
+    #[serde(skip)]
+    pub bound: BTreeMap<String, RunBound>,
 }
 
 /// A mean with its interval. A single seed does not show the spread, so its interval has no ends.
@@ -90,13 +109,18 @@ impl Interval {
     }
 }
 
-/// An answer.
+/// What a search found.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Sized {
     /// Whether there is such a size.
     pub verdict: Verdict,
     /// The smallest size within the bound.
     pub size: Option<u32>,
+    /// The size that the source has, at which the search began if it is in the range.
+    pub own: u32,
+    /// The size beyond which more gains little, if the curve has such a knee: the point farthest from the line between the first and
+    /// the last one, with sizes on a logarithmic scale.
+    pub knee: Option<u32>,
     /// All sizes that were tried, the smallest first.
     pub probes: Vec<Probe>,
     /// Two sizes of which the larger one is worse, beyond both intervals: the metric is not monotone there, so another size below
@@ -113,29 +137,95 @@ impl Sized {
     }
 }
 
-/// The progress that a search reports.
-#[derive(Debug, Clone, Copy)]
-pub enum Step {
-    /// The replays at a size begin.
-    Size(u32),
-    /// A replay is done.
-    Replayed,
+impl Sized {
+    /// The probe that decides the answer: that of the answer, or else the one that came nearest, the smallest or the largest.
+    pub(crate) fn decisive(&self) -> Option<&Probe> {
+        let at_answer = self.at_answer().map(|(probe, _)| probe);
+        at_answer.or_else(|| self.probes.iter().rev().find(|probe| probe.mean.is_some()))
+    }
 }
 
-/// Finds the smallest size from `from` to `to` at which the mean of the metric over the seeds is within the bound. The sizes double
-/// until one is, and bisection goes on from there.
+/// The answer to a question.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Answer {
+    /// The policy with its parameters.
+    pub policy: String,
+    /// The metric.
+    pub metric: String,
+    /// The bound, times in ms.
+    pub bound: Bound,
+    /// What varies.
+    pub vary: Vary,
+    /// The smallest size to try.
+    pub from: u32,
+    /// The largest size to try.
+    pub to: u32,
+    /// The number of seeds: replays at each size.
+    pub seeds: u64,
+    /// How far the answer can be trusted: the worst grade of `validity`.
+    pub grade: Grade,
+    /// What decides the answer, and whether it was observed.
+    pub validity: Validity,
+    /// What the search found.
+    #[serde(flatten)]
+    pub found: Sized,
+}
+
+/// The progress that a search reports.
+#[derive(Debug, Clone, Copy)]
+pub enum Step<'a> {
+    /// The replays at a size begin.
+    Size {
+        /// The size.
+        size: u32,
+        /// How many jobs will end in all of its replays together.
+        jobs: u64,
+    },
+    /// So many more jobs have ended.
+    Jobs(u64),
+    /// A replay is done, and kept.
+    Replayed {
+        /// The size.
+        size: u32,
+        /// The metric.
+        value: f64,
+    },
+    /// All replays at a size are done.
+    Probed(&'a Probe),
+}
+
+/// Finds the smallest size from `from` to `to` at which the mean of the metric over the seeds is within the bound. The search begins
+/// at the size that the source has. Sizes double until one is within the bound, or halve until one is not, and bisection goes on from
+/// there. Replays in `kept` are not made again.
 ///
 /// # Errors
 /// [`Error::Request`] if the question is wrong, or the source cannot be replayed at the largest size; errors of the replays.
-pub fn size(asked: &Sizing, threads: Threads, told: &(dyn Fn(Step) + Sync)) -> Result<Sized, Error> {
+pub fn size(asked: &Sizing, kept: &Kept, threads: Threads, told: &(dyn Fn(Step<'_>) + Sync)) -> Result<Answer, Error> {
     probe::check(asked)?;
-    let found = search::search(asked.from, asked.to, |size| {
-        told(Step::Size(size));
-        probe::probe(asked, size, threads, told)
-    })?;
-    let (verdict, size, probes) = found;
+    let search = Search::new(asked, kept, threads, told)?;
+    let range = (asked.from, search.to);
+    let (verdict, size, probes) = search::search(range, search.own, |size| search.probe(size))?;
     let not_monotone = worse(&probes, &asked.metric);
-    Ok(Sized { verdict, size, probes, not_monotone })
+    let knee = knee::knee(&probes, &asked.metric);
+    let found = Sized { verdict, size, own: search.own, knee, probes, not_monotone };
+    let validity = graded(&found);
+    Ok(Answer {
+        policy: asked.policy.label(),
+        metric: asked.metric.name.clone(),
+        bound: asked.bound,
+        vary: asked.vary,
+        from: asked.from,
+        to: search.to,
+        seeds: asked.seeds,
+        grade: validity.grade(),
+        validity,
+        found,
+    })
+}
+
+/// How far an answer can be trusted: the facts about the probe that decides it.
+fn graded(found: &Sized) -> Validity {
+    found.decisive().map(|probe| probe.validity.clone()).unwrap_or_default()
 }
 
 /// The first pair of neighbours of which the larger size is worse beyond both intervals.

@@ -1,19 +1,24 @@
 //! The replays at one size.
 
+use resched_analysis::bound::together;
 use resched_analysis::measure::Measured;
 use resched_analysis::repeats::t_interval;
+use resched_analysis::validity::WAITING;
 use resched_analysis::{Gathered, Run};
 use resched_policies::Engine as PolicyEngine;
 use resched_replay::{ClusterConfig, Engine, ReadBy, Setup, Source, Threads, World};
 use resched_sim::hadoop::System;
+use resched_trace::validity::Validity;
 
+use super::kept::{Kept, KeptReplay};
 use super::{Interval, Probe, Sizing, Step, Vary};
 use crate::Error;
+use crate::results::{bound, graded};
 
 /// Checks what the replays would not.
 pub(super) fn check(asked: &Sizing) -> Result<(), Error> {
     let wrong = |problem: &str| Err(Error::Request(problem.to_owned()));
-    if asked.from == 0 || asked.from > asked.to {
+    if asked.from == 0 || asked.to.is_some_and(|to| asked.from > to) {
         return wrong("expected sizes from 1, and no smaller largest size; correct --from and --to");
     }
     if asked.seeds == 0 {
@@ -25,50 +30,123 @@ pub(super) fn check(asked: &Sizing) -> Result<(), Error> {
     Ok(())
 }
 
-/// Replays the source at this size, once for each seed.
-pub(super) fn probe(asked: &Sizing, size: u32, threads: Threads, told: &(dyn Fn(Step) + Sync)) -> Result<Probe, Error> {
-    let world = match at(asked, size) {
-        Ok(world) => world,
-        // A container may not fit on the smallest machines, or a job on the smallest cluster.
-        Err(error) if error.is_request() && size < asked.to => {
-            return Ok(Probe { size, values: Vec::new(), mean: None, holds: false, problem: Some(error.to_string()) });
-        }
-        Err(error) => return Err(error.into()),
-    };
-    let first = asked.setup.seed;
-    let seeds: Vec<u64> = (0..asked.seeds).map(|step| first.wrapping_add(step)).collect();
-    let values = threads.in_order(&seeds, |&seed| {
-        let mut gathered = Gathered::default();
-        let info = world.with_seed(seed).replay(&asked.policy, ReadBy(&mut gathered))?;
-        told(Step::Replayed);
-        asked.metric.of(&Measured::new(&Run::of_gathered(info, gathered))).ok_or_else(|| {
-            let name = &asked.metric.name;
-            Error::Request(format!(
-                "with {size} {}, {name} is unknown; choose another metric",
-                if asked.vary == Vary::Nodes { "nodes" } else { "slots" }
-            ))
-        })
-    })?;
-    let mean = t_interval(&values).map(|found| Interval::of(found, values.len()));
-    let holds = mean.is_some_and(|found| asked.bound.holds(found.mean));
-    Ok(Probe { size, values, mean, holds, problem: None })
+/// A search: the question, the world at the size that the source has, and the replays that are done.
+pub(super) struct Search<'a> {
+    asked: &'a Sizing,
+    /// The source on its own machines.
+    home: World,
+    /// The size that the source has.
+    pub(super) own: u32,
+    /// The largest size to try.
+    pub(super) to: u32,
+    kept: &'a Kept,
+    threads: Threads,
+    told: &'a (dyn Fn(Step<'_>) + Sync),
 }
 
-/// The world at this size, checked for the policy.
-fn at(asked: &Sizing, size: u32) -> Result<World, resched_replay::Error> {
-    let Sizing { source, setup, policy, vary, .. } = asked;
-    let mut cluster = setup.cluster.clone();
-    let source: Source = match vary {
-        Vary::Nodes => source.clone().resized(&mut cluster, size)?,
-        Vary::Slots => {
-            with_slots(&mut cluster, policy.info.engine, size);
-            source.clone()
+impl<'a> Search<'a> {
+    /// # Errors
+    /// Errors of the source or the cluster.
+    pub(super) fn new(
+        asked: &'a Sizing,
+        kept: &'a Kept,
+        threads: Threads,
+        told: &'a (dyn Fn(Step<'_>) + Sync),
+    ) -> Result<Self, Error> {
+        let home = World::open(&asked.source, asked.setup.clone())?;
+        let cluster = home.cluster(&asked.policy)?;
+        let own = match asked.vary {
+            Vary::Nodes => cluster.nodes,
+            Vary::Slots => cluster.map_slots.div_ceil(cluster.nodes.max(1)),
+        };
+        let own = u32::try_from(own).unwrap_or(u32::MAX).max(1);
+        let to = asked.to.unwrap_or_else(|| own.saturating_mul(LARGEST).max(LEAST_LARGEST)).max(asked.from);
+        Ok(Self { asked, home, own, to, kept, threads, told })
+    }
+
+    /// Replays the source at this size, once for each seed that is not kept.
+    pub(super) fn probe(&self, size: u32) -> Result<Probe, Error> {
+        let Self { asked, kept, told, .. } = self;
+        let first = asked.setup.seed;
+        let seeds: Vec<u64> = (0..asked.seeds).map(|step| first.wrapping_add(step)).collect();
+        let missing: Vec<u64> = seeds.iter().copied().filter(|&seed| kept.get(size, seed).is_none()).collect();
+        if !missing.is_empty() {
+            let world = match self.world(size) {
+                Ok(world) => world,
+                Err(error) if self.is_about_the_size(size, &error) => {
+                    let probe = Probe { size, problem: Some(error.to_string()), ..Probe::default() };
+                    told(Step::Probed(&probe));
+                    return Ok(probe);
+                }
+                Err(error) => return Err(error.into()),
+            };
+            told(Step::Size { size, jobs: world.jobs(&asked.policy).saturating_mul(missing.len() as u64) });
+            self.threads.in_order(&missing, |&seed| self.replay(&world, size, seed))?;
         }
-    };
-    let world = World::open(&source, Setup { cluster, ..setup.clone() })?;
-    world.check(policy)?;
-    Ok(world)
+        let replays: Vec<KeptReplay> = seeds.iter().filter_map(|&seed| kept.get(size, seed)).collect();
+        let values: Vec<f64> = replays.iter().map(|replay| replay.value).collect();
+        let mean = t_interval(&values).map(|found| Interval::of(found, values.len()));
+        let holds = mean.is_some_and(|found| asked.bound.holds(found.mean));
+        let mut validity = Validity::default();
+        // That nothing waits is an answer here, as policies are not compared.
+        let facts = replays.iter().flat_map(|replay| &replay.validity.facts).filter(|fact| fact.about != WAITING);
+        facts.for_each(|fact| validity.add(fact.clone()));
+        let bound = together(replays.iter().map(|replay| &replay.bound));
+        let probe = Probe { size, values, mean, holds, problem: None, validity, bound };
+        told(Step::Probed(&probe));
+        Ok(probe)
+    }
+
+    /// Replays the source at this size with this seed, and keeps the result.
+    fn replay(&self, world: &World, size: u32, seed: u64) -> Result<(), Error> {
+        let Self { asked, kept, told, .. } = self;
+        let (mut gathered, mut before) = (Gathered::default(), 0);
+        let mut progress = |jobs: u64| {
+            told(Step::Jobs(jobs.saturating_sub(before)));
+            before = jobs;
+        };
+        let info = world.with_seed(seed).replay_with(&asked.policy, ReadBy(&mut gathered), &mut progress)?;
+        let run = Run::of_gathered(info, gathered);
+        let value = asked.metric.of(&Measured::new(&run)).ok_or_else(|| {
+            let (name, things) = (&asked.metric.name, if asked.vary == Vary::Nodes { "nodes" } else { "slots" });
+            Error::Request(format!("with {size} {things}, {name} is unknown; choose another metric"))
+        })?;
+        kept.add(size, seed, KeptReplay { value, validity: graded(&run), bound: bound(&run) })?;
+        told(Step::Replayed { size, value });
+        Ok(())
+    }
+
+    /// The world at this size, checked for the policy.
+    fn world(&self, size: u32) -> Result<World, resched_replay::Error> {
+        let Sizing { source, setup, policy, vary, .. } = self.asked;
+        if *vary == Vary::Nodes && size == self.own {
+            self.home.check(policy)?;
+            return Ok(self.home.with_seed(setup.seed));
+        }
+        let mut cluster = setup.cluster.clone();
+        let source: Source = match vary {
+            Vary::Nodes => source.clone().resized(&mut cluster, size)?,
+            Vary::Slots => {
+                with_slots(&mut cluster, policy.info.engine, size);
+                source.clone()
+            }
+        };
+        let world = World::open(&source, Setup { cluster, ..setup.clone() })?;
+        world.check(policy)?;
+        Ok(world)
+    }
+
+    /// Whether the source cannot be replayed because of the size: a container may not fit on the smallest machines, or a job on the
+    /// smallest cluster. What is also wrong at the largest size has another cause.
+    fn is_about_the_size(&self, size: u32, error: &resched_replay::Error) -> bool {
+        error.is_request() && size < self.to && self.world(self.to).is_ok()
+    }
 }
+
+/// Without a largest size, this many times the size that the source has.
+const LARGEST: u32 = 4;
+/// But at least this.
+const LEAST_LARGEST: u32 = 1_000;
 
 /// Gives every machine `size` map slots, or the resources of as many containers.
 fn with_slots(cluster: &mut ClusterConfig, engine: PolicyEngine, size: u32) {

@@ -21,13 +21,18 @@ pub enum Verdict {
 /// What a search found: the verdict, the smallest size within the bound, and all probes by size.
 type Found = (Verdict, Option<u32>, Vec<Probe>);
 
-/// Finds the smallest size from `from` to `to` whose probe holds, if larger sizes hold once a size does. The distance from `from`
-/// doubles until a size holds; bisection then finds the smallest. So no size is tried that is more than about twice the answer, as
-/// large clusters take long.
+/// Finds the smallest size from `from` to `to` whose probe holds, if larger sizes hold once a size does. The search begins at `start`,
+/// the size that the source has. From there, sizes double until one holds, or halve until one does not; bisection then finds the
+/// smallest. So the first probe takes as long as a replay of the source, and no size is tried that is more than about twice the answer
+/// or the start.
 ///
 /// # Errors
 /// The errors of `probe`.
-pub(super) fn search<E>(from: u32, to: u32, mut probe: impl FnMut(u32) -> Result<Probe, E>) -> Result<Found, E> {
+pub(super) fn search<E>(
+    (from, to): (u32, u32),
+    start: u32,
+    mut probe: impl FnMut(u32) -> Result<Probe, E>,
+) -> Result<Found, E> {
     let mut probes = BTreeMap::new();
     let mut holds = |size: u32| -> Result<bool, E> {
         let found = probe(size)?;
@@ -37,17 +42,19 @@ pub(super) fn search<E>(from: u32, to: u32, mut probe: impl FnMut(u32) -> Result
     };
     // The largest size that is known not to hold, and the smallest that is known to.
     let (mut fails, mut good) = (None, None);
-    let mut size = from.max(1);
-    loop {
-        if holds(size)? {
-            good = Some(size);
-            break;
-        }
-        fails = Some(size);
-        if size >= to {
-            break;
-        }
+    let mut size = start.max(from).min(to);
+    if holds(size)? {
+        good = Some(size)
+    } else {
+        fails = Some(size)
+    }
+    while good.is_none() && size < to {
         size = size.saturating_mul(2).min(to);
+        if holds(size)? { good = Some(size) } else { fails = Some(size) }
+    }
+    while fails.is_none() && size > from {
+        size = (size / 2).max(from);
+        if holds(size)? { good = Some(size) } else { fails = Some(size) }
     }
     while let (Some(low), Some(high)) = (fails, good) {
         if high - low < 2 {

@@ -21,11 +21,11 @@ fn asked(source: Source, cluster: &str, bound: f64) -> Sizing {
     let policy = PolicySpec::parse("fifo").unwrap();
     let metric = Metric::named("makespan").unwrap();
     let bound = Bound::Below(bound);
-    Sizing { source, setup, policy, metric, bound, vary: Vary::Nodes, from: 1, to: 64, seeds: 2 }
+    Sizing { source, setup, policy, metric, bound, vary: Vary::Nodes, from: 1, to: Some(64), seeds: 2 }
 }
 
 fn found(asked: &Sizing) -> Sized {
-    size(asked, Threads::ONE, &|_| {}).unwrap()
+    size(asked, &Kept::nowhere(), Threads::ONE, &|_| {}).unwrap().found
 }
 
 /// 40 maps on N nodes of two slots run in ⌈40 / 2N⌉ waves of 10 s. Four waves, 40 s, need 5 nodes; 4 nodes take five waves.
@@ -39,12 +39,16 @@ fn the_planted_number_of_nodes_is_found() {
     let mean = |probe: &Probe| probe.mean.unwrap().mean;
     assert!((40_000.0..41_000.0).contains(&mean(answer)) && (50_000.0..51_000.0).contains(&mean(smaller.unwrap())));
     let tried: Vec<u32> = sized.probes.iter().map(|probe| probe.size).collect();
-    assert_eq!(tried, [1, 2, 4, 5, 6, 8], "doubling, then bisection");
+    assert_eq!((tried.as_slice(), sized.own), (&[3, 4, 5, 6][..], 3), "from its own size by doubling, then bisection");
+    // From 40 machines, by halving: 40, 20, 10, 5, 2; then 3 and 4.
+    let tried: Vec<u32> =
+        found(&Sizing { source: source(40, 40), ..asked }).probes.iter().map(|probe| probe.size).collect();
+    assert_eq!(tried, [2, 3, 4, 5, 10, 20, 40]);
 }
 
 #[test]
 fn a_bound_that_always_or_never_holds_is_said() {
-    let never = found(&Sizing { to: 4, ..asked(source(40, 3), "", 45_000.0) });
+    let never = found(&Sizing { to: Some(4), ..asked(source(40, 3), "", 45_000.0) });
     assert_eq!((never.verdict, never.size), (Verdict::Never, None));
     let always = found(&Sizing { from: 5, ..asked(source(40, 3), "", 45_000.0) });
     assert_eq!((always.verdict, always.size), (Verdict::Always, Some(5)));
@@ -67,16 +71,18 @@ fn calibrated_machines_are_cloned_with_their_speed() {
     let cluster = "nodes.map_slots = 1\nnodes.alike = true\ncost.host_factors.node-00001 = 3.0\n";
     let sized = found(&asked(source(12, 2), cluster, 35_000.0));
     assert_eq!((sized.verdict, sized.size), (Verdict::Smallest, Some(6)));
-    // One machine is the fast one: it runs all maps one after another.
-    let mean = sized.probes.first().and_then(|probe| probe.mean).unwrap().mean;
-    assert!((120_000.0..121_000.0).contains(&mean), "{mean}");
+    // Four machines, two of each speed, run 8 maps in 30 s.
+    let mean = sized.probes.iter().find(|probe| probe.size == 4).and_then(|probe| probe.mean).unwrap().mean;
+    assert!((40_000.0..61_000.0).contains(&mean), "{mean}");
 }
 
 #[test]
 fn wrong_questions_are_refused() {
-    let error = |asked: &Sizing| size(asked, Threads::ONE, &|_| {}).unwrap_err();
+    let error = |asked: &Sizing| size(asked, &Kept::nowhere(), Threads::ONE, &|_| {}).unwrap_err();
     let asked = || asked(source(4, 2), "", 1.0);
-    for wrong in [Sizing { from: 0, ..asked() }, Sizing { from: 9, to: 8, ..asked() }, Sizing { seeds: 0, ..asked() }] {
+    for wrong in
+        [Sizing { from: 0, ..asked() }, Sizing { from: 9, to: Some(8), ..asked() }, Sizing { seeds: 0, ..asked() }]
+    {
         assert!(error(&wrong).is_request());
     }
     let batch = Sizing { policy: PolicySpec::parse("batch-fifo").unwrap(), vary: Vary::Slots, ..asked() };
@@ -101,20 +107,20 @@ fn bounds_are_read_in_the_unit_of_the_metric() {
 #[test]
 fn every_threshold_is_found() {
     for (from, to) in [(1, 40), (7, 29), (5, 5)] {
-        for threshold in 1..=to + 1 {
+        for (threshold, start) in (1..=to + 1).flat_map(|threshold| (1..=to + 2).map(move |start| (threshold, start))) {
             let mut tried = 0;
             let probe = |size: u32| {
                 tried += 1;
                 let holds = size >= threshold;
-                Ok::<_, std::convert::Infallible>(Probe { size, values: vec![], mean: None, holds, problem: None })
+                Ok::<_, std::convert::Infallible>(Probe { size, holds, ..Probe::default() })
             };
-            let (verdict, size, probes) = search(from, to, probe).unwrap();
+            let (verdict, size, probes) = search((from, to), start, probe).unwrap();
             let expected = match threshold {
                 _ if threshold > to => (Verdict::Never, None),
                 _ if threshold <= from => (Verdict::Always, Some(from)),
                 _ => (Verdict::Smallest, Some(threshold)),
             };
-            assert_eq!((verdict, size), expected, "{from}..={to}, {threshold}");
+            assert_eq!((verdict, size), expected, "{from}..={to}, {threshold} from {start}");
             assert!(tried <= 12 && probes.len() == tried, "no size twice");
         }
     }
@@ -125,13 +131,63 @@ fn a_larger_size_that_is_surely_worse_is_named() {
     let metric = Metric::named("makespan").unwrap();
     let probe = |size, mean: f64| Probe {
         size,
-        values: vec![],
         mean: Some(Interval { mean, low: Some(mean - 1.0), high: Some(mean + 1.0) }),
-        holds: false,
-        problem: None,
+        ..Probe::default()
     };
     assert_eq!(worse(&[probe(1, 10.0), probe(2, 11.5), probe(4, 5.0)], &metric), None, "the intervals overlap");
     assert_eq!(worse(&[probe(1, 10.0), probe(2, 12.5), probe(4, 5.0)], &metric), Some((1, 2)));
     let locality = Metric::named("node_locality").unwrap();
     assert_eq!(worse(&[probe(1, 10.0), probe(2, 12.5)], &locality), None, "more is better");
+}
+
+/// A search that ends with an error after some replays leaves them; another one goes on with them, and makes none of them again.
+#[test]
+fn kept_replays_are_not_made_again() {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    let dir = tempfile::tempdir().unwrap();
+    let made = AtomicUsize::new(0);
+    let count = |step: Step<'_>| {
+        if matches!(step, Step::Replayed { .. }) {
+            made.fetch_add(1, Ordering::Relaxed);
+        }
+    };
+    let sized = |asked: &Sizing, dir: &std::path::Path| {
+        size(asked, &Kept::inside(dir, asked).unwrap(), Threads::ONE, &count).unwrap()
+    };
+    let asked = || asked(source(40, 3), "", 45_000.0);
+    let whole = sized(&asked(), dir.path());
+    let text = std::fs::read(dir.path().join(MARKER)).unwrap();
+    assert_eq!(made.swap(0, Ordering::Relaxed), 2 * whole.found.probes.len());
+    assert_eq!(sized(&asked(), dir.path()), whole);
+    assert_eq!(made.swap(0, Ordering::Relaxed), 0, "all were kept");
+    assert_eq!(std::fs::read(dir.path().join(MARKER)).unwrap(), text);
+    // Another bound asks for other sizes, and keeps those that it shares.
+    let other = Sizing { bound: Bound::Below(25_000.0), ..asked() };
+    assert_eq!(sized(&other, dir.path()).found.size, Some(10));
+    assert!(made.swap(0, Ordering::Relaxed) > 0);
+    // Probes of another question are not mixed with them.
+    let refused = |asked: &Sizing| Kept::inside(dir.path(), asked).unwrap_err().to_string();
+    let policy = PolicySpec::parse("fair").unwrap();
+    assert!(refused(&Sizing { policy, ..asked() }).contains("another policy; name another --out"));
+    assert!(refused(&Sizing { source: source(41, 3), ..asked() }).contains("another trace;"));
+    let metric = Metric::named("mean_waiting").unwrap();
+    assert!(refused(&Sizing { metric, vary: Vary::Slots, ..asked() }).contains("another metric, another --vary;"));
+    // Any changed byte is noticed.
+    std::fs::write(dir.path().join(MARKER), [&text[..text.len() / 2], b"}"].concat()).unwrap();
+    assert!(refused(&asked()).contains("damaged"));
+}
+
+#[test]
+fn the_knee_is_far_from_the_chord() {
+    let metric = Metric::named("makespan").unwrap();
+    let curve = |values: &[(u32, f64)]| -> Vec<Probe> {
+        let probe =
+            |&(size, mean)| Probe { size, mean: Some(Interval { mean, low: None, high: None }), ..Probe::default() };
+        values.iter().map(probe).collect()
+    };
+    let knee = |values: &[(u32, f64)]| super::knee::knee(&curve(values), &metric);
+    assert_eq!(knee(&[(1, 100.0), (2, 52.0), (4, 12.0), (8, 10.0), (16, 9.0), (32, 8.5)]), Some(4));
+    assert_eq!(knee(&[(1, 30.0), (2, 20.0), (4, 10.0), (8, 0.0)]), None, "a straight line");
+    assert_eq!(knee(&[(1, 30.0), (2, 20.0)]), None);
+    assert_eq!(knee(&[(1, 10.0), (2, 20.0), (4, 30.0)]), None, "it gets worse");
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use resched_analysis::compare::Estimate;
-use resched_trace::validity::Validity;
+use resched_trace::validity::{Grade, Validity};
 use serde::Serialize;
 
 /// A setting and its results.
@@ -53,6 +53,8 @@ pub struct Tuned {
     pub candidates: Vec<Candidate>,
     /// The number of all replays, including those of the baseline.
     pub replays: u64,
+    /// How far the answer can be trusted: the worst grade of `validity`.
+    pub grade: Grade,
     /// What decides the answer, over all replays, and was not observed.
     pub validity: Validity,
 }

@@ -81,6 +81,7 @@ pub fn tune(file: &SweepFile, out: &Out, threads: Threads, progress: Told<'_>) -
         baseline: search.baseline.policy.label(),
         candidates: search.candidates(&rounds),
         replays: search.replayed.len() as u64,
+        grade: search.validity().grade(),
         validity: search.validity(),
     };
     output::write(&tuned, section, own_files)?;

@@ -92,7 +92,14 @@ fn picture(candidates: &[Candidate], x: &Metric, y: &Metric) -> Result<Option<St
     let series =
         [cloud("within bounds", |found| found.within_bounds), cloud("bounds broken", |found| !found.within_bounds)];
     let front = front_of(&points(|found| found.on_front), x, y);
+    let place = |found: &Candidate| Some((found.relative.get(&x.name)?.mean, found.relative.get(&y.name)?.mean));
+    let name = |point: &(f64, f64)| {
+        let here = candidates.iter().find(|found| found.on_front && place(found) == Some(*point));
+        here.map_or_else(String::new, |found| found.policy.clone())
+    };
+    let labels: Vec<String> = front.iter().map(name).collect();
     let title = |metric: &Metric| format!("{}, baseline = 1", metric.title);
-    let chart = Scatter { name: CANDIDATES, x: &title(x), y: &title(y), series: &series, front: &front };
+    let chart =
+        Scatter { name: CANDIDATES, x: &title(x), y: &title(y), series: &series, front: &front, labels: &labels };
     Ok(draw_scatter(&chart)?)
 }

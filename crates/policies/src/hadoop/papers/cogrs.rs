@@ -42,7 +42,7 @@ settings! {
     struct Settings {
         /// offers that a job declines for its centre, then for the nearest free node; auto: the number of nodes; 0:
         /// naive fair sharing
-        declines: Option<u32> = "declines" { auto: Negative, range: 0..=1_000_000_000, unit: "heartbeats" },
+        declines: Option<u32> = "declines" { auto: Nothing, range: 0..=1_000_000_000, unit: "heartbeats" },
     }
 }
 

@@ -62,12 +62,12 @@ parameter! {
 
 parameter! {
     /// the least δ; auto: delta, so that what is kept at the start stays kept; 0: as printed
-    pub(crate) DELTA_MIN: Option<f64> = "delta_min" { auto: Negative, range: 0..=1 }
+    pub(crate) DELTA_MIN: Option<f64> = "delta_min" { auto: Nothing, range: 0..=1 }
 }
 
 parameter! {
     /// the greatest δ; auto: all but one container, or all but 1 % of a production cluster
-    pub(crate) DELTA_MAX: Option<f64> = "delta_max" { auto: Negative, range: 0..=1 }
+    pub(crate) DELTA_MAX: Option<f64> = "delta_max" { auto: Nothing, range: 0..=1 }
 }
 
 parameter! {

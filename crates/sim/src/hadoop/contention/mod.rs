@@ -29,6 +29,9 @@ mod sharing;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use resched_trace::run::RunBound;
+
+use crate::bottlenecks::thousandths;
 use crate::cluster_file::Contention;
 use crate::hadoop::cluster::Cluster;
 use crate::hadoop::cost::whole;
@@ -94,6 +97,10 @@ struct Flow {
     settled: Ms,
     /// When it ends at this speed.
     due: Ms,
+    /// The thing that limits its speed; `None` at full speed.
+    limit: Option<usize>,
+    /// Up to when its time is counted for that thing.
+    counted: Ms,
 }
 
 /// The average use of a node by its tasks over some time.
@@ -127,6 +134,12 @@ pub(crate) struct Workbench {
     is_touched: Vec<bool>,
     heap: BinaryHeap<Reverse<(Ms, RunId)>>,
     wanted: Vec<f64>,
+    /// The time of all tasks that use what they share, ms.
+    worked: u64,
+    /// Of it, the time in which each thing limited a task, ms.
+    limited: [u64; SHARED],
+    /// The most that tasks of a node have wanted of each thing at once, as a share of it.
+    most: [f64; SHARED],
 }
 
 impl Workbench {
@@ -146,6 +159,9 @@ impl Workbench {
             is_touched: vec![false; nodes],
             heap: BinaryHeap::new(),
             wanted: Vec::new(),
+            worked: 0,
+            limited: [0; SHARED],
+            most: [0.0; SHARED],
         }
     }
 
@@ -167,6 +183,8 @@ impl Workbench {
             planned: 0.0,
             settled: start,
             due: start,
+            limit: None,
+            counted: start,
         });
         self.heap.push(Reverse((start, id)));
     }
@@ -208,6 +226,7 @@ impl Workbench {
             Use { rates, ..own }
         };
         flow.planned = flow.left;
+        (flow.limit, flow.counted) = (None, now);
         flow.uses.extend(uses.map(within));
         let uses = std::mem::take(&mut flow.uses);
         for (place, own) in uses.iter().enumerate() {
@@ -222,6 +241,7 @@ impl Workbench {
     /// An attempt uses nothing until its uses are set again.
     pub(crate) fn leave(&mut self, id: RunId, now: Ms) {
         self.settle(id, now);
+        self.count(id, now);
         let Some(flow) = self.flows.get_mut(id.index()).and_then(Option::as_mut) else { return };
         let (uses, speed) = (std::mem::take(&mut flow.uses), flow.speed);
         (flow.speed, flow.due) = (0.0, NEVER);
@@ -317,6 +337,9 @@ impl Workbench {
                 DISK => self.capacity[DISK] * sharing::left_by_seeks(&self.wanted, self.seek),
                 _ => self.capacity[thing],
             };
+            // An empty sum is −0.
+            let all = self.wanted.iter().sum::<f64>().max(0.0);
+            self.most[thing] = self.most[thing].max(all / capacity);
             self.levels[node.index()][thing] = sharing::level(&mut self.wanted, capacity);
         }
         let is_full = self.levels[node.index()][DISK].is_finite();
@@ -326,8 +349,16 @@ impl Workbench {
     fn set_pace(&mut self, id: RunId, now: Ms) {
         let Some(flow) = &self.flows[id.index()] else { return };
         let things = flow.uses.iter().flat_map(|own| own.rates.into_iter().zip(self.levels[own.node.index()]));
-        let limits = things.filter(|&(rate, level)| rate > level).map(|(rate, level)| level / rate);
-        let speed = limits.fold(1.0, f64::min);
+        let limits = things.enumerate().filter(|&(_, (rate, level))| rate > level);
+        let limits = limits.map(|(place, (rate, level))| (level / rate, Some(place % SHARED)));
+        let (speed, limit) = limits.fold((1.0, None), |least, own| if own.0 < least.0 { own } else { least });
+        if limit != flow.limit {
+            self.count(id, now);
+            if let Some(flow) = &mut self.flows[id.index()] {
+                flow.limit = limit;
+            }
+        }
+        let Some(flow) = &self.flows[id.index()] else { return };
         if speed == flow.speed {
             return;
         }
@@ -351,6 +382,33 @@ impl Workbench {
             flow.left = (flow.left - flow.speed * (now - flow.settled) as f64).max(0.0);
             flow.settled = now;
         }
+    }
+
+    /// Counts the time of an attempt up to now for the thing that has limited it.
+    fn count(&mut self, id: RunId, now: Ms) {
+        let Some(flow) = self.flows.get_mut(id.index()).and_then(Option::as_mut) else { return };
+        let passed = (now - flow.counted).max(0).unsigned_abs();
+        flow.counted = now;
+        if flow.uses.is_empty() {
+            return;
+        }
+        self.worked += passed;
+        if let Some(limited) = flow.limit.and_then(|thing| self.limited.get_mut(thing)) {
+            *limited += passed;
+        }
+    }
+
+    /// For how long each thing that is limited was the bottleneck of tasks.
+    pub(crate) fn bottlenecks(&self) -> impl Iterator<Item = (String, RunBound)> + use<'_> {
+        let bound = |things: &[usize]| RunBound {
+            of_ms: self.worked,
+            bound_ms: things.iter().map(|&thing| self.limited[thing]).sum(),
+            most: Some(things.iter().map(|&thing| thousandths(self.most[thing], 1.0)).max().unwrap_or(0)),
+        };
+        let named: [(&str, &[usize]); 3] = [("cores", &[CPU]), ("disk", &[DISK]), ("network", &[NET_IN, NET_OUT])];
+        let limited =
+            named.into_iter().filter(|(_, things)| things.iter().all(|&thing| self.capacity[thing].is_finite()));
+        limited.map(move |(name, things)| (name.to_owned(), bound(things)))
     }
 
     fn touch(&mut self, node: NodeId) {

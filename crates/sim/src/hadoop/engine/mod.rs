@@ -28,9 +28,11 @@ use std::collections::BinaryHeap;
 use resched_trace::model::TaskKind;
 
 use crate::Error;
+use crate::bottlenecks::{Bottlenecks, Held};
 use crate::error::Violation;
 use crate::hadoop::cluster::Cluster;
 use crate::hadoop::cost::{CostModel, Script};
+use crate::hadoop::kind::Kind;
 use crate::hadoop::observer::Observer;
 use crate::hadoop::offer::Given;
 use crate::hadoop::policy::{Orders, Policy};
@@ -66,7 +68,7 @@ impl Default for Options {
 }
 
 /// The counts of a replay.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Tally {
     /// Events that were handled.
     pub events: u64,
@@ -76,6 +78,8 @@ pub struct Tally {
     pub jobs: u64,
     /// The last instant, ms.
     pub end: Ms,
+    /// For how long each resource of the nodes was the bottleneck.
+    pub bound: Bottlenecks,
 }
 
 /// Replays a workload on a cluster under a policy, until every job has ended. Errors name the policy by `name`. From
@@ -115,7 +119,8 @@ pub fn replay<O: Observer>(
     }
     engine.close()?;
     progress(engine.tally.jobs);
-    Ok(engine.tally)
+    let bound = engine.bottlenecks();
+    Ok(Tally { bound, ..engine.tally })
 }
 
 struct Engine<'a, 'w, O> {
@@ -158,6 +163,7 @@ struct Engine<'a, 'w, O> {
     left: Vec<JobId>,
     ended: Vec<RunId>,
     orders: Orders,
+    held: Held,
     tally: Tally,
 }
 
@@ -210,6 +216,7 @@ impl<'a, 'w, O: Observer> Engine<'a, 'w, O> {
             left: Vec::new(),
             ended: Vec::new(),
             orders: Orders::default(),
+            held: Held::default(),
             tally: Tally::default(),
         }
     }
@@ -227,6 +234,7 @@ impl<'a, 'w, O: Observer> Engine<'a, 'w, O> {
         let Some((at, event)) = self.next_event() else { return Err(self.stalled()) };
         self.report_use(at.0)?;
         self.world.now = at.0;
+        self.held.advance(at.0);
         self.tally.events += 1;
         self.check_progress()?;
         match event {
@@ -257,11 +265,32 @@ impl<'a, 'w, O: Observer> Engine<'a, 'w, O> {
             }
         }
         self.latest = at;
+        self.note_held(at.0);
         self.report_reasons()?;
         self.retune();
         self.wake_for_needs(at);
         self.note_progress(at);
         Ok(())
+    }
+
+    /// Takes note of what keeps tasks waiting from now on. Time counts from the first job on.
+    fn note_held(&mut self, now: Ms) {
+        if self.next_job > 0 {
+            self.held.set(now, self.world.held());
+        }
+    }
+
+    /// For how long each resource was the bottleneck. One that no task takes is none.
+    fn bottlenecks(&self) -> Bottlenecks {
+        let world = &self.world;
+        let takes = |kind: Kind| world.workload.jobs().iter().any(|job| job.count(kind) > 0);
+        let names = match world.cluster.system() {
+            System::Slots => [takes(Kind::Map).then_some("map-slots"), takes(Kind::Reduce).then_some("reduce-slots")],
+            System::Containers => [Some("vcores"), Some("memory")],
+        };
+        let mut all = self.held.finish(self.tally.end, names, [None; 2]);
+        all.extend(world.bench.iter().flat_map(|bench| bench.bottlenecks()));
+        all
     }
 
     fn violation(&self, violation: Violation) -> Error {

@@ -133,6 +133,7 @@ impl World<'_> {
             let has_room = |free: Resources| u32::from(free.holds(self.cluster.demand(kind)));
             let roomy = &mut self.roomy[kind.index()];
             *roomy = *roomy + has_room(free) - has_room(before);
+            self.short[kind.index()].change(before, free, self.cluster.demand(kind));
         }
     }
 

@@ -19,6 +19,7 @@ use std::collections::VecDeque;
 
 use resched_trace::model::Outcome;
 
+use crate::bottlenecks::Short;
 use crate::error::Violation;
 use crate::hadoop::beats::Beats;
 use crate::hadoop::cluster::{Cluster, Node};
@@ -78,6 +79,8 @@ pub(crate) struct World<'w> {
     pub(crate) reported: [u64; 2],
     /// Nodes with room for a task of each kind.
     pub(crate) roomy: [u32; 2],
+    /// For each kind, the nodes that lack a part of what a task takes.
+    pub(crate) short: [Short; 2],
     /// Grows with every change that a policy could see.
     pub(crate) version: u64,
     /// Applications and containers, under YARN.
@@ -133,6 +136,8 @@ impl<'w> World<'w> {
             let has_room = |node: &&Node| node.capacity.holds(cluster.demand(kind));
             cluster.nodes().iter().filter(has_room).count() as u32
         });
+        let short =
+            Kind::BOTH.map(|kind| Short::of(cluster.nodes().iter().map(|node| node.capacity), cluster.demand(kind)));
         Self {
             workload,
             cluster,
@@ -159,11 +164,24 @@ impl<'w> World<'w> {
             desired_with_reduces: [0; 2],
             reported: [0; 2],
             roomy,
+            short,
             version: 0,
             yarn: (cluster.system() == System::Containers).then(|| Box::new(Yarn::new(workload.jobs().len(), cluster))),
             oracle: false,
             bench: rules.cost.contention.as_ref().map(|config| Box::new(Workbench::new(config, cluster))),
         }
+    }
+
+    /// Which parts of [`Resources`] keep tasks waiting that could run: no node has room for a task of their kind, and some lack the
+    /// part.
+    pub(crate) fn held(&self) -> [bool; 2] {
+        let mut held = [false; 2];
+        for kind in
+            Kind::BOTH.map(Kind::index).into_iter().filter(|&kind| self.ready[kind] > 0 && self.roomy[kind] == 0)
+        {
+            held.iter_mut().zip(self.short[kind].any()).for_each(|(held, short)| *held |= short);
+        }
+        held
     }
 
     /// The violation of a policy on a node.

@@ -66,7 +66,7 @@ settings! {
         update: Ms = UPDATE,
         /// time below half its fair share before a pool preempts and stops waiting for data; auto: as `allocations`
         /// says, else never
-        fair_share_timeout: Option<Ms> = "fair_share_timeout" { auto: Negative, range: 0..=86_400_000, unit: "ms" },
+        fair_share_timeout: Option<Ms> = "fair_share_timeout" { auto: Nothing, range: 0..=86_400_000, unit: "ms" },
         /// kill tasks of other pools for pools that are kept below their share
         preemption: bool = "preemption" { default: false, hadoop: ["mapred.fairscheduler.preemption"] },
         /// with preemption, record which pools have their share, and kill nothing

@@ -110,15 +110,15 @@ settings! {
         /// rounds, of one heartbeat per node, for the nearest nodes before a round for any node
         rounds: u64 = "rounds" { default: 3, range: 0..=3 },
         /// nodes to peek at; auto: all
-        sample: Option<usize> = "K" { auto: Zero, range: 1..=1_000_000, unit: "nodes" },
+        sample: Option<usize> = "K" { auto: Nothing, range: 1..=1_000_000, unit: "nodes" },
         /// patience of a job with input in the rack and reduces on the node
         alpha_both: f64 = "alpha_both" { default: 0.7, range: 0..=1 },
         /// patience of a job with input in the rack; 0: none
         alpha_rack: f64 = "alpha_rack" { default: 0.8, range: 0..=1 },
         /// patience of a job with input only elsewhere
         alpha_off: f64 = "alpha_off" { default: 1, range: 0..=1 },
-        /// exponent of the share of nodes with input; auto: adaptive
-        beta: Option<f64> = "beta" { auto: Zero, range: 0..=1 },
+        /// exponent of the share of nodes with input; 0: the share does not matter, unless it is 0; auto: adaptive
+        beta: Option<f64> = "beta" { auto: Nothing, range: 0..=1 },
         /// do not count the node that sends the heartbeat among those with free map slots
         exclude_self: bool = "exclude_self" { default: true },
         /// offer a slot that a job declines to the next job

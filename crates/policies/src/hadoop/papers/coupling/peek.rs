@@ -26,12 +26,14 @@ struct Rule {
 
 impl Rule {
     /// The chance that a job's map is launched on a node without its input (Eq. 3, as the spec reconstructs it):
-    /// `1 − α·p̂^β·(1 − e^{−N̂})`, adaptive `β = 0.1 + 0.9·(1 − e^{−P/max(N̂, 1)})`.
+    /// `1 − α·p̂^β·(1 − e^{−N̂})`, adaptive `β = 0.1 + 0.9·(1 − e^{−P/max(N̂, 1)})`. If no other node has input, the chance is 1 for any
+    /// β: `0^0` is 0 here, as it is for the least β above 0.
     fn chance(&self, alpha: f64, peeked: Peeked, pending: u32) -> f64 {
         let Peeked { with_input, with_room } = peeked;
         let adaptive = || 0.1 + 0.9 * (1.0 - (-f64::from(pending) / with_room.max(1.0)).exp());
         let beta = self.beta.unwrap_or_else(adaptive);
-        1.0 - alpha * with_input.powf(beta) * (1.0 - (-with_room).exp())
+        let share = if with_input > 0.0 { with_input.powf(beta) } else { 0.0 };
+        1.0 - alpha * share * (1.0 - (-with_room).exp())
     }
 }
 
@@ -205,6 +207,11 @@ mod tests {
             ((share, 10.0, 5, 0.7, None), 0.504_816),
             ((share, 0.0, 5, 1.0, None), 1.0),
             ((0.0, 10.0, 5, 1.0, None), 1.0),
+            // β = 0 is the limit of small β: 1 − α·(1 − e^{−N̂}), and 1 without input elsewhere.
+            ((share, 15.0, 427, 1.0, Some(0.0)), 3.059e-7),
+            ((share, 2.0, 427, 0.5, Some(0.0)), 0.567_668),
+            ((share, 2.0, 427, 0.5, Some(1e-9)), 0.567_668),
+            ((0.0, 2.0, 427, 0.5, Some(0.0)), 1.0),
             ((0.25, 4.0, 4, 0.8, None), 0.689_302),
             ((0.5, 2.0, 1, 1.0, None), 0.368_834),
         ] {

@@ -74,7 +74,7 @@ settings! {
     /// What you can set.
     struct Settings {
         /// maps that run at once on a node; auto: map slots per node
-        maps_at_once: Option<u32> = "n" { auto: Zero, range: 1..=100_000, unit: "maps" },
+        maps_at_once: Option<u32> = "n" { auto: Nothing, range: 1..=100_000, unit: "maps" },
         /// rate of a node's disks, compared with the rate of its n maps (the paper measured it with one map)
         disk_rate: f64 = "dior_mb_s" { default: 31.2, range: 1e-6..=1e9, unit: "MiB/s" },
         /// sample maps of a job on each node
@@ -84,15 +84,15 @@ settings! {
         /// a job leaves the CPU queue if maps of the IO queue take this many times as long since the job came
         defect_threshold: f64 = "defect_threshold" { default: 1.4, range: 1..=1_000 },
         /// number of last maps of the IO queue whose mean time is compared; auto: its map slots, at least 10
-        window: Option<usize> = "mtct_window" { auto: Zero, range: 1..=1_000_000, unit: "maps" },
+        window: Option<usize> = "mtct_window" { auto: Nothing, range: 1..=1_000_000, unit: "maps" },
         /// map slots of each node for the CPU queue; auto: what io_slots leaves, or half
-        cpu_slots: Option<u32> = "cpu_slots" { auto: Zero, range: 1..=100_000, unit: "slots" },
+        cpu_slots: Option<u32> = "cpu_slots" { auto: Nothing, range: 1..=100_000, unit: "slots" },
         /// map slots of each node for the IO queue; auto: what cpu_slots leaves, or half
-        io_slots: Option<u32> = "io_slots" { auto: Zero, range: 1..=100_000, unit: "slots" },
+        io_slots: Option<u32> = "io_slots" { auto: Nothing, range: 1..=100_000, unit: "slots" },
         /// reduce slots of each node for the CPU queue; auto: what io_reduce_slots leaves, or half
-        cpu_reduce_slots: Option<u32> = "cpu_reduce_slots" { auto: Zero, range: 1..=100_000, unit: "slots" },
+        cpu_reduce_slots: Option<u32> = "cpu_reduce_slots" { auto: Nothing, range: 1..=100_000, unit: "slots" },
         /// reduce slots of each node for the IO queue; auto: what cpu_reduce_slots leaves, or half
-        io_reduce_slots: Option<u32> = "io_reduce_slots" { auto: Zero, range: 1..=100_000, unit: "slots" },
+        io_reduce_slots: Option<u32> = "io_reduce_slots" { auto: Nothing, range: 1..=100_000, unit: "slots" },
         /// queue of jobs that sway; dynamic: cpu until their first reduce is launched, then io
         sway: Sway = "sway_queue" { choice: Sway::Io, },
     }

@@ -103,7 +103,7 @@ settings! {
             auto: Negative, range: 0..=1, hadoop: ["yarn.scheduler.fair.locality.threshold.rack"],
         },
         /// share of a queue's fair share that masters may take, if the queue does not say; auto: all
-        max_am_share: Option<f64> = "max_am_share" { auto: Negative, range: 0..=1 },
+        max_am_share: Option<f64> = "max_am_share" { auto: Nothing, range: 0..=1 },
         /// how often a request for a map counts in a job's demand; places: once for every place that it names; maps: once
         demand: DemandCount = "demand" { choice: DemandCount::Places, },
         /// time between two computations of demands and shares

@@ -1,0 +1,92 @@
+//! Which resources were the bottleneck of replays ([`RunBound`]): what-ifs about the others change nothing.
+
+use std::collections::BTreeMap;
+
+use resched_trace::run::RunBound;
+
+/// Resources by their name in `run.json`, with their name for people.
+const NAMES: [(&str, &str); 7] = [
+    ("map-slots", "the map slots"),
+    ("reduce-slots", "the reduce slots"),
+    ("memory", "the memory of the machines"),
+    ("vcores", "the vcores"),
+    ("cores", "the cores"),
+    ("disk", "the disk"),
+    ("network", "the network"),
+];
+
+/// The bounds of several replays together: times add up, and the most counts.
+pub fn together<'a>(runs: impl IntoIterator<Item = &'a BTreeMap<String, RunBound>>) -> BTreeMap<String, RunBound> {
+    let mut all: BTreeMap<String, RunBound> = BTreeMap::new();
+    for (name, bound) in runs.into_iter().flatten() {
+        let sum = all.entry(name.clone()).or_default();
+        sum.of_ms = sum.of_ms.saturating_add(bound.of_ms);
+        sum.bound_ms = sum.bound_ms.saturating_add(bound.bound_ms);
+        sum.most = sum.most.max(bound.most);
+    }
+    all
+}
+
+/// A resource that was never the bottleneck, in words, with the most of it that was wanted; `None` if it was one.
+pub fn idle(bounds: &BTreeMap<String, RunBound>, name: &str) -> Option<String> {
+    let bound = bounds.get(name).filter(|bound| bound.bound_ms == 0)?;
+    let words = NAMES.iter().find(|(known, _)| *known == name).map_or(name, |(_, words)| words);
+    Some(match bound.most {
+        None => words.to_owned(),
+        Some(0) => format!("{words} (unused)"),
+        Some(most) => format!("{words} (at most {} % in use at once)", round(most)),
+    })
+}
+
+/// Thousandths as per cent, without a needless decimal.
+fn round(thousandths: u32) -> String {
+    if thousandths < 100 {
+        format!("{:.1}", f64::from(thousandths) / 10.0)
+    } else {
+        (thousandths.div_ceil(10)).to_string()
+    }
+}
+
+/// The resources that were never the bottleneck, as a sentence; `None` if there are none.
+pub fn never_bound(bounds: &BTreeMap<String, RunBound>) -> Option<String> {
+    let names: Vec<String> = NAMES.iter().filter_map(|(name, _)| idle(bounds, name)).collect();
+    let more = match names.as_slice() {
+        [] => return None,
+        [_] => "more of it changes nothing",
+        _ => "more of them changes nothing",
+    };
+    Some(format!("Never the bottleneck: {}; {more}.", names.join(", ")))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    fn bounds(all: &[(&str, u64, Option<u32>)]) -> BTreeMap<String, RunBound> {
+        let bound = |&(name, bound_ms, most): &(&str, u64, Option<u32>)| {
+            (name.to_owned(), RunBound { of_ms: 1_000, bound_ms, most })
+        };
+        all.iter().map(bound).collect()
+    }
+
+    #[test]
+    fn what_never_bound_is_named_in_one_sentence() {
+        let one = bounds(&[
+            ("map-slots", 900, None),
+            ("reduce-slots", 0, None),
+            ("disk", 0, Some(337)),
+            ("network", 0, Some(0)),
+        ]);
+        assert_eq!(
+            never_bound(&one).unwrap(),
+            "Never the bottleneck: the reduce slots, the disk (at most 34 % in use at once), the network (unused); more of them changes \
+             nothing."
+        );
+        let both = together([&one, &bounds(&[("reduce-slots", 5, None), ("disk", 0, Some(16))])]);
+        assert_eq!((both["disk"].of_ms, both["disk"].most), (2_000, Some(337)));
+        assert_eq!(idle(&both, "reduce-slots"), None);
+        assert_eq!(idle(&bounds(&[("disk", 0, Some(16))]), "disk").unwrap(), "the disk (at most 1.6 % in use at once)");
+        assert_eq!(never_bound(&bounds(&[("disk", 1, None)])), None);
+    }
+}

@@ -1,0 +1,22 @@
+//! Settings of a cluster file that cannot have an effect on a workload.
+
+use resched_sim::ClusterConfig;
+use resched_sim::hadoop::Workload;
+use resched_trace::validity::{Fact, Grade};
+
+/// The fact that disks and networks have a speed, and no map has bytes to read or to write.
+pub(crate) fn without_bytes(config: &ClusterConfig, workload: &Workload) -> Option<Fact> {
+    let contention = config.cost.contention.filter(|own| own.disk.is_some() || own.network.is_some())?;
+    let given = match (contention.disk, contention.network) {
+        (Some(_), Some(_)) => "disks and networks",
+        (Some(_), None) => "disks",
+        _ => "networks",
+    };
+    (!workload.has_sizes()).then(|| {
+        let says = format!(
+            "The trace gives no sizes of inputs and outputs, so no map reads or writes: the speed of {given} has no effect on maps."
+        );
+        Fact::new("contention", Grade::Assumed, says)
+            .with_remedy("Ingest a history that has counters of bytes, or leave out `cost.contention`.")
+    })
+}

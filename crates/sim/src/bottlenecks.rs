@@ -1,0 +1,121 @@
+//! Which resources kept work back during a replay, and for how long: what-ifs about the others change nothing.
+
+use std::collections::BTreeMap;
+
+use resched_trace::run::RunBound;
+
+use crate::ids::Ms;
+use crate::resources::Resources;
+
+/// By the name of a resource.
+pub type Bottlenecks = BTreeMap<String, RunBound>;
+
+/// For how long each part of [`Resources`] kept tasks waiting.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Held {
+    /// The first instant that counts; `None` before.
+    from: Option<Ms>,
+    /// Up to when `time` counts.
+    at: Ms,
+    /// Which parts keep tasks waiting since then.
+    now: [bool; 2],
+    /// For how long they have, ms.
+    time: [u64; 2],
+}
+
+impl Held {
+    /// The clock comes to `at`.
+    pub(crate) fn advance(&mut self, at: Ms) {
+        let Some(from) = self.from else { return };
+        let passed = at.saturating_sub(self.at.max(from)).max(0).unsigned_abs();
+        for (time, _) in self.time.iter_mut().zip(self.now).filter(|(_, held)| *held) {
+            *time += passed;
+        }
+        self.at = at;
+    }
+
+    /// From this instant on, these parts keep tasks waiting. Time counts from the first call.
+    pub(crate) fn set(&mut self, at: Ms, now: [bool; 2]) {
+        if self.from.is_none() {
+            (self.from, self.at) = (Some(at), at);
+        }
+        self.now = now;
+    }
+
+    /// What is known at the end, under these names; `most` is the largest part that was taken of each, in thousandths.
+    pub(crate) fn finish(mut self, end: Ms, names: [Option<&str>; 2], most: [Option<u32>; 2]) -> Bottlenecks {
+        self.advance(end);
+        let of_ms = self.from.map_or(0, |from| end.saturating_sub(from).max(0).unsigned_abs());
+        let bound = |place: usize| RunBound { of_ms, bound_ms: self.time[place], most: most[place] };
+        let named = |(place, name): (usize, Option<&str>)| Some((name?.to_owned(), bound(place)));
+        names.into_iter().enumerate().filter_map(named).collect()
+    }
+}
+
+/// For each part of [`Resources`]: of how many nodes what is free does not hold a demand.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Short([u32; 2]);
+
+impl Short {
+    /// Of nodes with so much free each.
+    pub(crate) fn of(free: impl Iterator<Item = Resources>, demand: Resources) -> Self {
+        let mut all = Self::default();
+        for free in free {
+            let short = Self::parts(free, demand);
+            all.0.iter_mut().zip(short).for_each(|(all, short)| *all += u32::from(short));
+        }
+        all
+    }
+
+    /// What is free on a node changes.
+    pub(crate) fn change(&mut self, before: Resources, after: Resources, demand: Resources) {
+        let (before, after) = (Self::parts(before, demand), Self::parts(after, demand));
+        for ((all, before), after) in self.0.iter_mut().zip(before).zip(after) {
+            *all = *all + u32::from(after) - u32::from(before);
+        }
+    }
+
+    /// Whether any node lacks a part.
+    pub(crate) fn any(self) -> [bool; 2] {
+        self.0.map(|nodes| nodes > 0)
+    }
+
+    fn parts(free: Resources, demand: Resources) -> [bool; 2] {
+        [free.cpu < demand.cpu, free.memory < demand.memory]
+    }
+}
+
+/// A share in thousandths, rounded up, so that only nothing is 0.
+pub(crate) fn thousandths(part: f64, all: f64) -> u32 {
+    if all > 0.0 && part > 0.0 { (1000.0 * part / all).ceil().min(f64::from(u32::MAX)) as u32 } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_counts_from_the_first_call_while_a_part_is_held() {
+        let mut held = Held::default();
+        held.advance(5);
+        held.set(10, [false, true]);
+        held.advance(25);
+        held.set(25, [true, true]);
+        held.advance(30);
+        held.set(30, [false, false]);
+        let found = held.finish(110, [Some("a"), Some("b")], [None, Some(250)]);
+        assert_eq!(found["a"], RunBound { of_ms: 100, bound_ms: 5, most: None });
+        assert_eq!(found["b"], RunBound { of_ms: 100, bound_ms: 20, most: Some(250) });
+        assert_eq!(Held::default().finish(9, [Some("a"), None], [None; 2])["a"], RunBound::default());
+    }
+
+    #[test]
+    fn nodes_that_lack_a_part_are_counted() {
+        let amount = |cpu, memory| Resources { cpu, memory };
+        let mut short = Short::of([amount(1, 0), amount(0, 0)].into_iter(), amount(1, 1));
+        assert_eq!(short, Short([1, 2]));
+        short.change(amount(0, 0), amount(1, 1), amount(1, 1));
+        assert_eq!((short, short.any()), (Short([0, 1]), [false, true]));
+        assert_eq!([thousandths(0.0, 2.0), thousandths(1e-9, 2.0), thousandths(1.0, 2.0)], [0, 1, 500]);
+    }
+}

@@ -1,0 +1,27 @@
+//! The knee of the curve: the size beyond which more machines gain little.
+
+use resched_analysis::measure::Metric;
+
+use super::Probe;
+
+/// The least distance from the chord that makes a knee, as a share of the fall of the curve. A straight line has none.
+const LEAST: f64 = 0.1;
+
+/// The size whose point is farthest below the chord of the curve, the line from its first point to its last. Both axes count from 0 to
+/// 1, and sizes are on a logarithmic scale, as the search doubles and halves them. `None` with fewer than three points, or if no point is
+/// far from the chord.
+pub(super) fn knee(probes: &[Probe], metric: &Metric) -> Option<u32> {
+    let point = |probe: &Probe| Some((probe.size, f64::from(probe.size).ln(), metric.cost(probe.mean?.mean)));
+    let points: Vec<(u32, f64, f64)> = probes.iter().filter_map(point).collect();
+    let (first, last) = (*points.first()?, *points.last()?);
+    let fall = first.2 - last.2;
+    if points.len() < 3 || fall <= 0.0 {
+        return None;
+    }
+    let below = |&(size, x, y): &(u32, f64, f64)| {
+        let chord = 1.0 - (x - first.1) / (last.1 - first.1);
+        (chord - (y - last.2) / fall, size)
+    };
+    let farthest = points.iter().map(below).max_by(|a, b| a.0.total_cmp(&b.0).then(b.1.cmp(&a.1)))?;
+    (farthest.0 >= LEAST).then_some(farthest.1)
+}

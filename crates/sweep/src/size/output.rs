@@ -1,0 +1,229 @@
+//! The files of a search: `size.json`, `probes.csv`, the curve (SVG and PNG) and `index.html`.
+
+use askama::Template;
+use resched_analysis::bound::never_bound;
+use resched_report::{Figure, Frame, Line, Lines, UNKNOWN, draw_lines, emphasised, escaped, gallery};
+use resched_trace::store::OwnFiles;
+
+use super::{Answer, Bound, Interval, Probe, Sizing, Vary};
+use crate::Error;
+
+/// The name of the figure, without extension.
+const CURVE: &str = "curve";
+
+/// The names of the files that every search has when it is done.
+pub const FILES: [&str; 3] = ["size.json", "probes.csv", "index.html"];
+
+/// A size with its unit.
+pub fn sized(size: u32, vary: Vary) -> String {
+    match vary {
+        Vary::Nodes if size == 1 => "1 node".to_owned(),
+        Vary::Nodes => format!("{size} nodes"),
+        Vary::Slots if size == 1 => "1 map slot a node".to_owned(),
+        Vary::Slots => format!("{size} map slots a node"),
+    }
+}
+
+/// Writes the answer in place of an earlier one.
+///
+/// # Errors
+/// [`Error::Work`] or [`Error::Store`] if a file cannot be written; [`Error::Report`] if the curve cannot be drawn.
+pub fn write(asked: &Sizing, answer: &Answer, sentences: &[String], out: OwnFiles) -> Result<(), Error> {
+    let json = serde_json::to_string_pretty(answer).map_err(broken)? + "\n";
+    let figure = curve(asked, answer)?;
+    let mut files = vec![
+        ("size.json".to_owned(), json.into_bytes()),
+        ("probes.csv".to_owned(), table(answer)?),
+        ("index.html".to_owned(), page(asked, answer, sentences, figure.as_slice())?.into_bytes()),
+    ];
+    if let Some(figure) = figure {
+        files.extend(figure.files()?);
+    }
+    Ok(out.replace(&files)?)
+}
+
+fn broken(error: impl std::fmt::Display) -> Error {
+    Error::Work(format!("the answer cannot be written: {error}"))
+}
+
+/// A row for each size that was tried.
+fn table(answer: &Answer) -> Result<Vec<u8>, Error> {
+    let mut table = csv::Writer::from_writer(Vec::new());
+    table.write_record(["size", "seeds", "mean", "low", "high", "within_bound", "problem"]).map_err(broken)?;
+    for probe in &answer.found.probes {
+        let [mean, low, high] = ends(probe).map(|value| value.map_or_else(String::new, |value| value.to_string()));
+        let problem = probe.problem.clone().unwrap_or_default();
+        let row =
+            [probe.size.to_string(), probe.values.len().to_string(), mean, low, high, probe.holds.to_string(), problem];
+        table.write_record(row).map_err(broken)?;
+    }
+    table.into_inner().map_err(broken)
+}
+
+/// The mean of a probe, and the ends of its interval.
+fn ends(probe: &Probe) -> [Option<f64>; 3] {
+    let Some(Interval { mean, low, high }) = probe.mean else { return [None; 3] };
+    [Some(mean), low, high]
+}
+
+/// The metric over the size, with its intervals, the bound, the size that the source has, and the knee; `None` without points.
+fn curve(asked: &Sizing, answer: &Answer) -> Result<Option<Figure>, Error> {
+    let (metric, found) = (&asked.metric, &answer.found);
+    let point = |probe: &Probe| {
+        let Interval { mean, low, high } = probe.mean?;
+        let [mean, low, high] = [mean, low.unwrap_or(mean), high.unwrap_or(mean)].map(|value| metric.shown(value));
+        Some((f64::from(probe.size), mean, low, high))
+    };
+    let points: Vec<(f64, f64, f64, f64)> = found.probes.iter().filter_map(point).collect();
+    let (Some(first), Some(last)) = (points.first(), points.last()) else { return Ok(None) };
+    let (bound, words) = match asked.bound {
+        Bound::Below(most) => (most, format!("bound: at most {}", metric.in_words(most))),
+        Bound::Above(least) => (least, format!("bound: at least {}", metric.in_words(least))),
+    };
+    let bound = metric.shown(bound);
+    let level = vec![(first.0, bound, bound, bound), (last.0, bound, bound, bound)];
+    let line = |label: String, points, marked| Line { label, points, marked };
+    let at = |size: u32| {
+        points.iter().find(|point| point.0 == f64::from(size)).map(|point| (point.0, point.1, point.1, point.1))
+    };
+    let mark = |size: Option<u32>, what: &str| {
+        let size = size?;
+        Some(line(format!("{what}: {}", sized(size, asked.vary)), vec![at(size)?], true))
+    };
+    let marks = [mark(Some(found.own), "own size"), mark(found.knee, "knee"), mark(found.size, "answer")];
+    let own = [line(metric.title.clone(), points.clone(), true), line(words, level, false)];
+    let series: Vec<Line> = own.into_iter().chain(marks.into_iter().flatten()).collect();
+    let x = match asked.vary {
+        Vary::Nodes => "nodes",
+        Vary::Slots => "map slots of a node",
+    };
+    let chart = Lines { name: CURVE, x, logarithmic: true, y: &metric.axis(), band: false, series: &series };
+    let svg = draw_lines(&chart)?;
+    Ok(svg.map(|svg| Figure {
+        name: CURVE.to_owned(),
+        title: format!("{} over {x} under {}", metric.title, answer.policy),
+        caption: "The mean over the seeds with its 95 % interval at each size that was tried. The knee is the point farthest from the line \
+                  between the first and the last one, with sizes on a logarithmic scale."
+            .to_owned(),
+        svg,
+    }))
+}
+
+#[derive(Template)]
+#[template(path = "size.html")]
+struct Body<'a> {
+    version: &'static str,
+    title: String,
+    /// The answer in sentences.
+    answer: &'a [String],
+    grade: &'static str,
+    /// What the answer rests on, as HTML.
+    caveats: Vec<(&'static str, String)>,
+    metric: &'a str,
+    rows: Vec<Row>,
+    gallery: String,
+}
+
+struct Row {
+    size: String,
+    cells: [String; 3],
+    note: String,
+}
+
+fn page(asked: &Sizing, answer: &Answer, sentences: &[String], figures: &[Figure]) -> Result<String, Error> {
+    let title = format!("{} under {}", asked.source.name(), answer.policy);
+    let words = |value: Option<f64>| value.map_or_else(|| UNKNOWN.to_owned(), |value| asked.metric.in_words(value));
+    let row =
+        |probe: &Probe| Row { size: sized(probe.size, asked.vary), cells: ends(probe).map(words), note: note(probe) };
+    let caveat = |fact: &resched_trace::validity::Fact| {
+        (fact.grade.in_words(), emphasised(format!("{} {}", fact.says, fact.remedy).trim()))
+    };
+    let body = Body {
+        version: env!("CARGO_PKG_VERSION"),
+        title: title.clone(),
+        answer: sentences,
+        grade: answer.grade.in_words(),
+        caveats: answer.validity.caveats().into_iter().map(caveat).collect(),
+        metric: &asked.metric.name,
+        rows: answer.found.probes.iter().map(row).collect(),
+        gallery: gallery(figures)?,
+    };
+    let body = body.render().map_err(|error| Error::Work(format!("index.html cannot be made: {error}")))?;
+    let title = format!("resched size: {}", escaped(&title));
+    Ok(Frame { title: &title, body: &body, interactive: false }.page()?)
+}
+
+/// Whether a probe is within the bound, or why it could not be replayed.
+pub fn note(probe: &Probe) -> String {
+    probe.problem.clone().unwrap_or_else(|| if probe.holds { "yes" } else { "no" }.to_owned())
+}
+
+/// The answer in sentences.
+pub fn in_words(asked: &Sizing, answer: &Answer) -> Vec<String> {
+    use super::Verdict;
+    let Sizing { metric, bound, vary, seeds, .. } = asked;
+    let found = &answer.found;
+    let bound = match bound {
+        Bound::Below(most) => format!("at most {}", metric.in_words(*most)),
+        Bound::Above(least) => format!("at least {}", metric.in_words(*least)),
+    };
+    let name = &metric.name;
+    let mut all = vec![match (found.verdict, found.size) {
+        (Verdict::Smallest, Some(size)) => {
+            let is = if *vary == Vary::Nodes && size == 1 { "is" } else { "are" };
+            format!("{} {is} the smallest size that keeps {name} {bound}.", sized(size, *vary))
+        }
+        (Verdict::Always, _) => {
+            format!(
+                "{name} is {bound} with {} already, the smallest size to try; lower --from.",
+                sized(answer.from, *vary)
+            )
+        }
+        _ => format!(
+            "{name} is not {bound} with {}, the largest size to try; raise --to or the bound.",
+            sized(answer.to, *vary)
+        ),
+    }];
+    let own = found.probes.iter().find(|probe| probe.size == found.own).and_then(|probe| probe.mean);
+    if let Some(own) = own {
+        all.push(format!("With its own {}, {name} is {}.", sized(found.own, *vary), metric.in_words(own.mean)));
+    }
+    if let Some(knee) = found.knee {
+        all.push(format!("The knee of the curve is at {}: beyond it, more gain little.", sized(knee, *vary)));
+    }
+    if let Some((smaller, larger)) = found.not_monotone {
+        all.push(format!(
+            "{} {} worse than {}: the metric does not improve with each machine, so a smaller size may do, too.",
+            sized(larger, *vary),
+            if larger == 1 { "is" } else { "are" },
+            sized(smaller, *vary)
+        ));
+    }
+    if *seeds == 1 {
+        all.push("One seed does not show the spread; give more with --seeds.".to_owned());
+    }
+    let straddles = |probe: &Probe| {
+        let ends = probe.mean.and_then(|found| found.low.zip(found.high));
+        ends.is_some_and(|(low, high)| asked.bound.holds(low) != asked.bound.holds(high))
+    };
+    if let Some((at, smaller)) = found.at_answer()
+        && (straddles(at) || smaller.is_some_and(straddles))
+    {
+        all.push(
+            "The bound lies in the interval of the answer or of the next smaller size; more --seeds make it surer."
+                .to_owned(),
+        );
+    }
+    let decisive = found.decisive();
+    if let Some(sentence) = decisive.and_then(|probe| never_bound(&probe.bound)) {
+        let at = decisive.map_or_else(String::new, |probe| sized(probe.size, *vary));
+        all.push(format!("With {at}: {}", lower_first(&sentence)));
+    }
+    all
+}
+
+/// A sentence as a part of another.
+fn lower_first(sentence: &str) -> String {
+    let mut letters = sentence.chars();
+    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
+}
