@@ -202,7 +202,8 @@ fn rules(one: &Value, two: &Value) -> Option<String> {
     let mut names: Vec<&String> = before.keys().chain(after.keys()).collect();
     names.sort_unstable();
     names.dedup();
-    let value = |of: &BTreeMap<String, String>, name: &str| of.get(name).cloned().unwrap_or_else(|| "default".to_owned());
+    let value =
+        |of: &BTreeMap<String, String>, name: &str| of.get(name).cloned().unwrap_or_else(|| "default".to_owned());
     let differ = names.into_iter().filter(|name| before.get(*name) != after.get(*name));
     let differ: Vec<String> =
         differ.map(|name| format!("{name} {} → {}", value(&before, name), value(&after, name))).collect();
@@ -259,12 +260,20 @@ mod tests {
         let trace = RunTrace { path: format!("T-{sha256}"), sha256: sha256.to_owned(), ..RunTrace::default() };
         let cluster = RunCluster { nodes: 2, racks: 1, map_slots: 4, reduce_slots: 4, ..RunCluster::default() };
         let rules = json!({"nodes": {"map_slots": 2, "racks": null}, "cost": {"locality": [1, 2]}});
-        RunInfo { trace, cluster, rules, engine: Some(RunEngine::Hadoop), label: "fifo".to_owned(), ..RunInfo::default() }
+        RunInfo {
+            trace,
+            cluster,
+            rules,
+            engine: Some(RunEngine::Hadoop),
+            label: "fifo".to_owned(),
+            ..RunInfo::default()
+        }
     }
 
     fn found(one: RunInfo, two: RunInfo) -> Result<Vec<String>, String> {
         let [one, two] = [one, two].map(|info| Origin::Replay(Box::new(info)));
-        let [first, second] = [(&one, "R/one"), (&two, "R/two")].map(|(origin, path)| Side { path: Path::new(path), origin });
+        let [first, second] =
+            [(&one, "R/one"), (&two, "R/two")].map(|(origin, path)| Side { path: Path::new(path), origin });
         let differences = compare(&first, &second).map_err(|error| {
             assert!(error.is_request());
             error.to_string()

@@ -164,7 +164,7 @@ impl WorldArgs {
     /// The validation of this trace.
     fn validated(&self, path: &Path, source: &Source) -> Result<Validation, Failure> {
         let validation = Validation::read(path)?;
-        let Some(sha256) = source.fingerprint()? else {
+        let Some(sha256) = source.trace_fingerprint()? else {
             return Err(Failure::request(format!(
                 "--validation: {} is no trace of what really ran, so nothing validates it; leave --validation out",
                 source.name()

@@ -169,7 +169,7 @@ impl Source {
     ///
     /// # Errors
     /// [`Error::Sim`] if its manifest cannot be encoded.
-    pub fn fingerprint(&self) -> Result<Option<String>, Error> {
+    pub fn trace_fingerprint(&self) -> Result<Option<String>, Error> {
         match self.origin() {
             Origin::Trace(trace) => Ok(Some(trace.fingerprint()?)),
             Origin::Tables { .. } | Origin::Workload { .. } => Ok(None),

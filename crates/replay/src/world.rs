@@ -10,7 +10,9 @@ use resched_sim::hadoop::{self, Cluster, Kind};
 use resched_sim::{ClusterConfig, Scope, Skipped, Window, batch};
 use resched_trace::formats::Collected;
 use resched_trace::model::NodeRow;
-use resched_trace::run::{FORMAT_VERSION, RunCluster, RunEngine, RunInfo, RunSite, RunTrace, RunValidation, Unfinished};
+use resched_trace::run::{
+    FORMAT_VERSION, RunCluster, RunEngine, RunInfo, RunSite, RunTrace, RunValidation, Unfinished,
+};
 use resched_trace::scale::Instant;
 use resched_trace::store::{Manifest, TimeZero, Trace};
 use resched_trace::validity::Validity;
@@ -214,9 +216,10 @@ impl World {
         let parts = match engine {
             Engine::Hadoop => {
                 let Hadoop { loaded, cluster, nodes } = self.hadoop("sample")?;
-                let hadoop::Loaded { workload, skipped, window, work } = &**loaded;
-                let (skipped, window, work) = (skipped.clone(), *window, *work);
-                let loaded = Arc::new(hadoop::Loaded { workload: workload.part(jobs), skipped, window, work });
+                let hadoop::Loaded { workload, skipped, window, work, at_once } = &**loaded;
+                let (workload, skipped) = (workload.part(jobs), skipped.clone());
+                let (window, work, at_once) = (*window, *work, *at_once);
+                let loaded = Arc::new(hadoop::Loaded { workload, skipped, window, work, at_once });
                 let own = Hadoop { loaded, cluster: cluster.clone(), nodes: Arc::clone(nodes) };
                 Parts { hadoop: Once::of(own), ..Parts::default() }
             }

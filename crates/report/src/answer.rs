@@ -99,7 +99,8 @@ impl Answer {
         let policies = policies(&mut runs);
         let baseline = place_of(options.baseline.as_deref(), &policies)?;
         let mut population = Population::share(&mut runs);
-        let validated = options.validation.as_ref().or_else(|| runs.iter().find_map(|run| run.replay()?.validation.as_ref()));
+        let validated =
+            options.validation.as_ref().or_else(|| runs.iter().find_map(|run| run.replay()?.validation.as_ref()));
         let validated = validated.cloned();
         let observed = match traces.into_iter().next() {
             Some(observed) => {

@@ -186,7 +186,8 @@ impl Table {
 
     /// The table in lines, for a terminal.
     pub(crate) fn lines(&self) -> Vec<String> {
-        let line = |[title, observed, replayed, error]: &[String; 4]| format!("{title}: {observed} → {replayed} ({error})");
+        let line =
+            |[title, observed, replayed, error]: &[String; 4]| format!("{title}: {observed} → {replayed} ({error})");
         let quantities: Vec<String> = self.quantities.iter().map(line).collect();
         vec![format!("{}, {} jobs, observed → replayed (error): {}.", self.policy, self.jobs, quantities.join("; "))]
     }

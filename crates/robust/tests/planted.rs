@@ -30,7 +30,7 @@ impl Planted {
     }
 
     fn world(tables: Collected, setup: Setup) -> World {
-        let named = RunTrace { path: "planted".to_owned(), sha256: "planted".to_owned() };
+        let named = RunTrace { path: "planted".to_owned(), sha256: "planted".to_owned(), ..RunTrace::default() };
         World::open(&Source::tables(tables, named), setup).unwrap()
     }
 

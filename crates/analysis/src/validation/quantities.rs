@@ -127,7 +127,10 @@ mod tests {
         let pairs: Vec<Compared> = real.iter().zip(&simulated).collect();
         let found = quantities(&pairs);
         let of = |name: &str| found.get(name).copied().unwrap();
-        assert_eq!(of("mean_completion"), QuantityError { observed_ms: 400.0, replayed_ms: 600.0, relative: Some(0.5) });
+        assert_eq!(
+            of("mean_completion"),
+            QuantityError { observed_ms: 400.0, replayed_ms: 600.0, relative: Some(0.5) }
+        );
         assert_eq!(of("median_completion").relative, Some(0.0));
         assert_eq!(of("makespan").replayed_ms, 1_500.0);
         // Only jobs whose waits are known on both sides count.

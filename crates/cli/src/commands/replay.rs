@@ -23,8 +23,8 @@ use crate::format::FormatArgs;
 use crate::grade::caveats;
 use crate::out::{ForceArg, tell_replaced};
 use crate::output::{TimeUnit, UNKNOWN, count, duration, shown, table, value};
-use crate::progress::{ReplayProgress, replays_bar};
 use crate::policy_value::PolicyValue;
+use crate::progress::{ReplayProgress, replays_bar};
 use crate::threads::ThreadsArg;
 use crate::world_args::{WorldArgs, check_rules};
 
