@@ -48,7 +48,10 @@ pub fn of_completion(found: &Comparison, baseline: &str, matters: Matters) -> St
             return format!("{times} ({}); the data cannot answer which is better", signed(value));
         }
         (None, _) => {
-            format!("{times} ({}) against {baseline}; there is no interval ({over}), so it may be chance", signed(value))
+            format!(
+                "{times} ({}) against {baseline}; there is no interval ({over}), so it may be chance",
+                signed(value)
+            )
         }
         (Some(interval), Kind::Alike) => format!(
             "{times} ({}), no significant difference from {baseline} ({}, over {over})",
@@ -184,7 +187,10 @@ mod tests {
              of the jobs end later by more than 5 %"
         );
         let words = completion(1.3, Some([1.2, 1.4]), 0.6, 0.3);
-        assert!(words.contains("30.0 % later on average than fifo") && words.ends_with("30.0 % of the jobs end sooner by more than 5 %"));
+        assert!(
+            words.contains("30.0 % later on average than fifo")
+                && words.ends_with("30.0 % of the jobs end sooner by more than 5 %")
+        );
         assert!(completion(1.0, Some([0.9, 1.1]), 0.4, 0.3).contains("end later and 30.0 % of the jobs end sooner"));
     }
 
@@ -194,7 +200,10 @@ mod tests {
             assert!(!words.contains("sooner on average"), "{words}");
         }
         let open = completion(0.928, Some([0.904, 0.952]), 0.0, 0.1);
-        assert!(open.contains("7.2 % sooner on average") && open.contains("whether by more than 5 % is open"), "{open}");
+        assert!(
+            open.contains("7.2 % sooner on average") && open.contains("whether by more than 5 % is open"),
+            "{open}"
+        );
     }
 
     #[test]
@@ -205,7 +214,10 @@ mod tests {
             of_waiting(&found, Some([26_000.0, 27_000.0]))
         };
         let words = of([200.0, 1_360.0], Some(ratio));
-        assert_eq!(words, "Mean waiting time 0.2 s → 1.4 s of 27.0 s, 6.8 times as long (95 % interval 5.0 to 9.0 times).");
+        assert_eq!(
+            words,
+            "Mean waiting time 0.2 s → 1.4 s of 27.0 s, 6.8 times as long (95 % interval 5.0 to 9.0 times)."
+        );
         assert!(of([5_000.0, 0.0], Some(Ratio::bare(0.0))).ends_with("no job waits any more."));
         assert!(of([0.0, 5_000.0], None).ends_with("there is no ratio to 0."));
     }

@@ -38,12 +38,17 @@ pub struct Difference {
 }
 
 impl Side<'_> {
-    /// What identifies the trace: for a workload file, what all its seeds and sizes have in common.
-    fn trace(&self) -> Result<String, Error> {
+    /// What identifies the trace; and for a workload file, what all its seeds and sizes have in common.
+    fn trace(&self) -> Result<(String, Option<&String>), Error> {
         Ok(match self.origin {
-            Origin::Replay(info) => info.trace.workload.clone().unwrap_or_else(|| info.trace.sha256.clone()),
-            Origin::Observed(manifest) => manifest.fingerprint()?,
+            Origin::Replay(info) => (info.trace.sha256.clone(), info.trace.workload.as_ref()),
+            Origin::Observed(manifest) => (manifest.fingerprint()?, None),
         })
+    }
+
+    fn is_of_trace_of(&self, other: &Self) -> Result<bool, Error> {
+        let ((sha256, workload), (of_other, workload_of_other)) = (self.trace()?, other.trace()?);
+        Ok(sha256 == of_other || workload.is_some() && workload == workload_of_other)
     }
 
     /// The trace as an error names it.
@@ -64,7 +69,7 @@ impl Side<'_> {
 /// [`Error::Trace`], a wrong request, if they are of different traces or engines; it names both sides.
 pub fn compare(first: &Side<'_>, second: &Side<'_>) -> Result<Vec<Difference>, Error> {
     let paths = || format!("{} and {}", first.path.display(), second.path.display());
-    if first.trace()? != second.trace()? {
+    if !first.is_of_trace_of(second)? {
         return Err(refused(format!(
             "{}: expected runs of one trace, found {} and {}; jobs of different traces are not compared, even if they have the same ids: \
              replay both policies on one trace",
@@ -202,7 +207,8 @@ fn rules(one: &Value, two: &Value) -> Option<String> {
     let mut names: Vec<&String> = before.keys().chain(after.keys()).collect();
     names.sort_unstable();
     names.dedup();
-    let value = |of: &BTreeMap<String, String>, name: &str| of.get(name).cloned().unwrap_or_else(|| "default".to_owned());
+    let value =
+        |of: &BTreeMap<String, String>, name: &str| of.get(name).cloned().unwrap_or_else(|| "default".to_owned());
     let differ = names.into_iter().filter(|name| before.get(*name) != after.get(*name));
     let differ: Vec<String> =
         differ.map(|name| format!("{name} {} → {}", value(&before, name), value(&after, name))).collect();
@@ -259,12 +265,20 @@ mod tests {
         let trace = RunTrace { path: format!("T-{sha256}"), sha256: sha256.to_owned(), ..RunTrace::default() };
         let cluster = RunCluster { nodes: 2, racks: 1, map_slots: 4, reduce_slots: 4, ..RunCluster::default() };
         let rules = json!({"nodes": {"map_slots": 2, "racks": null}, "cost": {"locality": [1, 2]}});
-        RunInfo { trace, cluster, rules, engine: Some(RunEngine::Hadoop), label: "fifo".to_owned(), ..RunInfo::default() }
+        RunInfo {
+            trace,
+            cluster,
+            rules,
+            engine: Some(RunEngine::Hadoop),
+            label: "fifo".to_owned(),
+            ..RunInfo::default()
+        }
     }
 
     fn found(one: RunInfo, two: RunInfo) -> Result<Vec<String>, String> {
         let [one, two] = [one, two].map(|info| Origin::Replay(Box::new(info)));
-        let [first, second] = [(&one, "R/one"), (&two, "R/two")].map(|(origin, path)| Side { path: Path::new(path), origin });
+        let [first, second] =
+            [(&one, "R/one"), (&two, "R/two")].map(|(origin, path)| Side { path: Path::new(path), origin });
         let differences = compare(&first, &second).map_err(|error| {
             assert!(error.is_request());
             error.to_string()

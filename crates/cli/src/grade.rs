@@ -87,7 +87,8 @@ pub(crate) fn of_calibration(found: &Calibration) -> Validity {
     }
     for (what, slots) in [("map", found.map_slots), ("reduce", found.reduce_slots)] {
         if slots.most.is_some() && !slots.were_full() {
-            let says = format!("Too few nodes ran so many {what}s at once to be full, so the {what} slots are a lower bound.");
+            let says =
+                format!("Too few nodes ran so many {what}s at once to be full, so the {what} slots are a lower bound.");
             let remedy = "Give the slots with --slots or in the cluster file.";
             validity.add(Fact::new("slots", Grade::Assumed, says).with_remedy(remedy));
         }

@@ -85,8 +85,7 @@ fn kind(run: &Run) -> &'static str {
 
 /// The policies with the means over their runs.
 fn policies(answer: &Answer) -> Vec<Value> {
-    let with_means =
-        |(policy, means): (&Policy, Value)| json!({"label": policy.label, "runs": policy.runs, "sign": policy.sign, "means": means});
+    let with_means = |(policy, means): (&Policy, Value)| json!({"label": policy.label, "runs": policy.runs, "sign": policy.sign, "means": means});
     answer.policies.iter().zip(means(answer)).map(with_means).collect()
 }
 
@@ -117,7 +116,9 @@ pub(crate) fn summary_csv(answer: &Answer) -> Result<Vec<u8>, Error> {
         let further = answer.metrics.iter().map(|(_, values)| {
             values.get(place).copied().flatten().map_or_else(String::new, |value| value.to_string())
         });
-        rows.push([run.label.clone(), kind(run).to_owned()].into_iter().chain(names().map(cell)).chain(further).collect());
+        rows.push(
+            [run.label.clone(), kind(run).to_owned()].into_iter().chain(names().map(cell)).chain(further).collect(),
+        );
     }
     for row in rows {
         writer.write_record(row.iter().map(|cell| csv_cell(&name(cell)).into_owned())).map_err(Error::draw(SUMMARY))?;

@@ -11,8 +11,8 @@ use resched_analysis::{JobMetrics, Run};
 use resched_trace::validity::Fact;
 
 use crate::answer::{Answer, Compared};
-use crate::model_error;
 use crate::groups::{Grouped, Table, slowed_cells};
+use crate::model_error;
 use crate::overview::{self, overview};
 use crate::page::{Figure, Frame, UNKNOWN, emphasised, escaped, gallery_beside};
 use crate::page_data::page_data;

@@ -256,7 +256,6 @@ fn in_order(folders: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
     Ok(opened.into_iter().map(|(dir, _)| dir.clone()).collect())
 }
 
-
 fn check_number(of: &str, found: usize, most: usize) -> Result<(), Error> {
     if found <= most {
         return Ok(());

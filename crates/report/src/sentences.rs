@@ -119,9 +119,8 @@ fn first(answer: &Answer, compared: &[&Compared]) -> String {
 
 /// Which policies let jobs wait less, if any does significantly.
 fn of_shorter_waiting(answer: &Answer) -> String {
-    let is_shorter = |row: &&Compared| {
-        Kind::of(row.found.ratio_of_means) == Kind::Better && row.found.verdict != Verdict::TooSmall
-    };
+    let is_shorter =
+        |row: &&Compared| Kind::of(row.found.ratio_of_means) == Kind::Better && row.found.verdict != Verdict::TooSmall;
     let labels: Vec<&str> =
         compared(answer, "waiting").into_iter().filter(is_shorter).map(|row| row.policy.as_str()).collect();
     if labels.is_empty() {

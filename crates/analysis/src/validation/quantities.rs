@@ -21,6 +21,9 @@ pub const QUANTITIES: [(&str, &str); 7] = [
     ("makespan", "Makespan"),
 ];
 
+/// The largest error of the mean completion time that counts as small.
+pub const MOST_ERROR: f64 = 0.1;
+
 /// A quantity of the jobs that ended well in both, as it was and as it is in the replay.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct QuantityError {
@@ -127,7 +130,10 @@ mod tests {
         let pairs: Vec<Compared> = real.iter().zip(&simulated).collect();
         let found = quantities(&pairs);
         let of = |name: &str| found.get(name).copied().unwrap();
-        assert_eq!(of("mean_completion"), QuantityError { observed_ms: 400.0, replayed_ms: 600.0, relative: Some(0.5) });
+        assert_eq!(
+            of("mean_completion"),
+            QuantityError { observed_ms: 400.0, replayed_ms: 600.0, relative: Some(0.5) }
+        );
         assert_eq!(of("median_completion").relative, Some(0.0));
         assert_eq!(of("makespan").replayed_ms, 1_500.0);
         // Only jobs whose waits are known on both sides count.

@@ -295,7 +295,10 @@ mod of_two_runs {
     use crate::practical::Matters;
     use crate::why::{Diff, Side};
 
-    const SIDES: [Side<'_>; 2] = [Side { label: "a", has_reasons: true, is_observed: false }, Side { label: "b", has_reasons: true, is_observed: false }];
+    const SIDES: [Side<'_>; 2] = [
+        Side { label: "a", has_reasons: true, is_observed: false },
+        Side { label: "b", has_reasons: true, is_observed: false },
+    ];
 
     /// Three jobs of cho and two of ann; those of cho start so many s later.
     fn run(later: i64, reason: Reason) -> Why {

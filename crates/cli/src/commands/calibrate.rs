@@ -13,8 +13,8 @@ use serde::Serialize;
 use super::known::{Known, known, with_known};
 use crate::failure::Failure;
 use crate::format::{FormatArgs, values_of};
-use crate::out::ForceArg;
 use crate::grade::{Graded, graded, of_calibration};
+use crate::out::ForceArg;
 use crate::output::{count, table};
 use crate::world_args::warn;
 
@@ -69,9 +69,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     file.write_all(sealed(&text).as_bytes())?;
     file.commit()?;
     let validity = of_calibration(&found);
-    let told = || {
-        in_words(&found) + &known_in_words(&known) + &graded(&validity) + &format!("\n{}\n", args.out.display())
-    };
+    let told =
+        || in_words(&found) + &known_in_words(&known) + &graded(&validity) + &format!("\n{}\n", args.out.display());
     let settings = known.iter().map(|own| (own.key, own.value)).collect();
     let value = Told { trace: &maker.path, sha256: &maker.sha256, known: settings, calibration: &found };
     args.format.print(&Graded::of(&value, &validity), &values_of(&value)?, told)

@@ -74,7 +74,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let same = sides[0].0 == sides[1].0;
     let names = [&args.baseline, &args.run].map(|path| path.display().to_string());
     let is_observed = graded.is_model_error();
-    let sides = sides.each_ref().map(|(label, has_reasons)| Side { label, has_reasons: *has_reasons, is_observed: false });
+    let sides =
+        sides.each_ref().map(|(label, has_reasons)| Side { label, has_reasons: *has_reasons, is_observed: false });
     let [baseline, run] = sides;
     let diff = Diff::of([Side { is_observed, ..baseline }, run], &times, args.matters);
     if diff.jobs == 0 {
@@ -86,7 +87,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let [before, after] = if same { names } else { [diff.baseline.clone(), diff.run.clone()] };
     let Found { comparison, validity, differences, model_error } = graded.found(&before, &after, args.matters);
     let headline = match &model_error {
-        Some(_) => format!("Model error of {after}: what really ran beside its replay, with no test, as what ran is no policy."),
+        Some(_) => format!(
+            "Model error of {after}: what really ran beside its replay, with no test, as what ran is no policy."
+        ),
         None => format!("{after}: mean completion time {}.", of_completion(&comparison, &before, args.matters)),
     };
     spinner.finish_and_clear();
@@ -116,7 +119,8 @@ impl Compared {
     /// Adds a pair: the run, or the trace, that is compared with, and the run.
     fn add(&mut self, before: &Path, after: &Path) -> Result<(), Failure> {
         let [one, two] = [Run::open(before)?, Run::open(after)?];
-        let [first, second] = [(before, &one), (after, &two)].map(|(path, run)| identity::Side { path, origin: &run.origin });
+        let [first, second] =
+            [(before, &one), (after, &two)].map(|(path, run)| identity::Side { path, origin: &run.origin });
         if two.replay().is_none() {
             return Err(Failure::request(format!(
                 "{}: expected a run, found a trace; what really ran comes first: `resched diff TRACE RUN` prints the error of a replay",
@@ -222,7 +226,8 @@ fn in_words(told: &Told<'_>) -> String {
     }
     let mut text = format!("{} compared with {}, {} jobs{seeds}\n", diff.run, diff.baseline, count(diff.jobs));
     text += &format!("  {}\n", told.headline);
-    text += &told.differences.iter().map(|own| format!("  They also differ in {}.\n", own.in_words())).collect::<String>();
+    text +=
+        &told.differences.iter().map(|own| format!("  They also differ in {}.\n", own.in_words())).collect::<String>();
     text += &diff.sentences.iter().map(|sentence| format!("  {sentence}\n")).collect::<String>();
     text += &phases(&diff.phases, diff.seeds);
     for (what, rows) in &diff.groups {
@@ -246,7 +251,8 @@ fn quantities(error: &ModelError) -> String {
 fn by_phase(error: &ModelError) -> String {
     let Some(all) = error.by_size.first() else { return String::new() };
     let row = |name: &&str| {
-        let own = all.phases.get(*name)?;
+        // A job of a production trace has no maps.
+        let own = all.phases.get(*name).filter(|own| own.observed_ms.max(own.replayed_ms) > 0.0)?;
         let unit = TimeUnit::of([own.observed_ms, own.replayed_ms]);
         let share = format!("{:+.1} %", 100.0 * own.mean_signed);
         Some(vec![(*name).to_owned(), unit.show(own.observed_ms), unit.show(own.replayed_ms), share])

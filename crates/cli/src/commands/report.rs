@@ -20,7 +20,9 @@ use crate::validation_file::Validation;
 
 /// Compare runs side by side: charts as PNG and SVG, one HTML page and a notebook.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Examples:\n  resched report R --out reports/mine\n  resched report T R --out reports/mine     with the model error: what really ran beside its replay")]
+#[command(
+    after_help = "Examples:\n  resched report R --out reports/mine\n  resched report T R --out reports/mine     with the model error: what really ran beside its replay"
+)]
 pub(crate) struct Args {
     /// Runs, folders of runs (for example the `--out` folder of `replay`), and the trace that they replay, for the error of the replay.
     #[arg(required = true, value_name = "RUN")]
