@@ -6,6 +6,7 @@
 mod browser;
 mod calibrate;
 mod commands;
+mod compare;
 mod determinism;
 mod errors;
 mod example;

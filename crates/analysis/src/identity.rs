@@ -38,12 +38,17 @@ pub struct Difference {
 }
 
 impl Side<'_> {
-    /// What identifies the trace: for a workload file, what all its seeds and sizes have in common.
-    fn trace(&self) -> Result<String, Error> {
+    /// What identifies the trace; and for a workload file, what all its seeds and sizes have in common.
+    fn trace(&self) -> Result<(String, Option<&String>), Error> {
         Ok(match self.origin {
-            Origin::Replay(info) => info.trace.workload.clone().unwrap_or_else(|| info.trace.sha256.clone()),
-            Origin::Observed(manifest) => manifest.fingerprint()?,
+            Origin::Replay(info) => (info.trace.sha256.clone(), info.trace.workload.as_ref()),
+            Origin::Observed(manifest) => (manifest.fingerprint()?, None),
         })
+    }
+
+    fn is_of_trace_of(&self, other: &Self) -> Result<bool, Error> {
+        let ((sha256, workload), (of_other, workload_of_other)) = (self.trace()?, other.trace()?);
+        Ok(sha256 == of_other || workload.is_some() && workload == workload_of_other)
     }
 
     /// The trace as an error names it.
@@ -64,7 +69,7 @@ impl Side<'_> {
 /// [`Error::Trace`], a wrong request, if they are of different traces or engines; it names both sides.
 pub fn compare(first: &Side<'_>, second: &Side<'_>) -> Result<Vec<Difference>, Error> {
     let paths = || format!("{} and {}", first.path.display(), second.path.display());
-    if first.trace()? != second.trace()? {
+    if !first.is_of_trace_of(second)? {
         return Err(refused(format!(
             "{}: expected runs of one trace, found {} and {}; jobs of different traces are not compared, even if they have the same ids: \
              replay both policies on one trace",

@@ -3,13 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use resched_analysis::validation::MOST_ERROR;
 use resched_trace::run::RunValidation;
 use resched_trace::validity::{Fact, Grade, Validity};
 
 use crate::failure::Failure;
-
-/// The largest error of a validation that counts as small.
-const MOST_ERROR: f64 = 0.1;
 
 /// A validation, of which the policy counts whose replay is most like what ran.
 #[derive(Debug)]

@@ -156,12 +156,11 @@ impl Source {
         &self.0.name
     }
 
-    /// How many jobs it has, if that is known without making them; and what all seeds and sizes of a workload file have in common.
-    pub(crate) fn identity(&self) -> (Option<u64>, Option<String>) {
+    /// What all seeds and sizes of a workload file have in common; `None` for any other source.
+    pub(crate) fn workload_identity(&self) -> Option<String> {
         match self.origin() {
-            Origin::Trace(trace) => (trace.manifest().rows.get("jobs").copied(), None),
-            Origin::Tables { tables, .. } => (u64::try_from(tables.jobs.len()).ok(), None),
-            Origin::Workload { text, .. } => (None, Some(without_machines(text))),
+            Origin::Workload { text, .. } => Some(without_machines(text)),
+            Origin::Trace(_) | Origin::Tables { .. } => None,
         }
     }
 

@@ -98,7 +98,8 @@ pub struct World {
 struct Parts {
     hadoop: Once<Hadoop>,
     batch: Once<batch::Loaded>,
-    fingerprint: Once<String>,
+    /// What identifies the trace, and how many jobs it has.
+    identity: Once<(String, Option<u64>)>,
 }
 
 #[derive(Debug, Clone)]
@@ -469,13 +470,13 @@ impl World {
 
     /// The entry about the source in `run.json`.
     fn named(&self) -> Result<RunTrace, Error> {
-        let sha256 = self.parts.fingerprint.get_or_make(|| match self.source.origin() {
-            Origin::Trace(trace) => Ok::<_, Error>(trace.fingerprint()?),
-            Origin::Workload { .. } => Ok(self.generate()?.1.fingerprint()?),
-            Origin::Tables { sha256, .. } => Ok(sha256.clone()),
+        let (sha256, jobs) = self.parts.identity.get_or_make(|| match self.source.origin() {
+            Origin::Trace(trace) => identity_of(trace.manifest()),
+            Origin::Workload { .. } => identity_of(&self.generate()?.1),
+            Origin::Tables { sha256, tables } => Ok((sha256.clone(), u64::try_from(tables.jobs.len()).ok())),
         })?;
-        let (jobs, workload) = self.source.identity();
-        Ok(RunTrace { path: self.source.name().to_owned(), sha256: sha256.clone(), workload, jobs })
+        let (path, workload) = (self.source.name().to_owned(), self.source.workload_identity());
+        Ok(RunTrace { path, sha256: sha256.clone(), workload, jobs: *jobs })
     }
 
     /// Machines and jobs for a policy for Hadoop, of which `label` is the name.
@@ -530,7 +531,7 @@ impl World {
     /// identifies them is kept.
     fn made(&self) -> Result<Collected, Error> {
         let (tables, manifest) = self.generate()?;
-        self.parts.fingerprint.get_or_make(|| manifest.fingerprint())?;
+        self.parts.identity.get_or_make(|| identity_of(&manifest))?;
         Ok(tables)
     }
 
@@ -538,6 +539,11 @@ impl World {
         let Origin::Workload { workload, text } = self.source.origin() else { return Err(Error::Lost) };
         Ok(make_trace(workload, text, self.source.name(), self.setup.seed)?)
     }
+}
+
+/// What identifies a trace, and how many jobs it has.
+fn identity_of(manifest: &Manifest) -> Result<(String, Option<u64>), Error> {
+    Ok((manifest.fingerprint()?, manifest.rows.get("jobs").copied()))
 }
 
 fn hadoop_of_trace(trace: &Trace, config: ClusterConfig, scope: &Scope) -> Result<Hadoop, Error> {

@@ -99,6 +99,13 @@ impl Answer {
         let policies = policies(&mut runs);
         let baseline = place_of(options.baseline.as_deref(), &policies)?;
         let mut population = Population::share(&mut runs);
+        if population.jobs == 0 && policies.len() > 1 && population.runs.iter().all(|run| run.jobs > 0) {
+            return Err(Error::Request(
+                "no job counts in all of these runs, so there is nothing to compare; name runs in which the same jobs end well, for \
+                 example of one window"
+                    .to_owned(),
+            ));
+        }
         let validated =
             options.validation.as_ref().or_else(|| runs.iter().find_map(|run| run.replay()?.validation.as_ref()));
         let validated = validated.cloned();

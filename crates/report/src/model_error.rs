@@ -2,7 +2,7 @@
 //! no test and no rank.
 
 use resched_analysis::compare::Comparison;
-use resched_analysis::validation::{ModelError, PHASES, QUANTITIES, model_error};
+use resched_analysis::validation::{MOST_ERROR, ModelError, PHASES, QUANTITIES, model_error};
 use resched_analysis::{Population, Run};
 use resched_trace::run::RunValidation;
 use resched_trace::validity::{Fact, Grade};
@@ -79,6 +79,21 @@ impl Beside {
         errors.min_by(|one, other| one.abs().total_cmp(&other.abs()))
     }
 
+    /// The fact that the replay of what ran is far off in the quantity that is compared first.
+    fn large(&self) -> Option<Fact> {
+        let error = self.error("mean_completion").filter(|error| error.abs() > MOST_ERROR)?;
+        let shown = percent_change(Some(error));
+        let says = match &self.likely {
+            Some(label) => {
+                format!("The replay of what ran, under {label}, is off by {shown} in the mean completion time.")
+            }
+            None => format!("No replay here is nearer to what ran than {shown} in the mean completion time."),
+        };
+        let remedy =
+            "Calibrate the replay (`resched calibrate`), or replay the scheduler that ran (`resched validate`).";
+        Some(Fact::new("model-error", Grade::Assumed, says).with_remedy(remedy))
+    }
+
     /// The tables of the page.
     pub(crate) fn tables(&self) -> Vec<Table> {
         self.policies.iter().map(Table::of).collect()
@@ -97,7 +112,7 @@ const COMPARED: [(&str, &str, Ratio); 6] = [
 
 type Ratio = fn(&Comparison) -> Option<f64>;
 
-/// The facts that the model error of a quantity is as large as the difference between two policies in it, one for each policy. A
+/// The fact that the replay itself is far off, if so, and the facts that the model error of a quantity is as large as the difference between two policies in it, one for each policy. A
 /// difference of nothing is none that an error could hide.
 pub(crate) fn doubts(
     beside: Option<&Beside>,
@@ -114,9 +129,8 @@ pub(crate) fn doubts(
         let hidden = |(quantity, metric, ratio): &(&str, &str, Ratio)| {
             let row = compared.iter().find(|row| row.metric == *metric && row.policy == policy.label)?;
             let (difference, error) = (ratio(&row.found)? - 1.0, error(quantity)?);
-            let title = QUANTITIES.iter().find(|(name, _)| name == quantity).map_or(*quantity, |(_, title)| title);
             let [shown, off] = [difference, error].map(|value| percent_change(Some(value)));
-            let says = format!("{} (difference {shown}, error {off})", title.to_lowercase());
+            let says = format!("{} (difference {shown}, error {off})", quantity.replace('_', " "));
             (difference != 0.0 && error.abs() >= difference.abs()).then_some(says)
         };
         let found: Vec<String> = COMPARED.iter().filter_map(hidden).collect();
@@ -131,7 +145,8 @@ pub(crate) fn doubts(
         let remedy = "Take these differences for open, or calibrate the replay further.";
         Some(Fact::new("model-error", Grade::Assumed, says).with_remedy(remedy))
     };
-    policies.iter().filter(|policy| policy.label != baseline).filter_map(doubt).collect()
+    let others = policies.iter().filter(|policy| policy.label != baseline);
+    beside.and_then(Beside::large).into_iter().chain(others.filter_map(doubt)).collect()
 }
 
 /// For the jobs that count in all replays: which of them what ran has, so that charts can show it.

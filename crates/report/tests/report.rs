@@ -27,7 +27,7 @@ fn make_runs(dir: &Path, jobs: u64, n: usize) -> Vec<PathBuf> {
 }
 
 fn report(runs: &[PathBuf], out: &Path, formats: Formats) -> Result<Vec<PathBuf>, Error> {
-    write_report(runs, out, &Options { formats, ..Options::default() }, &mut |_| ())
+    write_report(runs, out, &Options { formats, ..Options::default() }, &mut |_| ()).map(|written| written.files)
 }
 
 /// Writes the charts of several sizes of runs; `RESCHED_GALLERY` names a folder to keep them in for a look.
@@ -131,7 +131,7 @@ fn charts_can_be_chosen_sized_and_titled() {
         title: Some("A <title> of the figures".to_owned()),
         ..Options::default()
     };
-    let files = write_report(&runs, dir.path().join("out"), &options, &mut |_| ()).unwrap();
+    let files = write_report(&runs, dir.path().join("out"), &options, &mut |_| ()).unwrap().files;
     let names: Vec<_> = files.iter().map(|file| file.file_name().unwrap().to_str().unwrap()).collect();
     assert_eq!(names, [MARKER, "gantt.svg", "ratio.svg"]);
     for chart in files.iter().skip(1) {
@@ -161,44 +161,84 @@ fn text_is_legible_in_print() {
     }
 }
 
-/// The report of a run with three jobs, and of a trace with the one job `id`.
+/// The report of a run with three jobs, and of the trace with the one job `id` that it replays.
 fn report_with_trace(dir: &Path, id: &str) -> (String, serde_json::Value) {
     let (trace, out) = (dir.join("trace"), dir.join("out"));
     let mut writer = TraceWriter::create(&trace).unwrap();
     let job = JobRow { job_id: id.to_owned(), submit: Some(0), finish: Some(90_000), ..JobRow::default() };
     writer.job(&JobRecord { job, ..JobRecord::default() }).unwrap();
     writer.finish(Manifest::default()).unwrap();
-    let mut runs = make_runs(dir, 3, 1);
-    runs.push(trace);
-    report(&runs, &out, Formats::ALL).unwrap();
+    let runs = make_runs(dir, 3, 2);
+    for run in &runs {
+        let mut info = resched_trace::run::read(run).unwrap();
+        info.trace.sha256 = resched_trace::store::Trace::open(&trace).unwrap().fingerprint().unwrap();
+        info.write(run).unwrap();
+    }
+    // What ran is named first, and is no baseline all the same.
+    report(&[&[trace], runs.as_slice()].concat(), &out, Formats::ALL).unwrap();
     let page = fs::read_to_string(out.join("report.html")).unwrap();
     (page, serde_json::from_slice(&fs::read(out.join(MARKER)).unwrap()).unwrap())
 }
 
+/// What really ran has no column, no test and no sentence: it stands beside its replays.
 #[test]
-fn what_really_ran_is_a_run_too() {
+fn what_really_ran_is_no_policy() {
     let dir = tempfile::tempdir().unwrap();
     let (page, list) = report_with_trace(dir.path(), "job_0000");
-    assert!(page.contains(">observed</th>") && page.contains("<td>90.0 s</td>"));
-    assert!(
-        page.contains("1 of 3 jobs count; left out: 2 not in the run"),
-        "both are compared on the job that both have"
-    );
-    assert_eq!(list["comparisons"][0]["jobs"], 1);
+    assert_eq!(list["baseline"], "fair");
+    assert_eq!(list["runs"][2]["kind"], "observed");
+    let labels: Vec<&serde_json::Value> =
+        list["policies"].as_array().unwrap().iter().map(|policy| &policy["label"]).collect();
+    assert_eq!(labels, ["fair", "coupling:beta=0.5"]);
+    let comparisons = list["comparisons"].as_array().unwrap();
+    assert!(comparisons.iter().all(|row| row["policy"] == "coupling:beta=0.5" && row["jobs"] == 3), "{comparisons:?}");
+    let error = &list["model_error"]["policies"][0];
+    assert_eq!((&error["policy"], &error["jobs"]), (&"fair".into(), &1.into()));
+    assert_eq!(error["quantities"]["mean_completion"]["observed_ms"], 90_000.0);
+    assert!(error["quantities"].get("mean_waiting").is_none(), "the trace does not show it");
+    assert!(page.contains("id=\"model-error\"") && page.contains("<td>90.0 s</td>"));
+    assert!(page.contains("Charts leave out what really ran"), "two of the three jobs are not in it");
+    assert!(!page.contains(">observed</th>"), "no table has it among the policies");
 }
 
 #[test]
-fn runs_without_a_common_job_say_nothing() {
+fn runs_of_other_traces_and_engines_are_refused() {
     let dir = tempfile::tempdir().unwrap();
-    let (page, list) = report_with_trace(dir.path(), "another");
-    assert!(page.contains("No job counts in all runs.") && page.contains("Tests and intervals are left out"));
-    assert!(!page.contains(">the same<"), "nothing was compared");
-    assert_eq!((&list["validity"]["grade"], &list["population"]["jobs"]), (&"not-answerable".into(), &0.into()));
-    let first = &list["comparisons"][0];
-    assert_eq!((&first["verdict"], &first["jobs"]), (&"not-answerable".into(), &0.into()));
-    for null in ["dominance", "sign", "signed_rank", "ratio_of_means"] {
-        assert!(first[null].is_null(), "{null}");
-    }
+    let runs = make_runs(dir.path(), 3, 2);
+    let change = |change: &dyn Fn(&mut resched_trace::run::RunInfo)| {
+        let mut info = resched_trace::run::read(&runs[1]).unwrap();
+        change(&mut info);
+        info.write(&runs[1]).unwrap();
+        report(&runs, &dir.path().join("out"), "tables".parse().unwrap())
+    };
+    let sha256 = |text: &str| move |info: &mut resched_trace::run::RunInfo| info.trace.sha256 = text.repeat(32);
+    let error = change(&sha256("ab")).unwrap_err();
+    assert!(error.is_request() && error.to_string().contains("traces/made (abababababab)"), "{error}");
+    // Another cluster is a question, which the report names.
+    change(&sha256("5e")).unwrap();
+    change(&|info| info.cluster.map_slots *= 2).unwrap();
+    let list: serde_json::Value =
+        serde_json::from_slice(&fs::read(dir.path().join("out").join(MARKER)).unwrap()).unwrap();
+    assert_eq!(list["differences"][0]["about"], "cluster");
+    assert!(list["validity"]["facts"].to_string().contains("map slots in all"), "{}", list["validity"]);
+    let engine = |engine| move |info: &mut resched_trace::run::RunInfo| info.engine = Some(engine);
+    let mut first = resched_trace::run::read(&runs[0]).unwrap();
+    engine(resched_trace::run::RunEngine::Hadoop)(&mut first);
+    first.write(&runs[0]).unwrap();
+    let error = change(&engine(resched_trace::run::RunEngine::Batch)).unwrap_err();
+    assert!(error.is_request() && error.to_string().contains("one engine"), "{error}");
+}
+
+#[test]
+fn runs_without_a_common_job_are_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let folders = ["fifo", "fair"].map(|label| {
+        let folder = dir.path().join(label);
+        write(&folder, &Plan { label, jobs: 3, small_first: false, remote: 10, prefix: label, unfinished: &[] });
+        folder
+    });
+    let error = report(&folders, &dir.path().join("out"), "tables".parse().unwrap()).unwrap_err();
+    assert!(error.is_request() && error.to_string().contains("no job counts in all"), "{error}");
 }
 
 /// Copies of the run with other seeds are runs of one policy.
@@ -248,7 +288,7 @@ fn runs_with_other_seeds_are_one_policy() {
             || page.contains("With 3 seeds no test can reach p &#60; 0.05")
     );
     let missing = Options { baseline: Some("none".to_owned()), ..options };
-    let error = write_report(&folders, &out, &missing, &mut |_| ()).unwrap_err();
+    let error = write_report(&folders, &out, &missing, &mut |_| ()).map(|written| written.files).unwrap_err();
     assert!(error.is_request() && error.to_string().contains("the labels are fifo, fair"), "{error}");
 }
 

@@ -24,7 +24,7 @@ use crate::run::Run;
 use crate::timeline::running_tasks;
 pub use guess::{Guess, guess};
 pub use phases::{PHASES, PhaseError, SizeClass};
-pub use quantities::{ModelError, QUANTITIES, QuantityError, model_error};
+pub use quantities::{MOST_ERROR, ModelError, QUANTITIES, QuantityError, model_error};
 
 /// Relative errors of one quantity over several jobs; with `s` replayed and `o` observed, the error of a job is
 /// `(s − o) / o`.

@@ -21,6 +21,9 @@ pub const QUANTITIES: [(&str, &str); 7] = [
     ("makespan", "Makespan"),
 ];
 
+/// The largest error of the mean completion time that counts as small.
+pub const MOST_ERROR: f64 = 0.1;
+
 /// A quantity of the jobs that ended well in both, as it was and as it is in the replay.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct QuantityError {

@@ -251,7 +251,8 @@ fn quantities(error: &ModelError) -> String {
 fn by_phase(error: &ModelError) -> String {
     let Some(all) = error.by_size.first() else { return String::new() };
     let row = |name: &&str| {
-        let own = all.phases.get(*name)?;
+        // A job of a production trace has no maps.
+        let own = all.phases.get(*name).filter(|own| own.observed_ms.max(own.replayed_ms) > 0.0)?;
         let unit = TimeUnit::of([own.observed_ms, own.replayed_ms]);
         let share = format!("{:+.1} %", 100.0 * own.mean_signed);
         Some(vec![(*name).to_owned(), unit.show(own.observed_ms), unit.show(own.replayed_ms), share])
