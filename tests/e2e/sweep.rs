@@ -116,6 +116,88 @@ fn an_interrupted_sweep_says_how_far_it_came() {
     let ran = Ran::of(&args, child.wait_with_output().unwrap());
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(130), ""), "{ran:?}");
     assert!(ran.stderr.contains(" of 4000 cells are done and kept in ") && ran.stderr.contains("to resume"), "{ran:?}");
+    // It counts what is kept. A cell that was written at the very end may not be counted.
+    let told: usize = ran.stderr.split(' ').find_map(|word| word.parse().ok()).unwrap();
+    let kept = cells(&dir, "S").len();
+    assert!((kept.saturating_sub(16)..=kept).contains(&told) && kept < 4_000, "{told} of {kept}: {ran:?}");
+}
+
+/// Six seeds and sixteen comparisons: no corrected test can be significant. The headline counts the verdicts of the table, and says how
+/// many seeds a test would need.
+#[test]
+fn the_headline_of_a_sweep_agrees_with_its_table() {
+    let dir = dir();
+    let many = "D = { from = 0, to = 16, steps = 9 }";
+    dir.write(
+        "sweep.toml",
+        SWEEP
+            .replace("seeds = 5", "seeds = 6")
+            .replace("D = { from = 0, to = 16, steps = 3 }", many)
+            .replace("[1, 2.0]", "[1, 8.0]"),
+    );
+    let told = dir.ok(&["sweep", "sweep.toml", "--out", "S"]);
+    let page = dir.read("S/index.html");
+    let table = dir.read("S/comparisons.csv");
+    let mut rows = csv_rows(&table).into_iter().filter(|row| row["metric"] == "mean_completion").peekable();
+    assert!(rows.peek().is_some());
+    let (mut decided, mut all) = (0, 0);
+    for row in rows {
+        all += 1;
+        decided += usize::from(row["verdict"].starts_with("smaller by") || row["verdict"].starts_with("larger by"));
+        assert!(row["wilcoxon_p_holm"].parse::<f64>().unwrap() > 0.05, "{row:?}");
+    }
+    assert_eq!(all, 18);
+    let headline = told.lines().find(|line| line.starts_with("Of the 18 settings")).unwrap_or_else(|| panic!("{told}"));
+    let parts = headline.split(", ").flat_map(|part| part.split(" and "));
+    let counted: usize = parts
+        .filter(|part| part.contains("by more than 5 %"))
+        .map(|part| part.split(' ').find_map(|word| word.parse::<usize>().ok()).unwrap())
+        .sum();
+    assert_eq!(counted, decided, "{headline}\n{table}");
+    let needed = "With 6 seeds and 18 comparisons, no test can be significant: the least corrected p-value is 0.56; 10 seeds would do.";
+    for text in [&told, &page] {
+        assert!(text.contains(headline) && text.contains(needed) && !text.contains("no significant"), "{text}");
+    }
+    // The page shows its answer first, and folds long tables.
+    assert!(page.contains("<details class=\"folded\" open><summary>All settings</summary>"));
+}
+
+fn csv_rows(text: &str) -> Vec<std::collections::BTreeMap<String, String>> {
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    reader.deserialize().map(Result::unwrap).collect()
+}
+
+/// What a key of the world sets, and no task is held up by, is named with the reason.
+#[test]
+fn a_key_that_changes_nothing_is_said_to_be_so() {
+    let dir = dir();
+    dir.write("c.toml", "[cost]\nreduce = \"r2\"\n[cost.contention]\ncores = 4\ndisk = 1e9\nnetwork = 1e9\n");
+    let disks = "cluster = \"c.toml\"\n[world]\n\"cluster.cost.contention.disk\" = [0.9e9, 1e9]\n";
+    let text = SWEEP.replace("[world]\nspeedup = [1, 2.0]\n", disks).replace("seeds = 5", "seeds = 2");
+    dir.write("sweep.toml", text);
+    let told = dir.ok(&["sweep", "sweep.toml", "--out", "S"]);
+    let expected = "`cluster.cost.contention.disk` changed nothing, whatever its value: the disk (";
+    assert!(told.contains(expected) && told.contains("was never the bottleneck."), "{told}");
+    let replay = ["replay", "workload.toml", "--policy", "fifo", "--cluster", "c.toml", "--out", "R"];
+    let told = dir.ok(&replay);
+    let line = told.lines().find(|line| line.starts_with("Never the bottleneck")).unwrap_or_else(|| panic!("{told}"));
+    assert!(line.contains("the disk (") && line.contains("the network ("), "{line}");
+    // A disk that is slow enough binds, and slows jobs.
+    dir.write("c.toml", "[cost]\nreduce = \"r2\"\n[cost.contention]\ncores = 4\ndisk = 2e6\nnetwork = 1e9\n");
+    let told = dir.ok(&replay);
+    assert!(!told.contains("the disk ("), "{told}");
+    let info: serde_json::Value = serde_json::from_str(&dir.read("R/fifo/run.json")).unwrap();
+    let disk = &info["bound"]["disk"];
+    assert!(disk["bound_ms"].as_u64() > Some(0) && disk["bound_ms"].as_u64() <= disk["of_ms"].as_u64(), "{info}");
+    assert!(disk["most"].as_u64() > Some(1_000), "{info}");
+}
+
+/// A sweep that mixes the engines compares replays that know different things of a trace.
+#[test]
+fn engines_are_not_mixed_in_a_sweep() {
+    let dir = dir();
+    dir.write("sweep.toml", SWEEP.to_owned() + "[variants.batch]\npolicy = \"batch-fifo\"\n");
+    dir.run(&["sweep", "sweep.toml", "--out", "S"]).fails(2, &["[variants.delay] and [variants.batch]", "one engine"]);
 }
 
 #[test]

@@ -34,7 +34,7 @@ pub fn idle(bounds: &BTreeMap<String, RunBound>, name: &str) -> Option<String> {
     Some(match bound.most {
         None => words.to_owned(),
         Some(0) => format!("{words} (unused)"),
-        Some(most) => format!("{words} (at most {} % in use at once)", round(most)),
+        Some(most) => format!("{words} (at most {} % of it at once)", round(most)),
     })
 }
 
@@ -50,12 +50,13 @@ fn round(thousandths: u32) -> String {
 /// The resources that were never the bottleneck, as a sentence; `None` if there are none.
 pub fn never_bound(bounds: &BTreeMap<String, RunBound>) -> Option<String> {
     let names: Vec<String> = NAMES.iter().filter_map(|(name, _)| idle(bounds, name)).collect();
-    let more = match names.as_slice() {
-        [] => return None,
-        [_] => "more of it changes nothing",
-        _ => "more of them changes nothing",
-    };
-    Some(format!("Never the bottleneck: {}; {more}.", names.join(", ")))
+    if names.is_empty() {
+        return None;
+    }
+    // What the disk does not explain of a task's time is processor time, so the speed of the disk counts where cores are scarce.
+    let cores = bounds.get("cores").is_some_and(|cores| cores.bound_ms > 0) && bounds.contains_key("disk");
+    let so = if cores { "" } else { ", so that more changes nothing" };
+    Some(format!("Never the bottleneck{so}: {}.", names.join(", ")))
 }
 
 #[cfg(test)]
@@ -80,13 +81,14 @@ mod tests {
         ]);
         assert_eq!(
             never_bound(&one).unwrap(),
-            "Never the bottleneck: the reduce slots, the disk (at most 34 % in use at once), the network (unused); more of them changes \
-             nothing."
+            "Never the bottleneck, so that more changes nothing: the reduce slots, the disk (at most 34 % of it at once), the network (unused)."
         );
         let both = together([&one, &bounds(&[("reduce-slots", 5, None), ("disk", 0, Some(16))])]);
         assert_eq!((both["disk"].of_ms, both["disk"].most), (2_000, Some(337)));
         assert_eq!(idle(&both, "reduce-slots"), None);
-        assert_eq!(idle(&bounds(&[("disk", 0, Some(16))]), "disk").unwrap(), "the disk (at most 1.6 % in use at once)");
+        assert_eq!(idle(&bounds(&[("disk", 0, Some(16))]), "disk").unwrap(), "the disk (at most 1.6 % of it at once)");
         assert_eq!(never_bound(&bounds(&[("disk", 1, None)])), None);
+        let cores = bounds(&[("cores", 9, None), ("disk", 0, Some(0))]);
+        assert_eq!(never_bound(&cores).unwrap(), "Never the bottleneck: the disk (unused).");
     }
 }

@@ -421,7 +421,8 @@ impl Variants {
 }
 
 impl Sign {
-    fn fact(&self, of: &Variants) -> Fact {
+    /// The fact about it in a grade; `of` is the list of variants that it is from.
+    pub fn fact(&self, of: &Variants) -> Fact {
         let remedy = if self.grade == Grade::Measured {
             String::new()
         } else if of.level == Level::Off {

@@ -515,9 +515,13 @@ mod tests {
                 told[0].starts_with(&format!("{policy}: ")) && told[0].contains("2 queues (`adhoc`, `etl`) share one")
             );
         }
-        for policy in ["fifo", "fair", "yarn-fair", "batch-fifo"] {
+        for policy in ["fifo", "fair", "yarn-fair", "batch-fifo", "batch-capacity:by=user"] {
             assert_eq!(found(policy), [], "{policy}");
         }
+        let equal = in_words("batch-capacity", &found("batch-capacity"));
+        assert_eq!(equal.len(), 1, "{equal:?}");
+        assert!(equal[0].contains("each of the 2 queues of the trace is guaranteed as much as any other"), "{equal:?}");
+        assert!(PolicySpec::parse("batch-capacity").unwrap().has_rules());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! `report.json`, the tables and the notebook all show this.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use resched_analysis::compare::{Comparison, How, JOB_METRICS, JobMetric, compare};
 use resched_analysis::distribution::mean;
@@ -10,6 +10,7 @@ use resched_analysis::groups::SlowedJob;
 use resched_analysis::identity::{self, Difference, Side};
 use resched_analysis::measure::{Measured, Metric};
 use resched_analysis::practical::Matters;
+use resched_analysis::sign::{Variants, untested};
 use resched_analysis::{Details, JobMetrics, Population, Run, Summary, validity};
 use resched_trace::comparison::Standing;
 use resched_trace::validity::{Grade, Validity};
@@ -85,6 +86,8 @@ pub(crate) struct Answer {
     pub(crate) groups: Vec<Grouped>,
     /// The jobs that a policy slowed most.
     pub(crate) slowed: Vec<SlowedJob>,
+    /// The comparison in variants of its world, if it was tested in them.
+    pub(crate) variants: Option<Variants>,
 }
 
 impl Answer {
@@ -96,7 +99,7 @@ impl Answer {
         let matters = options.matters;
         let replays = runs.iter().filter(|run| run.replay().is_some()).count();
         let traces = if replays > 0 { runs.split_off(replays) } else { Vec::new() };
-        let policies = policies(&mut runs);
+        let mut policies = policies(&mut runs);
         let baseline = place_of(options.baseline.as_deref(), &policies)?;
         let mut population = Population::share(&mut runs);
         if population.jobs == 0 && policies.len() > 1 && population.runs.iter().all(|run| run.jobs > 0) {
@@ -122,6 +125,13 @@ impl Answer {
         let label = policies.get(baseline).map_or_else(String::new, |policy| policy.label.clone());
         let named = differences.iter().map(|own| (format!("{} and {label}", own.policy), &own.difference));
         identity::facts(named).into_iter().for_each(|fact| validity.add(fact));
+        let variants = test_of_sign(folders, &policies)?;
+        if let Some(variants) = &variants {
+            name_signs(variants, &label, &mut policies);
+            variants.facts(&label).into_iter().for_each(|fact| validity.add(fact));
+        } else if policies.len() > 1 {
+            validity.add(untested());
+        }
         let seed = runs.iter().find_map(Run::replay).map_or(SEED, |info| info.seed);
         let how = How { matters, seed, answerable: validity.grade() < Grade::NotAnswerable };
         let compared = compare_all(&runs, &policies, baseline, &how);
@@ -162,6 +172,7 @@ impl Answer {
             metrics,
             groups,
             slowed,
+            variants,
             runs,
         })
     }
@@ -207,6 +218,22 @@ impl Answer {
 impl Policy {
     fn new(label: String, runs: Vec<usize>) -> Self {
         Self { label, runs, sign: None }
+    }
+}
+
+/// The test of the sign of a comparison of these policies, if the folder of their first runs has it.
+fn test_of_sign(folders: &[PathBuf], policies: &[Policy]) -> Result<Option<Variants>, Error> {
+    let first = |policy: &Policy| Some(folders.get(*policy.runs.first()?)?.as_path());
+    let dirs: Vec<&Path> = policies.iter().filter_map(first).collect();
+    Ok(if dirs.len() > 1 { Variants::of_runs(&dirs)? } else { None })
+}
+
+/// Gives each policy the sentence about its sign.
+fn name_signs(variants: &Variants, baseline: &str, policies: &mut [Policy]) {
+    for sign in variants.signs(baseline) {
+        if let Some(policy) = policies.iter_mut().find(|policy| policy.label == sign.policy) {
+            policy.sign = Some(sign.says);
+        }
     }
 }
 

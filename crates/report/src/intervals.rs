@@ -1,4 +1,4 @@
-//! Published values over the intervals that were found: a line for each quantity.
+//! Values over ranges, a line for each quantity: published values over the intervals that were found, or a replay and its variants.
 
 use plotters::style::text_anchor::HPos;
 use plotters::{element::Text, style::RGBColor};
@@ -49,6 +49,11 @@ pub struct Intervals<'a> {
 /// # Errors
 /// [`Error::Draw`] if the drawing library fails.
 pub fn draw_intervals(chart: &Intervals<'_>) -> Result<Option<String>, Error> {
+    draw_intervals_on(&Sheet::default(), chart)
+}
+
+/// As [`draw_intervals`], with what is around the chart.
+pub(crate) fn draw_intervals_on(sheet: &Sheet, chart: &Intervals<'_>) -> Result<Option<String>, Error> {
     let values = || chart.rows.iter().flat_map(values).filter(|value| value.is_finite());
     let (low, high) = values().fold((f64::MAX, f64::MIN), |(low, high), value| (low.min(value), high.max(value)));
     if low > high {
@@ -58,14 +63,13 @@ pub fn draw_intervals(chart: &Intervals<'_>) -> Result<Option<String>, Error> {
     let mut y = Axis::exact("", 0.0, chart.rows.len() as f64, 1, 0.0);
     y.ticks.clear();
     let [published, found] = chart.legend.map(str::to_owned);
-    let sheet = Sheet::default();
     let look = sheet.look;
     let row_height = look.line_height() + ROW;
     let legend = Legend::new(look, [(Swatch::Mark(PUBLISHED), published), (Swatch::Line(FOUND), found)])?;
     // Half of it stands to the left of the plot.
     let first_label = x.ticks.first().map_or(0, |tick| look.text_width(&x.label(*tick)) / 2);
     let height = legend.height() + row_height * chart.rows.len() as u32 + below(look, true) + 8;
-    figure(&sheet, chart.name, height, |area| {
+    figure(sheet, chart.name, height, |area| {
         let area = legend.draw(&area)?;
         let plot = axes(look, &area, (&x, &y), first_label, true)?;
         let inside = inside(&plot);

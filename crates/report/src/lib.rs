@@ -176,7 +176,9 @@ pub fn write_report(
     };
     let title = options.title.as_deref().unwrap_or_default();
     let chosen = answer.chosen();
-    let scene = Scene::new(&answer.runs, &answer.population, &chosen).with(answer.baseline, options.look, title);
+    let scene = Scene::new(&answer.runs, &answer.population, &chosen)
+        .with(answer.baseline, options.look, title)
+        .tested(answer.variants.as_ref());
     let (figures, empty) = if formats.charts() { draw_charts(&scene, options, progress)? } else { Default::default() };
     let has_numbers = formats.html || formats.tables();
     let timelines = if has_numbers { Timelines::new(&scene) } else { Timelines::default() };

@@ -93,14 +93,14 @@ pub fn draw_scatter(chart: &Scatter<'_>) -> Result<Option<String>, Error> {
     .map(Some)
 }
 
-/// Writes the name of a point beside it: above the line of the front, which falls to the right, and on the side that has room.
+/// Writes the name of a point beside it: below the front, where no other point is, and on the side that has room.
 fn beside(look: Look, inside: &Area<'_>, (x, y): (i32, i32), label: &str) -> Drawn {
     let (width, height) = inside.dim_in_pixel();
     let label = look.shorten(label, width / 2);
     let fits_right = x + BESIDE + look.text_width(&label) as i32 <= width as i32;
     let (side, at) = if fits_right { (HPos::Left, x + BESIDE) } else { (HPos::Right, x - BESIDE) };
     let half = look.line_height() as i32 / 2;
-    let y = (y - half).clamp(half, (height as i32 - half).max(half));
+    let y = (y + half).clamp(half, (height as i32 - half).max(half));
     drawn(inside.draw(&Text::new(label, (at, y), look.text_at(side))))
 }
 

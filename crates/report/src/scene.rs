@@ -3,6 +3,7 @@
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
+use resched_analysis::sign::Variants;
 use resched_analysis::{JobMetrics, Population, Run};
 use resched_trace::words::count;
 
@@ -46,6 +47,8 @@ pub struct Scene<'a> {
     clocks: OnceCell<Option<[Clock; 2]>>,
     look: Look,
     title: &'a str,
+    /// The comparison in variants of its world, if it was tested in them.
+    pub(crate) variants: Option<&'a Variants>,
 }
 
 impl<'a> Scene<'a> {
@@ -70,12 +73,18 @@ impl<'a> Scene<'a> {
             clocks: OnceCell::new(),
             look: Look::default(),
             title: "",
+            variants: None,
         }
     }
 
     /// The same with another baseline, look and title.
     pub(crate) fn with(self, baseline: usize, look: Look, title: &'a str) -> Self {
         Self { baseline, look, title, ..self }
+    }
+
+    /// The same with the test of its sign.
+    pub(crate) fn tested(self, variants: Option<&'a Variants>) -> Self {
+        Self { variants, ..self }
     }
 
     /// The size of figures and their text.

@@ -36,7 +36,13 @@ impl Planted {
 
     /// The mean completion time under a policy, divided by that under `fifo`, in the real cluster.
     fn ratio(&self, policy: &PolicySpec) -> f64 {
-        let world = Self::world(self.tables.clone(), Setup { cluster: self.truth.clone(), ..Setup::default() });
+        self.ratio_of(policy, 1)
+    }
+
+    /// The same if the nodes of the cluster call at other times. Small clusters are chaotic: a heartbeat may decide which policy is better.
+    fn ratio_of(&self, policy: &PolicySpec, seed: u64) -> f64 {
+        let setup = Setup { cluster: self.truth.clone(), seed, ..Setup::default() };
+        let world = Self::world(self.tables.clone(), setup);
         let mut runs = [PolicySpec::parse(FIRST).unwrap(), policy.clone()].map(|policy| replayed(&world, &policy));
         Population::share(&mut runs);
         let [first, second] = runs.map(|run| {
@@ -132,8 +138,9 @@ fn a_log_that_leaves_nothing_open_keeps_its_sign() {
 
 #[test]
 fn no_wrong_sign_is_measured_in_200_random_worlds() {
-    let (mut measured, mut wrong) = (0, 0);
-    for world in 0..200 {
+    let (mut measured, mut wrong, mut judged, mut world) = (0, 0, 0, 0);
+    while judged < 200 {
+        world += 1;
         let mut draws = stream(world, Purpose::SweepDesign, &[27]);
         let mut one_of = |options: &[&str]| options[draws.random_range(0..options.len())].to_owned();
         let locality = one_of(&["[1.0, 1.0, 1.0]", "[1.0, 1.2, 1.6]", "[1.0, 1.5, 3.0]", "[1.0, 2.0, 4.0]"]);
@@ -151,6 +158,11 @@ fn no_wrong_sign_is_measured_in_200_random_worlds() {
         let knows = world % 2 == 1;
         let sign = if knows { planted.informed_answer(&policy) } else { planted.answer(&policy, Level::Quick).0 };
         let truth = planted.ratio(&policy);
+        // Where the truth itself hangs on when nodes call, no answer is right.
+        if (2..=5).any(|seed| (planted.ratio_of(&policy, seed) - 1.0) * (truth - 1.0) <= 0.0) {
+            continue;
+        }
+        judged += 1;
         let differs = (truth - 1.0) * (sign.ratio - 1.0) < 0.0;
         wrong += u32::from(differs);
         measured += u32::from(sign.grade == Grade::Measured);
@@ -161,6 +173,6 @@ fn no_wrong_sign_is_measured_in_200_random_worlds() {
             sign.says
         );
     }
-    println!("of 200 worlds, {wrong} had the wrong sign by the defaults, and {measured} were measured");
+    println!("of 200 worlds (and {} without a sign), {wrong} had the wrong sign by the defaults, and {measured} were measured", world - judged);
     assert!(wrong > 0 && measured > 0, "a test that cannot fail: {wrong} wrong, {measured} measured");
 }

@@ -99,7 +99,16 @@ pub(crate) fn answer(
             let best = groups.get(place)?;
             let settings = groups.iter().filter(|group| group.place.0 == best.place.0).count();
             let on = if sources > 1 { format!("On {}: of", merged.source_name(best.place.0)) } else { "Of".to_owned() };
-            Some(best_in_words(metric, best, found, &format!("{on} {settings}"), settings))
+            let as_good = |&(other, equal): &(usize, Estimate)| {
+                equal.value == found.value && groups.get(other).is_some_and(|group| group.place.0 == best.place.0)
+            };
+            let ties = ranked.iter().filter(|row| as_good(row)).count().saturating_sub(1);
+            let told = best_in_words(metric, best, found, &format!("{on} {settings}"), settings);
+            Some(match ties {
+                0 => told,
+                1 => format!("{told} Another one is as good."),
+                ties => format!("{told} {ties} others are as good."),
+            })
         })
         .collect();
     if best.is_empty() {

@@ -7,11 +7,12 @@ use resched_analysis::compare::{Comparison, Estimate, How, JOB_METRICS, compare}
 use resched_analysis::headline::of_completion;
 use resched_analysis::identity::{self, Difference};
 use resched_analysis::practical::Matters;
+use resched_analysis::sign::{Variants, untested};
 use resched_analysis::validation::{ModelError, PHASES, QUANTITIES, model_error};
 use resched_analysis::why::{Changed, Diff, DiffGroup, Moved, Phase, Side, Why};
 use resched_analysis::{JobMetrics, Origin, Population, Run, validity};
 use resched_replay::runs_in;
-use resched_trace::validity::{Grade, Validity};
+use resched_trace::validity::{Fact, Grade, Validity};
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -67,6 +68,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             Ok::<_, Failure>(why.times())
         };
         graded.add(&before, &after)?;
+        graded.test(&before, &after)?;
         let [first, second] = &mut sides;
         times.push((read(&before, first)?, read(&after, second)?));
     }
@@ -106,6 +108,8 @@ struct Compared {
     differences: Vec<Difference>,
     model_errors: Vec<ModelError>,
     seed: Option<u64>,
+    /// The tests of the signs of the pairs; absent for a pair without one.
+    tests: Vec<Option<Variants>>,
 }
 
 struct Found {
@@ -147,13 +151,34 @@ impl Compared {
         Ok(())
     }
 
+    /// Finds the test of the sign of a pair of replays.
+    fn test(&mut self, before: &Path, after: &Path) -> Result<(), Failure> {
+        self.tests.push(Variants::of_runs(&[before, after])?);
+        Ok(())
+    }
+
+    /// The facts about the sign of a comparison with the run labelled `before`.
+    fn signs(tests: &[Option<Variants>], before: &str, after: &str) -> Vec<Fact> {
+        let of_pair = |test: &Option<Variants>| match test {
+            Some(test) => {
+                let sign = test.signs(before).into_iter().find(|sign| sign.policy == after);
+                sign.map_or_else(untested, |sign| sign.fact(test))
+            }
+            None => untested(),
+        };
+        tests.iter().map(of_pair).collect()
+    }
+
     /// Whether what really ran is compared with its replay.
     fn is_model_error(&self) -> bool {
         !self.model_errors.is_empty()
     }
 
     fn found(self, before: &str, after: &str, matters: Matters) -> Found {
-        let Self { jobs, mut validity, differences, model_errors, seed } = self;
+        let Self { jobs, mut validity, differences, model_errors, seed, tests } = self;
+        if model_errors.is_empty() {
+            Self::signs(&tests, before, after).into_iter().for_each(|fact| validity.add(fact));
+        }
         let named = differences.iter().map(|own| (format!("{after} and {before}"), own));
         identity::facts(named).into_iter().for_each(|fact| validity.add(fact));
         let answerable = validity.grade() < Grade::NotAnswerable && model_errors.is_empty();

@@ -8,7 +8,7 @@ use clap::builder::{PathBufValueParser, TypedValueParser};
 use clap::{Subcommand, ValueEnum};
 use resched_replay::Threads;
 use resched_sweep::{
-    CELLS, Cell, CellStore, Location, MARKER, MOST_SEEDS, Merged, Plan, Progress, SweepFile, carry_out,
+    CELLS, Cell, CellStore, Location, MARKER, MOST_SEEDS, Merged, Plan, Progress, SweepFile, carry_out, size,
 };
 use resched_trace::store::{FolderLock, Out, OwnFiles, Scratch, is_hidden};
 use resched_trace::validity::{Grade, Validity};
@@ -213,7 +213,9 @@ pub(super) fn claim(out: &Out, marker: &str, files: &[&str]) -> Result<FolderLoc
         Failure::request(format!("{}: cannot read this folder ({error}); name another --out", path.display()))
     };
     let is_empty = !path.exists() || path.is_dir() && !fs::read_dir(path).map_err(unreadable)?.any(is_other);
-    if !is_empty && !path.join(marker).is_file() && !path.join(CELLS).is_dir() {
+    // The cells of a sweep or a search may stay when its plan is gone; the probes of a size are never beside them.
+    let has_cells = marker != size::MARKER && path.join(CELLS).is_dir();
+    if !is_empty && !path.join(marker).is_file() && !has_cells {
         let problem =
             "expected a new folder or the folder of an earlier sweep, found something else; name another --out";
         return Err(Failure::request(format!("{}: {problem}", path.display())));

@@ -3,6 +3,7 @@
 /// The reason, as a clause.
 pub(crate) fn why_empty(chart: &str) -> &'static str {
     match chart {
+        "variants" => "no two replays were tested in variants of what the data leaves open (`replay --robust`)",
         "seeds" => "no policy has several seeds",
         "ratio" | "pp" | "difference" => "there are no two replays with jobs that count in both",
         "delta" => "no run has decisions of a policy that reports δ (`replay --policy dress --decisions`)",

@@ -31,6 +31,7 @@ mod starvation_over_time;
 #[cfg(test)]
 mod tests;
 mod utilisation;
+mod variants;
 mod waiting;
 
 pub use self::chart::Chart;
@@ -40,6 +41,7 @@ pub use self::only::Only;
 /// All charts, in the order of a report.
 pub const CHARTS: &[Chart] = &[
     overview::CHART,
+    variants::CHART,
     running_tasks::CHART,
     gantt::CHART,
     queue_length::CHART,

@@ -217,7 +217,7 @@ pub fn in_words(asked: &Sizing, answer: &Answer) -> Vec<String> {
     let decisive = found.decisive();
     if let Some(sentence) = decisive.and_then(|probe| never_bound(&probe.bound)) {
         let at = decisive.map_or_else(String::new, |probe| sized(probe.size, *vary));
-        all.push(format!("With {at}: {}", lower_first(&sentence)));
+        all.push(format!("With {at}, {}", lower_first(&sentence)));
     }
     all
 }
