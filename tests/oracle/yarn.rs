@@ -149,7 +149,7 @@ impl Observer for Rows<'_> {
         let job = self.world.workload.job(own.job);
         let launch = own.launch.unwrap_or_default();
         // The golden schedules end a job when its master knows that all its tasks are done.
-        let at = own.finish - job.edges.commit - job.edges.cleanup.unwrap_or(0);
+        let at = own.finish - self.world.cluster.commit(&job.edges) - job.edges.cleanup.unwrap_or(0);
         self.events.push(format!("{at},J,{},{},{launch},{at}", job.id, job.submit));
         Ok(())
     }

@@ -173,6 +173,9 @@ fn no_wrong_sign_is_measured_in_200_random_worlds() {
             sign.says
         );
     }
-    println!("of 200 worlds (and {} without a sign), {wrong} had the wrong sign by the defaults, and {measured} were measured", world - judged);
+    println!(
+        "of 200 worlds (and {} without a sign), {wrong} had the wrong sign by the defaults, and {measured} were measured",
+        world - judged
+    );
     assert!(wrong > 0 && measured > 0, "a test that cannot fail: {wrong} wrong, {measured} measured");
 }

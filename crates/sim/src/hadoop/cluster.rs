@@ -536,7 +536,7 @@ impl Cluster {
 
     /// How long a job with these edges takes to end beyond the next heartbeat, ms. The log is one of slots, so the heartbeats are
     /// those of slots under any system.
-    pub(crate) fn commit(&self, edges: &Edges) -> Ms {
+    pub fn commit(&self, edges: &Edges) -> Ms {
         edges.commit(self.config.heartbeat.interval_of(self.nodes.len()))
     }
 
