@@ -75,7 +75,7 @@ impl Planted {
 
     /// What an operator finds who also gives the rules of the cluster as they are.
     fn informed_answer(&self, policy: &PolicySpec) -> Sign {
-        let given = ["cost.locality", "heartbeat.interval", "jobs.slowstart", "cost.reduce"].map(str::to_owned);
+        let given = ["cost.locality", "heartbeat.interval", "jobs.slowstart"].map(str::to_owned);
         let setup = Setup { cluster: self.truth.clone(), given: given.into(), ..Setup::default() };
         self.answer_in(setup, policy, Level::Quick).0
     }

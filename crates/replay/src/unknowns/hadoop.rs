@@ -159,23 +159,24 @@ pub(super) const SLOWSTART: Unknown = Unknown {
     },
 };
 
-/// How the time of a reduce comes about.
+/// How the time of a reduce comes about. A model is no knowledge, so it is open even if the cluster file names one.
 pub(super) const RUN_TIMES: Unknown = Unknown {
     name: "run-times",
     title: "model of reduces",
     from: "the other models of a reduce's input",
     variants: |open| {
         let cost = &open.config().cost;
-        let is_open = open.is_open("cost.reduce", |config| config.cost.reduce) && cost.contention.is_none();
-        if open.engine != Engine::Hadoop || !is_open || !has_reduces(open)? {
+        if open.engine != Engine::Hadoop || cost.contention.is_some() || !has_reduces(open)? {
             return Ok(Vec::new());
         }
-        let set = |model: ReduceModel| open.with(|config| config.cost.reduce = model);
-        let mut all = vec![("if reduces had their input at once".to_owned(), set(ReduceModel::R0))];
-        if open.hadoop()?.loaded.workload.jobs().iter().any(|job| job.shuffle_bytes.is_some()) {
-            all.push(("if reduces fetched at a fixed rate".to_owned(), set(ReduceModel::R2)));
-        }
-        Ok(all)
+        let has_bytes = open.hadoop()?.loaded.workload.jobs().iter().any(|job| job.shuffle_bytes.is_some());
+        let models = [
+            (ReduceModel::R0, "if reduces had their input at once", true),
+            (ReduceModel::R1, "if reduces fetched for as long as the log says", true),
+            (ReduceModel::R2, "if reduces fetched at a fixed rate", has_bytes),
+        ];
+        let others = models.into_iter().filter(|(model, _, is_possible)| *is_possible && *model != cost.reduce);
+        Ok(others.map(|(model, says, _)| (says.to_owned(), open.with(|config| config.cost.reduce = model))).collect())
     },
 };
 
