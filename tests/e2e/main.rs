@@ -34,6 +34,7 @@ mod sweep_engines;
 mod terminal;
 mod transform;
 mod trust;
+mod unknown;
 mod validate;
 mod why;
 
