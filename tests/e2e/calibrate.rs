@@ -88,6 +88,22 @@ fn what_a_replay_was_made_with_is_found_again() {
     assert_eq!((file.nodes.count, file.nodes.map_slots, file.nodes.reduce_slots), (None, Some(3), Some(2)));
     assert!(matches!(file.heartbeat.interval, Interval::Fixed(ms) if (4_500..5_500).contains(&ms)), "{file:?}");
     assert_eq!(file.cost.host_factors.keys().collect::<Vec<_>>(), ["node-00005"]);
+    // The standard errors of the table are in the file, by key.
+    let error = |of: &Value| of["standard_error"].as_f64();
+    for (key, of) in [
+        ("heartbeat.interval", &found["heartbeat"]["interval"]),
+        ("jobs.launch_overhead", &found["heartbeat"]["launch_overhead"]),
+        ("jobs.slowstart", &found["slowstart"]),
+        ("cost.locality.rack", &found["locality"][0]),
+        ("cost.locality.off", &found["locality"][1]),
+        ("cost.shuffle_rate", &found["shuffle_rate"]["rate"]),
+        ("cost.host_factors.node-00005", &found["host_factors"]["node-00005"]),
+        ("nodes.map_slots", &found["map_slots"]),
+        ("nodes.reduce_slots", &found["reduce_slots"]),
+    ] {
+        assert!(error(of).is_some(), "{key}: {of}");
+        assert_eq!(file.fitted.get(key).copied(), error(of), "{key}");
+    }
     let text = dir.read("found.toml");
     assert!(text.contains("from \"R/naive-fair\", SHA-256 ") && text.contains("# rack: s.e. 0."), "{text}");
     // A replay accepts the file, and a second call writes the same bytes.
@@ -182,7 +198,7 @@ fn real_histories_give_files_that_are_read_back() {
         "dr-elephant/history",
         "chukwa/JobHistory.log",
     ] {
-        dir.ok(&["ingest", &format!("{traces}/{source}"), "--out", "T"]);
+        dir.ok(&["ingest", &format!("{traces}/{source}"), "--merge", "--out", "T"]);
         let found = dir.json(&["calibrate", "T", "--out", "C.toml", "--json"]);
         assert!(found["map_slots"]["most"].as_u64() > Some(0), "{source}: {found}");
         ClusterConfig::read(&dir.path("C.toml")).unwrap_or_else(|error| panic!("{source}: {error}"));

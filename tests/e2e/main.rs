@@ -35,6 +35,7 @@ mod sweep_engines;
 mod terminal;
 mod transform;
 mod trust;
+mod unknown;
 mod validate;
 mod why;
 

@@ -23,11 +23,11 @@ fn same<'a, R: Row + PartialEq + Debug + 'a>(trace: &Trace, expected: impl IntoI
 /// `tables` are those that must not be empty.
 fn check(file: &str, tables: &str) {
     let dir = Dir::new();
-    dir.ok(&["ingest", file, "--out", "T", "--counters"]);
+    dir.ok(&["ingest", file, "--merge", "--out", "T", "--counters"]);
     let trace = Trace::open(&dir.path("T")).unwrap();
     let tasks = Some(TaskMaker::synthesiser(&Rules::default(), 1).unwrap());
     let mut collected = Collected::default();
-    let options = Options { counters: true, tasks, ..Options::default() };
+    let options = Options { counters: true, merge: true, tasks, ..Options::default() };
     ingest_into(&[PathBuf::from(file)], &mut collected, &options, &mut ()).unwrap();
     for table in tables.split(' ') {
         assert!(trace.manifest().rows[table] > 0, "no {table} in {file}");

@@ -1,6 +1,6 @@
 //! What a decision may rest on: an answer says what it assumed, and a question that the data cannot answer is not answered.
 
-use resched_trace::store::{Source, TraceParts, TraceWriter};
+use resched_trace::store::{Amounts, Source, TraceParts, TraceWriter};
 use serde_json::{Value, json};
 
 use crate::support::{Dir, assert_same, shared};
@@ -53,7 +53,7 @@ fn slots_that_nobody_gives_are_asked_for() {
 }
 
 /// A trace in Google's units whose machines have no size: two jobs of one task on a machine.
-fn without_sizes() -> Dir {
+pub(crate) fn without_sizes() -> Dir {
     let dir = Dir::new();
     let mut writer = TraceWriter::create(dir.path("T")).unwrap();
     for record in [crate::production::job(1, "a", 0, 10, 1), crate::production::job(2, "b", 1, 10, 1)] {
@@ -61,7 +61,8 @@ fn without_sizes() -> Dir {
     }
     writer.node(&resched_trace::model::NodeRow { host: "m".to_owned(), ..Default::default() }).unwrap();
     let source = Source { format: "google-2011".to_owned(), ..Source::default() };
-    writer.finish(TraceParts { sources: vec![source], ..TraceParts::default() }).unwrap();
+    let amounts = Amounts::OfLargest;
+    writer.finish(TraceParts { sources: vec![source], amounts, ..TraceParts::default() }).unwrap();
     dir
 }
 

@@ -62,6 +62,14 @@ impl Origin {
         }
     }
 
+    /// What a task is to its job: what a trace of Hadoop lists among others is set-up or clean-up.
+    pub(crate) fn role(&self, kind: TaskKind) -> TaskKind {
+        match (self.observed_system(), kind) {
+            (Some(System::MapReduce1 | System::Yarn), TaskKind::Other) => TaskKind::Setup,
+            (_, kind) => kind,
+        }
+    }
+
     /// What ran the jobs of a trace, if that is known.
     pub(crate) fn observed_system(&self) -> Option<System> {
         match self {

@@ -49,6 +49,7 @@ impl Tables {
                 match index.row_of(batch.job_id.value(row)) {
                     Some(job) => {
                         let attempt = batch.attempt(row, &mut implausible);
+                        let attempt = Attempt { kind: origin.role(attempt.kind), ..attempt };
                         sums.add(job, &if is_observed { attempt } else { attempt.without_times() });
                     }
                     None => of_unknown_job += 1,

@@ -29,7 +29,7 @@ pub(crate) fn of_hadoop(
 ) -> Validity {
     let hadoop::Loaded { skipped, work, .. } = loaded;
     let mut validity = Validity::default();
-    let own_machines = cluster.config.nodes.count.is_none();
+    let own_machines = cluster.config.nodes.count.or(cluster.config.nodes.clones).is_none();
     slots(cluster, kinds, manifest.is_some_and(|own| own_machines && makes_nodes(own)), &mut validity);
     if let Some(manifest) = manifest {
         smaller_than_seen(cluster, kinds, loaded.at_once, manifest, &mut validity);

@@ -165,6 +165,9 @@ pub fn write_report(
     let runs = &in_order(runs)?;
     options.memory.check(runs)?;
     let opened = runs.iter().map(|dir| Run::open(dir)).collect::<Result<Vec<Run>, _>>()?;
+    for (dir, run) in runs.iter().zip(&opened).filter(|(_, run)| run.replay().is_none()) {
+        run.check_observed(dir)?;
+    }
     let answer = Answer::new(opened, runs, options)?;
     check_number("policies", answer.policies.len(), MOST_POLICIES)?;
     let mut staged = claim.stage()?;

@@ -105,13 +105,11 @@ impl Why {
     }
 }
 
-/// What a task is to its job. The kinds of Spark and of batch systems are labels: their tasks run on cores, not in slots. What Hadoop
-/// lists among others is its bookkeeping.
+/// What a task is to its job. The kinds of Spark and of batch systems are labels: their tasks run on cores, not in slots.
 fn role(origin: &Origin, kind: TaskKind) -> TaskKind {
     match (origin.observed_system(), kind) {
         (Some(System::Spark | System::Batch), TaskKind::Map | TaskKind::Reduce) => TaskKind::Other,
-        (Some(System::MapReduce1 | System::Yarn), TaskKind::Other) => TaskKind::Setup,
-        (_, kind) => kind,
+        (_, kind) => origin.role(kind),
     }
 }
 
@@ -273,7 +271,22 @@ impl Attempts {
         }
     }
 
+    /// Takes what begins after all maps and reduces of a job for its clean-up: some logs do not tell it from the set-up.
+    fn find_clean_up(&mut self) {
+        let mut last: HashMap<u32, i64> = HashMap::new();
+        for own in self.raw.attempts.iter().filter(|own| matches!(own.kind, TaskKind::Map | TaskKind::Reduce)) {
+            let latest = last.entry(own.job).or_insert(own.finish);
+            *latest = own.finish.max(*latest);
+        }
+        for own in self.raw.attempts.iter_mut().filter(|own| own.kind == TaskKind::Setup) {
+            if last.get(&own.job).is_some_and(|&last| own.start >= last) {
+                own.kind = TaskKind::Cleanup;
+            }
+        }
+    }
+
     fn finish(mut self, passed_over: Vec<PassedOver>, has_reasons: bool) -> Raw {
+        self.find_clean_up();
         for attempt in &mut self.raw.attempts {
             if attempt.finish == i64::MAX {
                 attempt.finish = self.horizon.max(attempt.start);

@@ -73,7 +73,7 @@ fn told(found: &Inspection, all_sources: bool) -> String {
         }
     }
     if let Some(system) = found.system {
-        text += &format!("ran by: {}\n", system.in_words());
+        text += &format!("system: {}\n", system.in_words());
     }
     if let Some(words) = found.amounts.in_words() {
         text += &format!("unit: {words}\n");

@@ -117,8 +117,11 @@ const COUNTERS: [(&str, &str); 6] = [
 ];
 
 fn write_trace(source: &Source, output: &mut Output<'_>) -> Result<(), Error> {
+    let are_made = source.manifest().is_some_and(|manifest| manifest.made_whole("attempts.start").is_some());
     for record in source.records()? {
         let record = record?;
+        // Nobody who reads the file can see that a rule made its times.
+        output.lost("times-not-observed", are_made);
         let job = job(&record, output);
         output.json(&job)?;
         output.exported.written += 1;

@@ -131,6 +131,8 @@ struct Names {
     unix_start: Option<i64>,
     /// What is subtracted from times, ms.
     zero: i64,
+    /// Whether the waits took place: those of a trace whose times a rule made did not.
+    has_waits: bool,
 }
 
 impl Names {
@@ -157,7 +159,8 @@ impl Names {
             TimeZero::Relative => (told, 0),
         };
         let [ids, users, groups, programs, queues] = found.map(|seen| Numbering::of(&seen.names));
-        Ok(Self { ids, users, groups, programs, queues, jobs, unix_start, zero })
+        let has_waits = source.manifest().is_none_or(|manifest| manifest.made_whole("attempts.start").is_none());
+        Ok(Self { ids, users, groups, programs, queues, jobs, unix_start, zero, has_waits })
     }
 
     fn line(&self, record: &JobRecord, output: &mut Output<'_>) -> String {
@@ -179,7 +182,9 @@ impl Names {
         [
             self.ids.number(Some(&row.job_id)),
             seconds(submit),
-            between(row.submit, left_queue),
+            left_queue
+                .filter(|_| self.has_waits)
+                .map_or_else(|| "-1".to_owned(), |left| between(row.submit, Some(left))),
             row.launch.and(row.finish).map_or_else(|| seconds(held.run_time), |_| between(row.launch, row.finish)),
             count(held.processors),
             seconds(held.cpu_ms),

@@ -57,7 +57,7 @@ pub(super) struct Session<'a> {
 }
 
 /// The most files in no known format that are named.
-const MOST_NAMED: usize = 100;
+pub(super) const MOST_NAMED: usize = 100;
 
 /// A folder that was named, and what was found in it.
 struct Folder<'a> {

@@ -181,7 +181,11 @@ impl Rules<'_> {
             spec.reduce_tries.iter().map(phases).sum::<Ms>()
         };
         let observed: Ms = maps.iter().map(of_map).chain(reduces.iter().map(of_reduce)).sum();
-        let untried = |spec: &&TaskSpec| spec.map_tries.is_empty() && spec.reduce_tries.is_empty();
+        // An attempt without a run time says no more than none.
+        let untried = |spec: &&TaskSpec| {
+            spec.map_tries.iter().all(|logged| logged.outcome == Outcome::Unknown && logged.run == 0)
+                && spec.reduce_tries.iter().all(|logged| logged.reduce.is_none())
+        };
         let untried = maps.iter().chain(reduces).filter(untried).count() as u64;
         let work = &mut self.work;
         work.jobs += 1;

@@ -198,6 +198,7 @@ fn summary(
         system: Some(System::Batch),
         amounts: format.amounts,
         skipped: plan.skipped().clone(),
+        unrecognised: plan.unrecognised().to_vec(),
         parameters: format.notes.iter().map(|(name, note)| ((*name).to_owned(), (*note).into())).collect(),
         absent: plan.absent(format),
         begin: format.begin,

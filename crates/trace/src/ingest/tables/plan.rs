@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::super::fault::{Fault, no_history};
 use super::super::files::{InputFile, Inputs};
+use super::super::session::MOST_NAMED;
 use super::super::source::SourceFile;
 use crate::Error;
 use crate::formats::tables::{TableFormat, Use};
@@ -18,7 +19,7 @@ use crate::formats::{FORMATS, TABLE_FORMATS};
 use crate::store::sha256;
 
 /// The version of the files in a working folder.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// The target size of a partition's facts (bytes, encoded), unless [`Options`](super::super::options::Options) sets
 /// another. With their index and rows, they take a small part of the memory of any machine.
 const PARTITION_BYTES: u64 = 16 << 20;
@@ -38,6 +39,8 @@ pub struct Plan {
     partitions: u32,
     partition_bytes: u64,
     skipped: BTreeMap<String, u64>,
+    /// Files in no known format: the first of them.
+    unrecognised: Vec<String>,
 }
 
 /// A file of a table that is used.
@@ -105,6 +108,11 @@ impl Plan {
         })
     }
 
+    /// Files in no known format: the first of them.
+    pub(super) fn unrecognised(&self) -> &[String] {
+        &self.unrecognised
+    }
+
     pub(super) fn skipped(&self) -> &BTreeMap<String, u64> {
         &self.skipped
     }
@@ -124,6 +132,8 @@ struct Classifier {
     forced: bool,
     shards: Vec<Shard>,
     skipped: BTreeMap<String, u64>,
+    /// Files in no known format.
+    unrecognised: Vec<String>,
     /// Files by their real paths, so that none is read twice.
     real: BTreeSet<PathBuf>,
     /// Bytes of all shards, unpacked by estimate.
@@ -139,7 +149,8 @@ impl Classifier {
             skipped.insert("unreadable-entry".to_owned(), inputs.unreadable);
         }
         let (shards, faults) = (Vec::new(), Vec::new());
-        Self { format: forced, forced: forced.is_some(), shards, skipped, real: BTreeSet::new(), unpacked: 0, faults }
+        let (real, unrecognised) = (BTreeSet::new(), Vec::new());
+        Self { format: forced, forced: forced.is_some(), shards, skipped, unrecognised, real, unpacked: 0, faults }
     }
 
     fn skip(&mut self, cause: &str) {
@@ -181,6 +192,9 @@ impl Classifier {
     /// A file that is none of the tables. In a folder, it is counted. If you named it, it is an error.
     fn fault(&mut self, file: &InputFile, fault: Fault) -> bool {
         self.skip(fault.cause);
+        if fault.cause == Fault::UNRECOGNISED && self.unrecognised.len() < MOST_NAMED {
+            self.unrecognised.push(file.path.display().to_string());
+        }
         if file.folder.is_none() {
             self.faults.push(fault.error);
         }
@@ -234,6 +248,7 @@ impl Classifier {
             partitions: u32::try_from(partitions.min(MOST_PARTITIONS)).unwrap_or(1),
             partition_bytes,
             skipped: self.skipped,
+            unrecognised: self.unrecognised,
         }))
     }
 }
