@@ -214,10 +214,9 @@ pub fn in_words(asked: &Sizing, answer: &Answer) -> Vec<String> {
                 .to_owned(),
         );
     }
-    let decisive = found.decisive();
-    if let Some(sentence) = decisive.and_then(|probe| never_bound(&probe.bound)) {
-        let at = decisive.map_or_else(String::new, |probe| sized(probe.size, *vary));
-        all.push(format!("With {at}, {}", lower_first(&sentence)));
+    if let Some(probe) = found.decisive() {
+        let at = sized(probe.size, *vary);
+        all.extend(never_bound(&probe.bound).iter().map(|sentence| format!("With {at}: {}", lower_first(sentence))));
     }
     all
 }
