@@ -47,16 +47,28 @@ fn round(thousandths: u32) -> String {
     }
 }
 
-/// The resources that were never the bottleneck, as a sentence; `None` if there are none.
-pub fn never_bound(bounds: &BTreeMap<String, RunBound>) -> Option<String> {
-    let names: Vec<String> = NAMES.iter().filter_map(|(name, _)| idle(bounds, name)).collect();
-    if names.is_empty() {
-        return None;
+/// The resources that were never the bottleneck, as sentences. More slots, containers or machines shorten no wait then, although tasks may
+/// run elsewhere; a faster disk or network changes nothing.
+pub fn never_bound(bounds: &BTreeMap<String, RunBound>) -> Vec<String> {
+    // Under the cost model `contention`, cores are shared by the tasks of a node; otherwise they are those of machines that tasks request.
+    let is_hadoop = ["map-slots", "reduce-slots", "vcores"].iter().any(|name| bounds.contains_key(*name));
+    let is_shared = |name: &str| ["disk", "network"].contains(&name) || name == "cores" && is_hadoop;
+    let names = |shared: bool| -> Vec<String> {
+        NAMES.iter().filter(|(name, _)| is_shared(name) == shared).filter_map(|(name, _)| idle(bounds, name)).collect()
+    };
+    let mut sentences = Vec::new();
+    let taken = names(false);
+    if !taken.is_empty() {
+        sentences.push(format!("Never short while tasks waited: {}; more shortens no wait.", taken.join(", ")));
     }
-    // What the disk does not explain of a task's time is processor time, so the speed of the disk counts where cores are scarce.
-    let cores = bounds.get("cores").is_some_and(|cores| cores.bound_ms > 0) && bounds.contains_key("disk");
-    let so = if cores { "" } else { ", so that more changes nothing" };
-    Some(format!("Never the bottleneck{so}: {}.", names.join(", ")))
+    let shared = names(true);
+    if !shared.is_empty() {
+        // What the disk does not explain of a task's time is processor time, so the speed of the disk counts where cores are scarce.
+        let scarce = bounds.get("cores").is_some_and(|cores| cores.bound_ms > 0) && bounds.contains_key("disk");
+        let so = if scarce { "" } else { "; faster ones change nothing" };
+        sentences.push(format!("Never the bottleneck: {}{so}.", shared.join(", ")));
+    }
+    sentences
 }
 
 #[cfg(test)]
@@ -80,15 +92,21 @@ mod tests {
             ("network", 0, Some(0)),
         ]);
         assert_eq!(
-            never_bound(&one).unwrap(),
-            "Never the bottleneck, so that more changes nothing: the reduce slots, the disk (at most 34 % of it at once), the network (unused)."
+            never_bound(&one),
+            [
+                "Never short while tasks waited: the reduce slots; more shortens no wait.",
+                "Never the bottleneck: the disk (at most 34 % of it at once), the network (unused); faster ones change nothing.",
+            ]
         );
         let both = together([&one, &bounds(&[("reduce-slots", 5, None), ("disk", 0, Some(16))])]);
         assert_eq!((both["disk"].of_ms, both["disk"].most), (2_000, Some(337)));
         assert_eq!(idle(&both, "reduce-slots"), None);
         assert_eq!(idle(&bounds(&[("disk", 0, Some(16))]), "disk").unwrap(), "the disk (at most 1.6 % of it at once)");
-        assert_eq!(never_bound(&bounds(&[("disk", 1, None)])), None);
-        let cores = bounds(&[("cores", 9, None), ("disk", 0, Some(0))]);
-        assert_eq!(never_bound(&cores).unwrap(), "Never the bottleneck: the disk (unused).");
+        assert!(never_bound(&bounds(&[("disk", 1, None)])).is_empty());
+        let cores = bounds(&[("map-slots", 9, None), ("cores", 9, None), ("disk", 0, Some(0))]);
+        assert_eq!(never_bound(&cores), ["Never the bottleneck: the disk (unused)."]);
+        let machines = bounds(&[("cores", 9, Some(900)), ("memory", 0, Some(410))]);
+        let told = "Never short while tasks waited: the memory of the machines (at most 41 % of it at once); more shortens no wait.";
+        assert_eq!(never_bound(&machines), [told]);
     }
 }

@@ -156,7 +156,10 @@ pub(crate) fn tell_kept_probes() {
     let Ok(Some((bar, place, kept))) = SIZE.lock().map(|mut size| size.take()) else { return };
     bar.finish_and_clear();
     tell(&match place {
-        Some(place) => format!("{kept} replays are done and kept in {place}; run the same command again to resume"),
+        Some(place) => {
+            let are = if kept == 1 { "replay is" } else { "replays are" };
+            format!("{kept} {are} done and kept in {place}; run the same command again to resume")
+        }
         None => "nothing is kept; with --out DIR, an interrupted search goes on where it was".to_owned(),
     });
 }

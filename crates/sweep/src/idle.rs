@@ -17,7 +17,7 @@ pub(crate) fn without_effect(merged: &Merged) -> Vec<String> {
     let keys = keys.into_iter().filter(|key| changed_nothing(key, &cells));
     keys.map(|key| {
         let why = resource_of(&key).and_then(|name| idle(&bounds, name));
-        let why = why.map_or_else(String::new, |words| format!(": {words} was never the bottleneck"));
+        let why = why.map_or_else(String::new, |words| format!("; never the bottleneck: {words}"));
         format!("`{key}` changed nothing, whatever its value{why}.")
     })
     .collect()

@@ -490,7 +490,7 @@ fn number(input: &mut Input<'_>) -> Parsed<Placed> {
             Ok(Placed { literal, at: at.start..unit.at.end })
         }
         None => match OTHER_UNITS.iter().find(|(other, _)| *other == unit.text) {
-            Some((other, ours)) => unit.problem(format!("expected a unit, found `{other}`; write `{ours}`")),
+            Some((other, ours)) => unit.problem(format!("expected a unit, found `{other}`; did you mean `{ours}`?")),
             None => unit.unknown("a unit", UNITS.iter().map(|known| known.0)),
         },
     }

@@ -9,17 +9,8 @@ pub(super) enum Literal {
     Number(f64, &'static str),
 }
 
-/// Units as others write them, each with our name for it.
-pub(super) const OTHER_UNITS: &[(&str, &str)] = &[
-    ("m", "min"),
-    ("mins", "min"),
-    ("minutes", "min"),
-    ("sec", "s"),
-    ("secs", "s"),
-    ("seconds", "s"),
-    ("hr", "h"),
-    ("hours", "h"),
-];
+/// Units as others write them that are far from ours, each with our name for it.
+pub(super) const OTHER_UNITS: &[(&str, &str)] = &[("m", "min"), ("sec", "s"), ("hr", "h")];
 
 /// The units of numbers: name, factor, base unit.
 pub const UNITS: &[(&str, f64, &str)] = &[

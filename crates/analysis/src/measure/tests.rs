@@ -176,6 +176,7 @@ fn a_problem_points_at_its_place() {
         ("mean(completion) where queue = 3", "                               ^", "expected a text in single quotes"),
         ("mean(completion) where queue < 'a'", "                       ^^^^^", "is not a number"),
         ("mean(completion) where waiting > 10", "                                 ^^", "such as 90s or 10min"),
+        ("mean(completion) where waiting > 5m", "                                  ^", "did you mean `min`?"),
         ("mean(completion) where waiting > 10mins", "                                   ^^^^", "did you mean `min`?"),
         ("mean(completion) where input > 10s", "                               ^^^", "such as 64MiB"),
         ("mean(completion) where tasks > 10s", "                               ^^^", "a number without a unit"),

@@ -303,8 +303,8 @@ fn windowed(done: &[Done]) -> String {
 
 /// The resources that were never the bottleneck under any of the policies.
 fn never_bound(done: &[Done]) -> String {
-    let sentence = bound::never_bound(&bound::together(done.iter().map(|done| &done.bound)));
-    sentence.map_or_else(String::new, |sentence| sentence + "\n")
+    let sentences = bound::never_bound(&bound::together(done.iter().map(|done| &done.bound)));
+    sentences.into_iter().map(|sentence| sentence + "\n").collect()
 }
 
 /// A column of the table: its heading, and its cell for a run.

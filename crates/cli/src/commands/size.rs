@@ -121,8 +121,10 @@ fn claimed(out: &Path, args: &Args) -> Result<(OwnFiles, FolderLock), Failure> {
 /// Searches, and shows each probe as soon as it is known.
 fn search(asked: &Sizing, kept: &Kept, args: &Args) -> Result<Answer, Failure> {
     let progress = SizeProgress::new(args.out.as_ref().map(|out| out.display().to_string()), kept.count());
-    if kept.count() > 0 {
-        progress.tell(&format!("{} replays are kept, and are not made again", count(kept.count() as u64)));
+    match kept.count() {
+        0 => {}
+        1 => progress.tell("1 replay is kept, and is not made again"),
+        replays => progress.tell(&format!("{} replays are kept, and are not made again", count(replays as u64))),
     }
     let name = &asked.metric.name;
     let is_first = AtomicBool::new(true);

@@ -185,7 +185,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
             let plan = planned(file, site, *cells, kept)?;
             let _lock = claim(&out.into(), MARKER, &[])?;
             plan.write(out)?;
-            print(&format!("{}: {} cells\n", out.join(MARKER).display(), count(plan.cells.len() as u64)))
+            print(&format!("{}: {}\n", out.join(MARKER).display(), of_cells(&plan)))
         }
         Some(Verb::Cell { manifest, index, count, threads }) => cells(manifest, *index, *count, threads.get()),
         Some(Verb::Merge { dir, format, force }) => {
@@ -362,6 +362,14 @@ fn ranking(merged: &Merged, ranked: &[Ranked], dir: &Path) -> String {
     table(&heading, rows.collect(), 2..6) + &sentences + &caveats(&merged.validity()) + &open
 }
 
+/// The number of cells, in words.
+fn of_cells(plan: &Plan) -> String {
+    match plan.cells.len() {
+        1 => "1 cell".to_owned(),
+        cells => format!("{} cells", count(cells as u64)),
+    }
+}
+
 /// Prints the cells and an estimate of their time. It replays one cell of each variant to measure it.
 fn dry_run(plan: &Plan, threads: Threads) -> Result<(), Failure> {
     let scratch = Scratch::new()?;
@@ -382,9 +390,12 @@ fn dry_run(plan: &Plan, threads: Threads) -> Result<(), Failure> {
         rows.push(vec![cell.variant.clone(), count(cells as u64), duration(Some(each * 1e3))]);
     }
     let time = duration(Some(total * 1e3 / threads.count().get() as f64));
-    let cells = count(plan.cells.len() as u64);
+    let cells = of_cells(plan);
     print(
         &(table(&["variant", "cells", "one cell"], rows, 1..3)
-            + &format!("{cells} cells, about {time} on {threads} threads\n")),
+            + &format!(
+                "{cells}, about {time} on {threads} {}\n",
+                if threads.count().get() == 1 { "thread" } else { "threads" }
+            )),
     )
 }

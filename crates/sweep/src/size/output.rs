@@ -179,6 +179,10 @@ pub fn in_words(asked: &Sizing, answer: &Answer) -> Vec<String> {
                 sized(answer.from, *vary)
             )
         }
+        _ if !falls(asked, found) => format!(
+            "{name} is not {bound} with {}, the largest size to try, and larger sizes are not better; raise the bound.",
+            sized(answer.to, *vary)
+        ),
         _ => format!(
             "{name} is not {bound} with {}, the largest size to try; raise --to or the bound.",
             sized(answer.to, *vary)
@@ -214,12 +218,21 @@ pub fn in_words(asked: &Sizing, answer: &Answer) -> Vec<String> {
                 .to_owned(),
         );
     }
-    let decisive = found.decisive();
-    if let Some(sentence) = decisive.and_then(|probe| never_bound(&probe.bound)) {
-        let at = decisive.map_or_else(String::new, |probe| sized(probe.size, *vary));
-        all.push(format!("With {at}, {}", lower_first(&sentence)));
+    if let Some(probe) = found.decisive() {
+        let at = sized(probe.size, *vary);
+        all.extend(never_bound(&probe.bound).iter().map(|sentence| format!("With {at}: {}", lower_first(sentence))));
     }
     all
+}
+
+/// Whether the largest size that was tried is better than the smallest.
+fn falls(asked: &Sizing, found: &super::Sized) -> bool {
+    let cost = |probe: &Probe| Some(asked.metric.cost(probe.mean?.mean));
+    let mut costs = found.probes.iter().filter_map(cost);
+    match (costs.next(), costs.next_back()) {
+        (Some(first), Some(last)) => last < first,
+        _ => true,
+    }
 }
 
 /// A sentence as a part of another.
