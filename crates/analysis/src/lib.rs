@@ -13,6 +13,7 @@
 //! * [`compare`](mod@compare) computes how sure a difference between two runs is.
 //! * [`validation`] computes how far a replay is from what really ran.
 //! * [`why`] explains why jobs waited, and who held what they waited for.
+//! * [`window`] narrows runs and traces to a part of their time.
 //! * [`inspect`](mod@inspect) reports what a trace holds.
 //!
 //! A trace has the tables of a run, so every metric works on what really ran as well. This is the only crate that uses
@@ -47,6 +48,7 @@ pub mod timeline;
 pub mod validation;
 pub mod validity;
 pub mod why;
+pub mod window;
 
 pub use error::Error;
 pub use jobs::JobMetrics;

@@ -11,6 +11,7 @@ mod out;
 mod output;
 mod progress;
 mod threads;
+mod window_args;
 mod world_args;
 
 use std::process::ExitCode;

@@ -7,9 +7,9 @@ use resched_policies::{Family, Finding, PolicySpec, Site, Submitters};
 use resched_sim::hadoop::{self, Cluster, Kind};
 use resched_sim::{ClusterConfig, Scope, Skipped, Window, batch};
 use resched_trace::formats::Collected;
-use resched_trace::run::{FORMAT_VERSION, RunInfo, RunSite, RunTrace, Unfinished};
+use resched_trace::run::{FORMAT_VERSION, RunClock, RunInfo, RunSite, RunTrace, Unfinished};
 use resched_trace::scale::Instant;
-use resched_trace::store::{Manifest, TimeZero, Trace};
+use resched_trace::store::{Manifest, Trace};
 use resched_trace::validity::Validity;
 use resched_trace::workload::make_trace;
 
@@ -107,8 +107,7 @@ impl World {
     /// appear when it is loaded, by [`World::check`] at the latest.
     pub fn open(source: &Source, setup: Setup) -> Result<Self, Error> {
         let rules = serde_json::to_value(&setup.cluster).map_err(|error| Error::Request(error.to_string()))?;
-        let relative =
-            matches!(source.origin(), Origin::Trace(trace) if trace.manifest().time_zero == TimeZero::Relative);
+        let relative = matches!(source.origin(), Origin::Trace(_)) && !source.is_dated();
         let dated = |end: Option<Instant>| matches!(end, Some(Instant::Date(_)));
         if relative && (dated(setup.window.from) || dated(setup.window.to)) {
             let problem = "its times do not count from a date; give the window in ms, or as times like +2h";
@@ -245,12 +244,13 @@ impl World {
         let cluster = &cluster.for_policy(policy)?;
         let kinds = &hadoop.kinds();
         self.known(facts::unknown_slots(cluster, kinds))?;
-        let hadoop::Loaded { workload, skipped, window, work } = loaded;
+        let hadoop::Loaded { workload, skipped, window, clock, work } = loaded;
         let name = &info.label.clone();
         let info = RunInfo {
             cluster: cluster.in_short(),
             skipped: skipped.clone(),
             window: *window,
+            clock: self.dated(*clock),
             validity: facts::of_hadoop((cluster, kinds), skipped, work, self.manifest(), self.setup.unfinished)
                 .and(&self.setup.known)
                 .and(&info.validity),
@@ -277,6 +277,7 @@ impl World {
             cluster: loaded.machines.in_short(),
             skipped: loaded.skipped.clone(),
             window: loaded.window,
+            clock: self.dated(loaded.clock),
             validity: facts::of_batch(loaded, self.manifest(), self.setup.unfinished)
                 .and(&self.setup.known)
                 .and(&info.validity),
@@ -284,6 +285,11 @@ impl World {
             ..info
         };
         sink.take(BatchRun { loaded, policy, progress, name, check: self.setup.check }, info)
+    }
+
+    /// The clock of a run with whether the source has dates; `None` if the run has other gaps between arrivals.
+    fn dated(&self, clock: RunClock) -> Option<RunClock> {
+        (self.setup.speedup == 1.0).then(|| RunClock { dated: self.source.is_dated(), ..clock })
     }
 
     /// Refuses what nobody gives and what may not be assumed. A workload file, and a trace that was generated

@@ -55,6 +55,8 @@ use resched_analysis::Run;
 use resched_analysis::measure::Metric;
 use resched_analysis::memory::Memory;
 use resched_analysis::practical::Matters;
+use resched_analysis::window::narrow_all;
+use resched_trace::clock::{Period, Zone};
 use resched_trace::limits::Limit;
 use resched_trace::store::{Claim, Out, write_file};
 
@@ -117,6 +119,10 @@ pub struct Options {
     pub metrics: Vec<Metric>,
     /// The most memory that the tables of the runs may take.
     pub memory: Memory,
+    /// The part of the time that the report is about: jobs that were submitted in it count.
+    pub window: Period,
+    /// The zone of the times by the clock.
+    pub zone: Zone,
 }
 
 /// Writes a report of `runs` (folders of runs, or traces for what really ran) to the folder `out`. Runs that differ only in their seed
@@ -144,7 +150,8 @@ pub fn write_report(
     let out = out.into();
     let claim = Claim::new(&out, MARKER)?;
     options.memory.check(runs)?;
-    let opened = runs.iter().map(|dir| Run::open(dir)).collect::<Result<Vec<Run>, _>>()?;
+    let mut opened = runs.iter().map(|dir| Run::open(dir)).collect::<Result<Vec<Run>, _>>()?;
+    narrow_all(&mut opened, &options.window, options.zone)?;
     let answer = Answer::new(opened, options)?;
     check_number("policies", answer.policies.len(), MOST_POLICIES)?;
     let mut staged = claim.stage()?;

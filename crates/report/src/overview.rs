@@ -68,8 +68,12 @@ const MEASURES: &[Measure] = &[
         s.median_completion_ms
     })
     .tested("completion", |found| found.ratio_of_p50),
+    Measure::new(("p95_completion_ms", "Completion time, p95"), Form::Time, Best::Least, |s, _| s.p95_completion_ms)
+        .tested("completion", |found| found.ratio_of_p95),
     Measure::new(("mean_waiting_ms", "Waiting time, mean"), Form::Time, Best::Least, |s, _| s.mean_waiting_ms)
         .tested("waiting", |found| found.ratio_of_means),
+    Measure::new(("p95_waiting_ms", "Waiting time, p95"), Form::Time, Best::Least, |s, _| s.p95_waiting_ms)
+        .tested("waiting", |found| found.ratio_of_p95),
     Measure::new(("mean_starvation_ms", "Starvation time, mean"), Form::Time, Best::Least, |s, _| s.mean_starvation_ms),
     Measure::new(("makespan_ms", "Makespan"), Form::Time, Best::Least, |s, _| s.makespan_ms.map(|ms| ms as f64)),
     Measure::new(("mean_slowdown", "Slowdown, mean"), Form::Number(2), Best::Least, |_, d| d.mean_slowdown),

@@ -8,11 +8,13 @@ use resched_analysis::compare::Estimate;
 use resched_analysis::practical::Matters;
 use resched_analysis::why::{Changed, Diff, DiffGroup, Moved, Phase, Side, Why};
 use resched_replay::runs_in;
+use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::format::FormatArgs;
-use crate::output::{TimeUnit, UNKNOWN, count, of_unit, shortened};
+use crate::output::{TimeUnit, UNKNOWN, count, of_jobs, of_unit, shortened};
 use crate::progress::spinner;
+use crate::window_args::{Looked, WindowArgs, Within};
 
 /// Show who gains and who loses from one run to another: jobs, users, queues and sizes, and through which phase.
 #[derive(Debug, clap::Args)]
@@ -20,6 +22,8 @@ use crate::progress::spinner;
   resched diff R/fifo R/fair                 two runs of one trace
   resched diff T R/fair                      what really ran, and a replay
   resched diff S/fifo S/fair                 two folders with a run for each seed: changes have intervals
+  resched diff R/fifo R/fair --window 22:00..06:00
+                                             the jobs of last night, if the trace has dates
   resched diff R/fifo R/fair --json
   resched diff R/fifo R/fair --csv           the jobs that get slower or faster")]
 pub(crate) struct Args {
@@ -31,6 +35,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "PERCENT", default_value = "5%")]
     matters: Matters,
     #[command(flatten)]
+    window: WindowArgs,
+    #[command(flatten)]
     format: FormatArgs,
 }
 
@@ -39,9 +45,18 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let pairs = pairs(&by_seed(&args.baseline)?, &by_seed(&args.run)?, args)?;
     let mut sides = [const { (String::new(), true) }; 2];
     let mut times = Vec::with_capacity(pairs.len());
+    let mut looked: Option<Looked> = None;
     for (before, after) in pairs {
-        let read = |dir: &Path, (label, has_reasons): &mut (String, bool)| {
-            let why = Why::open(dir)?;
+        let mut read = |dir: &Path, (label, has_reasons): &mut (String, bool)| {
+            let mut why = Why::open(dir)?;
+            // The window of the first run is that of all: it is on the clock of the trace.
+            if looked.is_none() {
+                let (covered, zone) = (why.covered(), args.window.zone());
+                looked = args.window.span(covered)?.map(|span| Looked { span, covered, zone });
+            }
+            if let Some(Looked { span, zone, .. }) = looked {
+                why.narrow(span, zone)?;
+            }
             label.clone_from(&why.label);
             *has_reasons &= why.has_reasons;
             Ok::<_, Failure>(why.times())
@@ -52,7 +67,17 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let sides = sides.each_ref().map(|(label, has_reasons)| Side { label, has_reasons: *has_reasons });
     let diff = Diff::of(sides, &times, args.matters);
     spinner.finish_and_clear();
-    args.format.print(&diff, &diff.changed, || in_words(&diff))
+    let told = Told { diff: &diff, window: looked.map(Looked::within) };
+    args.format.print(&told, &diff.changed, || in_words(&diff, looked))
+}
+
+/// The output of `--json`.
+#[derive(Debug, Serialize)]
+struct Told<'a> {
+    #[serde(flatten)]
+    diff: &'a Diff,
+    /// The window of the submissions; null if it is all of the time.
+    window: Option<Within>,
 }
 
 /// The runs in a folder by their seed; a trace has none.
@@ -101,8 +126,9 @@ fn pairs(
 }
 
 /// The comparison as sentences and tables.
-fn in_words(diff: &Diff) -> String {
-    let mut text = format!("{} compared with {}, {} jobs", diff.run, diff.baseline, count(diff.jobs));
+fn in_words(diff: &Diff, looked: Option<Looked>) -> String {
+    let mut text = format!("{} compared with {}, {}", diff.run, diff.baseline, of_jobs(diff.jobs));
+    text += &looked.map_or_else(String::new, |looked| format!(" {}", looked.in_words()));
     text += &if diff.seeds > 1 { format!(", {} seeds\n", count(diff.seeds)) } else { "\n".to_owned() };
     text += &diff.sentences.iter().map(|sentence| format!("  {sentence}\n")).collect::<String>();
     text += &phases(&diff.phases, diff.seeds);

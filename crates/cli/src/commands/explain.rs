@@ -6,11 +6,13 @@ use resched_analysis::why::{
     About, BlameRow, Blamed, Culprit, Explanation, Phase, PhaseTime, TimelineRow, Top, WITHOUT_REASONS, Waited, Why,
 };
 use resched_trace::reference::nearest;
+use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::format::FormatArgs;
-use crate::output::{TimeUnit, UNKNOWN, count, of_unit, shortened, table};
+use crate::output::{TimeUnit, UNKNOWN, of_jobs, of_unit, shortened, table};
 use crate::progress::spinner;
+use crate::window_args::{ByTheClock, Looked, WindowArgs, Within};
 
 /// Explain why jobs waited: their time by phase, and who held what they waited for.
 #[derive(Debug, clap::Args)]
@@ -19,6 +21,7 @@ use crate::progress::spinner;
   resched explain R/fair --user ann                     all jobs of a user
   resched explain R/fair --queue research --json
   resched explain R/fair --top 10                       who waited longest, and who made others wait most
+  resched explain R/fair --top 10 --window 22:00..06:00 the same of last night, if the trace has dates
   resched explain T --job job_201009221234_0007         what really ran, as far as the log says
 
 A run that was replayed with `--decisions` also says why the policy passed over jobs.")]
@@ -38,20 +41,50 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", group = "what")]
     top: Option<usize>,
     #[command(flatten)]
+    window: WindowArgs,
+    #[command(flatten)]
     format: FormatArgs,
+}
+
+/// The output of `--json`: an explanation or a list, and what of the time it is about.
+#[derive(Debug, Serialize)]
+struct Told<'a, T: Serialize> {
+    #[serde(flatten)]
+    found: &'a T,
+    /// The window of the submissions; null if it is all of the time.
+    window: Option<Within>,
+    /// The times of the job as a clock shows them; null if it is about several jobs, or the trace has no dates.
+    by_the_clock: Option<ByTheClock>,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let spinner = spinner("explain");
-    let why = Why::open(&args.run)?;
+    let mut why = Why::open(&args.run)?;
+    let (covered, zone) = (why.covered(), args.window.zone());
+    let looked = args.window.span(covered)?.map(|span| Looked { span, covered, zone });
+    if let Some(looked) = looked {
+        if args.job.is_some() {
+            return Err(Failure::request("--job names one job, whenever it was submitted; leave the window out"));
+        }
+        why.narrow(looked.span, zone)?;
+    }
+    let (window, within) = (looked.map(Looked::within), looked.map_or_else(String::new, |own| format!(", {}", own.in_words())));
     if let Some(most) = args.top {
         let top = why.top(most);
         spinner.finish_and_clear();
-        return args.format.print(&top, &top.csv_rows(), || in_tables(&top));
+        let told = Told { found: &top, window, by_the_clock: None };
+        return args.format.print(&told, &top.csv_rows(), || in_tables(&top, &within));
     }
     let explanation = explanation(args, &why)?;
     spinner.finish_and_clear();
-    args.format.print(&explanation, &explanation.csv_rows(), || in_words(&explanation))
+    let times = match explanation.about {
+        About::Job { submit, start, finish, .. } => ByTheClock::of(why.clock(), zone, [submit, start, finish]),
+        About::User(_) | About::Queue(_) | About::All => None,
+    };
+    let (by_the_clock, times) = times.unzip();
+    let told = Told { found: &explanation, window, by_the_clock };
+    let within = times.map_or(within, |times| format!(": {times}"));
+    args.format.print(&told, &explanation.csv_rows(), || in_words(&explanation, &within))
 }
 
 fn explanation(args: &Args, why: &Why) -> Result<Explanation, Failure> {
@@ -76,8 +109,8 @@ fn explanation(args: &Args, why: &Why) -> Result<Explanation, Failure> {
 }
 
 /// The explanation as sentences and tables.
-fn in_words(explanation: &Explanation) -> String {
-    let mut text = format!("{} under {}\n", explanation.title(), explanation.run);
+fn in_words(explanation: &Explanation, within: &str) -> String {
+    let mut text = format!("{} under {}{within}\n", explanation.title(), explanation.run);
     text += &explanation.sentences.iter().map(|sentence| format!("  {sentence}\n")).collect::<String>();
     if matches!(explanation.about, About::Job { .. }) {
         text += &time_line(explanation);
@@ -89,7 +122,7 @@ fn in_words(explanation: &Explanation) -> String {
         text += &blamed("by queue", &explanation.queues);
     }
     if explanation.left_out > 0 {
-        text += &format!("\nleft out: {} jobs whose completion time is not known\n", count(explanation.left_out));
+        text += &format!("\nleft out: {} whose completion time is not known\n", of_jobs(explanation.left_out));
     }
     text
 }
@@ -164,10 +197,10 @@ fn blamed(what: &str, blamed: &[Blamed]) -> String {
     shortened(&heading, blamed.iter().map(row).collect(), 1..3)
 }
 
-fn in_tables(top: &Top) -> String {
+fn in_tables(top: &Top, within: &str) -> String {
     let (first, second) = (waited(&top.waited), made_wait(&top.made_wait));
     let known = if top.has_reasons { String::new() } else { format!("\n{WITHOUT_REASONS}\n") };
-    format!("{} jobs under {}\n\n{first}\n{second}{known}", count(top.jobs), top.run)
+    format!("{} under {}{within}\n\n{first}\n{second}{known}", of_jobs(top.jobs), top.run)
 }
 
 fn waited(rows: &[Waited]) -> String {

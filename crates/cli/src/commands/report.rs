@@ -13,6 +13,7 @@ use crate::failure::Failure;
 use crate::out::ForceArg;
 use crate::output::print;
 use crate::progress::spinner;
+use crate::window_args::WindowArgs;
 
 /// Compare runs side by side: charts as PNG and SVG, one HTML page and a notebook.
 #[derive(Debug, clap::Args)]
@@ -50,6 +51,8 @@ pub(crate) struct Args {
     /// A further metric: a name or an expression such as `p95(completion) where queue = 'adhoc'`. Repeat the option for more.
     #[arg(long = "metric", value_name = "METRIC")]
     metrics: Vec<String>,
+    #[command(flatten)]
+    window: WindowArgs,
     /// The most memory that the tables of the runs may take, estimated from their rows.
     #[arg(long, value_name = "AMOUNT", default_value_t)]
     most_memory: Memory,
@@ -70,6 +73,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         matters: args.matters,
         metrics: super::replay::named(&args.metrics)?,
         memory: args.most_memory,
+        window: args.window.period(),
+        zone: args.window.zone(),
     };
     print(&write(&runs, &args.force.out(&args.out, MARKER), &options)?)
 }

@@ -11,7 +11,7 @@ use hashbrown::HashMap;
 use rand::RngExt;
 use resched_trace::draws::{Purpose, stream};
 use resched_trace::model::{JobRecord, JobRow, Locality, Outcome, Priority};
-use resched_trace::run::{RunWindow, Unfinished};
+use resched_trace::run::{RunClock, RunWindow, Unfinished};
 use resched_trace::store::Trace;
 
 use self::edges::LoggedEdges;
@@ -41,6 +41,8 @@ pub struct Loaded {
     pub skipped: Skipped,
     /// The time in which jobs must be submitted to count in a metric; `None` if all do.
     pub window: Option<RunWindow>,
+    /// How the clock of a run relates to that of the trace.
+    pub clock: RunClock,
     /// How much of the work was seen whole.
     pub work: Work,
 }
@@ -89,8 +91,9 @@ fn load_log(log: &mut impl Log, cluster: &Cluster, scope: &Scope) -> Result<Load
     }
     let first_submit = cluster.config.jobs.first_submit;
     workload.arrange(first_submit);
-    let window = scope.window.on_the_clock(Times { begin: None, first, horizon: last }, first_submit);
-    Ok(Loaded { workload, skipped, window, work })
+    let times = Times { begin: None, first, horizon: last };
+    let (window, clock) = (scope.window.on_the_clock(times, first_submit), times.clock(first_submit));
+    Ok(Loaded { workload, skipped, window, clock, work })
 }
 
 /// The tasks that the log lists for a job, in its order.
