@@ -124,7 +124,8 @@ impl Looked {
     /// The window in words: `submitted from 2011-05-01 22:00:00 to 2011-05-02 06:00:00 UTC`.
     pub(crate) fn in_words(self) -> String {
         let Self { span, covered, zone } = self;
-        let whole = Covered { start: span.from.unwrap_or(covered.start), last: span.to.unwrap_or(covered.last), ..covered };
+        let whole =
+            Covered { start: span.from.unwrap_or(covered.start), last: span.to.unwrap_or(covered.last), ..covered };
         format!("submitted from {}", whole.in_words(zone))
     }
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use resched_policies::Submitters;
 use resched_sim::{ClusterConfig, batch};
-use resched_trace::formats::Collected;
 use resched_trace::clock::Covered;
+use resched_trace::formats::Collected;
 use resched_trace::model::JobRow;
 use resched_trace::run::RunTrace;
 use resched_trace::store::{TimeZero, Trace};
@@ -154,7 +154,8 @@ impl Source {
         if let Origin::Trace(trace) = self.origin() {
             for job in trace.rows::<JobRow>()? {
                 let Some(submit) = job?.submit else { continue };
-                covered = Covered::of_all(covered.into_iter().chain([Covered { start: submit, last: submit, dated: true }]));
+                covered =
+                    Covered::of_all(covered.into_iter().chain([Covered { start: submit, last: submit, dated: true }]));
             }
         }
         let covered = covered.unwrap_or(Covered { start: 0, last: 0, dated: false });

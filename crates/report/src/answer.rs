@@ -84,7 +84,7 @@ impl Answer {
         };
         let firsts: Vec<&Run> =
             policies.iter().filter_map(|policy| policy.runs.first().and_then(|&run| runs.get(run))).collect();
-        let (groups, slowed) = (grouped(&firsts, baseline), slowed(&firsts, baseline));
+        let (groups, slowed) = (grouped(&firsts, baseline, options.zone), slowed(&firsts, baseline));
         Ok(Self {
             policies,
             baseline,

@@ -3,16 +3,15 @@
 use std::collections::BTreeSet;
 
 use resched_analysis::Run;
-use resched_analysis::groups::{By, GroupRow, SlowedJob, groups, most_slowed};
+use resched_analysis::groups::{By, GroupRow, SlowedJob, groups, most_slowed, shown};
+use resched_trace::clock::Zone;
 use serde::Serialize;
 
 use crate::page::UNKNOWN;
-use crate::units::{percent_change, times};
+use crate::units::{percent_change, signed_time, times};
 
 /// The ways to group jobs, with the headings of their tables.
 const WAYS: [(By, &str); 4] = [(By::User, "User"), (By::Queue, "Queue"), (By::Size, "Size"), (By::Hour, "Hour")];
-/// The most groups that a table of the page shows. `report.json` has all.
-const MOST_GROUPS: usize = 20;
 /// The number of the most slowed jobs.
 const MOST_SLOWED: usize = 10;
 
@@ -28,8 +27,8 @@ pub(crate) struct Grouped {
 }
 
 /// The groups of these runs, one for each policy, in each way that tells jobs apart.
-pub(crate) fn grouped(runs: &[&Run], baseline: usize) -> Vec<Grouped> {
-    let table = |(by, heading)| Grouped { by, heading, rows: groups(runs, baseline, by) };
+pub(crate) fn grouped(runs: &[&Run], baseline: usize, zone: Zone) -> Vec<Grouped> {
+    let table = |(by, heading)| Grouped { by, heading, rows: groups(runs, baseline, by, zone) };
     WAYS.into_iter().map(table).filter(|table| table.names().len() > 1).collect()
 }
 
@@ -48,8 +47,8 @@ pub(crate) struct Table {
     pub(crate) heading: &'static str,
     /// Group, policy, and the cells of both.
     pub(crate) rows: Vec<(String, String, Vec<String>)>,
-    /// The groups that the table leaves out.
-    pub(crate) more: usize,
+    /// The groups that the table leaves out, in words.
+    pub(crate) left_out: String,
 }
 
 impl Grouped {
@@ -57,18 +56,15 @@ impl Grouped {
         self.rows.iter().map(|row| row.group.as_str()).collect()
     }
 
-    /// The table of the groups with most jobs.
+    /// The table of the groups that lose and gain most.
     pub(crate) fn table(&self) -> Table {
-        let largest = |name: &str| self.rows.iter().filter(|row| row.group == name).map(|row| row.jobs).max();
-        let mut names: Vec<&str> = self.names().into_iter().collect();
-        let all = names.len();
-        names.sort_by_key(|name| std::cmp::Reverse(largest(name)));
-        names.truncate(MOST_GROUPS);
-        let shown = self.rows.iter().filter(|row| names.contains(&row.group.as_str()));
+        let (names, left_out) = shown(self.by, &self.rows);
+        let of_group = |name: &&str| self.rows.iter().filter(|row| row.group == *name).collect::<Vec<_>>();
+        let rows = names.iter().flat_map(of_group);
         Table {
             heading: self.heading,
-            rows: shown.map(|row| (row.group.clone(), row.run.clone(), cells(row))).collect(),
-            more: all - names.len(),
+            rows: rows.map(|row| (row.group.clone(), row.run.clone(), cells(row))).collect(),
+            left_out,
         }
     }
 }
@@ -84,6 +80,7 @@ fn cells(row: &GroupRow) -> Vec<String> {
         row.waiting_p95_ms,
         row.waiting_p99_ms,
     ]));
+    cells.push(signed_time(row.change_ms));
     cells.push(percent_change(row.change));
     cells.extend([number(row.sooner), number(row.later)]);
     cells

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use askama::Template;
 use resched_analysis::compare::Basis;
 use resched_analysis::distribution::Dominance;
-use resched_analysis::practical::{Matters, Ratio};
+use resched_analysis::practical::Ratio;
 use resched_analysis::{JobMetrics, Run};
 use resched_trace::validity::Fact;
 
@@ -20,7 +20,7 @@ use crate::sentences::{Sentences, sentences};
 use crate::timelines::Timelines;
 use crate::units::{change, p_value, times};
 use crate::why::Reasons;
-use crate::{Error, Options};
+use crate::{Error, Options, title};
 
 /// The rows in the table of jobs that stand in the page itself. Its script knows all jobs.
 const MOST_JOBS: usize = 50;
@@ -49,6 +49,8 @@ struct Body<'a> {
     version: &'static str,
     /// The policies.
     labels: Vec<&'a str>,
+    /// Trace, cluster and dates.
+    about: String,
     sentences: Sentences,
     /// The grade of the comparison.
     grade: &'static str,
@@ -81,6 +83,9 @@ struct Body<'a> {
 
 struct CompareRow {
     metric: &'static str,
+    /// The name of the metric and the place of the policy, for the script of the page.
+    name: &'static str,
+    place: usize,
     label: String,
     jobs: String,
     /// The changes, each with its interval.
@@ -124,13 +129,15 @@ pub(crate) struct Content<'a> {
 pub(crate) fn page(content: &Content<'_>, folders: &[PathBuf], options: &Options) -> Result<String, Error> {
     let Content { answer, scene, timelines, reasons, charts } = *content;
     let labels: Vec<&str> = answer.policies.iter().map(|policy| policy.label.as_str()).collect();
-    let title = format!("resched report: {}", escaped(&labels.join(", ")));
+    let about = title::about(answer, folders, scene.zero(), options.zone);
+    let title = escaped(&format!("{}: {about} – resched", labels.join(", ")));
     let jobs = scene.ids().len();
     let (folded, first): (Vec<&Figure>, Vec<&Figure>) =
         charts.iter().partition(|figure| FOLDED.contains(&figure.name.as_str()));
     let body = Body {
         version: env!("CARGO_PKG_VERSION"),
         labels,
+        about,
         sentences: sentences(answer),
         grade: answer.validity.grade().in_words(),
         caveats: caveats(answer),
@@ -139,7 +146,7 @@ pub(crate) fn page(content: &Content<'_>, folders: &[PathBuf], options: &Options
         left_out: left_out(answer),
         overview: overview(answer),
         baseline: answer.baseline_label(),
-        comparisons: answer.compared.iter().map(|row| compare_row(row, answer.matters)).collect(),
+        comparisons: answer.compared.iter().map(|row| compare_row(row, answer)).collect(),
         matters: answer.matters.to_string(),
         weak_tests: weak_tests(answer),
         has_seeds: answer.has_seeds(),
@@ -153,14 +160,14 @@ pub(crate) fn page(content: &Content<'_>, folders: &[PathBuf], options: &Options
         more_jobs: jobs.saturating_sub(MOST_JOBS),
         again: again(answer, folders, options),
         provenance: provenance::facts(&answer.runs),
-        data: page_data(answer, scene, timelines, reasons)?,
+        data: page_data(answer, scene, timelines, reasons, options.zone)?,
     };
     let body = body.render().map_err(Error::draw("report.html"))?;
     Frame { title: &title, body: &body, interactive: true }.page()
 }
 
 /// What a policy's comparison says, cell by cell.
-fn compare_row(row: &Compared, matters: Matters) -> CompareRow {
+fn compare_row(row: &Compared, answer: &Answer) -> CompareRow {
     let found = &row.found;
     let signs = found.sign.map_or(UNKNOWN.to_owned(), |sign| format!("{} / {}", sign.negative, sign.positive));
     let dominance = match found.dominance {
@@ -173,6 +180,8 @@ fn compare_row(row: &Compared, matters: Matters) -> CompareRow {
     };
     CompareRow {
         metric: row.title,
+        name: row.metric,
+        place: answer.policies.iter().position(|policy| policy.label == row.policy).unwrap_or(0),
         label: row.policy.clone(),
         jobs: found.jobs.to_string(),
         cells: vec![
@@ -182,7 +191,7 @@ fn compare_row(row: &Compared, matters: Matters) -> CompareRow {
             change(found.ratio_of_p99),
             change(found.mean_of_ratios),
         ],
-        verdict: found.verdict.in_words(matters),
+        verdict: found.verdict.in_words(answer.matters),
         chance: found.basis != Basis::NotAnswerable && !found.ratio_of_means.is_some_and(Ratio::is_certain),
         tests: vec![
             found.basis.in_words(),

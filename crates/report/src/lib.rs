@@ -46,6 +46,7 @@ mod scene;
 mod sentences;
 mod style;
 mod timelines;
+mod title;
 mod units;
 mod why;
 
@@ -163,7 +164,9 @@ pub fn write_report(
     };
     let title = options.title.as_deref().unwrap_or_default();
     let chosen = answer.chosen();
-    let scene = Scene::new(&answer.runs, &answer.population, &chosen).with(answer.baseline, options.look, title);
+    let scene = Scene::new(&answer.runs, &answer.population, &chosen)
+        .with(answer.baseline, options.look, title)
+        .at(options.zone);
     let figures = if formats.charts() { draw_charts(&scene, options, progress)? } else { Vec::new() };
     let has_numbers = formats.html || formats.tables();
     let timelines = if has_numbers { Timelines::new(&scene) } else { Timelines::default() };

@@ -100,6 +100,17 @@ impl Zone {
         if first == last { first } else { format!("{first} to {last}") }
     }
 
+    /// The day of a time: `2011-05-01`.
+    pub fn day(self, at: i64) -> Option<String> {
+        self.local(at).map(|local| local.date_naive().to_string())
+    }
+
+    /// The time of day, to the minute or to the second: `22:00`, `22:00:05`.
+    pub fn time_of_day(self, at: i64, seconds: bool) -> Option<String> {
+        let format = if seconds { "%H:%M:%S" } else { "%H:%M" };
+        self.local(at).map(|local| local.format(format).to_string())
+    }
+
     /// A time (ms since the epoch) by RFC 3339: `2011-05-01T22:00:05.250+02:00`.
     pub fn rfc3339(self, at: i64) -> Option<String> {
         self.local(at).map(|local| local.to_rfc3339_opts(SecondsFormat::AutoSi, true))
@@ -445,7 +456,8 @@ mod tests {
 
     #[test]
     fn what_is_no_time_is_refused() {
-        for text in ["x..y", "25:00..", "2011-13-01..", "+2x..", "22:00 Nowhere/Land..", "22:00+99:99..", "é..", "T.."] {
+        for text in ["x..y", "25:00..", "2011-13-01..", "+2x..", "22:00 Nowhere/Land..", "22:00+99:99..", "é..", "T.."]
+        {
             assert!(span(text, "UTC").is_err_and(|problem| problem.contains("expected ms")), "{text}");
         }
         assert!(span("+1h", "UTC").is_err_and(|problem| problem.contains("+1h..+5h")));

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hashbrown::HashMap;
+use resched_trace::clock::{Covered, Span, Zone};
 use resched_trace::comparison::Standing;
 use resched_trace::model::{Reason, TaskKind};
-use resched_trace::clock::{Covered, Span, Zone};
 use resched_trace::run::{RunClock, RunInfo, RunWindow};
 use serde::Serialize;
 

@@ -25,7 +25,7 @@ mod top;
 mod usage;
 
 pub use blame::Holder;
-pub use diff::{Changed, Diff, DiffGroup, JobTime, Moved, Side};
+pub use diff::{Change, Changed, Diff, DiffGroup, JobTime, Moved, Side};
 pub use explain::{About, BlameRow, Blamed, CsvRow, Explanation, PhaseTime, TimelineRow};
 pub use held::{Resource, Why};
 pub use in_short::{InShort, PARTS};

@@ -61,8 +61,8 @@ fn in_all(explanation: &Explanation) -> String {
         (_, jobs) => format!("The {} jobs together", count(jobs)),
     };
     format!(
-        "{who} took {took}: {waited} of waiting, {partly} in which some of its tasks ran and others waited, and {ran} in which all ran \
-         that could."
+        "{who} took {took}: {waited} of waiting, {partly} in which some of its tasks ran and others waited, and {ran} with every \
+         runnable task running."
     )
 }
 
@@ -126,6 +126,15 @@ fn because(own: &PhaseTime) -> &'static str {
     }
 }
 
+/// What a job waits for in a phase.
+fn place(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Container => "a container",
+        Phase::Resources => "what it needs",
+        _ => "a slot",
+    }
+}
+
 /// A holder with its part.
 fn holder(row: &BlameRow, own_id: Option<&str>) -> String {
     let time = duration(row.ms as f64);
@@ -133,7 +142,7 @@ fn holder(row: &BlameRow, own_id: Option<&str>) -> String {
     match (row.holder, &row.job_id) {
         ("job", Some(job_id)) if own_id == Some(job_id) => format!("the job itself, {time}"),
         ("job", Some(job_id)) => format!("{}{}, {time}", name(job_id), by(&row.user)),
-        ("idle", _) => format!("nobody, as places were free or their machines lost, {time}"),
+        ("idle", _) => format!("{} was free or its node was down, {time}", place(row.phase)),
         _ => format!("the limit itself, {time}"),
     }
 }

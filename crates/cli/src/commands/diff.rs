@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use resched_analysis::Origin;
-use resched_analysis::compare::Estimate;
+use resched_analysis::groups::ranked;
 use resched_analysis::practical::Matters;
-use resched_analysis::why::{Changed, Diff, DiffGroup, Moved, Phase, Side, Why};
+use resched_analysis::why::{Change, Changed, Diff, DiffGroup, Moved, Phase, Side, Why};
 use resched_replay::runs_in;
 use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::format::FormatArgs;
-use crate::output::{TimeUnit, UNKNOWN, count, of_jobs, of_unit, shortened};
+use crate::output::{TimeUnit, UNKNOWN, count, of_jobs, of_unit, shortened, table};
 use crate::progress::spinner;
 use crate::window_args::{Looked, WindowArgs, Within};
 
@@ -63,6 +63,13 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         };
         let [first, second] = &mut sides;
         times.push((read(&before, first)?, read(&after, second)?));
+    }
+    // Two runs of one policy are told apart by their folders.
+    if let [(first, _), (second, _)] = &mut sides
+        && first == second
+    {
+        *first = format!("{first} ({})", args.baseline.display());
+        *second = format!("{second} ({})", args.run.display());
     }
     let sides = sides.each_ref().map(|(label, has_reasons)| Side { label, has_reasons: *has_reasons });
     let diff = Diff::of(sides, &times, args.matters);
@@ -131,15 +138,17 @@ fn in_words(diff: &Diff, looked: Option<Looked>) -> String {
     text += &looked.map_or_else(String::new, |looked| format!(" {}", looked.in_words()));
     text += &if diff.seeds > 1 { format!(", {} seeds\n", count(diff.seeds)) } else { "\n".to_owned() };
     text += &diff.sentences.iter().map(|sentence| format!("  {sentence}\n")).collect::<String>();
-    text += &phases(&diff.phases, diff.seeds);
+    text += &phases(&diff.phases);
     for (what, rows) in &diff.groups {
-        text += &groups(what, rows.iter().chain([&diff.all]), diff.seeds);
+        text += &groups(what, rows, &diff.all);
     }
-    text + &changed(&diff.changed)
+    let (slower, faster): (Vec<&Changed>, Vec<&Changed>) =
+        diff.changed.iter().partition(|own| own.after_ms > own.before_ms);
+    text + &changed("slower most", &slower) + &changed("faster most", &faster)
 }
 
 /// The headings of the times of a group or a job, each with its unit.
-const HEADINGS: [&str; 4] = ["before", "after", "change", "of that"];
+const HEADINGS: [&str; 4] = ["before", "after", "change", "largest part"];
 
 /// The unit of a table: that of its times before and after, with which changes are compared.
 fn unit_of(times: impl Iterator<Item = [f64; 2]>) -> TimeUnit {
@@ -152,16 +161,17 @@ fn signed(unit: TimeUnit, ms: f64) -> String {
 }
 
 /// A change, with its interval if there are several seeds.
-fn change(unit: TimeUnit, change: Estimate, seeds: u64) -> String {
-    let interval = || format!(" ({} to {})", signed(unit, change.low), signed(unit, change.high));
-    signed(unit, change.value) + &if seeds > 1 { interval() } else { String::new() }
+fn change(unit: TimeUnit, change: Change) -> String {
+    let interval = change.low.zip(change.high);
+    let interval = interval.map(|(low, high)| format!(" ({} to {})", signed(unit, low), signed(unit, high)));
+    signed(unit, change.value) + &interval.unwrap_or_default()
 }
 
-fn phases(phases: &[Moved], seeds: u64) -> String {
+fn phases(phases: &[Moved]) -> String {
     let unit = unit_of(phases.iter().map(|row| [row.before_ms, row.after_ms]));
     let row = |own: &Moved| {
         let phase = own.phase.in_words().to_owned();
-        vec![phase, unit.number(own.before_ms), unit.number(own.after_ms), change(unit, own.change_ms, seeds)]
+        vec![phase, unit.number(own.before_ms), unit.number(own.after_ms), change(unit, own.change_ms)]
     };
     let [before, after, change] = ["before", "after", "change"].map(|heading| of_unit(heading, unit));
     let heading = ["mean time of a job", &before, &after, &change];
@@ -172,8 +182,13 @@ fn phase(phase: Option<Phase>) -> String {
     phase.map_or(UNKNOWN, Phase::in_words).to_owned()
 }
 
-fn groups<'a>(what: &str, rows: impl Iterator<Item = &'a DiffGroup> + Clone, seeds: u64) -> String {
-    let unit = unit_of(rows.clone().map(|row| [row.before_ms, row.after_ms]));
+/// The groups that lose most and those that gain most, then small ones together, then all jobs.
+fn groups(what: &str, groups: &[DiffGroup], all: &DiffGroup) -> String {
+    let ranked = ranked(&groups.iter().map(|own| (own.jobs, Some(own.change_ms.value))).collect::<Vec<_>>());
+    let at = |places: &[usize]| places.iter().filter_map(|&place| groups.get(place)).collect::<Vec<_>>();
+    let (shown, small) = (at(&ranked.shown), together(&at(&ranked.small), ranked.floor));
+    let rows = || shown.iter().copied().chain(&small).chain([all]);
+    let unit = unit_of(rows().map(|row| [row.before_ms, row.after_ms]));
     let row = |own: &DiffGroup| {
         vec![
             own.group.clone(),
@@ -182,23 +197,55 @@ fn groups<'a>(what: &str, rows: impl Iterator<Item = &'a DiffGroup> + Clone, see
             count(own.faster),
             unit.number(own.before_ms),
             unit.number(own.after_ms),
-            change(unit, own.change_ms, seeds),
+            change(unit, own.change_ms),
             signed(unit, own.through_ms),
             phase(own.through),
         ]
     };
     let [before, after, change, through] = HEADINGS.map(|heading| of_unit(heading, unit));
-    let heading = [what, "jobs", "slower", "faster", &before, &after, &change, &through, "through"];
-    shortened(&heading, rows.map(row).collect(), 1..8)
+    let heading = [what, "jobs", "slower", "faster", &before, &after, &change, &through, "in phase"];
+    let more = match ranked.between {
+        0 => String::new(),
+        1 => "1 group between these is left out; `--json` prints it\n".to_owned(),
+        between => format!("{} groups between these are left out; `--json` prints them\n", count(between as u64)),
+    };
+    format!("\n{}{more}", table(&heading, rows().map(row).collect(), 1..8))
 }
 
-fn changed(changed: &[Changed]) -> String {
+/// Small groups as one; `None` if there are none.
+fn together(groups: &[&DiffGroup], floor: u64) -> Option<DiffGroup> {
+    let jobs: u64 = groups.iter().map(|own| own.jobs).sum();
+    let mean = |of: fn(&DiffGroup) -> f64| {
+        groups.iter().map(|own| of(own) * own.jobs as f64).sum::<f64>() / jobs.max(1) as f64
+    };
+    let name = match groups {
+        [] => return None,
+        [_] => format!("1 with fewer than {floor} jobs"),
+        groups => format!("{} with fewer than {floor} jobs", count(groups.len() as u64)),
+    };
+    Some(DiffGroup {
+        group: name,
+        jobs,
+        slower: groups.iter().map(|own| own.slower).sum(),
+        faster: groups.iter().map(|own| own.faster).sum(),
+        before_ms: mean(|own| own.before_ms),
+        after_ms: mean(|own| own.after_ms),
+        change_ms: Change { value: mean(|own| own.change_ms.value), low: None, high: None },
+        through: None,
+        through_ms: 0.0,
+    })
+}
+
+/// The most jobs that get slower, and the most that get faster, in a table.
+const MOST_CHANGED: usize = 10;
+
+fn changed(heading: &str, changed: &[&Changed]) -> String {
     if changed.is_empty() {
         return String::new();
     }
     let text = |text: &Option<String>| text.as_deref().unwrap_or(UNKNOWN).to_owned();
     let unit = unit_of(changed.iter().map(|row| [row.before_ms, row.after_ms]));
-    let row = |own: &Changed| {
+    let row = |own: &&Changed| {
         vec![
             own.job_id.clone(),
             text(&own.user),
@@ -212,6 +259,10 @@ fn changed(changed: &[Changed]) -> String {
         ]
     };
     let [before, after, change, through] = HEADINGS.map(|heading| of_unit(heading, unit));
-    let heading = ["changed most", "user", "queue", "size", &before, &after, &change, &through, "through"];
-    shortened(&heading, changed.iter().map(row).collect(), 4..8)
+    let heading = [heading, "user", "queue", "size", &before, &after, &change, &through, "in phase"];
+    let more = match changed.len().saturating_sub(MOST_CHANGED) {
+        0 => String::new(),
+        more => format!("{} more; `--json` and `--csv` print all\n", of_jobs(more as u64)),
+    };
+    format!("\n{}{more}", table(&heading, changed.iter().take(MOST_CHANGED).map(row).collect(), 4..8))
 }

@@ -68,7 +68,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         }
         why.narrow(looked.span, zone)?;
     }
-    let (window, within) = (looked.map(Looked::within), looked.map_or_else(String::new, |own| format!(", {}", own.in_words())));
+    let (window, within) =
+        (looked.map(Looked::within), looked.map_or_else(String::new, |own| format!(", {}", own.in_words())));
     if let Some(most) = args.top {
         let top = why.top(most);
         spinner.finish_and_clear();

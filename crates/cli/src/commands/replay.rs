@@ -120,6 +120,7 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         metrics: named(&args.metrics)?,
         by: args.by.clone(),
         baseline,
+        zone: args.world.window.zone(),
     };
     let done = replay_all(&world, &policies, &args.force.plain(&args.out), &options)?;
     args.format.print_lines(&done, || {
@@ -161,6 +162,8 @@ pub(super) struct Options {
     by: Vec<Grouping>,
     /// The place of the policy that groups are compared with.
     baseline: usize,
+    /// The zone of hours.
+    zone: Zone,
 }
 
 /// The metrics with these names or expressions.
@@ -214,7 +217,7 @@ pub(super) fn replay_all(
     // The policies are compared on the jobs that count under all of them.
     let population = Population::share(&mut runs);
     let validity = validity::of_runs(&runs, &population);
-    let grouped = grouped(&runs, options.baseline, &options.by);
+    let grouped = grouped(&runs, options.baseline, &options.by, options.zone);
     let mut done = Vec::new();
     for ((run, (dir, jobs, wall_ms)), grouped) in runs.iter().zip(others).zip(grouped) {
         let measured = Measured::new(run);
