@@ -151,7 +151,7 @@ pub(crate) fn page(content: &Content<'_>, folders: &[PathBuf], options: &Options
         weak_tests: weak_tests(answer),
         has_seeds: answer.has_seeds(),
         groups: answer.groups.iter().map(Grouped::table).collect(),
-        slowed: answer.slowed.iter().map(slowed_cells).collect(),
+        slowed: slowed_cells(&answer.slowed),
         gallery: gallery_beside(first, &INTERACTIVE)?,
         folded: folded.iter().map(|figure| figure.title.as_str()).collect::<Vec<_>>().join("; "),
         folded_gallery: gallery_beside(folded, &INTERACTIVE)?,

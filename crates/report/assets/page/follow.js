@@ -136,10 +136,9 @@ function changeOrFactor(value) {
   return value !== null && value >= 10 ? `${value.toFixed(1)} \u00d7` : change(value);
 }
 
-// A change of a time, with its sign.
-function signedTime(ms) {
-  if (ms === null) return UNKNOWN;
-  return ms > 0 ? `+${time(ms)}` : time(ms).replace("-", "\u2212");
+// Changes of times, with their signs.
+function signedTimes(all) {
+  return times(all).map((text, place) => (all[place] > 0 ? `+${text}` : text.replace("-", "\u2212")));
 }
 
 function cell(text, attributes = {}) {
@@ -150,7 +149,7 @@ function cell(text, attributes = {}) {
 function answerInWindow() {
   const slices = policies.map((_, policy) => new Slice(policy));
   const all = slices[data.baseline].jobs.length;
-  const begin = `${all === 1 ? "1 job was" : `${count(all)} jobs were`} submitted in the window (${windowInWords()}).`;
+  const begin = `${all === 1 ? "1 job was" : `${count(all)} jobs were`} submitted in the window.`;
   if (all === 0) return [begin];
   if (!data.answerable && policies.length > 1) return [`${begin} The data cannot answer which of these policies is better.`];
   const means = slices.map((own) => own.mean("completion"));
@@ -245,8 +244,12 @@ function groupRows(by) {
     group.loss = group.rows.reduce((most, { loss }) => (loss === null || (most !== null && most > loss) ? most : loss), null);
   }
   const [shown, note] = ranked(groups, by);
-  return [shown.flatMap((group) => policies.map((look, policy) =>
-    element("tr", {}, cell(group.name, { class: "text" }), cell(look.label, { class: "text" }), ...group.rows[policy].cells.map((text) => cell(text))))), note];
+  const rows = shown.flatMap((group) => group.rows.map((own, policy) => ({ ...own, name: group.name, label: policies[policy].label, jobs: group.jobs })));
+  // A column has one unit.
+  const columns = QUANTILES.map((_, place) => times(rows.map((row) => row.quantiles[place])));
+  columns.push(signedTimes(rows.map((row) => row.loss)));
+  return [rows.map((row, place) => element("tr", {}, cell(row.name, { class: "text" }), cell(row.label, { class: "text" }), cell(count(row.jobs)),
+    ...columns.map((column) => cell(column[place])), ...row.others.map((text) => cell(text)))), note];
 }
 
 // Names in the order in which the page was written; an unknown one is last.
@@ -255,12 +258,14 @@ function inCodePoints(one, other) {
   return one < other ? -1 : one > other ? 1 : 0;
 }
 
-// The cells of some jobs under a policy, and their mean change against the baseline.
+// The quantiles of a table of groups.
+const QUANTILES = ["completion", "waiting"].flatMap((name) => [0.5, 0.95, 0.99].map((share) => [name, share]));
+
+// Some jobs under a policy: quantiles, the mean change against the baseline, and the last cells.
 function groupNumbers(own, policy) {
   const slice = new Slice(policy, own);
-  const all = times(["completion", "waiting"].flatMap((name) => [0.5, 0.95, 0.99].map((share) => slice.quantile(name, share))));
-  const cells = [count(own.length), ...all];
-  if (policy === data.baseline) return { loss: null, cells: [...cells, UNKNOWN, UNKNOWN, UNKNOWN, UNKNOWN] };
+  const quantiles = QUANTILES.map(([name, share]) => slice.quantile(name, share));
+  if (policy === data.baseline) return { quantiles, loss: null, others: [UNKNOWN, UNKNOWN, UNKNOWN] };
   const base = new Slice(data.baseline, own);
   const pairs = own.map((job) => [base.value("completion", job), slice.value("completion", job)]).filter(([before, after]) => before !== null && after !== null);
   const loss = mean(pairs.map(([before, after]) => after - before));
@@ -269,7 +274,7 @@ function groupNumbers(own, policy) {
   const sooner = pairs.filter(([before, after]) => after < before).length;
   const later = pairs.filter(([before, after]) => after > before).length;
   const percent = share === null ? UNKNOWN : change(1 + share);
-  return { loss, cells: [...cells, signedTime(loss), percent, String(sooner), String(later)] };
+  return { quantiles, loss, others: [percent, count(sooner), count(later)] };
 }
 
 // The jobs that a policy slowed most.
@@ -280,9 +285,10 @@ function slowedRows() {
   });
   const all = policies.flatMap((_, policy) => (policy === data.baseline && policies.length > 1 ? [] : of(policy)));
   const slowed = all.filter((own) => own.slowed > 1).sort((one, other) => other.slowed - one.slowed).slice(0, MOST_SLOWED);
-  return slowed.map(({ job, policy, before, after, slowed }) => {
+  const shown = times(slowed.flatMap(({ before, after }) => [before, after]));
+  return slowed.map(({ job, policy, slowed }, place) => {
     const texts = [jobs.ids[job], jobs.names.text(job), jobs.users.text(job), jobs.queues.text(job), policies[policy].label];
-    return element("tr", {}, ...texts.map((text) => cell(text, { class: "text" })), ...times([before, after]).map((text) => cell(text)),
+    return element("tr", {}, ...texts.map((text) => cell(text, { class: "text" })), ...shown.slice(2 * place, 2 * place + 2).map((text) => cell(text)),
       cell(`${slowed.toFixed(1)} \u00d7`));
   });
 }
@@ -326,6 +332,7 @@ function followTheWindow() {
     const untouched = drawn === "" && isWhole();
     drawn = now;
     banner.hidden = isWhole();
+    document.documentElement.classList.toggle("in-window", !isWhole());
     words.textContent = windowInWords();
     whole.forEach((part) => (part.hidden = !isWhole()));
     if (!untouched) parts.forEach((part) => part.follow());

@@ -142,7 +142,9 @@ class JobTable {
     const last = Math.max(Math.ceil(this.list.length / ROWS) - 1, 0);
     this.page = Math.min(Math.max(this.page, 0), last);
     const rows = this.list.slice(this.page * ROWS, (this.page + 1) * ROWS);
-    this.body.replaceChildren(...rows.flatMap((job) => this.rows(job)));
+    // The times of a page share a unit, so that its rows can be compared.
+    this.times = times(rows.flatMap((job) => policies.map((_, policy) => measure().runs[policy][job])));
+    this.body.replaceChildren(...rows.flatMap((job, place) => this.rows(job, place)));
     const turn = (label, page) => button(label, () => { this.page = page; this.show(); }, { disabled: page < 0 || page > last });
     this.pages.replaceChildren(turn("First", this.page > 0 ? 0 : -1), turn("Previous", this.page - 1),
       element("span", {}, `Page ${count(this.page + 1)} of ${count(last + 1)}`),
@@ -150,7 +152,7 @@ class JobTable {
   }
 
   // The row of a job, and what explains it if it is open.
-  rows(job) {
+  rows(job, place) {
     const open = this.open.has(job);
     const toggle = () => {
       if (!this.open.delete(job)) this.open.add(job);
@@ -158,7 +160,7 @@ class JobTable {
       this.body.querySelector(`[data-job="${job}"] button`)?.focus({ preventScroll: true });
     };
     const more = button("Why", (event) => { event.stopPropagation(); toggle(); }, { "aria-expanded": String(open), "aria-label": `Why, job ${jobs.number(job)}` });
-    const values = times(policies.map((_, policy) => measure().runs[policy][job]));
+    const values = this.times.slice(place * policies.length, (place + 1) * policies.length);
     const cells = [...this.columns.map((column) => element("td", { class: column.text ? `text ${column.title.toLowerCase()}` : undefined }, column.cell(job))),
       ...values.map((value) => element("td", {}, value))];
     const row = element("tr", { "data-job": job, class: open ? "open" : undefined }, element("td", {}, more), ...cells);
