@@ -12,6 +12,7 @@
 //! * [`groups`] shows who gains and who loses: jobs by user, queue, priority, size and hour.
 //! * [`compare`](mod@compare) computes how sure a difference between two runs is.
 //! * [`validation`] computes how far a replay is from what really ran.
+//! * [`advice`] says what to change where the tables show it.
 //! * [`why`] explains why jobs waited, and who held what they waited for.
 //! * [`window`] narrows runs and traces to a part of their time.
 //! * [`inspect`](mod@inspect) reports what a trace holds.
@@ -19,6 +20,7 @@
 //! A trace has the tables of a run, so every metric works on what really ran as well. This is the only crate that uses
 //! polars; none of its types but the expressions of [`metrics`] show it.
 
+pub mod advice;
 mod attempts;
 pub mod blocks;
 pub mod by_size;

@@ -11,6 +11,7 @@ use serde_json::{Map, Value, json};
 use crate::Error;
 use crate::answer::{Answer, Policy};
 use crate::overview::means;
+use crate::why::Reasons;
 
 /// The file with the numbers of each run.
 pub(crate) const SUMMARY: &str = "summary.csv";
@@ -31,7 +32,7 @@ const FORMAT_VERSION: u32 = 4;
 ///
 /// # Errors
 /// [`Error::Draw`] if it cannot be encoded.
-pub(crate) fn json(answer: &Answer, files: &Inventory) -> Result<Vec<u8>, Error> {
+pub(crate) fn json(answer: &Answer, reasons: &Reasons, files: &Inventory) -> Result<Vec<u8>, Error> {
     let runs: Result<Vec<Value>, Error> = answer
         .runs
         .iter()
@@ -65,6 +66,7 @@ pub(crate) fn json(answer: &Answer, files: &Inventory) -> Result<Vec<u8>, Error>
         "comparisons": answer.compared,
         "groups": answer.groups,
         "most_slowed": answer.slowed,
+        "advice": reasons.advice.iter().map(|(advice, runs)| json!({"runs": runs, "advice": advice})).collect::<Vec<_>>(),
         "files": files,
     });
     marker::encode(&value).map_err(Error::draw("report.json"))

@@ -25,6 +25,9 @@ use crate::{Error, Options, title};
 /// The rows in the table of jobs that stand in the page itself. Its script knows all jobs.
 const MOST_JOBS: usize = 50;
 
+/// The most pieces of advice in the page. `report.json` has all.
+const MOST_ADVICE: usize = 6;
+
 /// The charts of which the page has an interactive form.
 const INTERACTIVE: [&str; 6] = ["running_tasks", "job_times", "cdf_jobs", "queue_length", "delta", "resources"];
 
@@ -55,6 +58,8 @@ struct Body<'a> {
     /// The grade of the comparison.
     grade: &'static str,
     caveats: Vec<Caveat>,
+    /// What to change, where the data show it: the policies that show it, what it is about and what to change.
+    advice: Vec<(String, &'a str, &'a str)>,
     answerable: bool,
     population: String,
     /// For each run: its label, how many jobs count in it by itself, and why the others do not.
@@ -141,6 +146,12 @@ pub(crate) fn page(content: &Content<'_>, folders: &[PathBuf], options: &Options
         sentences: sentences(answer),
         grade: answer.validity.grade().in_words(),
         caveats: caveats(answer),
+        advice: reasons
+            .advice
+            .iter()
+            .take(MOST_ADVICE)
+            .map(|(own, runs)| (runs.join(", "), &*own.says, &*own.change))
+            .collect(),
         answerable: answer.is_answerable(),
         population: answer.population.in_words(),
         left_out: left_out(answer),

@@ -201,7 +201,7 @@ pub fn write_report(
     }
     if formats.notebook {
         progress("report.ipynb");
-        write("report.ipynb", notebook::notebook(&answer, runs)?.as_bytes())?;
+        write("report.ipynb", notebook::notebook(&answer, runs, &out.path)?.as_bytes())?;
     }
     if formats.tables() {
         progress(files::JOBS);
@@ -217,7 +217,7 @@ pub fn write_report(
             staged.list(name, entry);
         }
     }
-    write_file(&staged.path().join(MARKER), &files::json(&answer, staged.files())?)?;
+    write_file(&staged.path().join(MARKER), &files::json(&answer, &reasons, staged.files())?)?;
     staged.commit()?;
     Ok(names.iter().map(|name| out.path.join(name)).collect())
 }

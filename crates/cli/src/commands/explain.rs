@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use resched_analysis::Run;
+use resched_analysis::advice::{Advice, advise};
 use resched_analysis::why::{
     About, BlameRow, Blamed, Culprit, Explanation, Phase, PhaseTime, TimelineRow, Top, WITHOUT_REASONS, Waited, Why,
 };
@@ -55,6 +57,8 @@ struct Told<'a, T: Serialize> {
     window: Option<Within>,
     /// The times of the job as a clock shows them; null if it is about several jobs, or the trace has no dates.
     by_the_clock: Option<ByTheClock>,
+    /// What to change, where the data show it.
+    advice: &'a [Advice],
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
@@ -72,20 +76,53 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         (looked.map(Looked::within), looked.map_or_else(String::new, |own| format!(", {}", own.in_words())));
     if let Some(most) = args.top {
         let top = why.top(most);
+        let advice = advice(args, &why, looked, |_| true)?;
         spinner.finish_and_clear();
-        let told = Told { found: &top, window, by_the_clock: None };
-        return args.format.print(&told, &top.csv_rows(), || in_tables(&top, &within));
+        let told = Told { found: &top, window, by_the_clock: None, advice: &advice };
+        return args.format.print(&told, &top.csv_rows(), || in_tables(&top, &within) + &advised(&advice));
     }
     let explanation = explanation(args, &why)?;
+    let advice = advice(args, &why, looked, |advice| concerns(advice, &explanation.about))?;
     spinner.finish_and_clear();
     let times = match explanation.about {
         About::Job { submit, start, finish, .. } => ByTheClock::of(why.clock(), zone, [submit, start, finish]),
         About::User(_) | About::Queue(_) | About::All => None,
     };
     let (by_the_clock, times) = times.unzip();
-    let told = Told { found: &explanation, window, by_the_clock };
+    let told = Told { found: &explanation, window, by_the_clock, advice: &advice };
     let within = times.map_or(within, |times| format!(": {times}"));
-    args.format.print(&told, &explanation.csv_rows(), || in_words(&explanation, &within))
+    args.format.print(&told, &explanation.csv_rows(), || in_words(&explanation, &within) + &advised(&advice))
+}
+
+/// The advice that the run shows, as far as it is wanted. In a window, it is about the jobs of the window.
+fn advice(
+    args: &Args,
+    why: &Why,
+    looked: Option<Looked>,
+    wanted: impl Fn(&Advice) -> bool,
+) -> Result<Vec<Advice>, Failure> {
+    let mut run = Run::open(&args.run)?;
+    if let Some(Looked { span, zone, .. }) = looked {
+        run.narrow(span, zone)?;
+    }
+    Ok(advise(&run, why).into_iter().filter(wanted).collect())
+}
+
+/// Whether a piece of advice concerns what is explained. One about a node concerns everybody but a single job.
+fn concerns(advice: &Advice, about: &About) -> bool {
+    let is_of_all = advice.job_id.is_none();
+    match about {
+        About::Job { job_id, .. } => advice.job_id.as_ref() == Some(job_id),
+        About::User(user) => is_of_all || advice.user.as_ref() == Some(user),
+        About::Queue(queue) => is_of_all || advice.queue.as_ref() == Some(queue),
+        About::All => true,
+    }
+}
+
+/// The advice in words.
+fn advised(advice: &[Advice]) -> String {
+    let lines: String = advice.iter().map(|own| format!("  {}: {}\n", own.rule, own.in_words())).collect();
+    if lines.is_empty() { lines } else { format!("\nWhat the data suggest:\n{lines}") }
 }
 
 fn explanation(args: &Args, why: &Why) -> Result<Explanation, Failure> {

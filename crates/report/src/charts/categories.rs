@@ -106,6 +106,7 @@ mod tests {
             waiting_p50_ms: None,
             waiting_p95_ms: None,
             waiting_p99_ms: None,
+            change_ms: None,
             change: None,
             sooner: None,
             later: None,
