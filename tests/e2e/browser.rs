@@ -6,7 +6,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-use crate::hostile::{plain, with};
+use crate::hostile::{job, plain, task, with};
 use crate::support::{Dir, repository};
 use crate::sweep::dir as with_sweep;
 use crate::sweep_engines::skip;
@@ -71,6 +71,40 @@ fn a_report_works_in_a_browser() {
     ]);
     dir.ok(&["report", "R", "--out", "P"]);
     try_out(&dir, "report", "P/report.html");
+}
+
+/// Jobs of several sizes on one machine, from 2011-05-01T19:40:00Z on: most wait. Some of the 41 users have few jobs.
+fn evening(number: u32) -> serde_json::Value {
+    let from = i64::from(number % 7);
+    let maps =
+        (0..1 + number % 5).map(|map| task(number, 'm', map, &[(2_000, 3_500 + 1_000 * from + 10 * i64::from(map))]));
+    let reduces = (0..number % 2).map(|reduce| task(number, 'r', reduce, &[(3_000, 6_000 + 500 * from)]));
+    let own = job(number, maps.collect(), reduces.collect());
+    let own = with(own, "submitTime", EVENING + 7_000 * i64::from(number));
+    let user = if number % 11 == 0 { number % 37 } else { number * number % 17 };
+    let named = with(with(own, "user", format!("user{user}")), "queue", HOSTILE[number as usize % HOSTILE.len()]);
+    with(named, "jobName", format!("{} {number}", HOSTILE[number as usize % 3]))
+}
+
+/// 2011-05-01T19:40:00Z.
+const EVENING: i64 = 1_304_278_800_000;
+
+/// Done-when: every table, sentence and chart of the page follows its window.
+#[test]
+fn the_page_with_a_window_is_what_polars_computes() {
+    let (Some(python), Some(chromium)) = (std::env::var_os("RESCHED_PYTHON"), chromium()) else {
+        return skip("RESCHED_PYTHON or Chromium is missing", "RESCHED_REQUIRE_BROWSER");
+    };
+    let dir = Dir::new();
+    dir.write("trace.json", (1..=300).map(|number| evening(number).to_string()).collect::<Vec<_>>().join("\n"));
+    dir.ok(&["ingest", "trace.json", "--out", "T"]);
+    let policies = ["--policy", "fifo", "--policy", "fair", "--policy", "naive-fair"];
+    dir.ok(&[&["replay", "T", "--assume", "--out", "R"], &policies[..]].concat());
+    dir.ok(&["report", "R", "--timezone", "Europe/Berlin", "--out", "P", "--format", "html,tables"]);
+    let mut command = Command::new(python);
+    command.arg(repository("tests/python/window_by_polars.py")).arg(chromium).args(["P/report.html", "Europe/Berlin"]);
+    let ran = command.arg((EVENING + 7_000).to_string()).current_dir(dir.path("")).output().unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
 }
 
 /// The commands that a report names make the same numbers again.

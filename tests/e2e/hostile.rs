@@ -13,7 +13,7 @@ fn attempt(id: &str, number: usize, start: i64, finish: i64, result: &str) -> Va
 }
 
 /// A task with a successful try of each of these spans.
-fn task(job: u32, kind: char, number: u32, spans: &[(i64, i64)]) -> Value {
+pub(crate) fn task(job: u32, kind: char, number: u32, spans: &[(i64, i64)]) -> Value {
     let id = format!("task_1_{job:04}_{kind}_{number:06}");
     let attempts: Vec<Value> =
         spans.iter().enumerate().map(|(n, &(start, finish))| attempt(&id, n, start, finish, "SUCCESS")).collect();
@@ -22,7 +22,7 @@ fn task(job: u32, kind: char, number: u32, spans: &[(i64, i64)]) -> Value {
            "preferredLocations": [{"layers": ["rack", "host"]}], "attempts": attempts})
 }
 
-fn job(number: u32, maps: Vec<Value>, reduces: Vec<Value>) -> Value {
+pub(crate) fn job(number: u32, maps: Vec<Value>, reduces: Vec<Value>) -> Value {
     json!({"jobID": format!("job_1_{number:04}"), "jobName": "plain", "user": "ann", "queue": "default",
            "submitTime": 1000, "launchTime": 1000, "finishTime": 9000, "outcome": "SUCCESS",
            "totalMaps": maps.len(), "totalReduces": reduces.len(), "mapTasks": maps, "reduceTasks": reduces})

@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use resched_trace::clock::Zone;
+use resched_trace::words::count;
 use serde::Serialize;
 
 use crate::distribution::{Distribution, mean};
@@ -21,7 +23,7 @@ pub enum By {
     Priority,
     /// By their number of tasks: the smaller half, the largest tenth, and the rest.
     Size,
-    /// By the hour of the day in which they were submitted (UTC, or since the zero of the trace).
+    /// By the hour of the day in which they were submitted: by the clock, or since the zero of a run whose trace has no dates.
     Hour,
 }
 
@@ -46,6 +48,9 @@ pub struct GroupRow {
     pub waiting_p95_ms: Option<f64>,
     /// The 99th percentile of the waiting time.
     pub waiting_p99_ms: Option<f64>,
+    /// The mean change of the completion time against the baseline, over the jobs that finished in both; null for the baseline. Above 0, the
+    /// group loses.
+    pub change_ms: Option<f64>,
     /// The mean completion time divided by that in the baseline, less 1, over the jobs that finished in both; null for the
     /// baseline. Below 0, the group gains.
     pub change: Option<f64>,
@@ -80,15 +85,19 @@ pub struct SlowedJob {
 /// The shortest completion time in the baseline that counts, ms. Ratios to shorter ones say little.
 const SHORTEST_MS: i64 = 10_000;
 
-/// The groups of the jobs that count, by name, each in every run. The run at the place `baseline` is the baseline.
-pub fn groups(runs: &[&Run], baseline: usize, by: By) -> Vec<GroupRow> {
+/// The groups of the jobs that count, by name, each in every run. The run at the place `baseline` is the baseline. Hours are those of `zone`.
+pub fn groups(runs: &[&Run], baseline: usize, by: By, zone: Zone) -> Vec<GroupRow> {
     let of_baseline = completions(runs.get(baseline).copied());
     let mut rows: Vec<(Key, usize, GroupRow)> = Vec::new();
     for (place, run) in runs.iter().enumerate() {
-        let sizes = Sizes::of(run);
+        let (sizes, clock) = (Sizes::of(run), run.clock());
+        let hour = |submit: i64| match clock.date(submit) {
+            Some(date) => hour_of_day(date.saturating_add(i64::from(zone.ahead(date)) * 60_000)),
+            None => hour_of_day(submit),
+        };
         let mut members: BTreeMap<Key, Vec<&JobMetrics>> = BTreeMap::new();
         for job in run.finished_jobs() {
-            members.entry(Key::of(job, by, sizes)).or_default().push(job);
+            members.entry(Key::of(job, by, sizes, &hour)).or_default().push(job);
         }
         let base = (place != baseline).then_some(&of_baseline);
         rows.extend(members.into_iter().map(|(key, jobs)| {
@@ -98,6 +107,90 @@ pub fn groups(runs: &[&Run], baseline: usize, by: By) -> Vec<GroupRow> {
     }
     rows.sort_by(|(key, place, _), (other, of_other, _)| (key, place).cmp(&(other, of_other)));
     rows.into_iter().map(|(_, _, row)| row).collect()
+}
+
+/// The most groups that a table shows.
+const MOST_SHOWN: usize = 24;
+/// How many jobs a group must have for a line of its own, if there are more groups than a table shows: the first of these that leaves at
+/// least two groups.
+const FLOORS: [u64; 3] = [10, 5, 2];
+
+/// Which of many groups a table shows, in its order: those that lose most first, those that gain most last.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Ranked {
+    /// The places of the groups that are shown.
+    pub shown: Vec<usize>,
+    /// The fewest jobs of a group that is shown.
+    pub floor: u64,
+    /// The places of the groups with fewer jobs.
+    pub small: Vec<usize>,
+    /// How many other groups lie between those that lose and those that gain most.
+    pub between: usize,
+}
+
+/// Ranks groups by their mean change, each a number of jobs and the change, if it is known. Equal ones keep their order. If no change is
+/// known, those with most jobs come first.
+pub fn ranked(groups: &[(u64, Option<f64>)]) -> Ranked {
+    let large = |floor: u64| groups.iter().filter(move |(jobs, _)| *jobs >= floor).count();
+    let floor = match groups.len() > MOST_SHOWN {
+        true => FLOORS.into_iter().find(|&floor| large(floor) >= 2).unwrap_or(1),
+        false => 1,
+    };
+    let (mut shown, small): (Vec<(usize, &(u64, Option<f64>))>, Vec<_>) =
+        groups.iter().enumerate().partition(|(_, (jobs, _))| *jobs >= floor);
+    let is_known = shown.iter().any(|(_, (_, change))| change.is_some());
+    let gain = |change: Option<f64>| change.map_or(f64::INFINITY, |change| -change);
+    match is_known {
+        true => shown.sort_by(|(_, (_, one)), (_, (_, other))| gain(*one).total_cmp(&gain(*other))),
+        false => shown.sort_by_key(|(_, (jobs, _))| std::cmp::Reverse(*jobs)),
+    }
+    let between = shown.len().saturating_sub(MOST_SHOWN);
+    let first = if is_known { MOST_SHOWN / 2 } else { MOST_SHOWN };
+    if between > 0 {
+        shown.drain(first..first + between);
+    }
+    let places = |own: Vec<(usize, &(u64, Option<f64>))>| own.into_iter().map(|(place, _)| place).collect();
+    Ranked { shown: places(shown), floor, small: places(small), between }
+}
+
+impl Ranked {
+    /// What a table leaves out, in words; empty if nothing.
+    pub fn left_out(&self) -> String {
+        let of = |groups: usize| match groups {
+            1 => "1 group".to_owned(),
+            groups => format!("{} groups", count(groups as u64)),
+        };
+        let small = match self.small.len() {
+            0 => None,
+            1 => Some(format!("1 group has fewer than {} jobs", self.floor)),
+            small => Some(format!("{} have fewer than {} jobs", of(small), self.floor)),
+        };
+        let between = (self.between > 0)
+            .then(|| format!("{} are not shown", of(self.between)).replace("1 group are", "1 group is"));
+        small.into_iter().chain(between).collect::<Vec<_>>().join("; ")
+    }
+}
+
+/// The groups that a table shows, by name, and what it leaves out in words. Users and queues are ranked, the group with the largest loss
+/// under any policy first. Priorities, sizes and hours keep their order.
+pub fn shown(by: By, rows: &[GroupRow]) -> (Vec<&str>, String) {
+    let mut names: Vec<&str> = Vec::new();
+    let mut found: BTreeMap<&str, (u64, Option<f64>)> = BTreeMap::new();
+    for row in rows {
+        let (jobs, loss) = found.entry(&row.group).or_insert_with(|| {
+            names.push(&row.group);
+            (0, None)
+        });
+        *jobs = row.jobs.max(*jobs);
+        *loss = [*loss, row.change_ms].into_iter().flatten().reduce(f64::max);
+    }
+    let groups: Vec<(u64, Option<f64>)> = names.iter().filter_map(|name| found.get(name).copied()).collect();
+    let ranked = ranked(&groups);
+    let mut places = ranked.shown.clone();
+    if !matches!(by, By::User | By::Queue) {
+        places.sort_unstable();
+    }
+    (places.into_iter().filter_map(|place| names.get(place).copied()).collect(), ranked.left_out())
 }
 
 /// The jobs of `run` that were slowed most, by a factor above 1, the worst first. Equal ones stand in the order of the jobs table.
@@ -137,7 +230,7 @@ enum Key {
 }
 
 impl Key {
-    fn of(job: &JobMetrics, by: By, sizes: Sizes) -> Self {
+    fn of(job: &JobMetrics, by: By, sizes: Sizes, hour: &dyn Fn(i64) -> i64) -> Self {
         let text = |text: &Option<Arc<str>>| text.as_deref().map_or(Self::Unknown, |text| Self::Text(text.to_owned()));
         match by {
             By::User => text(&job.user),
@@ -148,7 +241,7 @@ impl Key {
                 (None, None) => Self::Unknown,
             },
             By::Size => Self::Text(sizes.class_of(job.tasks_done).to_owned()),
-            By::Hour => job.submit.map_or(Self::Unknown, |submit| Self::Number(hour_of_day(submit))),
+            By::Hour => job.submit.map_or(Self::Unknown, |submit| Self::Number(hour(submit))),
         }
     }
 
@@ -186,6 +279,9 @@ fn row(group: String, run: &Run, jobs: &[&JobMetrics], base: Option<&BTreeMap<&s
         let before = mean(&pairs.iter().map(|pair| pair.0 as f64).collect::<Vec<_>>()).filter(|&ms| ms > 0.0)?;
         Some(mean(&pairs.iter().map(|pair| pair.1 as f64).collect::<Vec<_>>())? / before - 1.0)
     });
+    let change_ms = pairs.as_ref().and_then(|pairs| {
+        mean(&pairs.iter().map(|(before, now)| now.saturating_sub(*before) as f64).collect::<Vec<_>>())
+    });
     GroupRow {
         group,
         run: run.label.clone(),
@@ -196,6 +292,7 @@ fn row(group: String, run: &Run, jobs: &[&JobMetrics], base: Option<&BTreeMap<&s
         waiting_p50_ms,
         waiting_p95_ms,
         waiting_p99_ms,
+        change_ms,
         change,
         sooner: count(true),
         later: count(false),
@@ -241,7 +338,7 @@ mod tests {
     #[test]
     fn groups_show_who_gains_and_who_loses() {
         let (first, second) = pair();
-        let rows = groups(&[&first, &second], 0, By::User);
+        let rows = groups(&[&first, &second], 0, By::User, Zone::default());
         let told: Vec<_> =
             rows.iter().map(|row| (row.group.as_str(), row.run.as_str(), row.jobs, row.change)).collect();
         // ann: (10 + 20) / (20 + 40) − 1; bob: 30 / 10 − 1.
@@ -260,12 +357,51 @@ mod tests {
     }
 
     #[test]
+    fn hours_are_those_of_the_clock() {
+        let (mut run, _) = pair();
+        let clock = resched_trace::run::RunClock { zero: 30 * 60_000, start: 0, dated: true };
+        run.origin = Origin::Replay(Box::new(resched_trace::run::RunInfo { clock: Some(clock), ..Default::default() }));
+        let hours = |zone: &str| -> Vec<String> {
+            groups(&[&run], 0, By::Hour, zone.parse().unwrap()).into_iter().map(|row| row.group).collect()
+        };
+        assert_eq!(hours("UTC"), ["9", "10", "23"], "half an hour after the hour");
+        assert_eq!(hours("+02:30"), ["1", "12", "13"]);
+    }
+
+    #[test]
     fn hours_are_in_order_and_sizes_have_three_classes() {
         let (first, _) = pair();
-        let names = |by| groups(&[&first], 0, by).into_iter().map(|row| (row.group, row.jobs)).collect::<Vec<_>>();
+        let names = |by| {
+            groups(&[&first], 0, by, Zone::default()).into_iter().map(|row| (row.group, row.jobs)).collect::<Vec<_>>()
+        };
         assert_eq!(names(By::Hour), [("9".to_owned(), 2), ("10".to_owned(), 1), ("23".to_owned(), 1)]);
         assert_eq!(names(By::Size), [("large".to_owned(), 1), ("medium".to_owned(), 1), ("small".to_owned(), 2)]);
         assert_eq!(names(By::Queue), [("–".to_owned(), 4)]);
+    }
+
+    #[test]
+    fn of_many_groups_those_that_lose_and_gain_most_are_shown() {
+        // 216 users: each loses or gains its number in seconds; every third has too few jobs.
+        let groups: Vec<(u64, Option<f64>)> =
+            (0..216u32).map(|user| (if user % 3 == 0 { 1 } else { 50 }, Some(f64::from(user) * 1e3 - 100e3))).collect();
+        let found = ranked(&groups);
+        assert_eq!((found.floor, found.small.len(), found.between, found.shown.len()), (10, 72, 120, 24));
+        assert_eq!((found.shown[..3].to_vec(), found.shown[21..].to_vec()), (vec![215, 214, 212], vec![4, 2, 1]));
+        assert_eq!(found.left_out(), "72 groups have fewer than 10 jobs; 120 groups are not shown");
+        let few = ranked(&[(1, Some(-1.0)), (7, None), (2, Some(5.0))]);
+        assert_eq!((few.shown, few.floor, few.between), (vec![2, 0, 1], 1, 0));
+        let alone: Vec<(u64, Option<f64>)> = (0..30).map(|jobs| (jobs + 10, None)).collect();
+        assert_eq!(ranked(&alone).shown[..2], [29, 28], "without a baseline, the largest come first");
+    }
+
+    #[test]
+    fn the_group_that_loses_most_is_the_first() {
+        let (first, second) = pair();
+        let rows = groups(&[&first, &second], 0, By::User, Zone::default());
+        assert_eq!(shown(By::User, &rows), (vec!["bob", "–", "ann"], String::new()));
+        assert_eq!(rows.get(1).unwrap().change_ms, Some(-15_000.0));
+        let rows = groups(&[&first, &second], 0, By::Hour, Zone::default());
+        assert_eq!(shown(By::Hour, &rows).0, ["9", "10", "23"]);
     }
 
     #[test]

@@ -15,12 +15,15 @@
 //! * [`identity`] says which runs may be compared, and in what they differ.
 //! * [`validation`] computes how far a replay is from what really ran.
 //! * [`bound`] names the resources that were never the bottleneck.
+//! * [`advice`] says what to change where the tables show it.
 //! * [`why`] explains why jobs waited, and who held what they waited for.
+//! * [`window`] narrows runs and traces to a part of their time.
 //! * [`inspect`](mod@inspect) reports what a trace holds.
 //!
 //! A trace has the tables of a run, so every metric works on what really ran as well. This is the only crate that uses
 //! polars; none of its types but the expressions of [`metrics`] show it.
 
+pub mod advice;
 mod attempts;
 pub mod blocks;
 pub mod bound;
@@ -54,6 +57,7 @@ pub mod timeline;
 pub mod validation;
 pub mod validity;
 pub mod why;
+pub mod window;
 
 pub use error::Error;
 pub use jobs::JobMetrics;

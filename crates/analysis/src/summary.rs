@@ -42,8 +42,12 @@ measures! {
         mean_completion_ms: Option<f64>, unit "ms", null "no job counts";
         /// The median of `completion`.
         median_completion_ms: Option<f64>, unit "ms", null "no job counts";
+        /// The 95th percentile of `completion`.
+        p95_completion_ms: Option<f64>, unit "ms", null "no job counts";
         /// The mean of `waiting`.
         mean_waiting_ms: Option<f64>, unit "ms", null "no job that counts has a waiting time";
+        /// The 95th percentile of `waiting`.
+        p95_waiting_ms: Option<f64>, unit "ms", null "no job that counts has a waiting time";
         /// The mean of `starvation`.
         mean_starvation_ms: Option<f64>, unit "ms", null "no job that counts has a starvation time", source "Coupling §III-C";
         /// Map launches by distance from the input: `node`, `rack` and `off`.
@@ -59,6 +63,7 @@ impl Summary {
     /// The summary of `run`.
     pub fn of(run: &Run) -> Self {
         let completion = Distribution::new(finished(run, |job| job.completion.map(|ms| ms as f64)));
+        let waiting = Distribution::new(finished(run, |job| job.waiting.map(|ms| ms as f64)));
         let launches =
             |level: usize| -> u64 { run.finished_jobs().filter_map(|job| job.map_launches.get(level)).sum() };
         let locality = LocalityCounts { node: launches(0), rack: launches(1), off: launches(2) };
@@ -70,7 +75,9 @@ impl Summary {
             makespan_ms: timeline::makespan(&run.jobs),
             mean_completion_ms: completion.mean(),
             median_completion_ms: completion.median(),
-            mean_waiting_ms: mean(&finished(run, |job| job.waiting.map(|ms| ms as f64))),
+            p95_completion_ms: completion.quantile(0.95),
+            mean_waiting_ms: waiting.mean(),
+            p95_waiting_ms: waiting.quantile(0.95),
             mean_starvation_ms: mean(&finished(run, |job| job.starvation)),
             locality: (locality != LocalityCounts::default()).then_some(locality),
             tasks: run.finished_jobs().map(|job| job.tasks_done).sum(),

@@ -14,6 +14,7 @@ mod policy_value;
 mod progress;
 mod threads;
 mod validation_file;
+mod window_args;
 mod world_args;
 mod written;
 

@@ -165,6 +165,11 @@ pub(crate) fn shortened(heading: &[&str], rows: Vec<Vec<String>>, numbers: std::
     format!("\n{}{more}", table(heading, rows.into_iter().take(MOST_ROWS).collect(), numbers))
 }
 
+/// So many jobs.
+pub(crate) fn of_jobs(jobs: u64) -> String {
+    if jobs == 1 { "1 job".to_owned() } else { format!("{} jobs", count(jobs)) }
+}
+
 /// A time in ms as people read it.
 pub(crate) fn duration(ms: Option<f64>) -> String {
     ms.map_or_else(|| UNKNOWN.to_owned(), words::duration)

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use bytesize::ByteSize;
 use resched_policies::{PolicySpec, SiteConf, in_words};
-use resched_replay::{Engine, RunSite, Setup, Source, Unfinished, Window, World};
+use resched_replay::{Engine, RunSite, Setup, Source, Unfinished, World};
 use resched_sim::ClusterConfig;
 use resched_sim::cluster_file::keys_of;
 use resched_sweep::SweepFile;
@@ -18,6 +18,7 @@ use resched_sweep::SweepFile;
 use crate::failure::Failure;
 use crate::output::tell;
 use crate::validation_file::Validation;
+use crate::window_args::{EndArgs, WindowArg};
 
 /// A limit on `--nodes`; a larger number is a slip.
 const MOST_NODES: i64 = 1_000_000;
@@ -55,10 +56,8 @@ pub(crate) struct WorldArgs {
     /// estimate of its class.
     #[arg(long, value_name = "drop|cap|estimate", default_value = "drop")]
     unfinished: Unfinished,
-    /// Count only jobs that were submitted in this part of the trace, to leave out warm-up and cool-down. Each end is a time in ms, a
-    /// date, or a time after the first submission such as +1h; leave one out for that of the trace.
-    #[arg(long, value_name = "FROM..TO", allow_hyphen_values = true)]
-    window: Option<Window>,
+    #[command(flatten)]
+    pub(crate) window: WindowArg,
     /// The output of `resched validate --json` for this trace. Its error is then said beside every answer.
     #[arg(long, value_name = "VALIDATION.json")]
     validation: Option<PathBuf>,
@@ -127,6 +126,11 @@ pub(crate) fn warn(warnings: &[String]) {
 impl WorldArgs {
     /// Opens the source at `path`, and makes the setup of its world. Prints the warnings about the site.
     pub(crate) fn open(&self, path: &Path) -> Result<(Source, Setup), Failure> {
+        self.open_within(path, &EndArgs::default())
+    }
+
+    /// As [`WorldArgs::open`], with the ends of a window that were given by themselves.
+    pub(crate) fn open_within(&self, path: &Path, ends: &EndArgs) -> Result<(Source, Setup), Failure> {
         let source = Source::open(path)?;
         let site = self.site_conf.as_deref().map(SiteConf::read).transpose()?.unwrap_or_default();
         let SiteConf { site, cluster, files, warnings, .. } = site;
@@ -152,7 +156,7 @@ impl WorldArgs {
             site_files,
             seed: self.seed,
             unfinished: self.unfinished,
-            window: self.window.unwrap_or_default(),
+            window: self.window.of_source(ends, &source)?,
             assume: self.assume,
             known: validation.as_ref().map(Validation::in_facts).unwrap_or_default(),
             validation: validation.map(|own| own.best),

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use resched_policies::Submitters;
 use resched_sim::{ClusterConfig, batch};
+use resched_trace::clock::Covered;
 use resched_trace::formats::Collected;
 use resched_trace::model::JobRow;
 use resched_trace::run::RunTrace;
-use resched_trace::store::{Trace, sha256};
+use resched_trace::store::{TimeZero, Trace, sha256};
 use resched_trace::workload::{Workload, make_trace, read_text};
 use toml::{Table, Value as Toml};
 
@@ -149,6 +150,28 @@ impl Source {
     /// other way around.
     pub fn engine(&self) -> Engine {
         self.0.engine
+    }
+
+    /// Whether its times count from a date.
+    pub fn is_dated(&self) -> bool {
+        matches!(self.origin(), Origin::Trace(trace) if trace.manifest().time_zero == TimeZero::Epoch)
+    }
+
+    /// The time that a trace covers, for a window by the clock. It reads one table of a trace. A source of any other kind has no dates.
+    ///
+    /// # Errors
+    /// [`Error::Sim`] if it cannot be read.
+    pub fn covered(&self) -> Result<Covered, Error> {
+        let mut covered: Option<Covered> = None;
+        if let Origin::Trace(trace) = self.origin() {
+            for job in trace.rows::<JobRow>()? {
+                let Some(submit) = job?.submit else { continue };
+                covered =
+                    Covered::of_all(covered.into_iter().chain([Covered { start: submit, last: submit, dated: true }]));
+            }
+        }
+        let covered = covered.unwrap_or(Covered { start: 0, last: 0, dated: false });
+        Ok(Covered { dated: covered.dated && self.is_dated(), ..covered })
     }
 
     /// Its path or name as you gave it.

@@ -11,10 +11,10 @@ use resched_sim::{ClusterConfig, Scope, Skipped, Window, batch};
 use resched_trace::formats::Collected;
 use resched_trace::model::NodeRow;
 use resched_trace::run::{
-    FORMAT_VERSION, RunCluster, RunEngine, RunInfo, RunSite, RunTrace, RunValidation, Unfinished,
+    FORMAT_VERSION, RunClock, RunCluster, RunEngine, RunInfo, RunSite, RunTrace, RunValidation, Unfinished,
 };
 use resched_trace::scale::Instant;
-use resched_trace::store::{Manifest, TimeZero, Trace};
+use resched_trace::store::{Manifest, Trace};
 use resched_trace::validity::Validity;
 use resched_trace::workload::make_trace;
 
@@ -127,8 +127,7 @@ impl World {
     /// appear when it is loaded, by [`World::check`] at the latest.
     pub fn open(source: &Source, setup: Setup) -> Result<Self, Error> {
         let rules = serde_json::to_value(&setup.cluster).map_err(|error| Error::Request(error.to_string()))?;
-        let relative =
-            matches!(source.origin(), Origin::Trace(trace) if trace.manifest().time_zero == TimeZero::Relative);
+        let relative = matches!(source.origin(), Origin::Trace(_)) && !source.is_dated();
         let dated = |end: Option<Instant>| matches!(end, Some(Instant::Date(_)));
         if relative && (dated(setup.window.from) || dated(setup.window.to)) {
             let problem = "its times do not count from a date; give the window in ms, or as times like +2h";
@@ -217,18 +216,12 @@ impl World {
         let parts = match engine {
             Engine::Hadoop => {
                 let Hadoop { loaded, cluster, nodes } = self.hadoop("sample")?;
-                let hadoop::Loaded { workload, skipped, window, work, at_once } = &**loaded;
-                let (workload, skipped) = (workload.part(jobs), skipped.clone());
-                let (window, work, at_once) = (*window, *work, *at_once);
-                let loaded = Arc::new(hadoop::Loaded { workload, skipped, window, work, at_once });
+                let loaded = Arc::new(loaded.part(jobs));
                 let own = Hadoop { loaded, cluster: cluster.clone(), nodes: Arc::clone(nodes) };
                 Parts { hadoop: Once::of(own), ..Parts::default() }
             }
             Engine::Batch => {
-                let batch::Loaded { workload, machines, skipped, window, work } = self.batch()?;
-                let (machines, skipped) = (machines.clone(), skipped.clone());
-                let own =
-                    batch::Loaded { workload: workload.part(jobs), machines, skipped, window: *window, work: *work };
+                let own = self.batch()?.part(jobs);
                 Parts { batch: Once::of(own), ..Parts::default() }
             }
         };
@@ -382,13 +375,14 @@ impl World {
         let cluster = &cluster.for_policy(policy)?;
         let kinds = &hadoop.kinds();
         self.known(facts::unknown_slots(cluster, kinds))?;
-        let hadoop::Loaded { workload, skipped, window, .. } = &**loaded;
+        let hadoop::Loaded { workload, skipped, window, clock, .. } = &**loaded;
         let name = &info.label.clone();
         let info = RunInfo {
             engine: Some(RunEngine::Hadoop),
             cluster: cluster.in_short(),
             skipped: skipped.clone(),
             window: *window,
+            clock: self.dated(*clock),
             validity: facts::of_hadoop((cluster, kinds), loaded, self.manifest(), self.setup.unfinished)
                 .and(&Validity { facts: without_bytes(&self.setup.cluster, workload).into_iter().collect() })
                 .and(&self.setup.known)
@@ -417,6 +411,7 @@ impl World {
             cluster: loaded.machines.in_short(),
             skipped: loaded.skipped.clone(),
             window: loaded.window,
+            clock: self.dated(loaded.clock),
             validity: facts::of_batch(loaded, self.manifest(), self.setup.unfinished)
                 .and(&self.setup.known)
                 .and(&info.validity),
@@ -424,6 +419,11 @@ impl World {
             ..info
         };
         sink.take(BatchRun { loaded, policy, progress, name, check: self.setup.check }, info)
+    }
+
+    /// The clock of a run with whether the source has dates; `None` if the run has other gaps between arrivals.
+    fn dated(&self, clock: RunClock) -> Option<RunClock> {
+        (self.setup.speedup == 1.0).then(|| RunClock { dated: self.source.is_dated(), ..clock })
     }
 
     /// Refuses what nobody gives and what may not be assumed. A workload file, and a trace that was generated

@@ -137,7 +137,7 @@ impl Answer {
         let compared = compare_all(&runs, &policies, baseline, &how);
         let firsts: Vec<&Run> =
             policies.iter().filter_map(|policy| policy.runs.first().and_then(|&run| runs.get(run))).collect();
-        let (groups, slowed) = (grouped(&firsts, baseline), slowed(&firsts, baseline));
+        let (groups, slowed) = (grouped(&firsts, baseline, options.zone), slowed(&firsts, baseline));
         doubts(beside.as_ref(), validated.as_ref(), &compared, &policies, &label)
             .into_iter()
             .for_each(|fact| validity.add(fact));

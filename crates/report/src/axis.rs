@@ -53,6 +53,8 @@ pub(crate) struct Axis {
     low: f64,
     high: f64,
     log: bool,
+    /// The labels of the ticks, if they are not their numbers.
+    labels: Vec<String>,
 }
 
 impl Axis {
@@ -69,14 +71,14 @@ impl Axis {
         let first = (low / step + 1e-9).floor().min(0.0);
         let last = (high / step - 1e-9).ceil().max(first + 1.0);
         let (low, high) = (first * step, last * step);
-        Self { title: title.into(), low, high, ticks: multiples(step, low, high), log: false }
+        Self { title: title.into(), low, high, ticks: multiples(step, low, high), log: false, labels: Vec::new() }
     }
 
     /// Exactly from `low` to `high`. Ticks are at multiples of at least `least`.
     pub(crate) fn exact(title: impl Into<String>, low: f64, high: f64, about: u32, least: f64) -> Self {
         let high = if high.is_finite() && high > low { high } else { low + 1.0 };
         let step = nice_step((high - low) / f64::from(about.max(1))).max(least);
-        Self { title: title.into(), low, high, ticks: multiples(step, low, high), log: false }
+        Self { title: title.into(), low, high, ticks: multiples(step, low, high), log: false, labels: Vec::new() }
     }
 
     /// Logarithmic, from at most `low` to at least `high`, both above zero.
@@ -95,7 +97,13 @@ impl Axis {
         let ticks = ticks.flat_map(|decade| parts.iter().map(move |part| part * 10f64.powi(decade)));
         let (low, high) = (10f64.powf(low), 10f64.powf(high));
         let ticks = ticks.filter(|tick| (low * (1.0 - 1e-9)..=high * (1.0 + 1e-9)).contains(tick)).collect();
-        Self { title: title.into(), low, high, ticks, log: true }
+        Self { title: title.into(), low, high, ticks, log: true, labels: Vec::new() }
+    }
+
+    /// The same with these ticks and labels.
+    pub(crate) fn labelled(self, title: String, ticks: Vec<(f64, String)>) -> Self {
+        let (ticks, labels) = ticks.into_iter().unzip();
+        Self { title, ticks, labels, ..self }
     }
 
     /// The same with ticks only at whole numbers, for counts.
@@ -119,6 +127,10 @@ impl Axis {
     /// The label of a tick, without needless decimals. On a logarithmic axis over very small or large numbers, powers of ten are written
     /// as such.
     pub(crate) fn label(&self, tick: f64) -> String {
+        let place = self.ticks.iter().position(|own| *own == tick);
+        if let Some(label) = place.and_then(|place| self.labels.get(place)) {
+            return label.clone();
+        }
         if self.log && (self.low < SMALL || self.high > LARGE) {
             return power(tick);
         }

@@ -4,6 +4,7 @@ use resched_analysis::Run;
 use resched_analysis::cells::Cells;
 use resched_analysis::over_time::{jobs_done, running};
 use resched_analysis::timeline::span;
+use resched_trace::clock::Zone;
 use resched_trace::words::count;
 
 use crate::axis::{Axis, TimeUnit};
@@ -30,14 +31,86 @@ pub(crate) struct Clock {
     pub(crate) longest: i64,
     /// What lies beyond the end of the axis, in words; empty if nothing does.
     beyond: String,
+    /// The date of the first submission (ms since the epoch) and the zone of the axis, if the trace has dates.
+    date: Option<(i64, Zone)>,
 }
+
+/// The distances of ticks by the clock, ms.
+const STEPS: [i64; 24] = {
+    const SECOND: i64 = 1_000;
+    const MINUTE: i64 = 60 * SECOND;
+    const HOUR: i64 = 60 * MINUTE;
+    [
+        SECOND,
+        2 * SECOND,
+        5 * SECOND,
+        10 * SECOND,
+        15 * SECOND,
+        30 * SECOND,
+        MINUTE,
+        2 * MINUTE,
+        5 * MINUTE,
+        10 * MINUTE,
+        15 * MINUTE,
+        30 * MINUTE,
+        HOUR,
+        2 * HOUR,
+        3 * HOUR,
+        6 * HOUR,
+        12 * HOUR,
+        DAY,
+        2 * DAY,
+        7 * DAY,
+        14 * DAY,
+        28 * DAY,
+        91 * DAY,
+        364 * DAY,
+    ]
+};
+const DAY: i64 = 86_400_000;
+/// The most ticks of an axis by the clock, whose labels are long.
+const MOST_TICKS: i64 = 5;
 
 impl Clock {
     /// The clock of a span, ms.
     pub(crate) fn new(longest: i64) -> Self {
         let unit = TimeUnit::for_max(longest as f64);
         let axis = Axis::exact(format!("Time ({})", unit.name), 0.0, unit.of(longest as f64), 7, 0.0);
-        Self { unit, axis, longest, beyond: String::new() }
+        Self { unit, axis, longest, beyond: String::new(), date: None }
+    }
+
+    /// The same with an axis by the clock, if there is a date.
+    pub(crate) fn dated(self, date: Option<(i64, Zone)>) -> Self {
+        let by_the_clock = date.and_then(|(zero, zone)| self.by_the_clock(zero, zone));
+        let axis = match by_the_clock {
+            Some((title, ticks)) => self.axis.labelled(title, ticks),
+            None => self.axis,
+        };
+        Self { axis, date, ..self }
+    }
+
+    /// The title of an axis by the clock, and its ticks at round times of the day.
+    fn by_the_clock(&self, zero: i64, zone: Zone) -> Option<(String, Vec<(f64, String)>)> {
+        let step = STEPS.into_iter().find(|step| self.longest / step <= MOST_TICKS)?;
+        let ahead = i64::from(zone.ahead(zero)) * 60_000;
+        let (first, last) = (zone.day(zero)?, zone.day(zero.checked_add(self.longest)?)?);
+        let first_tick =
+            zero.checked_add(ahead)?.checked_add(step - 1)?.div_euclid(step).checked_mul(step)?.checked_sub(ahead)?;
+        let label = |at: i64| {
+            let time = zone.time_of_day(at, step < 60_000)?;
+            let is_day = step >= DAY || (first != last && time == "00:00");
+            // A day in the title's year needs no year.
+            if is_day { zone.day(at)?.get(5..).map(str::to_owned) } else { Some(time) }
+        };
+        let tick = |number: i64| {
+            let at = first_tick.checked_add(number.checked_mul(step)?)?;
+            (at - zero <= self.longest).then_some(())?;
+            Some((self.unit.of((at - zero) as f64), label(at)?))
+        };
+        let ticks: Vec<(f64, String)> = (0..=MOST_TICKS).map_while(tick).collect();
+        let zone_name = zone.to_string();
+        let days = if first == last { first } else { format!("{first} to {last}") };
+        (ticks.len() > 1).then(|| (format!("{days} ({zone_name})"), ticks))
     }
 
     /// The clock of all the time of some runs; `None` if no time passes.
@@ -58,7 +131,7 @@ impl Clock {
         if end == self.longest {
             return self.clone();
         }
-        let cut = Self::new(shorter);
+        let cut = Self::new(shorter).dated(self.date);
         let beyond: Vec<(usize, f64)> = runs.iter().map(|run| cut.beyond(run)).collect();
         let jobs = beyond.iter().map(|own| own.0).max().unwrap_or(0);
         let share = beyond.iter().map(|own| own.1).fold(0.0, f64::max);
@@ -75,7 +148,7 @@ impl Clock {
 
     /// The same up to `end` (ms), from where on there is nothing to show.
     pub(crate) fn before_nothing(&self, end: i64) -> Self {
-        let cut = Self::new(end);
+        let cut = Self::new(end).dated(self.date);
         Self { beyond: format!("nothing from {} to {}", cut.in_words(end), cut.in_words(self.longest)), ..cut }
     }
 
@@ -188,6 +261,24 @@ mod tests {
         let clock = Clock::whole(runs)?.without_tail(runs);
         let note = clock.on(Sheet { note: "n = 20 jobs".to_owned(), ..Sheet::default() }).note;
         Some((clock.longest / 1_000, note))
+    }
+
+    #[test]
+    fn an_axis_of_a_trace_with_dates_is_by_the_clock() {
+        let shown = |longest, zone: &str| {
+            // 2011-05-01T21:50:00Z
+            let date = zone.parse().ok().map(|zone| (1_304_286_600_000, zone));
+            let axis = Clock::new(longest).dated(date).axis;
+            (axis.title.clone(), axis.ticks.iter().map(|tick| axis.label(*tick)).collect::<Vec<_>>().join(" "))
+        };
+        let hour = 3_600_000;
+        assert_eq!(shown(hour, "UTC"), ("2011-05-01 (UTC)".to_owned(), "22:00 22:15 22:30 22:45".to_owned()));
+        let night = ("2011-05-01 to 2011-05-02 (UTC)".to_owned(), "22:00 05-02 02:00 04:00 06:00".to_owned());
+        assert_eq!(shown(9 * hour, "UTC"), night);
+        assert_eq!(shown(9 * hour, "+02:00").1, "05-02 02:00 04:00 06:00 08:00");
+        assert_eq!(shown(20_000, "UTC").1, "21:50:00 21:50:05 21:50:10 21:50:15 21:50:20");
+        assert_eq!(shown(96 * hour, "UTC").1, "05-02 05-03 05-04 05-05");
+        assert_eq!(Clock::new(hour).dated(None).axis.title, "Time (min)");
     }
 
     #[test]

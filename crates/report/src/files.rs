@@ -12,6 +12,7 @@ use crate::Error;
 use crate::answer::{Answer, Policy};
 use crate::overview::means;
 use crate::sentences::sentences;
+use crate::why::Reasons;
 
 /// The file with the numbers of each run.
 pub(crate) const SUMMARY: &str = "summary.csv";
@@ -32,7 +33,7 @@ const FORMAT_VERSION: u32 = 5;
 ///
 /// # Errors
 /// [`Error::Draw`] if it cannot be encoded.
-pub(crate) fn json(answer: &Answer, files: &Inventory) -> Result<Vec<u8>, Error> {
+pub(crate) fn json(answer: &Answer, reasons: &Reasons, files: &Inventory) -> Result<Vec<u8>, Error> {
     let runs: Result<Vec<Value>, Error> = answer
         .runs
         .iter()
@@ -73,6 +74,7 @@ pub(crate) fn json(answer: &Answer, files: &Inventory) -> Result<Vec<u8>, Error>
         "comparisons": answer.compared,
         "groups": answer.groups,
         "most_slowed": answer.slowed,
+        "advice": reasons.advice.iter().map(|(advice, runs)| json!({"runs": runs, "advice": advice})).collect::<Vec<_>>(),
         "files": files,
     });
     marker::encode(&value).map_err(Error::draw("report.json"))

@@ -3,16 +3,16 @@
 use std::collections::BTreeSet;
 
 use resched_analysis::Run;
-use resched_analysis::groups::{By, GroupRow, SlowedJob, groups, most_slowed};
+use resched_analysis::groups::{By, GroupRow, SlowedJob, groups, most_slowed, shown};
+use resched_trace::clock::Zone;
+use resched_trace::words::count;
 use serde::Serialize;
 
 use crate::page::UNKNOWN;
-use crate::units::{percent_change, times};
+use crate::units::{percent_change, signed_times, times};
 
 /// The ways to group jobs, with the headings of their tables.
 const WAYS: [(By, &str); 4] = [(By::User, "User"), (By::Queue, "Queue"), (By::Size, "Size"), (By::Hour, "Hour")];
-/// The most groups that a table of the page shows. `report.json` has all.
-const MOST_GROUPS: usize = 20;
 /// The number of the most slowed jobs.
 const MOST_SLOWED: usize = 10;
 
@@ -28,8 +28,8 @@ pub(crate) struct Grouped {
 }
 
 /// The groups of these runs, one for each policy, in each way that tells jobs apart.
-pub(crate) fn grouped(runs: &[&Run], baseline: usize) -> Vec<Grouped> {
-    let table = |(by, heading)| Grouped { by, heading, rows: groups(runs, baseline, by) };
+pub(crate) fn grouped(runs: &[&Run], baseline: usize, zone: Zone) -> Vec<Grouped> {
+    let table = |(by, heading)| Grouped { by, heading, rows: groups(runs, baseline, by, zone) };
     WAYS.into_iter().map(table).filter(|table| table.names().len() > 1).collect()
 }
 
@@ -48,8 +48,8 @@ pub(crate) struct Table {
     pub(crate) heading: &'static str,
     /// Group, policy, and the cells of both.
     pub(crate) rows: Vec<(String, String, Vec<String>)>,
-    /// The groups that the table leaves out.
-    pub(crate) more: usize,
+    /// The groups that the table leaves out, in words.
+    pub(crate) left_out: String,
 }
 
 impl Grouped {
@@ -57,42 +57,55 @@ impl Grouped {
         self.rows.iter().map(|row| row.group.as_str()).collect()
     }
 
-    /// The table of the groups with most jobs.
+    /// The table of the groups that lose and gain most.
     pub(crate) fn table(&self) -> Table {
-        let largest = |name: &str| self.rows.iter().filter(|row| row.group == name).map(|row| row.jobs).max();
-        let mut names: Vec<&str> = self.names().into_iter().collect();
-        let all = names.len();
-        names.sort_by_key(|name| std::cmp::Reverse(largest(name)));
-        names.truncate(MOST_GROUPS);
-        let shown = self.rows.iter().filter(|row| names.contains(&row.group.as_str()));
-        Table {
-            heading: self.heading,
-            rows: shown.map(|row| (row.group.clone(), row.run.clone(), cells(row))).collect(),
-            more: all - names.len(),
-        }
+        let (names, left_out) = shown(self.by, &self.rows);
+        let of_group = |name: &&str| self.rows.iter().filter(|row| row.group == *name).collect::<Vec<_>>();
+        let rows: Vec<&GroupRow> = names.iter().flat_map(of_group).collect();
+        // A column has one unit, so that you can compare its rows at a glance.
+        let columns = TIMES.map(|time| times(&rows.iter().map(|row| time(row)).collect::<Vec<_>>()));
+        let changes = signed_times(&rows.iter().map(|row| row.change_ms).collect::<Vec<_>>());
+        let cells = |(place, row): (usize, &&GroupRow)| {
+            let times = columns.iter().chain([&changes]).filter_map(|column| column.get(place).cloned()).collect();
+            (row.group.clone(), row.run.clone(), cells(row, times))
+        };
+        Table { heading: self.heading, rows: rows.iter().enumerate().map(cells).collect(), left_out }
     }
 }
 
-fn cells(row: &GroupRow) -> Vec<String> {
-    let number = |count: Option<u64>| count.map_or_else(|| UNKNOWN.to_owned(), |count| count.to_string());
-    let mut cells = vec![row.jobs.to_string()];
-    cells.extend(times(&[
-        row.completion_p50_ms,
-        row.completion_p95_ms,
-        row.completion_p99_ms,
-        row.waiting_p50_ms,
-        row.waiting_p95_ms,
-        row.waiting_p99_ms,
-    ]));
+/// The times of a group, in the order of their columns.
+const TIMES: [fn(&GroupRow) -> Option<f64>; 6] = [
+    |row| row.completion_p50_ms,
+    |row| row.completion_p95_ms,
+    |row| row.completion_p99_ms,
+    |row| row.waiting_p50_ms,
+    |row| row.waiting_p95_ms,
+    |row| row.waiting_p99_ms,
+];
+
+/// The cells of a group; `times` are those of its times and of their change.
+fn cells(row: &GroupRow, times: Vec<String>) -> Vec<String> {
+    let number = |number: Option<u64>| number.map_or_else(|| UNKNOWN.to_owned(), count);
+    let mut cells = vec![count(row.jobs)];
+    cells.extend(times);
     cells.push(percent_change(row.change));
     cells.extend([number(row.sooner), number(row.later)]);
     cells
 }
 
-/// The cells of a job that was slowed.
-pub(crate) fn slowed_cells(job: &SlowedJob) -> Vec<String> {
+/// The cells of the jobs that were slowed.
+pub(crate) fn slowed_cells(jobs: &[SlowedJob]) -> Vec<Vec<String>> {
+    let of_jobs = |time: fn(&SlowedJob) -> Option<i64>| jobs.iter().map(move |job| time(job).map(|ms| ms as f64));
+    let both: Vec<Option<f64>> =
+        of_jobs(|job| job.baseline_completion_ms).chain(of_jobs(|job| Some(job.completion_ms))).collect();
+    let texts = times(&both);
+    let (before, after) = texts.split_at(jobs.len());
+    let times = before.iter().zip(after).map(|(before, after)| [before.clone(), after.clone()]);
+    jobs.iter().zip(times).map(|(job, times)| of_slowed(job, times)).collect()
+}
+
+fn of_slowed(job: &SlowedJob, both: [String; 2]) -> Vec<String> {
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
     let own = [job.job_id.clone(), text(&job.name), text(&job.user), text(&job.queue), job.run.clone()];
-    let both = times(&[job.baseline_completion_ms, Some(job.completion_ms)].map(|ms| ms.map(|ms| ms as f64)));
     own.into_iter().chain(both).chain([format!("{:.1} ×", job.slowed)]).collect()
 }

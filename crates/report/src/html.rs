@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use askama::Template;
 use resched_analysis::compare::Basis;
 use resched_analysis::distribution::Dominance;
-use resched_analysis::practical::Matters;
 use resched_analysis::validation::PHASES;
 use resched_analysis::{JobMetrics, Run};
 use resched_trace::validity::Fact;
@@ -22,10 +21,13 @@ use crate::sentences::{Sentences, differences, sentences};
 use crate::timelines::Timelines;
 use crate::units::{change, p_value, times};
 use crate::why::Reasons;
-use crate::{Error, Options};
+use crate::{Error, Options, title};
 
 /// The rows in the table of jobs that stand in the page itself. Its script knows all jobs.
 const MOST_JOBS: usize = 50;
+
+/// The most pieces of advice in the page. `report.json` has all.
+const MOST_ADVICE: usize = 6;
 
 /// The charts of which the page has an interactive form.
 const INTERACTIVE: [&str; 6] = ["running_tasks", "job_times", "cdf_jobs", "queue_length", "delta", "resources"];
@@ -51,12 +53,16 @@ struct Body<'a> {
     version: &'static str,
     /// The policies.
     labels: Vec<&'a str>,
+    /// Trace, cluster and dates.
+    about: String,
     sentences: Sentences,
     /// The grade of the comparison.
     grade: &'static str,
     /// What the grade means.
     graded: &'static str,
     caveats: Vec<Caveat>,
+    /// What to change, where the data show it: the policies that show it, what it is about and what to change.
+    advice: Vec<(String, &'a str, &'a str)>,
     answerable: bool,
     population: String,
     /// In what policies differ from the baseline beside the policy.
@@ -90,6 +96,9 @@ struct Body<'a> {
 
 struct CompareRow {
     metric: &'static str,
+    /// The name of the metric and the place of the policy, for the script of the page.
+    name: &'static str,
+    place: usize,
     label: String,
     jobs: String,
     /// The changes, each with its interval.
@@ -133,17 +142,25 @@ pub(crate) struct Content<'a> {
 pub(crate) fn page(content: &Content<'_>, folders: &[PathBuf], options: &Options) -> Result<String, Error> {
     let Content { answer, scene, timelines, reasons, charts } = *content;
     let labels: Vec<&str> = answer.policies.iter().map(|policy| policy.label.as_str()).collect();
-    let title = format!("resched report: {}", escaped(&labels.join(", ")));
+    let about = title::about(answer, folders, scene.zero(), options.zone);
+    let title = escaped(&format!("{}: {about} – resched", labels.join(", ")));
     let jobs = scene.ids().len();
     let (folded, first): (Vec<&Figure>, Vec<&Figure>) =
         charts.iter().partition(|figure| FOLDED.contains(&figure.name.as_str()));
     let body = Body {
         version: env!("CARGO_PKG_VERSION"),
         labels,
+        about,
         sentences: sentences(answer),
         grade: answer.validity.grade().in_words(),
         graded: answer.validity.grade().as_sentence(),
         caveats: caveats(answer),
+        advice: reasons
+            .advice
+            .iter()
+            .take(MOST_ADVICE)
+            .map(|(own, runs)| (runs.join(", "), &*own.says, &*own.change))
+            .collect(),
         answerable: answer.is_answerable(),
         population: answer.population.in_words(),
         differences: differences(answer),
@@ -152,12 +169,12 @@ pub(crate) fn page(content: &Content<'_>, folders: &[PathBuf], options: &Options
         left_out: left_out(answer),
         overview: overview(answer),
         baseline: answer.baseline_label(),
-        comparisons: answer.compared.iter().map(|row| compare_row(row, answer.matters)).collect(),
+        comparisons: answer.compared.iter().map(|row| compare_row(row, answer)).collect(),
         matters: answer.matters.to_string(),
         weak_tests: weak_tests(answer),
         has_seeds: answer.has_seeds(),
         groups: answer.groups.iter().map(Grouped::table).collect(),
-        slowed: answer.slowed.iter().map(slowed_cells).collect(),
+        slowed: slowed_cells(&answer.slowed),
         gallery: gallery_beside(first, &INTERACTIVE)?,
         folded: folded.iter().map(|figure| figure.title.as_str()).collect::<Vec<_>>().join("; "),
         folded_gallery: gallery_beside(folded, &INTERACTIVE)?,
@@ -166,14 +183,14 @@ pub(crate) fn page(content: &Content<'_>, folders: &[PathBuf], options: &Options
         more_jobs: jobs.saturating_sub(MOST_JOBS),
         again: again(answer, folders, options),
         provenance: provenance::facts(&answer.runs),
-        data: page_data(answer, scene, timelines, reasons)?,
+        data: page_data(answer, scene, timelines, reasons, options.zone)?,
     };
     let body = body.render().map_err(Error::draw("report.html"))?;
     Frame { title: &title, body: &body, interactive: true }.page()
 }
 
 /// What a policy's comparison says, cell by cell.
-fn compare_row(row: &Compared, matters: Matters) -> CompareRow {
+fn compare_row(row: &Compared, answer: &Answer) -> CompareRow {
     let found = &row.found;
     let signs = found.sign.map_or(UNKNOWN.to_owned(), |sign| format!("{} / {}", sign.negative, sign.positive));
     let dominance = match found.dominance {
@@ -186,6 +203,8 @@ fn compare_row(row: &Compared, matters: Matters) -> CompareRow {
     };
     CompareRow {
         metric: row.title,
+        name: row.metric,
+        place: answer.policies.iter().position(|policy| policy.label == row.policy).unwrap_or(0),
         label: row.policy.clone(),
         jobs: found.jobs.to_string(),
         cells: vec![
@@ -195,7 +214,7 @@ fn compare_row(row: &Compared, matters: Matters) -> CompareRow {
             change(found.ratio_of_p99),
             change(found.mean_of_ratios),
         ],
-        verdict: found.verdict.on_times(matters),
+        verdict: found.verdict.on_times(answer.matters),
         chance: found.basis != Basis::NotAnswerable
             && !found.ratio_of_means.is_some_and(|ratio| ratio.is_certain() || ratio.vanishes()),
         tests: vec![

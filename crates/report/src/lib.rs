@@ -47,6 +47,7 @@ mod scene;
 mod sentences;
 mod style;
 mod timelines;
+mod title;
 mod units;
 mod why;
 
@@ -56,7 +57,9 @@ use resched_analysis::identity::{self, Side};
 use resched_analysis::measure::Metric;
 use resched_analysis::memory::Memory;
 use resched_analysis::practical::Matters;
+use resched_analysis::window::narrow_all;
 use resched_analysis::{Origin, Run};
+use resched_trace::clock::{Period, Zone};
 use resched_trace::limits::Limit;
 use resched_trace::run::RunValidation;
 use resched_trace::store::{Claim, Out, write_file};
@@ -123,6 +126,10 @@ pub struct Options {
     pub validation: Option<RunValidation>,
     /// The most memory that the tables of the runs may take.
     pub memory: Memory,
+    /// The part of the time that the report is about: jobs that were submitted in it count.
+    pub window: Period,
+    /// The zone of the times by the clock.
+    pub zone: Zone,
 }
 
 /// What a report says, and its files.
@@ -164,10 +171,11 @@ pub fn write_report(
     let claim = Claim::new(&out, MARKER)?;
     let runs = &in_order(runs)?;
     options.memory.check(runs)?;
-    let opened = runs.iter().map(|dir| Run::open(dir)).collect::<Result<Vec<Run>, _>>()?;
+    let mut opened = runs.iter().map(|dir| Run::open(dir)).collect::<Result<Vec<Run>, _>>()?;
     for (dir, run) in runs.iter().zip(&opened).filter(|(_, run)| run.replay().is_none()) {
         run.check_observed(dir)?;
     }
+    narrow_all(&mut opened, &options.window, options.zone)?;
     let answer = Answer::new(opened, runs, options)?;
     check_number("policies", answer.policies.len(), MOST_POLICIES)?;
     let mut staged = claim.stage()?;
@@ -181,7 +189,8 @@ pub fn write_report(
     let chosen = answer.chosen();
     let scene = Scene::new(&answer.runs, &answer.population, &chosen)
         .with(answer.baseline, options.look, title)
-        .tested(answer.variants.as_ref());
+        .tested(answer.variants.as_ref())
+        .at(options.zone);
     let (figures, empty) = if formats.charts() { draw_charts(&scene, options, progress)? } else { Default::default() };
     let has_numbers = formats.html || formats.tables();
     let timelines = if has_numbers { Timelines::new(&scene) } else { Timelines::default() };
@@ -216,7 +225,7 @@ pub fn write_report(
     }
     if formats.notebook {
         progress("report.ipynb");
-        write("report.ipynb", notebook::notebook(&answer, runs)?.as_bytes())?;
+        write("report.ipynb", notebook::notebook(&answer, runs, &out.path)?.as_bytes())?;
     }
     if formats.tables() {
         progress(files::JOBS);
@@ -232,7 +241,7 @@ pub fn write_report(
             staged.list(name, entry);
         }
     }
-    write_file(&staged.path().join(MARKER), &files::json(&answer, staged.files())?)?;
+    write_file(&staged.path().join(MARKER), &files::json(&answer, &reasons, staged.files())?)?;
     staged.commit()?;
     let sentences = sentences::in_lines(&answer);
     let files = names.iter().map(|name| out.path.join(name)).collect();

@@ -20,14 +20,16 @@ const CDF: &str = include_str!("../templates/notebook/cdf_jobs.py");
 /// The tag of cells that draw. The others need no matplotlib.
 const FIGURE: &str = "figure";
 
-/// The notebook for an answer about the runs in `folders`.
+/// The notebook, in the folder `out`, for an answer about the runs in `folders`.
 ///
 /// # Errors
 /// [`Error::Draw`] if the path of a folder cannot be made absolute.
-pub(crate) fn notebook(answer: &Answer, folders: &[PathBuf]) -> Result<String, Error> {
-    let mut list = String::from("RUNS = {\n");
+pub(crate) fn notebook(answer: &Answer, folders: &[PathBuf], out: &Path) -> Result<String, Error> {
+    let mut list = String::from(
+        "# The folders of the runs, from that of the report. If you move one of them, change this.\nRUNS = {\n",
+    );
     for (run, folder) in answer.runs.iter().zip(folders) {
-        list += &format!("    {}: {},\n", literal(&run.label), literal(&absolute(folder)?));
+        list += &format!("    {}: {},\n", literal(&run.label), literal(&relative(folder, out)?));
     }
     list += "}\nPOLICIES = {\n";
     for policy in &answer.policies {
@@ -106,8 +108,26 @@ fn literal(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// Makes a path absolute, because the report may be moved.
-fn absolute(folder: &Path) -> Result<String, Error> {
-    let path = std::path::absolute(folder).map_err(Error::draw("report.ipynb"))?;
-    Ok(path.to_string_lossy().into_owned())
+/// The way from the folder `from` to another, with slashes.
+fn relative(folder: &Path, from: &Path) -> Result<String, Error> {
+    let absolute = |path: &Path| std::path::absolute(path).map_err(Error::draw("report.ipynb"));
+    let (to, from) = (absolute(folder)?, absolute(from)?);
+    let common = to.components().zip(from.components()).take_while(|(one, other)| one == other).count();
+    let up = from.components().skip(common).map(|_| "..".to_owned());
+    let down = to.components().skip(common).map(|part| part.as_os_str().to_string_lossy().into_owned());
+    let way: Vec<String> = up.chain(down).collect();
+    Ok(if way.is_empty() { ".".to_owned() } else { way.join("/") })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_way_leads_from_the_report_to_a_run() {
+        let way = |to: &str, from: &str| relative(Path::new(to), Path::new(from)).ok();
+        assert_eq!(way("/a/R/fair", "/a/reports/mine").as_deref(), Some("../../R/fair"));
+        assert_eq!(way("R/fair", "R").as_deref(), Some("fair"));
+        assert_eq!(way("R", "R").as_deref(), Some("."));
+    }
 }

@@ -68,8 +68,12 @@ const MEASURES: &[Measure] = &[
         s.median_completion_ms
     })
     .tested("completion", |found| found.ratio_of_p50),
+    Measure::new(("p95_completion_ms", "Completion time, p95"), Form::Time, Best::Least, |s, _| s.p95_completion_ms)
+        .tested("completion", |found| found.ratio_of_p95),
     Measure::new(("mean_waiting_ms", "Waiting time, mean"), Form::Time, Best::Least, |s, _| s.mean_waiting_ms)
         .tested("waiting", |found| found.ratio_of_means),
+    Measure::new(("p95_waiting_ms", "Waiting time, p95"), Form::Time, Best::Least, |s, _| s.p95_waiting_ms)
+        .tested("waiting", |found| found.ratio_of_p95),
     Measure::new(("mean_starvation_ms", "Starvation time, mean"), Form::Time, Best::Least, |s, _| s.mean_starvation_ms),
     Measure::new(("makespan_ms", "Makespan"), Form::Time, Best::Least, |s, _| s.makespan_ms.map(|ms| ms as f64)),
     Measure::new(("mean_slowdown", "Slowdown, mean"), Form::Number(2), Best::Least, |_, d| d.mean_slowdown),
@@ -111,6 +115,8 @@ pub(crate) struct Cell {
 
 /// A row: its name, and a cell for each policy.
 pub(crate) struct Row {
+    /// Its name in `report.json`, for the script of the page.
+    pub(crate) name: String,
     pub(crate) title: String,
     pub(crate) cells: Vec<Cell>,
 }
@@ -129,13 +135,17 @@ pub(crate) fn overview(answer: &Answer) -> Vec<Part> {
         let runs = policy.runs.iter().filter_map(|run| answer.runs.get(*run)?.replay());
         runs.map(|info| info.validity.grade()).max().map_or(UNKNOWN, |grade| grade.in_words())
     };
-    let mut rows = rows.into_iter().map(|row| (row.title, row.cells.into_iter())).collect::<Vec<_>>();
+    let mut rows = rows.into_iter().map(|row| (row.name, row.title, row.cells.into_iter())).collect::<Vec<_>>();
     let part = |policies: &[Policy]| Part {
         labels: policies.iter().map(|policy| policy.label.clone()).collect(),
         grades: policies.iter().map(grade).collect(),
         rows: rows
             .iter_mut()
-            .map(|(title, cells)| Row { title: title.clone(), cells: cells.take(policies.len()).collect() })
+            .map(|(name, title, cells)| Row {
+                name: name.clone(),
+                title: title.clone(),
+                cells: cells.take(policies.len()).collect(),
+            })
             .collect(),
     };
     answer.policies.chunks(MOST_COLUMNS).map(part).collect()
@@ -146,7 +156,7 @@ fn own_rows(answer: &Answer) -> impl Iterator<Item = Row> {
         let values = of_policies(answer, |run| answer.summaries.get(run).and_then(|(s, d)| (measure.of)(s, d)));
         let known = values.iter().any(Option::is_some);
         let texts = in_words(measure.form, &values);
-        known.then(|| row(answer, measure.title.to_owned(), &values, texts, (measure.best, measure.tested)))
+        known.then(|| row(answer, [measure.name, measure.title], &values, texts, (measure.best, measure.tested)))
     })
 }
 
@@ -155,7 +165,7 @@ fn further_rows(answer: &Answer) -> impl Iterator<Item = Row> {
     answer.metrics.iter().map(|(metric, of_runs)| {
         let values = of_policies(answer, |run| of_runs.get(run).copied().flatten());
         let best = if metric.less_is_better { Best::Least } else { Best::Most };
-        row(answer, metric.title.clone(), &values, alike(metric, &values), (best, None))
+        row(answer, [&metric.name, &metric.title], &values, alike(metric, &values), (best, None))
     })
 }
 
@@ -180,7 +190,7 @@ fn in_words(form: Form, values: &[Option<f64>]) -> Vec<String> {
 
 fn row(
     answer: &Answer,
-    title: String,
+    [name, title]: [&str; 2],
     values: &[Option<f64>],
     texts: Vec<String>,
     (best, tested): (Best, Option<Tested>),
@@ -195,7 +205,7 @@ fn row(
         best: best == Some(place),
         chance: is_tested && place != answer.baseline && ratios.get(place).is_none_or(may_be_chance),
     });
-    Row { title, cells: cells.collect() }
+    Row { name: name.to_owned(), title: title.to_owned(), cells: cells.collect() }
 }
 
 /// The ratio of a policy to the baseline in a measure that is tested.

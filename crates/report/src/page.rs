@@ -35,10 +35,13 @@ const REPORT: &str = concat!(
     include_str!("../assets/page/texts.js"),
     include_str!("../assets/page/tables.js"),
     include_str!("../assets/page/state.js"),
+    include_str!("../assets/page/clock.js"),
     include_str!("../assets/page/charts.js"),
     include_str!("../assets/page/window.js"),
     include_str!("../assets/page/why.js"),
     include_str!("../assets/page/jobs.js"),
+    include_str!("../assets/page/follow.js"),
+    include_str!("../assets/page/view.js"),
     include_str!("../assets/page/report.js"),
     "})();\n"
 );

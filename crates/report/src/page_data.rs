@@ -4,7 +4,7 @@
 //! beside the page have the same numbers.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -13,6 +13,7 @@ use flate2::write::GzEncoder;
 use resched_analysis::JobMetrics;
 use resched_analysis::measure::Sizes;
 use resched_analysis::timeline::span;
+use resched_trace::clock::Zone;
 use resched_trace::words;
 use serde::Serialize;
 
@@ -32,6 +33,14 @@ pub(crate) const MOST_ROWS: usize = 500_000;
 struct PageData<'a> {
     policies: Vec<Look<'a>>,
     baseline: usize,
+    /// The places of the policies that are compared with it.
+    compared: Vec<usize>,
+    /// Whether the data can answer which policy is better.
+    answerable: bool,
+    /// The clock of the trace; `None` if it has no dates.
+    clock: Option<PageClock>,
+    /// What the clock of the run shows at the first submission, ms.
+    first: i64,
     /// From the first submission to the last end in any run, ms.
     span: i64,
     jobs: Jobs<'a>,
@@ -42,6 +51,17 @@ struct PageData<'a> {
     timelines: &'a Timelines,
     /// The colours of the jobs that have a layer of their own.
     colours: Vec<String>,
+}
+
+/// When the first job was submitted, and how clocks show it.
+#[derive(Serialize)]
+struct PageClock {
+    /// The first submission, ms since the epoch.
+    zero: i64,
+    /// The place whose clocks are shown; `None` if they are a fixed time ahead of UTC.
+    place: Option<&'static str>,
+    /// By how many minutes the clocks are ahead of UTC then.
+    ahead: i32,
 }
 
 /// How a policy looks.
@@ -105,6 +125,9 @@ struct Rest {
 /// Name, title and unit of a measure, and its value for a job.
 type Kind = ((&'static str, &'static str, &'static str), fn(&JobMetrics) -> Option<i64>);
 
+/// The unit of a plain number, which is whole in the data of the page.
+const TEN_THOUSANDTHS: &str = "1e-4";
+
 /// The measures that can be chosen, and then those that explain them. Those that no job has are left out.
 const KINDS: &[Kind] = &[
     (("completion", "Completion time", "ms"), |job| job.completion),
@@ -112,6 +135,8 @@ const KINDS: &[Kind] = &[
     (("execution", "Execution time", "ms"), |job| job.execution),
     (("starvation", "Starvation of reduces, mean", "ms"), |job| job.starvation.map(|ms| ms.round() as i64)),
     (("queueing", "Queueing of its tasks, mean", "ms"), |job| job.queueing.map(|ms| ms.round() as i64)),
+    (("tasks_done", "Tasks done", "tasks"), |job| whole(job.tasks_done)),
+    (("slowdown", "Slowdown", TEN_THOUSANDTHS), |job| job.slowdown.map(|times| (1e4 * times).round() as i64)),
     (("slot_time", "Run times of all attempts", "ms"), |job| Some(job.slot_time)),
     (("node_local", "Maps node-local", "maps"), |job| launches(job, 0)),
     (("rack_local", "Maps rack-local", "maps"), |job| launches(job, 1)),
@@ -137,6 +162,7 @@ pub(crate) fn page_data(
     scene: &Scene<'_>,
     timelines: &Timelines,
     reasons: &Reasons,
+    zone: Zone,
 ) -> Result<String, Error> {
     let (all, every) = (scene.ids().len(), every(scene));
     let spans = scene.runs.iter().filter_map(|shown| span(&shown.run.jobs)).map(|(first, last)| last - first);
@@ -147,7 +173,14 @@ pub(crate) fn page_data(
     let phases: Vec<&'static str> = reasons.phases.iter().map(|phase| phase.name()).collect();
     let rests: Vec<Rest> =
         [&["waiting", "execution"][..], &phases].into_iter().filter_map(|parts| rest(&mut measures, parts)).collect();
+    let first = scene.runs.first().and_then(|shown| span(&shown.run.jobs)).map_or(0, |(first, _)| first);
+    let of_label = |label: &str| answer.policies.iter().position(|policy| policy.label == label);
+    let compared: BTreeSet<usize> = answer.compared.iter().filter_map(|row| of_label(&row.policy)).collect();
     let data = PageData {
+        compared: compared.into_iter().collect(),
+        answerable: answer.is_answerable(),
+        clock: scene.zero().map(|zero| PageClock { zero, place: zone.place(), ahead: zone.ahead(zero) }),
+        first,
         policies: scene.runs.iter().map(look).collect(),
         baseline: answer.baseline,
         span: spans.max().unwrap_or(0),
@@ -262,6 +295,8 @@ fn rest(measures: &mut [Measure], parts: &[&'static str]) -> Option<Rest> {
 fn measure(scene: &Scene<'_>, ((name, title, unit), of): &Kind, every: usize) -> Option<Measure> {
     let of_run = |jobs: &Vec<&JobMetrics>| jobs.iter().step_by(every).map(|job| of(job)).collect::<Vec<_>>();
     let runs: Vec<Vec<Option<i64>>> = scene.jobs.iter().map(of_run).collect();
-    let is_known = runs.iter().flatten().flatten().any(|value| *value != 0);
+    // Times that are zero for all say something; of other numbers, only what some job has is worth its place.
+    let is_time = matches!(*name, "waiting" | "execution");
+    let is_known = runs.iter().flatten().flatten().any(|value| is_time || *value != 0);
     (is_known || *name == "completion").then_some(Measure { name, title: (*title).to_owned(), unit, runs })
 }

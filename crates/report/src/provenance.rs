@@ -154,7 +154,9 @@ fn replay(info: &RunInfo, files: &mut Vec<(String, String)>, folder: &str) -> (S
         Unfinished::Estimate => end += " --unfinished estimate",
     }
     if let Some(window) = info.window {
-        end += &format!(" --window {}..{}", window.from, window.to);
+        // The option is on the clock of the trace.
+        let zero = info.clock.map_or(0, |clock| clock.zero);
+        end += &format!(" --window {}..{}", window.from.saturating_add(zero), window.to.saturating_add(zero));
     }
     end += &format!(" --seed {} --out {}", info.seed, word(folder));
     (format!("resched replay {}", word(&info.trace.path)), end)

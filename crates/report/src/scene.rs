@@ -4,7 +4,9 @@ use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use resched_analysis::sign::Variants;
+use resched_analysis::timeline::span;
 use resched_analysis::{JobMetrics, Population, Run};
+use resched_trace::clock::Zone;
 use resched_trace::words::count;
 
 use crate::clock::Clock;
@@ -49,6 +51,8 @@ pub struct Scene<'a> {
     title: &'a str,
     /// The comparison in variants of its world, if it was tested in them.
     pub(crate) variants: Option<&'a Variants>,
+    /// The zone of times by the clock.
+    zone: Zone,
 }
 
 impl<'a> Scene<'a> {
@@ -74,6 +78,7 @@ impl<'a> Scene<'a> {
             look: Look::default(),
             title: "",
             variants: None,
+            zone: Zone::default(),
         }
     }
 
@@ -85,6 +90,11 @@ impl<'a> Scene<'a> {
     /// The same with the test of its sign.
     pub(crate) fn tested(self, variants: Option<&'a Variants>) -> Self {
         Self { variants, ..self }
+    }
+
+    /// The same with times in another zone.
+    pub(crate) fn at(self, zone: Zone) -> Self {
+        Self { zone, ..self }
     }
 
     /// The size of figures and their text.
@@ -139,13 +149,20 @@ impl<'a> Scene<'a> {
     /// How to show time, and the same for all of it; `None` if no time passes.
     pub(crate) fn clocks(&self) -> Option<&[Clock; 2]> {
         let runs = || self.runs.iter().map(|shown| shown.run).collect::<Vec<_>>();
-        let clocks = || Clock::whole(&runs()).map(|whole| [whole.without_tail(&runs()), whole]);
+        let whole = || Some(Clock::whole(&runs())?.dated(self.zero().map(|zero| (zero, self.zone))));
+        let clocks = || whole().map(|whole| [whole.without_tail(&runs()), whole]);
         self.clocks.get_or_init(clocks).as_ref()
     }
 
     /// How to show time; `None` if no time passes.
     pub(crate) fn clock(&self) -> Option<&Clock> {
         self.clocks().map(|[clock, _]| clock)
+    }
+
+    /// The date of the first submission, from which figures count time, ms since the epoch; `None` if the trace has no dates.
+    pub(crate) fn zero(&self) -> Option<i64> {
+        let run = self.runs.first()?.run;
+        run.clock().date(span(&run.jobs)?.0)
     }
 
     /// The labels of the runs.

@@ -35,6 +35,15 @@ pub(crate) fn percent_change(change: Option<f64>) -> String {
     change.map_or(UNKNOWN.to_owned(), |change| format!("{:+.1} %", 100.0 * change).replace('-', "−"))
 }
 
+/// Changes of times, ms, with their signs, all in one unit.
+pub(crate) fn signed_times(changes: &[Option<f64>]) -> Vec<String> {
+    let signed = |(text, change): (String, &Option<f64>)| match change {
+        Some(ms) if *ms > 0.0 => format!("+{text}"),
+        _ => text.replace('-', "−"),
+    };
+    times(changes).into_iter().zip(changes).map(signed).collect()
+}
+
 /// A ratio of at least this is shown as a factor: nobody reads +3217.4 %.
 const FACTOR: f64 = 10.0;
 

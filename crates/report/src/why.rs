@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use resched_analysis::advice::{Advice, advise};
 use resched_analysis::why::{InShort, Phase, Shares as InShortShares, Why};
 use resched_trace::comparison::{JobBlameRow, JobPhaseRow};
 use resched_trace::store::{FileEntry, TableWriter};
@@ -54,6 +55,8 @@ pub(crate) struct Reasons {
     pub(crate) runs: Vec<Vec<Option<OfJob>>>,
     /// Whether all runs keep why their policy passed over jobs.
     pub(crate) are_kept: bool,
+    /// What to change, where a run shows it: the advice, and the labels of the policies whose runs show it.
+    pub(crate) advice: Vec<(Advice, Vec<String>)>,
 }
 
 impl Reasons {
@@ -64,11 +67,14 @@ impl Reasons {
     pub(crate) fn new(answer: &Answer, scene: &Scene<'_>, every: usize, folders: &[PathBuf]) -> Result<Self, Error> {
         let ids = scene.ids();
         let numbers: BTreeMap<&str, usize> = ids.iter().enumerate().map(|(number, id)| (*id, number)).collect();
-        let mut found = Self { phases: Vec::new(), runs: Vec::new(), are_kept: true };
+        let mut found = Self { are_kept: true, ..Self::default() };
         for run in answer.policies.iter().filter_map(|policy| policy.runs.first()) {
             let Some(folder) = folders.get(*run) else { continue };
             let why = Why::open(folder)?;
             found.are_kept &= why.has_reasons;
+            if let Some(own) = answer.runs.get(*run) {
+                found.add_advice(advise(own, &why), &own.label);
+            }
             let mut rows: Vec<Option<usize>> = vec![None; ids.len()];
             for row in why.counted() {
                 let number = why.jobs.get(row).and_then(|job| numbers.get(job.job_id.as_str()));
@@ -90,6 +96,17 @@ impl Reasons {
         let some = |phase: &Phase| found.runs.iter().flatten().flatten().any(|job| job.in_phase(*phase) > 0);
         found.phases = Phase::ALL.into_iter().filter(some).collect();
         Ok(found)
+    }
+
+    /// Adds the advice of a run. What several runs show alike stands once.
+    fn add_advice(&mut self, advice: Vec<Advice>, label: &str) {
+        for own in advice {
+            match self.advice.iter_mut().find(|(known, _)| known.says == own.says && known.change == own.change) {
+                Some((_, labels)) => labels.push(label.to_owned()),
+                None => self.advice.push((own, vec![label.to_owned()])),
+            }
+        }
+        self.advice.sort_by_key(|(own, _)| std::cmp::Reverse(own.time_ms));
     }
 
     /// Writes `phases.parquet` and `blame.parquet` into `dir`, with what the page says of the jobs. Returns their entries in the list of

@@ -2,7 +2,7 @@
 
 use std::str::FromStr;
 
-use resched_trace::run::{RunWindow, Unfinished};
+use resched_trace::run::{RunClock, RunWindow, Unfinished};
 use resched_trace::scale::Instant;
 
 use crate::ids::Ms;
@@ -53,13 +53,25 @@ pub(crate) struct Times {
     pub(crate) horizon: Ms,
 }
 
+impl Times {
+    /// When the trace begins, or its first submission if that is later.
+    fn start(self) -> Ms {
+        self.begin.map_or(self.first, |begin| begin.max(self.first))
+    }
+
+    /// The clock of a run, which reads `first_submit` at the first submission. Whether it has dates is for others to say.
+    pub(crate) fn clock(self, first_submit: Ms) -> RunClock {
+        RunClock { zero: self.first.saturating_sub(first_submit), start: self.start(), dated: false }
+    }
+}
+
 impl Window {
     /// The window on the clock of a run, which reads `first_submit` at the first submission; `None` if every job is in it.
     pub(crate) fn on_the_clock(self, times: Times, first_submit: Ms) -> Option<RunWindow> {
         if self == Self::default() && times.begin.is_none_or(|begin| begin <= times.first) {
             return None;
         }
-        let start = times.begin.map_or(times.first, |begin| begin.max(times.first));
+        let start = times.start();
         let at = |instant: Instant| match instant {
             Instant::At(at) | Instant::Date(at) => at,
             Instant::AfterFirst(after) => start.saturating_add(after),
@@ -112,6 +124,7 @@ mod tests {
         let window = Window { from: Some(Instant::AfterFirst(2_000)), to: Some(Instant::At(7_000)) };
         assert_eq!(window.on_the_clock(TIMES, 500), Some(RunWindow { from: 2_500, to: 6_500 }));
         assert_eq!(Window::default().on_the_clock(TIMES, 0), None);
+        assert_eq!(TIMES.clock(500), RunClock { zero: 500, start: 1_000, dated: false });
     }
 
     #[test]

@@ -15,6 +15,7 @@
 //! * [`records`] reads a trace job by job. [`export`] writes it in the formats of other tools.
 //! * [`anonymise`] replaces the names in a trace. [`scale`] makes a trace smaller or denser.
 //! * [`reference`](mod@reference) declares the keys, columns and metrics that users meet, and makes pages from them.
+//! * [`clock`] reads and writes times as people do: dates, zones and windows.
 //! * [`validity`] says how far an answer can be trusted.
 //! * [`limits`] lists how much of everything there may be.
 //! * [`draws`] gives random numbers that depend only on (seed, purpose, entity).
@@ -22,6 +23,7 @@
 //! This crate knows nothing of schedulers, prints nothing and never exits.
 
 pub mod anonymise;
+pub mod clock;
 pub mod comparison;
 pub mod draws;
 mod error;

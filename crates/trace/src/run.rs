@@ -175,6 +175,24 @@ pub struct RunWindow {
     pub to: i64,
 }
 
+/// How the clock of a run relates to that of its trace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct RunClock {
+    /// What the clock of the trace shows when that of the run shows 0, ms.
+    pub zero: i64,
+    /// When the trace begins, ms of its own clock: at its first submission, or later if it says so.
+    pub start: i64,
+    /// Whether the clock of the trace counts from 1970-01-01T00:00:00Z, so that its times have dates.
+    pub dated: bool,
+}
+
+impl RunClock {
+    /// The date of a time of the run, ms since the epoch; `None` if its trace has no dates.
+    pub fn date(self, at: i64) -> Option<i64> {
+        if self.dated { self.zero.checked_add(at) } else { None }
+    }
+}
+
 /// The rows of a run that is kept in memory.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct RunTables {
@@ -319,6 +337,9 @@ pub struct RunInfo {
     /// The time in which jobs must be submitted to count in a metric; absent: any time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<RunWindow>,
+    /// How its clock relates to that of the trace; absent if the times between arrivals were changed, or an earlier version wrote it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clock: Option<RunClock>,
     /// What decides the answer, and whether it was observed.
     #[serde(default, skip_serializing_if = "Validity::is_empty")]
     pub validity: Validity,

@@ -74,8 +74,8 @@ pub const ATTRIBUTES: &[Attribute] = &[
     number(
         "submit_hour",
         "",
-        "the hour of the day in which it was submitted, 0 to 23 (UTC, or since the zero of the trace)",
-        |subject| subject.job.submit.map(|submit| hour_of_day(submit) as f64),
+        "the hour of the day in which it was submitted, 0 to 23 (UTC, or since the zero of a run whose trace has no dates)",
+        |subject| subject.submit.map(|submit| hour_of_day(submit) as f64),
     ),
     Attribute {
         name: "size",

@@ -84,7 +84,10 @@ impl<'a> Measured<'a> {
         } else {
             Box::new(self.run.finished_jobs())
         };
-        let subject = |job| Subject { job, is_small: sizes.is_small(job), is_large: sizes.is_large(job) };
+        let clock = self.run.clock();
+        let submit = |job: &JobMetrics| job.submit.map(|submit| clock.date(submit).unwrap_or(submit));
+        let subject =
+            |job| Subject { job, submit: submit(job), is_small: sizes.is_small(job), is_large: sizes.is_large(job) };
         candidates
             .map(subject)
             .filter(|subject| filter.is_none_or(|filter| filter.holds(subject) == Some(true)))

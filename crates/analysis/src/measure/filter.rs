@@ -12,6 +12,8 @@ use crate::JobMetrics;
 pub(super) struct Subject<'a> {
     pub(super) job: &'a JobMetrics,
     /// Whether it is among the smaller half of the jobs.
+    /// When it was submitted by the clock of the trace, or of the run if the trace has no dates, ms.
+    pub(super) submit: Option<i64>,
     pub(super) is_small: bool,
     /// Whether it is among the largest tenth.
     pub(super) is_large: bool,

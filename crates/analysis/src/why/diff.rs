@@ -80,12 +80,34 @@ pub struct Diff {
     pub all: DiffGroup,
     /// The time in each phase, over all jobs; phases without time are left out.
     pub phases: Vec<Moved>,
-    /// The groups of jobs by `user`, `queue` and `size`.
+    /// The groups of jobs by `user`, `queue` and `size`, those that lose most first.
     pub groups: BTreeMap<&'static str, Vec<DiffGroup>>,
     /// The jobs that get slower or faster, the largest change first.
     pub changed: Vec<Changed>,
     /// The comparison in words.
     pub sentences: Vec<String>,
+}
+
+/// A mean change, ms, with its 95 % interval over the seeds.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Change {
+    /// The mean change.
+    pub value: f64,
+    /// The lower end of the interval; null for one seed, which does not show the spread.
+    pub low: Option<f64>,
+    /// The upper end of the interval.
+    pub high: Option<f64>,
+}
+
+impl Change {
+    /// Of the changes of the seeds.
+    fn of(changes: &[f64]) -> Self {
+        let Some(Estimate { value, low, high }) = t_interval(changes) else {
+            return Self { value: 0.0, low: None, high: None };
+        };
+        let end = |end: f64| (changes.len() > 1).then_some(end);
+        Self { value, low: end(low), high: end(high) }
+    }
 }
 
 /// The jobs of a group in both runs.
@@ -103,8 +125,8 @@ pub struct DiffGroup {
     pub before_ms: f64,
     /// The mean completion time in the run, ms.
     pub after_ms: f64,
-    /// The mean change, ms, with its 95 % interval over the seeds; without width for one seed.
-    pub change_ms: Estimate,
+    /// The mean change, ms.
+    pub change_ms: Change,
     /// The phase through which most of the change comes; null if nothing changes.
     pub through: Option<Phase>,
     /// The mean change in that phase, ms.
@@ -120,8 +142,8 @@ pub struct Moved {
     pub before_ms: f64,
     /// The mean time of a job in the run, ms.
     pub after_ms: f64,
-    /// The mean change, ms, with its 95 % interval over the seeds; without width for one seed.
-    pub change_ms: Estimate,
+    /// The mean change, ms.
+    pub change_ms: Change,
 }
 
 /// A job that gets slower or faster.
@@ -139,10 +161,10 @@ pub struct Changed {
     pub before_ms: f64,
     /// Its mean completion time in the run, ms.
     pub after_ms: f64,
-    /// The lower end of the 95 % interval of the mean change over the seeds, ms.
-    pub change_from_ms: f64,
+    /// The lower end of the 95 % interval of the mean change over the seeds, ms; null for one seed.
+    pub change_from_ms: Option<f64>,
     /// The upper end of that interval, ms.
-    pub change_to_ms: f64,
+    pub change_to_ms: Option<f64>,
     /// The phase through which most of the change comes.
     pub through: Option<Phase>,
     /// The mean change in that phase, ms.
@@ -209,7 +231,10 @@ impl Diff {
             for own in &jobs {
                 groups.entry(name(own.job)).or_default().push(own);
             }
-            groups.into_iter().map(|(name, jobs)| group(name, &jobs)).collect::<Vec<_>>()
+            let mut groups: Vec<DiffGroup> = groups.into_iter().map(|(name, jobs)| group(name, &jobs)).collect();
+            // Those that lose most come first; equal ones stand in the order of their names.
+            groups.sort_by(|one, other| other.change_ms.value.total_cmp(&one.change_ms.value));
+            groups
         };
         let groups = BTreeMap::from([
             ("user", by(&|job| text(&job.user))),
@@ -268,17 +293,17 @@ impl Pair<'_> {
         (mean(&self.before).unwrap_or(0.0), mean(&self.after).unwrap_or(0.0))
     }
 
-    fn change(&self) -> Estimate {
+    fn change(&self) -> Change {
         let changes: Vec<f64> = self.after.iter().zip(&self.before).map(|(after, before)| after - before).collect();
-        t_interval(&changes).unwrap_or(Estimate { value: 0.0, low: 0.0, high: 0.0 })
+        Change::of(&changes)
     }
 
     /// Slower or faster is a job whose completion time changes by more than matters, for certain where there are several seeds.
     fn judge(&self, matters: Matters) -> Verdict {
         let ((before, after), change) = (self.means(), self.change());
         match matters.change(before, after) {
-            Ordering::Greater if change.low > 0.0 => Verdict::Slower,
-            Ordering::Less if change.high < 0.0 => Verdict::Faster,
+            Ordering::Greater if change.low.is_none_or(|low| low > 0.0) => Verdict::Slower,
+            Ordering::Less if change.high.is_none_or(|high| high < 0.0) => Verdict::Faster,
             _ => Verdict::Same,
         }
     }
@@ -335,7 +360,7 @@ fn group(name: String, jobs: &[&Pair<'_>]) -> DiffGroup {
         faster: of(Verdict::Faster),
         before_ms: over(|own| own.means().0),
         after_ms: over(|own| own.means().1),
-        change_ms: t_interval(&changes).unwrap_or(Estimate { value: 0.0, low: 0.0, high: 0.0 }),
+        change_ms: Change::of(&changes),
         through,
         through_ms,
     }
@@ -356,7 +381,7 @@ fn phases(pairs: &[(Vec<JobTime>, Vec<JobTime>)], jobs: &[Pair<'_>]) -> Vec<Move
             phase,
             before_ms: mean(&times.iter().map(|own| own.0).collect::<Vec<f64>>())?,
             after_ms: mean(&times.iter().map(|own| own.1).collect::<Vec<f64>>())?,
-            change_ms: t_interval(&changes)?,
+            change_ms: Change::of(&changes),
         })
     };
     Phase::ALL.iter().filter_map(moved).filter(|own| own.before_ms > 0.0 || own.after_ms > 0.0).collect()

@@ -28,6 +28,8 @@ pub enum About {
         queue: Option<String>,
         /// When it was submitted, ms.
         submit: Option<i64>,
+        /// When its first task started, ms.
+        start: Option<i64>,
         /// When it ended, ms.
         finish: Option<i64>,
         /// How it ended.
@@ -179,6 +181,7 @@ impl Why {
             user: text(&job.user),
             queue: text(&job.queue),
             submit: job.submit,
+            start: self.attempts_of(row).iter().filter(|own| !own.is_master).map(|own| own.start).min(),
             finish: job.finish,
             outcome: job.outcome,
         };
@@ -203,7 +206,7 @@ impl Why {
     }
 
     fn rows(&self, wanted: impl Fn(usize) -> bool) -> Vec<usize> {
-        (0..self.jobs.len()).filter(|&row| wanted(row)).collect()
+        (0..self.jobs.len()).filter(|&row| self.is_in_window(row) && wanted(row)).collect()
     }
 
     fn explain(&self, about: About, rows: &[usize]) -> Explanation {

@@ -4,14 +4,15 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use hashbrown::{HashMap, HashSet};
+use resched_trace::clock::{Covered, Span, Zone};
 use resched_trace::comparison::Standing;
 use resched_trace::model::{Reason, TaskKind};
-use resched_trace::run::RunInfo;
+use resched_trace::run::{RunClock, RunInfo, RunWindow};
 use resched_trace::store::System;
 use serde::Serialize;
 
 use super::usage::By;
-use crate::{JobMetrics, Origin};
+use crate::{Error, JobMetrics, Origin, window};
 
 /// What attempts hold and jobs wait for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -82,6 +83,9 @@ pub struct Why {
     pub has_reasons: bool,
     /// Values that could not be used, by cause.
     pub skipped: BTreeMap<String, u64>,
+    /// The part of its time that is looked at, if not all of it: jobs that were submitted in it are explained.
+    window: Option<RunWindow>,
+    origin: Origin,
     pub(super) attempts: Vec<Held>,
     first_attempt: Vec<usize>,
     passed_over: Vec<PassedOver>,
@@ -136,6 +140,8 @@ impl Why {
             jobs,
             has_reasons,
             skipped,
+            window: None,
+            origin: origin.clone(),
             attempts,
             first_attempt,
             passed_over,
@@ -154,10 +160,36 @@ impl Why {
         why
     }
 
-    /// The rows of the jobs whose completion time is known.
+    /// How its clock relates to that of the trace.
+    pub fn clock(&self) -> RunClock {
+        window::clock(&self.origin, &self.jobs)
+    }
+
+    /// The time that it covers, on the clock of the trace.
+    pub fn covered(&self) -> Covered {
+        window::covered(&self.origin, &self.jobs)
+    }
+
+    /// Explains only jobs that were submitted in this part of the time of the trace. Others still hold what these wait for.
+    ///
+    /// # Errors
+    /// [`Error::Trace`], a wrong request, if no job counts in it.
+    pub fn narrow(&mut self, span: Span, zone: Zone) -> Result<(), Error> {
+        self.window = Some(window::narrow(&self.label, &self.origin, &mut self.jobs, span, zone)?);
+        Ok(())
+    }
+
+    /// Whether the job in that row was submitted in the part of the time that is looked at.
+    pub(super) fn is_in_window(&self, row: usize) -> bool {
+        let submit = self.jobs.get(row).and_then(|job| job.submit);
+        self.window.is_none_or(|own| submit.is_some_and(|submit| (own.from..own.to).contains(&submit)))
+    }
+
+    /// The rows of the jobs in the window whose completion time is known.
     pub fn complete(&self) -> impl Iterator<Item = usize> + '_ {
         let complete = |job: &JobMetrics| job.submit.zip(job.finish).is_some_and(|(submit, finish)| submit <= finish);
-        self.jobs.iter().enumerate().filter(move |(_, job)| complete(job)).map(|(row, _)| row)
+        let rows = self.jobs.iter().enumerate().filter(move |(_, job)| complete(job)).map(|(row, _)| row);
+        rows.filter(|&row| self.is_in_window(row))
     }
 
     /// The rows of the jobs that count ([`crate::population`]).

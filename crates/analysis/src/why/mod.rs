@@ -23,9 +23,10 @@ mod sentences;
 mod timeline;
 mod top;
 mod usage;
+mod waits;
 
 pub use blame::Holder;
-pub use diff::{Changed, Diff, DiffGroup, JobTime, Moved, Side};
+pub use diff::{Change, Changed, Diff, DiffGroup, JobTime, Moved, Side};
 pub use explain::{About, BlameRow, Blamed, CsvRow, Explanation, PhaseTime, TimelineRow};
 pub use held::{Resource, Why};
 pub use in_short::{InShort, PARTS};
@@ -33,6 +34,7 @@ pub use phase::Phase;
 pub use sentences::WITHOUT_REASONS;
 pub use top::{Culprit, Top, TopRow, Waited};
 pub use usage::Shares;
+pub(crate) use waits::Wait;
 
 #[cfg(test)]
 mod tests;

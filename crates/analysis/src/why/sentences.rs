@@ -140,6 +140,15 @@ fn because(own: &PhaseTime) -> &'static str {
     }
 }
 
+/// What a job waits for in a phase.
+fn place(phase: Phase) -> &'static str {
+    match phase {
+        Phase::Container => "a container",
+        Phase::Resources => "what it needs",
+        _ => "a slot",
+    }
+}
+
 /// A holder with its part.
 fn holder(row: &BlameRow, own_id: Option<&str>) -> String {
     let time = duration(row.ms as f64);
@@ -147,6 +156,7 @@ fn holder(row: &BlameRow, own_id: Option<&str>) -> String {
     match (row.holder, &row.job_id) {
         ("job", Some(job_id)) if own_id == Some(job_id) => format!("the job itself, {time}"),
         ("job", Some(job_id)) => format!("{}{}, {time}", name(job_id), by(&row.user)),
+        ("idle", _) => format!("{} was free or its node was down, {time}", place(row.phase)),
         _ => format!("the limit itself, {time}"),
     }
 }

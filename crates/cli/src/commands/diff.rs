@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use resched_analysis::compare::{Comparison, Estimate, How, JOB_METRICS, compare};
+use resched_analysis::compare::{Comparison, How, JOB_METRICS, compare};
+use resched_analysis::groups::ranked;
 use resched_analysis::headline::of_completion;
 use resched_analysis::identity::{self, Difference};
 use resched_analysis::practical::Matters;
 use resched_analysis::sign::{Variants, untested};
 use resched_analysis::validation::{ModelError, PHASES, QUANTITIES, model_error};
-use resched_analysis::why::{Changed, Diff, DiffGroup, Moved, Phase, Side, Why};
+use resched_analysis::why::{Change, Changed, Diff, DiffGroup, Moved, Phase, Side, Why};
 use resched_analysis::{JobMetrics, Origin, Population, Run, validity};
 use resched_replay::runs_in;
 use resched_trace::validity::{Fact, Grade, Validity};
@@ -18,8 +19,9 @@ use serde::Serialize;
 use crate::failure::Failure;
 use crate::format::FormatArgs;
 use crate::grade::{self, Graded};
-use crate::output::{TimeUnit, UNKNOWN, count, of_unit, shortened};
+use crate::output::{TimeUnit, UNKNOWN, count, of_jobs, of_unit, shortened, table};
 use crate::progress::spinner;
+use crate::window_args::{Looked, WindowArgs, Within};
 
 /// Show who gains and who loses from one run to another: jobs, users, queues and sizes, and through which phase.
 #[derive(Debug, clap::Args)]
@@ -27,6 +29,8 @@ use crate::progress::spinner;
   resched diff R/fifo R/fair                 two runs of one trace
   resched diff T R/fair                      the model error: what really ran, and its replay
   resched diff S/fifo S/fair                 two folders with a run for each seed: changes have intervals
+  resched diff R/fifo R/fair --window 22:00..06:00
+                                             the jobs of last night, if the trace has dates
   resched diff R/fifo R/fair --json
   resched diff R/fifo R/fair --csv           the jobs that get slower or faster")]
 pub(crate) struct Args {
@@ -37,6 +41,8 @@ pub(crate) struct Args {
     /// The relative change from which on a job counts as slower or faster. It must also be longer than a second.
     #[arg(long, value_name = "PERCENT", default_value = "5%")]
     matters: Matters,
+    #[command(flatten)]
+    window: WindowArgs,
     #[command(flatten)]
     format: FormatArgs,
 }
@@ -52,6 +58,8 @@ struct Told<'a> {
     model_error: Option<&'a ModelError>,
     #[serde(flatten)]
     diff: &'a Diff,
+    /// The window of the submissions; null if it is all of the time.
+    window: Option<Within>,
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
@@ -60,22 +68,36 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let mut sides = [const { (String::new(), true) }; 2];
     let mut times = Vec::with_capacity(pairs.len());
     let mut graded = Compared::default();
+    let mut looked: Option<Looked> = None;
     for (before, after) in pairs {
-        let read = |dir: &Path, (label, has_reasons): &mut (String, bool)| {
-            let why = Why::open(dir)?;
+        let mut read = |dir: &Path, (label, has_reasons): &mut (String, bool)| {
+            let mut why = Why::open(dir)?;
+            // The window of the first run is that of all: it is on the clock of the trace.
+            if looked.is_none() {
+                let (covered, zone) = (why.covered(), args.window.zone());
+                looked = args.window.span(covered)?.map(|span| Looked { span, covered, zone });
+            }
+            if let Some(Looked { span, zone, .. }) = looked {
+                why.narrow(span, zone)?;
+            }
             label.clone_from(&why.label);
             *has_reasons &= why.has_reasons;
             Ok::<_, Failure>(why.times())
         };
-        graded.add(&before, &after)?;
-        graded.test(&before, &after)?;
         let [first, second] = &mut sides;
         times.push((read(&before, first)?, read(&after, second)?));
+        graded.add(&before, &after, looked)?;
+        graded.test(&before, &after)?;
     }
     // Two clusters may have been replayed under one policy.
     let same = sides[0].0 == sides[1].0;
     let names = [&args.baseline, &args.run].map(|path| path.display().to_string());
     let is_observed = graded.is_model_error();
+    if same {
+        for ((label, _), name) in sides.iter_mut().zip(&names) {
+            *label = format!("{label} ({name})");
+        }
+    }
     let sides =
         sides.each_ref().map(|(label, has_reasons)| Side { label, has_reasons: *has_reasons, is_observed: false });
     let [baseline, run] = sides;
@@ -95,8 +117,10 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         None => format!("{after}: mean completion time {}.", of_completion(&comparison, &before, args.matters)),
     };
     spinner.finish_and_clear();
-    let told = Told { headline, differences, model_error: model_error.as_ref(), diff: &diff };
-    args.format.print(&Graded::of(&told, &validity), &diff.changed, || in_words(&told) + &grade::graded(&validity))
+    let window = looked.map(Looked::within);
+    let told = Told { headline, differences, model_error: model_error.as_ref(), diff: &diff, window };
+    let rows = &diff.changed;
+    args.format.print(&Graded::of(&told, &validity), rows, || in_words(&told, looked) + &grade::graded(&validity))
 }
 
 /// Gathers what the sentences and the grade of a comparison need, pair by pair.
@@ -121,8 +145,12 @@ struct Found {
 
 impl Compared {
     /// Adds a pair: the run, or the trace, that is compared with, and the run.
-    fn add(&mut self, before: &Path, after: &Path) -> Result<(), Failure> {
-        let [one, two] = [Run::open(before)?, Run::open(after)?];
+    fn add(&mut self, before: &Path, after: &Path, looked: Option<Looked>) -> Result<(), Failure> {
+        let [mut one, mut two] = [Run::open(before)?, Run::open(after)?];
+        if let Some(Looked { span, zone, .. }) = looked {
+            one.narrow(span, zone)?;
+            two.narrow(span, zone)?;
+        }
         let [first, second] =
             [(before, &one), (after, &two)].map(|(path, run)| identity::Side { path, origin: &run.origin });
         if two.replay().is_none() {
@@ -241,24 +269,27 @@ fn pairs(
 }
 
 /// The comparison as sentences and tables.
-fn in_words(told: &Told<'_>) -> String {
+fn in_words(told: &Told<'_>, looked: Option<Looked>) -> String {
     let diff = told.diff;
+    let within = looked.map_or_else(String::new, |looked| format!(" {}", looked.in_words()));
     let seeds = if diff.seeds > 1 { format!(", {} seeds", count(diff.seeds)) } else { String::new() };
     if let Some(error) = told.model_error {
-        let mut text = format!("{}\n{} jobs{seeds}\n", told.headline, count(diff.jobs));
+        let mut text = format!("{}\n{}{within}{seeds}\n", told.headline, of_jobs(diff.jobs));
         text += &diff.sentences.iter().map(|sentence| format!("  {sentence}\n")).collect::<String>();
         return text + &quantities(error) + &by_phase(error);
     }
-    let mut text = format!("{} compared with {}, {} jobs{seeds}\n", diff.run, diff.baseline, count(diff.jobs));
+    let mut text = format!("{} compared with {}, {}{within}{seeds}\n", diff.run, diff.baseline, of_jobs(diff.jobs));
     text += &format!("  {}\n", told.headline);
     text +=
         &told.differences.iter().map(|own| format!("  They also differ in {}.\n", own.in_words())).collect::<String>();
     text += &diff.sentences.iter().map(|sentence| format!("  {sentence}\n")).collect::<String>();
-    text += &phases(&diff.phases, diff.seeds);
+    text += &phases(&diff.phases);
     for (what, rows) in &diff.groups {
-        text += &groups(what, rows.iter().chain([&diff.all]), diff.seeds);
+        text += &groups(what, rows, &diff.all);
     }
-    text + &changed(&diff.changed)
+    let (slower, faster): (Vec<&Changed>, Vec<&Changed>) =
+        diff.changed.iter().partition(|own| own.after_ms > own.before_ms);
+    text + &changed("slower most", &slower) + &changed("faster most", &faster)
 }
 
 /// The quantities that are compared, as they were and as they are in the replay.
@@ -300,16 +331,17 @@ fn signed(unit: TimeUnit, ms: f64) -> String {
 }
 
 /// A change, with its interval if there are several seeds.
-fn change(unit: TimeUnit, change: Estimate, seeds: u64) -> String {
-    let interval = || format!(" ({} to {})", signed(unit, change.low), signed(unit, change.high));
-    signed(unit, change.value) + &if seeds > 1 { interval() } else { String::new() }
+fn change(unit: TimeUnit, change: Change) -> String {
+    let interval = change.low.zip(change.high);
+    let interval = interval.map(|(low, high)| format!(" ({} to {})", signed(unit, low), signed(unit, high)));
+    signed(unit, change.value) + &interval.unwrap_or_default()
 }
 
-fn phases(phases: &[Moved], seeds: u64) -> String {
+fn phases(phases: &[Moved]) -> String {
     let unit = unit_of(phases.iter().map(|row| [row.before_ms, row.after_ms]));
     let row = |own: &Moved| {
         let phase = own.phase.in_words().to_owned();
-        vec![phase, unit.number(own.before_ms), unit.number(own.after_ms), change(unit, own.change_ms, seeds)]
+        vec![phase, unit.number(own.before_ms), unit.number(own.after_ms), change(unit, own.change_ms)]
     };
     let [before, after, change] = ["before", "after", "change"].map(|heading| of_unit(heading, unit));
     let heading = ["mean time of a job", &before, &after, &change];
@@ -320,8 +352,13 @@ fn phase(phase: Option<Phase>) -> String {
     phase.map_or(UNKNOWN, Phase::in_words).to_owned()
 }
 
-fn groups<'a>(what: &str, rows: impl Iterator<Item = &'a DiffGroup> + Clone, seeds: u64) -> String {
-    let unit = unit_of(rows.clone().map(|row| [row.before_ms, row.after_ms]));
+/// The groups that lose most and those that gain most, then small ones together, then all jobs.
+fn groups(what: &str, groups: &[DiffGroup], all: &DiffGroup) -> String {
+    let ranked = ranked(&groups.iter().map(|own| (own.jobs, Some(own.change_ms.value))).collect::<Vec<_>>());
+    let at = |places: &[usize]| places.iter().filter_map(|&place| groups.get(place)).collect::<Vec<_>>();
+    let (shown, small) = (at(&ranked.shown), together(&at(&ranked.small), ranked.floor));
+    let rows = || shown.iter().copied().chain(&small).chain([all]);
+    let unit = unit_of(rows().map(|row| [row.before_ms, row.after_ms]));
     let row = |own: &DiffGroup| {
         vec![
             own.group.clone(),
@@ -330,23 +367,55 @@ fn groups<'a>(what: &str, rows: impl Iterator<Item = &'a DiffGroup> + Clone, see
             count(own.faster),
             unit.number(own.before_ms),
             unit.number(own.after_ms),
-            change(unit, own.change_ms, seeds),
+            change(unit, own.change_ms),
             signed(unit, own.through_ms),
             phase(own.through),
         ]
     };
     let [before, after, change, through] = HEADINGS.map(|heading| of_unit(heading, unit));
     let heading = [what, "jobs", "slower", "faster", &before, &after, &change, &through, "in phase"];
-    shortened(&heading, rows.map(row).collect(), 1..8)
+    let more = match ranked.between {
+        0 => String::new(),
+        1 => "1 group between these is left out; `--json` prints it\n".to_owned(),
+        between => format!("{} groups between these are left out; `--json` prints them\n", count(between as u64)),
+    };
+    format!("\n{}{more}", table(&heading, rows().map(row).collect(), 1..8))
 }
 
-fn changed(changed: &[Changed]) -> String {
+/// Small groups as one; `None` if there are none.
+fn together(groups: &[&DiffGroup], floor: u64) -> Option<DiffGroup> {
+    let jobs: u64 = groups.iter().map(|own| own.jobs).sum();
+    let mean = |of: fn(&DiffGroup) -> f64| {
+        groups.iter().map(|own| of(own) * own.jobs as f64).sum::<f64>() / jobs.max(1) as f64
+    };
+    let name = match groups {
+        [] => return None,
+        [_] => format!("1 with fewer than {floor} jobs"),
+        groups => format!("{} with fewer than {floor} jobs", count(groups.len() as u64)),
+    };
+    Some(DiffGroup {
+        group: name,
+        jobs,
+        slower: groups.iter().map(|own| own.slower).sum(),
+        faster: groups.iter().map(|own| own.faster).sum(),
+        before_ms: mean(|own| own.before_ms),
+        after_ms: mean(|own| own.after_ms),
+        change_ms: Change { value: mean(|own| own.change_ms.value), low: None, high: None },
+        through: None,
+        through_ms: 0.0,
+    })
+}
+
+/// The most jobs that get slower, and the most that get faster, in a table.
+const MOST_CHANGED: usize = 10;
+
+fn changed(heading: &str, changed: &[&Changed]) -> String {
     if changed.is_empty() {
         return String::new();
     }
     let text = |text: &Option<String>| text.as_deref().unwrap_or(UNKNOWN).to_owned();
     let unit = unit_of(changed.iter().map(|row| [row.before_ms, row.after_ms]));
-    let row = |own: &Changed| {
+    let row = |own: &&Changed| {
         vec![
             own.job_id.clone(),
             text(&own.user),
@@ -360,6 +429,10 @@ fn changed(changed: &[Changed]) -> String {
         ]
     };
     let [before, after, change, through] = HEADINGS.map(|heading| of_unit(heading, unit));
-    let heading = ["changed most", "user", "queue", "size", &before, &after, &change, &through, "in phase"];
-    shortened(&heading, changed.iter().map(row).collect(), 4..8)
+    let heading = [heading, "user", "queue", "size", &before, &after, &change, &through, "in phase"];
+    let more = match changed.len().saturating_sub(MOST_CHANGED) {
+        0 => String::new(),
+        more => format!("{} more; `--json` and `--csv` print all\n", of_jobs(more as u64)),
+    };
+    format!("\n{}{more}", table(&heading, changed.iter().take(MOST_CHANGED).map(row).collect(), 4..8))
 }

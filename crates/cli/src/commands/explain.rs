@@ -2,18 +2,20 @@
 
 use std::path::PathBuf;
 
-use resched_analysis::Origin;
+use resched_analysis::advice::{Advice, advise};
 use resched_analysis::why::{
     About, BlameRow, Blamed, Culprit, Explanation, Phase, PhaseTime, TimelineRow, Top, WITHOUT_REASONS, Waited, Why,
 };
+use resched_analysis::{Origin, Run};
 use resched_trace::reference::nearest;
-use resched_trace::words::counted;
+use serde::Serialize;
 
 use crate::failure::Failure;
 use crate::format::FormatArgs;
 use crate::grade::{Graded, graded, of_origin};
-use crate::output::{TimeUnit, UNKNOWN, of_unit, shortened, table};
+use crate::output::{TimeUnit, UNKNOWN, of_jobs, of_unit, shortened, table};
 use crate::progress::spinner;
+use crate::window_args::{ByTheClock, Looked, WindowArgs, Within};
 
 /// Explain why jobs waited: their time by phase, and who held what they waited for.
 #[derive(Debug, clap::Args)]
@@ -22,6 +24,7 @@ use crate::progress::spinner;
   resched explain R/fair --user ann                     all jobs of a user
   resched explain R/fair --queue research --json
   resched explain R/fair --top 10                       who waited longest, and who made others wait most
+  resched explain R/fair --top 10 --window 22:00..06:00 the same of last night, if the trace has dates
   resched explain T --job job_201009221234_0007         what really ran, as far as the log says
 
 A run that was replayed with `--decisions` also says why the policy passed over jobs.")]
@@ -41,23 +44,90 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", group = "what")]
     top: Option<usize>,
     #[command(flatten)]
+    window: WindowArgs,
+    #[command(flatten)]
     format: FormatArgs,
+}
+
+/// The output of `--json`: an explanation or a list, and what of the time it is about.
+#[derive(Debug, Serialize)]
+struct Told<'a, T: Serialize> {
+    #[serde(flatten)]
+    found: &'a T,
+    /// The window of the submissions; null if it is all of the time.
+    window: Option<Within>,
+    /// The times of the job as a clock shows them; null if it is about several jobs, or the trace has no dates.
+    by_the_clock: Option<ByTheClock>,
+    /// What to change, where the data show it.
+    advice: &'a [Advice],
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let spinner = spinner("explain");
-    let why = Why::open(&args.run)?;
     let validity = of_origin(&Origin::of(&args.run)?);
+    let mut why = Why::open(&args.run)?;
+    let (covered, zone) = (why.covered(), args.window.zone());
+    let looked = args.window.span(covered)?.map(|span| Looked { span, covered, zone });
+    if let Some(looked) = looked {
+        if args.job.is_some() {
+            return Err(Failure::request("--job names one job, whenever it was submitted; leave the window out"));
+        }
+        why.narrow(looked.span, zone)?;
+    }
+    let (window, within) =
+        (looked.map(Looked::within), looked.map_or_else(String::new, |own| format!(", {}", own.in_words())));
     if let Some(most) = args.top {
         let top = why.top(most);
+        let advice = advice(args, &why, looked, |_| true)?;
         spinner.finish_and_clear();
+        let told = Told { found: &top, window, by_the_clock: None, advice: &advice };
         let rows = top.csv_rows();
-        return args.format.print(&Graded::of(&top, &validity), &rows, || in_tables(&top) + &graded(&validity));
+        let words = || in_tables(&top, &within) + &advised(&advice) + &graded(&validity);
+        return args.format.print(&Graded::of(&told, &validity), &rows, words);
     }
     let explanation = explanation(args, &why)?;
+    let advice = advice(args, &why, looked, |advice| concerns(advice, &explanation.about))?;
     spinner.finish_and_clear();
-    let rows = explanation.csv_rows();
-    args.format.print(&Graded::of(&explanation, &validity), &rows, || in_words(&explanation) + &graded(&validity))
+    let times = match explanation.about {
+        About::Job { submit, start, finish, .. } => ByTheClock::of(why.clock(), zone, [submit, start, finish]),
+        About::User(_) | About::Queue(_) | About::All => None,
+    };
+    let (by_the_clock, times) = times.unzip();
+    let told = Told { found: &explanation, window, by_the_clock, advice: &advice };
+    let within = times.map_or(within, |times| format!(": {times}"));
+    let words = || in_words(&explanation, &within) + &advised(&advice) + &graded(&validity);
+    args.format.print(&Graded::of(&told, &validity), &explanation.csv_rows(), words)
+}
+
+/// The advice that the run shows, as far as it is wanted. In a window, it is about the jobs of the window.
+fn advice(
+    args: &Args,
+    why: &Why,
+    looked: Option<Looked>,
+    wanted: impl Fn(&Advice) -> bool,
+) -> Result<Vec<Advice>, Failure> {
+    let mut run = Run::open(&args.run)?;
+    if let Some(Looked { span, zone, .. }) = looked {
+        run.narrow(span, zone)?;
+    }
+    Ok(advise(&run, why).into_iter().filter(wanted).collect())
+}
+
+/// Whether a piece of advice concerns what is explained. One about a node concerns everybody but a single job.
+fn concerns(advice: &Advice, about: &About) -> bool {
+    let is_of_all = advice.job_id.is_none();
+    match about {
+        About::Job { job_id, .. } => advice.job_id.as_ref() == Some(job_id),
+        About::User(user) => is_of_all || advice.user.as_ref() == Some(user),
+        About::Queue(queue) => is_of_all || advice.queue.as_ref() == Some(queue),
+        About::All => true,
+    }
+}
+
+/// The advice in words.
+fn advised(advice: &[Advice]) -> String {
+    let lines: String = advice.iter().map(|own| format!("  {}: {}\n", own.rule, own.in_words())).collect();
+    if lines.is_empty() { lines } else { format!("\nWhat the data suggest:\n{lines}") }
 }
 
 fn explanation(args: &Args, why: &Why) -> Result<Explanation, Failure> {
@@ -82,8 +152,8 @@ fn explanation(args: &Args, why: &Why) -> Result<Explanation, Failure> {
 }
 
 /// The explanation as sentences and tables.
-fn in_words(explanation: &Explanation) -> String {
-    let mut text = format!("{} under {}\n", explanation.title(), explanation.run);
+fn in_words(explanation: &Explanation, within: &str) -> String {
+    let mut text = format!("{} under {}{within}\n", explanation.title(), explanation.run);
     text += &explanation.sentences.iter().map(|sentence| format!("  {sentence}\n")).collect::<String>();
     if matches!(explanation.about, About::Job { .. }) {
         text += &time_line(explanation);
@@ -95,7 +165,7 @@ fn in_words(explanation: &Explanation) -> String {
         text += &blamed("by queue", &explanation.queues);
     }
     if explanation.left_out > 0 {
-        text += &format!("\nleft out: {} whose completion time is not known\n", counted(explanation.left_out, "job"));
+        text += &format!("\nleft out: {} whose completion time is not known\n", of_jobs(explanation.left_out));
     }
     text
 }
@@ -170,10 +240,10 @@ fn blamed(what: &str, blamed: &[Blamed]) -> String {
     shortened(&heading, blamed.iter().map(row).collect(), 1..3)
 }
 
-fn in_tables(top: &Top) -> String {
+fn in_tables(top: &Top, within: &str) -> String {
     let (first, second) = (waited(&top.waited), made_wait(&top.made_wait));
     let known = if top.has_reasons { String::new() } else { format!("\n{WITHOUT_REASONS}\n") };
-    format!("{} under {}\n\n{first}\n{second}{known}", counted(top.jobs, "job"), top.run)
+    format!("{} under {}{within}\n\n{first}\n{second}{known}", of_jobs(top.jobs), top.run)
 }
 
 fn waited(rows: &[Waited]) -> String {

@@ -3,14 +3,13 @@
 use std::collections::BTreeMap;
 
 use resched_analysis::Run;
-use resched_analysis::groups::{By, GroupRow, SlowedJob, groups, most_slowed};
+use resched_analysis::groups::{By, GroupRow, SlowedJob, groups, most_slowed, shown as shown_groups};
+use resched_trace::clock::Zone;
 use serde::Serialize;
 
 use super::replay::Done;
 use crate::output::{TimeUnit, UNKNOWN, count, shown, table};
 
-/// The most groups that a table shows. JSON has all.
-const MOST_GROUPS: usize = 20;
 /// The number of the most slowed jobs.
 const MOST_SLOWED: usize = 10;
 
@@ -46,9 +45,9 @@ pub(crate) struct Grouped {
 }
 
 /// The groups of each run, if any are asked for.
-pub(super) fn grouped(runs: &[Run], baseline: usize, by: &[Grouping]) -> Vec<Option<Grouped>> {
+pub(super) fn grouped(runs: &[Run], baseline: usize, by: &[Grouping], zone: Zone) -> Vec<Option<Grouped>> {
     let runs: Vec<&Run> = runs.iter().collect();
-    let all: Vec<(By, Vec<GroupRow>)> = by.iter().map(|by| (by.by(), groups(&runs, baseline, by.by()))).collect();
+    let all: Vec<(By, Vec<GroupRow>)> = by.iter().map(|by| (by.by(), groups(&runs, baseline, by.by(), zone))).collect();
     let of_run = |(place, run): (usize, &&Run)| {
         let own = |rows: &[GroupRow]| rows.iter().filter(|row| row.run == run.label).cloned().collect();
         let base = if place == baseline { None } else { runs.get(baseline).copied() };
@@ -65,26 +64,22 @@ pub(super) fn groups_told(done: &[Done]) -> String {
     let grouped: Vec<&Grouped> = done.iter().filter_map(|done| done.grouped.as_ref()).collect();
     let Some(first) = grouped.first() else { return String::new() };
     let mut text = String::new();
-    for (&by, rows) in &first.groups {
-        text += &table_of(by, rows, &grouped);
+    for &by in first.groups.keys() {
+        text += &table_of(by, &grouped);
     }
     let slowed: Vec<&SlowedJob> = grouped.iter().flat_map(|grouped| &grouped.most_slowed).collect();
     text + &table_of_slowed(&slowed)
 }
 
-/// The table of one grouping: the groups with most jobs in the first run, each with all its runs.
-fn table_of(by: By, first: &[GroupRow], grouped: &[&Grouped]) -> String {
-    let mut largest: Vec<&GroupRow> = first.iter().collect();
-    largest.sort_by_key(|row| std::cmp::Reverse(row.jobs));
-    largest.truncate(MOST_GROUPS);
-    let shown: Vec<&str> = first.iter().filter(|row| largest.contains(row)).map(|row| row.group.as_str()).collect();
-    let of_group = |group: &&str| {
-        let rows = grouped.iter().filter_map(|grouped| grouped.groups.get(&by)).flatten();
-        rows.filter(|row| row.group == *group).collect::<Vec<_>>()
-    };
-    let rows: Vec<&GroupRow> = shown.iter().flat_map(of_group).collect();
+/// The table of one grouping: the groups that lose and gain most, each with all its runs.
+fn table_of(by: By, grouped: &[&Grouped]) -> String {
+    let all: Vec<GroupRow> = grouped.iter().filter_map(|own| own.groups.get(&by)).flatten().cloned().collect();
+    let (shown, left_out) = shown_groups(by, &all);
+    let rows: Vec<&GroupRow> =
+        shown.iter().flat_map(|group| all.iter().filter(move |row| row.group == *group)).collect();
     let units = TIMES.map(|time| TimeUnit::of(rows.iter().filter_map(|row| time(row))));
-    let rows: Vec<Vec<String>> = rows.into_iter().map(|row| cells(row, units)).collect();
+    let changes = TimeUnit::of(rows.iter().filter_map(|row| row.change_ms));
+    let rows: Vec<Vec<String>> = rows.into_iter().map(|row| cells(row, units, changes)).collect();
     let name = match by {
         By::User => "user",
         By::Queue => "queue",
@@ -103,13 +98,11 @@ fn table_of(by: By, first: &[GroupRow], grouped: &[&Grouped]) -> String {
         "p95",
         "p99",
         "change",
+        "in %",
         "sooner",
         "later",
     ];
-    let more = match first.len().saturating_sub(shown.len()) {
-        0 => String::new(),
-        more => format!("{more} more groups; `--json` prints all\n"),
-    };
+    let more = if left_out.is_empty() { left_out } else { format!("{left_out}; `--json` prints all\n") };
     format!("\n{}{more}", table(&heading, rows, 2..heading.len()))
 }
 
@@ -123,12 +116,15 @@ const TIMES: [fn(&GroupRow) -> Option<f64>; 6] = [
     |row| row.waiting_p99_ms,
 ];
 
-fn cells(row: &GroupRow, units: [TimeUnit; TIMES.len()]) -> Vec<String> {
+fn cells(row: &GroupRow, units: [TimeUnit; TIMES.len()], changes: TimeUnit) -> Vec<String> {
     let number = |n: Option<u64>| n.map_or_else(|| UNKNOWN.to_owned(), count);
     let change = row.change.map_or_else(|| UNKNOWN.to_owned(), |change| format!("{:+.1} %", 100.0 * change));
     let mut cells = vec![row.group.clone(), row.run.clone(), count(row.jobs)];
     cells.extend(TIMES.iter().zip(units).map(|(time, unit)| shown(unit, time(row))));
-    cells.extend([change, number(row.sooner), number(row.later)]);
+    let sign = if row.change_ms.is_some_and(|ms| ms > 0.0) { "+" } else { "" };
+    let in_time =
+        if row.change_ms.is_some() { format!("{sign}{}", shown(changes, row.change_ms)) } else { UNKNOWN.to_owned() };
+    cells.extend([in_time, change, number(row.sooner), number(row.later)]);
     cells
 }
 

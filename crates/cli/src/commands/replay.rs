@@ -11,7 +11,8 @@ use resched_analysis::{Gathered, LocalityCounts, Population, Run, Summary, bound
 use resched_policies::PolicySpec;
 use resched_replay::{Engine, Files, RunFolders, Setup, Threads, World, Written};
 use resched_robust::{Asked, Plan};
-use resched_trace::run::{self, RunBound, RunWindow, Unfinished};
+use resched_trace::clock::Zone;
+use resched_trace::run::{self, RunBound, RunClock, RunWindow, Unfinished};
 use resched_trace::store::{Out, changed_files};
 use resched_trace::validity::{Grade, Validity};
 use serde::Serialize;
@@ -26,6 +27,7 @@ use crate::output::{TimeUnit, UNKNOWN, count, duration, shown, table, value};
 use crate::policy_value::PolicyValue;
 use crate::progress::{ReplayProgress, replays_bar};
 use crate::threads::ThreadsArg;
+use crate::window_args::EndArgs;
 use crate::world_args::{WorldArgs, check_rules};
 
 /// Replay a trace under one or more policies.
@@ -43,6 +45,8 @@ pub(crate) struct Args {
     policies: Vec<String>,
     #[command(flatten)]
     world: WorldArgs,
+    #[command(flatten)]
+    ends: EndArgs,
     /// The folder to write the runs to. Each policy gets a folder in it.
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
@@ -98,6 +102,9 @@ pub(super) struct Done {
     pub(super) grouped: Option<Grouped>,
     /// The time in which jobs must be submitted to count, ms of the run's clock; null if any time will do.
     window: Option<RunWindow>,
+    /// How that clock relates to that of the trace.
+    #[serde(skip)]
+    clock: Option<RunClock>,
     /// What became of work that had not ended when the trace ended.
     unfinished: Unfinished,
     /// Whether it stays sooner or later than the baseline under what the data leaves open; absent for the baseline.
@@ -115,7 +122,7 @@ pub(super) struct Done {
 }
 
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
-    let (source, setup) = args.world.open(&args.trace)?;
+    let (source, setup) = args.world.open_within(&args.trace, &args.ends)?;
     let setup = Setup { check: args.check, ..setup };
     let policies = policies(&args.policies, source.engine())?;
     let baseline = baseline_of(args.baseline.as_deref(), &policies)?;
@@ -128,11 +135,12 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         by: args.by.clone(),
         baseline,
         robust: args.robust,
+        zone: args.world.window.zone(),
     };
     let done = replay_all(&world, &policies, &args.force.plain(&args.out), &options)?;
     args.format.print_lines(&done, || {
         told(&done, &options.metrics, baseline)
-            + &windowed(&done)
+            + &windowed(&done, args.world.window.zone())
             + &signs_in_words(&done)
             + &groups_told(&done)
             + &never_bound(&done)
@@ -173,6 +181,8 @@ pub(super) struct Options {
     baseline: usize,
     /// How thoroughly the sign is tested.
     robust: Level,
+    /// The zone of hours.
+    zone: Zone,
 }
 
 /// The metrics with these names or expressions.
@@ -234,7 +244,7 @@ pub(super) fn replay_all(
     for fact in variants.iter().flat_map(|variants| variants.facts(baseline)) {
         validity.add(fact);
     }
-    let grouped = grouped(&runs, options.baseline, &options.by);
+    let grouped = grouped(&runs, options.baseline, &options.by, options.zone);
     let mut done = Vec::new();
     for ((run, (dir, jobs, wall_ms)), grouped) in runs.iter().zip(others).zip(grouped) {
         let measured = Measured::new(run);
@@ -243,6 +253,7 @@ pub(super) fn replay_all(
             metrics: options.metrics.iter().map(|metric| (metric.name.clone(), metric.of(&measured))).collect(),
             grouped,
             window: run.replay().and_then(|info| info.window),
+            clock: run.replay().and_then(|info| info.clock),
             unfinished: run.replay().map(|info| info.unfinished).unwrap_or_default(),
             sign: signs.iter().find(|sign| sign.policy == run.label).cloned(),
             bound: run.replay().map(|info| info.bound.clone()).unwrap_or_default(),
@@ -295,8 +306,14 @@ pub(super) fn signs_in_words(done: &[Done]) -> String {
 }
 
 /// The window of the metrics, if not all jobs are in it.
-fn windowed(done: &[Done]) -> String {
-    let Some(RunWindow { from, to }) = done.first().and_then(|done| done.window) else { return String::new() };
+fn windowed(done: &[Done], zone: Zone) -> String {
+    let Some((RunWindow { from, to }, clock)) = done.first().and_then(|done| Some((done.window?, done.clock))) else {
+        return String::new();
+    };
+    let date = |at: i64| clock.and_then(|clock| clock.date(at));
+    if let Some((from, to)) = date(from).zip(date(to)) {
+        return format!("Metrics are over jobs that were submitted from {}.\n", zone.show_both(from, to));
+    }
     let [from, to] = [from, to].map(|at| duration(Some(at as f64)));
     format!("Metrics are over jobs that were submitted from {from} to {to} of the replay.\n")
 }
@@ -334,7 +351,9 @@ pub(super) fn told(done: &[Done], metrics: &[Metric], baseline: usize) -> String
         column(&format!("vs {}", base.label), Box::new(change));
     }
     column("median", times(|done| done.summary.median_completion_ms));
+    column("p95", times(|done| done.summary.p95_completion_ms));
     column("mean waiting", times(|done| done.summary.mean_waiting_ms));
+    column("p95 waiting", times(|done| done.summary.p95_waiting_ms));
     if done.iter().any(|done| done.summary.mean_starvation_ms.is_some()) {
         column("mean starvation", times(|done| done.summary.mean_starvation_ms));
     }

@@ -17,6 +17,7 @@ use crate::out::ForceArg;
 use crate::output::print;
 use crate::progress::spinner;
 use crate::validation_file::Validation;
+use crate::window_args::WindowArgs;
 
 /// Compare runs side by side: charts as PNG and SVG, one HTML page and a notebook.
 #[derive(Debug, clap::Args)]
@@ -60,6 +61,8 @@ pub(crate) struct Args {
     /// A further metric: a name or an expression such as `p95(completion) where queue = 'adhoc'`. Repeat the option for more.
     #[arg(long = "metric", value_name = "METRIC")]
     metrics: Vec<String>,
+    #[command(flatten)]
+    window: WindowArgs,
     /// The most memory that the tables of the runs may take, estimated from their rows.
     #[arg(long, value_name = "AMOUNT", default_value_t)]
     most_memory: Memory,
@@ -81,6 +84,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         metrics: super::replay::named(&args.metrics)?,
         memory: args.most_memory,
         validation: args.validation.as_deref().map(|path| of_runs(path, &runs)).transpose()?,
+        window: args.window.period(),
+        zone: args.window.zone(),
     };
     let written = write(&runs, &args.force.out(&args.out, MARKER), &options)?;
     // All charts are asked for by default, and many have nothing to show then.

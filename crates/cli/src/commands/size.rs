@@ -9,10 +9,11 @@ use resched_replay::World;
 use resched_sweep::size::{self, Answer, Bound, FILES, Interval, Kept, MARKER, Probe, Sizing, Step, note, sized};
 use resched_trace::store::{FolderLock, OwnFiles};
 
-use super::replay::{caveats, policies};
+use super::replay::policies;
 use super::sweep::claim;
 use crate::failure::Failure;
 use crate::format::FormatArgs;
+use crate::grade::caveats;
 use crate::out::ForceArg;
 use crate::output::{count, table};
 use crate::progress::SizeProgress;

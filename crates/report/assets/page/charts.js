@@ -38,6 +38,16 @@ function timeAxis(more) {
   return axis({ incrs: STEPS, space: 70, values: (_, splits) => splits.map(tick), ...more });
 }
 
+// The axis of the time of the run: by the clock, if there is one.
+function runAxis() {
+  return data.clock ? axis({ incrs: STEPS.filter((step) => step >= 1e3), space: 70, splits: clockSplits, values: clockTicks, size: 50 }) : timeAxis();
+}
+
+// A time of the run, as a reader of charts sees it.
+function readClock(chart, ms) {
+  return data.clock && ms !== null && ms !== undefined ? `${dateAndTime(ms)} (${time(ms)})` : readTime(chart, ms);
+}
+
 function logAxis(more) {
   const splits = (chart, number, low, high) => DECADES.filter((ms) => ms >= low && ms <= high);
   return axis({ splits, filter: (_, splits) => splits, values: (_, splits) => splits.map(tick), ...more });
@@ -192,9 +202,9 @@ function timeChart(timeline) {
     draw: () => ({
       data: [timeline.edges, ...columns],
       options: overTime({
-        series: [{ label: "Time", value: readTime }, ...policies.map((_, policy) => line(policy, value))],
+        series: [{ label: "Time", value: readClock }, ...policies.map((_, policy) => line(policy, value))],
         scales: { y: { range: (_, low, high) => [Math.min(0, low ?? 0), high > 0 ? high * 1.05 : 1] } },
-        axes: [timeAxis(), axis({ size: 60 })],
+        axes: [runAxis(), axis({ size: 60 })],
         hooks: { setSeries: [toggling] },
       }),
     }),
@@ -319,7 +329,7 @@ function jobChart(explain) {
         legend: { show: false },
         cursor: { dataIdx: point, points: { size: 9 } },
         scales: { y: found.scale },
-        axes: [timeAxis(), found.axis],
+        axes: [runAxis(), found.axis],
         hooks: { setCursor: [read], ready: [(chart) => chart.over.addEventListener("click", () => near && explain(near.job))] },
       }),
     };
@@ -350,6 +360,7 @@ function jobInWords(job, policy) {
 // A value with its unit.
 function shownValue({ unit }, value) {
   if (value === null) return UNKNOWN;
+  if (unit === "1e-4") return (value / 1e4).toFixed(2);
   return unit === "ms" ? time(value) : `${count(value)} ${unit}`;
 }
 
@@ -450,9 +461,9 @@ function stackChart(stack) {
     return {
       data: [layers.edges, ...shown.map(({ top }) => top)],
       options: overTime({
-        series: [{ label: "Time", value: readTime }, ...series],
+        series: [{ label: "Time", value: readClock }, ...series],
         scales: { y: { range: (_, low, high) => [0, high > 0 ? high * 1.05 : 1] } },
-        axes: [timeAxis(), axis({ size: 60 })],
+        axes: [runAxis(), axis({ size: 60 })],
         legend: { markers: { fill: (_, place) => layerColour(shown[place - 1]?.layer) } },
       }),
     };

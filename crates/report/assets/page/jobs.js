@@ -34,8 +34,10 @@ class JobTable {
     if (jobs.users.any) columns.push(text("User", jobs.users));
     if (jobs.queues.any) columns.push(text("Queue", jobs.queues));
     columns.push({ title: "Tasks", key: (job) => jobs.tasks[job], cell: (job) => count(jobs.tasks[job]) });
-    const submitted = timesUpTo(data.span);
-    columns.push({ title: "Submitted", key: (job) => jobs.submits[job], cell: (job) => submitted(jobs.submits[job]) });
+    const since = timesUpTo(data.span);
+    const submitted = data.clock ? dateAndTime : since;
+    const title = data.clock ? `Submitted (${zoneAt(0)})` : "Submitted";
+    columns.push({ title, key: (job) => jobs.submits[job], cell: (job) => submitted(jobs.submits[job]) });
     return columns;
   }
 
@@ -43,10 +45,11 @@ class JobTable {
     const heads = [...this.columns.map((column) => element("th", { scope: "col", class: column.text ? "text" : undefined }, column.title)),
       ...policies.map((look) => element("th", { scope: "col" }, look.label))];
     const keys = [...this.columns.map((column) => column.key), ...policies.map((_, policy) => (job) => measure().runs[policy][job])];
-    addSorting(heads, (column, direction) => {
-      this.order = { key: keys[column], direction };
+    this.sort = addSorting(heads, (column, direction) => {
+      this.order = { key: keys[column], column, direction };
       this.find();
     });
+    this.width = heads.length;
     this.body = element("tbody");
     this.caption = element("span");
     this.found = element("output", { "aria-live": "polite", id: "jobs-found" });
@@ -62,12 +65,17 @@ class JobTable {
       this.search = search.value.toLowerCase();
       this.find();
     });
+    this.searched = search;
+    this.chosen = new Map();
     const filter = (label, values, of) => {
       const options = [["", "all"], ...values.map((value, place) => [String(place), value])];
-      return choice(label, options, (chosen) => {
+      const act = (chosen) => {
         this.filters.set(label, chosen === "" ? null : (job) => of(job) === Number(chosen));
         this.find();
-      });
+      };
+      const made = choice(label, options, act);
+      this.chosen.set(label.toLowerCase(), { select: made.querySelector("select"), values, act });
+      return made;
     };
     const byWords = (label, words) => (words.words.length > 1 ? [filter(label, words.words, (job) => words.of[job])] : []);
     const form = element("form", { class: "filter", role: "search" }, element("label", {}, "Search ", search),
@@ -98,12 +106,45 @@ class JobTable {
     this.show();
   }
 
+  // The part of the view that is of the table, for the address of the page.
+  view() {
+    const view = {};
+    if (this.search !== "") view.search = this.search;
+    for (const [name, { select, values }] of this.chosen) {
+      if (select.value !== "") view[name] = values[Number(select.value)];
+    }
+    if (this.order) view.sort = `${this.order.column}.${this.order.direction === 1 ? "up" : "down"}`;
+    const [first] = this.open;
+    if (first !== undefined) view.job = jobs.ids[first];
+    return view;
+  }
+
+  // Takes a view. Values that the table does not have are left out.
+  take({ search, sort, job, ...filters }) {
+    this.searched.value = search;
+    this.search = search.toLowerCase();
+    for (const [name, { select, values, act }] of this.chosen) {
+      const place = filters[name] === null ? -1 : values.indexOf(filters[name]);
+      select.value = place < 0 ? "" : String(place);
+      act(select.value);
+    }
+    const [, column, direction] = /^(\d{1,3})\.(up|down)$/.exec(sort ?? "") ?? [];
+    if (column !== undefined && Number(column) < this.width) this.sort(Number(column), direction === "up" ? 1 : -1);
+    this.open.clear();
+    this.find();
+    const place = job === null ? -1 : jobs.ids.indexOf(job);
+    if (place >= 0) this.explain(place);
+  }
+
   // Shows the rows of the page.
   show() {
+    this.changed?.();
     const last = Math.max(Math.ceil(this.list.length / ROWS) - 1, 0);
     this.page = Math.min(Math.max(this.page, 0), last);
     const rows = this.list.slice(this.page * ROWS, (this.page + 1) * ROWS);
-    this.body.replaceChildren(...rows.flatMap((job) => this.rows(job)));
+    // The times of a page share a unit, so that its rows can be compared.
+    this.times = times(rows.flatMap((job) => policies.map((_, policy) => measure().runs[policy][job])));
+    this.body.replaceChildren(...rows.flatMap((job, place) => this.rows(job, place)));
     const turn = (label, page) => button(label, () => { this.page = page; this.show(); }, { disabled: page < 0 || page > last });
     this.pages.replaceChildren(turn("First", this.page > 0 ? 0 : -1), turn("Previous", this.page - 1),
       element("span", {}, `Page ${count(this.page + 1)} of ${count(last + 1)}`),
@@ -111,7 +152,7 @@ class JobTable {
   }
 
   // The row of a job, and what explains it if it is open.
-  rows(job) {
+  rows(job, place) {
     const open = this.open.has(job);
     const toggle = () => {
       if (!this.open.delete(job)) this.open.add(job);
@@ -119,7 +160,7 @@ class JobTable {
       this.body.querySelector(`[data-job="${job}"] button`)?.focus({ preventScroll: true });
     };
     const more = button("Why", (event) => { event.stopPropagation(); toggle(); }, { "aria-expanded": String(open), "aria-label": `Why, job ${jobs.number(job)}` });
-    const values = times(policies.map((_, policy) => measure().runs[policy][job]));
+    const values = this.times.slice(place * policies.length, (place + 1) * policies.length);
     const cells = [...this.columns.map((column) => element("td", { class: column.text ? `text ${column.title.toLowerCase()}` : undefined }, column.cell(job))),
       ...values.map((value) => element("td", {}, value))];
     const row = element("tr", { "data-job": job, class: open ? "open" : undefined }, element("td", {}, more), ...cells);

@@ -27,16 +27,19 @@ function build() {
   const ofJobs = [jobChart((job) => table.explain(job)), distributionChart()];
   const stacks = data.timelines.stacks.map(stackChart);
   const group = (...made) => element("div", { class: "charts" }, ...made.map((chart) => chart.figure));
+  followTheWindow();
   root.append(
     element("div", { class: "choices", role: "group", "aria-label": "What charts and tables show" }, policyBoxes(), windowTools(), measureTool()),
     element("p", { class: "note" }, "Drag across a chart over time to choose a window: all charts and tables follow. Double-click to see the whole run. ",
-      "With the keyboard: arrows read values, + and - zoom, Shift with an arrow moves, 0 shows all."),
+      "With the keyboard: arrows read values, + and - zoom, Shift with an arrow moves, 0 shows all. ",
+      element("a", { id: "view", href: "#" }, "Link to this view"), "."),
     group(...overTime, ...ofJobs, { figure: windowTable() }));
   if (stacks.length) root.append(stackTools(), group(...stacks));
   document.documentElement.classList.add("scripted");
   root.hidden = false;
   redrawAll();
   listeners.forEach((listener) => listener());
+  keepView(table);
   const resized = oncePerFrame(() => charts.forEach((chart) => chart.resize()));
   new ResizeObserver(resized).observe(root);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redrawAll);

@@ -120,6 +120,9 @@ function mean(values) {
 function windowInWords() {
   if (isWhole()) return "the whole run";
   const [from, to] = times([state.from, state.to]);
-  return `${from} to ${to} after the first submission`;
+  const since = `${from} to ${to} after the first submission`;
+  if (!data.clock) return since;
+  const [one, other] = [zoneAt(state.from), zoneAt(state.to)];
+  return `${dateAndTime(state.from)}${one === other ? "" : ` ${one}`} to ${dateAndTime(state.to)} ${other}, ${since}`;
 }
 

@@ -27,18 +27,20 @@ function sortBy(table, column, direction) {
 }
 
 // Makes the headings of a table buttons. `sort(column, direction)` sorts it; 1 is ascending.
+// Returns what does the same as a click.
 function addSorting(heads, sort) {
+  const act = (column, direction) => {
+    heads.forEach((other) => other.removeAttribute("aria-sort"));
+    heads[column].setAttribute("aria-sort", direction === 1 ? "ascending" : "descending");
+    sort(column, direction);
+  };
   heads.forEach((head, column) => {
     if (head.textContent.trim() === "") return;
-    const act = () => {
-      const direction = head.getAttribute("aria-sort") === "ascending" ? -1 : 1;
-      heads.forEach((other) => other.removeAttribute("aria-sort"));
-      head.setAttribute("aria-sort", direction === 1 ? "ascending" : "descending");
-      sort(column, direction);
-    };
     const label = head.textContent;
-    head.replaceChildren(button(label, act, { class: "sort", title: `Sort by ${label}` }));
+    const click = () => act(column, head.getAttribute("aria-sort") === "ascending" ? -1 : 1);
+    head.replaceChildren(button(label, click, { class: "sort", title: `Sort by ${label}` }));
   });
+  return act;
 }
 
 // The filters of a table: a box to search in, and a choice for each column that `data-filters` names.

@@ -85,15 +85,17 @@ function whySentences(job) {
     if (all === null || waited === null) return `${look.label}: its times are not known.`;
     const [one, other] = times([waited, all]);
     const share = all > 0 ? ` (${Math.round((100 * waited) / all)} %)` : "";
-    return `Under ${look.label} it waited ${one} of ${other}${share} for its first task.`;
+    const [start, end] = [waited, all].map((since) => jobs.submits[job] + since);
+    const when = data.clock ? ` It started at ${clockTime(start)} and ended at ${clockTime(end)}.` : "";
+    return `Under ${look.label} it waited ${one} of ${other}${share} for its first task.${when}`;
   });
 }
 
 // What explains a job. `explain` opens another one.
 function why(job, explain) {
   const facts = [jobs.names.text(job), jobs.users.any ? `user ${jobs.users.text(job) || UNKNOWN}` : "",
-    jobs.queues.any ? `queue ${jobs.queues.text(job) || UNKNOWN}` : "", `${count(jobs.tasks[job])} tasks`,
-    `submitted ${time(jobs.submits[job])} after the first`].filter((text) => text !== "");
+    jobs.queues.any ? `queue ${jobs.queues.text(job) || UNKNOWN}` : "", jobs.tasks[job] === 1 ? "1 task" : `${count(jobs.tasks[job])} tasks`,
+    data.clock ? `submitted ${clockTime(jobs.submits[job])}` : `submitted ${time(jobs.submits[job])} after the first`].filter((text) => text !== "");
   return element("div", { class: "why" },
     element("h4", {}, `Job ${jobs.number(job)}: ${jobs.ids[job]}`),
     element("p", {}, `${facts.join(", ")}.`),

@@ -28,7 +28,7 @@ function windowTools() {
     input.addEventListener("input", () => act((Number(input.value) / 1000) * data.span));
     listen(() => {
       input.value = String(Math.round((state[end] / data.span) * 1000));
-      input.setAttribute("aria-valuetext", time(state[end]));
+      input.setAttribute("aria-valuetext", data.clock ? clockTime(state[end]) : time(state[end]));
     });
     return input;
   };
@@ -47,11 +47,15 @@ function windowTools() {
     words);
 }
 
+const TIMES_OF_JOBS = ["completion", "waiting", "execution"];
+
 // Only times that a reader would compare, not their explanations.
 function measureTool() {
-  const names = ["completion", "waiting", "execution"].filter((name) => measures.has(name));
+  const names = TIMES_OF_JOBS.filter((name) => measures.has(name));
   const options = names.map((name) => [name, measures.get(name).title]);
-  return element("div", { class: "measure" }, choice("Time of jobs", options, (name) => choose({ measure: name })));
+  const made = choice("Time of jobs", options, (name) => choose({ measure: name }));
+  listen(() => (made.querySelector("select").value = state.measure));
+  return element("div", { class: "measure" }, made);
 }
 
 // The numbers of the jobs in the window under each policy.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use resched_analysis::Run;
 use resched_analysis::groups::{By, GroupRow, groups};
+use resched_trace::clock::Zone;
 use resched_trace::words::count;
 
 use super::chart::Chart;
@@ -35,7 +36,9 @@ const WIDEST_SPREAD: f64 = 30.0;
 
 fn draw(scene: &Scene<'_>) -> Result<Option<String>, Error> {
     let runs: Vec<&Run> = scene.runs.iter().map(|shown| shown.run).collect();
-    let found = WAYS.into_iter().map(|(by, title)| (title, largest(groups(&runs, scene.baseline, by), runs.len())));
+    let found = WAYS
+        .into_iter()
+        .map(|(by, title)| (title, largest(groups(&runs, scene.baseline, by, Zone::default()), runs.len())));
     let found: Vec<(&str, Vec<Vec<GroupRow>>)> = found.filter(|(_, categories)| categories.len() > 1).collect();
     let times = || found.iter().flat_map(|(_, rows)| rows.iter().flatten()).flat_map(ends).flatten();
     let (least, most) = (times().fold(f64::MAX, f64::min), times().fold(0.0, f64::max));
@@ -103,6 +106,7 @@ mod tests {
             waiting_p50_ms: None,
             waiting_p95_ms: None,
             waiting_p99_ms: None,
+            change_ms: None,
             change: None,
             sooner: None,
             later: None,

@@ -24,7 +24,7 @@ use std::ops::Range;
 
 use resched_trace::formats::Collected;
 use resched_trace::model::{Outcome, Priority, TaskKind};
-use resched_trace::run::{RunWindow, Unfinished};
+use resched_trace::run::{RunClock, RunWindow, Unfinished};
 use resched_trace::store::Trace;
 use resched_trace::texts::Texts;
 
@@ -57,8 +57,24 @@ pub struct Loaded {
     pub skipped: Skipped,
     /// The time in which jobs must be submitted to count in a metric; `None` if all do.
     pub window: Option<RunWindow>,
+    /// How the clock of a run relates to that of the trace.
+    pub clock: RunClock,
     /// How much of the work was seen whole.
     pub work: Work,
+}
+
+impl Loaded {
+    /// The same with some of the jobs only, by their places in the order of submission.
+    pub fn part(&self, jobs: Range<usize>) -> Self {
+        Self {
+            workload: self.workload.part(jobs),
+            machines: self.machines.clone(),
+            skipped: self.skipped.clone(),
+            window: self.window,
+            clock: self.clock,
+            work: self.work,
+        }
+    }
 }
 
 /// Loads a trace for a replay on the machines of `config`, or on its own if `config` names none.
@@ -122,10 +138,11 @@ fn load_log(log: &impl Log, config: &ClusterConfig, scope: &Scope) -> Result<Loa
     machines.start_at(first_submit.saturating_sub(first), first_submit);
     let (workload, left_out) = draft.finish(first_submit)?;
     skipped.extend(left_out);
-    let window = scope.window.on_the_clock(Times { begin, first, horizon }, first_submit);
+    let times = Times { begin, first, horizon };
+    let (window, clock) = (scope.window.on_the_clock(times, first_submit), times.clock(first_submit));
     let end = horizon.saturating_sub(first).saturating_add(first_submit);
     let workload = workload.cut_off(Cut { end, unfinished: scope.unfinished });
-    Ok(Loaded { workload, machines, skipped, window, work })
+    Ok(Loaded { workload, machines, skipped, window, clock, work })
 }
 
 /// How long the tasks of a log run, by class. Attempts that began before the log are left out, as their start is not known.

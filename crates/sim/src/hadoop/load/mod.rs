@@ -8,11 +8,13 @@ mod edges;
 mod log;
 mod times;
 
+use std::ops::Range;
+
 use hashbrown::HashMap;
 use rand::RngExt;
 use resched_trace::draws::{Purpose, stream};
 use resched_trace::model::{JobRecord, JobRow, Locality, Outcome, Priority};
-use resched_trace::run::{RunWindow, Unfinished};
+use resched_trace::run::{RunClock, RunWindow, Unfinished};
 use resched_trace::store::Trace;
 
 use self::busy::Busy;
@@ -43,10 +45,26 @@ pub struct Loaded {
     pub skipped: Skipped,
     /// The time in which jobs must be submitted to count in a metric; `None` if all do.
     pub window: Option<RunWindow>,
+    /// How the clock of a run relates to that of the trace.
+    pub clock: RunClock,
     /// How much of the work was seen whole.
     pub work: Work,
     /// The most maps, the most reduces and the most of both that a node ran at once in the log; 0 if that is not known.
     pub at_once: [u32; 3],
+}
+
+impl Loaded {
+    /// The same with some of the jobs only, by their places in the order of submission.
+    pub fn part(&self, jobs: Range<usize>) -> Self {
+        Self {
+            workload: self.workload.part(jobs),
+            skipped: self.skipped.clone(),
+            window: self.window,
+            clock: self.clock,
+            work: self.work,
+            at_once: self.at_once,
+        }
+    }
 }
 
 /// Loads a trace for a replay on `cluster`. The seed of `scope` places the blocks whose hosts a generated cluster does not have.
@@ -95,8 +113,9 @@ fn load_log(log: &mut impl Log, cluster: &Cluster, scope: &Scope) -> Result<Load
     }
     let first_submit = cluster.config.jobs.first_submit;
     workload.arrange(first_submit);
-    let window = scope.window.on_the_clock(Times { begin: None, first, horizon: last }, first_submit);
-    Ok(Loaded { workload, skipped, window, work, at_once })
+    let times = Times { begin: None, first, horizon: last };
+    let (window, clock) = (scope.window.on_the_clock(times, first_submit), times.clock(first_submit));
+    Ok(Loaded { workload, skipped, window, clock, work, at_once })
 }
 
 /// The tasks that the log lists for a job, in its order.

@@ -1,0 +1,340 @@
+// With a window, the answer and the tables of the page are computed anew from the jobs that were submitted in it. What cannot be, such as
+// tests and charts that are drawn once, is hidden. Without a window, the page stands as it was written.
+
+const TEN_SECONDS = 10e3;
+// How the groups of a table are chosen, as for the whole run.
+const MOST_GROUPS = 24;
+const FLOORS = [10, 5, 2];
+const MOST_SLOWED = 10;
+
+// The jobs in the window under a policy.
+class Slice {
+  constructor(policy, own) {
+    this.policy = policy;
+    const [from, to] = windowJobs();
+    this.jobs = own ?? Array.from({ length: to - from }, (_, place) => from + place);
+  }
+
+  // A measure of a job; null if it is unknown.
+  value(name, job) {
+    return measures.get(name)?.runs[this.policy][job] ?? null;
+  }
+
+  // The known values of a measure.
+  known(name) {
+    return this.jobs.map((job) => this.value(name, job)).filter((value) => value !== null);
+  }
+
+  mean(name) {
+    return mean(this.known(name));
+  }
+
+  quantile(name, share) {
+    const known = Float64Array.from(this.known(name)).sort();
+    return known.length ? quantile(known, share) : null;
+  }
+
+  sum(name) {
+    return this.known(name).reduce((sum, value) => sum + value, 0);
+  }
+
+  // From the first submission to the last end; null without jobs.
+  makespan() {
+    if (this.jobs.length === 0) return null;
+    let [first, last] = [Infinity, -Infinity];
+    for (const job of this.jobs) {
+      first = Math.min(first, jobs.submits[job]);
+      last = Math.max(last, jobs.submits[job] + (this.value("completion", job) ?? 0));
+    }
+    return last - first;
+  }
+
+  // How many times as long as its work a job takes; short jobs count as ten seconds.
+  boundedSlowdown(job) {
+    const [completion, execution] = [this.value("completion", job), this.value("execution", job)];
+    return completion === null || execution === null ? null : Math.max(1, completion / Math.max(execution, TEN_SECONDS));
+  }
+
+  // Jain's index of the users, by the mean bounded slowdown of their jobs.
+  fairness() {
+    const users = new Map();
+    for (const job of this.jobs) {
+      const [user, slowdown] = [jobs.users.of[job] ?? null, this.boundedSlowdown(job)];
+      if (user !== null && slowdown !== null) users.set(user, [...(users.get(user) ?? []), slowdown]);
+    }
+    const means = [...users.values()].map(mean);
+    const sum = means.reduce((sum, own) => sum + own, 0);
+    return means.length > 1 ? sum ** 2 / (means.length * means.reduce((sum, own) => sum + own ** 2, 0)) : null;
+  }
+
+  // The mean number of jobs that wait for their first task.
+  queueLength() {
+    const waited = this.jobs.reduce((sum, job) => sum + (this.value("waiting", job) ?? this.value("completion", job) ?? 0), 0);
+    const makespan = this.makespan();
+    return makespan > 0 ? waited / makespan : null;
+  }
+
+  // The share of the launched maps that was so far from its input.
+  share(name) {
+    const all = this.sum("node_local") + this.sum("rack_local") + this.sum("off_rack");
+    return all > 0 ? this.sum(name) / all : null;
+  }
+}
+
+const inPercent = (values) => values.map((value) => (value === null ? UNKNOWN : `${(100 * value).toFixed(1)} %`));
+const withDecimals = (decimals) => (values) => values.map((value) => (value === null ? UNKNOWN : value.toFixed(decimals)));
+const counted = (values) => values.map((value) => (value === null ? UNKNOWN : count(Math.round(value))));
+
+// The rows of the main table that can be computed for a window: how their values read, and the value of a policy.
+const OVERVIEW = {
+  mean_completion_ms: [times, (own) => own.mean("completion")],
+  median_completion_ms: [times, (own) => own.quantile("completion", 0.5)],
+  p95_completion_ms: [times, (own) => own.quantile("completion", 0.95)],
+  mean_waiting_ms: [times, (own) => own.mean("waiting")],
+  p95_waiting_ms: [times, (own) => own.quantile("waiting", 0.95)],
+  mean_starvation_ms: [times, (own) => own.mean("starvation")],
+  makespan_ms: [times, (own) => own.makespan()],
+  mean_slowdown: [withDecimals(2), (own) => { const all = own.mean("slowdown"); return all === null ? null : all / 1e4; }],
+  mean_bounded_slowdown: [withDecimals(2), (own) => mean(own.jobs.map((job) => own.boundedSlowdown(job)).filter((value) => value !== null))],
+  user_fairness: [withDecimals(3), (own) => own.fairness()],
+  mean_queue_length: [withDecimals(2), (own) => own.queueLength()],
+  jobs_per_hour: [withDecimals(1), (own) => { const makespan = own.makespan(); return makespan > 0 ? own.jobs.length / (makespan / 3600e3) : null; }],
+  node_local: [inPercent, (own) => own.share("node_local")],
+  rack_local: [inPercent, (own) => own.share("rack_local")],
+  off_rack: [inPercent, (own) => own.share("off_rack")],
+  jobs_counted: [counted, (own) => own.jobs.length],
+  tasks: [counted, (own) => own.sum("tasks_done")],
+};
+
+// A part of the page that can be written anew. `write` returns its children in a window.
+class Following {
+  constructor(root, write) {
+    this.root = root;
+    this.whole = [...root.childNodes];
+    this.write = write;
+  }
+
+  follow() {
+    this.root.replaceChildren(...(isWhole() ? this.whole : this.write()));
+  }
+}
+
+// The values of two policies of the jobs that have both.
+function both(name, one, other) {
+  const pairs = new Slice(one).jobs.map((job) => [one, other].map((policy) => measures.get(name)?.runs[policy][job] ?? null));
+  const known = pairs.filter(([before, after]) => before !== null && after !== null);
+  return [0, 1].map((place) => known.map((pair) => pair[place]));
+}
+
+// The ratio of two numbers; null if there is none.
+function ratio(after, before) {
+  return after > 0 && before > 0 ? after / before : null;
+}
+
+// A ratio as a change, or as a factor if it is large.
+function changeOrFactor(value) {
+  return value !== null && value >= 10 ? `${value.toFixed(1)} \u00d7` : change(value);
+}
+
+// Changes of times, with their signs.
+function signedTimes(all) {
+  return times(all).map((text, place) => (all[place] > 0 ? `+${text}` : text.replace("-", "\u2212")));
+}
+
+function cell(text, attributes = {}) {
+  return element("td", attributes, text);
+}
+
+// The answer: which policy is faster in the window, by how much, and who loses.
+function answerInWindow() {
+  const slices = policies.map((_, policy) => new Slice(policy));
+  const all = slices[data.baseline].jobs.length;
+  const begin = `${all === 1 ? "1 job was" : `${count(all)} jobs were`} submitted in the window.`;
+  if (all === 0) return [begin];
+  if (!data.answerable && policies.length > 1) return [`${begin} The data cannot answer which of these policies is better.`];
+  const means = slices.map((own) => own.mean("completion"));
+  const [first, ...others] = [data.baseline, ...data.compared].sort((one, other) => means[one] - means[other]);
+  const base = policies[data.baseline].label;
+  if (others.length === 0) {
+    const own = slices[data.baseline];
+    const [middle, median, p95] = times([means[data.baseline], own.quantile("completion", 0.5), own.quantile("completion", 0.95)]);
+    return [`${begin} Under ${base}, they complete in ${middle} on average (median ${median}, p95 ${p95}).`];
+  }
+  const [own, before] = times([means[first], means[data.baseline]]);
+  if (first === data.baseline) return [`${begin} ${base} has the least mean completion time: ${own}.`];
+  return [`${begin} ${policies[first].label} has the least mean completion time: ${own} against ${before} under ${base}.`];
+}
+
+// A sentence for each policy that is compared.
+function sentencesInWindow() {
+  if (!data.answerable) return [];
+  return data.compared.flatMap((policy) => {
+    const [before, after] = both("completion", data.baseline, policy);
+    if (before.length === 0) return [];
+    const [waitBefore, waitAfter] = both("waiting", data.baseline, policy);
+    const [one, other] = times([mean(before), mean(after)]);
+    const sorted = [before, after].map((own) => Float64Array.from(own).sort());
+    const of = (share) => changeOrFactor(ratio(quantile(sorted[1], share), quantile(sorted[0], share)));
+    const sooner = after.filter((ms, place) => ms < before[place]).length;
+    const later = after.filter((ms, place) => ms > before[place]).length;
+    const waits = waitBefore.length ? ` Mean waiting ${times([mean(waitBefore), mean(waitAfter)]).join(" to ")}.` : "";
+    const kind = sooner === later ? "alike" : mean(after) < mean(before) ? "better" : "worse";
+    return [element("li", { class: kind }, element("strong", {}, policies[policy].label),
+      ` takes ${other} on average against ${one} (mean ${changeOrFactor(ratio(mean(after), mean(before)))}, median ${of(0.5)}, p95 ${of(0.95)}): `
+      + `${count(sooner)} of ${count(before.length)} jobs complete sooner, ${count(later)} later.${waits}`)];
+  });
+}
+
+// The cells of a row of the main table, for the policies of its part.
+function overviewCells(row, first) {
+  const [shown, of] = OVERVIEW[row.dataset.measure] ?? [withDecimals(0), () => null];
+  const values = policies.map((_, policy) => of(new Slice(policy)));
+  return [row.cells[0], ...shown(values).slice(first, first + row.cells.length - 1).map((text) => cell(text))];
+}
+
+// The cells of a row of comparisons: ratios without intervals, which are of the whole run.
+function comparisonCells(row) {
+  const policy = Number(row.dataset.policy);
+  const [before, after] = both(row.dataset.metric, data.baseline, policy);
+  const sorted = [before, after].map((own) => Float64Array.from(own).sort());
+  const of = (share) => (before.length ? ratio(quantile(sorted[1], share), quantile(sorted[0], share)) : null);
+  const least = (ms) => Math.max(ms, 1000);
+  const ofJobs = row.dataset.metric === "completion" ? mean(after.map((ms, place) => least(ms) / least(before[place]))) : null;
+  const ratios = [ratio(mean(after), mean(before)), of(0.5), of(0.95), of(0.99), ofJobs];
+  return [row.cells[0], row.cells[1], cell(String(before.length)), ...ratios.map((own) => cell(changeOrFactor(own))), cell(UNKNOWN, { class: "text" })];
+}
+
+// Which groups a table shows: as for the whole run, those that lose most first and those that gain most last.
+function ranked(groups, by) {
+  const large = (floor) => groups.filter((group) => group.jobs >= floor).length;
+  const floor = groups.length > MOST_GROUPS ? FLOORS.find((floor) => large(floor) >= 2) ?? 1 : 1;
+  const own = groups.filter((group) => group.jobs >= floor);
+  const known = own.some((group) => group.loss !== null);
+  own.sort((one, other) => (known ? (other.loss ?? -Infinity) - (one.loss ?? -Infinity) || 0 : other.jobs - one.jobs));
+  const between = Math.max(own.length - MOST_GROUPS, 0);
+  if (between > 0) own.splice(known ? MOST_GROUPS / 2 : MOST_GROUPS, between);
+  if (by === "size" || by === "hour") own.sort((one, other) => one.place - other.place);
+  const few = groups.length - groups.filter((group) => group.jobs >= floor).length;
+  const notes = [];
+  if (few > 0) notes.push(few === 1 ? `1 group has fewer than ${floor} jobs` : `${count(few)} groups have fewer than ${floor} jobs`);
+  if (between > 0) notes.push(between === 1 ? "1 group is not shown" : `${count(between)} groups are not shown`);
+  return [own, notes.join("; ")];
+}
+
+// The name of the group of a job, and a key that orders groups of one kind.
+const GROUPS = {
+  user: (job) => [jobs.users.text(job) || UNKNOWN, 0],
+  queue: (job) => [jobs.queues.text(job) || UNKNOWN, 0],
+  size: (job) => [SIZES[jobs.sizes[job]], [2, 1, 0][jobs.sizes[job]]],
+  hour: (job) => [String(hourOf(job)), hourOf(job)],
+};
+
+// The rows of a table of groups, and what it leaves out.
+function groupRows(by) {
+  const found = new Map();
+  for (const job of new Slice(data.baseline).jobs) {
+    const [name, place] = GROUPS[by](job);
+    if (!found.has(name)) found.set(name, { name, place, own: [], jobs: 0, loss: null });
+    found.get(name).own.push(job);
+  }
+  const groups = [...found.values()].sort((one, other) => one.place - other.place || inCodePoints(one.name, other.name));
+  for (const group of groups) {
+    group.jobs = group.own.length;
+    group.rows = policies.map((_, policy) => groupNumbers(group.own, policy));
+    group.loss = group.rows.reduce((most, { loss }) => (loss === null || (most !== null && most > loss) ? most : loss), null);
+  }
+  const [shown, note] = ranked(groups, by);
+  const rows = shown.flatMap((group) => group.rows.map((own, policy) => ({ ...own, name: group.name, label: policies[policy].label, jobs: group.jobs })));
+  // A column has one unit.
+  const columns = QUANTILES.map((_, place) => times(rows.map((row) => row.quantiles[place])));
+  columns.push(signedTimes(rows.map((row) => row.loss)));
+  return [rows.map((row, place) => element("tr", {}, cell(row.name, { class: "text" }), cell(row.label, { class: "text" }), cell(count(row.jobs)),
+    ...columns.map((column) => cell(column[place])), ...row.others.map((text) => cell(text)))), note];
+}
+
+// Names in the order in which the page was written; an unknown one is last.
+function inCodePoints(one, other) {
+  if (one === UNKNOWN || other === UNKNOWN) return (one === UNKNOWN) - (other === UNKNOWN);
+  return one < other ? -1 : one > other ? 1 : 0;
+}
+
+// The quantiles of a table of groups.
+const QUANTILES = ["completion", "waiting"].flatMap((name) => [0.5, 0.95, 0.99].map((share) => [name, share]));
+
+// Some jobs under a policy: quantiles, the mean change against the baseline, and the last cells.
+function groupNumbers(own, policy) {
+  const slice = new Slice(policy, own);
+  const quantiles = QUANTILES.map(([name, share]) => slice.quantile(name, share));
+  if (policy === data.baseline) return { quantiles, loss: null, others: [UNKNOWN, UNKNOWN, UNKNOWN] };
+  const base = new Slice(data.baseline, own);
+  const pairs = own.map((job) => [base.value("completion", job), slice.value("completion", job)]).filter(([before, after]) => before !== null && after !== null);
+  const loss = mean(pairs.map(([before, after]) => after - before));
+  const before = mean(pairs.map(([before]) => before));
+  const share = before > 0 ? loss / before : null;
+  const sooner = pairs.filter(([before, after]) => after < before).length;
+  const later = pairs.filter(([before, after]) => after > before).length;
+  const percent = share === null ? UNKNOWN : change(1 + share);
+  return { quantiles, loss, others: [percent, count(sooner), count(later)] };
+}
+
+// The jobs that a policy slowed most.
+function slowedRows() {
+  const of = (policy) => new Slice(policy).jobs.map((job) => {
+    const [before, after] = [data.baseline, policy].map((place) => measures.get("completion").runs[place][job]);
+    return { job, policy, before, after, slowed: before === null || after === null ? 0 : after / Math.max(before, TEN_SECONDS) };
+  });
+  const all = policies.flatMap((_, policy) => (policy === data.baseline && policies.length > 1 ? [] : of(policy)));
+  const slowed = all.filter((own) => own.slowed > 1).sort((one, other) => other.slowed - one.slowed).slice(0, MOST_SLOWED);
+  const shown = times(slowed.flatMap(({ before, after }) => [before, after]));
+  return slowed.map(({ job, policy, slowed }, place) => {
+    const texts = [jobs.ids[job], jobs.names.text(job), jobs.users.text(job), jobs.queues.text(job), policies[policy].label];
+    return element("tr", {}, ...texts.map((text) => cell(text, { class: "text" })), ...shown.slice(2 * place, 2 * place + 2).map((text) => cell(text)),
+      cell(`${slowed.toFixed(1)} \u00d7`));
+  });
+}
+
+// Finds the parts of the page that follow the window.
+function following() {
+  const parts = [new Following(document.querySelector("p.answer"), answerInWindow)];
+  const sentences = document.querySelector("ul.sentences");
+  if (sentences) parts.push(new Following(sentences, sentencesInWindow));
+  let first = 0;
+  for (const table of document.querySelectorAll("table.overview")) {
+    const begin = first;
+    for (const row of table.tBodies[0].rows) {
+      if (row.dataset.measure) parts.push(new Following(row, () => overviewCells(row, begin)));
+    }
+    first += table.tHead.rows[0].cells.length - 1;
+  }
+  for (const row of document.querySelectorAll("#comparisons tbody tr")) parts.push(new Following(row, () => comparisonCells(row)));
+  for (const table of document.querySelectorAll("table[data-by]")) {
+    const note = table.closest("details").querySelector(".left-out");
+    parts.push(new Following(table.tBodies[0], () => groupRows(table.dataset.by)[0]), new Following(note, () => [groupRows(table.dataset.by)[1]]));
+  }
+  const slowed = document.querySelector("#slowed tbody");
+  if (slowed) parts.push(new Following(slowed, slowedRows));
+  return parts;
+}
+
+// Lets the page follow the window, and says at its top that there is one.
+function followTheWindow() {
+  const parts = following();
+  const whole = [...document.querySelectorAll("[data-whole]")];
+  const words = element("strong");
+  const banner = element("p", { id: "in-window", class: "banner", role: "status", hidden: true }, "The page is about jobs that were submitted in a window: ",
+    words, ". Grades, intervals and tests are of the whole run, and charts that are drawn once are hidden. ", button("Whole run", wholeWindow));
+  document.querySelector("p.answer").before(banner);
+  let drawn = "";
+  listen(() => {
+    const now = `${state.from} ${state.to}`;
+    if (drawn === now) return;
+    // Nothing has to be written anew as long as there has been no window.
+    const untouched = drawn === "" && isWhole();
+    drawn = now;
+    banner.hidden = isWhole();
+    document.documentElement.classList.toggle("in-window", !isWhole());
+    words.textContent = windowInWords();
+    whole.forEach((part) => (part.hidden = !isWhole()));
+    if (!untouched) parts.forEach((part) => part.follow());
+  });
+}
