@@ -211,7 +211,7 @@ fn runs_of_other_traces_and_engines_are_refused() {
         info.write(&runs[1]).unwrap();
         report(&runs, &dir.path().join("out"), "tables".parse().unwrap())
     };
-    let sha256 = |text: &str| move |info: &mut resched_trace::run::RunInfo| info.trace.sha256 = text.repeat(32);
+    let sha256 = |text: &'static str| move |info: &mut resched_trace::run::RunInfo| info.trace.sha256 = text.repeat(32);
     let error = change(&sha256("ab")).unwrap_err();
     assert!(error.is_request() && error.to_string().contains("traces/made (abababababab)"), "{error}");
     // Another cluster is a question, which the report names.
