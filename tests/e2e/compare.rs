@@ -103,6 +103,8 @@ fn runs_of_other_traces_and_engines_are_refused() {
         "R",
     ]);
     let engines = ["expected runs of one engine", "(fifo)", "(batch-fifo)"];
+    let info = sample.ok(&["replay", "T", "--policy", "fifo", "--policy", "yarn-fifo", "--assume", "--out", "Y"]);
+    assert!(info.contains("yarn-fifo and fifo differ in cluster: ") && info.contains("containers in"), "{info}");
     sample.run(&["diff", "R/fifo", "R/batch-fifo"]).fails(2, &engines);
     sample.run(&["report", "R", "--out", "P"]).fails(2, &engines);
 }
@@ -179,6 +181,23 @@ fn a_validation_is_of_this_trace_and_of_the_mean() {
     for row in ["completion time: mean (observed → replayed)", "waiting time: mean", "p95"] {
         assert!(text.contains(row), "{row}: {text}");
     }
+    // Another cluster is named.
+    let other = [
+        "replay",
+        "A",
+        "--policy",
+        "fifo",
+        "--nodes",
+        "2",
+        "--cores",
+        "4",
+        "--validation",
+        "V.json",
+        "--out",
+        "R2",
+        "--json",
+    ];
+    assert!(dir.ok(&other).contains("by other rules of the cluster"));
     dir.write("old.json", "{\"policy\":\"fifo\",\"errors\":{\"completion_median\":0.1}}\n");
     let old = ["replay", "A", "--policy", "fifo", "--validation", "old.json", "--out", "X"];
     dir.run(&old).fails(2, &["old.json", "of which trace"]);

@@ -12,7 +12,7 @@ use resched_trace::words::count;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::{Error, Origin};
+use crate::{Error, Origin, Run};
 
 /// The most rules of a cluster that a difference names.
 const MOST_RULES: usize = 6;
@@ -109,6 +109,27 @@ pub fn facts<'a>(differences: impl Iterator<Item = (String, &'a Difference)>) ->
         }
     };
     differences.map(fact).collect()
+}
+
+/// What the replays of one command differ in so that their comparison rests on more than their policies: other engines, or slots beside
+/// containers.
+pub fn of_replays(runs: &[Run]) -> Vec<Fact> {
+    let Some((first, base)) = runs.first().and_then(|run| Some((run, run.replay()?))) else { return Vec::new() };
+    let of_run = |run: &Run| {
+        let info = run.replay()?;
+        let who = format!("{} and {}", run.label, first.label);
+        if let (Some(own), Some(other)) = (info.engine, base.engine)
+            && own != other
+        {
+            let says = format!("{who} were replayed by two engines, {} and {}.", own.in_words(), other.in_words());
+            let fact = Fact::new("comparison", Grade::Assumed, says);
+            return Some(vec![fact.with_remedy("Do not compare them: their clocks and costs are not the same.")]);
+        }
+        let differ = differences(base, info);
+        let assumed = differ.iter().filter(|own| own.grade > Grade::Measured);
+        Some(facts(assumed.map(|own| (who.clone(), own))))
+    };
+    runs.iter().skip(1).filter_map(of_run).flatten().collect()
 }
 
 impl Difference {

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use resched_analysis::validation::MOST_ERROR;
+use resched_sim::ClusterConfig;
 use resched_trace::run::RunValidation;
+use resched_trace::store::sha256;
 use resched_trace::validity::{Fact, Grade, Validity};
 
 use crate::failure::Failure;
@@ -14,6 +16,8 @@ use crate::failure::Failure;
 pub(crate) struct Validation {
     path: PathBuf,
     trace: TraceOf,
+    /// The SHA-256 of the rules of its cluster.
+    rules_sha256: Option<String>,
     /// The policy, and its errors.
     pub(crate) best: RunValidation,
 }
@@ -23,6 +27,7 @@ pub(crate) struct Validation {
 struct Line {
     policy: String,
     trace: Option<TraceOf>,
+    rules_sha256: Option<String>,
     errors: BTreeMap<String, Option<serde_json::Number>>,
     #[serde(default)]
     label: Option<String>,
@@ -58,7 +63,12 @@ impl Validation {
         };
         let policy = found.label.unwrap_or(found.policy);
         let errors = found.errors.into_iter().filter_map(|(name, error)| Some((name, error?))).collect();
-        Ok(Self { path: path.to_owned(), trace, best: RunValidation { policy, errors } })
+        Ok(Self {
+            path: path.to_owned(),
+            trace,
+            rules_sha256: found.rules_sha256,
+            best: RunValidation { policy, errors },
+        })
     }
 
     /// Refuses the validation of another trace.
@@ -76,24 +86,27 @@ impl Validation {
         )))
     }
 
-    /// What it says about the answers of replays: the error of the quantity that is compared.
-    pub(crate) fn in_facts(&self) -> Validity {
+    /// What it says about the answers of replays by these rules of a cluster: the error of the quantity that is compared.
+    pub(crate) fn in_facts(&self, cluster: &ClusterConfig) -> Validity {
+        let rules = serde_json::to_value(cluster).map(|rules| sha256(rules.to_string().as_bytes())).ok();
+        let others = self.rules_sha256.is_some() && self.rules_sha256 != rules;
         let error = |name: &str| self.best.error(name);
         let Some(mean) = error("mean_completion") else {
             let says = "The validation has no error of the mean completion time.".to_owned();
             return Validity { facts: vec![Fact::new("validation", Grade::Assumed, says)] };
         };
         let percent = |value: f64| format!("{:+.1} %", 100.0 * value).replace('-', "−");
-        let others = [("median", "median_completion"), ("p95", "p95_completion"), ("mean waiting", "mean_waiting")];
-        let others = others.into_iter().filter_map(|(what, name)| Some(format!("{what} {}", percent(error(name)?))));
-        let others: Vec<String> = others.collect();
-        let others = if others.is_empty() { String::new() } else { format!(" ({})", others.join(", ")) };
+        let errors = [("median", "median_completion"), ("p95", "p95_completion"), ("mean waiting", "mean_waiting")];
+        let errors = errors.into_iter().filter_map(|(what, name)| Some(format!("{what} {}", percent(error(name)?))));
+        let errors: Vec<String> = errors.collect();
+        let errors = if errors.is_empty() { String::new() } else { format!(" ({})", errors.join(", ")) };
         let says = format!(
-            "A replay of what really ran, under {}, is off by {} in the mean completion time{others}.",
+            "A replay of what really ran, under {}, is off by {} in the mean completion time{errors}.{}",
             self.best.policy,
-            percent(mean)
+            percent(mean),
+            if others { " It was found by other rules of the cluster than these." } else { "" }
         );
-        let grade = if mean.abs() <= MOST_ERROR { Grade::Measured } else { Grade::Assumed };
+        let grade = if mean.abs() <= MOST_ERROR && !others { Grade::Measured } else { Grade::Assumed };
         let remedy = "Differences between policies that are not larger say little.";
         Validity { facts: vec![Fact::new("validation", grade, says).with_remedy(remedy)] }
     }

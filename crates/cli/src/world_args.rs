@@ -149,6 +149,7 @@ impl WorldArgs {
         };
         let validation = self.validation.as_deref().map(|path| self.validated(path, &source)).transpose()?;
         let site_files = self.site_conf.is_some().then_some(RunSite { files, warnings });
+        let known = validation.as_ref().map(|own| own.in_facts(&cluster)).unwrap_or_default();
         let setup = Setup {
             cluster,
             given,
@@ -158,7 +159,7 @@ impl WorldArgs {
             unfinished: self.unfinished,
             window: self.window.of_source(ends, &source)?,
             assume: self.assume,
-            known: validation.as_ref().map(Validation::in_facts).unwrap_or_default(),
+            known,
             validation: validation.map(|own| own.best),
             ..Setup::default()
         };

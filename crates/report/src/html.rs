@@ -164,7 +164,7 @@ pub(crate) fn page(content: &Content<'_>, folders: &[PathBuf], options: &Options
         answerable: answer.is_answerable(),
         population: answer.population.in_words(),
         differences: differences(answer),
-        beside: answer.beside.as_ref().map(|own| (own.says.clone(), own.tables(), own.drawn)),
+        beside: answer.beside.as_ref().map(|own| (emphasised(&own.says), own.tables(), own.drawn)),
         phases: PHASES,
         left_out: left_out(answer),
         overview: overview(answer),

@@ -60,13 +60,16 @@ pub fn model_error(observed: &Run, replayed: &Run) -> ModelError {
     }
 }
 
+/// A time of a job, ms.
+type Time = fn(&JobMetrics) -> Option<i64>;
+
 pub(super) fn quantities(compared: &[Compared]) -> BTreeMap<&'static str, QuantityError> {
     let mut found = BTreeMap::new();
     let mut add = |name, observed_ms: f64, replayed_ms: f64| {
         let relative = signed_error(replayed_ms, observed_ms);
         found.insert(name, QuantityError { observed_ms, replayed_ms, relative });
     };
-    let times: [(fn(&JobMetrics) -> Option<i64>, [&'static str; 3]); 2] = [
+    let times: [(Time, [&'static str; 3]); 2] = [
         (|job| job.completion, ["mean_completion", "median_completion", "p95_completion"]),
         (|job| job.waiting, ["mean_waiting", "median_waiting", "p95_waiting"]),
     ];
