@@ -116,7 +116,7 @@ const PAPER: Coupling = Coupling {
     rounds: 3,
     k: 0,
     alpha: [0.7, 0.8, 1.0],
-    beta: 0.0,
+    beta: None,
     exclude_self: true,
     refill: false,
 };
@@ -124,7 +124,11 @@ const PAPER: Coupling = Coupling {
 fn other_parameters() -> impl Strategy<Value = Coupling> {
     let ramp = select(vec![0.1, 1.0, 20.0]);
     let places = (1..=8_usize, any::<bool>(), 0..=3_usize);
-    let peeking = (0..=8_usize, select(vec![[0.2, 0.5, 0.9], [1.0; 3]]), select(vec![0.0, 0.1, 0.5, 1.0]));
+    let peeking = (
+        0..=8_usize,
+        select(vec![[0.2, 0.5, 0.9], [1.0; 3]]),
+        select(vec![None, Some(0.0), Some(0.1), Some(0.5), Some(1.0)]),
+    );
     let on_and_off = (any::<bool>(), any::<bool>(), any::<bool>());
     (ramp, places, peeking, on_and_off).prop_map(
         |(threshold, (d, fresh, rounds), (k, alpha, beta), (slowstart, exclude_self, refill))| Coupling {
@@ -174,6 +178,8 @@ fn agree_on_coupling(world: &World, rule: Coupling) -> Result<(), TestCaseError>
     let list = if rule.fresh { "fresh" } else { "free" };
     let Coupling { update, threshold, d, slowstart, rounds, k, alpha: [both, rack, off], .. } = rule;
     let Coupling { beta, exclude_self, refill, .. } = rule;
+    let beta = beta.map_or_else(|| "auto".to_owned(), |beta| beta.to_string());
+    let k = if k == 0 { "auto".to_owned() } else { k.to_string() };
     let policy = format!(
         "coupling:maps={maps},reduces={reduces},wait={wait},update={update},threshold={threshold},D={d},list={list},\
          slowstart={slowstart},rounds={rounds},K={k},\

@@ -36,8 +36,8 @@ pub(crate) struct Coupling {
     pub(crate) k: usize,
     /// With data in the rack and reduces on the node, with data in the rack, otherwise.
     pub(crate) alpha: [f64; 3],
-    /// 0: adaptive.
-    pub(crate) beta: f64,
+    /// `None`: adaptive.
+    pub(crate) beta: Option<f64>,
     pub(crate) exclude_self: bool,
     pub(crate) refill: bool,
 }
@@ -179,8 +179,9 @@ impl Naive<'_> {
                 };
                 let (p, n) = self.look_around(job, node, rule, &key);
                 let adaptive = 0.1 + 0.9 * (1.0 - (-(pending as f64) / n.max(1.0)).exp());
-                let beta = if rule.beta > 0.0 { rule.beta } else { adaptive };
-                let chance = 1.0 - alpha * p.powf(beta) * (1.0 - (-n).exp());
+                let beta = rule.beta.unwrap_or(adaptive);
+                // Nobody else has input: the map may go, also if the exponent is 0.
+                let chance = if p == 0.0 { 1.0 } else { 1.0 - alpha * p.powf(beta) * (1.0 - (-n).exp()) };
                 stream(self.world.seed, Purpose::MapPeek, &key).random::<f64>() < chance
             }
         };
