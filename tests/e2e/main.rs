@@ -36,6 +36,7 @@ mod transform;
 mod trust;
 mod validate;
 mod why;
+mod window;
 
 #[path = "../../examples/shortest_job.rs"]
 #[allow(dead_code, reason = "its `main` is for people")]

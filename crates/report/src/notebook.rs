@@ -24,7 +24,9 @@ const FIGURE: &str = "figure";
 /// # Errors
 /// [`Error::Draw`] if the path of a folder cannot be made absolute.
 pub(crate) fn notebook(answer: &Answer, folders: &[PathBuf], out: &Path) -> Result<String, Error> {
-    let mut list = String::from("# The folders of the runs, from that of the report. If you move one of them, change this.\nRUNS = {\n");
+    let mut list = String::from(
+        "# The folders of the runs, from that of the report. If you move one of them, change this.\nRUNS = {\n",
+    );
     for (run, folder) in answer.runs.iter().zip(folders) {
         list += &format!("    {}: {},\n", literal(&run.label), literal(&relative(folder, out)?));
     }
