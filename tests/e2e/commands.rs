@@ -58,6 +58,8 @@ fn replay_prints_an_object_a_policy() {
             "mean_starvation_ms",
             "mean_waiting_ms",
             "median_completion_ms",
+            "p95_completion_ms",
+            "p95_waiting_ms",
             "params",
             "policy",
             "tasks",

@@ -38,6 +38,7 @@ mod trust;
 mod unknown;
 mod validate;
 mod why;
+mod window;
 
 #[path = "../../examples/shortest_job.rs"]
 #[allow(dead_code, reason = "its `main` is for people")]

@@ -7,7 +7,7 @@ use std::fs;
 use crate::support::{Dir, repository};
 
 /// The most lines of an output that the page shows.
-const MOST_LINES: usize = 14;
+const MOST_LINES: usize = 50;
 /// The line that stands for the lines that are left out.
 const MORE: &str = "…";
 /// The column whose cells are another each time.

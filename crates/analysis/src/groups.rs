@@ -365,7 +365,7 @@ mod tests {
             groups(&[&run], 0, By::Hour, zone.parse().unwrap()).into_iter().map(|row| row.group).collect()
         };
         assert_eq!(hours("UTC"), ["9", "10", "23"], "half an hour after the hour");
-        assert_eq!(hours("+02:30"), ["1", "12", "13"]);
+        assert_eq!(hours("+02:30"), ["2", "12", "13"]);
     }
 
     #[test]

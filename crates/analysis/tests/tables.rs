@@ -118,7 +118,7 @@ fn the_summary_has_the_fields_that_programs_read() {
     let run = Run::open(dir.path()).unwrap();
     let expected = serde_json::json!({
         "policy": "fifo", "params": {}, "jobs_finished": 2, "jobs_counted": 2, "makespan_ms": 10_000, "mean_completion_ms": 6_000.0,
-        "median_completion_ms": 6_000.0, "mean_waiting_ms": 1_000.0, "mean_starvation_ms": 1_500.0,
+        "median_completion_ms": 6_000.0, "p95_completion_ms": 9_600.0, "mean_waiting_ms": 1_000.0, "p95_waiting_ms": 1_000.0, "mean_starvation_ms": 1_500.0,
         "locality": {"node": 3, "rack": 0, "off": 1}, "tasks": 7, "events": 42,
     });
     assert_eq!(serde_json::to_value(Summary::of(&run)).unwrap(), expected);

@@ -5,9 +5,11 @@ use std::path::PathBuf;
 use resched_analysis::{Origin, Run};
 use resched_trace::run::{RunCluster, RunInfo, Unfinished};
 use resched_trace::validity::Grade;
+use resched_trace::words::count;
 
 use crate::Options;
 use crate::answer::Answer;
+use crate::title::several;
 
 /// A fact about some of the runs.
 pub(crate) struct Row {
@@ -71,10 +73,12 @@ fn rows(name: &'static str, runs: &[Run], of: Of) -> Vec<Row> {
 
 fn cluster(of: RunCluster) -> String {
     let offers = match (of.memory_mb, of.vcores) {
-        (Some(memory), Some(vcores)) => format!("{memory} MB and {vcores} vcores"),
-        _ => format!("{} map and {} reduce slots", of.map_slots, of.reduce_slots),
+        (Some(memory), Some(vcores)) => format!("{} MB of memory and {}", count(memory), several(vcores, "vcore")),
+        (None, Some(vcores)) => several(vcores, "core"),
+        (Some(memory), None) => format!("{} MB of memory", count(memory)),
+        (None, None) => format!("{} and {}", several(of.map_slots, "map slot"), several(of.reduce_slots, "reduce slot")),
     };
-    format!("{} nodes in {} racks, {offers}", of.nodes, of.racks)
+    format!("{} in {}, {offers}", several(of.nodes, "node"), several(of.racks, "rack"))
 }
 
 fn left_out(run: &Run) -> String {

@@ -35,7 +35,8 @@ fn trace(run: &Run, folder: &Path) -> String {
     path.file_name().unwrap_or(path.as_os_str()).to_string_lossy().into_owned()
 }
 
-fn several(number: u64, what: &str) -> String {
+/// So many of something.
+pub(crate) fn several(number: u64, what: &str) -> String {
     if number == 1 { format!("1 {what}") } else { format!("{} {what}s", count(number)) }
 }
 

@@ -133,7 +133,9 @@ fn the_page_the_json_and_the_tables_agree() {
             ("Makespan", "makespan_ms"),
             ("Completion time, mean", "mean_completion_ms"),
             ("Completion time, median", "median_completion_ms"),
+            ("Completion time, p95", "p95_completion_ms"),
             ("Waiting time, mean", "mean_waiting_ms"),
+            ("Waiting time, p95", "p95_waiting_ms"),
         ] {
             assert!(shows(&cell(name, place), number(&run[field])), "{name}: {}", run[field]);
         }

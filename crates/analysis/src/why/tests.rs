@@ -323,7 +323,7 @@ mod of_two_runs {
         assert_eq!((diff.all.jobs, diff.all.slower, diff.all.faster), (5, 3, 0));
         let users: Vec<_> =
             diff.groups["user"].iter().map(|own| (own.group.as_str(), own.slower, own.through)).collect();
-        assert_eq!(users, [("ann", 0, None), ("cho", 3, Some(Phase::Locality))]);
+        assert_eq!(users, [("cho", 3, Some(Phase::Locality)), ("ann", 0, None)], "who loses most comes first");
         let back = Diff::of(SIDES, &[(after.times(), before.times())], Matters::default());
         assert!(back.sentences[0].contains("3 of 5 jobs get faster, all of user cho, by less time holding out"));
     }
