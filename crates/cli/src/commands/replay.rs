@@ -7,7 +7,7 @@ use std::time::Instant;
 use indicatif::ProgressBar;
 use resched_analysis::measure::{Measured, Metric};
 use resched_analysis::sign::{Level, Sign, Variants, VariedRun, fingerprint};
-use resched_analysis::{Gathered, LocalityCounts, Population, Run, Summary, bound, identity, validity};
+use resched_analysis::{Gathered, LocalityCounts, Population, Run, Summary, bound, validity};
 use resched_policies::PolicySpec;
 use resched_replay::{Engine, Files, RunFolders, Setup, Threads, World, Written};
 use resched_robust::{Asked, Plan};
