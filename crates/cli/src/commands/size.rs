@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use clap::ValueEnum;
 use resched_analysis::measure::Metric;
+use resched_analysis::sign::Level;
 use resched_replay::World;
 use resched_sweep::size::{self, Answer, Bound, FILES, Interval, Kept, MARKER, Probe, Sizing, Step, note, sized};
 use resched_trace::store::{FolderLock, OwnFiles};
@@ -63,6 +64,10 @@ pub(crate) struct Args {
     out: Option<PathBuf>,
     #[command(flatten)]
     force: ForceArg,
+    /// How to test whether the answer holds under what the data leave open: `full` tries every variant, `quick` at most as many as the search made
+    /// replays, `off` none.
+    #[arg(long, value_name = "full|quick|off", default_value = "quick")]
+    robust: Level,
     #[command(flatten)]
     world: WorldArgs,
     #[command(flatten)]
@@ -98,7 +103,8 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
         Vary::Slots => size::Vary::Slots,
     };
     let (from, to, seeds) = (args.from, args.to, args.seeds);
-    let asked = Sizing { source, setup, policy, metric, bound, vary, from, to, seeds };
+    let robust = args.robust;
+    let asked = Sizing { source, setup, policy, metric, bound, vary, from, to, seeds, robust };
     let claimed = args.out.as_deref().map(|out| claimed(out, args)).transpose()?;
     let kept = match &args.out {
         Some(out) => Kept::inside(out, &asked)?,

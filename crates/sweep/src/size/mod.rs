@@ -7,6 +7,7 @@
 //! | `probe` | the replays at one size |
 //! | `kept` | the replays that are done, in a folder, so that an interrupted search goes on |
 //! | `knee` | the knee of the curve |
+//! | `variants` | whether the answer holds under what the data leave open |
 //! | `output` | the answer in words, its curve, its page and its tables |
 
 mod bound;
@@ -15,11 +16,13 @@ mod knee;
 mod output;
 mod probe;
 mod search;
+mod variants;
 
 use std::collections::BTreeMap;
 
 use resched_analysis::compare::Estimate;
 use resched_analysis::measure::Metric;
+use resched_analysis::sign::Level;
 use resched_policies::PolicySpec;
 use resched_replay::{Setup, Source, Threads};
 use resched_trace::run::RunBound;
@@ -33,6 +36,7 @@ pub use self::bound::Bound;
 pub use self::kept::{Kept, MARKER};
 pub use self::output::{FILES, in_words, note, sized, write};
 pub use self::search::Verdict;
+pub use self::variants::InVariant;
 
 /// What varies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -66,6 +70,8 @@ pub struct Sizing {
     pub to: Option<u32>,
     /// The number of seeds: replays at each size.
     pub seeds: u64,
+    /// How thoroughly to test whether the answer holds under what the data leave open.
+    pub robust: Level,
 }
 
 /// The replays at one size.
@@ -126,6 +132,8 @@ pub struct Sized {
     /// Two sizes of which the larger one is worse, beyond both intervals: the metric is not monotone there, so another size below
     /// the answer may be within the bound.
     pub not_monotone: Option<(u32, u32)>,
+    /// The metric at the answer under what the data leave open.
+    pub variants: Vec<InVariant>,
 }
 
 impl Sized {
@@ -207,8 +215,10 @@ pub fn size(asked: &Sizing, kept: &Kept, threads: Threads, told: &(dyn Fn(Step<'
     let (verdict, size, probes) = search::search(range, search.own, |size| search.probe(size))?;
     let not_monotone = worse(&probes, &asked.metric);
     let knee = knee::knee(&probes, &asked.metric);
-    let found = Sized { verdict, size, own: search.own, knee, probes, not_monotone };
-    let validity = graded(&found);
+    let found = Sized { verdict, size, own: search.own, knee, probes, not_monotone, variants: Vec::new() };
+    let found = Sized { variants: variants::variants(&search, &found)?, ..found };
+    let mut validity = graded(&found);
+    variants::fact(asked, &found).into_iter().for_each(|fact| validity.add(fact));
     Ok(Answer {
         policy: asked.policy.label(),
         metric: asked.metric.name.clone(),

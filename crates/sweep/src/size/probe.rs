@@ -32,7 +32,7 @@ pub(super) fn check(asked: &Sizing) -> Result<(), Error> {
 
 /// A search: the question, the world at the size that the source has, and the replays that are done.
 pub(super) struct Search<'a> {
-    asked: &'a Sizing,
+    pub(super) asked: &'a Sizing,
     /// The source on its own machines.
     home: World,
     /// The size that the source has.
@@ -40,7 +40,7 @@ pub(super) struct Search<'a> {
     /// The largest size to try.
     pub(super) to: u32,
     kept: &'a Kept,
-    threads: Threads,
+    pub(super) threads: Threads,
     told: &'a (dyn Fn(Step<'_>) + Sync),
 }
 
@@ -117,7 +117,7 @@ impl<'a> Search<'a> {
     }
 
     /// The world at this size, checked for the policy.
-    fn world(&self, size: u32) -> Result<World, resched_replay::Error> {
+    pub(super) fn world(&self, size: u32) -> Result<World, resched_replay::Error> {
         let Sizing { source, setup, policy, vary, .. } = self.asked;
         if *vary == Vary::Nodes && size == self.own {
             self.home.check(policy)?;

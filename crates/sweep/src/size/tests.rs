@@ -21,7 +21,18 @@ fn asked(source: Source, cluster: &str, bound: f64) -> Sizing {
     let policy = PolicySpec::parse("fifo").unwrap();
     let metric = Metric::named("makespan").unwrap();
     let bound = Bound::Below(bound);
-    Sizing { source, setup, policy, metric, bound, vary: Vary::Nodes, from: 1, to: Some(64), seeds: 2 }
+    Sizing {
+        source,
+        setup,
+        policy,
+        metric,
+        bound,
+        vary: Vary::Nodes,
+        from: 1,
+        to: Some(64),
+        seeds: 2,
+        robust: Level::Quick,
+    }
 }
 
 fn found(asked: &Sizing) -> Sized {

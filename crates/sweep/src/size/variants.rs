@@ -1,0 +1,82 @@
+//! Whether the answer of a search holds under what the data leave open.
+
+use resched_analysis::Gathered;
+use resched_analysis::Run;
+use resched_analysis::measure::Measured;
+use resched_analysis::sign::{Level, SIGN};
+use resched_replay::{Engine, ReadBy, Variant, World};
+use resched_trace::validity::{Fact, Grade};
+use serde::Serialize;
+
+use super::probe::Search;
+use super::{Sized, Sizing, sized};
+use crate::Error;
+
+/// The metric at the size of the answer, if something that the data leave open has another value.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct InVariant {
+    /// The name of the unknown.
+    pub unknown: &'static str,
+    /// What is different.
+    pub says: String,
+    /// The metric; null if it could not be replayed.
+    pub value: Option<f64>,
+    /// Whether the metric is within the bound.
+    pub holds: bool,
+}
+
+/// Replays the answer in variants: all of them, or, in the quick test, as many as there were replays in the search. Each is replayed with the first
+/// seed.
+pub(super) fn variants(search: &Search<'_>, found: &Sized) -> Result<Vec<InVariant>, Error> {
+    let asked = search.asked;
+    let Some(size) = found.size.filter(|_| asked.robust != Level::Off) else { return Ok(Vec::new()) };
+    let world = search.world(size)?;
+    let mut variants = world.variants(std::slice::from_ref(&asked.policy))?;
+    if asked.robust == Level::Quick {
+        variants.truncate(found.probes.iter().map(|probe| probe.values.len()).sum());
+    }
+    let tried = |variant: &Variant| {
+        let value = value(asked, &world, variant);
+        let holds = value.is_some_and(|value| asked.bound.holds(value));
+        Ok::<_, Error>(InVariant { unknown: variant.unknown.name, says: variant.says.clone(), value, holds })
+    };
+    search.threads.in_order(&variants, tried)
+}
+
+/// The metric in a variant; `None` if it cannot be replayed.
+fn value(asked: &Sizing, world: &World, variant: &Variant) -> Option<f64> {
+    let engine = if asked.policy.info.is_batch() { Engine::Batch } else { Engine::Hadoop };
+    let mut gathered = Gathered::default();
+    let info = world.variant(engine, variant).ok()?.replay(&asked.policy, ReadBy(&mut gathered)).ok()?;
+    asked.metric.of(&Measured::new(&Run::of_gathered(info, gathered)))
+}
+
+/// What the variants say about the answer; `None` if there is none.
+pub(super) fn fact(asked: &Sizing, found: &Sized) -> Option<Fact> {
+    let size = sized(found.size?, asked.vary);
+    if asked.robust == Level::Off {
+        let says = format!("Whether {size} suffice under what the data leave open was not tested.");
+        return Some(Fact::new(SIGN, Grade::Assumed, says).with_remedy("Leave out --robust off."));
+    }
+    let tried: Vec<_> = found.variants.iter().filter(|own| own.value.is_some()).collect();
+    let against: Vec<String> = tried
+        .iter()
+        .filter(|own| !own.holds)
+        .map(|own| {
+            format!("{} ({})", own.says, own.value.map_or_else(String::new, |value| asked.metric.in_words(value)))
+        })
+        .collect();
+    let holds = tried.len() - against.len();
+    let is_measured = against.is_empty();
+    let says = match (tried.len(), is_measured) {
+        (0, _) => return None,
+        (1, true) => format!("With {size}, the bound holds in the one variant of what the data leave open, too."),
+        (all, true) => format!("With {size}, the bound holds in all {all} variants of what the data leave open."),
+        (all, false) => {
+            format!("With {size}, the bound holds in {holds} of {all} variants; not {}.", against.join("; not "))
+        }
+    };
+    let fact = Fact::new(SIGN, if is_measured { Grade::Measured } else { Grade::Assumed }, says);
+    let remedy = "Give what is open with --cluster (`resched calibrate` fits it), --site-conf or an option.";
+    Some(if is_measured { fact } else { fact.with_remedy(remedy) })
+}

@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""Writes docs/answers.md: what resched answers on real traces, and how sure each answer is.
+
+    docs/answers.py target/release/resched ../shared > docs/answers.md
+
+It needs Python 3 alone. For each trace it runs `ingest`, `calibrate` and `validate` where the trace has observed attempts, and then `replay`
+of two policies, as docs/how-sure.md advises, and reads their JSON.
+"""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+BINARY, SHARED = sys.argv[1], pathlib.Path(sys.argv[2])
+HADOOP, BATCH = ["fifo", "fair"], ["batch-fifo", "easy"]
+G2011 = "traces/hadoop-mapreduce-2011/gridmix"
+G2014 = "traces/hadoop-common-2014/gridmix"
+MUMAK = "traces/hadoop-mapreduce-2011/mumak/19-jobs"
+# The name, the sources, the policies, and the options that its machines need.
+TRACES = [
+    ("gridmix `trace_3m`", [f"{G2011}/trace_3m.json.gz"], HADOOP, []),
+    ("gridmix `trace_5m`", [f"{G2011}/trace_5m.json.gz"], HADOOP, []),
+    ("gridmix `trace_10m`", [f"{G2011}/trace_10m.json.gz"], HADOOP, []),
+    ("gridmix `3m_stream_trace`", [f"{G2011}/3m_stream_trace.json.gz"], HADOOP, []),
+    ("mumak `19-jobs`", [f"{MUMAK}.trace.json.gz", f"{MUMAK}.topology.json.gz"], HADOOP, ["--slots", "2+2"]),
+    ("`.jhist` of Dr. Elephant", ["traces/dr-elephant/history"], ["yarn-capacity", "yarn-fair"], []),
+    ("SWIM, a day of Facebook in 2009", ["traces/swim/FB-2009_samples_24_times_1hr_0.tsv"], HADOOP, ["--slots", "4+2"]),
+    ("NASA iPSC 1993", ["traces/swf/NASA-iPSC-1993-3.1-cln.swf.gz"], BATCH, []),
+    ("HPC2N (excerpt)", ["traces/swf/HPC2N-excerpt-accasim-workload.swf"], BATCH, []),
+    ("a real Slurm under `sched/builtin`", ["truth/slurm/fifo/pool.swf"], BATCH, []),
+    ("a real Slurm under backfill", ["truth/slurm/backfill/pool.swf"], BATCH, []),
+    ("a real Slurm under EASY", ["truth/slurm/easy/pool.swf"], BATCH, []),
+    ("Google 2011 (a slice)", ["traces/google2011"], ["batch-fifo", "batch-fair"], ["--assume"]),
+]
+
+
+def run(*words):
+    """The lines of JSON that a command prints, or why it refuses."""
+    done = subprocess.run([BINARY, *map(str, words)], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        return None, (done.stderr.strip().splitlines() or ["failed"])[-1]
+    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")], None
+
+
+def percent(share):
+    return "–" if share is None else f"{100 * share:+.1f} %".replace("-", "−")
+
+
+def model_error(trace, out, options):
+    """The error of the mean completion time of the replay of the likely scheduler, and the options that calibration adds."""
+    cluster = out / "cluster.toml"
+    _, problem = run("calibrate", trace, "--out", cluster)
+    fitted = [] if problem else ["--cluster", cluster]
+    found, problem = run("validate", trace, *fitted, *options, "--json")
+    if problem or not found:
+        return "nothing observed", fitted
+    best = next((own for own in found if own.get("guess")), found[0])
+    errors = best.get("quantities") or best.get("errors", {})
+    error = errors.get("completion_ratio_of_means", errors.get("mean_completion", best["errors"].get("completion_mean_signed")))
+    error = error.get("relative") if isinstance(error, dict) else error
+    return f"{percent(error)} (`{best['policy']}`)", fitted
+
+
+def line(name, sources, policies, options):
+    with tempfile.TemporaryDirectory() as folder:
+        out = pathlib.Path(folder)
+        trace = out / "trace"
+        _, problem = run("ingest", *[SHARED / source for source in sources], "--out", trace)
+        if problem:
+            return f"| {name} | – | – | – | refused: {problem[:150]} |"
+        error, fitted = model_error(trace, out, options)
+        words = [word for policy in policies for word in ("--policy", policy)]
+        done, problem = run("replay", trace, *words, *fitted, *options, "--out", out / "runs", "--json")
+        if problem and fitted:
+            done, problem = run("replay", trace, *words, *options, "--out", out / "runs", "--json")
+        if problem:
+            return f"| {name} | – | – | {error} | refused: {problem.replace(folder, '')[:200]} |"
+        base, own = done
+        sign = own.get("sign") or {}
+        means = [row["mean_completion_ms"] for row in (base, own)]
+        change = percent(means[1] / means[0] - 1) if all(means) else "–"
+        held = f"{sign['holds']} of {sign['of']}" if sign else "–"
+        against = "; ".join(turned["says"] for turned in sign.get("turned_by", []))
+        held += f"; not {against}" if against else ""
+        reasons = sorted({fact["about"] for fact in own["validity"] if fact["grade"] == own["grade"]}) if own["grade"] != "measured" else []
+        grade = own["grade"] + (f" ({', '.join(reasons)})" if reasons else "")
+        return f"| {name} | `{policies[1]}` against `{policies[0]}`: {change} | {held} | {error} | {grade} |"
+
+
+print("""# Answers on real traces
+
+Would the second policy complete jobs sooner on average than the first? Each row is what `replay` answers on a real trace: the change of the mean
+completion time, in how many variants of what the data leave open the sign holds ([how sure is it](how-sure.md#does-the-sign-hold)), the error of
+the mean completion time in the replay of the scheduler that probably ran, and the grade with the facts that decide it. `docs/answers.py`
+makes this page; the clusters are what `calibrate` fits, where it can.
+
+| trace | answer | the sign holds in variants | model error | grade |
+|---|---|---|---|---|""")
+for row in TRACES:
+    print(line(*row), flush=True)
+print("""
+Read a row from the right: where the grade is *assumed*, give what its facts name and ask again. Where the model error is as large as the
+change, the trace cannot decide between the two policies.""")
