@@ -105,14 +105,16 @@ fn first(answer: &Answer, compared: &[&Compared]) -> String {
         ),
         [best, others @ ..] => {
             let who = match others.len() {
-                0 => format!("{} is", best.policy),
-                more => format!("{} of {} policies are", more + 1, compared.len()),
+                0 => format!("{} is significantly faster", best.policy),
+                more => format!(
+                    "{} of {} policies are significantly faster, {} by the most",
+                    more + 1,
+                    compared.len(),
+                    best.policy
+                ),
             };
-            let most = if others.is_empty() { String::new() } else { format!("{}, ", best.policy) };
-            format!(
-                "Over {jobs} jobs, {who} significantly faster on average than {baseline}: {most}{}.",
-                of_completion(&best.found, baseline, answer.matters)
-            )
+            let completes = of_completion(&best.found, baseline, answer.matters);
+            format!("Over {jobs} jobs, {who}: {completes}.")
         }
     }
 }
@@ -134,6 +136,9 @@ fn of_shorter_waiting(answer: &Answer) -> String {
 fn alone(answer: &Answer, jobs: &str) -> String {
     let shown = answer.policies.get(answer.baseline).and_then(|policy| answer.summaries.get(*policy.runs.first()?));
     let Some((summary, _)) = shown else { return String::new() };
+    if answer.population.jobs == 0 {
+        return "No job counts, so there is nothing to say about their times.".to_owned();
+    }
     let all = times(&[summary.mean_completion_ms, summary.median_completion_ms, summary.mean_waiting_ms]);
     let [mean, median, waiting] = all.as_slice() else { return String::new() };
     let under = match answer.has_replays() {
