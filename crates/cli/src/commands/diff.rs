@@ -218,13 +218,14 @@ fn pairs(
 /// The comparison as sentences and tables.
 fn in_words(told: &Told<'_>) -> String {
     let diff = told.diff;
+    let jobs = format!("{} job{}", count(diff.jobs), if diff.jobs == 1 { "" } else { "s" });
     let seeds = if diff.seeds > 1 { format!(", {} seeds", count(diff.seeds)) } else { String::new() };
     if let Some(error) = told.model_error {
-        let mut text = format!("{}\n{} jobs{seeds}\n", told.headline, count(diff.jobs));
+        let mut text = format!("{}\n{jobs}{seeds}\n", told.headline);
         text += &diff.sentences.iter().map(|sentence| format!("  {sentence}\n")).collect::<String>();
         return text + &quantities(error) + &by_phase(error);
     }
-    let mut text = format!("{} compared with {}, {} jobs{seeds}\n", diff.run, diff.baseline, count(diff.jobs));
+    let mut text = format!("{} compared with {}, {jobs}{seeds}\n", diff.run, diff.baseline);
     text += &format!("  {}\n", told.headline);
     text +=
         &told.differences.iter().map(|own| format!("  They also differ in {}.\n", own.in_words())).collect::<String>();
