@@ -68,6 +68,21 @@ fn what_really_ran_is_no_policy() {
     let validation = dir.ok(&["validate", "T", "--policy", "easy", "--json"]);
     dir.write("V.json", validation);
     dir.ok(&["report", "T", "R", "--out", "Q", "--validation", "V.json"]);
+    let told = dir.ok(&[
+        "replay",
+        "T",
+        "--policy",
+        "easy",
+        "--policy",
+        "conservative",
+        "--validation",
+        "V.json",
+        "--out",
+        "V",
+    ]);
+    let doubt = "as large as the difference between conservative and easy, or larger, in mean completion (difference −1.7 %, error −13.7 %)";
+    assert!(told.contains(doubt), "{told}");
+    assert!(dir.ok(&["diff", "V/easy", "V/conservative"]).contains(doubt));
     assert_eq!(report(&dir, "Q")["model_error"]["likely"], "easy");
 }
 

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use indicatif::ProgressBar;
 use resched_analysis::measure::{Measured, Metric};
+use resched_analysis::validation::doubts;
 use resched_analysis::{Gathered, LocalityCounts, Population, Run, Summary, identity, validity};
 use resched_policies::PolicySpec;
 use resched_replay::{Engine, Files, RunFolders, Setup, Threads, World, Written};
@@ -208,7 +209,8 @@ pub(super) fn replay_all(
     // The policies are compared on the jobs that count under all of them.
     let population = Population::share(&mut runs);
     let mut validity = validity::of_runs(&runs, &population);
-    identity::of_replays(&runs).into_iter().for_each(|fact| validity.add(fact));
+    let further = identity::of_replays(&runs).into_iter().chain(doubts(&runs, options.baseline));
+    further.for_each(|fact| validity.add(fact));
     let grouped = grouped(&runs, options.baseline, &options.by);
     let mut done = Vec::new();
     for ((run, (dir, jobs, wall_ms)), grouped) in runs.iter().zip(others).zip(grouped) {
