@@ -68,7 +68,40 @@ fn what_really_ran_is_no_policy() {
     let validation = dir.ok(&["validate", "T", "--policy", "easy", "--json"]);
     dir.write("V.json", validation);
     dir.ok(&["report", "T", "R", "--out", "Q", "--validation", "V.json"]);
+    let told = dir.ok(&[
+        "replay",
+        "T",
+        "--policy",
+        "easy",
+        "--policy",
+        "conservative",
+        "--validation",
+        "V.json",
+        "--out",
+        "V",
+    ]);
+    let doubt = "as large as the difference between conservative and easy, or larger, in mean completion (difference −1.7 %, error −13.7 %)";
+    assert!(told.contains(doubt), "{told}");
+    assert!(dir.ok(&["diff", "V/easy", "V/conservative"]).contains(doubt));
     assert_eq!(report(&dir, "Q")["model_error"]["likely"], "easy");
+}
+
+/// Attempts that a rule made are nothing that ran.
+#[test]
+fn a_made_trace_has_no_model_error() {
+    let dir = Dir::new();
+    let workload = crate::support::repository("traces/coupling-table3.toml");
+    dir.ok(&["generate", &workload, "--out", "W"]);
+    dir.ok(&["replay", "W", "--policy", "fifo", "--policy", "fair", "--out", "R"]);
+    dir.run(&["report", "W", "R", "--out", "P"])
+        .fails(2, &["W: expected a trace of what really ran", "leave the trace out"]);
+    // Seeds of a workload file are one trace, and so is the trace that it generates.
+    for seed in ["1", "2"] {
+        dir.ok(&["replay", &workload, "--policy", "fair", "--seed", seed, "--out", &format!("S{seed}")]);
+    }
+    dir.ok(&["report", "S1", "S2", "--out", "P", "--format", "tables"]);
+    assert_eq!(report(&dir, "P")["policies"][0]["runs"], serde_json::json!([0, 1]));
+    dir.ok(&["diff", "R/fifo", "S1/fair"]);
 }
 
 /// H5: jobs of two traces have the same ids, and nothing in common.

@@ -11,7 +11,7 @@ use resched_analysis::identity::{self, Difference, Side};
 use resched_analysis::measure::{Measured, Metric};
 use resched_analysis::practical::Matters;
 use resched_analysis::sign::{Variants, untested};
-use resched_analysis::{Details, JobMetrics, Population, Run, Summary, validity};
+use resched_analysis::{Details, JobMetrics, Origin, Population, Run, Summary, validity};
 use resched_trace::comparison::Standing;
 use resched_trace::validity::{Grade, Validity};
 use serde::Serialize;
@@ -112,13 +112,8 @@ impl Answer {
         let validated =
             options.validation.as_ref().or_else(|| runs.iter().find_map(|run| run.replay()?.validation.as_ref()));
         let validated = validated.cloned();
-        let observed = match traces.into_iter().next() {
-            Some(observed) => {
-                observed.origin.check_observed(folders.get(replays).map_or_else(|| ".".as_ref(), PathBuf::as_path))?;
-                Some(observed)
-            }
-            None => None,
-        };
+        let observed = traces.into_iter().next();
+        observed.as_ref().map_or(Ok(()), |observed| check_took_place(observed, folders.get(replays)))?;
         let mut beside = observed.as_ref().map(|observed| Beside::new(observed, &runs, &policies, validated.as_ref()));
         let mut validity = validity::of_runs(&runs, &population);
         let differences = differences(&runs, folders, &policies, baseline)?;
@@ -235,6 +230,17 @@ fn name_signs(variants: &Variants, baseline: &str, policies: &mut [Policy]) {
             policy.sign = Some(sign.says);
         }
     }
+}
+
+/// Refuses a trace whose attempts a rule made: they are nothing that ran.
+fn check_took_place(observed: &Run, folder: Option<&PathBuf>) -> Result<(), Error> {
+    let Origin::Observed(manifest) = &observed.origin else { return Ok(()) };
+    let Some(rule) = manifest.made.get("attempts.start") else { return Ok(()) };
+    let folder = folder.map_or_else(String::new, |folder| folder.display().to_string());
+    Err(Error::Request(format!(
+        "{folder}: expected a trace of what really ran, found attempts that the rule `{rule}` made, so there is no model error; leave the \
+         trace out, and compare the runs alone"
+    )))
 }
 
 /// Of what really ran, only the jobs count that count in the replays. `rows` are theirs, if it has all. Returns their rows, too.

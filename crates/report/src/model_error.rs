@@ -2,7 +2,7 @@
 //! no test and no rank.
 
 use resched_analysis::compare::Comparison;
-use resched_analysis::validation::{MOST_ERROR, ModelError, PHASES, QUANTITIES, model_error};
+use resched_analysis::validation::{MOST_ERROR, ModelError, PHASES, QUANTITIES, doubt, model_error};
 use resched_analysis::{Population, Run};
 use resched_trace::run::RunValidation;
 use resched_trace::validity::{Fact, Grade};
@@ -125,28 +125,15 @@ pub(crate) fn doubts(
         Some(beside) => beside.error(quantity),
         None => validated.and_then(|own| own.error(quantity)),
     };
-    let doubt = |policy: &Policy| {
-        let hidden = |(quantity, metric, ratio): &(&str, &str, Ratio)| {
+    let of_policy = |policy: &Policy| {
+        let difference = |(quantity, metric, ratio): &(&'static str, &str, Ratio)| {
             let row = compared.iter().find(|row| row.metric == *metric && row.policy == policy.label)?;
-            let (difference, error) = (ratio(&row.found)? - 1.0, error(quantity)?);
-            let [shown, off] = [difference, error].map(|value| percent_change(Some(value)));
-            let says = format!("{} (difference {shown}, error {off})", quantity.replace('_', " "));
-            (difference != 0.0 && error.abs() >= difference.abs()).then_some(says)
+            Some((*quantity, ratio(&row.found)? - 1.0))
         };
-        let found: Vec<String> = COMPARED.iter().filter_map(hidden).collect();
-        if found.is_empty() {
-            return None;
-        }
-        let says = format!(
-            "The model error is as large as the difference between {} and {baseline}, or larger, in {}.",
-            policy.label,
-            found.join(", ")
-        );
-        let remedy = "Take these differences for open, or calibrate the replay further.";
-        Some(Fact::new("model-error", Grade::Assumed, says).with_remedy(remedy))
+        doubt((&policy.label, baseline), COMPARED.iter().filter_map(difference), &error)
     };
     let others = policies.iter().filter(|policy| policy.label != baseline);
-    beside.and_then(Beside::large).into_iter().chain(others.filter_map(doubt)).collect()
+    beside.and_then(Beside::large).into_iter().chain(others.filter_map(of_policy)).collect()
 }
 
 /// For the jobs that count in all replays: which of them what ran has, so that charts can show it.

@@ -86,7 +86,7 @@ fn value(found: &Comparison) -> f64 {
 
 /// The answer in one sentence. `compared` is in the order of the means.
 fn first(answer: &Answer, compared: &[&Compared]) -> String {
-    let (baseline, jobs) = (answer.baseline_label(), count(answer.population.jobs));
+    let (baseline, jobs) = (answer.baseline_label(), jobs_in_words(answer.population.jobs));
     let Some(any) = compared.first() else { return alone(answer, &jobs) };
     let of_kind = |wanted| compared.iter().filter(move |row| Kind::of(row.found.ratio_of_means) == wanted);
     let better: Vec<&&Compared> = of_kind(Kind::Better).collect();
@@ -96,25 +96,31 @@ fn first(answer: &Answer, compared: &[&Compared]) -> String {
             "The data cannot answer which of these policies is better.".to_owned()
         }
         [] if of_kind(Kind::Worse).count() == compared.len() => format!(
-            "Over {jobs} jobs, {baseline} is significantly faster on average ({base}) than {}.",
+            "Over {jobs}, {baseline} is significantly faster on average ({base}) than {}.",
             if compared.len() == 1 { any.policy.as_str() } else { "every other policy" }
         ),
         [] => format!(
-            "Over {jobs} jobs, no policy is significantly faster than {baseline} ({base} on average).{}",
+            "Over {jobs}, no policy is significantly faster than {baseline} ({base} on average).{}",
             of_shorter_waiting(answer)
         ),
         [best, others @ ..] => {
             let who = match others.len() {
-                0 => format!("{} is", best.policy),
-                more => format!("{} of {} policies are", more + 1, compared.len()),
+                0 => format!("{} is significantly faster", best.policy),
+                more => format!(
+                    "{} of {} policies are significantly faster, {} by the most",
+                    more + 1,
+                    compared.len(),
+                    best.policy
+                ),
             };
-            let most = if others.is_empty() { String::new() } else { format!("{}, ", best.policy) };
-            format!(
-                "Over {jobs} jobs, {who} significantly faster on average than {baseline}: {most}{}.",
-                of_completion(&best.found, baseline, answer.matters)
-            )
+            let completes = of_completion(&best.found, baseline, answer.matters);
+            format!("Over {jobs}, {who}: {completes}.")
         }
     }
+}
+
+fn jobs_in_words(jobs: u64) -> String {
+    format!("{} job{}", count(jobs), if jobs == 1 { "" } else { "s" })
 }
 
 /// Which policies let jobs wait less, if any does significantly.
@@ -134,11 +140,14 @@ fn of_shorter_waiting(answer: &Answer) -> String {
 fn alone(answer: &Answer, jobs: &str) -> String {
     let shown = answer.policies.get(answer.baseline).and_then(|policy| answer.summaries.get(*policy.runs.first()?));
     let Some((summary, _)) = shown else { return String::new() };
+    if answer.population.jobs == 0 {
+        return "No job counts, so there is nothing to say about their times.".to_owned();
+    }
     let all = times(&[summary.mean_completion_ms, summary.median_completion_ms, summary.mean_waiting_ms]);
     let [mean, median, waiting] = all.as_slice() else { return String::new() };
     let under = match answer.has_replays() {
-        true => format!("Under {}, {jobs} jobs complete", answer.baseline_label()),
-        false => format!("What really ran: {jobs} jobs completed"),
+        true => format!("Under {}, {jobs} complete", answer.baseline_label()),
+        false => format!("What really ran: {jobs} completed"),
     };
     let waits = if summary.mean_waiting_ms.is_some() {
         format!(", after a wait of {waiting} for their first task")

@@ -7,6 +7,7 @@
 //! The errors of completion times and makespan are over jobs that ended well in both runs. The errors of map run times, locality and
 //! utilisation are over all jobs that are in both, because a job that failed held slots too.
 
+mod doubts;
 mod guess;
 mod phases;
 mod quantities;
@@ -22,6 +23,7 @@ use crate::intervals::Interval;
 use crate::jobs::JobMetrics;
 use crate::run::Run;
 use crate::timeline::running_tasks;
+pub use doubts::{doubt, doubts};
 pub use guess::{Guess, guess};
 pub use phases::{PHASES, PhaseError, SizeClass};
 pub use quantities::{MOST_ERROR, ModelError, QUANTITIES, QuantityError, model_error};

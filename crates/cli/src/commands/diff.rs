@@ -9,7 +9,7 @@ use resched_analysis::headline::of_completion;
 use resched_analysis::identity::{self, Difference};
 use resched_analysis::practical::Matters;
 use resched_analysis::sign::{Variants, untested};
-use resched_analysis::validation::{ModelError, PHASES, QUANTITIES, model_error};
+use resched_analysis::validation::{ModelError, PHASES, QUANTITIES, doubts, model_error};
 use resched_analysis::why::{Change, Changed, Diff, DiffGroup, Moved, Phase, Side, Why};
 use resched_analysis::{JobMetrics, Origin, Population, Run, validity};
 use resched_replay::runs_in;
@@ -174,6 +174,7 @@ impl Compared {
         let mut runs: Vec<Run> = [one, two].into();
         let population = Population::share(&mut runs);
         self.validity = std::mem::take(&mut self.validity).and(&validity::of_runs(&runs, &population));
+        doubts(&runs, 0).into_iter().for_each(|fact| self.validity.add(fact));
         let mut jobs = runs.into_iter().map(|run| run.jobs);
         self.jobs.push([jobs.next().unwrap_or_default(), jobs.next().unwrap_or_default()]);
         Ok(())

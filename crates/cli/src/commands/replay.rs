@@ -7,6 +7,7 @@ use std::time::Instant;
 use indicatif::ProgressBar;
 use resched_analysis::measure::{Measured, Metric};
 use resched_analysis::sign::{Level, Sign, Variants, VariedRun, fingerprint};
+use resched_analysis::validation::doubts;
 use resched_analysis::{Gathered, LocalityCounts, Population, Run, Summary, bound, identity, validity};
 use resched_policies::PolicySpec;
 use resched_replay::{Engine, Files, RunFolders, Setup, Threads, World, Written};
@@ -236,7 +237,8 @@ pub(super) fn replay_all(
     // The policies are compared on the jobs that count under all of them.
     let population = Population::share(&mut runs);
     let mut validity = validity::of_runs(&runs, &population);
-    identity::of_replays(&runs).into_iter().for_each(|fact| validity.add(fact));
+    let further = identity::of_replays(&runs).into_iter().chain(doubts(&runs, options.baseline));
+    further.for_each(|fact| validity.add(fact));
     let dirs: Vec<&Path> = others.iter().map(|(dir, ..)| dir.as_path()).collect();
     let asked = Asked { world, policies, runs: &runs, level: options.robust };
     let variants = test_of_sign(asked, &out.path, &dirs, (options.threads, options.resume))?;

@@ -1,0 +1,75 @@
+//! Where the model error is as large as the difference between two policies.
+
+use resched_trace::validity::{Fact, Grade};
+
+use crate::distribution::{Distribution, mean};
+use crate::jobs::JobMetrics;
+use crate::population::pairs;
+use crate::run::Run;
+
+/// The fact that the model error of a quantity is as large as the difference of a policy from the baseline in it, if so. `differences` are
+/// relative, by the name of the quantity; `error` has its relative error. A difference of nothing is none that an error could hide.
+pub fn doubt<'a>(
+    (policy, baseline): (&str, &str),
+    differences: impl Iterator<Item = (&'a str, f64)>,
+    error: &dyn Fn(&str) -> Option<f64>,
+) -> Option<Fact> {
+    let percent = |value: f64| format!("{:+.1} %", 100.0 * value).replace('-', "−");
+    let hidden = |(quantity, difference): (&str, f64)| {
+        let error = error(quantity)?;
+        let says =
+            format!("{} (difference {}, error {})", quantity.replace('_', " "), percent(difference), percent(error));
+        (difference != 0.0 && error.abs() >= difference.abs()).then_some(says)
+    };
+    let found: Vec<String> = differences.filter_map(hidden).collect();
+    if found.is_empty() {
+        return None;
+    }
+    let says = format!(
+        "The model error is as large as the difference between {policy} and {baseline}, or larger, in {}.",
+        found.join(", ")
+    );
+    let remedy = "Take these differences for open, or calibrate the replay further.";
+    Some(Fact::new("model-error", Grade::Assumed, says).with_remedy(remedy))
+}
+
+/// The facts about replays of one trace whose validation is known: where its error is as large as a difference from the baseline in mean or
+/// median completion or mean waiting.
+pub fn doubts(runs: &[Run], baseline: usize) -> Vec<Fact> {
+    let Some(validation) = runs.iter().find_map(|run| run.replay()?.validation.as_ref()) else { return Vec::new() };
+    let Some(base) = runs.get(baseline) else { return Vec::new() };
+    let others = runs.iter().enumerate().filter(|(place, _)| *place != baseline);
+    let of_run = |(_, run): (usize, &Run)| {
+        let both = pairs(&base.jobs, &run.jobs);
+        let change = |of: fn(&JobMetrics) -> Option<i64>, statistic: fn(&[f64]) -> Option<f64>| {
+            let times = both.iter().filter_map(|(one, two)| Some((of(one)? as f64, of(two)? as f64)));
+            let (before, after): (Vec<f64>, Vec<f64>) = times.unzip();
+            super::signed_error(statistic(&after)?, statistic(&before)?)
+        };
+        let median = |times: &[f64]| Distribution::new(times.iter().copied()).median();
+        let differences = [
+            ("mean_completion", change(|job| job.completion, mean)),
+            ("median_completion", change(|job| job.completion, median)),
+            ("mean_waiting", change(|job| job.waiting, mean)),
+        ];
+        let known = differences.into_iter().filter_map(|(name, difference)| Some((name, difference?)));
+        doubt((&run.label, &base.label), known, &|quantity| validation.error(quantity))
+    };
+    others.filter_map(of_run).collect()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_differences_that_the_error_could_hide_are_named() {
+        let error = |quantity: &str| (quantity != "makespan").then_some(-0.137);
+        let differences =
+            [("mean_completion", -0.017), ("mean_waiting", 0.5), ("median_completion", 0.0), ("makespan", 0.01)];
+        let fact = doubt(("conservative", "easy"), differences.into_iter(), &error).unwrap();
+        assert!(fact.says.contains("in mean completion (difference −1.7 %, error −13.7 %)."), "{fact:?}");
+        assert_eq!(doubt(("a", "b"), [("mean_completion", 0.5)].into_iter(), &error), None);
+    }
+}
