@@ -155,7 +155,7 @@ fn a_scaled_trace_has_no_observed_waits_and_says_what_it_is() {
         .fails(2, &["busy: the trace holds no observed attempts", "scaled-times"]);
     dir.run(&["report", "busy", "--out", "P"]).fails(2, &["no observed attempts"]);
     let replay = |trace: &str| {
-        facts(&dir, &["replay", trace, "--policy", "fifo", "--slots", "2+1", "--out", trace.to_uppercase().as_str()])
+        facts(&dir, &["replay", trace, "--policy", "fifo", "--slots", "2+1", "--out", &format!("R-{trace}")])
     };
     let found = replay("busy");
     assert!(
@@ -192,7 +192,7 @@ fn a_trace_is_explained_by_the_resources_of_its_system() {
     let dir = Dir::new();
     for (source, system, phase, others) in [
         ("hadoop-mapreduce-2011/gridmix/trace_1m.json.gz", "mapreduce-1", "map-slot", &["resources", "container"][..]),
-        ("dr-elephant/history", "yarn", "container", &["map-slot", "reduce-slot", "resources"]),
+        (JOB.trim_start_matches("traces/"), "yarn", "container", &["map-slot", "reduce-slot", "resources"]),
         ("spark/dr-elephant/event_log_1", "spark", "resources", &["map-slot", "reduce-slot", "container"]),
     ] {
         dir.ok(&["ingest", &format!("{traces}/{source}"), "--out", "T"]);

@@ -22,7 +22,7 @@ SELECT
     job_id,
     min(start) FILTER (kind NOT IN ('setup', 'cleanup')) AS first_start,
     max(finish) FILTER (kind = 'map' AND outcome = 'SUCCESS') AS last_map_finish,
-    count(DISTINCT task_id) FILTER (outcome = 'SUCCESS') AS tasks,
+    count(DISTINCT task_id) FILTER (outcome = 'SUCCESS' AND kind NOT IN ('setup', 'cleanup')) AS tasks,
     count(DISTINCT task_id) FILTER (outcome = 'SUCCESS' AND kind = 'map') AS maps,
     count(*) FILTER (kind = 'map' AND start IS NOT NULL AND locality = 'node') AS node_maps,
     count(*) FILTER (kind = 'map' AND start IS NOT NULL AND locality IS NOT NULL) AS placed_maps,

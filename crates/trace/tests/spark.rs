@@ -24,7 +24,11 @@ fn a_log_that_rolls_over_is_one_application() {
 fn a_folder_of_logs_is_read_whole() {
     let Some(traces) = support::real_traces() else { return };
     let mut found = Collected::default();
-    ingest_into(&[traces.join("spark")], &mut found, &Options::default(), &mut ()).unwrap();
+    let apart = ingest_into(&[traces.join("spark")], &mut found, &Options::default(), &mut ()).unwrap_err();
+    assert!(apart.to_string().contains("expected the jobs of one cluster, found those of 14"), "{apart}");
+    let mut found = Collected::default();
+    let options = Options { merge: true, ..Options::default() };
+    ingest_into(&[traces.join("spark")], &mut found, &options, &mut ()).unwrap();
     let mut applications: Vec<_> = found.jobs.iter().map(|record| record.job.group.clone().unwrap()).collect();
     applications.sort();
     applications.dedup();

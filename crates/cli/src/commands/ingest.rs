@@ -145,7 +145,7 @@ enum Told<'a> {
 /// Prints what became of each cluster. An error if there is no trace.
 fn print_parts(parts: &[Part], out: &std::path::Path, format: FormatArgs) -> Result<(), Failure> {
     let told = |Part { name, manifest }: &'_ Part| match manifest {
-        Ok(manifest) => format!("{}", Written::of(manifest, &out.join(name)).in_words()),
+        Ok(manifest) => Written::of(manifest, &out.join(name)).in_words(),
         Err(error) => format!("  left out: {name}: {error}\n"),
     };
     let words: String = parts.iter().filter(|part| part.manifest.is_ok()).map(told).collect();

@@ -369,7 +369,7 @@ mod tests {
             let ends = found.jobs.iter().filter_map(|record| record.job.finish).max();
             assert_eq!(if has_waits { ends } else { earliest }, Some(last_end), "{file}");
             assert_eq!(has_waits, !file.contains("NASA"), "{file}");
-            let run = |attempt: &AttemptRow| attempt.run_time.or(Some(attempt.finish? - attempt.start?));
+            let run = |attempt: &AttemptRow| attempt.run_time.or_else(|| Some(attempt.finish? - attempt.start?));
             assert_eq!(attempts().filter(|attempt| run(attempt) == Some(0)).count(), run_zero, "{file}");
             assert_eq!(found.nodes.len(), machines, "{file}");
             let behind = submits.windows(2).filter(|pair| pair[1] < pair[0]).count();

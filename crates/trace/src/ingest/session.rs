@@ -256,7 +256,7 @@ impl<'a> Session<'a> {
         }
         self.skip(far::CAUSE, far::mend(&mut record));
         self.skip("repeated-task-renamed", rename_repeated(&mut record));
-        let timed::Filled { starts, finishes } = timed::from_tasks(&mut record);
+        let timed::Filled { starts, finishes } = timed::from_tasks(&mut record, format);
         for (column, n) in
             [("attempts.start", starts), ("attempts.finish", finishes)].into_iter().filter(|own| own.1 > 0)
         {

@@ -3,7 +3,11 @@
 //! A damaged event may take the start or the end of an attempt with it. The master's record of the task may still have them: the first
 //! attempt at a task starts with the task, and the task ends with the attempt that succeeded. These times are by the master's clock,
 //! and an attempt with one of them is counted. An attempt that had not ended keeps what it has.
+//!
+//! This holds for the histories that Hadoop itself writes. Rumen's traces were made from such histories, and lack times on purpose: Hadoop's
+//! simulators make them from the other attempts of the job, and so does a replay.
 
+use crate::formats::{Format, jhist, text_history};
 use crate::model::{JobRecord, Outcome};
 
 /// The rule that fills the times, for the manifest.
@@ -16,9 +20,12 @@ pub(super) struct Filled {
     pub(super) finishes: u64,
 }
 
-/// Fills in what the tasks know about their attempts.
-pub(super) fn from_tasks(record: &mut JobRecord) -> Filled {
+/// Fills in what the tasks know about their attempts, in a job of that format.
+pub(super) fn from_tasks(record: &mut JobRecord, format: &Format) -> Filled {
     let mut filled = Filled::default();
+    if ![text_history::FORMAT.name, jhist::FORMAT.name].contains(&format.name) {
+        return filled;
+    }
     for task in &mut record.tasks {
         let row = &task.task;
         for attempt in &mut task.attempts {
@@ -64,7 +71,10 @@ mod tests {
             ],
             ..JobRecord::default()
         };
-        assert_eq!(from_tasks(&mut record), Filled { starts: 2, finishes: 3 });
+        let before = record.clone();
+        assert_eq!(from_tasks(&mut record, &crate::formats::rumen::FORMAT), Filled::default());
+        assert_eq!(record, before);
+        assert_eq!(from_tasks(&mut record, &jhist::FORMAT), Filled { starts: 2, finishes: 3 });
         let times: Vec<_> =
             record.tasks.iter().flat_map(|task| &task.attempts).map(|row| (row.start, row.finish)).collect();
         let some = |start, finish| (Some(start), Some(finish));
