@@ -34,6 +34,7 @@ pub fn idle(bounds: &BTreeMap<String, RunBound>, name: &str) -> Option<String> {
     Some(match bound.most {
         None => words.to_owned(),
         Some(0) => format!("{words} (unused)"),
+        Some(most) if most > 1_000 => format!("{words} (scarce, but another resource was scarcer)"),
         Some(most) => format!("{words} (at most {} % of it at once)", round(most)),
     })
 }
@@ -101,6 +102,8 @@ mod tests {
         let both = together([&one, &bounds(&[("reduce-slots", 5, None), ("disk", 0, Some(16))])]);
         assert_eq!((both["disk"].of_ms, both["disk"].most), (2_000, Some(337)));
         assert_eq!(idle(&both, "reduce-slots"), None);
+        let scarcer = "the network (scarce, but another resource was scarcer)";
+        assert_eq!(idle(&bounds(&[("network", 0, Some(8_640))]), "network").unwrap(), scarcer);
         assert_eq!(idle(&bounds(&[("disk", 0, Some(16))]), "disk").unwrap(), "the disk (at most 1.6 % of it at once)");
         assert!(never_bound(&bounds(&[("disk", 1, None)])).is_empty());
         let cores = bounds(&[("map-slots", 9, None), ("cores", 9, None), ("disk", 0, Some(0))]);

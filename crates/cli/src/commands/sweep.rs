@@ -266,7 +266,7 @@ fn more_seeds(plan: &Plan, out: &Location, args: &All) -> Result<Option<Plan>, F
     if seeds <= known {
         tell(&format!(
             "warning: after {known} seeds, at least one interval still reaches further than {} %; raise --most-seeds",
-            share * 100.0
+            (share * 1e8).round() / 1e6
         ));
         return Ok(None);
     }
