@@ -76,7 +76,9 @@ fn cluster(of: RunCluster) -> String {
         (Some(memory), Some(vcores)) => format!("{} MB of memory and {}", count(memory), several(vcores, "vcore")),
         (None, Some(vcores)) => several(vcores, "core"),
         (Some(memory), None) => format!("{} MB of memory", count(memory)),
-        (None, None) => format!("{} and {}", several(of.map_slots, "map slot"), several(of.reduce_slots, "reduce slot")),
+        (None, None) => {
+            format!("{} and {}", several(of.map_slots, "map slot"), several(of.reduce_slots, "reduce slot"))
+        }
     };
     format!("{} in {}, {offers}", several(of.nodes, "node"), several(of.racks, "rack"))
 }
