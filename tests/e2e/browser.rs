@@ -81,7 +81,7 @@ fn evening(number: u32) -> serde_json::Value {
     let reduces = (0..number % 2).map(|reduce| task(number, 'r', reduce, &[(3_000, 6_000 + 500 * from)]));
     let own = job(number, maps.collect(), reduces.collect());
     let own = with(own, "submitTime", EVENING + 7_000 * i64::from(number));
-    let user = if number % 11 == 0 { number % 37 } else { number * number % 17 };
+    let user = if number.is_multiple_of(11) { number % 37 } else { number * number % 17 };
     let named = with(with(own, "user", format!("user{user}")), "queue", HOSTILE[number as usize % HOSTILE.len()]);
     with(named, "jobName", format!("{} {number}", HOSTILE[number as usize % 3]))
 }

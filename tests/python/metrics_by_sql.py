@@ -47,7 +47,7 @@ FROM (
         *,
         finish - submit AS completion,
         greatest(coalesce(first_start, launch) - submit, 0) AS waiting,
-        submit // 3600000 % 24 AS submit_hour
+        (submit + {zero}) // 3600000 % 24 AS submit_hour
     FROM read_parquet('{run}/jobs.parquet') LEFT JOIN of_attempts USING (job_id) LEFT JOIN of_reduces USING (job_id)
 );
 
@@ -60,7 +60,10 @@ def main(arguments):
         print("usage: metrics_by_sql.py RUN < queries.json", file=sys.stderr)
         return 2
     database = duckdb.connect()
-    database.execute(VIEWS.format(run=Path(arguments[0])))
+    run = Path(arguments[0])
+    # The date of ms 0 of the run, if its trace has dates.
+    clock = json.loads((run / "run.json").read_text()).get("clock", {})
+    database.execute(VIEWS.format(run=run, zero=clock["zero"] if clock.get("dated") else 0))
     queries = json.load(sys.stdin)
     values = {name: database.execute(sql).fetchone()[0] for name, sql in queries.items()}
     print(json.dumps({name: None if value is None else float(value) for name, value in values.items()}))

@@ -115,6 +115,9 @@ const MOST_SHOWN: usize = 24;
 /// least two groups.
 const FLOORS: [u64; 3] = [10, 5, 2];
 
+/// A group as it is ranked: how many jobs it has, and their mean change, if it is known.
+type Group = (u64, Option<f64>);
+
 /// Which of many groups a table shows, in its order: those that lose most first, those that gain most last.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Ranked {
@@ -136,7 +139,7 @@ pub fn ranked(groups: &[(u64, Option<f64>)]) -> Ranked {
         true => FLOORS.into_iter().find(|&floor| large(floor) >= 2).unwrap_or(1),
         false => 1,
     };
-    let (mut shown, small): (Vec<(usize, &(u64, Option<f64>))>, Vec<_>) =
+    let (mut shown, small): (Vec<(usize, &Group)>, Vec<_>) =
         groups.iter().enumerate().partition(|(_, (jobs, _))| *jobs >= floor);
     let is_known = shown.iter().any(|(_, (_, change))| change.is_some());
     let gain = |change: Option<f64>| change.map_or(f64::INFINITY, |change| -change);
@@ -149,7 +152,7 @@ pub fn ranked(groups: &[(u64, Option<f64>)]) -> Ranked {
     if between > 0 {
         shown.drain(first..first + between);
     }
-    let places = |own: Vec<(usize, &(u64, Option<f64>))>| own.into_iter().map(|(place, _)| place).collect();
+    let places = |own: Vec<(usize, &Group)>| own.into_iter().map(|(place, _)| place).collect();
     Ranked { shown: places(shown), floor, small: places(small), between }
 }
 

@@ -15,7 +15,7 @@ pub(crate) fn about(answer: &Answer, folders: &[PathBuf], zero: Option<i64>, zon
     let clusters = distinct(answer.runs.iter().filter_map(Run::replay).map(|info| {
         let [nodes, racks] =
             [(info.cluster.nodes, "node"), (info.cluster.racks, "rack")].map(|(n, what)| several(n, what));
-        format!("{nodes} in {racks}")
+        if info.cluster.racks == 0 { nodes } else { format!("{nodes} in {racks}") }
     }));
     let longest = answer.runs.iter().filter_map(|run| span(&run.jobs)).map(|(first, last)| last - first).max();
     let dates = zero.zip(longest).map(|(zero, longest)| zone.days(zero, zero.saturating_add(longest)));

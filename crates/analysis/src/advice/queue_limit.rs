@@ -7,28 +7,31 @@ use resched_trace::words::{count, name};
 
 use super::integral::Integral;
 use super::{Advice, LEAST_SHARE, LEAST_WAIT, Seen, time};
-use crate::why::Phase;
+use crate::why::{Phase, Wait};
 
 /// The least share of the slots that is free meanwhile.
 const LEAST_FREE: f64 = 0.1;
+
+/// A queue, if it has a name, and what is limited.
+type Limit<'a> = (Option<&'a str>, Reason);
 
 /// Jobs that waited at a limit of their queue or user: together at least a minute and a tenth of their completion times, while at least a
 /// tenth of the slots was free on average. It needs the reasons of the policy.
 pub(super) fn advise(seen: &Seen<'_>) -> Vec<Advice> {
     let Some(slots) = slots(seen).filter(|slots| *slots > 0) else { return Vec::new() };
-    let mut waits: BTreeMap<(Option<&str>, Reason), Vec<(usize, i64, i64)>> = BTreeMap::new();
+    let mut waits: BTreeMap<Limit<'_>, Vec<&Wait>> = BTreeMap::new();
     for wait in seen.waits.iter().filter(|wait| wait.phase == Phase::Limit) {
         let queue = seen.run.jobs.get(wait.row).and_then(|job| job.queue.as_deref());
-        waits.entry((queue, wait.reason)).or_default().push((wait.row, wait.from, wait.to));
+        waits.entry((queue, wait.reason)).or_default().push(wait);
     }
     let running = Integral::of_spans(seen.run.intervals.iter().map(|attempt| (attempt.start, attempt.finish)));
-    let of_queue = |((queue, reason), own): ((Option<&str>, Reason), Vec<(usize, i64, i64)>)| {
+    let of_queue = |((queue, reason), own): (Limit<'_>, Vec<&Wait>)| {
         let mut of_jobs: BTreeMap<usize, i64> = BTreeMap::new();
-        own.iter().for_each(|&(row, from, to)| *of_jobs.entry(row).or_default() += to - from);
+        own.iter().for_each(|wait| *of_jobs.entry(wait.row).or_default() += wait.to - wait.from);
         let waited: i64 = of_jobs.values().sum();
         let completion = |row: &usize| seen.run.jobs.get(*row).and_then(|job| job.completion).unwrap_or(0);
         let completions: i64 = of_jobs.keys().map(completion).sum();
-        let busy: i128 = own.iter().map(|&(_, from, to)| running.between(from, to)).sum();
+        let busy: i128 = own.iter().map(|wait| running.between(wait.from, wait.to)).sum();
         let free = 1.0 - busy as f64 / (waited.max(1) as f64 * slots as f64);
         if waited < LEAST_WAIT || (waited as f64) < LEAST_SHARE * completions as f64 || free < LEAST_FREE {
             return None;

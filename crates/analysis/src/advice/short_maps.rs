@@ -26,19 +26,21 @@ pub(super) fn advise(seen: &Seen<'_>) -> Vec<Advice> {
     let Some(&(job, maps, median, _)) = found.iter().max_by_key(|own| (own.1, std::cmp::Reverse(own.0))) else {
         return Vec::new();
     };
-    let many = match found.len() {
-        1 => "1 job has".to_owned(),
-        jobs => format!("{} jobs have", count(jobs as u64)),
+    let (own, each) =
+        (seen.job(job), format!("{} maps, {} each in the median", count(maps as u64), time(median as i64)));
+    let says = match found.len() {
+        1 => {
+            format!("{} has {each}: a map of less than {} is short.", own.replacen("job", "Job", 1), time(SHORT as i64))
+        }
+        jobs => format!(
+            "{} jobs have at least {LEAST_MAPS} maps of which half take less than {}; {own} has most: {each}.",
+            count(jobs as u64),
+            time(SHORT as i64)
+        ),
     };
     let together = (GOOD / median.max(1.0)).ceil().max(2.0);
     vec![Advice {
-        says: format!(
-            "{many} at least {LEAST_MAPS} maps of which half take less than {}; most are of {}: {} maps, {} each.",
-            time(SHORT as i64),
-            seen.job(job),
-            count(maps as u64),
-            time(median as i64)
-        ),
+        says,
         change: format!(
             "Combine their splits (CombineFileInputFormat, or a larger mapreduce.input.fileinputformat.split.minsize): {} splits in one \
              make a map of a minute.",

@@ -6,6 +6,8 @@ const TEN_SECONDS = 10e3;
 const MOST_GROUPS = 24;
 const FLOORS = [10, 5, 2];
 const MOST_SLOWED = 10;
+// So many jobs take more than a frame of the screen.
+const MANY_JOBS = 10_000;
 
 // The jobs in the window under a policy.
 class Slice {
@@ -13,6 +15,13 @@ class Slice {
     this.policy = policy;
     const [from, to] = windowJobs();
     this.jobs = own ?? Array.from({ length: to - from }, (_, place) => from + place);
+    this.found = new Map();
+  }
+
+  // Computes something once.
+  once(name, compute) {
+    if (!this.found.has(name)) this.found.set(name, compute());
+    return this.found.get(name);
   }
 
   // A measure of a job; null if it is unknown.
@@ -22,7 +31,7 @@ class Slice {
 
   // The known values of a measure.
   known(name) {
-    return this.jobs.map((job) => this.value(name, job)).filter((value) => value !== null);
+    return this.once(name, () => this.jobs.map((job) => this.value(name, job)).filter((value) => value !== null));
   }
 
   mean(name) {
@@ -30,8 +39,8 @@ class Slice {
   }
 
   quantile(name, share) {
-    const known = Float64Array.from(this.known(name)).sort();
-    return known.length ? quantile(known, share) : null;
+    const sorted = this.once(`${name}, sorted`, () => Float64Array.from(this.known(name)).sort());
+    return sorted.length ? quantile(sorted, share) : null;
   }
 
   sum(name) {
@@ -60,7 +69,9 @@ class Slice {
     const users = new Map();
     for (const job of this.jobs) {
       const [user, slowdown] = [jobs.users.of[job] ?? null, this.boundedSlowdown(job)];
-      if (user !== null && slowdown !== null) users.set(user, [...(users.get(user) ?? []), slowdown]);
+      if (user === null || slowdown === null) continue;
+      if (users.has(user)) users.get(user).push(slowdown);
+      else users.set(user, [slowdown]);
     }
     const means = [...users.values()].map(mean);
     const sum = means.reduce((sum, own) => sum + own, 0);
@@ -79,6 +90,20 @@ class Slice {
     const all = this.sum("node_local") + this.sum("rack_local") + this.sum("off_rack");
     return all > 0 ? this.sum(name) / all : null;
   }
+}
+
+// All jobs in the window under a policy, and what else was found of the window: tables ask for the same again and again.
+const ofWindow = { window: "", found: new Map() };
+
+function once(name, compute) {
+  const now = `${state.from} ${state.to}`;
+  if (ofWindow.window !== now) Object.assign(ofWindow, { window: now, found: new Map() });
+  if (!ofWindow.found.has(name)) ofWindow.found.set(name, compute());
+  return ofWindow.found.get(name);
+}
+
+function sliceOf(policy) {
+  return once(`slice ${policy}`, () => new Slice(policy));
 }
 
 const inPercent = (values) => values.map((value) => (value === null ? UNKNOWN : `${(100 * value).toFixed(1)} %`));
@@ -121,7 +146,7 @@ class Following {
 
 // The values of two policies of the jobs that have both.
 function both(name, one, other) {
-  const pairs = new Slice(one).jobs.map((job) => [one, other].map((policy) => measures.get(name)?.runs[policy][job] ?? null));
+  const pairs = sliceOf(one).jobs.map((job) => [one, other].map((policy) => measures.get(name)?.runs[policy][job] ?? null));
   const known = pairs.filter(([before, after]) => before !== null && after !== null);
   return [0, 1].map((place) => known.map((pair) => pair[place]));
 }
@@ -147,7 +172,7 @@ function cell(text, attributes = {}) {
 
 // The answer: which policy is faster in the window, by how much, and who loses.
 function answerInWindow() {
-  const slices = policies.map((_, policy) => new Slice(policy));
+  const slices = policies.map((_, policy) => sliceOf(policy));
   const all = slices[data.baseline].jobs.length;
   const begin = `${all === 1 ? "1 job was" : `${count(all)} jobs were`} submitted in the window.`;
   if (all === 0) return [begin];
@@ -161,6 +186,7 @@ function answerInWindow() {
     return [`${begin} Under ${base}, they complete in ${middle} on average (median ${median}, p95 ${p95}).`];
   }
   const [own, before] = times([means[first], means[data.baseline]]);
+  if (others.every((other) => means[other] === means[first])) return [`${begin} The mean completion time is ${own} under every policy.`];
   if (first === data.baseline) return [`${begin} ${base} has the least mean completion time: ${own}.`];
   return [`${begin} ${policies[first].label} has the least mean completion time: ${own} against ${before} under ${base}.`];
 }
@@ -178,8 +204,8 @@ function sentencesInWindow() {
     const sooner = after.filter((ms, place) => ms < before[place]).length;
     const later = after.filter((ms, place) => ms > before[place]).length;
     const waits = waitBefore.length ? ` Mean waiting ${times([mean(waitBefore), mean(waitAfter)]).join(" to ")}.` : "";
-    const kind = sooner === later ? "alike" : mean(after) < mean(before) ? "better" : "worse";
-    return [element("li", { class: kind }, element("strong", {}, policies[policy].label),
+    // Without a test there is no colour that says better or worse.
+    return [element("li", {}, element("strong", {}, policies[policy].label),
       ` takes ${other} on average against ${one} (mean ${changeOrFactor(ratio(mean(after), mean(before)))}, median ${of(0.5)}, p95 ${of(0.95)}): `
       + `${count(sooner)} of ${count(before.length)} jobs complete sooner, ${count(later)} later.${waits}`)];
   });
@@ -188,7 +214,7 @@ function sentencesInWindow() {
 // The cells of a row of the main table, for the policies of its part.
 function overviewCells(row, first) {
   const [shown, of] = OVERVIEW[row.dataset.measure] ?? [withDecimals(0), () => null];
-  const values = policies.map((_, policy) => of(new Slice(policy)));
+  const values = policies.map((_, policy) => of(sliceOf(policy)));
   return [row.cells[0], ...shown(values).slice(first, first + row.cells.length - 1).map((text) => cell(text))];
 }
 
@@ -232,7 +258,7 @@ const GROUPS = {
 // The rows of a table of groups, and what it leaves out.
 function groupRows(by) {
   const found = new Map();
-  for (const job of new Slice(data.baseline).jobs) {
+  for (const job of sliceOf(data.baseline).jobs) {
     const [name, place] = GROUPS[by](job);
     if (!found.has(name)) found.set(name, { name, place, own: [], jobs: 0, loss: null });
     found.get(name).own.push(job);
@@ -279,7 +305,7 @@ function groupNumbers(own, policy) {
 
 // The jobs that a policy slowed most.
 function slowedRows() {
-  const of = (policy) => new Slice(policy).jobs.map((job) => {
+  const of = (policy) => sliceOf(policy).jobs.map((job) => {
     const [before, after] = [data.baseline, policy].map((place) => measures.get("completion").runs[place][job]);
     return { job, policy, before, after, slowed: before === null || after === null ? 0 : after / Math.max(before, TEN_SECONDS) };
   });
@@ -309,7 +335,8 @@ function following() {
   for (const row of document.querySelectorAll("#comparisons tbody tr")) parts.push(new Following(row, () => comparisonCells(row)));
   for (const table of document.querySelectorAll("table[data-by]")) {
     const note = table.closest("details").querySelector(".left-out");
-    parts.push(new Following(table.tBodies[0], () => groupRows(table.dataset.by)[0]), new Following(note, () => [groupRows(table.dataset.by)[1]]));
+    const found = () => once(`groups by ${table.dataset.by}`, () => groupRows(table.dataset.by));
+    parts.push(new Following(table.tBodies[0], () => found()[0]), new Following(note, () => [found()[1]]));
   }
   const slowed = document.querySelector("#slowed tbody");
   if (slowed) parts.push(new Following(slowed, slowedRows));
@@ -324,17 +351,21 @@ function followTheWindow() {
   const banner = element("p", { id: "in-window", class: "banner", role: "status", hidden: true }, "The page is about jobs that were submitted in a window: ",
     words, ". Grades, intervals and tests are of the whole run, and charts that are drawn once are hidden. ", button("Whole run", wholeWindow));
   document.querySelector("p.answer").before(banner);
-  let drawn = "";
+  let [drawn, waits] = ["", 0];
   listen(() => {
     const now = `${state.from} ${state.to}`;
     if (drawn === now) return;
     // Nothing has to be written anew as long as there has been no window.
     const untouched = drawn === "" && isWhole();
     drawn = now;
+    clearTimeout(waits);
     banner.hidden = isWhole();
     document.documentElement.classList.toggle("in-window", !isWhole());
     words.textContent = windowInWords();
     whole.forEach((part) => (part.hidden = !isWhole()));
-    if (!untouched) parts.forEach((part) => part.follow());
+    const follow = () => parts.forEach((part) => part.follow());
+    // With many jobs, the tables follow once the window rests.
+    if (!untouched && jobs.count > MANY_JOBS && !isWhole()) waits = setTimeout(follow, 150);
+    else if (!untouched) follow();
   });
 }
