@@ -72,6 +72,13 @@ enum Command {
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    let usual = std::panic::take_hook();
+    std::panic::set_hook(Box::new(move |panic| {
+        // The error of the table says what is damaged.
+        if !resched_trace::store::is_decoding() {
+            usual(panic);
+        }
+    }));
     // A keeper has a handler of its own, as it must outlive what it keeps.
     if !matches!(cli.command, Command::Keep(_)) {
         end_well_when_interrupted();

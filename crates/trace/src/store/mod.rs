@@ -25,7 +25,7 @@ pub use staging::{
     write_file,
 };
 pub(crate) use staging::{parent_of, sync_dir};
-pub use table::{TableReader, TableWriter, WrittenTable, contents, read_columns, read_table};
+pub use table::{TableReader, TableWriter, WrittenTable, contents, is_decoding, read_columns, read_table};
 pub use verify::{Verified, verify};
 pub(crate) use writer::MANIFEST;
 pub use writer::{TraceParts, TraceWriter};

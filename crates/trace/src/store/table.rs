@@ -1,9 +1,11 @@
 //! One table in one Parquet file, or in a folder of them.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -274,10 +276,40 @@ impl<R: Row> TableReader<R> {
                 check_values(&whole, &allowed).map_err(failed(&file.path, "read"))?;
                 Ok(whole)
             };
-            let batches = batches.into_iter().flatten().map(whole);
+            let batches = batches.into_iter().flat_map(decoded).map(whole);
             error.into_iter().chain(batches)
         })
     }
+}
+
+thread_local! {
+    static DECODES: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether this thread decodes a table. The decoder panics at some damage, and the error of the table then says so: a program need not
+/// print the panic, too.
+pub fn is_decoding() -> bool {
+    DECODES.get()
+}
+
+/// The batches of a file. The decoder of definition levels takes lengths on trust and panics if they are wrong (parquet 60.1), which is
+/// damage like any other.
+fn decoded(
+    mut batches: impl Iterator<Item = Result<RecordBatch, ArrowError>>,
+) -> impl Iterator<Item = Result<RecordBatch, ArrowError>> {
+    let mut is_broken = false;
+    std::iter::from_fn(move || {
+        if is_broken {
+            return None;
+        }
+        DECODES.set(true);
+        let next = catch_unwind(AssertUnwindSafe(|| batches.next()));
+        DECODES.set(false);
+        next.unwrap_or_else(|_| {
+            is_broken = true;
+            Some(Err(ArrowError::ParquetError("the levels of a column are damaged".to_owned())))
+        })
+    })
 }
 
 /// The batch with the columns of `R` that are asked for and that the file lacks, all null.
