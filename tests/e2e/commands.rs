@@ -48,6 +48,7 @@ fn replay_prints_an_object_a_policy() {
     assert_eq!(told.iter().map(|run| run["policy"].as_str().unwrap()).collect::<Vec<_>>(), *POLICIES);
     for run in &told {
         let expected = [
+            "bound",
             "events",
             "grade",
             "jobs_counted",
