@@ -44,7 +44,7 @@ pub struct Plan<'a> {
 }
 
 /// The quick test of a trace up to this size replays at most so many tasks under each policy.
-const FREE: u64 = 60_000;
+const FREE: u64 = 12_000;
 /// Of a larger trace, it replays at most one in so many of the tasks that the comparison itself replays.
 const SHARE: u64 = 4;
 

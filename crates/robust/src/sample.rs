@@ -6,7 +6,7 @@ use resched_analysis::{JobMetrics, Run};
 use resched_trace::comparison::Standing;
 
 /// The fewest jobs that may stand for all.
-const LEAST_JOBS: usize = 30;
+const LEAST_JOBS: usize = 10;
 /// How many places of the trace are tried.
 const STARTS: usize = 256;
 
