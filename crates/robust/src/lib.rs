@@ -16,7 +16,7 @@ mod sample;
 
 use resched_analysis::Run;
 use resched_analysis::sign::{Level, NotTried, Quantities, Sample, Variants, Varied, VariedRun};
-use resched_replay::{Engine, PolicySpec, Threads, Times, Variant, World};
+use resched_replay::{Engine, PolicySpec, Threads, Timed, Times, Variant, World};
 
 pub use error::Error;
 
@@ -147,15 +147,25 @@ impl<'a> Plan<'a> {
         found.sample = self.sample;
         // Without a sample, the runs themselves are what variants are compared with.
         found.base = match self.sample {
-            Some(_) => self.replay(world, replayed)?,
+            Some(_) => {
+                let timed = threads.in_order(self.asked.policies, |policy| replay(world, policy, replayed))?;
+                quantities::of_times(&timed)
+            }
             None => found.whole.clone(),
         };
-        let tried = threads.in_order(&self.variants, |variant| {
-            let tried = world.variant(self.engine, variant).map_err(Error::from);
-            Ok::<_, Error>(tried.and_then(|world| self.replay(&world, replayed)))
-        })?;
-        for (variant, values) in self.variants.iter().zip(tried) {
-            match values {
+        // Each policy in each variant is a piece of work of its own, so that few variants keep all threads busy, too.
+        let policies = self.asked.policies;
+        let pieces: Vec<(&Variant, &PolicySpec)> =
+            self.variants.iter().flat_map(|variant| policies.iter().map(move |policy| (variant, policy))).collect();
+        let mut tried = threads
+            .in_order(&pieces, |(variant, policy)| {
+                let world = world.variant(self.engine, variant).map_err(Error::from);
+                Ok::<_, Error>(world.and_then(|world| replay(&world, policy, replayed)))
+            })?
+            .into_iter();
+        for variant in &self.variants {
+            let own: Vec<Result<Timed, Error>> = tried.by_ref().take(policies.len()).collect();
+            match own.into_iter().collect::<Result<Vec<Timed>, Error>>().map(|timed| quantities::of_times(&timed)) {
                 Ok(values) if values == found.base => found.without_effect.push(varied(variant, values)),
                 Ok(values) => found.variants.push(varied(variant, values)),
                 Err(error) => found.not_tried.push(not_tried(variant, &error.to_string())),
@@ -163,16 +173,13 @@ impl<'a> Plan<'a> {
         }
         Ok(found)
     }
+}
 
-    /// Each policy's quantities in a world, over the jobs that count under all.
-    fn replay(&self, world: &World, replayed: &(dyn Fn() + Sync)) -> Result<Vec<Quantities>, Error> {
-        let mut all = Vec::with_capacity(self.asked.policies.len());
-        for policy in self.asked.policies {
-            all.push(world.replay(policy, Times)?);
-            replayed();
-        }
-        Ok(quantities::of_times(&all))
-    }
+/// The times of the jobs under a policy.
+fn replay(world: &World, policy: &PolicySpec, replayed: &(dyn Fn() + Sync)) -> Result<Timed, Error> {
+    let timed = world.replay(policy, Times)?;
+    replayed();
+    Ok(timed)
 }
 
 fn varied(variant: &Variant, values: Vec<Quantities>) -> Varied {

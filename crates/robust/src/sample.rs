@@ -6,14 +6,19 @@ use resched_analysis::{JobMetrics, Run};
 use resched_trace::comparison::Standing;
 
 /// The fewest jobs that may stand for all.
-const LEAST_JOBS: usize = 10;
+const LEAST_JOBS: usize = 30;
+/// Of fewer jobs than this, no part stands for all.
+const LEAST_TO_SAMPLE: usize = 120;
 /// How many places of the trace are tried.
 const STARTS: usize = 256;
 
 /// Consecutive jobs with at most `most` tasks, which compare as all jobs do: among the places tried, the ratios of the mean completion
-/// times there are nearest to those of the whole. If no [`LEAST_JOBS`] jobs have so few tasks, those with the fewest.
+/// times there are nearest to those of the whole. If no [`LEAST_JOBS`] jobs have so few tasks, those with the fewest. All of few jobs.
 pub(crate) fn find(runs: &[Run], tasks: &[u64], most: u64) -> Range<usize> {
     let jobs = tasks.len();
+    if jobs < LEAST_TO_SAMPLE {
+        return 0..jobs;
+    }
     let least = LEAST_JOBS.min(jobs);
     let step = (jobs / STARTS).max(1);
     let windows: Vec<Range<usize>> =
