@@ -28,7 +28,7 @@ TRACES = [
     ("`.jhist` of Dr. Elephant", ["traces/dr-elephant/history"], ["yarn-capacity", "yarn-fair"], []),
     ("SWIM, a day of Facebook in 2009", ["traces/swim/FB-2009_samples_24_times_1hr_0.tsv"], HADOOP, ["--slots", "4+2"]),
     ("NASA iPSC 1993", ["traces/swf/NASA-iPSC-1993-3.1-cln.swf.gz"], BATCH, []),
-    ("HPC2N (excerpt)", ["traces/swf/HPC2N-excerpt-accasim-workload.swf"], BATCH, []),
+    ("HPC2N (excerpt)", ["traces/swf/HPC2N-excerpt-accasim-workload.swf"], BATCH, ["--nodes", "120", "--cores", "2"]),
     ("a real Slurm under `sched/builtin`", ["truth/slurm/fifo/pool.swf"], BATCH, []),
     ("a real Slurm under backfill", ["truth/slurm/backfill/pool.swf"], BATCH, []),
     ("a real Slurm under EASY", ["truth/slurm/easy/pool.swf"], BATCH, []),
@@ -60,7 +60,9 @@ def model_error(trace, out, options):
     errors = best.get("quantities") or best.get("errors", {})
     error = errors.get("completion_ratio_of_means", errors.get("mean_completion", best["errors"].get("completion_mean_signed")))
     error = error.get("relative") if isinstance(error, dict) else error
-    return f"{percent(error)} (`{best['policy']}`)", fitted
+    validation = out / "validation.json"
+    validation.write_text("".join(json.dumps(own) + "\n" for own in found))
+    return f"{percent(error)} (`{best['policy']}`)", [*fitted, "--validation", validation]
 
 
 def line(name, sources, policies, options):
@@ -81,10 +83,11 @@ def line(name, sources, policies, options):
         sign = own.get("sign") or {}
         means = [row["mean_completion_ms"] for row in (base, own)]
         change = percent(means[1] / means[0] - 1) if all(means) else "–"
-        held = f"{sign['holds']} of {sign['of']}" if sign else "–"
+        held = f"{sign['holds']} of {sign['of']}" if sign.get("of") else "nothing that changes a time is open" if own["grade"] == "measured" else "–"
         against = "; ".join(turned["says"] for turned in sign.get("turned_by", []))
         held += f"; not {against}" if against else ""
-        reasons = sorted({fact["about"] for fact in own["validity"] if fact["grade"] == own["grade"]}) if own["grade"] != "measured" else []
+        facts = own["validity"]
+        reasons = sorted({fact["about"] for fact in facts if fact["grade"] == own["grade"]}) if own["grade"] != "measured" else []
         grade = own["grade"] + (f" ({', '.join(reasons)})" if reasons else "")
         return f"| {name} | `{policies[1]}` against `{policies[0]}`: {change} | {held} | {error} | {grade} |"
 

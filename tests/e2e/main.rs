@@ -27,6 +27,7 @@ mod questions;
 mod races;
 mod reproduce;
 mod roundtrip;
+mod sign;
 mod site;
 mod size;
 mod support;

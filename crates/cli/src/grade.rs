@@ -46,7 +46,8 @@ pub(crate) fn of_origin(origin: &Origin) -> Validity {
         Origin::Replay(info) => info.validity.clone(),
         Origin::Observed(manifest) => {
             let of_times = |column: &str| TIMES.contains(&column);
-            let made = manifest.made.iter().filter(|(column, _)| of_times(column));
+            let whole = |column: &&String| of_times(column) && manifest.made_whole(column).is_some();
+            let made = manifest.made.iter().filter(|(column, _)| whole(column));
             let fact = |(column, rule): (&String, &String)| {
                 let says = format!("`{column}` is made by the rule `{rule}`, not observed.");
                 Fact::new("made", Grade::Assumed, says).with_remedy("Do not read these times as those of the cluster.")

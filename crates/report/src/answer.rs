@@ -113,7 +113,6 @@ impl Answer {
             options.validation.as_ref().or_else(|| runs.iter().find_map(|run| run.replay()?.validation.as_ref()));
         let validated = validated.cloned();
         let observed = traces.into_iter().next();
-        observed.as_ref().map_or(Ok(()), |observed| check_took_place(observed, folders.get(replays)))?;
         let mut beside = observed.as_ref().map(|observed| Beside::new(observed, &runs, &policies, validated.as_ref()));
         let mut validity = validity::of_runs(&runs, &population);
         let differences = differences(&runs, folders, &policies, baseline)?;
@@ -233,10 +232,10 @@ fn name_signs(variants: &Variants, baseline: &str, policies: &mut [Policy]) {
 }
 
 /// Refuses a trace whose attempts a rule made: they are nothing that ran.
-fn check_took_place(observed: &Run, folder: Option<&PathBuf>) -> Result<(), Error> {
+pub(crate) fn check_took_place(observed: &Run, folder: &Path) -> Result<(), Error> {
     let Origin::Observed(manifest) = &observed.origin else { return Ok(()) };
-    let Some(rule) = manifest.made.get("attempts.start") else { return Ok(()) };
-    let folder = folder.map_or_else(String::new, |folder| folder.display().to_string());
+    let Some(rule) = manifest.made_whole("attempts.start") else { return Ok(()) };
+    let folder = folder.display();
     Err(Error::Request(format!(
         "{folder}: expected a trace of what really ran, found attempts that the rule `{rule}` made, so there is no model error; leave the \
          trace out, and compare the runs alone"

@@ -65,7 +65,7 @@ use resched_trace::run::RunValidation;
 use resched_trace::store::{Claim, Out, write_file};
 use resched_trace::validity::Validity;
 
-use crate::answer::Answer;
+use crate::answer::{Answer, check_took_place};
 use crate::charts::Only;
 pub use crate::scene::Scene;
 use crate::timelines::Timelines;
@@ -173,6 +173,7 @@ pub fn write_report(
     options.memory.check(runs)?;
     let mut opened = runs.iter().map(|dir| Run::open(dir)).collect::<Result<Vec<Run>, _>>()?;
     for (dir, run) in runs.iter().zip(&opened).filter(|(_, run)| run.replay().is_none()) {
+        check_took_place(run, dir)?;
         run.check_observed(dir)?;
     }
     narrow_all(&mut opened, &options.window, options.zone)?;

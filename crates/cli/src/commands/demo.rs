@@ -14,6 +14,7 @@ use resched_trace::store::{Claim, StagedDir};
 use super::replay::{Options, replay_all, signs_in_words, told};
 use super::report;
 use crate::failure::Failure;
+use crate::grade::caveats;
 use crate::out::ForceArg;
 use crate::output::print;
 use crate::progress::IngestProgress;
@@ -59,11 +60,9 @@ pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let setup = Setup { cluster: ClusterConfig::parse(CLUSTER)?, given, ..Setup::default() };
     let world = World::open(&Source::open(&trace)?, setup)?;
     let done = replay_all(&world, &policies, &args.force.plain(&runs), &Options::default())?;
-    print(&format!(
-        "2. replay it under {} policies\n{}",
-        POLICIES.len(),
-        indented(&(told(&done, &[], 0) + &signs_in_words(&done)))
-    ))?;
+    let rests_on = done.first().map_or_else(String::new, |done| caveats(done.validity()));
+    let answer = told(&done, &[], 0) + &signs_in_words(&done) + &rests_on;
+    print(&format!("2. replay it under {} policies\n{}", POLICIES.len(), indented(&answer)))?;
 
     let runs: Vec<PathBuf> = done.into_iter().map(|done| done.dir).collect();
     let options = resched_report::Options {

@@ -24,7 +24,8 @@ use crate::window_args::{ByTheClock, Looked, WindowArgs, Within};
   resched explain R/fair --user ann                     all jobs of a user
   resched explain R/fair --queue research --json
   resched explain R/fair --top 10                       who waited longest, and who made others wait most
-  resched explain R/fair --top 10 --window 22:00..06:00 the same of last night, if the trace has dates
+  resched explain R/fair --top 10 --window 22:00..06:00
+                                                        the same of last night, if the trace has dates
   resched explain T --job job_201009221234_0007         what really ran, as far as the log says
 
 A run that was replayed with `--decisions` also says why the policy passed over jobs.")]

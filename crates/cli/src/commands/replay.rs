@@ -122,6 +122,13 @@ pub(super) struct Done {
     wall_ms: Option<u64>,
 }
 
+impl Done {
+    /// What decides the answer.
+    pub(super) fn validity(&self) -> &Validity {
+        &self.validity
+    }
+}
+
 pub(crate) fn run(args: &Args) -> Result<(), Failure> {
     let (source, setup) = args.world.open_within(&args.trace, &args.ends)?;
     let setup = Setup { check: args.check, ..setup };
