@@ -69,7 +69,10 @@ fn a_size_on_assumed_machines_says_so() {
         ["size", "T", "--policy", "fair", "--metric", "mean_waiting", "--below", "1h", "--to", "12", "--seeds", "2"];
     dir.run(&size).fails(2, &["neither the trace nor the cluster file", "--assume"]);
     let ran = dir.run(&[&size[..], &["--assume", "--out", "S"]].concat());
-    assert!(ran.stdout.contains("This answer is assumed:") && ran.stdout.contains("2 + 2 slots each"), "{ran:?}");
+    assert!(
+        ran.stdout.contains("This answer rests on assumptions.") && ran.stdout.contains("2 + 2 slots each"),
+        "{ran:?}"
+    );
     // Each probe is shown as soon as it is known; the first is that of the trace's own twelve machines.
     let first = ran.stderr.lines().find(|line| line.contains(" with the first of 2 seeds"));
     assert!(first.is_some_and(|line| line.starts_with("12 nodes: mean_waiting ")), "{ran:?}");

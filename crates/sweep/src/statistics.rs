@@ -10,6 +10,7 @@ use resched_analysis::measure::Metric;
 use resched_analysis::paired::{holm, least_p, sign_test, signed_rank_test};
 use resched_analysis::practical::{Matters, Ratio, Verdict};
 use resched_analysis::repeats::{log_ratio, t_interval};
+use resched_analysis::sign::untested;
 use resched_analysis::validity::WAITING;
 use resched_trace::validity::{Fact, Grade, Validity};
 
@@ -264,6 +265,10 @@ pub(crate) fn validity(groups: &[Group<'_>], file: &SweepFile) -> (Validity, Vec
         let remedy = "`resched replay` compares policies on the jobs that count under all of them.";
         all.add(Fact::new("population", Grade::Assumed, says).with_remedy(remedy));
         counts.push(others);
+    }
+    if groups.len() > 1 {
+        all.add(untested());
+        counts.push(cells().count());
     }
     (all, counts)
 }
