@@ -1,6 +1,6 @@
 //! Worlds whose truth is known: a cluster really ran their jobs under `fifo`, and its log is all that an operator has. A comparison of that
 //! log with wrong defaults must have the sign of the truth, or must not call itself measured.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 use resched_analysis::sign::{Level, Sign, Variants, VariedRun};
 use resched_analysis::{Gathered, Population, Run};
@@ -173,7 +173,7 @@ fn no_wrong_sign_is_measured_in_200_random_worlds() {
             sign.says
         );
     }
-    println!(
+    eprintln!(
         "of 200 worlds (and {} without a sign), {wrong} had the wrong sign by the defaults, and {measured} were measured",
         world - judged
     );

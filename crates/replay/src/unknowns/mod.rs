@@ -30,8 +30,11 @@ pub struct Unknown {
     /// Where its range comes from.
     pub from: &'static str,
     /// The variants of a world in which it is open; none if it is not.
-    variants: fn(&Open<'_>) -> Result<Vec<(String, Change)>, Error>,
+    variants: fn(&Open<'_>) -> Changes,
 }
+
+/// What is different in each variant of an unknown, in words and as a change.
+type Changes = Result<Vec<(String, Change)>, Error>;
 
 /// All unknowns, in the order in which they are tried: those that have turned signs first.
 pub const UNKNOWNS: &[Unknown] = &[
