@@ -238,7 +238,7 @@ pub(crate) fn check_took_place(observed: &Run, folder: &Path) -> Result<(), Erro
     let folder = folder.display();
     Err(Error::Request(format!(
         "{folder}: expected a trace of what really ran, found attempts that the rule `{rule}` made, so there is no model error; leave the \
-         trace out, and compare the runs alone"
+         trace out, and compare runs of it alone"
     )))
 }
 

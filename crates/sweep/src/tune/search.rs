@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use resched_analysis::measure::Metric;
 use resched_analysis::repeats::t_interval;
+use resched_analysis::sign::untested;
 use resched_trace::validity::{Grade, Validity};
 
 use super::candidates::place_of;
@@ -66,6 +67,7 @@ impl<'a> Search<'a> {
         let mut all = Validity::default();
         let facts = self.base.values().chain(self.results.values()).flat_map(|result| &result.validity.facts);
         facts.filter(|fact| fact.grade > Grade::Measured).for_each(|fact| all.add(fact.clone()));
+        all.add(untested());
         all
     }
 
