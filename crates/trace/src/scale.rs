@@ -8,12 +8,12 @@
 //! **Time.** The gaps between submissions are multiplied, counted from the start of the window, or else from the first
 //! submission. A job is moved as a whole: its run times stay. A factor below 1 makes the trace denser.
 //! Events of machines move in the same way. Nothing happened at the new times, so the manifest lists them under `made`
-//! ([`TIMES`]): such a trace has no observed waits.
+//! (`TIMES`): such a trace has no observed waits.
 //!
 //! **Machines.** A share of the machines of each rack is drawn, at least one in all. Rows that name another machine are
 //! changed to name one that stayed. The seed draws it, from the same rack if possible. If two places of a task's input
 //! fall on one machine, they become one. Times and localities of attempts stay as they were observed. The manifest lists the machines
-//! of attempts and input under `made` ([`PLACES`]).
+//! of attempts and input under `made` (`PLACES`).
 //!
 //! **Windows.** A job belongs to the window in which it was submitted. All its rows go with it, whatever their times.
 //! The manifest counts the jobs that were submitted outside (`job-outside-window`), those of them that were running at
