@@ -48,7 +48,7 @@ pub(super) const LOCALITY: Unknown = Unknown {
 pub(super) const HEARTBEAT: Unknown = Unknown {
     name: "heartbeat",
     title: "time between heartbeats",
-    from: "1 s, as many sites set it, and 3 s, Hadoop's least; if fitted, two standard errors to each side",
+    from: "1 s, and 3 s, Hadoop's least in 2009; if fitted, two standard errors to each side",
     variants: |open| {
         if !open.is_under(System::Slots) {
             return Ok(Vec::new());
@@ -140,7 +140,7 @@ pub(super) const PLACES: Unknown = Unknown {
 pub(super) const SLOWSTART: Unknown = Unknown {
     name: "slow-start",
     title: "maps done before reduces start",
-    from: "half of the maps and all of them, as sites set it; if fitted, two standard errors to each side",
+    from: "half of the maps and all of them; if fitted, two standard errors to each side",
     variants: |open| {
         if open.engine != Engine::Hadoop || !has_reduces(open)? {
             return Ok(Vec::new());

@@ -7,8 +7,8 @@ use crate::facts::SMALL;
 use crate::source::Engine;
 use crate::world::Setup;
 
-/// A walltime limit that nobody gives is so many times the run time: what users of published logs ask for at the median (Mu'alem and
-/// Feitelson 2001).
+/// A walltime limit that nobody gives is so many times the run time. Users ask for more than they need (Mu'alem and Feitelson 2001); how
+/// much more is a choice.
 const LIMIT: f64 = 3.0;
 
 /// How large machines are.
@@ -90,7 +90,7 @@ pub(super) const UNFINISHED: Unknown = Unknown {
 pub(super) const LIMITS: Unknown = Unknown {
     name: "limits",
     title: "walltime limits",
-    from: "three times the run time, as users of published logs ask for, in place of the run time itself",
+    from: "three times the run time, as users ask for more than they need, in place of the run time itself",
     variants: |open| {
         if open.engine != Engine::Batch {
             return Ok(Vec::new());

@@ -38,7 +38,7 @@ pub(super) const CAPACITY: Unknown = Unknown {
 pub(super) const CONTAINERS: Unknown = Unknown {
     name: "containers",
     title: "containers of maps and reduces",
-    from: "twice Hadoop's default, as many sites set it",
+    from: "twice Hadoop's default",
     variants: |open| {
         let sizes = |config: &resched_sim::ClusterConfig| (config.containers.map, config.containers.reduce);
         let is_open = open.is_under(System::Containers)

@@ -19,7 +19,7 @@ pub struct InVariant {
     pub unknown: &'static str,
     /// What is different.
     pub says: String,
-    /// The metric; null if it could not be replayed.
+    /// The metric; null if it was not tried, or could not be replayed.
     pub value: Option<f64>,
     /// Whether the metric is within the bound.
     pub holds: bool,
@@ -31,16 +31,18 @@ pub(super) fn variants(search: &Search<'_>, found: &Sized) -> Result<Vec<InVaria
     let asked = search.asked;
     let Some(size) = found.size.filter(|_| asked.robust != Level::Off) else { return Ok(Vec::new()) };
     let world = search.world(size)?;
-    let mut variants = world.variants(std::slice::from_ref(&asked.policy))?;
-    if asked.robust == Level::Quick {
-        variants.truncate(found.probes.iter().map(|probe| probe.values.len()).sum());
-    }
-    let tried = |variant: &Variant| {
-        let value = value(asked, &world, variant);
+    let variants = world.variants(std::slice::from_ref(&asked.policy))?;
+    let most = match asked.robust {
+        Level::Quick => found.probes.iter().map(|probe| probe.values.len()).sum(),
+        Level::Full | Level::Off => variants.len(),
+    };
+    let places: Vec<(usize, &Variant)> = variants.iter().enumerate().collect();
+    let tried = |&(place, variant): &(usize, &Variant)| {
+        let value = if place < most { value(asked, &world, variant) } else { None };
         let holds = value.is_some_and(|value| asked.bound.holds(value));
         Ok::<_, Error>(InVariant { unknown: variant.unknown.name, says: variant.says.clone(), value, holds })
     };
-    search.threads.in_order(&variants, tried)
+    search.threads.in_order(&places, tried)
 }
 
 /// The metric in a variant; `None` if it cannot be replayed.
@@ -67,16 +69,22 @@ pub(super) fn fact(asked: &Sizing, found: &Sized) -> Option<Fact> {
         })
         .collect();
     let holds = tried.len() - against.len();
-    let is_measured = against.is_empty();
-    let says = match (tried.len(), is_measured) {
-        (0, _) => return None,
+    let untried = found.variants.len() - tried.len();
+    let says = match (tried.len(), against.is_empty()) {
+        (0, _) if untried == 0 => return None,
+        (0, _) => format!("Whether {size} suffice was tried in no variant of what the data leave open."),
         (1, true) => format!("With {size}, the bound holds in the one variant of what the data leave open, too."),
         (all, true) => format!("With {size}, the bound holds in all {all} variants of what the data leave open."),
         (all, false) => {
             format!("With {size}, the bound holds in {holds} of {all} variants; not {}.", against.join("; not "))
         }
     };
+    let is_measured = against.is_empty() && untried == 0;
+    let says = if untried > 0 { format!("{says} Not tried: {untried} more.") } else { says };
     let fact = Fact::new(SIGN, if is_measured { Grade::Measured } else { Grade::Assumed }, says);
-    let remedy = "Give what is open with --cluster (`resched calibrate` fits it), --site-conf or an option.";
+    let remedy = match against.is_empty() {
+        true => "`--robust full` tries every variant.",
+        false => "Give what is open with --cluster (`resched calibrate` fits it), --site-conf or an option.",
+    };
     Some(if is_measured { fact } else { fact.with_remedy(remedy) })
 }
